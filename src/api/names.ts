@@ -1,0 +1,102 @@
+/** How Kube-OVN names rows and objects after each other. A name is an identity: it must come out the same. */
+
+import { DEFAULT_PROVIDER } from './well-known.ts';
+
+/** What a provider says about the interface that it is for. */
+export type Provider =
+  | { readonly kind: 'default' }
+  | { readonly kind: 'attachment'; readonly nad: string; readonly namespace: string; readonly interfaceName?: string }
+  | { readonly kind: 'ipam-only'; readonly nad: string; readonly namespace: string }
+  | { readonly kind: 'other'; readonly text: string };
+
+/**
+ * Reads a provider: empty or `ovn` (the default network), `<nad>.<namespace>.ovn` (an attachment that OVN serves),
+ * `<nad>.<namespace>.ovn.<interface>` (the same, on a pod that has it more than once), `<nad>.<namespace>` (addresses
+ * only). Names with dots fit none of them.
+ */
+export const parseProvider = (text: string): Provider => {
+  if (text === '' || text === DEFAULT_PROVIDER) return { kind: 'default' };
+  const [nad = '', namespace = '', third, fourth, ...more] = text.split('.');
+  const other = { kind: 'other', text } as const;
+  if (nad === '' || namespace === '' || more.length > 0) return other;
+  if (third === undefined) return { kind: 'ipam-only', nad, namespace };
+  if (third !== DEFAULT_PROVIDER || fourth === '') return other;
+  return { kind: 'attachment', nad, namespace, ...(fourth !== undefined && { interfaceName: fourth }) };
+};
+
+/** True when OVN serves a Subnet of this provider; any other provider is for addresses only and has no rows. */
+export const isOvnProvider = (text: string): boolean => {
+  if (text === '' || text === DEFAULT_PROVIDER) return true;
+  const parts = text.split('.');
+  return parts.length === 3 && parts[2] === DEFAULT_PROVIDER;
+};
+
+/** The provider of an attachment's Subnet and, where the pod has the attachment more than once, of one interface. */
+export const attachmentProvider = (nad: string, namespace: string, interfaceName = ''): string =>
+  `${nad}.${namespace}.${DEFAULT_PROVIDER}${interfaceName === '' ? '' : `.${interfaceName}`}`;
+
+/** The provider that a Subnet has for the interface provider: without the interface. */
+export const subnetProvider = (provider: string): string => {
+  const parsed = parseProvider(provider);
+  return parsed.kind === 'attachment' ? attachmentProvider(parsed.nad, parsed.namespace) : provider;
+};
+
+/** The port of a pod's interface, and its IP object. `pod` is the virtual machine's name for pods that run one. */
+export const portName = (pod: string, namespace: string, provider: string): string =>
+  provider === '' || provider === DEFAULT_PROVIDER ? `${pod}.${namespace}` : `${pod}.${namespace}.${provider}`;
+
+/** The port of a node in the join Subnet, and its IP object. */
+export const nodePortName = (node: string): string => `node-${node}`;
+
+/** The switch's side of a link between a switch and a router. */
+export const switchToRouterPort = (logicalSwitch: string, router: string): string => `${logicalSwitch}-${router}`;
+/** The router's side of a link between a switch and a router. */
+export const routerToSwitchPort = (router: string, logicalSwitch: string): string => `${router}-${logicalSwitch}`;
+/** The port of `vpc` in a peering with `remote`. */
+export const peerPort = (vpc: string, remote: string): string => `${vpc}-${remote}`;
+/** The port of an underlay Subnet to its physical network. */
+export const localnetPort = (subnet: string): string => `localnet.${subnet}`;
+/** The port of an address that moves between ports. */
+export const vipPort = (subnet: string, address: string): string => `${subnet}-vip-${address}`;
+/** The BFD port of a Vpc, and its chassis group. */
+export const bfdPort = (vpc: string): string => `bfd@${vpc}`;
+/** A router port's binding to one chassis. */
+export const gatewayChassis = (routerPort: string, chassis: string): string => `${routerPort}-${chassis}`;
+
+/** IP objects of a Subnet's own addresses. */
+export const u2oIpName = (vpc: string, subnet: string): string => `u2o-interconnection.${vpc}.${subnet}`;
+export const mcastQuerierName = (subnet: string): string => `mcast-querier.${subnet}`;
+
+/**
+ * A name fit for port groups and address sets, which allow letters, digits, `_` and `.` only. `a-b` and `a.b` come
+ * out equal: the caller finds the collision by the rows' identity.
+ */
+export const groupName = (name: string): string => name.replaceAll('-', '.');
+
+/** Pods of a distributed Subnet on one node. */
+export const subnetNodePortGroup = (subnet: string, node: string): string => groupName(`${subnet}.${node}`);
+/** All pods of the default Vpc on one node. */
+export const nodePortGroup = (node: string): string => groupName(nodePortName(node));
+/** Pods that a NetworkPolicy selects; a group's name must not begin with a digit. */
+export const networkPolicyPortGroup = (policy: string, namespace: string): string =>
+  groupName(/^[a-zA-Z]/.test(policy) ? `${policy}.${namespace}` : `np${policy}.${namespace}`);
+/** Ports of a SecurityGroup. */
+export const securityGroupPortGroup = (securityGroup: string): string => groupName(`ovn.sg.${securityGroup}`);
+/** The addresses of a port group's ports, which northd keeps. */
+export const portGroupAddressSet = (portGroup: string, family: 4 | 6): string => `${portGroup}_ip${family}`;
+/** The addresses of an IPPool. */
+export const ipPoolAddressSet = (pool: string): string => groupName(pool);
+/** Excluded addresses of an underlay Subnet that is connected to the overlay. */
+export const u2oExcludeAddressSet = (subnet: string, family: 4 | 6): string =>
+  groupName(`${subnet}.u2o_exclude_ip.ip${family}`);
+/** Overlay networks of a Vpc. */
+export const u2oOverlayAddressSet = (vpc: string, family: 4 | 6): string => groupName(`${vpc}.u2o_overlay_cidrs.ip${family}`);
+
+export type LoadBalancerProtocol = 'tcp' | 'udp' | 'sctp';
+
+/** A load balancer of a Vpc that is not the default one (whose names are settings). */
+export const vpcLoadBalancer = (vpc: string, protocol: LoadBalancerProtocol, session: boolean): string =>
+  `vpc-${vpc}-${protocol}-${session ? 'sess-load' : 'load'}`;
+/** The default names of the default Vpc's load balancers. */
+export const clusterLoadBalancer = (protocol: LoadBalancerProtocol, session: boolean): string =>
+  `cluster-${protocol}-${session ? 'session-' : ''}loadbalancer`;

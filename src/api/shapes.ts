@@ -1,0 +1,97 @@
+/** Shapes that several kinds share. */
+
+import type { Condition } from './meta.ts';
+import { integer, list, map, object, required, string, time } from './schema.ts';
+import type { CelRule, Schema } from './schema.ts';
+
+const conditionFields = {
+  lastTransitionTime: time('When the status last changed'),
+  lastUpdateTime: time('When any part of the condition last changed'),
+  message: string('A sentence for people'),
+  observedGeneration: integer('Generation of the object that was judged', { format: 'int64' }),
+  reason: string('One word in CamelCase that says why'),
+  status: string('True, False or Unknown'),
+  type: string('What the condition is about'),
+};
+
+/** Conditions of a kind. The server takes any text as status and type; readers get the narrow type that Kiln writes. */
+export const conditions: Schema<readonly Condition[]> = list(
+  'What is known of the object now',
+  object('', conditionFields) as Schema<Condition>,
+);
+
+/** Conditions of a ProviderNetwork, each about one node. */
+export const nodeConditions: Schema<readonly (Condition & { readonly node: string })[]> = list(
+  'What is known of each node',
+  object('', { ...conditionFields, node: string('Node that the condition is about') }) as Schema<
+    Condition & { readonly node: string }
+  >,
+);
+
+export const strings = (description: string): Schema<readonly string[]> => list(description, string());
+
+/** Names or addresses of which each may stand once. */
+export const stringSet = (description: string, limits: { readonly maxItems?: number } = {}): Schema<readonly string[]> =>
+  list(description, string(), { listType: 'set', ...limits });
+
+const selectorRequirement = (description: string) =>
+  object(description, {
+    key: required(string('Key of the label or field')),
+    operator: required(string('In, NotIn, Exists, DoesNotExist; for nodes also Gt, Lt')),
+    values: list('Values that In and NotIn compare with', string(), { listType: 'atomic' }),
+  });
+
+const labelSelectorFields = {
+  matchExpressions: list('Requirements that must all hold', selectorRequirement(''), { listType: 'atomic' }),
+  matchLabels: map('Labels that must all be equal', string()),
+};
+
+/** A selector over labels; empty selects everything. */
+export const labelSelector = (description: string, rules?: readonly CelRule[]) =>
+  object(description, labelSelectorFields, { atomic: true, ...(rules !== undefined && { rules }) });
+
+/** One alternative of a node selector. */
+export const nodeSelectorTerm = (description: string) =>
+  object(
+    description,
+    {
+      matchExpressions: list('Requirements on labels', selectorRequirement(''), { listType: 'atomic' }),
+      matchFields: list('Requirements on fields', selectorRequirement(''), { listType: 'atomic' }),
+    },
+    { atomic: true },
+  );
+
+/** Requirements in a list that is not atomic, as VpcEgressGateway has them. */
+export const requirements = (description: string) => list(description, selectorRequirement(''));
+
+export const tolerations = list(
+  'Taints that the pods tolerate',
+  object('', {
+    effect: string('NoSchedule, PreferNoSchedule, NoExecute; empty for all'),
+    key: string('Taint; empty for all'),
+    operator: string('Exists or Equal'),
+    tolerationSeconds: integer('How long NoExecute is tolerated', { format: 'int64' }),
+    value: string('Value of the taint'),
+  }),
+);
+
+/** The workload that does an object's work, as its status names it. */
+export const workload = object('Workload that does the work', {
+  apiVersion: string('API version of the workload'),
+  kind: string('Kind of the workload'),
+  name: string('Name of the workload'),
+  nodes: strings('Nodes its pods run on'),
+});
+
+/** A gateway's port for BFD. */
+export const bfdDetection = (multiplierMaximum: number) =>
+  ({
+    minRX: integer('Shortest interval of reception in milliseconds', { format: 'int32', minimum: 1, maximum: 3_600_000, default: 1000 }),
+    minTX: integer('Shortest interval of sending in milliseconds', { format: 'int32', minimum: 1, maximum: 3_600_000, default: 1000 }),
+    multiplier: integer('Missed packets until the peer counts as down', {
+      format: 'int32',
+      minimum: 1,
+      maximum: multiplierMaximum,
+      default: 3,
+    }),
+  }) as const;

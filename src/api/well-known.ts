@@ -1,0 +1,192 @@
+/** Labels, annotations, finalizers and reserved names: Kube-OVN's, as they are on the wire, and Kiln's own. */
+
+/** The vendor marker in `external_ids` of every row that Kube-OVN or Kiln makes. */
+export const VENDOR_KEY = 'vendor';
+export const VENDOR = 'kube-ovn';
+
+/** Kiln's owner keys in `external_ids` of its rows. */
+export const OWNER_KEY = 'kiln.io/owner';
+export const OWNER_UID_KEY = 'kiln.io/uid';
+export const OWNER_RULE_KEY = 'kiln.io/rule';
+/** The leader's term in `NB_Global.external_ids`. */
+export const TERM_KEY = 'kiln.io/term';
+
+/** Holds an object until its rows and addresses are released. */
+export const FINALIZER = 'kubeovn.io/kube-ovn-controller';
+/** Older names of the same finalizer: removed, never added. */
+export const LEGACY_FINALIZERS: readonly string[] = ['kube-ovn-controller', 'ovn.kubernetes.io/fip'];
+
+export const CONTROLLER_LEASE = 'kiln-controller';
+export const KUBE_OVN_LEASE = 'kube-ovn-controller';
+
+/** Names that a cluster has unless its settings say otherwise. */
+export const DEFAULT_VPC = 'ovn-cluster';
+export const DEFAULT_SUBNET = 'ovn-default';
+export const JOIN_SUBNET = 'join';
+export const DEFAULT_PROVIDER = 'ovn';
+export const DEFAULT_CIDR = '10.16.0.0/16';
+export const JOIN_CIDR = '100.64.0.0/16';
+export const SERVICE_CIDR = '10.96.0.0/12';
+export const EXTERNAL_SUBNET = 'external';
+export const NODE_INTERFACE = 'ovn0';
+export const TRANSIT_SWITCH = 'ts';
+export const DENY_ALL_SECURITY_GROUP = 'kubeovn_deny_all';
+export const DEFAULT_SECURITY_GROUP = 'default-securitygroup';
+/** Namespace that Kube-OVN writes into IP objects which belong to a Subnet itself. */
+export const SUBNET_OWNED_IP_NAMESPACE = 'default';
+
+export const configMapName = {
+  interconnection: 'ovn-ic-config',
+  externalGateway: 'ovn-external-gw-config',
+  vpcNatGateway: 'ovn-vpc-nat-gw-config',
+  vpcNat: 'ovn-vpc-nat-config',
+  vpcDns: 'vpc-dns-config',
+} as const;
+
+/** The part of a key after `<provider>.kubernetes.io/`. */
+export type PodAnnotationSuffix =
+  | 'allocated'
+  | 'routed'
+  | 'routes'
+  | 'mac_address'
+  | 'ip_address'
+  | 'ip_family'
+  | 'cidr'
+  | 'gateway'
+  | 'ip_pool'
+  | 'logical_switch'
+  | 'logical_router'
+  | 'vlan_id'
+  | 'provider_network'
+  | 'pod_nic_type'
+  | 'port_security'
+  | 'port_vips'
+  | 'security_groups'
+  | 'layer2_forward'
+  | 'activation_strategy'
+  | 'dhcp-v4-options'
+  | 'dhcp-v6-options'
+  | 'default_route'
+  | 'vf'
+  | 'vf_representor'
+  | 'mirror'
+  | 'virtualmachine'
+  | 'ingress_rate'
+  | 'egress_rate'
+  | 'ingress_burst'
+  | 'egress_burst'
+  | 'latency'
+  | 'limit'
+  | 'loss'
+  | 'jitter';
+
+/** The key of an annotation about one interface of a pod (or, with provider `ovn`, of a node or namespace). */
+export const podAnnotation = (provider: string, suffix: PodAnnotationSuffix): string =>
+  `${provider === '' ? DEFAULT_PROVIDER : provider}.kubernetes.io/${suffix}`;
+
+/**
+ * The key by which a pod asks for an address of one interface of an attachment that it has several of: without the
+ * `.ovn` of the provider, the interface behind the suffix.
+ */
+export const interfaceAnnotation = (
+  nad: string,
+  namespace: string,
+  interfaceName: string,
+  suffix: 'ip_address' | 'mac_address',
+): string => `${nad}.${namespace}.kubernetes.io/${suffix}.${interfaceName}`;
+
+/** Annotations that carry no provider of their own. */
+export const annotationKey = {
+  vip: 'ovn.kubernetes.io/vip',
+  allowedAddressPairs: 'ovn.kubernetes.io/aaps',
+  northGateway: 'ovn.kubernetes.io/north_gateway',
+  podEip: 'ovn.kubernetes.io/eip',
+  podSnat: 'ovn.kubernetes.io/snat',
+  chassis: 'ovn.kubernetes.io/chassis',
+  portName: 'ovn.kubernetes.io/port_name',
+  tunnelInterface: 'ovn.kubernetes.io/tunnel_interface',
+  nodeNetworks: 'ovn.kubernetes.io/node_networks',
+  /** On a Namespace: `excludeIps` of its Subnets. */
+  excludeIps: 'ovn.kubernetes.io/exclude_ips',
+  /** On a Service: its Vpc. */
+  vpc: 'ovn.kubernetes.io/vpc',
+  vpcLb: 'ovn.kubernetes.io/vpc_lb',
+  /** On a NAT rule: its EIP. */
+  vpcEip: 'ovn.kubernetes.io/vpc_eip',
+  /** On an OvnEip: the last NAT rule that used it. */
+  vpcNat: 'ovn.kubernetes.io/vpc_nat',
+  /** On a pod of a VpcNatGateway. */
+  vpcNatGateway: 'ovn.kubernetes.io/vpc_nat_gw',
+  enableLog: 'ovn.kubernetes.io/enable_log',
+  logAclActions: 'ovn.kubernetes.io/log_acl_actions',
+  aclLogMeterRate: 'ovn.kubernetes.io/acl_log_meter_rate',
+  networkPolicyEnforcement: 'ovn.kubernetes.io/network_policy_enforcement',
+  networkPolicyFor: 'ovn.kubernetes.io/network_policy_for',
+  switchLbVip: 'ovn.kubernetes.io/switch_lb_vip',
+  routerLbVip: 'ovn.kubernetes.io/router_lb_vip',
+  serviceExternalIpFromSubnet: 'ovn.kubernetes.io/service_external_ip_from_subnet',
+  serviceHealthCheck: 'ovn.kubernetes.io/service_health_check',
+  generateHash: 'ovn.kubernetes.io/generate-hash',
+  serviceCidrHash: 'ovn.kubernetes.io/service-cidr-hash',
+  /** Multus: the interfaces that a pod asks for beside, or instead of, the default one. */
+  networkAttachments: 'k8s.v1.cni.cncf.io/networks',
+  defaultNetworkAttachment: 'v1.multus-cni.io/default-network',
+  /** KubeVirt: the pod is the target of a live migration. */
+  migrationJob: 'kubevirt.io/migrationJobName',
+} as const;
+
+/** Kiln's own annotations. */
+export const kilnAnnotation = {
+  /** On an IP: uid of the pod that it was made for. */
+  podUid: 'kiln.io/pod-uid',
+  /** How long an address is kept after its holder is gone, such as `24h`. */
+  lease: 'kiln.io/lease',
+  /** On a Namespace: `true`, or names of Subnets that its pods wait for. */
+  awaitSubnet: 'kiln.io/await-subnet',
+  /** On a Namespace: `report`, `rebind` or `evict`. */
+  misbound: 'kiln.io/misbound',
+  /** JSON list of conditions, on kinds whose schema has none. */
+  conditions: 'kiln.io/conditions',
+} as const;
+
+/** The condition of a pod whose network Kiln provides. */
+export const POD_CONDITION = 'kiln.io/NetworkBound';
+
+export const labelKey = {
+  subnet: 'ovn.kubernetes.io/subnet',
+  nodeName: 'ovn.kubernetes.io/node-name',
+  /** On an IP `true` or `false`; on a Vip empty while free, else the port that holds it. */
+  ipReserved: 'ovn.kubernetes.io/ip_reserved',
+  vpc: 'ovn.kubernetes.io/vpc',
+  vpcLb: 'ovn.kubernetes.io/vpc_lb',
+  /** `true` on a Vpc that mirrors a foreign router. */
+  vpcExternal: 'ovn.kubernetes.io/vpc_external',
+  vpcDnatExternalPort: 'ovn.kubernetes.io/vpc_dnat_eport',
+  ovnEipType: 'ovn.kubernetes.io/ovn_eip_type',
+  eipV4: 'ovn.kubernetes.io/eip_v4_ip',
+  eipV6: 'ovn.kubernetes.io/eip_v6_ip',
+  externalGateway: 'ovn.kubernetes.io/external-gw',
+  interconnectionGateway: 'ovn.kubernetes.io/ic-gw',
+  nodeExternalGateway: 'ovn.kubernetes.io/node-ext-gw',
+  vpcNatGateway: 'ovn.kubernetes.io/vpc-nat-gw',
+  vpcNatGatewayName: 'ovn.kubernetes.io/vpc-nat-gw-name',
+  vpcDns: 'ovn.kubernetes.io/vpc-dns',
+  vpcEgressGateway: 'ovn.kubernetes.io/vpc-egress-gateway',
+  qos: 'ovn.kubernetes.io/qos',
+  ovsDatapathType: 'ovn.kubernetes.io/ovs_dp_type',
+} as const;
+
+/** Labels and annotations of a Node about one ProviderNetwork. */
+export const providerNetworkKey = (
+  providerNetwork: string,
+  suffix: 'ready' | 'exclude' | 'interface' | 'mtu' | 'vlan_interfaces' | 'err_mesg',
+): string => `${providerNetwork}.provider-network.kubernetes.io/${suffix}`;
+
+/**
+ * An address as a label value: IPv6 has `:` replaced by `-`, and a `0` where a label value may not begin or end with
+ * `-`. Empty stays empty.
+ */
+export const addressLabelValue = (address: string): string => {
+  const dashed = address.replaceAll(':', '-');
+  return `${dashed.startsWith('-') ? '0' : ''}${dashed}${dashed.endsWith('-') ? '0' : ''}`;
+};

@@ -1,0 +1,283 @@
+import type { Readable } from 'node:stream';
+import { KubeError, type KubeSubject } from './errors.ts';
+import { isKubeError } from './errors.ts';
+import { parseJson, stringifyJson } from './json.ts';
+import {
+  apiVersionOf, collectionPath, type KubeObject, type ObjectName, objectPath, PODS, type Resource, resourceName,
+} from './resource.ts';
+import type { KubeRequest, KubeTransport } from './transport.ts';
+
+export interface ListOptions {
+  /** Of a namespaced resource; left out: all namespaces. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  /** Objects a page at most; left out: all in one answer. */
+  readonly limit?: number | undefined;
+  /** Token of the page before. */
+  readonly continue?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ListPage<T> {
+  readonly items: readonly T[];
+  /** The state of the server that the list shows. */
+  readonly resourceVersion: string;
+  /** Present when there are more pages. */
+  readonly continue: string | undefined;
+}
+
+export interface WatchOptions {
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  readonly resourceVersion: string;
+  /** After this long the server ends the watch. */
+  readonly timeoutSeconds: number;
+  readonly signal: AbortSignal;
+}
+
+export interface WriteOptions {
+  /** `status`, `scale`, … */
+  readonly subresource?: string | undefined;
+  readonly dryRun?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface DeleteOptions {
+  /** Delete only the object with this uid (else KUBE_PRECONDITION). */
+  readonly uid?: string | undefined;
+  /** Delete only this version of it (else KUBE_CONFLICT). */
+  readonly resourceVersion?: string | undefined;
+  readonly propagation?: 'Background' | 'Foreground' | 'Orphan' | undefined;
+  readonly gracePeriodSeconds?: number | undefined;
+  readonly dryRun?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** RFC 6902. */
+export type JsonPatchOperation =
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string }
+  | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string };
+
+export interface VersionInfo {
+  readonly major: string;
+  readonly minor: string;
+  readonly gitVersion: string;
+}
+
+/** Typed requests. Every failure is thrown as a KubeError; integers beyond 2^53 are bigint in and out. */
+export class KubeClient {
+  readonly transport: KubeTransport;
+
+  constructor(transport: KubeTransport) {
+    this.transport = transport;
+  }
+
+  async get<T extends KubeObject>(resource: Resource, name: ObjectName, signal?: AbortSignal): Promise<T> {
+    const subject = subjectOf('get', resource, name);
+    return (await this.#read(subject, objectPath(resource, name), signal)) as T;
+  }
+
+  /** Like `get`; undefined where there is no such object (or resource). */
+  async find<T extends KubeObject>(resource: Resource, name: ObjectName, signal?: AbortSignal): Promise<T | undefined> {
+    try {
+      return await this.get<T>(resource, name, signal);
+    } catch (error) {
+      if (isKubeError(error, 'KUBE_NOT_FOUND') || isKubeError(error, 'KUBE_NOT_SERVED')) return undefined;
+      throw error;
+    }
+  }
+
+  /** One page, of the newest state (a quorum read). */
+  async list<T extends KubeObject>(resource: Resource, options: ListOptions = {}): Promise<ListPage<T>> {
+    const query = queryOf({
+      labelSelector: options.labelSelector,
+      fieldSelector: options.fieldSelector,
+      limit: options.limit,
+      continue: options.continue,
+    });
+    const subject = subjectOf('list', resource, { namespace: options.namespace });
+    const path = collectionPath(resource, options.namespace) + query;
+    const body = (await this.#read(subject, path, options.signal)) as {
+      readonly items?: readonly T[] | null;
+      readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
+    };
+    const resourceVersion = body.metadata?.resourceVersion;
+    if (resourceVersion === undefined) throw new KubeError('KUBE_PROTOCOL', subject, 'the list has no resourceVersion');
+    const more = body.metadata?.continue;
+    return { items: body.items ?? [], resourceVersion, continue: more === '' ? undefined : more };
+  }
+
+  /** All objects, page after page; for one-shot use (a cache pages by itself). */
+  async listAll<T extends KubeObject>(resource: Resource, options: ListOptions = {}): Promise<T[]> {
+    const all: T[] = [];
+    let token: string | undefined;
+    do {
+      const page = await this.list<T>(resource, { limit: 500, ...options, continue: token });
+      all.push(...page.items);
+      token = page.continue;
+    } while (token !== undefined);
+    return all;
+  }
+
+  /** The raw stream of a watch with bookmarks: one JSON event a line. */
+  watch(resource: Resource, options: WatchOptions): Promise<Readable> {
+    const query = queryOf({
+      watch: true,
+      allowWatchBookmarks: true,
+      resourceVersion: options.resourceVersion,
+      timeoutSeconds: options.timeoutSeconds,
+      labelSelector: options.labelSelector,
+      fieldSelector: options.fieldSelector,
+    });
+    return this.transport.stream({
+      subject: subjectOf('watch', resource, { namespace: options.namespace }),
+      method: 'GET',
+      path: collectionPath(resource, options.namespace) + query,
+      signal: options.signal,
+    });
+  }
+
+  /** `apiVersion` and `kind` are filled in. `subresource` is taken with the name in the object's metadata. */
+  create<T extends KubeObject>(resource: Resource, object: T, options: WriteOptions = {}): Promise<T> {
+    const path = options.subresource === undefined
+      ? collectionPath(resource, object.metadata.namespace)
+      : objectPath(resource, object.metadata, options.subresource);
+    return this.#write('create', 'POST', resource, object.metadata, path, options, withType(resource, object));
+  }
+
+  /** Replaces the object; conflicts unless its resourceVersion is current or absent. */
+  update<T extends KubeObject>(resource: Resource, object: T, options: WriteOptions = {}): Promise<T> {
+    const path = objectPath(resource, object.metadata, options.subresource);
+    return this.#write('update', 'PUT', resource, object.metadata, path, options, withType(resource, object));
+  }
+
+  /** RFC 7396. `metadata.resourceVersion` in the patch makes it conditional. */
+  mergePatch<T extends KubeObject>(
+    resource: Resource, name: ObjectName, patch: object, options: WriteOptions = {},
+  ): Promise<T> {
+    const path = objectPath(resource, name, options.subresource);
+    return this.#write('patch', 'PATCH', resource, name, path, options, patch, 'application/merge-patch+json');
+  }
+
+  jsonPatch<T extends KubeObject>(
+    resource: Resource, name: ObjectName, patch: readonly JsonPatchOperation[], options: WriteOptions = {},
+  ): Promise<T> {
+    const path = objectPath(resource, name, options.subresource);
+    return this.#write('patch', 'PATCH', resource, name, path, options, patch, 'application/json-patch+json');
+  }
+
+  /** @returns the object where the server still holds it (finalizers, grace), else undefined */
+  async delete<T extends KubeObject>(
+    resource: Resource, name: ObjectName, options: DeleteOptions = {},
+  ): Promise<T | undefined> {
+    const { uid, resourceVersion } = options;
+    const body = {
+      kind: 'DeleteOptions',
+      apiVersion: 'v1',
+      ...(uid === undefined && resourceVersion === undefined ? {} : { preconditions: { uid, resourceVersion } }),
+      propagationPolicy: options.propagation,
+      gracePeriodSeconds: options.gracePeriodSeconds,
+      dryRun: options.dryRun === true ? ['All'] : undefined,
+    };
+    const subject = subjectOf('delete', resource, name);
+    const answer = await this.#send({
+      subject, method: 'DELETE', path: objectPath(resource, name), body: stringifyJson(body), ...signalOf(options),
+    }) as KubeObject;
+    return answer.kind === 'Status' ? undefined : (answer as T);
+  }
+
+  /** Asks for the pod's eviction. @throws KubeError KUBE_DISRUPTION_BUDGET when a budget forbids it now */
+  async evict(name: ObjectName, options: DeleteOptions = {}): Promise<void> {
+    const preconditions = options.uid === undefined ? {} : { preconditions: { uid: options.uid } };
+    const attempt = (version: string): Promise<unknown> => this.#send({
+      subject: subjectOf('evict', PODS, name),
+      method: 'POST',
+      path: objectPath(PODS, name, 'eviction'),
+      body: stringifyJson({
+        apiVersion: `policy/${version}`,
+        kind: 'Eviction',
+        metadata: { name: name.name, namespace: name.namespace },
+        deleteOptions: { ...preconditions, gracePeriodSeconds: options.gracePeriodSeconds },
+      }),
+      ...signalOf(options),
+    });
+    try {
+      await attempt('v1');
+    } catch (error) {
+      // Before 1.22 only policy/v1beta1 is known, and another version is a bad request.
+      if (!isKubeError(error, 'KUBE_BAD_REQUEST') && !isKubeError(error, 'KUBE_NOT_SERVED')) throw error;
+      await attempt('v1beta1');
+    }
+  }
+
+  async version(signal?: AbortSignal): Promise<VersionInfo> {
+    return (await this.#read({ verb: 'discover', resource: '/version' }, '/version', signal)) as VersionInfo;
+  }
+
+  /** Any other path, parsed (`/apis/<group>/<version>`, `/readyz`'s JSON relatives). */
+  getPath(path: string, signal?: AbortSignal): Promise<unknown> {
+    return this.#read({ verb: 'discover', resource: path }, path, signal);
+  }
+
+  close(): Promise<void> {
+    return this.transport.close();
+  }
+
+  #write<T extends KubeObject>(
+    verb: string, method: 'POST' | 'PUT' | 'PATCH', resource: Resource, name: ObjectName, path: string,
+    options: WriteOptions, body: object, contentType?: string,
+  ): Promise<T> {
+    return this.#send({
+      subject: subjectOf(verb, resource, name),
+      method,
+      path: options.dryRun === true ? `${path}?dryRun=All` : path,
+      body: stringifyJson(body),
+      ...(contentType === undefined ? {} : { contentType }),
+      ...signalOf(options),
+    }) as Promise<T>;
+  }
+
+  /** Reading is safe to repeat: a kept-alive connection that the server had just closed costs one more try. */
+  async #read(subject: KubeSubject, path: string, signal: AbortSignal | undefined): Promise<unknown> {
+    const request: KubeRequest = { subject, method: 'GET', path, ...(signal === undefined ? {} : { signal }) };
+    try {
+      return await this.#send(request);
+    } catch (error) {
+      if (!isKubeError(error, 'KUBE_DISCONNECTED')) throw error;
+      return this.#send(request);
+    }
+  }
+
+  async #send(request: KubeRequest): Promise<unknown> {
+    const text = await this.transport.request(request);
+    try {
+      return parseJson(text);
+    } catch (error) {
+      throw new KubeError('KUBE_PROTOCOL', request.subject, 'the answer is not JSON', { cause: error });
+    }
+  }
+}
+
+export function subjectOf(verb: string, resource: Resource, name: Partial<ObjectName>): KubeSubject {
+  return { verb, resource: resourceName(resource), namespace: name.namespace, name: name.name };
+}
+
+function withType(resource: Resource, object: KubeObject): object {
+  return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind };
+}
+
+function signalOf(options: { readonly signal?: AbortSignal | undefined }): { readonly signal?: AbortSignal } {
+  return options.signal === undefined ? {} : { signal: options.signal };
+}
+
+function queryOf(parameters: Readonly<Record<string, string | number | boolean | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== '') query.set(name, String(value));
+  }
+  const text = query.toString();
+  return text === '' ? '' : `?${text}`;
+}

@@ -1,0 +1,36 @@
+/** What of time this folder uses, so that a test or a simulator can own it. */
+export interface Clock {
+  /** Monotonic milliseconds; never goes back, has no relation to the date. */
+  now(): number;
+  /** Milliseconds since 1970, only for timestamps that people read (Lease, Event). */
+  wallTime(): number;
+  setTimeout(callback: () => void, ms: number): TimerHandle;
+  clearTimeout(handle: TimerHandle): void;
+}
+
+/** Opaque to its holder. */
+export type TimerHandle = unknown;
+
+/** A number in [0, 1), as `Math.random` gives. */
+export type Random = () => number;
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  wallTime: () => Date.now(),
+  setTimeout: (callback, ms) => setTimeout(callback, ms),
+  clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
+};
+
+/** Resolves after `ms`, or at once when the signal is aborted; never rejects. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted === true) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clock.clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = clock.setTimeout(done, ms);
+    signal?.addEventListener('abort', done, { once: true });
+  });
+}

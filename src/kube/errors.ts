@@ -1,0 +1,180 @@
+/** Stable codes; match on these, never on text. */
+export type KubeErrorCode =
+  | 'KUBE_BAD_REQUEST'
+  | 'KUBE_UNAUTHORIZED'
+  | 'KUBE_FORBIDDEN'
+  /** The object does not exist. */
+  | 'KUBE_NOT_FOUND'
+  /** The server does not know the resource (no such CRD, group or version). */
+  | 'KUBE_NOT_SERVED'
+  | 'KUBE_CONFLICT'
+  | 'KUBE_ALREADY_EXISTS'
+  /** Another object stands under the name now: its uid is not the one asked for. */
+  | 'KUBE_PRECONDITION'
+  /** 410: the resourceVersion or the continue token is too old. */
+  | 'KUBE_GONE'
+  | 'KUBE_INVALID'
+  | 'KUBE_TOO_LARGE'
+  | 'KUBE_NAMESPACE_TERMINATING'
+  /** An eviction that a PodDisruptionBudget does not allow now. */
+  | 'KUBE_DISRUPTION_BUDGET'
+  | 'KUBE_TOO_MANY_REQUESTS'
+  | 'KUBE_INTERNAL'
+  | 'KUBE_UNAVAILABLE'
+  | 'KUBE_TIMEOUT'
+  /** No connection could be made: the request was surely not carried out. */
+  | 'KUBE_UNREACHABLE'
+  /** The connection broke: whether the request was carried out is unknown. */
+  | 'KUBE_DISCONNECTED'
+  /** The answer is not what the protocol promises. */
+  | 'KUBE_PROTOCOL'
+  /** A kubeconfig or credential that cannot be used. */
+  | 'KUBE_CONFIG'
+  /** Not sent: the gate (leader fence) said no. */
+  | 'KUBE_FENCED'
+  /** Not sent: a newer intent for the same object and lane took its place. */
+  | 'KUBE_SUPERSEDED'
+  /** Not sent, or given up: the client was closed or the caller aborted. */
+  | 'KUBE_CLOSED';
+
+/** What a request was about, for messages and metrics. */
+export interface KubeSubject {
+  /** `list`, `watch`, `get`, `create`, `update`, `patch`, `delete`, `evict`, `discover`. */
+  readonly verb: string;
+  /** `plural.group`, or the plural for the core group. */
+  readonly resource: string;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+export interface KubeErrorCause {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
+}
+
+export interface KubeErrorDetails {
+  /** HTTP status; 0 where there was no answer. */
+  readonly status?: number;
+  /** The `reason` of the server's Status object. */
+  readonly reason?: string | undefined;
+  /** How long the server asks to wait, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+  readonly causes?: readonly KubeErrorCause[];
+  readonly cause?: unknown;
+}
+
+const RETRYABLE: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
+  'KUBE_TOO_MANY_REQUESTS', 'KUBE_INTERNAL', 'KUBE_UNAVAILABLE', 'KUBE_TIMEOUT',
+  'KUBE_UNREACHABLE', 'KUBE_DISCONNECTED', 'KUBE_UNAUTHORIZED',
+]);
+const OUTCOME_UNKNOWN: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
+  'KUBE_INTERNAL', 'KUBE_TIMEOUT', 'KUBE_DISCONNECTED', 'KUBE_PROTOCOL',
+]);
+
+/** Every failure of this folder. The message names verb, resource, object and what the server said. */
+export class KubeError extends Error {
+  override readonly name = 'KubeError';
+  readonly code: KubeErrorCode;
+  readonly subject: KubeSubject;
+  /** What the server (or the socket) said, without the subject. */
+  readonly detail: string;
+  readonly status: number;
+  readonly reason: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly causes: readonly KubeErrorCause[];
+
+  constructor(code: KubeErrorCode, subject: KubeSubject, detail: string, details: KubeErrorDetails = {}) {
+    super(
+      `${subject.verb} ${subjectName(subject)}: ${detail}`,
+      details.cause === undefined ? undefined : { cause: details.cause },
+    );
+    this.code = code;
+    this.subject = subject;
+    this.detail = detail;
+    this.status = details.status ?? 0;
+    this.reason = details.reason;
+    this.retryAfterMs = details.retryAfterMs;
+    this.causes = details.causes ?? [];
+  }
+
+  /** The same request may succeed later without any change. */
+  get retryable(): boolean {
+    return RETRYABLE.has(this.code);
+  }
+
+  /** A write that failed so may have been carried out all the same. */
+  get outcomeUnknown(): boolean {
+    return OUTCOME_UNKNOWN.has(this.code);
+  }
+}
+
+/** `pods ns/name`, `vpcs.kubeovn.io name`, or the resource alone. */
+function subjectName(subject: KubeSubject): string {
+  const parts = [subject.namespace, subject.name].filter((part) => part !== undefined && part !== '');
+  return parts.length === 0 ? subject.resource : `${subject.resource} ${parts.join('/')}`;
+}
+
+export function isKubeError(error: unknown, code?: KubeErrorCode): error is KubeError {
+  return error instanceof KubeError && (code === undefined || error.code === code);
+}
+
+/** The parts of metav1.Status that matter here. */
+export interface StatusObject {
+  readonly kind?: unknown;
+  readonly code?: unknown;
+  readonly reason?: unknown;
+  readonly message?: unknown;
+  readonly details?: {
+    readonly causes?: readonly KubeErrorCause[];
+    readonly retryAfterSeconds?: number;
+  } | null;
+}
+
+/**
+ * A failed answer as an error.
+ * @param body the parsed Status where the answer was one, else its text
+ * @param retryAfter the `Retry-After` header, in seconds
+ */
+export function errorFromStatus(
+  subject: KubeSubject, status: number, body: StatusObject | string, retryAfter?: string,
+): KubeError {
+  const known = typeof body === 'object' && body.kind === 'Status' ? body : undefined;
+  const reason = typeof known?.reason === 'string' ? known.reason : undefined;
+  const message = typeof known?.message === 'string' ? known.message : undefined;
+  const text = message ?? (typeof body === 'string' ? body.trim().slice(0, 500) : '');
+  const causes = known?.details?.causes ?? [];
+  const seconds = known?.details?.retryAfterSeconds ?? Number.parseInt(retryAfter ?? '', 10);
+  return new KubeError(
+    codeOf(status, reason, text, causes, known !== undefined),
+    subject,
+    text === '' ? `HTTP ${status}` : text,
+    { status, reason, causes, retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined },
+  );
+}
+
+function codeOf(
+  status: number, reason: string | undefined, text: string, causes: readonly KubeErrorCause[], isStatus: boolean,
+): KubeErrorCode {
+  const hasCause = (name: string): boolean => causes.some((cause) => cause.reason === name);
+  switch (status) {
+    case 401: return 'KUBE_UNAUTHORIZED';
+    case 403: return hasCause('NamespaceTerminating') ? 'KUBE_NAMESPACE_TERMINATING' : 'KUBE_FORBIDDEN';
+    // An API server answers a path it does not know with plain text, a missing object with a Status.
+    case 404: return isStatus && !hasCause('UnexpectedServerResponse') ? 'KUBE_NOT_FOUND' : 'KUBE_NOT_SERVED';
+    case 405: return 'KUBE_NOT_SERVED';
+    case 409:
+      if (reason === 'AlreadyExists') return 'KUBE_ALREADY_EXISTS';
+      return text.includes('UID in precondition') ? 'KUBE_PRECONDITION' : 'KUBE_CONFLICT';
+    case 410: return 'KUBE_GONE';
+    case 413: return 'KUBE_TOO_LARGE';
+    case 422:
+      // A merge patch with another uid breaks the immutability of metadata.uid; a JSON patch fails its test.
+      return causes.some((cause) => cause.field === 'metadata.uid') || /test(ing)?\b.*\/metadata\/uid/.test(text)
+        ? 'KUBE_PRECONDITION' : 'KUBE_INVALID';
+    case 429: return hasCause('DisruptionBudget') ? 'KUBE_DISRUPTION_BUDGET' : 'KUBE_TOO_MANY_REQUESTS';
+    case 503: return 'KUBE_UNAVAILABLE';
+    case 504: return 'KUBE_TIMEOUT';
+    default: return status >= 500 ? 'KUBE_INTERNAL' : 'KUBE_BAD_REQUEST';
+  }
+}

@@ -1,0 +1,73 @@
+/** A kind that an API server serves, as data. */
+export interface Resource {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string | undefined;
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+  readonly deletionTimestamp?: string | null | undefined;
+  readonly deletionGracePeriodSeconds?: number | null | undefined;
+  readonly finalizers?: readonly string[] | null | undefined;
+}
+
+/** The least that this folder asks of an object; the kinds of `api/` and all of Kubernetes fit it. */
+export interface KubeObject {
+  readonly apiVersion?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly metadata: ObjectMeta;
+}
+
+export interface ObjectName {
+  /** Left out or empty for cluster scope. */
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+/** `namespace/name`, or `name` for cluster scope. */
+export type ObjectKey = string;
+
+export function keyOf(name: ObjectName): ObjectKey {
+  return name.namespace === undefined || name.namespace === '' ? name.name : `${name.namespace}/${name.name}`;
+}
+
+export function apiVersionOf(resource: Resource): string {
+  return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
+}
+
+/** `vpcs.kubeovn.io`, `pods`. */
+export function resourceName(resource: Resource): string {
+  return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
+}
+
+/** URL path of a collection; of all namespaces where none is given. */
+export function collectionPath(resource: Resource, namespace?: string): string {
+  const root = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
+  return resource.namespaced && namespace !== undefined && namespace !== ''
+    ? `${root}/namespaces/${encodeURIComponent(namespace)}/${resource.plural}`
+    : `${root}/${resource.plural}`;
+}
+
+/** URL path of an object or of one of its subresources. */
+export function objectPath(resource: Resource, name: ObjectName, subresource?: string): string {
+  const path = `${collectionPath(resource, name.namespace)}/${encodeURIComponent(name.name)}`;
+  return subresource === undefined ? path : `${path}/${subresource}`;
+}
+
+export const LEASES: Resource = {
+  group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true,
+};
+export const EVENTS: Resource = { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true };
+export const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
+
+/** Endpoint slices by preference; an API server before 1.21 has only the second. */
+export const ENDPOINT_SLICES: readonly Resource[] = ['v1', 'v1beta1'].map((version) => ({
+  group: 'discovery.k8s.io', version, plural: 'endpointslices', kind: 'EndpointSlice', namespaced: true,
+}));

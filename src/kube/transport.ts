@@ -1,0 +1,236 @@
+import type { Readable } from 'node:stream';
+import { errors as undiciErrors, Pool, ProxyAgent, type Dispatcher } from 'undici';
+import { type Clock, systemClock } from './clock.ts';
+import type { Connection, Credentials, TlsMaterial } from './connection.ts';
+import { errorFromStatus, KubeError, type KubeSubject, type StatusObject } from './errors.ts';
+import { parseJson } from './json.ts';
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface KubeRequest {
+  readonly subject: KubeSubject;
+  readonly method: HttpMethod;
+  /** Path with its query, from the server's root. */
+  readonly path: string;
+  /** JSON text. */
+  readonly body?: string;
+  /** Of the body; `application/json` where left out. */
+  readonly contentType?: string;
+  /** Silence of the server after which the request fails with KUBE_TIMEOUT. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface TransportOptions {
+  /** Connections for requests, and so requests in flight at once; watches have their own. Default 32. */
+  readonly connections?: number;
+  /** Default 30 s. */
+  readonly timeoutMs?: number;
+  readonly userAgent?: string;
+  readonly clock?: Clock;
+}
+
+/** How long credentials are used before they are asked for again. */
+const CREDENTIALS_MS = 60_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Below the idle timeout of API servers (90 s) and of common load balancers (60 s), so that we close first. */
+const KEEP_ALIVE_MS = 30_000;
+
+interface Channels {
+  readonly requests: Dispatcher;
+  readonly watches: Dispatcher;
+}
+
+/** Authenticated requests to one API server over kept-alive connections. Every failure is a KubeError. */
+export class KubeTransport {
+  readonly #connection: Connection;
+  readonly #options: TransportOptions;
+  readonly #clock: Clock;
+  readonly #origin: string;
+  readonly #prefix: string;
+  #credentials: Credentials | undefined;
+  #loadedAt = 0;
+  #loading: Promise<Credentials> | undefined;
+  #channels: Channels | undefined;
+  #closed = false;
+
+  constructor(connection: Connection, options: TransportOptions = {}) {
+    const url = new URL(connection.server);
+    this.#connection = connection;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#origin = url.origin;
+    this.#prefix = url.pathname.replace(/\/+$/, '');
+  }
+
+  /** The namespace of the kubeconfig's context or of the pod. */
+  get namespace(): string | undefined {
+    return this.#connection.namespace;
+  }
+
+  get server(): string {
+    return this.#connection.server;
+  }
+
+  /** @returns the body of a 2xx answer as text @throws KubeError */
+  async request(request: KubeRequest): Promise<string> {
+    const timeoutMs = request.timeoutMs ?? this.#options.timeoutMs ?? 30_000;
+    const answer = await this.#exchange(request, 'requests', timeoutMs, timeoutMs);
+    try {
+      return await answer.body.text();
+    } catch (error) {
+      throw this.#failure(request, error);
+    }
+  }
+
+  /**
+   * Opens a stream (a watch). It has no timeout of its own: its reader judges silence.
+   * Abort the request's signal to end it. @throws KubeError until the first byte
+   */
+  async stream(request: KubeRequest): Promise<Readable> {
+    const answer = await this.#exchange(request, 'watches', request.timeoutMs ?? 30_000, 0);
+    return answer.body;
+  }
+
+  /** A stream's later failure, in the same terms as a request's. */
+  streamFailure(subject: KubeSubject, error: unknown): KubeError {
+    return failureOf(subject, error);
+  }
+
+  /** Ends all connections; requests in flight fail with KUBE_CLOSED. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const channels = this.#channels;
+    if (channels !== undefined) await Promise.all([channels.requests.destroy(), channels.watches.destroy()]);
+  }
+
+  async #exchange(
+    request: KubeRequest, channel: keyof Channels, headersTimeout: number, bodyTimeout: number,
+  ): Promise<Dispatcher.ResponseData> {
+    let answer = await this.#send(request, channel, headersTimeout, bodyTimeout, false);
+    if (answer.statusCode === 401) {
+      await answer.body.dump();
+      answer = await this.#send(request, channel, headersTimeout, bodyTimeout, true);
+    }
+    if (answer.statusCode < 300) return answer;
+    const text = await answer.body.text().catch(() => '');
+    const retryAfter = answer.headers['retry-after'];
+    throw errorFromStatus(
+      request.subject, answer.statusCode, statusBody(text), Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+    );
+  }
+
+  async #send(
+    request: KubeRequest, channel: keyof Channels, headersTimeout: number, bodyTimeout: number, renew: boolean,
+  ): Promise<Dispatcher.ResponseData> {
+    if (this.#closed) throw new KubeError('KUBE_CLOSED', request.subject, 'the client is closed');
+    const credentials = this.#current(renew) ?? (await this.#load(renew));
+    const headers: Record<string, string> = {
+      ...credentials.headers,
+      accept: 'application/json',
+      'user-agent': this.#options.userAgent ?? 'kiln',
+    };
+    if (request.body !== undefined) headers['content-type'] = request.contentType ?? 'application/json';
+    try {
+      if (this.#closed || this.#channels === undefined) throw new undiciErrors.ClientDestroyedError();
+      return await this.#channels[channel].request({
+        origin: this.#origin,
+        path: this.#prefix + request.path,
+        method: request.method,
+        headers,
+        body: request.body ?? null,
+        signal: request.signal ?? null,
+        headersTimeout,
+        bodyTimeout,
+      });
+    } catch (error) {
+      throw this.#failure(request, error);
+    }
+  }
+
+  #current(renew: boolean): Credentials | undefined {
+    return renew || this.#clock.now() - this.#loadedAt >= CREDENTIALS_MS ? undefined : this.#credentials;
+  }
+
+  /** Many requests that find the credentials old wait for one reading of them. */
+  #load(renew: boolean): Promise<Credentials> {
+    this.#loading ??= this.#connection.credentials(renew)
+      .then((credentials) => {
+        const before = this.#credentials;
+        this.#credentials = credentials;
+        this.#loadedAt = this.#clock.now();
+        if (this.#channels === undefined || before === undefined || !sameTls(before.tls, credentials.tls)) {
+          this.#openChannels(credentials.tls);
+        }
+        return credentials;
+      })
+      .finally(() => { this.#loading = undefined; });
+    return this.#loading;
+  }
+
+  #openChannels(tls: TlsMaterial): void {
+    const old = this.#channels;
+    if (this.#closed) return;
+    this.#channels = {
+      requests: this.#dispatcher(tls, this.#options.connections ?? 32),
+      watches: this.#dispatcher(tls, null),
+    };
+    // Watches on the old certificate run to their own end.
+    if (old !== undefined) for (const channel of [old.requests, old.watches]) channel.close().catch(() => undefined);
+  }
+
+  #dispatcher(tls: TlsMaterial, connections: number | null): Dispatcher {
+    const secure = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
+    const common = {
+      connections, pipelining: 1, allowH2: false, keepAliveTimeout: KEEP_ALIVE_MS, keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    };
+    const connect = { ...secure, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: 30_000 };
+    return this.#connection.proxyUrl === undefined
+      ? new Pool(this.#origin, { ...common, connect })
+      : new ProxyAgent({ ...common, uri: this.#connection.proxyUrl, requestTls: connect });
+  }
+
+  #failure(request: KubeRequest, error: unknown): KubeError {
+    if (error instanceof KubeError) return error;
+    if (this.#closed || request.signal?.aborted === true) {
+      return new KubeError('KUBE_CLOSED', request.subject, 'aborted', { cause: error });
+    }
+    return failureOf(request.subject, error);
+  }
+}
+
+function statusBody(text: string): StatusObject | string {
+  try {
+    const parsed = parseJson(text);
+    return typeof parsed === 'object' && parsed !== null ? parsed : text;
+  } catch {
+    return text;
+  }
+}
+
+const NOT_SENT = new Set([
+  'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT',
+  'CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+
+function failureOf(subject: KubeSubject, error: unknown): KubeError {
+  if (error instanceof KubeError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const text = error instanceof Error && error.message !== '' ? error.message : String(error);
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
+    return new KubeError('KUBE_TIMEOUT', subject, 'the server did not answer in time', { cause: error });
+  }
+  if (code === 'UND_ERR_ABORTED' || code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') {
+    return new KubeError('KUBE_CLOSED', subject, 'aborted', { cause: error });
+  }
+  if (NOT_SENT.has(code)) return new KubeError('KUBE_UNREACHABLE', subject, text, { cause: error });
+  return new KubeError('KUBE_DISCONNECTED', subject, text, { cause: error });
+}
+
+function sameTls(a: TlsMaterial, b: TlsMaterial): boolean {
+  const text = (value: string | Buffer | undefined): string => (value === undefined ? '' : value.toString());
+  return text(a.ca) === text(b.ca) && text(a.cert) === text(b.cert) && text(a.key) === text(b.key)
+    && a.servername === b.servername && a.rejectUnauthorized === b.rejectUnauthorized;
+}

@@ -1,7 +1,7 @@
 /** Shapes that several kinds share. */
 
 import type { Condition } from './meta.ts';
-import { integer, list, map, object, required, string, time } from './schema.ts';
+import { boolean, integer, list, map, object, required, string, time } from './schema.ts';
 import type { CelRule, Schema } from './schema.ts';
 
 const conditionFields = {
@@ -95,3 +95,21 @@ export const bfdDetection = (multiplierMaximum: number) =>
       default: 3,
     }),
   }) as const;
+
+/** What the statuses of all rules of a VpcNatGateway say. */
+export const iptablesRuleStatus = {
+  conditions,
+  natGwDp: string('VpcNatGateway that translates'),
+  ready: boolean('Whether it is in effect'),
+  redo: string('When it was last applied'),
+  v4ip: string('External IPv4 address'),
+  v6ip: string('External IPv6 address'),
+} as const;
+
+/** A port of a load balancer. */
+export const lbRulePort = object('', {
+  name: string('Name of the port'),
+  port: integer('Port outside', { format: 'int32' }),
+  protocol: string('TCP, UDP or SCTP'),
+  targetPort: integer('Port of the pods', { format: 'int32' }),
+});

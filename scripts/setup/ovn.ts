@@ -1,0 +1,45 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { findOvn, unpackedOvnDirectory } from '../../src/lab/programs/ovn.ts';
+import { archives, hasApt, installPackages, PrivateApt } from './debian.ts';
+import { makeOnce } from './make-once.ts';
+import { SetupError } from './report.ts';
+import { run } from './run.ts';
+
+const PACKAGES = ['ovn-central', 'ovn-host', 'openvswitch-switch'];
+const NEWER_DEBIAN = 'trixie';
+
+/** The machine's own OVN: installed where this may install, else named. */
+export async function setUpOvn(): Promise<void> {
+  if (findOvn('system') === undefined) await installPackages(PACKAGES, 'OVN');
+}
+
+/** OVN 25.03, the release that Kube-OVN 1.17 ships, beside the machine's own: Debian 13's packages, unpacked. */
+export async function setUpUnpackedOvn(): Promise<void> {
+  if (findOvn('25.03') !== undefined) return;
+  const archive = archives().find(({ uri, component }) => component === 'main' && /\/debian\/?$/.test(uri));
+  if (!hasApt() || archive === undefined) {
+    throw new SetupError('OVN 25.03 is unpacked from Debian 13\'s packages, and this machine has no Debian archive in its apt sources');
+  }
+  await makeOnce(unpackedOvnDirectory(), async (folder) => {
+    const aptFolder = join(folder, 'apt');
+    await mkdir(aptFolder);
+    const apt = new PrivateApt(aptFolder, [{ type: 'deb', archive: { ...archive, release: NEWER_DEBIAN } }], false);
+    await apt.run(['update'], `reading the package lists of Debian ${NEWER_DEBIAN}`);
+    const install = ['install', '-y', '--no-install-recommends', '--download-only', ...PACKAGES];
+    await apt.run(install, 'downloading OVN 25.03 and the libraries it needs');
+    const packages = (await readdir(apt.archives)).filter((name) => name.endsWith('.deb'));
+    const log = join(aptFolder, 'unpack.log');
+    const root = join(folder, 'root');
+    await mkdir(root);
+    for (const [index, name] of packages.entries()) {
+      const what = `unpacking ${name.split('_')[0]} (${index + 1} of ${packages.length})`;
+      await run('dpkg-deb', ['--extract', join(apt.archives, name), root], { what, log });
+    }
+    for (const entry of await readdir(root)) await rename(join(root, entry), join(folder, entry));
+    await rm(root, { recursive: true });
+    await rm(aptFolder, { recursive: true });
+  });
+  if (findOvn('25.03') === undefined) throw new SetupError(`${unpackedOvnDirectory()} does not hold a whole OVN; remove it and run this again`);
+}

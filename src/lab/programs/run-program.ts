@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+
+/** A program that ran to its end said no: `stderr` is its reason. */
+export class ProgramError extends Error {
+  override name = 'ProgramError';
+  readonly code = 'PROGRAM_FAILED';
+  readonly stderr: string;
+  readonly exitCode: number | undefined;
+
+  constructor(message: string, stderr: string, exitCode: number | undefined) {
+    super(message);
+    this.stderr = stderr;
+    this.exitCode = exitCode;
+  }
+}
+
+/** How a program is run to its end. */
+export interface RunProgramOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly input?: string;
+  readonly timeoutMs?: number;
+}
+
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
+
+/** Runs a program to its end and returns its standard output. Throws `ProgramError` when it fails or takes too long. */
+export async function runProgram(command: readonly [string, ...string[]], options: RunProgramOptions = {}): Promise<string> {
+  const [program, ...args] = command;
+  const { env, input, timeoutMs = 60_000 } = options;
+  return await new Promise((resolve, reject) => {
+    const settings = { env: env ?? process.env, timeout: timeoutMs, maxBuffer: MAX_OUTPUT_BYTES };
+    const child = execFile(program, args, settings, (error, stdout, stderr) => {
+      if (error === null) return resolve(stdout);
+      const reason = error.killed === true ? `no end after ${timeoutMs / 1000} s` : stderr.trim() || error.message;
+      const exitCode = typeof error.code === 'number' ? error.code : undefined;
+      reject(new ProgramError(`${command.join(' ')}: ${reason}`, stderr, exitCode));
+    });
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(input ?? '');
+  });
+}

@@ -1,0 +1,169 @@
+/**
+ * All outputs of all rules, gathered by what they speak of, with the identities that changed since they were last taken.
+ */
+import { equal } from '../world/equal.ts';
+import type { AddressWish } from '../world/reservations.ts';
+import type { RowId } from '../nb/row-id.ts';
+import type { MemberOutput, NoticeOutput, ObjectId, ObjectOutput, Output, PoolOutput, RowOutput } from './output.ts';
+import { objectId } from './output.ts';
+
+export interface RowSlot {
+  /** Claims to this identity; the first in the order of `older` is carried out, the others conflict. */
+  readonly rows: readonly RowOutput[];
+  readonly members: readonly MemberOutput[];
+}
+
+interface MutableSlot {
+  rows: RowOutput[];
+  members: MemberOutput[];
+}
+
+const NO_OBJECTS: readonly ObjectOutput[] = [];
+
+export class Desired {
+  readonly #rows = new Map<RowId, MutableSlot>();
+  readonly #objects = new Map<ObjectId, ObjectOutput[]>();
+  readonly #wishes = new Map<string, AddressWish>();
+  readonly #pools = new Map<string, PoolOutput>();
+  readonly #notices = new Set<NoticeOutput>();
+  readonly dirtyRows = new Set<RowId>();
+  readonly dirtyObjects = new Set<ObjectId>();
+  /** Claimants whose wish appeared, changed or went. */
+  readonly dirtyWishes = new Set<string>();
+  readonly dirtyPools = new Set<string>();
+  readonly freshNotices = new Set<NoticeOutput>();
+
+  row(id: RowId): RowSlot | undefined {
+    return this.#rows.get(id);
+  }
+
+  object(id: ObjectId): readonly ObjectOutput[] {
+    return this.#objects.get(id) ?? NO_OBJECTS;
+  }
+
+  pool(subnet: string): PoolOutput | undefined {
+    return this.#pools.get(subnet);
+  }
+
+  wish(claimant: string): AddressWish | undefined {
+    return this.#wishes.get(claimant);
+  }
+
+  get wishes(): ReadonlyMap<string, AddressWish> {
+    return this.#wishes;
+  }
+
+  get rowIds(): IterableIterator<RowId> {
+    return this.#rows.keys();
+  }
+
+  get objectIds(): IterableIterator<ObjectId> {
+    return this.#objects.keys();
+  }
+
+  /** Puts the outputs of one rule run in the place of those of its last run. Equal outputs cost nothing further. */
+  replace(before: readonly Output[], after: readonly Output[]): void {
+    const kept = new Set<Output>();
+    for (const output of after) {
+      const same = before.find((one) => !kept.has(one) && equal(one, output));
+      if (same === undefined) this.#add(output);
+      else kept.add(same);
+    }
+    for (const output of before) if (!kept.has(output)) this.#remove(output);
+  }
+
+  #add(output: Output): void {
+    switch (output.kind) {
+      case 'row': {
+        const slot = this.#slot(output.id);
+        slot.rows.push(output);
+        if (slot.rows.length > 1) slot.rows.sort(older);
+        return;
+      }
+      case 'member':
+        this.#slot(output.row).members.push(output);
+        return;
+      case 'wish':
+        this.#wishes.set(output.wish.claimant, output.wish);
+        this.dirtyWishes.add(output.wish.claimant);
+        return;
+      case 'pool':
+        this.#pools.set(output.subnet, output);
+        this.dirtyPools.add(output.subnet);
+        return;
+      case 'notice':
+        this.#notices.add(output);
+        this.freshNotices.add(output);
+        return;
+      case 'patch':
+      case 'create':
+      case 'delete': {
+        const id = objectId(output.resource, output.key);
+        const outputs = this.#objects.get(id);
+        if (outputs === undefined) this.#objects.set(id, [output]);
+        else outputs.push(output);
+        this.dirtyObjects.add(id);
+      }
+    }
+  }
+
+  #remove(output: Output): void {
+    switch (output.kind) {
+      case 'row': {
+        const slot = this.#slot(output.id);
+        drop(slot.rows, output);
+        this.#tidy(output.id, slot);
+        return;
+      }
+      case 'member': {
+        const slot = this.#slot(output.row);
+        drop(slot.members, output);
+        this.#tidy(output.row, slot);
+        return;
+      }
+      case 'wish':
+        if (equal(this.#wishes.get(output.wish.claimant), output.wish)) this.#wishes.delete(output.wish.claimant);
+        this.dirtyWishes.add(output.wish.claimant);
+        return;
+      case 'pool':
+        if (this.#pools.get(output.subnet) === output) this.#pools.delete(output.subnet);
+        this.dirtyPools.add(output.subnet);
+        return;
+      case 'notice':
+        this.#notices.delete(output);
+        this.freshNotices.delete(output);
+        return;
+      case 'patch':
+      case 'create':
+      case 'delete': {
+        const id = objectId(output.resource, output.key);
+        const outputs = this.#objects.get(id) ?? [];
+        drop(outputs, output);
+        if (outputs.length === 0) this.#objects.delete(id);
+        this.dirtyObjects.add(id);
+      }
+    }
+  }
+
+  #slot(id: RowId): MutableSlot {
+    let slot = this.#rows.get(id);
+    if (slot === undefined) this.#rows.set(id, (slot = { rows: [], members: [] }));
+    this.dirtyRows.add(id);
+    return slot;
+  }
+
+  #tidy(id: RowId, slot: MutableSlot): void {
+    if (slot.rows.length === 0 && slot.members.length === 0) this.#rows.delete(id);
+  }
+}
+
+/** Order of claims to one identity: the older object first, then by uid so that every process agrees. */
+export function older(a: RowOutput, b: RowOutput): number {
+  if (a.owner.created !== b.owner.created) return a.owner.created < b.owner.created ? -1 : 1;
+  return a.owner.uid < b.owner.uid ? -1 : a.owner.uid > b.owner.uid ? 1 : 0;
+}
+
+function drop<T>(list: T[], member: T): void {
+  const at = list.indexOf(member);
+  if (at !== -1) list.splice(at, 1);
+}

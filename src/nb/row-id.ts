@@ -1,0 +1,56 @@
+/**
+ * Natural identities of Northbound rows, and the UUID under which Kiln inserts a row.
+ */
+import type { Uuid } from '../ovsdb/index.ts';
+
+/** `<table>/<identity within the table>`, e.g. `Logical_Switch_Port/web-0.shop`. */
+export type RowId = string & { readonly __brand: 'RowId' };
+
+export function rowId(table: string, ...identity: readonly (string | number)[]): RowId {
+  return `${table}/${identity.join('|')}` as RowId;
+}
+
+export function tableOf(id: RowId): string {
+  return id.slice(0, id.indexOf('/'));
+}
+
+export function identityOf(id: RowId): string {
+  return id.slice(id.indexOf('/') + 1);
+}
+
+/** A reference to another row, resolved to its UUID when the transaction is made. */
+export interface RowRef {
+  readonly ref: RowId;
+}
+
+export function isRowRef(value: unknown): value is RowRef {
+  return typeof value === 'object' && value !== null && 'ref' in value;
+}
+
+/**
+ * The UUID a row is inserted under: a hash of what it is and of its incarnation. An insert that is sent twice (a lost reply,
+ * a deposed leader) then fails with "duplicate uuid" instead of making a second row.
+ */
+export function insertUuid(id: RowId, incarnation: string): Uuid {
+  const text = `${id}\n${incarnation}`;
+  const words = [hash32(text, 0x9e3779b9), hash32(text, 0x85ebca6b), hash32(text, 0xc2b2ae35), hash32(text, 0x27d4eb2f)];
+  const hex = words.map((word) => word.toString(16).padStart(8, '0')).join('');
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}` as Uuid;
+}
+
+/** MurmurHash3 x86 32 over the text's UTF-16 units: well mixed, seedable, pure. */
+export function hash32(text: string, seed: number): number {
+  let h = seed | 0;
+  for (let i = 0; i < text.length; i++) {
+    let k = Math.imul(text.charCodeAt(i), 0xcc9e2d51);
+    k = (k << 15) | (k >>> 17);
+    h ^= Math.imul(k, 0x1b873593);
+    h = (h << 13) | (h >>> 19);
+    h = (Math.imul(h, 5) + 0xe6546b64) | 0;
+  }
+  h ^= text.length;
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}

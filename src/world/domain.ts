@@ -1,0 +1,66 @@
+/**
+ * Which keys a rule runs for: a set that announces who enters and who leaves.
+ */
+import type { Table } from './table.ts';
+
+export interface Watcher {
+  readonly enter: (key: string) => void;
+  readonly leave: (key: string) => void;
+}
+
+export interface Domain {
+  /** Announces the present keys, then every change. */
+  watch(watcher: Watcher): void;
+}
+
+/** All keys of a table, or those whose object satisfies a predicate. */
+export function keysOf<T>(table: Table<T>, predicate: (object: T) => boolean = () => true): Domain {
+  return {
+    watch({ enter, leave }) {
+      for (const [key, object] of table.entries()) if (predicate(object)) enter(key);
+      table.onChange((key, after, before) => {
+        const was = before !== undefined && predicate(before);
+        const is = after !== undefined && predicate(after);
+        if (is && !was) enter(key);
+        else if (was && !is) leave(key);
+      });
+    },
+  };
+}
+
+const SEPARATOR = '\n';
+
+/** Every pair of a key of `a` with a key of `b`; take the key apart with `splitPair`. */
+export function pairsOf(a: Domain, b: Domain): Domain {
+  return {
+    watch({ enter, leave }) {
+      const left = new Set<string>();
+      const right = new Set<string>();
+      a.watch({
+        enter: (key) => {
+          left.add(key);
+          for (const other of right) enter(key + SEPARATOR + other);
+        },
+        leave: (key) => {
+          left.delete(key);
+          for (const other of right) leave(key + SEPARATOR + other);
+        },
+      });
+      b.watch({
+        enter: (key) => {
+          right.add(key);
+          for (const other of left) enter(other + SEPARATOR + key);
+        },
+        leave: (key) => {
+          right.delete(key);
+          for (const other of left) leave(other + SEPARATOR + key);
+        },
+      });
+    },
+  };
+}
+
+export function splitPair(key: string): readonly [string, string] {
+  const at = key.indexOf(SEPARATOR);
+  return [key.slice(0, at), key.slice(at + 1)];
+}

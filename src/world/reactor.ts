@@ -1,0 +1,203 @@
+/**
+ * Dependency-tracked incremental computation.
+ *
+ * A `Source` is anything that can be read and can change: a table entry, an index bucket, a row, the result of a query.
+ * A `Computation` is a function of sources. While it runs, what it reads is remembered; it runs again only when one of
+ * those changed, and its readers are disturbed only when its value differs. So the cost of a change follows the change.
+ *
+ * Computations run lowest first (by height over the sources), so that one change usually runs each of them once. A read of
+ * a computation that is due runs it at once, hence a reader never sees a stale value.
+ */
+import { equal } from './equal.ts';
+
+/** A computation as its sources and the reactor see it. */
+export interface Reader {
+  readonly height: number;
+  disturb(): void;
+  refresh(): void;
+  link(source: Source): void;
+}
+
+export class Source {
+  /** Computations whose last run read this. Allocated on the first read. */
+  readers: Set<Reader> | undefined;
+  /** Called when the last reader has left, so that whoever made the source may forget it. */
+  readonly abandoned: (() => void) | undefined;
+
+  constructor(abandoned?: () => void) {
+    this.abandoned = abandoned;
+  }
+
+  get height(): number {
+    return 0;
+  }
+}
+
+export type Runner<V> = () => V;
+
+export class Computation<V> extends Source implements Reader {
+  readonly #reactor: Reactor;
+  readonly #run: Runner<V>;
+  readonly #changed: ((value: V, before: V | undefined) => void) | undefined;
+  #sources: Source[] = [];
+  /** The same as a set, once a run has read so much that searching the list would cost. */
+  #seen: Set<Source> | undefined;
+  #value: V | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  #height = 1;
+  #state: 'due' | 'running' | 'fresh' | 'disposed' = 'due';
+
+  constructor(reactor: Reactor, run: Runner<V>, changed?: (value: V, before: V | undefined) => void, abandoned?: () => void) {
+    super(abandoned);
+    this.#reactor = reactor;
+    this.#run = run;
+    this.#changed = changed;
+  }
+
+  override get height(): number {
+    return this.#height;
+  }
+
+  /** The value as of now; runs first when something it read has changed. */
+  get(): V {
+    if (this.#state === 'running') throw new Error('a query reads its own result');
+    this.#reactor.track(this);
+    this.refresh();
+    if (this.#failure !== undefined) throw this.#failure.error;
+    return this.#value as V;
+  }
+
+  /** The value of the last run, not tracked; undefined when it never ran. */
+  peek(): V | undefined {
+    return this.#value;
+  }
+
+  /** Called by the reactor when a source changed. */
+  disturb(): void {
+    if (this.#state !== 'fresh') return;
+    this.#state = 'due';
+    this.#reactor.enqueue(this);
+  }
+
+  refresh(): void {
+    if (this.#state !== 'due') return;
+    this.#state = 'running';
+    const before = this.#sources;
+    this.#sources = [];
+    this.#seen = undefined;
+    let outcome: { readonly value: V } | { readonly error: unknown };
+    try {
+      outcome = { value: this.#reactor.during(this, this.#run) };
+    } catch (error) {
+      outcome = { error };
+    }
+    this.#state = 'fresh';
+    let height = 0;
+    for (const source of this.#sources) height = Math.max(height, source.height);
+    this.#height = height + 1;
+    this.#release(before);
+    this.#conclude(outcome);
+  }
+
+  /** A failure is kept like a value: readers get it thrown until a source changes. */
+  #conclude(outcome: { readonly value: V } | { readonly error: unknown }): void {
+    const failed = this.#failure !== undefined;
+    if ('error' in outcome) {
+      this.#failure = outcome;
+      if (!failed) this.#reactor.touch(this);
+      return;
+    }
+    this.#failure = undefined;
+    if (!failed && this.#value !== undefined && equal(this.#value, outcome.value)) return;
+    const old = this.#value;
+    this.#value = outcome.value;
+    this.#changed?.(outcome.value, old);
+    this.#reactor.touch(this);
+  }
+
+  link(source: Source): void {
+    source.readers ??= new Set();
+    if (this.#seen !== undefined ? this.#seen.has(source) : this.#sources.includes(source)) return;
+    source.readers.add(this);
+    this.#sources.push(source);
+    if (this.#seen !== undefined) this.#seen.add(source);
+    else if (this.#sources.length > 16) this.#seen = new Set(this.#sources);
+  }
+
+  /** Leaves the graph for good. */
+  dispose(): void {
+    this.#state = 'disposed';
+    const before = this.#sources;
+    this.#sources = [];
+    this.#seen = undefined;
+    this.#release(before);
+  }
+
+  #release(before: readonly Source[]): void {
+    if (before.length === 0) return;
+    for (const source of before) {
+      if (this.#seen !== undefined ? this.#seen.has(source) : this.#sources.includes(source)) continue;
+      const { readers } = source;
+      readers?.delete(this);
+      if (readers !== undefined && readers.size === 0) source.abandoned?.();
+    }
+  }
+}
+
+export class Reactor {
+  readonly #stack: Reader[] = [];
+  readonly #levels: Reader[][] = [];
+  #pending = 0;
+  /** How often computations ran: the measure of incremental cost, for tests and metrics. */
+  runs = 0;
+
+  /** Notes that the running computation (if any) read `source`. */
+  track(source: Source): void {
+    this.#stack.at(-1)?.link(source);
+  }
+
+  get tracking(): boolean {
+    return this.#stack.length > 0;
+  }
+
+  /** Marks all readers of `source` as due. */
+  touch(source: Source): void {
+    if (source.readers === undefined) return;
+    for (const reader of source.readers) reader.disturb();
+  }
+
+  enqueue(computation: Reader): void {
+    (this.#levels[computation.height] ??= []).push(computation);
+    this.#pending++;
+  }
+
+  during<V>(computation: Reader, run: Runner<V>): V {
+    this.#stack.push(computation);
+    this.runs++;
+    try {
+      return run();
+    } finally {
+      this.#stack.pop();
+    }
+  }
+
+  /**
+   * Runs what is due until nothing is or `enough()` says to yield (asked between computations).
+   * @returns true when nothing is due any more
+   */
+  settle(enough: () => boolean = () => false): boolean {
+    for (let level = 0; level < this.#levels.length; level++) {
+      const computation = this.#levels[level]?.pop();
+      if (computation === undefined) continue;
+      this.#pending--;
+      computation.refresh();
+      if (enough()) return this.#pending === 0;
+      level = -1;
+    }
+    return this.#pending === 0;
+  }
+
+  get quiet(): boolean {
+    return this.#pending === 0;
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * Addresses as rules speak of them: a wish goes out of a rule, a reservation comes back as an entry of a table.
+ */
+
+/** What an interface needs. Idempotent by claimant: who holds an address already gets that one. */
+export interface AddressWish {
+  /** The interface in its incarnation, e.g. `web-0.shop#<pod uid>`; a name alone where the address outlives the pod. */
+  readonly claimant: string;
+  /** Subnets to take it from, first with room wins. */
+  readonly subnets: readonly string[];
+  readonly families: 'v4' | 'v6' | 'dual' | 'subnet';
+  readonly v4?: string;
+  readonly v6?: string;
+  /** Of several static addresses, the first that is free: each one address or a `v4,v6` pair. */
+  readonly anyOf?: readonly string[];
+  /** Name of an IPPool. */
+  readonly pool?: string;
+  readonly mac?: string;
+  /** RFC 3339 creation time of the claimant's object: waiters are served oldest first. */
+  readonly since: string;
+}
+
+export type Reservation =
+  | { readonly kind: 'granted'; readonly claimant: string; readonly subnet: string; readonly v4: string; readonly v6: string; readonly mac: string }
+  | { readonly kind: 'refused'; readonly claimant: string; readonly code: string; readonly message: string };
+
+/** A Subnet's addresses in one snapshot, in Kube-OVN's text format; counts are exact. */
+export interface FamilyUsage {
+  readonly available: bigint;
+  readonly using: bigint;
+  readonly availableRange: string;
+  readonly usingRange: string;
+}
+
+export interface SubnetUsage {
+  readonly v4: FamilyUsage;
+  readonly v6: FamilyUsage;
+}

@@ -1,0 +1,42 @@
+/**
+ * What an operator sets once for a cluster and rules read as constants. Names and defaults are those of Kube-OVN's flags.
+ */
+import { DEFAULT_CIDR, DEFAULT_SUBNET, DEFAULT_VPC, JOIN_CIDR, JOIN_SUBNET, SERVICE_CIDR } from '../api/well-known.ts';
+
+export interface Settings {
+  readonly defaultVpc: string;
+  readonly defaultSubnet: string;
+  readonly joinSubnet: string;
+  /** One network, or one of each family with a comma. */
+  readonly defaultCidr: string;
+  /** Empty: the first address of each network. */
+  readonly defaultGateway: string;
+  readonly defaultExcludeIps: readonly string[];
+  readonly joinCidr: string;
+  readonly joinGateway: string;
+  readonly serviceCidr: string;
+  readonly enableLb: boolean;
+  /** Written to pods as `pod_nic_type`. */
+  readonly podNicType: string;
+  /** Tunnel that the MTU of DHCP options leaves room for. */
+  readonly networkType: 'geneve' | 'vxlan' | 'stt';
+  readonly lsDnatModDlDst: boolean;
+  readonly lsCtSkipDstLportIps: boolean;
+}
+
+export const DEFAULT_SETTINGS: Settings = {
+  defaultVpc: DEFAULT_VPC,
+  defaultSubnet: DEFAULT_SUBNET,
+  joinSubnet: JOIN_SUBNET,
+  defaultCidr: DEFAULT_CIDR,
+  defaultGateway: '',
+  defaultExcludeIps: [],
+  joinCidr: JOIN_CIDR,
+  joinGateway: '',
+  serviceCidr: SERVICE_CIDR,
+  enableLb: true,
+  podNicType: 'veth-pair',
+  networkType: 'geneve',
+  lsDnatModDlDst: true,
+  lsCtSkipDstLportIps: true,
+};

@@ -1,0 +1,115 @@
+/**
+ * All that was observed, and nothing else: one indexed table for each Kubernetes kind, the Northbound rows, and the tables
+ * that the allocation step keeps. A controller that starts anew fills the World and is where the last one stopped.
+ */
+import type { Namespace, Node, Pod, StatefulSet } from '../api/core.ts';
+import type { IPPool } from '../api/ip-pool.ts';
+import type { IP } from '../api/ip.ts';
+import type { Subnet } from '../api/subnet.ts';
+import type { Vpc } from '../api/vpc.ts';
+import { ObservedRows } from './observed-rows.ts';
+import { Computation, Reactor } from './reactor.ts';
+import type { Reservation, SubnetUsage } from './reservations.ts';
+import type { ResourceName } from './resources.ts';
+import type { Settings } from './settings.ts';
+import { Table } from './table.ts';
+
+/** A function of the World that many rules share. It runs again when what it read changed; its readers only when its value did. */
+export interface Query<V> {
+  readonly name: string;
+  readonly run: (world: World, key: string) => V;
+}
+
+export function defineQuery<V>(name: string, run: (world: World, key: string) => V): Query<V> {
+  return { name, run };
+}
+
+/** An object of a kind that Kiln does not carry out yet. Key: `<resource>/<key>`. */
+export interface Unserved {
+  readonly resource: ResourceName;
+  readonly key: string;
+  readonly uid: string;
+  /** What exactly is not carried out. */
+  readonly feature: string;
+}
+
+/** A row an object wants but cannot have. Key: the row's identity. */
+export interface RowConflict {
+  readonly owner: string;
+  readonly message: string;
+}
+
+export class World {
+  readonly reactor = new Reactor();
+  readonly settings: Settings;
+  readonly rows = new ObservedRows(this.reactor);
+
+  readonly vpcs = new Table<Vpc>(this.reactor, 'vpcs', {
+    namespace: (vpc) => vpc.spec.namespaces ?? [],
+    peer: (vpc) => (vpc.spec.vpcPeerings ?? []).map((peering) => peering.remoteVpc ?? ''),
+  });
+  readonly subnets = new Table<Subnet>(this.reactor, 'subnets', {
+    vpc: (subnet) => [this.vpcOf(subnet)],
+    namespace: (subnet) => subnet.spec.namespaces ?? [],
+    /** Value `yes`: Subnets that choose namespaces by label. */
+    selects: (subnet) => ((subnet.spec.namespaceSelectors ?? []).length > 0 ? ['yes'] : []),
+    provider: (subnet) => [subnet.spec.provider === undefined || subnet.spec.provider === '' ? 'ovn' : subnet.spec.provider],
+  });
+  readonly ips = new Table<IP>(this.reactor, 'ips', {
+    subnet: (ip) => [ip.spec.subnet ?? ''],
+    pod: (ip) => [`${ip.spec.namespace}/${ip.spec.podName}`],
+  });
+  readonly ipPools = new Table<IPPool>(this.reactor, 'ippools', {
+    subnet: (pool) => [pool.spec.subnet ?? ''],
+    namespace: (pool) => pool.spec.namespaces ?? [],
+  });
+  readonly namespaces = new Table<Namespace>(this.reactor, 'namespaces');
+  readonly nodes = new Table<Node>(this.reactor, 'nodes');
+  readonly pods = new Table<Pod>(this.reactor, 'pods', {
+    namespace: (pod) => [pod.metadata.namespace ?? ''],
+    node: (pod) => (pod.spec.nodeName === undefined ? [] : [pod.spec.nodeName]),
+  });
+  readonly statefulSets = new Table<StatefulSet>(this.reactor, 'statefulsets');
+  readonly unserved = new Table<Unserved>(this.reactor, 'unserved');
+
+  /** By claimant. Written by the allocation step between rounds of compile. */
+  readonly reservations = new Table<Reservation>(this.reactor, 'reservations');
+  /** By Subnet: published by the allocation step, at most once a second each under load. */
+  readonly usage = new Table<SubnetUsage>(this.reactor, 'usage');
+  /** By IPPool, likewise. */
+  readonly poolUsage = new Table<SubnetUsage>(this.reactor, 'pool-usage');
+  /** By claimant: the claimants it shares an address with and should not. */
+  readonly addressConflicts = new Table<readonly string[]>(this.reactor, 'address-conflicts');
+  /** By row identity. Written after each diff. */
+  readonly rowConflicts = new Table<RowConflict>(this.reactor, 'row-conflicts', { owner: (conflict) => [conflict.owner] });
+
+  readonly #answers = new Map<Query<unknown>, Map<string, Computation<unknown>>>();
+
+  constructor(settings: Settings) {
+    this.settings = settings;
+  }
+
+  /** The value of a query, remembered until something it read changes. */
+  ask<V>(query: Query<V>, key: string): V {
+    let answers = this.#answers.get(query);
+    if (answers === undefined) this.#answers.set(query, (answers = new Map()));
+    let answer = answers.get(key);
+    if (answer === undefined) {
+      const kept = answers;
+      const forget = (): void => {
+        if (kept.get(key) !== answer) return;
+        kept.delete(key);
+        answer?.dispose();
+      };
+      answer = new Computation<unknown>(this.reactor, () => query.run(this, key), undefined, forget);
+      answers.set(key, answer);
+    }
+    return answer.get() as V;
+  }
+
+  /** The Vpc a Subnet says it is in; the default one where it says nothing. */
+  vpcOf(subnet: Subnet): string {
+    const { vpc } = subnet.spec;
+    return vpc === undefined || vpc === '' ? this.settings.defaultVpc : vpc;
+  }
+}

@@ -64,7 +64,7 @@ export type ObjectType<F extends Fields> = Flat<
 
 type StringLimits<V extends string> = Pick<SchemaNode, 'format' | 'pattern' | 'minLength' | 'maxLength'> & {
   readonly enum?: readonly V[];
-  readonly default?: V;
+  readonly default?: NoInfer<V>;
   readonly rules?: readonly CelRule[];
 };
 type NumberLimits = Pick<SchemaNode, 'minimum' | 'maximum'> & { readonly format?: 'int32' | 'int64'; readonly default?: number };

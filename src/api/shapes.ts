@@ -34,7 +34,8 @@ export const strings = (description: string): Schema<readonly string[]> => list(
 export const stringSet = (description: string, limits: { readonly maxItems?: number } = {}): Schema<readonly string[]> =>
   list(description, string(), { listType: 'set', ...limits });
 
-const selectorRequirement = (description: string) =>
+/** One requirement of a selector. */
+export const selectorRequirement = (description: string) =>
   object(description, {
     key: required(string('Key of the label or field')),
     operator: required(string('In, NotIn, Exists, DoesNotExist; for nodes also Gt, Lt')),
@@ -50,31 +51,6 @@ const labelSelectorFields = {
 export const labelSelector = (description: string, rules?: readonly CelRule[]) =>
   object(description, labelSelectorFields, { atomic: true, ...(rules !== undefined && { rules }) });
 
-/** One alternative of a node selector. */
-export const nodeSelectorTerm = (description: string) =>
-  object(
-    description,
-    {
-      matchExpressions: list('Requirements on labels', selectorRequirement(''), { listType: 'atomic' }),
-      matchFields: list('Requirements on fields', selectorRequirement(''), { listType: 'atomic' }),
-    },
-    { atomic: true },
-  );
-
-/** Requirements in a list that is not atomic, as VpcEgressGateway has them. */
-export const requirements = (description: string) => list(description, selectorRequirement(''));
-
-export const tolerations = list(
-  'Taints that the pods tolerate',
-  object('', {
-    effect: string('NoSchedule, PreferNoSchedule, NoExecute; empty for all'),
-    key: string('Taint; empty for all'),
-    operator: string('Exists or Equal'),
-    tolerationSeconds: integer('How long NoExecute is tolerated', { format: 'int64' }),
-    value: string('Value of the taint'),
-  }),
-);
-
 /** The workload that does an object's work, as its status names it. */
 export const workload = object('Workload that does the work', {
   apiVersion: string('API version of the workload'),
@@ -83,9 +59,10 @@ export const workload = object('Workload that does the work', {
   nodes: strings('Nodes its pods run on'),
 });
 
-/** A gateway's port for BFD. */
-export const bfdDetection = (multiplierMaximum: number) =>
-  ({
+/** How a gateway is watched with BFD. */
+export const bfdSettings = (multiplierMaximum: number) =>
+  object('Whether and how BFD watches the gateway', {
+    enabled: boolean('Whether it does', { default: false }),
     minRX: integer('Shortest interval of reception in milliseconds', { format: 'int32', minimum: 1, maximum: 3_600_000, default: 1000 }),
     minTX: integer('Shortest interval of sending in milliseconds', { format: 'int32', minimum: 1, maximum: 3_600_000, default: 1000 }),
     multiplier: integer('Missed packets until the peer counts as down', {
@@ -94,7 +71,7 @@ export const bfdDetection = (multiplierMaximum: number) =>
       maximum: multiplierMaximum,
       default: 3,
     }),
-  }) as const;
+  });
 
 /** What the statuses of all rules of a VpcNatGateway say. */
 export const iptablesRuleStatus = {

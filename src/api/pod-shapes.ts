@@ -1,0 +1,100 @@
+/** Parts of a pod's spec that gateways pass on to their pods. Their shapes are those of Kubernetes' `v1`. */
+
+import { intOrString, integer, list, map, object, required, string } from './schema.ts';
+import { labelSelector, selectorRequirement } from './shapes.ts';
+
+/** A quantity of Kubernetes: a number with a decimal or binary suffix, or an exponent. */
+const QUANTITY = String.raw`^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`;
+const quantities = (description: string) => map(description, intOrString('', { pattern: QUANTITY, typed: true }));
+
+export const resources = (description: string) =>
+  object(description, {
+    claims: list(
+      'Resource claims',
+      object('', {
+        name: required(string('Claim of the pod')),
+        request: string('Request in the claim; empty for all'),
+      }),
+      { listType: 'map', keys: ['name'] },
+    ),
+    limits: quantities('At most this much'),
+    requests: quantities('At least this much'),
+  });
+
+export const tolerations = list(
+  'Taints that the pods tolerate',
+  object('', {
+    effect: string('NoSchedule, PreferNoSchedule, NoExecute; empty for all'),
+    key: string('Taint; empty for all'),
+    operator: string('Exists or Equal'),
+    tolerationSeconds: integer('How long NoExecute is tolerated', { format: 'int64' }),
+    value: string('Value of the taint'),
+  }),
+);
+
+const atomicRequirements = (description: string) => list(description, selectorRequirement(''), { listType: 'atomic' });
+const atomicStrings = (description: string) => list(description, string(), { listType: 'atomic' });
+
+const nodeSelectorTerm = (description: string) =>
+  object(
+    description,
+    {
+      matchExpressions: atomicRequirements('Requirements on labels'),
+      matchFields: atomicRequirements('Requirements on fields'),
+    },
+    { atomic: true },
+  );
+
+const weight = required(integer('1 to 100; more counts more', { format: 'int32' }));
+
+const podAffinityTerm = (description: string) =>
+  object(description, {
+    labelSelector: labelSelector('Pods to be near to, or far from'),
+    matchLabelKeys: atomicStrings('Labels of the new pod that they must share'),
+    mismatchLabelKeys: atomicStrings('Labels of the new pod that they must not share'),
+    namespaceSelector: labelSelector('Namespaces of these pods by label'),
+    namespaces: atomicStrings('Namespaces of these pods'),
+    topologyKey: required(string('Label of nodes that says what is near')),
+  });
+
+const podAffinity = (description: string) =>
+  object(description, {
+    preferredDuringSchedulingIgnoredDuringExecution: list(
+      'Wishes',
+      object('', { podAffinityTerm: required(podAffinityTerm('What is wished for')), weight }),
+      { listType: 'atomic' },
+    ),
+    requiredDuringSchedulingIgnoredDuringExecution: list('Demands', podAffinityTerm(''), { listType: 'atomic' }),
+  });
+
+export const affinity = object('Where the pods may run', {
+  nodeAffinity: object('By nodes', {
+    preferredDuringSchedulingIgnoredDuringExecution: list(
+      'Wishes',
+      object('', { preference: required(nodeSelectorTerm('What is wished for')), weight }),
+      { listType: 'atomic' },
+    ),
+    requiredDuringSchedulingIgnoredDuringExecution: object(
+      'Demands',
+      {
+        nodeSelectorTerms: required(
+          list('Alternatives, of which one must hold', nodeSelectorTerm(''), { listType: 'atomic' }),
+        ),
+      },
+      { atomic: true },
+    ),
+  }),
+  podAffinity: podAffinity('Near other pods'),
+  podAntiAffinity: podAffinity('Far from other pods'),
+});
+
+/** Nodes for the pods, in the form that VpcEgressGateway has: lists that merge, and labels. */
+export const nodeTerms = (description: string) =>
+  list(
+    description,
+    object('', {
+      matchExpressions: list('Requirements on labels', selectorRequirement('')),
+      matchFields: list('Requirements on fields', selectorRequirement('')),
+      matchLabels: map('Labels that must all be equal', string()),
+    }),
+  );

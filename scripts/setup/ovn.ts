@@ -1,10 +1,9 @@
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { mkdir, rename, rm } from 'node:fs/promises';
 import { findOvn, unpackedOvnDirectory } from '../../src/lab/programs/ovn.ts';
 import { archives, hasApt, installPackages, PrivateApt } from './debian.ts';
 import { makeOnce } from './make-once.ts';
-import { SetupError } from './report.ts';
+import { progress, SetupError } from './report.ts';
 import { run } from './run.ts';
 
 const PACKAGES = ['ovn-central', 'ovn-host', 'openvswitch-switch'];
@@ -33,9 +32,9 @@ export async function setUpUnpackedOvn(): Promise<void> {
     const log = join(aptFolder, 'unpack.log');
     const root = join(folder, 'root');
     await mkdir(root);
-    for (const [index, name] of packages.entries()) {
-      const what = `unpacking ${name.split('_')[0]} (${index + 1} of ${packages.length})`;
-      await run('dpkg-deb', ['--extract', join(apt.archives, name), root], { what, log });
+    progress(`unpacking ${packages.length} packages`);
+    for (const name of packages) {
+      await run('dpkg-deb', ['--extract', join(apt.archives, name), root], { what: `unpacking ${name}`, log, quiet: true });
     }
     for (const entry of await readdir(root)) await rename(join(root, entry), join(folder, entry));
     await rm(root, { recursive: true });

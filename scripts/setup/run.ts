@@ -6,6 +6,8 @@ import { progress, SetupError } from './report.ts';
 export interface RunOptions {
   /** What is being done, for the person who waits: "compiling kube-apiserver". */
   readonly what: string;
+  /** One of many short steps: says nothing unless it fails. */
+  readonly quiet?: boolean;
   readonly log: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -16,7 +18,7 @@ const TAIL_LINES = 25;
 
 /** Runs a program to its end, with a line of progress now and then. Throws `SetupError` with the end of its output. */
 export async function run(program: string, args: readonly string[], options: RunOptions): Promise<void> {
-  progress(options.what);
+  if (options.quiet !== true) progress(options.what);
   const begun = Date.now();
   const log = openSync(options.log, 'w');
   const child = spawn(program, args, { cwd: options.cwd, env: options.env ?? process.env, stdio: ['ignore', log, log] });

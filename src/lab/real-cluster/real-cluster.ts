@@ -1,0 +1,217 @@
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Daemon } from '../programs/daemon.ts';
+import { freePorts } from '../programs/free-port.ts';
+import { assetVariable, findKubernetesProgram, type KubernetesProgram } from '../programs/kubernetes.ts';
+import { runProgram } from '../programs/run-program.ts';
+import { apiServerCommand, type CommandLine, controllerManagerCommand, etcdCommand } from './command-lines.ts';
+import { createCredentials, type Credentials, writeKubeconfig } from './credentials.ts';
+
+/** The daemons of the control plane, in the order they start. */
+export const CLUSTER_DAEMONS = ['etcd', 'kube-apiserver', 'kube-controller-manager'] as const;
+export type ClusterDaemon = (typeof CLUSTER_DAEMONS)[number];
+
+/** What can be left out. */
+export interface RealClusterOptions {
+  /** False leaves kube-controller-manager out: namespaces then never end, and owners' dependents stay. */
+  readonly controllerManager?: boolean;
+}
+
+/** A program is missing: which, and how to get it. */
+export class ClusterProgramMissingError extends Error {
+  override name = 'ClusterProgramMissingError';
+  readonly code = 'CLUSTER_PROGRAM_MISSING';
+}
+
+/** Why a real cluster cannot be started here, for a test to skip with; undefined when it can. */
+export function missingClusterPrograms(): string | undefined {
+  const missing = CLUSTER_DAEMONS.filter((program) => findKubernetesProgram(program) === undefined);
+  if (missing.length === 0) return undefined;
+  return `${missing.join(', ')} not found: run \`node scripts/setup.mjs test\`, or name them in ${missing.map(assetVariable).join(', ')}`;
+}
+
+interface Running {
+  readonly directory: string;
+  readonly credentials: Credentials;
+  readonly server: string;
+  readonly etcdUrl: string;
+  readonly daemons: Readonly<Record<ClusterDaemon, Daemon>>;
+}
+
+/**
+ * A real Kubernetes control plane in a temporary folder: etcd, kube-apiserver, kube-controller-manager, on free ports of
+ * 127.0.0.1, with an administrator's kubeconfig. There is no scheduler and no node: the stand-in kubelet plays both.
+ */
+export class RealCluster implements AsyncDisposable {
+  readonly #withControllerManager: boolean;
+  #running: Running | undefined;
+  #starting: Promise<void> | undefined;
+
+  constructor(options: RealClusterOptions = {}) {
+    const missing = missingClusterPrograms();
+    if (missing !== undefined) throw new ClusterProgramMissingError(missing);
+    this.#withControllerManager = options.controllerManager ?? true;
+  }
+
+  /** Starts what does not run yet; returns when the API server is ready and the controllers work. */
+  async start(): Promise<void> {
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = undefined;
+    });
+    await this.#starting;
+  }
+
+  /** Path of the administrator's kubeconfig. */
+  get kubeconfig(): string {
+    return this.#state.credentials.kubeconfig;
+  }
+
+  /** `https://127.0.0.1:<port>`; the port stays the same across restarts. */
+  get server(): string {
+    return this.#state.server;
+  }
+
+  /** Bearer token of a member of `system:masters`. */
+  get adminToken(): string {
+    return this.#state.credentials.adminToken;
+  }
+
+  /** PEM of what clients must trust. */
+  async caCertificate(): Promise<string> {
+    return await readFile(this.#state.credentials.certificate, 'utf8');
+  }
+
+  /** Folder of data, credentials and logs (`<daemon>.log`). */
+  get directory(): string {
+    return this.#state.directory;
+  }
+
+  /** Process id of a daemon while it runs. */
+  pid(which: ClusterDaemon): number | undefined {
+    return this.#state.daemons[which].pid;
+  }
+
+  /** Sends a signal, by default SIGKILL, and waits for the end of what the signal ends. */
+  async kill(which: ClusterDaemon, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    await this.#state.daemons[which].kill(signal);
+  }
+
+  /** Starts a daemon again, ending it first where it still runs; returns when it serves. */
+  async restart(which: ClusterDaemon): Promise<void> {
+    await this.#state.daemons[which].stop();
+    await this.#bringUp(which);
+  }
+
+  /** Ends every process and removes the folder. The cluster can be started again, empty. */
+  async stop(): Promise<void> {
+    await this.#starting?.catch(() => {});
+    const running = this.#running;
+    if (running === undefined) return;
+    for (const which of CLUSTER_DAEMONS.toReversed()) await running.daemons[which].stop();
+    this.#running = undefined;
+    await rm(running.directory, { recursive: true, force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  /** Runs kubectl as administrator and returns what it prints. */
+  async kubectl(args: readonly string[], input?: string): Promise<string> {
+    const program = programPath('kubectl');
+    const cache = join(this.directory, 'kubectl-cache');
+    const command: CommandLine = [program, `--kubeconfig=${this.kubeconfig}`, `--cache-dir=${cache}`, ...args];
+    return await runProgram(command, input === undefined ? {} : { input });
+  }
+
+  async #start(): Promise<void> {
+    this.#running ??= await this.#prepare();
+    for (const which of CLUSTER_DAEMONS) {
+      if (which !== 'kube-controller-manager' || this.#withControllerManager) await this.#bringUp(which);
+    }
+  }
+
+  async #prepare(): Promise<Running> {
+    const directory = await mkdtemp(join(tmpdir(), 'kiln-cluster-'));
+    await mkdir(join(directory, 'certificates'));
+    const credentials = await createCredentials(directory);
+    const [clientPort = 0, peerPort = 0, port = 0] = await freePorts(3);
+    const etcdUrl = `http://127.0.0.1:${clientPort}`;
+    const manager = programPath('kube-controller-manager');
+    const commands: Readonly<Record<ClusterDaemon, CommandLine>> = {
+      etcd: etcdCommand(programPath('etcd'), directory, etcdUrl, `http://127.0.0.1:${peerPort}`),
+      'kube-apiserver': apiServerCommand(programPath('kube-apiserver'), credentials, port, etcdUrl),
+      'kube-controller-manager': controllerManagerCommand(manager, credentials, await minorVersion(manager)),
+    };
+    const daemon = (name: ClusterDaemon): Daemon =>
+      new Daemon({ name, command: commands[name], log: join(directory, `${name}.log`), cwd: directory });
+    const daemons = {
+      etcd: daemon('etcd'),
+      'kube-apiserver': daemon('kube-apiserver'),
+      'kube-controller-manager': daemon('kube-controller-manager'),
+    };
+    return { directory, credentials, server: `https://127.0.0.1:${port}`, etcdUrl, daemons };
+  }
+
+  async #bringUp(which: ClusterDaemon): Promise<void> {
+    const { daemons, etcdUrl, credentials, server } = this.#state;
+    daemons[which].start();
+    switch (which) {
+      case 'etcd':
+        await daemons.etcd.waitUntil(() => isEtcdHealthy(etcdUrl));
+        return;
+      case 'kube-apiserver':
+        // The namespace comes a moment after the server is ready.
+        await daemons['kube-apiserver'].waitUntil(async () => (await this.#get('/readyz')) && (await this.#get('/api/v1/namespaces/default')), 60_000);
+        await writeKubeconfig(credentials, server);
+        return;
+      case 'kube-controller-manager':
+        // The service account is made by a controller that starts among the last.
+        await daemons[which].waitUntil(() => this.#get('/api/v1/namespaces/default/serviceaccounts/default'), 60_000);
+        return;
+    }
+  }
+
+  async #get(path: string): Promise<boolean> {
+    const ca = await this.caCertificate().catch(() => undefined);
+    if (ca === undefined) return false;
+    const headers = { authorization: `Bearer ${this.adminToken}` };
+    return await new Promise((resolve) => {
+      const sent = request(new URL(path, this.server), { ca, headers, agent: false, timeout: 5_000 }, (response) => {
+        response.resume();
+        response.once('end', () => resolve(response.statusCode === 200));
+      });
+      sent.once('timeout', () => sent.destroy());
+      sent.once('error', () => resolve(false));
+      sent.end();
+    });
+  }
+
+  get #state(): Running {
+    if (this.#running === undefined) throw new TypeError('this cluster does not run: call start() first');
+    return this.#running;
+  }
+}
+
+function programPath(program: KubernetesProgram): string {
+  const path = findKubernetesProgram(program);
+  if (path === undefined) throw new ClusterProgramMissingError(`${program} was not found: run \`node scripts/setup.mjs test\``);
+  return path;
+}
+
+async function minorVersion(program: string): Promise<number> {
+  const printed = await runProgram([program, '--version']);
+  return Number(/v\d+\.(\d+)/.exec(printed)?.[1] ?? Number.NaN);
+}
+
+async function isEtcdHealthy(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(2_000) });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,104 @@
+import type { Socket } from 'node:net';
+import type { Clock } from './clock.ts';
+import { OvsdbError, readServerError, toOvsdbError } from './errors.ts';
+import { readUpdate, startMonitor, type MonitorContents, type MonitorPlan } from './monitor.ts';
+import { RpcConnection } from './rpc.ts';
+import { readServerStatus, serverStatusColumns, type ServerStatus } from './server-status.ts';
+import type { Uuid } from './uuid.ts';
+
+export interface LinkOptions {
+  readonly database: string;
+  readonly clock: Clock;
+  readonly probeIntervalMs: number;
+  /** The silence allowed while the server composes the first contents, which it does without answering anything else. */
+  readonly syncSilenceMs: number;
+  readonly maxMessageBytes: number;
+}
+
+/** What a link asks and tells the session that owns it. */
+export interface LinkEvents {
+  /** What the server says of itself, first and at each change; an error means: leave it. */
+  serverStatus(status: ServerStatus | undefined, first: boolean): OvsdbError | undefined;
+  /** The database's schema; the answer is what to monitor, and the transaction after which to go on. */
+  schema(json: unknown): { readonly plan: MonitorPlan; readonly since: Uuid };
+  contents(contents: MonitorContents): void;
+  update(update: Omit<MonitorContents, 'resumed'>): void;
+  /** Once, at the end, whoever ended it. */
+  down(error: OvsdbError): void;
+}
+
+const serverMonitorId = '_Server';
+
+/** One connection from its opening to its end: judges the server, reads the schema, starts the monitor, hands on updates. */
+export class Link {
+  readonly rpc: RpcConnection;
+  /** Resolves when the socket is gone. */
+  readonly ended: Promise<void>;
+  readonly #options: LinkOptions;
+  readonly #events: LinkEvents;
+
+  constructor(socket: Socket, options: LinkOptions, events: LinkEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.ended = new Promise((resolve) => socket.once('close', () => resolve()));
+    this.rpc = new RpcConnection(socket, {
+      clock: options.clock,
+      probeIntervalMs: options.probeIntervalMs,
+      maxMessageBytes: options.maxMessageBytes,
+      onNotification: (method, params) => this.#notified(method, params),
+      onClosed: (error) => events.down(error),
+    });
+    this.#establish().catch((thrown: unknown) => this.rpc.close(toOvsdbError(thrown, 'OVSDB_PROTOCOL')));
+  }
+
+  async #establish(): Promise<void> {
+    const { database } = this.#options;
+    await this.#watchServer();
+    const reply = await this.rpc.request('get_schema', [database]);
+    if (reply.kind === 'lost') return;
+    if (reply.kind === 'error') {
+      const { error, details } = readServerError(reply.error);
+      throw new OvsdbError('OVSDB_NO_DATABASE', `the server gives no schema of ${database}: ${details ?? error}`, { serverError: error });
+    }
+    const { plan, since } = this.#events.schema(reply.result);
+    this.rpc.setProbeInterval(Math.max(this.#options.syncSilenceMs, this.#options.probeIntervalMs));
+    startMonitor(
+      this.rpc,
+      database,
+      plan,
+      since,
+      (contents) => {
+        this.#events.contents(contents);
+        this.rpc.setProbeInterval(this.#options.probeIntervalMs);
+      },
+      (error) => this.rpc.close(error),
+    );
+  }
+
+  #watchServer(): Promise<void> {
+    const requests = { Database: [{ columns: serverStatusColumns }] };
+    return new Promise((resolve) => {
+      this.rpc.call('monitor', ['_Server', serverMonitorId, requests], (reply) => {
+        if (reply.kind !== 'lost') this.#judge(reply.kind === 'result' ? reply.result : undefined, true);
+        resolve();
+      });
+    });
+  }
+
+  #judge(tables: unknown, first: boolean): void {
+    const status = readServerStatus(tables, this.#options.database);
+    if (status === undefined && !first) return;
+    const refusal =
+      status === 'gone'
+        ? new OvsdbError('OVSDB_NO_DATABASE', `the server no longer has the database ${this.#options.database}`)
+        : this.#events.serverStatus(status, first);
+    if (refusal !== undefined) this.rpc.close(refusal);
+  }
+
+  #notified(method: string, params: readonly unknown[]): void {
+    const update = readUpdate(method, params);
+    if (update !== undefined) this.#events.update(update);
+    else if (method === 'update' && params[0] === serverMonitorId) this.#judge(params[1], false);
+    else if (method === 'monitor_canceled') throw new OvsdbError('OVSDB_MONITOR_CANCELED', 'the server ended the monitor');
+  }
+}

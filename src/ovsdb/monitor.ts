@@ -1,0 +1,102 @@
+import { OvsdbError, readServerError } from './errors.ts';
+import type { TableUpdates } from './replica.ts';
+import type { RpcConnection, RpcReply } from './rpc.ts';
+import type { ColumnSchema, DatabaseSchema } from './schema.ts';
+import type { Uuid } from './uuid.ts';
+
+/** The columns to read of each table. */
+export type MonitoredTables = Readonly<Record<string, readonly string[] | 'all'>>;
+
+/** A table, or a column of one, that was asked for and that the server's schema lacks. */
+export interface MissingPart {
+  readonly table: string;
+  readonly column?: string;
+}
+
+export interface MonitorPlan {
+  readonly columns: ReadonlyMap<string, ReadonlyMap<string, ColumnSchema>>;
+  readonly missing: readonly MissingPart[];
+}
+
+/** What the schema has of what was asked for. */
+export function planMonitor(schema: DatabaseSchema, tables: MonitoredTables): MonitorPlan {
+  const columns = new Map<string, ReadonlyMap<string, ColumnSchema>>();
+  const missing: MissingPart[] = [];
+  for (const [table, wanted] of Object.entries(tables)) {
+    const found = schema.tables.get(table);
+    if (found === undefined) {
+      missing.push({ table });
+      continue;
+    }
+    if (wanted !== 'all') missing.push(...wanted.filter((name) => !found.columns.has(name)).map((column) => ({ table, column })));
+    columns.set(table, wanted === 'all' ? found.columns : new Map([...found.columns].filter(([name]) => wanted.includes(name))));
+  }
+  return { columns, missing };
+}
+
+/** The first answer to a monitor request. */
+export interface MonitorContents {
+  readonly updates: TableUpdates;
+  /** Whether these are the changes since the transaction that was named; else they are everything. */
+  readonly resumed: boolean;
+  readonly lastTxnId: Uuid | undefined;
+}
+
+/** From the newest to the oldest: with resume (Open vSwitch 2.12), with differences (2.6), and RFC 7047's own. */
+const methods = ['monitor_cond_since', 'monitor_cond', 'monitor'] as const;
+
+/** The monitor's name in requests and updates. */
+export const monitorId = 'replica';
+
+/**
+ * Asks for the contents of the planned tables and for all later changes, by the newest method that the server knows.
+ * Exactly one of the two functions is called, at once when the reply is read: updates that follow it come later.
+ */
+export function startMonitor(
+  rpc: RpcConnection,
+  database: string,
+  plan: MonitorPlan,
+  since: Uuid,
+  onContents: (contents: MonitorContents) => void,
+  onFailed: (error: OvsdbError) => void,
+): void {
+  const requests = Object.fromEntries(Array.from(plan.columns, ([table, columns]) => [table, [{ columns: [...columns.keys()] }]]));
+  const attempt = (at: number): void => {
+    const method = methods[at]!;
+    const params = [database, monitorId, requests, ...(method === 'monitor_cond_since' ? [since] : [])];
+    rpc.call(method, params, (reply) => {
+      if (reply.kind === 'result') return onContents(readContents(method, reply.result));
+      if (reply.kind === 'error' && isUnknownMethod(reply) && at + 1 < methods.length) return attempt(at + 1);
+      onFailed(reply.kind === 'lost' ? reply.error : monitorRefused(method, reply.error));
+    });
+  };
+  attempt(0);
+}
+
+function readContents(method: (typeof methods)[number], result: unknown): MonitorContents {
+  if (method !== 'monitor_cond_since') {
+    return { updates: { notation: method === 'monitor' ? 'v1' : 'v2', tables: result }, resumed: false, lastTxnId: undefined };
+  }
+  if (!Array.isArray(result) || result.length !== 3 || typeof result[1] !== 'string') {
+    throw new OvsdbError('OVSDB_PROTOCOL', 'the reply to monitor_cond_since is not [found, last-txn-id, updates]');
+  }
+  return { updates: { notation: 'v2', tables: result[2] }, resumed: result[0] === true, lastTxnId: result[1] as Uuid };
+}
+
+/** The updates in a notification, if it is one of this monitor (ovsdb-server(7) sections 4.1.6, 4.1.14 and 4.1.16). */
+export function readUpdate(method: string, params: readonly unknown[]): Omit<MonitorContents, 'resumed'> | undefined {
+  if (params[0] !== monitorId) return undefined;
+  if (method === 'update') return { updates: { notation: 'v1', tables: params[1] }, lastTxnId: undefined };
+  if (method === 'update2') return { updates: { notation: 'v2', tables: params[1] }, lastTxnId: undefined };
+  if (method === 'update3') return { updates: { notation: 'v2', tables: params[2] }, lastTxnId: params[1] as Uuid };
+  return undefined;
+}
+
+function isUnknownMethod(reply: RpcReply & { kind: 'error' }): boolean {
+  return readServerError(reply.error).code === 'OVSDB_UNKNOWN_METHOD';
+}
+
+function monitorRefused(method: string, json: unknown): OvsdbError {
+  const { code, error, details } = readServerError(json);
+  return new OvsdbError(code, `the server refused ${method}: ${error}${details === undefined ? '' : `: ${details}`}`, { serverError: error });
+}

@@ -1,0 +1,140 @@
+import { OvsdbError } from './errors.ts';
+import type { JsonRow } from './mutable-row.ts';
+import type { RowChange } from './row-change.ts';
+import { keyIndex, memberIndex, type KeyOf, type MaintainedIndex, type ReplicaIndex } from './row-index.ts';
+import type { ColumnSchema } from './schema.ts';
+import { TableReplica } from './table-replica.ts';
+import type { Uuid } from './uuid.ts';
+import type { Row } from './value.ts';
+
+/** `never-synced`: nothing is known, an empty table says nothing. `stale`: complete as of some moment in the past. */
+export type ReplicaStatus = 'never-synced' | 'synced' | 'stale';
+
+/** A copy of the monitored tables. Readable at any time; what it says depends on {@link status}. */
+export interface Replica {
+  readonly status: ReplicaStatus;
+  /** How often the replica became complete: 0 before the first time. */
+  readonly generation: number;
+  /**
+   * The live rows of a table; the same Map for the session's whole life. Empty for a table that the server lacks.
+   *
+   * @throws {OvsdbError} OVSDB_NOT_MONITORED for a table that the session was not asked for
+   */
+  table(name: string): ReadonlyMap<Uuid, Row>;
+  /**
+   * Declares an index of a table by the keys that `keyOf` reads from a row; with `keyOf` left out, finds one that was declared.
+   *
+   * @throws {OvsdbError} OVSDB_NOT_MONITORED, or OVSDB_BAD_OPTION for a name that is taken or unknown
+   */
+  index(table: string, name: string, keyOf?: KeyOf): ReplicaIndex;
+  /** Declares an index by the members of a column (the keys of a map): one member's change costs one step, however large the set is. */
+  memberIndex(table: string, name: string, column: string): ReplicaIndex;
+}
+
+/** Row updates in one of the two notations: `v1` of RFC 7047 section 4.1.6, `v2` of ovsdb-server(7) section 4.1.14. */
+export interface TableUpdates {
+  readonly notation: 'v1' | 'v2';
+  readonly tables: unknown;
+}
+
+/** The replica with the side that the session writes. */
+export class ReplicaStore implements Replica {
+  status: ReplicaStatus = 'never-synced';
+  generation = 0;
+  readonly #tables: ReadonlyMap<string, TableReplica>;
+
+  constructor(tables: readonly string[]) {
+    this.#tables = new Map(tables.map((name) => [name, new TableReplica(name)]));
+  }
+
+  table(name: string): ReadonlyMap<Uuid, Row> {
+    return this.#asked(name).rows;
+  }
+
+  index(table: string, name: string, keyOf?: KeyOf): ReplicaIndex {
+    if (keyOf !== undefined) return this.#declare(table, name, keyIndex(keyOf));
+    const found = this.#asked(table).indexes.get(name);
+    if (found === undefined) throw new OvsdbError('OVSDB_BAD_OPTION', `table ${table} has no index ${name}`);
+    return found.index;
+  }
+
+  memberIndex(table: string, name: string, column: string): ReplicaIndex {
+    return this.#declare(table, name, memberIndex(column));
+  }
+
+  configure(columns: ReadonlyMap<string, ReadonlyMap<string, ColumnSchema>>): void {
+    for (const [name, table] of this.#tables) table.configure(columns.get(name) ?? new Map());
+  }
+
+  /** Makes the replica hold exactly what the server holds; all is decoded before anything changes. */
+  load(updates: TableUpdates, changes: RowChange[]): void {
+    const contents = new Map(Array.from(this.#tables.keys(), (name) => [name, new Map<Uuid, ReturnType<TableReplica['decode']>>()]));
+    for (const [table, uuid, update] of eachRow(updates)) {
+      const json = updates.notation === 'v1' ? update['new'] : (update['initial'] ?? update['insert']);
+      contents.get(table)?.set(uuid, this.#monitored(table).decode(uuid, jsonObject(json)));
+    }
+    for (const [name, rows] of contents) this.#asked(name).load(rows, changes);
+  }
+
+  /** Applies one update message. What it throws leaves the replica in need of a {@link load}. */
+  apply(updates: TableUpdates, changes: RowChange[]): void {
+    for (const [name, uuid, update] of eachRow(updates)) {
+      const table = this.#monitored(name);
+      if (updates.notation === 'v1') applyV1(table, uuid, update, changes);
+      else applyV2(table, uuid, update, changes);
+    }
+  }
+
+  #declare(table: string, name: string, index: MaintainedIndex): ReplicaIndex {
+    const owner = this.#asked(table);
+    if (owner.indexes.has(name)) throw new OvsdbError('OVSDB_BAD_OPTION', `table ${table} has an index ${name} already`);
+    owner.addIndex(name, index);
+    return index.index;
+  }
+
+  #asked(name: string): TableReplica {
+    const table = this.#tables.get(name);
+    if (table === undefined) throw new OvsdbError('OVSDB_NOT_MONITORED', `table ${name} is not among the session's tables`);
+    return table;
+  }
+
+  #monitored(name: string): TableReplica {
+    const table = this.#tables.get(name);
+    if (table === undefined) throw new OvsdbError('OVSDB_PROTOCOL', `an update names table ${name}, which is not monitored`);
+    return table;
+  }
+}
+
+function applyV1(table: TableReplica, uuid: Uuid, update: JsonRow, changes: RowChange[]): void {
+  const { old, new: next } = update;
+  if (next === undefined) table.delete(uuid, changes);
+  else if (old === undefined) table.insert(uuid, jsonObject(next), changes);
+  else {
+    const values = jsonObject(next);
+    const columns = Object.keys(jsonObject(old));
+    table.replace(uuid, Object.fromEntries(columns.map((column) => [column, values[column]])), changes);
+  }
+}
+
+function applyV2(table: TableReplica, uuid: Uuid, update: JsonRow, changes: RowChange[]): void {
+  if (update['modify'] !== undefined) table.modify(uuid, jsonObject(update['modify']), changes);
+  else if (update['insert'] !== undefined) table.insert(uuid, jsonObject(update['insert']), changes);
+  else if (update['initial'] !== undefined) table.insert(uuid, jsonObject(update['initial']), changes);
+  else if ('delete' in update) table.delete(uuid, changes);
+  else throw new OvsdbError('OVSDB_PROTOCOL', `an update of row ${uuid} of ${table.name} says nothing`);
+}
+
+function* eachRow(updates: TableUpdates): Generator<[table: string, uuid: Uuid, update: JsonRow]> {
+  const tables = jsonObject(updates.tables);
+  for (const table of Object.keys(tables)) {
+    const rows = jsonObject(tables[table]);
+    for (const uuid of Object.keys(rows)) yield [table, uuid as Uuid, jsonObject(rows[uuid])];
+  }
+}
+
+function jsonObject(json: unknown): JsonRow {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw new OvsdbError('OVSDB_PROTOCOL', `an update has ${JSON.stringify(json)?.slice(0, 200)} where an object was expected`);
+  }
+  return json as JsonRow;
+}

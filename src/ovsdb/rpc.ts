@@ -1,0 +1,121 @@
+import type { Socket } from 'node:net';
+import type { Clock } from './clock.ts';
+import { OvsdbError, toOvsdbError } from './errors.ts';
+import { InactivityProbe } from './inactivity-probe.ts';
+import { MessageStream } from './message-stream.ts';
+
+/** What came of a request: the result, the peer's `error` member, or the loss of the connection. */
+export type RpcReply =
+  | { readonly kind: 'result'; readonly result: unknown }
+  | { readonly kind: 'error'; readonly error: unknown }
+  | { readonly kind: 'lost'; readonly error: OvsdbError };
+
+export interface RpcOptions {
+  readonly clock: Clock;
+  /** Silence after which an echo is sent, and again after which the connection is given up. */
+  readonly probeIntervalMs: number;
+  readonly maxMessageBytes: number;
+  readonly onNotification: (method: string, params: readonly unknown[]) => void;
+  /** Called once, whoever ended the connection, after every open request was answered with `lost`. */
+  readonly onClosed: (error: OvsdbError) => void;
+}
+
+/**
+ * JSON-RPC 1.0 over one open socket (RFC 7047 section 4).
+ *
+ * Replies and notifications are handed over synchronously and in the order they arrive: an update that the server sent before the
+ * reply to a transaction is seen before it, and no update slips between the reply to a monitor request and its handling.
+ */
+export class RpcConnection {
+  readonly #socket: Socket;
+  readonly #options: RpcOptions;
+  readonly #stream: MessageStream;
+  readonly #probe: InactivityProbe;
+  readonly #pending = new Map<number, (reply: RpcReply) => void>();
+  #nextId = 1;
+  #closed = false;
+
+  constructor(socket: Socket, options: RpcOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#stream = new MessageStream(options.maxMessageBytes, (message) => this.#receive(message));
+    this.#probe = new InactivityProbe(
+      options.clock,
+      options.probeIntervalMs,
+      () => this.call('echo', [], () => {}),
+      (silentMs) => this.close(new OvsdbError('OVSDB_PROBE_TIMEOUT', `the server was silent for ${Math.round(silentMs)} ms`)),
+    );
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    socket.on('error', (cause) => this.close(new OvsdbError('OVSDB_DISCONNECTED', `the connection broke: ${cause.message}`, { cause })));
+    socket.on('close', () => this.close(new OvsdbError('OVSDB_DISCONNECTED', 'the server closed the connection')));
+  }
+
+  /** Sends a request; `onReply` is called exactly once. @returns the id, for `cancel` */
+  call(method: string, params: readonly unknown[], onReply: (reply: RpcReply) => void): number {
+    const id = this.#nextId++;
+    if (this.#closed) {
+      onReply({ kind: 'lost', error: new OvsdbError('OVSDB_DISCONNECTED', 'the connection is closed') });
+      return id;
+    }
+    this.#pending.set(id, onReply);
+    this.#send({ method, params, id });
+    return id;
+  }
+
+  /** {@link call} as a promise. It settles after all that came in the same chunk was handled: not for a monitor's first contents. */
+  request(method: string, params: readonly unknown[]): Promise<RpcReply> {
+    return new Promise((resolve) => this.call(method, params, resolve));
+  }
+
+  notify(method: string, params: readonly unknown[]): void {
+    if (!this.#closed) this.#send({ method, params, id: null });
+  }
+
+  setProbeInterval(intervalMs: number): void {
+    this.#probe.setInterval(intervalMs);
+  }
+
+  close(error: OvsdbError): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#probe.stop();
+    this.#stream.end();
+    this.#socket.destroy();
+    const open = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const onReply of open) onReply({ kind: 'lost', error });
+    this.#options.onClosed(error);
+  }
+
+  #send(message: unknown): void {
+    this.#socket.write(JSON.stringify(message));
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#closed) return;
+    this.#probe.heard();
+    try {
+      this.#stream.push(chunk);
+    } catch (thrown) {
+      this.close(toOvsdbError(thrown, 'OVSDB_PROTOCOL'));
+    }
+    // Composing the objects of a large message takes time during which nothing could be heard.
+    this.#probe.heard();
+  }
+
+  #receive(message: unknown): void {
+    if (typeof message !== 'object' || message === null) throw new OvsdbError('OVSDB_PROTOCOL', 'a message is not an object');
+    const { method, params, id, result, error } = message as Record<string, unknown>;
+    if (typeof method === 'string') {
+      if (!Array.isArray(params)) throw new OvsdbError('OVSDB_PROTOCOL', `${method} has no list of params`);
+      if (id === null || id === undefined) this.#options.onNotification(method, params);
+      else if (method === 'echo') this.#send({ id, result: params, error: null });
+      else this.#send({ id, result: null, error: { error: 'unknown method' } });
+      return;
+    }
+    const onReply = typeof id === 'number' ? this.#pending.get(id) : undefined;
+    if (onReply === undefined) throw new OvsdbError('OVSDB_PROTOCOL', `a reply has an id that no request had: ${JSON.stringify(id)}`);
+    this.#pending.delete(id as number);
+    onReply(error === null || error === undefined ? { kind: 'result', result } : { kind: 'error', error });
+  }
+}

@@ -1,0 +1,260 @@
+import { reconnectDelay } from './backoff.ts';
+import { OvsdbError, toOvsdbError } from './errors.ts';
+import { Link, type LinkEvents } from './link.ts';
+import { ListenerSet } from './listener-set.ts';
+import { planMonitor, type MissingPart, type MonitorContents } from './monitor.ts';
+import type { Operation } from './operation.ts';
+import { ReplicaStore, type Replica } from './replica.ts';
+import type { RowChange } from './row-change.ts';
+import { parseSchema, type DatabaseSchema } from './schema.ts';
+import { judgeServer, type ClusterProgress } from './server-status.ts';
+import { resolveOptions, type OvsdbOptions, type ResolvedOptions } from './session-options.ts';
+import { sendTransaction, type TransactOptions } from './send-transaction.ts';
+import type { TransactOutcome } from './transaction.ts';
+import { dial } from './transport.ts';
+import { zeroUuid, type Uuid } from './uuid.ts';
+
+/**
+ * `connecting` and `syncing` are before the first sync only; `stale` is any time after it at which the replica is not known to be
+ * what the server holds, whatever is being done about it.
+ */
+export type SessionState = 'connecting' | 'syncing' | 'synced' | 'stale' | 'closed';
+
+/**
+ * A session with an OVSDB server or cluster (RFC 7047): a replica of some tables, the changes to it as they happen, and
+ * transactions. It reconnects for ever until it is closed; losing a server costs time and nothing else.
+ */
+export class OvsdbSession {
+  readonly #options: ResolvedOptions;
+  readonly #store: ReplicaStore;
+  readonly #changeListeners = new ListenerSet<readonly RowChange[]>();
+  readonly #stateListeners = new ListenerSet<SessionState>();
+  readonly #errorListeners = new ListenerSet<OvsdbError>();
+  #state: SessionState = 'connecting';
+  #started = false;
+  #schema: DatabaseSchema | undefined;
+  #schemaText = '';
+  #missing: readonly MissingPart[] = [];
+  /** The last transaction in the replica; zero where the contents have to be read anew. */
+  #lastTxnId: Uuid = zeroUuid;
+  #progress: ClusterProgress | undefined;
+  #link: Link | undefined;
+  #endpointAt = 0;
+  #failures = 0;
+  #syncedAt: number | undefined;
+  #cancelAttempt: () => void = () => {};
+
+  /** @throws {OvsdbError} OVSDB_BAD_ENDPOINT or OVSDB_BAD_OPTION */
+  constructor(options: OvsdbOptions) {
+    this.#options = resolveOptions(options);
+    this.#store = new ReplicaStore(Object.keys(options.tables));
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** How often the replica became complete; grows at each sync and resync. */
+  get generation(): number {
+    return this.#store.generation;
+  }
+
+  /** The server's schema, from before the first sync on. */
+  get schema(): DatabaseSchema | undefined {
+    return this.#schema;
+  }
+
+  /** What was asked for in `tables` and the server lacks. */
+  get missing(): readonly MissingPart[] {
+    return this.#missing;
+  }
+
+  get replica(): Replica {
+    return this.#store;
+  }
+
+  /** The endpoint in use, or being tried. */
+  get endpoint(): string {
+    return this.#options.endpoints[this.#endpointAt]!.text;
+  }
+
+  /** Begins to connect. Does nothing when called again. */
+  start(): void {
+    if (this.#started || this.#state === 'closed') return;
+    this.#started = true;
+    this.#connect();
+  }
+
+  /**
+   * Called once for each update message, with the replica changed already; and once for a (re)sync that changed something, with
+   * the true differences. @returns a function that ends it
+   */
+  onChanges(listener: (batch: readonly RowChange[]) => void): () => void {
+    return this.#changeListeners.add(listener);
+  }
+
+  /** Called after each change of `state`. @returns a function that ends it */
+  onState(listener: (state: SessionState) => void): () => void {
+    return this.#stateListeners.add(listener);
+  }
+
+  /** Called for each connection that failed or ended, and why. Nothing needs to be done about it. @returns a function that ends it */
+  onError(listener: (error: OvsdbError) => void): () => void {
+    return this.#errorListeners.add(listener);
+  }
+
+  /** Resolves when the replica is complete; rejects with OVSDB_CLOSED, or with the signal's reason. */
+  untilSynced(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settled = (state: SessionState): boolean => {
+        if (signal?.aborted === true) reject(signal.reason as Error);
+        else if (state === 'synced') resolve();
+        else if (state === 'closed') reject(new OvsdbError('OVSDB_CLOSED', 'the session was closed'));
+        else return false;
+        return true;
+      };
+      if (settled(this.#state)) return;
+      const finish = (): void => {
+        if (!settled(this.#state)) return;
+        stop();
+        signal?.removeEventListener('abort', finish);
+      };
+      const stop = this.onState(finish);
+      signal?.addEventListener('abort', finish);
+    });
+  }
+
+  /**
+   * Carries out the operations as one transaction, or none of them; never retries. The changes it made are in the replica, and
+   * listeners have been called, before this resolves. It never rejects: see {@link TransactOutcome}.
+   */
+  transact(operations: readonly Operation[], options: TransactOptions = {}): Promise<TransactOutcome> {
+    const link = this.#state === 'synced' ? this.#link : undefined;
+    if (link === undefined || this.#schema === undefined) {
+      const code = this.#state === 'closed' ? 'OVSDB_CLOSED' : 'OVSDB_DISCONNECTED';
+      const error = new OvsdbError(code, `the session is ${this.#state}: the transaction was not sent`, { outcome: 'not-sent' });
+      return Promise.resolve({ ok: false, error });
+    }
+    return sendTransaction(link.rpc, this.#options.database, this.#schema, operations, options, this.#options.clock);
+  }
+
+  /** Ends the connection and every timer; open transactions end with OVSDB_CLOSED. The replica stays readable. */
+  async close(): Promise<void> {
+    if (this.#state === 'closed') return;
+    this.#cancelAttempt();
+    const link = this.#link;
+    this.#link = undefined;
+    if (this.#store.status === 'synced') this.#store.status = 'stale';
+    this.#setState('closed');
+    link?.rpc.close(new OvsdbError('OVSDB_CLOSED', 'the session was closed'));
+    await link?.ended;
+  }
+
+  #connect(): void {
+    const { tls, connectTimeoutMs, clock } = this.#options;
+    const endpoint = this.#options.endpoints[this.#endpointAt]!;
+    const dialing = dial(
+      endpoint,
+      tls,
+      connectTimeoutMs,
+      clock,
+      (socket) => {
+        this.#cancelAttempt = () => {};
+        if (this.#store.generation === 0) this.#setState('syncing');
+        const link: Link = new Link(socket, this.#options, this.#eventsOf(() => link));
+        this.#link = link;
+      },
+      (error) => this.#down(error),
+    );
+    this.#cancelAttempt = () => dialing.cancel();
+  }
+
+  #eventsOf(link: () => Link): LinkEvents {
+    return {
+      serverStatus: (status, first) => {
+        const { database, leaderOnly } = this.#options;
+        const refusal = judgeServer(status, database, leaderOnly, first ? this.#progress : undefined);
+        if (refusal === undefined && status?.index !== undefined) this.#progress = { cluster: status.cluster, index: status.index };
+        return refusal;
+      },
+      schema: (json) => this.#takeSchema(json),
+      contents: (contents) => this.#takeContents(contents),
+      update: ({ updates, lastTxnId }) => {
+        this.#change((changes) => this.#store.apply(updates, changes));
+        if (lastTxnId !== undefined) this.#lastTxnId = lastTxnId;
+      },
+      down: (error) => {
+        if (this.#link !== undefined && this.#link === link()) this.#down(error);
+      },
+    };
+  }
+
+  #takeSchema(json: unknown): ReturnType<LinkEvents['schema']> {
+    const text = JSON.stringify(json);
+    const schema = parseSchema(json);
+    const plan = planMonitor(schema, this.#options.tables);
+    if (text !== this.#schemaText) {
+      this.#store.configure(plan.columns);
+      this.#schema = schema;
+      this.#schemaText = text;
+      this.#missing = plan.missing;
+      this.#lastTxnId = zeroUuid;
+    }
+    return { plan, since: this.#lastTxnId };
+  }
+
+  #takeContents({ updates, resumed, lastTxnId }: MonitorContents): void {
+    this.#change((changes) => {
+      if (resumed) this.#store.apply(updates, changes);
+      else this.#store.load(updates, changes);
+      this.#store.status = 'synced';
+      this.#store.generation++;
+    });
+    this.#lastTxnId = lastTxnId ?? zeroUuid;
+    this.#syncedAt = this.#options.clock.now();
+    this.#setState('synced');
+  }
+
+  /** Listeners hear of all that changed, also when the update turns out not to fit halfway; then everything is read again. */
+  #change(apply: (changes: RowChange[]) => void): void {
+    const changes: RowChange[] = [];
+    try {
+      apply(changes);
+    } catch (thrown) {
+      this.#lastTxnId = zeroUuid;
+      if (this.#store.status === 'synced') this.#store.status = 'stale';
+      throw thrown;
+    } finally {
+      if (changes.length > 0) this.#changeListeners.call(changes);
+    }
+  }
+
+  #down(cause: OvsdbError): void {
+    this.#link = undefined;
+    const { endpoints, backoff, clock, random } = this.#options;
+    const wasStable = this.#syncedAt !== undefined && clock.now() - this.#syncedAt >= backoff.maxMs;
+    this.#syncedAt = undefined;
+    this.#failures = wasStable ? 0 : this.#failures + 1;
+    if (this.#store.status === 'synced') this.#store.status = 'stale';
+    const from = this.endpoint;
+    this.#endpointAt = (this.#endpointAt + 1) % endpoints.length;
+    this.#cancelAttempt = clock.schedule(reconnectDelay(this.#failures, endpoints.length, backoff, random()), () => this.#connect());
+    this.#setState(this.#store.generation === 0 ? 'connecting' : 'stale');
+    this.#errorListeners.call(withEndpoint(cause, from));
+  }
+
+  #setState(state: SessionState): void {
+    if (this.#state === state || this.#state === 'closed') return;
+    this.#state = state;
+    this.#stateListeners.call(state);
+  }
+}
+
+function withEndpoint(error: OvsdbError, endpoint: string): OvsdbError {
+  if (error.endpoint !== undefined) return error;
+  return new OvsdbError(error.code, `${endpoint}: ${toOvsdbError(error, error.code).message}`, {
+    cause: error,
+    endpoint,
+    ...(error.serverError === undefined ? {} : { serverError: error.serverError }),
+  });
+}

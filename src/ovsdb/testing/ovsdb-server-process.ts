@@ -1,0 +1,192 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Where Debian's package ovn-common puts the schema of the Northbound database. */
+export const northboundSchemaFile = '/usr/share/ovn/ovn-nb.ovsschema';
+
+/** Files, not contents: they are given to ovsdb-server as they are. */
+export interface ServerTlsFiles {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface OvsdbServerOptions {
+  /** The schema to create the database from; OVN's Northbound by default. */
+  readonly schemaFile?: string;
+  /** Listen on a TCP port of 127.0.0.1 that the system chooses. */
+  readonly tcp?: boolean;
+  /** Listen for TLS on a port of 127.0.0.1 that the system chooses. */
+  readonly ssl?: ServerTlsFiles;
+}
+
+/** How a member of a cluster begins; used by `OvsdbCluster`. */
+export interface ServerBirth {
+  readonly directory: string;
+  readonly name: string;
+  /** Makes the database file, before the first start. */
+  readonly create: (databaseFile: string) => Promise<void>;
+}
+
+/** Servers that were not stopped end with the process that started them. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** A real ovsdb-server with one database in a directory of its own. It keeps its addresses when it is started again. */
+export class OvsdbServerProcess {
+  readonly directory: string;
+  /** `unix:/path` */
+  readonly unix: string;
+  /** Path of its control socket, for `ovs-appctl -t`. */
+  readonly control: string;
+  readonly #ownsDirectory: boolean;
+  readonly #logFile: string;
+  readonly #databaseFile: string;
+  readonly #options: OvsdbServerOptions;
+  #child: ChildProcess | undefined;
+  #tcpPort = 0;
+  #sslPort = 0;
+
+  private constructor(birth: ServerBirth, ownsDirectory: boolean, options: OvsdbServerOptions) {
+    const file = (suffix: string): string => join(birth.directory, `${birth.name}.${suffix}`);
+    this.directory = birth.directory;
+    this.unix = `unix:${file('sock')}`;
+    this.control = file('ctl');
+    this.#logFile = file('log');
+    this.#databaseFile = file('db');
+    this.#ownsDirectory = ownsDirectory;
+    this.#options = options;
+  }
+
+  /** Makes an empty database and serves it. Resolves when the server listens. */
+  static async start(options: OvsdbServerOptions = {}): Promise<OvsdbServerProcess> {
+    const directory = await mkdtemp(join(tmpdir(), 'ovsdb-'));
+    const schema = options.schemaFile ?? northboundSchemaFile;
+    const create = async (file: string): Promise<void> => void (await run('ovsdb-tool', ['create', file, schema]));
+    return OvsdbServerProcess.born({ directory, name: 'db', create }, true, options);
+  }
+
+  static async born(birth: ServerBirth, ownsDirectory: boolean, options: OvsdbServerOptions): Promise<OvsdbServerProcess> {
+    const server = new OvsdbServerProcess(birth, ownsDirectory, options);
+    await birth.create(server.#databaseFile);
+    await server.restart();
+    return server;
+  }
+
+  /** `tcp:127.0.0.1:port` */
+  get tcp(): string {
+    return `tcp:127.0.0.1:${this.#tcpPort}`;
+  }
+
+  /** `ssl:127.0.0.1:port` */
+  get ssl(): string {
+    return `ssl:127.0.0.1:${this.#sslPort}`;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Starts a server that was killed, at the addresses it had. */
+  async restart(): Promise<void> {
+    const { tcp, ssl } = this.#options;
+    await rm(this.#logFile, { force: true });
+    const child = spawn(
+      'ovsdb-server',
+      [
+        '-vconsole:off',
+        '-vfile:info',
+        `--log-file=${this.#logFile}`,
+        `--unixctl=${this.control}`,
+        `--remote=p${this.unix}`,
+        ...(tcp === true ? [`--remote=ptcp:${this.#tcpPort}:127.0.0.1`] : []),
+        ...(ssl === undefined
+          ? []
+          : [`--remote=pssl:${this.#sslPort}:127.0.0.1`, `--ca-cert=${ssl.ca}`, `--certificate=${ssl.cert}`, `--private-key=${ssl.key}`]),
+        this.#databaseFile,
+      ],
+      { cwd: this.directory, stdio: 'ignore', env: { ...process.env, OVS_RUNDIR: this.directory } },
+    );
+    running.add(child);
+    child.once('exit', () => running.delete(child));
+    this.#child = child;
+    await until(`ovsdb-server in ${this.directory} listens`, async () => {
+      if (child.exitCode !== null) throw new Error(`ovsdb-server ended with ${child.exitCode}: ${await this.log()}`);
+      return existsSync(this.control) && (await this.#answers());
+    });
+    await this.#readPorts();
+  }
+
+  /** SIGKILL, and waits until the process is gone. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** The process keeps its connections and does nothing (SIGSTOP). */
+  pause(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child?.kill('SIGCONT');
+  }
+
+  /** Ends the server, and removes its directory. */
+  async stop(): Promise<void> {
+    this.resume();
+    await this.#end('SIGTERM');
+    if (this.#ownsDirectory) await rm(this.directory, { recursive: true, force: true });
+  }
+
+  async log(): Promise<string> {
+    return existsSync(this.#logFile) ? readFile(this.#logFile, 'utf8') : '';
+  }
+
+  /** `ovs-appctl`, such as `('cluster/status', 'OVN_Northbound')`. */
+  async appctl(...command: string[]): Promise<string> {
+    return (await run('ovs-appctl', ['-t', this.control, ...command])).stdout;
+  }
+
+  async #answers(): Promise<boolean> {
+    return this.appctl('version').then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Which ports the system chose is only in the log. */
+  async #readPorts(): Promise<void> {
+    const ports = [...(await this.log()).matchAll(/p(tcp|ssl):\d+:127\.0\.0\.1: listening on port (\d+)/g)];
+    for (const [, kind, port] of ports) {
+      if (kind === 'tcp') this.#tcpPort = Number(port);
+      else this.#sslPort = Number(port);
+    }
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await gone;
+  }
+}
+
+/** Polls until the condition holds. @throws {Error} after the timeout, naming what did not come */
+export async function until(what: string, holds: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
+  const end = performance.now() + timeoutMs;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`after ${timeoutMs} ms still not: ${what}`);
+    await sleep(20);
+  }
+}

@@ -1,0 +1,337 @@
+import { createHash } from 'node:crypto';
+import type { KubeClient } from './client.ts';
+import { type Clock, systemClock, type TimerHandle } from './clock.ts';
+import { isKubeError, type KubeErrorCode } from './errors.ts';
+import { apiVersionOf, EVENTS, type KubeObject, type Resource } from './resource.ts';
+import { shielded } from './shielded.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+/** Whom an Event is about. */
+export interface EventTarget {
+  readonly resource: Resource;
+  readonly name: string;
+  /** Left out for cluster scope; its Events are kept in `default`, as everywhere. */
+  readonly namespace?: string | undefined;
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+}
+
+export interface EventInput {
+  readonly target: EventTarget;
+  readonly type: 'Normal' | 'Warning';
+  /** Short, UpperCamelCase; cut at 128 characters. */
+  readonly reason: string;
+  /** A sentence; cut at 1024 bytes. */
+  readonly message: string;
+  /** Machine-readable; cut at 128 characters. */
+  readonly action?: string | undefined;
+  readonly related?: EventTarget | undefined;
+}
+
+export interface EventRecorderOptions {
+  readonly client: KubeClient;
+  /** Shown as the source, such as `kiln-controller`. */
+  readonly component: string;
+  /** Which process of it, such as the pod's name. */
+  readonly instance?: string;
+  /** Asked before each send; false drops. */
+  readonly gate?: () => boolean;
+  /** The same Event within this time of the last raises its count. Default 10 minutes. */
+  readonly windowMs?: number;
+  /** Least time between two writes of one Event. Default 5 s. */
+  readonly bumpIntervalMs?: number;
+  /** Events of all objects: burst, and rate a second. Default 200 and 20. */
+  readonly total?: readonly [number, number];
+  /** Events of one object: burst, and rate a second. Default 20 and one in 30 s. */
+  readonly perObject?: readonly [number, number];
+  /** Events that may wait; the newest above it are dropped. Default 1000. */
+  readonly queue?: number;
+  readonly onDropped?: (event: EventInput, why: 'object-rate' | 'queue' | 'fenced' | KubeErrorCode) => void;
+  readonly clock?: Clock;
+}
+
+export interface EventCounters {
+  created: number;
+  bumped: number;
+  /** Repetitions that needed no write of their own. */
+  coalesced: number;
+  dropped: number;
+}
+
+interface Series {
+  readonly key: string;
+  input: EventInput;
+  count: number;
+  firstAt: number;
+  lastAt: number;
+  /** Count that the server has; 0 before the Event was created. */
+  written: number;
+  name: string;
+  writtenAt: number;
+  /** In the queue, or being sent. */
+  queued: boolean;
+  failures: number;
+}
+
+/** Requests of Events in flight at once: few, so that other writes keep their connections. */
+const IN_FLIGHT = 2;
+/** Sends of one Event; it is best effort. */
+const ATTEMPTS = 3;
+const MOST_SERIES = 4096;
+
+/**
+ * Records core/v1 Events, best effort: coalesced, bounded in rate and size, never awaited and never in the way of other
+ * writes. `kubectl describe` and `kubectl get events` show them on every version.
+ */
+export class EventRecorder {
+  readonly counters: EventCounters = { created: 0, bumped: 0, coalesced: 0, dropped: 0 };
+  readonly #options: EventRecorderOptions;
+  readonly #clock: Clock;
+  /** By key, least recently used first. */
+  readonly #series = new Map<string, Series>();
+  readonly #objects = new Map<string, TokenBucket>();
+  readonly #total: TokenBucket;
+  readonly #queue: Series[] = [];
+  readonly #stop = new AbortController();
+  readonly #idle: (() => void)[] = [];
+  #inFlight = 0;
+  readonly #delayed = new Set<TimerHandle>();
+  #timer: TimerHandle | undefined;
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    const [burst, rate] = options.total ?? [200, 20];
+    this.#total = new TokenBucket(burst, rate, this.#clock.now());
+  }
+
+  /** Takes an Event; returns at once. */
+  record(input: EventInput): void {
+    if (this.#stop.signal.aborted) return;
+    const now = this.#clock.now();
+    const key = seriesKey(input);
+    let series = this.#series.get(key);
+    if (series !== undefined && now - series.lastAt > (this.#options.windowMs ?? 600_000)) series = undefined;
+    if (series === undefined) {
+      if (!this.#objectBucket(input.target, now).take(now)) return this.#drop(input, 'object-rate');
+      if (this.#queue.length >= (this.#options.queue ?? 1000)) return this.#drop(input, 'queue');
+      const wall = this.#clock.wallTime();
+      series = {
+        key, input, count: 0, firstAt: wall, lastAt: now, written: 0, name: eventName(input, key, wall),
+        writtenAt: -Infinity, queued: false, failures: 0,
+      };
+    } else this.counters.coalesced++;
+    series.input = input;
+    series.count++;
+    series.lastAt = now;
+    this.#series.delete(key);
+    this.#series.set(key, series);
+    this.#trim();
+    this.#enqueue(series);
+  }
+
+  /** Resolves when nothing waits and nothing is in flight. */
+  idle(): Promise<void> {
+    if (this.#isIdle()) return Promise.resolve();
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Drops what waits. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#clock.clearTimeout(this.#timer);
+    this.#queue.length = 0;
+    for (const timer of this.#delayed) this.#clock.clearTimeout(timer);
+    this.#delayed.clear();
+    this.#wakeIdle();
+    await this.idle();
+  }
+
+  #enqueue(series: Series): void {
+    if (series.queued) return;
+    series.queued = true;
+    const wait = series.writtenAt + (this.#options.bumpIntervalMs ?? 5_000) - this.#clock.now();
+    if (wait > 0) this.#later(series, wait);
+    else {
+      this.#queue.push(series);
+      this.#pump();
+    }
+  }
+
+  #later(series: Series, ms: number): void {
+    const timer = this.#clock.setTimeout(() => {
+      this.#delayed.delete(timer);
+      this.#queue.push(series);
+      this.#pump();
+    }, ms);
+    this.#delayed.add(timer);
+  }
+
+  #pump(): void {
+    while (this.#inFlight < IN_FLIGHT && this.#queue.length > 0) {
+      const now = this.#clock.now();
+      if (!this.#total.take(now)) {
+        this.#clock.clearTimeout(this.#timer);
+        this.#timer = this.#clock.setTimeout(() => this.#pump(), this.#total.waitMs(now));
+        return;
+      }
+      const series = this.#queue.shift();
+      if (series !== undefined) void this.#send(series);
+    }
+  }
+
+  async #send(series: Series): Promise<void> {
+    const { input, count } = series;
+    if (this.#options.gate?.() === false) {
+      series.queued = false;
+      this.#series.delete(series.key);
+      this.#drop(input, 'fenced');
+      this.#wakeIdle();
+      return;
+    }
+    this.#inFlight++;
+    series.queued = false;
+    series.writtenAt = this.#clock.now();
+    try {
+      await this.#write(series, count);
+      series.written = count;
+      series.failures = 0;
+    } catch (error) {
+      this.#failed(series, error);
+    } finally {
+      this.#inFlight--;
+      this.#pump();
+      this.#wakeIdle();
+    }
+  }
+
+  async #write(series: Series, count: number): Promise<void> {
+    const { client } = this.#options;
+    const namespace = namespaceOf(series.input.target);
+    const { signal } = this.#stop;
+    if (series.written > 0) {
+      try {
+        const lastTimestamp = timestamp(this.#clock.wallTime());
+        await client.mergePatch(EVENTS, { namespace, name: series.name }, { count, lastTimestamp }, { signal });
+        this.counters.bumped++;
+        return;
+      } catch (error) {
+        // The server forgets Events after an hour.
+        if (!isKubeError(error, 'KUBE_NOT_FOUND')) throw error;
+        series.name = eventName(series.input, series.key, this.#clock.wallTime());
+      }
+    }
+    await client.create(EVENTS, this.#body(series, count, namespace), { signal });
+    this.counters.created++;
+  }
+
+  #failed(series: Series, error: unknown): void {
+    const code = isKubeError(error) ? error.code : 'KUBE_PROTOCOL';
+    // It exists: an earlier attempt was carried out after all. The next repetition raises its count.
+    if (code === 'KUBE_ALREADY_EXISTS') {
+      series.written = 1;
+      this.counters.created++;
+    } else if (isKubeError(error) && error.retryable && ++series.failures < ATTEMPTS && !this.#stop.signal.aborted) {
+      series.queued = true;
+      this.#later(series, error.retryAfterMs ?? 1000 * 2 ** series.failures);
+    } else {
+      this.#series.delete(series.key);
+      this.#drop(series.input, code);
+    }
+  }
+
+  #body(series: Series, count: number, namespace: string): KubeObject & Readonly<Record<string, unknown>> {
+    const { component, instance } = this.#options;
+    const { input } = series;
+    return {
+      metadata: { name: series.name, namespace },
+      involvedObject: reference(input.target),
+      reason: input.reason.slice(0, 128),
+      message: cutBytes(input.message, 1024),
+      type: input.type,
+      source: { component },
+      reportingComponent: component,
+      reportingInstance: instance ?? component,
+      firstTimestamp: timestamp(series.firstAt),
+      lastTimestamp: timestamp(this.#clock.wallTime()),
+      count,
+      ...(input.action === undefined ? {} : { action: input.action.slice(0, 128) }),
+      ...(input.related === undefined ? {} : { related: reference(input.related) }),
+    };
+  }
+
+  #objectBucket(target: EventTarget, now: number): TokenBucket {
+    const key = targetKey(target);
+    const [burst, rate] = this.#options.perObject ?? [20, 1 / 30];
+    const bucket = this.#objects.get(key) ?? new TokenBucket(burst, rate, now);
+    this.#objects.delete(key);
+    this.#objects.set(key, bucket);
+    return bucket;
+  }
+
+  #trim(): void {
+    for (const [key, series] of this.#series) {
+      if (this.#series.size <= MOST_SERIES) break;
+      if (!series.queued) this.#series.delete(key);
+    }
+    for (const key of this.#objects.keys()) {
+      if (this.#objects.size <= MOST_SERIES) break;
+      this.#objects.delete(key);
+    }
+  }
+
+  #drop(input: EventInput, why: 'object-rate' | 'queue' | 'fenced' | KubeErrorCode): void {
+    this.counters.dropped++;
+    const { onDropped } = this.#options;
+    if (onDropped !== undefined) shielded(() => onDropped(input, why));
+  }
+
+  #isIdle(): boolean {
+    return this.#inFlight === 0 && this.#queue.length === 0 && this.#delayed.size === 0;
+  }
+
+  #wakeIdle(): void {
+    if (this.#isIdle()) for (const wake of this.#idle.splice(0)) wake();
+  }
+}
+
+function namespaceOf(target: EventTarget): string {
+  return target.namespace === undefined || target.namespace === '' ? 'default' : target.namespace;
+}
+
+function targetKey(target: EventTarget): string {
+  return `${target.resource.kind} ${target.namespace ?? ''}/${target.name} ${target.uid ?? ''}`;
+}
+
+function seriesKey(input: EventInput): string {
+  return JSON.stringify([targetKey(input.target), input.type, input.reason, input.message, input.action]);
+}
+
+/** Unique by content and time; the object's name is cut so that the whole is a valid name. */
+function eventName(input: EventInput, key: string, wallTime: number): string {
+  const digest = createHash('sha256').update(key).update(String(wallTime)).digest('hex').slice(0, 16);
+  return `${input.target.name.slice(0, 230)}.${digest}`;
+}
+
+function reference(target: EventTarget): Readonly<Record<string, string | undefined>> {
+  return {
+    apiVersion: apiVersionOf(target.resource),
+    kind: target.resource.kind,
+    name: target.name,
+    namespace: target.namespace === '' ? undefined : target.namespace,
+    uid: target.uid,
+    resourceVersion: target.resourceVersion,
+  };
+}
+
+/** metav1.Time has whole seconds. */
+function timestamp(wallTime: number): string {
+  return new Date(wallTime).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+/** Cuts at a character's end. */
+function cutBytes(text: string, most: number): string {
+  const bytes = Buffer.from(text, 'utf8');
+  if (bytes.length <= most) return text;
+  return bytes.toString('utf8', 0, most - 3).replace(/\uFFFD+$/, '') + '…';
+}

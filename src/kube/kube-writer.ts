@@ -1,0 +1,321 @@
+import { backoffDelay } from './backoff.ts';
+import type { KubeClient } from './client.ts';
+import { type Clock, type Random, systemClock, type TimerHandle } from './clock.ts';
+import { KubeError, type KubeErrorCode } from './errors.ts';
+import { LaneQueue } from './lane-queue.ts';
+import { keyOf, resourceName } from './resource.ts';
+import { shielded } from './shielded.ts';
+import { intentError, sendIntent, type WriteIntent, type WriteResult } from './write-intent.ts';
+
+export interface WriterOptions {
+  readonly client: KubeClient;
+  /** Asked right before each send; false drops the intent with KUBE_FENCED. A leader's lease, usually. */
+  readonly gate?: () => boolean;
+  /** Requests in flight at once. Default 32; the transport's `connections` bound it, too. */
+  readonly concurrency?: number;
+  /** Sends of one intent before its last error goes to the submitter. Default 8: about a minute. */
+  readonly attempts?: number;
+  /** First and longest delay between attempts. Default 200 ms and 20 s. */
+  readonly backoffMs?: readonly [number, number];
+  /** Called with each final result that reached the server, before the submitter's promise resolves. */
+  readonly onResult?: (intent: WriteIntent, result: WriteResult) => void;
+  /** Called for each attempt that will be repeated. */
+  readonly onRetry?: (intent: WriteIntent, error: KubeError, retryInMs: number) => void;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+export interface WriterCounters {
+  /** Requests sent, repeated ones included. */
+  sent: number;
+  succeeded: number;
+  /** Intents that a newer one replaced before they were sent. */
+  coalesced: number;
+  retried: number;
+  /** Final failures. */
+  failed: Partial<Record<KubeErrorCode, number>>;
+}
+
+/** The wish of one key (object and lane), and when its last write started. */
+interface Entry {
+  readonly key: string;
+  readonly object: ObjectSlot;
+  pending: Pending | undefined;
+  inFlight: boolean;
+  lastStart: number | undefined;
+  /** Of the newest intent. */
+  intervalMs: number;
+  /** Of the delay before `pending` may be sent, or before this entry may be forgotten. */
+  timer: TimerHandle | undefined;
+}
+
+interface Pending {
+  readonly intent: WriteIntent;
+  readonly resolve: (result: WriteResult) => void;
+  attempt: number;
+  /** An earlier attempt may have been carried out. */
+  doubtful: boolean;
+  notBefore: number;
+}
+
+/** One object: at most one request is in flight for it, whatever the lanes. */
+interface ObjectSlot {
+  readonly key: string;
+  entries: number;
+  busy: boolean;
+  readonly waiting: Set<Entry>;
+}
+
+/**
+ * Writes to the API server: per object in order, per key only the newest wish, bounded overall. Failures that
+ * may pass are repeated; all others are the submitter's, as values. `submit` never throws.
+ */
+export class KubeWriter {
+  readonly counters: WriterCounters = { sent: 0, succeeded: 0, coalesced: 0, retried: 0, failed: {} };
+  readonly #options: WriterOptions;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #entries = new Map<string, Entry>();
+  readonly #slots = new Map<string, ObjectSlot>();
+  readonly #ready = new LaneQueue<Entry>();
+  readonly #stop = new AbortController();
+  readonly #idle: (() => void)[] = [];
+  #pending = 0;
+  #inFlight = 0;
+  #pausedUntil = 0;
+  #pauseTimer: TimerHandle | undefined;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? Math.random;
+  }
+
+  /** Intents that wait to be sent. */
+  get queued(): number {
+    return this.#pending;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  submit(intent: WriteIntent): Promise<WriteResult> {
+    return new Promise((resolve) => {
+      if (this.#stop.signal.aborted) {
+        resolve({ ok: false, error: intentError(intent, 'KUBE_CLOSED', 'the writer is closed') });
+        return;
+      }
+      const entry = this.#entry(intent);
+      const before = entry.pending;
+      if (before !== undefined) this.#supersede(before);
+      else this.#pending++;
+      entry.intervalMs = intent.minIntervalMs ?? 0;
+      const paced = entry.lastStart === undefined ? 0 : entry.lastStart + entry.intervalMs;
+      entry.pending = {
+        intent,
+        resolve,
+        // What delays a failing write is the server, and that delays the newer one as well.
+        attempt: before?.attempt ?? 0,
+        doubtful: before?.doubtful ?? false,
+        notBefore: before !== undefined && before.attempt > 0 ? Math.max(before.notBefore, paced) : paced,
+      };
+      this.#schedule(entry);
+      this.#pump();
+    });
+  }
+
+  /** Takes back an intent that was not sent yet. @returns whether there was one */
+  cancel(intent: Pick<WriteIntent, 'resource' | 'namespace' | 'name' | 'lane'>): boolean {
+    const entry = this.#entries.get(keyOfIntent(intent));
+    if (entry?.pending === undefined) return false;
+    this.#supersede(entry.pending);
+    this.#drop(entry);
+    return true;
+  }
+
+  /** Resolves when nothing waits and nothing is in flight. */
+  idle(): Promise<void> {
+    if (this.#pending === 0 && this.#inFlight === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Drops what waits and gives up what is in flight, all with KUBE_CLOSED; resolves when none is left. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#clock.clearTimeout(this.#pauseTimer);
+    for (const entry of [...this.#entries.values()]) {
+      const { pending } = entry;
+      if (pending === undefined) {
+        this.#forget(entry);
+        continue;
+      }
+      pending.resolve({ ok: false, error: intentError(pending.intent, 'KUBE_CLOSED', 'the writer is closed') });
+      this.#drop(entry);
+    }
+    await this.idle();
+  }
+
+  #entry(intent: WriteIntent): Entry {
+    const key = keyOfIntent(intent);
+    const known = this.#entries.get(key);
+    if (known !== undefined) return known;
+    const objectKey = `${resourceName(intent.resource)} ${keyOf(intent)}`;
+    let object = this.#slots.get(objectKey);
+    if (object === undefined) this.#slots.set(objectKey, object = { key: objectKey, entries: 0, busy: false, waiting: new Set() });
+    object.entries++;
+    const entry: Entry = {
+      key, object, pending: undefined, inFlight: false, lastStart: undefined, intervalMs: 0, timer: undefined,
+    };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  /** Puts an entry where it belongs: its timer, its object's waiting room, or the queue. */
+  #schedule(entry: Entry): void {
+    const { pending } = entry;
+    if (pending === undefined) return;
+    this.#clock.clearTimeout(entry.timer);
+    entry.timer = undefined;
+    const wait = pending.notBefore - this.#clock.now();
+    if (wait > 0) {
+      this.#ready.remove(pending.intent.lane, entry);
+      entry.object.waiting.delete(entry);
+      entry.timer = this.#clock.setTimeout(() => {
+        entry.timer = undefined;
+        this.#schedule(entry);
+        this.#pump();
+      }, wait);
+    } else if (entry.object.busy) entry.object.waiting.add(entry);
+    else this.#ready.add(pending.intent.lane, entry);
+  }
+
+  #pump(): void {
+    const concurrency = this.#options.concurrency ?? 32;
+    if (this.#clock.now() < this.#pausedUntil) return;
+    while (this.#inFlight < concurrency) {
+      const entry = this.#ready.take();
+      if (entry === undefined) return;
+      if (entry.object.busy) entry.object.waiting.add(entry);
+      else void this.#send(entry);
+    }
+  }
+
+  async #send(entry: Entry): Promise<void> {
+    const { pending, object } = entry;
+    if (pending === undefined) return;
+    const { intent } = pending;
+    entry.pending = undefined;
+    this.#pending--;
+    if (this.#options.gate?.() === false) {
+      this.#finish(pending, { ok: false, error: intentError(intent, 'KUBE_FENCED', 'not leader: not sent') });
+      this.#settle(entry);
+      return;
+    }
+    object.busy = true;
+    entry.inFlight = true;
+    this.#inFlight++;
+    this.counters.sent++;
+    entry.lastStart = this.#clock.now();
+    let result: WriteResult;
+    try {
+      result = { ok: true, object: await sendIntent(this.#options.client, intent, pending.doubtful, this.#stop.signal) };
+    } catch (error) {
+      result = {
+        ok: false,
+        error: error instanceof KubeError ? error : intentError(intent, 'KUBE_PROTOCOL', String(error)),
+      };
+    }
+    this.#inFlight--;
+    object.busy = false;
+    entry.inFlight = false;
+    if (result.ok || !this.#retry(entry, pending, result.error)) this.#finish(pending, result);
+    for (const other of object.waiting) this.#schedule(other);
+    object.waiting.clear();
+    this.#settle(entry);
+    this.#pump();
+  }
+
+  /** @returns whether the intent is dealt with: it waits for its next attempt, or a newer one took its place */
+  #retry(entry: Entry, pending: Pending, error: KubeError): boolean {
+    if (!error.retryable || this.#stop.signal.aborted) return false;
+    if (error.code === 'KUBE_TOO_MANY_REQUESTS') this.#pauseFor(error.retryAfterMs ?? 1000);
+    if (entry.pending !== undefined) {
+      this.#supersede(pending);
+      return true;
+    }
+    pending.attempt++;
+    if (pending.attempt >= (this.#options.attempts ?? 8)) return false;
+    const [baseMs, maxMs] = this.#options.backoffMs ?? [200, 20_000];
+    const backoff = backoffDelay(pending.attempt - 1, { baseMs, maxMs, random: this.#random });
+    const delay = Math.max(error.retryAfterMs ?? 0, backoff);
+    pending.doubtful ||= error.outcomeUnknown;
+    pending.notBefore = this.#clock.now() + delay;
+    this.counters.retried++;
+    const { onRetry } = this.#options;
+    if (onRetry !== undefined) shielded(() => onRetry(pending.intent, error, delay));
+    entry.pending = pending;
+    this.#pending++;
+    this.#schedule(entry);
+    return true;
+  }
+
+  /** A server that is overloaded for one write is so for all. */
+  #pauseFor(ms: number): void {
+    const until = this.#clock.now() + ms;
+    if (until <= this.#pausedUntil) return;
+    this.#pausedUntil = until;
+    this.#clock.clearTimeout(this.#pauseTimer);
+    this.#pauseTimer = this.#clock.setTimeout(() => {
+      this.#pausedUntil = 0;
+      this.#pump();
+    }, ms);
+  }
+
+  #finish(pending: Pending, result: WriteResult): void {
+    if (result.ok) this.counters.succeeded++;
+    else this.counters.failed[result.error.code] = (this.counters.failed[result.error.code] ?? 0) + 1;
+    const { onResult } = this.#options;
+    if (onResult !== undefined) shielded(() => onResult(pending.intent, result));
+    pending.resolve(result);
+  }
+
+  #supersede(pending: Pending): void {
+    this.counters.coalesced++;
+    pending.resolve({ ok: false, error: intentError(pending.intent, 'KUBE_SUPERSEDED', 'replaced by a newer write') });
+  }
+
+  #drop(entry: Entry): void {
+    if (entry.pending === undefined) return;
+    this.#ready.remove(entry.pending.intent.lane, entry);
+    entry.object.waiting.delete(entry);
+    this.#clock.clearTimeout(entry.timer);
+    entry.timer = undefined;
+    entry.pending = undefined;
+    this.#pending--;
+    this.#settle(entry);
+  }
+
+  #settle(entry: Entry): void {
+    this.#forget(entry);
+    if (this.#pending === 0 && this.#inFlight === 0) for (const wake of this.#idle.splice(0)) wake();
+  }
+
+  /** Drops what is known of a key once nothing needs it: its pace has run out as well. */
+  #forget(entry: Entry): void {
+    if (entry.pending !== undefined || entry.inFlight || this.#entries.get(entry.key) !== entry) return;
+    const left = entry.lastStart === undefined ? 0 : entry.lastStart + entry.intervalMs - this.#clock.now();
+    this.#clock.clearTimeout(entry.timer);
+    entry.timer = undefined;
+    if (left > 0 && !this.#stop.signal.aborted) {
+      entry.timer = this.#clock.setTimeout(() => this.#forget(entry), left);
+      return;
+    }
+    this.#entries.delete(entry.key);
+    if (--entry.object.entries === 0) this.#slots.delete(entry.object.key);
+  }
+}
+
+function keyOfIntent(intent: Pick<WriteIntent, 'resource' | 'namespace' | 'name' | 'lane'>): string {
+  return `${resourceName(intent.resource)} ${keyOf(intent)} ${intent.lane}`;
+}

@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { KubeClient } from './client.ts';
+import { subjectOf } from './client.ts';
+import { type Clock, type Random, sleep, systemClock } from './clock.ts';
+import { isKubeError, KubeError } from './errors.ts';
+import { type Lease, LeaseObservation, type LeaseSpec, microTime } from './lease.ts';
+import { LEASES } from './resource.ts';
+import { shielded } from './shielded.ts';
+
+export interface LeaderElectionOptions {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  readonly name: string;
+  /** Unique per process. Default: the host's name and random digits. */
+  readonly identity?: string;
+  /** Others wait this long after our last renewal. Default 15 s. */
+  readonly leaseDurationMs?: number;
+  /** We stop this long after the start of our last successful renewal. Default 10 s; must be less. */
+  readonly renewDeadlineMs?: number;
+  /** Between tries, to gain and to renew. Default 2 s. */
+  readonly retryPeriodMs?: number;
+  readonly onGained?: (transitions: number) => void;
+  readonly onLost?: (reason: LostReason) => void;
+  /** Another holder was seen (empty: nobody). */
+  readonly onHolder?: (identity: string) => void;
+  readonly onError?: (error: KubeError) => void;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+/** `expired`: not renewed in time. `taken`: another holds the Lease. `released`: `stop` was called. */
+export type LostReason = 'expired' | 'taken' | 'released';
+
+/**
+ * Holds a Lease as long as it can. `isLeader` is the fence: ask it right before each write. It reads the clock, so
+ * it is right also when the event loop was late and no callback has run yet.
+ */
+export class LeaderElection {
+  readonly identity: string;
+  readonly #options: LeaderElectionOptions;
+  readonly #clock: Clock;
+  readonly #durationMs: number;
+  readonly #deadlineMs: number;
+  readonly #retryMs: number;
+  readonly #stop = new AbortController();
+  readonly #observed = new LeaseObservation();
+  #running: Promise<void> | undefined;
+  #leaderUntil = -Infinity;
+  #announced = false;
+  #knownHolder: string | undefined;
+
+  constructor(options: LeaderElectionOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.identity = options.identity ?? `${hostname()}_${randomBytes(8).toString('hex')}`;
+    this.#durationMs = options.leaseDurationMs ?? 15_000;
+    this.#deadlineMs = options.renewDeadlineMs ?? 10_000;
+    this.#retryMs = options.retryPeriodMs ?? 2_000;
+    if (this.#deadlineMs >= this.#durationMs || this.#retryMs >= this.#deadlineMs) {
+      throw new RangeError('leader election needs retryPeriod < renewDeadline < leaseDuration');
+    }
+  }
+
+  isLeader(): boolean {
+    return this.#clock.now() < this.#leaderUntil;
+  }
+
+  /** Milliseconds left to `isLeader`; 0 where it is false. */
+  get leaderForMs(): number {
+    return Math.max(0, this.#leaderUntil - this.#clock.now());
+  }
+
+  /** Who holds the Lease as last seen; empty for nobody. */
+  get holder(): string {
+    return this.#observed.holder;
+  }
+
+  start(): this {
+    this.#running ??= this.#run();
+    return this;
+  }
+
+  /** Ends leadership at once, then frees the Lease so that another need not wait. Finish your writes before. */
+  async stop(): Promise<void> {
+    const wasLeader = this.isLeader();
+    this.#leaderUntil = -Infinity;
+    this.#stop.abort();
+    if (this.#announced) this.#lose('released');
+    await this.#running;
+    if (!wasLeader) return;
+    try {
+      const lease = await this.#options.client.get<Lease>(LEASES, this.#options);
+      if (lease.spec?.holderIdentity === this.identity) {
+        const now = microTime(this.#clock.wallTime());
+        await this.#put(lease, { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now });
+      }
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const started = this.#clock.now();
+      try {
+        await this.#attempt(started);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#report(error);
+      }
+      if (this.#announced && !this.isLeader()) this.#lose(this.#observed.holder === this.identity ? 'expired' : 'taken');
+      // Losing must be announced when it happens, not a retry later; candidates must not march in step.
+      const random = (this.#options.random ?? Math.random)();
+      const pause = this.#announced ? Math.min(this.#retryMs, this.leaderForMs) : this.#retryMs * (1 + 0.2 * random);
+      await sleep(this.#clock, pause, signal);
+      if (this.#announced && !this.isLeader() && !signal.aborted) this.#lose('expired');
+    }
+  }
+
+  /** One try to gain or to renew. @param started when it began: our right counts from here */
+  async #attempt(started: number): Promise<void> {
+    const timeout = new AbortController();
+    // Two tries must fit into the deadline, or one slow answer loses the Lease.
+    const timer = this.#clock.setTimeout(() => timeout.abort(), this.#deadlineMs / 2);
+    try {
+      await this.#gainOrRenew(started, AbortSignal.any([this.#stop.signal, timeout.signal]));
+    } finally {
+      this.#clock.clearTimeout(timer);
+    }
+  }
+
+  async #gainOrRenew(started: number, timeout: AbortSignal): Promise<void> {
+    const { client } = this.#options;
+    const seen = await client.find<Lease>(LEASES, this.#options, timeout);
+    this.#observe(seen);
+    const spec = seen?.spec ?? {};
+    const mine = spec.holderIdentity === this.identity;
+    if (!mine) {
+      this.#leaderUntil = -Infinity;
+      if (this.#clock.now() < this.#observed.expiresAt) return;
+    }
+    const now = microTime(this.#clock.wallTime());
+    const wanted: LeaseSpec = {
+      holderIdentity: this.identity,
+      leaseDurationSeconds: Math.ceil(this.#durationMs / 1000),
+      acquireTime: mine ? spec.acquireTime ?? now : now,
+      renewTime: now,
+      leaseTransitions: (spec.leaseTransitions ?? 0) + (mine || seen === undefined ? 0 : 1),
+    };
+    try {
+      const written = seen === undefined ? await this.#create(wanted, timeout) : await this.#put(seen, wanted, timeout);
+      if (this.#stop.signal.aborted) return;
+      this.#observe(written);
+      this.#leaderUntil = started + this.#deadlineMs;
+      if (this.#announced || !this.isLeader()) return;
+      this.#announced = true;
+      const { onGained } = this.#options;
+      if (onGained !== undefined) shielded(() => onGained(written.spec?.leaseTransitions ?? 0));
+    } catch (error) {
+      // Another candidate was faster: look again at the next try.
+      if (!isKubeError(error, 'KUBE_CONFLICT') && !isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
+    }
+  }
+
+  #create(spec: LeaseSpec, signal: AbortSignal): Promise<Lease> {
+    const { client, namespace, name } = this.#options;
+    const lease: Lease = { metadata: { name, namespace }, spec };
+    return client.create(LEASES, lease, { signal });
+  }
+
+  /** Conditional on the resourceVersion that was read. */
+  #put(lease: Lease, spec: LeaseSpec, signal?: AbortSignal): Promise<Lease> {
+    return this.#options.client.update<Lease>(LEASES, { ...lease, spec }, { signal });
+  }
+
+  #observe(lease: Lease | undefined): void {
+    this.#observed.observe(lease, this.#clock.now());
+    if (this.#observed.holder === this.#knownHolder) return;
+    const holder = this.#knownHolder = this.#observed.holder;
+    const { onHolder } = this.#options;
+    if (onHolder !== undefined) shielded(() => onHolder(holder));
+  }
+
+  #lose(reason: LostReason): void {
+    this.#announced = false;
+    const { onLost } = this.#options;
+    if (onLost !== undefined) shielded(() => onLost(reason));
+  }
+
+  #report(error: unknown): void {
+    const { onError } = this.#options;
+    const subject = subjectOf('renew', LEASES, this.#options);
+    const coded = error instanceof KubeError ? error : new KubeError('KUBE_PROTOCOL', subject, String(error), { cause: error });
+    if (onError !== undefined) shielded(() => onError(coded));
+  }
+}

@@ -1,0 +1,389 @@
+import { backoffDelay } from './backoff.ts';
+import type { KubeClient } from './client.ts';
+import { subjectOf } from './client.ts';
+import { type Clock, type Random, sleep, systemClock } from './clock.ts';
+import type { Delta, DeltaListener } from './delta.ts';
+import { isKubeError, KubeError } from './errors.ts';
+import { HeldObjects } from './held-objects.ts';
+import type { KubeObject, ObjectKey, Resource } from './resource.ts';
+import { shielded } from './shielded.ts';
+import { type FollowedEvent, runWatch, type WatchEnd } from './watch-run.ts';
+
+/**
+ * - `listing`: no full list was read yet
+ * - `synced`: complete, and a watch keeps it so
+ * - `stale`: complete once, but the server cannot be followed now; what is held is old
+ * - `not-served`: the server does not know the resource (a CRD that is missing)
+ * - `closed`
+ */
+export type CacheState = 'listing' | 'synced' | 'stale' | 'not-served' | 'closed';
+
+/** Why a full list was read. */
+export type ListReason = 'first' | 'gone' | 'undecodable' | 'errors' | 'periodic' | 'not-served';
+
+export interface CacheCounters {
+  lists: Record<ListReason, number>;
+  /** Watches opened. */
+  watches: number;
+  events: number;
+  bookmarks: number;
+  /** Events older than what was held. */
+  outdated: number;
+  /** Lines of a watch that were no event. */
+  undecodable: number;
+  /** Watches cut because the server was silent for too long. */
+  silences: number;
+  /** Lists and watches that failed. */
+  failures: number;
+  /** Differences that a periodic list found: events that were lost. */
+  healed: number;
+}
+
+/** Something a log or a metric may want to know. */
+export type CacheNotice =
+  | { readonly kind: 'state'; readonly state: CacheState; readonly before: CacheState }
+  | { readonly kind: 'list'; readonly reason: ListReason; readonly objects: number; readonly durationMs: number }
+  | { readonly kind: 'failure'; readonly error: KubeError; readonly retryInMs: number }
+  | { readonly kind: 'undecodable'; readonly error: KubeError };
+
+export interface ListWatchOptions<T extends KubeObject> {
+  readonly client: KubeClient;
+  readonly resource: Resource;
+  /** Of a namespaced resource; left out: all namespaces. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Called once for each object that enters; what it returns is held. It must keep name, namespace, uid, versions. */
+  readonly trim?: (object: T) => T;
+  /** A resource that may be missing: `untilSynced` does not wait for it while it is not served. */
+  readonly optional?: boolean;
+  /** Objects a page. Default 500. */
+  readonly pageSize?: number;
+  /** A full list this often heals lost events (±20 %); 0 for never. Default 30 minutes. */
+  readonly relistIntervalMs?: number;
+  /** Range from which each watch's `timeoutSeconds` is drawn. Default 300 to 600. */
+  readonly watchSeconds?: readonly [number, number];
+  /** Silence allowed beyond the server's own timeout. Default 30 s. */
+  readonly graceMs?: number;
+  /** Silence allowed after a bookmark: servers send one each minute. Default 3 minutes. */
+  readonly bookmarkSilenceMs?: number;
+  /** First and longest delay between failing attempts. Default 500 ms and 30 s. */
+  readonly backoffMs?: readonly [number, number];
+  /** Delay between looks for a resource that is not served. Default 30 s. */
+  readonly notServedRetryMs?: number;
+  /**
+   * How long a resource that was served must be unknown to the server before its objects are taken as gone: a
+   * starting API server does not know custom resources for a while. Default 2 minutes.
+   */
+  readonly notServedGraceMs?: number;
+  readonly onNotice?: (notice: CacheNotice) => void;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+/** Failures in a row after which resuming is given up for a full list. */
+const RESUMES = 4;
+
+/** An always current copy of a resource's objects, by list and watch. `start` begins, `close` ends. */
+export class ListWatchCache<T extends KubeObject> {
+  readonly resource: Resource;
+  readonly counters: CacheCounters = {
+    lists: { 'first': 0, 'gone': 0, 'undecodable': 0, 'errors': 0, 'periodic': 0, 'not-served': 0 },
+    watches: 0, events: 0, bookmarks: 0, outdated: 0, undecodable: 0, silences: 0, failures: 0, healed: 0,
+  };
+  readonly #options: ListWatchOptions<T>;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #held = new HeldObjects<T>();
+  readonly #listeners = new Set<DeltaListener<T>>();
+  readonly #stateListeners = new Set<(state: CacheState) => void>();
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+  #state: CacheState = 'listing';
+  #complete = false;
+  #failures = 0;
+  #notServedSince: number | undefined;
+  #relistAt = Infinity;
+  #lastHeardAt: number | undefined;
+
+  constructor(options: ListWatchOptions<T>) {
+    this.resource = options.resource;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? Math.random;
+  }
+
+  get state(): CacheState {
+    return this.#state;
+  }
+
+  /** A full list was read at some time, or the resource is optional and not served: what is held can be used. */
+  get ready(): boolean {
+    return this.#state !== 'closed' && (this.#complete || (this.#options.optional === true && this.#state === 'not-served'));
+  }
+
+  get size(): number {
+    return this.#held.objects.size;
+  }
+
+  /** The newest version that list or watch delivered. */
+  get version(): string | undefined {
+    return this.#held.version;
+  }
+
+  /** When the server last sent anything, in the clock's milliseconds. */
+  get lastHeardAt(): number | undefined {
+    return this.#lastHeardAt;
+  }
+
+  /** @param key `namespace/name`, or `name` for cluster scope */
+  get(key: ObjectKey): T | undefined {
+    return this.#held.objects.get(key);
+  }
+
+  values(): IterableIterator<T> {
+    return this.#held.objects.values();
+  }
+
+  keys(): IterableIterator<ObjectKey> {
+    return this.#held.objects.keys();
+  }
+
+  /** Listeners get what changes from now on; what is held already is in `values`. @returns its removal */
+  onDelta(listener: DeltaListener<T>): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  onState(listener: (state: CacheState) => void): () => void {
+    this.#stateListeners.add(listener);
+    return () => this.#stateListeners.delete(listener);
+  }
+
+  start(): this {
+    this.#running ??= this.#run();
+    return this;
+  }
+
+  /** Resolves when `ready`. @throws KubeError KUBE_CLOSED when the cache is closed before */
+  untilSynced(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = (): boolean => {
+        if (this.ready) resolve();
+        else if (this.#state === 'closed') reject(new KubeError('KUBE_CLOSED', this.#subject('list'), 'the cache is closed'));
+        else return false;
+        return true;
+      };
+      if (look()) return;
+      const remove = this.onState(() => { if (look()) remove(); });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#setState('closed');
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  /**
+   * Takes in the object of a reply to a write of our own before the watch shows it. Ignored where the watch has been
+   * past it. Only for objects that this cache's namespace and selectors cover.
+   */
+  applyOwn(object: T): void {
+    if (this.#state !== 'closed') this.#deliver(this.#held.own(this.#trim(object)));
+  }
+
+  /** Takes in that a write of our own removed the object with this uid. */
+  applyOwnDelete(key: ObjectKey, uid: string): void {
+    if (this.#state !== 'closed') this.#deliver(this.#held.ownDelete(key, uid));
+  }
+
+  async #run(): Promise<void> {
+    let reason: ListReason | undefined = 'first';
+    while (!this.#stop.signal.aborted) {
+      try {
+        if (reason !== undefined) {
+          await this.#list(reason);
+          reason = undefined;
+        }
+        reason = await this.#watch();
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        reason = await this.#recover(asKubeError(error, this.#subject('watch')), reason);
+      }
+    }
+  }
+
+  async #list(reason: ListReason): Promise<void> {
+    const started = this.#clock.now();
+    try {
+      await this.#pages(reason, this.#options.pageSize ?? 500);
+    } catch (error) {
+      // The token of a long list expired under way: once more in a single answer, which cannot expire.
+      if (!isKubeError(error, 'KUBE_GONE')) throw error;
+      await this.#pages(reason, undefined);
+    }
+    this.counters.lists[reason]++;
+    this.#complete = true;
+    this.#notServedSince = undefined;
+    const interval = this.#options.relistIntervalMs ?? 30 * 60_000;
+    this.#relistAt = interval === 0 ? Infinity : this.#clock.now() + interval * (0.8 + 0.4 * this.#random());
+    this.#setState('synced');
+    this.#notice({ kind: 'list', reason, objects: this.size, durationMs: this.#clock.now() - started });
+  }
+
+  async #pages(reason: ListReason, limit: number | undefined): Promise<void> {
+    const { client, resource, namespace, labelSelector, fieldSelector } = this.#options;
+    let token: string | undefined;
+    this.#held.beginList();
+    try {
+      do {
+        const page = await client.list<T>(resource, {
+          namespace, labelSelector, fieldSelector, limit, continue: token, signal: this.#stop.signal,
+        });
+        if (this.#stop.signal.aborted) throw new KubeError('KUBE_CLOSED', this.#subject('list'), 'aborted');
+        this.#lastHeardAt = this.#clock.now();
+        this.#deliverListed(reason, this.#held.page(page.items.map((item) => this.#trim(item)), page.resourceVersion));
+        token = page.continue;
+      } while (token !== undefined);
+      this.#deliverListed(reason, this.#held.endList());
+    } finally {
+      this.#held.abandonList();
+    }
+  }
+
+  /** Follows until there is a reason to list; resumes as long as the server lets us. */
+  async #watch(): Promise<ListReason | undefined> {
+    const { client, resource, namespace, labelSelector, fieldSelector } = this.#options;
+    const [shortest, longest] = this.#options.watchSeconds ?? [300, 600];
+    const timeoutSeconds = Math.max(1, Math.round(shortest + (longest - shortest) * this.#random()));
+    const started = this.#clock.now();
+    const untilRelist = this.#relistAt - started;
+    if (untilRelist <= 0) return 'periodic';
+    const end: WatchEnd = await runWatch<T>({
+      subject: this.#subject('watch'),
+      transport: client.transport,
+      clock: this.#clock,
+      signal: this.#stop.signal,
+      open: (signal) => client.watch(resource, {
+        namespace, labelSelector, fieldSelector, resourceVersion: this.#held.version ?? '', timeoutSeconds, signal,
+      }),
+      limitMs: untilRelist,
+      silenceMs: timeoutSeconds * 1000 + (this.#options.graceMs ?? 30_000),
+      bookmarkSilenceMs: this.#options.bookmarkSilenceMs ?? 180_000,
+      opened: () => {
+        this.counters.watches++;
+        this.#lastHeardAt = this.#clock.now();
+        this.#setState('synced');
+      },
+      events: (events) => this.#take(events),
+    });
+    switch (end.kind) {
+      case 'limit': return 'periodic';
+      case 'gone':
+        if (this.#failures++ > 0) await this.#pause(this.#failures);
+        return 'gone';
+      case 'undecodable':
+        this.counters.undecodable++;
+        this.#notice({ kind: 'undecodable', error: end.error });
+        // A server that sends the same again must not be asked in a tight loop.
+        await this.#pause(this.#failures++);
+        return 'undecodable';
+      case 'failed': throw end.error;
+      case 'silent':
+        this.counters.silences++;
+        throw end.error;
+      case 'ended':
+        // A server that closes watches at once would otherwise be asked in a tight loop.
+        if (this.#clock.now() - started < 1000) await this.#pause(Math.min(this.#failures++, 3));
+        else this.#failures = 0;
+        return undefined;
+    }
+  }
+
+  #take(events: readonly FollowedEvent<T>[]): void {
+    const deltas: Delta<T>[] = [];
+    this.#lastHeardAt = this.#clock.now();
+    this.#failures = 0;
+    for (const event of events) {
+      if (event.type === 'BOOKMARK') {
+        this.counters.bookmarks++;
+        this.#held.bookmark(event.version);
+      } else {
+        this.counters.events++;
+        if (!this.#held.event(event.type, this.#trim(event.object), deltas)) this.counters.outdated++;
+      }
+    }
+    this.#deliver(deltas);
+  }
+
+  /** Waits as the failure asks. @returns why to list next, or undefined to resume the watch */
+  async #recover(error: KubeError, wasListing: ListReason | undefined): Promise<ListReason | undefined> {
+    this.counters.failures++;
+    // Once is the usual end of an old version; again, before anything was heard, is a server in trouble.
+    if (error.code === 'KUBE_GONE' && this.#failures++ === 0) return wasListing ?? 'gone';
+    if (error.code === 'KUBE_NOT_SERVED' || error.code === 'KUBE_NOT_FOUND') {
+      await this.#notServed(error);
+      return 'not-served';
+    }
+    if (this.#complete) this.#setState('stale');
+    const attempt = this.#failures++;
+    await this.#pause(attempt, error);
+    return wasListing ?? (attempt + 1 >= RESUMES ? 'errors' : undefined);
+  }
+
+  async #notServed(error: KubeError): Promise<void> {
+    const now = this.#clock.now();
+    this.#notServedSince ??= now;
+    const grace = this.#options.notServedGraceMs ?? 120_000;
+    if (this.size > 0 && now - this.#notServedSince >= grace) this.#deliver(this.#held.clear());
+    this.#setState('not-served');
+    const slow = (this.#options.notServedRetryMs ?? 30_000) * (0.8 + 0.4 * this.#random());
+    this.#notice({ kind: 'failure', error, retryInMs: slow });
+    await sleep(this.#clock, slow, this.#stop.signal);
+  }
+
+  async #pause(attempt: number, error?: KubeError): Promise<void> {
+    const [baseMs, maxMs] = this.#options.backoffMs ?? [500, 30_000];
+    const delay = Math.max(error?.retryAfterMs ?? 0, backoffDelay(attempt, { baseMs, maxMs, random: this.#random }));
+    if (error !== undefined) this.#notice({ kind: 'failure', error, retryInMs: delay });
+    await sleep(this.#clock, delay, this.#stop.signal);
+  }
+
+  #deliverListed(reason: ListReason, deltas: readonly Delta<T>[]): void {
+    if (reason === 'periodic') this.counters.healed += deltas.length;
+    this.#deliver(deltas);
+  }
+
+  #deliver(deltas: readonly Delta<T>[]): void {
+    if (deltas.length === 0) return;
+    for (const listener of this.#listeners) shielded(() => listener(deltas));
+  }
+
+  #setState(state: CacheState): void {
+    const before = this.#state;
+    if (before === 'closed' || before === state) return;
+    this.#state = state;
+    this.#notice({ kind: 'state', state, before });
+    for (const listener of [...this.#stateListeners]) shielded(() => listener(state));
+  }
+
+  #trim(object: T): T {
+    return this.#options.trim === undefined ? object : this.#options.trim(object);
+  }
+
+  #notice(notice: CacheNotice): void {
+    const { onNotice } = this.#options;
+    if (onNotice !== undefined) shielded(() => onNotice(notice));
+  }
+
+  #subject(verb: string): ReturnType<typeof subjectOf> {
+    return subjectOf(verb, this.resource, { namespace: this.#options.namespace });
+  }
+}
+
+function asKubeError(error: unknown, subject: KubeError['subject']): KubeError {
+  return error instanceof KubeError
+    ? error
+    : new KubeError('KUBE_PROTOCOL', subject, error instanceof Error ? error.message : String(error), { cause: error });
+}

@@ -1,0 +1,47 @@
+import { errorFromStatus, KubeError, type KubeSubject, type StatusObject } from './errors.ts';
+import { parseJson } from './json.ts';
+import type { KubeObject } from './resource.ts';
+import type { WatchEventType } from './held-objects.ts';
+
+export type WatchEvent<T> =
+  | { readonly type: WatchEventType; readonly object: T }
+  | { readonly type: 'BOOKMARK'; readonly version: string }
+  | { readonly type: 'ERROR'; readonly error: KubeError };
+
+/** One line of a watch. @throws KubeError KUBE_PROTOCOL where it is not an event with a named, versioned object */
+export function decodeWatchEvent<T extends KubeObject>(line: string, subject: KubeSubject): WatchEvent<T> {
+  const event = decode(line, subject);
+  const { type, object } = event;
+  switch (type) {
+    case 'ADDED': case 'MODIFIED': case 'DELETED': {
+      const metadata = object?.metadata;
+      if (typeof metadata?.name !== 'string' || typeof metadata.resourceVersion !== 'string') break;
+      return { type, object: object as T };
+    }
+    case 'BOOKMARK': {
+      const version = object?.metadata?.resourceVersion;
+      if (typeof version !== 'string' || version === '') break;
+      return { type, version };
+    }
+    case 'ERROR': {
+      const status = object as StatusObject | undefined;
+      if (typeof status?.code !== 'number') break;
+      return { type, error: errorFromStatus(subject, status.code, status) };
+    }
+  }
+  throw new KubeError('KUBE_PROTOCOL', subject, `not a watch event: ${line.slice(0, 200)}`);
+}
+
+interface RawEvent {
+  readonly type?: unknown;
+  readonly object?: (StatusObject & { readonly metadata?: { readonly name?: unknown; readonly resourceVersion?: unknown } });
+}
+
+function decode(line: string, subject: KubeSubject): RawEvent {
+  try {
+    const parsed = parseJson(line);
+    return typeof parsed === 'object' && parsed !== null ? parsed : {};
+  } catch (error) {
+    throw new KubeError('KUBE_PROTOCOL', subject, `not JSON: ${line.slice(0, 200)}`, { cause: error });
+  }
+}

@@ -1,0 +1,128 @@
+import type { Readable } from 'node:stream';
+import type { Clock, TimerHandle } from './clock.ts';
+import { KubeError, type KubeSubject } from './errors.ts';
+import type { WatchEventType } from './held-objects.ts';
+import { LineSplitter } from './line-splitter.ts';
+import type { KubeObject } from './resource.ts';
+import type { KubeTransport } from './transport.ts';
+import { decodeWatchEvent } from './watch-event.ts';
+
+/** How a watch ended. All but `ended` and `limit` are the server's or the network's fault. */
+export type WatchEnd =
+  /** The server closed it, as it does at its timeout. */
+  | { readonly kind: 'ended' }
+  /** `limitMs` was reached. */
+  | { readonly kind: 'limit' }
+  /** The version to resume from is too old for the server. */
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'undecodable'; readonly error: KubeError }
+  | { readonly kind: 'silent'; readonly error: KubeError }
+  | { readonly kind: 'failed'; readonly error: KubeError };
+
+export type FollowedEvent<T> =
+  | { readonly type: WatchEventType; readonly object: T }
+  | { readonly type: 'BOOKMARK'; readonly version: string };
+
+export interface WatchRun<T> {
+  readonly subject: KubeSubject;
+  readonly transport: KubeTransport;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  open(signal: AbortSignal): Promise<Readable>;
+  readonly limitMs: number;
+  readonly silenceMs: number;
+  /** Silence allowed once the server showed that it sends bookmarks. */
+  readonly bookmarkSilenceMs: number;
+  opened(): void;
+  /** The events that a chunk of the stream completed; also those before a line that cannot be decoded. */
+  events(events: readonly FollowedEvent<T>[]): void;
+}
+
+/** The largest object an API server stores is some 3 MB. */
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
+/** Timers of the platform hold 2^31 - 1 ms at most. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Follows one watch to its end. Never throws but for a failure to open. */
+export async function runWatch<T extends KubeObject>(run: WatchRun<T>): Promise<WatchEnd> {
+  const stop = new AbortController();
+  const abort = (): void => stop.abort();
+  run.signal.addEventListener('abort', abort, { once: true });
+  try {
+    const stream = await run.open(AbortSignal.any([stop.signal, run.signal]));
+    run.opened();
+    return await follow(run, stream);
+  } finally {
+    run.signal.removeEventListener('abort', abort);
+    stop.abort();
+  }
+}
+
+function follow<T extends KubeObject>(run: WatchRun<T>, stream: Readable): Promise<WatchEnd> {
+  const { clock, subject } = run;
+  const lines = new LineSplitter(MAX_LINE_BYTES);
+  const started = clock.now();
+  let heardAt = started;
+  let silenceMs = run.silenceMs;
+  let timer: TimerHandle;
+  return new Promise((resolve) => {
+    let ended = false;
+    const end = (how: WatchEnd): void => {
+      if (ended) return;
+      ended = true;
+      clock.clearTimeout(timer);
+      stream.destroy();
+      resolve(how);
+    };
+    const arm = (): void => {
+      const now = clock.now();
+      const limitIn = started + run.limitMs - now;
+      const silenceIn = heardAt + silenceMs - now;
+      if (limitIn <= 0) end({ kind: 'limit' });
+      else if (silenceIn <= 0) {
+        const text = `nothing heard for ${Math.round((now - heardAt) / 1000)} s`;
+        end({ kind: 'silent', error: new KubeError('KUBE_TIMEOUT', subject, text) });
+      } else timer = clock.setTimeout(arm, Math.min(limitIn, silenceIn, LONGEST_TIMER_MS));
+    };
+    const take = (chunk: Buffer): void => {
+      heardAt = clock.now();
+      const events: FollowedEvent<T>[] = [];
+      const verdict = decodeChunk(lines, chunk, subject, events);
+      if (!run.signal.aborted && !ended && events.length > 0) {
+        if (silenceMs > run.bookmarkSilenceMs && events.some((event) => event.type === 'BOOKMARK')) {
+          silenceMs = run.bookmarkSilenceMs;
+          clock.clearTimeout(timer);
+          arm();
+        }
+        run.events(events);
+      }
+      if (verdict !== undefined) end(verdict);
+    };
+    stream.on('data', take);
+    stream.on('error', (error) => end({ kind: 'failed', error: run.transport.streamFailure(subject, error) }));
+    stream.on('end', () => end({ kind: 'ended' }));
+    stream.on('close', () => end({ kind: 'ended' }));
+    arm();
+  });
+}
+
+/** Fills `events`; returns how the watch ends where the chunk ends it. */
+function decodeChunk<T extends KubeObject>(
+  lines: LineSplitter, chunk: Buffer, subject: KubeSubject, events: FollowedEvent<T>[],
+): WatchEnd | undefined {
+  try {
+    for (const line of lines.push(chunk)) {
+      const event = decodeWatchEvent<T>(line, subject);
+      if (event.type === 'ERROR') {
+        return event.error.code === 'KUBE_GONE' ? { kind: 'gone' } : { kind: 'failed', error: event.error };
+      }
+      events.push(event);
+    }
+    return undefined;
+  } catch (error) {
+    return {
+      kind: 'undecodable',
+      error: error instanceof KubeError ? error : new KubeError('KUBE_PROTOCOL', subject, String(error), { cause: error }),
+    };
+  }
+}

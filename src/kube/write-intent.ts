@@ -1,0 +1,133 @@
+import type { JsonPatchOperation, KubeClient } from './client.ts';
+import { subjectOf } from './client.ts';
+import { isKubeError, KubeError, type KubeErrorCode } from './errors.ts';
+import { apiVersionOf, type KubeObject, type ObjectName, type Resource } from './resource.ts';
+
+export type WriteOperation =
+  | { readonly kind: 'create'; readonly object: KubeObject }
+  | { readonly kind: 'update'; readonly object: KubeObject; readonly subresource?: string }
+  | { readonly kind: 'merge-patch'; readonly patch: Readonly<Record<string, unknown>>; readonly subresource?: string }
+  | { readonly kind: 'json-patch'; readonly patch: readonly JsonPatchOperation[]; readonly subresource?: string }
+  | {
+    readonly kind: 'delete';
+    readonly propagation?: 'Background' | 'Foreground' | 'Orphan';
+    readonly gracePeriodSeconds?: number;
+  }
+  /** Of a pod. */
+  | { readonly kind: 'evict'; readonly gracePeriodSeconds?: number };
+
+/** One write that is wanted. A newer one of the same resource, object and lane takes its place until it is sent. */
+export interface WriteIntent {
+  readonly resource: Resource;
+  /** Left out for cluster scope. */
+  readonly namespace?: string | undefined;
+  readonly name: string;
+  /** Writes that are not to replace one another are in different lanes: `object`, `status`, `finalizer`, … */
+  readonly lane: string;
+  /** Write only to the object with this uid. Not meant for `create`. */
+  readonly uid?: string | undefined;
+  /** Write only to this version of it. */
+  readonly resourceVersion?: string | undefined;
+  /** Least time between the starts of two writes of this key; the first goes at once. */
+  readonly minIntervalMs?: number | undefined;
+  readonly operation: WriteOperation;
+}
+
+/** `object` is the server's reply; undefined where there is none (evictions, deletions that were final). */
+export type WriteResult =
+  | { readonly ok: true; readonly object: KubeObject | undefined }
+  | { readonly ok: false; readonly error: KubeError };
+
+const VERBS: Record<WriteOperation['kind'], string> = {
+  'create': 'create', 'update': 'update', 'merge-patch': 'patch', 'json-patch': 'patch', 'delete': 'delete', 'evict': 'evict',
+};
+
+export function intentError(intent: WriteIntent, code: KubeErrorCode, detail: string): KubeError {
+  return new KubeError(code, subjectOf(VERBS[intent.operation.kind], intent.resource, intent), detail);
+}
+
+/**
+ * Sends an intent once.
+ * @param doubtful an earlier attempt may have been carried out: what it would have left behind counts as success
+ * @throws KubeError
+ */
+export async function sendIntent(
+  client: KubeClient, intent: WriteIntent, doubtful: boolean, signal: AbortSignal,
+): Promise<KubeObject | undefined> {
+  try {
+    const object = await request(client, intent, signal);
+    // Not every server and subresource checks the uid in a merge patch; an answer about another object is a miss.
+    if (intent.uid !== undefined && object?.metadata.uid !== undefined && object.metadata.uid !== intent.uid) {
+      throw intentError(intent, 'KUBE_PRECONDITION', `the object has uid ${object.metadata.uid}, not ${intent.uid}`);
+    }
+    return object;
+  } catch (error) {
+    if (!doubtful) throw error;
+    const { operation } = intent;
+    if (operation.kind === 'create' && isKubeError(error, 'KUBE_ALREADY_EXISTS')) {
+      const live = await client.find(intent.resource, intent, signal);
+      if (live !== undefined && contains(live, { ...operation.object, ...typeOf(intent.resource) })) return live;
+    }
+    const gone = isKubeError(error, 'KUBE_NOT_FOUND') || isKubeError(error, 'KUBE_PRECONDITION');
+    if ((operation.kind === 'delete' || operation.kind === 'evict') && gone) return undefined;
+    throw error;
+  }
+}
+
+async function request(client: KubeClient, intent: WriteIntent, signal: AbortSignal): Promise<KubeObject | undefined> {
+  const { resource, operation, uid, resourceVersion } = intent;
+  const name: ObjectName = intent;
+  switch (operation.kind) {
+    case 'create':
+      return client.create(resource, operation.object, { signal });
+    case 'update': {
+      const metadata = { ...operation.object.metadata };
+      if (uid !== undefined) metadata.uid = uid;
+      if (resourceVersion !== undefined) metadata.resourceVersion = resourceVersion;
+      return client.update(resource, { ...operation.object, metadata }, { subresource: operation.subresource, signal });
+    }
+    case 'merge-patch': {
+      const metadata = operation.patch['metadata'];
+      const guarded = uid === undefined && resourceVersion === undefined ? operation.patch : {
+        ...operation.patch,
+        metadata: {
+          ...(typeof metadata === 'object' ? metadata : {}),
+          ...(uid === undefined ? {} : { uid }),
+          ...(resourceVersion === undefined ? {} : { resourceVersion }),
+        },
+      };
+      return client.mergePatch(resource, name, guarded, { subresource: operation.subresource, signal });
+    }
+    case 'json-patch': {
+      const guards: JsonPatchOperation[] = [];
+      if (uid !== undefined) guards.push({ op: 'test', path: '/metadata/uid', value: uid });
+      // Set, not tested: the server then reports a conflict as for any other write.
+      if (resourceVersion !== undefined) {
+        guards.push({ op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion });
+      }
+      return client.jsonPatch(resource, name, [...guards, ...operation.patch], { subresource: operation.subresource, signal });
+    }
+    case 'delete':
+      return client.delete(resource, name, {
+        uid, resourceVersion, propagation: operation.propagation, gracePeriodSeconds: operation.gracePeriodSeconds, signal,
+      });
+    case 'evict':
+      await client.evict(name, { uid, gracePeriodSeconds: operation.gracePeriodSeconds, signal });
+      return undefined;
+  }
+}
+
+function typeOf(resource: Resource): { readonly apiVersion: string; readonly kind: string } {
+  return { apiVersion: apiVersionOf(resource), kind: resource.kind };
+}
+
+/** Whether all that `wanted` says holds in `live`, which may say more. */
+export function contains(live: unknown, wanted: unknown): boolean {
+  if (wanted === undefined || Object.is(live, wanted)) return true;
+  if (Array.isArray(wanted)) {
+    return Array.isArray(live) && live.length === wanted.length && wanted.every((item, i) => contains(live[i], item));
+  }
+  if (typeof wanted !== 'object' || wanted === null || typeof live !== 'object' || live === null) return false;
+  const fields = live as Readonly<Record<string, unknown>>;
+  return Object.entries(wanted).every(([name, value]) => contains(fields[name], value));
+}

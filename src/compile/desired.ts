@@ -10,12 +10,21 @@ import { objectId } from './output.ts';
 export interface RowSlot {
   /** Claims to this identity; the first in the order of `older` is carried out, the others conflict. */
   readonly rows: readonly RowOutput[];
-  readonly members: readonly MemberOutput[];
+  /** By `memberKey`, each with how many rules say so (they say the same). */
+  readonly members: ReadonlyMap<MemberKey, { readonly output: MemberOutput; readonly said: number }>;
 }
 
 interface MutableSlot {
-  rows: RowOutput[];
-  members: MemberOutput[];
+  readonly rows: RowOutput[];
+  readonly members: Map<MemberKey, { output: MemberOutput; said: number }>;
+}
+
+/** What a member is within its row: the column and the reference, the key of a map, or the element. */
+export type MemberKey = string & { readonly __brand: 'MemberKey' };
+
+export function memberKey(column: string, member: MemberOutput['member']): MemberKey {
+  if (typeof member !== 'object') return `${column}\n${String(member)}` as MemberKey;
+  return `${column}\n${'ref' in member ? member.ref : member.key}` as MemberKey;
 }
 
 const NO_OBJECTS: readonly ObjectOutput[] = [];
@@ -27,6 +36,8 @@ export class Desired {
   readonly #pools = new Map<string, PoolOutput>();
   readonly #notices = new Set<NoticeOutput>();
   readonly dirtyRows = new Set<RowId>();
+  /** Single members that changed, of rows that need no look otherwise. */
+  readonly dirtyMembers = new Map<RowId, Set<MemberKey>>();
   readonly dirtyObjects = new Set<ObjectId>();
   /** Claimants whose wish appeared, changed or went. */
   readonly dirtyWishes = new Set<string>();
@@ -78,11 +89,17 @@ export class Desired {
         const slot = this.#slot(output.id);
         slot.rows.push(output);
         if (slot.rows.length > 1) slot.rows.sort(older);
+        this.dirtyRows.add(output.id);
         return;
       }
-      case 'member':
-        this.#slot(output.row).members.push(output);
+      case 'member': {
+        const { members } = this.#slot(output.row);
+        const key = memberKey(output.column, output.member);
+        const present = members.get(key);
+        members.set(key, { output, said: (present?.said ?? 0) + 1 });
+        this.markMember(output.row, key);
         return;
+      }
       case 'wish':
         this.#wishes.set(output.wish.claimant, output.wish);
         this.dirtyWishes.add(output.wish.claimant);
@@ -112,12 +129,17 @@ export class Desired {
       case 'row': {
         const slot = this.#slot(output.id);
         drop(slot.rows, output);
+        this.dirtyRows.add(output.id);
         this.#tidy(output.id, slot);
         return;
       }
       case 'member': {
         const slot = this.#slot(output.row);
-        drop(slot.members, output);
+        const key = memberKey(output.column, output.member);
+        const present = slot.members.get(key);
+        if (present !== undefined && present.said > 1) present.said--;
+        else slot.members.delete(key);
+        this.markMember(output.row, key);
         this.#tidy(output.row, slot);
         return;
       }
@@ -147,13 +169,19 @@ export class Desired {
 
   #slot(id: RowId): MutableSlot {
     let slot = this.#rows.get(id);
-    if (slot === undefined) this.#rows.set(id, (slot = { rows: [], members: [] }));
-    this.dirtyRows.add(id);
+    if (slot === undefined) this.#rows.set(id, (slot = { rows: [], members: new Map() }));
     return slot;
   }
 
+  /** Asks for one member of a row to be looked at. */
+  markMember(id: RowId, key: MemberKey): void {
+    let keys = this.dirtyMembers.get(id);
+    if (keys === undefined) this.dirtyMembers.set(id, (keys = new Set()));
+    keys.add(key);
+  }
+
   #tidy(id: RowId, slot: MutableSlot): void {
-    if (slot.rows.length === 0 && slot.members.length === 0) this.#rows.delete(id);
+    if (slot.rows.length === 0 && slot.members.size === 0) this.#rows.delete(id);
   }
 }
 

@@ -36,6 +36,13 @@ export interface ReadRows {
   ownedBy(owner: string): ReadonlySet<RowId>;
 }
 
+export interface RowsListener {
+  /** A row came, went, moved, changed hands, or changed in a column of its own. */
+  readonly row: (id: RowId) => void;
+  /** One reference came into or left a shared column of a row that is otherwise as it was. */
+  readonly member: (id: RowId, column: string, member: Uuid) => void;
+}
+
 const NONE: ReadonlySet<RowId> = new Set();
 
 export class ObservedRows implements ReadRows {
@@ -46,15 +53,14 @@ export class ObservedRows implements ReadRows {
   readonly #owned = new Set<RowId>();
   readonly #parents = new Map<Uuid, { readonly uuid: Uuid; readonly column: string; readonly table: string }>();
   readonly #sources = new Map<string, Source>();
-  readonly #listeners: ((id: RowId) => void)[] = [];
+  readonly #listeners: RowsListener[] = [];
   #replica: Replica | undefined;
 
   constructor(reactor: Reactor) {
     this.#reactor = reactor;
   }
 
-  /** Called with each identity whose rows changed in any way. */
-  onChange(listener: (id: RowId) => void): void {
+  onChange(listener: RowsListener): void {
     this.#listeners.push(listener);
   }
 
@@ -65,12 +71,34 @@ export class ObservedRows implements ReadRows {
     for (const change of batch) if (change.kind === 'delete') this.#abandonChildren(change, touched);
     for (const change of batch) {
       if (change.kind === 'delete') this.#forget(change.uuid, touched);
+      else if (this.#unmoved(change)) this.#touch('=' + (this.#entries.get(change.uuid) as Entry).id);
       else this.#file(change.table, change.uuid, change.row, touched, change.kind === 'modify' ? change.changed : undefined);
     }
     for (const id of touched) {
       this.#touch('=' + id);
-      for (const listener of this.#listeners) listener(id);
+      for (const listener of this.#listeners) listener.row(id);
     }
+  }
+
+  #unmoved(change: RowChange): boolean {
+    const entry = this.#entries.get(change.uuid);
+    return entry !== undefined && entry.row === change.row && this.#membersOnly(change, entry.id);
+  }
+
+  /** True when a modification touched nothing but shared reference columns; its members are announced one by one. */
+  #membersOnly(change: RowChange, id: RowId): boolean {
+    if (change.kind !== 'modify' || change.changed === undefined) return false;
+    const { columns } = tableSpec(change.table);
+    for (const column of change.changed.keys()) if (columns[column] !== 'refs') return false;
+    const children = childColumns(change.table);
+    for (const [column, delta] of change.changed) {
+      if (children.some((child) => child.column === column)) continue;
+      for (const members of [delta.added, delta.removed]) {
+        if (!(members instanceof Set)) continue;
+        for (const member of members) for (const listener of this.#listeners) listener.member(id, column, member as Uuid);
+      }
+    }
+    return true;
   }
 
   /** All rows of an identity; more than one only where names are not unique or somebody made a duplicate. */

@@ -1,0 +1,69 @@
+/**
+ * Guards collection against a World that lies: an API server that lost its data, a wrong cluster. Only rows count whose owner is
+ * not there and was not seen to be deleted. Above the limit nothing of them is deleted until the grace is over and a second full
+ * list has agreed.
+ */
+import type { Ownership } from '../nb/ownership.ts';
+import type { RowId } from '../nb/row-id.ts';
+
+export interface CollectionLimitOptions {
+  /** False in the lab and the simulator: never pause. */
+  readonly enabled: boolean;
+  readonly maxRows: number;
+  readonly maxShare: number;
+  readonly graceMs: number;
+  readonly now: () => number;
+  /** Number of rows that are ours. */
+  readonly ownedRows: () => number;
+  /** Whether an object `<kind>/<namespace>/<name>` exists, or was seen to be deleted, since this process started. */
+  readonly ownerExplained: (owner: string) => boolean;
+  /** How often all caches have been listed in full. */
+  readonly fullLists: () => number;
+  readonly paused: (rows: number, limit: number) => void;
+}
+
+export const DEFAULT_LIMIT = { maxRows: 1_000, maxShare: 0.3, graceMs: 10 * 60_000 } as const;
+
+export class CollectionLimit {
+  readonly #options: CollectionLimitOptions;
+  readonly #unexplained = new Set<RowId>();
+  #pause: { readonly since: number; readonly lists: number } | undefined;
+
+  constructor(options: CollectionLimitOptions) {
+    this.#options = options;
+  }
+
+  /** Rows whose deletion waits. */
+  get held(): ReadonlySet<RowId> {
+    return this.#unexplained;
+  }
+
+  /**
+   * Counts what a start finds: call once when all is listed, before anything is written, with the identities that would go.
+   */
+  survey(ids: Iterable<readonly [RowId, Ownership]>): void {
+    this.#unexplained.clear();
+    for (const [id, ownership] of ids) {
+      if (ownership.kind === 'ours' && !this.#options.ownerExplained(ownership.owner)) this.#unexplained.add(id);
+    }
+    const limit = Math.max(this.#options.maxRows, this.#options.ownedRows() * this.#options.maxShare);
+    if (!this.#options.enabled || this.#unexplained.size <= limit) {
+      this.#pause = undefined;
+      return;
+    }
+    this.#pause = { since: this.#options.now(), lists: this.#options.fullLists() };
+    this.#options.paused(this.#unexplained.size, limit);
+  }
+
+  allows(id: RowId, ownership: Ownership | undefined): boolean {
+    if (this.#pause === undefined || ownership?.kind !== 'ours') return true;
+    if (this.#options.ownerExplained(ownership.owner)) return true;
+    const { since, lists } = this.#pause;
+    if (this.#options.now() - since >= this.#options.graceMs && this.#options.fullLists() > lists) {
+      this.#pause = undefined;
+      return true;
+    }
+    this.#unexplained.add(id);
+    return false;
+  }
+}

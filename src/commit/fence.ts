@@ -1,0 +1,99 @@
+/**
+ * The fence: the leader's term in NB_Global.external_ids. Every transaction waits on it, so a process that lost the lease and
+ * does not know it yet cannot change a row.
+ */
+import { TERM_KEY } from '../nb/ownership.ts';
+import type { Operation, OvsdbSession, Row, Uuid } from '../ovsdb/index.ts';
+import { includes, insert, mapSet, waitFor, waitForRow } from '../ovsdb/index.ts';
+
+export type FenceState =
+  | { readonly kind: 'held'; readonly term: number }
+  /** The key is gone or older: another program rewrote the map. */
+  | { readonly kind: 'lost' }
+  /** Another process has led since. */
+  | { readonly kind: 'deposed'; readonly term: number };
+
+export class Fence {
+  readonly #session: OvsdbSession;
+  #term: number | undefined;
+
+  constructor(session: OvsdbSession) {
+    this.#session = session;
+  }
+
+  get term(): number | undefined {
+    return this.#term;
+  }
+
+  /** Forgets the term: no transaction can be built until the next `raise`. */
+  drop(): void {
+    this.#term = undefined;
+  }
+
+  /**
+   * Takes the next term. Call only with the lease surely held and the replica synced.
+   * @returns false when somebody else changed the key meanwhile or the server could not be asked: try again
+   */
+  async raise(): Promise<boolean> {
+    const row = this.#global();
+    if (row === undefined) {
+      const made = await this.#session.transact([insert('NB_Global', { external_ids: { [TERM_KEY]: '1' } })], { comment: 'kiln: first term' });
+      if (made.ok) this.#term = 1;
+      return made.ok;
+    }
+    const before = termOf(row);
+    const next = (before ?? 0) + 1;
+    return this.#write(row, before, next);
+  }
+
+  /** Writes the own term again after another program dropped it. */
+  async restore(): Promise<boolean> {
+    const row = this.#global();
+    if (row === undefined || this.#term === undefined) return false;
+    const seen = termOf(row);
+    if (seen !== undefined && seen > this.#term) return false;
+    return this.#write(row, seen, this.#term);
+  }
+
+  /** What the replica says of the fence now. */
+  state(): FenceState {
+    const row = this.#global();
+    const seen = row === undefined ? undefined : termOf(row);
+    if (this.#term === undefined || seen === undefined || seen < this.#term) return { kind: 'lost' };
+    return seen === this.#term ? { kind: 'held', term: seen } : { kind: 'deposed', term: seen };
+  }
+
+  /** The operations that go first in every transaction; undefined when there is no term or no row to wait on. */
+  guards(): readonly Operation[] | undefined {
+    const row = this.#global();
+    if (row === undefined || this.#term === undefined) return undefined;
+    return [waitForRow('NB_Global', row._uuid, [includes('external_ids', { [TERM_KEY]: String(this.#term) })])];
+  }
+
+  async #write(row: Row, seen: number | undefined, term: number): Promise<boolean> {
+    const unchanged = seen === undefined ? waitForAbsent(row) : waitForRow('NB_Global', row._uuid, [includes('external_ids', { [TERM_KEY]: String(seen) })]);
+    const outcome = await this.#session.transact([unchanged, mapSet('NB_Global', row._uuid, 'external_ids', { [TERM_KEY]: String(term) })], {
+      comment: `kiln: term ${term}`,
+    });
+    if (outcome.ok) this.#term = term;
+    return outcome.ok;
+  }
+
+  #global(): Row | undefined {
+    for (const row of this.#session.replica.table('NB_Global').values()) return row;
+    return undefined;
+  }
+}
+
+/** A condition cannot say that a map lacks a key; the map as it was read does. */
+function waitForAbsent(row: Row): Operation {
+  return waitFor('NB_Global', row._uuid, [{ external_ids: new Map(row.external_ids as ReadonlyMap<string, string>) }]);
+}
+
+function termOf(row: Row): number | undefined {
+  const map = row.external_ids;
+  const text = map instanceof Map ? map.get(TERM_KEY) : undefined;
+  const term = Number(text);
+  return text !== undefined && Number.isSafeInteger(term) && term >= 0 ? term : undefined;
+}
+

@@ -1,0 +1,317 @@
+/**
+ * The Northbound writer: the only code that changes the Northbound database. It takes the identities that may differ, diffs
+ * them against the replica, and sends what differs as one fenced, guarded transaction at a time. What a transaction did comes
+ * back through the replica before its reply, so a finished identity settles without anything being remembered.
+ */
+import type { Desired, MemberKey } from '../compile/desired.ts';
+import { memberKey } from '../compile/desired.ts';
+import type { Edit, Verdict } from '../diff/edits.ts';
+import { diffMembers } from '../diff/member-diff.ts';
+import type { DiffContext } from '../diff/row-diff.ts';
+import { diffRow, losers } from '../diff/row-diff.ts';
+import { ownerText } from '../nb/ownership.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { identityOf, tableOf } from '../nb/row-id.ts';
+import { tableSpec } from '../nb/tables.ts';
+import type { OvsdbError, OvsdbSession, Uuid } from '../ovsdb/index.ts';
+import type { World } from '../world/world.ts';
+import type { CollectionLimit } from './collection-limit.ts';
+import type { Fence } from './fence.ts';
+import type { Part } from './transaction.ts';
+import { buildTransaction } from './transaction.ts';
+
+export interface NorthboundWriterOptions {
+  readonly session: OvsdbSession;
+  readonly world: World;
+  readonly desired: Desired;
+  readonly fence: Fence;
+  readonly limit: CollectionLimit;
+  /** Asked before each transaction: leader, caches complete, nobody else in charge. */
+  readonly mayWrite: () => boolean;
+  /** Another process leads. */
+  readonly deposed: () => void;
+  /** Told after each transaction, for metrics and the log. */
+  readonly onTransaction: (report: TransactionReport) => void;
+  /** Calls back after a while: a clock of the caller's. */
+  readonly later: (ms: number, run: () => void) => void;
+  /** Something is to be done: the caller schedules a turn. */
+  readonly wake: () => void;
+  readonly maxRows?: number;
+}
+
+export interface TransactionReport {
+  readonly ok: boolean;
+  readonly rows: number;
+  readonly operations: number;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly error?: OvsdbError;
+  readonly setAside?: RowId;
+}
+
+/** What the writer would do now, for dry runs, audits and "a fresh controller plans nothing". */
+export interface PlannedRow {
+  readonly id: RowId;
+  readonly verdict: Verdict;
+}
+
+const RETRY_MS = 1_000;
+const SET_ASIDE_MS = 30_000;
+const RANKS = 5;
+
+export class NorthboundWriter {
+  readonly #options: NorthboundWriterOptions;
+  readonly #rows: Set<RowId>[] = Array.from({ length: RANKS }, () => new Set<RowId>());
+  readonly #members = new Map<RowId, Set<MemberKey> | 'all'>();
+  readonly #waiters = new Map<string, Set<RowId>>();
+  readonly #failures = new Map<RowId, number>();
+  readonly #aside = new Set<RowId>();
+  #inFlight = false;
+  #batch: number;
+
+  constructor(options: NorthboundWriterOptions) {
+    this.#options = options;
+    this.#batch = options.maxRows ?? 2_000;
+    options.world.rows.onChange({
+      row: (id) => {
+        this.#observed(id);
+        this.#awaken(id);
+      },
+      member: (id, column, member) => this.#memberObserved(id, column, member),
+    });
+  }
+
+  /** True when nothing is left to look at and no transaction is under way. */
+  get quiet(): boolean {
+    return !this.#inFlight && this.#members.size === 0 && this.#rows.every((rows) => rows.size === 0) && this.#options.desired.dirtyRows.size === 0 && this.#options.desired.dirtyMembers.size === 0;
+  }
+
+  get inFlight(): boolean {
+    return this.#inFlight;
+  }
+
+  /** Looks at every identity again: after a start, a resync, or a gain of leadership. */
+  examineAll(): void {
+    for (const id of this.#options.desired.rowIds) this.#mark(id);
+    for (const id of this.#options.world.rows.owned) this.#mark(id);
+  }
+
+  /** What would be written now. Changes nothing. */
+  plan(): readonly PlannedRow[] {
+    const planned = new Map<RowId, Uuid>();
+    const context = this.#context(planned);
+    const found: PlannedRow[] = [];
+    const ids = [...new Set([...this.#options.desired.rowIds, ...this.#options.world.rows.owned])].toSorted((a, b) => rankOf(a) - rankOf(b));
+    for (const id of ids) {
+      const verdict = diffRow(id, context);
+      if (verdict.kind !== 'settled') found.push({ id, verdict });
+      if (verdict.kind === 'change' && verdict.inserts !== undefined) planned.set(id, verdict.inserts);
+    }
+    for (const id of ids) {
+      const verdict = diffMembers(id, 'all', context);
+      if (verdict.kind !== 'settled') found.push({ id, verdict });
+    }
+    return found;
+  }
+
+  /** Sends the next transaction if there is something to change and none is under way. */
+  flush(): void {
+    this.#takeDirty();
+    if (this.#inFlight || !this.#options.mayWrite()) return;
+    const fence = this.#options.fence.guards();
+    if (fence === undefined) return;
+    const parts = this.#nextBatch();
+    if (parts.length === 0) return;
+    this.#inFlight = true;
+    const { operations, blame } = buildTransaction(parts, fence);
+    const ids = [...new Set(parts.map((part) => part.id))];
+    this.#options.session.transact(operations, { comment: `kiln: ${ids.length} rows, first ${ids[0] ?? ''}` }).then(
+      (outcome) => {
+        this.#inFlight = false;
+        for (const id of ids) this.#mark(id, 'all');
+        if (outcome.ok) {
+          this.#batch = Math.min(this.#batch * 2, this.#options.maxRows ?? 2_000);
+          for (const id of ids) this.#failures.delete(id);
+        } else this.#failed(outcome.error, ids, blame, fence.length);
+        this.#options.onTransaction({ ok: outcome.ok, rows: ids.length, operations: operations.length, counts: countEdits(parts), ...(outcome.ok ? {} : { error: outcome.error }) });
+        this.#options.wake();
+      },
+      (error: unknown) => {
+        this.#inFlight = false;
+        throw error;
+      },
+    );
+  }
+
+  #nextBatch(): Part[] {
+    const planned = new Map<RowId, Uuid>();
+    const context = this.#context(planned);
+    const parts: Part[] = [];
+    for (const rows of this.#rows) {
+      for (const id of rows) {
+        if (parts.length >= this.#batch) break;
+        rows.delete(id);
+        if (this.#aside.has(id)) continue;
+        this.#conclude(id, diffRow(id, context), parts, planned);
+      }
+    }
+    for (const [id, keys] of this.#members) {
+      if (parts.length >= this.#batch) break;
+      this.#members.delete(id);
+      if (this.#aside.has(id)) continue;
+      this.#conclude(id, diffMembers(id, keys, context), parts, planned);
+    }
+    return parts;
+  }
+
+  #conclude(id: RowId, verdict: Verdict, parts: Part[], planned: Map<RowId, Uuid>): void {
+    const { world, limit } = this.#options;
+    this.#report(id, verdict);
+    if (verdict.kind === 'waiting') {
+      for (const on of verdict.on) {
+        let waiters = this.#waiters.get(on);
+        if (waiters === undefined) this.#waiters.set(on, (waiters = new Set()));
+        waiters.add(id);
+      }
+      return;
+    }
+    if (verdict.kind !== 'change') return;
+    if (verdict.change === 'delete' && !limit.allows(id, world.rows.best(id)?.ownership)) {
+      return;
+    }
+    parts.push({ id, edits: verdict.edits });
+    if (verdict.inserts !== undefined) {
+      planned.set(id, verdict.inserts);
+      this.#members.set(id, 'all');
+      this.#awaken(id);
+    }
+  }
+
+  /** Keeps the conflicts that rules and people see in step with what the diff found. */
+  #report(id: RowId, verdict: Verdict): void {
+    const { rowConflicts } = this.#options.world;
+    const lost = losers(this.#options.desired.row(id));
+    if (verdict.kind === 'conflict') rowConflicts.set(id, { owner: verdict.owner, message: verdict.message });
+    else if (lost.length > 0 && lost[0] !== undefined) {
+      const winner = this.#options.desired.row(id)?.rows[0];
+      rowConflicts.set(id, { owner: ownerText(lost[0].owner), message: `${tableOf(id)} ${identityOf(id)} belongs to the older ${winner === undefined ? 'object' : ownerText(winner.owner)}` });
+    } else if (!this.#aside.has(id)) rowConflicts.delete(id);
+  }
+
+  #failed(error: OvsdbError, ids: readonly RowId[], blame: readonly (readonly RowId[])[], fenced: number): void {
+    const at = error.operation?.index;
+    if (error.outcome !== 'rejected') {
+      this.#options.later(RETRY_MS, this.#options.wake);
+      return;
+    }
+    if (at !== undefined && at < fenced) {
+      this.#fenceFailed();
+      return;
+    }
+    const culprits = at === undefined ? [] : (blame[at] ?? []);
+    if (culprits.length === 1 && culprits[0] !== undefined) this.#blame(culprits[0], error);
+    else if (ids.length === 1 && ids[0] !== undefined) this.#blame(ids[0], error);
+    else this.#batch = Math.max(1, Math.floor(Math.min(this.#batch, ids.length) / 2));
+  }
+
+  #fenceFailed(): void {
+    const { fence } = this.#options;
+    if (fence.state().kind === 'deposed') {
+      fence.drop();
+      this.#options.deposed();
+      return;
+    }
+    // The key is gone or older while the lease is surely our own: another program rewrote the map.
+    void fence.restore().then((restored) => (restored ? this.#options.wake() : this.#options.later(RETRY_MS, this.#options.wake)));
+  }
+
+  /** The first failure is planned anew after the replica has moved on; the second sets the identity aside. */
+  #blame(id: RowId, error: OvsdbError): void {
+    const failures = (this.#failures.get(id) ?? 0) + 1;
+    this.#failures.set(id, failures);
+    if (failures < 2) return;
+    this.#aside.add(id);
+    const row = this.#options.desired.row(id)?.rows[0];
+    const ownership = this.#options.world.rows.best(id)?.ownership;
+    const owner = row !== undefined ? ownerText(row.owner) : ownership?.kind === 'ours' ? ownership.owner : '';
+    this.#options.world.rowConflicts.set(id, { owner, message: `${tableOf(id)} ${identityOf(id)} was refused by OVN: ${error.message}` });
+    this.#options.onTransaction({ ok: false, rows: 1, operations: 0, counts: {}, error, setAside: id });
+    this.#options.later(SET_ASIDE_MS, () => {
+      this.#retry(id);
+      this.#options.wake();
+    });
+  }
+
+  #retry(id: RowId): void {
+    this.#aside.delete(id);
+    this.#failures.set(id, 1);
+    this.#mark(id);
+  }
+
+  #takeDirty(): void {
+    const { desired } = this.#options;
+    for (const id of desired.dirtyRows) {
+      if (this.#aside.delete(id)) this.#failures.delete(id);
+      this.#mark(id);
+    }
+    desired.dirtyRows.clear();
+    for (const [id, keys] of desired.dirtyMembers) this.#markMembers(id, keys);
+    desired.dirtyMembers.clear();
+  }
+
+  /** A row changed outside or by ourselves: it matters when a rule speaks of it or it is ours. */
+  #observed(id: RowId): void {
+    if (this.#options.desired.row(id) === undefined && this.#options.world.rows.best(id)?.ownership.kind !== 'ours') return;
+    this.#mark(id, this.#inFlight ? 'row' : 'all');
+  }
+
+  #memberObserved(id: RowId, column: string, member: Uuid): void {
+    const entry = this.#options.world.rows.entry(member);
+    if (entry === undefined) return;
+    this.#markMembers(id, new Set([memberKey(column, { ref: entry.id })]));
+  }
+
+  #awaken(id: RowId): void {
+    const waiters = this.#waiters.get(id);
+    if (waiters === undefined) return;
+    this.#waiters.delete(id);
+    for (const waiter of waiters) this.#mark(waiter, 'all');
+  }
+
+  #mark(id: RowId, how: 'row' | 'all' = 'all'): void {
+    this.#rows[rankOf(id)]?.add(id);
+    if (how === 'row') return;
+    const slot = this.#options.desired.row(id);
+    if (slot !== undefined && slot.members.size === 0 && this.#options.world.rows.best(id) === undefined) return;
+    if (HAS_MEMBERS.has(tableOf(id))) this.#members.set(id, 'all');
+  }
+
+  #markMembers(id: RowId, keys: ReadonlySet<MemberKey>): void {
+    const present = this.#members.get(id);
+    if (present === 'all') return;
+    if (present === undefined) this.#members.set(id, new Set(keys));
+    else for (const key of keys) present.add(key);
+  }
+
+  #context(planned: ReadonlyMap<RowId, Uuid>): DiffContext {
+    const { session, world, desired } = this.#options;
+    return {
+      rows: world.rows,
+      desired,
+      planned,
+      canHold: (table, column) => session.schema?.tables.get(table)?.columns.has(column) ?? false,
+    };
+  }
+}
+
+/** Tables with columns that several rules contribute to. */
+const HAS_MEMBERS: ReadonlySet<string> = new Set(['Port_Group', 'Logical_Switch', 'Logical_Router', 'Address_Set', 'Load_Balancer', 'NB_Global']);
+
+function rankOf(id: RowId): number {
+  return tableSpec(tableOf(id)).rank;
+}
+
+function countEdits(parts: readonly Part[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { edits } of parts) for (const edit of edits as readonly Edit[]) counts[edit.kind] = (counts[edit.kind] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,71 @@
+/**
+ * One column of an owned row: what it should hold against what it holds.
+ */
+import type { ColumnValue, Scalar } from '../compile/output.ts';
+import type { RowId, RowRef } from '../nb/row-id.ts';
+import { isRowRef } from '../nb/row-id.ts';
+import type { ColumnMode } from '../nb/tables.ts';
+import type { InputValue, Uuid, Value } from '../ovsdb/index.ts';
+
+export type Resolve = (id: RowId) => Uuid | undefined;
+
+export type Resolved = { readonly ok: true; readonly value: InputValue } | { readonly ok: false; readonly missing: RowId };
+
+/** Puts UUIDs in the place of references. */
+export function resolveValue(value: ColumnValue, resolve: Resolve): Resolved {
+  if (Array.isArray(value)) {
+    const atoms: Scalar[] = [];
+    for (const member of value as readonly (Scalar | RowRef)[]) {
+      const atom = isRowRef(member) ? resolve(member.ref) : member;
+      if (atom === undefined) return { ok: false, missing: (member as RowRef).ref };
+      atoms.push(atom);
+    }
+    return { ok: true, value: atoms };
+  }
+  if (isRowRef(value)) {
+    const uuid = resolve(value.ref);
+    return uuid === undefined ? { ok: false, missing: value.ref } : { ok: true, value: uuid };
+  }
+  return { ok: true, value: value as InputValue };
+}
+
+/** Whether a column holds a value already. Set columns compare without order; a missing optional equals null. */
+export function holds(observed: Value | undefined, wanted: InputValue): boolean {
+  if (observed === undefined) return false;
+  if (observed instanceof Set) {
+    const atoms = wanted === null ? [] : Array.isArray(wanted) || wanted instanceof Set ? [...(wanted as Iterable<Scalar>)] : [wanted as Scalar];
+    return new Set(atoms).size === observed.size && atoms.every((atom) => observed.has(atom));
+  }
+  if (observed instanceof Map) return false;
+  if (Array.isArray(wanted)) return wanted.length === 0 ? observed === null : wanted.length === 1 && wanted[0] === observed;
+  return observed === wanted;
+}
+
+export interface KeyDiff {
+  readonly set: Readonly<Record<string, string>>;
+  readonly remove: readonly string[];
+}
+
+/** Keys of other vendors carry a colon (`neutron:port_name`); they stay whatever the row says otherwise. */
+function isForeignKey(key: string): boolean {
+  return key.includes(':');
+}
+
+/** @returns undefined when the map is as it should be */
+export function diffKeys(observed: Value | undefined, wanted: Readonly<Record<string, string>>, mode: ColumnMode): KeyDiff | undefined {
+  const held = observed instanceof Map ? (observed as ReadonlyMap<string, string>) : new Map<string, string>();
+  const set: Record<string, string> = {};
+  let differs = false;
+  for (const [key, value] of Object.entries(wanted)) {
+    if (held.get(key) === value) continue;
+    set[key] = value;
+    differs = true;
+  }
+  const remove: string[] = [];
+  for (const key of held.keys()) {
+    if (key in wanted || isForeignKey(key)) continue;
+    if (Array.isArray(mode) && !(mode as readonly string[]).includes(key)) continue;
+    remove.push(key);
+  }
+  return differs || remove.length > 0 ? { set, remove } : undefined;
+}

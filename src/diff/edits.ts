@@ -1,0 +1,30 @@
+/**
+ * What the diff asks of the Northbound writer. Edits of one transaction are merged by the writer: many members of one column
+ * become one mutation.
+ */
+import type { InputRow, InputValue, Uuid } from '../ovsdb/index.ts';
+
+export type Edit =
+  /** The row must still be there. */
+  | { readonly kind: 'exists'; readonly table: string; readonly uuid: Uuid }
+  /** The row must still carry these external_ids: the ownership the plan saw. */
+  | { readonly kind: 'owned'; readonly table: string; readonly uuid: Uuid; readonly externalIds: Readonly<Record<string, string>> }
+  | { readonly kind: 'insert'; readonly table: string; readonly uuid: Uuid; readonly row: InputRow }
+  | { readonly kind: 'update'; readonly table: string; readonly uuid: Uuid; readonly row: InputRow }
+  | { readonly kind: 'member'; readonly table: string; readonly uuid: Uuid; readonly column: string; readonly add: boolean; readonly value: Uuid | string | number }
+  /** Keys of a map: those with a value are set, the others removed. */
+  | { readonly kind: 'keys'; readonly table: string; readonly uuid: Uuid; readonly column: string; readonly set: Readonly<Record<string, string>>; readonly remove: readonly string[] }
+  | { readonly kind: 'delete'; readonly table: string; readonly uuid: Uuid };
+
+export type Change = 'insert' | 'update' | 'replace' | 'delete';
+
+export type Verdict =
+  | { readonly kind: 'settled' }
+  | { readonly kind: 'change'; readonly change: Change; readonly edits: readonly Edit[]; readonly inserts?: Uuid; readonly detail: string }
+  /** Cannot be done until these rows are there. */
+  | { readonly kind: 'waiting'; readonly on: readonly string[] }
+  | { readonly kind: 'conflict'; readonly owner: string; readonly message: string };
+
+export const SETTLED: Verdict = { kind: 'settled' };
+
+export type { InputValue };

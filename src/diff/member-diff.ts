@@ -1,0 +1,103 @@
+/**
+ * Members of shared columns, one by one: those that rules contribute are added, Kiln's own that nobody contributes any more
+ * are removed, all others stay.
+ */
+import type { MemberKey, RowSlot } from '../compile/desired.ts';
+import { memberKey } from '../compile/desired.ts';
+import type { MemberOutput } from '../compile/output.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { isRowRef, tableOf } from '../nb/row-id.ts';
+import { childColumns, tableSpec } from '../nb/tables.ts';
+import type { Row, Uuid } from '../ovsdb/index.ts';
+import type { ObservedRow } from '../world/observed-rows.ts';
+import type { Edit, Verdict } from './edits.ts';
+import { SETTLED } from './edits.ts';
+import type { DiffContext } from './row-diff.ts';
+import { resolve } from './row-diff.ts';
+
+type Observed = ObservedRow & { readonly row: Row };
+
+/** @param keys the members to look at, or all of them */
+export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', context: DiffContext): Verdict {
+  const slot = context.desired.row(id);
+  const planned = context.planned.get(id);
+  const row = context.rows.best(id);
+  const uuid = planned ?? (row === undefined || !writable(row, slot) ? undefined : row.uuid);
+  if (uuid === undefined) return slot === undefined || slot.members.size === 0 ? SETTLED : { kind: 'waiting', on: [id] };
+  const held = planned === undefined ? row : undefined;
+  const edits: Edit[] = [];
+  const missing: string[] = [];
+  for (const key of keys === 'all' ? allKeys(id, slot, held, context) : keys) {
+    const wanted = slot?.members.get(key)?.output;
+    const edit = wanted === undefined ? unwanted(id, uuid, key, slot, held, context) : contribute(id, uuid, wanted, held, context, missing);
+    if (edit !== undefined) edits.push(edit);
+  }
+  if (edits.length === 0) return missing.length === 0 ? SETTLED : { kind: 'waiting', on: missing };
+  if (planned === undefined) edits.unshift({ kind: 'exists', table: tableOf(id), uuid });
+  return { kind: 'change', change: 'update', edits, detail: 'members' };
+}
+
+/** Members are only put into rows that are ours, and into the one row everybody shares. */
+function writable(row: Observed, slot: RowSlot | undefined): boolean {
+  return row.ownership.kind !== 'foreign' || row.table === 'NB_Global' || (slot !== undefined && slot.rows.length > 0 && row.ownership.family === 'unmarked');
+}
+
+function contribute(id: RowId, uuid: Uuid, output: MemberOutput, held: Observed | undefined, context: DiffContext, missing: string[]): Edit | undefined {
+  const { column, member } = output;
+  const table = tableOf(id);
+  if (!context.canHold(table, column)) return undefined;
+  const now = held?.row[column];
+  if (typeof member === 'object' && !isRowRef(member)) {
+    if (now instanceof Map && now.get(member.key) === member.value) return undefined;
+    return { kind: 'keys', table, uuid, column, set: { [member.key]: member.value }, remove: [] };
+  }
+  const value = isRowRef(member) ? resolve(member.ref, context) : (member as string | number);
+  if (value === undefined) {
+    if (isRowRef(member)) missing.push(member.ref);
+    return undefined;
+  }
+  if (now instanceof Set && now.has(value)) return undefined;
+  return { kind: 'member', table, uuid, column, add: true, value };
+}
+
+function unwanted(id: RowId, uuid: Uuid, key: MemberKey, slot: RowSlot | undefined, held: Observed | undefined, context: DiffContext): Edit | undefined {
+  const at = key.indexOf('\n');
+  const column = key.slice(0, at);
+  const name = key.slice(at + 1);
+  const table = tableOf(id);
+  const now = held?.row[column];
+  const mode = tableSpec(table).columns[column];
+  if (now instanceof Map) {
+    if (!now.has(name) || (Array.isArray(mode) && !mode.includes(name))) return undefined;
+    if (slot?.rows[0]?.columns[column] !== undefined) return undefined;
+    return { kind: 'keys', table, uuid, column, set: {}, remove: [name] };
+  }
+  if (!(now instanceof Set)) return undefined;
+  if (mode === 'elements') {
+    const base = slot?.rows[0]?.columns[column];
+    if (!now.has(name) || (Array.isArray(base) && base.includes(name))) return undefined;
+    return { kind: 'member', table, uuid, column, add: false, value: name };
+  }
+  for (const referred of context.rows.rowsOf(name as RowId)) {
+    if (referred.ownership.kind === 'ours' && now.has(referred.uuid)) return { kind: 'member', table, uuid, column, add: false, value: referred.uuid };
+  }
+  return undefined;
+}
+
+function allKeys(id: RowId, slot: RowSlot | undefined, held: Observed | undefined, context: DiffContext): Set<MemberKey> {
+  const keys = new Set<MemberKey>(slot?.members.keys());
+  if (held === undefined) return keys;
+  const table = tableOf(id);
+  const children = new Set(childColumns(table).map((one) => one.column));
+  for (const [column, mode] of Object.entries(tableSpec(table).columns)) {
+    const now = held.row[column];
+    if (children.has(column) || !(now instanceof Set)) continue;
+    if (mode === 'elements' && held.ownership.kind === 'ours') for (const atom of now) keys.add(memberKey(column, String(atom)));
+    if (mode !== 'refs') continue;
+    for (const uuid of now) {
+      const entry = context.rows.entry(uuid as Uuid);
+      if (entry?.ownership.kind === 'ours') keys.add(memberKey(column, { ref: entry.id }));
+    }
+  }
+  return keys;
+}

@@ -1,0 +1,188 @@
+/**
+ * One Northbound identity: the row that should be there against the rows that are.
+ */
+import type { Desired, RowSlot } from '../compile/desired.ts';
+import { older } from '../compile/desired.ts';
+import type { ColumnValue, RowOutput } from '../compile/output.ts';
+import { OWNER_KEY, ownerKeys, ownerText, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { identityOf, insertUuid, tableOf } from '../nb/row-id.ts';
+import type { TableSpec } from '../nb/tables.ts';
+import { childColumns, tableSpec } from '../nb/tables.ts';
+import type { InputRow, InputValue, Uuid } from '../ovsdb/index.ts';
+import type { ObservedRow, ObservedRows } from '../world/observed-rows.ts';
+import type { Row } from '../ovsdb/index.ts';
+import { diffKeys, holds, resolveValue } from './column-diff.ts';
+import type { Change, Edit, Verdict } from './edits.ts';
+import { SETTLED } from './edits.ts';
+
+export interface DiffContext {
+  readonly rows: ObservedRows;
+  readonly desired: Desired;
+  /** Rows inserted earlier in the same transaction. */
+  readonly planned: ReadonlyMap<RowId, Uuid>;
+  /** What the server's schema can hold; the rest is left out. */
+  readonly canHold: (table: string, column: string) => boolean;
+}
+
+type Observed = ObservedRow & { readonly row: Row };
+
+/** Tables whose rows Kube-OVN makes without marks; below an owned parent such a row may be adopted. */
+const ADOPTABLE_UNMARKED: ReadonlySet<string> = new Set(['NAT', 'Gateway_Chassis']);
+
+export function diffRow(id: RowId, context: DiffContext): Verdict {
+  const slot = context.desired.row(id);
+  const wanted = slot?.rows[0];
+  const observed = context.rows.rowsOf(id);
+  if (wanted === undefined) return collect(id, observed, slot, context);
+  const spec = tableSpec(tableOf(id));
+  const mine = context.rows.best(id);
+  if (mine === undefined) return insertRow(id, wanted, spec, context, []);
+  if (mine.ownership.kind === 'foreign' && !adoptable(mine, context)) {
+    return { kind: 'conflict', owner: ownerText(wanted.owner), message: foreignSentence(id, mine) };
+  }
+  const extra = observed.filter((row) => row.uuid !== mine.uuid && row.ownership.kind === 'ours').flatMap((row) => removal(row, spec, context));
+  const parent = parentOf(wanted, context);
+  if (parent === 'missing') return { kind: 'waiting', on: [wanted.parent?.id ?? ''] };
+  if (parent !== undefined && (mine.parent === undefined || mine.parent.uuid !== parent.uuid || mine.parent.column !== parent.column)) {
+    return insertRow(id, wanted, spec, context, [...extra, ...removal(mine, spec, context)]);
+  }
+  return updateRow(id, wanted, mine, spec, context, extra);
+}
+
+/** The other claims to an identity, which are not carried out. */
+export function losers(slot: RowSlot | undefined): readonly RowOutput[] {
+  return slot === undefined || slot.rows.length < 2 ? [] : slot.rows.slice(1).filter((one) => ownerText(one.owner) !== ownerText((slot.rows[0] as RowOutput).owner));
+}
+
+export { older };
+
+function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffContext, before: readonly Edit[]): Verdict {
+  const parent = parentOf(wanted, context);
+  if (parent === 'missing') return { kind: 'waiting', on: [wanted.parent?.id ?? ''] };
+  const row: Record<string, InputValue> = {};
+  for (const [column, value] of Object.entries(columnsOf(wanted))) {
+    if (spec.columns[column] === 'refs' || value === null || !context.canHold(spec.table, column)) continue;
+    const resolved = resolveValue(value, (ref) => resolve(ref, context));
+    if (!resolved.ok) return { kind: 'waiting', on: [resolved.missing] };
+    row[column] = resolved.value;
+  }
+  const uuid = insertUuid(id, `${wanted.owner.uid}|${parent?.uuid ?? ''}`);
+  const edits: Edit[] = [...before];
+  if (parent !== undefined && !parent.planned) edits.push({ kind: 'exists', table: parent.table, uuid: parent.uuid });
+  edits.push({ kind: 'insert', table: spec.table, uuid, row });
+  if (parent !== undefined) edits.push({ kind: 'member', table: parent.table, uuid: parent.uuid, column: parent.column, add: true, value: uuid });
+  const change: Change = before.length > 0 ? 'replace' : 'insert';
+  return { kind: 'change', change, edits, inserts: uuid, detail: '' };
+}
+
+function updateRow(id: RowId, wanted: RowOutput, mine: Observed, spec: TableSpec, context: DiffContext, before: readonly Edit[]): Verdict {
+  const row: Record<string, InputValue> = {};
+  const edits: Edit[] = [];
+  const columns: string[] = [];
+  for (const [column, value] of Object.entries(columnsOf(wanted))) {
+    const mode = spec.columns[column];
+    if (mode === undefined) throw new Error(`column ${spec.table}.${column} is not registered`);
+    if (mode === 'refs' || !context.canHold(spec.table, column)) continue;
+    if (mode === 'map' || Array.isArray(mode)) {
+      const keys = diffKeys(mine.row[column], value as Readonly<Record<string, string>>, mode);
+      if (keys === undefined) continue;
+      edits.push({ kind: 'keys', table: spec.table, uuid: mine.uuid, column, ...keys });
+      columns.push(column);
+      continue;
+    }
+    const resolved = resolveValue(value, (ref) => resolve(ref, context));
+    if (!resolved.ok) return { kind: 'waiting', on: [resolved.missing] };
+    if (mode === 'elements') {
+      // Elements that other rules contribute are added and removed one by one, with the members.
+      for (const atom of resolved.value as readonly string[]) {
+        if ((mine.row[column] as ReadonlySet<unknown>).has(atom)) continue;
+        edits.push({ kind: 'member', table: spec.table, uuid: mine.uuid, column, add: true, value: atom });
+        columns.push(column);
+      }
+      continue;
+    }
+    if (holds(mine.row[column], resolved.value)) continue;
+    row[column] = resolved.value;
+    columns.push(column);
+  }
+  if (Object.keys(row).length > 0) edits.unshift({ kind: 'update', table: spec.table, uuid: mine.uuid, row: row as InputRow });
+  if (edits.length === 0 && before.length === 0) return SETTLED;
+  return { kind: 'change', change: 'update', edits: [...before, guard(mine), ...edits], detail: columns.join(', ') };
+}
+
+/** Rows of this identity that are ours and that nobody wants. */
+function collect(id: RowId, observed: readonly Observed[], slot: RowSlot | undefined, context: DiffContext): Verdict {
+  void slot;
+  const spec = tableSpec(tableOf(id));
+  const edits: Edit[] = [];
+  for (const row of observed) {
+    if (row.ownership.kind !== 'ours') continue;
+    const guest = foreignChild(row, context);
+    if (guest !== undefined) {
+      return { kind: 'conflict', owner: row.ownership.owner, message: `${spec.table} ${identityOf(id)} is not wanted any more, but ${guest} in it is not Kiln's; remove that row first` };
+    }
+    edits.push(...removal(row, spec, context));
+  }
+  return edits.length === 0 ? SETTLED : { kind: 'change', change: 'delete', edits, detail: '' };
+}
+
+/** A row inside this one that would go with it and is not ours. */
+function foreignChild(row: Observed, context: DiffContext): string | undefined {
+  for (const { column, child } of childColumns(row.table)) {
+    const held = row.row[column];
+    if (!(held instanceof Set)) continue;
+    for (const uuid of held) {
+      const entry = context.rows.entry(uuid as Uuid);
+      if (entry !== undefined && entry.ownership.kind === 'foreign') return `${child.table} ${identityOf(entry.id)}`;
+    }
+  }
+  return undefined;
+}
+
+function removal(row: Observed, spec: TableSpec, context: DiffContext): Edit[] {
+  if (spec.parents.length === 0) return [guard(row), { kind: 'delete', table: spec.table, uuid: row.uuid }];
+  if (row.parent === undefined) return [];
+  const parent = context.rows.entry(row.parent.uuid);
+  if (parent === undefined) return [];
+  return [guard(row), { kind: 'member', table: parent.table, uuid: parent.uuid, column: row.parent.column, add: false, value: row.uuid }];
+}
+
+/** The ownership this plan saw: a row that changed hands meanwhile makes the transaction fail. */
+function guard(row: Observed): Edit {
+  const { ownership, table, uuid } = row;
+  if (ownership.kind === 'ours') return { kind: 'owned', table, uuid, externalIds: { [VENDOR_KEY]: VENDOR, [OWNER_KEY]: ownership.owner, [UID_KEY]: ownership.uid } };
+  if (ownership.kind === 'legacy') return { kind: 'owned', table, uuid, externalIds: { [VENDOR_KEY]: VENDOR } };
+  return { kind: 'exists', table, uuid };
+}
+
+function columnsOf(wanted: RowOutput): Record<string, ColumnValue> {
+  return { ...wanted.columns, external_ids: { ...wanted.externalIds, ...ownerKeys(wanted.owner, wanted.rule) } };
+}
+
+function parentOf(wanted: RowOutput, context: DiffContext): { readonly table: string; readonly uuid: Uuid; readonly column: string; readonly planned: boolean } | 'missing' | undefined {
+  if (wanted.parent === undefined) return undefined;
+  const { id, column } = wanted.parent;
+  const uuid = resolve(id, context);
+  if (uuid === undefined) return 'missing';
+  return { table: tableOf(id), uuid, column, planned: context.planned.has(id) };
+}
+
+/** The UUID that stands for an identity now or within this transaction. Foreign rows stand for nothing. */
+export function resolve(id: RowId, context: DiffContext): Uuid | undefined {
+  const planned = context.planned.get(id);
+  if (planned !== undefined) return planned;
+  const row = context.rows.best(id);
+  return row === undefined || (row.ownership.kind === 'foreign' && tableOf(id) !== 'NB_Global') ? undefined : row.uuid;
+}
+
+function adoptable(row: Observed, context: DiffContext): boolean {
+  if (row.ownership.kind !== 'foreign' || row.ownership.family !== 'unmarked' || row.parent === undefined) return false;
+  if (!ADOPTABLE_UNMARKED.has(row.table)) return false;
+  return context.rows.entry(row.parent.uuid)?.ownership.kind === 'ours';
+}
+
+function foreignSentence(id: RowId, row: Observed): string {
+  const whose = row.ownership.kind === 'foreign' && row.ownership.family !== 'unmarked' ? row.ownership.family : 'another program';
+  return `${row.table} ${identityOf(id)} (row ${row.uuid}) belongs to ${whose}; rename the object or remove that row`;
+}

@@ -1,0 +1,57 @@
+/** What validation says: each broken rule as data, and as a sentence that names object, field, value and rule. */
+
+/** A rule that an object breaks. */
+export interface Finding {
+  /** Stable name of the rule, in CamelCase: fit for a condition's reason and for tests. */
+  readonly code: string;
+  /** Path of the field, such as `spec.excludeIps[2]`. */
+  readonly field: string;
+  /** The value found there, as text. */
+  readonly value: string;
+  /** What must hold. */
+  readonly rule: string;
+  /** The whole sentence. */
+  readonly message: string;
+}
+
+/** The object that is judged. */
+export interface Subject {
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+/** How a value breaks a rule: `problem` reads on after the quoted value. */
+export interface Breach {
+  readonly code: string;
+  readonly field: string;
+  readonly value: string;
+  readonly problem: string;
+  readonly rule: string;
+}
+
+/** Longest part of a value that a message repeats: a user's field may hold megabytes. */
+const SHOWN = 120;
+
+const shown = (value: string): string => (value.length <= SHOWN ? value : `${value.slice(0, SHOWN)}…`);
+
+/** Gathers the findings about one object. */
+export class Findings {
+  readonly #subject: Subject;
+  readonly #list: Finding[] = [];
+
+  constructor(subject: Subject) {
+    this.#subject = subject;
+  }
+
+  add({ code, field, value, problem, rule }: Breach): void {
+    const { kind, namespace, name } = this.#subject;
+    const object = namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
+    const message = `${object}: ${field} "${shown(value)}" ${problem}; ${rule}`;
+    this.#list.push({ code, field, value: shown(value), rule, message });
+  }
+
+  get list(): readonly Finding[] {
+    return this.#list;
+  }
+}

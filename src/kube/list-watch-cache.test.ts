@@ -1,0 +1,340 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { Delta } from './delta.ts';
+import { type CacheNotice, ListWatchCache, type ListWatchOptions } from './list-watch-cache.ts';
+import { type KubeObject, PODS } from './resource.ts';
+import { ManualClock } from './testing/manual-clock.ts';
+import { type Exchange, ScriptedApi } from './testing/scripted-api.ts';
+import { until } from './testing/until.ts';
+
+interface Pod extends KubeObject {
+  readonly spec?: { readonly big?: string; readonly nodeName?: string };
+}
+
+const pod = (name: string, version: number, more: object = {}): Pod =>
+  ({ metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: String(version) }, ...more });
+
+describe('ListWatchCache', () => {
+  let api: ScriptedApi;
+  let clock: ManualClock;
+  let cache: ListWatchCache<Pod>;
+  let batches: string[][];
+  let notices: CacheNotice[];
+
+  const open = (options: Partial<ListWatchOptions<Pod>> = {}): void => {
+    cache = new ListWatchCache<Pod>({
+      client: api.client(), resource: PODS, clock, random: () => 0.5, onNotice: (notice) => notices.push(notice), ...options,
+    });
+    cache.onDelta((deltas: readonly Delta<Pod>[]) => {
+      batches.push(deltas.map((delta) => `${delta.type} ${delta.object.metadata.name}@${delta.object.metadata.resourceVersion}`));
+    });
+    cache.start();
+  };
+  const nextList = async (): Promise<Exchange> => {
+    const exchange = await api.next();
+    assert.equal(exchange.isWatch, false, `a list was expected, not ${exchange.query}`);
+    return exchange;
+  };
+  const nextWatch = async (version: string): Promise<Exchange> => {
+    const exchange = await api.next();
+    assert.equal(exchange.isWatch, true, 'a watch was expected');
+    assert.equal(exchange.query.get('resourceVersion'), version);
+    assert.equal(exchange.query.get('allowWatchBookmarks'), 'true');
+    return exchange.open();
+  };
+  /** A first list of pods a and b at version 10, and its watch. */
+  const synced = async (options: Partial<ListWatchOptions<Pod>> = {}): Promise<Exchange> => {
+    open(options);
+    (await nextList()).list([pod('a', 1), pod('b', 2)], '10');
+    const watch = await nextWatch('10');
+    await until('the open watch', () => cache.counters.watches === 1);
+    batches = [];
+    return watch;
+  };
+  /** Waits for the cache to sleep in a backoff, then ends the sleep. */
+  const passBackoff = async (ms = 60_000): Promise<void> => {
+    await until('the backoff', () => clock.timers > 0);
+    clock.advance(ms);
+  };
+
+  beforeEach(async () => {
+    api = await ScriptedApi.start();
+    clock = new ManualClock();
+    batches = [];
+    notices = [];
+  });
+  afterEach(async () => {
+    await cache.close();
+    await api.close();
+  });
+
+  it('lists in pages, trims what enters, and is ready only when complete', async () => {
+    open({ pageSize: 2, trim: (object) => ({ metadata: object.metadata, spec: { nodeName: 'kept' } }) });
+    const first = await nextList();
+    assert.equal(first.query.get('limit'), '2');
+    first.list([pod('a', 1, { spec: { big: 'x' } }), pod('b', 2)], '10', 'next-page');
+    const second = await nextList();
+    assert.equal(second.query.get('continue'), 'next-page');
+    assert.equal(cache.ready, false);
+    assert.equal(cache.state, 'listing');
+    second.list([pod('c', 3)], '10');
+    await cache.untilSynced();
+    assert.deepEqual(batches, [['upsert a@1', 'upsert b@2'], ['upsert c@3']]);
+    assert.deepEqual(cache.get('ns/a')?.spec, { nodeName: 'kept' });
+    assert.equal(cache.size, 3);
+    await nextWatch('10');
+  });
+
+  it('follows a watch chunk by chunk, however lines are cut', async () => {
+    const watch = await synced();
+    const lines = [
+      { type: 'ADDED', object: pod('ü', 11) }, { type: 'MODIFIED', object: pod('a', 12) }, { type: 'DELETED', object: pod('b', 13) },
+    ].map((line) => `${JSON.stringify(line)}\n`).join('');
+    const bytes = Buffer.from(lines, 'utf8');
+    const middle = bytes.indexOf('ü') + 1;
+    watch.write(bytes.subarray(0, middle));
+    await until('the half line', () => cache.lastHeardAt !== undefined);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.deepEqual(batches, []);
+    watch.write(bytes.subarray(middle));
+    await until('the rest', () => batches.length > 0);
+    assert.deepEqual(batches, [['upsert ü@11', 'upsert a@12', 'delete b@2']]);
+  });
+
+  it('hands over what was held before', async () => {
+    const watch = await synced();
+    const before = cache.get('ns/a');
+    let delta: Delta<Pod> | undefined;
+    cache.onDelta((deltas) => { delta = deltas[0]; });
+    watch.event('MODIFIED', pod('a', 11));
+    await until('the event', () => delta !== undefined);
+    assert.equal(delta?.type === 'upsert' && delta.before, before);
+  });
+
+  it('resumes from the newest bookmark when the server ends the watch', async () => {
+    const watch = await synced();
+    watch.event('ADDED', pod('c', 11)).bookmark('40');
+    await until('the bookmark', () => cache.counters.bookmarks === 1);
+    clock.advance(5_000);
+    watch.end();
+    await nextWatch('40');
+    assert.equal(cache.state, 'synced');
+    assert.deepEqual(notices.filter((notice) => notice.kind === 'failure'), []);
+  });
+
+  it('lists anew after 410 in the middle of a watch and reports what it missed, deletions included', async () => {
+    const watch = await synced();
+    watch.event('ERROR', { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' });
+    (await nextList()).list([pod('a', 1), pod('c', 15)], '20');
+    await nextWatch('20');
+    assert.deepEqual(batches, [['upsert c@15'], ['delete b@2']]);
+    assert.equal(cache.counters.lists.gone, 1);
+  });
+
+  it('lists anew after 410 in answer to a watch', async () => {
+    const watch = await synced();
+    clock.advance(5_000);
+    watch.end();
+    (await api.next()).status(410, 'Expired', 'too old');
+    (await nextList()).list([pod('a', 1), pod('b', 2)], '30');
+    await nextWatch('30');
+    assert.deepEqual(batches, []);
+  });
+
+  it('reads the list in one answer when its continue token expired', async () => {
+    open({ pageSize: 1 });
+    (await nextList()).list([pod('a', 1)], '10', 'token');
+    (await nextList()).status(410, 'Expired', 'The provided continue parameter is too old');
+    const whole = await nextList();
+    assert.equal(whole.query.get('limit'), null);
+    whole.list([pod('b', 12)], '20');
+    await nextWatch('20');
+    assert.deepEqual(batches, [['upsert a@1'], ['upsert b@12'], ['delete a@1']]);
+  });
+
+  it('does not lose a deletion when 410 comes again and again, and does not ask in a tight loop', async () => {
+    const watch = await synced();
+    watch.event('ERROR', { kind: 'Status', code: 410, reason: 'Expired', message: 'x' });
+    (await nextList()).list([pod('a', 1)], '20');
+    (await nextWatch('20')).event('ERROR', { kind: 'Status', code: 410, reason: 'Expired', message: 'x' });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.equal(api.untaken, 0, 'it waits before the next list');
+    await passBackoff();
+    (await nextList()).list([pod('a', 1)], '21');
+    await nextWatch('21');
+    assert.deepEqual(batches, [['delete b@2']]);
+  });
+
+  it('counts a line that is no event and lists anew', async () => {
+    const watch = await synced();
+    watch.event('MODIFIED', pod('a', 11)).write('{"type":"MODIFIED","object":{"metad\n');
+    await until('the bad line', () => cache.counters.undecodable === 1);
+    await passBackoff();
+    (await nextList()).list([pod('a', 11), pod('b', 14)], '20');
+    await nextWatch('20');
+    assert.deepEqual(batches.flat(), ['upsert a@11', 'upsert b@14']);
+    assert.equal(notices.filter((notice) => notice.kind === 'undecodable').length, 1);
+  });
+
+  for (const [what, line] of [
+    ['an unknown type', { type: 'RENAMED', object: pod('a', 11) }],
+    ['no name', { type: 'ADDED', object: { metadata: { resourceVersion: '11' } } }],
+    ['no version', { type: 'ADDED', object: { metadata: { name: 'x' } } }],
+    ['null', null],
+  ] as const) {
+    it(`lists anew after an event with ${what}`, async () => {
+      const watch = await synced();
+      watch.write(`${JSON.stringify(line)}\n`);
+      await until('the bad event', () => cache.counters.undecodable === 1);
+      await passBackoff();
+      (await nextList()).list([], '20');
+      await nextWatch('20');
+    });
+  }
+
+  it('leaves out repeated and old events', async () => {
+    const watch = await synced();
+    watch.event('MODIFIED', pod('a', 12)).event('MODIFIED', pod('a', 12)).event('MODIFIED', pod('a', 11))
+      .event('DELETED', pod('b', 13)).event('ADDED', pod('b', 2)).event('ADDED', pod('c', 14));
+    await until('the last event', () => cache.get('ns/c') !== undefined);
+    assert.deepEqual(batches.flat(), ['upsert a@12', 'delete b@2', 'upsert c@14']);
+    assert.equal(cache.counters.outdated, 3);
+  });
+
+  it('cuts a watch that is silent beyond the server\'s own timeout', async () => {
+    const watch = await synced({ watchSeconds: [300, 600], graceMs: 30_000 });
+    assert.equal(watch.query.get('timeoutSeconds'), '450');
+    clock.advance(479_000);
+    assert.equal(cache.counters.silences, 0);
+    clock.advance(2_000);
+    await until('the cut', () => cache.counters.silences === 1 && cache.state === 'stale');
+    await until('the connection to be closed', () => watch.closed);
+    await passBackoff();
+    await nextWatch('10');
+    assert.equal(cache.state, 'synced');
+  });
+
+  it('cuts sooner where the server had begun to send bookmarks', async () => {
+    const watch = await synced({ bookmarkSilenceMs: 180_000 });
+    watch.bookmark('11');
+    await until('the bookmark', () => cache.counters.bookmarks === 1);
+    clock.advance(179_000);
+    assert.equal(cache.counters.silences, 0);
+    watch.bookmark('12');
+    await until('the bookmark', () => cache.counters.bookmarks === 2);
+    clock.advance(179_000);
+    assert.equal(cache.counters.silences, 0);
+    clock.advance(2_000);
+    await until('the cut', () => cache.counters.silences === 1);
+  });
+
+  it('is stale while it cannot follow, resumes, and after some failures lists', async () => {
+    const watch = await synced();
+    watch.reset();
+    await until('stale', () => cache.state === 'stale');
+    assert.equal(cache.ready, true);
+    for (let i = 0; i < 3; i++) {
+      await passBackoff();
+      (await api.next()).status(500, 'InternalError', 'etcdserver: leader changed');
+    }
+    await until('four failures', () => cache.counters.failures === 4);
+    await passBackoff();
+    (await nextList()).list([pod('a', 1), pod('b', 2)], '50');
+    await nextWatch('50');
+    assert.equal(cache.state, 'synced');
+    assert.deepEqual(batches, []);
+  });
+
+  it('waits as long as Retry-After says', async () => {
+    open();
+    (await nextList()).status(429, 'TooManyRequests', 'slow down', { retryAfterSeconds: 7 }, { 'retry-after': '7' });
+    await until('the failure', () => cache.counters.failures === 1);
+    const failure = notices.find((notice) => notice.kind === 'failure');
+    assert.equal(failure?.kind === 'failure' && failure.retryInMs, 7_000);
+  });
+
+  it('does not pause for ever nor loop when a server ends each watch at once', async () => {
+    const watch = await synced();
+    watch.end();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    assert.equal(api.untaken, 0);
+    await passBackoff();
+    await nextWatch('10');
+  });
+
+  it('says that an optional resource is not served, goes on without it, and takes it when it appears', async () => {
+    open({ optional: true });
+    (await nextList()).text('404 page not found\n', 404);
+    await cache.untilSynced();
+    assert.equal(cache.state, 'not-served');
+    clock.advance(40_000);
+    (await nextList()).list([pod('a', 1)], '10');
+    await nextWatch('10');
+    assert.equal(cache.state, 'synced');
+    assert.deepEqual(batches, [['upsert a@1']]);
+  });
+
+  it('does not call a required resource ready while it is not served', async () => {
+    open();
+    (await nextList()).text('404 page not found\n', 404);
+    await until('not-served', () => cache.state === 'not-served');
+    assert.equal(cache.ready, false);
+  });
+
+  it('takes objects as gone only when their resource stays unknown', async () => {
+    const watch = await synced({ notServedGraceMs: 120_000 });
+    clock.advance(5_000);
+    watch.end();
+    (await api.next()).text('404 page not found\n', 404);
+    await until('not-served', () => cache.state === 'not-served');
+    assert.equal(cache.size, 2, 'an API server that starts does not know its CRDs yet');
+    for (let i = 0; i < 4; i++) {
+      clock.advance(40_000);
+      (await nextList()).text('404 page not found\n', 404);
+      await until('the failure', () => notices.filter((notice) => notice.kind === 'failure').length === i + 2);
+    }
+    assert.deepEqual(batches, [['delete a@1', 'delete b@2']]);
+    assert.equal(cache.size, 0);
+  });
+
+  it('heals a lost event with its periodic list', async () => {
+    const watch = await synced({ relistIntervalMs: 1_800_000, watchSeconds: [3_000, 3_000] });
+    clock.advance(1_799_000);
+    assert.equal(api.untaken, 0);
+    clock.advance(2_000);
+    (await nextList()).list([pod('a', 1)], '20');
+    await nextWatch('20');
+    assert.deepEqual(batches, [['delete b@2']]);
+    assert.equal(cache.counters.healed, 1);
+    assert.equal(cache.state, 'synced');
+    await until('the end of the old watch', () => watch.closed);
+  });
+
+  it('applies replies to own writes at once, but not over a deletion that was seen', async () => {
+    const watch = await synced();
+    cache.applyOwn(pod('c', 11));
+    assert.deepEqual(batches, [['upsert c@11']]);
+    watch.event('ADDED', pod('c', 11)).event('DELETED', pod('c', 12));
+    await until('the deletion', () => cache.get('ns/c') === undefined);
+    cache.applyOwn(pod('c', 11));
+    assert.equal(cache.get('ns/c'), undefined);
+    cache.applyOwnDelete('ns/a', 'uid-a');
+    assert.deepEqual(batches.slice(1), [['delete c@11'], ['delete a@1']]);
+  });
+
+  it('keeps integers beyond 2^53', async () => {
+    const watch = await synced();
+    watch.write('{"type":"ADDED","object":{"metadata":{"name":"big","namespace":"ns","uid":"u","resourceVersion":"11"},"status":{"n":18446744073709551614}}}\n');
+    await until('the event', () => cache.get('ns/big') !== undefined);
+    assert.deepEqual((cache.get('ns/big') as { status?: unknown }).status, { n: 18446744073709551614n });
+  });
+
+  it('rejects waiters when it is closed', async () => {
+    open();
+    const waiting = assert.rejects(cache.untilSynced(), { code: 'KUBE_CLOSED' });
+    await nextList();
+    await cache.close();
+    await waiting;
+    assert.equal(cache.state, 'closed');
+  });
+});

@@ -1,0 +1,49 @@
+import type { Clock, TimerHandle } from '../clock.ts';
+
+interface Timer {
+  readonly at: number;
+  readonly callback: () => void;
+}
+
+/** A clock that stands still until it is moved. */
+export class ManualClock implements Clock {
+  #now = 1_000;
+  readonly #timers = new Set<Timer>();
+  readonly #wallOffset = Date.UTC(2030, 0, 1);
+
+  now(): number {
+    return this.#now;
+  }
+
+  wallTime(): number {
+    return this.#wallOffset + this.#now;
+  }
+
+  setTimeout(callback: () => void, ms: number): TimerHandle {
+    const timer: Timer = { at: this.#now + Math.max(0, ms), callback };
+    this.#timers.add(timer);
+    return timer;
+  }
+
+  clearTimeout(handle: TimerHandle): void {
+    this.#timers.delete(handle as Timer);
+  }
+
+  get timers(): number {
+    return this.#timers.size;
+  }
+
+  /** Moves time on, running what falls due in its order; a callback sees the time it was due at. */
+  advance(ms: number): void {
+    const target = this.#now + ms;
+    for (;;) {
+      let next: Timer | undefined;
+      for (const timer of this.#timers) if (timer.at <= target && (next === undefined || timer.at < next.at)) next = timer;
+      if (next === undefined) break;
+      this.#timers.delete(next);
+      this.#now = Math.max(this.#now, next.at);
+      next.callback();
+    }
+    this.#now = target;
+  }
+}

@@ -1,0 +1,149 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { KubeClient } from '../client.ts';
+import { connectionTo } from '../connection.ts';
+import { KubeTransport, type TransportOptions } from '../transport.ts';
+
+/** One request that the script answers, as slowly and as badly as it likes. */
+export class Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: unknown;
+  readonly #response: ServerResponse;
+
+  constructor(request: IncomingMessage, response: ServerResponse, body: string) {
+    const url = new URL(request.url ?? '/', 'http://stub');
+    this.method = request.method ?? '';
+    this.path = url.pathname;
+    this.query = url.searchParams;
+    this.headers = request.headers;
+    this.body = body === '' ? undefined : JSON.parse(body);
+    this.#response = response;
+  }
+
+  get isWatch(): boolean {
+    return this.query.get('watch') === 'true';
+  }
+
+  get closed(): boolean {
+    return this.#response.closed || this.#response.destroyed;
+  }
+
+  json(body: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): void {
+    this.text(JSON.stringify(body), status, { 'content-type': 'application/json', ...headers });
+  }
+
+  text(body: string, status = 200, headers: Readonly<Record<string, string>> = {}): void {
+    this.#response.writeHead(status, headers);
+    this.#response.end(body);
+  }
+
+  /** A metav1.Status. */
+  status(code: number, reason: string, message: string, details: object = {}, headers: Record<string, string> = {}): void {
+    this.json({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message, details }, code, headers);
+  }
+
+  list(items: readonly unknown[], resourceVersion: string, token?: string): void {
+    this.json({ kind: 'List', metadata: { resourceVersion, continue: token }, items });
+  }
+
+  /** Sends headers without a body. */
+  open(): this {
+    this.#response.writeHead(200, { 'content-type': 'application/json' });
+    this.#response.flushHeaders();
+    return this;
+  }
+
+  write(text: string | Buffer): this {
+    this.#response.write(text);
+    return this;
+  }
+
+  event(type: string, object: unknown): this {
+    return this.write(`${JSON.stringify({ type, object })}\n`);
+  }
+
+  bookmark(resourceVersion: string): this {
+    return this.event('BOOKMARK', { kind: 'X', metadata: { resourceVersion } });
+  }
+
+  end(): void {
+    this.#response.end();
+  }
+
+  /** Breaks the connection without an answer, or in the middle of one. */
+  reset(): void {
+    this.#response.socket?.resetAndDestroy();
+  }
+}
+
+/** An HTTP server whose answers a test writes one by one. */
+export class ScriptedApi {
+  readonly #server: Server;
+  readonly #arrived: Exchange[] = [];
+  readonly #waiting: ((exchange: Exchange) => void)[] = [];
+  readonly #clients: KubeClient[] = [];
+  /** Answers everything where set; else exchanges wait for `next`. */
+  handler: ((exchange: Exchange) => void) | undefined;
+
+  private constructor(tls: ServerOptions | undefined) {
+    const take = (request: IncomingMessage, response: ServerResponse): void => { void this.#take(request, response); };
+    this.#server = tls === undefined ? createServer(take) : createTlsServer(tls, take);
+  }
+
+  static async start(tls?: ServerOptions): Promise<ScriptedApi> {
+    const api = new ScriptedApi(tls);
+    api.#server.listen(0, '127.0.0.1');
+    await once(api.#server, 'listening');
+    return api;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  client(options: TransportOptions = {}): KubeClient {
+    const client = new KubeClient(new KubeTransport(connectionTo({ server: `http://127.0.0.1:${this.port}` }), options));
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** The next request, in order of arrival. */
+  next(timeoutMs = 5_000): Promise<Exchange> {
+    const arrived = this.#arrived.shift();
+    if (arrived !== undefined) return Promise.resolve(arrived);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error('no request arrived')), timeoutMs);
+      this.#waiting.push((exchange) => {
+        clearTimeout(timer);
+        resolve(exchange);
+      });
+    });
+  }
+
+  /** Requests that arrived and were not taken. */
+  get untaken(): number {
+    return this.#arrived.length;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.close()));
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const exchange = new Exchange(request, response, Buffer.concat(chunks).toString('utf8'));
+    if (this.handler !== undefined) return this.handler(exchange);
+    const waiting = this.#waiting.shift();
+    if (waiting === undefined) this.#arrived.push(exchange);
+    else waiting(exchange);
+  }
+}

@@ -37,8 +37,8 @@ export class Compiler {
 
   #start(rule: Rule): void {
     const running = new Map<string, Computation<readonly Output[]>>();
+    const saidBy = new Map<string, readonly Output[]>();
     const begin = (key: string): void => {
-      let said = NOTHING;
       const computation: Computation<readonly Output[]> = new Computation<readonly Output[]>(
         this.#world.reactor,
         () => {
@@ -46,13 +46,12 @@ export class Compiler {
             return rule.run(this.#world, key);
           } catch (error) {
             this.#failed({ rule: rule.name, key, error });
-            return said;
+            return saidBy.get(key) ?? NOTHING;
           }
         },
         (outputs) => {
           if (running.get(key) !== computation) return;
-          this.desired.replace(said, outputs);
-          said = outputs;
+          saidBy.set(key, this.desired.replace(saidBy.get(key) ?? NOTHING, outputs));
         },
         undefined,
       );
@@ -63,9 +62,9 @@ export class Compiler {
       const computation = running.get(key);
       if (computation === undefined) return;
       running.delete(key);
-      const last = computation.peek() ?? NOTHING;
       computation.dispose();
-      this.desired.replace(last, NOTHING);
+      this.desired.replace(saidBy.get(key) ?? NOTHING, NOTHING);
+      saidBy.delete(key);
     };
     rule.over(this.#world).watch({ enter: begin, leave: end });
   }

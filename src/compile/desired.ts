@@ -72,15 +72,20 @@ export class Desired {
     return this.#objects.keys();
   }
 
-  /** Puts the outputs of one rule run in the place of those of its last run. Equal outputs cost nothing further. */
-  replace(before: readonly Output[], after: readonly Output[]): void {
+  /**
+   * Puts the outputs of one rule run in the place of those of its last run. Equal outputs cost nothing further.
+   * @param before what the last call for this run returned
+   */
+  replace(before: readonly Output[], after: readonly Output[]): readonly Output[] {
     const kept = new Set<Output>();
-    for (const output of after) {
+    const held = after.map((output) => {
       const same = before.find((one) => !kept.has(one) && equal(one, output));
       if (same === undefined) this.#add(output);
       else kept.add(same);
-    }
+      return same ?? output;
+    });
     for (const output of before) if (!kept.has(output)) this.#remove(output);
+    return held;
   }
 
   #add(output: Output): void {

@@ -1,0 +1,207 @@
+/**
+ * Kubernetes objects in the tables of a World, changed as the API server would: uid, generation, finalizers and deletion,
+ * patches, conditions with the Events they make.
+ */
+import type { Condition } from '../api/meta.ts';
+import { FINALIZER, LEGACY_FINALIZERS, kilnAnnotation } from '../api/well-known.ts';
+import type { ConditionOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
+import { equal } from '../world/equal.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { keyOf, splitKey, traitsOf } from '../world/resources.ts';
+import type { World } from '../world/world.ts';
+import type { Table } from '../world/table.ts';
+
+export interface TestObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+    readonly creationTimestamp: string;
+    readonly resourceVersion: string;
+    readonly generation: number;
+    readonly deletionTimestamp?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+  };
+  readonly spec: Readonly<Record<string, Json>>;
+  readonly status?: Readonly<Record<string, Json>> & { readonly conditions?: readonly Condition[] };
+}
+
+export interface TestEvent {
+  readonly object: string;
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What a test writes down of an object; the rest is filled in. */
+export interface ObjectInput {
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: Readonly<Record<string, string>>; readonly annotations?: Readonly<Record<string, string>>; readonly finalizers?: readonly string[] };
+  readonly spec?: object;
+  readonly status?: object;
+}
+
+export class MemoryObjects {
+  readonly events: TestEvent[] = [];
+  readonly #world: World;
+  #serial = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  get(resource: ResourceName, key: string): TestObject | undefined {
+    return this.#table(resource)?.peek(key);
+  }
+
+  keys(resource: ResourceName): string[] {
+    return [...(this.#table(resource)?.entries() ?? [])].map(([key]) => key).toSorted();
+  }
+
+  /** `kubectl apply`, with the spec replaced as a whole. Each new object is a second younger than the last. */
+  put(resource: ResourceName, input: ObjectInput): TestObject {
+    const table = this.#need(resource);
+    const key = keyOf(input);
+    const before = table.peek(key);
+    const serial = ++this.#serial;
+    const { group, version, kind } = traitsOf(resource);
+    const object: TestObject = {
+      apiVersion: group === '' ? version : `${group}/${version}`,
+      kind,
+      ...(before?.status !== undefined && { status: before.status }),
+      ...(input.status !== undefined && { status: input.status as NonNullable<TestObject['status']> }),
+      metadata: {
+        ...(before?.metadata ?? { uid: `uid-${serial}-${key}`, creationTimestamp: timeOf(serial) }),
+        ...input.metadata,
+        resourceVersion: String(serial),
+        generation: (before?.metadata.generation ?? 0) + 1,
+      },
+      spec: (input.spec ?? before?.spec ?? {}) as TestObject['spec'],
+    };
+    table.set(key, object);
+    return object;
+  }
+
+  /** `kubectl delete`: marks the object, or removes it where no finalizer holds it. */
+  delete(resource: ResourceName, key: string): void {
+    const table = this.#need(resource);
+    const object = table.peek(key);
+    if (object === undefined) return;
+    if ((object.metadata.finalizers ?? []).length === 0) table.delete(key);
+    else if (object.metadata.deletionTimestamp === undefined) this.#write(resource, key, { ...object, metadata: { ...object.metadata, deletionTimestamp: timeOf(++this.#serial) } });
+  }
+
+  /** The object vanishes whatever its finalizers say, as when somebody strips them. */
+  vanish(resource: ResourceName, key: string): void {
+    this.#need(resource).delete(key);
+  }
+
+  /** Carries out what rules say of one object. @returns whether anything changed */
+  apply(resource: ResourceName, key: string, outputs: readonly ObjectOutput[]): boolean {
+    const table = this.#table(resource);
+    if (table === undefined) return false;
+    for (const output of outputs) {
+      const object = table.peek(key);
+      if (output.kind === 'create' && object === undefined) {
+        const { namespace, name } = splitKey(key);
+        const said = output.object as unknown as { readonly metadata?: object; readonly spec?: object };
+        this.put(resource, { ...said, metadata: { ...said.metadata, name, ...(namespace !== '' && { namespace }) } });
+        return true;
+      }
+      if (output.kind === 'delete' && object?.metadata.uid === output.uid && object.metadata.deletionTimestamp === undefined) {
+        this.delete(resource, key);
+        return true;
+      }
+    }
+    const object = table.peek(key);
+    if (object === undefined) return false;
+    const patches = outputs.filter((output) => output.kind === 'patch').filter(({ uid }) => uid === object.metadata.uid);
+    const after = patches.reduce((now, patch) => this.#patched(resource, now, patch), withFinalizers(object, patches));
+    if (equal(after, object)) return false;
+    this.#write(resource, key, after);
+    if (after.metadata.deletionTimestamp !== undefined && (after.metadata.finalizers ?? []).length === 0) table.delete(key);
+    return true;
+  }
+
+  #patched(resource: ResourceName, object: TestObject, patch: PatchOutput): TestObject {
+    const { labels, annotations } = object.metadata;
+    const traits = traitsOf(resource);
+    const judged = conditionsOf(object, traits.conditions);
+    const conditions = this.#conditions(resource, object, judged, patch);
+    const said = patch.conditions !== undefined || patch.withoutConditions !== undefined;
+    const inAnnotation = said && traits.conditions === 'annotation' && !equal(conditions, judged) ? { [kilnAnnotation.conditions]: JSON.stringify(conditions) } : {};
+    const status = { ...object.status, ...patch.status, ...(said && traits.conditions === 'status' && { conditions: conditions as unknown as Json }) };
+    const spec = merged(object.spec, patch.spec ?? {});
+    return {
+      ...object,
+      metadata: {
+        ...object.metadata,
+        generation: object.metadata.generation + (equal(spec, object.spec) ? 0 : 1),
+        ...(patch.labels !== undefined && { labels: merged(labels ?? {}, patch.labels) as Record<string, string> }),
+        ...((patch.annotations !== undefined || said) && { annotations: merged(annotations ?? {}, { ...patch.annotations, ...inAnnotation }) as Record<string, string> }),
+      },
+      spec,
+      ...(Object.keys(status).length > 0 && { status: status as NonNullable<TestObject['status']> }),
+    };
+  }
+
+  #conditions(resource: ResourceName, object: TestObject, judged: readonly Condition[], patch: PatchOutput): readonly Condition[] {
+    const kept = judged.filter(({ type }) => !(patch.withoutConditions ?? []).includes(type));
+    for (const condition of patch.conditions ?? []) {
+      const at = kept.findIndex(({ type }) => type === condition.type);
+      const { event, ...wanted } = condition;
+      if (at !== -1 && equal(kept[at], wanted)) continue;
+      if (at === -1) kept.push(wanted);
+      else kept[at] = wanted;
+      if (event !== undefined) this.events.push(eventOf(resource, object, event, condition));
+    }
+    return kept;
+  }
+
+  #write(resource: ResourceName, key: string, object: TestObject): void {
+    this.#need(resource).set(key, { ...object, metadata: { ...object.metadata, resourceVersion: String(++this.#serial) } });
+  }
+
+  #table(resource: ResourceName): Table<TestObject> | undefined {
+    const { vpcs, subnets, ips, ipPools, pods, namespaces, nodes, statefulSets } = this.#world;
+    const tables: Partial<Record<ResourceName, unknown>> = { vpcs, subnets, ips, ippools: ipPools, pods, namespaces, nodes, statefulsets: statefulSets };
+    return tables[resource] as Table<TestObject> | undefined;
+  }
+
+  #need(resource: ResourceName): Table<TestObject> {
+    const table = this.#table(resource);
+    if (table === undefined) throw new Error(`the World has no table of ${resource}`);
+    return table;
+  }
+}
+
+function withFinalizers(object: TestObject, patches: readonly PatchOutput[]): TestObject {
+  const said = patches.flatMap(({ finalizer }) => (finalizer === undefined ? [] : [finalizer]));
+  if (said.length === 0) return object;
+  const others = (object.metadata.finalizers ?? []).filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
+  const had = (object.metadata.finalizers ?? []).includes(FINALIZER);
+  const wanted = said.includes(true);
+  const keeps = wanted && (had || object.metadata.deletionTimestamp === undefined);
+  return { ...object, metadata: { ...object.metadata, finalizers: keeps ? [...others, FINALIZER] : others } };
+}
+
+function conditionsOf(object: TestObject, where: 'status' | 'annotation' | 'none'): readonly Condition[] {
+  if (where === 'annotation') return JSON.parse(object.metadata.annotations?.[kilnAnnotation.conditions] ?? '[]') as Condition[];
+  return object.status?.conditions ?? [];
+}
+
+/** A merge patch of one level: null takes away. */
+function merged<V>(object: Readonly<Record<string, V>>, patch: Readonly<Record<string, V | null>>): Record<string, V> {
+  return Object.fromEntries(Object.entries({ ...object, ...patch }).filter((entry): entry is [string, V] => entry[1] !== null));
+}
+
+function eventOf(resource: ResourceName, object: TestObject, type: string, { reason, message }: ConditionOutput): TestEvent {
+  return { object: `${resource}/${keyOf(object)}`, type, reason, message };
+}
+
+function timeOf(serial: number): string {
+  return new Date(Date.UTC(2026, 0, 1) + serial * 1000).toISOString().replace('.000Z', 'Z');
+}

@@ -1,0 +1,182 @@
+/**
+ * A control plane in one process for tests of rules: World, compiler, real diff and real ledger; Northbound database and
+ * Kubernetes objects in memory. Objects go in, `settle` runs everything until it is quiet, rows and objects are looked at.
+ *
+ *     const bench = new RuleBench();
+ *     bench.put('vpcs', { metadata: { name: 'blue' } });
+ *     bench.settle();
+ *     bench.row('Logical_Router', 'blue');
+ */
+import { Compiler } from '../compile/compiler.ts';
+import type { Rule } from '../compile/compiler.ts';
+import type { ObjectId } from '../compile/output.ts';
+import { RULES } from '../compile/rules.ts';
+import { diffMembers } from '../diff/member-diff.ts';
+import { diffRow } from '../diff/row-diff.ts';
+import type { Edit, Verdict } from '../diff/edits.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { identityOf, tableOf } from '../nb/row-id.ts';
+import { tableSpec } from '../nb/tables.ts';
+import type { Row, Uuid } from '../ovsdb/index.ts';
+import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import type { Settings } from '../world/settings.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { World } from '../world/world.ts';
+import { MemoryAllocation } from './memory-allocation.ts';
+import { MemoryNorthbound } from './memory-northbound.ts';
+import type { ObjectInput, TestEvent, TestObject } from './memory-objects.ts';
+import { MemoryObjects } from './memory-objects.ts';
+
+/** A row as plain data: sets sorted, references as the identity of the row they name. */
+export type PlainRow = Readonly<Record<string, unknown>>;
+
+const MOST_ROUNDS = 200;
+
+export class RuleBench {
+  readonly world: World;
+  readonly compiler: Compiler;
+  readonly northbound = new MemoryNorthbound();
+  readonly allocation: MemoryAllocation;
+  /** Row changes and object changes carried out since the bench began. */
+  writes = 0;
+  /** Conflicts the last round of diff found, as `<identity>: <sentence>`. */
+  readonly conflicts = new Map<RowId, string>();
+  readonly #objects: MemoryObjects;
+  readonly #notices: TestEvent[] = [];
+
+  constructor(options: { readonly rules?: readonly Rule[]; readonly settings?: Partial<Settings> } = {}) {
+    this.world = new World({ ...DEFAULT_SETTINGS, ...options.settings });
+    this.#objects = new MemoryObjects(this.world);
+    this.compiler = new Compiler(this.world, options.rules ?? RULES, ({ error }) => {
+      throw error;
+    });
+    this.allocation = new MemoryAllocation(this.world, this.compiler.desired);
+    this.world.rows.apply(this.northbound, this.northbound.insert('NB_Global', '00000000-0000-4000-8000-000000000001', {}));
+  }
+
+  put(resource: ResourceName, input: ObjectInput): TestObject {
+    return this.#objects.put(resource, input);
+  }
+
+  /** Changes some fields of an object's spec. */
+  edit(resource: ResourceName, key: string, spec: object): void {
+    const object = this.#objects.get(resource, key);
+    if (object === undefined) throw new Error(`no ${resource} ${key}`);
+    this.#objects.put(resource, { metadata: object.metadata, spec: { ...object.spec, ...spec } });
+  }
+
+  delete(resource: ResourceName, key: string): void {
+    this.#objects.delete(resource, key);
+  }
+
+  vanish(resource: ResourceName, key: string): void {
+    this.#objects.vanish(resource, key);
+  }
+
+  object(resource: ResourceName, key: string): TestObject | undefined {
+    return this.#objects.get(resource, key);
+  }
+
+  keys(resource: ResourceName): string[] {
+    return this.#objects.keys(resource);
+  }
+
+  condition(resource: ResourceName, key: string, type: string): { readonly status: string; readonly reason?: string; readonly message?: string } | undefined {
+    return this.object(resource, key)?.status?.conditions?.find((condition) => condition.type === type);
+  }
+
+  get events(): readonly TestEvent[] {
+    return [...this.#objects.events, ...this.#notices];
+  }
+
+  /** Runs rules, allocation and both writers until nothing changes; throws when that takes suspiciously long. */
+  settle(): void {
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      if (!this.#round()) return;
+    }
+    throw new Error(`the rules do not come to rest; still changing: ${[...this.compiler.desired.dirtyObjects, ...this.compiler.desired.dirtyRows].slice(0, 5).join(', ')}`);
+  }
+
+  /** Only rules and allocation: what they want is there to be looked at, nothing is carried out. */
+  compile(): void {
+    do this.world.reactor.settle();
+    while (this.allocation.step());
+  }
+
+  /** A row as somebody else makes it. */
+  foreignRow(table: string, uuid: string, columns: Readonly<Record<string, unknown>>, parent?: { readonly table: string; readonly uuid: string; readonly column: string }): void {
+    this.world.rows.apply(this.northbound, this.northbound.insert(table, uuid, columns, parent));
+  }
+
+  rowIds(table: string): string[] {
+    return [...this.northbound.table(table).keys()].map((uuid) => identityOf(this.#idOf(uuid))).toSorted();
+  }
+
+  row(table: string, identity: string): PlainRow | undefined {
+    for (const [uuid, row] of this.northbound.table(table)) if (identityOf(this.#idOf(uuid)) === identity) return this.#plain(row);
+    return undefined;
+  }
+
+  rows(table: string): readonly PlainRow[] {
+    return this.rowIds(table).map((identity) => this.row(table, identity) as PlainRow);
+  }
+
+  #round(): boolean {
+    let changed = false;
+    do {
+      this.world.reactor.settle();
+    } while (this.allocation.step());
+    changed = this.#commitRows() || changed;
+    const { desired } = this.compiler;
+    for (const notice of desired.freshNotices) this.#notices.push({ object: `${notice.resource}/${notice.key}`, type: notice.type, reason: notice.reason, message: notice.message });
+    desired.freshNotices.clear();
+    for (const id of [...desired.objectIds]) {
+      const at = id.indexOf('/');
+      if (!this.#objects.apply(id.slice(0, at) as ResourceName, id.slice(at + 1), desired.object(id as ObjectId))) continue;
+      this.writes++;
+      changed = true;
+    }
+    desired.dirtyObjects.clear();
+    return changed;
+  }
+
+  /** All identities are looked at each time: a test's World is small. */
+  #commitRows(): boolean {
+    const { desired } = this.compiler;
+    const ids = new Set<RowId>([...desired.rowIds, ...this.world.rows.owned]);
+    this.conflicts.clear();
+    let changed = false;
+    for (const id of [...ids].toSorted((a, b) => tableSpec(tableOf(a)).rank - tableSpec(tableOf(b)).rank)) {
+      const context = { rows: this.world.rows, desired, planned: new Map<RowId, Uuid>(), canHold: () => true };
+      for (const verdict of [diffRow(id, context), diffMembers(id, 'all', context)]) changed = this.#carryOut(id, verdict) || changed;
+    }
+    desired.dirtyRows.clear();
+    desired.dirtyMembers.clear();
+    return changed;
+  }
+
+  #carryOut(id: RowId, verdict: Verdict): boolean {
+    if (verdict.kind === 'conflict') this.conflicts.set(id, verdict.message);
+    if (verdict.kind !== 'change') return false;
+    const batch = this.northbound.apply(verdict.edits.filter((edit: Edit) => edit.kind !== 'exists' && edit.kind !== 'owned'));
+    this.world.rows.apply(this.northbound, batch);
+    this.writes++;
+    return batch.length > 0;
+  }
+
+  #idOf(uuid: Uuid): RowId {
+    return this.world.rows.entry(uuid)?.id ?? (`?/${uuid}` as RowId);
+  }
+
+  #plain(row: Row): PlainRow {
+    const name = (atom: unknown): unknown => {
+      const entry = typeof atom === 'string' ? this.world.rows.entry(atom as Uuid) : undefined;
+      return entry === undefined ? atom : entry.id;
+    };
+    return Object.fromEntries(
+      Object.entries(row)
+        .filter(([column]) => column !== '_uuid')
+        .map(([column, value]) => [column, value instanceof Set ? [...value].map(name).toSorted() : value instanceof Map ? Object.fromEntries([...value].toSorted()) : name(value)]),
+    );
+  }
+}

@@ -63,9 +63,13 @@ export const bfdPort = (vpc: string): string => `bfd@${vpc}`;
 /** A router port's binding to one chassis. */
 export const gatewayChassis = (routerPort: string, chassis: string): string => `${routerPort}-${chassis}`;
 
-/** IP objects of a Subnet's own addresses. */
+/** The IP object of the address that connects an underlay Subnet to the overlay. */
 export const u2oIpName = (vpc: string, subnet: string): string => `u2o-interconnection.${vpc}.${subnet}`;
+/** The port and IP object of a Subnet's multicast querier. */
 export const mcastQuerierName = (subnet: string): string => `mcast-querier.${subnet}`;
+/** True for an IP object that belongs to its Subnet, not to a pod or node. */
+export const isSubnetOwnedIp = (name: string): boolean =>
+  name.startsWith('u2o-interconnection.') || name.startsWith('mcast-querier.');
 
 /**
  * A name fit for port groups and address sets, which allow letters, digits, `_` and `.` only. `a-b` and `a.b` come

@@ -1,0 +1,134 @@
+/**
+ * Rules that the network annotations of a pod or of a pod template must keep: for each provider, its addresses, MAC,
+ * pool, family and rates. The same rules bind admission, the controller and the node.
+ */
+
+import { addressProblem, parseAddress } from '../net/address.ts';
+import type { Address } from '../net/address.ts';
+import { cidrContains, parseCidr } from '../net/cidr.ts';
+import type { Cidr } from '../net/cidr.ts';
+import { ofFamily, parseDualCidr, splitList } from '../net/dual.ts';
+import type { Dual } from '../net/dual.ts';
+import { macProblem } from '../net/mac.ts';
+import { Findings } from './finding.ts';
+import type { Finding, Subject } from './finding.ts';
+import type { Labels } from './meta.ts';
+import { podAnnotation } from './well-known.ts';
+import type { PodAnnotationSuffix } from './well-known.ts';
+
+/** Largest value of a 32-bit signed integer, which node agents read rates into. */
+const RATE_MAXIMUM = 2_147_483_647;
+
+/** `<provider>.kubernetes.io/<suffix>`, and `.<interface>` behind it where one interface is meant. */
+const networkKey = /^(ovn|[^/]+\.[^/]+)\.kubernetes\.io\/([a-z_]+)(?:\.[^/]+)?$/;
+
+/** The rules that the annotations break. */
+export const podNetworkFindings = (subject: Subject, annotations: Labels): readonly Finding[] => {
+  const findings = new Findings(subject);
+  for (const [key, value] of Object.entries(annotations)) {
+    const [, provider, suffix] = networkKey.exec(key) ?? [];
+    if (provider === undefined || suffix === undefined) continue;
+    rules.get(suffix)?.({ findings, annotations, provider, key, value });
+  }
+  return findings.list;
+};
+
+interface Annotation {
+  readonly findings: Findings;
+  readonly annotations: Labels;
+  readonly provider: string;
+  readonly key: string;
+  readonly value: string;
+}
+
+const breach = ({ findings, key, value }: Annotation, code: string, problem: string, rule: string): void =>
+  findings.add({ code, field: `metadata.annotations[${key}]`, value, problem, rule });
+
+/** Another annotation of the same provider. */
+const sibling = ({ annotations, provider }: Annotation, suffix: PodAnnotationSuffix): string =>
+  annotations[podAnnotation(provider, suffix)] ?? '';
+
+/** The networks of the Subnet that the pod is bound to, when the annotation says so. */
+const boundCidrs = (annotation: Annotation): Dual<Cidr> | undefined => {
+  const text = sibling(annotation, 'cidr');
+  const result = text === '' ? undefined : parseDualCidr(text);
+  return result?.ok === true ? result : undefined;
+};
+
+const inside = (cidrs: Dual<Cidr>, address: Address): boolean => {
+  const cidr = ofFamily(cidrs, address.family);
+  return cidr !== undefined && cidrContains(cidr, address);
+};
+
+const ipFamily = (annotation: Annotation): void => {
+  const { value } = annotation;
+  if (value !== 'ipv4' && value !== 'ipv6') {
+    breach(annotation, 'PodIpFamilyInvalid', 'is not known', 'it is ipv4 or ipv6');
+    return;
+  }
+  const wanted = value === 'ipv4' ? 4 : 6;
+  for (const item of splitList(sibling(annotation, 'ip_address'))) {
+    const address = addressOf(item);
+    if (address !== undefined && address.family !== wanted)
+      breach(annotation, 'PodIpFamilyInvalid', `contradicts the address ${item}`, 'the address asked for is of the family asked for');
+  }
+};
+
+/** An address, or an address with a prefix. */
+const addressOf = (text: string): Address | undefined =>
+  parseAddress(text) ?? (parseCidr(text) && parseAddress(text.slice(0, text.indexOf('/'))));
+
+const ipAddress = (annotation: Annotation): void => {
+  const cidrs = boundCidrs(annotation);
+  const seen = new Set<number>();
+  for (const item of splitList(annotation.value)) {
+    const rule = 'it is one address, or one of each family with a comma';
+    const address = addressOf(item);
+    if (address === undefined) {
+      breach(annotation, 'PodIpAddressInvalid', item === annotation.value ? `${addressProblem(item)}` : `holds "${item}", which ${addressProblem(item)}`, rule);
+      continue;
+    }
+    if (seen.has(address.family)) breach(annotation, 'PodIpAddressInvalid', `has two IPv${address.family} addresses`, rule);
+    seen.add(address.family);
+    if (cidrs !== undefined && !inside(cidrs, address))
+      breach(annotation, 'PodIpAddressInvalid', `has ${item}, outside of ${sibling(annotation, 'cidr')}`, 'the address lies in the Subnet of the pod');
+  }
+};
+
+const macAddress = (annotation: Annotation): void => {
+  const problem = annotation.value === '' ? undefined : macProblem(annotation.value);
+  if (problem !== undefined) breach(annotation, 'PodMacAddressInvalid', problem, 'leave it out to have one chosen');
+};
+
+/** A list of addresses (pairs behind `;`), unless it is the name of an IPPool. */
+const ipPool = (annotation: Annotation): void => {
+  const value = annotation.value.trim();
+  if (value === '' || (!/[,;]/.test(value) && parseAddress(value) === undefined)) return;
+  const cidrs = boundCidrs(annotation);
+  const parsed: Address[] = [];
+  for (const item of value.split(/[,;]/).map((text) => text.trim())) {
+    const address = parseAddress(item);
+    if (address === undefined)
+      breach(annotation, 'PodIpPoolInvalid', `holds "${item}", which ${addressProblem(item)}`, 'it is a list of addresses, or the name of one IPPool');
+    else parsed.push(address);
+  }
+  if (cidrs !== undefined && parsed.length > 0 && !parsed.some((address) => inside(cidrs, address)))
+    breach(annotation, 'PodIpPoolInvalid', `has no address of ${sibling(annotation, 'cidr')}`, 'some of its addresses lie in the Subnet of the pod');
+};
+
+const rate = (annotation: Annotation): void => {
+  const { value } = annotation;
+  if (!/^\d{1,10}$/.test(value) || Number(value) > RATE_MAXIMUM)
+    breach(annotation, 'PodRateInvalid', 'is no rate', `it is a whole number of megabits, from 0 to ${RATE_MAXIMUM}`);
+};
+
+const rules: ReadonlyMap<string, (annotation: Annotation) => void> = new Map([
+  ['ip_family', ipFamily],
+  ['ip_address', ipAddress],
+  ['mac_address', macAddress],
+  ['ip_pool', ipPool],
+  ['ingress_rate', rate],
+  ['egress_rate', rate],
+  ['ingress_burst', rate],
+  ['egress_burst', rate],
+]);

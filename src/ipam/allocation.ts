@@ -87,13 +87,10 @@ function take(subnet: SubnetState, holder: Holder, chosen: readonly [Space, Offs
   const { holds } = holding
   const id = holding.enrol(holder)
   for (const [space, offset] of chosen) holding.attach(id, subnet, space, offset)
-  let next: number
-  for (let hold = holds.firstHoldOf(id); hold !== none; hold = next) {
-    next = holds.nextOfHolder(hold)
+  holding.detachWhere(id, (hold) => {
     const wanted = chosen.find(([space]) => space.id === holds.spaceOf(hold))
-    if (wanted !== undefined && wanted[0].held.at(holds.slotOf(hold)) !== wanted[1]) holding.detach(hold)
-  }
-  holding.dismissIdle(id)
+    return wanted !== undefined && holding.offsetOf(hold) !== wanted[1]
+  })
 }
 
 class Chooser {

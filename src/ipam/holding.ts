@@ -5,6 +5,7 @@
 
 import type { Holder } from './holder.ts'
 import { Holds, none } from './holds.ts'
+import { compareOffsets } from './offset.ts'
 import type { Offset } from './offset.ts'
 import type { Space, SubnetState } from './space.ts'
 
@@ -89,9 +90,18 @@ export class Holding {
     if (zone !== undefined) this.#onFreed(subnet, space, zone.pool)
   }
 
-  /** Forgets a holder that has nothing. */
-  dismissIdle(holder: number): void {
-    if (this.holds.firstHoldOf(holder) === none) this.holds.removeHolder(holder)
+  /** Detaches those holds of a holder that the predicate names, ascending, and the holder where none is left. */
+  detachWhere(holder: number, goes: (hold: number) => boolean): void {
+    const { holds } = this
+    const going: number[] = []
+    for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) if (goes(hold)) going.push(hold)
+    if (going.length > 1) going.sort((a, b) => compareOffsets(this.offsetOf(a), this.offsetOf(b)))
+    for (const hold of going) this.detach(hold)
+    if (holds.firstHoldOf(holder) === none) holds.removeHolder(holder)
+  }
+
+  offsetOf(hold: number): Offset {
+    return this.spaceOf(hold).held.at(this.holds.slotOf(hold))
   }
 
   /** The hold of that holder on a slot, or -1. */
@@ -194,7 +204,7 @@ export class Holding {
 
 function compareHolders(a: Holder, b: Holder): number {
   const rank = (a.rank ?? Number.POSITIVE_INFINITY) - (b.rank ?? Number.POSITIVE_INFINITY)
-  if (rank < 0 || rank > 0) return rank
+  if (rank !== 0 && !Number.isNaN(rank)) return rank
   return compareTexts(a.claimant, b.claimant) || compareTexts(a.kind, b.kind) || compareTexts(a.key, b.key)
 }
 

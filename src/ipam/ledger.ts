@@ -133,7 +133,7 @@ export class Ledger {
     const { holds } = this.#holding
     const id = this.#holding.enrol(holder)
     for (const [space, offset] of wanted) this.#holding.attach(id, state, space, offset)
-    this.#detachWhere(id, (hold) => {
+    this.#holding.detachWhere(id, (hold) => {
       const space = this.#holding.spaceOf(hold)
       if (this.#holding.subnetOf(hold) !== state) return false
       const offset = space.held.at(holds.slotOf(hold))
@@ -148,7 +148,7 @@ export class Ledger {
     const id = holds.find(kind, key)
     if (id === none) return false
     const touched = new Set<SubnetState>()
-    this.#detachWhere(id, (hold) => {
+    this.#holding.detachWhere(id, (hold) => {
       const state = this.#holding.subnetOf(hold)
       if (subnet !== undefined && state.name !== subnet) return false
       touched.add(state)
@@ -320,17 +320,6 @@ export class Ledger {
   #locate(subnet: SubnetState, address: Address): [Space, Offset] {
     const space = address.family === 4 ? subnet.v4 : subnet.v6
     return [space, toOffset(address.value - space.origin)]
-  }
-
-  /** Detaches those holds of a holder that the predicate names, and the holder where none is left. */
-  #detachWhere(holder: number, goes: (hold: number) => boolean): void {
-    const { holds } = this.#holding
-    let next: number
-    for (let hold = holds.firstHoldOf(holder); hold !== none; hold = next) {
-      next = holds.nextOfHolder(hold)
-      if (goes(hold)) this.#holding.detach(hold)
-    }
-    this.#holding.dismissIdle(holder)
   }
 
   #holdersAt(space: Space, slot: number): Holder[] {

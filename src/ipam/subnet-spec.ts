@@ -8,7 +8,7 @@ import type { Address, Family } from '../net/address.ts'
 import { IntervalSet } from '../net/interval-set.ts'
 import { macToNumber } from '../net/mac.ts'
 import type { Mac } from '../net/mac.ts'
-import { parseRange, parseRangeOrCidr, rangeProblem } from '../net/range.ts'
+import { parseRanges } from '../net/range.ts'
 import type { AddressRange } from '../net/range.ts'
 import type { Zones } from './zones.ts'
 import { cutZones } from './zones.ts'
@@ -64,25 +64,16 @@ export function parseSubnetFields(fields: SubnetFields): SpecResult {
     return { ok: false, code: 'GatewayInvalid', field: 'spec.gateway', value: fields.gateway, problem: `names no IPv${missing} gateway for a dual-stack CIDR` }
   }
 
-  const excluded: AddressRange[] = []
-  for (const item of fields.excludeIps) {
-    const range = parseRange(item)
-    if (range === undefined) return { ok: false, code: 'ExcludeInvalid', field: 'spec.excludeIps', value: item, problem: `${rangeProblem(item)}` }
-    excluded.push(range)
-  }
+  const excluded = parseRanges(fields.excludeIps, 'ranges')
+  if (!excluded.ok) return { ok: false, code: 'ExcludeInvalid', field: 'spec.excludeIps', value: excluded.item, problem: excluded.problem }
 
   const pools: PoolSpec[] = []
   for (const { name, ips } of fields.pools ?? []) {
-    const ranges: AddressRange[] = []
-    for (const item of ips) {
-      const range = parseRangeOrCidr(item)
-      const problem = range === undefined ? (item.includes('/') ? 'is not a CIDR' : `${rangeProblem(item)}`) : undefined
-      if (range === undefined) return { ok: false, code: 'PoolInvalid', field: `IPPool ${name} spec.ips`, value: item, problem: `${problem}` }
-      ranges.push(range)
-    }
-    pools.push({ name, ranges })
+    const parsed = parseRanges(ips, 'ranges-and-cidrs')
+    if (!parsed.ok) return { ok: false, code: 'PoolInvalid', field: `IPPool ${name} spec.ips`, value: parsed.item, problem: parsed.problem }
+    pools.push({ name, ranges: parsed.ranges })
   }
-  const spec = { cidrs: { ...(cidrs.v4 && { v4: cidrs.v4 }), ...(cidrs.v6 && { v6: cidrs.v6 }) }, gateways, excluded, pools, gatewayMacs: fields.gatewayMacs ?? [] }
+  const spec = { cidrs: { ...(cidrs.v4 && { v4: cidrs.v4 }), ...(cidrs.v6 && { v6: cidrs.v6 }) }, gateways, excluded: excluded.ranges, pools, gatewayMacs: fields.gatewayMacs ?? [] }
   return { ok: true, spec }
 }
 

@@ -3,7 +3,7 @@
  * have one standing. What follows from a Subnet's spec alone is here; what is held is not.
  */
 
-import { IntervalSet } from '../net/interval-set.ts'
+import type { IntervalSet } from '../net/interval-set.ts'
 import type { Offset } from './offset.ts'
 import { none } from './holds.ts'
 

@@ -74,6 +74,11 @@ export function compareAddresses(a: Address, b: Address): number {
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0
 }
 
+/** The address `count` further (or back), around the end of the family's numbers. */
+export function stepAddress(address: Address, count: bigint): Address {
+  return { family: address.family, value: BigInt.asUintN(bitsOf(address.family), address.value + count) }
+}
+
 const dot = 46
 const zero = 48
 

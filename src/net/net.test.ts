@@ -2,14 +2,15 @@ import assert from 'node:assert/strict'
 import { isIPv4, isIPv6 } from 'node:net'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { addressProblem, addressSpelling, canonicalAddress, compareAddresses, formatAddress, parseAddress } from './address.ts'
+import { addressProblem, addressSpelling, canonicalAddress, compareAddresses, formatAddress, parseAddress, stepAddress } from './address.ts'
 import type { Address } from './address.ts'
+import { cidrCover } from './cidr-cover.ts'
 import { canonicalCidr, cidrContains, cidrCovers, cidrOf, cidrProblem, cidrSize, cidrsOverlap, firstUsable, formatCidr, isUsable, lastUsable, parseCidr, parseInterfaceAddress, usableCount } from './cidr.ts'
 import type { Cidr } from './cidr.ts'
 import { formatDualAddress, formatDualCidr, parseDualAddress, parseDualCidr, protocolOf, splitList } from './dual.ts'
 import { linkLocal } from './link-local.ts'
 import { macFromBytes, macFromNumber, macProblem, macToNumber, parseMac } from './mac.ts'
-import { formatIntervals, formatRange, parseRange, parseRangeOrCidr, rangeProblem } from './range.ts'
+import { formatIntervals, formatRange, parseRange, parseRangeOrCidr, parseRanges, rangeProblem } from './range.ts'
 
 const v4 = fc.bigInt({ min: 0n, max: (1n << 32n) - 1n }).map((value): Address => ({ family: 4, value }))
 const sparseV6 = fc.array(fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 0xffffn })), { minLength: 8, maxLength: 8 })
@@ -111,6 +112,41 @@ describe('ranges', () => {
       assert.equal(parseRange(wrong), undefined, wrong)
       assert.ok(rangeProblem(wrong))
     }
+  })
+})
+
+describe('lists of ranges and their cover', () => {
+  test('a problem names the item', () => {
+    const parsed = parseRanges(['10.0.0.1', '10.0.0.5..10.0.0.6', '10.0.1.0/24'], 'ranges-and-cidrs')
+    assert.ok(parsed.ok && parsed.ranges.length === 3)
+    assert.deepEqual(parseRanges(['10.0.0.1', 'x/24'], 'ranges-and-cidrs'), { ok: false, item: 'x/24', problem: 'invalid CIDR address: x/24 does not begin with an IP address' })
+    assert.deepEqual(parseRanges(['10.0.0.0/24'], 'ranges'), { ok: false, item: '10.0.0.0/24', problem: 'invalid IP address: 10.0.0.0/24 is not an IP address' })
+  })
+
+  test('covers exactly the range, with blocks that cannot be joined', () => {
+    const range = fc.tuple(address, fc.bigInt({ min: 0n, max: 1n << 40n })).map(([{ family, value }, length]) => {
+      const end = (1n << (family === 4 ? 32n : 128n)) - 1n
+      return { family, first: value, last: value + length > end ? end : value + length }
+    })
+    fc.assert(fc.property(range, (r) => {
+      const blocks = cidrCover(r)
+      let next = r.first
+      for (const [i, block] of blocks.entries()) {
+        assert.equal(block.base, next)
+        assert.deepEqual(cidrOf({ family: r.family, value: block.base }, block.prefix), block, 'is aligned')
+        next = block.base + cidrSize(block)
+        const after = blocks[i + 1]
+        const parent = cidrOf({ family: r.family, value: block.base }, block.prefix - 1)
+        assert.ok(after === undefined || parent === undefined || after.prefix !== block.prefix || !cidrCovers(parent, after), 'could not be joined')
+      }
+      assert.equal(next, r.last + 1n)
+    }))
+    assert.deepEqual(cidrCover({ family: 4, first: 0n, last: (1n << 32n) - 1n }).map(formatCidr), ['0.0.0.0/0'])
+  })
+
+  test('a step goes around the end', () => {
+    assert.equal(formatAddress(stepAddress({ family: 4, value: (1n << 32n) - 1n }, 2n)), '0.0.0.1')
+    assert.equal(formatAddress(stepAddress({ family: 6, value: 0n }, -1n)), 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff')
   })
 })
 

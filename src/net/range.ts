@@ -4,7 +4,7 @@
 
 import { formatAddress, parseAddress } from './address.ts'
 import type { Address, Family } from './address.ts'
-import { cidrSize, parseCidr } from './cidr.ts'
+import { cidrProblem, cidrSize, parseCidr } from './cidr.ts'
 import type { Cidr } from './cidr.ts'
 import type { Interval } from './interval-set.ts'
 
@@ -44,6 +44,25 @@ export function rangeProblem(text: string): string | undefined {
   if (first === undefined) return 'does not begin with an IP address'
   if (last === undefined) return 'does not end with an IP address'
   return first.family === last.family ? 'ends before it begins' : 'mixes IPv4 and IPv6'
+}
+
+export type RangesResult =
+  | { readonly ok: true; readonly ranges: readonly AddressRange[] }
+  | { readonly ok: false; readonly item: string; readonly problem: string }
+
+/** A list of `a`, `a..b` and, where allowed, CIDRs; the problem is a phrase that names the item. */
+export function parseRanges(items: readonly string[], allowed: 'ranges' | 'ranges-and-cidrs'): RangesResult {
+  const ranges: AddressRange[] = []
+  for (const item of items) {
+    const asCidr = allowed === 'ranges-and-cidrs' && item.includes('/')
+    const range = asCidr ? parseRangeOrCidr(item) : parseRange(item)
+    if (range === undefined) {
+      const problem = asCidr ? `invalid CIDR address: ${item} ${cidrProblem(item)}` : `invalid IP address: ${item} ${rangeProblem(item)}`
+      return { ok: false, item, problem }
+    }
+    ranges.push(range)
+  }
+  return { ok: true, ranges }
 }
 
 /** Every address of a block, with the first and the last. */

@@ -162,6 +162,14 @@ export class KubeClient {
     return this.#write('patch', 'PATCH', resource, name, path, options, patch, 'application/merge-patch+json');
   }
 
+  /** Lists merge by their keys; the built-in kinds only. */
+  strategicPatch<T extends KubeObject>(
+    resource: Resource, name: ObjectName, patch: object, options: WriteOptions = {},
+  ): Promise<T> {
+    const path = objectPath(resource, name, options.subresource);
+    return this.#write('patch', 'PATCH', resource, name, path, options, patch, 'application/strategic-merge-patch+json');
+  }
+
   jsonPatch<T extends KubeObject>(
     resource: Resource, name: ObjectName, patch: readonly JsonPatchOperation[], options: WriteOptions = {},
   ): Promise<T> {

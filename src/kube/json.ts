@@ -13,7 +13,7 @@ interface SourceTextJson {
 const sourceTextJson = JSON as unknown as SourceTextJson;
 
 /** A value position followed by 16 digits. It may match inside a string, which costs time and nothing else. */
-const LONG_INTEGER = /[:[,]\s*-?\d{16}/;
+const LONG_INTEGER = /(?:^|[:[,])\s*-?\d{16}/;
 const INTEGER = /^-?\d+$/;
 
 const exactIntegers: SourceReviver = (_key, value, context) => {

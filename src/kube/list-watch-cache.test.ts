@@ -211,7 +211,7 @@ describe('ListWatchCache', () => {
     await until('the connection to be closed', () => watch.closed);
     await passBackoff();
     await nextWatch('10');
-    assert.equal(cache.state, 'synced');
+    await until('the new watch', () => cache.state === 'synced');
   });
 
   it('cuts sooner where the server had begun to send bookmarks', async () => {

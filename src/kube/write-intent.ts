@@ -7,6 +7,8 @@ export type WriteOperation =
   | { readonly kind: 'create'; readonly object: KubeObject }
   | { readonly kind: 'update'; readonly object: KubeObject; readonly subresource?: string }
   | { readonly kind: 'merge-patch'; readonly patch: Readonly<Record<string, unknown>>; readonly subresource?: string }
+  /** Of built-in kinds, whose lists merge by key. */
+  | { readonly kind: 'strategic-patch'; readonly patch: Readonly<Record<string, unknown>>; readonly subresource?: string }
   | { readonly kind: 'json-patch'; readonly patch: readonly JsonPatchOperation[]; readonly subresource?: string }
   | {
     readonly kind: 'delete';
@@ -39,7 +41,7 @@ export type WriteResult =
   | { readonly ok: false; readonly error: KubeError };
 
 const VERBS: Record<WriteOperation['kind'], string> = {
-  'create': 'create', 'update': 'update', 'merge-patch': 'patch', 'json-patch': 'patch', 'delete': 'delete', 'evict': 'evict',
+  'create': 'create', 'update': 'update', 'merge-patch': 'patch', 'strategic-patch': 'patch', 'json-patch': 'patch', 'delete': 'delete', 'evict': 'evict',
 };
 
 export function intentError(intent: WriteIntent, code: KubeErrorCode, detail: string): KubeError {
@@ -86,6 +88,7 @@ async function request(client: KubeClient, intent: WriteIntent, signal: AbortSig
       if (resourceVersion !== undefined) metadata.resourceVersion = resourceVersion;
       return client.update(resource, { ...operation.object, metadata }, { subresource: operation.subresource, signal });
     }
+    case 'strategic-patch':
     case 'merge-patch': {
       const metadata = operation.patch['metadata'];
       const guarded = uid === undefined && resourceVersion === undefined ? operation.patch : {
@@ -96,7 +99,10 @@ async function request(client: KubeClient, intent: WriteIntent, signal: AbortSig
           ...(resourceVersion === undefined ? {} : { resourceVersion }),
         },
       };
-      return client.mergePatch(resource, name, guarded, { subresource: operation.subresource, signal });
+      const options = { subresource: operation.subresource, signal };
+      return operation.kind === 'merge-patch'
+        ? client.mergePatch(resource, name, guarded, options)
+        : client.strategicPatch(resource, name, guarded, options);
     }
     case 'json-patch': {
       const guards: JsonPatchOperation[] = [];

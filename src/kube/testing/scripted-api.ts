@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { KubeClient } from '../client.ts';
 import { connectionTo } from '../connection.ts';
 import { KubeTransport, type TransportOptions } from '../transport.ts';
@@ -13,6 +13,7 @@ export class Exchange {
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
   readonly body: unknown;
+  readonly socket: Socket;
   readonly #response: ServerResponse;
 
   constructor(request: IncomingMessage, response: ServerResponse, body: string) {
@@ -22,6 +23,7 @@ export class Exchange {
     this.query = url.searchParams;
     this.headers = request.headers;
     this.body = body === '' ? undefined : JSON.parse(body);
+    this.socket = request.socket;
     this.#response = response;
   }
 
@@ -77,7 +79,7 @@ export class Exchange {
 
   /** Breaks the connection without an answer, or in the middle of one. */
   reset(): void {
-    this.#response.socket?.resetAndDestroy();
+    this.socket.resetAndDestroy();
   }
 }
 

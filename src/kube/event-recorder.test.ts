@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { EventRecorder, type EventInput, type EventRecorderOptions } from './event-recorder.ts';
+import { PODS, type Resource } from './resource.ts';
+import { ManualClock } from './testing/manual-clock.ts';
+import { ScriptedApi } from './testing/scripted-api.ts';
+import { until } from './testing/until.ts';
+
+const VPCS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'vpcs', kind: 'Vpc', namespaced: false };
+
+describe('EventRecorder', () => {
+  let api: ScriptedApi;
+  let clock: ManualClock;
+  let recorder: EventRecorder;
+  let dropped: string[];
+
+  const open = (options: Partial<EventRecorderOptions> = {}): void => {
+    recorder = new EventRecorder({
+      client: api.client(), component: 'kiln-controller', instance: 'kiln-0', clock,
+      onDropped: (event, why) => dropped.push(`${event.target.name} ${why}`), ...options,
+    });
+  };
+  const about = (name: string, message = 'm', more: Partial<EventInput> = {}): EventInput => ({
+    target: { resource: PODS, namespace: 'ns', name, uid: `uid-${name}` }, type: 'Normal', reason: 'Tested', message, ...more,
+  });
+
+  beforeEach(async () => {
+    api = await ScriptedApi.start();
+    clock = new ManualClock();
+    dropped = [];
+    open();
+  });
+  afterEach(async () => {
+    await recorder.close();
+    await api.close();
+  });
+
+  it('writes what kubectl shows', async () => {
+    recorder.record(about('a', 'bound to 10.16.0.2', { action: 'Bind', related: { resource: VPCS, name: 'v', uid: 'uid-v' } }));
+    const exchange = await api.next();
+    assert.equal(`${exchange.method} ${exchange.path}`, 'POST /api/v1/namespaces/ns/events');
+    const { metadata, ...event } = exchange.body as { metadata: { name: string; namespace: string } } & Record<string, unknown>;
+    assert.match(metadata.name, /^a\.[0-9a-f]{16}$/);
+    assert.deepEqual(event, {
+      apiVersion: 'v1', kind: 'Event', type: 'Normal', reason: 'Tested', message: 'bound to 10.16.0.2', action: 'Bind',
+      involvedObject: { apiVersion: 'v1', kind: 'Pod', namespace: 'ns', name: 'a', uid: 'uid-a' },
+      related: { apiVersion: 'kubeovn.io/v1', kind: 'Vpc', name: 'v', uid: 'uid-v' },
+      source: { component: 'kiln-controller' }, reportingComponent: 'kiln-controller', reportingInstance: 'kiln-0',
+      firstTimestamp: '2030-01-01T00:00:01Z', lastTimestamp: '2030-01-01T00:00:01Z', count: 1,
+    });
+    exchange.json({ metadata });
+  });
+
+  it('keeps Events of cluster-scoped objects in default', async () => {
+    recorder.record(about('v', 'm', { target: { resource: VPCS, name: 'v' } }));
+    const exchange = await api.next();
+    assert.equal(exchange.path, '/api/v1/namespaces/default/events');
+    exchange.json({ metadata: { name: 'x' } });
+  });
+
+  it('raises the count of a repeated Event with one write for many', async () => {
+    recorder.record(about('a'));
+    (await api.next()).json({ metadata: { name: 'x' } });
+    await until('the Event', () => recorder.counters.created === 1);
+    for (let i = 0; i < 9; i++) recorder.record(about('a'));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(api.untaken, 0);
+    clock.advance(5_000);
+    const bump = await api.next();
+    assert.equal(bump.method, 'PATCH');
+    assert.deepEqual(bump.body, { count: 10, lastTimestamp: '2030-01-01T00:00:06Z' });
+    bump.status(404, 'NotFound', 'forgotten');
+    const again = await api.next();
+    assert.equal(again.method, 'POST');
+    assert.equal((again.body as { count: number }).count, 10);
+    again.json({ metadata: { name: 'x' } });
+    await recorder.idle();
+  });
+
+  it('begins a new Event after the window', async () => {
+    recorder.record(about('a'));
+    (await api.next()).json({ metadata: { name: 'x' } });
+    clock.advance(601_000);
+    recorder.record(about('a'));
+    const second = await api.next();
+    assert.equal(second.method, 'POST');
+    assert.equal((second.body as { count: number }).count, 1);
+    second.json({ metadata: { name: 'x' } });
+  });
+
+  it('bounds what one object may say', async () => {
+    open({ perObject: [3, 1] });
+    api.handler = (exchange) => exchange.json({ metadata: { name: 'x' } });
+    for (let i = 0; i < 5; i++) recorder.record(about('chatty', `message ${i}`));
+    recorder.record(about('quiet'));
+    await recorder.idle();
+    assert.equal(recorder.counters.created, 4);
+    assert.deepEqual(dropped, ['chatty object-rate', 'chatty object-rate']);
+  });
+
+  it('bounds rate, queue and requests in flight over all objects', async () => {
+    open({ total: [3, 10], queue: 4 });
+    for (let i = 0; i < 10; i++) recorder.record(about(`o${i}`));
+    const first = await api.next();
+    const second = await api.next();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(api.untaken, 0, 'two at a time');
+    assert.equal(dropped.length, 4);
+    let answered = 0;
+    api.handler = (exchange) => { answered++; exchange.json({ metadata: { name: 'x' } }); };
+    first.json({ metadata: { name: 'x' } });
+    second.json({ metadata: { name: 'x' } });
+    await until('the burst', () => answered === 1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(answered, 1, 'the rate holds the rest');
+    for (let i = 0; i < 4; i++) {
+      clock.advance(110);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await recorder.idle();
+    assert.equal(answered, 4);
+  });
+
+  it('cuts long messages at a character and long reasons', async () => {
+    recorder.record(about('a', 'ü'.repeat(2_000), { reason: 'R'.repeat(300) }));
+    const exchange = await api.next();
+    const { message, reason } = exchange.body as { message: string; reason: string };
+    assert.ok(Buffer.byteLength(message) <= 1024 && Buffer.byteLength(message) >= 1020, `${Buffer.byteLength(message)} bytes`);
+    assert.match(message, /^ü+…$/);
+    assert.equal(reason.length, 128);
+    exchange.json({ metadata: { name: 'x' } });
+  });
+
+  it('tries again what may pass, and gives up the rest in peace', async () => {
+    recorder.record(about('a'));
+    (await api.next()).status(503, 'ServiceUnavailable', 'x');
+    await until('the retry to be planned', () => clock.timers > 0);
+    clock.advance(10_000);
+    (await api.next()).status(403, 'Forbidden', 'no');
+    await recorder.idle();
+    assert.deepEqual(dropped, ['a KUBE_FORBIDDEN']);
+  });
+
+  it('sends nothing while the gate is shut', async () => {
+    open({ gate: () => false });
+    recorder.record(about('a'));
+    await recorder.idle();
+    assert.equal(api.untaken, 0);
+    assert.deepEqual(dropped, ['a fenced']);
+  });
+});

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { KubeWriter, type WriterOptions } from './kube-writer.ts';
+import { type KubeObject, PODS, type Resource } from './resource.ts';
+import { ManualClock } from './testing/manual-clock.ts';
+import { ScriptedApi } from './testing/scripted-api.ts';
+import { until } from './testing/until.ts';
+import type { WriteIntent, WriteOperation, WriteResult } from './write-intent.ts';
+
+const VPCS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'vpcs', kind: 'Vpc', namespaced: false };
+
+describe('KubeWriter', () => {
+  let api: ScriptedApi;
+  let clock: ManualClock;
+  let writer: KubeWriter;
+
+  const open = (options: Partial<WriterOptions> = {}): void => {
+    writer = new KubeWriter({ client: api.client(), clock, random: () => 0.5, ...options });
+  };
+  const patch = (name: string, value: unknown, more: Partial<WriteIntent> = {}): WriteIntent => ({
+    resource: PODS, namespace: 'ns', name, lane: 'object', operation: { kind: 'merge-patch', patch: { value } }, ...more,
+  });
+  const submit = (operation: WriteOperation, more: Partial<WriteIntent> = {}): Promise<WriteResult> =>
+    writer.submit({ resource: VPCS, name: 'v', lane: 'object', operation, ...more });
+  const reply = (name: string, version = '5'): KubeObject => ({ metadata: { name, uid: `uid-${name}`, resourceVersion: version } });
+  const code = (result: WriteResult): string => (result.ok ? 'ok' : result.error.code);
+
+  beforeEach(async () => {
+    api = await ScriptedApi.start();
+    clock = new ManualClock();
+    open();
+  });
+  afterEach(async () => {
+    await writer.close();
+    await api.close();
+  });
+
+  it('sends one request at a time for an object and only the newest wish of a lane', async () => {
+    const results = [writer.submit(patch('a', 1))];
+    const first = await api.next();
+    results.push(writer.submit(patch('a', 2)), writer.submit(patch('a', 3)), writer.submit(patch('a', 'x', { lane: 'status' })));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(api.untaken, 0);
+    first.json(reply('a'));
+    const second = await api.next();
+    assert.deepEqual(second.body, { value: 3 });
+    assert.equal(second.headers['content-type'], 'application/merge-patch+json');
+    second.json(reply('a'));
+    (await api.next()).json(reply('a'));
+    assert.deepEqual((await Promise.all(results)).map(code), ['ok', 'KUBE_SUPERSEDED', 'ok', 'ok']);
+    assert.equal(writer.counters.coalesced, 1);
+    assert.equal(writer.counters.sent, 3);
+  });
+
+  it('bounds what is in flight and lets lanes take turns', async () => {
+    open({ concurrency: 2 });
+    for (let i = 0; i < 6; i++) void writer.submit(patch(`bulk-${i}`, i, { lane: 'bulk' }));
+    void writer.submit(patch('urgent', 0, { lane: 'urgent' }));
+    const first = await api.next();
+    const second = await api.next();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(api.untaken, 0);
+    assert.equal(writer.inFlight, 2);
+    first.json(reply('x'));
+    const third = await api.next();
+    second.json(reply('x'));
+    const fourth = await api.next();
+    assert.ok([third.path, fourth.path].includes('/api/v1/namespaces/ns/pods/urgent'), 'the burst held it up');
+    api.handler = (exchange) => exchange.json(reply('x'));
+    third.json(reply('x'));
+    fourth.json(reply('x'));
+    await writer.idle();
+    assert.equal(writer.counters.succeeded, 7);
+  });
+
+  it('guards by uid and resourceVersion', async () => {
+    const more = { uid: 'u1', resourceVersion: '7' };
+    const results = [
+      submit({ kind: 'merge-patch', patch: { metadata: { labels: { a: 'b' } } }, subresource: 'status' }, more),
+      submit({ kind: 'json-patch', patch: [{ op: 'remove', path: '/spec/x' }] }, { ...more, name: 'w' }),
+      submit({ kind: 'delete', propagation: 'Foreground' }, { ...more, name: 'x' }),
+      submit({ kind: 'update', object: { metadata: { name: 'y' } } }, { ...more, name: 'y' }),
+    ];
+    const bodies: Record<string, unknown> = {};
+    for (let i = 0; i < 4; i++) {
+      const exchange = await api.next();
+      bodies[`${exchange.method} ${exchange.path}`] = exchange.body;
+      exchange.json({ metadata: { name: 'n', uid: 'u1', resourceVersion: '8' } });
+    }
+    assert.deepEqual((await Promise.all(results)).map(code), ['ok', 'ok', 'ok', 'ok']);
+    const root = '/apis/kubeovn.io/v1/vpcs';
+    assert.deepEqual(bodies, {
+      [`PATCH ${root}/v/status`]: { metadata: { labels: { a: 'b' }, uid: 'u1', resourceVersion: '7' } },
+      [`PATCH ${root}/w`]: [
+        { op: 'test', path: '/metadata/uid', value: 'u1' },
+        { op: 'replace', path: '/metadata/resourceVersion', value: '7' },
+        { op: 'remove', path: '/spec/x' },
+      ],
+      [`DELETE ${root}/x`]: {
+        kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'u1', resourceVersion: '7' }, propagationPolicy: 'Foreground',
+      },
+      [`PUT ${root}/y`]: {
+        apiVersion: 'kubeovn.io/v1', kind: 'Vpc', metadata: { name: 'y', uid: 'u1', resourceVersion: '7' },
+      },
+    });
+  });
+
+  it('takes an answer about another object for a failed precondition', async () => {
+    const result = submit({ kind: 'merge-patch', patch: {} }, { uid: 'old' });
+    (await api.next()).json({ metadata: { name: 'v', uid: 'new', resourceVersion: '8' } });
+    assert.equal(code(await result), 'KUBE_PRECONDITION');
+  });
+
+  for (const [status, reason, expected] of [
+    [409, 'Conflict', 'KUBE_CONFLICT'], [409, 'AlreadyExists', 'KUBE_ALREADY_EXISTS'], [404, 'NotFound', 'KUBE_NOT_FOUND'],
+    [403, 'Forbidden', 'KUBE_FORBIDDEN'], [422, 'Invalid', 'KUBE_INVALID'],
+  ] as const) {
+    it(`hands ${reason} to the submitter without a second try`, async () => {
+      const result = submit({ kind: 'create', object: { metadata: { name: 'v' } } });
+      (await api.next()).status(status, reason, 'no');
+      assert.equal(code(await result), expected);
+      assert.equal(api.untaken, 0);
+      assert.deepEqual(writer.counters.failed, { [expected]: 1 });
+    });
+  }
+
+  it('pauses all writes as long as Retry-After says', async () => {
+    open({ concurrency: 1 });
+    const first = writer.submit(patch('a', 1));
+    const second = writer.submit(patch('b', 1));
+    (await api.next()).status(429, 'TooManyRequests', 'slow', {}, { 'retry-after': '3' });
+    await until('the retry to be planned', () => writer.counters.retried === 1);
+    clock.advance(2_900);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(api.untaken, 0);
+    clock.advance(200);
+    (await api.next()).json(reply('b'));
+    (await api.next()).json(reply('a'));
+    assert.deepEqual((await Promise.all([first, second])).map(code), ['ok', 'ok']);
+  });
+
+  it('repeats what may pass, with a growing delay, and gives the last error up', async () => {
+    const delays: number[] = [];
+    open({ attempts: 3, onRetry: (_intent, _error, retryInMs) => delays.push(retryInMs) });
+    const result = writer.submit(patch('a', 1));
+    for (let i = 0; i < 3; i++) {
+      (await api.next()).status(503, 'ServiceUnavailable', 'etcd is away');
+      await until('the answer', () => writer.counters.retried === Math.min(i + 1, 2));
+      clock.advance(10_000);
+    }
+    assert.equal(code(await result), 'KUBE_UNAVAILABLE');
+    assert.deepEqual(delays, [150, 300]);
+  });
+
+  it('sends the newest wish when an older one failed, but not sooner than the older would have been', async () => {
+    const first = writer.submit(patch('a', 1));
+    (await api.next()).status(503, 'ServiceUnavailable', 'x');
+    await until('the retry to be planned', () => writer.counters.retried === 1);
+    const second = writer.submit(patch('a', 2));
+    assert.equal(code(await first), 'KUBE_SUPERSEDED');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(api.untaken, 0);
+    clock.advance(1_000);
+    const exchange = await api.next();
+    assert.deepEqual(exchange.body, { value: 2 });
+    exchange.json(reply('a'));
+    assert.equal(code(await second), 'ok');
+  });
+
+  it('takes a create whose first reply was lost as done when the object is as wanted', async () => {
+    const object = { metadata: { name: 'v', labels: { a: 'b' } }, spec: { list: [1] } };
+    const result = submit({ kind: 'create', object });
+    (await api.next()).reset();
+    await until('the retry to be planned', () => writer.counters.retried === 1);
+    clock.advance(1_000);
+    (await api.next()).status(409, 'AlreadyExists', 'exists');
+    const live = {
+      apiVersion: 'kubeovn.io/v1', kind: 'Vpc', metadata: { ...object.metadata, uid: 'u', resourceVersion: '9' },
+      spec: { list: [1], defaulted: true },
+    };
+    const look = await api.next();
+    assert.equal(look.method, 'GET');
+    look.json(live);
+    assert.deepEqual(await result, { ok: true, object: live });
+  });
+
+  it('does not take another\'s object for its own lost create', async () => {
+    const result = submit({ kind: 'create', object: { metadata: { name: 'v' }, spec: { x: 1 } } as KubeObject });
+    (await api.next()).reset();
+    await until('the retry to be planned', () => writer.counters.retried === 1);
+    clock.advance(1_000);
+    (await api.next()).status(409, 'AlreadyExists', 'exists');
+    (await api.next()).json({ apiVersion: 'kubeovn.io/v1', kind: 'Vpc', metadata: { name: 'v' }, spec: { x: 2 } });
+    assert.equal(code(await result), 'KUBE_ALREADY_EXISTS');
+  });
+
+  it('takes a delete whose first reply was lost as done when the object is gone', async () => {
+    const result = submit({ kind: 'delete' }, { uid: 'u' });
+    (await api.next()).reset();
+    await until('the retry to be planned', () => writer.counters.retried === 1);
+    clock.advance(1_000);
+    (await api.next()).status(404, 'NotFound', 'gone');
+    assert.deepEqual(await result, { ok: true, object: undefined });
+  });
+
+  it('asks the gate right before each send, repeated ones included', async () => {
+    let leader = true;
+    open({ gate: () => leader });
+    const result = writer.submit(patch('a', 1));
+    (await api.next()).status(503, 'ServiceUnavailable', 'x');
+    await until('the retry to be planned', () => writer.counters.retried === 1);
+    leader = false;
+    clock.advance(10_000);
+    assert.equal(code(await result), 'KUBE_FENCED');
+    assert.equal(code(await writer.submit(patch('b', 1))), 'KUBE_FENCED');
+    assert.equal(api.untaken, 0);
+    await writer.idle();
+  });
+
+  it('writes the first of a key at once and the next no sooner than its interval', async () => {
+    api.handler = (exchange) => exchange.json(reply('a'));
+    const more = { lane: 'status', minIntervalMs: 1_000 };
+    assert.equal(code(await writer.submit(patch('a', 1, more))), 'ok');
+    clock.advance(300);
+    const replaced = writer.submit(patch('a', 2, more));
+    const last = writer.submit(patch('a', 3, more));
+    assert.equal(code(await writer.submit(patch('a', 'other lane'))), 'ok');
+    assert.equal(code(await replaced), 'KUBE_SUPERSEDED');
+    clock.advance(699);
+    assert.equal(writer.queued, 1);
+    assert.equal(writer.inFlight, 0);
+    clock.advance(1);
+    assert.equal(code(await last), 'ok');
+    assert.equal(writer.counters.sent, 3);
+  });
+
+  it('keeps nothing of keys that are done', async () => {
+    api.handler = (exchange) => exchange.json(reply('a'));
+    for (let i = 0; i < 50; i++) void writer.submit(patch(`p${i}`, 1, { minIntervalMs: 1_000 }));
+    await writer.idle();
+    clock.advance(1_000);
+    assert.equal(clock.timers, 0);
+  });
+
+  it('takes back what was not sent', async () => {
+    open({ concurrency: 1 });
+    void writer.submit(patch('a', 1));
+    const blocked = writer.submit(patch('b', 1));
+    const first = await api.next();
+    assert.equal(writer.cancel({ resource: PODS, namespace: 'ns', name: 'b', lane: 'object' }), true);
+    assert.equal(writer.cancel({ resource: PODS, namespace: 'ns', name: 'b', lane: 'object' }), false);
+    assert.equal(code(await blocked), 'KUBE_SUPERSEDED');
+    first.json(reply('a'));
+    await writer.idle();
+    assert.equal(writer.counters.sent, 1);
+  });
+
+  it('does not repeat an eviction that a budget forbids, and finds the version of an old server', async () => {
+    const result = writer.submit({ resource: PODS, namespace: 'ns', name: 'a', lane: 'evict', uid: 'u', operation: { kind: 'evict' } });
+    const modern = await api.next();
+    assert.equal((modern.body as KubeObject).apiVersion, 'policy/v1');
+    modern.status(400, 'BadRequest', 'no kind "Eviction" is registered for version "policy/v1"');
+    const old = await api.next();
+    assert.equal(old.path, '/api/v1/namespaces/ns/pods/a/eviction');
+    assert.equal((old.body as KubeObject).apiVersion, 'policy/v1beta1');
+    old.status(429, 'TooManyRequests', 'budget', { causes: [{ reason: 'DisruptionBudget', message: 'needs 1' }] });
+    assert.equal(code(await result), 'KUBE_DISRUPTION_BUDGET');
+  });
+
+  it('resolves everything when it is closed', async () => {
+    open({ concurrency: 1 });
+    const results = [writer.submit(patch('a', 1)), writer.submit(patch('b', 1))];
+    await api.next();
+    await writer.close();
+    assert.deepEqual((await Promise.all(results)).map(code), ['KUBE_CLOSED', 'KUBE_CLOSED']);
+    assert.equal(code(await writer.submit(patch('c', 1))), 'KUBE_CLOSED');
+  });
+});

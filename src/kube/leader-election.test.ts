@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { LeaderElection, type LeaderElectionOptions } from './leader-election.ts';
+import { LeaseApi } from './testing/lease-api.ts';
+import { ManualClock } from './testing/manual-clock.ts';
+import { ScriptedApi } from './testing/scripted-api.ts';
+import { until } from './testing/until.ts';
+
+describe('LeaderElection', () => {
+  let api: ScriptedApi;
+  let server: LeaseApi;
+  let clock: ManualClock;
+  let elections: LeaderElection[];
+  let told: string[];
+
+  const candidate = (identity: string, options: Partial<LeaderElectionOptions> = {}): LeaderElection => {
+    const election = new LeaderElection({
+      client: api.client(), namespace: 'ns', name: 'l', identity, clock, random: () => 0,
+      onGained: (transitions) => told.push(`${identity} gained ${transitions}`),
+      onLost: (reason) => told.push(`${identity} lost: ${reason}`),
+      ...options,
+    }).start();
+    elections.push(election);
+    return election;
+  };
+  /** Moves time on in steps, letting I/O settle between them. */
+  const pass = async (ms: number): Promise<void> => {
+    for (let left = ms; left > 0; left -= 500) {
+      clock.advance(Math.min(500, left));
+      // Client and server share this event loop: so many of its rounds see any request through.
+      for (let round = 0; round < 60; round++) await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+
+  beforeEach(async () => {
+    api = await ScriptedApi.start();
+    server = new LeaseApi(api);
+    clock = new ManualClock();
+    elections = [];
+    told = [];
+  });
+  afterEach(async () => {
+    server.fault = undefined;
+    await Promise.all(elections.map((election) => election.stop()));
+    await api.close();
+  });
+
+  it('makes the Lease, renews it, and frees it when it stops', async () => {
+    const a = candidate('a');
+    await until('leadership', () => a.isLeader());
+    assert.equal(server.lease?.spec?.holderIdentity, 'a');
+    assert.equal(server.lease?.spec?.leaseDurationSeconds, 15);
+    assert.match(String(server.lease?.spec?.renewTime), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+    await pass(30_000);
+    assert.equal(a.isLeader(), true);
+    assert.ok(server.writes >= 10, `${server.writes} renewals in 30 s`);
+    await a.stop();
+    assert.equal(a.isLeader(), false);
+    assert.equal(server.lease?.spec?.holderIdentity, '');
+    assert.deepEqual(told, ['a gained 0', 'a lost: released']);
+  });
+
+  it('has one leader at most, and the next takes over a freed Lease at once', async () => {
+    const a = candidate('a');
+    await until('leadership', () => a.isLeader());
+    const b = candidate('b');
+    await pass(40_000);
+    assert.deepEqual([a.isLeader(), b.isLeader()], [true, false]);
+    assert.equal(b.holder, 'a');
+    await a.stop();
+    await pass(3_000);
+    assert.equal(b.isLeader(), true);
+    assert.deepEqual(told, ['a gained 0', 'a lost: released', 'b gained 1']);
+  });
+
+  it('stops by the clock alone when renewals hang, before another may begin', async () => {
+    const a = candidate('a');
+    await until('leadership', () => a.isLeader());
+    server.fault = () => true;
+    clock.advance(9_999);
+    assert.equal(a.isLeader(), true);
+    clock.advance(1);
+    assert.equal(a.isLeader(), false, 'no callback was needed');
+    await until('the loss to be told', () => told.length === 2);
+    assert.deepEqual(told, ['a gained 0', 'a lost: expired']);
+  });
+
+  it('stops when renewals are refused, and the other waits out the whole duration', async () => {
+    const a = candidate('a');
+    await until('leadership', () => a.isLeader());
+    let refusing = false;
+    const b = candidate('b', { client: api.client({ userAgent: 'b' }) });
+    await pass(4_000);
+    server.fault = (exchange) => {
+      if (!refusing || exchange.headers['user-agent'] === 'b') return false;
+      exchange.status(401, 'Unauthorized', 'Unauthorized');
+      return true;
+    };
+    refusing = true;
+    let overlap = 0;
+    let tookOver: number | undefined;
+    const start = clock.now();
+    for (let i = 0; i < 60; i++) {
+      await pass(500);
+      if (a.isLeader() && b.isLeader()) overlap++;
+      if (b.isLeader()) tookOver ??= clock.now() - start;
+    }
+    assert.equal(overlap, 0);
+    assert.equal(a.isLeader(), false);
+    assert.ok(tookOver !== undefined && tookOver >= 12_000 && tookOver <= 20_000, `took over after ${tookOver} ms`);
+    assert.deepEqual(told, ['a gained 0', 'a lost: expired', 'b gained 1']);
+  });
+
+  it('counts its right from the start of a renewal, not from the reply', async () => {
+    let held: (() => void) | undefined;
+    server.fault = (exchange) => {
+      if (exchange.method !== 'POST') return false;
+      server.fault = undefined;
+      held = () => exchange.json({ metadata: { name: 'l', namespace: 'ns', resourceVersion: '9' }, spec: exchange.body && (exchange.body as { spec: object }).spec });
+      return true;
+    };
+    const a = candidate('a');
+    await until('the request', () => held !== undefined);
+    clock.advance(4_000);
+    held?.();
+    await until('leadership', () => a.isLeader());
+    assert.equal(a.leaderForMs, 6_000);
+  });
+
+  it('judges another holder by what it sees change, not by the holder\'s clock', async () => {
+    server.set({ holderIdentity: 'z', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' });
+    const a = candidate('a');
+    await pass(10_000);
+    server.set({ holderIdentity: 'z', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:10.000000Z' });
+    await pass(14_000);
+    assert.equal(a.isLeader(), false);
+    await pass(6_000);
+    assert.equal(a.isLeader(), true);
+  });
+
+  it('gives way when another holds the Lease all the same', async () => {
+    const a = candidate('a');
+    await until('leadership', () => a.isLeader());
+    server.set({ holderIdentity: 'thief', leaseDurationSeconds: 15, renewTime: 'x' });
+    await pass(3_000);
+    assert.equal(a.isLeader(), false);
+    assert.deepEqual(told, ['a gained 0', 'a lost: taken']);
+  });
+
+  it('refuses times that could let two lead', () => {
+    assert.throws(() => new LeaderElection({
+      client: api.client(), namespace: 'ns', name: 'l', leaseDurationMs: 10_000, renewDeadlineMs: 10_000,
+    }), RangeError);
+  });
+
+  it('has an identity of its own in each process', () => {
+    const make = (): string => new LeaderElection({ client: api.client(), namespace: 'ns', name: 'l' }).identity;
+    assert.notEqual(make(), make());
+  });
+});

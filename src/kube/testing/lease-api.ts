@@ -1,0 +1,40 @@
+import type { Lease } from '../lease.ts';
+import type { Exchange, ScriptedApi } from './scripted-api.ts';
+
+/** Answers requests for one Lease as an API server does, and can be made to fail. */
+export class LeaseApi {
+  lease: Lease | undefined;
+  /** Answers an exchange instead, where it returns true. */
+  fault: ((exchange: Exchange) => boolean) | undefined;
+  /** Writes of the Lease that were carried out. */
+  writes = 0;
+  #version = 1;
+
+  constructor(api: ScriptedApi) {
+    api.handler = (exchange) => {
+      if (this.fault?.(exchange) !== true) this.#answer(exchange);
+    };
+  }
+
+  /** Changes the Lease as another program would. */
+  set(spec: NonNullable<Lease['spec']>): void {
+    this.#version++;
+    this.lease = { metadata: { name: 'l', namespace: 'ns', uid: 'lease-uid', resourceVersion: String(this.#version) }, spec };
+  }
+
+  #answer(exchange: Exchange): void {
+    if (exchange.method === 'GET') {
+      if (this.lease === undefined) exchange.status(404, 'NotFound', 'leases "l" not found');
+      else exchange.json(this.lease);
+      return;
+    }
+    const wanted = exchange.body as Lease;
+    if (exchange.method === 'POST' ? this.lease !== undefined : wanted.metadata.resourceVersion !== this.lease?.metadata.resourceVersion) {
+      exchange.status(409, exchange.method === 'POST' ? 'AlreadyExists' : 'Conflict', 'changed meanwhile');
+      return;
+    }
+    this.writes++;
+    this.set(wanted.spec ?? {});
+    exchange.json(this.lease);
+  }
+}

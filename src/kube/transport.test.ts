@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { KubeClient } from './client.ts';
+import { connectionTo } from './connection.ts';
+import { Discovery } from './discovery.ts';
+import { type KubeErrorCode, KubeError } from './errors.ts';
+import { ENDPOINT_SLICES, PODS } from './resource.ts';
+import { ScriptedApi } from './testing/scripted-api.ts';
+import { KubeTransport } from './transport.ts';
+
+const NAME = { namespace: 'ns', name: 'a' };
+
+describe('requests', () => {
+  let api: ScriptedApi;
+  let client: KubeClient;
+
+  beforeEach(async () => {
+    api = await ScriptedApi.start();
+    client = api.client({ timeoutMs: 1_000 });
+  });
+  afterEach(() => api.close());
+
+  const failing = async (promise: Promise<unknown>): Promise<KubeError> => {
+    const error = await promise.then(() => undefined, (reason: unknown) => reason);
+    assert.ok(error instanceof KubeError, `${error}`);
+    return error;
+  };
+
+  for (const [status, reason, code, retryable] of [
+    [400, 'BadRequest', 'KUBE_BAD_REQUEST', false], [401, 'Unauthorized', 'KUBE_UNAUTHORIZED', true],
+    [403, 'Forbidden', 'KUBE_FORBIDDEN', false], [404, 'NotFound', 'KUBE_NOT_FOUND', false],
+    [409, 'Conflict', 'KUBE_CONFLICT', false], [410, 'Expired', 'KUBE_GONE', false],
+    [413, 'RequestEntityTooLarge', 'KUBE_TOO_LARGE', false], [422, 'Invalid', 'KUBE_INVALID', false],
+    [429, 'TooManyRequests', 'KUBE_TOO_MANY_REQUESTS', true], [500, 'InternalError', 'KUBE_INTERNAL', true],
+    [503, 'ServiceUnavailable', 'KUBE_UNAVAILABLE', true], [504, 'Timeout', 'KUBE_TIMEOUT', true],
+  ] as const satisfies readonly (readonly [number, string, KubeErrorCode, boolean])[]) {
+    it(`gives ${status} the code ${code}`, async () => {
+      api.handler = (exchange) => exchange.status(status, reason, 'because', {}, { 'retry-after': '2' });
+      const error = await failing(client.get(PODS, NAME));
+      assert.deepEqual([error.code, error.retryable, error.status, error.reason], [code, retryable, status, reason]);
+      assert.equal(error.message, 'get pods ns/a: because');
+      assert.equal(error.retryAfterMs, 2_000);
+    });
+  }
+
+  it('tells what is special about a failure', async () => {
+    for (const [code, status, body] of [
+      ['KUBE_NOT_SERVED', 404, '404 page not found\n'],
+      ['KUBE_PRECONDITION', 409, { reason: 'Conflict', message: 'Precondition failed: UID in precondition: x, UID in object meta: y' }],
+      ['KUBE_PRECONDITION', 422, { reason: 'Invalid', details: { causes: [{ reason: 'FieldValueInvalid', field: 'metadata.uid' }] } }],
+      ['KUBE_NAMESPACE_TERMINATING', 403, { reason: 'Forbidden', details: { causes: [{ reason: 'NamespaceTerminating' }] } }],
+    ] as const) {
+      api.handler = (exchange) =>
+        (typeof body === 'string' ? exchange.text(body, status) : exchange.json({ kind: 'Status', ...body }, status));
+      assert.equal((await failing(client.get(PODS, NAME))).code, code);
+    }
+  });
+
+  it('reads once more over a new connection when one breaks, but does not write again', async () => {
+    const reading = client.get(PODS, NAME);
+    (await api.next()).reset();
+    (await api.next()).json({ metadata: { name: 'a' } });
+    assert.deepEqual(await reading, { metadata: { name: 'a' } });
+    const writing = failing(client.mergePatch(PODS, NAME, {}));
+    (await api.next()).reset();
+    const error = await writing;
+    assert.deepEqual([error.code, error.outcomeUnknown], ['KUBE_DISCONNECTED', true]);
+    assert.equal(api.untaken, 0);
+  });
+
+  it('does not take half an answer for one', async () => {
+    const writing = failing(client.mergePatch(PODS, NAME, {}));
+    const exchange = await api.next();
+    exchange.open().write('{"metadata":');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    exchange.reset();
+    assert.equal((await writing).code, 'KUBE_DISCONNECTED');
+  });
+
+  it('knows a request that surely was not sent', async () => {
+    const { port } = api;
+    const other = await ScriptedApi.start();
+    const closed = other.port;
+    await other.close();
+    assert.notEqual(port, closed);
+    const transport = new KubeTransport(connectionTo({ server: `http://127.0.0.1:${closed}` }));
+    const error = await failing(transport.request({ subject: { verb: 'get', resource: 'x' }, method: 'GET', path: '/' }));
+    assert.deepEqual([error.code, error.outcomeUnknown], ['KUBE_UNREACHABLE', false]);
+    await transport.close();
+  });
+
+  it('does not wait for ever', async () => {
+    assert.equal((await failing(client.get(PODS, NAME))).code, 'KUBE_TIMEOUT');
+  });
+
+  it('sends no more at once than it may', async () => {
+    client = api.client({ connections: 2 });
+    const requests = [1, 2, 3].map(() => client.get(PODS, NAME));
+    const first = await api.next();
+    const second = await api.next();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    assert.equal(api.untaken, 0);
+    first.json({});
+    (await api.next()).json({});
+    second.json({});
+    await Promise.all(requests);
+  });
+
+  it('keeps a path prefix of the server and refuses after close', async () => {
+    const transport = new KubeTransport(connectionTo({ server: `http://127.0.0.1:${api.port}/k8s/clusters/c-1/`, token: 't' }));
+    const asked = transport.request({ subject: { verb: 'get', resource: 'x' }, method: 'GET', path: '/version' });
+    const exchange = await api.next();
+    assert.equal(exchange.path, '/k8s/clusters/c-1/version');
+    assert.equal(exchange.headers.authorization, 'Bearer t');
+    exchange.json({});
+    await asked;
+    await transport.close();
+    const late = transport.request({ subject: { verb: 'get', resource: 'x' }, method: 'GET', path: '/' });
+    assert.equal((await failing(late)).code, 'KUBE_CLOSED');
+  });
+
+  it('falls back by discovery', async () => {
+    api.handler = (exchange) => {
+      if (exchange.path === '/apis/discovery.k8s.io/v1beta1') {
+        exchange.json({ resources: [{ name: 'endpointslices' }, { name: 'endpointslices/status' }] });
+      } else exchange.text('404 page not found\n', 404);
+    };
+    const discovery = new Discovery(client);
+    assert.equal((await discovery.firstServed(ENDPOINT_SLICES))?.version, 'v1beta1');
+    assert.equal(await discovery.serves(PODS), false);
+    const slices = ENDPOINT_SLICES[1];
+    assert.ok(slices !== undefined);
+    assert.deepEqual([await discovery.serves(slices, 'status'), await discovery.serves(slices, 'scale')], [true, false]);
+  });
+});

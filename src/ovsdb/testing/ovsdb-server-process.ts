@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,6 +25,13 @@ export interface OvsdbServerOptions {
   readonly tcp?: boolean;
   /** Listen for TLS on a port of 127.0.0.1 that the system chooses. */
   readonly ssl?: ServerTlsFiles;
+}
+
+/** A schema file as far as a test changes one. */
+export interface SchemaJson {
+  version: string;
+  cksum?: string;
+  tables: Record<string, { columns: Record<string, unknown>; isRoot?: boolean }>;
 }
 
 /** How a member of a cluster begins; used by `OvsdbCluster`. */
@@ -108,10 +115,7 @@ export class OvsdbServerProcess {
         `--log-file=${this.#logFile}`,
         `--unixctl=${this.control}`,
         `--remote=p${this.unix}`,
-        ...(tcp === true ? [`--remote=ptcp:${this.#tcpPort}:127.0.0.1`] : []),
-        ...(ssl === undefined
-          ? []
-          : [`--remote=pssl:${this.#sslPort}:127.0.0.1`, `--ca-cert=${ssl.ca}`, `--certificate=${ssl.cert}`, `--private-key=${ssl.key}`]),
+        ...(ssl === undefined ? [] : [`--ca-cert=${ssl.ca}`, `--certificate=${ssl.cert}`, `--private-key=${ssl.key}`]),
         this.#databaseFile,
       ],
       { cwd: this.directory, stdio: 'ignore', env: { ...process.env, OVS_RUNDIR: this.directory } },
@@ -123,7 +127,8 @@ export class OvsdbServerProcess {
       if (child.exitCode !== null) throw new Error(`ovsdb-server ended with ${child.exitCode}: ${await this.log()}`);
       return existsSync(this.control) && (await this.#answers());
     });
-    await this.#readPorts();
+    if (tcp === true) this.#tcpPort = await this.#listen('ptcp', this.#tcpPort);
+    if (ssl !== undefined) this.#sslPort = await this.#listen('pssl', this.#sslPort);
   }
 
   /** SIGKILL, and waits until the process is gone. */
@@ -156,6 +161,15 @@ export class OvsdbServerProcess {
     return (await run('ovs-appctl', ['-t', this.control, ...command])).stdout;
   }
 
+  /** Converts the database to a changed schema while it is served, as an upgrade of OVN does. */
+  async convert(change: (schema: SchemaJson) => void): Promise<void> {
+    const schema = JSON.parse(await readFile(this.#options.schemaFile ?? northboundSchemaFile, 'utf8')) as SchemaJson;
+    change(schema);
+    const file = join(this.directory, 'converted.ovsschema');
+    await writeFile(file, JSON.stringify(schema));
+    await run('ovsdb-client', ['--timeout=20', 'convert', this.unix, file]);
+  }
+
   async #answers(): Promise<boolean> {
     return this.appctl('version').then(
       () => true,
@@ -163,13 +177,16 @@ export class OvsdbServerProcess {
     );
   }
 
-  /** Which ports the system chose is only in the log. */
-  async #readPorts(): Promise<void> {
-    const ports = [...(await this.log()).matchAll(/p(tcp|ssl):\d+:127\.0\.0\.1: listening on port (\d+)/g)];
-    for (const [, kind, port] of ports) {
-      if (kind === 'tcp') this.#tcpPort = Number(port);
-      else this.#sslPort = Number(port);
-    }
+  /** Which port the system chose is only in the log, with no word of the protocol: so one is opened after the other. */
+  async #listen(protocol: 'ptcp' | 'pssl', port: number): Promise<number> {
+    await this.appctl('ovsdb-server/add-remote', `${protocol}:${port}:127.0.0.1`);
+    if (port !== 0) return port;
+    const listening = (log: string): RegExpMatchArray[] => [...log.matchAll(/:127\.0\.0\.1: listening on port (\d+)/g)];
+    const before = this.#tcpPort;
+    const ports = listening(await this.log()).map((match) => Number(match[1]));
+    const found = ports.findLast((candidate) => candidate !== before);
+    if (found === undefined) throw new Error(`ovsdb-server does not say on which port it listens: ${await this.log()}`);
+    return found;
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { deleteRows, insert, newUuid, OvsdbSession, zeroUuid, type OvsdbErrorCode } from './index.ts';
+import { OvsdbCluster } from './testing/ovsdb-cluster.ts';
+import { commit, openSession } from './testing/open-session.ts';
+import { until } from './testing/ovsdb-server-process.ts';
+import { TamperingProxy } from './testing/tampering-proxy.ts';
+
+let cluster: OvsdbCluster;
+before(async () => (cluster = await OvsdbCluster.start()));
+after(() => cluster.stop());
+
+/** Tries until the session has a leader again: what a caller of `transact` has to do. */
+async function commitSometime(session: OvsdbSession, name: string): Promise<void> {
+  const uuid = newUuid();
+  await until(`${name} is written`, async () => {
+    await session.untilSynced();
+    if (session.replica.table('Logical_Switch').has(uuid)) return true;
+    const outcome = await session.transact([insert('Logical_Switch', { name }, uuid)], { timeoutMs: 5_000 });
+    return outcome.ok || outcome.error.code === 'OVSDB_DUPLICATE_UUID';
+  });
+}
+
+test('leaderOnly finds the leader among the members', async (t) => {
+  const { session, errors } = openSession(t, cluster.endpoints, { leaderOnly: true });
+  await session.untilSynced();
+  assert.equal(session.endpoint, (await cluster.leader()).unix);
+  assert.ok(errors.every(({ code }) => code === 'OVSDB_NOT_LEADER'));
+});
+
+test('a follower serves a session that does not ask for the leader', async (t) => {
+  const leader = await cluster.leader();
+  const follower = cluster.members.find((member) => member !== leader)!;
+  const { session } = openSession(t, [follower.unix]);
+  await session.untilSynced();
+  await commit(session, [insert('Logical_Switch', { name: 'by a follower' })]);
+});
+
+test('a lost connection is resumed where it ended: only what changed meanwhile is read', async (t) => {
+  const leader = await cluster.leader();
+  const proxy = await TamperingProxy.start(leader.unix);
+  t.after(() => proxy.stop());
+  const { session } = openSession(t, [leader.unix]);
+  const { session: away, batches } = openSession(t, [proxy.endpoint]);
+  await Promise.all([session.untilSynced(), away.untilSynced()]);
+  const [old, fresh] = [newUuid(), newUuid()];
+  // A server keeps the history of no more than the database's own size.
+  await commit(session, Array.from({ length: 200 }, () => insert('Load_Balancer', {})));
+  await commit(session, [insert('Logical_Switch', { name: 'before' }, old)]);
+  await until('the rows have come', () => away.replica.table('Logical_Switch').has(old));
+
+  batches.length = 0;
+  proxy.judgeServer = () => 'disconnect';
+  proxy.disconnectAll();
+  await until('the loss is seen', () => away.state === 'stale');
+  await commit(session, [insert('Logical_Switch', { name: 'meanwhile' }, fresh), deleteRows('Logical_Switch', old)]);
+  proxy.fromServer.length = 0;
+  proxy.judgeServer = () => 'pass';
+  await away.untilSynced();
+
+  const replies = proxy.fromServer.flatMap(({ result }) => (Array.isArray(result) ? [result as unknown[]] : []));
+  assert.equal(replies.length, 1);
+  const [found, lastTxnId, updates] = replies[0]!;
+  assert.equal(found, true);
+  assert.notEqual(lastTxnId, zeroUuid);
+  assert.deepEqual(Object.keys(updates as object), ['Logical_Switch']);
+  assert.deepEqual(
+    new Set(batches.flat().map(({ kind, uuid }) => `${kind} ${uuid}`)),
+    new Set([`insert ${fresh}`, `delete ${old}`]),
+  );
+  for (const table of ['Logical_Switch', 'Load_Balancer']) assert.deepEqual(away.replica.table(table), session.replica.table(table));
+});
+
+test('a leader killed with -9, and started again: the session goes to the new one and goes on', async (t) => {
+  const { session, errors } = openSession(t, cluster.endpoints, { leaderOnly: true, probeIntervalMs: 1_000 });
+  await session.untilSynced();
+  await commitSometime(session, 'before the kill');
+  const rows = new Set(session.replica.table('Logical_Switch').keys());
+  const lost = await cluster.leader();
+  await lost.kill();
+  await commitSometime(session, 'after the kill');
+  assert.equal(session.endpoint, (await cluster.leader()).unix);
+  assert.notEqual(session.endpoint, lost.unix);
+  assert.ok([...rows].every((uuid) => session.replica.table('Logical_Switch').has(uuid)));
+  const expected: OvsdbErrorCode[] = ['OVSDB_DISCONNECTED', 'OVSDB_CONNECT_FAILED', 'OVSDB_NOT_LEADER', 'OVSDB_CLUSTER_DISCONNECTED', 'OVSDB_STALE_SERVER'];
+  assert.deepEqual(errors.filter(({ code }) => !expected.includes(code)), []);
+  await lost.restart();
+});
+
+test('a leader that hands its office over is left, without having died', async (t) => {
+  const { session, errors } = openSession(t, cluster.endpoints, { leaderOnly: true });
+  await session.untilSynced();
+  const first = await cluster.leader();
+  assert.equal(session.endpoint, first.unix);
+  errors.length = 0;
+  await until('another member leads', async () => {
+    await first.appctl('cluster/failure-test', 'transfer-leadership');
+    return errors.length > 0;
+  });
+  assert.equal(errors[0]!.code, 'OVSDB_NOT_LEADER');
+  assert.equal(errors[0]!.endpoint, first.unix);
+  await commitSometime(session, 'after the handover');
+  assert.notEqual(session.endpoint, first.unix);
+});
+
+test('a member without the majority is left', async (t) => {
+  const leader = await cluster.leader();
+  const followers = cluster.members.filter((member) => member !== leader);
+  const { session, errors } = openSession(t, [leader.unix]);
+  await session.untilSynced();
+  for (const member of followers) member.pause();
+  await until('the session leaves it', () => errors.some(({ code }) => code === 'OVSDB_CLUSTER_DISCONNECTED'));
+  assert.equal(session.replica.status, 'stale');
+  for (const member of followers) member.resume();
+  await session.untilSynced();
+});
+
+test('a member that is behind what was read from another is refused', async (t) => {
+  const leader = await cluster.leader();
+  const behind = cluster.members.find((member) => member !== leader)!;
+  const ahead = await TamperingProxy.start(leader.unix);
+  t.after(() => ahead.stop());
+  // The index that the proxy's server reports is beyond that of all others: as if they had not caught up yet.
+  const later = 1_000_000;
+  ahead.judgeServer = (message) => {
+    const rows = (message.result as { Database?: Record<string, { new: { index: unknown } }> } | undefined)?.Database;
+    for (const row of Object.values(rows ?? {})) row.new.index = later;
+    return 'pass';
+  };
+  const { session, errors } = openSession(t, [ahead.endpoint, behind.unix]);
+  await session.untilSynced();
+  ahead.disconnectAll();
+  await until('the session is back at the first', () => session.generation === 2);
+  assert.deepEqual(errors.map(({ code, endpoint }) => [code, endpoint]), [
+    ['OVSDB_DISCONNECTED', ahead.endpoint],
+    ['OVSDB_STALE_SERVER', behind.unix],
+  ]);
+});

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test, type TestContext } from 'node:test';
+import { promisify } from 'node:util';
+import { decodeValue } from './decode.ts';
+import { deleteRows, insert, mapSet, mutateDelete, mutateInsert, newUuid, update, type Atom, type Operation, type OvsdbSession, type RowChange, type Uuid, type Value } from './index.ts';
+import { openSession } from './testing/open-session.ts';
+import { OvsdbServerProcess, until } from './testing/ovsdb-server-process.ts';
+import { TamperingProxy } from './testing/tampering-proxy.ts';
+
+const run = promisify(execFile);
+const tables = ['Logical_Switch', 'Logical_Switch_Port', 'Load_Balancer', 'QoS'] as const;
+
+/** Numbers that are the same for the same seed (mulberry32). */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+/** Any transaction on switches, their ports, load balancers and QoS rows: some of them fail, as some do anywhere. */
+function randomTransaction(session: OvsdbSession, random: (below: number) => number): Operation[] {
+  const any = (table: string): Uuid => {
+    const uuids = [...session.replica.table(table).keys()];
+    return uuids[random(uuids.length || 1)] ?? newUuid();
+  };
+  const text = (): string => ['a', 'b', 'ç', '"', '\\', ''][random(6)]! + random(50);
+  const pairs = (): Record<string, string> => Object.fromEntries(Array.from({ length: random(4) }, () => [`k${random(6)}`, text()]));
+  const texts = (): string[] => [...new Set(Array.from({ length: random(4) }, text))];
+  const choices: (() => Operation[])[] = [
+    () => [insert('Logical_Switch', { name: text(), external_ids: pairs(), other_config: pairs() })],
+    () => {
+      const port = newUuid();
+      return [
+        insert('Logical_Switch_Port', { name: text() + newUuid(), addresses: texts(), tag: random(2) === 0 ? null : 1 + random(100) }, port),
+        mutateInsert('Logical_Switch', any('Logical_Switch'), 'ports', [port]),
+      ];
+    },
+    () => [insert('Load_Balancer', { name: text(), vips: pairs(), selection_fields: ['ip_src', 'tp_dst'].slice(random(3)) })],
+    () => {
+      const qos = newUuid();
+      return [
+        insert('QoS', { priority: random(10), direction: 'to-lport', match: text(), bandwidth: { rate: 1 + random(9) } }, qos),
+        update('Logical_Switch', any('Logical_Switch'), { qos_rules: [qos] }),
+      ];
+    },
+    () => [update('Logical_Switch_Port', any('Logical_Switch_Port'), { addresses: texts(), up: [true, false, null][random(3)]!, options: pairs() })],
+    () => [mapSet('Logical_Switch', any('Logical_Switch'), 'external_ids', pairs())],
+    () => [mutateDelete('Load_Balancer', any('Load_Balancer'), 'vips', [`k${random(6)}`]), mutateInsert('Load_Balancer', any('Load_Balancer'), 'vips', pairs())],
+    () => [mutateInsert('Logical_Switch', any('Logical_Switch'), 'load_balancer', [any('Load_Balancer')])],
+    () => [update('QoS', any('QoS'), { bandwidth: random(2) === 0 ? {} : { burst: 1 + random(9), rate: 5 }, match: text() })],
+    () => [mutateDelete('Logical_Switch', any('Logical_Switch'), 'ports', [any('Logical_Switch_Port')])],
+    () => (random(4) === 0 ? [deleteRows('Load_Balancer', any('Load_Balancer'))] : []),
+    () => (random(8) === 0 ? [deleteRows('Logical_Switch_Port', any('Logical_Switch_Port'))] : []),
+    () => (random(8) === 0 ? [deleteRows('Logical_Switch', any('Logical_Switch'))] : []),
+  ];
+  return Array.from({ length: 1 + random(4) }, () => choices[random(choices.length)]!()).flat();
+}
+
+type Contents = Map<string, Map<string, Record<string, Value>>>;
+
+/** What `ovsdb-client dump` says the database holds. */
+async function dump(server: OvsdbServerProcess, session: OvsdbSession): Promise<Contents> {
+  const { stdout } = await run('ovsdb-client', ['--format=json', '--data=json', 'dump', server.unix, 'OVN_Northbound'], { maxBuffer: 1e9 });
+  const contents: Contents = new Map();
+  for (const line of stdout.split('\n').filter((text) => text.startsWith('{'))) {
+    const table = JSON.parse(line) as { caption: string; headings: string[]; data: unknown[][] };
+    const name = /^(\S+) table$/.exec(table.caption)![1]!;
+    if (!tables.some((known) => known === name)) continue;
+    const columns = session.schema!.tables.get(name)!.columns;
+    const rows = table.data.map((cells): [string, Record<string, Value>] => {
+      const row = Object.fromEntries(
+        table.headings.map((heading, at) => [heading, heading === '_uuid' ? String((cells[at] as string[])[1]) : decodeValue(columns.get(heading)!, cells[at])]),
+      );
+      return [String(row['_uuid']), row];
+    });
+    contents.set(name, new Map(rows));
+  }
+  return contents;
+}
+
+function contentsOf(session: OvsdbSession): Contents {
+  return new Map(tables.map((table) => [table, new Map(Array.from(session.replica.table(table), ([uuid, row]) => [uuid, { ...row }]))]));
+}
+
+/** A copy that is built from what listeners are told alone. */
+function follow(session: OvsdbSession): Contents {
+  const copy: Contents = new Map(tables.map((table) => [table, new Map()]));
+  const apply = ({ table, uuid, kind, row, changed }: RowChange): void => {
+    const rows = copy.get(table);
+    if (rows === undefined) return;
+    if (kind === 'delete') return void rows.delete(uuid);
+    if (kind === 'insert') {
+      assert.ok(!rows.has(uuid));
+      return void rows.set(uuid, structuredClone({ ...row }));
+    }
+    const own = rows.get(uuid)!;
+    for (const [column, { before, added, removed }] of changed!) {
+      if (added === undefined) {
+        assert.deepEqual(own[column], before);
+        own[column] = row[column]!;
+      } else if (own[column] instanceof Map) {
+        const map = own[column] as Map<Atom, Atom>;
+        for (const [key, value] of removed.entries()) assert.ok(map.get(key) === value && map.delete(key));
+        for (const [key, value] of added.entries()) assert.ok(!map.has(key) && map.set(key, value));
+      } else {
+        const set = own[column] as Set<Atom>;
+        for (const member of removed.keys()) assert.ok(set.delete(member));
+        for (const member of added.keys()) assert.ok(!set.has(member) && set.add(member));
+      }
+    }
+  };
+  session.onChanges((batch) => batch.forEach(apply));
+  return copy;
+}
+
+async function randomHistory(t: TestContext, seed: number, count: number): Promise<void> {
+  const server = await OvsdbServerProcess.start();
+  t.after(() => server.stop());
+  const proxy = await TamperingProxy.start(server.unix);
+  t.after(() => proxy.stop());
+  const { session: writer } = openSession(t, [server.unix]);
+  const { session: reader, errors } = openSession(t, [proxy.endpoint]);
+  const indexed = reader.replica.memberIndex('Logical_Switch', 'port', 'ports');
+  const [written, read] = [follow(writer), follow(reader)];
+  await Promise.all([writer.untilSynced(), reader.untilSynced()]);
+  const random = randomFrom(seed);
+  let failed = 0;
+  for (let done = 0; done < count; done++) {
+    const outcome = await writer.transact(randomTransaction(writer, random));
+    if (!outcome.ok) failed++;
+    if (random(300) === 0) proxy.disconnectAll();
+  }
+  assert.ok(failed > 0 && failed < count / 2, `${failed} of ${count} transactions failed`);
+  assert.ok(errors.length > 0 && errors.every(({ code }) => code === 'OVSDB_DISCONNECTED'));
+  await reader.untilSynced();
+  const outcome = await writer.transact([insert('Logical_Switch', { name: 'the last' })]);
+  assert.ok(outcome.ok);
+  const last = outcome.results[0]!.uuid!;
+  await until('the reader has the last row', () => reader.replica.table('Logical_Switch').has(last));
+
+  const truth = await dump(server, writer);
+  for (const table of tables) assert.ok(truth.get(table)!.size > 10, `${table} has ${truth.get(table)!.size} rows`);
+  assert.deepEqual(contentsOf(writer), truth, 'the replica of the session that wrote');
+  assert.deepEqual(contentsOf(reader), truth, 'the replica of the session that was cut off now and then');
+  assert.deepEqual(written, truth, 'what the changes told, to the session that wrote');
+  assert.deepEqual(read, truth, 'what the changes told, to the session that was cut off now and then');
+  for (const [switchId, row] of truth.get('Logical_Switch')!) {
+    for (const port of row['ports'] as Set<string>) assert.equal(indexed.first(port)?._uuid, switchId);
+  }
+}
+
+for (const seed of [1, 2]) {
+  test(`after 2,000 random transactions the replica is what ovsdb-client dumps (seed ${seed})`, (t) => randomHistory(t, seed, 2_000));
+}

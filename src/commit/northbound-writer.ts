@@ -127,7 +127,7 @@ export class NorthboundWriter {
     this.#options.session.transact(operations, { comment: `kiln: ${ids.length} rows, first ${ids[0] ?? ''}` }).then(
       (outcome) => {
         this.#inFlight = false;
-        for (const id of ids) this.#mark(id, 'all');
+        for (const part of parts) this.#lookAgain(part);
         if (outcome.ok) {
           this.#batch = Math.min(this.#batch * 2, this.#options.maxRows ?? 2_000);
           for (const id of ids) this.#failures.delete(id);
@@ -158,12 +158,12 @@ export class NorthboundWriter {
       if (parts.length >= this.#batch) break;
       this.#members.delete(id);
       if (this.#aside.has(id)) continue;
-      this.#conclude(id, diffMembers(id, keys, context), parts, planned);
+      this.#conclude(id, diffMembers(id, keys, context), parts, planned, keys);
     }
     return parts;
   }
 
-  #conclude(id: RowId, verdict: Verdict, parts: Part[], planned: Map<RowId, Uuid>): void {
+  #conclude(id: RowId, verdict: Verdict, parts: Part[], planned: Map<RowId, Uuid>, members?: ReadonlySet<MemberKey> | 'all'): void {
     const { world, limit } = this.#options;
     this.#report(id, verdict);
     if (verdict.kind === 'waiting') {
@@ -178,7 +178,7 @@ export class NorthboundWriter {
     if (verdict.change === 'delete' && !limit.allows(id, world.rows.best(id)?.ownership)) {
       return;
     }
-    parts.push({ id, edits: verdict.edits });
+    parts.push({ id, edits: verdict.edits, ...(members === undefined ? {} : { members }) });
     if (verdict.inserts !== undefined) {
       planned.set(id, verdict.inserts);
       this.#members.set(id, 'all');
@@ -239,6 +239,13 @@ export class NorthboundWriter {
       this.#retry(id);
       this.#options.wake();
     });
+  }
+
+  /** What was sent is compared once more: it settles, or was refused and is planned anew. */
+  #lookAgain({ id, members }: Part): void {
+    if (members === undefined) this.#mark(id, 'row');
+    else if (members === 'all') this.#members.set(id, 'all');
+    else this.#markMembers(id, members);
   }
 
   #retry(id: RowId): void {

@@ -1,6 +1,7 @@
 /**
  * Edits of many rows to the operations of one transaction: guards first, each once; members of one column in one mutation.
  */
+import type { MemberKey } from '../compile/desired.ts';
 import type { Edit } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { InputValue, Mutation, Operation, Uuid } from '../ovsdb/index.ts';
@@ -9,6 +10,8 @@ import { deleteRows, includes, insert, mutate, update, waitForRow } from '../ovs
 export interface Part {
   readonly id: RowId;
   readonly edits: readonly Edit[];
+  /** The members this part is about; absent for the row itself. */
+  readonly members?: ReadonlySet<MemberKey> | 'all';
 }
 
 export interface Transaction {

@@ -1,0 +1,197 @@
+/**
+ * Between rounds of compile: wishes in, reservations out. The only code that gives addresses away.
+ */
+import type { Desired } from '../compile/desired.ts';
+import { Ledger } from '../ipam/ledger.ts';
+import type { FreedEvent } from '../ipam/ledger.ts';
+import type { Allocation } from '../ipam/allocation.ts';
+import { parseSubnetFields } from '../ipam/subnet-spec.ts';
+import { formatAddress } from '../net/address.ts';
+import type { Address } from '../net/address.ts';
+import type { Dual } from '../net/dual.ts';
+import { parseDualAddress } from '../net/dual.ts';
+import type { Mac } from '../net/mac.ts';
+import { macFromBytes, parseMac } from '../net/mac.ts';
+import { hash32 } from '../nb/row-id.ts';
+import type { AddressWish, Reservation } from '../world/reservations.ts';
+import type { World } from '../world/world.ts';
+import { Holders } from './holders.ts';
+import { UsagePublisher } from './usage-publisher.ts';
+
+const PROTOCOL = { v4: 'IPv4', v6: 'IPv6', dual: 'Dual' } as const;
+
+export class AllocationStep {
+  readonly ledger: Ledger;
+  readonly usage: UsagePublisher;
+  readonly #world: World;
+  readonly #desired: Desired;
+  /** Refused wishes by each Subnet they could come from. */
+  readonly #waiting = new Map<string, Set<string>>();
+  readonly #holders: Holders;
+  readonly #freed = new Map<string, number>();
+
+  constructor(world: World, desired: Desired) {
+    this.#world = world;
+    this.#desired = desired;
+    this.ledger = new Ledger({ onFreed: (event) => this.#noteFreed(event) });
+    this.#holders = new Holders(world, this.ledger);
+    this.usage = new UsagePublisher(world, this.ledger);
+  }
+
+  /** True when there is nothing to answer. */
+  get quiet(): boolean {
+    return this.#desired.dirtyPools.size === 0 && this.#desired.dirtyWishes.size === 0 && this.#freed.size === 0;
+  }
+
+  /** Answers what changed since the last call. */
+  run(): void {
+    this.#holders.expire();
+    this.#takePools();
+    const due = new Set<string>();
+    for (const claimant of this.#desired.dirtyWishes) {
+      if (this.#desired.wish(claimant) === undefined) this.#drop(claimant);
+      else due.add(claimant);
+    }
+    this.#desired.dirtyWishes.clear();
+    this.#wakeWaiting(due);
+    const wishes = [...due].flatMap((claimant) => this.#desired.wish(claimant) ?? []);
+    wishes.sort((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : a.claimant < b.claimant ? -1 : 1));
+    for (const wish of wishes) this.#answer(wish);
+  }
+
+  #takePools(): void {
+    for (const name of this.#desired.dirtyPools) {
+      const pool = this.#desired.pool(name);
+      this.usage.mark(name);
+      if (pool === undefined) {
+        this.ledger.removeSubnet(name);
+        continue;
+      }
+      const parsed = parseSubnetFields({
+        cidrBlock: [pool.v4, pool.v6].filter((cidr) => cidr !== undefined).join(','),
+        gateway: pool.gateways.join(','),
+        excludeIps: pool.excludeIps,
+        pools: Object.entries(pool.named).map(([poolName, ips]) => ({ name: poolName, ips })),
+      });
+      if (!parsed.ok) throw new Error(`rules gave Subnet ${name} a pool that cannot be read: ${parsed.field} "${parsed.value}" ${parsed.problem}`);
+      this.ledger.upsertSubnet(name, parsed.spec);
+    }
+    this.#desired.dirtyPools.clear();
+  }
+
+  #drop(claimant: string): void {
+    this.ledger.release('reservation', claimant);
+    this.#world.reservations.delete(claimant);
+    for (const [subnet, claimants] of this.#waiting) {
+      claimants.delete(claimant);
+      if (claimants.size === 0) this.#waiting.delete(subnet);
+    }
+  }
+
+  /** One freed address wakes one waiter; who asks for an address by name looks each time. */
+  #wakeWaiting(due: Set<string>): void {
+    for (const [subnet, count] of this.#freed) {
+      let left = count;
+      const waiting = [...(this.#waiting.get(subnet) ?? [])].flatMap((claimant) => this.#desired.wish(claimant) ?? []);
+      waiting.sort((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
+      for (const wish of waiting) {
+        if (isStatic(wish)) due.add(wish.claimant);
+        else if (left > 0) {
+          due.add(wish.claimant);
+          left--;
+        }
+      }
+    }
+    this.#freed.clear();
+  }
+
+  #noteFreed(event: FreedEvent): void {
+    this.#freed.set(event.subnet, Math.min(Number.MAX_SAFE_INTEGER, (this.#freed.get(event.subnet) ?? 0) + event.count));
+    this.usage.mark(event.subnet);
+  }
+
+  #answer(wish: AddressWish): void {
+    const answer = this.#reserve(wish);
+    if (answer.kind === 'granted') {
+      for (const subnet of wish.subnets) this.#waiting.get(subnet)?.delete(wish.claimant);
+      this.usage.mark(answer.subnet);
+    } else {
+      this.ledger.release('reservation', wish.claimant);
+      for (const subnet of wish.subnets) {
+        let waiting = this.#waiting.get(subnet);
+        if (waiting === undefined) this.#waiting.set(subnet, (waiting = new Set()));
+        waiting.add(wish.claimant);
+      }
+    }
+    const before = this.#world.reservations.peek(wish.claimant);
+    if (before === undefined || !sameReservation(before, answer)) this.#world.reservations.set(wish.claimant, answer);
+  }
+
+  #reserve(wish: AddressWish): Reservation {
+    const refusals: { readonly code: string; readonly message: string }[] = [];
+    // What the claimant holds decides before the order of Subnets does.
+    const subnets = wish.subnets.toSorted((a, b) => Number(this.ledger.occupant(b, wish.claimant) !== undefined) - Number(this.ledger.occupant(a, wish.claimant) !== undefined));
+    for (const subnet of subnets) {
+      for (const asked of choices(wish)) {
+        const given = this.#allocate(subnet, wish, asked);
+        if (given.ok) {
+          return {
+            kind: 'granted',
+            claimant: wish.claimant,
+            subnet,
+            v4: given.v4 === undefined ? '' : formatAddress(given.v4),
+            v6: given.v6 === undefined ? '' : formatAddress(given.v6),
+            mac: given.mac ?? '',
+          };
+        }
+        refusals.push({ code: given.code, message: given.message });
+      }
+    }
+    const first = refusals[0] ?? { code: 'NoSubnet', message: 'no Subnet to take an address from' };
+    return { kind: 'refused', claimant: wish.claimant, code: first.code, message: refusals.map((one) => one.message).slice(0, 5).join('; ') };
+  }
+
+  #allocate(subnet: string, wish: AddressWish, asked: Dual<Address>): Allocation {
+    const mac = wish.mac === undefined ? undefined : parseMac(wish.mac);
+    return this.ledger.allocate(subnet, {
+      holder: { kind: 'reservation', key: wish.claimant, claimant: wish.claimant, rank: Date.parse(wish.since) },
+      ...(wish.families === 'subnet' ? {} : { families: PROTOCOL[wish.families] }),
+      ...(asked.v4 === undefined && asked.v6 === undefined ? {} : { static: asked }),
+      ...(wish.pool === undefined ? {} : { pools: [wish.pool] }),
+      ...(mac === undefined ? {} : { mac }),
+      generateMac: (attempt) => derivedMac(wish.claimant, attempt),
+    });
+  }
+}
+
+/** The addresses to try by name, in order; one empty choice where any will do. */
+function choices(wish: AddressWish): readonly Dual<Address>[] {
+  if (wish.anyOf !== undefined && wish.anyOf.length > 0) return wish.anyOf.map((text) => dualOf(text));
+  return [dualOf([wish.v4, wish.v6].filter((text) => text !== undefined && text !== '').join(','))];
+}
+
+function dualOf(text: string): Dual<Address> {
+  if (text === '') return {};
+  const parsed = parseDualAddress(text);
+  if (!parsed.ok) throw new Error(`a rule wishes for the address "${text}", which ${parsed.problem}`);
+  return { ...(parsed.v4 === undefined ? {} : { v4: parsed.v4 }), ...(parsed.v6 === undefined ? {} : { v6: parsed.v6 }) };
+}
+
+function isStatic(wish: AddressWish): boolean {
+  return (wish.v4 ?? '') !== '' || (wish.v6 ?? '') !== '' || (wish.anyOf ?? []).length > 0 || wish.mac !== undefined;
+}
+
+/** A MAC that the claimant alone decides: the same after a restart, without anything remembered. */
+export function derivedMac(claimant: string, attempt: number): Mac {
+  const text = attempt === 0 ? claimant : `${claimant}/${attempt}`;
+  const bytes = new Uint8Array(6);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, hash32(text, 0x6b696c6e));
+  view.setUint16(4, hash32(text, 0x6d616320) & 0xffff);
+  return macFromBytes(bytes);
+}
+
+function sameReservation(a: Reservation, b: Reservation): boolean {
+  if (a.kind === 'granted' && b.kind === 'granted') return a.subnet === b.subnet && a.v4 === b.v4 && a.v6 === b.v6 && a.mac === b.mac;
+  return a.kind === 'refused' && b.kind === 'refused' && a.code === b.code && a.message === b.message;
+}

@@ -1,0 +1,106 @@
+/**
+ * What Subnets and pools show of their addresses: published as tables of the World, at most once a second each under load,
+ * because the text of a fragmented Subnet is long.
+ */
+import { formatAddress } from '../net/address.ts';
+import type { Dual } from '../net/dual.ts';
+import type { Ledger } from '../ipam/ledger.ts';
+import type { FamilyUsage as LedgerUsage } from '../ipam/usage.ts';
+import type { FamilyUsage, SubnetUsage } from '../world/reservations.ts';
+import { equal } from '../world/equal.ts';
+import type { World } from '../world/world.ts';
+
+const EMPTY: FamilyUsage = { available: 0n, using: 0n, availableRange: '', usingRange: '' };
+
+export class UsagePublisher {
+  readonly #world: World;
+  readonly #ledger: Ledger;
+  readonly #published = new Map<string, { readonly at: number; readonly revision: number; readonly holders: number }>();
+  readonly #marked = new Set<string>();
+  readonly #pools = new Map<string, readonly string[]>();
+  readonly #conflicts = new Map<string, readonly string[]>();
+
+  constructor(world: World, ledger: Ledger) {
+    this.#world = world;
+    this.#ledger = ledger;
+  }
+
+  /** Something of this Subnet's addresses may have changed. */
+  mark(subnet: string): void {
+    this.#marked.add(subnet);
+  }
+
+  /**
+   * Publishes what changed.
+   * @param now monotonic milliseconds
+   * @returns milliseconds until a Subnet that was published a moment ago is due again; undefined when none is
+   */
+  publish(now: number, intervalMs: number): number | undefined {
+    for (const subnet of this.#ledger.subnets) {
+      const last = this.#published.get(subnet);
+      if (last === undefined || last.revision !== this.#ledger.revision(subnet) || last.holders !== this.#ledger.holdersRevision(subnet)) this.#marked.add(subnet);
+    }
+    let next: number | undefined;
+    for (const subnet of this.#marked) {
+      const last = this.#published.get(subnet);
+      const wait = last === undefined ? 0 : last.at + intervalMs - now;
+      if (wait > 0) {
+        next = Math.min(next ?? wait, wait);
+        continue;
+      }
+      this.#marked.delete(subnet);
+      this.#publishOne(subnet, now);
+    }
+    return next;
+  }
+
+  #publishOne(subnet: string, now: number): void {
+    const usage = this.#ledger.usage(subnet);
+    this.#publishConflicts(subnet);
+    if (usage === undefined) {
+      this.#published.delete(subnet);
+      this.#world.usage.delete(subnet);
+      this.#publishPools(subnet, new Map());
+      return;
+    }
+    this.#published.set(subnet, { at: now, revision: this.#ledger.revision(subnet), holders: this.#ledger.holdersRevision(subnet) });
+    const shown = subnetUsage(usage);
+    if (!equal(this.#world.usage.peek(subnet), shown)) this.#world.usage.set(subnet, shown);
+    this.#publishPools(subnet, usage.pools);
+  }
+
+  #publishPools(subnet: string, pools: ReadonlyMap<string, Dual<LedgerUsage>>): void {
+    for (const name of this.#pools.get(subnet) ?? []) if (!pools.has(name)) this.#world.poolUsage.delete(name);
+    for (const [name, usage] of pools) {
+      const shown = subnetUsage(usage);
+      if (!equal(this.#world.poolUsage.peek(name), shown)) this.#world.poolUsage.set(name, shown);
+    }
+    this.#pools.set(subnet, [...pools.keys()]);
+  }
+
+  #publishConflicts(subnet: string): void {
+    const before = this.#conflicts.get(subnet) ?? [];
+    const rivals = new Map<string, Set<string>>();
+    if (this.#ledger.hasConflicts(subnet)) {
+      for (const conflict of this.#ledger.conflicts(subnet)) {
+        const claimants = new Set(conflict.holders.map((holder) => holder.claimant));
+        const what = conflict.subject.kind === 'address' ? formatAddress(conflict.subject.address) : conflict.subject.mac;
+        for (const claimant of claimants) {
+          const others = rivals.get(claimant) ?? new Set();
+          for (const other of claimants) if (other !== claimant) others.add(`${other} (${what})`);
+          rivals.set(claimant, others);
+        }
+      }
+    }
+    for (const claimant of before) if (!rivals.has(claimant)) this.#world.addressConflicts.delete(claimant);
+    for (const [claimant, others] of rivals) {
+      const list = [...others].toSorted();
+      if (!equal(this.#world.addressConflicts.peek(claimant), list)) this.#world.addressConflicts.set(claimant, list);
+    }
+    this.#conflicts.set(subnet, [...rivals.keys()]);
+  }
+}
+
+function subnetUsage(usage: Dual<LedgerUsage>): SubnetUsage {
+  return { v4: usage.v4 ?? EMPTY, v6: usage.v6 ?? EMPTY };
+}

@@ -1,0 +1,166 @@
+/**
+ * The Kubernetes side of commit: diffs the objects that rules speak of against what was observed, hands the writes to the
+ * coalescing writer, and puts the replies into the caches, so that the next diff is against our own acknowledged writes too.
+ */
+import type { Desired } from '../compile/desired.ts';
+import type { ObjectId } from '../compile/output.ts';
+import type { AnyObject, EventWish, ObjectWrite } from '../diff/object-diff.ts';
+import { diffObject } from '../diff/object-diff.ts';
+import type { KubeError } from '../kube/errors.ts';
+import type { KubeWriter } from '../kube/kube-writer.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import type { WriteIntent, WriteOperation, WriteResult } from '../kube/write-intent.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { traitsOf } from '../world/resources.ts';
+
+/** Where observed objects are, and where replies go. */
+export interface ObjectSource {
+  get(resource: ResourceName, key: string): AnyObject | undefined;
+  applyOwn(resource: ResourceName, object: KubeObject): void;
+  applyOwnDelete(resource: ResourceName, key: string, uid: string): void;
+}
+
+export interface ObjectWriterOptions {
+  readonly desired: Desired;
+  readonly source: ObjectSource;
+  readonly writer: KubeWriter;
+  readonly mayWrite: () => boolean;
+  /** Wall clock, milliseconds since the epoch. */
+  readonly wallTime: () => number;
+  readonly onWritten: (write: ObjectWrite, result: WriteResult) => void;
+  readonly onEvent: (write: ObjectWrite, uid: string | undefined, event: EventWish) => void;
+  readonly later: (ms: number, run: () => void) => void;
+  readonly wake: () => void;
+  /** Least time between two status writes of one Subnet. */
+  readonly statusIntervalMs?: number;
+}
+
+/** After a refusal that a retry cannot mend by itself; a change of the object or of a rule's output tries at once. */
+const REFUSED_MS = 30_000;
+const CONFLICT_MS = 200;
+
+export class ObjectWriter {
+  readonly #options: ObjectWriterOptions;
+  readonly #pending = new Set<ObjectId>();
+  /** Writes under way by object; while there are any, the object is not diffed again. */
+  readonly #underWay = new Map<ObjectId, number>();
+  readonly #resting = new Set<ObjectId>();
+
+  constructor(options: ObjectWriterOptions) {
+    this.#options = options;
+  }
+
+  get quiet(): boolean {
+    return this.#pending.size === 0 && this.#underWay.size === 0 && this.#options.desired.dirtyObjects.size === 0;
+  }
+
+  /** An object changed outside, or a reply came in. */
+  mark(id: ObjectId): void {
+    this.#resting.delete(id);
+    this.#pending.add(id);
+  }
+
+  examineAll(): void {
+    for (const id of this.#options.desired.objectIds) this.mark(id);
+  }
+
+  /** What would be written now. Changes nothing. */
+  plan(): readonly ObjectWrite[] {
+    return [...this.#options.desired.objectIds].flatMap((id) => this.#diff(id));
+  }
+
+  flush(): void {
+    const { desired, mayWrite } = this.#options;
+    for (const id of desired.dirtyObjects) this.mark(id);
+    desired.dirtyObjects.clear();
+    if (!mayWrite()) return;
+    for (const id of this.#pending) {
+      if (this.#underWay.has(id) || this.#resting.has(id)) continue;
+      this.#pending.delete(id);
+      for (const write of this.#diff(id)) this.#send(id, write);
+    }
+  }
+
+  #diff(id: ObjectId): readonly ObjectWrite[] {
+    const [resource, key] = apart(id);
+    const { desired, source, wallTime } = this.#options;
+    const now = new Date(wallTime()).toISOString().replace(/\.\d+Z$/, 'Z');
+    return diffObject(resource, key, desired.object(id), source.get(resource, key), now);
+  }
+
+  #send(id: ObjectId, write: ObjectWrite): void {
+    this.#underWay.set(id, (this.#underWay.get(id) ?? 0) + 1);
+    void this.#options.writer.submit(this.#intent(write)).then((result) => {
+      const left = (this.#underWay.get(id) ?? 1) - 1;
+      if (left === 0) this.#underWay.delete(id);
+      else this.#underWay.set(id, left);
+      this.#finished(id, write, result);
+      this.#options.wake();
+    });
+  }
+
+  #finished(id: ObjectId, write: ObjectWrite, result: WriteResult): void {
+    const [resource, key] = apart(id);
+    const { source, onWritten, onEvent } = this.#options;
+    this.#pending.add(id);
+    if (result.ok) {
+      const uid = write.verb === 'create' ? result.object?.metadata.uid : write.uid;
+      if (write.verb === 'delete' && !stillThere(result.object)) source.applyOwnDelete(resource, key, write.uid);
+      else if (result.object !== undefined && removed(result.object)) source.applyOwnDelete(resource, key, result.object.metadata.uid ?? '');
+      else if (result.object !== undefined) source.applyOwn(resource, result.object);
+      for (const event of write.events) onEvent(write, uid, event);
+    } else this.#rest(id, result.error);
+    onWritten(write, result);
+  }
+
+  /** Nothing is retried hot: a conflict waits for the cache to move on, a refusal longer. */
+  #rest(id: ObjectId, error: KubeError): void {
+    if (error.code === 'KUBE_FENCED' || error.code === 'KUBE_CLOSED' || error.code === 'KUBE_SUPERSEDED') return;
+    this.#resting.add(id);
+    const soon = error.code === 'KUBE_CONFLICT' || error.code === 'KUBE_NOT_FOUND' || error.code === 'KUBE_ALREADY_EXISTS' || error.code === 'KUBE_PRECONDITION';
+    this.#options.later(soon ? CONFLICT_MS : REFUSED_MS, () => {
+      if (!this.#resting.delete(id)) return;
+      this.#pending.add(id);
+      this.#options.wake();
+    });
+  }
+
+  #intent(write: ObjectWrite): WriteIntent {
+    const { group, version, plural, kind, namespaced } = traitsOf(write.resource);
+    const resource = { group, version, plural, kind, namespaced };
+    const lane = write.verb === 'patch' && write.subresource === 'status' ? 'status' : 'object';
+    const paced = lane === 'status' && write.resource === 'subnets';
+    return {
+      resource,
+      ...(write.namespace === '' ? {} : { namespace: write.namespace }),
+      name: write.name,
+      lane,
+      ...(write.verb === 'create' ? {} : { uid: write.uid }),
+      ...(write.verb === 'patch' && write.resourceVersion !== undefined ? { resourceVersion: write.resourceVersion } : {}),
+      ...(paced ? { minIntervalMs: this.#options.statusIntervalMs ?? 1_000 } : {}),
+      operation: operationOf(write),
+    };
+  }
+}
+
+function operationOf(write: ObjectWrite): WriteOperation {
+  if (write.verb === 'create') return { kind: 'create', object: write.object as unknown as KubeObject };
+  if (write.verb === 'delete') return { kind: 'delete', propagation: 'Background' };
+  const body = { patch: write.patch, ...(write.subresource === undefined ? {} : { subresource: write.subresource }) };
+  return write.style === 'strategic' ? { kind: 'strategic-patch', ...body } : { kind: 'merge-patch', ...body };
+}
+
+function apart(id: ObjectId): [ResourceName, string] {
+  const at = id.indexOf('/');
+  return [id.slice(0, at) as ResourceName, id.slice(at + 1)];
+}
+
+function stillThere(object: KubeObject | undefined): boolean {
+  return object !== undefined && !removed(object);
+}
+
+/** The last finalizer of a terminating object was taken away: the reply shows it once more, and it is gone. */
+function removed(object: KubeObject): boolean {
+  const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata;
+  return deletionTimestamp !== undefined && deletionTimestamp !== null && (finalizers ?? []).length === 0 && (deletionGracePeriodSeconds ?? 0) === 0;
+}

@@ -1,0 +1,67 @@
+/**
+ * Conditions: what rules say against what the object shows. Times are stamped only where something changed.
+ */
+import type { Condition } from '../api/meta.ts';
+import type { ConditionOutput } from '../compile/output.ts';
+
+export interface ConditionDiff {
+  /** The whole list as it should be written. */
+  readonly conditions: readonly Condition[];
+  /** Those that are new, or whose status, reason or message changed. */
+  readonly changed: readonly ConditionOutput[];
+}
+
+export interface ConditionStamp {
+  /** RFC 3339. */
+  readonly now: string;
+  readonly observedGeneration: number | undefined;
+  /** Kube-OVN's kinds carry `lastUpdateTime` and `observedGeneration`; pods do not. */
+  readonly extended: boolean;
+}
+
+/** @returns undefined when all conditions are as they should be */
+export function diffConditions(
+  observed: readonly Condition[],
+  wanted: readonly ConditionOutput[],
+  without: readonly string[],
+  stamp: ConditionStamp,
+): ConditionDiff | undefined {
+  const changed: ConditionOutput[] = [];
+  const conditions: Condition[] = [];
+  const named = new Map(wanted.map((one) => [one.type, one]));
+  let differs = false;
+  for (const held of observed) {
+    const want = named.get(held.type);
+    if (want === undefined) {
+      if (without.includes(held.type)) differs = true;
+      else conditions.push(held);
+      continue;
+    }
+    named.delete(held.type);
+    if (held.status === want.status && (held.reason ?? '') === want.reason && (held.message ?? '') === want.message) {
+      conditions.push(held);
+      continue;
+    }
+    differs = true;
+    changed.push(want);
+    conditions.push(stamped(want, held.status === want.status ? held.lastTransitionTime : undefined, stamp));
+  }
+  for (const want of named.values()) {
+    differs = true;
+    changed.push(want);
+    conditions.push(stamped(want, undefined, stamp));
+  }
+  return differs ? { conditions, changed } : undefined;
+}
+
+function stamped(want: ConditionOutput, since: string | undefined, stamp: ConditionStamp): Condition {
+  const base = { type: want.type, status: want.status, reason: want.reason, message: want.message };
+  const lastTransitionTime = since ?? stamp.now;
+  if (!stamp.extended) return { ...base, lastTransitionTime };
+  return {
+    ...base,
+    ...(stamp.observedGeneration === undefined ? {} : { observedGeneration: stamp.observedGeneration }),
+    lastUpdateTime: stamp.now,
+    lastTransitionTime,
+  };
+}

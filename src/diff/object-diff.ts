@@ -1,0 +1,178 @@
+/**
+ * One Kubernetes object: what rules say of it against what was observed. Patches name only what differs; deletions and patches
+ * carry the uid the rules saw, and lists and spec fields the resourceVersion.
+ */
+import { FINALIZER, kilnAnnotation, LEGACY_FINALIZERS } from '../api/well-known.ts';
+import type { Condition } from '../api/meta.ts';
+import type { ConditionOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { splitKey, traitsOf } from '../world/resources.ts';
+import { diffConditions } from './condition-diff.ts';
+import { sameJson } from './json-equal.ts';
+
+/** An observed object, as trimmed by the cache. */
+export interface AnyObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly generation?: number;
+    readonly deletionTimestamp?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+  };
+  readonly spec?: unknown;
+  readonly status?: unknown;
+}
+
+export interface EventWish {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export type ObjectWrite = {
+  readonly resource: ResourceName;
+  readonly namespace: string;
+  readonly name: string;
+  /** To emit once the write is acknowledged. */
+  readonly events: readonly EventWish[];
+} & (
+  | { readonly verb: 'create'; readonly object: { readonly [key: string]: Json | undefined } }
+  | { readonly verb: 'delete'; readonly uid: string }
+  | {
+      readonly verb: 'patch';
+      readonly subresource: 'status' | undefined;
+      /** Strategic merges lists by key: pods' conditions are shared with the kubelet. */
+      readonly style: 'merge' | 'strategic';
+      readonly patch: Readonly<Record<string, unknown>>;
+      readonly uid: string;
+      readonly resourceVersion?: string;
+    }
+);
+
+/**
+ * Status patches of custom resources carry the resourceVersion: the server does not check their uid.
+ *
+ * @param now RFC 3339, stamped into conditions that change
+ */
+export function diffObject(resource: ResourceName, key: string, outputs: readonly ObjectOutput[], observed: AnyObject | undefined, now: string): readonly ObjectWrite[] {
+  const { namespace, name } = splitKey(key);
+  const target = { resource, namespace, name };
+  if (observed === undefined) {
+    const create = outputs.find((output) => output.kind === 'create');
+    return create === undefined ? [] : [{ ...target, verb: 'create', object: create.object, events: [] }];
+  }
+  const { uid, deletionTimestamp } = observed.metadata;
+  const writes: ObjectWrite[] = [];
+  const patches = outputs.filter((output): output is PatchOutput => output.kind === 'patch' && output.uid === uid);
+  writes.push(...patchWrites(target, patches, observed, now));
+  const doomed = outputs.some((output) => output.kind === 'delete' && output.uid === uid);
+  if (doomed && deletionTimestamp === undefined) writes.push({ ...target, verb: 'delete', uid, events: [] });
+  return writes;
+}
+
+type Target = Pick<ObjectWrite, 'resource' | 'namespace' | 'name'>;
+
+function patchWrites(target: Target, patches: readonly PatchOutput[], observed: AnyObject, now: string): ObjectWrite[] {
+  if (patches.length === 0) return [];
+  const traits = traitsOf(target.resource);
+  const { uid, resourceVersion, generation } = observed.metadata;
+  const conditions = patches.flatMap((patch) => patch.conditions ?? []);
+  const without = patches.flatMap((patch) => patch.withoutConditions ?? []);
+  const stamp = { now, observedGeneration: generation, extended: target.resource !== 'pods' };
+  const shown = traits.conditions === 'none' ? undefined : diffConditions(conditionsOf(observed, traits.conditions), conditions, without, stamp);
+  const events: EventWish[] = (shown?.changed ?? []).flatMap((condition) => eventOf(condition));
+
+  const metadata = metadataPatch(patches, observed, traits.conditions === 'annotation' && shown !== undefined ? JSON.stringify(shown.conditions) : undefined);
+  const spec = fieldsPatch(patches.map((patch) => patch.spec), observed.spec);
+  const status: Record<string, unknown> = { ...fieldsPatch(patches.map((patch) => patch.status), observed.status) };
+  if (shown !== undefined && traits.conditions === 'status') {
+    status.conditions = target.resource === 'pods' ? shown.changed.map((one) => shown.conditions.find((condition) => condition.type === one.type)) : shown.conditions;
+  }
+  const own = patches.flatMap((patch) => (patch.event === undefined ? [] : [patch.event]));
+
+  const writes: ObjectWrite[] = [];
+  const body: Record<string, unknown> = {};
+  if (metadata !== undefined) body.metadata = metadata;
+  if (spec !== undefined) body.spec = spec;
+  const statusDiffers = Object.keys(status).length > 0;
+  if (statusDiffers && !traits.statusSubresource) body.status = status;
+  if (Object.keys(body).length > 0) {
+    const pinned = spec !== undefined || metadata?.finalizers !== undefined;
+    const inMain = !traits.statusSubresource || traits.conditions === 'annotation' ? events : [];
+    writes.push({ ...target, verb: 'patch', subresource: undefined, style: 'merge', patch: body, uid, ...(pinned ? { resourceVersion } : {}), events: [...own, ...inMain] });
+  }
+  if (statusDiffers && traits.statusSubresource) {
+    writes.push({ ...target, verb: 'patch', subresource: 'status', style: target.resource === 'pods' ? 'strategic' : 'merge', patch: { status }, uid, ...(target.resource === 'pods' ? {} : { resourceVersion }), events: traits.conditions === 'status' ? events : [] });
+  }
+  return writes;
+}
+
+function metadataPatch(patches: readonly PatchOutput[], observed: AnyObject, conditionsText: string | undefined): Record<string, unknown> | undefined {
+  const { annotations = {}, labels = {}, finalizers = [], deletionTimestamp } = observed.metadata;
+  const patch: Record<string, unknown> = {};
+  const said = patches.map((one) => one.annotations);
+  if (conditionsText !== undefined) said.push({ [kilnAnnotation.conditions]: conditionsText === '[]' ? null : conditionsText });
+  const annotationsPatch = fieldsPatch(said, annotations);
+  if (annotationsPatch !== undefined) patch.annotations = annotationsPatch;
+  const labelsPatch = fieldsPatch(patches.map((one) => one.labels), labels);
+  if (labelsPatch !== undefined) patch.labels = labelsPatch;
+  const opinions = patches.flatMap((one) => (one.finalizer === undefined ? [] : [one.finalizer]));
+  if (opinions.length > 0) {
+    const keep = opinions.includes(true);
+    const others = finalizers.filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
+    // An object that is being deleted takes no new finalizers.
+    const wanted = keep && (finalizers.includes(FINALIZER) || deletionTimestamp === undefined) ? [...others, FINALIZER] : others;
+    if (!sameMembers(wanted, finalizers)) patch.finalizers = wanted;
+  }
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+/** The fields that differ, of several contributions; null removes a field that is there. */
+function fieldsPatch(contributions: readonly (Readonly<Record<string, unknown>> | undefined)[], observed: unknown): Record<string, unknown> | undefined {
+  const held = typeof observed === 'object' && observed !== null ? (observed as Readonly<Record<string, unknown>>) : {};
+  const patch: Record<string, unknown> = {};
+  for (const fields of contributions) {
+    for (const [name, value] of Object.entries(fields ?? {})) {
+      if (value === undefined) continue;
+      if (value === null ? held[name] !== undefined && held[name] !== null : !sameJson(held[name], value)) patch[name] = value === null ? null : mergeable(value, held[name]);
+    }
+  }
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+/** A merge patch merges objects: keys that are to go must be named with null. */
+function mergeable(value: unknown, held: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  if (typeof held !== 'object' || held === null || Array.isArray(held)) return value;
+  const merged: Record<string, unknown> = { ...value };
+  for (const [key, old] of Object.entries(held)) merged[key] = key in value ? mergeable((value as Record<string, unknown>)[key], old) : null;
+  return merged;
+}
+
+function conditionsOf(observed: AnyObject, where: 'status' | 'annotation'): readonly Condition[] {
+  if (where === 'status') {
+    const status = observed.status as { readonly conditions?: readonly Condition[] | null } | undefined;
+    return status?.conditions ?? [];
+  }
+  const text = observed.metadata.annotations?.[kilnAnnotation.conditions];
+  if (text === undefined) return [];
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return Array.isArray(parsed) ? (parsed as readonly Condition[]) : [];
+  } catch {
+    // Somebody wrote nonsense into the annotation: it is replaced as a whole.
+    return [];
+  }
+}
+
+function eventOf(condition: ConditionOutput): EventWish[] {
+  return condition.event === undefined ? [] : [{ type: condition.event, reason: condition.reason, message: condition.message }];
+}
+
+function sameMembers(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((one) => b.includes(one));
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { deleteRows, insert, newUuid, OvsdbSession, zeroUuid, type OvsdbErrorCode } from './index.ts';
+import { deleteRows, insert, newUuid, zeroUuid, type OvsdbErrorCode, type OvsdbSession } from './index.ts';
 import { OvsdbCluster } from './testing/ovsdb-cluster.ts';
 import { commit, openSession } from './testing/open-session.ts';
 import { until } from './testing/ovsdb-server-process.ts';

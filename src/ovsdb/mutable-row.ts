@@ -57,8 +57,12 @@ function toggleMembers(row: MutableRow, name: string, members: readonly Atom[]):
   const added = new Set<Atom>();
   const removed = new Set<Atom>();
   for (const member of members) {
-    if (set.delete(member)) removed.add(member);
-    else added.add(member), set.add(member);
+    if (set.delete(member)) {
+      removed.add(member);
+    } else {
+      added.add(member);
+      set.add(member);
+    }
   }
   return { added, removed };
 }

@@ -25,7 +25,7 @@ class Buckets implements ReplicaIndex {
   all(key: string): readonly Row[] {
     const bucket = this.#buckets.get(key);
     if (bucket === undefined) return [];
-    return bucket instanceof Set ? [...(bucket as Set<Row>)] : [bucket];
+    return bucket instanceof Set ? [...bucket] : [bucket];
   }
 
   count(key: string): number {
@@ -50,7 +50,7 @@ class Buckets implements ReplicaIndex {
     if (bucket === row) this.#buckets.delete(key);
     if (!(bucket instanceof Set)) return;
     bucket.delete(row);
-    if (bucket.size === 1) this.#buckets.set(key, (bucket as Set<Row>).values().next().value!);
+    if (bucket.size === 1) this.#buckets.set(key, bucket.values().next().value!);
   }
 }
 

@@ -61,7 +61,7 @@ export function judgeServer(
     return new OvsdbError('OVSDB_NOT_LEADER', `the server of ${database} is not the leader of its cluster`);
   }
   const comparable = progress !== undefined && progress.cluster === status.cluster && status.index !== undefined;
-  if (comparable && status.index! < progress.index) {
+  if (comparable && status.index < progress.index) {
     return new OvsdbError(
       'OVSDB_STALE_SERVER',
       `the server of ${database} is at index ${status.index}, behind ${progress.index}, which was read from another`,

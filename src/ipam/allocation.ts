@@ -47,7 +47,7 @@ export type Allocation = { readonly ok: true; readonly v4?: Address; readonly v6
 /** How many candidates for a MAC are tried: with 46 random bits the second is already rare. */
 const macAttempts = 64
 
-type Choice = { readonly ok: true; readonly offset: Offset } | AllocationFailure
+type Choice = Offset | AllocationFailure
 
 /** Allocates in a Subnet that has a spec. */
 export function allocateIn(subnet: SubnetState, request: AllocationRequest, holding: Holding): Allocation {
@@ -56,41 +56,36 @@ export function allocateIn(subnet: SubnetState, request: AllocationRequest, hold
   if (!Array.isArray(families)) return families
 
   const chosen: [Space, Offset][] = []
+  const given: { v4?: Address; v6?: Address; mac?: Mac } = {}
   for (const family of families) {
     const choice = chooser.address(family)
-    if (!choice.ok) return choice
-    chosen.push([family === 4 ? subnet.v4 : subnet.v6, choice.offset])
+    if (typeof choice === 'object') return choice
+    const space = family === 4 ? subnet.v4 : subnet.v6
+    chosen.push([space, choice])
+    given[family === 4 ? 'v4' : 'v6'] = { family, value: space.origin + BigInt(choice) }
   }
   const mac = chooser.mac()
+  if (typeof mac === 'object') return mac
   if (mac !== undefined) {
-    if (!mac.ok) return mac
-    chosen.push([subnet.mac, mac.offset])
+    chosen.push([subnet.mac, mac])
+    given.mac = macFromNumber(Number(mac))
   }
-  take(subnet, request.holder, chosen, holding)
-
-  const address = (space: Space, family: Family): Address | undefined => {
-    const offset = chosen.find(([other]) => other === space)?.[1]
-    return offset === undefined ? undefined : { family, value: space.origin + BigInt(offset) }
-  }
-  const v4 = address(subnet.v4, 4)
-  const v6 = address(subnet.v6, 6)
-  return {
-    ok: true,
-    ...(v4 === undefined ? {} : { v4 }),
-    ...(v6 === undefined ? {} : { v6 }),
-    ...(mac === undefined ? {} : { mac: macFromNumber(Number(mac.offset)) }),
-  }
+  take(subnet, request.holder, chooser.claimant, chosen, holding)
+  return { ok: true, ...given }
 }
 
 /** Attaches the holder to what was chosen, and only then lets go of what it had in the same spaces. */
-function take(subnet: SubnetState, holder: Holder, chosen: readonly [Space, Offset][], holding: Holding): void {
+function take(subnet: SubnetState, holder: Holder, claimant: number, chosen: readonly [Space, Offset][], holding: Holding): void {
   const { holds } = holding
-  const id = holding.enrol(holder)
+  const id = holding.enrol(holder, claimant)
+  const had = holds.firstHoldOf(id) !== none
   for (const [space, offset] of chosen) holding.attach(id, subnet, space, offset)
-  holding.detachWhere(id, (hold) => {
-    const wanted = chosen.find(([space]) => space.id === holds.spaceOf(hold))
-    return wanted !== undefined && holding.offsetOf(hold) !== wanted[1]
-  })
+  if (had || chosen.length === 0) {
+    holding.detachWhere(id, (hold) => {
+      const wanted = chosen.find(([space]) => space.id === holds.spaceOf(hold))
+      return wanted !== undefined && holding.offsetOf(hold) !== wanted[1]
+    })
+  }
 }
 
 class Chooser {
@@ -98,13 +93,13 @@ class Chooser {
   readonly #request: AllocationRequest
   readonly #holding: Holding
   /** -1 where the claimant has nothing anywhere. */
-  readonly #claimant: number
+  readonly claimant: number
 
   constructor(subnet: SubnetState, request: AllocationRequest, holding: Holding) {
     this.#subnet = subnet
     this.#request = request
     this.#holding = holding
-    this.#claimant = holding.holds.findClaimant(request.holder.claimant)
+    this.claimant = holding.holds.findClaimant(request.holder.claimant)
   }
 
   /** The families to give, after checking that the Subnet has them. */
@@ -145,11 +140,11 @@ class Chooser {
       return this.#unlessTaken(space, offset, 'mac', `the MAC ${mac}`)
     }
     const current = this.#current(space, () => true)
-    if (current !== undefined) return { ok: true, offset: current }
+    if (current !== undefined) return current
     if (generateMac === undefined) return undefined
     for (let attempt = 0; attempt < macAttempts; attempt++) {
       const offset = macToNumber(generateMac(attempt))
-      if (space.held.find(offset) === none && !this.#subnet.gatewayMacs.has(offset)) return { ok: true, offset }
+      if (space.held.find(offset) === none && !this.#subnet.gatewayMacs.has(offset)) return offset
     }
     return failure('NoAvailableAddress', 'mac', `none of ${macAttempts} MACs tried for ${holder.claimant} is free in Subnet "${this.#subnet.name}"`)
   }
@@ -172,7 +167,7 @@ class Chooser {
       return zone !== undefined && zone.standing !== 'gateway' && !(skip?.has(offset) ?? false)
     }
     const current = this.#current(space, usable)
-    if (current !== undefined) return { ok: true, offset: current }
+    if (current !== undefined) return current
 
     const pools = this.#request.pools ?? ['']
     let skippedSome = false
@@ -180,7 +175,7 @@ class Chooser {
       const index = known.indexOf(pool)
       if (index === none) continue
       const offset = space.free.next(index, space.held, skip)
-      if (offset !== undefined) return { ok: true, offset }
+      if (offset !== undefined) return offset
       skippedSome ||= skip !== undefined && space.free.next(index, space.held, undefined) !== undefined
     }
     const where = pools.every((pool) => pool === '') ? `Subnet "${name}"` : `${pools.map((pool) => (pool === '' ? 'the default pool' : `IPPool "${pool}"`)).join(', ')} of Subnet "${name}"`
@@ -192,8 +187,8 @@ class Chooser {
 
   #unlessTaken(space: Space, offset: Offset, subject: Family | 'mac', what: string): Choice {
     const slot = space.held.find(offset)
-    if (slot === none || this.#claims(space, slot)) return { ok: true, offset }
-    if (this.#holding.admits(space, slot, this.#claimant, this.#request.holder.share)) return { ok: true, offset }
+    if (slot === none || this.#claims(space, slot)) return offset
+    if (this.#holding.admits(space, slot, this.claimant, this.#request.holder.share)) return offset
     const holders = this.#holding.holdersAt(space, slot)
     const claimants = [...new Set(holders.map(({ claimant }) => claimant))].join(', ')
     return { ...failure('AddressConflict', subject, `${what} in Subnet "${this.#subnet.name}" is held by ${claimants}`), holders }
@@ -203,20 +198,20 @@ class Chooser {
   #claims(space: Space, slot: number): boolean {
     const { holds } = this.#holding
     for (let hold = space.firstHold(slot); hold !== none; hold = holds.nextOfSlot(hold)) {
-      if (holds.claimantOf(holds.holderOf(hold)) === this.#claimant) return true
+      if (holds.claimantOf(holds.holderOf(hold)) === this.claimant) return true
     }
     return false
   }
 
   /** What the claimant has in a space: what this holder has if it has some, else the lowest. */
   #current(space: Space, usable: (offset: Offset) => boolean): Offset | undefined {
-    if (this.#claimant === none) return undefined
+    if (this.claimant === none) return undefined
     const { holds } = this.#holding
     const { kind, key } = this.#request.holder
     const own = holds.find(kind, key)
     let found: Offset | undefined
     let foundOwn = false
-    for (let holder = holds.firstHolderOf(this.#claimant); holder !== none; holder = holds.nextHolderOfClaimant(holder)) {
+    for (let holder = holds.firstHolderOf(this.claimant); holder !== none; holder = holds.nextHolderOfClaimant(holder)) {
       for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
         if (holds.spaceOf(hold) !== space.id) continue
         const offset = space.held.at(holds.slotOf(hold))

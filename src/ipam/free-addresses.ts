@@ -9,7 +9,7 @@
 import { grownInt32 } from './columns.ts'
 import { none } from './holds.ts'
 import type { Offset } from './offset.ts'
-import { nextOffset, toOffset } from './offset.ts'
+import { nextOffset } from './offset.ts'
 import { OffsetTable } from './offset-table.ts'
 import { Zones } from './zones.ts'
 
@@ -123,21 +123,27 @@ export class FreeAddresses {
   }
 
   #nextFresh(state: PoolState, held: OffsetTable, skip: ReadonlySet<Offset> | undefined): Offset | undefined {
+    const freed = this.#freed
     let settled = true
     let { zone, cursor } = state
     for (; zone < state.zones.length; zone++, cursor = undefined) {
-      const bounds = this.#zones.all[state.zones[zone] as number]
-      if (bounds === undefined) continue
-      const last = toOffset(bounds.last)
-      for (let offset = cursor ?? toOffset(bounds.first); offset <= last; offset = nextOffset(offset)) {
-        const fresh = held.find(offset) === none && (this.#freed.size === 0 || this.#freed.find(offset) === none)
-        if (fresh && settled) [state.zone, state.cursor] = [zone, offset]
-        if (fresh && (skip === undefined || !skip.has(offset))) return offset
+      const index = state.zones[zone] as number
+      const last = this.#zones.lastOf(index)
+      for (let offset = cursor ?? this.#zones.firstOf(index); offset <= last; offset = nextOffset(offset)) {
+        if (held.find(offset) !== none || (freed.size > 0 && freed.find(offset) !== none)) continue
+        if (settled) {
+          state.zone = zone
+          state.cursor = offset
+        }
+        if (skip === undefined || !skip.has(offset)) return offset
         // What is skipped now may be wanted by the next: the cursor stays before it.
-        if (fresh) settled = false
+        settled = false
       }
     }
-    if (settled) [state.zone, state.cursor] = [state.zones.length, undefined]
+    if (settled) {
+      state.zone = state.zones.length
+      state.cursor = undefined
+    }
     return undefined
   }
 }

@@ -48,10 +48,10 @@ export class Holding {
     return this.#subnets[this.holds.spaceOf(hold)] as SubnetState
   }
 
-  /** The id of a holder, made or brought up to what it now declares. */
-  enrol(holder: Holder): number {
+  /** The id of a holder, made or brought up to what it now declares; `claimant` where that was looked up already. */
+  enrol(holder: Holder, claimant?: number): number {
     const known = this.holds.find(holder.kind, holder.key)
-    if (known === none) return this.holds.addHolder(holder)
+    if (known === none) return this.holds.addHolder(holder, claimant)
     this.#redeclare(known, holder)
     return known
   }

@@ -41,8 +41,8 @@ export class Holds {
     return this.#byKey[kindIds.get(kind) as number]?.get(key) ?? none
   }
 
-  /** A holder with no hold yet. */
-  addHolder(holder: Holder): number {
+  /** A holder with no hold yet. Who looked its claimant up before says what was found, -1 included. */
+  addHolder(holder: Holder, claimant: number = this.findClaimant(holder.claimant)): number {
     const id = this.#vacantHolders.pop() ?? this.#keys.length
     if (id >= this.#kind.length) {
       this.#kind = grownUint8(this.#kind, id + 1)
@@ -57,7 +57,7 @@ export class Holds {
     this.#kind[id] = kind
     this.#firstHold[id] = none
     this.#declare(id, holder)
-    this.#joinClaimant(id, holder.claimant)
+    this.#joinClaimant(id, holder.claimant, claimant)
     return id
   }
 
@@ -68,7 +68,7 @@ export class Holds {
     this.#declare(id, holder)
     if (before.claimant !== holder.claimant) {
       this.#leaveClaimant(id)
-      this.#joinClaimant(id, holder.claimant)
+      this.#joinClaimant(id, holder.claimant, this.findClaimant(holder.claimant))
     }
     return true
   }
@@ -184,9 +184,9 @@ export class Holds {
     else if (this.#share.size > 0) this.#share.delete(id)
   }
 
-  #joinClaimant(id: number, name: string): void {
-    let claimant = this.#claimants.get(name)
-    if (claimant === undefined) {
+  #joinClaimant(id: number, name: string, known: number): void {
+    let claimant = known
+    if (claimant === none) {
       claimant = this.#vacantClaimants.pop() ?? this.#names.length
       if (claimant >= this.#firstHolder.length) this.#firstHolder = grownInt32(this.#firstHolder, claimant + 1)
       this.#claimants.set(name, claimant)

@@ -77,16 +77,19 @@ export class OffsetTable {
     }
   }
 
-  /** All members, ascending. Costs a sort. */
-  sorted(): Offset[] {
+  /** All members, ascending. Costs a sort unless they came in order. */
+  sorted(): ArrayLike<Offset> {
     const numbers = new Float64Array(this.#numbers)
     let count = 0
+    let ascending = true
     for (let slot = 0; slot < this.#slots; slot++) {
       const offset = this.#offsets[slot] as number
-      if (!Number.isNaN(offset)) numbers[count++] = offset
+      if (Number.isNaN(offset)) continue
+      ascending &&= count === 0 || (numbers[count - 1] as number) < offset
+      numbers[count++] = offset
     }
-    numbers.sort()
-    if (this.#big.size === 0) return Array.from(numbers)
+    if (!ascending) numbers.sort()
+    if (this.#big.size === 0) return numbers
     return [...numbers, ...this.#big.keys()].toSorted(compareOffsets)
   }
 

@@ -5,12 +5,19 @@
  */
 export type Offset = number | bigint
 
+const lowest = BigInt(Number.MIN_SAFE_INTEGER)
+const highest = BigInt(Number.MAX_SAFE_INTEGER)
+
 export function toOffset(value: bigint): Offset {
-  return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value
+  return value >= lowest && value <= highest ? Number(value) : value
 }
 
 export function nextOffset(offset: Offset): Offset {
   return typeof offset === 'number' && offset < Number.MAX_SAFE_INTEGER ? offset + 1 : toOffset(BigInt(offset) + 1n)
+}
+
+export function previousOffset(offset: Offset): Offset {
+  return typeof offset === 'number' && offset > Number.MIN_SAFE_INTEGER ? offset - 1 : toOffset(BigInt(offset) - 1n)
 }
 
 export function compareOffsets(a: Offset, b: Offset): number {

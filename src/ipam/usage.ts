@@ -3,11 +3,12 @@
  * pool. Subnet.status and IPPool.status take them as they are.
  */
 
+import { formatAddress, formatV4 } from '../net/address.ts'
 import type { Family } from '../net/address.ts'
 import type { Dual } from '../net/dual.ts'
 import { IntervalSet } from '../net/interval-set.ts'
 import type { Interval } from '../net/interval-set.ts'
-import { formatIntervals } from '../net/range.ts'
+import { nextOffset, previousOffset } from './offset.ts'
 import type { Offset } from './offset.ts'
 import type { Space, SubnetState } from './space.ts'
 import type { Zone } from './zones.ts'
@@ -92,7 +93,7 @@ export function usageOf(subnet: SubnetState): Usage {
 export function addressSetsOf(space: Space, pool: number | undefined, pools: number): AddressSets {
   const zones = space.zones.all.filter((zone) => pool === undefined || zone.pool === pool)
   const all = IntervalSet.of(zones)
-  const held = IntervalSet.of(space.held.sorted().map(single)).intersect(all)
+  const held = IntervalSet.of(Array.from(space.held.sorted(), single)).intersect(all)
   const available = IntervalSet.of(zones.filter(isOpen)).subtract(held)
   const numbers = pool === undefined ? Array.from({ length: pools }, (_, index) => index) : [pool]
   const freed = IntervalSet.of(numbers.flatMap((number) => space.free.freedOf(number).map(single)))
@@ -115,33 +116,71 @@ function moved(set: IntervalSet, space: Space): IntervalSet {
 function rangesOf(
   space: Space,
   family: Family,
-  sorted: readonly Offset[],
+  sorted: ArrayLike<Offset>,
   countsAsUsing: (zone: Zone) => boolean,
   countsAsAvailable: (zone: Zone) => boolean,
 ): { availableRange: string; usingRange: string } {
-  const using: Interval[] = []
-  const available: Interval[] = []
+  const using = new RangeText(family, space.origin)
+  const available = new RangeText(family, space.origin)
   let next = 0
-  for (const zone of space.zones.all) {
+  for (const [index, zone] of space.zones.all.entries()) {
     const giveUsing = countsAsUsing(zone)
     const giveAvailable = countsAsAvailable(zone)
-    let from = zone.first
+    const allCounted = space.heldIn(index) === space.countedIn(index)
+    const first = space.zones.firstOf(index)
+    const last = space.zones.lastOf(index)
+    let from = first
     for (; next < sorted.length; next++) {
-      const offset = BigInt(sorted[next] as Offset)
-      if (offset > zone.last) break
-      if (offset < zone.first) continue
-      if (giveAvailable && offset > from) extend(available, from + space.origin, offset - 1n + space.origin)
-      from = offset + 1n
-      if (giveUsing && space.isCounted(space.held.find(sorted[next] as Offset))) extend(using, offset + space.origin, offset + space.origin)
+      const offset = sorted[next] as Offset
+      if (offset > last) break
+      if (offset < first) continue
+      if (giveAvailable && offset > from) available.add(from, previousOffset(offset))
+      from = nextOffset(offset)
+      if (giveUsing && (allCounted || space.isCounted(space.held.find(offset)))) using.add(offset, offset)
     }
-    if (giveAvailable && from <= zone.last) extend(available, from + space.origin, zone.last + space.origin)
+    if (giveAvailable && from <= last) available.add(from, last)
   }
-  return { availableRange: formatIntervals(family, available), usingRange: formatIntervals(family, using) }
+  return { availableRange: available.toString(), usingRange: using.toString() }
 }
 
-/** Appends an interval, joined to the last where they touch. */
-function extend(intervals: Interval[], first: bigint, last: bigint): void {
-  const before = intervals.at(-1)
-  if (before !== undefined && before.last + 1n === first) intervals[intervals.length - 1] = { first: before.first, last }
-  else intervals.push({ first, last })
+/** Ranges as Kube-OVN writes them, made from stretches that come in ascending order; those that touch become one. */
+class RangeText {
+  readonly #parts: string[] = []
+  readonly #family: Family
+  readonly #origin: bigint
+  /** The origin of IPv4 as a number. */
+  readonly #start: number
+  #first: Offset | undefined
+  #last: Offset = 0
+
+  constructor(family: Family, origin: bigint) {
+    this.#family = family
+    this.#origin = origin
+    this.#start = Number(origin)
+  }
+
+  add(first: Offset, last: Offset): void {
+    if (this.#first === undefined || nextOffset(this.#last) !== first) {
+      this.#flush()
+      this.#first = first
+    }
+    this.#last = last
+  }
+
+  toString(): string {
+    this.#flush()
+    this.#first = undefined
+    return this.#parts.join(',')
+  }
+
+  #flush(): void {
+    if (this.#first === undefined) return
+    const from = this.#format(this.#first)
+    this.#parts.push(this.#first === this.#last ? from : `${from}-${this.#format(this.#last)}`)
+  }
+
+  #format(offset: Offset): string {
+    if (this.#family === 4 && typeof offset === 'number') return formatV4(this.#start + offset)
+    return formatAddress({ family: this.#family, value: this.#origin + BigInt(offset) })
+  }
 }

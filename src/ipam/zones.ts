@@ -4,8 +4,9 @@
  */
 
 import type { IntervalSet } from '../net/interval-set.ts'
-import type { Offset } from './offset.ts'
 import { none } from './holds.ts'
+import { toOffset } from './offset.ts'
+import type { Offset } from './offset.ts'
 
 /**
  * `open`: may be given out. `excluded`: only to who asks for it by name. `gateway`: to nobody.
@@ -25,11 +26,13 @@ export class Zones {
   /** Bounds as numbers: infinite where only a bigint is exact, which compares rightly with every offset that is a number. */
   readonly #firsts: Float64Array
   readonly #lasts: Float64Array
+  readonly #bounds: readonly (readonly [Offset, Offset])[]
 
   constructor(zones: readonly Zone[]) {
     this.all = zones
     this.#firsts = Float64Array.from(zones, ({ first }) => approximate(first))
     this.#lasts = Float64Array.from(zones, ({ last }) => approximate(last))
+    this.#bounds = zones.map(({ first, last }) => [toOffset(first), toOffset(last)])
   }
 
   static readonly empty: Zones = new Zones([])
@@ -53,6 +56,14 @@ export class Zones {
     }
     const zone = this.all[low]
     return zone !== undefined && zone.first <= offset ? low : none
+  }
+
+  firstOf(index: number): Offset {
+    return this.#bounds[index]?.[0] ?? none
+  }
+
+  lastOf(index: number): Offset {
+    return this.#bounds[index]?.[1] ?? none
   }
 
   /** Number of addresses in a zone. */

@@ -32,7 +32,12 @@ export function parseAddress(text: string): Address | undefined {
 
 /** Canonical text of an address. */
 export function formatAddress(address: Address): AddressText {
-  return (address.family === 4 ? formatV4(Number(address.value)) : formatV6(address.value)) as AddressText
+  return address.family === 4 ? formatV4(Number(address.value)) : formatV6(address.value)
+}
+
+/** Canonical text of an IPv4 address from its 32 bits as a number: the way for many of them. */
+export function formatV4(value: number): AddressText {
+  return `${(value >>> 24) & 255}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}` as AddressText
 }
 
 /** The canonical spelling of an address text, or undefined where it names no address. */
@@ -137,15 +142,14 @@ function groupsOf(text: string, endsAddress: boolean): number[] | undefined {
   return groups
 }
 
-function formatV4(value: number): string {
-  return `${(value >>> 24) & 255}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`
-}
-
-function formatV6(value: bigint): string {
+function formatV6(value: bigint): AddressText {
   const groups: number[] = []
-  for (let shift = 112n; shift >= 0n; shift -= 16n) groups.push(Number((value >> shift) & 0xffffn))
+  for (let shift = 96n; shift >= 0n; shift -= 32n) {
+    const pair = Number(BigInt.asUintN(32, value >> shift))
+    groups.push(pair >>> 16, pair & 0xffff)
+  }
   // RFC 5952 section 5: the well-known mapped prefix keeps its dotted quad.
-  if (value >> 32n === 0xffffn) return `::ffff:${formatV4(Number(value & 0xffffffffn))}`
+  if (value >> 32n === 0xffffn) return `::ffff:${formatV4(Number(value & 0xffffffffn))}` as AddressText
 
   let bestStart = -1
   let bestLength = 1
@@ -156,6 +160,6 @@ function formatV6(value: bigint): string {
     i += length
   }
   const hex = groups.map((group) => group.toString(16))
-  if (bestStart < 0) return hex.join(':')
-  return `${hex.slice(0, bestStart).join(':')}::${hex.slice(bestStart + bestLength).join(':')}`
+  if (bestStart < 0) return hex.join(':') as AddressText
+  return `${hex.slice(0, bestStart).join(':')}::${hex.slice(bestStart + bestLength).join(':')}` as AddressText
 }

@@ -1,0 +1,64 @@
+/** Reads an object of a built-in kind as typed Go clients and servers do: nulls are absent, types must fit. */
+import type { Json } from '../json.ts';
+import { isObject } from '../json.ts';
+import { matchesFormat } from '../schema/formats.ts';
+import type { Schema } from '../schema/schema.ts';
+
+/** Normalises in place. @returns what does not fit, as one sentence, or undefined. */
+export function decodeBuiltin(schema: Schema, value: Json, path = ''): string | undefined {
+  if (Array.isArray(value)) return decodeList(schema, value, path);
+  if (!isObject(value)) return undefined;
+  for (const key of Object.keys(value)) {
+    const child = schema.properties?.get(key) ?? (schema.additionalProperties === true ? undefined : schema.additionalProperties);
+    if (child === undefined) continue;
+    if (value[key] === null && child.preserveUnknownFields !== true) {
+      delete value[key];
+      continue;
+    }
+    const here = path === '' ? key : `${path}.${key}`;
+    if (child.format === 'quantity' && typeof value[key] === 'number') value[key] = String(value[key]);
+    const problem = mismatch(child, value[key] as Json, here) ?? decodeBuiltin(child, value[key] as Json, here);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function decodeList(schema: Schema, value: Json[], path: string): string | undefined {
+  const items = schema.items;
+  if (items === undefined) return undefined;
+  for (const item of value) {
+    const problem = mismatch(items, item, path) ?? decodeBuiltin(items, item, path);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function mismatch(schema: Schema, value: Json, path: string): string | undefined {
+  const actual = Array.isArray(value) ? 'array' : JSON.isRawJSON(value) ? 'number' : typeof value;
+  if (schema.intOrString === true) return actual === 'number' || actual === 'string' ? undefined : unmarshal(actual, path, 'intstr.IntOrString');
+  switch (schema.type) {
+    case 'string':
+      if (actual !== 'string') return unmarshal(actual, path, 'string');
+      if (schema.format === 'byte' && !matchesFormat('byte', value as string)) return 'illegal base64 data at input byte 0';
+      if (schema.format === 'date-time' && !matchesFormat('date-time', value as string)) return `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`;
+      return undefined;
+    case 'integer':
+      if (actual === 'number' && (JSON.isRawJSON(value) || Number.isInteger(value))) return undefined;
+      return unmarshal(actual === 'number' ? `number ${JSON.stringify(value)}` : actual, path, schema.format ?? 'int64');
+    case 'number':
+      return actual === 'number' ? undefined : unmarshal(actual, path, 'float64');
+    case 'boolean':
+      return actual === 'boolean' ? undefined : unmarshal(actual, path, 'bool');
+    case 'array':
+      return actual === 'array' ? undefined : unmarshal(actual, path, `[]${schema.items?.name ?? schema.items?.type ?? 'interface'}`);
+    case 'object':
+      return isObject(value) ? undefined : unmarshal(actual, path, schema.name ?? 'map[string]string');
+    default:
+      return undefined;
+  }
+}
+
+function unmarshal(actual: string, path: string, expected: string): string {
+  const shown = actual === 'boolean' ? 'bool' : actual;
+  return `json: cannot unmarshal ${shown} into Go struct field ${path} of type ${expected}`;
+}

@@ -1,0 +1,139 @@
+/** Pods: defaults, the checks a scheduler and a kubelet rely on, and what an update may change. */
+import type { Json, JsonObject } from '../json.ts';
+import { at, clone, equal, isObject, list, object, text } from '../json.ts';
+import type { KubeObject } from '../object.ts';
+import { nameProblem } from '../object-meta.ts';
+import type { Strategy } from '../resource.ts';
+import type { FieldError } from '../status.ts';
+import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../status.ts';
+
+const GRACE_SECONDS = 30;
+
+function fill(target: JsonObject, defaults: JsonObject): void {
+  for (const [key, value] of Object.entries(defaults)) target[key] ??= clone(value);
+}
+
+/** Defaults of a pod spec, in a Pod or in a template. */
+export function defaultPodSpec(spec: JsonObject): void {
+  fill(spec, { restartPolicy: 'Always', terminationGracePeriodSeconds: GRACE_SECONDS, dnsPolicy: 'ClusterFirst', securityContext: {}, schedulerName: 'default-scheduler' });
+  for (const field of ['containers', 'initContainers', 'ephemeralContainers']) for (const container of list(spec[field])) if (isObject(container)) defaultContainer(container);
+  for (const volume of list(spec['volumes'])) {
+    if (!isObject(volume)) continue;
+    if (Object.keys(volume).length === 1) volume['emptyDir'] = {};
+    for (const source of ['secret', 'configMap', 'downwardAPI', 'projected']) if (isObject(volume[source])) volume[source]['defaultMode'] ??= 420;
+    if (isObject(volume['hostPath'])) volume['hostPath']['type'] ??= '';
+  }
+}
+
+function defaultContainer(container: JsonObject): void {
+  const image = text(container['image']);
+  const tag = /:([^/@:]+)$/.exec(image)?.[1];
+  const latest = !image.includes('@') && (tag === undefined || tag === 'latest');
+  fill(container, { resources: {}, terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File', imagePullPolicy: latest ? 'Always' : 'IfNotPresent' });
+  for (const port of list(container['ports'])) if (isObject(port)) port['protocol'] ??= 'TCP';
+  for (const variable of list(container['env'])) {
+    const reference = at(variable, 'valueFrom', 'fieldRef');
+    if (isObject(reference)) reference['apiVersion'] ??= 'v1';
+  }
+  for (const field of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
+    const probe = container[field];
+    if (!isObject(probe)) continue;
+    fill(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 });
+    if (isObject(probe['httpGet'])) fill(probe['httpGet'], { path: '/', scheme: 'HTTP' });
+  }
+  const resources = object(container['resources']);
+  const limits = object(resources['limits']);
+  if (Object.keys(limits).length > 0) resources['requests'] = { ...limits, ...object(resources['requests']) };
+}
+
+/** What admission adds to a pod by default: the tolerations that let it stay a while on a node that fails, and its priority. */
+function admit(spec: JsonObject): void {
+  const tolerations = list(spec['tolerations']);
+  for (const key of ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']) {
+    const tolerated = tolerations.some((toleration) => (at(toleration, 'key') ?? '') === key || ((at(toleration, 'key') ?? '') === '' && at(toleration, 'operator') === 'Exists'));
+    if (!tolerated) tolerations.push({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 });
+  }
+  if (tolerations.length > 0) spec['tolerations'] = tolerations;
+  fill(spec, { priority: 0, preemptionPolicy: 'PreemptLowerPriority', enableServiceLinks: true });
+}
+
+function qosClass(spec: JsonObject): string {
+  const containers = [...list(spec['containers']), ...list(spec['initContainers'])];
+  const amounts = (container: Json, kind: string): JsonObject => object(at(container, 'resources', kind));
+  if (containers.every((container) => Object.keys(amounts(container, 'limits')).length + Object.keys(amounts(container, 'requests')).length === 0)) return 'BestEffort';
+  const guaranteed = containers.every((container) =>
+    ['cpu', 'memory'].every((name) => amounts(container, 'limits')[name] !== undefined && equal(amounts(container, 'limits')[name], amounts(container, 'requests')[name])));
+  return guaranteed ? 'Guaranteed' : 'Burstable';
+}
+
+export function validatePodSpec(spec: JsonObject, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const containers = list(spec['containers']);
+  if (containers.length === 0) errors.push(required(`${path}.containers`));
+  const seen = new Set<string>();
+  const volumes = new Set(list(spec['volumes']).map((volume) => text(at(volume, 'name'))));
+  for (const field of ['initContainers', 'containers']) {
+    for (const [index, container] of list(spec[field]).entries()) {
+      const here = `${path}.${field}[${index}]`;
+      const name = text(at(container, 'name'));
+      if (name === '') errors.push(required(`${here}.name`));
+      else {
+        const problem = nameProblem(name, 'label');
+        if (problem !== undefined) errors.push(invalidValue(`${here}.name`, name, problem));
+        if (seen.has(name)) errors.push(duplicate(`${here}.name`, name));
+      }
+      seen.add(name);
+      if (text(at(container, 'image')) === '') errors.push(required(`${here}.image`));
+      for (const [at_, mount] of list(at(container, 'volumeMounts')).entries()) {
+        const volume = text(at(mount, 'name'));
+        if (!volumes.has(volume)) errors.push({ type: 'NotFound', field: `${here}.volumeMounts[${at_}].name`, message: `Not found: ${JSON.stringify(volume)}` });
+      }
+      for (const [at_, port] of list(at(container, 'ports')).entries()) {
+        const value = Number(at(port, 'containerPort') ?? 0);
+        if (value < 1 || value > 65535) errors.push(invalidValue(`${here}.ports[${at_}].containerPort`, value, 'must be between 1 and 65535, inclusive'));
+      }
+    }
+  }
+  const policies = ['Always', 'OnFailure', 'Never'];
+  if (!policies.includes(text(spec['restartPolicy']))) errors.push(notSupported(`${path}.restartPolicy`, spec['restartPolicy'], policies));
+  return errors;
+}
+
+/** The pod's spec without what an update may change. */
+function fixedSpec(pod: KubeObject): JsonObject {
+  const spec = clone(object(pod['spec']));
+  for (const field of ['containers', 'initContainers']) for (const container of list(spec[field])) if (isObject(container)) delete container['image'];
+  for (const field of ['activeDeadlineSeconds', 'tolerations', 'terminationGracePeriodSeconds', 'schedulingGates', 'ephemeralContainers']) delete spec[field];
+  return spec;
+}
+
+const UPDATE_RULE =
+  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
+
+export const podStrategy: Strategy = {
+  prepareCreate: (pod) => {
+    const spec = object(pod['spec']);
+    pod['spec'] = spec;
+    admit(spec);
+    defaultPodSpec(spec);
+    pod['status'] = { phase: 'Pending', qosClass: qosClass(spec) };
+  },
+  applyDefaults: (pod) => defaultPodSpec(object(pod['spec'])),
+  validate: (pod, old) => {
+    if (old !== undefined && !equal(fixedSpec(pod), fixedSpec(old))) return [forbiddenField('spec', UPDATE_RULE)];
+    return validatePodSpec(object(pod['spec']), 'spec');
+  },
+  gracePeriod: (pod, requested) => {
+    const phase = at(pod, 'status', 'phase');
+    if (text(at(pod, 'spec', 'nodeName')) === '' || phase === 'Failed' || phase === 'Succeeded') return 0;
+    const seconds = requested ?? Number(at(pod, 'spec', 'terminationGracePeriodSeconds') ?? GRACE_SECONDS);
+    return seconds < 0 ? 1 : seconds;
+  },
+};
+
+/** Binds a pod to a node, as the scheduler asks through `pods/binding`. */
+export function bindPod(pod: KubeObject, node: string, now: string): KubeObject {
+  const conditions = list(at(pod, 'status', 'conditions')).filter((condition) => at(condition, 'type') !== 'PodScheduled');
+  conditions.push({ type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now });
+  return { ...pod, spec: { ...object(pod['spec']), nodeName: node }, status: { ...object(pod['status']), conditions } };
+}

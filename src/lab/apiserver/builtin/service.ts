@@ -1,0 +1,77 @@
+/** Services: defaults, and a cluster address and node ports from the usual ranges. */
+import type { JsonObject } from '../json.ts';
+import { at, isObject, list, object, text } from '../json.ts';
+import type { Strategy } from '../resource.ts';
+import { invalidValue, required } from '../status.ts';
+import type { ObjectStore } from '../store.ts';
+
+const FIRST_ADDRESS = (10 << 24) + (96 << 16) + 1;
+const ADDRESSES = 2 ** 20 - 2;
+const FIRST_NODE_PORT = 30_000;
+const NODE_PORTS = 2768;
+
+function freeAddress(store: ObjectStore): string {
+  const taken = new Set(store.list('services').map((service) => text(at(service, 'spec', 'clusterIP'))));
+  for (let offset = 0; offset < ADDRESSES; offset++) {
+    const number = FIRST_ADDRESS + offset;
+    const address = [24, 16, 8, 0].map((shift) => (number >> shift) & 255).join('.');
+    if (!taken.has(address)) return address;
+  }
+  return 'None';
+}
+
+function freeNodePorts(store: ObjectStore, spec: JsonObject): void {
+  const taken = new Set(store.list('services').flatMap((service) => list(at(service, 'spec', 'ports')).map((port) => at(port, 'nodePort'))));
+  for (const port of list(spec['ports'])) {
+    if (!isObject(port) || (port['nodePort'] !== undefined && port['nodePort'] !== 0)) continue;
+    for (let candidate = FIRST_NODE_PORT; candidate < FIRST_NODE_PORT + NODE_PORTS; candidate++) {
+      if (taken.has(candidate)) continue;
+      taken.add(candidate);
+      port['nodePort'] = candidate;
+      break;
+    }
+  }
+}
+
+export function serviceStrategy(store: ObjectStore): Strategy {
+  return {
+    nameRule: 'service',
+    prepareCreate: (service) => void (service['status'] = { loadBalancer: {} }),
+    prepareUpdate: (service, old) => {
+      const spec = object(service['spec']);
+      const before = object(old['spec']);
+      for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) if (spec[field] === undefined && before[field] !== undefined) spec[field] = before[field];
+    },
+    applyDefaults: (service) => {
+      const spec = object(service['spec']);
+      service['spec'] = spec;
+      spec['type'] ??= 'ClusterIP';
+      spec['sessionAffinity'] ??= 'None';
+      for (const port of list(spec['ports'])) {
+        if (!isObject(port)) continue;
+        port['protocol'] ??= 'TCP';
+        port['targetPort'] ??= port['port'] ?? 0;
+      }
+      if (spec['type'] === 'ExternalName') return;
+      if (text(spec['clusterIP']) === '') spec['clusterIP'] = text(list(spec['clusterIPs'])[0]) || freeAddress(store);
+      spec['clusterIPs'] ??= [text(spec['clusterIP'])];
+      spec['ipFamilies'] ??= list(spec['clusterIPs']).map((address) => (text(address).includes(':') ? 'IPv6' : 'IPv4'));
+      spec['ipFamilyPolicy'] ??= list(spec['clusterIPs']).length > 1 ? 'RequireDualStack' : 'SingleStack';
+      spec['internalTrafficPolicy'] ??= 'Cluster';
+      if (spec['type'] === 'NodePort' || spec['type'] === 'LoadBalancer') {
+        spec['externalTrafficPolicy'] ??= 'Cluster';
+        freeNodePorts(store, spec);
+      }
+      if (spec['type'] === 'LoadBalancer') spec['allocateLoadBalancerNodePorts'] ??= true;
+    },
+    validate: (service, old) => {
+      const spec = object(service['spec']);
+      const needsPorts = spec['type'] !== 'ExternalName' && spec['clusterIP'] !== 'None';
+      const before = at(old, 'spec', 'clusterIP');
+      return [
+        ...(needsPorts && list(spec['ports']).length === 0 ? [required('spec.ports')] : []),
+        ...(before !== undefined && before !== spec['clusterIP'] && spec['type'] !== 'ExternalName' ? [invalidValue('spec.clusterIPs[0]', spec['clusterIP'], 'may not change once set')] : []),
+      ];
+    },
+  };
+}

@@ -1,0 +1,215 @@
+/** Turns CustomResourceDefinitions into served resources, and ends their objects with them. */
+import { CLEANUP_FINALIZER, setCondition } from './builtin/crd.ts';
+import { ageSince } from './duration.ts';
+import { timestamp } from './environment.ts';
+import { compileJsonPath } from './jsonpath.ts';
+import type { Json, JsonObject } from './json.ts';
+import { at, isObject, list, object, text } from './json.ts';
+import type { KubeObject } from './object.ts';
+import type { Operations } from './operations.ts';
+import type { ResourceRegistry } from './registry.ts';
+import type { Column, ResourceDefinition, ScaleSubresource } from './resource.ts';
+import { ALL_VERBS } from './resource.ts';
+import { readSchema } from './schema/schema.ts';
+import { ApiError } from './status.ts';
+import type { StoreEvent } from './store.ts';
+
+const TABLE = 'customresourcedefinitions';
+
+export class CustomResources {
+  readonly #operations: Operations;
+  readonly #registry: ResourceRegistry;
+  readonly #crds: ResourceDefinition;
+  readonly #served = new Map<string, { readonly generation: number | undefined; readonly definitions: readonly ResourceDefinition[] }>();
+  readonly #stop: () => void;
+
+  constructor(operations: Operations, registry: ResourceRegistry) {
+    const crds = registry.find('apiextensions.k8s.io', 'v1', TABLE);
+    if (crds === undefined) throw new Error('the registry has no CustomResourceDefinitions');
+    this.#operations = operations;
+    this.#registry = registry;
+    this.#crds = crds;
+    for (const crd of operations.store.list(TABLE)) this.#establish(crd.metadata.name);
+    this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
+  }
+
+  stop(): void {
+    this.#stop();
+  }
+
+  #onEvent(event: StoreEvent): void {
+    const { name } = event.object.metadata;
+    if (event.table === TABLE) {
+      if (event.type === 'DELETED') this.#withdraw(name);
+      else this.#operations.environment.schedule(() => this.#establish(name));
+    } else if (event.type === 'DELETED' && event.table.includes('.')) {
+      const crd = this.#operations.store.get(TABLE, event.table);
+      if (crd?.metadata.deletionTimestamp !== undefined) this.#operations.environment.schedule(() => this.#establish(event.table));
+    }
+  }
+
+  #establish(name: string): void {
+    const crd = this.#operations.store.get(TABLE, name);
+    if (crd === undefined) return;
+    if (crd.metadata.deletionTimestamp !== undefined) {
+      this.#empty(crd);
+      return;
+    }
+    const known = this.#served.get(name);
+    if (known !== undefined && known.generation === crd.metadata.generation) return;
+    const clash = this.#clash(crd);
+    if (clash === undefined) {
+      for (const definition of known?.definitions ?? []) this.#registry.remove(definition);
+      const definitions = servedVersions(crd);
+      for (const definition of definitions) this.#registry.add(definition);
+      this.#served.set(name, { generation: crd.metadata.generation, definitions });
+    }
+    const now = timestamp(this.#operations.environment.now());
+    this.#operations.update(this.#crds, '', name, (current) => {
+      const accepted = clash === undefined;
+      setCondition(current, accepted
+        ? { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
+        : { type: 'NamesAccepted', status: 'False', reason: clash.reason, message: clash.message }, now);
+      setCondition(current, accepted
+        ? { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' }
+        : { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }, now);
+      if (accepted) current['status'] = { ...object(current['status']), acceptedNames: acceptedNames(current) };
+      return current;
+    }, { subresource: 'status' });
+  }
+
+  /** Names must be new within the group. */
+  #clash(crd: KubeObject): { readonly reason: string; readonly message: string } | undefined {
+    const names = object(at(crd, 'spec', 'names'));
+    const group = at(crd, 'spec', 'group');
+    for (const other of this.#registry.all()) {
+      if (other.group !== group || other.table === crd.metadata.name) continue;
+      const taken = [other.plural, other.singular, ...other.shortNames];
+      for (const name of [names['plural'], names['singular'], ...list(names['shortNames'])]) {
+        if (taken.includes(text(name))) return { reason: 'NameConflict', message: `${JSON.stringify(name)} is already in use` };
+      }
+      if (other.kind === names['kind'] || other.listKind === names['listKind']) return { reason: 'KindConflict', message: `${JSON.stringify(names['kind'])} is already in use` };
+    }
+    return undefined;
+  }
+
+  /** Deletes the objects of a definition that is being deleted; when none is left, lets it go. */
+  #empty(crd: KubeObject): void {
+    if (!(crd.metadata.finalizers ?? []).includes(CLEANUP_FINALIZER)) return;
+    const { name } = crd.metadata;
+    const definition = this.#served.get(name)?.definitions[0];
+    if (definition !== undefined) {
+      for (const item of this.#operations.store.list(definition.table)) {
+        if (item.metadata.deletionTimestamp === undefined) this.#operations.delete(definition, item.metadata.namespace ?? '', item.metadata.name);
+      }
+      if (this.#operations.store.count(definition.table) > 0) return;
+    }
+    this.#operations.update(this.#crds, '', name, (current) => {
+      const finalizers = (current.metadata.finalizers ?? []).filter((finalizer) => finalizer !== CLEANUP_FINALIZER);
+      return { ...current, metadata: { ...current.metadata, finalizers } };
+    });
+  }
+
+  #withdraw(name: string): void {
+    for (const definition of this.#served.get(name)?.definitions ?? []) {
+      this.#registry.remove(definition);
+      this.#operations.store.forgetHistory(definition.table);
+    }
+    this.#served.delete(name);
+  }
+
+  /** A terminating definition takes no new objects. */
+  refuseCreate(definition: ResourceDefinition): void {
+    if (!definition.custom) return;
+    const crd = this.#operations.store.get(TABLE, definition.table);
+    if (crd?.metadata.deletionTimestamp !== undefined) throw new ApiError(405, 'MethodNotAllowed', `create not allowed while custom resource definition is terminating`);
+  }
+}
+
+function acceptedNames(crd: KubeObject): JsonObject {
+  return { ...object(at(crd, 'spec', 'names')) };
+}
+
+function servedVersions(crd: KubeObject): ResourceDefinition[] {
+  const spec = object(crd['spec']);
+  const names = object(spec['names']);
+  const scope = text(spec['scope']);
+  return list(spec['versions']).filter(isObject).filter((version) => version['served'] === true).map((version) => {
+    const source = object(at(version, 'schema', 'openAPIV3Schema'));
+    const scale = scaleOf(version);
+    return {
+      group: text(spec['group']),
+      version: text(version['name']),
+      plural: text(names['plural']),
+      singular: text(names['singular']),
+      kind: text(names['kind']),
+      listKind: text(names['listKind']),
+      shortNames: list(names['shortNames']).map(text),
+      categories: list(names['categories']).map(text),
+      namespaced: scope === 'Namespaced',
+      verbs: ALL_VERBS,
+      table: crd.metadata.name,
+      schema: readSchema(source),
+      openApiSchema: source,
+      custom: true,
+      hasStatus: at(version, 'subresources', 'status') !== undefined,
+      ...(scale === undefined ? {} : { scale }),
+      hasGeneration: true,
+      unconditionalUpdate: false,
+      createOnUpdate: false,
+      returnsDeleted: false,
+      fieldSelectors: list(version['selectableFields']).map((field) => text(at(field, 'jsonPath')).replace(/^\./, '')),
+      columns: columnsOf(version),
+      strategy: {},
+    };
+  });
+}
+
+function scaleOf(version: JsonObject): ScaleSubresource | undefined {
+  const scale = at(version, 'subresources', 'scale');
+  if (!isObject(scale)) return undefined;
+  const selector = text(scale['labelSelectorPath']);
+  return {
+    specReplicasPath: text(scale['specReplicasPath']),
+    statusReplicasPath: text(scale['statusReplicasPath']),
+    ...(selector === '' ? {} : { labelSelectorPath: selector }),
+  };
+}
+
+const NAME: Column = { name: 'Name', type: 'string', format: 'name', priority: 0, cell: (item) => item.metadata.name };
+const AGE: Column = { name: 'Age', type: 'date', priority: 0, cell: (item, now) => ageSince(item.metadata.creationTimestamp, now) };
+
+function columnsOf(version: JsonObject): Column[] {
+  const declared = list(version['additionalPrinterColumns']).filter(isObject);
+  if (declared.length === 0) return [NAME, AGE];
+  return [NAME, ...declared.map((column): Column => {
+    const type = text(column['type']);
+    const read = compileJsonPath(text(column['jsonPath'])) ?? ((): Json[] => []);
+    return {
+      name: text(column['name']),
+      type,
+      ...(typeof column['format'] === 'string' ? { format: column['format'] } : {}),
+      description: text(column['description']),
+      priority: Number(column['priority'] ?? 0),
+      cell: (item, now) => cell(read(item), type, now),
+    };
+  })];
+}
+
+/** One cell as an API server prints it: only the first match, and null where it does not fit the column's type. */
+function cell(found: readonly Json[], type: string, now: number): Json {
+  const value = found[0];
+  if (value === undefined || value === null) return null;
+  switch (type) {
+    case 'integer':
+      return typeof value === 'number' || JSON.isRawJSON(value) ? value : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'date':
+      return typeof value === 'string' ? ageSince(value, now) : null;
+    default:
+      return typeof value === 'string' ? value : JSON.stringify(value);
+  }
+}

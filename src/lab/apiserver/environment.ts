@@ -1,0 +1,26 @@
+/** Time, randomness and turns, from outside: a simulator gives its own. */
+import { randomBytes, randomUUID } from 'node:crypto';
+
+export interface Environment {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly uid: () => string;
+  /** Five characters for `generateName`. */
+  readonly suffix: () => string;
+  /** Runs a step of a background controller in a later turn. */
+  readonly schedule: (step: () => void) => void;
+}
+
+const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
+
+export const systemEnvironment: Environment = {
+  now: () => Date.now(),
+  uid: () => randomUUID(),
+  suffix: () => [...randomBytes(5)].map((byte) => SUFFIX_LETTERS[byte % SUFFIX_LETTERS.length]).join(''),
+  schedule: (step) => void setImmediate(step),
+};
+
+/** RFC 3339 with seconds, as `metadata` times are. */
+export function timestamp(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,203 @@
+/** HTTPS in front of the store: authentication, routing, replies, watches. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Server } from 'node:https';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { aggregatedDiscovery, allGroups, coreVersions, groupInfo, groupList, resourceList } from './discovery.ts';
+import type { JsonObject } from './json.ts';
+import { negotiate } from './negotiate.ts';
+import type { OpenApi } from './openapi.ts';
+import type { Operations } from './operations.ts';
+import type { ResourceRegistry } from './registry.ts';
+import { parseTarget, readObject } from './request.ts';
+import type { Reply, ResourceHandler, ResourceRequest } from './resource-handler.ts';
+import { selectorOf } from './resource-handler.ts';
+import { review } from './reviews.ts';
+import { ApiError, badRequest } from './status.ts';
+import type { Credentials } from './tls.ts';
+import { VERSION } from './version.ts';
+import { WatchStream } from './watch-stream.ts';
+
+export interface HttpOptions {
+  readonly credentials: Credentials;
+  readonly operations: Operations;
+  readonly registry: ResourceRegistry;
+  readonly resources: ResourceHandler;
+  readonly openApi: OpenApi;
+  readonly bookmarkIntervalMs: number;
+  /** Runs before each request; throws an ApiError to fail it, waits to delay it. For fault injection. */
+  readonly intercept?: (request: IncomingMessage) => Promise<void>;
+}
+
+const OPEN_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
+const AGGREGATED = /application\/json;(?=[^,]*g=apidiscovery\.k8s\.io)(?=[^,]*v=v2(?:[;,]|$))(?=[^,]*as=APIGroupDiscoveryList)/;
+const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+const DEFAULT_WATCH_MS = 30 * 60_000;
+
+export class ApiHttpServer {
+  readonly #options: HttpOptions;
+  readonly #server: Server;
+  readonly #watches = new Set<WatchStream>();
+  #bookmarks: NodeJS.Timeout | undefined;
+
+  constructor(options: HttpOptions) {
+    this.#options = options;
+    const { server, authority } = options.credentials;
+    this.#server = createServer({ key: server.key, cert: server.certificate, ca: authority, requestCert: true, rejectUnauthorized: false }, (request, response) => {
+      void this.#serve(request, response);
+    });
+    this.#server.keepAliveTimeout = 120_000;
+    this.#server.requestTimeout = 0;
+  }
+
+  /** @returns the port. */
+  async listen(port: number): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, '127.0.0.1', resolve);
+    });
+    this.#bookmarks = setInterval(() => {
+      for (const watch of this.#watches) watch.bookmark();
+    }, this.#options.bookmarkIntervalMs);
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#bookmarks);
+    for (const watch of [...this.#watches]) watch.end();
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => void this.#server.close(() => resolve()));
+  }
+
+  /** Ends the watches of a table, or all: their clients connect again. */
+  endWatches(table?: string): void {
+    for (const watch of [...this.#watches]) if (table === undefined || watch.table === table) watch.end();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const url = new URL(request.url ?? '/', 'https://lab');
+      if (!OPEN_PATHS.has(url.pathname) && !isAuthenticated(request)) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
+      await this.#options.intercept?.(request);
+      const reply = await this.#route(url, request, response);
+      if (reply !== undefined) send(response, reply);
+    } catch (error) {
+      this.#fail(response, error);
+    }
+  }
+
+  #fail(response: ServerResponse, error: unknown): void {
+    const known = error instanceof ApiError ? error : error instanceof URIError ? badRequest(error.message) : new ApiError(500, 'InternalError', `Internal error occurred: ${error instanceof Error ? error.stack ?? error.message : String(error)}`);
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    if (known.retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(known.retryAfterSeconds));
+    send(response, { status: known.code, body: JSON.stringify(known.toStatus()) });
+  }
+
+  async #route(url: URL, request: IncomingMessage, response: ServerResponse): Promise<Reply | undefined> {
+    const path = url.pathname.replace(/\/+$/, '');
+    const document = this.#document(path, request, response);
+    if (document === null) return undefined;
+    if (document !== undefined) return { status: 200, body: JSON.stringify(document) };
+    const target = parseTarget(url.pathname);
+    if (target === undefined) return notThere(response);
+    if (request.method === 'POST') {
+      const answer = target.name === '' ? await review(target, () => readObject(request), this.#user(request)) : undefined;
+      if (answer !== undefined) return { status: 201, body: JSON.stringify(answer) };
+    }
+    const definition = this.#options.registry.find(target.group, target.version, target.plural);
+    if (definition === undefined || (definition.namespaced && target.namespace === '' && target.name !== '') || (!definition.namespaced && target.namespace !== '')) return notThere(response);
+    const resourceRequest: ResourceRequest = { definition, target, query: url.searchParams, message: request };
+    if (request.method === 'GET' && target.subresource === '' && isTrue(url.searchParams.get('watch'))) {
+      this.#watch(resourceRequest, response);
+      return undefined;
+    }
+    return this.#options.resources.handle(resourceRequest);
+  }
+
+  #user(request: IncomingMessage): string {
+    const { subject } = (request.socket as TLSSocket).getPeerCertificate();
+    const name = subject?.CN;
+    return typeof name === 'string' ? name : 'kubernetes-admin';
+  }
+
+  /** Documents that are no resources. @returns null when it has already replied. */
+  #document(path: string, request: IncomingMessage, response: ServerResponse): JsonObject | null | undefined {
+    const { registry, openApi } = this.#options;
+    if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
+    const aggregated = AGGREGATED.test(request.headers.accept?.replaceAll(' ', '') ?? '');
+    switch (path) {
+      case '/healthz':
+      case '/livez':
+      case '/readyz':
+        response.writeHead(200, { 'Content-Type': 'text/plain; charset=utf-8' }).end('ok');
+        return null;
+      case '/version':
+        return VERSION;
+      case '/api':
+      case '/apis':
+        if (aggregated) {
+          response.writeHead(200, { 'Content-Type': AGGREGATED_TYPE, Vary: 'Accept' }).end(JSON.stringify(aggregatedDiscovery(registry, path === '/api')));
+          return null;
+        }
+        return path === '/api' ? coreVersions(request.headers.host ?? '127.0.0.1') : groupList(registry);
+      case '/openapi/v2':
+        negotiate(request.headers.accept, new URLSearchParams());
+        return openApi.v2();
+      case '/openapi/v3':
+        return openApi.v3Index();
+    }
+    if (path.startsWith('/openapi/v3/')) return openApi.v3(path.slice('/openapi/v3/'.length));
+    const group = /^\/(?:(api)|apis\/([^/]+))(?:\/([^/]+))?$/.exec(path);
+    if (group === null) return undefined;
+    const name = group[1] === 'api' ? '' : (group[2] ?? '');
+    const version = group[3];
+    if (version === undefined) return groupInfo(registry, name);
+    return allGroups(registry).get(name)?.includes(version) === true ? resourceList(registry, name, version) : undefined;
+  }
+
+  #watch(request: ResourceRequest, response: ServerResponse): void {
+    const { definition, target, query, message } = request;
+    const presentation = negotiate(message.headers.accept, query);
+    const version = query.get('resourceVersion') ?? '';
+    if (version !== '' && !/^\d+$/.test(version)) throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(version)}: strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
+    const named = target.name === '' ? undefined : target.name;
+    const matches = selectorOf(definition, query);
+    const initial = version === '' || version === '0' || isTrue(query.get('sendInitialEvents'));
+    const seconds = Number(query.get('timeoutSeconds') ?? 0);
+    const watch = new WatchStream(this.#options.operations, response, {
+      definition,
+      namespace: target.namespace,
+      matches: named === undefined ? matches : (object) => object.metadata.name === named && matches(object),
+      after: initial ? undefined : Number(version),
+      presentation,
+      bookmarks: isTrue(query.get('allowWatchBookmarks')),
+      markInitialEnd: isTrue(query.get('sendInitialEvents')),
+      timeoutMs: seconds > 0 ? seconds * 1000 : DEFAULT_WATCH_MS * (1 + Math.random()),
+    });
+    this.#watches.add(watch);
+    watch.start(() => this.#watches.delete(watch));
+  }
+}
+
+function isAuthenticated(request: IncomingMessage): boolean {
+  return (request.socket as TLSSocket).authorized;
+}
+
+function isTrue(value: string | null): boolean {
+  return value === 'true' || value === '1' || value === 'True';
+}
+
+function notThere(response: ServerResponse): undefined {
+  response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' }).end('404 page not found\n');
+  return undefined;
+}
+
+function send(response: ServerResponse, reply: Reply): void {
+  const headers: Record<string, string | string[]> = { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache, private' };
+  if (reply.warnings !== undefined && reply.warnings.length > 0) headers['Warning'] = reply.warnings.map((warning) => `299 - ${JSON.stringify(warning)}`);
+  response.writeHead(reply.status, headers).end(reply.body);
+}

@@ -1,0 +1,84 @@
+/**
+ * JSON as a Kubernetes API server keeps it: integers exact up to 64 bits, larger ones as float64.
+ *
+ * Integers that a JavaScript number cannot hold are carried as `JSON.rawJSON` values, which encode as they were read.
+ */
+
+declare global {
+  interface JSON {
+    rawJSON(text: string): RawJson;
+    isRawJSON(value: unknown): value is RawJson;
+  }
+}
+
+/** An integer beyond 2^53 that fits in 64 bits, as its text. */
+export interface RawJson {
+  readonly rawJSON: string;
+}
+
+export type Json = null | boolean | number | string | RawJson | Json[] | JsonObject;
+export interface JsonObject {
+  [key: string]: Json;
+}
+
+const MIN_INT64 = -(2n ** 63n);
+const MAX_INT64 = 2n ** 63n - 1n;
+
+/** @throws SyntaxError when the text is not JSON. */
+export function parseJson(text: string): Json {
+  if (!/\d{16}/.test(text)) return JSON.parse(text) as Json;
+  const revive = (_key: string, value: unknown, context: { readonly source?: string }): unknown => {
+    if (typeof value !== 'number' || Number.isSafeInteger(value) || !/^-?\d+$/.test(context.source ?? '')) return value;
+    const exact = BigInt(context.source ?? '0');
+    return exact >= MIN_INT64 && exact <= MAX_INT64 ? JSON.rawJSON(exact.toString()) : value;
+  };
+  return JSON.parse(text, revive as (key: string, value: unknown) => unknown) as Json;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
+/** A deep copy; raw integers are immutable and shared. */
+export function clone<T extends Json>(value: T): T {
+  return copy(value) as T;
+}
+
+function copy(value: Json): Json {
+  if (Array.isArray(value)) return value.map(copy);
+  if (!isObject(value)) return value;
+  const result: JsonObject = {};
+  for (const key in value) result[key] = copy(value[key] as Json);
+  return result;
+}
+
+export function equal(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, index) => equal(item, b[index]));
+  if (JSON.isRawJSON(a)) return JSON.isRawJSON(b) && a.rawJSON === b.rawJSON;
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => key in b && equal(a[key], b[key]));
+}
+
+/** The value at a path of keys, or undefined where the path leaves the objects. */
+export function at(value: Json | undefined, ...path: readonly (string | number)[]): Json | undefined {
+  let here: Json | undefined = value;
+  for (const key of path) {
+    if (typeof key === 'number') here = Array.isArray(here) ? here[key] : undefined;
+    else here = isObject(here) && Object.hasOwn(here, key) ? here[key] : undefined;
+  }
+  return here;
+}
+
+export function text(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+export function object(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+export function list(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : [];
+}

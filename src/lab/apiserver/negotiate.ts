@@ -1,0 +1,25 @@
+/** Which presentation of an object or a list a client accepts. */
+import type { Presentation } from './table.ts';
+import { PLAIN } from './table.ts';
+import { ApiError } from './status.ts';
+
+/** @throws ApiError 406 when nothing the client accepts can be served. */
+export function negotiate(accept: string | undefined, query: URLSearchParams): Presentation {
+  if (accept === undefined || accept === '') return PLAIN;
+  for (const part of accept.split(',')) {
+    const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim());
+    if (!['application/json', 'application/*', '*/*', 'application/yaml'].includes(type)) continue;
+    const values = new Map(parameters.map((parameter) => parameter.split('=', 2) as [string, string]));
+    const as = values.get('as');
+    const version = values.get('v') ?? 'v1';
+    if (as === undefined) return PLAIN;
+    if (values.get('g') !== 'meta.k8s.io' || !['v1', 'v1beta1'].includes(version)) continue;
+    if (as === 'Table') return { kind: 'Table', version, includeObject: includeObject(query.get('includeObject')) };
+    if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') return { kind: 'PartialObjectMetadata', version };
+  }
+  throw new ApiError(406, 'NotAcceptable', 'only the following media types are accepted: application/json');
+}
+
+function includeObject(value: string | null): 'None' | 'Metadata' | 'Object' {
+  return value === 'None' || value === 'Object' ? value : 'Metadata';
+}

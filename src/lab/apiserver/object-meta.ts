@@ -1,0 +1,144 @@
+/** The rules of `metadata`: names, labels, finalizers, owner references, and what an update may not change. */
+import type { Json, JsonObject } from './json.ts';
+import { equal, isObject } from './json.ts';
+import type { KubeObject, ObjectMeta } from './object.ts';
+import type { ResourceDefinition } from './resource.ts';
+import type { FieldError } from './status.ts';
+import { forbiddenField, invalidValue, required } from './status.ts';
+
+const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const SERVICE = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
+const QUALIFIED = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+
+const SUBDOMAIN_RULE =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const LABEL_RULE =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const SERVICE_RULE =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+const QUALIFIED_RULE =
+  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const LABEL_VALUE_RULE =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+const MAX_ANNOTATIONS_BYTES = 256 * 1024;
+
+/** What is wrong with a name, or undefined. */
+export function nameProblem(name: string, rule: 'subdomain' | 'label' | 'path' | 'service'): string | undefined {
+  switch (rule) {
+    case 'path':
+      return name === '.' || name === '..' || /[/%]/.test(name) ? "may not be '.', '..' or contain '/' or '%'" : undefined;
+    case 'label':
+      if (name.length > 63) return 'must be no more than 63 characters';
+      return LABEL.test(name) ? undefined : LABEL_RULE;
+    case 'service':
+      if (name.length > 63) return 'must be no more than 63 characters';
+      return SERVICE.test(name) ? undefined : SERVICE_RULE;
+    default:
+      if (name.length > 253) return 'must be no more than 253 characters';
+      return SUBDOMAIN.test(name) ? undefined : SUBDOMAIN_RULE;
+  }
+}
+
+export function validateMeta(definition: ResourceDefinition, object: KubeObject): FieldError[] {
+  const meta = object.metadata;
+  const errors: FieldError[] = [];
+  if (meta.name === '' || meta.name === undefined) errors.push(required('metadata.name', 'name or generateName is required'));
+  else {
+    const problem = nameProblem(meta.name, definition.strategy.nameRule ?? 'subdomain');
+    if (problem !== undefined) errors.push(invalidValue('metadata.name', meta.name, problem));
+  }
+  for (const [key, value] of Object.entries(meta.labels ?? {})) {
+    if (!isQualifiedName(key)) errors.push(invalidValue('metadata.labels', key, QUALIFIED_RULE));
+    if (value.length > 63) errors.push(invalidValue('metadata.labels', value, 'must be no more than 63 characters'));
+    else if (value !== '' && !QUALIFIED.test(value)) errors.push(invalidValue('metadata.labels', value, LABEL_VALUE_RULE));
+  }
+  let size = 0;
+  for (const [key, value] of Object.entries(meta.annotations ?? {})) {
+    if (!isQualifiedName(key.toLowerCase())) errors.push(invalidValue('metadata.annotations', key, QUALIFIED_RULE));
+    size += Buffer.byteLength(key) + Buffer.byteLength(value);
+  }
+  if (size > MAX_ANNOTATIONS_BYTES) errors.push({ type: 'TooLong', field: 'metadata.annotations', message: `Too long: may not be more than ${MAX_ANNOTATIONS_BYTES} bytes` });
+  for (const [index, owner] of (meta.ownerReferences ?? []).entries()) {
+    const field = 'metadata.ownerReferences';
+    for (const key of ['apiVersion', 'kind', 'name', 'uid'] as const) {
+      if (typeof owner[key] !== 'string' || owner[key] === '') errors.push(invalidValue(`${field}[${index}].${key}`, owner[key] ?? '', `${key === 'apiVersion' ? 'version' : key} must not be empty`));
+    }
+  }
+  for (const finalizer of meta.finalizers ?? []) {
+    const problem = finalizerProblem(finalizer, definition.custom);
+    if (problem !== undefined) errors.push(invalidValue('metadata.finalizers', finalizer, problem));
+  }
+  return errors;
+}
+
+function finalizerProblem(finalizer: string, custom: boolean): string | undefined {
+  if (!isQualifiedName(finalizer)) return QUALIFIED_RULE;
+  if (finalizer.includes('/') || custom || ['orphan', 'foregroundDeletion', 'kubernetes'].includes(finalizer)) return undefined;
+  return 'name is neither a standard finalizer name nor is it fully qualified';
+}
+
+function isQualifiedName(key: string): boolean {
+  const [first = '', second, ...rest] = key.split('/');
+  if (rest.length > 0) return false;
+  const [prefix, name] = second === undefined ? [undefined, first] : [first, second];
+  return name.length <= 63 && QUALIFIED.test(name) && (prefix === undefined || (prefix.length <= 253 && SUBDOMAIN.test(prefix)));
+}
+
+export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta): FieldError[] {
+  if (old.deletionTimestamp === undefined) return [];
+  const added = (meta.finalizers ?? []).filter((finalizer) => !(old.finalizers ?? []).includes(finalizer));
+  if (added.length === 0) return [];
+  const shown = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(', ')}}`;
+  return [forbiddenField('metadata.finalizers', `no new finalizers can be added if the object is being deleted, found new finalizers ${shown}`)];
+}
+
+const KNOWN = new Set([
+  'name', 'namespace', 'generateName', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp',
+  'deletionGracePeriodSeconds', 'labels', 'annotations', 'finalizers', 'ownerReferences', 'managedFields', 'selfLink',
+]);
+
+const STRING_FIELDS = ['name', 'namespace', 'generateName', 'uid', 'resourceVersion', 'creationTimestamp', 'deletionTimestamp'];
+
+/**
+ * Reads `metadata` of a custom object as a typed server does: nulls and empty values absent, unknown fields dropped.
+ * @returns unknown fields, and what does not fit.
+ */
+export function decodeMeta(object: JsonObject): { readonly unknown: string[]; readonly problem: string | undefined } {
+  const unknown: string[] = [];
+  const meta = object['metadata'];
+  if (meta === undefined || meta === null) {
+    object['metadata'] = {};
+    return { unknown, problem: undefined };
+  }
+  if (!isObject(meta)) return { unknown, problem: 'json: cannot unmarshal into Go struct field metadata of type v1.ObjectMeta' };
+  let problem: string | undefined;
+  for (const key of Object.keys(meta)) {
+    const value = meta[key] as Json;
+    if (!KNOWN.has(key)) {
+      delete meta[key];
+      unknown.push(`metadata.${key}`);
+    } else if (value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)) delete meta[key];
+    else if (key === 'labels' || key === 'annotations') problem ??= stringMapProblem(key, value);
+    else if (STRING_FIELDS.includes(key) && typeof value !== 'string') problem ??= `json: cannot unmarshal ${typeof value} into Go struct field ObjectMeta.metadata.${key} of type string`;
+  }
+  return { unknown, problem };
+}
+
+function stringMapProblem(key: string, value: Json): string | undefined {
+  if (!isObject(value)) return `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value} into Go struct field ObjectMeta.metadata.${key} of type map[string]string`;
+  for (const [name, entry] of Object.entries(value)) {
+    if (entry === null) value[name] = '';
+    else if (typeof entry !== 'string') {
+      const kind = typeof entry === 'boolean' ? 'bool' : Array.isArray(entry) ? 'array' : JSON.isRawJSON(entry) ? 'number' : typeof entry;
+      return `json: cannot unmarshal ${kind} into Go struct field ObjectMeta.metadata.${key} of type string`;
+    }
+  }
+  return undefined;
+}
+
+/** Equal but for what every write changes. */
+export function sameButVersion(a: KubeObject, b: KubeObject): boolean {
+  return equal({ ...a, metadata: { ...a.metadata, resourceVersion: '' } }, { ...b, metadata: { ...b.metadata, resourceVersion: '' } });
+}

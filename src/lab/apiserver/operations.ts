@@ -1,0 +1,338 @@
+/**
+ * What the API does with objects, without HTTP: create, update, delete with the rules of metadata, generation, status,
+ * finalizers and grace. Every operation is one turn: it reads, checks and writes at once.
+ */
+import { decodeBuiltin } from './builtin/decode.ts';
+import type { Environment } from './environment.ts';
+import { timestamp } from './environment.ts';
+import type { JsonObject } from './json.ts';
+import { at, clone, equal } from './json.ts';
+import type { KubeObject, ObjectMeta } from './object.ts';
+import { withMeta } from './object.ts';
+import { decodeMeta, sameButVersion, validateMeta, validateMetaUpdate } from './object-meta.ts';
+import type { ResourceDefinition } from './resource.ts';
+import { apiVersionOf } from './resource.ts';
+import { applyDefaults } from './schema/default.ts';
+import { prune } from './schema/prune.ts';
+import { validate } from './schema/validate.ts';
+import type { FieldError } from './status.ts';
+import { alreadyExists, ApiError, badRequest, conflict, invalid, invalidValue, modifiedMeanwhile, notFound } from './status.ts';
+import type { ObjectStore } from './store.ts';
+import { storeKey } from './store.ts';
+
+export interface WriteOptions {
+  readonly dryRun?: boolean;
+  /** What to do about fields the schema does not know. Default `Ignore`. */
+  readonly fieldValidation?: 'Strict' | 'Warn' | 'Ignore';
+  /** Receives the warnings of `fieldValidation=Warn`. */
+  readonly warn?: (message: string) => void;
+}
+
+export interface UpdateOptions extends WriteOptions {
+  readonly subresource?: 'status' | 'finalize' | 'approval';
+  /** A full update (PUT), which must name a resourceVersion where the kind demands it. */
+  readonly replace?: boolean;
+}
+
+export interface DeleteOptions {
+  readonly dryRun?: boolean;
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+}
+
+export interface Deletion {
+  readonly object: KubeObject;
+  /** False: the object waits for its finalizers or its grace. */
+  readonly removed: boolean;
+}
+
+/** Says no to a write before it happens. */
+export type Guard = (request: { readonly verb: 'create' | 'update' | 'delete'; readonly definition: ResourceDefinition; readonly namespace: string; readonly name: string; readonly object?: KubeObject }) => void;
+
+export class Operations {
+  readonly store: ObjectStore;
+  readonly environment: Environment;
+  readonly #guards: Guard[] = [];
+
+  constructor(store: ObjectStore, environment: Environment) {
+    this.store = store;
+    this.environment = environment;
+  }
+
+  addGuard(guard: Guard): void {
+    this.#guards.push(guard);
+  }
+
+  /** @throws ApiError 404 */
+  get(definition: ResourceDefinition, namespace: string, name: string): KubeObject {
+    const stored = this.store.get(definition.table, storeKey(namespace, name));
+    if (stored === undefined) throw notFound(definition, name);
+    return this.toView(definition, stored);
+  }
+
+  /** The object as this version of the resource shows it. */
+  toView(definition: ResourceDefinition, stored: KubeObject): KubeObject {
+    if (definition.view !== undefined) return definition.view.fromStorage(stored);
+    const apiVersion = apiVersionOf(definition);
+    return stored.apiVersion === apiVersion ? stored : { ...stored, apiVersion };
+  }
+
+  #toStorage(definition: ResourceDefinition, object: KubeObject): KubeObject {
+    return definition.view === undefined ? object : definition.view.toStorage(object);
+  }
+
+  /**
+   * @param body is taken over and changed.
+   * @throws ApiError
+   */
+  create(definition: ResourceDefinition, namespace: string, body: JsonObject, options: WriteOptions = {}): KubeObject {
+    const object = this.#decode(definition, body, options);
+    const meta = object.metadata;
+    if (meta.resourceVersion !== undefined) throw new ApiError(500, 'InternalError', 'resourceVersion should not be set on objects to be created');
+    this.#placeIn(definition, object, namespace);
+    if ((meta.name ?? '') === '' && meta.generateName !== undefined) meta.name = meta.generateName.slice(0, 58) + this.environment.suffix();
+    for (const guard of this.#guards) guard({ verb: 'create', definition, namespace, name: meta.name ?? '', object });
+    meta.uid = this.environment.uid();
+    meta.creationTimestamp = timestamp(this.environment.now());
+    for (const key of ['deletionTimestamp', 'deletionGracePeriodSeconds', 'managedFields', 'selfLink', 'generation']) delete meta[key];
+    if (definition.hasGeneration) meta.generation = 1;
+    if (definition.hasStatus && definition.custom) delete object['status'];
+    definition.strategy.prepareCreate?.(object);
+    this.#default(definition, object);
+    this.#check(definition, object, undefined);
+    const key = storeKey(namespace, meta.name);
+    if (this.store.get(definition.table, key) !== undefined) throw alreadyExists(definition, meta.name);
+    const ordered = withMeta(object, orderMeta(meta));
+    if (options.dryRun === true) return ordered;
+    return this.toView(definition, this.store.put(definition.table, key, this.#toStorage(definition, ordered)));
+  }
+
+  /**
+   * Replaces an object by what `change` makes of it.
+   * @param change gets a copy of the current object and returns the wanted one.
+   * @throws ApiError
+   */
+  update(definition: ResourceDefinition, namespace: string, name: string, change: (current: KubeObject) => JsonObject, options: UpdateOptions = {}): KubeObject {
+    const key = storeKey(namespace, name);
+    const current = this.get(definition, namespace, name);
+    const object = this.#decode(definition, change(clone(current)), options);
+    const meta = object.metadata;
+    if (meta.name !== name) throw badRequest(`the name of the object (${meta.name ?? ''}) does not match the name on the URL (${name})`);
+    this.#placeIn(definition, object, namespace);
+    this.#checkVersion(definition, current, meta, options);
+    for (const guard of this.#guards) guard({ verb: 'update', definition, namespace, name, object });
+    const next = this.#prepareUpdate(definition, object, current, options);
+    this.#check(definition, next, current);
+    if (sameButVersion(next, current)) return current;
+    const ending = next.metadata.deletionTimestamp !== undefined && (next.metadata.finalizers ?? []).length === 0
+      && (next.metadata.deletionGracePeriodSeconds ?? 0) === 0 && !hasSpecFinalizers(next);
+    if (options.dryRun === true) return next;
+    const stored = this.#toStorage(definition, next);
+    if (ending) return this.toView(definition, this.store.remove(definition.table, key, stored) ?? stored);
+    return this.toView(definition, this.store.put(definition.table, key, stored));
+  }
+
+  #prepareUpdate(definition: ResourceDefinition, object: KubeObject, current: KubeObject, options: UpdateOptions): KubeObject {
+    const meta = object.metadata;
+    const old = current.metadata;
+    for (const key of ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation', 'generateName'] as const) {
+      if (old[key] === undefined) delete meta[key];
+      else (meta as JsonObject)[key] = old[key];
+    }
+    meta.resourceVersion = old.resourceVersion;
+    delete meta['managedFields'];
+    delete meta['selfLink'];
+    let next = object;
+    if (options.subresource === 'status') next = statusUpdate(definition, object, current);
+    else if (definition.hasStatus && options.subresource === undefined) {
+      if (current['status'] === undefined) delete next['status'];
+      else next['status'] = clone(current['status']);
+    }
+    definition.strategy.prepareUpdate?.(next, current, options.subresource);
+    this.#default(definition, next);
+    if (definition.hasGeneration && specChanged(definition, next, current)) next.metadata.generation = (old.generation ?? 0) + 1;
+    return withMeta(next, orderMeta(next.metadata));
+  }
+
+  /** A change of the system's own, such as a binding: stored as it is, without the rules for clients. */
+  replaceState(definition: ResourceDefinition, namespace: string, name: string, change: (current: KubeObject) => KubeObject, dryRun = false): KubeObject {
+    const next = change(this.get(definition, namespace, name));
+    if (dryRun) return next;
+    return this.toView(definition, this.store.put(definition.table, storeKey(namespace, name), this.#toStorage(definition, next)));
+  }
+
+  /** @throws ApiError */
+  delete(definition: ResourceDefinition, namespace: string, name: string, options: DeleteOptions = {}): Deletion {
+    const key = storeKey(namespace, name);
+    const current = this.get(definition, namespace, name);
+    this.#checkPreconditions(definition, current, options);
+    for (const guard of this.#guards) guard({ verb: 'delete', definition, namespace, name, object: current });
+    const marked = definition.strategy.prepareDelete === undefined || current.metadata.deletionTimestamp !== undefined ? current : clone(current);
+    if (marked !== current) definition.strategy.prepareDelete?.(marked);
+    const meta: ObjectMeta = { ...marked.metadata };
+    const waitsForGrace = this.#startGrace(definition, current, meta, options);
+    if (waitsForGrace === 'unchanged') return { object: current, removed: false };
+    setPropagation(meta, options.propagationPolicy);
+    const waits = waitsForGrace === 'started' || (meta.finalizers ?? []).length > 0 || hasSpecFinalizers(current);
+    if (!waits) {
+      if (options.dryRun === true) return { object: current, removed: true };
+      return { object: this.toView(definition, this.store.remove(definition.table, key, waitsForGrace === 'none' ? undefined : this.#toStorage(definition, withMeta(current, meta))) ?? current), removed: true };
+    }
+    if (waitsForGrace !== 'started') {
+      meta.deletionTimestamp ??= timestamp(this.environment.now());
+      meta.deletionGracePeriodSeconds = 0;
+    }
+    if (current.metadata.deletionTimestamp === undefined && meta.generation !== undefined) meta.generation += 1;
+    const next = withMeta(marked, orderMeta(meta));
+    if (options.dryRun === true) return { object: next, removed: false };
+    if (sameButVersion(next, current)) return { object: current, removed: false };
+    return { object: this.toView(definition, this.store.put(definition.table, key, this.#toStorage(definition, next))), removed: false };
+  }
+
+  /** Sets the deletion's time and grace in `meta` where the kind has one. */
+  #startGrace(definition: ResourceDefinition, current: KubeObject, meta: ObjectMeta, options: DeleteOptions): 'none' | 'started' | 'over' | 'unchanged' {
+    if (definition.strategy.gracePeriod === undefined) return 'none';
+    const requested = options.gracePeriodSeconds;
+    const now = this.environment.now();
+    if (current.metadata.deletionTimestamp !== undefined) {
+      const running = current.metadata.deletionGracePeriodSeconds ?? 0;
+      if (running === 0) return 'over';
+      if (requested === undefined || requested >= running) return 'unchanged';
+      const started = Date.parse(current.metadata.deletionTimestamp) - running * 1000;
+      meta.deletionGracePeriodSeconds = Math.max(0, requested);
+      meta.deletionTimestamp = timestamp(Math.max(now, started + Math.max(0, requested) * 1000));
+      return requested <= 0 ? 'over' : 'started';
+    }
+    const grace = definition.strategy.gracePeriod(current, requested);
+    meta.deletionTimestamp = timestamp(now + grace * 1000);
+    meta.deletionGracePeriodSeconds = grace;
+    return grace === 0 ? 'over' : 'started';
+  }
+
+  #checkPreconditions(definition: ResourceDefinition, current: KubeObject, options: DeleteOptions): void {
+    const { uid, resourceVersion } = options.preconditions ?? {};
+    const { name } = current.metadata;
+    if (uid !== undefined && uid !== current.metadata.uid) {
+      throw conflict(definition, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid}`);
+    }
+    if (resourceVersion !== undefined && resourceVersion !== current.metadata.resourceVersion) {
+      throw conflict(definition, name, `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${current.metadata.resourceVersion}`);
+    }
+  }
+
+  #checkVersion(definition: ResourceDefinition, current: KubeObject, meta: ObjectMeta, options: UpdateOptions): void {
+    const { name } = current.metadata;
+    if (meta.resourceVersion !== undefined && meta.resourceVersion !== '' && meta.resourceVersion !== '0') {
+      if (!/^\d+$/.test(meta.resourceVersion)) throw invalid(definition, name, [invalidValue('metadata.resourceVersion', meta.resourceVersion, `strconv.ParseUint: parsing ${JSON.stringify(meta.resourceVersion)}: invalid syntax`)]);
+      if (meta.resourceVersion !== current.metadata.resourceVersion) throw modifiedMeanwhile(definition, name);
+    } else if (options.replace === true && !definition.unconditionalUpdate) {
+      throw invalid(definition, name, [{ type: 'Invalid', field: 'metadata.resourceVersion', message: 'Invalid value: 0x0: must be specified for an update' }]);
+    }
+    if (meta.uid !== undefined && meta.uid !== '' && meta.uid !== current.metadata.uid) {
+      throw conflict(definition, name, `Precondition failed: UID in precondition: ${meta.uid}, UID in object meta: ${current.metadata.uid}`);
+    }
+  }
+
+  /** Types, unknown fields, type meta: from whatever a client sent to an object of this kind. */
+  #decode(definition: ResourceDefinition, body: JsonObject, options: WriteOptions): KubeObject {
+    const apiVersion = apiVersionOf(definition);
+    if (body['kind'] === undefined || body['kind'] === '') body['kind'] = definition.kind;
+    if (body['apiVersion'] === undefined || body['apiVersion'] === '') body['apiVersion'] = apiVersion;
+    if (body['apiVersion'] !== apiVersion) throw badRequest(`the API version in the data (${String(body['apiVersion'])}) does not match the expected API version (${apiVersion})`);
+    if (body['kind'] !== definition.kind) throw badRequest(`${String(body['kind'])} in version ${JSON.stringify(definition.version)} cannot be handled as a ${definition.kind}: the kind in the data does not match the expected kind ${definition.kind}`);
+    const handled = `${definition.kind} in version ${JSON.stringify(definition.version)} cannot be handled as a ${definition.kind}`;
+    const meta = decodeMeta(body);
+    const problem = meta.problem ?? (definition.custom ? undefined : decodeBuiltin(definition.schema, body));
+    if (problem !== undefined) throw badRequest(`${handled}: ${problem}`);
+    const unknown = [...meta.unknown, ...pruneObject(definition, body)].sort();
+    if (unknown.length > 0 && options.fieldValidation === 'Strict') {
+      const fields = unknown.map((field) => `unknown field ${JSON.stringify(field)}`).join(', ');
+      throw badRequest(definition.custom ? `${handled}: strict decoding error: ${fields}` : `${handled}: strict decoding error: ${fields}`);
+    }
+    if (options.fieldValidation === 'Warn') for (const field of unknown) options.warn?.(`unknown field ${JSON.stringify(field)}`);
+    return body as KubeObject;
+  }
+
+  #placeIn(definition: ResourceDefinition, object: KubeObject, namespace: string): void {
+    const meta = object.metadata;
+    if (!definition.namespaced) {
+      delete meta.namespace;
+      return;
+    }
+    if (meta.namespace !== undefined && meta.namespace !== '' && meta.namespace !== namespace) {
+      throw badRequest(`the namespace of the provided object does not match the namespace sent on the request`);
+    }
+    meta.namespace = namespace;
+  }
+
+  #default(definition: ResourceDefinition, object: KubeObject): void {
+    if (definition.custom) applyDefaults(definition.schema, object);
+    definition.strategy.applyDefaults?.(object);
+  }
+
+  #check(definition: ResourceDefinition, object: KubeObject, old: KubeObject | undefined): void {
+    const errors: FieldError[] = validateMeta(definition, object);
+    if (old !== undefined) errors.push(...validateMetaUpdate(object.metadata, old.metadata));
+    if (definition.custom) errors.push(...validate(definition.schema, object));
+    errors.push(...(definition.strategy.validate?.(object, old) ?? []));
+    if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
+  }
+}
+
+/** Metadata is decoded on its own; a custom schema that describes it does not prune it. */
+function pruneObject(definition: ResourceDefinition, body: JsonObject): string[] {
+  if (!definition.custom) return prune(definition.schema, body);
+  const { apiVersion, kind, metadata, ...rest } = body;
+  const unknown = prune(definition.schema, rest);
+  for (const key of Object.keys(body)) if (!['apiVersion', 'kind', 'metadata'].includes(key) && !(key in rest)) delete body[key];
+  return unknown;
+}
+
+function statusUpdate(definition: ResourceDefinition, object: KubeObject, current: KubeObject): KubeObject {
+  const next: KubeObject = { ...clone(current) };
+  if (definition.custom) next.metadata = { ...next.metadata };
+  else for (const key of ['labels', 'annotations', 'finalizers', 'ownerReferences']) if (object.metadata[key] !== undefined) next.metadata[key] = object.metadata[key];
+  if (object['status'] === undefined) delete next['status'];
+  else next['status'] = object['status'];
+  return next;
+}
+
+function specChanged(definition: ResourceDefinition, next: KubeObject, current: KubeObject): boolean {
+  for (const key of new Set([...Object.keys(next), ...Object.keys(current)])) {
+    if (key === 'metadata' || (key === 'status' && definition.hasStatus)) continue;
+    if (!equal(next[key], current[key])) return true;
+  }
+  return false;
+}
+
+function hasSpecFinalizers(object: KubeObject): boolean {
+  const finalizers = object.kind === 'Namespace' ? at(object, 'spec', 'finalizers') : undefined;
+  return Array.isArray(finalizers) && finalizers.length > 0;
+}
+
+function setPropagation(meta: ObjectMeta, policy: DeleteOptions['propagationPolicy']): void {
+  if (policy === undefined) return;
+  const kept = (meta.finalizers ?? []).filter((finalizer) => finalizer !== 'orphan' && finalizer !== 'foregroundDeletion');
+  if (policy === 'Orphan') kept.push('orphan');
+  if (policy === 'Foreground') kept.push('foregroundDeletion');
+  if (kept.length === 0) delete meta.finalizers;
+  else meta.finalizers = kept;
+}
+
+const META_ORDER = [
+  'name', 'generateName', 'namespace', 'selfLink', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp',
+  'deletionGracePeriodSeconds', 'labels', 'annotations', 'ownerReferences', 'finalizers',
+];
+
+/** Empty maps and lists are absent, as a typed server writes them. */
+function orderMeta(meta: ObjectMeta): ObjectMeta {
+  const ordered: JsonObject = {};
+  for (const key of META_ORDER) {
+    const value = meta[key];
+    if (value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)) continue;
+    ordered[key] = value;
+  }
+  return ordered as ObjectMeta;
+}
+

@@ -1,0 +1,14 @@
+/** JSON Merge Patch (RFC 7386). */
+import type { Json, JsonObject } from '../json.ts';
+import { clone, isObject } from '../json.ts';
+
+/** `target` is changed in place where both sides are objects. */
+export function applyMergePatch(target: Json, patch: Json): Json {
+  if (!isObject(patch)) return clone(patch);
+  const result: JsonObject = isObject(target) ? target : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key];
+    else result[key] = applyMergePatch(result[key] ?? {}, value);
+  }
+  return result;
+}

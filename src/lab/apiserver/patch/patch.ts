@@ -1,0 +1,30 @@
+/** The patch types of the API, by media type. */
+import type { Json, JsonObject } from '../json.ts';
+import { isObject } from '../json.ts';
+import type { KubeObject } from '../object.ts';
+import type { ResourceDefinition } from '../resource.ts';
+import { badRequest, unsupportedMediaType } from '../status.ts';
+import { applyJsonPatch } from './json-patch.ts';
+import { applyMergePatch } from './merge-patch.ts';
+import { applyStrategicMerge } from './strategic-merge.ts';
+
+const JSON_PATCH = 'application/json-patch+json';
+const MERGE_PATCH = 'application/merge-patch+json';
+const STRATEGIC_MERGE_PATCH = 'application/strategic-merge-patch+json';
+
+/** @throws ApiError 415 for a type that is not served here. */
+export function checkPatchType(definition: ResourceDefinition, type: string): void {
+  if (type.startsWith('application/apply-patch')) {
+    throw unsupportedMediaType('this laboratory API server has no server-side apply: use kubectl apply without --server-side, or a merge patch');
+  }
+  const accepted = definition.custom ? [JSON_PATCH, MERGE_PATCH] : [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH];
+  if (accepted.includes(type)) return;
+  throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`);
+}
+
+/** @param current is changed. */
+export function applyPatch(definition: ResourceDefinition, type: string, current: KubeObject, patch: Json): JsonObject {
+  const result = type === JSON_PATCH ? applyJsonPatch(current, patch) : type === MERGE_PATCH ? applyMergePatch(current, patch) : applyStrategicMerge(definition.schema, current, patch);
+  if (!isObject(result)) throw badRequest('the patched object is not an object');
+  return result;
+}

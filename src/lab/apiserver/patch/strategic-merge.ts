@@ -1,0 +1,110 @@
+/**
+ * Strategic merge patch of built-in kinds: lists merge by the key that their type names, and the directives
+ * `$patch`, `$setElementOrder`, `$deleteFromPrimitiveList` and `$retainKeys` that `kubectl apply` sends.
+ */
+import type { Json, JsonObject } from '../json.ts';
+import { clone, equal, isObject } from '../json.ts';
+import type { Schema } from '../schema/schema.ts';
+import { badRequest } from '../status.ts';
+
+const ORDER = '$setElementOrder/';
+const DELETE_SCALARS = '$deleteFromPrimitiveList/';
+const RETAIN = '$retainKeys';
+const DIRECTIVE = '$patch';
+
+/** @throws ApiError 400 */
+export function applyStrategicMerge(schema: Schema, target: Json, patch: Json): Json {
+  if (!isObject(patch)) throw badRequest('the strategic merge patch is not an object');
+  return mergeObject(schema, isObject(target) ? target : {}, patch);
+}
+
+function mergeObject(schema: Schema, target: JsonObject, patch: JsonObject): JsonObject {
+  const directive = patch[DIRECTIVE];
+  if (directive === 'replace') return withoutDirectives(patch);
+  if (directive === 'delete') return {};
+  if (directive !== undefined && directive !== 'merge') throw badRequest(`Unknown patch type found in the patch: ${JSON.stringify(directive)}`);
+  const retained = patch[RETAIN];
+  if (Array.isArray(retained)) for (const key of Object.keys(target)) if (!retained.includes(key)) delete target[key];
+  for (const [key, value] of Object.entries(patch)) {
+    if (key === DIRECTIVE || key === RETAIN || key.startsWith(ORDER)) continue;
+    if (key.startsWith(DELETE_SCALARS)) {
+      const field = key.slice(DELETE_SCALARS.length);
+      const current = target[field];
+      if (Array.isArray(current) && Array.isArray(value)) target[field] = current.filter((item) => !value.some((gone) => equal(gone, item)));
+      continue;
+    }
+    if (value === null) delete target[key];
+    else target[key] = mergeField(childSchema(schema, key), target[key], value);
+  }
+  for (const key of Object.keys(patch)) {
+    if (!key.startsWith(ORDER)) continue;
+    const field = key.slice(ORDER.length);
+    const current = target[field];
+    if (Array.isArray(current)) target[field] = reorder(current, patch[key] as Json, childSchema(schema, field)?.patchMergeKey ?? '');
+  }
+  return target;
+}
+
+function childSchema(schema: Schema, key: string): Schema | undefined {
+  const additional = schema.additionalProperties;
+  return schema.properties?.get(key) ?? (additional === true ? undefined : additional);
+}
+
+function mergeField(schema: Schema | undefined, current: Json | undefined, value: Json): Json {
+  if (isObject(value)) return mergeObject(schema ?? {}, isObject(current) ? current : {}, value);
+  if (!Array.isArray(value)) return clone(value);
+  const mergeKey = schema?.patchMergeKey;
+  if (mergeKey === undefined) return value.map((item) => (isObject(item) ? withoutDirectives(item) : clone(item)));
+  const present = Array.isArray(current) ? current : [];
+  if (mergeKey === '') return union(present, value);
+  return mergeList(schema?.items ?? {}, present, value, mergeKey);
+}
+
+function union(present: readonly Json[], added: readonly Json[]): Json[] {
+  return [...present, ...added.filter((item) => !present.some((known) => equal(known, item)))];
+}
+
+function mergeList(items: Schema, present: readonly Json[], patch: readonly Json[], mergeKey: string): Json[] {
+  const replaces = patch.some((item) => isObject(item) && item[DIRECTIVE] === 'replace' && item[mergeKey] === undefined);
+  const result = replaces ? [] : [...present];
+  for (const item of patch) {
+    if (!isObject(item)) throw badRequest(`expected an object in a list merged by ${JSON.stringify(mergeKey)}`);
+    const identity = item[mergeKey];
+    if (identity === undefined) {
+      if (item[DIRECTIVE] !== undefined) continue;
+      throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${mergeKey}`);
+    }
+    const index = result.findIndex((known) => isObject(known) && equal(known[mergeKey], identity));
+    if (item[DIRECTIVE] === 'delete') {
+      for (let here = result.length - 1; here >= 0; here--) {
+        const known = result[here];
+        if (isObject(known) && equal(known[mergeKey], identity)) result.splice(here, 1);
+      }
+    } else if (index < 0) result.push(mergeObject(items, {}, item));
+    else result[index] = mergeObject(items, result[index] as JsonObject, item);
+  }
+  return result;
+}
+
+/** Elements that the order names come in that order; the others keep their place before their successor. */
+function reorder(current: readonly Json[], order: Json, mergeKey: string): Json[] {
+  if (!Array.isArray(order)) return [...current];
+  const identity = (item: Json): string => JSON.stringify(mergeKey === '' ? item : isObject(item) ? (item[mergeKey] ?? null) : item);
+  const rank = new Map(order.map((item, index) => [identity(item), index]));
+  const ordered = current.filter((item) => rank.has(identity(item))).sort((a, b) => (rank.get(identity(a)) ?? 0) - (rank.get(identity(b)) ?? 0));
+  const others = current.filter((item) => !rank.has(identity(item)));
+  const result: Json[] = [...ordered];
+  for (const item of others) {
+    const place = current.indexOf(item);
+    const before = current.slice(0, place).filter((earlier) => rank.has(identity(earlier))).length;
+    const index = before === 0 ? 0 : before === ordered.length ? result.length : result.indexOf(ordered[before - 1] as Json) + 1;
+    result.splice(Math.max(index, 0), 0, item);
+  }
+  return result;
+}
+
+function withoutDirectives(value: JsonObject): JsonObject {
+  const copy = clone(value);
+  delete copy[DIRECTIVE];
+  return copy;
+}

@@ -1,0 +1,281 @@
+/** The verbs of the API on one resource, from a parsed request to a reply. */
+import type { IncomingMessage } from 'node:http';
+import { bindPodTo, evict } from './builtin/pod-subresources.ts';
+import type { Json, JsonObject } from './json.ts';
+import { clone, isObject, object, text } from './json.ts';
+import type { KubeObject } from './object.ts';
+import { encodeObject } from './object.ts';
+import type { DeleteOptions, Operations, UpdateOptions, WriteOptions } from './operations.ts';
+import { applyPatch, checkPatchType } from './patch/patch.ts';
+import { negotiate } from './negotiate.ts';
+import { decodeText, mediaType, readBody, readObject } from './request.ts';
+import type { ResourceTarget } from './request.ts';
+import type { ResourceDefinition } from './resource.ts';
+import { apiVersionOf } from './resource.ts';
+import { applyScale, scaleObject } from './scale.ts';
+import type { Selector } from './selectors.ts';
+import { parseFieldSelector, parseLabelSelector } from './selectors.ts';
+import type { ListSnapshots } from './snapshots.ts';
+import { ApiError, badRequest, methodNotAllowed, notFound } from './status.ts';
+import type { Presentation } from './table.ts';
+import { partialMetadata, table } from './table.ts';
+
+export interface Reply {
+  readonly status: number;
+  /** JSON text. */
+  readonly body: string;
+  readonly warnings?: readonly string[];
+}
+
+export interface ResourceRequest {
+  readonly definition: ResourceDefinition;
+  readonly target: ResourceTarget;
+  readonly query: URLSearchParams;
+  readonly message: IncomingMessage;
+}
+
+/** Asked before a write takes place, with what it would store. */
+export type Admission = (request: { readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'; readonly definition: ResourceDefinition; readonly object: KubeObject | undefined; readonly old: KubeObject | undefined; readonly dryRun: boolean; readonly subresource: string }) => Promise<readonly string[]>;
+
+export class ResourceHandler {
+  readonly #operations: Operations;
+  readonly #snapshots: ListSnapshots;
+  readonly #admission: Admission;
+
+  constructor(operations: Operations, snapshots: ListSnapshots, admission: Admission) {
+    this.#operations = operations;
+    this.#snapshots = snapshots;
+    this.#admission = admission;
+  }
+
+  /** @throws ApiError */
+  async handle(request: ResourceRequest): Promise<Reply> {
+    const { target, definition, message } = request;
+    if (target.subresource !== '') return this.#subresource(request);
+    switch (message.method) {
+      case 'GET':
+        return target.name === '' ? this.list(request) : this.#get(request);
+      case 'POST':
+        if (target.name !== '') break;
+        return this.#create(request);
+      case 'PUT':
+        if (target.name === '') break;
+        return this.#update(request, {});
+      case 'PATCH':
+        if (target.name === '') break;
+        return this.#patch(request, {});
+      case 'DELETE':
+        return target.name === '' ? this.#deleteCollection(request) : this.#delete(request);
+    }
+    throw methodNotAllowed(definition, (message.method ?? '').toLowerCase());
+  }
+
+  async #subresource(request: ResourceRequest): Promise<Reply> {
+    const { target, definition, message } = request;
+    const { namespace, name, subresource } = target;
+    if (subresource === 'status' && definition.hasStatus) {
+      if (message.method === 'GET') return this.#get(request);
+      if (message.method === 'PUT') return this.#update(request, { subresource: 'status' });
+      if (message.method === 'PATCH') return this.#patch(request, { subresource: 'status' });
+    }
+    if (subresource === 'scale' && definition.scale !== undefined) return this.#scale(request);
+    if (subresource === 'finalize' && definition.table === 'namespaces' && message.method === 'PUT') return this.#update(request, { subresource: 'finalize' });
+    if (definition.table === 'pods' && message.method === 'POST' && (subresource === 'binding' || subresource === 'eviction')) {
+      const body = await readObject(message);
+      const dryRun = isDryRun(request.query);
+      const result = subresource === 'binding' ? bindPodTo(this.#operations, definition, namespace, name, body, dryRun) : evict(this.#operations, definition, namespace, name, body, dryRun);
+      return { status: 201, body: JSON.stringify(result) };
+    }
+    if (definition.table === 'pods' && ['log', 'exec', 'attach', 'portforward'].includes(subresource)) {
+      this.#operations.get(definition, namespace, name);
+      throw new ApiError(501, 'NotImplemented', `pods of this laboratory have no containers: ${subresource} is not served`);
+    }
+    throw new ApiError(404, 'NotFound', 'the server could not find the requested resource', { kind: definition.plural });
+  }
+
+  #get(request: ResourceRequest): Reply {
+    const { definition, target, query, message } = request;
+    const presentation = negotiate(message.headers.accept, query);
+    return { status: 200, body: this.#encode(definition, this.#operations.get(definition, target.namespace, target.name), presentation) };
+  }
+
+  #encode(definition: ResourceDefinition, item: KubeObject, presentation: Presentation): string {
+    if (presentation.kind === 'Table') {
+      return JSON.stringify(table(definition, [item], presentation, { resourceVersion: item.metadata.resourceVersion }, this.#operations.environment.now()));
+    }
+    return presentation.kind === 'Object' ? encodeObject(item) : JSON.stringify(partialMetadata(item, presentation.version));
+  }
+
+  /** @throws ApiError */
+  list(request: ResourceRequest): Reply {
+    const { definition, target, query, message } = request;
+    const presentation = negotiate(message.headers.accept, query);
+    const { store, environment } = this.#operations;
+    const limit = Number(query.get('limit') ?? 0);
+    const token = query.get('continue') ?? '';
+    const wanted = query.get('resourceVersion') ?? '';
+    if (wanted !== '' && !/^\d+$/.test(wanted)) throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(wanted)}: strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`);
+    if (token !== '' && wanted !== '' && wanted !== '0') throw badRequest('specifying resource version is not allowed when using continue');
+    if (Number(wanted) > store.revision) {
+      throw new ApiError(504, 'Timeout', `Too large resource version: ${wanted}, current: ${store.revision}`, { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 }, 1);
+    }
+    if (query.get('resourceVersionMatch') === 'Exact' && Number(wanted) < store.revision && store.changedSince(definition.table, Number(wanted))) {
+      throw new ApiError(410, 'Expired', `The resourceVersion for the provided list is too old.`);
+    }
+    const matches = selectorOf(definition, query);
+    const chunk = token === ''
+      ? this.#snapshots.first(this.#select(definition, target.namespace, matches), store.revision, limit, environment.now())
+      : this.#snapshots.next(token, limit, environment.now());
+    const metadata: JsonObject = { resourceVersion: String(chunk.revision) };
+    if (chunk.continueToken !== '') {
+      metadata['continue'] = chunk.continueToken;
+      if ((query.get('labelSelector') ?? '') === '' && (query.get('fieldSelector') ?? '') === '') metadata['remainingItemCount'] = chunk.remaining;
+    }
+    if (presentation.kind === 'Table') return { status: 200, body: JSON.stringify(table(definition, chunk.objects, presentation, metadata, environment.now())) };
+    const typeMeta = presentation.kind === 'Object' ? { kind: definition.listKind, apiVersion: apiVersionOf(definition) } : { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${presentation.version}` };
+    const items = chunk.objects.map((item) => (presentation.kind === 'Object' ? encodeObject(item) : JSON.stringify(partialMetadata(item, presentation.version))));
+    return { status: 200, body: `${JSON.stringify({ ...typeMeta, metadata }).slice(0, -1)},"items":[${items.join(',')}]}` };
+  }
+
+  #select(definition: ResourceDefinition, namespace: string, matches: Selector): KubeObject[] {
+    return this.#operations.store.list(definition.table, namespace).map((item) => this.#operations.toView(definition, item)).filter(matches);
+  }
+
+  async #create(request: ResourceRequest): Promise<Reply> {
+    const { definition, target, query, message } = request;
+    const presentation = negotiate(message.headers.accept, query);
+    const body = await readObject(message);
+    return this.#createObject(request, presentation, body, definition.namespaced ? target.namespace || namespaceOf(body) : '');
+  }
+
+  async #createObject(request: ResourceRequest, presentation: Presentation, body: JsonObject, namespace: string): Promise<Reply> {
+    const { definition, query } = request;
+    const warnings: string[] = [];
+    const options = writeOptions(query, warnings);
+    const draft = this.#operations.create(definition, namespace, clone(body), { ...options, dryRun: true, warn: () => undefined });
+    warnings.push(...await this.#admission({ operation: 'CREATE', definition, object: draft, old: undefined, dryRun: options.dryRun === true, subresource: '' }));
+    const created = this.#operations.create(definition, namespace, body, options);
+    return { status: 201, body: this.#encode(definition, created, presentation), warnings };
+  }
+
+  async #update(request: ResourceRequest, options: UpdateOptions): Promise<Reply> {
+    const { definition, target, query, message } = request;
+    const presentation = negotiate(message.headers.accept, query);
+    const body = await readObject(message);
+    const missing = this.#operations.store.get(definition.table, definition.namespaced ? `${target.namespace}/${target.name}` : target.name) === undefined;
+    if (missing && definition.createOnUpdate && target.subresource === '') return this.#createObject(request, presentation, body, target.namespace);
+    return this.#write(request, presentation, () => clone(body), { ...options, replace: true });
+  }
+
+  async #patch(request: ResourceRequest, options: UpdateOptions): Promise<Reply> {
+    const { definition, query, message } = request;
+    const presentation = negotiate(message.headers.accept, query);
+    const type = mediaType(message);
+    checkPatchType(definition, type);
+    const patch = decodeText(await readBody(message), type);
+    return this.#write(request, presentation, (current) => applyPatch(definition, type, current, patch), options);
+  }
+
+  async #write(request: ResourceRequest, presentation: Presentation, change: (current: KubeObject) => JsonObject, options: UpdateOptions): Promise<Reply> {
+    const { definition, target, query } = request;
+    const { namespace, name, subresource } = target;
+    const warnings: string[] = [];
+    const all: UpdateOptions = { ...options, ...writeOptions(query, warnings) };
+    const old = this.#operations.get(definition, namespace, name);
+    const draft = this.#operations.update(definition, namespace, name, change, { ...all, dryRun: true, warn: () => undefined });
+    warnings.push(...await this.#admission({ operation: 'UPDATE', definition, object: draft, old, dryRun: all.dryRun === true, subresource }));
+    const updated = this.#operations.update(definition, namespace, name, change, all);
+    return { status: 200, body: this.#encode(definition, updated, presentation), warnings };
+  }
+
+  async #delete(request: ResourceRequest): Promise<Reply> {
+    const { definition, target, query, message } = request;
+    const presentation = negotiate(message.headers.accept, query);
+    const options = deleteOptions(await readBody(message), mediaType(message), query);
+    const old = this.#operations.get(definition, target.namespace, target.name);
+    const warnings = await this.#admission({ operation: 'DELETE', definition, object: undefined, old, dryRun: options.dryRun === true, subresource: '' });
+    const { object: item, removed } = this.#operations.delete(definition, target.namespace, target.name, options);
+    if (!removed || definition.returnsDeleted) return { status: 200, body: this.#encode(definition, item, presentation), warnings };
+    const details = { name: item.metadata.name, ...(definition.group === '' ? {} : { group: definition.group }), kind: definition.plural, uid: item.metadata.uid };
+    return { status: 200, body: JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }), warnings };
+  }
+
+  async #deleteCollection(request: ResourceRequest): Promise<Reply> {
+    const { definition, target, query, message } = request;
+    const options = deleteOptions(await readBody(message), mediaType(message), query);
+    const items = this.#select(definition, target.namespace, selectorOf(definition, query));
+    for (const item of items) {
+      await this.#admission({ operation: 'DELETE', definition, object: undefined, old: item, dryRun: options.dryRun === true, subresource: '' });
+      try {
+        this.#operations.delete(definition, item.metadata.namespace ?? '', item.metadata.name, options);
+      } catch (error) {
+        if (!(error instanceof ApiError && error.code === 404)) throw error;
+      }
+    }
+    const metadata = { resourceVersion: String(this.#operations.store.revision) };
+    return { status: 200, body: `${JSON.stringify({ kind: definition.listKind, apiVersion: apiVersionOf(definition), metadata }).slice(0, -1)},"items":[${items.map(encodeObject).join(',')}]}` };
+  }
+
+  async #scale(request: ResourceRequest): Promise<Reply> {
+    const { definition, target, query, message } = request;
+    const { namespace, name } = target;
+    const scale = definition.scale;
+    if (scale === undefined) throw notFound(definition, name);
+    const current = this.#operations.get(definition, namespace, name);
+    if (message.method === 'GET') return { status: 200, body: JSON.stringify(scaleObject(scale, current)) };
+    const type = mediaType(message);
+    const body = decodeText(await readBody(message), type);
+    const wanted = message.method === 'PATCH'
+      ? applyPatch({ ...definition, custom: false }, type, scaleObject(scale, current) as KubeObject, body)
+      : isObject(body) ? body : {};
+    const updated = this.#operations.update(definition, namespace, name, (item) => applyScale(definition, scale, item, wanted), writeOptions(query, []));
+    return { status: 200, body: JSON.stringify(scaleObject(scale, updated)) };
+  }
+}
+
+export function selectorOf(definition: ResourceDefinition, query: URLSearchParams): Selector {
+  const labels = query.get('labelSelector') ?? '';
+  const fields = query.get('fieldSelector') ?? '';
+  const byLabel = labels === '' ? undefined : parseLabelSelector(labels);
+  const byField = fields === '' ? undefined : parseFieldSelector(fields, definition.fieldSelectors);
+  return (item) => (byLabel === undefined || byLabel(item)) && (byField === undefined || byField(item));
+}
+
+function namespaceOf(body: JsonObject): string {
+  return text(object(body['metadata'])['namespace']);
+}
+
+function isDryRun(query: URLSearchParams): boolean {
+  const values = query.getAll('dryRun');
+  if (values.some((value) => value !== 'All' && value !== '')) throw new ApiError(400, 'BadRequest', `Invalid value: ${JSON.stringify(values)}: dryRun must be "All"`);
+  return values.includes('All');
+}
+
+function writeOptions(query: URLSearchParams, warnings: string[]): WriteOptions {
+  const validation = query.get('fieldValidation') || 'Warn';
+  if (validation !== 'Strict' && validation !== 'Warn' && validation !== 'Ignore') {
+    throw badRequest(`fieldValidation: Unsupported value: ${JSON.stringify(validation)}: supported values: "", "Ignore", "Strict", "Warn"`);
+  }
+  return { dryRun: isDryRun(query), fieldValidation: validation, warn: (message) => void warnings.push(message) };
+}
+
+function deleteOptions(bodyText: string, type: string, query: URLSearchParams): DeleteOptions {
+  const body: Json = bodyText === '' ? {} : decodeText(bodyText, type);
+  const fields = isObject(body) ? body : {};
+  const grace = query.get('gracePeriodSeconds') ?? fields['gracePeriodSeconds'];
+  const policy = query.get('propagationPolicy') ?? fields['propagationPolicy'];
+  const orphan = query.get('orphanDependents') ?? fields['orphanDependents'];
+  const dryRun = isDryRun(query) || (Array.isArray(fields['dryRun']) && fields['dryRun'].includes('All'));
+  const propagation = policy === 'Orphan' || policy === 'Background' || policy === 'Foreground' ? policy : orphan === true || orphan === 'true' ? 'Orphan' : undefined;
+  if (typeof policy === 'string' && policy !== propagation) throw new ApiError(422, 'Invalid', `DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`);
+  const conditions = object(fields['preconditions']);
+  return {
+    dryRun,
+    ...(grace === undefined || grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
+    ...(propagation === undefined ? {} : { propagationPolicy: propagation }),
+    preconditions: {
+      ...(typeof conditions['uid'] === 'string' ? { uid: conditions['uid'] } : {}),
+      ...(typeof conditions['resourceVersion'] === 'string' ? { resourceVersion: conditions['resourceVersion'] } : {}),
+    },
+  };
+}

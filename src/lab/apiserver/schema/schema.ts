@@ -1,0 +1,99 @@
+/** A structural schema, one shape for custom and built-in kinds. Built-in ones are graphs: a type may contain itself. */
+import type { Json, JsonObject } from '../json.ts';
+import { isObject, list } from '../json.ts';
+
+export type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
+
+export interface Schema {
+  /** The name of a built-in type, under which it is published. */
+  name?: string;
+  type?: SchemaType;
+  description?: string;
+  format?: string;
+  nullable?: boolean;
+  properties?: Map<string, Schema>;
+  /** `true`: any value; absent: no further keys. */
+  additionalProperties?: Schema | true;
+  items?: Schema;
+  required?: readonly string[];
+  enum?: readonly Json[];
+  default?: Json;
+  pattern?: RegExp;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: boolean;
+  exclusiveMaximum?: boolean;
+  multipleOf?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  minProperties?: number;
+  maxProperties?: number;
+  uniqueItems?: boolean;
+  allOf?: readonly Schema[];
+  anyOf?: readonly Schema[];
+  oneOf?: readonly Schema[];
+  not?: Schema;
+  intOrString?: boolean;
+  preserveUnknownFields?: boolean;
+  embeddedResource?: boolean;
+  listType?: 'atomic' | 'set' | 'map';
+  listMapKeys?: readonly string[];
+  /** Strategic merge of built-in lists: the key that names an element; `''` for sets of scalars. */
+  patchMergeKey?: string;
+  /** Strategic merge of built-in objects: keys that the patch does not name are dropped when it says so. */
+  retainKeys?: boolean;
+  rules?: readonly ValidationRule[];
+}
+
+/** A CEL rule of `x-kubernetes-validations`. */
+export interface ValidationRule {
+  readonly rule: string;
+  readonly message: string | undefined;
+  readonly reason: string | undefined;
+  readonly fieldPath: string | undefined;
+}
+
+const NUMBERS = ['minimum', 'maximum', 'multipleOf', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'] as const;
+const FLAGS = ['nullable', 'exclusiveMinimum', 'exclusiveMaximum', 'uniqueItems'] as const;
+const COMBINATIONS = ['allOf', 'anyOf', 'oneOf'] as const;
+
+/**
+ * Reads an `openAPIV3Schema` of a CustomResourceDefinition.
+ * @throws SyntaxError when a pattern is not a regular expression.
+ */
+export function readSchema(source: JsonObject): Schema {
+  const schema: Schema = {};
+  if (typeof source['type'] === 'string') schema.type = source['type'] as SchemaType;
+  if (typeof source['description'] === 'string') schema.description = source['description'];
+  if (typeof source['format'] === 'string') schema.format = source['format'];
+  if (typeof source['pattern'] === 'string') schema.pattern = new RegExp(source['pattern'], 'u');
+  for (const key of NUMBERS) if (typeof source[key] === 'number') schema[key] = source[key];
+  for (const key of FLAGS) if (source[key] === true) schema[key] = true;
+  if (Array.isArray(source['enum'])) schema.enum = source['enum'];
+  if (source['default'] !== undefined) schema.default = source['default'];
+  if (Array.isArray(source['required'])) schema.required = source['required'] as string[];
+  if (isObject(source['properties'])) {
+    schema.properties = new Map(Object.entries(source['properties']).map(([key, value]) => [key, readSchema(value as JsonObject)]));
+  }
+  const additional = source['additionalProperties'];
+  if (isObject(additional)) schema.additionalProperties = readSchema(additional);
+  else if (additional === true) schema.additionalProperties = true;
+  if (isObject(source['items'])) schema.items = readSchema(source['items']);
+  for (const key of COMBINATIONS) if (Array.isArray(source[key])) schema[key] = source[key].filter(isObject).map(readSchema);
+  if (isObject(source['not'])) schema.not = readSchema(source['not']);
+  if (source['x-kubernetes-int-or-string'] === true) schema.intOrString = true;
+  if (source['x-kubernetes-preserve-unknown-fields'] === true) schema.preserveUnknownFields = true;
+  if (source['x-kubernetes-embedded-resource'] === true) schema.embeddedResource = true;
+  if (typeof source['x-kubernetes-list-type'] === 'string') schema.listType = source['x-kubernetes-list-type'] as 'atomic' | 'set' | 'map';
+  if (Array.isArray(source['x-kubernetes-list-map-keys'])) schema.listMapKeys = source['x-kubernetes-list-map-keys'] as string[];
+  const rules = list(source['x-kubernetes-validations']).filter(isObject);
+  if (rules.length > 0) schema.rules = rules.map(readRule);
+  return schema;
+}
+
+function readRule(source: JsonObject): ValidationRule {
+  const field = (key: string): string | undefined => (typeof source[key] === 'string' ? source[key] : undefined);
+  return { rule: field('rule') ?? 'true', message: field('message'), reason: field('reason'), fieldPath: field('fieldPath') };
+}

@@ -1,0 +1,154 @@
+/** Validates a custom object against its schema, with the messages an API server gives. */
+import type { Json, JsonObject } from '../json.ts';
+import { equal, isObject } from '../json.ts';
+import type { FieldError } from '../status.ts';
+import { duplicate, invalidValue, notSupported, required } from '../status.ts';
+import { matchesFormat } from './formats.ts';
+import type { Schema } from './schema.ts';
+
+export function validate(schema: Schema, value: Json): FieldError[] {
+  const errors: FieldError[] = [];
+  visit(schema, value, '', errors);
+  return errors;
+}
+
+function visit(schema: Schema, value: Json, path: string, errors: FieldError[]): void {
+  if (value === null) {
+    if (schema.nullable === true || (schema.type === undefined && schema.intOrString !== true)) return;
+    errors.push(wrongType(path, schema.intOrString === true ? 'integer,string' : (schema.type ?? 'object'), 'null'));
+    return;
+  }
+  const actual = typeOf(value);
+  if (schema.intOrString === true) {
+    if (actual !== 'integer' && actual !== 'string') {
+      errors.push(wrongType(path, 'integer,string', shownType(value, actual)));
+      return;
+    }
+  } else if (schema.type !== undefined && actual !== schema.type && !(schema.type === 'number' && actual === 'integer')) {
+    errors.push(wrongType(path, schema.type, shownType(value, actual)));
+    return;
+  }
+  if (schema.enum !== undefined && !schema.enum.some((allowed) => equal(allowed, value))) errors.push(notSupported(path, value, schema.enum));
+  if (typeof value === 'string') visitString(schema, value, path, errors);
+  else if (Array.isArray(value)) visitArray(schema, value, path, errors);
+  else if (isObject(value)) visitObject(schema, value, path, errors);
+  else if (typeof value !== 'boolean') visitNumber(schema, value, path, errors);
+  visitCombinations(schema, value, path, errors);
+}
+
+function visitString(schema: Schema, value: string, path: string, errors: FieldError[]): void {
+  const length = [...value].length;
+  if (schema.maxLength !== undefined && length > schema.maxLength) errors.push({ type: 'TooLong', field: path, message: `Too long: may not be more than ${schema.maxLength} bytes` });
+  if (schema.minLength !== undefined && length < schema.minLength) errors.push(invalidValue(path, value, `${path} in body should be at least ${schema.minLength} chars long`));
+  if (schema.pattern !== undefined && !schema.pattern.test(value)) errors.push(invalidValue(path, value, `${path} in body should match '${schema.pattern.source}'`));
+  if (schema.format !== undefined && !matchesFormat(schema.format, value)) {
+    errors.push(invalidValue(path, value, `${path} in body must be of type ${schema.format}: ${JSON.stringify(value)}`));
+  }
+}
+
+function visitNumber(schema: Schema, value: Json, path: string, errors: FieldError[]): void {
+  const number = JSON.isRawJSON(value) ? Number(value.rawJSON) : Number(value);
+  const fail = (rule: string): void => void errors.push(invalidValue(path, value, `${path} in body ${rule}`));
+  if (schema.minimum !== undefined) {
+    if (schema.exclusiveMinimum === true ? number <= schema.minimum : number < schema.minimum) {
+      fail(`should be greater than ${schema.exclusiveMinimum === true ? '' : 'or equal to '}${schema.minimum}`);
+    }
+  }
+  if (schema.maximum !== undefined) {
+    if (schema.exclusiveMaximum === true ? number >= schema.maximum : number > schema.maximum) {
+      fail(`should be less than ${schema.exclusiveMaximum === true ? '' : 'or equal to '}${schema.maximum}`);
+    }
+  }
+  if (schema.multipleOf !== undefined && number % schema.multipleOf !== 0) fail(`should be a multiple of ${schema.multipleOf}`);
+  if (schema.format === 'int32' && (number < -(2 ** 31) || number > 2 ** 31 - 1)) {
+    errors.push(invalidValue(path, value, `${path} in body must be of type int32: ${JSON.stringify(JSON.stringify(value))}`));
+  }
+  if (schema.format === 'int64' && !JSON.isRawJSON(value) && !Number.isSafeInteger(number)) {
+    errors.push(invalidValue(path, value, `${path} in body must be of type int64: ${JSON.stringify(JSON.stringify(value))}`));
+  }
+}
+
+function visitArray(schema: Schema, value: Json[], path: string, errors: FieldError[]): void {
+  if (schema.maxItems !== undefined && value.length > schema.maxItems) {
+    errors.push({ type: 'TooMany', field: path, message: `Too many: ${value.length}: must have at most ${schema.maxItems} items` });
+  }
+  if (schema.minItems !== undefined && value.length < schema.minItems) {
+    errors.push(invalidValue(path, value.length, `${path} in body should have at least ${schema.minItems} items`));
+  }
+  const items = schema.items;
+  if (items !== undefined) value.forEach((item, index) => visit(items, item, `${path}[${index}]`, errors));
+  visitIdentities(schema, value, path, errors);
+}
+
+/** Lists that are sets or maps hold each element, or each key, once. */
+function visitIdentities(schema: Schema, value: Json[], path: string, errors: FieldError[]): void {
+  if (schema.listType !== 'set' && schema.listType !== 'map') return;
+  const seen = new Set<string>();
+  value.forEach((item, index) => {
+    let identity = item;
+    if (schema.listType === 'map') {
+      if (!isObject(item)) return;
+      const keys: JsonObject = {};
+      for (const key of schema.listMapKeys ?? []) if (item[key] !== undefined) keys[key] = item[key];
+      identity = keys;
+    }
+    const text = JSON.stringify(identity);
+    if (seen.has(text)) errors.push(duplicate(`${path}[${index}]`, identity));
+    seen.add(text);
+  });
+}
+
+function visitObject(schema: Schema, value: JsonObject, path: string, errors: FieldError[]): void {
+  const size = Object.keys(value).length;
+  if (schema.maxProperties !== undefined && size > schema.maxProperties) {
+    errors.push({ type: 'TooMany', field: path, message: `Too many: ${size}: must have at most ${schema.maxProperties} items` });
+  }
+  if (schema.minProperties !== undefined && size < schema.minProperties) {
+    errors.push(invalidValue(path, size, `${path} in body should have at least ${schema.minProperties} properties`));
+  }
+  for (const key of schema.required ?? []) if (!(key in value)) errors.push(required(join(path, key)));
+  const additional = schema.additionalProperties === true ? undefined : schema.additionalProperties;
+  for (const key of Object.keys(value)) {
+    const child = schema.properties?.get(key) ?? additional;
+    if (child !== undefined) visit(child, value[key] as Json, join(path, key), errors);
+  }
+  if (schema.embeddedResource === true) {
+    for (const key of ['apiVersion', 'kind']) if (typeof value[key] !== 'string' || value[key] === '') errors.push(required(join(path, key), 'must not be empty'));
+  }
+}
+
+function visitCombinations(schema: Schema, value: Json, path: string, errors: FieldError[]): void {
+  const passes = (branch: Schema): boolean => {
+    const found: FieldError[] = [];
+    visit(branch, value, path, found);
+    return found.length === 0;
+  };
+  const fail = (rule: string): void => void errors.push(invalidValue(path === '' ? '<nil>' : path, path === '' ? '' : shownType(value, typeOf(value)), rule));
+  for (const branch of schema.allOf ?? []) visit(branch, value, path, errors);
+  if (schema.anyOf !== undefined && !schema.anyOf.some(passes)) fail(`${JSON.stringify(path)} must validate at least one schema (anyOf)`);
+  if (schema.oneOf !== undefined) {
+    const matching = schema.oneOf.filter(passes).length;
+    if (matching !== 1) fail(`${JSON.stringify(path)} must validate one and only one schema (oneOf). Found ${matching === 0 ? 'none valid' : `${matching} valid alternatives`}`);
+  }
+  if (schema.not !== undefined && passes(schema.not)) fail(`${JSON.stringify(path)} must not validate the schema (not)`);
+}
+
+function typeOf(value: Json): string {
+  if (Array.isArray(value)) return 'array';
+  if (JSON.isRawJSON(value)) return 'integer';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value;
+}
+
+/** Scalars are shown as they are, objects and lists by their type. */
+function shownType(value: Json, actual: string): string {
+  return actual === 'object' || actual === 'array' ? actual : typeof value === 'string' ? value : actual;
+}
+
+function wrongType(path: string, expected: string, shown: string): FieldError {
+  return { type: 'TypeInvalid', field: path === '' ? '<nil>' : path, message: `Invalid value: ${JSON.stringify(shown)}: ${path} in body must be of type ${expected}: ${JSON.stringify(shown)}` };
+}
+
+function join(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
+}

@@ -1,0 +1,124 @@
+/** The laboratory's API server: a store, the controllers every cluster has, and HTTPS in front. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { builtinResources } from './builtin/kinds.ts';
+import { CustomResources } from './custom-resources.ts';
+import type { Environment } from './environment.ts';
+import { systemEnvironment } from './environment.ts';
+import { GarbageCollector } from './garbage-collector.ts';
+import { ApiHttpServer } from './http.ts';
+import { kubeconfig } from './kubeconfig.ts';
+import { NamespaceLifecycle } from './namespace-lifecycle.ts';
+import { OpenApi } from './openapi.ts';
+import { Operations } from './operations.ts';
+import { ResourceRegistry } from './registry.ts';
+import { ResourceHandler } from './resource-handler.ts';
+import { ListSnapshots } from './snapshots.ts';
+import { ObjectStore } from './store.ts';
+import { createCredentials } from './tls.ts';
+import type { Credentials } from './tls.ts';
+
+export interface LabApiServerOptions {
+  /** Default 0: any free port. */
+  readonly port?: number;
+  /** Where `start` leaves a kubeconfig (`kubeconfig`) and the authority's certificate (`ca.crt`). */
+  readonly dataDir?: string;
+  readonly environment?: Environment;
+  /** Past events of each resource that a watch can resume through. Default 10,000. */
+  readonly watchWindow?: number;
+  /** Default 10,000. */
+  readonly bookmarkIntervalMs?: number;
+  /** Runs before each request; throws an ApiError to fail it, waits to delay it. */
+  readonly intercept?: (request: IncomingMessage) => Promise<void>;
+}
+
+/** The API without HTTP: what a simulator runs on. */
+export class LabApi {
+  readonly store: ObjectStore;
+  readonly registry = new ResourceRegistry();
+  readonly operations: Operations;
+  readonly #customResources: CustomResources;
+  readonly #namespaces: NamespaceLifecycle;
+  readonly #garbage: GarbageCollector;
+
+  constructor(environment: Environment, watchWindow?: number) {
+    this.store = new ObjectStore(watchWindow);
+    this.operations = new Operations(this.store, environment);
+    for (const definition of builtinResources(this.store, environment)) this.registry.add(definition);
+    this.#customResources = new CustomResources(this.operations, this.registry);
+    this.operations.addGuard(({ verb, definition }) => {
+      if (verb === 'create') this.#customResources.refuseCreate(definition);
+    });
+    this.#garbage = new GarbageCollector(this.operations, this.registry);
+    this.#namespaces = new NamespaceLifecycle(this.operations, this.registry);
+    this.#namespaces.createPermanent();
+  }
+
+  stop(): void {
+    this.#namespaces.stop();
+    this.#garbage.stop();
+    this.#customResources.stop();
+  }
+}
+
+export class LabApiServer {
+  readonly #options: LabApiServerOptions;
+  readonly #credentials: Credentials;
+  readonly #api: LabApi;
+  readonly #http: ApiHttpServer;
+  #url = '';
+
+  constructor(options: LabApiServerOptions = {}) {
+    const environment = options.environment ?? systemEnvironment;
+    this.#options = options;
+    this.#credentials = createCredentials(environment.now());
+    this.#api = new LabApi(environment, options.watchWindow);
+    this.#http = new ApiHttpServer({
+      credentials: this.#credentials,
+      operations: this.#api.operations,
+      registry: this.#api.registry,
+      resources: new ResourceHandler(this.#api.operations, new ListSnapshots(), () => Promise.resolve([])),
+      openApi: new OpenApi(this.#api.registry),
+      bookmarkIntervalMs: options.bookmarkIntervalMs ?? 10_000,
+      ...(options.intercept === undefined ? {} : { intercept: options.intercept }),
+    });
+  }
+
+  get store(): ObjectStore {
+    return this.#api.store;
+  }
+
+  get operations(): Operations {
+    return this.#api.operations;
+  }
+
+  /** `https://127.0.0.1:<port>`, once started. */
+  get url(): string {
+    return this.#url;
+  }
+
+  async start(): Promise<void> {
+    const port = await this.#http.listen(this.#options.port ?? 0);
+    this.#url = `https://127.0.0.1:${port}`;
+    const { dataDir } = this.#options;
+    if (dataDir === undefined) return;
+    await mkdir(dataDir, { recursive: true });
+    await writeFile(join(dataDir, 'ca.crt'), this.#credentials.authority);
+    await this.writeKubeconfig(join(dataDir, 'kubeconfig'));
+  }
+
+  async writeKubeconfig(path: string): Promise<void> {
+    await writeFile(path, kubeconfig(this.#url, this.#credentials), { mode: 0o600 });
+  }
+
+  /** Ends the watches of a table (`pods`, `subnets.kubeovn.io`), or all of them. */
+  endWatches(table?: string): void {
+    this.#http.endWatches(table);
+  }
+
+  async stop(): Promise<void> {
+    this.#api.stop();
+    await this.#http.close();
+  }
+}

@@ -1,0 +1,155 @@
+/** One watch: the events of a resource as lines of JSON, shared in their encoded form by all watchers. */
+import type { ServerResponse } from 'node:http';
+import type { JsonObject } from './json.ts';
+import type { KubeObject } from './object.ts';
+import { encodeObject } from './object.ts';
+import type { Operations } from './operations.ts';
+import type { ResourceDefinition } from './resource.ts';
+import { apiVersionOf } from './resource.ts';
+import type { Selector } from './selectors.ts';
+import { expired } from './status.ts';
+import type { StoreEvent } from './store.ts';
+import type { Presentation } from './table.ts';
+import { partialMetadata, table } from './table.ts';
+
+export interface WatchOptions {
+  readonly definition: ResourceDefinition;
+  readonly namespace: string;
+  readonly matches: Selector;
+  /** Undefined: begin with the present objects as ADDED events. */
+  readonly after: number | undefined;
+  readonly presentation: Presentation;
+  readonly bookmarks: boolean;
+  /** Mark the end of the initial events with a bookmark. */
+  readonly markInitialEnd: boolean;
+  readonly timeoutMs: number;
+}
+
+/** A watcher that reads this much too slowly is cut off, as a slow one is by any API server. */
+const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
+
+const encodedEvents = new WeakMap<KubeObject, Map<string, Buffer>>();
+
+function encodeEvent(type: string, object: KubeObject): Buffer {
+  let byType = encodedEvents.get(object);
+  if (byType === undefined) encodedEvents.set(object, (byType = new Map()));
+  let bytes = byType.get(type);
+  if (bytes === undefined) byType.set(type, (bytes = Buffer.from(`{"type":"${type}","object":${encodeObject(object)}}\n`)));
+  return bytes;
+}
+
+export class WatchStream {
+  readonly #options: WatchOptions;
+  readonly #operations: Operations;
+  readonly #response: ServerResponse;
+  #stop: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #columnsSent = false;
+  #ended = false;
+
+  constructor(operations: Operations, response: ServerResponse, options: WatchOptions) {
+    this.#operations = operations;
+    this.#response = response;
+    this.#options = options;
+  }
+
+  get table(): string {
+    return this.#options.definition.table;
+  }
+
+  /** @param onEnd runs once, however the watch ends. */
+  start(onEnd: () => void): void {
+    const { store } = this.#operations;
+    const { after, definition, namespace, matches, timeoutMs } = this.#options;
+    this.#response.writeHead(200, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache, private' });
+    this.#response.flushHeaders();
+    this.#response.on('close', () => {
+      this.#release();
+      onEnd();
+    });
+    this.#response.on('error', () => this.end());
+    const since = after ?? store.revision;
+    if (after === undefined) {
+      for (const object of store.list(definition.table, namespace)) {
+        const shown = this.#operations.toView(definition, object);
+        if (matches(shown)) this.#send('ADDED', shown);
+      }
+      if (this.#options.markInitialEnd) this.#bookmark({ 'k8s.io/initial-events-end': 'true' });
+    }
+    this.#stop = store.watch(definition.table, since, (event) => this.#onEvent(event));
+    if (this.#stop === undefined) {
+      const status = expired(`too old resource version: ${since} (${store.revision})`).toStatus();
+      this.#write(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`);
+      this.end();
+      return;
+    }
+    if (this.#ended) this.#release();
+    else this.#timer = setTimeout(() => this.#finish(), timeoutMs);
+  }
+
+  /** Tells the watcher how far it has seen, if it asked for that. */
+  bookmark(): void {
+    if (this.#options.bookmarks) this.#bookmark(undefined);
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#release();
+    this.#response.end();
+  }
+
+  #finish(): void {
+    this.bookmark();
+    this.end();
+  }
+
+  #release(): void {
+    this.#stop?.();
+    this.#stop = undefined;
+    clearTimeout(this.#timer);
+  }
+
+  #onEvent(event: StoreEvent): void {
+    const { definition, namespace, matches } = this.#options;
+    if (namespace !== '' && event.object.metadata.namespace !== namespace) return;
+    const object = this.#operations.toView(definition, event.object);
+    const before = event.previous !== undefined && matches(this.#operations.toView(definition, event.previous));
+    if (event.type === 'DELETED') {
+      if (before) this.#send('DELETED', object);
+    } else if (matches(object)) this.#send(before ? 'MODIFIED' : 'ADDED', object);
+    else if (before && event.previous !== undefined) {
+      const last = this.#operations.toView(definition, event.previous);
+      this.#send('DELETED', { ...last, metadata: { ...last.metadata, resourceVersion: object.metadata.resourceVersion } });
+    }
+  }
+
+  #send(type: string, object: KubeObject): void {
+    const { presentation } = this.#options;
+    if (presentation.kind === 'Object') this.#write(encodeEvent(type, object));
+    else this.#write(`{"type":"${type}","object":${JSON.stringify(presentation.kind === 'Table' ? this.#tableOf(object) : partialMetadata(object, presentation.version))}}\n`);
+  }
+
+  #tableOf(object: KubeObject): JsonObject {
+    const presentation = this.#options.presentation as Extract<Presentation, { kind: 'Table' }>;
+    const withColumns = !this.#columnsSent;
+    this.#columnsSent = true;
+    return table(this.#options.definition, [object], presentation, { resourceVersion: object.metadata.resourceVersion }, this.#operations.environment.now(), withColumns);
+  }
+
+  #bookmark(annotations: JsonObject | undefined): void {
+    const { definition, presentation } = this.#options;
+    const metadata = { resourceVersion: String(this.#operations.store.revision), creationTimestamp: null, ...(annotations === undefined ? {} : { annotations }) };
+    const typeMeta = presentation.kind === 'Object' ? { kind: definition.kind, apiVersion: apiVersionOf(definition) } : { kind: presentation.kind, apiVersion: `meta.k8s.io/${presentation.version}` };
+    const object = presentation.kind === 'Table' ? { ...typeMeta, metadata: { resourceVersion: metadata.resourceVersion }, columnDefinitions: null, rows: [] } : { ...typeMeta, metadata };
+    this.#write(`{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`);
+  }
+
+  #write(line: Buffer | string): void {
+    if (this.#ended) return;
+    this.#response.write(line);
+    if (this.#response.writableLength > MAX_BUFFERED_BYTES) {
+      this.#ended = true;
+      this.#response.destroy();
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import { World } from '../world/world.ts';
+import type { IP } from '../api/ip.ts';
+import { blockedSentence, blockersOf } from './graph.ts';
+
+function ip(name: string, subnet: string): IP {
+  return { apiVersion: 'kubeovn.io/v1', kind: 'IP', metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' }, spec: { subnet } };
+}
+
+test('the holders of a Subnet are counted, and ten of them named', () => {
+  const world = new World(DEFAULT_SETTINGS);
+  for (let i = 10; i < 23; i++) world.ips.set(`p${i}.shop`, ip(`p${i}.shop`, 'red'));
+  world.ips.set('other.shop', ip('other.shop', 'blue'));
+  const blockers = blockersOf(world, 'subnets', 'red');
+  assert.equal(blockers.count, 13);
+  assert.deepEqual(blockers.names.slice(0, 2), ['IP p10.shop', 'IP p11.shop']);
+  assert.equal(blockers.names.length, 10);
+  assert.match(blockedSentence('subnets', 'red', blockers), /^Subnet red cannot be deleted: 13 objects still use it: IP p10\.shop, .*IP p19\.shop and 3 more\./);
+});
+
+test('a Subnet that OVN does not carry holds no Vpc', () => {
+  const world = new World(DEFAULT_SETTINGS);
+  const metadata = { name: 'a', uid: 'a', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
+  world.subnets.set('a', { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata, spec: { vpc: 'blue', provider: 'macvlan.default' } });
+  assert.equal(blockersOf(world, 'vpcs', 'blue').count, 0);
+  world.subnets.set('b', { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { ...metadata, name: 'b' }, spec: { vpc: 'blue' } });
+  assert.deepEqual(blockersOf(world, 'vpcs', 'blue'), { count: 1, names: ['Subnet b'] });
+});

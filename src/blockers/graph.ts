@@ -1,0 +1,56 @@
+/**
+ * What holds what: the one table that deletion, its conditions and explanations read. A kind that comes later adds its lines.
+ */
+import { isOvnProvider } from '../api/names.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { traitsOf } from '../world/resources.ts';
+import type { World } from '../world/world.ts';
+
+/** Objects of one kind keep an object of another from going. */
+interface Hold {
+  readonly held: ResourceName;
+  readonly holder: ResourceName;
+  /** Keys of the holders, by an index of the World. Live or not: one that terminates holds until it is gone. */
+  readonly holders: (world: World, key: string) => Iterable<string>;
+}
+
+const HOLDS: readonly Hold[] = [
+  {
+    held: 'vpcs',
+    holder: 'subnets',
+    holders: (world, vpc) => [...world.subnets.bucket('vpc', vpc)].filter((name) => isOvnProvider(world.subnets.get(name)?.spec.provider ?? '')),
+  },
+  { held: 'subnets', holder: 'ips', holders: (world, subnet) => world.ips.bucket('subnet', subnet) },
+];
+
+/** Longest list of names that a sentence gives. */
+const NAMED = 10;
+
+export interface Blockers {
+  readonly count: number;
+  /** `<kind> <key>` of the first ten, sorted. */
+  readonly names: readonly string[];
+}
+
+const NONE: Blockers = { count: 0, names: [] };
+
+/** What keeps an object from going. */
+export function blockersOf(world: World, resource: ResourceName, key: string): Blockers {
+  const names: string[] = [];
+  let count = 0;
+  for (const { held, holder, holders } of HOLDS) {
+    if (held !== resource) continue;
+    const keys = [...holders(world, key)];
+    count += keys.length;
+    names.push(...keys.toSorted().slice(0, NAMED).map((name) => `${traitsOf(holder).kind} ${name}`));
+  }
+  return count === 0 ? NONE : { count, names: names.slice(0, NAMED) };
+}
+
+/** For a person: what is in the way, and what to do next. */
+export function blockedSentence(resource: ResourceName, key: string, { count, names }: Blockers): string {
+  const { kind, plural } = traitsOf(resource);
+  const more = count > names.length ? ` and ${count - names.length} more` : '';
+  const things = count === 1 ? 'one object still uses it' : `${count} objects still use it`;
+  return `${kind} ${key} cannot be deleted: ${things}: ${names.join(', ')}${more}. It goes when they are gone; kubectl get ${plural} ${key} shows the state`;
+}

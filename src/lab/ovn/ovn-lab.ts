@@ -1,5 +1,5 @@
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Daemon } from '../programs/daemon.ts';
@@ -243,11 +243,8 @@ export class OvnLab implements AsyncDisposable {
   /** The programs look for sockets, databases and logs in their own folder, never in the machine's. */
   #environment(): Record<string, string | undefined> {
     const inherited = Object.entries(process.env).filter(([name]) => !/^(OVN|OVS)_/.test(name));
-    const own = ['RUNDIR', 'LOGDIR', 'DBDIR'].flatMap((name) => [
-      [`OVN_${name}`, this.directory],
-      [`OVS_${name}`, this.directory],
-    ]);
-    return Object.fromEntries([...inherited, ...own]);
+    const own = ['RUNDIR', 'LOGDIR', 'DBDIR'].flatMap((name) => [`OVN_${name}`, `OVS_${name}`]);
+    return { ...Object.fromEntries(inherited), ...Object.fromEntries(own.map((name) => [name, this.directory])) };
   }
 
   async #run(program: OvnProgram, args: readonly string[]): Promise<string> {

@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ReportLine } from './report-lines.ts';
+import type { Failure, Skip, Tally } from './tally.ts';
+
+const REPORTER = new URL('./report-lines.ts', import.meta.url).href;
+const OUTPUT_LIMIT = 16_000;
+const OUTPUT_GRACE_MS = 500;
+
+/**
+ * Runs one test file in a process of its own. It fails by its name when it takes longer than `timeoutMs` (with the tests
+ * it was at), when it ends with an error outside any test, and when it ends before its tests did.
+ */
+export async function runTestFile(file: string, timeoutMs: number): Promise<Tally> {
+  const folder = await mkdtemp(join(tmpdir(), 'kiln-test-'));
+  try {
+    const report = join(folder, 'report');
+    const flags = [`--test-reporter=${REPORTER}`, `--test-reporter-destination=${report}`];
+    const end = await runToItsEnd(['--test-timeout', String(timeoutMs), ...flags, file], timeoutMs);
+    return judge(file, parse(await readFile(report, 'utf8').catch(() => '')), end);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** How a file's process ended, and what it printed last. */
+export interface End {
+  readonly ending: string;
+  readonly failed: boolean;
+  readonly output: string;
+}
+
+/** Runs Node in a process group of its own, so that whatever hangs in it can be ended as a whole. */
+async function runToItsEnd(args: readonly string[], timeoutMs: number): Promise<End> {
+  // Set in a test's own process, and it would make the file report to a runner that is not there.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-OUTPUT_LIMIT);
+    });
+  }
+  let hung = false;
+  const endGroup = (): void => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+  };
+  const timer = setTimeout(() => {
+    hung = true;
+    endGroup();
+  }, timeoutMs);
+  process.once('exit', endGroup);
+  // A process it left behind may keep its output open for ever.
+  const closed = once(child, 'close');
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  await Promise.race([closed, sleep(OUTPUT_GRACE_MS)]);
+  clearTimeout(timer);
+  process.off('exit', endGroup);
+  const ending = hung ? `no end after ${timeoutMs / 1000} s` : `it ended with ${signal ?? code}`;
+  return { ending, failed: hung || code !== 0, output };
+}
+
+function parse(report: string): ReportLine[] {
+  return report
+    .slice(0, report.lastIndexOf('\n') + 1)
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as ReportLine);
+}
+
+/** Puts a file's report and the way it ended together. */
+export function judge(file: string, lines: readonly ReportLine[], { ending, failed, output }: End): Tally {
+  const title = (name: string): string => `${file} › ${name}`;
+  const failures: Failure[] = [];
+  const skips: Skip[] = [];
+  const running = new Set<string>();
+  let passed = 0;
+  for (const line of lines) {
+    if (line.kind === 'running') running.add(line.name);
+    else if (line.kind !== 'ended') running.delete(line.name);
+    if (line.kind === 'passed') passed += 1;
+    if (line.kind === 'failed') failures.push({ name: title(line.name), detail: line.detail });
+    if (line.kind === 'skipped') skips.push({ name: title(line.name), reason: line.reason });
+  }
+  const whole = lines.some(({ kind }) => kind === 'ended');
+  if (!whole || (failed && failures.length === 0)) {
+    failures.push({ name: file, detail: whole ? ending : `${ending}, ${where(running, lines)}` });
+  }
+  return { passed, failures: withOutput(failures, output.trimEnd()), skips };
+}
+
+function where(running: ReadonlySet<string>, lines: readonly ReportLine[]): string {
+  if (running.size > 0) return `while it was at: ${[...running].join('; ')}`;
+  return lines.length === 0 ? 'before any test' : 'after its tests: something they opened is still open';
+}
+
+function withOutput(failures: readonly Failure[], output: string): readonly Failure[] {
+  const last = failures.at(-1);
+  if (last === undefined || output === '') return failures;
+  return [...failures.slice(0, -1), { ...last, detail: `${last.detail}\n--- the file printed ---\n${output}` }];
+}

@@ -1,6 +1,7 @@
 /** What a request asks for: the resource its path names, its query, its body. */
 import type { IncomingMessage } from 'node:http';
 import { parse as parseYaml } from 'yaml';
+import { decodeProtobuf } from './builtin/protobuf.ts';
 import type { Json, JsonObject } from './json.ts';
 import { isObject, parseJson } from './json.ts';
 import { ApiError, badRequest, unsupportedMediaType } from './status.ts';
@@ -34,7 +35,7 @@ export function parseTarget(path: string): ResourceTarget | undefined {
 }
 
 /** @throws ApiError 413, 400 */
-export async function readBody(request: IncomingMessage): Promise<string> {
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
@@ -43,28 +44,34 @@ export async function readBody(request: IncomingMessage): Promise<string> {
     if (size > MAX_BODY_BYTES) throw new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${MAX_BODY_BYTES}`);
     chunks.push(bytes);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 export function mediaType(request: IncomingMessage): string {
   return (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim() ?? '';
 }
 
-/** @throws ApiError 400 when the text is neither JSON nor, where that is its type, YAML. */
-export function decodeText(text: string, type: string): Json {
-  if (type.includes('protobuf')) {
-    throw unsupportedMediaType('the body of the request was in an unknown format - accepted media types include: application/json, application/yaml');
-  }
+/** @throws ApiError 400 when the body is not of its type, 415 when the type is not served. */
+export function decodeBody(body: Buffer, type: string): Json {
   try {
-    return type.includes('yaml') ? (parseYaml(text, { intAsBigInt: false }) as Json) : parseJson(text);
+    if (type.includes('protobuf')) return decodeProtobuf(body, builtinTypeOf);
+    const text = body.toString('utf8');
+    return type.includes('yaml') ? (parseYaml(text) as Json) : parseJson(text);
   } catch (error) {
+    if (error instanceof RangeError) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: application/json, application/yaml (${error.message})`);
     throw badRequest(`couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
+/** Types carry their kind's name, but for the two kinds of Event. */
+function builtinTypeOf(apiVersion: string, kind: string): string {
+  if (kind === 'Event') return apiVersion === 'v1' ? 'CoreV1Event' : 'EventsV1Event';
+  return kind;
+}
+
 /** @throws ApiError 400 */
 export async function readObject(request: IncomingMessage): Promise<JsonObject> {
-  const value = decodeText(await readBody(request), mediaType(request));
+  const value = decodeBody(await readBody(request), mediaType(request));
   if (!isObject(value)) throw badRequest("couldn't get version/kind; json parse error: json: cannot unmarshal into Go value of type struct");
   return value;
 }

@@ -8,7 +8,7 @@ import { encodeObject } from './object.ts';
 import type { DeleteOptions, Operations, UpdateOptions, WriteOptions } from './operations.ts';
 import { applyPatch, checkPatchType } from './patch/patch.ts';
 import { negotiate } from './negotiate.ts';
-import { decodeText, mediaType, readBody, readObject } from './request.ts';
+import { decodeBody, mediaType, readBody, readObject } from './request.ts';
 import type { ResourceTarget } from './request.ts';
 import type { ResourceDefinition } from './resource.ts';
 import { apiVersionOf } from './resource.ts';
@@ -172,7 +172,7 @@ export class ResourceHandler {
     const presentation = negotiate(message.headers.accept, query);
     const type = mediaType(message);
     checkPatchType(definition, type);
-    const patch = decodeText(await readBody(message), type);
+    const patch = decodeBody(await readBody(message), type);
     return this.#write(request, presentation, (current) => applyPatch(definition, type, current, patch), options);
   }
 
@@ -224,7 +224,7 @@ export class ResourceHandler {
     const current = this.#operations.get(definition, namespace, name);
     if (message.method === 'GET') return { status: 200, body: JSON.stringify(scaleObject(scale, current)) };
     const type = mediaType(message);
-    const body = decodeText(await readBody(message), type);
+    const body = decodeBody(await readBody(message), type);
     const wanted = message.method === 'PATCH'
       ? applyPatch({ ...definition, custom: false }, type, scaleObject(scale, current) as KubeObject, body)
       : isObject(body) ? body : {};
@@ -259,8 +259,8 @@ function writeOptions(query: URLSearchParams, warnings: string[]): WriteOptions 
   return { dryRun: isDryRun(query), fieldValidation: validation, warn: (message) => void warnings.push(message) };
 }
 
-function deleteOptions(bodyText: string, type: string, query: URLSearchParams): DeleteOptions {
-  const body: Json = bodyText === '' ? {} : decodeText(bodyText, type);
+function deleteOptions(bytes: Buffer, type: string, query: URLSearchParams): DeleteOptions {
+  const body: Json = bytes.length === 0 ? {} : decodeBody(bytes, type);
   const fields = isObject(body) ? body : {};
   const grace = query.get('gracePeriodSeconds') ?? fields['gracePeriodSeconds'];
   const policy = query.get('propagationPolicy') ?? fields['propagationPolicy'];

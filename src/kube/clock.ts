@@ -8,7 +8,7 @@ export interface Clock {
   clearTimeout(handle: TimerHandle): void;
 }
 
-/** Opaque to its holder. */
+/** Opaque to its holder; undefined for no timer. */
 export type TimerHandle = unknown;
 
 /** A number in [0, 1), as `Math.random` gives. */

@@ -160,18 +160,17 @@ function codeOf(
   switch (status) {
     case 401: return 'KUBE_UNAUTHORIZED';
     case 403: return hasCause('NamespaceTerminating') ? 'KUBE_NAMESPACE_TERMINATING' : 'KUBE_FORBIDDEN';
-    // An API server answers a path it does not know with plain text, a missing object with a Status.
-    case 404: return isStatus && !hasCause('UnexpectedServerResponse') ? 'KUBE_NOT_FOUND' : 'KUBE_NOT_SERVED';
+    // An API server answers a path it does not know with plain text or this sentence, a missing object with its name.
+    case 404: return isStatus && text !== 'the server could not find the requested resource' ? 'KUBE_NOT_FOUND' : 'KUBE_NOT_SERVED';
     case 405: return 'KUBE_NOT_SERVED';
     case 409:
       if (reason === 'AlreadyExists') return 'KUBE_ALREADY_EXISTS';
-      return text.includes('UID in precondition') ? 'KUBE_PRECONDITION' : 'KUBE_CONFLICT';
+      return /UID in (the )?precondition/.test(text) ? 'KUBE_PRECONDITION' : 'KUBE_CONFLICT';
     case 410: return 'KUBE_GONE';
     case 413: return 'KUBE_TOO_LARGE';
     case 422:
-      // A merge patch with another uid breaks the immutability of metadata.uid; a JSON patch fails its test.
-      return causes.some((cause) => cause.field === 'metadata.uid') || /test(ing)?\b.*\/metadata\/uid/.test(text)
-        ? 'KUBE_PRECONDITION' : 'KUBE_INVALID';
+      // A merge patch with another uid breaks the immutability of metadata.uid.
+      return causes.some((cause) => cause.field === 'metadata.uid') ? 'KUBE_PRECONDITION' : 'KUBE_INVALID';
     case 429: return hasCause('DisruptionBudget') ? 'KUBE_DISRUPTION_BUDGET' : 'KUBE_TOO_MANY_REQUESTS';
     case 503: return 'KUBE_UNAVAILABLE';
     case 504: return 'KUBE_TIMEOUT';

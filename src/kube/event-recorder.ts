@@ -96,7 +96,7 @@ export class EventRecorder {
   readonly #idle: (() => void)[] = [];
   #inFlight = 0;
   readonly #delayed = new Set<TimerHandle>();
-  #timer: TimerHandle | undefined;
+  #timer: TimerHandle;
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;

@@ -46,7 +46,7 @@ interface Entry {
   /** Of the newest intent. */
   intervalMs: number;
   /** Of the delay before `pending` may be sent, or before this entry may be forgotten. */
-  timer: TimerHandle | undefined;
+  timer: TimerHandle;
 }
 
 interface Pending {
@@ -83,7 +83,7 @@ export class KubeWriter {
   #pending = 0;
   #inFlight = 0;
   #pausedUntil = 0;
-  #pauseTimer: TimerHandle | undefined;
+  #pauseTimer: TimerHandle;
 
   constructor(options: WriterOptions) {
     this.#options = options;

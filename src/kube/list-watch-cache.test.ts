@@ -32,7 +32,7 @@ describe('ListWatchCache', () => {
   };
   const nextList = async (): Promise<Exchange> => {
     const exchange = await api.next();
-    assert.equal(exchange.isWatch, false, `a list was expected, not ${exchange.query}`);
+    assert.equal(exchange.isWatch, false, `a list was expected, not ?${exchange.query.toString()}`);
     return exchange;
   };
   const nextWatch = async (version: string): Promise<Exchange> => {

@@ -22,7 +22,7 @@ describe('requests', () => {
 
   const failing = async (promise: Promise<unknown>): Promise<KubeError> => {
     const error = await promise.then(() => undefined, (reason: unknown) => reason);
-    assert.ok(error instanceof KubeError, `${error}`);
+    assert.ok(error instanceof KubeError, String(error));
     return error;
   };
 

@@ -24,7 +24,7 @@ export function decodeWatchEvent<T extends KubeObject>(line: string, subject: Ku
       return { type, version };
     }
     case 'ERROR': {
-      const status = object as StatusObject | undefined;
+      const status = object;
       if (typeof status?.code !== 'number') break;
       return { type, error: errorFromStatus(subject, status.code, status) };
     }

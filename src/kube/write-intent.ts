@@ -64,8 +64,13 @@ export async function sendIntent(
     }
     return object;
   } catch (error) {
+    const { operation, uid } = intent;
+    // A failed test of a JSON patch is no more than "invalid" to some servers: look whose fault it was.
+    if (operation.kind === 'json-patch' && uid !== undefined && isKubeError(error, 'KUBE_INVALID') && error.causes.length === 0) {
+      const live = await client.find(intent.resource, intent, signal);
+      if (live?.metadata.uid !== uid) throw intentError(intent, 'KUBE_PRECONDITION', `the object with uid ${uid} is gone`);
+    }
     if (!doubtful) throw error;
-    const { operation } = intent;
     if (operation.kind === 'create' && isKubeError(error, 'KUBE_ALREADY_EXISTS')) {
       const live = await client.find(intent.resource, intent, signal);
       if (live !== undefined && contains(live, { ...operation.object, ...typeOf(intent.resource) })) return live;

@@ -1,0 +1,358 @@
+/** What `src/kube` relies upon, asked of an API server: the same questions to every one that we run on. */
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { KubeClient } from '../../src/kube/client.ts';
+import { connectionFromKubeconfig } from '../../src/kube/connection.ts';
+import type { Delta } from '../../src/kube/delta.ts';
+import { Discovery } from '../../src/kube/discovery.ts';
+import { isKubeError, type KubeErrorCode } from '../../src/kube/errors.ts';
+import { EventRecorder } from '../../src/kube/event-recorder.ts';
+import { ForeignLeaseWatch } from '../../src/kube/foreign-lease-watch.ts';
+import { asStoredInteger } from '../../src/kube/json.ts';
+import { KubeWriter } from '../../src/kube/kube-writer.ts';
+import { LeaderElection } from '../../src/kube/leader-election.ts';
+import { ListWatchCache, type ListWatchOptions } from '../../src/kube/list-watch-cache.ts';
+import { ENDPOINT_SLICES, EVENTS, type KubeObject, LEASES, PODS, type Resource } from '../../src/kube/resource.ts';
+import { until } from '../../src/kube/testing/until.ts';
+import { KubeTransport } from '../../src/kube/transport.ts';
+
+export interface ConformanceServer {
+  /** Path of an administrator's kubeconfig. */
+  readonly kubeconfig: string;
+  stop(): Promise<void>;
+  /** Ends the API server as a crash does and starts it again over the same data; where left out, those tests are not defined. */
+  readonly crash?: { down(): Promise<void>; up(): Promise<void> };
+}
+
+interface Thing extends KubeObject {
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: Readonly<Record<string, unknown>>;
+}
+
+const THINGS: Resource = { group: 'conformance.test', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
+const LATER: Resource = { ...THINGS, plural: 'laters', kind: 'Later', namespaced: false };
+const CRDS: Resource = {
+  group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions', kind: 'CustomResourceDefinition', namespaced: false,
+};
+const NAMESPACES: Resource = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false };
+const CONFIG_MAPS: Resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
+const NS = 'conformance';
+
+const definition = (resource: Resource): KubeObject & { spec: object } => ({
+  metadata: { name: `${resource.plural}.${resource.group}` },
+  spec: {
+    group: resource.group,
+    scope: resource.namespaced ? 'Namespaced' : 'Cluster',
+    names: { plural: resource.plural, kind: resource.kind },
+    versions: [{
+      name: resource.version, served: true, storage: true, subresources: { status: {} },
+      schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+    }],
+  },
+});
+
+export function listWatchSuite(name: string, startServer: () => Promise<ConformanceServer>): void {
+  describe(`Kubernetes edge on ${name}`, () => {
+    let server: ConformanceServer;
+    let client: KubeClient;
+    const open: { close(): Promise<void> }[] = [];
+
+    const thing = (thingName: string, spec: Readonly<Record<string, unknown>> = {}): Thing => ({ metadata: { name: thingName, namespace: NS }, spec });
+    const named = (thingName: string): { namespace: string; name: string } => ({ namespace: NS, name: thingName });
+    const cacheOf = (options: Partial<ListWatchOptions<Thing>> = {}): ListWatchCache<Thing> => {
+      const cache = new ListWatchCache<Thing>({ client, resource: THINGS, namespace: NS, backoffMs: [50, 500], ...options }).start();
+      open.push(cache);
+      return cache;
+    };
+    const fails = async (code: KubeErrorCode, promise: Promise<unknown>): Promise<void> => {
+      await assert.rejects(promise, (error) => isKubeError(error, code) || assert.fail(`${code} was expected: ${String(error)} (${isKubeError(error) ? error.code : ''})`));
+    };
+    const established = async (resource: Resource): Promise<void> => {
+      const deadline = Date.now() + 20_000;
+      for (;;) {
+        try {
+          await client.list(resource);
+          return;
+        } catch (error) {
+          if (Date.now() > deadline) throw error;
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+      }
+    };
+
+    /** A test that failed half way must not fail the next. */
+    beforeEach(async () => {
+      for (const left of await client.listAll<Thing>(THINGS, { namespace: NS })) {
+        await client.mergePatch(THINGS, left.metadata, { metadata: { finalizers: null } });
+        if (left.metadata.deletionTimestamp === undefined) await client.delete(THINGS, left.metadata);
+      }
+    });
+    before(async () => {
+      server = await startServer();
+      client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: server.kubeconfig })));
+      await client.create(NAMESPACES, { metadata: { name: NS } });
+      await client.create(CRDS, definition(THINGS));
+      await established(THINGS);
+    });
+    after(async () => {
+      for (const one of open) await one.close();
+      await client.close();
+      await server.stop();
+    });
+
+    test('a cache pages, follows, and shows exactly what happened', async () => {
+      for (let i = 0; i < 25; i++) await client.create(THINGS, thing(`page-${i}`, { i }));
+      const deltas: string[] = [];
+      const cache = cacheOf({ pageSize: 10 });
+      cache.onDelta((batch: readonly Delta<Thing>[]) => {
+        for (const delta of batch) deltas.push(`${delta.type}${delta.type === 'upsert' && delta.before !== undefined ? ' again' : ''} ${delta.object.metadata.name}`);
+      });
+      await cache.untilSynced();
+      assert.equal(cache.size, 25);
+      assert.equal(cache.get(`${NS}/page-7`)?.spec?.['i'], 7);
+      deltas.length = 0;
+      await client.create(THINGS, thing('live'));
+      await client.mergePatch(THINGS, named('live'), { spec: { x: 1 } });
+      await client.mergePatch(THINGS, named('live'), { status: { y: 2 } }, { subresource: 'status' });
+      await client.delete(THINGS, named('live'));
+      await until('the deletion', () => deltas.at(-1) === 'delete live');
+      assert.deepEqual(deltas, ['upsert live', 'upsert again live', 'upsert again live', 'delete live']);
+      for (let i = 0; i < 25; i++) await client.delete(THINGS, named(`page-${i}`));
+      await until('the deletions', () => cache.size === 0);
+    });
+
+    test('selectors and other namespaces stay out', async () => {
+      const labelled: Thing = { metadata: { name: 'labelled', namespace: NS, ...{ labels: { pick: 'me' } } } };
+      await client.create(THINGS, labelled);
+      await client.create(THINGS, thing('plain'));
+      const byLabel = cacheOf({ labelSelector: 'pick=me' });
+      const byName = cacheOf({ fieldSelector: 'metadata.name=plain' });
+      await Promise.all([byLabel.untilSynced(), byName.untilSynced()]);
+      assert.deepEqual([...byLabel.keys()], [`${NS}/labelled`]);
+      assert.deepEqual([...byName.keys()], [`${NS}/plain`]);
+      await client.mergePatch(THINGS, named('labelled'), { metadata: { labels: { pick: null } } });
+      await until('the object to leave the selection', () => byLabel.size === 0);
+      await client.delete(THINGS, named('labelled'));
+      await client.delete(THINGS, named('plain'));
+    });
+
+    test('a watch that the server ends is resumed without a list', async () => {
+      const cache = cacheOf({ watchSeconds: [1, 1] });
+      await cache.untilSynced();
+      await until('several watches', () => cache.counters.watches >= 3, 15_000);
+      await client.create(THINGS, thing('between'));
+      await until('the object', () => cache.get(`${NS}/between`) !== undefined);
+      assert.equal(Object.values(cache.counters.lists).reduce((sum, count) => sum + count), 1);
+      assert.equal(cache.counters.failures, 0);
+      await client.delete(THINGS, named('between'));
+    });
+
+    test('replies to own writes are held at once and the watch adds nothing', async () => {
+      const cache = cacheOf();
+      await cache.untilSynced();
+      const deltas: string[] = [];
+      cache.onDelta((batch: readonly Delta<Thing>[]) => deltas.push(...batch.map((delta) => delta.type)));
+      const made = await client.create(THINGS, thing('own'));
+      cache.applyOwn(made);
+      assert.equal(cache.get(`${NS}/own`)?.metadata.uid, made.metadata.uid);
+      const patched = await client.mergePatch<Thing>(THINGS, named('own'), { spec: { x: 1 } });
+      cache.applyOwn(patched);
+      await client.create(THINGS, thing('own-mark'));
+      await until('the mark', () => cache.get(`${NS}/own-mark`) !== undefined);
+      assert.deepEqual(deltas, ['upsert', 'upsert', 'upsert']);
+      for (const one of ['own', 'own-mark']) await client.delete(THINGS, named(one));
+      await until('the end', () => cache.size === 0);
+      cache.applyOwn(patched);
+      assert.equal(cache.size, 0, 'a late reply undid a deletion');
+    });
+
+    test('the write that takes the last finalizer off a deleted object is seen to remove it', async () => {
+      const cache = cacheOf();
+      await cache.untilSynced();
+      await client.create<Thing>(THINGS, { metadata: { name: 'bound', namespace: NS, finalizers: ['conformance.test/hold'] } });
+      const held = await client.delete<Thing>(THINGS, named('bound'));
+      assert.equal(typeof held?.metadata.deletionTimestamp, 'string');
+      await until('the deletion mark', () => cache.get(`${NS}/bound`)?.metadata.deletionTimestamp !== undefined);
+      const reply = await client.mergePatch<Thing>(THINGS, named('bound'), { metadata: { finalizers: null } });
+      cache.applyOwn(reply);
+      assert.equal(cache.get(`${NS}/bound`), undefined);
+      assert.equal(await client.find(THINGS, named('bound')), undefined);
+    });
+
+    test('integers come back as the server stores them', async () => {
+      for (const value of [9007199254740993n, 9223372036854775807n, 18446744073709551614n, 2n ** 100n]) {
+        await client.create<Thing>(THINGS, thing('number', { value }));
+        const read = await client.get<Thing>(THINGS, named('number'));
+        assert.equal(read.spec?.['value'], asStoredInteger(value), `${value}`);
+        await client.delete(THINGS, named('number'));
+      }
+    });
+
+    test('failures have their codes', async () => {
+      await fails('KUBE_NOT_FOUND', client.get(THINGS, named('none')));
+      await fails('KUBE_NOT_SERVED', client.list(LATER));
+      await fails('KUBE_NOT_FOUND', client.create(THINGS, { metadata: { name: 'x', namespace: 'no-such-namespace' } }));
+      await fails('KUBE_INVALID', client.create(THINGS, thing('Not_A_Name')));
+      const made = await client.create(THINGS, thing('codes'));
+      await fails('KUBE_ALREADY_EXISTS', client.create(THINGS, thing('codes')));
+      await client.mergePatch(THINGS, named('codes'), { spec: { x: 1 } });
+      await fails('KUBE_CONFLICT', client.update(THINGS, made));
+      await fails('KUBE_CONFLICT', client.mergePatch(THINGS, named('codes'), { metadata: { resourceVersion: made.metadata.resourceVersion } , spec: { x: 2 } }));
+      await client.delete(THINGS, named('codes'));
+      await fails('KUBE_NOT_FOUND', client.delete(THINGS, named('codes')));
+      await fails('KUBE_NOT_FOUND', client.mergePatch(THINGS, named('codes'), {}));
+    });
+
+    test('every write with a uid misses an object that was made again', async () => {
+      const writer = new KubeWriter({ client });
+      await client.create(THINGS, thing('again', { x: 0 }));
+      const intent = { resource: THINGS, ...named('again'), lane: 'object', uid: '00000000-0000-0000-0000-000000000000' };
+      const codes: Record<string, string> = {};
+      const attempt = async (what: string, operation: Parameters<KubeWriter['submit']>[0]['operation']): Promise<void> => {
+        const result = await writer.submit({ ...intent, operation });
+        codes[what] = result.ok ? 'ok' : result.error.code;
+      };
+      await attempt('merge-patch', { kind: 'merge-patch', patch: { spec: { x: 1 } } });
+      await attempt('json-patch', { kind: 'json-patch', patch: [{ op: 'replace', path: '/spec/x', value: 1 }] });
+      await attempt('status json-patch', { kind: 'json-patch', patch: [{ op: 'add', path: '/status', value: {} }], subresource: 'status' });
+      await attempt('status merge-patch', { kind: 'merge-patch', patch: { status: { x: 1 } }, subresource: 'status' });
+      await attempt('update', { kind: 'update', object: thing('again', { x: 1 }) });
+      await attempt('delete', { kind: 'delete' });
+      assert.deepEqual([...new Set(Object.values(codes))], ['KUBE_PRECONDITION'], JSON.stringify(codes));
+      assert.deepEqual((await client.get<Thing>(THINGS, named('again'))).spec, { x: 0 });
+      await client.delete(THINGS, named('again'));
+      await writer.close();
+    });
+
+    test('writes with a resourceVersion conflict when the object moved on', async () => {
+      const writer = new KubeWriter({ client });
+      const made = await client.create<Thing>(THINGS, thing('moved', { x: 0 }));
+      await client.mergePatch(THINGS, named('moved'), { spec: { x: 1 } });
+      const intent = { resource: THINGS, ...named('moved'), lane: 'object', uid: made.metadata.uid, resourceVersion: made.metadata.resourceVersion };
+      for (const operation of [
+        { kind: 'merge-patch', patch: { spec: { x: 2 } } },
+        { kind: 'json-patch', patch: [{ op: 'replace', path: '/spec/x', value: 2 }] },
+        { kind: 'merge-patch', patch: { status: { x: 1 } }, subresource: 'status' },
+        { kind: 'delete' },
+      ] as const) {
+        const result = await writer.submit({ ...intent, operation });
+        assert.equal(result.ok ? 'ok' : result.error.code, 'KUBE_CONFLICT', JSON.stringify(operation));
+      }
+      const current = await client.get<Thing>(THINGS, named('moved'));
+      const result = await writer.submit({ ...intent, resourceVersion: current.metadata.resourceVersion, operation: { kind: 'delete' } });
+      assert.equal(result.ok, true);
+      await writer.close();
+    });
+
+    test('many writers\' results reach the cache', async () => {
+      const cache = cacheOf();
+      await cache.untilSynced();
+      const writer = new KubeWriter({ client });
+      const results = await Promise.all(Array.from({ length: 200 }, (_, i) =>
+        writer.submit({ resource: THINGS, ...named(`bulk-${i}`), lane: 'object', operation: { kind: 'create', object: thing(`bulk-${i}`) } })));
+      assert.ok(results.every((result) => result.ok));
+      await until('all objects', () => cache.size === 200);
+      await Promise.all(Array.from({ length: 200 }, (_, i) =>
+        writer.submit({ resource: THINGS, ...named(`bulk-${i}`), lane: 'object', operation: { kind: 'delete' } })));
+      await until('no object', () => cache.size === 0);
+      await writer.close();
+    });
+
+    test('an optional resource that comes and goes', async () => {
+      const cache = new ListWatchCache<Thing>({
+        client, resource: LATER, optional: true, notServedRetryMs: 100, notServedGraceMs: 1_000, backoffMs: [50, 200], watchSeconds: [1, 1],
+      }).start();
+      open.push(cache);
+      await cache.untilSynced();
+      assert.equal(cache.state, 'not-served');
+      await client.create(CRDS, definition(LATER));
+      await until('the resource', () => cache.state === 'synced', 20_000);
+      await client.create(LATER, { metadata: { name: 'one' } });
+      await until('the object', () => cache.size === 1);
+      await client.delete(CRDS, { name: `${LATER.plural}.${LATER.group}` });
+      await until('its end', () => cache.state === 'not-served' && cache.size === 0, 30_000);
+    });
+
+    test('discovery tells what is served', async () => {
+      const discovery = new Discovery(client);
+      assert.equal(await discovery.serves(PODS), true);
+      assert.equal(await discovery.serves(THINGS, 'status'), true);
+      assert.equal(await discovery.serves({ ...THINGS, version: 'v9' }), false);
+      assert.ok((await discovery.firstServed(ENDPOINT_SLICES)) !== undefined);
+      assert.match((await discovery.serverVersion()).gitVersion, /^v\d+\.\d+/);
+    });
+
+    test('Events are shown by kubectl, once with a count', async () => {
+      const map = await client.create<KubeObject>(CONFIG_MAPS, { metadata: { name: 'subject', namespace: NS } });
+      const recorder = new EventRecorder({ client, component: 'conformance', bumpIntervalMs: 50 });
+      const target = { resource: CONFIG_MAPS, ...named('subject'), uid: map.metadata.uid };
+      const record = (): void => recorder.record({ target, type: 'Warning', reason: 'Tested', message: 'the subject was tested', action: 'Test' });
+      record();
+      await recorder.idle();
+      record();
+      record();
+      await recorder.idle();
+      recorder.record({ target: { resource: NAMESPACES, name: NS }, type: 'Normal', reason: 'ClusterScoped', message: 'kept in default' });
+      await recorder.idle();
+      assert.deepEqual(recorder.counters, { created: 2, bumped: 1, coalesced: 2, dropped: 0 });
+      const kubectl = (...args: string[]): string => {
+        const run = spawnSync('kubectl', [`--kubeconfig=${server.kubeconfig}`, ...args], { encoding: 'utf8' });
+        assert.equal(run.status, 0, run.stderr);
+        return run.stdout;
+      };
+      const events = kubectl('get', 'events', '-n', NS, '--no-headers', '--field-selector', 'involvedObject.name=subject');
+      assert.match(events, /^\S+ +Warning +Tested +configmap\/subject +the subject was tested\n$/);
+      assert.match(kubectl('describe', 'configmap', 'subject', '-n', NS), /Warning +Tested +\S+ \(x3 over \S+\) +conformance +the subject was tested/);
+      const inDefault = await client.list(EVENTS, { namespace: 'default', fieldSelector: `involvedObject.name=${NS}` });
+      assert.equal(inDefault.items.length, 1);
+      await recorder.close();
+    });
+
+    test('one candidate leads, is seen to, and hands over', async () => {
+      const lease = { client, namespace: NS, name: 'leader', retryPeriodMs: 100, renewDeadlineMs: 1_500, leaseDurationMs: 2_000 };
+      const watching = new ForeignLeaseWatch({ client, namespace: NS, name: 'leader' }).start();
+      open.push(watching);
+      await watching.untilSynced();
+      assert.equal(watching.state.kind, 'free');
+      const first = new LeaderElection({ ...lease, identity: 'first' }).start();
+      await until('the first to lead', () => first.isLeader());
+      const second = new LeaderElection({ ...lease, identity: 'second' }).start();
+      await until('the watch to see it', () => watching.state.kind === 'held');
+      await until('the second to see it', () => second.holder === 'first');
+      assert.equal(second.isLeader(), false);
+      await first.stop();
+      await until('the second to lead', () => second.isLeader());
+      assert.equal((await client.get<KubeObject & { spec: { leaseTransitions: number } }>(LEASES, named('leader'))).spec.leaseTransitions, 1);
+      await second.stop();
+      await until('the watch to see it free', () => watching.state.kind === 'free');
+    });
+
+    test('an API server that crashes costs time and nothing else', { timeout: 120_000 }, async (context) => {
+      const { crash } = server;
+      if (crash === undefined) return context.skip('this server cannot be crashed and started over the same data');
+      await client.create(THINGS, thing('stays'));
+      await client.create(THINGS, thing('goes'));
+      const deltas: string[] = [];
+      const cache = cacheOf({ backoffMs: [50, 500] });
+      await cache.untilSynced();
+      cache.onDelta((batch: readonly Delta<Thing>[]) => deltas.push(...batch.map((delta) => `${delta.type} ${delta.object.metadata.name}`)));
+      const writer = new KubeWriter({ client, attempts: 60, backoffMs: [50, 1_000] });
+      await crash.down();
+      await until('the loss to be noticed', () => cache.state === 'stale');
+      assert.equal(cache.size, 2);
+      const writes = Promise.all([
+        writer.submit({ resource: THINGS, ...named('goes'), lane: 'object', operation: { kind: 'delete' } }),
+        writer.submit({ resource: THINGS, ...named('comes'), lane: 'object', operation: { kind: 'create', object: thing('comes') } }),
+      ]);
+      await crash.up();
+      assert.deepEqual((await writes).map((result) => (result.ok ? 'ok' : result.error.code)), ['ok', 'ok']);
+      await until('both changes', () => deltas.length === 2, 30_000);
+      assert.deepEqual(deltas.toSorted(), ['delete goes', 'upsert comes']);
+      await until('a current cache', () => cache.state === 'synced', 30_000);
+      assert.deepEqual([...cache.keys()].toSorted(), [`${NS}/comes`, `${NS}/stays`]);
+      await writer.close();
+    });
+  });
+}

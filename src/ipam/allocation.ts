@@ -47,31 +47,39 @@ export type Allocation = { readonly ok: true; readonly v4?: Address; readonly v6
 /** How many candidates for a MAC are tried: with 46 random bits the second is already rare. */
 const macAttempts = 64
 
+const familiesOf: Readonly<Record<Protocol | 'none', readonly Family[]>> = { IPv4: [4], IPv6: [6], Dual: [4, 6], none: [] }
+const defaultPool: readonly string[] = ['']
+
 type Choice = Offset | AllocationFailure
 
 /** Allocates in a Subnet that has a spec. */
 export function allocateIn(subnet: SubnetState, request: AllocationRequest, holding: Holding): Allocation {
   const chooser = new Chooser(subnet, request, holding)
   const families = chooser.families()
-  if (!Array.isArray(families)) return families
+  if ('ok' in families) return families
 
   const chosen: [Space, Offset][] = []
-  const given: { v4?: Address; v6?: Address; mac?: Mac } = {}
+  let v4: Address | undefined
+  let v6: Address | undefined
   for (const family of families) {
     const choice = chooser.address(family)
     if (typeof choice === 'object') return choice
     const space = family === 4 ? subnet.v4 : subnet.v6
     chosen.push([space, choice])
-    given[family === 4 ? 'v4' : 'v6'] = { family, value: space.origin + BigInt(choice) }
+    const address = { family, value: space.origin + BigInt(choice) }
+    if (family === 4) v4 = address
+    else v6 = address
   }
   const mac = chooser.mac()
   if (typeof mac === 'object') return mac
-  if (mac !== undefined) {
-    chosen.push([subnet.mac, mac])
-    given.mac = macFromNumber(Number(mac))
-  }
+  if (mac !== undefined) chosen.push([subnet.mac, mac])
   take(subnet, request.holder, chooser.claimant, chosen, holding)
-  return { ok: true, ...given }
+
+  const given: { ok: true; v4?: Address; v6?: Address; mac?: Mac } = { ok: true }
+  if (v4 !== undefined) given.v4 = v4
+  if (v6 !== undefined) given.v6 = v6
+  if (mac !== undefined) given.mac = macFromNumber(Number(mac))
+  return given
 }
 
 /** Attaches the holder to what was chosen, and only then lets go of what it had in the same spaces. */
@@ -103,24 +111,22 @@ class Chooser {
   }
 
   /** The families to give, after checking that the Subnet has them. */
-  families(): Family[] | AllocationFailure {
+  families(): readonly Family[] | AllocationFailure {
     const { name, spec } = this.#subnet
     const { families: wanted, static: named } = this.#request
     const present = protocolOf(spec?.cidrs ?? {})
     if (wanted !== undefined && wanted !== present && present !== 'Dual') {
       return failure('InvalidIPFamily', 'subnet', `Subnet "${name}" is ${present ?? 'without addresses'}, and ${wanted} was asked for`)
     }
-    const protocol = wanted ?? present
-    const result: Family[] = []
-    for (const family of [4, 6] as const) {
-      const has = protocol === 'Dual' || protocol === `IPv${family}`
-      const address = ofFamily(named ?? {}, family)
-      if (has) result.push(family)
-      else if (address !== undefined && wanted !== undefined) {
-        return failure('InvalidIPFamily', family, `the address ${formatAddress(address)} is IPv${family}, and ${wanted} alone was asked for`)
-      } else if (address !== undefined) {
-        return failure('AddressOutOfRange', family, `the address ${formatAddress(address)} is IPv${family}, and Subnet "${name}" is ${present ?? 'without addresses'}`)
-      }
+    const result = familiesOf[wanted ?? present ?? 'none']
+    if (named === undefined) return result
+    for (const family of familiesOf.Dual) {
+      const address = ofFamily(named, family)
+      if (address === undefined || result.includes(family)) continue
+      const what = `the address ${formatAddress(address)} is IPv${family}`
+      return wanted === undefined
+        ? failure('AddressOutOfRange', family, `${what}, and Subnet "${name}" is ${present ?? 'without addresses'}`)
+        : failure('InvalidIPFamily', family, `${what}, and ${wanted} was asked for`)
     }
     return result
   }
@@ -139,7 +145,7 @@ class Chooser {
       if (this.#subnet.gatewayMacs.has(offset)) return failure('AddressConflict', 'mac', `the MAC ${mac} is the gateway's of Subnet "${this.#subnet.name}"`)
       return this.#unlessTaken(space, offset, 'mac', `the MAC ${mac}`)
     }
-    const current = this.#current(space, () => true)
+    const current = this.#current(space, undefined)
     if (current !== undefined) return current
     if (generateMac === undefined) return undefined
     for (let attempt = 0; attempt < macAttempts; attempt++) {
@@ -162,17 +168,13 @@ class Chooser {
   #anyAddress(space: Space, family: Family): Choice {
     const { name, pools: known } = this.#subnet
     const skip = this.#skipped(space, family)
-    const usable = (offset: Offset): boolean => {
-      const zone = space.zones.all[space.zones.indexOf(offset)]
-      return zone !== undefined && zone.standing !== 'gateway' && !(skip?.has(offset) ?? false)
-    }
-    const current = this.#current(space, usable)
+    const current = this.#current(space, skip)
     if (current !== undefined) return current
 
-    const pools = this.#request.pools ?? ['']
+    const pools = this.#request.pools ?? defaultPool
     let skippedSome = false
     for (const pool of pools) {
-      const index = known.indexOf(pool)
+      const index = pool === '' ? 0 : known.indexOf(pool)
       if (index === none) continue
       const offset = space.free.next(index, space.held, skip)
       if (offset !== undefined) return offset
@@ -203,8 +205,8 @@ class Chooser {
     return false
   }
 
-  /** What the claimant has in a space: what this holder has if it has some, else the lowest. */
-  #current(space: Space, usable: (offset: Offset) => boolean): Offset | undefined {
+  /** What the claimant has in a space and may keep: what this holder has if it has some, else the lowest. */
+  #current(space: Space, skip: ReadonlySet<Offset> | undefined): Offset | undefined {
     if (this.claimant === none) return undefined
     const { holds } = this.#holding
     const { kind, key } = this.#request.holder
@@ -215,7 +217,7 @@ class Chooser {
       for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
         if (holds.spaceOf(hold) !== space.id) continue
         const offset = space.held.at(holds.slotOf(hold))
-        if (!usable(offset)) continue
+        if (!mayKeep(space, offset, skip)) continue
         const better = found === undefined || (holder === own && !foundOwn) || ((holder === own) === foundOwn && offset < found)
         if (!better) continue
         found = offset
@@ -226,9 +228,19 @@ class Chooser {
   }
 
   #skipped(space: Space, family: Family): ReadonlySet<Offset> | undefined {
-    const addresses = this.#request.skip?.filter((address) => address.family === family)
-    return addresses === undefined || addresses.length === 0 ? undefined : new Set(addresses.map(({ value }) => toOffset(value - space.origin)))
+    if (this.#request.skip === undefined) return undefined
+    const addresses = this.#request.skip.filter((address) => address.family === family)
+    return addresses.length === 0 ? undefined : new Set(addresses.map(({ value }) => toOffset(value - space.origin)))
   }
+}
+
+/** A MAC, or an address that the Subnet can give and that is not its gateway's; and none to be skipped. */
+function mayKeep(space: Space, offset: Offset, skip: ReadonlySet<Offset> | undefined): boolean {
+  if (space.kind !== 'mac') {
+    const zone = space.zones.all[space.zones.indexOf(offset)]
+    if (zone === undefined || zone.standing === 'gateway') return false
+  }
+  return skip === undefined || !skip.has(offset)
 }
 
 function failure(code: AllocationCode, subject: 'subnet' | Family | 'mac', message: string): AllocationFailure {

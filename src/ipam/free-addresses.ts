@@ -56,17 +56,15 @@ export class FreeAddresses {
     }
   }
 
-  /** An address that was held is free again. Ignored where no pool may give it. */
-  release(offset: Offset): void {
-    const zone = this.#zones.all[this.#zones.indexOf(offset)]
-    if (zone?.standing !== 'open') return
+  /** An address of an open zone of the pool was held and is free again. */
+  release(offset: Offset, pool: number): void {
     const slot = this.#freed.add(offset)
     if (slot >= this.#older.length) {
       this.#older = grownInt32(this.#older, slot + 1)
       this.#newer = grownInt32(this.#newer, this.#older.length)
     }
     this.#order[slot] = ++this.#count
-    this.#append(zone.pool, slot)
+    this.#append(pool, slot)
   }
 
   /** An address becomes held. */

@@ -85,7 +85,7 @@ export class Holding {
       this.evaluate(subnet, space, slot)
       return
     }
-    const zone = space.zones.all[space.vacate(slot)]
+    const zone = space.vacate(slot)
     subnet.revision++
     if (zone !== undefined) this.#onFreed(subnet, space, zone.pool)
   }

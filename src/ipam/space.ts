@@ -11,6 +11,7 @@ import type { Offset } from './offset.ts'
 import { OffsetTable } from './offset-table.ts'
 import type { RefusedPool, SubnetSpec } from './subnet-spec.ts'
 import { Zones } from './zones.ts'
+import type { Zone } from './zones.ts'
 
 export type SpaceKind = Family | 'mac'
 
@@ -87,17 +88,19 @@ export class Space {
     return slot
   }
 
-  /** Makes the offset of a slot without holds free. The open zone it lies in, or -1. */
-  vacate(slot: number): number {
-    this.count(slot, false)
-    this.conflicted.delete(slot)
+  /** Makes the offset of a slot without holds free. The open zone it lies in, or undefined. */
+  vacate(slot: number): Zone | undefined {
     const offset = this.held.at(slot)
-    const zone = this.zones.indexOf(offset)
+    const index = this.zones.indexOf(offset)
     this.held.remove(slot)
-    this.free.release(offset)
-    if (zone === none) return none
-    this.#heldInZone[zone] = this.heldIn(zone) - 1
-    return this.zones.all[zone]?.standing === 'open' ? zone : none
+    if (this.conflicted.size > 0) this.conflicted.delete(slot)
+    if (index === none) return undefined
+    this.#heldInZone[index] = this.heldIn(index) - 1
+    if (this.#counted[slot] === 1) this.#countedInZone[index] = this.countedIn(index) - 1
+    const zone = this.zones.all[index]
+    if (zone?.standing !== 'open') return undefined
+    this.free.release(offset, zone.pool)
+    return zone
   }
 
   /** Whether a held offset counts as in use; true where that changed. */

@@ -4,7 +4,7 @@
  */
 import type { Pod } from '../api/core.ts';
 import type { IP } from '../api/ip.ts';
-import { isAlive } from '../compile/pod-life.ts';
+import { isAlive, ordinalOf } from '../compile/pod-life.ts';
 import type { Holder } from '../ipam/holder.ts';
 import type { Ledger } from '../ipam/ledger.ts';
 import { parseAddress } from '../net/address.ts';
@@ -68,7 +68,7 @@ export class Holders {
         const addresses = parsed(splitList(annotations[`${provider}.kubernetes.io/ip_address`] ?? ''));
         if (subnet === undefined || addresses.length === 0) continue;
         const port = portName(name, namespace, provider);
-        const claimant = claimantOfPort(port, this.#world.ips.peek(port), uid);
+        const claimant = claimantOfPort(port, this.#world.ips.peek(port), uid, ordinalOf(pod) !== undefined);
         this.#hold(subnet, { kind: 'pod', key: `${uid}/${provider}`, claimant, rank: Date.parse(creationTimestamp) }, addresses, annotations[`${provider}.kubernetes.io/mac_address`]);
         held.add(`${uid}/${provider}`);
       }
@@ -118,7 +118,9 @@ export class Holders {
     const externalIds = row.row.external_ids;
     const subnet = externalIds instanceof Map ? externalIds.get('ls') : undefined;
     if (typeof subnet !== 'string') return;
-    const claimant = claimantOfPort(port, this.#world.ips.peek(port), row.ownership.owner.startsWith('pod/') ? row.ownership.uid : undefined);
+    const pod = podNamed(row.ownership.owner);
+    const owner = pod === undefined ? undefined : this.#world.pods.peek(pod);
+    const claimant = claimantOfPort(port, this.#world.ips.peek(port), pod === undefined ? undefined : row.ownership.uid, owner !== undefined && ordinalOf(owner) !== undefined);
     this.#hold(subnet, { kind: 'row', key, claimant }, addresses, mac);
     this.#rowHolders.set(id, key);
   }
@@ -135,6 +137,11 @@ export class Holders {
     const mac: Mac | undefined = macText === undefined || macText === '' ? undefined : parseMac(macText);
     this.#ledger.hold(subnet, holder, { addresses, ...(mac === undefined ? {} : { mac }) });
   }
+}
+
+/** Key of the pod that an owner text names; undefined for an owner of another kind. */
+function podNamed(owner: string): string | undefined {
+  return owner.startsWith('pod/') ? owner.slice('pod/'.length) : undefined;
 }
 
 function parsed(texts: readonly string[]): Address[] {

@@ -1,7 +1,6 @@
 /**
  * The allocation step for tests of rules: pools and wishes of the rules go to the real ledger, its answers into the World.
  */
-import { kilnAnnotation } from '../api/well-known.ts';
 import type { Desired } from '../compile/desired.ts';
 import { Ledger } from '../ipam/ledger.ts';
 import { parseSubnetFields } from '../ipam/subnet-spec.ts';
@@ -14,6 +13,7 @@ import { macFromBytes, parseMac } from '../net/mac.ts';
 import type { Mac } from '../net/mac.ts';
 import { hash32 } from '../nb/row-id.ts';
 import type { AddressWish, FamilyUsage, Reservation } from '../world/reservations.ts';
+import { claimantOfIp } from '../world/claimants.ts';
 import { equal } from '../world/equal.ts';
 import type { World } from '../world/world.ts';
 
@@ -26,15 +26,13 @@ export class MemoryAllocation {
   constructor(world: World, desired: Desired) {
     this.#world = world;
     this.#desired = desired;
-    world.ips.onChange((name, after, before) => {
+    world.ips.onChange((_name, after, before) => {
       if (before !== undefined && after?.metadata.uid !== before.metadata.uid) this.ledger.release('ip', before.metadata.uid);
       if (after === undefined) return;
       const { v4IpAddress = '', v6IpAddress = '', macAddress = '', subnet = '' } = after.spec;
       const addresses = [v4IpAddress, v6IpAddress].flatMap((text) => parseAddress(text) ?? []);
       const mac = parseMac(macAddress);
-      const podUid = after.metadata.annotations?.[kilnAnnotation.podUid];
-      const claimant = podUid === undefined ? name : `${name}#${podUid}`;
-      this.ledger.hold(subnet, { kind: 'ip', key: after.metadata.uid, claimant }, { addresses, ...(mac !== undefined && { mac }) });
+      this.ledger.hold(subnet, { kind: 'ip', key: after.metadata.uid, claimant: claimantOfIp(after) }, { addresses, ...(mac !== undefined && { mac }) });
     });
   }
 

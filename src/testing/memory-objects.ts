@@ -39,7 +39,7 @@ export interface TestEvent {
 
 /** What a test writes down of an object; the rest is filled in. */
 export interface ObjectInput {
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: Readonly<Record<string, string>>; readonly annotations?: Readonly<Record<string, string>>; readonly finalizers?: readonly string[] };
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: Readonly<Record<string, string>>; readonly annotations?: Readonly<Record<string, string>>; readonly finalizers?: readonly string[]; readonly ownerReferences?: readonly object[] };
   readonly spec?: object;
   readonly status?: object;
 }

@@ -7,6 +7,7 @@ import type { IPPool } from '../api/ip-pool.ts';
 import type { IP } from '../api/ip.ts';
 import type { Subnet } from '../api/subnet.ts';
 import type { Vpc } from '../api/vpc.ts';
+import { Deadlines } from './deadlines.ts';
 import { ObservedRows } from './observed-rows.ts';
 import { Computation, Reactor } from './reactor.ts';
 import type { Reservation, SubnetUsage } from './reservations.ts';
@@ -43,6 +44,7 @@ export class World {
   readonly reactor = new Reactor();
   readonly settings: Settings;
   readonly rows = new ObservedRows(this.reactor);
+  readonly deadlines = new Deadlines(this.reactor);
 
   readonly vpcs = new Table<Vpc>(this.reactor, 'vpcs', {
     namespace: (vpc) => vpc.spec.namespaces ?? [],

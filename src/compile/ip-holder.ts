@@ -1,0 +1,120 @@
+/**
+ * For whom an IP object is there. One that is there for nobody is released.
+ */
+import type { IP } from '../api/ip.ts';
+import { DEFAULT_PROVIDER, kilnAnnotation, labelKey, podAnnotation } from '../api/well-known.ts';
+import { parseAddress } from '../net/address.ts';
+import { cidrContains, parseCidr } from '../net/cidr.ts';
+import { splitList } from '../net/dual.ts';
+import { isReserved } from '../world/claimants.ts';
+import type { Query, World } from '../world/world.ts';
+import { defineQuery } from '../world/world.ts';
+import { namespaceBinding } from './namespace-binding.ts';
+import { isIpOfNode } from './node-join.ts';
+import { nodeView } from './node-view.ts';
+import { interfacesOf, isIpOfPod } from './pod-interface.ts';
+import { ordinalIn } from './pod-life.ts';
+import { keepsIp } from './pod-subnet.ts';
+import { podView } from './pod-view.ts';
+import { subnetView } from './subnet-view.ts';
+
+export type IpHolder =
+  /** A live pod whose interface it is. */
+  | { readonly kind: 'pod'; readonly pod: string }
+  | { readonly kind: 'node'; readonly node: string }
+  /** No pod now, but a StatefulSet that will make one for this ordinal again. */
+  | { readonly kind: 'statefulset'; readonly statefulSet: string }
+  /** A user keeps it, or asks for it: with or without a pod. */
+  | { readonly kind: 'reservation' }
+  /** Its Subnet's own; the rules about Subnets care for it. */
+  | { readonly kind: 'subnet' }
+  | { readonly kind: 'nobody' };
+
+const NOBODY: IpHolder = { kind: 'nobody' };
+
+export const ipHolder: Query<IpHolder> = defineQuery('ip-holder', (world, name) => {
+  const ip = world.ips.get(name);
+  if (ip === undefined) return NOBODY;
+  if (isOfSubnet(ip)) return { kind: 'subnet' };
+  if (isOfNode(ip)) return holdingNode(world, ip);
+  const pod = holdingPod(world, ip);
+  if (pod !== undefined) return { kind: 'pod', pod };
+  if (isReserved(ip) || isRequest(ip)) return { kind: 'reservation' };
+  return retainingStatefulSet(world, ip);
+});
+
+function isOfSubnet(ip: IP): boolean {
+  return ip.metadata.ownerReferences?.some(({ kind }) => kind === 'Subnet') === true || ip.metadata.name.startsWith('u2o-interconnection.') || ip.metadata.name.startsWith('mcast-querier.');
+}
+
+function isOfNode(ip: IP): boolean {
+  return ip.metadata.ownerReferences?.some(({ kind }) => kind === 'Node') === true || (ip.spec.namespace === '' && ip.metadata.name === `node-${ip.spec.podName}`);
+}
+
+function holdingNode(world: World, ip: IP): IpHolder {
+  const node = world.ask(nodeView, ip.spec.podName ?? '');
+  return node !== undefined && isIpOfNode(ip, node) ? { kind: 'node', node: node.name } : NOBODY;
+}
+
+function holdingPod(world: World, ip: IP): string | undefined {
+  const key = `${ip.spec.namespace}/${ip.spec.podName}`;
+  const pod = world.ask(podView, key);
+  if (pod === undefined || !pod.alive || !isIpOfPod(ip, pod)) return undefined;
+  const nic = interfacesOf(pod).find(({ port }) => port === ip.metadata.name);
+  return nic !== undefined && keepsIp(world, nic, ip) ? key : undefined;
+}
+
+/** An IP object that a user made to have an address kept: nobody has completed it yet, and nothing on it is Kiln's or Kube-OVN's. */
+export function isRequest(ip: IP): boolean {
+  const { annotations = {}, labels = {}, finalizers = [] } = ip.metadata;
+  return annotations[kilnAnnotation.podUid] === undefined && finalizers.length === 0 && labels[labelKey.ipReserved] === undefined && ip.metadata.deletionTimestamp === undefined;
+}
+
+function retainingStatefulSet(world: World, ip: IP): IpHolder {
+  if (ip.spec.podType !== 'StatefulSet') return NOBODY;
+  const { podName = '', namespace = '', subnet = '' } = ip.spec;
+  const ordinal = ordinalIn(podName);
+  if (ordinal === undefined) return NOBODY;
+  const key = `${namespace}/${podName.slice(0, podName.lastIndexOf('-'))}`;
+  const plan = world.ask(statefulSetPlan, key);
+  const uid = ip.metadata.annotations?.[kilnAnnotation.ownerUid];
+  if (plan === undefined || (uid !== undefined && uid !== plan.uid) || ordinal < plan.first || ordinal >= plan.end) return NOBODY;
+  return servesStill(world, ip, namespace, subnet, plan.subnet) ? { kind: 'statefulset', statefulSet: key } : NOBODY;
+}
+
+interface StatefulSetPlan {
+  readonly uid: string;
+  /** Ordinals it wants: from `first` up to but without `end`. */
+  readonly first: number;
+  readonly end: number;
+  /** Subnet that its template names; empty for none. */
+  readonly subnet: string;
+}
+
+/** Undefined where there is none, or it is being deleted. */
+const statefulSetPlan: Query<StatefulSetPlan | undefined> = defineQuery('statefulset-plan', (world, key) => {
+  const set = world.statefulSets.get(key);
+  if (set === undefined || set.metadata.deletionTimestamp !== undefined) return undefined;
+  const first = set.spec.ordinals?.start ?? 0;
+  return {
+    uid: set.metadata.uid,
+    first,
+    end: first + (set.spec.replicas ?? 1),
+    subnet: set.spec.template?.metadata?.annotations?.[podAnnotation(DEFAULT_PROVIDER, 'logical_switch')] ?? '',
+  };
+});
+
+/** Whether the next pod of that name would use this address: its Subnet stays, has the address, and is still declared for it. */
+function servesStill(world: World, ip: IP, namespace: string, subnet: string, declared: string): boolean {
+  const view = world.ask(subnetView, subnet);
+  if (view === undefined || view.terminating) return false;
+  for (const text of splitList(ip.spec.ipAddress ?? '')) {
+    const address = parseAddress(text);
+    const cidr = address === undefined ? undefined : parseCidr((address.family === 4 ? view.v4 : view.v6)?.cidr ?? '');
+    if (address === undefined || cidr === undefined || !cidrContains(cidr, address)) return false;
+  }
+  if (declared !== '') return declared === subnet;
+  const binding = world.ask(namespaceBinding, namespace);
+  return binding.undecided !== undefined || binding.subnets.includes(subnet);
+}
+

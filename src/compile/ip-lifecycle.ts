@@ -1,0 +1,51 @@
+/**
+ * How long an IP object stays. It is held by whom it is there for; when that is nobody, it is deleted, its port goes, then its
+ * finalizer, and the address is free. One that somebody deletes under a running pod waits for the pod, and says so.
+ */
+import type { IP } from '../api/ip.ts';
+import { kilnAnnotation } from '../api/well-known.ts';
+import { blockedSentence } from '../blockers/graph.ts';
+import { keysOf } from '../world/domain.ts';
+import type { World } from '../world/world.ts';
+import type { Rule } from './compiler.ts';
+import { ipHolder } from './ip-holder.ts';
+import type { IpHolder } from './ip-holder.ts';
+import type { Output, PatchOutput } from './output.ts';
+import { portId } from './pod-interface.ts';
+
+export const ipLifecycle: Rule = {
+  name: 'ip-lifecycle',
+  over: (world) => keysOf(world.ips),
+  run: (world, name) => {
+    const ip = world.ips.get(name);
+    const holder = world.ask(ipHolder, name);
+    if (ip === undefined || holder.kind === 'subnet') return [];
+    return ip.metadata.deletionTimestamp === undefined ? staying(ip, holder) : leaving(world, ip, holder);
+  },
+};
+
+function staying(ip: IP, holder: IpHolder): readonly Output[] {
+  const { name, uid } = ip.metadata;
+  if (holder.kind === 'nobody') return [{ kind: 'delete', resource: 'ips', key: name, uid }];
+  const freed = holder.kind === 'reservation' && ip.metadata.annotations?.[kilnAnnotation.podUid] !== undefined;
+  return [{ ...patchOf(ip), finalizer: true, ...(freed && { annotations: { [kilnAnnotation.podUid]: null } }), withoutConditions: ['DeletionBlocked'] }];
+}
+
+function leaving(world: World, ip: IP, holder: IpHolder): readonly Output[] {
+  const user = holder.kind === 'pod' ? `Pod ${holder.pod}` : holder.kind === 'node' ? `Node ${holder.node}` : undefined;
+  if (user === undefined) return hasPort(world, ip) ? [] : [{ ...patchOf(ip), finalizer: false }];
+  const message = blockedSentence('ips', ip.metadata.name, { count: 1, names: [user] });
+  return [{ ...patchOf(ip), conditions: [{ type: 'DeletionBlocked', status: 'True', reason: 'InUse', message, event: 'Warning' }] }];
+}
+
+/** Whether the port that was made for it is still there. A port that a later pod of the same name has is not its. */
+function hasPort(world: World, ip: IP): boolean {
+  const ownership = world.rows.state(portId(ip.metadata.name))?.ownership;
+  if (ownership?.kind !== 'ours') return false;
+  const madeFor = ip.metadata.annotations?.[kilnAnnotation.podUid];
+  return madeFor === undefined || ownership.uid === madeFor || ownership.uid === ip.metadata.uid;
+}
+
+function patchOf(ip: IP): Pick<PatchOutput, 'kind' | 'resource' | 'key' | 'uid'> {
+  return { kind: 'patch', resource: 'ips', key: ip.metadata.name, uid: ip.metadata.uid };
+}

@@ -1,0 +1,67 @@
+/**
+ * The interfaces of a pod, each a unit of its own: its provider names its annotations, its port and its IP object. Everything
+ * about an interface (Subnet, address, IP object, port, annotations) is derived one interface at a time.
+ */
+import { portName } from '../api/names.ts';
+import type { PodAnnotationSuffix } from '../api/well-known.ts';
+import { annotationKey, DEFAULT_PROVIDER, kilnAnnotation, podAnnotation } from '../api/well-known.ts';
+import type { IP } from '../api/ip.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { rowId } from '../nb/row-id.ts';
+import { claimantOfPort, isReserved } from '../world/claimants.ts';
+import type { World } from '../world/world.ts';
+import type { PodView } from './pod-view.ts';
+
+export interface PodInterface {
+  readonly pod: PodView;
+  readonly provider: string;
+  /** Name of its port and of its IP object. */
+  readonly port: string;
+}
+
+/** The pod's own interface; none where the pod names another network as its default one. */
+export function interfacesOf(pod: PodView): readonly PodInterface[] {
+  if (pod.annotations[annotationKey.defaultNetworkAttachment] !== undefined) return [];
+  return [interfaceOf(pod, DEFAULT_PROVIDER)];
+}
+
+function interfaceOf(pod: PodView, provider: string): PodInterface {
+  return { pod, provider, port: portName(pod.name, pod.namespace, provider) };
+}
+
+/** What the pod says about this interface; empty text where it says nothing. */
+export function annotationOf(nic: PodInterface, suffix: PodAnnotationSuffix): string {
+  return (nic.pod.annotations[podAnnotation(nic.provider, suffix)] ?? '').trim();
+}
+
+/** Marked as allocated: agents may have set it up, so its Subnet and addresses stand. */
+export function isAllocated(nic: PodInterface): boolean {
+  return annotationOf(nic, 'allocated') === 'true' && annotationOf(nic, 'logical_switch') !== '';
+}
+
+export function claimantOf(world: World, nic: PodInterface): string {
+  return claimantOfPort(nic.port, ipOf(world, nic), nic.pod.uid, nic.pod.statefulSet !== undefined);
+}
+
+/** Its IP object: not one that an earlier pod of the same name left. */
+export function ipOf(world: World, nic: PodInterface): IP | undefined {
+  const ip = world.ips.get(nic.port);
+  return ip !== undefined && isIpOfPod(ip, nic.pod) ? ip : undefined;
+}
+
+/**
+ * Whether an IP object was made for this pod, for an earlier one of the same place in its StatefulSet, or (by a user in advance, or
+ * by Kube-OVN) for any pod of its name.
+ */
+export function isIpOfPod(ip: IP, pod: PodView): boolean {
+  if (ip.spec.podName !== pod.name || ip.spec.namespace !== pod.namespace) return false;
+  const { annotations = {} } = ip.metadata;
+  const madeFor = annotations[kilnAnnotation.podUid];
+  if (madeFor === undefined || madeFor === pod.uid || isReserved(ip)) return true;
+  if (ip.spec.podType !== 'StatefulSet' || pod.statefulSet === undefined) return false;
+  return (annotations[kilnAnnotation.ownerUid] ?? pod.statefulSet.statefulSetUid) === pod.statefulSet.statefulSetUid;
+}
+
+export function portId(port: string): RowId {
+  return rowId('Logical_Switch_Port', port);
+}

@@ -1,0 +1,95 @@
+/**
+ * The Subnets that an interface may take its address from, or what it waits for. In order: what it is bound to already, the Subnet that
+ * the pod names, the Subnet of the IPPool that the pod names, the Subnets of its namespace in declared order. There is no silent
+ * fallback: what is declared and cannot be had yet is waited for.
+ */
+import type { IP } from '../api/ip.ts';
+import { kilnAnnotation } from '../api/well-known.ts';
+import { parseAddress } from '../net/address.ts';
+import type { Query, World } from '../world/world.ts';
+import { defineQuery } from '../world/world.ts';
+import { namespaceBinding } from './namespace-binding.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { annotationOf, ipOf, isAllocated } from './pod-interface.ts';
+import { subnetReady } from './subnet-ready.ts';
+import { subnetView } from './subnet-view.ts';
+
+export type SubnetChoice =
+  /** The Subnet stands, ready or not. `from` says where that is written. */
+  | { readonly kind: 'bound'; readonly subnet: string; readonly from: 'pod' | 'ip' }
+  /** `pool` is an IPPool to take the address from; empty for none. */
+  | { readonly kind: 'open'; readonly subnets: readonly string[]; readonly pool: string }
+  | { readonly kind: 'waiting'; readonly reason: string; readonly message: string };
+
+export function chooseSubnet(world: World, nic: PodInterface): SubnetChoice {
+  const named = annotationOf(nic, 'logical_switch');
+  if (isAllocated(nic)) return { kind: 'bound', subnet: named, from: 'pod' };
+  const asked = askedSubnets(world, nic, named);
+  if (asked.kind === 'waiting') return asked;
+  const ip = ipOf(world, nic);
+  if (ip !== undefined && suits(world, nic, ip, asked.subnets)) return { kind: 'bound', subnet: ip.spec.subnet ?? '', from: 'ip' };
+  return readyOnes(world, asked);
+}
+
+/** Whether the interface keeps an IP object that is there for it, or needs another: its pod may have been declared elsewhere since. */
+export function keepsIp(world: World, nic: PodInterface, ip: IP): boolean {
+  if (isAllocated(nic)) return true;
+  const asked = askedSubnets(world, nic, annotationOf(nic, 'logical_switch'));
+  return asked.kind === 'waiting' || suits(world, nic, ip, asked.subnets);
+}
+
+function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string[]): boolean {
+  const subnet = ip.spec.subnet ?? '';
+  if ((ip.spec.ipAddress ?? '') === '' || !subnets.includes(subnet)) return false;
+  if (ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid) return true;
+  return world.ask(subnetView, subnet)?.terminating === false;
+}
+
+type Asked = Extract<SubnetChoice, { readonly kind: 'open' | 'waiting' }>;
+
+function askedSubnets(world: World, nic: PodInterface, named: string): Asked {
+  if (named !== '') {
+    if (named.includes(',')) return waiting('InvalidAnnotation', `annotation logical_switch "${named}" names several Subnets; an interface has one`);
+    return { kind: 'open', subnets: [named], pool: poolName(annotationOf(nic, 'ip_pool')) };
+  }
+  const pool = poolName(annotationOf(nic, 'ip_pool'));
+  if (pool !== '') {
+    const subnet = world.ask(ipPoolSubnet, pool);
+    if (subnet === '') return waiting('WaitingForSubnet', `IPPool ${pool}, which the pod names, does not exist; kubectl get ippool ${pool}`);
+    return { kind: 'open', subnets: [subnet], pool };
+  }
+  const binding = world.ask(namespaceBinding, nic.pod.namespace);
+  if (binding.undecided !== undefined) return waiting('WaitingForSubnet', binding.undecided);
+  return { kind: 'open', subnets: binding.subnets, pool: poolOf(world, binding.subnets, binding.pools) };
+}
+
+/**
+ * Of what was declared, Subnets that are going away are passed over while there are others. The first of the rest must be ready:
+ * taking the second one because the first is a moment later would make the outcome a matter of timing.
+ */
+function readyOnes(world: World, asked: Extract<Asked, { readonly kind: 'open' }>): SubnetChoice {
+  const staying = asked.subnets.filter((subnet) => world.ask(subnetView, subnet)?.terminating !== true);
+  const candidates = staying.length > 0 ? staying : asked.subnets;
+  const [first] = candidates;
+  if (first === undefined) return waiting('WaitingForSubnet', 'no Subnet is declared');
+  const readiness = world.ask(subnetReady, first);
+  if (!readiness.ready) return waiting('WaitingForSubnet', readiness.message);
+  if (world.ask(subnetView, first)?.isJoin === true) return waiting('InvalidAnnotation', `Subnet ${first} joins nodes to the network and has no pods`);
+  return { ...asked, subnets: [first, ...candidates.slice(1).filter((subnet) => world.ask(subnetReady, subnet).ready)] };
+}
+
+/** An annotation `ip_pool` that is neither a list nor an address names an IPPool. */
+export function poolName(annotation: string): string {
+  return annotation === '' || /[,;]/.test(annotation) || parseAddress(annotation) !== undefined ? '' : annotation;
+}
+
+/** The first of a namespace's IPPools that lies in one of its Subnets. */
+function poolOf(world: World, subnets: readonly string[], pools: readonly string[]): string {
+  return pools.find((pool) => subnets.includes(world.ask(ipPoolSubnet, pool))) ?? '';
+}
+
+const ipPoolSubnet: Query<string> = defineQuery('ippool-subnet', (world, name) => world.ipPools.get(name)?.spec.subnet ?? '');
+
+function waiting(reason: string, message: string): Extract<SubnetChoice, { readonly kind: 'waiting' }> {
+  return { kind: 'waiting', reason, message };
+}

@@ -55,7 +55,8 @@ export type TypeOf<S> = S extends Schema<infer T> ? T : never;
 
 type Fields = Readonly<Record<string, Schema<unknown>>>;
 type RequiredKeys<F extends Fields> = { [K in keyof F]: F[K] extends RequiredField<unknown> ? K : never }[keyof F];
-type Flat<T> = { readonly [K in keyof T]: T[K] };
+/** Makes the compiler show the fields instead of how they were put together. */
+type Flat<T> = T extends infer O ? { readonly [K in keyof O]: O[K] } : never;
 
 /** The object type of a set of fields: required ones present, the others optional, all read-only. */
 export type ObjectType<F extends Fields> = Flat<

@@ -165,7 +165,7 @@ export class NorthboundWriter {
 
   #conclude(id: RowId, verdict: Verdict, parts: Part[], planned: Map<RowId, Uuid>, members?: ReadonlySet<MemberKey> | 'all'): void {
     const { world, limit } = this.#options;
-    this.#report(id, verdict);
+    if (members === undefined) this.#report(id, verdict);
     if (verdict.kind === 'waiting') {
       for (const on of verdict.on) {
         let waiters = this.#waiters.get(on);
@@ -271,10 +271,8 @@ export class NorthboundWriter {
     this.#mark(id, this.#inFlight ? 'row' : 'all');
   }
 
-  #memberObserved(id: RowId, column: string, member: Uuid): void {
-    const entry = this.#options.world.rows.entry(member);
-    if (entry === undefined) return;
-    this.#markMembers(id, new Set([memberKey(column, { ref: entry.id })]));
+  #memberObserved(id: RowId, column: string, member: RowId): void {
+    this.#markMembers(id, new Set([memberKey(column, { ref: member })]));
   }
 
   #awaken(id: RowId): void {

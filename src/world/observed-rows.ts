@@ -40,7 +40,7 @@ export interface RowsListener {
   /** A row came, went, moved, changed hands, or changed in a column of its own. */
   readonly row: (id: RowId) => void;
   /** One reference came into or left a shared column of a row that is otherwise as it was. */
-  readonly member: (id: RowId, column: string, member: Uuid) => void;
+  readonly member: (id: RowId, column: string, member: RowId) => void;
 }
 
 const NONE: ReadonlySet<RowId> = new Set();
@@ -67,6 +67,7 @@ export class ObservedRows implements ReadRows {
   apply(replica: Replica, batch: readonly RowChange[]): void {
     this.#replica = replica;
     const touched = new Set<RowId>();
+    const departed = this.#memberChanges(batch, 'removed');
     for (const change of batch) if (change.kind !== 'delete') this.#adoptChildren(change, touched);
     for (const change of batch) if (change.kind === 'delete') this.#abandonChildren(change, touched);
     for (const change of batch) {
@@ -78,26 +79,38 @@ export class ObservedRows implements ReadRows {
       this.#touch('=' + id);
       for (const listener of this.#listeners) listener.row(id);
     }
+    for (const { id, column, member } of [...departed, ...this.#memberChanges(batch, 'added')]) {
+      for (const listener of this.#listeners) listener.member(id, column, member);
+    }
   }
 
-  #unmoved(change: RowChange): boolean {
-    const entry = this.#entries.get(change.uuid);
-    return entry !== undefined && entry.row === change.row && this.#membersOnly(change, entry.id);
-  }
-
-  /** True when a modification touched nothing but shared reference columns; its members are announced one by one. */
-  #membersOnly(change: RowChange, id: RowId): boolean {
-    if (change.kind !== 'modify' || change.changed === undefined) return false;
-    const { columns } = tableSpec(change.table);
-    for (const column of change.changed.keys()) if (columns[column] !== 'refs') return false;
-    const children = childColumns(change.table);
-    for (const [column, delta] of change.changed) {
-      if (children.some((child) => child.column === column)) continue;
-      for (const members of [delta.added, delta.removed]) {
+  /** What left is named before its rows are forgotten, what came after they are filed. */
+  #memberChanges(batch: readonly RowChange[], which: 'added' | 'removed'): { readonly id: RowId; readonly column: string; readonly member: RowId }[] {
+    const found: { id: RowId; column: string; member: RowId }[] = [];
+    for (const change of batch) {
+      const id = change.kind === 'modify' ? this.#entries.get(change.uuid)?.id : undefined;
+      if (id === undefined || change.changed === undefined) continue;
+      const { columns } = tableSpec(change.table);
+      const children = childColumns(change.table);
+      for (const [column, delta] of change.changed) {
+        if (columns[column] !== 'refs' || children.some((child) => child.column === column)) continue;
+        const members = delta[which];
         if (!(members instanceof Set)) continue;
-        for (const member of members) for (const listener of this.#listeners) listener.member(id, column, member as Uuid);
+        for (const uuid of members) {
+          const member = this.#entries.get(uuid as Uuid)?.id;
+          if (member !== undefined) found.push({ id, column, member });
+        }
       }
     }
+    return found;
+  }
+
+  /** True when a modification touched nothing but shared reference columns; their members are announced one by one. */
+  #unmoved(change: RowChange): boolean {
+    const entry = this.#entries.get(change.uuid);
+    if (entry === undefined || entry.row !== change.row || change.kind !== 'modify' || change.changed === undefined) return false;
+    const { columns } = tableSpec(change.table);
+    for (const column of change.changed.keys()) if (columns[column] !== 'refs') return false;
     return true;
   }
 

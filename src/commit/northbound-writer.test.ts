@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { Desired } from '../compile/desired.ts';
+import type { Claimant, MemberOutput, Output, RowOutput } from '../compile/output.ts';
+import { rowId } from '../nb/row-id.ts';
+import { monitoredColumns } from '../nb/tables.ts';
+import { OvsdbSession } from '../ovsdb/index.ts';
+import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import { World } from '../world/world.ts';
+import { CollectionLimit } from './collection-limit.ts';
+import { Fence } from './fence.ts';
+import { NorthboundWriter } from './northbound-writer.ts';
+import type { TransactionReport } from './northbound-writer.ts';
+
+const run = promisify(execFile);
+const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
+
+let server: OvsdbServerProcess;
+
+/** One writer against the shared server, as one controller process has. */
+class Process {
+  readonly world = new World(DEFAULT_SETTINGS);
+  readonly desired = new Desired();
+  readonly session: OvsdbSession;
+  readonly fence: Fence;
+  readonly writer: NorthboundWriter;
+  readonly reports: TransactionReport[] = [];
+  deposed = false;
+  leads = true;
+  #said: readonly Output[] = [];
+
+  constructor() {
+    this.session = new OvsdbSession({ endpoints: [server.unix], database: 'OVN_Northbound', tables: monitoredColumns() });
+    this.fence = new Fence(this.session);
+    const limit = new CollectionLimit({ enabled: false, maxRows: 0, maxShare: 0, graceMs: 0, now: () => 0, ownedRows: () => 0, ownerExplained: () => true, fullLists: () => 1, paused: () => undefined });
+    this.writer = new NorthboundWriter({
+      session: this.session, world: this.world, desired: this.desired, fence: this.fence, limit,
+      mayWrite: () => this.leads && this.session.state === 'synced',
+      deposed: () => { this.deposed = true; this.leads = false; },
+      onTransaction: (report) => this.reports.push(report),
+      later: (ms, again) => void setTimeout(again, Math.min(ms, 50)).unref(),
+      wake: () => setImmediate(() => this.writer.flush()),
+    });
+    this.session.onChanges((batch) => {
+      this.world.rows.apply(this.session.replica, batch);
+      setImmediate(() => this.writer.flush());
+    });
+  }
+
+  async start(leads = true): Promise<this> {
+    this.leads = leads;
+    this.session.onState((state) => {
+      if (state === 'synced') this.writer.examineAll();
+      setImmediate(() => this.writer.flush());
+    });
+    this.session.start();
+    await this.session.untilSynced();
+    assert.equal(await this.fence.raise(), true);
+    return this;
+  }
+
+  async want(outputs: readonly Output[]): Promise<void> {
+    this.desired.replace(this.#said, outputs);
+    this.#said = outputs;
+    this.writer.flush();
+    await this.quiet();
+  }
+
+  async quiet(): Promise<void> {
+    await until('the writer is quiet', () => {
+      this.writer.flush();
+      return this.writer.quiet;
+    });
+  }
+
+  close(): Promise<void> {
+    return this.session.close();
+  }
+}
+
+async function nbctl(...args: string[]): Promise<string> {
+  const { stdout } = await run('ovn-nbctl', ['--no-leader-only', `--db=${server.unix}`, ...args]);
+  return stdout.trim();
+}
+
+const ls = rowId('Logical_Switch', 's1');
+const group = rowId('Port_Group', 'g1');
+const switchRow: RowOutput = { kind: 'row', id: ls, owner, rule: 'test', columns: { name: 's1', other_config: {} } };
+const groupRow: RowOutput = { kind: 'row', id: group, owner, rule: 'test', columns: { name: 'g1' } };
+
+function port(name: string, address = '00:00:00:00:00:01 10.0.0.2', parent = ls): RowOutput {
+  return { kind: 'row', id: rowId('Logical_Switch_Port', name), owner, rule: 'test', parent: { id: parent, column: 'ports' }, columns: { name, addresses: [address], type: '' }, externalIds: { ls: 's1' } };
+}
+
+function inGroup(name: string): MemberOutput {
+  return { kind: 'member', row: group, column: 'ports', member: { ref: rowId('Logical_Switch_Port', name) } };
+}
+
+before(async () => {
+  server = await OvsdbServerProcess.start();
+});
+
+after(async () => {
+  await server.stop();
+});
+
+test('rows, children and members are made in one transaction, changed one by one, and collected', async () => {
+  const kiln = await new Process().start();
+  try {
+    await kiln.want([switchRow, groupRow, port('p1'), port('p2'), inGroup('p1'), inGroup('p2')]);
+    assert.equal(kiln.reports.length, 1);
+    assert.match(await nbctl('show', 's1'), /port p1[\s\S]*port p2/);
+    assert.equal((await nbctl('--bare', '--columns=ports', 'list', 'Port_Group', 'g1')).split(' ').length, 2);
+
+    await kiln.want([switchRow, groupRow, port('p1', '00:00:00:00:00:01 10.0.0.9'), port('p2'), inGroup('p2')]);
+    assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.0\.0\.9/);
+    assert.equal((await nbctl('--bare', '--columns=ports', 'list', 'Port_Group', 'g1')).split(' ').length, 1);
+    assert.deepEqual(kiln.writer.plan(), []);
+
+    await kiln.want([]);
+    assert.equal(await nbctl('ls-list'), '');
+    assert.equal(await nbctl('--bare', '--columns=name', 'list', 'Port_Group'), '');
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('a port whose switch is another one is made again there in one transaction', async () => {
+  const kiln = await new Process().start();
+  const other = rowId('Logical_Switch', 's2');
+  const otherRow: RowOutput = { ...switchRow, id: other, columns: { name: 's2' } };
+  try {
+    await kiln.want([switchRow, otherRow, port('mover')]);
+    const sent = kiln.reports.length;
+    await kiln.want([switchRow, otherRow, port('mover', '00:00:00:00:00:01 10.0.1.2', other)]);
+    assert.equal(kiln.reports.length, sent + 1);
+    assert.match(await nbctl('lsp-list', 's2'), /mover/);
+    assert.equal(await nbctl('lsp-list', 's1'), '');
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('drift is put back: a changed column, a deleted row, a removed member; foreign members and keys stay', async () => {
+  const kiln = await new Process().start();
+  try {
+    await nbctl('ls-add', 'foreign', '--', 'lsp-add', 'foreign', 'guest');
+    await kiln.want([switchRow, groupRow, port('p1'), inGroup('p1')]);
+    await nbctl('lsp-set-addresses', 'p1', '00:00:00:00:00:02 10.9.9.9', '--', 'set', 'Logical_Switch_Port', 'p1', 'external_ids:neutron\\:note=mine');
+    await until('the address is back', async () => (await nbctl('lsp-get-addresses', 'p1')).includes('10.0.0.2'));
+    assert.equal(await nbctl('get', 'Logical_Switch_Port', 'p1', 'external_ids:neutron\\:note'), 'mine');
+
+    await nbctl('lsp-del', 'p1');
+    await until('the port and its membership are back', async () => (await nbctl('--bare', '--columns=ports', 'list', 'Port_Group', 'g1')) !== '');
+
+    const guest = await nbctl('get', 'Logical_Switch_Port', 'guest', '_uuid');
+    const mine = await nbctl('get', 'Logical_Switch_Port', 'p1', '_uuid');
+    await nbctl('set', 'Port_Group', 'g1', `ports=[${guest}]`);
+    await until('the own member is back', async () => (await nbctl('get', 'Port_Group', 'g1', 'ports')).includes(mine));
+    assert.ok((await nbctl('get', 'Port_Group', 'g1', 'ports')).includes(guest));
+    await kiln.quiet();
+    await kiln.want([]);
+    assert.match(await nbctl('ls-list'), /foreign/);
+    await nbctl('ls-del', 'foreign');
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('a name that a foreign row holds is a conflict and nothing is sent; it is carried out when the name is free', async () => {
+  const kiln = await new Process().start();
+  try {
+    await nbctl('ls-add', 's1', '--', 'set', 'Logical_Switch', 's1', 'external_ids:neutron\\:network_name=theirs');
+    await kiln.want([switchRow]);
+    assert.equal(kiln.reports.length, 0);
+    assert.match(kiln.world.rowConflicts.peek(ls)?.message ?? '', /neutron/);
+    await nbctl('ls-del', 's1');
+    await until('the switch is made', async () => (await nbctl('ls-list')).includes('s1'));
+    await kiln.quiet();
+    assert.equal(kiln.world.rowConflicts.peek(ls), undefined);
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('a switch with a foreign port in it is not collected', async () => {
+  const kiln = await new Process().start();
+  try {
+    await kiln.want([switchRow]);
+    await nbctl('lsp-add', 's1', 'guest');
+    await kiln.want([]);
+    assert.match(await nbctl('ls-list'), /s1/);
+    assert.match(kiln.world.rowConflicts.peek(ls)?.message ?? '', /guest/);
+    await nbctl('lsp-del', 'guest');
+    // The switch is looked at again when it changes.
+    await until('the switch is gone', async () => {
+      kiln.writer.examineAll();
+      kiln.writer.flush();
+      return (await nbctl('ls-list')) === '';
+    });
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('a row that changed hands meanwhile is not touched', async () => {
+  const kiln = await new Process().start();
+  try {
+    await kiln.want([switchRow]);
+    // The plan is made from a replica that lags: the row's marks go while the update is on its way.
+    kiln.leads = false;
+    await nbctl('remove', 'Logical_Switch', 's1', 'external_ids', 'vendor');
+    await until('the replica has seen it', () => kiln.world.rows.best(ls)?.ownership.kind === 'foreign');
+    kiln.leads = true;
+    await kiln.want([]);
+    assert.match(await nbctl('ls-list'), /s1/);
+    await nbctl('ls-del', 's1');
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('a deposed process cannot change a row, and one whose term was wiped writes it again', async () => {
+  const first = await new Process().start();
+  await first.want([switchRow]);
+  const second = await new Process().start(false);
+  try {
+    second.desired.replace([], [switchRow]);
+    first.desired.replace([], [port('late')]);
+    first.writer.flush();
+    await until('the first knows', () => first.deposed);
+    assert.equal(await nbctl('lsp-list', 's1'), '');
+
+    await nbctl('remove', 'NB_Global', '.', 'external_ids', 'kiln.io/term');
+    second.leads = true;
+    await second.want([switchRow, port('early')]);
+    assert.match(await nbctl('lsp-list', 's1'), /early/);
+    await second.want([]);
+  } finally {
+    await first.close();
+    await second.close();
+  }
+});
+
+test('a row that OVN refuses is set aside with a message and the others go on', async () => {
+  const kiln = await new Process().start();
+  try {
+    const bad: RowOutput = {
+      kind: 'row', id: rowId('Logical_Router_Policy', 'r1', 99999, 'x'), owner, rule: 'test',
+      parent: { id: rowId('Logical_Router', 'r1'), column: 'policies' }, columns: { priority: 99999, match: 'x', action: 'allow' },
+    };
+    const router: RowOutput = { kind: 'row', id: rowId('Logical_Router', 'r1'), owner, rule: 'test', columns: { name: 'r1' } };
+    await kiln.want([switchRow, router, bad]);
+    assert.match(await nbctl('ls-list'), /s1/);
+    assert.match(await nbctl('lr-list'), /r1/);
+    assert.match(kiln.world.rowConflicts.peek(bad.id)?.message ?? '', /refused by OVN/);
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('a server that is killed and started again costs nothing but time', async () => {
+  const kiln = await new Process().start();
+  try {
+    await kiln.want([switchRow, port('p1')]);
+    await server.kill();
+    kiln.desired.replace([], [port('p2')]);
+    kiln.writer.flush();
+    await sleep(100);
+    await server.restart();
+    await until('both ports are there', async () => /p1[\s\S]*p2/.test(await nbctl('lsp-list', 's1').catch(() => '')));
+    await kiln.quiet();
+    assert.deepEqual(kiln.writer.plan(), []);
+  } finally {
+    await kiln.close();
+  }
+});
+

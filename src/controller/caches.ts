@@ -1,0 +1,164 @@
+/**
+ * The caches: one list-watch for each resource, feeding a table of the World.
+ */
+import type { IPPool } from '../api/ip-pool.ts';
+import { ipPoolKind } from '../api/ip-pool.ts';
+import type { IP } from '../api/ip.ts';
+import { ipKind } from '../api/ip.ts';
+import { complete } from '../api/kind.ts';
+import type { Subnet } from '../api/subnet.ts';
+import { subnetKind } from '../api/subnet.ts';
+import type { Vpc } from '../api/vpc.ts';
+import { vpcKind } from '../api/vpc.ts';
+import type { ObjectSource } from '../commit/object-writer.ts';
+import type { AnyObject } from '../diff/object-diff.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { CacheNotice } from '../kube/list-watch-cache.ts';
+import { ListWatchCache } from '../kube/list-watch-cache.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { keyOf, traitsOf } from '../world/resources.ts';
+import type { Table } from '../world/table.ts';
+import type { World } from '../world/world.ts';
+import type { Untrimmed } from './trim.ts';
+import { trimCustom, trimMeta, trimNamespace, trimNode, trimPod, trimStatefulSet } from './trim.ts';
+import { UNSERVED_KINDS } from './unserved-kinds.ts';
+
+export interface CachesOptions {
+  readonly client: KubeClient;
+  readonly world: World;
+  /** Called after each batch of changes, with the objects that changed. */
+  readonly changed: (resource: ResourceName, keys: readonly string[]) => void;
+  readonly onNotice?: (resource: ResourceName, notice: CacheNotice) => void;
+}
+
+interface Entry {
+  readonly resource: ResourceName;
+  readonly cache: ListWatchCache<KubeObject>;
+}
+
+export class Caches implements ObjectSource {
+  readonly #options: CachesOptions;
+  readonly #caches = new Map<ResourceName, Entry>();
+  /** Owners `<kind>/<namespace>/<name>` whose deletion was seen since the start. */
+  readonly #deleted = new Set<string>();
+
+  constructor(options: CachesOptions) {
+    this.#options = options;
+    const { world } = options;
+    this.#serve('vpcs', world.vpcs, (object) => complete(vpcKind, trimCustom(object as unknown as Vpc & Untrimmed)) as Vpc);
+    this.#serve('subnets', world.subnets, (object) => complete(subnetKind, trimCustom(object as unknown as Subnet & Untrimmed)) as Subnet);
+    this.#serve('ips', world.ips, (object) => complete(ipKind, trimCustom(object as unknown as IP & Untrimmed)) as IP);
+    this.#serve('ippools', world.ipPools, (object) => complete(ipPoolKind, trimCustom(object as unknown as IPPool & Untrimmed)) as IPPool);
+    this.#serve('namespaces', world.namespaces, trimNamespace);
+    this.#serve('nodes', world.nodes, trimNode);
+    this.#serve('pods', world.pods, trimPod);
+    this.#serve('statefulsets', world.statefulSets, trimStatefulSet);
+    for (const kind of UNSERVED_KINDS) this.#notice(kind.resource, kind.feature);
+  }
+
+  start(): void {
+    for (const { cache } of this.#caches.values()) cache.start();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#caches.values()].map(({ cache }) => cache.close()));
+  }
+
+  /** True when every cache has been listed in full once (or its kind is optional and not served). */
+  get ready(): boolean {
+    for (const { cache } of this.#caches.values()) if (!cache.ready) return false;
+    return true;
+  }
+
+  /** Resources that are not listed yet, for people who wait. */
+  get missing(): readonly ResourceName[] {
+    return [...this.#caches.values()].filter(({ cache }) => !cache.ready).map(({ resource }) => resource);
+  }
+
+  /** How often the resource that was listed least was listed in full. */
+  get fullLists(): number {
+    const counts = [...this.#caches.values()].map(({ cache }) => Object.values(cache.counters.lists).reduce((sum, one) => sum + one, 0));
+    return Math.min(...counts);
+  }
+
+  /** Whether an owner exists under any uid, or was seen to be deleted. */
+  explains(owner: string): boolean {
+    if (this.#deleted.has(owner)) return true;
+    const [kind = '', namespace = '', ...rest] = owner.split('/');
+    const resource = RESOURCE_OF_KIND.get(kind);
+    const name = rest.join('/');
+    return resource !== undefined && this.get(resource, namespace === '' ? name : `${namespace}/${name}`) !== undefined;
+  }
+
+  get(resource: ResourceName, key: string): AnyObject | undefined {
+    return this.#caches.get(resource)?.cache.get(key) as AnyObject | undefined;
+  }
+
+  applyOwn(resource: ResourceName, object: KubeObject): void {
+    this.#caches.get(resource)?.cache.applyOwn(object);
+  }
+
+  applyOwnDelete(resource: ResourceName, key: string, uid: string): void {
+    this.#caches.get(resource)?.cache.applyOwnDelete(key, uid);
+  }
+
+  #serve<T>(resource: ResourceName, table: Table<T>, trim: (object: Untrimmed) => T): void {
+    this.#add(resource, trim as (object: Untrimmed) => unknown, (key, object) => {
+      if (object === undefined) table.delete(key);
+      else table.set(key, object as T);
+    }, false);
+  }
+
+  #notice(resource: ResourceName, feature: (object: Untrimmed) => string | undefined): void {
+    const { unserved } = this.#options.world;
+    const trim = (object: Untrimmed): unknown => ({ metadata: trimMeta(object.metadata, () => false), spec: { feature: feature(object) } });
+    this.#add(resource, trim, (key, object) => {
+      const said = object as { readonly metadata: { readonly uid: string }; readonly spec: { readonly feature?: string } } | undefined;
+      if (said?.spec.feature === undefined) unserved.delete(`${resource}/${key}`);
+      else unserved.set(`${resource}/${key}`, { resource, key, uid: said.metadata.uid, feature: said.spec.feature });
+    }, true);
+  }
+
+  #add(resource: ResourceName, trim: (object: Untrimmed) => unknown, file: (key: string, object: unknown) => void, optional: boolean): void {
+    const { group, version, plural, kind, namespaced } = traitsOf(resource);
+    const { client, onNotice } = this.#options;
+    const cache = new ListWatchCache<KubeObject>({
+      client,
+      resource: { group, version, plural, kind, namespaced },
+      trim: (object) => trim(object as unknown as Untrimmed) as KubeObject,
+      optional,
+      notServedRetryMs: optional ? 30_000 : 1_000,
+      ...(onNotice === undefined ? {} : { onNotice: (notice) => onNotice(resource, notice) }),
+    });
+    cache.onDelta((deltas) => {
+      const keys: string[] = [];
+      for (const delta of deltas) {
+        const key = keyOf(delta.object as { readonly metadata: { readonly namespace?: string; readonly name: string } });
+        if (delta.type === 'delete') {
+          file(key, undefined);
+          this.#remember(kind, delta.object);
+        } else file(key, delta.object);
+        keys.push(key);
+      }
+      this.#options.changed(resource, keys);
+    });
+    cache.onState(() => this.#options.changed(resource, []));
+    this.#caches.set(resource, { resource, cache });
+  }
+
+  #remember(kind: string, object: KubeObject): void {
+    this.#deleted.add(`${kind.toLowerCase()}/${object.metadata.namespace ?? ''}/${object.metadata.name}`);
+    if (this.#deleted.size > 100_000) this.#deleted.delete(this.#deleted.values().next().value as string);
+  }
+}
+
+const RESOURCE_OF_KIND: ReadonlyMap<string, ResourceName> = new Map([
+  ['vpc', 'vpcs'],
+  ['subnet', 'subnets'],
+  ['ip', 'ips'],
+  ['ippool', 'ippools'],
+  ['pod', 'pods'],
+  ['node', 'nodes'],
+  ['namespace', 'namespaces'],
+]);

@@ -1,0 +1,393 @@
+/**
+ * The controller: observes, compiles, allocates, diffs and commits, one turn at a time. Only the leader writes; the others keep
+ * their World warm.
+ */
+import { AllocationStep } from '../allocate/allocation-step.ts';
+import { CollectionLimit, DEFAULT_LIMIT } from '../commit/collection-limit.ts';
+import { Fence } from '../commit/fence.ts';
+import type { PlannedRow } from '../commit/northbound-writer.ts';
+import { NorthboundWriter } from '../commit/northbound-writer.ts';
+import { ObjectWriter } from '../commit/object-writer.ts';
+import type { Rule } from '../compile/compiler.ts';
+import { Compiler } from '../compile/compiler.ts';
+import { objectId } from '../compile/output.ts';
+import type { ObjectWrite } from '../diff/object-diff.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Clock } from '../kube/clock.ts';
+import { systemClock } from '../kube/clock.ts';
+import { EventRecorder } from '../kube/event-recorder.ts';
+import { ForeignLeaseWatch } from '../kube/foreign-lease-watch.ts';
+import { KubeWriter } from '../kube/kube-writer.ts';
+import { LeaderElection } from '../kube/leader-election.ts';
+import type { OvsdbSession } from '../ovsdb/index.ts';
+import type { Log } from '../runtime/log.ts';
+import { CONTROLLER_LEASE, KUBE_OVN_LEASE } from '../api/well-known.ts';
+import type { Settings } from '../world/settings.ts';
+import { World } from '../world/world.ts';
+import { Caches } from './caches.ts';
+import { Notices } from './notices.ts';
+
+export interface ControllerOptions {
+  readonly client: KubeClient;
+  /** Not started yet; monitors `monitoredColumns()`. */
+  readonly session: OvsdbSession;
+  readonly rules: readonly Rule[];
+  readonly settings: Settings;
+  /** Where the Lease is. */
+  readonly namespace: string;
+  readonly log: Log;
+  /** Observe and plan, never write, never lead. */
+  readonly readOnly?: boolean;
+  /** False in a laboratory: collect without a pause however much there is. */
+  readonly collectionLimit?: boolean;
+  readonly clock?: Clock;
+  readonly identity?: string;
+  /** Lease times, shorter in tests. */
+  readonly lease?: { readonly durationMs: number; readonly renewMs: number; readonly retryMs: number };
+}
+
+export type Phase =
+  | 'starting'
+  /** Lists and the Northbound replica are not complete yet. */
+  | 'observing'
+  /** Another process of Kiln leads. */
+  | 'standby'
+  /** Kube-OVN's controller holds its Lease. */
+  | 'kube-ovn-active'
+  | 'leading'
+  | 'stopped';
+
+export interface ControllerStatus {
+  readonly phase: Phase;
+  /** What is waited for while observing. */
+  readonly waitingFor: readonly string[];
+  readonly transactions: number;
+  readonly rowsWritten: number;
+  readonly objectsWritten: number;
+  readonly ruleRuns: number;
+  readonly conflicts: number;
+}
+
+export interface Plan {
+  readonly rows: readonly PlannedRow[];
+  readonly objects: readonly ObjectWrite[];
+}
+
+const TURN_MS = 10;
+const USAGE_INTERVAL_MS = 1_000;
+/** Rounds of compile and allocation in one turn, before the rest waits for the next. */
+const ROUNDS = 8;
+
+export class Controller {
+  readonly world: World;
+  readonly #options: ControllerOptions;
+  readonly #clock: Clock;
+  readonly #caches: Caches;
+  readonly #compiler: Compiler;
+  readonly #allocation: AllocationStep;
+  readonly #fence: Fence;
+  readonly #limit: CollectionLimit;
+  readonly #rows: NorthboundWriter;
+  readonly #writer: KubeWriter;
+  readonly #objects: ObjectWriter;
+  readonly #events: EventRecorder;
+  readonly #notices: Notices;
+  readonly #election: LeaderElection;
+  readonly #kubeOvn: ForeignLeaseWatch;
+  readonly #timers = new Set<unknown>();
+  readonly #settled: (() => void)[] = [];
+  #phase: Phase = 'starting';
+  #scheduled = false;
+  #raising = false;
+  #deposed = false;
+  #surveyed = false;
+  #usageTimer = false;
+  #deadlineTimer: unknown;
+  #transactions = 0;
+  #rowsWritten = 0;
+  #objectsWritten = 0;
+
+  constructor(options: ControllerOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    const { client, session, log } = options;
+    this.world = new World(options.settings);
+    this.#caches = new Caches({
+      client,
+      world: this.world,
+      changed: (resource, keys) => {
+        for (const key of keys) this.#objects.mark(objectId(resource, key));
+        this.wake();
+      },
+      onNotice: (resource, notice) => {
+        if (notice.kind === 'failure') log.warn('cache could not follow the API server', { resource, code: notice.error.code, error: notice.error.message, retryInMs: notice.retryInMs });
+        else if (notice.kind === 'list') log.debug('cache listed', { resource, reason: notice.reason, objects: notice.objects, ms: Math.round(notice.durationMs) });
+      },
+    });
+    this.#compiler = new Compiler(this.world, options.rules, ({ rule, key, error }) => log.error('rule failed', { rule, key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }));
+    const { desired } = this.#compiler;
+    this.#allocation = new AllocationStep(this.world, desired);
+    this.#fence = new Fence(session);
+    this.#limit = new CollectionLimit({
+      ...DEFAULT_LIMIT,
+      enabled: options.collectionLimit ?? true,
+      now: () => this.#clock.now(),
+      ownedRows: () => this.world.rows.owned.size,
+      ownerExplained: (owner) => this.#caches.explains(owner),
+      fullLists: () => this.#caches.fullLists,
+      paused: (rows, limit) => {
+        log.error('collection paused: rows whose owners are not in the API server', { rows, limit: Math.floor(limit), graceMs: DEFAULT_LIMIT.graceMs, next: 'check that this is the right cluster; collection goes on after the grace when a second list agrees' });
+        this.#later(DEFAULT_LIMIT.graceMs + 1_000, () => this.#rows.examineAll());
+      },
+    });
+    const later = (ms: number, run: () => void): void => this.#later(ms, run);
+    const wake = (): void => this.wake();
+    this.#rows = new NorthboundWriter({
+      session,
+      world: this.world,
+      desired,
+      fence: this.#fence,
+      limit: this.#limit,
+      mayWrite: () => this.#mayWrite(),
+      deposed: () => {
+        this.#deposed = true;
+        log.error('deposed: another process writes with a newer term; this one stops writing until it gains the Lease again');
+      },
+      onTransaction: (report) => {
+        if (report.ok) {
+          this.#transactions++;
+          this.#rowsWritten += report.rows;
+          log.debug('transaction', { rows: report.rows, operations: report.operations, ...report.counts });
+        } else log.warn('transaction refused', { rows: report.rows, code: report.error?.code, error: report.error?.message, setAside: report.setAside });
+      },
+      later,
+      wake,
+    });
+    this.#writer = new KubeWriter({ client, gate: () => this.#mayWriteObjects(), concurrency: 64 });
+    this.#events = new EventRecorder({ client, component: CONTROLLER_LEASE, gate: () => this.#mayWriteObjects() });
+    this.#notices = new Notices(client, this.#events, wake);
+    this.#objects = new ObjectWriter({
+      desired,
+      source: this.#caches,
+      writer: this.#writer,
+      mayWrite: () => this.#mayWrite(),
+      wallTime: () => this.#clock.wallTime(),
+      onWritten: (write, result) => {
+        if (result.ok) this.#objectsWritten++;
+        else if (result.error.code !== 'KUBE_SUPERSEDED' && result.error.code !== 'KUBE_CONFLICT') {
+          log.warn('write refused', { verb: write.verb, resource: write.resource, namespace: write.namespace, name: write.name, code: result.error.code, error: result.error.message });
+        }
+      },
+      onEvent: (write, uid, event) => this.#notices.record(write.resource, write.namespace, write.name, uid, event),
+      later,
+      wake,
+    });
+    this.#kubeOvn = new ForeignLeaseWatch({
+      client,
+      namespace: options.namespace,
+      name: KUBE_OVN_LEASE,
+      onChange: (state) => {
+        if (state.kind === 'held') log.warn("Kube-OVN's controller is active; Kiln observes and does not write", { lease: `${options.namespace}/${KUBE_OVN_LEASE}`, holder: state.holder });
+        this.wake();
+      },
+    });
+    const { lease } = options;
+    this.#election = new LeaderElection({
+      client,
+      namespace: options.namespace,
+      name: CONTROLLER_LEASE,
+      ...(options.identity === undefined ? {} : { identity: options.identity }),
+      ...(lease === undefined ? {} : { leaseDurationMs: lease.durationMs, renewDeadlineMs: lease.renewMs, retryPeriodMs: lease.retryMs }),
+      onGained: () => {
+        log.info('leading', { lease: `${options.namespace}/${CONTROLLER_LEASE}`, identity: this.#election.identity });
+        this.#deposed = false;
+        this.#fence.drop();
+        this.wake();
+      },
+      onLost: (reason) => {
+        log.warn('no longer leading', { reason });
+        this.#fence.drop();
+        this.wake();
+      },
+      onError: (error) => log.warn('lease could not be renewed', { code: error.code, error: error.message }),
+    });
+    session.onChanges((batch) => {
+      this.world.rows.apply(session.replica, batch);
+      this.wake();
+    });
+    session.onState((state) => {
+      log.debug('ovsdb', { state });
+      if (state === 'synced') this.#rows.examineAll();
+      this.wake();
+    });
+  }
+
+  start(): void {
+    this.#phase = 'observing';
+    this.#options.session.start();
+    this.#caches.start();
+    this.#kubeOvn.start();
+    if (this.#options.readOnly !== true) this.#election.start();
+  }
+
+  /** Stops writing, gives the Lease back, closes everything. */
+  async stop(): Promise<void> {
+    this.#phase = 'stopped';
+    for (const timer of this.#timers) this.#clock.clearTimeout(timer);
+    this.#timers.clear();
+    this.#clock.clearTimeout(this.#deadlineTimer);
+    await this.#writer.close();
+    await this.#events.close();
+    if (this.#options.readOnly !== true) await this.#election.stop();
+    await this.#kubeOvn.close();
+    await this.#caches.close();
+    await this.#options.session.close();
+  }
+
+  get status(): ControllerStatus {
+    return {
+      phase: this.#phase,
+      waitingFor: this.#waitingFor(),
+      transactions: this.#transactions,
+      rowsWritten: this.#rowsWritten,
+      objectsWritten: this.#objectsWritten,
+      ruleRuns: this.world.reactor.runs,
+      conflicts: this.world.rowConflicts.size,
+    };
+  }
+
+  /** True when everything observed has been carried out and nothing is under way. */
+  get quiet(): boolean {
+    return this.#observed && !this.#scheduled && this.world.reactor.quiet && this.#allocation.quiet && this.#rows.quiet && this.#objects.quiet && this.#writer.queued === 0 && this.#writer.inFlight === 0;
+  }
+
+  /** Resolves when the controller is quiet and leads (or only observes). */
+  untilQuiet(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#settled.push(resolve);
+      this.wake();
+    });
+  }
+
+  /** What would be written if writing were allowed: empty in a cluster that is as it should be. */
+  plan(): Plan {
+    return { rows: this.#rows.plan(), objects: this.#objects.plan() };
+  }
+
+  /** Schedules a turn. */
+  wake(): void {
+    if (this.#scheduled || this.#phase === 'stopped') return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#turn();
+    });
+  }
+
+  #turn(): void {
+    if (this.#phase === 'stopped') return;
+    this.#phase = this.#phaseNow();
+    if (!this.#observed) return;
+    const until = this.#clock.now() + TURN_MS;
+    const enough = (): boolean => this.#clock.now() > until;
+    this.world.deadlines.advance(this.#clock.wallTime());
+    for (let round = 0; ; round++) {
+      if (!this.world.reactor.settle(enough)) return this.wake();
+      this.#allocation.run();
+      if (this.world.reactor.quiet && this.#allocation.quiet) {
+        this.#publishUsage();
+        if (this.world.reactor.quiet) break;
+      }
+      if (round >= ROUNDS || enough()) return this.wake();
+    }
+    if (!this.#surveyed) this.#survey();
+    this.#raiseFence();
+    this.#rows.flush();
+    this.#objects.flush();
+    if (this.#mayWrite()) this.#notices.flush(this.#compiler.desired.freshNotices);
+    this.#watchDeadlines();
+    if (!this.world.reactor.quiet) this.wake();
+    if (this.#settled.length > 0 && this.quiet && (this.#mayWrite() || this.#options.readOnly === true)) for (const settled of this.#settled.splice(0)) settled();
+  }
+
+  #publishUsage(): void {
+    const next = this.#allocation.usage.publish(this.#clock.now(), USAGE_INTERVAL_MS);
+    if (next === undefined || this.#usageTimer) return;
+    this.#usageTimer = true;
+    this.#later(next, () => {
+      this.#usageTimer = false;
+      this.wake();
+    });
+  }
+
+  #watchDeadlines(): void {
+    const { next } = this.world.deadlines;
+    this.#clock.clearTimeout(this.#deadlineTimer);
+    this.#deadlineTimer = undefined;
+    if (next === undefined) return;
+    const wait = Math.min(Math.max(next - this.#clock.wallTime(), 0) + 1, 60_000);
+    this.#deadlineTimer = this.#clock.setTimeout(() => this.wake(), wait);
+  }
+
+  /** What a start finds to collect is counted before anything is collected. */
+  #survey(): void {
+    this.#surveyed = true;
+    const { rows } = this.world;
+    const unwanted: (readonly [Parameters<typeof rows.best>[0], NonNullable<ReturnType<typeof rows.best>>['ownership']])[] = [];
+    for (const id of rows.owned) {
+      const row = rows.best(id);
+      if (row !== undefined && (this.#compiler.desired.row(id)?.rows.length ?? 0) === 0) unwanted.push([id, row.ownership]);
+    }
+    this.#limit.survey(unwanted);
+    this.#rows.examineAll();
+  }
+
+  /** A leader without a term takes the next one; so does one whose NB_Global row vanished. */
+  #raiseFence(): void {
+    if (this.#raising || !this.#mayWriteObjects() || this.#options.session.state !== 'synced') return;
+    if (this.#fence.term !== undefined && this.#fence.guards() !== undefined) return;
+    this.#raising = true;
+    void this.#fence.raise().then((raised) => {
+      this.#raising = false;
+      if (raised) {
+        this.#options.log.info('writing', { term: this.#fence.term });
+        this.#rows.examineAll();
+        this.#objects.examineAll();
+        this.wake();
+      } else this.#later(500, () => this.wake());
+    });
+  }
+
+  get #observed(): boolean {
+    return this.#caches.ready && this.#options.session.generation > 0;
+  }
+
+  #mayWriteObjects(): boolean {
+    return this.#options.readOnly !== true && this.#phase !== 'stopped' && this.#observed && !this.#deposed && this.#election.isLeader() && this.#kubeOvn.state.kind === 'free';
+  }
+
+  #mayWrite(): boolean {
+    return this.#mayWriteObjects() && this.#options.session.state === 'synced' && this.#fence.term !== undefined;
+  }
+
+  #phaseNow(): Phase {
+    if (!this.#observed) return 'observing';
+    if (this.#kubeOvn.state.kind === 'held') return 'kube-ovn-active';
+    return this.#election.isLeader() ? 'leading' : 'standby';
+  }
+
+  #waitingFor(): readonly string[] {
+    const missing: string[] = [...this.#caches.missing];
+    if (this.#options.session.generation === 0) missing.push('the Northbound database');
+    return missing;
+  }
+
+  #later(ms: number, run: () => void): void {
+    if (this.#phase === 'stopped') return;
+    const timer = this.#clock.setTimeout(() => {
+      this.#timers.delete(timer);
+      run();
+    }, ms);
+    this.#timers.add(timer);
+  }
+}

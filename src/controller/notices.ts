@@ -1,0 +1,65 @@
+/**
+ * Events of the controller: those of conditions that were written, and standing facts, which are not repeated by a restart.
+ */
+import type { NoticeOutput } from '../compile/output.ts';
+import type { EventWish } from '../diff/object-diff.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { EventRecorder } from '../kube/event-recorder.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import { EVENTS } from '../kube/resource.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { splitKey, traitsOf } from '../world/resources.ts';
+
+interface PastEvent extends KubeObject {
+  readonly involvedObject?: { readonly uid?: string };
+  readonly message?: string;
+}
+
+export class Notices {
+  readonly #client: KubeClient;
+  readonly #recorder: EventRecorder;
+  /** `<uid> <message>` of what earlier processes said and the server still keeps, by reason. */
+  readonly #said = new Map<string, Set<string> | 'asking'>();
+
+  readonly #wake: () => void;
+
+  constructor(client: KubeClient, recorder: EventRecorder, wake: () => void) {
+    this.#wake = wake;
+    this.#client = client;
+    this.#recorder = recorder;
+  }
+
+  record(resource: ResourceName, namespace: string, name: string, uid: string | undefined, event: EventWish): void {
+    const { group, version, plural, kind, namespaced } = traitsOf(resource);
+    this.#recorder.record({ target: { resource: { group, version, plural, kind, namespaced }, name, ...(namespace === '' ? {} : { namespace }), uid }, ...event });
+  }
+
+  /** Emits and forgets the standing facts that are new. */
+  flush(fresh: Set<NoticeOutput>): void {
+    for (const notice of fresh) {
+      const said = this.#said.get(notice.reason);
+      if (said === undefined) this.#ask(notice.reason);
+      if (said === undefined || said === 'asking') continue;
+      fresh.delete(notice);
+      const mark = `${notice.uid} ${notice.message}`;
+      if (said.has(mark)) continue;
+      said.add(mark);
+      const { namespace, name } = splitKey(notice.key);
+      this.record(notice.resource, namespace, name, notice.uid, notice);
+    }
+  }
+
+  /** A server that cannot answer costs a repeated Event, nothing else. */
+  #ask(reason: string): void {
+    this.#said.set(reason, 'asking');
+    this.#client.listAll<PastEvent>(EVENTS, { fieldSelector: `reason=${reason}` }).then(
+      (events) => this.#answered(reason, events),
+      () => this.#answered(reason, []),
+    );
+  }
+
+  #answered(reason: string, events: readonly PastEvent[]): void {
+    this.#said.set(reason, new Set(events.map((event) => `${event.involvedObject?.uid ?? ''} ${event.message ?? ''}`)));
+    this.#wake();
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * What of an object is kept in a cache: no managed fields, no last-applied copy, and of pods and nodes only what rules read.
+ */
+import type { Namespace, Node, Pod, StatefulSet } from '../api/core.ts';
+import { POD_CONDITION } from '../api/well-known.ts';
+import type { ObjectMeta } from '../api/meta.ts';
+
+/** An object as it comes from the API server. */
+export interface Untrimmed {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: ObjectMeta & { readonly managedFields?: unknown; readonly selfLink?: string };
+  readonly spec?: unknown;
+  readonly status?: unknown;
+}
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+export function trimMeta(metadata: Untrimmed['metadata'], keep: (annotation: string) => boolean = () => true): ObjectMeta {
+  const { managedFields, selfLink, annotations, ...rest } = metadata;
+  void managedFields;
+  void selfLink;
+  if (annotations === undefined) return rest;
+  const kept = Object.entries(annotations).filter(([key]) => key !== LAST_APPLIED && keep(key));
+  return { ...rest, annotations: Object.fromEntries(kept) };
+}
+
+/** Custom resources are kept whole but for the bookkeeping of clients. */
+export function trimCustom<T extends Untrimmed>(object: T): T {
+  return { ...object, metadata: trimMeta(object.metadata) };
+}
+
+const NETWORK_KEYS = /\.kubernetes\.io\/|^kiln\.io\/|^k8s\.v1\.cni\.cncf\.io\/|^v1\.multus-cni\.io\/|^kubevirt\.io\//;
+
+export function trimPod(object: Untrimmed): Pod {
+  const { labels, ...metadata } = trimMeta(object.metadata, (key) => NETWORK_KEYS.test(key));
+  void labels;
+  const pod = object as Pod;
+  const { nodeName, hostNetwork, restartPolicy, terminationGracePeriodSeconds } = pod.spec;
+  const { phase, reason, conditions } = pod.status ?? {};
+  const own = conditions?.filter((condition) => condition.type === POD_CONDITION) ?? [];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata,
+    spec: {
+      ...(nodeName === undefined || nodeName === '' ? {} : { nodeName }),
+      ...(hostNetwork === true ? { hostNetwork } : {}),
+      ...(restartPolicy === undefined ? {} : { restartPolicy }),
+      ...(terminationGracePeriodSeconds === undefined ? {} : { terminationGracePeriodSeconds }),
+    },
+    status: { ...(phase === undefined ? {} : { phase }), ...(reason === undefined ? {} : { reason }), ...(own.length === 0 ? {} : { conditions: own }) },
+  };
+}
+
+export function trimNode(object: Untrimmed): Node {
+  const node = object as Node;
+  const ready = node.status?.conditions?.filter((condition) => condition.type === 'Ready').map(({ type, status }) => ({ type, status })) ?? [];
+  return { apiVersion: 'v1', kind: 'Node', metadata: trimMeta(object.metadata), spec: {}, status: { addresses: node.status?.addresses ?? [], conditions: ready } };
+}
+
+export function trimNamespace(object: Untrimmed): Namespace {
+  const { phase } = (object as Namespace).status ?? {};
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: trimMeta(object.metadata), ...(phase === undefined ? {} : { status: { phase } }) };
+}
+
+export function trimStatefulSet(object: Untrimmed): StatefulSet {
+  const { replicas, ordinals, template } = (object as StatefulSet).spec;
+  const annotations = template?.metadata?.annotations;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: trimMeta(object.metadata, () => false),
+    spec: {
+      ...(replicas === undefined ? {} : { replicas }),
+      ...(ordinals === undefined ? {} : { ordinals }),
+      ...(annotations === undefined ? {} : { template: { metadata: { annotations } } }),
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * The log: a constant message and fields, as JSON lines. Made once at the edge and passed down; never global.
+ */
+import { pino } from 'pino';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface Log {
+  debug(message: string, fields?: Fields): void;
+  info(message: string, fields?: Fields): void;
+  warn(message: string, fields?: Fields): void;
+  error(message: string, fields?: Fields): void;
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** @param write takes one line without its newline; standard output when absent */
+export function jsonLog(level: LogLevel, write?: (line: string) => void): Log {
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label: string) => ({ level: label }) } };
+  const logger = write === undefined ? pino(options) : pino(options, { write: (line: string) => write(line.trimEnd()) });
+  return {
+    debug: (message, fields) => logger.debug(fields ?? {}, message),
+    info: (message, fields) => logger.info(fields ?? {}, message),
+    warn: (message, fields) => logger.warn(fields ?? {}, message),
+    error: (message, fields) => logger.error(fields ?? {}, message),
+  };
+}
+
+export const SILENT: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -62,7 +62,7 @@ export class Holding {
     let slot = space.held.find(offset)
     if (slot === none) {
       slot = space.occupy(offset)
-      subnet.revision++
+      if (space.kind !== 'mac') subnet.revision++
     } else if (this.holdOn(holder, space, slot) !== none) return
     if (!holds.isService(holder) && !this.#isIn(subnet, holds.claimantOf(holder))) subnet.claimants++
     space.setFirstHold(slot, holds.link(holder, space.id, slot, space.firstHold(slot)))
@@ -86,7 +86,7 @@ export class Holding {
       return
     }
     const zone = space.vacate(slot)
-    subnet.revision++
+    if (space.kind !== 'mac') subnet.revision++
     if (zone !== undefined) this.#onFreed(subnet, space, zone.pool)
   }
 
@@ -131,7 +131,7 @@ export class Holding {
       counted ||= !holds.isService(holder)
       several ||= holds.claimantOf(holder) !== claimant
     }
-    if (space.count(slot, counted)) subnet.revision++
+    if (space.count(slot, counted) && space.kind !== 'mac') subnet.revision++
     if ((counted && this.isGateway(subnet, space, slot)) || (several && !this.#isShared(head))) space.conflicted.add(slot)
     else if (space.conflicted.size > 0) space.conflicted.delete(slot)
   }

@@ -190,7 +190,7 @@ export class VectorRun {
       }
       case 'rlParse': {
         const parsed = parseRanges(step['items'] as string[], 'ranges-and-cidrs')
-        if (!parsed.ok) return { error: 'Invalid', message: parsed.problem }
+        if (!parsed.ok) return { error: 'Invalid', message: `invalid ${parsed.form}: ${parsed.item} ${parsed.problem}` }
         this.#family = parsed.ranges[0]?.family ?? 4
         this.#list = IntervalSet.of(parsed.ranges)
         return {}

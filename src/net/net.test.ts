@@ -119,8 +119,8 @@ describe('lists of ranges and their cover', () => {
   test('a problem names the item', () => {
     const parsed = parseRanges(['10.0.0.1', '10.0.0.5..10.0.0.6', '10.0.1.0/24'], 'ranges-and-cidrs')
     assert.ok(parsed.ok && parsed.ranges.length === 3)
-    assert.deepEqual(parseRanges(['10.0.0.1', 'x/24'], 'ranges-and-cidrs'), { ok: false, item: 'x/24', problem: 'invalid CIDR address: x/24 does not begin with an IP address' })
-    assert.deepEqual(parseRanges(['10.0.0.0/24'], 'ranges'), { ok: false, item: '10.0.0.0/24', problem: 'invalid IP address: 10.0.0.0/24 is not an IP address' })
+    assert.deepEqual(parseRanges(['10.0.0.1', 'x/24'], 'ranges-and-cidrs'), { ok: false, item: 'x/24', form: 'CIDR address', problem: 'does not begin with an IP address' })
+    assert.deepEqual(parseRanges(['10.0.0.0/24'], 'ranges'), { ok: false, item: '10.0.0.0/24', form: 'IP address', problem: 'has a prefix length where a single address is wanted' })
   })
 
   test('covers exactly the range, with blocks that cannot be joined', () => {

@@ -2,7 +2,7 @@
  * Inclusive address ranges. Kube-OVN reads `a..b` (excludeIps, IPPool) and writes `a-b` (status).
  */
 
-import { formatAddress, parseAddress } from './address.ts'
+import { addressProblem, formatAddress, parseAddress } from './address.ts'
 import type { Address, Family } from './address.ts'
 import { cidrProblem, cidrSize, parseCidr } from './cidr.ts'
 import type { Cidr } from './cidr.ts'
@@ -38,7 +38,7 @@ export function rangeProblem(text: string): string | undefined {
   if (parseRange(text) !== undefined) return undefined
   if (text === '') return 'is empty'
   const dots = text.indexOf('..')
-  if (dots < 0) return text.includes('-') ? 'is not an address; a range is written with two dots, a..b' : 'is not an IP address'
+  if (dots < 0) return text.includes('-') ? 'is not an address; a range is written with two dots, a..b' : addressProblem(text)
   const first = parseAddress(text.slice(0, dots))
   const last = parseAddress(text.slice(dots + 2))
   if (first === undefined) return 'does not begin with an IP address'
@@ -48,17 +48,16 @@ export function rangeProblem(text: string): string | undefined {
 
 export type RangesResult =
   | { readonly ok: true; readonly ranges: readonly AddressRange[] }
-  | { readonly ok: false; readonly item: string; readonly problem: string }
+  | { readonly ok: false; readonly item: string; readonly form: 'IP address' | 'CIDR address'; readonly problem: string }
 
-/** A list of `a`, `a..b` and, where allowed, CIDRs; the problem is a phrase that names the item. */
+/** A list of `a`, `a..b` and, where allowed, CIDRs. The problem reads after the quoted item, which was taken for one of that form. */
 export function parseRanges(items: readonly string[], allowed: 'ranges' | 'ranges-and-cidrs'): RangesResult {
   const ranges: AddressRange[] = []
   for (const item of items) {
     const asCidr = allowed === 'ranges-and-cidrs' && item.includes('/')
     const range = asCidr ? parseRangeOrCidr(item) : parseRange(item)
     if (range === undefined) {
-      const problem = asCidr ? `invalid CIDR address: ${item} ${cidrProblem(item)}` : `invalid IP address: ${item} ${rangeProblem(item)}`
-      return { ok: false, item, problem }
+      return { ok: false, item, form: asCidr ? 'CIDR address' : 'IP address', problem: `${asCidr ? cidrProblem(item) : rangeProblem(item)}` }
     }
     ranges.push(range)
   }

@@ -106,6 +106,20 @@ describe('requests', () => {
     await Promise.all(requests);
   });
 
+  it('keeps its connection over requests of all kinds, failures included', async () => {
+    client = api.client({ connections: 1 });
+    api.handler = (exchange) => {
+      if (exchange.method === 'GET') exchange.status(404, 'NotFound', 'x');
+      else exchange.json({ kind: 'Status' });
+    };
+    for (let i = 0; i < 3; i++) {
+      await client.delete(PODS, NAME, { uid: 'u' });
+      await client.find(PODS, NAME);
+      await client.mergePatch(PODS, NAME, {});
+    }
+    assert.equal(api.connections, 1);
+  });
+
   it('keeps a path prefix of the server and refuses after close', async () => {
     const transport = new KubeTransport(connectionTo({ server: `http://127.0.0.1:${api.port}/k8s/clusters/c-1/`, token: 't' }));
     const asked = transport.request({ subject: { verb: 'get', resource: 'x' }, method: 'GET', path: '/version' });

@@ -142,6 +142,8 @@ export class KubeTransport {
         signal: request.signal ?? null,
         headersTimeout,
         bodyTimeout,
+        // Else undici ends the connection after each DELETE with a body, and every one pays a TLS handshake.
+        reset: false,
       });
     } catch (error) {
       throw this.#failure(request, error);

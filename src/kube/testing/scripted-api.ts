@@ -89,6 +89,8 @@ export class ScriptedApi {
   readonly #arrived: Exchange[] = [];
   readonly #waiting: ((exchange: Exchange) => void)[] = [];
   readonly #clients: KubeClient[] = [];
+  /** Connections that were made to it. */
+  connections = 0;
   /** Answers everything where set; else exchanges wait for `next`. */
   handler: ((exchange: Exchange) => void) | undefined;
 
@@ -99,6 +101,7 @@ export class ScriptedApi {
 
   static async start(tls?: ServerOptions): Promise<ScriptedApi> {
     const api = new ScriptedApi(tls);
+    api.#server.on(tls === undefined ? 'connection' : 'secureConnection', () => api.connections++);
     api.#server.listen(0, '127.0.0.1');
     await once(api.#server, 'listening');
     return api;

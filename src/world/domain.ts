@@ -64,3 +64,10 @@ export function splitPair(key: string): readonly [string, string] {
   const at = key.indexOf(SEPARATOR);
   return [key.slice(0, at), key.slice(at + 1)];
 }
+
+/** One key, the empty one: for what exists once in a cluster. */
+export const ONCE: Domain = {
+  watch({ enter }) {
+    enter('');
+  },
+};

@@ -1,0 +1,85 @@
+/**
+ * What every cluster has: the default Vpc, the default Subnet, the join Subnet, and the switches in NB_Global. They are made where
+ * they are missing; those that exist are as their spec says, whatever the settings.
+ */
+import { API_VERSION } from '../api/kind.ts';
+import { DEFAULT_PROVIDER } from '../api/well-known.ts';
+import { firstUsable } from '../net/cidr.ts';
+import { formatDualAddress, mapDual, parseDualCidr } from '../net/dual.ts';
+import { rowId } from '../nb/row-id.ts';
+import { ONCE } from '../world/domain.ts';
+import type { Settings } from '../world/settings.ts';
+import type { World } from '../world/world.ts';
+import type { Rule } from './compiler.ts';
+import type { Json, Output } from './output.ts';
+
+export const builtinObjects: Rule = {
+  name: 'builtin-objects',
+  over: () => ONCE,
+  run: (world) => {
+    const { settings } = world;
+    const outputs: Output[] = [];
+    if (!world.vpcs.has(settings.defaultVpc)) {
+      outputs.push({ kind: 'create', resource: 'vpcs', key: settings.defaultVpc, object: objectOf('Vpc', settings.defaultVpc, {}) });
+    }
+    if (!world.subnets.has(settings.defaultSubnet)) outputs.push(subnet(settings.defaultSubnet, defaultSubnetSpec(settings)));
+    if (!world.subnets.has(settings.joinSubnet)) outputs.push(subnet(settings.joinSubnet, joinSubnetSpec(settings)));
+    return outputs;
+  },
+};
+
+export const globalOptions: Rule = {
+  name: 'global-options',
+  over: () => ONCE,
+  run: (world) => Object.entries(optionsOf(world)).map(([key, value]) => ({ kind: 'member', row: rowId('NB_Global', ''), column: 'options', member: { key, value } })),
+};
+
+function optionsOf({ settings }: World): Readonly<Record<string, string>> {
+  return {
+    ls_dnat_mod_dl_dst: String(settings.lsDnatModDlDst),
+    use_ct_inv_match: 'false',
+    ls_ct_skip_dst_lport_ips: String(settings.lsCtSkipDstLportIps),
+  };
+}
+
+function defaultSubnetSpec(settings: Settings): Readonly<Record<string, Json>> {
+  const gateway = gatewayOf(settings.defaultCidr, settings.defaultGateway);
+  return {
+    vpc: settings.defaultVpc,
+    default: true,
+    provider: DEFAULT_PROVIDER,
+    cidrBlock: settings.defaultCidr,
+    gateway,
+    excludeIps: settings.defaultExcludeIps.length > 0 ? settings.defaultExcludeIps : gateway.split(','),
+    natOutgoing: true,
+    gatewayType: 'distributed',
+    enableLb: settings.enableLb,
+  };
+}
+
+function joinSubnetSpec(settings: Settings): Readonly<Record<string, Json>> {
+  const gateway = gatewayOf(settings.joinCidr, settings.joinGateway);
+  return {
+    vpc: settings.defaultVpc,
+    default: false,
+    provider: DEFAULT_PROVIDER,
+    cidrBlock: settings.joinCidr,
+    gateway,
+    excludeIps: gateway.split(','),
+    disableInterConnection: true,
+  };
+}
+
+function gatewayOf(cidr: string, given: string): string {
+  if (given !== '') return given;
+  const parsed = parseDualCidr(cidr);
+  return parsed.ok ? formatDualAddress(mapDual({ ...(parsed.v4 !== undefined && { v4: parsed.v4 }), ...(parsed.v6 !== undefined && { v6: parsed.v6 }) }, firstUsable)) : '';
+}
+
+function subnet(name: string, spec: Readonly<Record<string, Json>>): Output {
+  return { kind: 'create', resource: 'subnets', key: name, object: objectOf('Subnet', name, spec) };
+}
+
+function objectOf(kind: string, name: string, spec: Readonly<Record<string, Json>>): { readonly [key: string]: Json } {
+  return { apiVersion: API_VERSION, kind, metadata: { name }, spec };
+}

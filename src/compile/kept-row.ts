@@ -1,0 +1,33 @@
+/**
+ * A row stated as it is observed, for objects that cannot be carried out now but whose network runs: a row nobody states is
+ * collected.
+ */
+import { OWNER_KEY, RULE_KEY, UID_KEY, VENDOR_KEY } from '../nb/ownership.ts';
+import type { RowId } from '../nb/row-id.ts';
+import type { World } from '../world/world.ts';
+import type { RowOutput } from './output.ts';
+
+const ADDED_BY_DIFF: ReadonlySet<unknown> = new Set([VENDOR_KEY, OWNER_KEY, UID_KEY, RULE_KEY]);
+
+/** All rows that carry this owner text (`<kind>/<namespace>/<name>`), as they are, under the keys they carry. */
+export function keptRows(world: World, owner: string): readonly RowOutput[] {
+  return [...world.rows.ownedBy(owner)].toSorted().flatMap((id) => keptRow(world, id) ?? []);
+}
+
+function keptRow(world: World, id: RowId): RowOutput | undefined {
+  const state = world.rows.state(id);
+  if (state === undefined || state.ownership.kind !== 'ours') return undefined;
+  const [kind = '', namespace = '', name = ''] = state.ownership.owner.split('/');
+  const held = world.rows.column(id, 'external_ids');
+  const externalIds = held instanceof Map ? Object.fromEntries([...held].filter(([key]) => !ADDED_BY_DIFF.has(key)).map(([key, value]) => [String(key), String(value)])) : {};
+  const parent = state.parent === undefined ? undefined : world.rows.entry(state.parent.uuid);
+  return {
+    kind: 'row',
+    id,
+    owner: { kind, namespace, name, uid: state.ownership.uid, created: '' },
+    rule: state.ownership.rule,
+    ...(parent !== undefined && state.parent !== undefined && { parent: { id: parent.id, column: state.parent.column } }),
+    columns: {},
+    externalIds,
+  };
+}

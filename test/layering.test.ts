@@ -1,0 +1,157 @@
+/** Reads the sources and holds them to the rules of `docs/architecture.md` that no compiler knows. */
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
+import { test } from 'node:test';
+
+/**
+ * What each folder of `src` may import, from the lowest up. Each line may name only folders above it, so there can be no
+ * cycle. `lab` and `testing` stand beside the product: nothing of the product but `cli` (which starts the laboratory)
+ * imports them.
+ */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  net: [],
+  ipam: ['net'],
+  runtime: [],
+  ovsdb: [],
+  nb: ['net', 'ovsdb'],
+  api: ['net'],
+  kube: ['api'],
+  world: ['net', 'ipam', 'ovsdb', 'nb', 'api', 'kube'],
+  blockers: ['net', 'api', 'world'],
+  compile: ['net', 'ipam', 'nb', 'api', 'world', 'blockers'],
+  diff: ['net', 'ovsdb', 'nb', 'api', 'world', 'compile'],
+  allocate: ['net', 'ipam', 'nb', 'api', 'world', 'compile'],
+  explain: ['net', 'nb', 'api', 'world', 'blockers', 'compile', 'diff'],
+  invariants: ['net', 'ipam', 'nb', 'api', 'world', 'blockers', 'compile', 'diff'],
+  commit: ['net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff'],
+  controller: [
+    ...['net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
+    ...['explain', 'invariants', 'commit'],
+  ],
+  lab: ['net', 'runtime', 'ovsdb', 'api', 'kube'],
+  cli: [
+    ...['net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'explain', 'invariants'],
+    ...['commit', 'controller', 'lab'],
+  ],
+  testing: [
+    ...['net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
+    ...['explain', 'invariants', 'commit', 'controller', 'lab', 'cli'],
+  ],
+};
+
+/** The core: same input, same output. No I/O, so no module of Node's, no package, no clock, chance, timer or output. */
+const PURE = new Set(['net', 'ipam', 'nb', 'api', 'blockers', 'compile', 'diff', 'allocate', 'explain', 'invariants']);
+/** Packages that are as pure. */
+const PURE_PACKAGES = new Set(['yaml']);
+const IMPURE_WORDS = /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|console\.|process\.)/;
+
+const NAMELESS = /^(utils?|helpers?|common|managers?|misc)$/;
+const LONG = 400;
+
+interface Source {
+  /** From the project's root: `src/net/cidr.ts`. */
+  readonly path: string;
+  /** The folder of `src`. */
+  readonly layer: string;
+  readonly text: string;
+  /** Code that only tests run: `*.test.ts`, `*.bench.ts`, `testing/`. */
+  readonly forTests: boolean;
+}
+
+const root = join(import.meta.dirname, '..');
+const sources: readonly Source[] = globSync('src/**/*.ts', { cwd: root }).map((path) => ({
+  path,
+  layer: path.split('/')[1] ?? '',
+  text: readFileSync(join(root, path), 'utf8'),
+  forTests: /\.(test|bench)\.ts$/.test(path) || /^src\/(.+\/)?testing\//.test(path),
+}));
+const product = sources.filter(({ forTests }) => !forTests);
+
+const IMPORT = /^(?:import|export)\s+(?:[\w$*\s{},]+\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm;
+
+function imports({ text }: Source): string[] {
+  return [...text.matchAll(IMPORT)].map((found) => found[1] ?? found[2] ?? '');
+}
+
+/** The folder of `src` that an import leads to; undefined for a package or a module of Node's. */
+function importedLayer({ path }: Source, specifier: string): string | undefined {
+  if (!specifier.startsWith('.')) return undefined;
+  const [top, layer] = normalize(join(dirname(path), specifier)).split('/');
+  assert.equal(top, 'src', `${path} imports ${specifier}, which lies outside src`);
+  return layer;
+}
+
+/** Lines of code, without those that are only a comment. */
+function code({ text }: Source): string[] {
+  return text.split('\n').filter((line) => !/^\s*(\/\/|\/\*|\*)/.test(line));
+}
+
+function none(problems: readonly string[], rule: string): void {
+  assert.equal(problems.length, 0, `${rule}\n  ${problems.join('\n  ')}`);
+}
+
+test('there are sources to look at, and their imports are seen', () => {
+  assert.ok(product.length > 50);
+  assert.ok(product.flatMap(imports).length > product.length);
+  const text = "import a, {\n  type b,\n} from './c.ts';\nimport 'd';\nexport * from \"e\";\nexport function f() { return 'g'; }\nawait import('h');";
+  assert.deepEqual(imports({ path: 'src/x/y.ts', layer: 'x', text, forTests: false }), ['./c.ts', 'd', 'e', 'h']);
+});
+
+test('every folder of src has its line in the table, and a line names only folders above it', () => {
+  const known = Object.keys(MAY_IMPORT);
+  none([...new Set(sources.map(({ layer }) => layer))].filter((layer) => !known.includes(layer)), 'folders without a line:');
+  for (const [index, [layer, allowed]] of Object.entries(MAY_IMPORT).entries()) {
+    none(allowed.filter((name) => !known.slice(0, index).includes(name)), `${layer} names what is not above it:`);
+  }
+});
+
+test('imports point one way', () => {
+  const problems = product.flatMap((source) =>
+    imports(source).flatMap((specifier) => {
+      const layer = importedLayer(source, specifier);
+      const allowed = layer === undefined || layer === source.layer || (MAY_IMPORT[source.layer] ?? []).includes(layer);
+      return allowed ? [] : [`${source.path} imports ${specifier}`];
+    }),
+  );
+  none(problems, 'imports against the direction:');
+});
+
+test('the product does not import code that only tests run, but for the laboratory', () => {
+  const problems = product
+    .filter(({ layer }) => layer !== 'lab')
+    .flatMap((source) => imports(source).filter((name) => /\/testing\/|\.test\.ts$/.test(name)).map((name) => `${source.path} imports ${name}`));
+  none(problems, 'imports of code for tests:');
+});
+
+test('the core is pure', () => {
+  const core = product.filter(({ layer }) => PURE.has(layer));
+  const outside = core.flatMap((source) => imports(source).filter((name) => !name.startsWith('.') && !PURE_PACKAGES.has(name)).map((name) => `${source.path} imports ${name}`));
+  none(outside, 'imports of effects:');
+  const words = core.flatMap((source) => code(source).filter((line) => IMPURE_WORDS.test(line)).map((line) => `${source.path}: ${line.trim()}`));
+  none(words, 'effects:');
+});
+
+test('nothing is named after nothing', () => {
+  const parts = (path: string): string[] => path.split('/').map((part) => basename(part, '.ts').replace(/\.test$/, ''));
+  none(sources.map(({ path }) => path).filter((path) => parts(path).some((part) => NAMELESS.test(part))), 'names that say nothing:');
+});
+
+test('every folder of src says what it is', () => {
+  const folders = new Set(sources.map(({ path }) => path.split('/').slice(0, path.startsWith('src/lab/') ? 3 : 2).join('/')));
+  none([...folders].filter((folder) => !folder.endsWith('.ts') && !existsSync(join(root, folder, 'README.md'))), 'folders without README.md:');
+});
+
+test('a long file gives its reason in its first lines', () => {
+  const problems = product.filter(({ text }) => {
+    const lines = text.split('\n');
+    return lines.length > LONG && !/\b(long|lines|length|one file|generated)\b/i.test(lines.slice(0, 12).join('\n'));
+  });
+  none(problems.map(({ path }) => path), `files above ${LONG} lines without a reason:`);
+});
+
+test('no type is opened up, and no test is narrowed to one', () => {
+  const problems = sources
+    .flatMap((source) => code(source).filter((line) => /\bas any\b|^\s*(export )?(const )?enum \w|\b(test|it|describe|suite)\.only\(/.test(line)).map((line) => `${source.path}: ${line.trim()}`));
+  none(problems, 'lines:');
+});

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
-import { KubeError, type KubeSubject } from './errors.ts';
-import { isKubeError } from './errors.ts';
+import { isKubeError, KubeError, type KubeSubject } from './errors.ts';
 import { parseJson, stringifyJson } from './json.ts';
 import {
   apiVersionOf, collectionPath, type KubeObject, type ObjectName, objectPath, PODS, type Resource, resourceName,
@@ -107,7 +106,9 @@ export class KubeClient {
     const resourceVersion = body.metadata?.resourceVersion;
     if (resourceVersion === undefined) throw new KubeError('KUBE_PROTOCOL', subject, 'the list has no resourceVersion');
     const more = body.metadata?.continue;
-    return { items: body.items ?? [], resourceVersion, continue: more === '' ? undefined : more };
+    const items = body.items ?? [];
+    for (const item of items) typeListed(resource, item, subject);
+    return { items, resourceVersion, continue: more === '' ? undefined : more };
   }
 
   /** All objects, page after page; for one-shot use (a cache pages by itself). */
@@ -275,6 +276,13 @@ export function subjectOf(verb: string, resource: Resource, name: Partial<Object
 
 function withType(resource: Resource, object: KubeObject): object {
   return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind };
+}
+
+/** Lists of built-in kinds leave the type of their items out, watches do not: an object looks the same from both. */
+function typeListed(resource: Resource, item: { apiVersion?: unknown; kind?: unknown } & Partial<KubeObject>, subject: KubeSubject): void {
+  if (typeof item.metadata?.name !== 'string') throw new KubeError('KUBE_PROTOCOL', subject, 'an item of the list has no name');
+  item.apiVersion ??= apiVersionOf(resource);
+  item.kind ??= resource.kind;
 }
 
 function signalOf(options: { readonly signal?: AbortSignal | undefined }): { readonly signal?: AbortSignal } {

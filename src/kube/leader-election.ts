@@ -33,8 +33,9 @@ export interface LeaderElectionOptions {
 export type LostReason = 'expired' | 'taken' | 'released';
 
 /**
- * Holds a Lease as long as it can. `isLeader` is the fence: ask it right before each write. It reads the clock, so
- * it is right also when the event loop was late and no callback has run yet.
+ * Holds a Lease as long as it can. `isLeader` is the fence: ask it right before each write. It reads the clock, so it
+ * is right also when the event loop was late and no callback has run yet. Give it a client with a transport of its
+ * own, or renewals wait behind a burst of writes.
  */
 export class LeaderElection {
   readonly identity: string;
@@ -49,6 +50,8 @@ export class LeaderElection {
   #leaderUntil = -Infinity;
   #announced = false;
   #knownHolder: string | undefined;
+  /** Our last successful write, while nothing says that it is not the current one. */
+  #written: Lease | undefined;
 
   constructor(options: LeaderElectionOptions) {
     this.#options = options;
@@ -133,7 +136,8 @@ export class LeaderElection {
 
   async #gainOrRenew(started: number, timeout: AbortSignal): Promise<void> {
     const { client } = this.#options;
-    const seen = await client.find<Lease>(LEASES, this.#options, timeout);
+    const seen = this.#written ?? await client.find<Lease>(LEASES, this.#options, timeout);
+    this.#written = undefined;
     this.#observe(seen);
     const spec = seen?.spec ?? {};
     const mine = spec.holderIdentity === this.identity;
@@ -152,6 +156,7 @@ export class LeaderElection {
     try {
       const written = seen === undefined ? await this.#create(wanted, timeout) : await this.#put(seen, wanted, timeout);
       if (this.#stop.signal.aborted) return;
+      this.#written = written;
       this.#observe(written);
       this.#leaderUntil = started + this.#deadlineMs;
       if (this.#announced || !this.isLeader()) return;
@@ -159,8 +164,10 @@ export class LeaderElection {
       const { onGained } = this.#options;
       if (onGained !== undefined) shielded(() => onGained(written.spec?.leaseTransitions ?? 0));
     } catch (error) {
-      // Another candidate was faster: look again at the next try.
       if (!isKubeError(error, 'KUBE_CONFLICT') && !isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
+      // Somebody wrote it: who holds it now must be known before another write passes the fence.
+      this.#observe(await client.find<Lease>(LEASES, this.#options, timeout));
+      if (this.#observed.holder !== this.identity) this.#leaderUntil = -Infinity;
     }
   }
 

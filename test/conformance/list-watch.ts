@@ -123,6 +123,19 @@ export function listWatchSuite(name: string, startServer: () => Promise<Conforma
       await until('the deletions', () => cache.size === 0);
     });
 
+    test('an object of a built-in kind looks the same from list, watch and reply', async () => {
+      const map = (mapName: string): KubeObject => ({ metadata: { name: mapName, namespace: NS, ...{ labels: { same: 'yes' } } } });
+      await client.create(CONFIG_MAPS, map('listed'));
+      const cache = new ListWatchCache<KubeObject>({ client, resource: CONFIG_MAPS, namespace: NS, labelSelector: 'same=yes' }).start();
+      open.push(cache);
+      await cache.untilSynced();
+      const reply = await client.create(CONFIG_MAPS, map('watched'));
+      await until('the second', () => cache.size === 2);
+      assert.deepEqual(cache.get(`${NS}/watched`), reply);
+      for (const object of cache.values()) assert.deepEqual([object.apiVersion, object.kind], ['v1', 'ConfigMap']);
+      for (const one of ['listed', 'watched']) await client.delete(CONFIG_MAPS, named(one));
+    });
+
     test('selectors and other namespaces stay out', async () => {
       const labelled: Thing = { metadata: { name: 'labelled', namespace: NS, ...{ labels: { pick: 'me' } } } };
       await client.create(THINGS, labelled);

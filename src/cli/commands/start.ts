@@ -1,0 +1,160 @@
+/**
+ * `kiln start`: the laboratory with a demo, or with `--kubeconfig` and `--ovn-nb` the controller on a real cluster.
+ */
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { Controller } from '../../controller/controller.ts';
+import { KubeClient } from '../../kube/client.ts';
+import { connectionFromCluster, connectionFromKubeconfig } from '../../kube/connection.ts';
+import { isKubeError } from '../../kube/errors.ts';
+import { KubeTransport } from '../../kube/transport.ts';
+import { demoObjects, demoPods } from '../../lab/demo/demo.ts';
+import { Laboratory } from '../../lab/laboratory.ts';
+import { jsonLog } from '../../runtime/log.ts';
+import type { Log, LogLevel } from '../../runtime/log.ts';
+import { UNSERVED_KINDS } from '../../controller/unserved-kinds.ts';
+import type { OvnFlags } from '../connect.ts';
+import { makeController, northboundSession } from '../connect.ts';
+import { LiveSummary } from '../output/live-summary.ts';
+import type { Progress } from '../output/progress.ts';
+import { progressTo, seconds } from '../output/progress.ts';
+import { check } from './check.ts';
+
+export interface StartFlags extends Partial<OvnFlags> {
+  readonly check?: boolean;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly inCluster?: boolean;
+  readonly namespace: string;
+  readonly directory: string;
+  readonly nodes: number;
+  readonly port?: number;
+  readonly demo: boolean;
+  readonly logLevel: LogLevel;
+  readonly readOnly?: boolean;
+}
+
+/** @returns the exit code */
+export async function start(flags: StartFlags): Promise<number> {
+  const real = flags.kubeconfig !== undefined || flags.inCluster === true;
+  if (real !== (flags.ovnNb !== undefined)) {
+    process.stderr.write(
+      real
+        ? 'kiln start: --kubeconfig needs --ovn-nb as well: the endpoints of the Northbound database, such as --ovn-nb tcp:10.0.0.1:6641\n'
+        : 'kiln start: --ovn-nb needs --kubeconfig (or --in-cluster) as well; without both, a laboratory is started\n',
+    );
+    return 2;
+  }
+  return real ? runOnCluster(flags) : runLaboratory(flags);
+}
+
+/** Ends with the first of SIGINT and SIGTERM; a second one ends the process at once. */
+function interrupted(): Promise<NodeJS.Signals> {
+  return new Promise((done) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(130));
+        done(signal);
+      });
+    }
+  });
+}
+
+async function runOnCluster(flags: StartFlags): Promise<number> {
+  const log = jsonLog(flags.logLevel);
+  const stopped = interrupted();
+  let controller: Controller;
+  let client: KubeClient;
+  try {
+    const connection = flags.inCluster === true
+      ? await connectionFromCluster()
+      : await connectionFromKubeconfig({ path: resolve(flags.kubeconfig ?? ''), ...(flags.context === undefined ? {} : { context: flags.context }) });
+    client = new KubeClient(new KubeTransport(connection, { connections: 64, userAgent: 'kiln-controller' }));
+    controller = makeController(client, northboundSession({ ...flags, ovnNb: flags.ovnNb ?? '' }, log), log, { namespace: flags.namespace, readOnly: flags.readOnly === true });
+  } catch (error) {
+    process.stderr.write(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`);
+    return isKubeError(error) ? 3 : 2;
+  }
+  sayWhatIsNotDone(log);
+  controller.start();
+  const waiting = setInterval(() => {
+    const { phase, waitingFor } = controller.status;
+    if (waitingFor.length > 0) log.warn('waiting', { phase, for: waitingFor });
+  }, 10_000);
+  const signal = await stopped;
+  clearInterval(waiting);
+  log.info('stopping', { signal });
+  await controller.stop();
+  await client.close();
+  return signal === 'SIGINT' ? 130 : 0;
+}
+
+async function runLaboratory(flags: StartFlags): Promise<number> {
+  const progress = progressTo(process.stderr);
+  const began = performance.now();
+  const directory = resolve(flags.directory);
+  await mkdir(directory, { recursive: true });
+  const logFile = join(directory, 'kiln.log');
+  const logStream = createWriteStream(logFile, { flags: 'w' });
+  const log = jsonLog(flags.logLevel, (line) => void logStream.write(`${line}\n`));
+  const lab = new Laboratory({ directory, nodes: flags.nodes, ...(flags.port === undefined ? {} : { port: flags.port }), step: (what, done) => progress.step(what, done) });
+  const stopped = interrupted();
+  let controller: Controller | undefined;
+  let controllerClient: KubeClient | undefined;
+  const parts = async (): Promise<number> => {
+    await lab.start();
+    controllerClient = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: lab.kubeconfig }), { connections: 64, userAgent: 'kiln-controller' }));
+    controller = makeController(controllerClient, northboundSession({ ovnNb: lab.ovn.nbEndpoint }, log), log, { collectionLimit: false });
+    controller.start();
+    await progress.step('Kiln: default Vpc, Subnets and nodes', controller.untilQuiet());
+    if (flags.check === true) return check({ lab, controller, progress });
+    if (flags.demo) await progress.step('demo: two tenants with the same networks', applyDemo(lab));
+    await controller.untilQuiet();
+    introduce(progress, lab, logFile, performance.now() - began);
+    const summary = new LiveSummary(controller, process.stderr);
+    summary.start();
+    await stopped;
+    summary.stop();
+    progress.say('stopping');
+    return 0;
+  };
+  try {
+    return await Promise.race([parts(), stopped.then(() => 130)]);
+  } catch (error) {
+    process.stderr.write(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  } finally {
+    await controller?.stop();
+    await controllerClient?.close();
+    await lab.stop();
+    await new Promise((done) => logStream.end(done));
+  }
+}
+
+async function applyDemo(lab: Laboratory): Promise<void> {
+  for (const { resource, object } of demoObjects()) await lab.client.create(resource, object);
+}
+
+function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs: number): void {
+  const pod = demoPods()[0];
+  progress.say(
+    [
+      '',
+      `Ready after ${seconds(tookMs)}. In another terminal:`,
+      '',
+      `  export KUBECONFIG=${lab.kubeconfig}`,
+      '  kubectl get vpcs,subnets,ips',
+      `  kubectl get pods -A -o wide${pod === undefined ? '' : `      # ${pod.namespace}/${pod.name} and its twin in the other tenant have the same network`}`,
+      `  ovn-nbctl --db=${lab.ovn.nbEndpoint} show`,
+      '',
+      `Not carried out yet (each such object gets an Event): Services, NetworkPolicies, NAT and gateways, underlay networks.`,
+      `Log: ${logFile}   Stop: Ctrl-C`,
+      '',
+    ].join('\n'),
+  );
+}
+
+function sayWhatIsNotDone(log: Log): void {
+  log.info('not carried out yet; each such object gets an Event', { kinds: UNSERVED_KINDS.map(({ resource }) => resource).join(', '), fields: 'natOutgoing (needs a node agent), vlan, enableExternal, bfd' });
+}

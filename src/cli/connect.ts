@@ -1,0 +1,44 @@
+/**
+ * From flags to the two ends of the controller: a Kubernetes client and an OVSDB session.
+ */
+import { readFileSync } from 'node:fs';
+import { Controller } from '../controller/controller.ts';
+import type { ControllerOptions } from '../controller/controller.ts';
+import { RULES } from '../compile/rules.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { monitoredColumns } from '../nb/tables.ts';
+import type { OvsdbOptions } from '../ovsdb/index.ts';
+import { OvsdbSession } from '../ovsdb/index.ts';
+import type { Log } from '../runtime/log.ts';
+import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import type { Settings } from '../world/settings.ts';
+
+export interface OvnFlags {
+  /** `unix:PATH`, `tcp:HOST:PORT` or `ssl:HOST:PORT`, several with commas. */
+  readonly ovnNb: string;
+  readonly ovnCa?: string;
+  readonly ovnCert?: string;
+  readonly ovnKey?: string;
+}
+
+export function northboundSession(flags: OvnFlags, log: Log): OvsdbSession {
+  const endpoints = flags.ovnNb.split(',').map((one) => one.trim()).filter((one) => one !== '');
+  const files = [flags.ovnCa, flags.ovnCert, flags.ovnKey];
+  const read = (path: string | undefined): string | undefined => (path === undefined ? undefined : readFileSync(path, 'utf8'));
+  const [ca, cert, key] = files.map((path) => read(path));
+  const tls = files.every((one) => one === undefined) ? {} : { tls: { ...(ca === undefined ? {} : { ca }), ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) } };
+  const options: OvsdbOptions = {
+    endpoints,
+    database: 'OVN_Northbound',
+    tables: monitoredColumns(),
+    leaderOnly: endpoints.length > 1,
+    ...tls,
+  };
+  const session = new OvsdbSession(options);
+  session.onError((error) => log.warn('ovsdb', { code: error.code, error: error.message }));
+  return session;
+}
+
+export function makeController(client: KubeClient, session: OvsdbSession, log: Log, more: Partial<ControllerOptions> & { readonly settings?: Settings } = {}): Controller {
+  return new Controller({ client, session, rules: RULES, settings: DEFAULT_SETTINGS, namespace: 'kube-system', log, ...more });
+}

@@ -1,0 +1,40 @@
+/**
+ * Progress of a start: one line a step, with its time. On a terminal the line of the running step is redrawn.
+ */
+import { styleText } from 'node:util';
+
+export interface Progress {
+  /** Shows a step while it runs. Rejects as the step does. */
+  step(what: string, done: Promise<unknown>): Promise<void>;
+  say(line: string): void;
+}
+
+const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+export function progressTo(stream: NodeJS.WriteStream): Progress {
+  const live = stream.isTTY && process.env['TERM'] !== 'dumb';
+  return {
+    say: (line) => void stream.write(`${line}\n`),
+    step: async (what, done) => {
+      const start = performance.now();
+      let frame = 0;
+      const timer = live ? setInterval(() => stream.write(`\r${styleText('cyan', SPINNER[frame++ % SPINNER.length] ?? '', { stream })} ${what}`), 80) : undefined;
+      const finish = (mark: string, colour: 'green' | 'red'): void => {
+        clearInterval(timer);
+        const line = `${styleText(colour, mark, { stream })} ${what}  ${styleText('dim', seconds(performance.now() - start), { stream })}`;
+        stream.write(live ? `\r\u001b[K${line}\n` : `${line}\n`);
+      };
+      try {
+        await done;
+        finish('✔', 'green');
+      } catch (error) {
+        finish('✖', 'red');
+        throw error;
+      }
+    },
+  };
+}
+
+export function seconds(ms: number): string {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}

@@ -1,0 +1,38 @@
+/**
+ * Puts Kube-OVN's CRDs, and that of network attachments, into an API server and waits until they are served.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Crd } from '../api/crds.ts';
+import { allCrds } from '../api/crds.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { isKubeError } from '../kube/errors.ts';
+import type { KubeObject, Resource } from '../kube/resource.ts';
+import { networkAttachmentCrd } from './network-attachment-crd.ts';
+
+const CRDS: Resource = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions', kind: 'CustomResourceDefinition', namespaced: false };
+
+interface ServedCrd extends KubeObject {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null };
+}
+
+/** @param cel false for an API server before 1.25, which does not know `x-kubernetes-validations` */
+export async function installCrds(client: KubeClient, cel = true): Promise<void> {
+  const crds: readonly (Crd | KubeObject)[] = [...allCrds({ cel }), networkAttachmentCrd];
+  for (const crd of crds) {
+    try {
+      await client.create(CRDS, crd as KubeObject);
+    } catch (error) {
+      if (!isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
+    }
+  }
+  for (const crd of crds) await established(client, crd.metadata.name);
+}
+
+async function established(client: KubeClient, name: string): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    const crd = await client.get<ServedCrd>(CRDS, { name });
+    if (crd.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') === true) return;
+    await sleep(50);
+  }
+  throw new Error(`the API server does not establish the CustomResourceDefinition ${name}; see its conditions: kubectl describe crd ${name}`);
+}

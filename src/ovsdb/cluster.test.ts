@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { deleteRows, insert, newUuid, zeroUuid, type OvsdbErrorCode, type OvsdbSession } from './index.ts';
+import { after, before, test, type TestContext } from 'node:test';
+import { insert, newUuid, zeroUuid, type OvsdbErrorCode, type OvsdbSession } from './index.ts';
 import { OvsdbCluster } from './testing/ovsdb-cluster.ts';
 import { commit, openSession } from './testing/open-session.ts';
 import { until } from './testing/ovsdb-server-process.ts';
@@ -36,24 +36,25 @@ test('a follower serves a session that does not ask for the leader', async (t) =
   await commit(session, [insert('Logical_Switch', { name: 'by a follower' })]);
 });
 
-test('a lost connection is resumed where it ended: only what changed meanwhile is read', async (t) => {
+/** A session through a proxy, that is cut off while another one writes; what it was told when it came back. */
+async function whileAway(t: TestContext, write: (session: OvsdbSession) => Promise<unknown>): Promise<{ told: Set<string>; found: unknown; updates: object }> {
   const leader = await cluster.leader();
   const proxy = await TamperingProxy.start(leader.unix);
   t.after(() => proxy.stop());
   const { session } = openSession(t, [leader.unix]);
   const { session: away, batches } = openSession(t, [proxy.endpoint]);
   await Promise.all([session.untilSynced(), away.untilSynced()]);
-  const [old, fresh] = [newUuid(), newUuid()];
-  // A server keeps the history of no more than the database's own size.
+  // A server keeps the history of no more than the database's own size: it needs one.
   await commit(session, Array.from({ length: 200 }, () => insert('Load_Balancer', {})));
-  await commit(session, [insert('Logical_Switch', { name: 'before' }, old)]);
-  await until('the rows have come', () => away.replica.table('Logical_Switch').has(old));
+  const mark = newUuid();
+  await commit(session, [insert('Logical_Switch', { name: 'mark' }, mark)]);
+  await until('the rows have come', () => away.replica.table('Logical_Switch').has(mark));
 
   batches.length = 0;
   proxy.judgeServer = () => 'disconnect';
   proxy.disconnectAll();
   await until('the loss is seen', () => away.state === 'stale');
-  await commit(session, [insert('Logical_Switch', { name: 'meanwhile' }, fresh), deleteRows('Logical_Switch', old)]);
+  await write(session);
   proxy.fromServer.length = 0;
   proxy.judgeServer = () => 'pass';
   await away.untilSynced();
@@ -61,14 +62,41 @@ test('a lost connection is resumed where it ended: only what changed meanwhile i
   const replies = proxy.fromServer.flatMap(({ result }) => (Array.isArray(result) ? [result as unknown[]] : []));
   assert.equal(replies.length, 1);
   const [found, lastTxnId, updates] = replies[0]!;
-  assert.equal(found, true);
   assert.notEqual(lastTxnId, zeroUuid);
-  assert.deepEqual(Object.keys(updates as object), ['Logical_Switch']);
-  assert.deepEqual(
-    new Set(batches.flat().map(({ kind, uuid }) => `${kind} ${uuid}`)),
-    new Set([`insert ${fresh}`, `delete ${old}`]),
-  );
   for (const table of ['Logical_Switch', 'Load_Balancer']) assert.deepEqual(away.replica.table(table), session.replica.table(table));
+  return { told: new Set(batches.flat().map(({ kind, uuid }) => `${kind} ${uuid}`)), found, updates: updates as object };
+}
+
+test('a lost connection is resumed where it ended: only what changed meanwhile is read', async (t) => {
+  const fresh = newUuid();
+  const { told, found, updates } = await whileAway(t, (session) => commit(session, [insert('Logical_Switch', { name: 'meanwhile' }, fresh)]));
+  assert.equal(found, true);
+  assert.deepEqual(Object.keys(updates), ['Logical_Switch']);
+  assert.deepEqual(told, new Set([`insert ${fresh}`]));
+});
+
+test('after more changes than the server remembers all is read again, and only the true differences are told', async (t) => {
+  const fresh = Array.from({ length: 120 }, newUuid);
+  const { told, found, updates } = await whileAway(t, async (session) => {
+    for (const uuid of fresh) await commit(session, [insert('Logical_Switch', { name: 'one of many' }, uuid)]);
+  });
+  assert.equal(found, false);
+  assert.ok(Object.keys(updates).includes('Load_Balancer'));
+  assert.deepEqual(told, new Set(fresh.map((uuid) => `insert ${uuid}`)));
+});
+
+test('after an update that does not fit, nothing is resumed: all is read again', async (t) => {
+  const proxy = await TamperingProxy.start((await cluster.leader()).unix);
+  t.after(() => proxy.stop());
+  const { session, errors } = openSession(t, [proxy.endpoint]);
+  await session.untilSynced();
+  await commit(session, [insert('Logical_Switch', { name: 'so that there is a transaction to resume from' })]);
+  const ghost = newUuid();
+  const update = { Logical_Switch: { [ghost]: { insert: { name: 'ghost' } }, none: { modify: {} } } };
+  proxy.inject(JSON.stringify({ id: null, method: 'update2', params: ['replica', update] }));
+  await until('the session has synced again', () => session.generation === 2);
+  assert.equal(errors[0]!.code, 'OVSDB_INCONSISTENT');
+  assert.ok(!session.replica.table('Logical_Switch').has(ghost));
 });
 
 test('a leader killed with -9, and started again: the session goes to the new one and goes on', async (t) => {

@@ -205,3 +205,15 @@ test('every error string of RFC 7047 and of ovsdb-server has a code; an unknown 
   assert.ok(!codes.includes('OVSDB_SERVER_ERROR'));
   assert.deepEqual(readServerError({ error: 'new one', details: 'd', syntax: 's' }), { code: 'OVSDB_SERVER_ERROR', error: 'new one', details: 'd; in: s' });
 });
+
+test('a reply with too few results says nothing of what was done', async (t) => {
+  const proxy = await TamperingProxy.start(server.unix);
+  t.after(() => proxy.stop());
+  const { session } = openSession(t, [proxy.endpoint]);
+  await session.untilSynced();
+  for (const result of [[], {}, null]) {
+    proxy.judgeClient = ({ method, id }) => (method === 'transact' ? { answer: { id, result, error: null } } : 'pass');
+    const error = await failure(session, [good]);
+    assert.deepEqual([error.code, error.outcome], ['OVSDB_PROTOCOL', 'unknown']);
+  }
+});

@@ -23,10 +23,12 @@ export interface OvnFlags {
 
 export function northboundSession(flags: OvnFlags, log: Log): OvsdbSession {
   const endpoints = flags.ovnNb.split(',').map((one) => one.trim()).filter((one) => one !== '');
-  const files = [flags.ovnCa, flags.ovnCert, flags.ovnKey];
-  const read = (path: string | undefined): string | undefined => (path === undefined ? undefined : readFileSync(path, 'utf8'));
-  const [ca, cert, key] = files.map((path) => read(path));
-  const tls = files.every((one) => one === undefined) ? {} : { tls: { ...(ca === undefined ? {} : { ca }), ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) } };
+  const { ovnCa, ovnCert, ovnKey } = flags;
+  const given = [ovnCa, ovnCert, ovnKey].filter((one) => one !== undefined).length;
+  if (given !== 0 && given !== 3) throw new Error('ssl endpoints need all of --ovn-ca, --ovn-cert and --ovn-key');
+  const read = (path: string): string => readFileSync(path, 'utf8');
+  // Read at each connection: renewed certificates are used without a restart.
+  const tls = ovnCa === undefined || ovnCert === undefined || ovnKey === undefined ? {} : { tls: () => ({ ca: read(ovnCa), cert: read(ovnCert), key: read(ovnKey) }) };
   const options: OvsdbOptions = {
     endpoints,
     database: 'OVN_Northbound',

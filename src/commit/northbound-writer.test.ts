@@ -29,6 +29,7 @@ class Process {
   readonly fence: Fence;
   readonly writer: NorthboundWriter;
   readonly reports: TransactionReport[] = [];
+  readonly leftOut: string[] = [];
   deposed = false;
   leads = true;
   #said: readonly Output[] = [];
@@ -42,6 +43,7 @@ class Process {
       mayWrite: () => this.leads && this.session.state === 'synced',
       deposed: () => { this.deposed = true; this.leads = false; },
       onTransaction: (report) => this.reports.push(report),
+      onLeftOut: (what) => this.leftOut.push(what),
       later: (ms, again) => void setTimeout(again, Math.min(ms, 50)).unref(),
       wake: () => setImmediate(() => this.writer.flush()),
     });
@@ -260,6 +262,20 @@ test('a row that OVN refuses is set aside with a message and the others go on', 
     assert.match(await nbctl('ls-list'), /s1/);
     assert.match(await nbctl('lr-list'), /r1/);
     assert.match(kiln.world.rowConflicts.peek(bad.id)?.message ?? '', /refused by OVN/);
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('what the schema of the server cannot hold is left out and told once', async () => {
+  const kiln = await new Process().start();
+  try {
+    const balancer: RowOutput = { kind: 'row', id: rowId('Load_Balancer', 'lb1'), owner, rule: 'test', columns: { name: 'lb1', protocol: 'tcp', selection_fields: ['ip_src', 'from_the_future'] } };
+    await kiln.want([balancer]);
+    assert.equal(await nbctl('get', 'Load_Balancer', 'lb1', 'selection_fields'), '[ip_src]');
+    assert.deepEqual(kiln.leftOut, ['Load_Balancer.selection_fields "from_the_future"']);
+    assert.deepEqual(kiln.writer.plan(), []);
     await kiln.want([]);
   } finally {
     await kiln.close();

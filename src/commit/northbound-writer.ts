@@ -32,6 +32,8 @@ export interface NorthboundWriterOptions {
   readonly deposed: () => void;
   /** Told after each transaction, for metrics and the log. */
   readonly onTransaction: (report: TransactionReport) => void;
+  /** What this server's schema cannot hold (`ACL.tier`); told once each. */
+  readonly onLeftOut: (what: string) => void;
   /** Calls back after a while: a clock of the caller's. */
   readonly later: (ms: number, run: () => void) => void;
   /** Something is to be done: the caller schedules a turn. */
@@ -65,6 +67,7 @@ export class NorthboundWriter {
   readonly #waiters = new Map<string, Set<RowId>>();
   readonly #failures = new Map<RowId, number>();
   readonly #aside = new Set<RowId>();
+  readonly #leftOut = new Set<string>();
   #inFlight = false;
   #batch: number;
 
@@ -297,13 +300,25 @@ export class NorthboundWriter {
     else for (const key of keys) present.add(key);
   }
 
+  #noteUnless(holds: boolean, what: string): boolean {
+    if (!holds && !this.#leftOut.has(what)) {
+      this.#leftOut.add(what);
+      this.#options.onLeftOut(what);
+    }
+    return holds;
+  }
+
   #context(planned: ReadonlyMap<RowId, Uuid>): DiffContext {
     const { session, world, desired } = this.#options;
     return {
       rows: world.rows,
       desired,
       planned,
-      canHold: (table, column) => session.schema?.tables.get(table)?.columns.has(column) ?? false,
+      canHold: (table, column) => this.#noteUnless(session.schema?.tables.get(table)?.columns.has(column) ?? false, `${table}.${column}`),
+      allows: (table, column, atom) => {
+        const values = session.schema?.tables.get(table)?.columns.get(column)?.key.enum;
+        return values === undefined || this.#noteUnless(values.has(atom), `${table}.${column} "${String(atom)}"`);
+      },
     };
   }
 }

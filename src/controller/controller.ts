@@ -160,6 +160,7 @@ export class Controller {
           log.debug('transaction', { rows: report.rows, operations: report.operations, ...report.counts });
         } else log.warn('transaction refused', { rows: report.rows, code: report.error?.code, error: report.error?.message, setAside: report.setAside });
       },
+      onLeftOut: (what) => log.warn("this OVN's schema cannot hold a column or value; it is left out", { what, schema: session.schema?.version }),
       later,
       wake,
     });

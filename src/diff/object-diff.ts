@@ -105,7 +105,9 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
     const inMain = !traits.statusSubresource || traits.conditions === 'annotation' ? events : [];
     writes.push({ ...target, verb: 'patch', subresource: undefined, style: 'merge', patch: body, uid, ...(pinned ? { resourceVersion } : {}), events: [...own, ...inMain] });
   }
-  if (statusDiffers && traits.statusSubresource) {
+  // What is let go is gone with that write: nothing more can be said of it.
+  const letGo = observed.metadata.deletionTimestamp !== undefined && Array.isArray(metadata?.finalizers) && metadata.finalizers.length === 0;
+  if (statusDiffers && traits.statusSubresource && !letGo) {
     writes.push({ ...target, verb: 'patch', subresource: 'status', style: target.resource === 'pods' ? 'strategic' : 'merge', patch: { status }, uid, ...(target.resource === 'pods' ? {} : { resourceVersion }), events: traits.conditions === 'status' ? events : [] });
   }
   return writes;

@@ -3,10 +3,10 @@
  */
 import type { Desired, RowSlot } from '../compile/desired.ts';
 import { older } from '../compile/desired.ts';
-import type { ColumnValue, RowOutput } from '../compile/output.ts';
+import type { ColumnValue, RowOutput, Scalar } from '../compile/output.ts';
 import { OWNER_KEY, ownerKeys, ownerText, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
-import type { RowId } from '../nb/row-id.ts';
-import { identityOf, insertUuid, tableOf } from '../nb/row-id.ts';
+import type { RowId, RowRef } from '../nb/row-id.ts';
+import { identityOf, insertUuid, isRowRef, tableOf } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
 import { childColumns, tableSpec } from '../nb/tables.ts';
 import type { InputRow, InputValue, Uuid } from '../ovsdb/index.ts';
@@ -23,6 +23,8 @@ export interface DiffContext {
   readonly planned: ReadonlyMap<RowId, Uuid>;
   /** What the server's schema can hold; the rest is left out. */
   readonly canHold: (table: string, column: string) => boolean;
+  /** Whether the schema allows this atom in the column: enumerations grow with OVN's versions. */
+  readonly allows: (table: string, column: string, atom: Scalar) => boolean;
 }
 
 type Observed = ObservedRow & { readonly row: Row };
@@ -61,8 +63,8 @@ function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffC
   const parent = parentOf(wanted, context);
   if (parent === 'missing') return { kind: 'waiting', on: [wanted.parent?.id ?? ''] };
   const row: Record<string, InputValue> = {};
-  for (const [column, value] of Object.entries(columnsOf(wanted))) {
-    if (spec.columns[column] === 'refs' || value === null || !context.canHold(spec.table, column)) continue;
+  for (const [column, value] of holdable(wanted, spec, context)) {
+    if (spec.columns[column] === 'refs' || value === null) continue;
     const resolved = resolveValue(value, (ref) => resolve(ref, context));
     if (!resolved.ok) return { kind: 'waiting', on: [resolved.missing] };
     row[column] = resolved.value;
@@ -80,10 +82,10 @@ function updateRow(id: RowId, wanted: RowOutput, mine: Observed, spec: TableSpec
   const row: Record<string, InputValue> = {};
   const edits: Edit[] = [];
   const columns: string[] = [];
-  for (const [column, value] of Object.entries(columnsOf(wanted))) {
+  for (const [column, value] of holdable(wanted, spec, context)) {
     const mode = spec.columns[column];
     if (mode === undefined) throw new Error(`column ${spec.table}.${column} is not registered`);
-    if (mode === 'refs' || !context.canHold(spec.table, column)) continue;
+    if (mode === 'refs') continue;
     if (mode === 'map' || Array.isArray(mode)) {
       const keys = diffKeys(mine.row[column], value as Readonly<Record<string, string>>, mode);
       if (keys === undefined) continue;
@@ -158,6 +160,16 @@ function guard(row: Observed): Edit {
 
 function columnsOf(wanted: RowOutput): Record<string, ColumnValue> {
   return { ...wanted.columns, external_ids: { ...wanted.externalIds, ...ownerKeys(wanted.owner, wanted.rule) } };
+}
+
+/** The wanted columns as far as the server's schema can hold them. */
+function holdable(wanted: RowOutput, spec: TableSpec, context: DiffContext): [string, ColumnValue][] {
+  return Object.entries(columnsOf(wanted)).flatMap(([column, value]): [string, ColumnValue][] => {
+    if (!context.canHold(spec.table, column)) return [];
+    if (!Array.isArray(value)) return [[column, value]];
+    const members = value as readonly (Scalar | RowRef)[];
+    return [[column, members.filter((member) => isRowRef(member) || context.allows(spec.table, column, member))]];
+  });
 }
 
 function parentOf(wanted: RowOutput, context: DiffContext): { readonly table: string; readonly uuid: Uuid; readonly column: string; readonly planned: boolean } | 'missing' | undefined {

@@ -16,8 +16,8 @@ import { diffRow } from '../diff/row-diff.ts';
 import type { Edit, Verdict } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
-import { tableSpec } from '../nb/tables.ts';
-import type { Row, Uuid } from '../ovsdb/index.ts';
+import { tableSpec, TABLES } from '../nb/tables.ts';
+import type { Row, RowChange, Uuid } from '../ovsdb/index.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import type { Settings } from '../world/settings.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -32,10 +32,17 @@ export type PlainRow = Readonly<Record<string, unknown>>;
 
 const MOST_ROUNDS = 200;
 
+interface BenchOptions {
+  readonly rules?: readonly Rule[];
+  readonly settings?: Partial<Settings>;
+  /** Begin with what this one left outside of its process: its objects and its database. */
+  readonly after?: RuleBench;
+}
+
 export class RuleBench {
   readonly world: World;
   readonly compiler: Compiler;
-  readonly northbound = new MemoryNorthbound();
+  readonly northbound: MemoryNorthbound;
   readonly allocation: MemoryAllocation;
   /** Row changes and object changes carried out since the bench began. */
   writes = 0;
@@ -44,14 +51,30 @@ export class RuleBench {
   readonly #objects: MemoryObjects;
   readonly #notices: TestEvent[] = [];
 
-  constructor(options: { readonly rules?: readonly Rule[]; readonly settings?: Partial<Settings> } = {}) {
+  readonly #options: BenchOptions;
+
+  constructor(options: BenchOptions = {}) {
+    this.#options = options;
+    this.northbound = options.after?.northbound ?? new MemoryNorthbound();
     this.world = new World({ ...DEFAULT_SETTINGS, ...options.settings });
     this.#objects = new MemoryObjects(this.world);
     this.compiler = new Compiler(this.world, options.rules ?? RULES, ({ error }) => {
       throw error;
     });
     this.allocation = new MemoryAllocation(this.world, this.compiler.desired);
-    this.world.rows.apply(this.northbound, this.northbound.insert('NB_Global', '00000000-0000-4000-8000-000000000001', {}));
+    if (options.after === undefined) this.world.rows.apply(this.northbound, this.northbound.insert('NB_Global', '00000000-0000-4000-8000-000000000001', {}));
+    else this.#observe(options.after);
+  }
+
+  /** A fresh controller over the same API server and database. */
+  restarted(): RuleBench {
+    return new RuleBench({ ...this.#options, after: this });
+  }
+
+  #observe(before: RuleBench): void {
+    const rows = TABLES.flatMap(({ table }) => [...before.northbound.table(table)].map(([uuid, row]): RowChange => ({ table, uuid, kind: 'insert', row })));
+    this.world.rows.apply(this.northbound, rows);
+    this.#objects.observe(before.#objects);
   }
 
   put(resource: ResourceName, input: ObjectInput): TestObject {
@@ -95,6 +118,11 @@ export class RuleBench {
       if (!this.#round()) return;
     }
     throw new Error(`the rules do not come to rest; still changing: ${[...this.compiler.desired.dirtyObjects, ...this.compiler.desired.dirtyRows].slice(0, 5).join(', ')}`);
+  }
+
+  /** One round of rules, allocation and both writers. @returns whether anything changed */
+  step(): boolean {
+    return this.#round();
   }
 
   /** Only rules and allocation: what they want is there to be looked at, nothing is carried out. */
@@ -147,8 +175,9 @@ export class RuleBench {
     this.conflicts.clear();
     let changed = false;
     for (const id of [...ids].toSorted((a, b) => tableSpec(tableOf(a)).rank - tableSpec(tableOf(b)).rank)) {
-      const context = { rows: this.world.rows, desired, planned: new Map<RowId, Uuid>(), canHold: () => true };
-      for (const verdict of [diffRow(id, context), diffMembers(id, 'all', context)]) changed = this.#carryOut(id, verdict) || changed;
+      const context = { rows: this.world.rows, desired, planned: new Map<RowId, Uuid>(), canHold: () => true, allows: () => true };
+      changed = this.#carryOut(id, diffRow(id, context)) || changed;
+      changed = this.#carryOut(id, diffMembers(id, 'all', context)) || changed;
     }
     desired.dirtyRows.clear();
     desired.dirtyMembers.clear();

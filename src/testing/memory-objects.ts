@@ -53,6 +53,14 @@ export class MemoryObjects {
     this.#world = world;
   }
 
+  /** Takes over all objects of another one, as a new client of the same API server would. */
+  observe(before: MemoryObjects): void {
+    this.#serial = before.#serial;
+    for (const [resource, table] of Object.entries(this.#tables())) {
+      for (const [key, object] of before.#need(resource as ResourceName).entries()) (table as Table<TestObject>).set(key, object);
+    }
+  }
+
   get(resource: ResourceName, key: string): TestObject | undefined {
     return this.#table(resource)?.peek(key);
   }
@@ -141,7 +149,7 @@ export class MemoryObjects {
         ...object.metadata,
         generation: object.metadata.generation + (equal(spec, object.spec) ? 0 : 1),
         ...(patch.labels !== undefined && { labels: merged(labels ?? {}, patch.labels) as Record<string, string> }),
-        ...((patch.annotations !== undefined || said) && { annotations: merged(annotations ?? {}, { ...patch.annotations, ...inAnnotation }) as Record<string, string> }),
+        ...((patch.annotations !== undefined || Object.keys(inAnnotation).length > 0) && { annotations: merged(annotations ?? {}, { ...patch.annotations, ...inAnnotation }) as Record<string, string> }),
       },
       spec,
       ...(Object.keys(status).length > 0 && { status: status as NonNullable<TestObject['status']> }),
@@ -165,10 +173,13 @@ export class MemoryObjects {
     this.#need(resource).set(key, { ...object, metadata: { ...object.metadata, resourceVersion: String(++this.#serial) } });
   }
 
-  #table(resource: ResourceName): Table<TestObject> | undefined {
+  #tables(): Partial<Record<ResourceName, unknown>> {
     const { vpcs, subnets, ips, ipPools, pods, namespaces, nodes, statefulSets } = this.#world;
-    const tables: Partial<Record<ResourceName, unknown>> = { vpcs, subnets, ips, ippools: ipPools, pods, namespaces, nodes, statefulsets: statefulSets };
-    return tables[resource] as Table<TestObject> | undefined;
+    return { vpcs, subnets, ips, ippools: ipPools, pods, namespaces, nodes, statefulsets: statefulSets };
+  }
+
+  #table(resource: ResourceName): Table<TestObject> | undefined {
+    return this.#tables()[resource] as Table<TestObject> | undefined;
   }
 
   #need(resource: ResourceName): Table<TestObject> {

@@ -1,13 +1,6 @@
 /**
  * A bench with a network that is ready: the default Vpc with its Subnets, one node, one namespace. For tests of what lives in it.
  */
-import type { Rule } from '../compile/compiler.ts';
-import { RULES } from '../compile/rules.ts';
-import { subnetClaimant, subnetView, switchId } from '../compile/subnet-view.ts';
-import { vpcClaimant } from '../compile/vpc-view.ts';
-import { rowId } from '../nb/row-id.ts';
-import { subnetNodePortGroup } from '../api/names.ts';
-import { keysOf, pairsOf, splitPair } from '../world/domain.ts';
 import { RuleBench } from './rule-bench.ts';
 import type { TestObject } from './memory-objects.ts';
 
@@ -20,13 +13,9 @@ export interface PodInput {
 }
 
 export class PodScene {
-  readonly bench: RuleBench;
+  readonly bench = new RuleBench();
 
-  constructor(rules: readonly Rule[] = sceneRules()) {
-    this.bench = new RuleBench({ rules });
-    this.bench.put('vpcs', { metadata: { name: 'ovn-cluster' }, spec: {} });
-    this.subnet('join', { cidrBlock: '100.64.0.0/16' });
-    this.subnet('ovn-default', { cidrBlock: '10.16.0.0/16' });
+  constructor() {
     this.bench.put('nodes', { metadata: { name: 'n1' }, spec: {}, status: { addresses: [{ type: 'InternalIP', address: '192.168.1.11' }] } });
     this.namespace('shop');
     this.bench.settle();
@@ -72,45 +61,3 @@ export class PodScene {
     return this.bench.row('Logical_Switch_Port', port)?.['addresses'];
   }
 }
-
-/** The rules under test, over switches and pools as plain as can be where the rules of Subnets are not there. */
-function sceneRules(): readonly Rule[] {
-  return RULES.some(({ name }) => name === 'subnet-switch' || name === 'subnet-pool') ? RULES : [...RULES, ...bareNetwork];
-}
-
-const bareNetwork: readonly Rule[] = [
-  {
-    name: 'bare-switch',
-    over: (world) => keysOf(world.subnets),
-    run: (world, name) => {
-      const subnet = world.subnets.get(name);
-      const view = world.ask(subnetView, name);
-      if (subnet === undefined || view === undefined) return [];
-      const v4 = view.v4 === undefined ? {} : { v4: view.v4.cidr };
-      const v6 = view.v6 === undefined ? {} : { v6: view.v6.cidr };
-      const gateways = [view.v4, view.v6].flatMap((network) => (network === undefined ? [] : [network.gateway]));
-      return [
-        { kind: 'row', id: switchId(name), owner: subnetClaimant(subnet), rule: 'bare-switch', columns: { name } },
-        { kind: 'pool', subnet: name, ...v4, ...v6, gateways, excludeIps: subnet.spec.excludeIps ?? [], named: {} },
-      ];
-    },
-  },
-  {
-    name: 'bare-group',
-    over: (world) => pairsOf(keysOf(world.subnets), keysOf(world.nodes)),
-    run: (world, key) => {
-      const [name, node] = splitPair(key);
-      const subnet = world.subnets.get(name);
-      const group = subnetNodePortGroup(name, node);
-      return subnet === undefined ? [] : [{ kind: 'row', id: rowId('Port_Group', group), owner: subnetClaimant(subnet), rule: 'bare-group', columns: { name: group } }];
-    },
-  },
-  {
-    name: 'bare-router',
-    over: (world) => keysOf(world.vpcs),
-    run: (world, name) => {
-      const vpc = world.vpcs.get(name);
-      return vpc === undefined ? [] : [{ kind: 'row', id: rowId('Logical_Router', name), owner: vpcClaimant(vpc), rule: 'bare-router', columns: { name } }];
-    },
-  },
-];

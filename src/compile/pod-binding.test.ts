@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../testing/pod-scene.ts';
+import { objectId } from './output.ts';
+import { portId } from './pod-interface.ts';
 
 test('a pod gets its address, IP object, port and annotations', () => {
   const scene = new PodScene();
@@ -35,3 +37,99 @@ test('a pod gets its address, IP object, port and annotations', () => {
   });
   assert.deepEqual(scene.bench.row('Port_Group', 'node.n1')?.['ports'], ['Logical_Switch_Port/web.shop']);
 });
+
+test('the IP object comes first, then the row, then the annotations', () => {
+  const scene = new PodScene();
+  scene.pod('web');
+  scene.bench.compile();
+  const { desired } = scene.bench.compiler;
+  const wants = (): readonly string[] => [
+    ...desired.object(objectId('ips', 'web.shop')).map(({ kind }) => `ip ${kind}`),
+    ...(desired.row(portId('web.shop')) === undefined ? [] : ['row']),
+    ...desired.object(objectId('pods', 'shop/web')).map(() => 'annotations'),
+  ];
+  assert.deepEqual(wants(), ['ip create']);
+  scene.bench.put('ips', objectOf(scene, 'web.shop'));
+  scene.bench.compile();
+  assert.ok(wants().includes('row'));
+  assert.ok(!wants().includes('annotations'));
+  scene.bench.settle();
+  assert.ok(wants().includes('annotations'));
+});
+
+test('a pod without a node is allocated, and routed when it has one', () => {
+  const scene = new PodScene();
+  scene.pod('web', { node: '' });
+  scene.bench.settle();
+  assert.equal(scene.annotations('shop/web')['ovn.kubernetes.io/allocated'], 'true');
+  assert.equal(scene.annotations('shop/web')['ovn.kubernetes.io/routed'], undefined);
+  assert.equal(scene.bench.object('ips', 'web.shop')?.spec['nodeName'], '');
+  scene.bench.edit('pods', 'shop/web', { nodeName: 'n1' });
+  scene.bench.settle();
+  assert.equal(scene.annotations('shop/web')['ovn.kubernetes.io/routed'], 'true');
+  assert.equal(scene.bench.object('ips', 'web.shop')?.spec['nodeName'], 'n1');
+  assert.equal(scene.bench.object('ips', 'web.shop')?.metadata.labels?.['ovn.kubernetes.io/node-name'], 'n1');
+});
+
+test('a pod in the host network has nothing', () => {
+  const scene = new PodScene();
+  scene.pod('agent', { spec: { hostNetwork: true } });
+  scene.bench.settle();
+  assert.deepEqual([scene.bench.object('ips', 'agent.shop'), scene.stations('agent.shop'), scene.annotations('shop/agent')], [undefined, undefined, {}]);
+});
+
+test('a port follows the annotations that shape it', () => {
+  const scene = new PodScene();
+  scene.pod('web', {
+    annotations: {
+      'ovn.kubernetes.io/ip_address': '10.16.3.4',
+      'ovn.kubernetes.io/mac_address': '0A:00:00:00:00:07',
+      'ovn.kubernetes.io/port_security': 'true',
+      'ovn.kubernetes.io/port_vips': '10.16.0.99',
+      'ovn.kubernetes.io/security_groups': 'front,back',
+      'ovn.kubernetes.io/layer2_forward': 'true',
+    },
+  });
+  scene.bench.settle();
+  const row = scene.bench.row('Logical_Switch_Port', 'web.shop');
+  assert.deepEqual(row?.['addresses'], ['0a:00:00:00:00:07 10.16.3.4', 'unknown']);
+  assert.deepEqual(row?.['port_security'], ['0a:00:00:00:00:07 10.16.3.4 10.16.0.99']);
+  const externalIds = row?.['external_ids'] as Record<string, string>;
+  assert.equal(externalIds['security_groups'], 'front/back');
+  assert.equal(externalIds['associated_sg_front'], 'true');
+  assert.equal(externalIds['attach-vips'], 'true');
+  assert.equal(scene.annotations('shop/web')['ovn.kubernetes.io/mac_address'], '0a:00:00:00:00:07');
+});
+
+test('dual stack writes both families, IPv4 first', () => {
+  const scene = new PodScene();
+  scene.subnet('red', { cidrBlock: '10.20.0.0/24,fd00:20::/120', namespaces: ['shop'] });
+  scene.pod('web');
+  scene.pod('six', { annotations: { 'ovn.kubernetes.io/ip_family': 'ipv6' } });
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/web'), '10.20.0.2,fd00:20::2');
+  assert.equal(scene.addressOf('shop/six'), 'fd00:20::3');
+  assert.equal(scene.annotations('shop/web')['ovn.kubernetes.io/cidr'], '10.20.0.0/24,fd00:20::/120');
+  assert.match(String((scene.stations('web.shop') as string[])[0]), / 10\.20\.0\.2 fd00:20::2$/);
+});
+
+test('a fresh controller plans nothing', () => {
+  const scene = new PodScene();
+  scene.statefulSet('db', 2);
+  for (const name of ['a', 'b', 'c']) scene.pod(name);
+  scene.pod('db-0', { statefulSet: 'db' });
+  scene.pod('db-1', { statefulSet: 'db' });
+  scene.bench.settle();
+  scene.bench.vanish('pods', 'shop/db-1');
+  scene.bench.settle();
+  const fresh = scene.bench.restarted();
+  fresh.settle();
+  assert.equal(fresh.writes, 0);
+});
+
+/** The IP object as the rules want it made. */
+function objectOf(scene: PodScene, name: string): { readonly metadata: { readonly name: string } } {
+  const output = scene.bench.compiler.desired.object(objectId('ips', name)).find(({ kind }) => kind === 'create');
+  assert.ok(output?.kind === 'create');
+  return output.object as unknown as { readonly metadata: { readonly name: string } };
+}

@@ -3,6 +3,17 @@
  */
 import { builtinObjects, globalOptions } from './builtins.ts';
 import type { Rule } from './compiler.ts';
+import { ipLifecycle } from './ip-lifecycle.ts';
+import { namespaceAnnotations } from './namespace-annotations.ts';
+import { nodeJoin } from './node-join.ts';
+import { nodePolicy } from './node-policy.ts';
+import { nodePortGroups } from './node-port-group.ts';
+import { podAddress } from './pod-address.ts';
+import { podAnnotations } from './pod-annotations.ts';
+import { podIp } from './pod-ip.ts';
+import { podPort } from './pod-port.ts';
+import { reservedIp } from './reserved-ip.ts';
+import { retainedPort } from './retained-port.ts';
 import { subnetAcls } from './subnet-acls.ts';
 import { subnetDhcp } from './subnet-dhcp.ts';
 import { distributedGateway, subnetCentralizedGateway } from './subnet-gateway.ts';
@@ -14,6 +25,7 @@ import { subnetRoutes } from './subnet-routes.ts';
 import { subnetSpecDefaults, subnetUnsupported } from './subnet-spec.ts';
 import { subnetStatus, subnetUsageStatus } from './subnet-status.ts';
 import { subnetSwitch } from './subnet-switch.ts';
+import { podUnserved, unserved } from './unserved.ts';
 import { vpcLifecycle, vpcSpecDefaults } from './vpc-lifecycle.ts';
 import { vpcLoadBalancers } from './vpc-load-balancers.ts';
 import { vpcPeering } from './vpc-peering.ts';
@@ -51,4 +63,21 @@ export const NETWORK_RULES: readonly Rule[] = [
   subnetLifecycle,
 ];
 
-export const RULES: readonly Rule[] = [...NETWORK_RULES];
+/** Who uses the network: pods, nodes, and what they hold. */
+export const MEMBER_RULES: readonly Rule[] = [
+  nodeJoin,
+  nodePortGroups,
+  nodePolicy,
+  namespaceAnnotations,
+  podAddress,
+  podIp,
+  podPort,
+  podAnnotations,
+  ipLifecycle,
+  retainedPort,
+  reservedIp,
+  unserved,
+  podUnserved,
+];
+
+export const RULES: readonly Rule[] = [...NETWORK_RULES, ...MEMBER_RULES];

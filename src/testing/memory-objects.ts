@@ -69,6 +69,15 @@ export class MemoryObjects {
     return [...(this.#table(resource)?.entries() ?? [])].map(([key]) => key).toSorted();
   }
 
+  /** Takes over all objects of another World. */
+  load(other: World): void {
+    const from = tablesOf(other);
+    for (const [resource, table] of Object.entries(tablesOf(this.#world))) {
+      for (const [key, object] of from[resource as keyof typeof from]?.entries() ?? []) table.set(key, object);
+    }
+    this.#serial = 1_000_000;
+  }
+
   /** `kubectl apply`, with the spec replaced as a whole. Each new object is a second younger than the last. */
   put(resource: ResourceName, input: ObjectInput): TestObject {
     const table = this.#need(resource);
@@ -187,6 +196,11 @@ export class MemoryObjects {
     if (table === undefined) throw new Error(`the World has no table of ${resource}`);
     return table;
   }
+}
+
+function tablesOf({ vpcs, subnets, ips, ipPools, pods, namespaces, nodes, statefulSets }: World): Partial<Record<ResourceName, Table<TestObject>>> {
+  const tables: unknown = { vpcs, subnets, ips, ippools: ipPools, pods, namespaces, nodes, statefulsets: statefulSets };
+  return tables as Partial<Record<ResourceName, Table<TestObject>>>;
 }
 
 function withFinalizers(object: TestObject, patches: readonly PatchOutput[]): TestObject {

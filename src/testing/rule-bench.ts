@@ -50,6 +50,7 @@ export class RuleBench {
   readonly conflicts = new Map<RowId, string>();
   readonly #objects: MemoryObjects;
   readonly #notices: TestEvent[] = [];
+  readonly #rules: readonly Rule[];
 
   readonly #options: BenchOptions;
 
@@ -58,7 +59,8 @@ export class RuleBench {
     this.northbound = options.after?.northbound ?? new MemoryNorthbound();
     this.world = new World({ ...DEFAULT_SETTINGS, ...options.settings });
     this.#objects = new MemoryObjects(this.world);
-    this.compiler = new Compiler(this.world, options.rules ?? RULES, ({ error }) => {
+    this.#rules = options.rules ?? RULES;
+    this.compiler = new Compiler(this.world, this.#rules, ({ error }) => {
       throw error;
     });
     this.allocation = new MemoryAllocation(this.world, this.compiler.desired);

@@ -30,7 +30,7 @@ function installPackages() {
   const installed = join(root, 'node_modules', '.package-lock.json');
   if (existsSync(installed) && statSync(lock).mtimeMs <= statSync(installed).mtimeMs) return;
   say('installing Node packages (npm ci)');
-  if (runNpm(['ci']) !== 0) fail('npm ci failed; its own message is above');
+  if (runNpm(['ci', '--loglevel=error']) !== 0) fail('npm ci failed; its own message is above');
 }
 
 /** npm is kept off the Node that lies in the very folder it is about to replace. */

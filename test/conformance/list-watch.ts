@@ -1,8 +1,9 @@
 /** What `src/kube` relies upon, asked of an API server: the same questions to every one that we run on. */
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { KubeClient } from '../../src/kube/client.ts';
 import { connectionFromKubeconfig } from '../../src/kube/connection.ts';
 import type { Delta } from '../../src/kube/delta.ts';
@@ -22,8 +23,14 @@ export interface ConformanceServer {
   /** Path of an administrator's kubeconfig. */
   readonly kubeconfig: string;
   stop(): Promise<void>;
-  /** Ends the API server as a crash does and starts it again over the same data; where left out, those tests are not defined. */
-  readonly crash?: { down(): Promise<void>; up(): Promise<void> };
+}
+
+/** A server that keeps its data through a crash. */
+export interface DurableServer extends ConformanceServer {
+  /** Ends the API server as a crash does. */
+  crash(): Promise<void>;
+  /** Starts it again over the same data. */
+  recover(): Promise<void>;
 }
 
 interface Thing extends KubeObject {
@@ -53,14 +60,17 @@ const definition = (resource: Resource): KubeObject & { spec: object } => ({
   },
 });
 
-export function listWatchSuite(name: string, startServer: () => Promise<ConformanceServer>): void {
+const thing = (name: string, spec: Readonly<Record<string, unknown>> = {}): Thing => ({ metadata: { name, namespace: NS }, spec });
+const named = (name: string): { namespace: string; name: string } => ({ namespace: NS, name });
+
+export function listWatchSuite<S extends ConformanceServer>(
+  name: string, startServer: () => Promise<S>, more: (suite: Suite<S>) => void = () => {},
+): void {
   describe(`Kubernetes edge on ${name}`, () => {
-    let server: ConformanceServer;
+    let server: S;
     let client: KubeClient;
     const open: { close(): Promise<void> }[] = [];
 
-    const thing = (thingName: string, spec: Readonly<Record<string, unknown>> = {}): Thing => ({ metadata: { name: thingName, namespace: NS }, spec });
-    const named = (thingName: string): { namespace: string; name: string } => ({ namespace: NS, name: thingName });
     const cacheOf = (options: Partial<ListWatchOptions<Thing>> = {}): ListWatchCache<Thing> => {
       const cache = new ListWatchCache<Thing>({ client, resource: THINGS, namespace: NS, backoffMs: [50, 500], ...options }).start();
       open.push(cache);
@@ -310,14 +320,12 @@ export function listWatchSuite(name: string, startServer: () => Promise<Conforma
       recorder.record({ target: { resource: NAMESPACES, name: NS }, type: 'Normal', reason: 'ClusterScoped', message: 'kept in default' });
       await recorder.idle();
       assert.deepEqual(recorder.counters, { created: 2, bumped: 1, coalesced: 2, dropped: 0 });
-      const kubectl = (...args: string[]): string => {
-        const run = spawnSync('kubectl', [`--kubeconfig=${server.kubeconfig}`, ...args], { encoding: 'utf8' });
-        assert.equal(run.status, 0, run.stderr);
-        return run.stdout;
-      };
-      const events = kubectl('get', 'events', '-n', NS, '--no-headers', '--field-selector', 'involvedObject.name=subject');
+      const kubectl = async (...args: string[]): Promise<string> =>
+        (await promisify(execFile)('kubectl', [`--kubeconfig=${server.kubeconfig}`, ...args], { timeout: 30_000 })).stdout;
+      const events = await kubectl('get', 'events', '-n', NS, '--no-headers', '--field-selector', 'involvedObject.name=subject');
       assert.match(events, /^\S+ +Warning +Tested +configmap\/subject +the subject was tested\n$/);
-      assert.match(kubectl('describe', 'configmap', 'subject', '-n', NS), /Warning +Tested +\S+ \(x3 over \S+\) +conformance +the subject was tested/);
+      const described = await kubectl('describe', 'configmap', 'subject', '-n', NS);
+      assert.match(described, /Warning +Tested +\S+ \(x3 over \S+\) +conformance +the subject was tested/);
       const inDefault = await client.list(EVENTS, { namespace: 'default', fieldSelector: `involvedObject.name=${NS}` });
       assert.equal(inDefault.items.length, 1);
       await recorder.close();
@@ -342,30 +350,40 @@ export function listWatchSuite(name: string, startServer: () => Promise<Conforma
       await until('the watch to see it free', () => watching.state.kind === 'free');
     });
 
-    test('an API server that crashes costs time and nothing else', { timeout: 120_000 }, async (context) => {
-      const { crash } = server;
-      if (crash === undefined) return context.skip('this server cannot be crashed and started over the same data');
-      await client.create(THINGS, thing('stays'));
-      await client.create(THINGS, thing('goes'));
-      const deltas: string[] = [];
-      const cache = cacheOf({ backoffMs: [50, 500] });
-      await cache.untilSynced();
-      cache.onDelta((batch: readonly Delta<Thing>[]) => deltas.push(...batch.map((delta) => `${delta.type} ${delta.object.metadata.name}`)));
-      const writer = new KubeWriter({ client, attempts: 60, backoffMs: [50, 1_000] });
-      await crash.down();
-      await until('the loss to be noticed', () => cache.state === 'stale');
-      assert.equal(cache.size, 2);
-      const writes = Promise.all([
-        writer.submit({ resource: THINGS, ...named('goes'), lane: 'object', operation: { kind: 'delete' } }),
-        writer.submit({ resource: THINGS, ...named('comes'), lane: 'object', operation: { kind: 'create', object: thing('comes') } }),
-      ]);
-      await crash.up();
-      assert.deepEqual((await writes).map((result) => (result.ok ? 'ok' : result.error.code)), ['ok', 'ok']);
-      await until('both changes', () => deltas.length === 2, 30_000);
-      assert.deepEqual(deltas.toSorted(), ['delete goes', 'upsert comes']);
-      await until('a current cache', () => cache.state === 'synced', 30_000);
-      assert.deepEqual([...cache.keys()].toSorted(), [`${NS}/comes`, `${NS}/stays`]);
-      await writer.close();
-    });
+    more({ server: () => server, client: () => client, cacheOf });
+  });
+}
+
+/** What further tests get of the suite; valid once a test runs. */
+export interface Suite<S extends ConformanceServer> {
+  readonly server: () => S;
+  readonly client: () => KubeClient;
+  readonly cacheOf: (options?: Partial<ListWatchOptions<Thing>>) => ListWatchCache<Thing>;
+}
+
+/** For servers that outlive a crash. */
+export function crashTests({ server, client, cacheOf }: Suite<DurableServer>): void {
+  test('an API server that crashes costs time and nothing else', { timeout: 120_000 }, async () => {
+    await client().create(THINGS, thing('stays'));
+    await client().create(THINGS, thing('goes'));
+    const deltas: string[] = [];
+    const cache = cacheOf({ backoffMs: [50, 500] });
+    await cache.untilSynced();
+    cache.onDelta((batch: readonly Delta<Thing>[]) => deltas.push(...batch.map((delta) => `${delta.type} ${delta.object.metadata.name}`)));
+    const writer = new KubeWriter({ client: client(), attempts: 60, backoffMs: [50, 1_000] });
+    await server().crash();
+    await until('the loss to be noticed', () => cache.state === 'stale');
+    assert.equal(cache.size, 2);
+    const writes = Promise.all([
+      writer.submit({ resource: THINGS, ...named('goes'), lane: 'object', operation: { kind: 'delete' } }),
+      writer.submit({ resource: THINGS, ...named('comes'), lane: 'object', operation: { kind: 'create', object: thing('comes') } }),
+    ]);
+    await server().recover();
+    assert.deepEqual((await writes).map((result) => (result.ok ? 'ok' : result.error.code)), ['ok', 'ok']);
+    await until('both changes', () => deltas.length === 2, 30_000);
+    assert.deepEqual(deltas.toSorted(), ['delete goes', 'upsert comes']);
+    await until('a current cache', () => cache.state === 'synced', 30_000);
+    assert.deepEqual([...cache.keys()].toSorted(), [`${NS}/comes`, `${NS}/stays`]);
+    await writer.close();
   });
 }

@@ -20,21 +20,34 @@ const v6 = { cidrBlock: 'fd00:10:16::/64', gateway: 'fd00:10:16::1' }
 const dual = { cidrBlock: '10.0.0.0/8,fd00:10:16::/64', gateway: '10.0.0.1,fd00:10:16::1' }
 
 export async function run(): Promise<readonly Row[]> {
-  const rows: Row[] = []
-  for (const [name, subnet, families, count] of [
+  const cases = [
     ['v4', v4, 1, 65_000],
     ['v6', v6, 1, 65_000],
     ['dual', dual, 2, 65_000],
     ['v4, a million held', v4, 1, 1_000_000],
     ['dual, a million held', dual, 2, 500_000],
-  ] as const) {
-    measure(name, subnet, families, 20_000)
-    rows.push(...measure(name, subnet, families, count))
-    // Between two measurements the event loop turns, so that garbage of the one is not collected in the other.
-    await new Promise(setImmediate)
+  ] as const
+  const rows: Row[] = []
+  for (const [name, subnet, families, count] of cases) {
+    const runs: Row[][] = []
+    for (let n = 0; n < (count > 100_000 ? 1 : repeats); n++) {
+      runs.push(measure(name, subnet, families, count))
+      // The event loop turns between two measurements, as it does between two turns of a controller.
+      await new Promise(setImmediate)
+    }
+    rows.push(...best(runs))
   }
-  rows.push(...fragmented(50_000))
-  return rows
+  return [...rows, ...best(Array.from({ length: repeats }, () => fragmented(50_000)))]
+}
+
+const repeats = 5
+
+/** Of several runs the best of each row: the machine is shared, and only ever makes a run slower. */
+function best(runs: readonly (readonly Row[])[]): Row[] {
+  return (runs[0] ?? []).map((row, index) => {
+    const values = runs.map((run) => run[index]?.value ?? row.value)
+    return { ...row, value: row.unit === 'addresses/s' ? Math.max(...values) : Math.min(...values) }
+  })
 }
 
 function measure(name: string, subnet: { cidrBlock: string; gateway: string }, families: number, count: number): Row[] {

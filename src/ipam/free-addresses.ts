@@ -126,8 +126,7 @@ export class FreeAddresses {
     let { zone, cursor } = state
     for (; zone < state.zones.length; zone++, cursor = undefined) {
       const index = state.zones[zone] as number
-      const last = this.#zones.lastOf(index)
-      for (let offset = cursor ?? this.#zones.firstOf(index); offset <= last; offset = nextOffset(offset)) {
+      for (let offset = cursor ?? this.#zones.firstOf(index); this.#zones.reaches(index, offset); offset = nextOffset(offset)) {
         if (held.find(offset) !== none || (freed.size > 0 && freed.find(offset) !== none)) continue
         if (settled) {
           state.zone = zone

@@ -52,7 +52,7 @@ export class Holding {
   enrol(holder: Holder, claimant?: number): number {
     const known = this.holds.find(holder.kind, holder.key)
     if (known === none) return this.holds.addHolder(holder, claimant)
-    this.#redeclare(known, holder)
+    if (!this.holds.declares(known, holder)) this.#redeclare(known, holder)
     return known
   }
 
@@ -191,7 +191,7 @@ export class Holding {
       return [...names].filter((name) => holds.findClaimant(name) !== none && this.#isIn(subnet, holds.findClaimant(name))).length
     }
     const counts = new Map([...subnets].map((subnet) => [subnet, present(subnet)]))
-    if (!holds.redeclare(holder, declared)) return
+    holds.redeclare(holder, declared)
     for (const [subnet, count] of counts) {
       subnet.claimants += present(subnet) - count
       subnet.holdersRevision++

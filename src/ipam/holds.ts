@@ -61,16 +61,17 @@ export class Holds {
     return id
   }
 
-  /** True where a known holder now declares something else (claimant, group, rank); taken over. */
-  redeclare(id: number, holder: Holder): boolean {
-    const before = this.describe(id)
-    if (before.claimant === holder.claimant && before.share === holder.share && before.rank === holder.rank) return false
+  /** True where a known holder declares just that. */
+  declares(id: number, { claimant, share, rank }: Holder): boolean {
+    return this.#names[this.#claimant[id] as number] === claimant && this.share(id) === share && this.#rank[id] === (rank ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** A known holder now declares another claimant, group or rank. */
+  redeclare(id: number, holder: Holder): void {
     this.#declare(id, holder)
-    if (before.claimant !== holder.claimant) {
-      this.#leaveClaimant(id)
-      this.#joinClaimant(id, holder.claimant, this.findClaimant(holder.claimant))
-    }
-    return true
+    if (this.#names[this.#claimant[id] as number] === holder.claimant) return
+    this.#leaveClaimant(id)
+    this.#joinClaimant(id, holder.claimant, this.findClaimant(holder.claimant))
   }
 
   /** Forgets a holder that has no hold. */

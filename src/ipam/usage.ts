@@ -128,17 +128,16 @@ function rangesOf(
     const giveAvailable = countsAsAvailable(zone)
     const allCounted = space.heldIn(index) === space.countedIn(index)
     const first = space.zones.firstOf(index)
-    const last = space.zones.lastOf(index)
     let from = first
     for (; next < sorted.length; next++) {
       const offset = sorted[next] as Offset
-      if (offset > last) break
+      if (!space.zones.reaches(index, offset)) break
       if (offset < first) continue
       if (giveAvailable && offset > from) available.add(from, previousOffset(offset))
       from = nextOffset(offset)
       if (giveUsing && (allCounted || space.isCounted(space.held.find(offset)))) using.add(offset, offset)
     }
-    if (giveAvailable && from <= last) available.add(from, last)
+    if (giveAvailable && space.zones.reaches(index, from)) available.add(from, space.zones.lastOf(index))
   }
   return { availableRange: available.toString(), usingRange: using.toString() }
 }

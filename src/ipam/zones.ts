@@ -66,6 +66,11 @@ export class Zones {
     return this.#bounds[index]?.[1] ?? none
   }
 
+  /** True where an offset does not lie beyond the end of a zone. */
+  reaches(index: number, offset: Offset): boolean {
+    return typeof offset === 'number' ? offset <= (this.#lasts[index] as number) : offset <= (this.all[index] as Zone).last
+  }
+
   /** Number of addresses in a zone. */
   size(index: number): bigint {
     const zone = this.all[index]

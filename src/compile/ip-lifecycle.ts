@@ -5,6 +5,7 @@
 import type { IP } from '../api/ip.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import { blockedSentence } from '../blockers/graph.ts';
+import { isReserved } from '../world/claimants.ts';
 import { keysOf } from '../world/domain.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
@@ -27,6 +28,8 @@ export const ipLifecycle: Rule = {
 function staying(ip: IP, holder: IpHolder): readonly Output[] {
   const { name, uid } = ip.metadata;
   if (holder.kind === 'nobody') return [{ kind: 'delete', resource: 'ips', key: name, uid }];
+  // A request has no finalizer until it has an address: that is what tells it from an object which lost its holder.
+  if (holder.kind === 'reservation' && !isReserved(ip)) return [];
   const freed = holder.kind === 'reservation' && ip.metadata.annotations?.[kilnAnnotation.podUid] !== undefined;
   return [{ ...patchOf(ip), finalizer: true, ...(freed && { annotations: { [kilnAnnotation.podUid]: null } }), withoutConditions: ['DeletionBlocked'] }];
 }

@@ -1,0 +1,67 @@
+/** One suite for every API server: the laboratory's and the real one must answer alike. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe } from 'node:test';
+import { collectionCases } from './cases/collections.ts';
+import { customResourceCases } from './cases/custom-resources.ts';
+import { discoveryCases } from './cases/discovery.ts';
+import { kubectlCases } from './cases/kubectl.ts';
+import { lifecycleCases } from './cases/lifecycle.ts';
+import { objectCases } from './cases/objects.ts';
+import { patchCases } from './cases/patches.ts';
+import { podCases } from './cases/pods.ts';
+import { watchCases } from './cases/watches.ts';
+import { at } from './context.ts';
+import type { Holder } from './context.ts';
+import { HttpsClient } from './https-client.ts';
+import { Kubectl, until } from './kubectl.ts';
+import { definition, GROUP, WIDGETS } from './widgets.ts';
+
+export interface ServerUnderTest {
+  readonly kubeconfigPath: string;
+  stop(): Promise<void>;
+}
+
+/** Declares the suite for one server. Cases that need a newer server than this one name its first version and are skipped. */
+export function apiServerSuite(name: string, start: () => Promise<ServerUnderTest>): void {
+  describe(name, () => {
+    const holder: Holder = { current: undefined };
+    let server: ServerUnderTest | undefined;
+    let cache = '';
+
+    before(async () => {
+      server = await start();
+      cache = await mkdtemp(join(tmpdir(), 'kiln-kubectl-'));
+      const http = await HttpsClient.fromKubeconfig(server.kubeconfigPath);
+      const kubectl = new Kubectl(server.kubeconfigPath, cache);
+      const minor = Number.parseInt(String((await http.get('/version')).body['minor']), 10);
+      holder.current = { kubectl, http, kubeconfigPath: server.kubeconfigPath, minor };
+      for (const crd of [definition('widgets', 'Widget', 'Cluster'), definition('kits', 'Kit', 'Namespaced'), definition('plains', 'Plain', 'Cluster', false)]) {
+        const reply = await http.send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd);
+        if (reply.status !== 201) throw new Error(`CustomResourceDefinition: ${reply.text}`);
+      }
+      await until('the definitions are served', async () => {
+        const replies = await Promise.all([http.get(WIDGETS), http.get(`/apis/${GROUP}/v1/kits`), http.get(`/apis/${GROUP}/v1/plains`)]);
+        return replies.every((reply) => reply.status === 200);
+      });
+      await until('the default namespace is there', async () => at((await http.get('/api/v1/namespaces/default')).body, 'status', 'phase') === 'Active');
+    });
+
+    after(async () => {
+      holder.current?.http.close();
+      await server?.stop();
+      if (cache !== '') await rm(cache, { recursive: true, force: true });
+    });
+
+    describe('discovery', () => discoveryCases(holder));
+    describe('objects', () => objectCases(holder));
+    describe('patches', () => patchCases(holder));
+    describe('lists', () => collectionCases(holder));
+    describe('watches', () => watchCases(holder));
+    describe('custom resources', () => customResourceCases(holder));
+    describe('pods', () => podCases(holder));
+    describe('lifecycles', () => lifecycleCases(holder));
+    describe('kubectl', () => kubectlCases(holder));
+  });
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Holder } from '../context.ts';
+import { at, configMap, conformance, message, newNamespace, pod, version } from '../context.ts';
+import type { Fields, RawReply } from '../https-client.ts';
+
+function names(reply: RawReply): unknown[] {
+  return (reply.body['items'] as Fields[]).map((item) => at(item, 'metadata', 'name'));
+}
+
+export function collectionCases(holder: Holder): void {
+  const filled = async (count: number): Promise<string> => {
+    const { http } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    const path = `/api/v1/namespaces/${namespace}/configmaps`;
+    for (let index = 0; index < count; index++) await http.send('POST', path, configMap(`c${index}`, {}, { labels: { parity: index % 2 === 0 ? 'even' : 'odd', index: String(index) } }));
+    return path;
+  };
+
+  test('lists are in order and carry a resourceVersion', async () => {
+    const { http } = conformance(holder);
+    const path = await filled(3);
+    const reply = await http.get(path);
+    assert.equal(reply.body['kind'], 'ConfigMapList');
+    assert.deepEqual(names(reply).filter((name) => name !== 'kube-root-ca.crt'), ['c0', 'c1', 'c2']);
+    assert.match(version(reply), /^\d+$/);
+    assert.equal(at(reply.body, 'metadata', 'continue'), undefined);
+  });
+
+  test('an empty list has items', async () => {
+    const { http } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    assert.deepEqual((await http.get(`/api/v1/namespaces/${namespace}/secrets?labelSelector=no=thing`)).body['items'], []);
+  });
+
+  test('label selectors', async () => {
+    const { http } = conformance(holder);
+    const path = await filled(4);
+    const select = async (selector: string): Promise<unknown[]> => names(await http.get(`${path}?labelSelector=${encodeURIComponent(selector)}`)).filter((name) => name !== 'kube-root-ca.crt');
+    assert.deepEqual(await select('parity=even'), ['c0', 'c2']);
+    assert.deepEqual(await select('parity==even,index!=0'), ['c2']);
+    assert.deepEqual(await select('index in (1, 3)'), ['c1', 'c3']);
+    assert.deepEqual(await select('parity,index notin (1,3)'), ['c0', 'c2']);
+    assert.deepEqual(await select('!parity'), []);
+    assert.deepEqual(await select('index>1'), ['c2', 'c3']);
+    const broken = await http.get(`${path}?labelSelector=${encodeURIComponent('=a')}`);
+    assert.equal(broken.status, 400);
+  });
+
+  test('field selectors', async () => {
+    const { http } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    const path = `/api/v1/namespaces/${namespace}/pods`;
+    await http.send('POST', path, pod('here'));
+    await http.send('POST', path, { ...pod('there'), spec: { ...(pod('there')['spec'] as Fields), nodeName: 'node-x' } });
+    const select = async (selector: string): Promise<unknown[]> => names(await http.get(`${path}?fieldSelector=${encodeURIComponent(selector)}`));
+    assert.deepEqual(await select('metadata.name=here'), ['here']);
+    assert.deepEqual(await select('spec.nodeName=node-x'), ['there']);
+    assert.deepEqual(await select('spec.nodeName='), ['here']);
+    assert.deepEqual(await select('status.phase!=Pending'), []);
+    assert.deepEqual(await select('spec.nodeName!=node-x,status.phase=Pending'), ['here']);
+    const unknown = await http.get(`${path}?fieldSelector=spec.dnsPolicy%3DDefault`);
+    assert.equal(unknown.status, 400);
+    assert.match(message(unknown), /field label not supported: spec\.dnsPolicy/);
+    await http.send('DELETE', `${path}/there?gracePeriodSeconds=0`);
+  });
+
+  test('chunks show one moment', async () => {
+    const { http } = conformance(holder);
+    const path = await filled(5);
+    const selector = 'labelSelector=parity';
+    const first = await http.get(`${path}?limit=2&${selector}`);
+    assert.deepEqual(names(first), ['c0', 'c1']);
+    await http.send('DELETE', `${path}/c3`);
+    await http.send('POST', path, configMap('c25', {}, { labels: { parity: 'odd' } }));
+    const second = await http.get(`${path}?limit=2&${selector}&continue=${encodeURIComponent(String(at(first.body, 'metadata', 'continue')))}`);
+    assert.deepEqual(names(second), ['c2', 'c3']);
+    assert.equal(version(second), version(first));
+    const third = await http.get(`${path}?limit=2&${selector}&continue=${encodeURIComponent(String(at(second.body, 'metadata', 'continue')))}`);
+    assert.deepEqual(names(third), ['c4']);
+    assert.equal(at(third.body, 'metadata', 'continue'), undefined);
+    const plain = await http.get('/api/v1/namespaces?limit=1');
+    assert.ok(Number(at(plain.body, 'metadata', 'remainingItemCount')) > 0);
+    const broken = await http.get(`${path}?limit=2&continue=nonsense`);
+    assert.equal(broken.status, 400);
+  });
+
+  test('a version from the future times out', async () => {
+    const { http } = conformance(holder);
+    const path = await filled(1);
+    const ahead = String(BigInt(version(await http.get(path))) + 1_000_000n);
+    const reply = await http.get(`${path}?resourceVersion=${ahead}`);
+    assert.equal(reply.status, 504);
+    assert.equal(reply.body['reason'], 'Timeout');
+    assert.match(message(reply), /Too large resource version/);
+    assert.equal((await http.get(`${path}?resourceVersion=abc`)).status >= 400, true);
+  });
+
+  test('a collection is deleted by selector', async () => {
+    const { http } = conformance(holder);
+    const path = await filled(4);
+    const reply = await http.send('DELETE', `${path}?labelSelector=parity%3Deven`);
+    assert.equal(reply.status, 200);
+    assert.deepEqual(names(await http.get(`${path}?labelSelector=parity`)), ['c1', 'c3']);
+  });
+
+  test('tables', async () => {
+    const { http } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    const path = `/api/v1/namespaces/${namespace}/pods`;
+    await http.send('POST', path, pod('p'));
+    const reply = await http.get(path, { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' });
+    assert.equal(reply.body['kind'], 'Table');
+    assert.equal(reply.body['apiVersion'], 'meta.k8s.io/v1');
+    const columns = (reply.body['columnDefinitions'] as Fields[]).map((column) => [column['name'], column['type'], column['priority']]);
+    assert.deepEqual(columns, [
+      ['Name', 'string', 0], ['Ready', 'string', 0], ['Status', 'string', 0], ['Restarts', conformance(holder).minor >= 22 ? 'string' : 'integer', 0], ['Age', 'string', 0],
+      ['IP', 'string', 1], ['Node', 'string', 1], ['Nominated Node', 'string', 1], ['Readiness Gates', 'string', 1],
+    ]);
+    const row = (reply.body['rows'] as Fields[])[0];
+    assert.deepEqual((row?.['cells'] as unknown[]).slice(0, 3), ['p', '0/1', 'Pending']);
+    assert.equal(at(row, 'object', 'kind'), 'PartialObjectMetadata');
+    assert.equal(at(row, 'object', 'metadata', 'name'), 'p');
+    const one = await http.get(`${path}/p`, { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' });
+    assert.equal(one.body['kind'], 'Table');
+  });
+
+  test('metadata alone', async () => {
+    const { http } = conformance(holder);
+    const path = await filled(1);
+    const list = await http.get(path, { Accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' });
+    assert.equal(list.body['kind'], 'PartialObjectMetadataList');
+    assert.equal(at(list.body, 'items', 0, 'data'), undefined);
+    const one = await http.get(`${path}/c0`, { Accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' });
+    assert.equal(one.body['kind'], 'PartialObjectMetadata');
+    assert.equal((await http.get(path, { Accept: 'text/html' })).status, 406);
+  });
+}

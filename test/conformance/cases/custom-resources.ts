@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Holder } from '../context.ts';
+import { at, conformance, fresh, message, needs, newNamespace } from '../context.ts';
+import type { Fields } from '../https-client.ts';
+import { until } from '../kubectl.ts';
+import { definition, GROUP, KITS, kit, widget, WIDGETS } from '../widgets.ts';
+
+const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+export function customResourceCases(holder: Holder): void {
+  const refused = async (fields: Fields): Promise<{ readonly text: string; readonly causes: readonly Fields[]; readonly name: string }> => {
+    const name = fresh('bad');
+    const reply = await conformance(holder).http.send('POST', WIDGETS, widget(name, fields));
+    assert.equal(reply.status, 422, reply.text);
+    assert.equal(reply.body['reason'], 'Invalid');
+    assert.equal(at(reply.body, 'details', 'kind'), 'Widget');
+    return { text: message(reply), causes: at(reply.body, 'details', 'causes') as Fields[], name };
+  };
+
+  test('a definition becomes established', async () => {
+    const { http } = conformance(holder);
+    const crd = await http.get(`${CRDS}/widgets.${GROUP}`);
+    const conditions = at(crd.body, 'status', 'conditions') as Fields[];
+    const established = conditions.find((condition) => condition['type'] === 'Established');
+    assert.deepEqual([established?.['status'], established?.['reason'], established?.['message']], ['True', 'InitialNamesAccepted', 'the initial names have been accepted']);
+    assert.deepEqual(at(crd.body, 'status', 'storedVersions'), ['v1']);
+    assert.equal(at(crd.body, 'status', 'acceptedNames', 'kind'), 'Widget');
+    assert.equal(at(crd.body, 'spec', 'conversion', 'strategy'), 'None');
+    assert.equal(at(crd.body, 'spec', 'names', 'listKind'), 'WidgetList');
+  });
+
+  test('a wrong definition is refused', async () => {
+    const { http } = conformance(holder);
+    const named = definition('gadgets', 'Gadget', 'Cluster');
+    const wrong = await http.send('POST', CRDS, { ...named, metadata: { name: 'other.lab.example.com' } });
+    assert.equal(wrong.status, 422);
+    assert.match(message(wrong), /metadata\.name: Invalid value: "other\.lab\.example\.com": must be spec\.names\.plural\+"\."\+spec\.group/);
+    const untyped = structuredClone(named);
+    delete (at(untyped, 'spec', 'versions', 0, 'schema', 'openAPIV3Schema', 'properties', 'spec', 'properties', 'cidr') as Fields)['type'];
+    const structural = await http.send('POST', CRDS, untyped);
+    assert.equal(structural.status, 422);
+    assert.match(message(structural), /spec\.versions\[0\]\.schema\.openAPIV3Schema\.properties\[spec\]\.properties\[cidr\]\.type: Required value: must not be empty for specified object fields/);
+  });
+
+  test('defaults are filled in, unknown fields dropped', async () => {
+    const { http } = conformance(holder);
+    const name = fresh('pruned');
+    const created = await http.send('POST', WIDGETS, { ...widget(name, { unknown: 1, ports: [{ port: 80, other: true }], extra: { any: { thing: 1 } }, labels: { a: 'b' } }), more: {} });
+    assert.equal(created.status, 201, created.text);
+    assert.deepEqual(created.body['spec'], { cidr: '10.0.0.0/16', mode: 'routed', replicas: 1, ports: [{ port: 80, protocol: 'TCP' }], extra: { any: { thing: 1 } }, labels: { a: 'b' } });
+    assert.equal(created.body['more'], undefined);
+  });
+
+  test('a null gives way to a default, stays where it may, and is refused elsewhere', async () => {
+    const { http } = conformance(holder);
+    const created = await http.send('POST', WIDGETS, widget(fresh('null'), { mode: null, optional: null }));
+    assert.equal(created.status, 201, created.text);
+    assert.equal(at(created.body, 'spec', 'mode'), 'routed');
+    assert.equal(at(created.body, 'spec', 'optional'), null);
+    const { text } = await refused({ mtu: null });
+    assert.match(text, /spec\.mtu: Invalid value: "null": spec\.mtu in body must be of type integer: "null"$/);
+  });
+
+  test('wrong types', async () => {
+    const { text, name, causes } = await refused({ mtu: 'big' });
+    assert.equal(text, `Widget.lab.example.com "${name}" is invalid: spec.mtu: Invalid value: "string": spec.mtu in body must be of type integer: "string"`);
+    assert.equal(causes[0]?.['field'], 'spec.mtu');
+    assert.match((await refused({ tags: 'one' })).text, /spec\.tags: Invalid value: "string": spec\.tags in body must be of type array: "string"$/);
+    assert.match((await refused({ enabled: 'yes' })).text, /spec\.enabled: Invalid value: "string": spec\.enabled in body must be of type boolean: "string"$/);
+    assert.match((await refused({ cidr: 5 })).text, /spec\.cidr: Invalid value: "integer": spec\.cidr in body must be of type string: "integer"$/);
+    assert.match((await refused({ labels: { a: 1 } })).text, /spec\.labels\.a: Invalid value: "integer": spec\.labels\.a in body must be of type string: "integer"$/);
+    assert.match((await refused({ ports: [{ port: 'x' }] })).text, /spec\.ports\[0\]\.port: Invalid value: "string": spec\.ports\[0\]\.port in body must be of type integer: "string"$|spec\.ports\.port: Invalid value: "string": spec\.ports\.port in body must be of type integer: "string"$/);
+    assert.match((await refused({ port: true })).text, /spec\.port: Invalid value: "boolean": spec\.port in body must be of type integer,string: "boolean"/);
+  });
+
+  test('enums, bounds, lengths, patterns', async () => {
+    const enumerated = await refused({ protocol: 'IPv5' });
+    assert.equal(enumerated.text, `Widget.lab.example.com "${enumerated.name}" is invalid: spec.protocol: Unsupported value: "IPv5": supported values: "IPv4", "IPv6", "Dual"`);
+    assert.equal(enumerated.causes[0]?.['reason'], 'FieldValueNotSupported');
+    assert.equal(enumerated.causes[0]?.['message'], 'Unsupported value: "IPv5": supported values: "IPv4", "IPv6", "Dual"');
+    assert.match((await refused({ mtu: 1 })).text, /spec\.mtu: Invalid value: 1: spec\.mtu in body should be greater than or equal to 68$/);
+    assert.match((await refused({ mtu: 70000 })).text, /spec\.mtu: Invalid value: 70000: spec\.mtu in body should be less than or equal to 65535$/);
+    assert.match((await refused({ pattern: 'ABC' })).text, /spec\.pattern: Invalid value: "ABC": spec\.pattern in body should match '\^\[a-z\]\+\$'$/);
+    assert.match((await refused({ short: 'x' })).text, /spec\.short: Invalid value: "x": spec\.short in body should be at least 2 chars long$/);
+    assert.match((await refused({ pattern: 'abcdefghijk' })).text, /spec\.pattern: (Too long: may not be (longer than 8|more than 8 bytes)|Invalid value: "abcdefghijk": spec\.pattern in body should be at most 8 chars long)$/);
+    assert.match((await refused({ tags: ['a', 'b', 'c', 'd'] })).text, /spec\.tags: (Too many: 4: must have at most 3 items|Invalid value: .*spec\.tags in body should have at most 3 items)$/);
+  });
+
+  test('what is required, and several faults at once', async () => {
+    const { http } = conformance(holder);
+    const name = fresh('bad');
+    const missing = await http.send('POST', WIDGETS, { apiVersion: `${GROUP}/v1`, kind: 'Widget', metadata: { name }, spec: {} });
+    assert.equal(message(missing), `Widget.lab.example.com "${name}" is invalid: spec.cidr: Required value`);
+    assert.equal(at(missing.body, 'details', 'causes', 0, 'reason'), 'FieldValueRequired');
+    const { text } = await refused({ protocol: 'IPv5', mtu: 1 });
+    assert.match(text, /is invalid: \[spec\.(mtu|protocol): .*, spec\.(mtu|protocol): .*\]$/);
+  });
+
+  test('status and spec are written apart', async () => {
+    const { http } = conformance(holder);
+    const name = fresh('split');
+    const created = await http.send('POST', WIDGETS, { ...widget(name), status: { available: 5 } });
+    assert.equal(created.body['status'], undefined);
+    const status = await http.patch(`${WIDGETS}/${name}/status`, 'merge-patch', { status: { available: 7 }, spec: { mtu: 9000 }, metadata: { labels: { no: 'thing' } } });
+    assert.deepEqual(status.body['status'], { available: 7 });
+    assert.equal(at(status.body, 'spec', 'mtu'), undefined);
+    assert.equal(at(status.body, 'metadata', 'labels'), undefined);
+    assert.equal(at(status.body, 'metadata', 'generation'), 1);
+    const main = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', { status: { available: 9 }, spec: { mtu: 1400 } });
+    assert.deepEqual(main.body['status'], { available: 7 });
+    assert.equal(at(main.body, 'metadata', 'generation'), 2);
+    const labelled = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', { metadata: { labels: { a: 'b' } } });
+    assert.equal(at(labelled.body, 'metadata', 'generation'), 2);
+    const put = await http.send('PUT', `${WIDGETS}/${name}/status`, { ...labelled.body, status: { available: 1, conditions: [{ type: 'Ready', status: 'True' }] } });
+    assert.equal(put.status, 200, put.text);
+    assert.equal(at((await http.get(`${WIDGETS}/${name}/status`)).body, 'status', 'available'), 1);
+  });
+
+  test('without a status subresource the status is a field', async () => {
+    const { http } = conformance(holder);
+    const path = `/apis/${GROUP}/v1/plains`;
+    const name = fresh('plain');
+    const created = await http.send('POST', path, { apiVersion: `${GROUP}/v1`, kind: 'Plain', metadata: { name }, spec: { cidr: 'x' }, status: { available: 1 } });
+    assert.deepEqual(created.body['status'], { available: 1 });
+    const patched = await http.patch(`${path}/${name}`, 'merge-patch', { status: { available: 2 } });
+    assert.equal(at(patched.body, 'metadata', 'generation'), 2);
+    assert.equal((await http.patch(`${path}/${name}/status`, 'merge-patch', { status: { available: 3 } })).status, 404);
+  });
+
+  test('numbers are kept as an API server can keep them', async () => {
+    const { http } = conformance(holder);
+    const name = fresh('big');
+    await http.send('POST', WIDGETS, widget(name));
+    const patch = async (status: string): Promise<string> => (await http.send('PATCH', `${WIDGETS}/${name}/status`, `{"status":${status}}`, { 'Content-Type': 'application/merge-patch+json' })).text;
+    assert.match(await patch('{"used":9007199254740993}'), /"used":9007199254740993[,}]/);
+    assert.match(await patch('{"used":9223372036854775807}'), /"used":9223372036854775807[,}]/);
+    assert.match(await patch('{"used":-9223372036854775808}'), /"used":-9223372036854775808[,}]/);
+    assert.match(await patch('{"available":18446744073709551614}'), /"available":18446744073709552000[,}]/);
+    assert.match(await patch('{"available":1.5}'), /"available":1\.5[,}]/);
+    assert.match(await patch('{"available":79228162514264337593543950336}'), /"available":7\.922816251426434e\+28[,}]/);
+    const read = await http.get(`${WIDGETS}/${name}`);
+    assert.match(read.text, /"used":-9223372036854775808[,}]/);
+    const again = await http.send('PUT', `${WIDGETS}/${name}`, read.text);
+    assert.equal(at(again.body, 'metadata', 'resourceVersion'), at(read.body, 'metadata', 'resourceVersion'));
+  });
+
+  test('int or string', async () => {
+    const { http } = conformance(holder);
+    assert.equal(at((await http.send('POST', WIDGETS, widget(fresh('ios'), { port: 80 }))).body, 'spec', 'port'), 80);
+    assert.equal(at((await http.send('POST', WIDGETS, widget(fresh('ios'), { port: 'http' }))).body, 'spec', 'port'), 'http');
+  });
+
+  test('unknown fields: strict refuses, warn warns, ignore is silent', async (context) => {
+    if (!needs(holder, 27, context)) return;
+    const { http } = conformance(holder);
+    const body = widget(fresh('strict'), { unknown: 1 });
+    const strict = await http.send('POST', `${WIDGETS}?fieldValidation=Strict`, body);
+    assert.equal(strict.status, 400);
+    assert.equal(message(strict), 'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.unknown"');
+    const warned = await http.send('POST', `${WIDGETS}?fieldValidation=Warn`, body);
+    assert.equal(warned.status, 201);
+    assert.equal(warned.headers['warning'], '299 - "unknown field \\"spec.unknown\\""');
+    const ignored = await http.send('POST', `${WIDGETS}?fieldValidation=Ignore`, widget(fresh('strict'), { unknown: 1 }));
+    assert.equal(ignored.status, 201);
+    assert.equal(ignored.headers['warning'], undefined);
+    assert.equal((await http.send('POST', `${WIDGETS}?fieldValidation=Sometimes`, body)).status >= 400, true);
+  });
+
+  test('scale', async () => {
+    const { http } = conformance(holder);
+    const name = fresh('scaled');
+    await http.send('POST', WIDGETS, widget(name, { replicas: 2 }));
+    const scale = await http.get(`${WIDGETS}/${name}/scale`);
+    assert.equal(scale.body['kind'], 'Scale');
+    assert.equal(at(scale.body, 'spec', 'replicas'), 2);
+    const put = await http.send('PUT', `${WIDGETS}/${name}/scale`, { ...scale.body, spec: { replicas: 5 } });
+    assert.equal(at(put.body, 'spec', 'replicas'), 5);
+    const read = await http.get(`${WIDGETS}/${name}`);
+    assert.equal(at(read.body, 'spec', 'replicas'), 5);
+    assert.equal(at(read.body, 'metadata', 'generation'), 2);
+  });
+
+  test('namespaced kinds are listed over all namespaces', async () => {
+    const { http } = conformance(holder);
+    const [one, two] = [await newNamespace(holder), await newNamespace(holder)];
+    await http.send('POST', KITS(one), kit('k'));
+    await http.send('POST', KITS(two), kit('k'));
+    const all = (await http.get(`/apis/${GROUP}/v1/kits`)).body['items'] as Fields[];
+    assert.deepEqual(all.filter((item) => [one, two].includes(String(at(item, 'metadata', 'namespace')))).length, 2);
+    assert.equal(((await http.get(KITS(one))).body['items'] as Fields[]).length, 1);
+  });
+
+  test('printer columns', async () => {
+    const { http } = conformance(holder);
+    const name = fresh('row');
+    await http.send('POST', WIDGETS, widget(name, { mtu: 1400, tags: ['a', 'b'] }));
+    await http.patch(`${WIDGETS}/${name}/status`, 'merge-patch', { status: { conditions: [{ type: 'Other', status: 'False' }, { type: 'Ready', status: 'True' }] } });
+    const reply = await http.get(`${WIDGETS}/${name}`, { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' });
+    const columns = (reply.body['columnDefinitions'] as Fields[]).map((column) => [column['name'], column['type'], column['priority']]);
+    assert.deepEqual(columns, [['Name', 'string', 0], ['CIDR', 'string', 0], ['MTU', 'integer', 0], ['Ready', 'string', 0], ['Tags', 'string', 1], ['Age', 'date', 0]]);
+    const cells = at(reply.body, 'rows', 0, 'cells') as unknown[];
+    assert.deepEqual(cells.slice(0, 5), [name, '10.0.0.0/16', 1400, 'True', '["a","b"]']);
+    assert.match(String(cells[5]), /^\d+s$/);
+  });
+
+  test('a definition goes with its objects', async () => {
+    const { http } = conformance(holder);
+    await http.send('POST', CRDS, definition('goers', 'Goer', 'Cluster'));
+    const path = `/apis/${GROUP}/v1/goers`;
+    await until('it is served', async () => (await http.get(path)).status === 200);
+    await until('it takes objects', async () => (await http.send('POST', path, { apiVersion: `${GROUP}/v1`, kind: 'Goer', metadata: { name: 'held', finalizers: ['example.com/hold'] }, spec: { cidr: 'x' } })).status === 201);
+    await http.send('POST', path, { apiVersion: `${GROUP}/v1`, kind: 'Goer', metadata: { name: 'free' }, spec: { cidr: 'x' } });
+    const deleted = await http.send('DELETE', `${CRDS}/goers.${GROUP}`);
+    assert.equal(deleted.status, 200);
+    await until('the free one is gone', async () => (await http.get(`${path}/free`)).status === 404);
+    await until('the held one is being deleted', async () => at((await http.get(`${path}/held`)).body, 'metadata', 'deletionTimestamp') !== undefined);
+    const terminating = at((await http.get(`${CRDS}/goers.${GROUP}`)).body, 'status', 'conditions') as Fields[];
+    assert.ok(terminating.some((condition) => condition['type'] === 'Terminating' && condition['status'] === 'True'));
+    await http.patch(`${path}/held`, 'merge-patch', { metadata: { finalizers: null } });
+    await until('the definition is gone', async () => (await http.get(`${CRDS}/goers.${GROUP}`)).status === 404, 30_000);
+    await until('its path is gone', async () => (await http.get(path)).status === 404, 30_000);
+  });
+
+  test('a definition that changes is served changed', async () => {
+    const { http } = conformance(holder);
+    await http.send('POST', CRDS, definition('movers', 'Mover', 'Cluster'));
+    const path = `/apis/${GROUP}/v1/movers`;
+    await until('it is served', async () => (await http.get(path)).status === 200);
+    const patched = await http.patch(`${CRDS}/movers.${GROUP}`, 'json-patch', [{ op: 'add', path: '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/fresh', value: { type: 'string' } }]);
+    assert.equal(patched.status, 200, patched.text);
+    await until('the new field is kept', async () => {
+      const reply = await http.send('POST', path, { apiVersion: `${GROUP}/v1`, kind: 'Mover', metadata: { name: fresh('m') }, spec: { cidr: 'x', fresh: 'kept' } });
+      return at(reply.body, 'spec', 'fresh') === 'kept';
+    });
+    await http.send('DELETE', `${CRDS}/movers.${GROUP}`);
+  });
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Holder } from '../context.ts';
+import { at, configMap, conformance, fresh, newNamespace, version } from '../context.ts';
+import type { WatchedEvent } from '../https-client.ts';
+import { until } from '../kubectl.ts';
+import { widget, WIDGETS } from '../widgets.ts';
+
+function shown(events: readonly WatchedEvent[]): string[] {
+  return events.filter((event) => event.type !== 'BOOKMARK').map((event) => `${event.type} ${String(at(event.object, 'metadata', 'name'))}`).filter((line) => !line.endsWith('kube-root-ca.crt'));
+}
+
+export function watchCases(holder: Holder): void {
+  test('a watch from a list sees every later change once, in order', async () => {
+    const { http } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    const path = `/api/v1/namespaces/${namespace}/configmaps`;
+    await http.send('POST', path, configMap('before'));
+    const list = await http.get(path);
+    await http.send('POST', path, configMap('one'));
+    const watch = await http.watch(`${path}?watch=true&resourceVersion=${version(list)}`);
+    assert.equal(watch.status, 200);
+    await http.patch(`${path}/one`, 'merge-patch', { data: { a: '1' } });
+    await http.send('DELETE', `${path}/one`);
+    await until('three events came', () => shown(watch.events).length >= 3);
+    assert.deepEqual(shown(watch.events), ['ADDED one', 'MODIFIED one', 'DELETED one']);
+    const versions = watch.events.map((event) => BigInt(String(at(event.object, 'metadata', 'resourceVersion'))));
+    assert.ok(versions.every((value, index) => index === 0 || value > (versions[index - 1] ?? 0n)));
+    assert.deepEqual(at(watch.events.filter((event) => event.type === 'DELETED')[0]?.object, 'data'), { a: '1' });
+    watch.stop();
+  });
+
+  test('a watch from 0 or from nothing begins with what is there', async () => {
+    const { http } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    const path = `/api/v1/namespaces/${namespace}/secrets`;
+    for (const name of ['a', 'b']) await http.send('POST', path, { apiVersion: 'v1', kind: 'Secret', metadata: { name, labels: { mine: 'yes' } } });
+    for (const from of ['', '&resourceVersion=0']) {
+      const watch = await http.watch(`${path}?watch=true&labelSelector=mine${from}`);
+      await until('both are shown', () => shown(watch.events).length >= 2);
+      assert.deepEqual(shown(watch.events).toSorted(), ['ADDED a', 'ADDED b']);
+      watch.stop();
+    }
+  });
+
+  test('what comes to match is added, what ceases to match is deleted', async () => {
+    const { http } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    const path = `/api/v1/namespaces/${namespace}/configmaps`;
+    await http.send('POST', path, configMap('one', {}, { labels: { show: 'no' } }));
+    const watch = await http.watch(`${path}?watch=true&labelSelector=show%3Dyes&resourceVersion=${version(await http.get(path))}`);
+    await http.patch(`${path}/one`, 'merge-patch', { metadata: { labels: { show: 'yes' } } });
+    await http.patch(`${path}/one`, 'merge-patch', { data: { a: '1' } });
+    const last = await http.patch(`${path}/one`, 'merge-patch', { metadata: { labels: { show: 'no' } } });
+    await http.send('DELETE', `${path}/one`);
+    await http.send('POST', path, configMap('end', {}, { labels: { show: 'yes' } }));
+    await until('the last one is shown', () => shown(watch.events).includes('ADDED end'));
+    assert.deepEqual(shown(watch.events), ['ADDED one', 'MODIFIED one', 'DELETED one', 'ADDED end']);
+    assert.equal(at(watch.events.filter((event) => event.type === 'DELETED')[0]?.object, 'metadata', 'resourceVersion'), version(last));
+    watch.stop();
+  });
+
+  test('a watch of one name', async () => {
+    const { http } = conformance(holder);
+    const name = fresh('named');
+    const list = await http.get(WIDGETS);
+    const watch = await http.watch(`${WIDGETS}?watch=true&fieldSelector=metadata.name%3D${name}&resourceVersion=${version(list)}`);
+    await http.send('POST', WIDGETS, widget(fresh('unnamed')));
+    await http.send('POST', WIDGETS, widget(name));
+    await until('it is shown', () => watch.events.length > 0);
+    assert.deepEqual(shown(watch.events), [`ADDED ${name}`]);
+    watch.stop();
+  });
+
+  test('timeoutSeconds ends it, bookmarks tell how far it was', async () => {
+    const { http } = conformance(holder);
+    const path = '/api/v1/namespaces';
+    const list = await http.get(path);
+    const watch = await http.watch(`${path}?watch=true&allowWatchBookmarks=true&timeoutSeconds=3&resourceVersion=${version(list)}`);
+    const started = Date.now();
+    await watch.ended;
+    assert.ok(Date.now() - started < 10_000);
+    const bookmarks = watch.events.filter((event) => event.type === 'BOOKMARK');
+    assert.ok(bookmarks.length > 0, 'no bookmark came');
+    assert.ok(BigInt(String(at(bookmarks.at(-1)?.object, 'metadata', 'resourceVersion'))) >= BigInt(version(list)));
+    assert.equal(at(bookmarks[0]?.object, 'kind'), 'Namespace');
+  });
+
+  test('a version that is no number is refused', async () => {
+    const { http } = conformance(holder);
+    const reply = await http.get(`${WIDGETS}?watch=true&resourceVersion=abc`);
+    assert.ok(reply.status >= 400, String(reply.status));
+  });
+
+  test('watched tables send their columns once', async () => {
+    const { http } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    const path = `/api/v1/namespaces/${namespace}/configmaps`;
+    const watch = await http.watch(`${path}?watch=true&resourceVersion=${version(await http.get(path))}`, { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' });
+    await http.send('POST', path, configMap('one', { a: '1' }));
+    await http.send('POST', path, configMap('two'));
+    await until('both came', () => watch.events.filter((event) => ['one', 'two'].includes(String(at(event.object, 'rows', 0, 'cells', 0)))).length === 2);
+    const [first, second] = watch.events;
+    assert.equal(at(first?.object, 'kind'), 'Table');
+    assert.ok((at(first?.object, 'columnDefinitions') as unknown[]).length > 0);
+    assert.equal(((at(second?.object, 'columnDefinitions') ?? []) as unknown[]).length, 0);
+    watch.stop();
+  });
+
+  test('a custom resource is watched like any other', async () => {
+    const { http } = conformance(holder);
+    const name = fresh('seen');
+    const watch = await http.watch(`${WIDGETS}?watch=true&resourceVersion=${version(await http.get(WIDGETS))}`);
+    await http.send('POST', WIDGETS, widget(name));
+    await http.patch(`${WIDGETS}/${name}/status`, 'merge-patch', { status: { available: 3 } });
+    await http.send('DELETE', `${WIDGETS}/${name}`);
+    await until('all came', () => shown(watch.events).some((line) => line === `DELETED ${name}`));
+    assert.deepEqual(shown(watch.events).filter((line) => line.endsWith(name)), [`ADDED ${name}`, `MODIFIED ${name}`, `DELETED ${name}`]);
+    watch.stop();
+  });
+}

@@ -1,0 +1,76 @@
+/** What every case is given: the server under test, through kubectl and through plain HTTPS. */
+import type { TestContext } from 'node:test';
+import type { HttpsClient, Fields, RawReply } from './https-client.ts';
+import type { Kubectl } from './kubectl.ts';
+
+export interface Conformance {
+  readonly kubectl: Kubectl;
+  readonly http: HttpsClient;
+  readonly kubeconfigPath: string;
+  /** Of the server: 20 for v1.20. */
+  readonly minor: number;
+}
+
+/** Set before the first case runs. */
+export interface Holder {
+  current: Conformance | undefined;
+}
+
+export function conformance(holder: Holder): Conformance {
+  if (holder.current === undefined) throw new Error('the server under test has not started');
+  return holder.current;
+}
+
+/** Skips a case that needs a newer API server than the one under test. */
+export function needs(holder: Holder, minor: number, context: TestContext): boolean {
+  if (conformance(holder).minor >= minor) return true;
+  context.skip(`first in Kubernetes 1.${minor}`);
+  return false;
+}
+
+let counter = 0;
+
+/** A name of its own for each case, so that cases do not meet. */
+export function fresh(prefix: string): string {
+  counter += 1;
+  return `${prefix}-${process.pid}-${counter}`;
+}
+
+/** The value at a path, `undefined` where there is none. */
+export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+  let here = value;
+  for (const key of path) {
+    if (typeof here !== 'object' || here === null) return undefined;
+    here = (here as Fields)[key];
+  }
+  return here;
+}
+
+export function message(reply: RawReply): string {
+  return String(at(reply.body, 'message'));
+}
+
+export function version(reply: { readonly body: Fields }): string {
+  return String(at(reply.body, 'metadata', 'resourceVersion'));
+}
+
+export async function newNamespace(holder: Holder): Promise<string> {
+  const name = fresh('case');
+  const { http } = conformance(holder);
+  const reply = await http.send('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  if (reply.status !== 201) throw new Error(`namespace ${name}: ${reply.status} ${reply.text}`);
+  return name;
+}
+
+export function configMap(name: string, data: Record<string, string> = {}, metadata: Fields = {}): Fields {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...metadata }, data };
+}
+
+export function pod(name: string, metadata: Fields = {}): Fields {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, ...metadata },
+    spec: { automountServiceAccountToken: false, containers: [{ name: 'main', image: 'registry.example/app:1' }] },
+  };
+}

@@ -1,0 +1,82 @@
+/** The real kubectl, as a person types it. */
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface KubectlResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export class Kubectl {
+  readonly #environment: NodeJS.ProcessEnv;
+
+  constructor(kubeconfigPath: string, cacheDir: string) {
+    this.#environment = { ...process.env, KUBECONFIG: kubeconfigPath, KUBECACHEDIR: cacheDir };
+  }
+
+  /** Runs to the end whatever its exit code; `input` is its standard input. */
+  async run(args: readonly string[], input?: string, environment: NodeJS.ProcessEnv = {}): Promise<KubectlResult> {
+    return new Promise((resolve) => {
+      const child = execFile('kubectl', args, { env: { ...this.#environment, ...environment }, timeout: 60_000, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, stdout, stderr });
+      });
+      child.stdin?.on('error', () => undefined);
+      child.stdin?.end(input ?? '');
+    });
+  }
+
+  /** Its standard output. @throws Error when it fails. */
+  async ok(args: readonly string[], input?: string): Promise<string> {
+    const result = await this.run(args, input);
+    if (result.code !== 0) throw new Error(`kubectl ${args.join(' ')} failed with ${result.code}:\n${result.stderr}${result.stdout}`);
+    return result.stdout;
+  }
+
+  /** What it says when it fails. @throws Error when it does not. */
+  async fails(args: readonly string[], input?: string): Promise<string> {
+    const result = await this.run(args, input);
+    if (result.code === 0) throw new Error(`kubectl ${args.join(' ')} was expected to fail, and printed:\n${result.stdout}`);
+    return result.stderr.trim();
+  }
+
+  /** Runs `kubectl edit` with an editor that applies one sed expression. */
+  async edit(args: readonly string[], expression: string): Promise<KubectlResult> {
+    const directory = await mkdtemp(join(tmpdir(), 'kiln-edit-'));
+    const editor = join(directory, 'editor.sh');
+    await writeFile(editor, `#!/bin/sh\nexec sed -i -e '${expression}' "$1"\n`, { mode: 0o755 });
+    return this.run(['edit', ...args], undefined, { EDITOR: editor, KUBE_EDITOR: editor });
+  }
+
+  /** Starts a command that goes on, such as `get -w`, and collects its lines. */
+  start(args: readonly string[]): { readonly lines: string[]; readonly stop: () => Promise<void> } {
+    const child = spawn('kubectl', args, { env: this.#environment, stdio: ['ignore', 'pipe', 'inherit'] });
+    const lines: string[] = [];
+    let rest = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      const parts = (rest + chunk.toString('utf8')).split('\n');
+      rest = parts.pop() ?? '';
+      lines.push(...parts);
+    });
+    const ended = new Promise<void>((resolve) => void child.once('close', () => resolve()));
+    return {
+      lines,
+      stop: async () => {
+        child.kill('SIGTERM');
+        await ended;
+      },
+    };
+  }
+}
+
+/** Waits until a condition holds. @throws Error after `timeoutMs`, naming what was waited for. */
+export async function until(what: string, condition: () => boolean | Promise<boolean>, timeoutMs = 15_000): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    if (await condition()) return;
+    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
+    await new Promise((resolve) => void setTimeout(resolve, 25));
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * `bind`: pods that exist before the clock starts, bound by a controller that starts anew, on a real kube-apiserver and a real OVN;
+ * beside the API server's own limit for the same number and kind of writes, measured in the same run.
+ */
+import { Controller } from '../src/controller/controller.ts';
+import { makeController, northboundSession } from '../src/cli/connect.ts';
+import { KubeClient } from '../src/kube/client.ts';
+import { connectionFromKubeconfig } from '../src/kube/connection.ts';
+import type { KubeObject, Resource } from '../src/kube/resource.ts';
+import { KubeTransport } from '../src/kube/transport.ts';
+import { installCrds } from '../src/lab/crd-installation.ts';
+import { StandInKubelet } from '../src/lab/kubelet/stand-in-kubelet.ts';
+import { OvnLab } from '../src/lab/ovn/ovn-lab.ts';
+import { RealCluster } from '../src/lab/real-cluster/real-cluster.ts';
+import { SILENT } from '../src/runtime/log.ts';
+import type { BenchRow } from './main.ts';
+
+const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
+const IPS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'ips', kind: 'IP', namespaced: false };
+
+interface AnnotatedPod extends KubeObject {
+  readonly metadata: KubeObject['metadata'] & { readonly annotations?: Readonly<Record<string, string>> };
+}
+
+export async function bind(count = 2_000, nodes = 4): Promise<BenchRow[]> {
+  const cluster = new RealCluster();
+  const ovn = new OvnLab();
+  await Promise.all([cluster.start(), ovn.start()]);
+  const client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: cluster.kubeconfig }), { connections: 64 }));
+  const controllerClient = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: cluster.kubeconfig }), { connections: 64 }));
+  const make = (): Controller => makeController(controllerClient, northboundSession({ ovnNb: ovn.nbEndpoint }, SILENT), SILENT, { collectionLimit: false, lease: { durationMs: 3_000, renewMs: 2_000, retryMs: 200 } });
+  try {
+    await installCrds(client, false);
+    const kubelet = new StandInKubelet({ client, nodes });
+    await kubelet.start();
+    await kubelet.stop();
+    const first = make();
+    first.start();
+    await first.untilQuiet();
+    await first.stop();
+
+    await inParallel(count, 64, (i) => client.create(PODS, pod(`bench-${i}`, kubelet.nodes[i % nodes]?.name ?? '')));
+
+    const controller = make();
+    const started = performance.now();
+    let leading = 0;
+    controller.start();
+    await new Promise<void>((done) => {
+      const look = setInterval(() => {
+        if (leading === 0 && controller.status.phase === 'leading') leading = performance.now();
+        let bound = 0;
+        for (const [, one] of controller.world.pods.entries()) if (one.metadata.annotations?.['ovn.kubernetes.io/routed'] === 'true') bound++;
+        if (bound < count) return;
+        clearInterval(look);
+        done();
+      }, 5);
+    });
+    const ended = performance.now();
+    await controller.untilQuiet();
+    const { transactions, rowsWritten } = controller.status;
+    await controller.stop();
+    await verify(client, ovn, count);
+
+    const sample = (await client.listAll<AnnotatedPod>(PODS, { namespace: 'default' }))[0];
+    const annotations = sample?.metadata.annotations ?? {};
+    const ip = (await client.listAll(IPS)).find(({ metadata }) => metadata.name === `${sample?.metadata.name ?? ''}.default`);
+    const limitStart = performance.now();
+    await inParallel(count, 64, async (i) => {
+      await client.create(IPS, copyOf(ip, `limit-${i}`));
+      await client.mergePatch(PODS, { namespace: 'default', name: `bench-${i}` }, { metadata: { annotations: Object.fromEntries(Object.keys(annotations).map((key) => [`limit.${key}`, annotations[key]])) } });
+    });
+    const limitMs = performance.now() - limitStart;
+    const bindMs = ended - leading;
+    return [
+      { name: 'pods bound per second, from leading to the last annotation', value: (count * 1_000) / bindMs, unit: 'pods/s' },
+      { name: 'the same, from the start of the controller', value: (count * 1_000) / (ended - started), unit: 'pods/s' },
+      { name: "the API server's own limit for the same writes (create IP, patch pod)", value: (count * 1_000) / limitMs, unit: 'pods/s' },
+      { name: 'share of that limit', value: (limitMs / bindMs) * 100, unit: '%' },
+      { name: 'transactions', value: transactions, unit: '' },
+      { name: 'rows written', value: rowsWritten, unit: '' },
+    ];
+  } finally {
+    await client.close();
+    await controllerClient.close();
+    await ovn.stop();
+    await cluster.stop();
+  }
+}
+
+/** What was measured must also be right: asked of the servers. */
+async function verify(client: KubeClient, ovn: OvnLab, count: number): Promise<void> {
+  const pods = await client.listAll<AnnotatedPod>(PODS, { namespace: 'default' });
+  const addresses = new Set(pods.map(({ metadata }) => metadata.annotations?.['ovn.kubernetes.io/ip_address']));
+  if (pods.length !== count || addresses.size !== count || addresses.has(undefined)) throw new Error(`${count} pods have ${addresses.size} different addresses`);
+  const ips = (await client.listAll(IPS)).filter(({ metadata }) => metadata.name.startsWith('bench-'));
+  const ports = (await ovn.nbctl('--bare', '--columns=name', 'find', 'Logical_Switch_Port', 'type=""')).split('\n').filter((name) => name.startsWith('bench-'));
+  if (ips.length !== count || ports.length !== count) throw new Error(`${ips.length} IP objects and ${ports.length} ports for ${count} pods`);
+}
+
+function pod(name: string, nodeName: string): KubeObject & { readonly spec: unknown } {
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default' }, spec: { nodeName, automountServiceAccountToken: false, terminationGracePeriodSeconds: 0, containers: [{ name: 'main', image: 'busybox' }] } };
+}
+
+function copyOf(ip: KubeObject | undefined, name: string): KubeObject {
+  const { spec, metadata } = ip as KubeObject & { readonly spec: unknown; readonly metadata: KubeObject['metadata'] & { readonly labels?: unknown; readonly annotations?: unknown } };
+  const { labels, annotations } = metadata;
+  return { apiVersion: 'kubeovn.io/v1', kind: 'IP', metadata: { name, labels, annotations, finalizers: metadata.finalizers }, spec } as KubeObject;
+}
+
+async function inParallel(count: number, width: number, run: (i: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  await Promise.all(Array.from({ length: width }, async () => {
+    while (next < count) await run(next++);
+  }));
+}

@@ -11,12 +11,12 @@ import type { Family } from '../net/address.ts';
 import { formatAddress, parseAddress } from '../net/address.ts';
 import type { Cidr } from '../net/cidr.ts';
 import { cidrContains, formatCidr, parseCidr } from '../net/cidr.ts';
-import { subnetNetworks } from './subnet-networks.ts';
-import { subnetView } from './subnet-view.ts';
+import { subnetBasics } from './subnet-basics.ts';
+import { askedNetworks } from './subnet-networks.ts';
 
 /** A sentence about what is in the way of the Subnet, or undefined. */
 export const subnetConflict: Query<string | undefined> = defineQuery('subnet-conflict', (world, name) => {
-  const view = world.ask(subnetView, name);
+  const view = world.ask(subnetBasics, name);
   if (view === undefined || !view.isOvn) return undefined;
   const vpc = world.vpcs.get(name);
   if (vpc !== undefined && vpc.metadata.creationTimestamp <= view.created) {
@@ -51,13 +51,13 @@ interface Claim {
 }
 
 function claimsOf(world: World, name: string): Claim[] {
-  const view = world.ask(subnetView, name);
+  const view = world.ask(subnetBasics, name);
   if (view === undefined || !view.isOvn) return [];
-  const { inPlace } = world.ask(subnetNetworks, name);
-  return familiesOf(view).flatMap((family) => {
-    const cidr = parseCidr(ofFamily(view, family)?.cidr ?? '');
+  const networks = world.ask(askedNetworks, name);
+  return familiesOf(networks).flatMap((family) => {
+    const cidr = parseCidr(ofFamily(networks, family)?.cidr ?? '');
     if (cidr === undefined) return [];
-    return [{ holder: name, node: false, cidr, vlan: view.vlan, rank: `${inPlace ? 1 : 2} ${view.created} ${view.uid}` }];
+    return [{ holder: name, node: false, cidr, vlan: view.vlan, rank: `${networks.inPlace ? 1 : 2} ${view.created} ${view.uid}` }];
   });
 }
 

@@ -5,7 +5,7 @@ import type { Finding } from '../api/finding.ts';
 import { subnetFindings as judge } from '../api/subnet-validation.ts';
 import type { Query } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
-import { subnetSpec } from './subnet-view.ts';
+import { subnetSpec } from './subnet-basics.ts';
 
 const NONE: readonly Finding[] = [];
 

@@ -33,18 +33,19 @@ export interface SubnetNetworks extends Dual<Network> {
   readonly inPlace: boolean;
 }
 
-export const NO_NETWORKS: SubnetNetworks = { pool: {}, outside: [], inPlace: false };
+const NO_NETWORKS: SubnetNetworks = { pool: {}, outside: [], inPlace: false };
 
 interface Interface {
   readonly cidr: Cidr;
   readonly gateway: Address;
 }
 
-export const subnetNetworks: Query<SubnetNetworks> = defineQuery('subnet-networks', (world, name) => {
+/** What the spec asks for, as far as addresses in use let it; of a spec that cannot be read, what is carried. */
+export const askedNetworks: Query<SubnetNetworks> = defineQuery('subnet-asked-networks', (world, name) => {
   const subnet = world.subnets.get(name);
   if (subnet === undefined) return NO_NETWORKS;
-  const asked = askedNetworks(subnet);
-  const carried = carriedNetworks(world, subnet);
+  const asked = askedOf(subnet);
+  const carried = carriedOf(world, subnet);
   if (asked === undefined) return inEffect(carried);
   const waits = ([4, 6] as const).map((family) => waitingFor(world, name, ofFamily(asked, family), ofFamily(carried, family)));
   const [v4, v6] = ([4, 6] as const).map((family, i) => ((waits[i] ?? []).length > 0 ? ofFamily(carried, family) : ofFamily(asked, family)));
@@ -59,8 +60,14 @@ export const subnetNetworks: Query<SubnetNetworks> = defineQuery('subnet-network
   };
 });
 
+/** What its router port carries, whatever the spec asks. */
+export const carriedNetworks: Query<SubnetNetworks> = defineQuery('subnet-carried-networks', (world, name) => {
+  const subnet = world.subnets.get(name);
+  return subnet === undefined ? NO_NETWORKS : inEffect(carriedOf(world, subnet));
+});
+
 /** What the spec asks for, with the gateway where it names none; undefined where it cannot be read. */
-function askedNetworks(subnet: Subnet): Dual<Interface> | undefined {
+function askedOf(subnet: Subnet): Dual<Interface> | undefined {
   const block = subnet.spec.cidrBlock ?? '';
   if (block === '') return (subnet.spec.vlan ?? '') === '' ? undefined : {};
   const cidrs = parseDualCidr(block);
@@ -78,7 +85,7 @@ function askedNetworks(subnet: Subnet): Dual<Interface> | undefined {
 }
 
 /** What its router port has now; nothing where it has none. */
-function carriedNetworks(world: World, subnet: Subnet): Dual<Interface> {
+function carriedOf(world: World, subnet: Subnet): Dual<Interface> {
   const port = rowId('Logical_Router_Port', routerToSwitchPort(world.vpcOf(subnet), subnet.metadata.name));
   const ownership = world.rows.state(port)?.ownership;
   if (ownership?.kind !== 'ours' || ownership.uid !== subnet.metadata.uid) return {};

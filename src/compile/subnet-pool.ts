@@ -9,9 +9,8 @@ import { keysOf } from '../world/domain.ts';
 import type { Query } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
-import { subnetNetworks } from './subnet-networks.ts';
-import { subnetAcceptance } from './subnet-ready.ts';
-import { subnetSpec, subnetView } from './subnet-view.ts';
+import { subnetAcceptance } from './subnet-acceptance.ts';
+import { subnetNetworks, subnetSpec, subnetView } from './subnet-view.ts';
 
 export const subnetPool: Rule = {
   name: 'subnet-pool',

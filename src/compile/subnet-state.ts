@@ -4,7 +4,7 @@
 import { blockersOf } from '../blockers/graph.ts';
 import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
-import { subnetAcceptance } from './subnet-ready.ts';
+import { subnetAcceptance } from './subnet-acceptance.ts';
 import type { SubnetView } from './subnet-view.ts';
 import { subnetView } from './subnet-view.ts';
 

@@ -8,12 +8,11 @@ import type { Rule } from './compiler.ts';
 import type { ConditionOutput, Json, PatchOutput } from './output.ts';
 import { subnetDhcpId } from './subnet-dhcp.ts';
 import { centralizedGateway } from './subnet-gateway.ts';
-import { subnetNetworks } from './subnet-networks.ts';
-import { isRunning, subnetAcceptance } from './subnet-ready.ts';
+import { subnetAcceptance } from './subnet-acceptance.ts';
 import { statedSubnet } from './subnet-state.ts';
 import { routerPortId } from './subnet-switch.ts';
 import type { SubnetView } from './subnet-view.ts';
-import { claimantOfSubnet, subnetView } from './subnet-view.ts';
+import { claimantOfSubnet, isRunning, subnetNetworks, subnetView } from './subnet-view.ts';
 import { isOurs } from './vpc-view.ts';
 
 /** Longest list of names that a condition gives. */

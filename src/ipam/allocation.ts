@@ -88,6 +88,7 @@ function take(subnet: SubnetState, holder: Holder, claimant: number, chosen: rea
   const id = holding.enrol(holder, claimant)
   const had = holds.firstHoldOf(id) !== none
   for (const [space, offset] of chosen) holding.attach(id, subnet, space, offset)
+  // A holder that is new has nothing to let go of; one that got nothing at all is not kept.
   if (had || chosen.length === 0) {
     holding.detachWhere(id, (hold) => {
       const wanted = chosen.find(([space]) => space.id === holds.spaceOf(hold))

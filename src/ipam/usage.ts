@@ -3,13 +3,13 @@
  * pool. Subnet.status and IPPool.status take them as they are.
  */
 
-import { formatAddress, formatV4 } from '../net/address.ts'
 import type { Family } from '../net/address.ts'
 import type { Dual } from '../net/dual.ts'
 import { IntervalSet } from '../net/interval-set.ts'
 import type { Interval } from '../net/interval-set.ts'
 import { nextOffset, previousOffset } from './offset.ts'
 import type { Offset } from './offset.ts'
+import { RangeText } from './range-text.ts'
 import type { Space, SubnetState } from './space.ts'
 import type { Zone } from './zones.ts'
 
@@ -139,47 +139,5 @@ function rangesOf(
     }
     if (giveAvailable && space.zones.reaches(index, from)) available.add(from, space.zones.lastOf(index))
   }
-  return { availableRange: available.toString(), usingRange: using.toString() }
-}
-
-/** Ranges as Kube-OVN writes them, made from stretches that come in ascending order; those that touch become one. */
-class RangeText {
-  readonly #parts: string[] = []
-  readonly #family: Family
-  readonly #origin: bigint
-  /** The origin of IPv4 as a number. */
-  readonly #start: number
-  #first: Offset | undefined
-  #last: Offset = 0
-
-  constructor(family: Family, origin: bigint) {
-    this.#family = family
-    this.#origin = origin
-    this.#start = Number(origin)
-  }
-
-  add(first: Offset, last: Offset): void {
-    if (this.#first === undefined || nextOffset(this.#last) !== first) {
-      this.#flush()
-      this.#first = first
-    }
-    this.#last = last
-  }
-
-  toString(): string {
-    this.#flush()
-    this.#first = undefined
-    return this.#parts.join(',')
-  }
-
-  #flush(): void {
-    if (this.#first === undefined) return
-    const from = this.#format(this.#first)
-    this.#parts.push(this.#first === this.#last ? from : `${from}-${this.#format(this.#last)}`)
-  }
-
-  #format(offset: Offset): string {
-    if (this.#family === 4 && typeof offset === 'number') return formatV4(this.#start + offset)
-    return formatAddress({ family: this.#family, value: this.#origin + BigInt(offset) })
-  }
+  return { availableRange: available.finish(), usingRange: using.finish() }
 }

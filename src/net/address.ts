@@ -35,11 +35,6 @@ export function formatAddress(address: Address): AddressText {
   return address.family === 4 ? formatV4(Number(address.value)) : formatV6(address.value)
 }
 
-/** Canonical text of an IPv4 address from its 32 bits as a number: the way for many of them. */
-export function formatV4(value: number): AddressText {
-  return `${(value >>> 24) & 255}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}` as AddressText
-}
-
 /** The canonical spelling of an address text, or undefined where it names no address. */
 export function canonicalAddress(text: string): AddressText | undefined {
   const address = parseAddress(text)
@@ -140,6 +135,10 @@ function groupsOf(text: string, endsAddress: boolean): number[] | undefined {
     groups.push(Math.floor(quad / 65536), quad % 65536)
   }
   return groups
+}
+
+function formatV4(value: number): AddressText {
+  return `${(value >>> 24) & 255}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}` as AddressText
 }
 
 function formatV6(value: bigint): AddressText {

@@ -5,10 +5,11 @@
  *   npm test -- unit                  one step: types, lint, layering, unit, or a folder of test/
  *   npm test -- src/net               the tests below a folder, or one test file
  */
+import { join } from 'node:path';
 import { selectSteps, type Step } from './testing/steps.ts';
 import { add, forbidSkips, NOTHING, type Tally } from './testing/tally.ts';
 
-process.chdir(new URL('..', import.meta.url).pathname);
+process.chdir(join(import.meta.dirname, '..'));
 
 async function runStep(step: Step): Promise<Tally> {
   console.log(`\n── ${step.name} ${'─'.repeat(Math.max(0, 70 - step.name.length))}`);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onPath } from '../../src/lab/programs/executable.ts';
@@ -8,8 +8,7 @@ import { run } from './run.ts';
 
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
-/** True where packages can be had from Debian's archive or a relative's. */
-export function hasApt(): boolean {
+function hasApt(): boolean {
   return onPath('apt-get') !== undefined;
 }
 
@@ -18,15 +17,21 @@ export async function installPackages(packages: readonly string[], purpose: stri
   const command = `apt-get install --no-install-recommends ${packages.join(' ')}`;
   if (!hasApt()) throw new SetupError(`${purpose} is missing: install the equivalents of the Debian packages ${packages.join(', ')}`);
   if (process.getuid?.() !== 0) throw new SetupError(`${purpose} is missing: run \`sudo ${command}\`, then this again`);
+  if (!listsAreFresh) await aptGet(['update'], 'updating the package lists (apt-get update)');
+  listsAreFresh = true;
+  await aptGet(['install', '-y', '--no-install-recommends', ...packages], `installing ${packages.join(', ')}`);
+}
+
+let listsAreFresh = false;
+
+async function aptGet(args: readonly string[], what: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-apt-'));
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const log = join(tmpdir(), `kiln-apt-${process.pid}.log`);
-  const wait = ['-o', 'DPkg::Lock::Timeout=300'];
-  await run('apt-get', [...wait, 'update'], { what: 'updating the package lists (apt-get update)', log, env });
-  await run('apt-get', [...wait, 'install', '-y', '--no-install-recommends', ...packages], {
-    what: `installing ${packages.join(', ')}`,
-    log,
-    env,
-  });
+  try {
+    await run('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...args], { what, log: join(folder, 'log'), env });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** An archive this machine takes packages from, as its own apt configuration names it. */
@@ -38,12 +43,19 @@ interface Archive {
 
 /** The archives in the machine's apt configuration. */
 export function archives(): readonly Archive[] {
+  if (!hasApt()) return [];
   const format = '$(REPO_URI) $(RELEASE) $(COMPONENT)';
   const result = spawnSync('apt-get', ['indextargets', '--format', format, 'Identifier: Packages'], { encoding: 'utf8' });
-  return (result.stdout ?? '')
+  return result.stdout
     .split('\n')
     .map((line) => line.split(' '))
     .flatMap(([uri, release, component]) => (uri && release && component ? [{ uri, release, component }] : []));
+}
+
+/** The archive of Debian's releases, as this machine reaches it; undefined on other systems. */
+export function debianArchive(): Archive | undefined {
+  if (!existsSync(KEYRING)) return undefined;
+  return archives().find(({ uri, release, component }) => component === 'main' && !release.includes('-') && /\bdebian\b/.test(uri));
 }
 
 /**

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { KUBERNETES_BUILD } from '../../src/lab/programs/kubernetes.ts';
-import { archives, installPackages, PrivateApt } from './debian.ts';
+import { archives, debianArchive, installPackages, PrivateApt } from './debian.ts';
 import { progress, SetupError } from './report.ts';
 import { run } from './run.ts';
 
@@ -44,14 +44,17 @@ interface Build {
   readonly overlay: string;
 }
 
+/** Throws a `SetupError` that says what to do instead where the sources cannot be had. */
+export function requireSources(): void {
+  if (debianArchive()?.release === SUITE) return;
+  throw new SetupError(
+    'no kube-apiserver and kube-controller-manager were found, and only Debian 12 has the sources to build them from: ' +
+      'put their folder into PATH or KUBEBUILDER_ASSETS (setup-envtest fetches the first), or name the files in ' +
+      'TEST_ASSET_KUBE_APISERVER and TEST_ASSET_KUBE_CONTROLLER_MANAGER',
+  );
+}
+
 async function installTools(): Promise<void> {
-  if (!archives().some(({ release }) => release === SUITE)) {
-    throw new SetupError(
-      'no kube-apiserver and kube-controller-manager were found, and only Debian 12 has the sources to build them from: ' +
-        'put their folder into PATH or KUBEBUILDER_ASSETS (setup-envtest fetches the first), or name the files in ' +
-        'TEST_ASSET_KUBE_APISERVER and TEST_ASSET_KUBE_CONTROLLER_MANAGER',
-    );
-  }
   if (existsSync(GO) && existsSync(REFLECT2) && existsSync('/usr/bin/dpkg-source')) return;
   await installPackages(['golang-1.19-go', 'golang-github-modern-go-reflect2-dev', 'dpkg-dev'], 'what builds kube-apiserver');
 }

@@ -1,6 +1,6 @@
 import { findKubernetesProgram, kubernetesBuildDirectory, type KubernetesProgram } from '../../src/lab/programs/kubernetes.ts';
 import { installPackages } from './debian.ts';
-import { buildKubernetes } from './kubernetes-build.ts';
+import { buildKubernetes, requireSources } from './kubernetes-build.ts';
 import { makeOnce } from './make-once.ts';
 
 /** kubectl, of any age: from PATH, else Debian's. */
@@ -13,5 +13,6 @@ export async function setUpKubernetes(): Promise<void> {
   if (findKubernetesProgram('etcd') === undefined) await installPackages(['etcd-server'], 'etcd');
   const built: readonly KubernetesProgram[] = ['kube-apiserver', 'kube-controller-manager'];
   if (built.every((program) => findKubernetesProgram(program) !== undefined)) return;
+  requireSources();
   await makeOnce(kubernetesBuildDirectory(), buildKubernetes);
 }

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findOvn, unpackedOvnDirectory } from '../../src/lab/programs/ovn.ts';
-import { archives, hasApt, installPackages, PrivateApt } from './debian.ts';
+import { debianArchive, installPackages, PrivateApt } from './debian.ts';
 import { makeOnce } from './make-once.ts';
 import { progress, SetupError } from './report.ts';
 import { run } from './run.ts';
@@ -17,9 +17,9 @@ export async function setUpOvn(): Promise<void> {
 /** OVN 25.03, the release that Kube-OVN 1.17 ships, beside the machine's own: Debian 13's packages, unpacked. */
 export async function setUpUnpackedOvn(): Promise<void> {
   if (findOvn('25.03') !== undefined) return;
-  const archive = archives().find(({ uri, component }) => component === 'main' && /\/debian\/?$/.test(uri));
-  if (!hasApt() || archive === undefined) {
-    throw new SetupError('OVN 25.03 is unpacked from Debian 13\'s packages, and this machine has no Debian archive in its apt sources');
+  const archive = debianArchive();
+  if (archive === undefined) {
+    throw new SetupError("OVN 25.03 is unpacked from Debian 13's packages, and this machine has no Debian archive in its apt sources");
   }
   await makeOnce(unpackedOvnDirectory(), async (folder) => {
     const aptFolder = join(folder, 'apt');

@@ -37,7 +37,7 @@ test('the join Subnet has no load balancers, the default one has six', () => {
   const bench = new RuleBench({ rules: NETWORK_RULES });
   bench.settle();
   assert.deepEqual(bench.row('Logical_Switch', 'join')?.['load_balancer'], []);
-  assert.equal((bench.row('Logical_Switch', 'ovn-default')?.['load_balancer'] as string[]).length, 6);
+  assert.equal(bench.list('Logical_Switch', 'ovn-default', 'load_balancer').length, 6);
 });
 
 test('a network that exists counts more than the setting', () => {

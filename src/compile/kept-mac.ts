@@ -11,7 +11,7 @@ import type { World } from '../world/world.ts';
 /** @param key where the MAC is a value of a map column */
 export function keptMac(world: World, id: RowId, column: string, key?: string): Mac {
   const held = world.rows.column(id, column);
-  const text = key === undefined ? held : held instanceof Map ? held.get(key) : undefined;
+  const text: unknown = key === undefined ? held : held instanceof Map ? held.get(key) : undefined;
   return (typeof text === 'string' ? parseMac(text) : undefined) ?? derivedMac(id);
 }
 

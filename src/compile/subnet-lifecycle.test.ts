@@ -61,7 +61,7 @@ test('a Subnet made again under its name takes its rows over in place', () => {
   const again = bench.put('subnets', { metadata: { name: 'red' }, spec: { cidrBlock: '10.0.0.0/24' } });
   bench.settle();
   assert.deepEqual(switches(), before);
-  assert.equal((bench.row('Logical_Switch', 'red')?.['external_ids'] as Record<string, string>)['kiln.io/uid'], again.metadata.uid);
+  assert.equal(bench.externalIds('Logical_Switch', 'red')['kiln.io/uid'], again.metadata.uid);
 });
 
 test('counts and ranges follow who holds an address', () => {

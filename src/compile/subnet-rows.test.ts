@@ -56,10 +56,10 @@ test('router advertisements, with defaults and as asked', () => {
 test('DHCP options of each family, with the MTU that the tunnel leaves, and a server MAC that stays', () => {
   const bench = setUp({ cidrBlock: '10.0.0.0/24,fd00::/112', enableDHCP: true });
   const v4 = bench.row('DHCP_Options', 'red|IPv4|');
-  const options = v4?.['options'] as Record<string, string>;
+  const options = bench.map('DHCP_Options', 'red|IPv4|', 'options');
   assert.deepEqual({ ...options, server_mac: '' }, { lease_time: '3600', router: '10.0.0.1', server_id: '169.254.0.254', server_mac: '', mtu: '1400' });
   assert.deepEqual([v4?.['cidr'], keysOf(v4)], ['10.0.0.0/24', { ls: 'red', protocol: 'IPv4', vendor: 'kube-ovn' }]);
-  assert.deepEqual(Object.keys(bench.row('DHCP_Options', 'red|IPv6|')?.['options'] as object), ['server_id']);
+  assert.deepEqual(Object.keys(bench.map('DHCP_Options', 'red|IPv6|', 'options')), ['server_id']);
   const { status } = bench.object('subnets', 'red') ?? {};
   assert.ok([...bench.northbound.table('DHCP_Options').keys()].includes(status?.['dhcpV4OptionsUUID'] as never));
   bench.edit('subnets', 'red', { dhcpV4Options: 'lease_time=60,dns_server={10.0.0.9;10.0.0.10}', mtu: 1342 });
@@ -122,7 +122,7 @@ test('the source route of a Subnet does not hide a larger one of the same Vpc', 
 
 test('the load balancers of the Vpc are attached unless enableLb is false', () => {
   const bench = setUp({});
-  assert.equal((bench.row('Logical_Switch', 'red')?.['load_balancer'] as string[])[0], 'Load_Balancer/vpc-blue-sctp-load');
+  assert.equal(bench.list('Logical_Switch', 'red', 'load_balancer')[0], 'Load_Balancer/vpc-blue-sctp-load');
   bench.edit('subnets', 'red', { enableLb: false });
   bench.settle();
   assert.deepEqual(bench.row('Logical_Switch', 'red')?.['load_balancer'], []);

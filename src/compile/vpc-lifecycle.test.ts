@@ -55,7 +55,7 @@ test('a Vpc that vanished leaves its router to its Subnets, and a new one takes 
   bench.settle();
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'VpcMissing');
   assert.deepEqual(bench.row('Logical_Router', 'blue')?.['ports'], ['Logical_Router_Port/blue-red']);
-  assert.equal((bench.row('Logical_Switch', 'red')?.['load_balancer'] as string[]).length, 6);
+  assert.equal(bench.list('Logical_Switch', 'red', 'load_balancer').length, 6);
   const { writes } = bench;
   bench.settle();
   assert.equal(bench.writes, writes);
@@ -63,7 +63,7 @@ test('a Vpc that vanished leaves its router to its Subnets, and a new one takes 
   const again = bench.put('vpcs', { metadata: { name: 'blue' } });
   bench.settle();
   assert.equal([...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue')?.[0], router);
-  assert.equal((bench.row('Logical_Router', 'blue')?.['external_ids'] as Record<string, string>)['kiln.io/uid'], again.metadata.uid);
+  assert.equal(bench.externalIds('Logical_Router', 'blue')['kiln.io/uid'], again.metadata.uid);
   assert.deepEqual(bench.object('vpcs', 'blue')?.status?.['subnets'], ['red']);
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
   assert.equal(bench.condition('subnets', 'red', 'Error'), undefined);

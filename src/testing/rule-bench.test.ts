@@ -36,7 +36,7 @@ test('rules, diff and both writers run until they are quiet', () => {
   bench.put('vpcs', { metadata: { name: 'blue' } });
   bench.settle();
   assert.deepEqual(bench.rowIds('Logical_Router_Policy'), ['blue|31000|ip4']);
-  assert.equal((bench.row('Logical_Router', 'blue')?.['external_ids'] as Record<string, string>)['kiln.io/owner'], 'vpc//blue');
+  assert.equal(bench.externalIds('Logical_Router', 'blue')['kiln.io/owner'], 'vpc//blue');
   assert.equal(bench.object('vpcs', 'blue')?.status?.['standby'], true);
   assert.equal(bench.condition('vpcs', 'blue', 'Ready')?.reason, 'Carried');
   assert.deepEqual(bench.events.map(({ reason }) => reason), ['Pending', 'Carried']);

@@ -147,6 +147,20 @@ export class RuleBench {
     return undefined;
   }
 
+  /** A map column of a row; empty where there is no such row. */
+  map(table: string, identity: string, column: string): Readonly<Record<string, string>> {
+    return (this.row(table, identity)?.[column] ?? {}) as Readonly<Record<string, string>>;
+  }
+
+  externalIds(table: string, identity: string): Readonly<Record<string, string>> {
+    return this.map(table, identity, 'external_ids');
+  }
+
+  /** A set column of a row, sorted; empty where there is no such row. */
+  list(table: string, identity: string, column: string): readonly string[] {
+    return (this.row(table, identity)?.[column] ?? []) as readonly string[];
+  }
+
   rows(table: string): readonly PlainRow[] {
     return this.rowIds(table).map((identity) => this.row(table, identity) as PlainRow);
   }

@@ -29,6 +29,8 @@ import { Notices } from './notices.ts';
 
 export interface ControllerOptions {
   readonly client: KubeClient;
+  /** A connection of its own for the Lease, so that renewals never wait behind a burst of writes. */
+  readonly leaseClient?: KubeClient;
   /** Not started yet; monitors `monitoredColumns()`. */
   readonly session: OvsdbSession;
   readonly rules: readonly Rule[];
@@ -194,7 +196,7 @@ export class Controller {
     });
     const { lease } = options;
     this.#election = new LeaderElection({
-      client,
+      client: options.leaseClient ?? client,
       namespace: options.namespace,
       name: CONTROLLER_LEASE,
       ...(options.identity === undefined ? {} : { identity: options.identity }),

@@ -66,12 +66,14 @@ async function runOnCluster(flags: StartFlags): Promise<number> {
   const stopped = interrupted();
   let controller: Controller;
   let client: KubeClient;
+  let leaseClient: KubeClient;
   try {
     const connection = flags.inCluster === true
       ? await connectionFromCluster()
       : await connectionFromKubeconfig({ path: resolve(flags.kubeconfig ?? ''), ...(flags.context === undefined ? {} : { context: flags.context }) });
     client = new KubeClient(new KubeTransport(connection, { connections: 64, userAgent: 'kiln-controller' }));
-    controller = makeController(client, northboundSession({ ...flags, ovnNb: flags.ovnNb ?? '' }, log), log, { namespace: flags.namespace, readOnly: flags.readOnly === true });
+    leaseClient = new KubeClient(new KubeTransport(connection, { connections: 1, userAgent: 'kiln-controller' }));
+    controller = makeController(client, northboundSession({ ...flags, ovnNb: flags.ovnNb ?? '' }, log), log, { leaseClient, namespace: flags.namespace, readOnly: flags.readOnly === true });
   } catch (error) {
     process.stderr.write(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`);
     return isKubeError(error) ? 3 : 2;
@@ -87,6 +89,7 @@ async function runOnCluster(flags: StartFlags): Promise<number> {
   log.info('stopping', { signal });
   await controller.stop();
   await client.close();
+  await leaseClient.close();
   return signal === 'SIGINT' ? 130 : 0;
 }
 

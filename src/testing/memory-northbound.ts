@@ -13,6 +13,8 @@ type MemoryRow = { _uuid: Uuid; [column: string]: Cell };
 export class MemoryNorthbound implements Replica {
   readonly status = 'synced';
   readonly generation = 1;
+  /** Rows that the transaction touched, as they were; undefined for those that were not there. */
+  readonly #before = new Map<Uuid, { readonly table: string; readonly row: MemoryRow | undefined }>();
   readonly #tables = new Map<string, Map<Uuid, MemoryRow>>(TABLES.map(({ table }) => [table, new Map()]));
 
   table(name: string): Map<Uuid, Row> {
@@ -31,10 +33,10 @@ export class MemoryNorthbound implements Replica {
 
   /** Carries edits out, as one transaction. */
   apply(edits: readonly Edit[]): RowChange[] {
-    const before = this.#copy();
+    this.#before.clear();
     for (const edit of edits) this.#edit(edit);
     this.#collect();
-    return this.#changesSince(before);
+    return this.#changes();
   }
 
   /** Puts a row in as somebody else would. */
@@ -46,6 +48,7 @@ export class MemoryNorthbound implements Replica {
 
   #edit(edit: Edit): void {
     const rows = this.#tables.get(edit.table) as Map<Uuid, MemoryRow>;
+    this.#touch(edit.table, edit.uuid);
     if (edit.kind === 'insert') {
       if (rows.has(edit.uuid)) throw new Error(`duplicate uuid in ${edit.table}: ${JSON.stringify(edit.row)}`);
       rows.set(edit.uuid, blankRow(edit.table, edit.uuid));
@@ -78,6 +81,7 @@ export class MemoryNorthbound implements Replica {
         const rows = this.#tables.get(table) as Map<Uuid, MemoryRow>;
         for (const uuid of rows.keys()) {
           if (parents.some((parent) => this.#refers(parent.table, parent.column, uuid))) continue;
+          this.#touch(table, uuid);
           rows.delete(uuid);
           gone++;
         }
@@ -88,7 +92,7 @@ export class MemoryNorthbound implements Replica {
       for (const row of rows.values()) {
         for (const [column, mode] of Object.entries(tableSpec(table).columns)) {
           const cell = row[column];
-          if (mode === 'refs' && cell instanceof Set) for (const uuid of cell) if (!all.has(uuid)) cell.delete(uuid);
+          if (mode === 'refs' && cell instanceof Set) this.#dropDead(table, row, cell, all);
         }
       }
     }
@@ -102,22 +106,30 @@ export class MemoryNorthbound implements Replica {
     return false;
   }
 
-  #copy(): Map<string, Map<Uuid, MemoryRow>> {
-    return new Map([...this.#tables].map(([table, rows]) => [table, new Map([...rows].map(([uuid, row]) => [uuid, structuredClone(row)]))]));
+  #dropDead(table: string, row: MemoryRow, cell: Set<Atom>, all: ReadonlySet<Atom>): void {
+    for (const uuid of cell) {
+      if (all.has(uuid)) continue;
+      this.#touch(table, row._uuid);
+      cell.delete(uuid);
+    }
   }
 
-  #changesSince(before: ReadonlyMap<string, ReadonlyMap<Uuid, MemoryRow>>): RowChange[] {
+  #touch(table: string, uuid: Uuid): void {
+    if (this.#before.has(uuid)) return;
+    const row = this.#tables.get(table)?.get(uuid);
+    this.#before.set(uuid, { table, row: row === undefined ? undefined : structuredClone(row) });
+  }
+
+  #changes(): RowChange[] {
     const changes: RowChange[] = [];
-    for (const [table, rows] of this.#tables) {
-      const old = before.get(table) ?? new Map<Uuid, MemoryRow>();
-      for (const [uuid, row] of old) if (!rows.has(uuid)) changes.push({ table, uuid, kind: 'delete', row: row as Row });
-      for (const [uuid, row] of rows) {
-        const was = old.get(uuid);
-        if (was === undefined) changes.push({ table, uuid, kind: 'insert', row: row as Row });
-        else {
-          const changed = changedColumns(was, row);
-          if (changed.size > 0) changes.push({ table, uuid, kind: 'modify', row: row as Row, changed });
-        }
+    for (const [uuid, { table, row: was }] of this.#before) {
+      const row = this.#tables.get(table)?.get(uuid);
+      if (row === undefined) {
+        if (was !== undefined) changes.push({ table, uuid, kind: 'delete', row: was as Row });
+      } else if (was === undefined) changes.push({ table, uuid, kind: 'insert', row: row as Row });
+      else {
+        const changed = changedColumns(was, row);
+        if (changed.size > 0) changes.push({ table, uuid, kind: 'modify', row: row as Row, changed });
       }
     }
     return changes;

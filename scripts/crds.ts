@@ -1,0 +1,6 @@
+/**
+ * Prints the CustomResourceDefinitions: `npm run --silent crds > deploy/crds.yaml`.
+ */
+import { crdYaml } from '../src/api/crds.ts';
+
+process.stdout.write(crdYaml());

@@ -32,16 +32,14 @@ export type IpHolder =
 
 const NOBODY: IpHolder = { kind: 'nobody' };
 
-export const ipHolder: Query<IpHolder> = defineQuery('ip-holder', (world, name) => {
-  const ip = world.ips.get(name);
-  if (ip === undefined) return NOBODY;
+export function holderOf(world: World, ip: IP): IpHolder {
   if (isOfSubnet(ip)) return { kind: 'subnet' };
   if (isOfNode(ip)) return holdingNode(world, ip);
   const pod = holdingPod(world, ip);
   if (pod !== undefined) return { kind: 'pod', pod };
   if (isReserved(ip) || isRequest(ip)) return { kind: 'reservation' };
   return retainingStatefulSet(world, ip);
-});
+}
 
 function isOfSubnet(ip: IP): boolean {
   return ip.metadata.ownerReferences?.some(({ kind }) => kind === 'Subnet') === true || ip.metadata.name.startsWith('u2o-interconnection.') || ip.metadata.name.startsWith('mcast-querier.');

@@ -5,13 +5,13 @@
 import type { IP } from '../api/ip.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import { blockedSentence } from '../blockers/graph.ts';
-import { isReserved } from '../world/claimants.ts';
+import { claimantOfIp, isReserved } from '../world/claimants.ts';
 import { keysOf } from '../world/domain.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
-import { ipHolder } from './ip-holder.ts';
+import { holderOf } from './ip-holder.ts';
 import type { IpHolder } from './ip-holder.ts';
-import type { Output, PatchOutput } from './output.ts';
+import type { ConditionOutput, Output, PatchOutput } from './output.ts';
 import { portId } from './pod-interface.ts';
 
 export const ipLifecycle: Rule = {
@@ -19,19 +19,37 @@ export const ipLifecycle: Rule = {
   over: (world) => keysOf(world.ips),
   run: (world, name) => {
     const ip = world.ips.get(name);
-    const holder = world.ask(ipHolder, name);
-    if (ip === undefined || holder.kind === 'subnet') return [];
-    return ip.metadata.deletionTimestamp === undefined ? staying(ip, holder) : leaving(world, ip, holder);
+    if (ip === undefined) return [];
+    const holder = holderOf(world, ip);
+    if (holder.kind === 'subnet') return [];
+    return ip.metadata.deletionTimestamp === undefined ? staying(world, ip, holder) : leaving(world, ip, holder);
   },
 };
 
-function staying(ip: IP, holder: IpHolder): readonly Output[] {
+function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   const { name, uid } = ip.metadata;
   if (holder.kind === 'nobody') return [{ kind: 'delete', resource: 'ips', key: name, uid }];
   // A request has no finalizer until it has an address: that is what tells it from an object which lost its holder.
   if (holder.kind === 'reservation' && !isReserved(ip)) return [];
   const freed = holder.kind === 'reservation' && ip.metadata.annotations?.[kilnAnnotation.podUid] !== undefined;
-  return [{ ...patchOf(ip), finalizer: true, ...(freed && { annotations: { [kilnAnnotation.podUid]: null } }), withoutConditions: ['DeletionBlocked'] }];
+  const conflict = conflictOf(world, ip);
+  return [
+    {
+      ...patchOf(ip),
+      finalizer: true,
+      ...(freed && { annotations: { [kilnAnnotation.podUid]: null } }),
+      ...(conflict === undefined ? { withoutConditions: ['DeletionBlocked', CONFLICT] } : { conditions: [conflict], withoutConditions: ['DeletionBlocked'] }),
+    },
+  ];
+}
+
+const CONFLICT = 'AddressConflict';
+
+function conflictOf(world: World, ip: IP): ConditionOutput | undefined {
+  const others = world.addressConflicts.get(claimantOfIp(ip));
+  if (others === undefined || others.length === 0) return undefined;
+  const message = `IP ${ip.metadata.name}: address ${ip.spec.ipAddress} of Subnet ${ip.spec.subnet} is also held by ${others.join(', ')}`;
+  return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 
 function leaving(world: World, ip: IP, holder: IpHolder): readonly Output[] {

@@ -36,7 +36,12 @@ export const nodeJoin: Rule = {
     const { joined } = node;
     if (joined === undefined && !world.ask(subnetReady, join.name).ready) return [];
     const outputs: Output[] = [{ kind: 'wish', wish: wishOf(node, join) }];
-    const reserved = addressesOf(world.reservations.get(nodeClaimant(name)));
+    const reservation = world.reservations.get(nodeClaimant(name));
+    if (reservation?.kind === 'refused') {
+      const { code: reason, message } = reservation;
+      outputs.push({ kind: 'notice', resource: 'nodes', key: name, uid: node.uid, type: 'Warning', reason, message: `Node ${name} has no address in Subnet ${join.name}: ${message}` });
+    }
+    const reserved = addressesOf(reservation);
     if (reserved === undefined) return outputs;
     const ip = world.ips.get(nodePortName(name));
     if (ip === undefined) outputs.push(createIp(identityOf(node), reserved));

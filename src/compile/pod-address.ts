@@ -3,7 +3,6 @@
  * that the answer is the same after a restart, or after its IP object was taken away by force.
  */
 import { podNetworkFindings } from '../api/pod-network-validation.ts';
-import type { IP } from '../api/ip.ts';
 import { parseAddress } from '../net/address.ts';
 import { parseMac } from '../net/mac.ts';
 import { splitList } from '../net/dual.ts';
@@ -11,15 +10,18 @@ import { keysOf } from '../world/domain.ts';
 import type { AddressWish, Reservation } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
+import type { Addresses } from './ip-object.ts';
 import type { PodInterface } from './pod-interface.ts';
-import { annotationOf, claimantOf, interfacesOf, ipOf } from './pod-interface.ts';
+import { annotationOf, claimantOf, interfacesOf } from './pod-interface.ts';
 import { hasPodNetwork } from './pod-life.ts';
 import { chooseSubnet, poolName } from './pod-subnet.ts';
 import { podView } from './pod-view.ts';
 
 export type AddressDemand =
   | { readonly kind: 'wish'; readonly wish: AddressWish }
-  | { readonly kind: 'waiting'; readonly reason: string; readonly message: string };
+  | { readonly kind: 'waiting'; readonly reason: string; readonly message: string }
+  /** It goes before it had anything. */
+  | { readonly kind: 'none' };
 
 export const podAddress: Rule = {
   name: 'pod-address',
@@ -36,12 +38,12 @@ export const podAddress: Rule = {
 
 export function demandOf(world: World, nic: PodInterface): AddressDemand {
   const choice = chooseSubnet(world, nic);
-  if (choice.kind === 'waiting') return choice;
+  if (choice.kind === 'waiting') return nic.pod.terminating ? { kind: 'none' } : choice;
   const base = { claimant: claimantOf(world, nic), since: nic.pod.created };
   if (choice.kind === 'bound') {
-    const held = heldAddresses(nic, choice.from === 'ip' ? ipOf(world, nic) : undefined);
-    return { kind: 'wish', wish: { ...base, subnets: [choice.subnet], ...held } };
+    return { kind: 'wish', wish: { ...base, subnets: [choice.held.subnet], ...exactly(choice.held) } };
   }
+  if (nic.pod.terminating) return { kind: 'none' };
   const [finding] = podNetworkFindings({ kind: 'Pod', namespace: nic.pod.namespace, name: nic.pod.name }, nic.pod.annotations);
   if (finding !== undefined) return { kind: 'waiting', reason: 'InvalidAnnotation', message: finding.message };
   const asked = askedAddresses(nic);
@@ -56,15 +58,11 @@ export function reservationOf(world: World, nic: PodInterface): Reservation | un
   return world.reservations.get(claimantOf(world, nic));
 }
 
-type Addresses = Pick<AddressWish, 'families' | 'v4' | 'v6' | 'mac'>;
-
-/** What a bound interface has, by its IP object or else by its annotations. */
-function heldAddresses(nic: PodInterface, ip: IP | undefined): Addresses {
-  const text = ip === undefined ? annotationOf(nic, 'ip_address') : (ip.spec.ipAddress ?? '');
-  const mac = parseMac(ip === undefined ? annotationOf(nic, 'mac_address') : (ip.spec.macAddress ?? ''));
-  const { v4, v6 } = familiesIn(splitList(text));
-  const families = v4 === undefined ? (v6 === undefined ? 'subnet' : 'v6') : v6 === undefined ? 'v4' : 'dual';
-  return { families, ...(v4 !== undefined && { v4 }), ...(v6 !== undefined && { v6 }), ...(mac !== undefined && { mac }) };
+/** The wish for exactly these. */
+function exactly({ v4, v6, mac: text }: Addresses): Pick<AddressWish, 'families' | 'v4' | 'v6' | 'mac'> {
+  const mac = parseMac(text);
+  const families = v6 === '' ? 'v4' : v4 === '' ? 'v6' : 'dual';
+  return { families, ...(v4 !== '' && { v4 }), ...(v6 !== '' && { v6 }), ...(mac !== undefined && { mac }) };
 }
 
 function familiesAsked(nic: PodInterface): AddressWish['families'] {

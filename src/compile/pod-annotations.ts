@@ -12,7 +12,7 @@ import { nodeExists } from './node-view.ts';
 import type { Output, PatchOutput } from './output.ts';
 import { demandOf, reservationOf } from './pod-address.ts';
 import type { PodInterface } from './pod-interface.ts';
-import { annotationOf, interfacesOf, portId } from './pod-interface.ts';
+import { annotationOf, claimantOf, interfacesOf, portId } from './pod-interface.ts';
 import { hasPodNetwork } from './pod-life.ts';
 import { portGroupsOf, portOf, stationText } from './pod-port.ts';
 import type { PodView } from './pod-view.ts';
@@ -76,21 +76,29 @@ function conditionOutputs(world: World, pod: PodView, nics: readonly PodInterfac
     if (obstacle === undefined) continue;
     return [{ ...patchOf(pod), conditions: [{ type: POD_CONDITION, status: 'False', ...obstacle, event: 'Warning' }] }];
   }
-  if (pod.bound === undefined || !nics.every((nic) => isBound(world, nic))) return [];
+  if (pod.bound === undefined || !nics.every((nic) => hasPort(world, nic))) return [];
   return [{ ...patchOf(pod), conditions: [{ type: POD_CONDITION, status: 'True', reason: 'Bound', message: 'all interfaces have their addresses', event: 'Normal' }] }];
 }
 
-function isBound(world: World, nic: PodInterface): boolean {
+function hasPort(world: World, nic: PodInterface): boolean {
   const port = portOf(world, nic);
   return port !== undefined && carries(world, nic, port.addresses);
 }
 
 function obstacleOf(world: World, nic: PodInterface): { readonly reason: string; readonly message: string } | undefined {
   const demand = demandOf(world, nic);
+  if (demand.kind === 'none') return undefined;
   if (demand.kind === 'waiting') return { reason: demand.reason, message: demand.message };
   const reservation = reservationOf(world, nic);
   if (reservation?.kind === 'refused') return { reason: reservation.code, message: reservation.message };
-  return rowConflictOf(world, nic);
+  return rowConflictOf(world, nic) ?? addressConflictOf(world, nic);
+}
+
+/** Two hold one address, from whatever source: both say so, and whoever has a port keeps it. */
+function addressConflictOf(world: World, nic: PodInterface): { readonly reason: string; readonly message: string } | undefined {
+  const others = world.addressConflicts.get(claimantOf(world, nic));
+  if (others === undefined || others.length === 0) return undefined;
+  return { reason: 'AddressConflict', message: `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it` };
 }
 
 /** Somebody else's row has the name of the port. */

@@ -133,3 +133,37 @@ function objectOf(scene: PodScene, name: string): { readonly metadata: { readonl
   assert.ok(output?.kind === 'create');
   return output.object as unknown as { readonly metadata: { readonly name: string } };
 }
+
+test('what somebody changes by hand under a running pod is put back: annotation, IP object or row', () => {
+  const scene = new PodScene();
+  scene.subnet('red', { cidrBlock: '10.40.0.0/24' });
+  scene.pod('web');
+  scene.bench.settle();
+  const before = [scene.annotations('shop/web'), scene.bench.object('ips', 'web.shop')?.spec, scene.stations('web.shop')];
+  const same = (): void => {
+    scene.bench.settle();
+    assert.deepEqual([scene.annotations('shop/web'), scene.bench.object('ips', 'web.shop')?.spec, scene.stations('web.shop')], before);
+  };
+  scene.pod('web', { annotations: { ...scene.annotations('shop/web'), 'ovn.kubernetes.io/ip_address': '10.16.7.7' } });
+  same();
+  scene.pod('web', { annotations: { ...scene.annotations('shop/web'), 'ovn.kubernetes.io/logical_switch': 'red' } });
+  same();
+  scene.pod('web', { annotations: {} });
+  same();
+  scene.bench.edit('ips', 'web.shop', { v4IpAddress: '10.16.7.7', ipAddress: '10.16.7.7' });
+  same();
+  const row = [...scene.bench.northbound.table('Logical_Switch_Port').values()].find(({ name }) => name === 'web.shop');
+  assert.ok(row);
+  scene.bench.world.rows.apply(scene.bench.northbound, scene.bench.northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid: row._uuid, row: { addresses: ['0a:00:00:00:00:01 10.16.7.7'] } }]));
+  same();
+});
+
+test('a pod that goes before it had an address asks for none', () => {
+  const scene = new PodScene();
+  const pod = scene.pod('web');
+  const { world } = scene.bench;
+  world.pods.set('shop/web', { ...(world.pods.peek('shop/web') as NonNullable<ReturnType<typeof world.pods.peek>>), metadata: { ...pod.metadata, deletionTimestamp: '2026-03-01T00:00:00Z', deletionGracePeriodSeconds: 30 } });
+  scene.bench.settle();
+  assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
+  assert.equal(scene.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound'), undefined);
+});

@@ -8,33 +8,35 @@ import { kilnAnnotation } from '../api/well-known.ts';
 import { parseAddress } from '../net/address.ts';
 import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
+import { heldAddresses, isBound } from './held-addresses.ts';
+import type { Addresses } from './ip-object.ts';
 import { namespaceBinding } from './namespace-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
-import { annotationOf, ipOf, isAllocated } from './pod-interface.ts';
+import { annotationOf, ipOf } from './pod-interface.ts';
 import { subnetReady } from './subnet-ready.ts';
 import { subnetView } from './subnet-view.ts';
 
 export type SubnetChoice =
-  /** The Subnet stands, ready or not. `from` says where that is written. */
-  | { readonly kind: 'bound'; readonly subnet: string; readonly from: 'pod' | 'ip' }
+  /** It has its addresses already, whether their Subnet is ready or not. */
+  | { readonly kind: 'bound'; readonly held: Addresses }
   /** `pool` is an IPPool to take the address from; empty for none. */
   | { readonly kind: 'open'; readonly subnets: readonly string[]; readonly pool: string }
   | { readonly kind: 'waiting'; readonly reason: string; readonly message: string };
 
 export function chooseSubnet(world: World, nic: PodInterface): SubnetChoice {
-  const named = annotationOf(nic, 'logical_switch');
-  if (isAllocated(nic)) return { kind: 'bound', subnet: named, from: 'pod' };
-  const asked = askedSubnets(world, nic, named);
+  const held = heldAddresses(world, nic);
+  if (held !== undefined && isBound(world, nic)) return { kind: 'bound', held };
+  const asked = askedSubnets(world, nic);
   if (asked.kind === 'waiting') return asked;
   const ip = ipOf(world, nic);
-  if (ip !== undefined && suits(world, nic, ip, asked.subnets)) return { kind: 'bound', subnet: ip.spec.subnet ?? '', from: 'ip' };
+  if (held !== undefined && ip !== undefined && suits(world, nic, ip, asked.subnets)) return { kind: 'bound', held };
   return readyOnes(world, asked);
 }
 
 /** Whether the interface keeps an IP object that is there for it, or needs another: its pod may have been declared elsewhere since. */
 export function keepsIp(world: World, nic: PodInterface, ip: IP): boolean {
-  if (isAllocated(nic)) return true;
-  const asked = askedSubnets(world, nic, annotationOf(nic, 'logical_switch'));
+  if (isBound(world, nic)) return true;
+  const asked = askedSubnets(world, nic);
   return asked.kind === 'waiting' || suits(world, nic, ip, asked.subnets);
 }
 
@@ -47,7 +49,8 @@ function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string
 
 type Asked = Extract<SubnetChoice, { readonly kind: 'open' | 'waiting' }>;
 
-function askedSubnets(world: World, nic: PodInterface, named: string): Asked {
+function askedSubnets(world: World, nic: PodInterface): Asked {
+  const named = annotationOf(nic, 'logical_switch');
   if (named !== '') {
     if (named.includes(',')) return waiting('InvalidAnnotation', `annotation logical_switch "${named}" names several Subnets; an interface has one`);
     return { kind: 'open', subnets: [named], pool: poolName(annotationOf(nic, 'ip_pool')) };

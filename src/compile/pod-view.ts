@@ -24,7 +24,7 @@ export interface PodView {
   /** Empty until it is scheduled. */
   readonly node: string;
   readonly statefulSet: Ordinal | undefined;
-  /** Those about interfaces, as they are. */
+  /** Those about interfaces that something is derived from, as they are. */
   readonly annotations: Readonly<Record<string, string>>;
   /** The condition `kiln.io/NetworkBound` as it is. */
   readonly bound: 'True' | 'False' | 'Unknown' | undefined;
@@ -57,8 +57,7 @@ export function podOwner({ namespace, name, uid, created }: PodView): Claimant {
 }
 
 const SUFFIXES: ReadonlySet<string> = new Set<PodAnnotationSuffix>([
-  'allocated', 'routed', 'mac_address', 'ip_address', 'ip_family', 'cidr', 'gateway', 'ip_pool', 'logical_switch', 'logical_router', 'vlan_id',
-  'provider_network', 'pod_nic_type', 'port_security', 'port_vips', 'security_groups', 'layer2_forward', 'activation_strategy', 'dhcp-v4-options', 'dhcp-v6-options',
+  'allocated', 'mac_address', 'ip_address', 'ip_family', 'ip_pool', 'logical_switch', 'pod_nic_type', 'port_security', 'port_vips', 'security_groups', 'layer2_forward', 'activation_strategy', 'dhcp-v4-options', 'dhcp-v6-options',
 ]);
 const UNSCOPED: ReadonlySet<string> = new Set([
   annotationKey.networkAttachments, annotationKey.defaultNetworkAttachment, annotationKey.northGateway, annotationKey.vip, annotationKey.allowedAddressPairs,

@@ -13,7 +13,7 @@ import { keysOf } from '../world/domain.ts';
 import type { AddressWish } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
-import { ipHolder, isRequest } from './ip-holder.ts';
+import { holderOf, isRequest } from './ip-holder.ts';
 import { addressesOf, ipLabels, ipSpec } from './ip-object.ts';
 import type { ConditionOutput, Output } from './output.ts';
 import { subnetReady } from './subnet-ready.ts';
@@ -24,7 +24,7 @@ export const reservedIp: Rule = {
   over: (world) => keysOf(world.ips, (ip) => isReserved(ip) || isRequest(ip)),
   run: (world, name) => {
     const ip = world.ips.get(name);
-    if (ip === undefined || ip.metadata.deletionTimestamp !== undefined || world.ask(ipHolder, name).kind !== 'reservation') return [];
+    if (ip === undefined || ip.metadata.deletionTimestamp !== undefined || holderOf(world, ip).kind !== 'reservation') return [];
     const problem = problemOf(world, ip);
     if (problem !== undefined) return [saying(ip, { type: 'Accepted', status: 'False', event: 'Warning', ...problem })];
     const wish: Output = { kind: 'wish', wish: wishOf(ip) };

@@ -4,7 +4,7 @@
  */
 import { keysOf } from '../world/domain.ts';
 import type { Rule } from './compiler.ts';
-import { ipHolder } from './ip-holder.ts';
+import { holderOf } from './ip-holder.ts';
 import { addressesOfIp } from './ip-object.ts';
 import { portId } from './pod-interface.ts';
 import { stationText } from './pod-port.ts';
@@ -17,7 +17,7 @@ export const retainedPort: Rule = {
   over: (world) => keysOf(world.ips, ({ spec }) => spec.podType === 'StatefulSet'),
   run: (world, name) => {
     const ip = world.ips.get(name);
-    if (ip === undefined || ip.metadata.deletionTimestamp !== undefined || world.ask(ipHolder, name).kind !== 'statefulset') return [];
+    if (ip === undefined || ip.metadata.deletionTimestamp !== undefined || holderOf(world, ip).kind !== 'statefulset') return [];
     const addresses = addressesOfIp(ip);
     const subnet = addresses === undefined ? undefined : world.ask(subnetView, addresses.subnet);
     if (addresses === undefined || subnet === undefined || !subnet.isOvn) return [];

@@ -12,6 +12,7 @@ import type { Settings } from '../world/settings.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
 import type { Json, Output } from './output.ts';
+import { vpcView } from './vpc-view.ts';
 
 export const builtinObjects: Rule = {
   name: 'builtin-objects',
@@ -22,6 +23,8 @@ export const builtinObjects: Rule = {
     if (!world.vpcs.has(settings.defaultVpc)) {
       outputs.push({ kind: 'create', resource: 'vpcs', key: settings.defaultVpc, object: objectOf('Vpc', settings.defaultVpc, {}) });
     }
+    // While it is being deleted, a new Subnet in it would only keep it from going.
+    if (world.ask(vpcView, settings.defaultVpc)?.terminating === true) return outputs;
     if (!world.subnets.has(settings.defaultSubnet)) outputs.push(subnet(settings.defaultSubnet, defaultSubnetSpec(settings)));
     if (!world.subnets.has(settings.joinSubnet)) outputs.push(subnet(settings.joinSubnet, joinSubnetSpec(settings)));
     return outputs;

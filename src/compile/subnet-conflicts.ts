@@ -11,6 +11,7 @@ import type { Family } from '../net/address.ts';
 import { formatAddress, parseAddress } from '../net/address.ts';
 import type { Cidr } from '../net/cidr.ts';
 import { cidrContains, formatCidr, parseCidr } from '../net/cidr.ts';
+import { nodeView } from './node-view.ts';
 import { subnetBasics } from './subnet-basics.ts';
 import { askedNetworks } from './subnet-networks.ts';
 
@@ -74,10 +75,7 @@ function nodeClaims(addresses: Readonly<Record<string, readonly string[]>>): Cla
 /** By node: its InternalIPs. */
 const nodeAddresses: Query<Readonly<Record<string, readonly string[]>>> = defineQuery('node-addresses', (world) => {
   const found: Record<string, readonly string[]> = {};
-  for (const name of world.nodes.keys()) {
-    const addresses = world.nodes.get(name)?.status?.addresses ?? [];
-    found[name] = addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address);
-  }
+  for (const name of world.nodes.keys()) found[name] = world.ask(nodeView, name)?.internalIps ?? [];
   return found;
 });
 

@@ -53,6 +53,19 @@ test('the built-in Subnets come back after they were deleted', () => {
   assert.equal(bench.condition('subnets', 'ovn-default', 'Ready')?.status, 'True');
 });
 
+test('even the default Vpc goes and comes back', () => {
+  const bench = setUp();
+  bench.delete('subnets', 'red');
+  const { uid } = bench.object('vpcs', 'ovn-cluster')?.metadata ?? {};
+  for (const name of ['ovn-default', 'join']) {
+    bench.delete('vpcs', 'ovn-cluster');
+    bench.delete('subnets', name);
+    bench.settle();
+  }
+  assert.notEqual(bench.object('vpcs', 'ovn-cluster')?.metadata.uid, uid);
+  assert.deepEqual(bench.object('vpcs', 'ovn-cluster')?.status?.['subnets'], ['join', 'ovn-default']);
+});
+
 test('a Subnet made again under its name takes its rows over in place', () => {
   const bench = setUp();
   const switches = (): string[] => [...bench.northbound.table('Logical_Switch').keys()].toSorted();

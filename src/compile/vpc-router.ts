@@ -5,6 +5,7 @@ import { keysOf } from '../world/domain.ts';
 import type { Query } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
+import { subnetSpec } from './subnet-basics.ts';
 import { statedVpc } from './vpc-state.ts';
 import { claimantOfVpc, routerId } from './vpc-view.ts';
 
@@ -30,7 +31,7 @@ export const vpcRouter: Rule = {
 /** Whether an underlay Subnet of the Vpc is connected to the overlay. */
 const hasInterconnectedSubnet: Query<boolean> = defineQuery('vpc-has-interconnected-subnet', (world, vpc) =>
   [...world.subnets.bucket('vpc', vpc)].some((name) => {
-    const spec = world.subnets.get(name)?.spec;
+    const spec = world.ask(subnetSpec, name);
     return spec?.u2oInterconnection === true && (spec.vlan ?? '') !== '';
   }),
 );

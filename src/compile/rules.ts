@@ -3,6 +3,7 @@
  */
 import { builtinObjects, globalOptions } from './builtins.ts';
 import type { Rule } from './compiler.ts';
+import { ipPool } from './ip-pool.ts';
 import { ipLifecycle } from './ip-lifecycle.ts';
 import { namespaceAnnotations } from './namespace-annotations.ts';
 import { nodeJoin } from './node-join.ts';
@@ -61,6 +62,7 @@ export const NETWORK_RULES: readonly Rule[] = [
   subnetStatus,
   subnetUsageStatus,
   subnetLifecycle,
+  ipPool,
 ];
 
 /** Who uses the network: pods, nodes, and what they hold. */

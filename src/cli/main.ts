@@ -15,6 +15,12 @@ function wholeNumber(least: number, most: number): (text: string) => number {
   };
 }
 
+function seconds(text: string): number {
+  const value = Number(text.replace(/s$/, ''));
+  if (!Number.isFinite(value) || value < 0.1 || value > 3_600) throw new InvalidArgumentError(`"${text}" is not a number of seconds from 0.1 to 3600.`);
+  return value;
+}
+
 const program = new Command('kiln')
   .description('A control plane for Kubernetes networking on OVN')
   .version('0.1.0')
@@ -33,6 +39,9 @@ program
   .option('--ovn-cert <file>', 'client certificate for ssl endpoints')
   .option('--ovn-key <file>', 'private key for ssl endpoints')
   .option('--namespace <name>', 'where the Lease is', 'kube-system')
+  .option('--leader-elect-lease-duration <seconds>', 'others wait this long after the last renewal of the Lease', seconds, 15)
+  .option('--leader-elect-renew-deadline <seconds>', 'stop writing this long after the last renewal of the Lease', seconds, 10)
+  .option('--leader-elect-retry-period <seconds>', 'between tries to gain and to renew the Lease', seconds, 2)
   .option('--directory <path>', "the laboratory's folder: kubeconfig and log", '.kiln')
   .option('--nodes <count>', 'nodes of the laboratory', wholeNumber(1, 500), 2)
   .option('--port <port>', "the laboratory's API server listens here", wholeNumber(1, 65_535))

@@ -27,6 +27,10 @@ export interface StartFlags extends Partial<OvnFlags> {
   readonly context?: string;
   readonly inCluster?: boolean;
   readonly namespace: string;
+  /** Seconds. */
+  readonly leaderElectLeaseDuration: number;
+  readonly leaderElectRenewDeadline: number;
+  readonly leaderElectRetryPeriod: number;
   readonly directory: string;
   readonly nodes: number;
   readonly port?: number;
@@ -44,6 +48,11 @@ export async function start(flags: StartFlags): Promise<number> {
         ? 'kiln start: --kubeconfig needs --ovn-nb as well: the endpoints of the Northbound database, such as --ovn-nb tcp:10.0.0.1:6641\n'
         : 'kiln start: --ovn-nb needs --kubeconfig (or --in-cluster) as well; without both, a laboratory is started\n',
     );
+    return 2;
+  }
+  const { leaderElectLeaseDuration: duration, leaderElectRenewDeadline: deadline, leaderElectRetryPeriod: retry } = flags;
+  if (retry >= deadline || deadline >= duration) {
+    process.stderr.write(`kiln start: --leader-elect-retry-period (${retry}) must be less than --leader-elect-renew-deadline (${deadline}), and that less than --leader-elect-lease-duration (${duration})\n`);
     return 2;
   }
   return real ? runOnCluster(flags) : runLaboratory(flags);
@@ -73,7 +82,12 @@ async function runOnCluster(flags: StartFlags): Promise<number> {
       : await connectionFromKubeconfig({ path: resolve(flags.kubeconfig ?? ''), ...(flags.context === undefined ? {} : { context: flags.context }) });
     client = new KubeClient(new KubeTransport(connection, { connections: 64, userAgent: 'kiln-controller' }));
     leaseClient = new KubeClient(new KubeTransport(connection, { connections: 1, userAgent: 'kiln-controller' }));
-    controller = makeController(client, northboundSession({ ...flags, ovnNb: flags.ovnNb ?? '' }, log), log, { leaseClient, namespace: flags.namespace, readOnly: flags.readOnly === true });
+    controller = makeController(client, northboundSession({ ...flags, ovnNb: flags.ovnNb ?? '' }, log), log, {
+      leaseClient,
+      namespace: flags.namespace,
+      readOnly: flags.readOnly === true,
+      lease: { durationMs: flags.leaderElectLeaseDuration * 1_000, renewMs: flags.leaderElectRenewDeadline * 1_000, retryMs: flags.leaderElectRetryPeriod * 1_000 },
+    });
   } catch (error) {
     process.stderr.write(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`);
     return isKubeError(error) ? 3 : 2;

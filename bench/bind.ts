@@ -13,7 +13,7 @@ import { StandInKubelet } from '../src/lab/kubelet/stand-in-kubelet.ts';
 import { OvnLab } from '../src/lab/ovn/ovn-lab.ts';
 import { RealCluster } from '../src/lab/real-cluster/real-cluster.ts';
 import { SILENT } from '../src/runtime/log.ts';
-import type { BenchRow } from './main.ts';
+import type { BenchRow } from './row.ts';
 
 const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
 const IPS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'ips', kind: 'IP', namespaced: false };

@@ -2,15 +2,12 @@
  * Runs benchmarks: `node bench/main.ts [name …] [--json]`.
  */
 import { bind } from './bind.ts';
+import { run as ipam } from './ipam.ts';
+import type { BenchRow } from './row.ts';
 
-export interface BenchRow {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-}
-
-const BENCHES: Readonly<Record<string, () => Promise<BenchRow[]>>> = {
+const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   bind: () => bind(),
+  ipam,
 };
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'));
@@ -19,7 +16,7 @@ if (unknown.length > 0) {
   process.stderr.write(`bench: no benchmark "${unknown[0] ?? ''}"; there are: ${Object.keys(BENCHES).join(', ')}\n`);
   process.exit(2);
 }
-const results: Record<string, BenchRow[]> = {};
+const results: Record<string, readonly BenchRow[]> = {};
 for (const name of asked.length > 0 ? asked : Object.keys(BENCHES)) {
   process.stderr.write(`${name} …\n`);
   results[name] = (await BENCHES[name]?.()) ?? [];

@@ -2,6 +2,7 @@
  * What an interface that is bound has. Three places say so: its IP object, its port row, its pod's annotations. They agree, but
  * for the moment after somebody changed one of them by hand; then what two of them say is right, and the third is written again.
  */
+import type { IP } from '../api/ip.ts';
 import { parseAddress } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';
 import type { World } from '../world/world.ts';
@@ -12,16 +13,24 @@ import { annotationOf, ipOf, isAllocated, portId } from './pod-interface.ts';
 import { podOwner } from './pod-view.ts';
 import { isOurs } from './vpc-view.ts';
 
-/** Undefined where none of the three says anything: the interface has no address yet. */
-export function heldAddresses(world: World, nic: PodInterface): Addresses | undefined {
-  const ip = ipOf(world, nic);
-  const said = [ip === undefined ? undefined : addressesOfIp(ip), isAllocated(nic) ? annotated(nic) : undefined, carried(world, nic)].filter((one) => one !== undefined);
-  return said.find((one, i) => said.some((other, j) => i !== j && sameAddresses(one, other))) ?? said[0];
+export interface Held {
+  /** Its own IP object. */
+  readonly ip: IP | undefined;
+  /** Whether its port row is observed as its own. */
+  readonly ownRow: boolean;
+  /** It may be in use: agents act on the annotation, OVN on the row. */
+  readonly bound: boolean;
+  /** Undefined where none of the three says anything. */
+  readonly addresses: Addresses | undefined;
 }
 
-/** Whether the interface may be in use: agents act on the annotation, OVN on the row. */
-export function isBound(world: World, nic: PodInterface): boolean {
-  return isAllocated(nic) || isOurs(world, portId(nic.port), podOwner(nic.pod));
+export function heldBy(world: World, nic: PodInterface): Held {
+  const ip = ipOf(world, nic);
+  const ownRow = isOurs(world, portId(nic.port), podOwner(nic.pod));
+  const allocated = isAllocated(nic);
+  const said = [ip === undefined ? undefined : addressesOfIp(ip), allocated ? annotated(nic) : undefined, ownRow ? carried(world, nic) : undefined].filter((one) => one !== undefined);
+  const addresses = said.find((one, i) => said.some((other, j) => i !== j && sameAddresses(one, other))) ?? said[0];
+  return { ip, ownRow, bound: ownRow || allocated, addresses };
 }
 
 function annotated(nic: PodInterface): Addresses | undefined {
@@ -30,10 +39,9 @@ function annotated(nic: PodInterface): Addresses | undefined {
 
 function carried(world: World, nic: PodInterface): Addresses | undefined {
   const id = portId(nic.port);
-  if (!isOurs(world, id, podOwner(nic.pod))) return undefined;
   const stations = world.rows.column(id, 'addresses');
   const externalIds = world.rows.column(id, 'external_ids');
-  const subnet = externalIds instanceof Map ? externalIds.get('ls') : undefined;
+  const subnet: unknown = externalIds instanceof Map ? externalIds.get('ls') : undefined;
   if (!(stations instanceof Set) || typeof subnet !== 'string') return undefined;
   const station = [...stations].map(String).find((text) => text.includes(' '));
   const [mac = '', ...addresses] = (station ?? '').split(' ');

@@ -9,6 +9,7 @@ import { splitList } from '../net/dual.ts';
 import { isReserved } from '../world/claimants.ts';
 import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
+import { heldBy } from './held-addresses.ts';
 import { namespaceBinding } from './namespace-binding.ts';
 import { isIpOfNode } from './node-join.ts';
 import { nodeView } from './node-view.ts';
@@ -59,7 +60,7 @@ function holdingPod(world: World, ip: IP): string | undefined {
   const pod = world.ask(podView, key);
   if (pod === undefined || !pod.alive || !isIpOfPod(ip, pod)) return undefined;
   const nic = interfacesOf(pod).find(({ port }) => port === ip.metadata.name);
-  return nic !== undefined && keepsIp(world, nic, ip) ? key : undefined;
+  return nic !== undefined && keepsIp(world, nic, heldBy(world, nic)) ? key : undefined;
 }
 
 /** An IP object that a user made to have an address kept: nobody has completed it yet, and nothing on it is Kiln's or Kube-OVN's. */

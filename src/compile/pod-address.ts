@@ -6,16 +6,13 @@ import { podNetworkFindings } from '../api/pod-network-validation.ts';
 import { parseAddress } from '../net/address.ts';
 import { parseMac } from '../net/mac.ts';
 import { splitList } from '../net/dual.ts';
-import { keysOf } from '../world/domain.ts';
-import type { AddressWish, Reservation } from '../world/reservations.ts';
+import type { AddressWish } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
-import type { Rule } from './compiler.ts';
+import type { Held } from './held-addresses.ts';
 import type { Addresses } from './ip-object.ts';
 import type { PodInterface } from './pod-interface.ts';
-import { annotationOf, claimantOf, interfacesOf } from './pod-interface.ts';
-import { hasPodNetwork } from './pod-life.ts';
+import { annotationOf } from './pod-interface.ts';
 import { chooseSubnet, poolName } from './pod-subnet.ts';
-import { podView } from './pod-view.ts';
 
 export type AddressDemand =
   | { readonly kind: 'wish'; readonly wish: AddressWish }
@@ -23,25 +20,12 @@ export type AddressDemand =
   /** It goes before it had anything. */
   | { readonly kind: 'none' };
 
-export const podAddress: Rule = {
-  name: 'pod-address',
-  over: (world) => keysOf(world.pods, hasPodNetwork),
-  run: (world, key) => {
-    const pod = world.ask(podView, key);
-    if (pod === undefined || !pod.alive) return [];
-    return interfacesOf(pod).flatMap((nic) => {
-      const demand = demandOf(world, nic);
-      return demand.kind === 'wish' ? [demand] : [];
-    });
-  },
-};
-
-export function demandOf(world: World, nic: PodInterface): AddressDemand {
-  const choice = chooseSubnet(world, nic);
+export function demandOf(world: World, nic: PodInterface, claimant: string, held: Held): AddressDemand {
+  const choice = chooseSubnet(world, nic, held);
   if (choice.kind === 'waiting') return nic.pod.terminating ? { kind: 'none' } : choice;
-  const base = { claimant: claimantOf(world, nic), since: nic.pod.created };
+  const base = { claimant, since: nic.pod.created };
   if (choice.kind === 'bound') {
-    return { kind: 'wish', wish: { ...base, subnets: [choice.held.subnet], ...exactly(choice.held) } };
+    return { kind: 'wish', wish: { ...base, subnets: [choice.addresses.subnet], ...exactly(choice.addresses) } };
   }
   if (nic.pod.terminating) return { kind: 'none' };
   const [finding] = podNetworkFindings({ kind: 'Pod', namespace: nic.pod.namespace, name: nic.pod.name }, nic.pod.annotations);
@@ -51,11 +35,6 @@ export function demandOf(world: World, nic: PodInterface): AddressDemand {
   const pool = choice.pool === '' || 'v4' in asked || 'v6' in asked || 'anyOf' in asked ? {} : { pool: choice.pool };
   const mac = parseMac(annotationOf(nic, 'mac_address'));
   return { kind: 'wish', wish: { ...base, subnets: choice.subnets, families: familiesAsked(nic), ...asked, ...pool, ...(mac !== undefined && { mac }) } };
-}
-
-/** Undefined while nobody has answered yet. */
-export function reservationOf(world: World, nic: PodInterface): Reservation | undefined {
-  return world.reservations.get(claimantOf(world, nic));
 }
 
 /** The wish for exactly these. */

@@ -3,55 +3,50 @@
  * in its port groups. Derived from the observed row, so that it never comes before the row. And the condition of a pod that waits.
  */
 import { podAnnotation, POD_CONDITION } from '../api/well-known.ts';
-import { keysOf } from '../world/domain.ts';
 import type { World } from '../world/world.ts';
-import type { Rule } from './compiler.ts';
 import type { Addresses } from './ip-object.ts';
 import { ipText } from './ip-object.ts';
 import { nodeExists } from './node-view.ts';
 import type { Output, PatchOutput } from './output.ts';
-import { demandOf, reservationOf } from './pod-address.ts';
+import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
-import { annotationOf, claimantOf, interfacesOf, portId } from './pod-interface.ts';
-import { hasPodNetwork } from './pod-life.ts';
-import { portGroupsOf, portOf, stationText } from './pod-port.ts';
+import { annotationOf, portId } from './pod-interface.ts';
+import { portGroupsOf, stationText } from './pod-port.ts';
 import type { PodView } from './pod-view.ts';
-import { podOwner, podView } from './pod-view.ts';
 import type { SubnetView } from './subnet-view.ts';
-import { isOurs } from './vpc-view.ts';
 
-export const podAnnotations: Rule = {
-  name: 'pod-annotations',
-  over: (world) => keysOf(world.pods, hasPodNetwork),
-  run: (world, key) => {
-    const pod = world.ask(podView, key);
-    if (pod === undefined || !pod.alive) return [];
-    const nics = interfacesOf(pod);
-    return [...nics.flatMap((nic) => interfaceOutputs(world, nic)), ...conditionOutputs(world, pod, nics)];
-  },
-};
-
-function interfaceOutputs(world: World, nic: PodInterface): readonly Output[] {
-  const port = portOf(world, nic);
-  if (port?.subnet === undefined || !carries(world, nic, port.addresses)) return [];
+export function annotationOutputs(world: World, binding: Binding): readonly Output[] {
+  const { nic, port } = binding;
+  if (port?.subnet === undefined || !isCarried(world, binding)) return [];
   const { addresses, subnet } = port;
   const message = `provider=${nic.provider} subnet=${addresses.subnet} ip=${ipText(addresses)} mac=${addresses.mac} logicalSwitchPort=${nic.port}`;
   const allocated: PatchOutput = { ...patchOf(nic.pod), annotations: allocatedAnnotations(world, nic, addresses, subnet), event: { type: 'Normal', reason: 'PodNetworkAllocated', message } };
-  if (!isRouted(world, nic, addresses)) return [allocated];
+  if (!isRouted(world, binding)) return [allocated];
   return [allocated, { ...patchOf(nic.pod), annotations: { [podAnnotation(nic.provider, 'routed')]: 'true' } }];
 }
 
-/** Whether the port is observed, as this pod's, with these addresses. */
-function carries(world: World, nic: PodInterface, addresses: Addresses): boolean {
-  const id = portId(nic.port);
-  if (!isOurs(world, id, podOwner(nic.pod))) return false;
-  const stations = world.rows.column(id, 'addresses');
-  return stations instanceof Set && stations.has(stationText(addresses));
+/** Only a pod that waits has the condition; it turns true where it is there. */
+export function conditionOutputs(world: World, pod: PodView, bindings: readonly Binding[]): readonly Output[] {
+  for (const binding of bindings) {
+    const obstacle = obstacleOf(world, binding);
+    if (obstacle === undefined) continue;
+    return [{ ...patchOf(pod), conditions: [{ type: POD_CONDITION, status: 'False', ...obstacle, event: 'Warning' }] }];
+  }
+  if (pod.bound === undefined || !bindings.every((binding) => isCarried(world, binding))) return [];
+  return [{ ...patchOf(pod), conditions: [{ type: POD_CONDITION, status: 'True', reason: 'Bound', message: 'all interfaces have their addresses', event: 'Normal' }] }];
 }
 
-function isRouted(world: World, nic: PodInterface, addresses: Addresses): boolean {
+/** Whether the port is observed, as this pod's, with these addresses. */
+function isCarried(world: World, { nic, port, ownRow }: Binding): boolean {
+  if (port === undefined || !ownRow) return false;
+  const stations = world.rows.column(portId(nic.port), 'addresses');
+  return stations instanceof Set && stations.has(stationText(port.addresses));
+}
+
+function isRouted(world: World, binding: Binding): boolean {
+  const { nic } = binding;
   if (nic.pod.node === '' || !world.ask(nodeExists, nic.pod.node)) return false;
-  return portGroupsOf(world, nic, addresses).every((group) => world.rows.holds(group, 'ports', portId(nic.port)));
+  return portGroupsOf(binding).every((group) => world.rows.holds(group, 'ports', portId(nic.port)));
 }
 
 /** Kube-OVN's keys, in its order. */
@@ -69,42 +64,20 @@ function allocatedAnnotations(world: World, nic: PodInterface, addresses: Addres
   };
 }
 
-/** Only a pod that waits has the condition; it turns true where it is there. */
-function conditionOutputs(world: World, pod: PodView, nics: readonly PodInterface[]): readonly Output[] {
-  for (const nic of nics) {
-    const obstacle = obstacleOf(world, nic);
-    if (obstacle === undefined) continue;
-    return [{ ...patchOf(pod), conditions: [{ type: POD_CONDITION, status: 'False', ...obstacle, event: 'Warning' }] }];
-  }
-  if (pod.bound === undefined || !nics.every((nic) => hasPort(world, nic))) return [];
-  return [{ ...patchOf(pod), conditions: [{ type: POD_CONDITION, status: 'True', reason: 'Bound', message: 'all interfaces have their addresses', event: 'Normal' }] }];
+interface Obstacle {
+  readonly reason: string;
+  readonly message: string;
 }
 
-function hasPort(world: World, nic: PodInterface): boolean {
-  const port = portOf(world, nic);
-  return port !== undefined && carries(world, nic, port.addresses);
-}
-
-function obstacleOf(world: World, nic: PodInterface): { readonly reason: string; readonly message: string } | undefined {
-  const demand = demandOf(world, nic);
+function obstacleOf(world: World, { nic, claimant, demand, reservation }: Binding): Obstacle | undefined {
   if (demand.kind === 'none') return undefined;
   if (demand.kind === 'waiting') return { reason: demand.reason, message: demand.message };
-  const reservation = reservationOf(world, nic);
   if (reservation?.kind === 'refused') return { reason: reservation.code, message: reservation.message };
-  return rowConflictOf(world, nic) ?? addressConflictOf(world, nic);
-}
-
-/** Two hold one address, from whatever source: both say so, and whoever has a port keeps it. */
-function addressConflictOf(world: World, nic: PodInterface): { readonly reason: string; readonly message: string } | undefined {
-  const others = world.addressConflicts.get(claimantOf(world, nic));
-  if (others === undefined || others.length === 0) return undefined;
-  return { reason: 'AddressConflict', message: `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it` };
-}
-
-/** Somebody else's row has the name of the port. */
-function rowConflictOf(world: World, nic: PodInterface): { readonly reason: string; readonly message: string } | undefined {
   const conflict = world.rowConflicts.get(portId(nic.port));
-  return conflict === undefined ? undefined : { reason: 'RowConflict', message: conflict.message };
+  if (conflict !== undefined) return { reason: 'RowConflict', message: conflict.message };
+  const others = world.addressConflicts.get(claimant) ?? [];
+  if (others.length === 0) return undefined;
+  return { reason: 'AddressConflict', message: `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it` };
 }
 
 function patchOf(pod: PodView): Pick<PatchOutput, 'kind' | 'resource' | 'key' | 'uid'> {

@@ -8,7 +8,7 @@ import { annotationKey, DEFAULT_PROVIDER, kilnAnnotation, podAnnotation } from '
 import type { IP } from '../api/ip.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { rowId } from '../nb/row-id.ts';
-import { claimantOfPort, isReserved } from '../world/claimants.ts';
+import { isReserved } from '../world/claimants.ts';
 import type { World } from '../world/world.ts';
 import type { PodView } from './pod-view.ts';
 
@@ -37,10 +37,6 @@ export function annotationOf(nic: PodInterface, suffix: PodAnnotationSuffix): st
 /** Marked as allocated: agents may have set it up, so its Subnet and addresses stand. */
 export function isAllocated(nic: PodInterface): boolean {
   return annotationOf(nic, 'allocated') === 'true' && annotationOf(nic, 'logical_switch') !== '';
-}
-
-export function claimantOf(world: World, nic: PodInterface): string {
-  return claimantOfPort(nic.port, ipOf(world, nic), nic.pod.uid, nic.pod.statefulSet !== undefined);
 }
 
 /** Its IP object: not one that an earlier pod of the same name left. */

@@ -8,34 +8,32 @@ import { kilnAnnotation } from '../api/well-known.ts';
 import { parseAddress } from '../net/address.ts';
 import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
-import { heldAddresses, isBound } from './held-addresses.ts';
+import type { Held } from './held-addresses.ts';
 import type { Addresses } from './ip-object.ts';
 import { namespaceBinding } from './namespace-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
-import { annotationOf, ipOf } from './pod-interface.ts';
+import { annotationOf } from './pod-interface.ts';
 import { subnetReady } from './subnet-ready.ts';
 import { subnetView } from './subnet-view.ts';
 
 export type SubnetChoice =
   /** It has its addresses already, whether their Subnet is ready or not. */
-  | { readonly kind: 'bound'; readonly held: Addresses }
+  | { readonly kind: 'bound'; readonly addresses: Addresses }
   /** `pool` is an IPPool to take the address from; empty for none. */
   | { readonly kind: 'open'; readonly subnets: readonly string[]; readonly pool: string }
   | { readonly kind: 'waiting'; readonly reason: string; readonly message: string };
 
-export function chooseSubnet(world: World, nic: PodInterface): SubnetChoice {
-  const held = heldAddresses(world, nic);
-  if (held !== undefined && isBound(world, nic)) return { kind: 'bound', held };
+export function chooseSubnet(world: World, nic: PodInterface, { bound, addresses, ip }: Held): SubnetChoice {
+  if (bound && addresses !== undefined) return { kind: 'bound', addresses };
   const asked = askedSubnets(world, nic);
   if (asked.kind === 'waiting') return asked;
-  const ip = ipOf(world, nic);
-  if (held !== undefined && ip !== undefined && suits(world, nic, ip, asked.subnets)) return { kind: 'bound', held };
+  if (addresses !== undefined && ip !== undefined && suits(world, nic, ip, asked.subnets)) return { kind: 'bound', addresses };
   return readyOnes(world, asked);
 }
 
-/** Whether the interface keeps an IP object that is there for it, or needs another: its pod may have been declared elsewhere since. */
-export function keepsIp(world: World, nic: PodInterface, ip: IP): boolean {
-  if (isBound(world, nic)) return true;
+/** Whether the interface stays with the IP object that is there for it, or needs another: its pod may have been declared elsewhere since. */
+export function keepsIp(world: World, nic: PodInterface, { bound, ip }: Held): boolean {
+  if (ip === undefined || bound) return ip !== undefined;
   const asked = askedSubnets(world, nic);
   return asked.kind === 'waiting' || suits(world, nic, ip, asked.subnets);
 }

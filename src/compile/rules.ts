@@ -9,10 +9,7 @@ import { namespaceAnnotations } from './namespace-annotations.ts';
 import { nodeJoin } from './node-join.ts';
 import { nodePolicy } from './node-policy.ts';
 import { nodePortGroups } from './node-port-group.ts';
-import { podAddress } from './pod-address.ts';
-import { podAnnotations } from './pod-annotations.ts';
-import { podIp } from './pod-ip.ts';
-import { podPort } from './pod-port.ts';
+import { pod } from './pod.ts';
 import { reservedIp } from './reserved-ip.ts';
 import { retainedPort } from './retained-port.ts';
 import { subnetAcls } from './subnet-acls.ts';
@@ -71,10 +68,7 @@ export const MEMBER_RULES: readonly Rule[] = [
   nodePortGroups,
   nodePolicy,
   namespaceAnnotations,
-  podAddress,
-  podIp,
-  podPort,
-  podAnnotations,
+  pod,
   ipLifecycle,
   retainedPort,
   reservedIp,

@@ -1,0 +1,54 @@
+/**
+ * One interface of a pod on its way: what it asks for, what it was given, what it has, and what its port is to be. Derived once a run;
+ * the features read it.
+ */
+import type { IP } from '../api/ip.ts';
+import { claimantOfPort } from '../world/claimants.ts';
+import type { Reservation } from '../world/reservations.ts';
+import type { World } from '../world/world.ts';
+import { heldBy } from './held-addresses.ts';
+import type { Addresses } from './ip-object.ts';
+import { addressesOf, addressesOfIp, sameAddresses } from './ip-object.ts';
+import type { AddressDemand } from './pod-address.ts';
+import { demandOf } from './pod-address.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { keepsIp } from './pod-subnet.ts';
+import type { SubnetView } from './subnet-view.ts';
+import { subnetView } from './subnet-view.ts';
+
+export interface Binding {
+  readonly nic: PodInterface;
+  readonly claimant: string;
+  readonly demand: AddressDemand;
+  /** Undefined while nobody has answered. */
+  readonly reservation: Reservation | undefined;
+  /** Its own IP object, unless it needs another one. */
+  readonly ip: IP | undefined;
+  /** Undefined while it is to have no port. */
+  readonly port: { readonly addresses: Addresses; readonly subnet: SubnetView | undefined } | undefined;
+  /** Whether the port row is observed as its own. */
+  readonly ownRow: boolean;
+}
+
+export function bindingOf(world: World, nic: PodInterface): Binding {
+  const held = heldBy(world, nic);
+  const claimant = claimantOfPort(nic.port, held.ip, nic.pod.uid, nic.pod.statefulSet !== undefined);
+  const demand = demandOf(world, nic, claimant, held);
+  const reservation = world.reservations.get(claimant);
+  const ip = keepsIp(world, nic, held) ? held.ip : undefined;
+  return { nic, claimant, demand, reservation, ip, port: portOf(world, reservation, ip, held.ownRow), ownRow: held.ownRow };
+}
+
+/**
+ * The port follows what is durable: reserved, and said by the IP object. While the IP object is made again (somebody took it away by
+ * force) a row that is there stays; and so does one whose reservation is refused because somebody else names the same address.
+ */
+function portOf(world: World, reservation: Reservation | undefined, ip: IP | undefined, ownRow: boolean): Binding['port'] {
+  const reserved = addressesOf(reservation);
+  const said = ip === undefined ? undefined : addressesOfIp(ip);
+  const durable = reservation?.kind === 'refused' || sameAddresses(said, reserved) ? said : undefined;
+  const addresses = durable ?? (ownRow ? reserved : undefined);
+  if (addresses === undefined) return undefined;
+  const subnet = world.ask(subnetView, addresses.subnet);
+  return subnet?.isOvn === false ? undefined : { addresses, subnet };
+}

@@ -33,6 +33,7 @@ export interface HttpOptions {
 const OPEN_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
 const AGGREGATED = /application\/json;(?=[^,]*g=apidiscovery\.k8s\.io)(?=[^,]*v=v2(?:[;,]|$))(?=[^,]*as=APIGroupDiscoveryList)/;
 const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+const BUILT_IN_VERSIONS = new Set(['/v1', 'apps/v1', 'policy/v1', 'networking.k8s.io/v1', 'rbac.authorization.k8s.io/v1', 'coordination.k8s.io/v1', 'events.k8s.io/v1']);
 const DEFAULT_WATCH_MS = 30 * 60_000;
 
 export class ApiHttpServer {
@@ -109,7 +110,14 @@ export class ApiHttpServer {
       if (answer !== undefined) return { status: 201, body: JSON.stringify(answer) };
     }
     const definition = this.#options.registry.find(target.group, target.version, target.plural);
-    if (definition === undefined || (definition.namespaced && target.namespace === '' && target.name !== '') || (!definition.namespaced && target.namespace !== '')) return notThere(response);
+    if (definition === undefined || (!definition.namespaced && target.namespace !== '')) {
+      if (!BUILT_IN_VERSIONS.has(`${target.group}/${target.version}`)) return notThere(response);
+      throw new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
+    }
+    if (definition.namespaced && target.namespace === '' && (target.name !== '' || request.method !== 'GET')) {
+      if (definition.custom || target.name !== '') return notThere(response);
+      throw new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+    }
     const resourceRequest: ResourceRequest = { definition, target, query: url.searchParams, message: request };
     if (request.method === 'GET' && target.subresource === '' && isTrue(url.searchParams.get('watch'))) {
       this.#watch(resourceRequest, response);

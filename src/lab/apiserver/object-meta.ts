@@ -60,10 +60,10 @@ export function validateMeta(definition: ResourceDefinition, object: KubeObject)
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
   if (size > MAX_ANNOTATIONS_BYTES) errors.push({ type: 'TooLong', field: 'metadata.annotations', message: `Too long: may not be more than ${MAX_ANNOTATIONS_BYTES} bytes` });
-  for (const [index, owner] of (meta.ownerReferences ?? []).entries()) {
+  for (const owner of meta.ownerReferences ?? []) {
     const field = 'metadata.ownerReferences';
     for (const key of ['apiVersion', 'kind', 'name', 'uid'] as const) {
-      if (typeof owner[key] !== 'string' || owner[key] === '') errors.push(invalidValue(`${field}[${index}].${key}`, owner[key] ?? '', `${key === 'apiVersion' ? 'version' : key} must not be empty`));
+      if (typeof owner[key] !== 'string' || owner[key] === '') errors.push(invalidValue(`${field}.${key}`, owner[key] ?? '', `${key === 'apiVersion' ? 'version' : key} must not be empty`));
     }
   }
   for (const finalizer of meta.finalizers ?? []) {
@@ -87,11 +87,19 @@ function isQualifiedName(key: string): boolean {
 }
 
 export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta): FieldError[] {
-  if (old.deletionTimestamp === undefined) return [];
+  const errors = immutableErrors(meta, old);
+  if (old.deletionTimestamp === undefined) return errors;
   const added = (meta.finalizers ?? []).filter((finalizer) => !(old.finalizers ?? []).includes(finalizer));
-  if (added.length === 0) return [];
+  if (added.length === 0) return errors;
   const shown = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(', ')}}`;
-  return [forbiddenField('metadata.finalizers', `no new finalizers can be added if the object is being deleted, found new finalizers ${shown}`)];
+  return [...errors, forbiddenField('metadata.finalizers', `no new finalizers can be added if the object is being deleted, found new finalizers ${shown}`)];
+}
+
+const IMMUTABLE = ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const;
+
+/** A client may leave out what the server set, not change it. */
+function immutableErrors(meta: ObjectMeta, old: ObjectMeta): FieldError[] {
+  return IMMUTABLE.filter((key) => meta[key] !== undefined && meta[key] !== old[key]).map((key) => invalidValue(`metadata.${key}`, meta[key], 'field is immutable'));
 }
 
 const KNOWN = new Set([
@@ -119,8 +127,9 @@ export function decodeMeta(object: JsonObject): { readonly unknown: string[]; re
     if (!KNOWN.has(key)) {
       delete meta[key];
       unknown.push(`metadata.${key}`);
-    } else if (value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)) delete meta[key];
+    } else if (value === null || value === '') delete meta[key];
     else if (key === 'labels' || key === 'annotations') problem ??= stringMapProblem(key, value);
+    else if (typeof value === 'object' && Object.keys(value).length === 0) delete meta[key];
     else if (STRING_FIELDS.includes(key) && typeof value !== 'string') problem ??= `json: cannot unmarshal ${typeof value} into Go struct field ObjectMeta.metadata.${key} of type string`;
   }
   return { unknown, problem };

@@ -24,6 +24,10 @@ export interface WriteOptions {
   readonly dryRun?: boolean;
   /** What to do about fields the schema does not know. Default `Ignore`. */
   readonly fieldValidation?: 'Strict' | 'Warn' | 'Ignore';
+  /** The object is a request's body as it came. */
+  readonly fromClient?: boolean;
+  /** The object is what a patch made of the current one. */
+  readonly isPatch?: boolean;
   /** Receives the warnings of `fieldValidation=Warn`. */
   readonly warn?: (message: string) => void;
 }
@@ -89,7 +93,7 @@ export class Operations {
   create(definition: ResourceDefinition, namespace: string, body: JsonObject, options: WriteOptions = {}): KubeObject {
     const object = this.#decode(definition, body, options);
     const meta = object.metadata;
-    if (meta.resourceVersion !== undefined) throw new ApiError(500, 'InternalError', 'resourceVersion should not be set on objects to be created');
+    if (meta.resourceVersion !== undefined) throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
     this.#placeIn(definition, object, namespace);
     if ((meta.name ?? '') === '' && meta.generateName !== undefined) meta.name = meta.generateName.slice(0, 58) + this.environment.suffix();
     for (const guard of this.#guards) guard({ verb: 'create', definition, namespace, name: meta.name ?? '', object });
@@ -102,7 +106,8 @@ export class Operations {
     this.#default(definition, object);
     this.#check(definition, object, undefined);
     const key = storeKey(namespace, meta.name);
-    if (this.store.get(definition.table, key) !== undefined) throw alreadyExists(definition, meta.name);
+    const existing = this.store.get(definition.table, key);
+    if (existing !== undefined) throw alreadyExists(definition, meta.name, existing.metadata.deletionTimestamp !== undefined);
     const ordered = withMeta(object, orderMeta(meta));
     if (options.dryRun === true) return ordered;
     return this.toView(definition, this.store.put(definition.table, key, this.#toStorage(definition, ordered)));
@@ -136,6 +141,8 @@ export class Operations {
   #prepareUpdate(definition: ResourceDefinition, object: KubeObject, current: KubeObject, options: UpdateOptions): KubeObject {
     const meta = object.metadata;
     const old = current.metadata;
+    const immutable = validateMetaUpdate(meta, old);
+    if (immutable.length > 0) throw invalid(definition, old.name, immutable);
     for (const key of ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation', 'generateName'] as const) {
       if (old[key] === undefined) delete meta[key];
       else (meta as JsonObject)[key] = old[key];
@@ -181,7 +188,7 @@ export class Operations {
     }
     if (waitsForGrace !== 'started') {
       meta.deletionTimestamp ??= timestamp(this.environment.now());
-      meta.deletionGracePeriodSeconds = 0;
+      if (!hasSpecFinalizers(current)) meta.deletionGracePeriodSeconds = 0;
     }
     if (current.metadata.deletionTimestamp === undefined && meta.generation !== undefined) meta.generation += 1;
     const next = withMeta(marked, orderMeta(meta));
@@ -213,42 +220,49 @@ export class Operations {
   #checkPreconditions(definition: ResourceDefinition, current: KubeObject, options: DeleteOptions): void {
     const { uid, resourceVersion } = options.preconditions ?? {};
     const { name } = current.metadata;
+    const kind = { group: definition.group, plural: definition.kind };
     if (uid !== undefined && uid !== current.metadata.uid) {
-      throw conflict(definition, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid}`);
+      throw conflict(kind, name, `the UID in the precondition (${uid}) does not match the UID in record (${current.metadata.uid}). The object might have been deleted and then recreated`);
     }
     if (resourceVersion !== undefined && resourceVersion !== current.metadata.resourceVersion) {
-      throw conflict(definition, name, `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${current.metadata.resourceVersion}`);
+      throw conflict(kind, name, `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${current.metadata.resourceVersion}). The object might have been modified`);
     }
   }
 
   #checkVersion(definition: ResourceDefinition, current: KubeObject, meta: ObjectMeta, options: UpdateOptions): void {
     const { name } = current.metadata;
+    if (meta.uid !== undefined && meta.uid !== '' && meta.uid !== current.metadata.uid) {
+      if (options.replace !== true) throw invalid(definition, name, [invalidValue('metadata.uid', meta.uid, 'field is immutable')]);
+      throw conflict(definition, name, `Precondition failed: UID in precondition: ${meta.uid}, UID in object meta: ${current.metadata.uid}`);
+    }
     if (meta.resourceVersion !== undefined && meta.resourceVersion !== '' && meta.resourceVersion !== '0') {
       if (!/^\d+$/.test(meta.resourceVersion)) throw invalid(definition, name, [invalidValue('metadata.resourceVersion', meta.resourceVersion, `strconv.ParseUint: parsing ${JSON.stringify(meta.resourceVersion)}: invalid syntax`)]);
       if (meta.resourceVersion !== current.metadata.resourceVersion) throw modifiedMeanwhile(definition, name);
     } else if (options.replace === true && !definition.unconditionalUpdate) {
-      throw invalid(definition, name, [{ type: 'Invalid', field: 'metadata.resourceVersion', message: 'Invalid value: 0x0: must be specified for an update' }]);
-    }
-    if (meta.uid !== undefined && meta.uid !== '' && meta.uid !== current.metadata.uid) {
-      throw conflict(definition, name, `Precondition failed: UID in precondition: ${meta.uid}, UID in object meta: ${current.metadata.uid}`);
+      throw invalid({ group: definition.group, kind: definition.plural }, name, [{ type: 'Invalid', field: 'metadata.resourceVersion', message: 'Invalid value: 0x0: must be specified for an update' }]);
     }
   }
 
   /** Types, unknown fields, type meta: from whatever a client sent to an object of this kind. */
   #decode(definition: ResourceDefinition, body: JsonObject, options: WriteOptions): KubeObject {
     const apiVersion = apiVersionOf(definition);
-    if (body['kind'] === undefined || body['kind'] === '') body['kind'] = definition.kind;
+    const handled = `${definition.kind} in version ${JSON.stringify(definition.version)} cannot be handled as a ${definition.kind}`;
+    if (body['kind'] === undefined || body['kind'] === '') {
+      if (definition.custom && options.isPatch !== true && options.fromClient === true) throw badRequest(`${handled}: unmarshalerDecoder: Object 'Kind' is missing in '${JSON.stringify(body)}'`);
+      body['kind'] = definition.kind;
+    }
     if (body['apiVersion'] === undefined || body['apiVersion'] === '') body['apiVersion'] = apiVersion;
+    if (definition.custom && (body['kind'] !== definition.kind || (options.isPatch === true && body['apiVersion'] !== apiVersion))) throw wrongKind(definition, body);
     if (body['apiVersion'] !== apiVersion) throw badRequest(`the API version in the data (${String(body['apiVersion'])}) does not match the expected API version (${apiVersion})`);
     if (body['kind'] !== definition.kind) throw badRequest(`${String(body['kind'])} in version ${JSON.stringify(definition.version)} cannot be handled as a ${definition.kind}: the kind in the data does not match the expected kind ${definition.kind}`);
-    const handled = `${definition.kind} in version ${JSON.stringify(definition.version)} cannot be handled as a ${definition.kind}`;
     const meta = decodeMeta(body);
     const problem = meta.problem ?? (definition.custom ? undefined : decodeBuiltin(definition.schema, body));
     if (problem !== undefined) throw badRequest(`${handled}: ${problem}`);
     const unknown = [...meta.unknown, ...pruneObject(definition, body)].sort();
     if (unknown.length > 0 && options.fieldValidation === 'Strict') {
       const fields = unknown.map((field) => `unknown field ${JSON.stringify(field)}`).join(', ');
-      throw badRequest(definition.custom ? `${handled}: strict decoding error: ${fields}` : `${handled}: strict decoding error: ${fields}`);
+      if (options.isPatch === true) throw invalid({ group: '', kind: '' }, '', [invalidValue('patch', JSON.stringify(body), `strict decoding error: ${fields}`)]);
+      throw badRequest(`${handled}: strict decoding error: ${fields}`);
     }
     if (options.fieldValidation === 'Warn') for (const field of unknown) options.warn?.(`unknown field ${JSON.stringify(field)}`);
     return body as KubeObject;
@@ -273,19 +287,31 @@ export class Operations {
 
   #check(definition: ResourceDefinition, object: KubeObject, old: KubeObject | undefined): void {
     const errors: FieldError[] = validateMeta(definition, object);
-    if (old !== undefined) errors.push(...validateMetaUpdate(object.metadata, old.metadata));
     if (definition.custom) errors.push(...validate(definition.schema, object));
     errors.push(...(definition.strategy.validate?.(object, old) ?? []));
     if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
   }
 }
 
+function wrongKind(definition: ResourceDefinition, body: JsonObject): ApiError {
+  const apiVersion = String(body['apiVersion']);
+  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
+  const errors: FieldError[] = [];
+  if (body['kind'] !== definition.kind) errors.push(invalidValue('kind', body['kind'], `must be ${definition.kind}`));
+  if (apiVersion !== apiVersionOf(definition)) errors.push(invalidValue('apiVersion', apiVersion, `must be ${apiVersionOf(definition)}`));
+  const name = at(body, 'metadata', 'name');
+  return invalid({ group, kind: String(body['kind']) }, typeof name === 'string' ? name : '', errors);
+}
+
+const TYPE_AND_META = ['apiVersion', 'kind', 'metadata'];
+
 /** Metadata is decoded on its own; a custom schema that describes it does not prune it. */
 function pruneObject(definition: ResourceDefinition, body: JsonObject): string[] {
   if (!definition.custom) return prune(definition.schema, body);
-  const { apiVersion, kind, metadata, ...rest } = body;
+  const rest: JsonObject = { ...body };
+  for (const key of TYPE_AND_META) delete rest[key];
   const unknown = prune(definition.schema, rest);
-  for (const key of Object.keys(body)) if (!['apiVersion', 'kind', 'metadata'].includes(key) && !(key in rest)) delete body[key];
+  for (const key of Object.keys(body)) if (!TYPE_AND_META.includes(key) && !(key in rest)) delete body[key];
   return unknown;
 }
 

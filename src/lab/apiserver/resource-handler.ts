@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { bindPodTo, evict } from './builtin/pod-subresources.ts';
 import type { Json, JsonObject } from './json.ts';
-import { clone, isObject, object, text } from './json.ts';
+import { clone, isObject, object } from './json.ts';
 import type { KubeObject } from './object.ts';
 import { encodeObject } from './object.ts';
 import type { DeleteOptions, Operations, UpdateOptions, WriteOptions } from './operations.ts';
@@ -16,7 +16,7 @@ import { applyScale, scaleObject } from './scale.ts';
 import type { Selector } from './selectors.ts';
 import { parseFieldSelector, parseLabelSelector } from './selectors.ts';
 import type { ListSnapshots } from './snapshots.ts';
-import { ApiError, badRequest, methodNotAllowed, notFound } from './status.ts';
+import { ApiError, badRequest, forbiddenField, invalid, methodNotAllowed, notFound, notSupported } from './status.ts';
 import type { Presentation } from './table.ts';
 import { partialMetadata, table } from './table.ts';
 
@@ -52,20 +52,21 @@ export class ResourceHandler {
   async handle(request: ResourceRequest): Promise<Reply> {
     const { target, definition, message } = request;
     if (target.subresource !== '') return this.#subresource(request);
-    switch (message.method) {
+    switch (message.method ?? '') {
       case 'GET':
         return target.name === '' ? this.list(request) : this.#get(request);
       case 'POST':
         if (target.name !== '') break;
         return this.#create(request);
       case 'PUT':
-        if (target.name === '') break;
+        if (target.name === '') throw badRequest('name must be provided');
         return this.#update(request, {});
       case 'PATCH':
         if (target.name === '') break;
         return this.#patch(request, {});
       case 'DELETE':
         return target.name === '' ? this.#deleteCollection(request) : this.#delete(request);
+      default:
     }
     throw methodNotAllowed(definition, (message.method ?? '').toLowerCase());
   }
@@ -82,7 +83,7 @@ export class ResourceHandler {
     if (subresource === 'finalize' && definition.table === 'namespaces' && message.method === 'PUT') return this.#update(request, { subresource: 'finalize' });
     if (definition.table === 'pods' && message.method === 'POST' && (subresource === 'binding' || subresource === 'eviction')) {
       const body = await readObject(message);
-      const dryRun = isDryRun(request.query);
+      const dryRun = isDryRun(request.query, 'CreateOptions');
       const result = subresource === 'binding' ? bindPodTo(this.#operations, definition, namespace, name, body, dryRun) : evict(this.#operations, definition, namespace, name, body, dryRun);
       return { status: 201, body: JSON.stringify(result) };
     }
@@ -90,7 +91,8 @@ export class ResourceHandler {
       this.#operations.get(definition, namespace, name);
       throw new ApiError(501, 'NotImplemented', `pods of this laboratory have no containers: ${subresource} is not served`);
     }
-    throw new ApiError(404, 'NotFound', 'the server could not find the requested resource', { kind: definition.plural });
+    if (subresource === 'status' && definition.hasStatus) throw methodNotAllowed(definition, (message.method ?? '').toLowerCase());
+    throw notFound(definition, name);
   }
 
   #get(request: ResourceRequest): Reply {
@@ -112,14 +114,17 @@ export class ResourceHandler {
     const presentation = negotiate(message.headers.accept, query);
     const { store, environment } = this.#operations;
     const limit = Number(query.get('limit') ?? 0);
+    if (!Number.isInteger(limit)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(query.get('limit'))}: invalid syntax`);
     const token = query.get('continue') ?? '';
     const wanted = query.get('resourceVersion') ?? '';
     if (wanted !== '' && !/^\d+$/.test(wanted)) throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(wanted)}: strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`);
     if (token !== '' && wanted !== '' && wanted !== '0') throw badRequest('specifying resource version is not allowed when using continue');
+    const match = query.get('resourceVersionMatch');
+    if (match !== null && match !== '' && wanted === '') throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [forbiddenField('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided')]);
     if (Number(wanted) > store.revision) {
       throw new ApiError(504, 'Timeout', `Too large resource version: ${wanted}, current: ${store.revision}`, { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 }, 1);
     }
-    if (query.get('resourceVersionMatch') === 'Exact' && Number(wanted) < store.revision && store.changedSince(definition.table, Number(wanted))) {
+    if (match === 'Exact' && Number(wanted) < store.revision && store.changedSince(definition.table, Number(wanted))) {
       throw new ApiError(410, 'Expired', `The resourceVersion for the provided list is too old.`);
     }
     const matches = selectorOf(definition, query);
@@ -145,7 +150,7 @@ export class ResourceHandler {
     const { definition, target, query, message } = request;
     const presentation = negotiate(message.headers.accept, query);
     const body = await readObject(message);
-    return this.#createObject(request, presentation, body, definition.namespaced ? target.namespace || namespaceOf(body) : '');
+    return this.#createObject(request, presentation, body, target.namespace);
   }
 
   async #createObject(request: ResourceRequest, presentation: Presentation, body: JsonObject, namespace: string): Promise<Reply> {
@@ -173,7 +178,7 @@ export class ResourceHandler {
     const type = mediaType(message);
     checkPatchType(definition, type);
     const patch = decodeBody(await readBody(message), type);
-    return this.#write(request, presentation, (current) => applyPatch(definition, type, current, patch), options);
+    return this.#write(request, presentation, (current) => applyPatch(definition, type, current, patch), { ...options, isPatch: true });
   }
 
   async #write(request: ResourceRequest, presentation: Presentation, change: (current: KubeObject) => JsonObject, options: UpdateOptions): Promise<Reply> {
@@ -241,13 +246,12 @@ export function selectorOf(definition: ResourceDefinition, query: URLSearchParam
   return (item) => (byLabel === undefined || byLabel(item)) && (byField === undefined || byField(item));
 }
 
-function namespaceOf(body: JsonObject): string {
-  return text(object(body['metadata'])['namespace']);
-}
-
-function isDryRun(query: URLSearchParams): boolean {
+function isDryRun(query: URLSearchParams, options: string): boolean {
   const values = query.getAll('dryRun');
-  if (values.some((value) => value !== 'All' && value !== '')) throw new ApiError(400, 'BadRequest', `Invalid value: ${JSON.stringify(values)}: dryRun must be "All"`);
+  if (values.some((value) => value !== 'All' && value !== '')) {
+    const shown = `[]string{${values.map((value) => JSON.stringify(value)).join(', ')}}`;
+    throw invalid({ group: 'meta.k8s.io', kind: options }, '', [{ type: 'NotSupported', field: 'dryRun', message: `Unsupported value: ${shown}: supported values: "All"` }]);
+  }
   return values.includes('All');
 }
 
@@ -256,7 +260,7 @@ function writeOptions(query: URLSearchParams, warnings: string[]): WriteOptions 
   if (validation !== 'Strict' && validation !== 'Warn' && validation !== 'Ignore') {
     throw badRequest(`fieldValidation: Unsupported value: ${JSON.stringify(validation)}: supported values: "", "Ignore", "Strict", "Warn"`);
   }
-  return { dryRun: isDryRun(query), fieldValidation: validation, warn: (message) => void warnings.push(message) };
+  return { dryRun: isDryRun(query, 'WriteOptions'), fromClient: true, fieldValidation: validation, warn: (message) => void warnings.push(message) };
 }
 
 function deleteOptions(bytes: Buffer, type: string, query: URLSearchParams): DeleteOptions {
@@ -265,9 +269,9 @@ function deleteOptions(bytes: Buffer, type: string, query: URLSearchParams): Del
   const grace = query.get('gracePeriodSeconds') ?? fields['gracePeriodSeconds'];
   const policy = query.get('propagationPolicy') ?? fields['propagationPolicy'];
   const orphan = query.get('orphanDependents') ?? fields['orphanDependents'];
-  const dryRun = isDryRun(query) || (Array.isArray(fields['dryRun']) && fields['dryRun'].includes('All'));
+  const dryRun = isDryRun(query, 'DeleteOptions') || (Array.isArray(fields['dryRun']) && fields['dryRun'].includes('All'));
   const propagation = policy === 'Orphan' || policy === 'Background' || policy === 'Foreground' ? policy : orphan === true || orphan === 'true' ? 'Orphan' : undefined;
-  if (typeof policy === 'string' && policy !== propagation) throw new ApiError(422, 'Invalid', `DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`);
+  if (typeof policy === 'string' && policy !== propagation) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [notSupported('propagationPolicy', policy, ['Foreground', 'Background', 'Orphan', 'nil'])]);
   const conditions = object(fields['preconditions']);
   return {
     dryRun,

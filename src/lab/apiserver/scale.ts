@@ -13,11 +13,12 @@ export function scaleObject(scale: ScaleSubresource, item: KubeObject): JsonObje
   const { name, namespace, uid, resourceVersion, creationTimestamp } = item.metadata;
   const selector = scale.labelSelectorPath === undefined ? undefined : at(item, ...keys(scale.labelSelectorPath));
   const labels = isObject(selector) ? Object.entries(object(selector['matchLabels'])).map(([key, value]) => `${key}=${text(value)}`).join(',') : text(selector);
+  const replicas = at(item, ...keys(scale.specReplicasPath));
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
     metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion, creationTimestamp },
-    spec: { replicas: at(item, ...keys(scale.specReplicasPath)) ?? 0 },
+    spec: replicas === undefined || replicas === 0 ? {} : { replicas },
     status: { replicas: at(item, ...keys(scale.statusReplicasPath)) ?? 0, ...(labels === '' ? {} : { selector: labels }) },
   };
 }

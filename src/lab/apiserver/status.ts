@@ -63,8 +63,8 @@ export function notFound(of: GroupResource, name: string): ApiError {
   return new ApiError(404, 'NotFound', `${resourceName(of)} "${name}" not found`, named(of, name));
 }
 
-export function alreadyExists(of: GroupResource, name: string): ApiError {
-  return new ApiError(409, 'AlreadyExists', `${resourceName(of)} "${name}" already exists`, named(of, name));
+export function alreadyExists(of: GroupResource, name: string, isBeingDeleted = false): ApiError {
+  return new ApiError(409, 'AlreadyExists', `${isBeingDeleted ? 'object is being deleted: ' : ''}${resourceName(of)} "${name}" already exists`, named(of, name));
 }
 
 export function conflict(of: GroupResource, name: string, why: string): ApiError {

@@ -32,7 +32,7 @@ const encodedEvents = new WeakMap<KubeObject, Map<string, Buffer>>();
 
 function encodeEvent(type: string, object: KubeObject): Buffer {
   let byType = encodedEvents.get(object);
-  if (byType === undefined) encodedEvents.set(object, (byType = new Map()));
+  if (byType === undefined) encodedEvents.set(object, (byType = new Map<string, Buffer>()));
   let bytes = byType.get(type);
   if (bytes === undefined) byType.set(type, (bytes = Buffer.from(`{"type":"${type}","object":${encodeObject(object)}}\n`)));
   return bytes;

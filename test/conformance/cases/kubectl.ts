@@ -235,6 +235,7 @@ export function kubectlCases(holder: Holder): void {
     const subnet = { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: 's' }, spec: { cidrBlock: '10.1.0.0/16', protocol: 'IPv4' } };
     await until('a Subnet can be applied', async () => (await kubectl.run(['apply', '-f', '-'], JSON.stringify(subnet))).code === 0);
     assert.match(await kubectl.ok(['get', 'subnet', 's']), /^NAME\s+PROVIDER\s+VPC\s+VLAN\s+PROTOCOL\s+CIDR/);
+    await until('a Subnet is described', async () => (await kubectl.run(['explain', 'subnet'])).code === 0, 60_000);
     assert.match(await kubectl.ok(['explain', 'subnet.spec.cidrBlock']), /cidrBlock <string>/);
     await kubectl.ok(['delete', 'subnet', 's']);
     const removed = await kubectl.ok(['delete', '-f', KUBE_OVN_CRDS, '--timeout=60s']);

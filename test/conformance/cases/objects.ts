@@ -96,7 +96,7 @@ export function objectCases(holder: Holder): void {
     const wrong = { preconditions: { uid: '00000000-0000-0000-0000-000000000000' } };
     const refused = await http.send('DELETE', `${WIDGETS}/${name}`, { kind: 'DeleteOptions', apiVersion: 'v1', ...wrong });
     assert.equal(refused.status, 409);
-    assert.match(message(refused), new RegExp(`Precondition failed: UID in precondition: 00000000-0000-0000-0000-000000000000, UID in object meta: ${uid}`));
+    assert.equal(message(refused), `Operation cannot be fulfilled on Widget.lab.example.com "${name}": the UID in the precondition (00000000-0000-0000-0000-000000000000) does not match the UID in record (${uid}). The object might have been deleted and then recreated`);
     const stale = await http.send('DELETE', `${WIDGETS}/${name}`, { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { resourceVersion: '1' } });
     assert.equal(stale.status, 409);
     assert.equal((await http.send('DELETE', `${WIDGETS}/${name}`, { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid } })).status, 200);
@@ -144,10 +144,15 @@ export function objectCases(holder: Holder): void {
     assert.notEqual(at(created.body, 'metadata', 'uid'), 'mine');
     assert.equal(at(created.body, 'metadata', 'generation'), 1);
     assert.equal(at(created.body, 'metadata', 'deletionTimestamp'), undefined);
-    const patched = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', { metadata: { creationTimestamp: '2001-01-01T00:00:00Z', generation: 9, deletionTimestamp: '2001-01-01T00:00:00Z' } });
+    const patched = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', { metadata: { creationTimestamp: '2001-01-01T00:00:00Z', generation: 9 } });
+    assert.equal(patched.status, 200, patched.text);
     assert.equal(at(patched.body, 'metadata', 'creationTimestamp'), at(created.body, 'metadata', 'creationTimestamp'));
     assert.equal(at(patched.body, 'metadata', 'generation'), 1);
-    assert.equal(at(patched.body, 'metadata', 'deletionTimestamp'), undefined);
+    for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds']) {
+      const refused = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', { metadata: { [field]: field === 'deletionTimestamp' ? '2001-01-01T00:00:00Z' : 5 } });
+      assert.equal(refused.status, 422);
+      assert.match(message(refused), new RegExp(`metadata\\.${field}: Invalid value: .*: field is immutable`));
+    }
   });
 
   test('a dry run leaves nothing', async () => {
@@ -172,11 +177,15 @@ export function objectCases(holder: Holder): void {
     assert.equal(broken.status, 400);
     assert.equal(broken.body['reason'], 'BadRequest');
     const otherKind = await http.send('POST', WIDGETS, { ...widget(fresh('x')), kind: 'Gadget' });
-    assert.equal(otherKind.status, 400);
+    assert.equal(otherKind.status, 422);
+    assert.match(message(otherKind), /^Gadget\.lab\.example\.com "x-[-\d]+" is invalid: kind: Invalid value: "Gadget": must be Widget$/);
     const otherVersion = await http.send('POST', WIDGETS, { ...widget(fresh('x')), apiVersion: 'lab.example.com/v2' });
     assert.equal(otherVersion.status, 400);
-    const method = await http.send('POST', `${WIDGETS}/some`, widget('some'));
-    assert.equal(method.status, 405);
-    assert.equal(method.body['reason'], 'MethodNotAllowed');
+    const nowhere = await http.send('POST', '/api/v1/configmaps', configMap('nowhere'));
+    assert.equal(nowhere.status, 405);
+    assert.equal(nowhere.body['reason'], 'MethodNotAllowed');
+    const kindless = await http.send('POST', WIDGETS, { metadata: { name: 'x' }, spec: { cidr: 'x' } });
+    assert.equal(kindless.status, 400);
+    assert.match(message(kindless), /Object 'Kind' is missing in/);
   });
 }

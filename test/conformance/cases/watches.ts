@@ -76,8 +76,9 @@ export function watchCases(holder: Holder): void {
     const { http } = conformance(holder);
     const path = '/api/v1/namespaces';
     const list = await http.get(path);
-    const watch = await http.watch(`${path}?watch=true&allowWatchBookmarks=true&timeoutSeconds=3&resourceVersion=${version(list)}`);
+    const watch = await http.watch(`${path}?watch=true&allowWatchBookmarks=true&timeoutSeconds=5&resourceVersion=${version(list)}`);
     const started = Date.now();
+    await newNamespace(holder);
     await watch.ended;
     assert.ok(Date.now() - started < 10_000);
     const bookmarks = watch.events.filter((event) => event.type === 'BOOKMARK');

@@ -24,12 +24,11 @@ function storedVersion(spec: JsonObject): Json | undefined {
   return at(list(spec['versions']).find((version) => at(version, 'storage') === true), 'name');
 }
 
-function validateVersion(version: Json, path: string): FieldError[] {
+function validateVersion(version: Json, path: string, here: string): FieldError[] {
   const errors: FieldError[] = [];
   if (text(at(version, 'name')) === '') errors.push(required(`${path}.name`));
   const schema = at(version, 'schema', 'openAPIV3Schema');
   if (!isObject(schema)) return [...errors, required(`${path}.schema.openAPIV3Schema`, 'schemas are required')];
-  const here = `${path}.schema.openAPIV3Schema`;
   if (schema['type'] !== 'object') errors.push(schema['type'] === undefined ? required(`${here}.type`, 'must not be empty at the root') : invalidValue(`${here}.type`, schema['type'], 'must be object at the root'));
   errors.push(...structuralErrors(schema, here));
   try {
@@ -71,7 +70,11 @@ function validateCrd(crd: KubeObject, old: KubeObject | undefined): FieldError[]
   else if (!scopes.includes(text(spec['scope']))) errors.push(notSupported('spec.scope', spec['scope'], scopes));
   const versions = list(spec['versions']);
   if (versions.filter((version) => at(version, 'storage') === true).length !== 1) errors.push(invalidValue('spec.versions', versions, 'must have exactly one version marked as storage version'));
-  versions.forEach((version, index) => errors.push(...validateVersion(version, `spec.versions[${index}]`)));
+  // A schema that is the only one is reported where the API once had it.
+  versions.forEach((version, index) => {
+    const path = `spec.versions[${index}]`;
+    errors.push(...validateVersion(version, path, versions.length === 1 ? 'spec.validation.openAPIV3Schema' : `${path}.schema.openAPIV3Schema`));
+  });
   if (old !== undefined) {
     for (const field of ['group', 'scope']) {
       if (at(old, 'spec', field) !== spec[field]) errors.push(invalidValue(`spec.${field}`, spec[field], 'field is immutable'));
@@ -87,7 +90,7 @@ export function crdStrategy(now: () => string): Strategy {
   return {
     prepareCreate: (crd) => {
       const stored = storedVersion(object(crd['spec']));
-      crd['status'] = { conditions: [], acceptedNames: { plural: '', kind: '' }, storedVersions: stored === undefined ? [] : [stored] };
+      crd['status'] = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: stored === undefined ? [] : [stored] };
     },
     prepareUpdate: (crd) => {
       const stored = storedVersion(object(crd['spec']));

@@ -3,6 +3,9 @@ import type { Json } from '../json.ts';
 import { isObject } from '../json.ts';
 import { matchesFormat } from '../schema/formats.ts';
 import type { Schema } from '../schema/schema.ts';
+import { omittedWhenEmpty } from './protobuf.ts';
+
+const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(?:Z|[+-]\d\d:\d\d)$/;
 
 /** Normalises in place. @returns what does not fit, as one sentence, or undefined. */
 export function decodeBuiltin(schema: Schema, value: Json, path = ''): string | undefined {
@@ -15,12 +18,20 @@ export function decodeBuiltin(schema: Schema, value: Json, path = ''): string | 
       delete value[key];
       continue;
     }
+    if (isEmpty(value[key]) && omittedWhenEmpty(schema.name ?? '')?.has(key) === true && (child.type !== 'object' || child.additionalProperties !== undefined)) {
+      delete value[key];
+      continue;
+    }
     const here = path === '' ? key : `${path}.${key}`;
     if (child.format === 'quantity' && typeof value[key] === 'number') value[key] = String(value[key]);
     const problem = mismatch(child, value[key] as Json, here) ?? decodeBuiltin(child, value[key] as Json, here);
     if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+function isEmpty(value: Json | undefined): boolean {
+  return value === '' || value === 0 || value === false || (typeof value === 'object' && value !== null && !JSON.isRawJSON(value) && Object.keys(value).length === 0);
 }
 
 function decodeList(schema: Schema, value: Json[], path: string): string | undefined {
@@ -40,6 +51,7 @@ function mismatch(schema: Schema, value: Json, path: string): string | undefined
     case 'string':
       if (actual !== 'string') return unmarshal(actual, path, 'string');
       if (schema.format === 'byte' && !matchesFormat('byte', value as string)) return 'illegal base64 data at input byte 0';
+      if (schema.format === 'micro-time' && !MICRO_TIME.test(value as string)) return `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05.000000Z07:00": cannot parse ${JSON.stringify(value)}`;
       if (schema.format === 'date-time' && !matchesFormat('date-time', value as string)) return `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`;
       return undefined;
     case 'integer':

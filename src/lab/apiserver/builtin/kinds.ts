@@ -119,6 +119,10 @@ const nodeStrategy: Strategy = {
   },
 };
 
+const budgetStrategy: Strategy = {
+  prepareCreate: (budget) => void (budget['status'] = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }),
+};
+
 const RBAC = 'rbac.authorization.k8s.io';
 
 export function builtinResources(store: ObjectStore, environment: Environment): ResourceDefinition[] {
@@ -150,7 +154,7 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
     define('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice', true, { hasGeneration: true, strategy: portsDefault((item) => list(item['ports'])) }),
     define('events.k8s.io', 'v1', 'events', 'Event', true, { shortNames: ['ev'], type: 'EventsV1Event', view: eventsView, fieldSelectors: NEW_EVENT_FIELDS, createOnUpdate: true }),
     define('networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy', true, { shortNames: ['netpol'], hasGeneration: true, strategy: networkPolicyStrategy }),
-    define('policy', 'v1', 'poddisruptionbudgets', 'PodDisruptionBudget', true, { shortNames: ['pdb'], hasStatus: true, hasGeneration: true, unconditionalUpdate: false }),
+    define('policy', 'v1', 'poddisruptionbudgets', 'PodDisruptionBudget', true, { shortNames: ['pdb'], hasStatus: true, hasGeneration: true, unconditionalUpdate: false, strategy: budgetStrategy }),
     define(RBAC, 'v1', 'clusterrolebindings', 'ClusterRoleBinding', false, { strategy: bindingStrategy }),
     define(RBAC, 'v1', 'clusterroles', 'ClusterRole', false, { strategy: { nameRule: 'path' } }),
     define(RBAC, 'v1', 'rolebindings', 'RoleBinding', true, { strategy: bindingStrategy }),

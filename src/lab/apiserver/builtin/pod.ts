@@ -17,6 +17,9 @@ function fill(target: JsonObject, defaults: JsonObject): void {
 export function defaultPodSpec(spec: JsonObject): void {
   fill(spec, { restartPolicy: 'Always', terminationGracePeriodSeconds: GRACE_SECONDS, dnsPolicy: 'ClusterFirst', securityContext: {}, schedulerName: 'default-scheduler' });
   for (const field of ['containers', 'initContainers', 'ephemeralContainers']) for (const container of list(spec[field])) if (isObject(container)) defaultContainer(container);
+  if (spec['hostNetwork'] === true) {
+    for (const container of list(spec['containers'])) for (const port of list(at(container, 'ports'))) if (isObject(port)) port['hostPort'] ??= port['containerPort'] ?? 0;
+  }
   for (const volume of list(spec['volumes'])) {
     if (!isObject(volume)) continue;
     if (Object.keys(volume).length === 1) volume['emptyDir'] = {};
@@ -95,7 +98,7 @@ export function validatePodSpec(spec: JsonObject, path: string): FieldError[] {
     }
   }
   const policies = ['Always', 'OnFailure', 'Never'];
-  if (!policies.includes(text(spec['restartPolicy']))) errors.push(notSupported(`${path}.restartPolicy`, spec['restartPolicy'], policies));
+  if (spec['restartPolicy'] !== undefined && !policies.includes(text(spec['restartPolicy']))) errors.push(notSupported(`${path}.restartPolicy`, spec['restartPolicy'], policies));
   return errors;
 }
 
@@ -118,7 +121,10 @@ export const podStrategy: Strategy = {
     defaultPodSpec(spec);
     pod['status'] = { phase: 'Pending', qosClass: qosClass(spec) };
   },
-  applyDefaults: (pod) => defaultPodSpec(object(pod['spec'])),
+  applyDefaults: (pod) => {
+    defaultPodSpec(object(pod['spec']));
+    for (const condition of list(at(pod, 'status', 'conditions'))) if (isObject(condition)) condition['lastProbeTime'] ??= null;
+  },
   validate: (pod, old) => {
     if (old !== undefined && !equal(fixedSpec(pod), fixedSpec(old))) return [forbiddenField('spec', UPDATE_RULE)];
     return validatePodSpec(object(pod['spec']), 'spec');

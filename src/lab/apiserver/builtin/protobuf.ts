@@ -43,10 +43,33 @@ export function decodeProtobuf(body: Buffer, kindOf: (apiVersion: string, kind: 
     } else if (field.number === 2) raw = Buffer.from(field.bytes);
   }
   const type = kindOf(apiVersion, kind);
+  if (kind === 'SelfSubjectReview') return { apiVersion, kind };
   if (type === undefined || FIELDS[type] === undefined) throw new RangeError(`no protobuf description of ${apiVersion} ${kind}`);
   const object: JsonObject = { apiVersion, kind };
   readMessage(raw, FIELDS[type], builtinSchema(type), object);
   return object;
+}
+
+/**
+ * The fields of a type that Go leaves out when they are empty: those that are neither pointers nor required.
+ * Undefined for a type that is not described.
+ */
+export function omittedWhenEmpty(type: string): ReadonlySet<string> | undefined {
+  const fields = FIELDS[type];
+  if (fields === undefined) return undefined;
+  let names = omitted.get(type);
+  if (names === undefined) {
+    const required = builtinSchema(type).required ?? [];
+    names = new Set(plainNames(fields).filter((name) => !required.includes(name)));
+    omitted.set(type, names);
+  }
+  return names;
+}
+
+const omitted = new Map<string, Set<string>>();
+
+function plainNames(fields: Fields): string[] {
+  return Object.values(fields).flatMap((field) => (typeof field === 'string' ? (field.startsWith('*') ? [] : [field]) : plainNames(field)));
 }
 
 function* fieldsOf(bytes: Buffer): Generator<Field> {

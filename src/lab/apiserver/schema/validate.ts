@@ -21,12 +21,12 @@ function visit(schema: Schema, value: Json, path: string, errors: FieldError[]):
   const actual = typeOf(value);
   if (schema.intOrString === true) {
     if (actual !== 'integer' && actual !== 'string') {
-      errors.push(wrongType(path, 'integer,string', shownType(value, actual)));
+      errors.push(wrongType(path, 'integer,string', actual));
       return;
     }
   } else if (schema.type !== undefined && actual !== schema.type && !(schema.type === 'number' && actual === 'integer')) {
-    errors.push(wrongType(path, schema.type, shownType(value, actual)));
-    return;
+    errors.push(wrongType(path, schema.type, actual));
+    if (actual !== 'number') return;
   }
   if (schema.enum !== undefined && !schema.enum.some((allowed) => equal(allowed, value))) errors.push(notSupported(path, value, schema.enum));
   if (typeof value === 'string') visitString(schema, value, path, errors);
@@ -37,10 +37,11 @@ function visit(schema: Schema, value: Json, path: string, errors: FieldError[]):
 }
 
 function visitString(schema: Schema, value: string, path: string, errors: FieldError[]): void {
-  const length = [...value].length;
+  const length = Array.from(value).length;
+  // Only the first of these is reported.
   if (schema.maxLength !== undefined && length > schema.maxLength) errors.push({ type: 'TooLong', field: path, message: `Too long: may not be more than ${schema.maxLength} bytes` });
-  if (schema.minLength !== undefined && length < schema.minLength) errors.push(invalidValue(path, value, `${path} in body should be at least ${schema.minLength} chars long`));
-  if (schema.pattern !== undefined && !schema.pattern.test(value)) errors.push(invalidValue(path, value, `${path} in body should match '${schema.pattern.source}'`));
+  else if (schema.minLength !== undefined && length < schema.minLength) errors.push(invalidValue(path, value, `${path} in body should be at least ${schema.minLength} chars long`));
+  else if (schema.pattern !== undefined && !schema.pattern.test(value)) errors.push(invalidValue(path, value, `${path} in body should match '${schema.pattern.source}'`));
   if (schema.format !== undefined && !matchesFormat(schema.format, value)) {
     errors.push(invalidValue(path, value, `${path} in body must be of type ${schema.format}: ${JSON.stringify(value)}`));
   }
@@ -106,12 +107,12 @@ function visitObject(schema: Schema, value: JsonObject, path: string, errors: Fi
   if (schema.minProperties !== undefined && size < schema.minProperties) {
     errors.push(invalidValue(path, size, `${path} in body should have at least ${schema.minProperties} properties`));
   }
-  for (const key of schema.required ?? []) if (!(key in value)) errors.push(required(join(path, key)));
   const additional = schema.additionalProperties === true ? undefined : schema.additionalProperties;
   for (const key of Object.keys(value)) {
     const child = schema.properties?.get(key) ?? additional;
     if (child !== undefined) visit(child, value[key] as Json, join(path, key), errors);
   }
+  for (const key of schema.required ?? []) if (!(key in value)) errors.push(required(join(path, key)));
   if (schema.embeddedResource === true) {
     for (const key of ['apiVersion', 'kind']) if (typeof value[key] !== 'string' || value[key] === '') errors.push(required(join(path, key), 'must not be empty'));
   }
@@ -123,7 +124,7 @@ function visitCombinations(schema: Schema, value: Json, path: string, errors: Fi
     visit(branch, value, path, found);
     return found.length === 0;
   };
-  const fail = (rule: string): void => void errors.push(invalidValue(path === '' ? '<nil>' : path, path === '' ? '' : shownType(value, typeOf(value)), rule));
+  const fail = (rule: string): void => void errors.push(invalidValue(path === '' ? '<nil>' : path, path === '' ? '' : typeOf(value), rule));
   for (const branch of schema.allOf ?? []) visit(branch, value, path, errors);
   if (schema.anyOf !== undefined && !schema.anyOf.some(passes)) fail(`${JSON.stringify(path)} must validate at least one schema (anyOf)`);
   if (schema.oneOf !== undefined) {
@@ -136,13 +137,8 @@ function visitCombinations(schema: Schema, value: Json, path: string, errors: Fi
 function typeOf(value: Json): string {
   if (Array.isArray(value)) return 'array';
   if (JSON.isRawJSON(value)) return 'integer';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? 'integer' : 'number';
   return typeof value;
-}
-
-/** Scalars are shown as they are, objects and lists by their type. */
-function shownType(value: Json, actual: string): string {
-  return actual === 'object' || actual === 'array' ? actual : typeof value === 'string' ? value : actual;
 }
 
 function wrongType(path: string, expected: string, shown: string): FieldError {

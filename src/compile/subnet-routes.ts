@@ -1,11 +1,13 @@
 /**
- * How the router of its Vpc treats a Subnet's traffic. Default Vpc: what goes to the Subnet is routed, not sent to a gateway
- * (policy 31000). Custom Vpc: what comes from it goes to its gateway, in its route table.
+ * How the router of its Vpc treats a Subnet's traffic: what goes to the Subnet is routed whatever policies of lower priority say
+ * (policy 31000); in a custom Vpc, what comes from it and has no other way goes to its gateway, in its route table.
  *
- * That source route is left out where the Vpc has a Subnet with a larger network: the longer prefix would win over the route to
- * that Subnet, and the two could not talk.
+ * Kube-OVN builds its OVN so that source routes come last. In OVN as released a longer prefix wins whichever side it is
+ * compared with: the source route of a /24 hides the default route and the way to a Subnet that is a /16. So it is stated only
+ * where it hides nothing.
  */
 import type { Family } from '../net/address.ts';
+import { parseCidr } from '../net/cidr.ts';
 import { familiesOf, ofFamily } from '../net/dual.ts';
 import { keysOf } from '../world/domain.ts';
 import type { Query } from '../world/world.ts';
@@ -17,6 +19,7 @@ import { statedSubnet } from './subnet-state.ts';
 import { claimantOfSubnet, subnetView } from './subnet-view.ts';
 import { policyRow } from './vpc-policy-routes.ts';
 import { routeRow } from './vpc-static-routes.ts';
+import { vpcSpec } from './vpc-view.ts';
 
 const RULE = 'subnet-routes';
 const SUBNET_PRIORITY = 31000;
@@ -32,12 +35,11 @@ export const subnetRoutes: Rule = {
       const network = ofFamily(view, family);
       if (network === undefined) return [];
       const { cidr, gateway } = network;
-      if (view.inDefaultVpc) {
-        const match = `${prefixOf(family)}.dst == ${cidr}`;
-        return [policyRow(view.vpc, { priority: SUBNET_PRIORITY, match, action: 'allow', nexthops: [] }, owner, RULE, { subnet: name })];
-      }
-      if (world.ask(largestNetworks, view.vpc)[family] < lengthOf(cidr)) return [];
-      return [routeRow(view.vpc, { table: view.routeTable, policy: 'src-ip', prefix: cidr, nexthop: gateway }, owner, RULE)];
+      const match = `${prefixOf(family)}.dst == ${cidr}`;
+      const policy = policyRow(view.vpc, { priority: SUBNET_PRIORITY, match, action: 'allow', nexthops: [] }, owner, RULE, { subnet: name });
+      const shortest = world.ask(shortestPrefixes, view.vpc)[`${view.routeTable} ${family}`] ?? Infinity;
+      if (view.inDefaultVpc || world.ask(largestNetworks, view.vpc)[family] < lengthOf(cidr) || shortest <= lengthOf(cidr)) return [policy];
+      return [policy, routeRow(view.vpc, { table: view.routeTable, policy: 'src-ip', prefix: cidr, nexthop: gateway }, owner, RULE)];
     });
   },
 };
@@ -49,6 +51,18 @@ const largestNetworks: Query<Readonly<Record<Family, number>>> = defineQuery('vp
     const view = world.ask(subnetView, name);
     if (view === undefined || !view.routed) continue;
     for (const family of familiesOf(view)) shortest[family] = Math.min(shortest[family], lengthOf(ofFamily(view, family)?.cidr ?? ''));
+  }
+  return shortest;
+});
+
+/** Of the static routes in a Vpc's spec: the shortest prefix length by `<route table> <family>`. */
+const shortestPrefixes: Query<Readonly<Record<string, number>>> = defineQuery('vpc-shortest-prefixes', (world, vpc) => {
+  const shortest: Record<string, number> = {};
+  for (const { cidr = '', routeTable = '' } of world.ask(vpcSpec, vpc)?.staticRoutes ?? []) {
+    const network = parseCidr(cidr);
+    if (network === undefined) continue;
+    const key = `${routeTable} ${network.family}`;
+    shortest[key] = Math.min(shortest[key] ?? network.prefix, network.prefix);
   }
   return shortest;
 });

@@ -104,12 +104,13 @@ test('ACLs of the spec are changed one by one, and a foreign one stays', () => {
   assert.ok(before !== undefined && bench.northbound.table('ACL').has(before));
 });
 
-test('a Subnet of the default Vpc has an allow policy of each family, one of a custom Vpc a source route', () => {
+test('a Subnet has an allow policy of each family, one of a custom Vpc a source route too', () => {
   const inDefault = setUp({ cidrBlock: '10.0.0.0/24,fd00::/112' }, 'ovn-cluster');
   const policies = inDefault.rowIds('Logical_Router_Policy').filter((id) => !id.includes('100.64') && !id.includes('10.16'));
   assert.deepEqual(policies, ['ovn-cluster|31000|ip4.dst == 10.0.0.0/24', 'ovn-cluster|31000|ip6.dst == fd00::/112']);
   assert.deepEqual(keysOf(inDefault.row('Logical_Router_Policy', policies[0] ?? '')), { subnet: 'red', vendor: 'kube-ovn' });
   const custom = setUp({ routeTable: 't1' });
+  assert.deepEqual(custom.rowIds('Logical_Router_Policy').filter((id) => id.startsWith('blue')), ['blue|31000|ip4.dst == 10.0.0.0/24']);
   assert.deepEqual(custom.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')), ['blue|t1|src-ip|10.0.0.0/24|10.0.0.1']);
 });
 
@@ -118,6 +119,16 @@ test('the source route of a Subnet does not hide a larger one of the same Vpc', 
   bench.put('subnets', { metadata: { name: 'large' }, spec: { vpc: 'blue', cidrBlock: '10.1.0.0/16' } });
   bench.settle();
   assert.deepEqual(bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')), ['blue||src-ip|10.1.0.0/16|10.1.0.1']);
+});
+
+test('the source route of a Subnet does not hide routes that the Vpc asks for', () => {
+  const bench = setUp({});
+  bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '10.0.0.128/25', nextHopIP: '10.0.0.9', policy: 'policyDst' }] });
+  bench.settle();
+  assert.ok(bench.rowIds('Logical_Router_Static_Route').includes('blue||src-ip|10.0.0.0/24|10.0.0.1'));
+  bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.0.0.9', policy: 'policyDst' }] });
+  bench.settle();
+  assert.deepEqual(bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')), ['blue||dst-ip|0.0.0.0/0|10.0.0.9']);
 });
 
 test('the load balancers of the Vpc are attached unless enableLb is false', () => {

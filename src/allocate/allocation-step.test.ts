@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { IP } from '../api/ip.ts';
+import type { Pod } from '../api/core.ts';
+import { kilnAnnotation } from '../api/well-known.ts';
+import { Desired } from '../compile/desired.ts';
+import type { Output, PoolOutput } from '../compile/output.ts';
+import type { AddressWish } from '../world/reservations.ts';
+import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import { World } from '../world/world.ts';
+import { AllocationStep, derivedMac } from './allocation-step.ts';
+
+class Bench {
+  readonly world = new World(DEFAULT_SETTINGS);
+  readonly desired = new Desired();
+  readonly step = new AllocationStep(this.world, this.desired);
+  #said: readonly Output[] = [];
+
+  say(...outputs: readonly Output[]): this {
+    this.desired.replace(this.#said, outputs);
+    this.#said = outputs;
+    this.step.run();
+    return this;
+  }
+
+  /** `subnet v4 v6`, or the refusal's code. */
+  answer(claimant: string): string | undefined {
+    const reservation = this.world.reservations.peek(claimant);
+    if (reservation === undefined) return undefined;
+    return reservation.kind === 'granted' ? [reservation.subnet, reservation.v4, reservation.v6].filter((part) => part !== '').join(' ') : reservation.code;
+  }
+}
+
+function pool(subnet: string, v4: string, excludeIps: readonly string[] = []): PoolOutput {
+  return { kind: 'pool', subnet, v4, gateways: [v4.replace(/\d+\/.*/, '1')], excludeIps, named: {} };
+}
+
+function wish(claimant: string, more: Partial<AddressWish> = {}): Output {
+  return { kind: 'wish', wish: { claimant, subnets: ['s1'], families: 'subnet', since: '2026-01-01T00:00:00Z', ...more } };
+}
+
+function ip(name: string, address: string, podUid: string | undefined, uid = `ip-${name}`): IP {
+  return {
+    apiVersion: 'kubeovn.io/v1',
+    kind: 'IP',
+    metadata: { name, uid, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', ...(podUid === undefined ? {} : { annotations: { [kilnAnnotation.podUid]: podUid } }) },
+    spec: { podName: name.split('.')[0] ?? '', namespace: 'ns', subnet: 's1', attachSubnets: [], nodeName: '', ipAddress: address, v4IpAddress: address, v6IpAddress: '', attachIps: [], macAddress: '', attachMacs: [], containerID: '', podType: '' },
+  } as IP;
+}
+
+const small = pool('s1', '10.0.0.0/29');
+
+test('wishes are granted in order of age, one address each, and a MAC that the claimant alone decides', () => {
+  const bench = new Bench().say(small, wish('b#2', { since: '2026-01-02T00:00:00Z' }), wish('a#1'));
+  assert.equal(bench.answer('a#1'), 's1 10.0.0.2');
+  assert.equal(bench.answer('b#2'), 's1 10.0.0.3');
+  const granted = bench.world.reservations.peek('a#1');
+  assert.equal(granted?.kind === 'granted' ? granted.mac : '', derivedMac('a#1', 0));
+});
+
+test('a restart finds the same address: what an IP object holds decides', () => {
+  const bench = new Bench();
+  bench.world.ips.set('a.ns', ip('a.ns', '10.0.0.5', 'uid-a'));
+  bench.say(small, wish('a.ns#uid-a'), wish('b.ns#uid-b'));
+  assert.equal(bench.answer('a.ns#uid-a'), 's1 10.0.0.5');
+  assert.equal(bench.answer('b.ns#uid-b'), 's1 10.0.0.2');
+});
+
+test('a full Subnet refuses, and one freed address serves one waiter, the oldest', () => {
+  const tiny = pool('s1', '10.0.0.0/30');
+  const bench = new Bench();
+  bench.world.ips.set('a.ns', ip('a.ns', '10.0.0.2', 'uid-a'));
+  bench.say(tiny, wish('young#1', { since: '2026-01-03T00:00:00Z' }), wish('old#1', { since: '2026-01-02T00:00:00Z' }));
+  assert.equal(bench.answer('old#1'), 'NoAvailableAddress');
+  bench.world.ips.delete('a.ns');
+  bench.step.run();
+  assert.equal(bench.answer('old#1'), 's1 10.0.0.2');
+  assert.equal(bench.answer('young#1'), 'NoAvailableAddress');
+});
+
+test('a wish that ends gives its address back', () => {
+  const bench = new Bench().say(small, wish('a#1'));
+  bench.say(small);
+  assert.equal(bench.answer('a#1'), undefined);
+  assert.equal(bench.step.ledger.usage('s1')?.v4?.using, 0n);
+});
+
+test("a live pod's annotation keeps its address though its IP object was forced away", () => {
+  const bench = new Bench();
+  const pod: Pod = {
+    apiVersion: 'v1', kind: 'Pod',
+    metadata: {
+      name: 'a', namespace: 'ns', uid: 'uid-a', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z',
+      annotations: { 'ovn.kubernetes.io/allocated': 'true', 'ovn.kubernetes.io/ip_address': '10.0.0.2', 'ovn.kubernetes.io/logical_switch': 's1' },
+    },
+    spec: {},
+  };
+  bench.world.pods.set('ns/a', pod);
+  bench.say(small, wish('b.ns#uid-b'));
+  assert.equal(bench.answer('b.ns#uid-b'), 's1 10.0.0.3');
+  bench.world.pods.set('ns/a', { ...pod, status: { phase: 'Succeeded' }, spec: { restartPolicy: 'Never' } });
+  bench.say(small, wish('c.ns#uid-c', { v4: '10.0.0.2' }));
+  assert.equal(bench.answer('c.ns#uid-c'), 's1 10.0.0.2');
+});
+
+test('a static address that is taken is refused with who has it, and given when it is free', () => {
+  const bench = new Bench();
+  bench.world.ips.set('a.ns', ip('a.ns', '10.0.0.4', 'uid-a'));
+  bench.say(small, wish('b#1', { v4: '10.0.0.4' }));
+  assert.equal(bench.answer('b#1'), 'AddressConflict');
+  bench.world.ips.delete('a.ns');
+  bench.step.run();
+  assert.equal(bench.answer('b#1'), 's1 10.0.0.4');
+});
+
+test('Subnets are tried in their order, and a pool that appears later wakes who waits for it', () => {
+  const bench = new Bench().say(wish('a#1', { subnets: ['s0', 's1'] }));
+  assert.equal(bench.answer('a#1'), 'NoSubnet');
+  bench.say(small, wish('a#1', { subnets: ['s0', 's1'] }));
+  assert.equal(bench.answer('a#1'), 's1 10.0.0.2');
+});
+
+test('two claimants on one address are shown to each other', () => {
+  const bench = new Bench();
+  bench.world.ips.set('a.ns', ip('a.ns', '10.0.0.4', 'uid-a'));
+  bench.world.ips.set('b.ns', ip('b.ns', '10.0.0.4', 'uid-b'));
+  bench.say(small);
+  bench.step.usage.publish(0, 1_000);
+  assert.deepEqual(bench.world.addressConflicts.peek('a.ns#uid-a'), ['b.ns#uid-b (10.0.0.4)']);
+  assert.deepEqual(bench.world.addressConflicts.peek('b.ns#uid-b'), ['a.ns#uid-a (10.0.0.4)']);
+  bench.world.ips.delete('b.ns');
+  bench.step.usage.publish(2_000, 1_000);
+  assert.equal(bench.world.addressConflicts.peek('a.ns#uid-a'), undefined);
+});
+
+test('usage is published at once, then at most once in the interval', () => {
+  const bench = new Bench().say(small);
+  assert.equal(bench.step.usage.publish(0, 1_000), undefined);
+  assert.equal(bench.world.usage.peek('s1')?.v4.available, 5n);
+  bench.say(small, wish('a#1'));
+  assert.equal(bench.step.usage.publish(400, 1_000), 600);
+  assert.equal(bench.world.usage.peek('s1')?.v4.available, 5n);
+  assert.equal(bench.step.usage.publish(1_000, 1_000), undefined);
+  assert.deepEqual(bench.world.usage.peek('s1')?.v4, { available: 4n, using: 1n, availableRange: '10.0.0.3-10.0.0.6', usingRange: '10.0.0.2' });
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FINALIZER } from '../api/well-known.ts';
+import type { ObjectOutput, PatchOutput } from '../compile/output.ts';
+import type { AnyObject } from './object-diff.ts';
+import { diffObject } from './object-diff.ts';
+
+const NOW = '2026-11-21T00:00:00Z';
+
+function subnet(more: { metadata?: Partial<AnyObject['metadata']>; spec?: unknown; status?: unknown } = {}): AnyObject {
+  return { metadata: { name: 's1', uid: 'u1', resourceVersion: '7', generation: 3, ...more.metadata }, spec: more.spec ?? {}, status: more.status ?? {} };
+}
+
+function patch(more: Partial<PatchOutput>): PatchOutput {
+  return { kind: 'patch', resource: 'subnets', key: 's1', uid: 'u1', ...more };
+}
+
+function diff(outputs: readonly ObjectOutput[], observed: AnyObject | undefined): ReturnType<typeof diffObject> {
+  return diffObject('subnets', 's1', outputs, observed, NOW);
+}
+
+test('an object that is missing is created, one that is there is not', () => {
+  const create = { kind: 'create', resource: 'subnets', key: 's1', object: { metadata: { name: 's1' } } } as const;
+  assert.deepEqual(diff([create], undefined), [{ resource: 'subnets', namespace: '', name: 's1', verb: 'create', object: create.object, events: [] }]);
+  assert.deepEqual(diff([create], subnet()), []);
+});
+
+test('only fields that differ are written; spec and status are two writes', () => {
+  const observed = subnet({ spec: { protocol: 'IPv4', provider: '' }, status: { v4usingIPs: 3, v4availableIPs: 250 } });
+  const writes = diff([patch({ spec: { protocol: 'IPv4', provider: 'ovn' }, status: { v4usingIPs: 4n, v4availableIPs: 250n } })], observed);
+  assert.deepEqual(writes, [
+    { resource: 'subnets', namespace: '', name: 's1', verb: 'patch', subresource: undefined, style: 'merge', patch: { spec: { provider: 'ovn' } }, uid: 'u1', resourceVersion: '7', events: [] },
+    { resource: 'subnets', namespace: '', name: 's1', verb: 'patch', subresource: 'status', style: 'merge', patch: { status: { v4usingIPs: 4n } }, uid: 'u1', resourceVersion: '7', events: [] },
+  ]);
+});
+
+test('what a server keeps as float64 is not written again and again', () => {
+  const observed = subnet({ status: { v6availableIPs: 18446744073709552000, v4availableIPs: 9007199254740993n } });
+  assert.deepEqual(diff([patch({ status: { v6availableIPs: 18446744073709551614n, v4availableIPs: 9007199254740993n } })], observed), []);
+  assert.equal(diff([patch({ status: { v4availableIPs: 9007199254740992n } })], observed).length, 1);
+});
+
+test('a patch for another uid says nothing of this object', () => {
+  assert.deepEqual(diff([patch({ uid: 'other', finalizer: true }), { kind: 'delete', resource: 'subnets', key: 's1', uid: 'other' }], subnet()), []);
+});
+
+test('a finalizer goes only when all who speak agree, and foreign finalizers stay', () => {
+  const observed = subnet({ metadata: { finalizers: [FINALIZER, 'example.com/other'] } });
+  assert.deepEqual(diff([patch({ finalizer: false }), patch({ finalizer: true })], observed), []);
+  const [write] = diff([patch({ finalizer: false })], observed);
+  assert.deepEqual(write?.verb === 'patch' ? [write.patch, write.resourceVersion] : undefined, [{ metadata: { finalizers: ['example.com/other'] } }, '7']);
+});
+
+test('the legacy finalizer is replaced, and an object that is being deleted takes no new one', () => {
+  const [write] = diff([patch({ finalizer: true })], subnet({ metadata: { finalizers: ['kube-ovn-controller'] } }));
+  assert.deepEqual(write?.verb === 'patch' ? write.patch : undefined, { metadata: { finalizers: [FINALIZER] } });
+  assert.deepEqual(diff([patch({ finalizer: true })], subnet({ metadata: { deletionTimestamp: NOW, finalizers: ['x'] } })), []);
+});
+
+test('with the last finalizer of a terminating object nothing else is said of it', () => {
+  const observed = subnet({ metadata: { deletionTimestamp: NOW, finalizers: [FINALIZER] } });
+  const writes = diff([patch({ finalizer: false, status: { v4usingIPs: 1 } })], observed);
+  assert.equal(writes.length, 1);
+});
+
+test('conditions are stamped when they change, keep their transition time when only the message does, and carry their Event', () => {
+  const held = { type: 'Ready', status: 'True', reason: 'A', message: 'old', lastTransitionTime: '2026-01-01T00:00:00Z' };
+  const foreign = { type: 'Theirs', status: 'True' };
+  const observed = subnet({ status: { conditions: [held, foreign] } });
+  const ready = { type: 'Ready', status: 'True', reason: 'A', message: 'new' } as const;
+  const blocked = { type: 'DeletionBlocked', status: 'True', reason: 'InUse', message: 'by x', event: 'Warning' } as const;
+  const [write] = diff([patch({ conditions: [ready, blocked] })], observed);
+  assert.ok(write?.verb === 'patch');
+  assert.deepEqual(write.patch, {
+    status: {
+      conditions: [
+        { type: 'Ready', status: 'True', reason: 'A', message: 'new', observedGeneration: 3, lastUpdateTime: NOW, lastTransitionTime: '2026-01-01T00:00:00Z' },
+        foreign,
+        { type: 'DeletionBlocked', status: 'True', reason: 'InUse', message: 'by x', observedGeneration: 3, lastUpdateTime: NOW, lastTransitionTime: NOW },
+      ],
+    },
+  });
+  assert.deepEqual(write.events, [{ type: 'Warning', reason: 'InUse', message: 'by x' }]);
+  const after = subnet({ status: (write.patch as { status: unknown }).status });
+  assert.deepEqual(diff([patch({ conditions: [ready, blocked] })], after), []);
+  assert.equal(diff([patch({ conditions: [ready], withoutConditions: ['DeletionBlocked'] })], after).length, 1);
+});
+
+test('a kind without conditions keeps them as JSON in an annotation', () => {
+  const ip: AnyObject = { metadata: { name: 'p.ns', uid: 'u2', resourceVersion: '1', annotations: { 'kiln.io/conditions': 'nonsense' } } };
+  const wanted: PatchOutput = { kind: 'patch', resource: 'ips', key: 'p.ns', uid: 'u2', conditions: [{ type: 'AddressConflict', status: 'True', reason: 'Taken', message: 'm' }] };
+  const [write] = diffObject('ips', 'p.ns', [wanted], ip, NOW);
+  assert.ok(write?.verb === 'patch');
+  const text = (write.patch as { metadata: { annotations: Record<string, string> } }).metadata.annotations['kiln.io/conditions'] ?? '';
+  assert.deepEqual(diffObject('ips', 'p.ns', [wanted], { metadata: { ...ip.metadata, annotations: { 'kiln.io/conditions': text } } }, NOW), []);
+});
+
+test("a pod's condition is merged by type, so that the kubelet's stay", () => {
+  const pod: AnyObject = { metadata: { namespace: 'ns', name: 'p', uid: 'u3', resourceVersion: '1' }, status: {} };
+  const [write] = diffObject('pods', 'ns/p', [{ kind: 'patch', resource: 'pods', key: 'ns/p', uid: 'u3', conditions: [{ type: 'kiln.io/NetworkBound', status: 'False', reason: 'WaitingForSubnet', message: 'm' }] }], pod, NOW);
+  assert.ok(write?.verb === 'patch');
+  assert.equal(write.style, 'strategic');
+  assert.equal(write.subresource, 'status');
+  assert.deepEqual(write.patch, { status: { conditions: [{ type: 'kiln.io/NetworkBound', status: 'False', reason: 'WaitingForSubnet', message: 'm', lastTransitionTime: NOW }] } });
+});
+
+test('keys of an object in a status that are to go are named with null, as a merge patch needs', () => {
+  const [write] = diff([patch({ status: { nested: { a: 1 } } })], subnet({ status: { nested: { a: 1, b: 2 } } }));
+  assert.ok(write?.verb === 'patch');
+  assert.deepEqual(write.patch, { status: { nested: { a: 1, b: null } } });
+});

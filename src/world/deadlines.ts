@@ -7,6 +7,19 @@ import { Source } from './reactor.ts';
 
 const SECOND = 1000;
 
+class Moment extends Source {
+  readonly #forget: () => void;
+
+  constructor(forget: () => void) {
+    super();
+    this.#forget = forget;
+  }
+
+  protected override abandoned(): void {
+    this.#forget();
+  }
+}
+
 export class Deadlines {
   readonly #reactor: Reactor;
   /** Moments that computations wait for, in whole seconds so that a wave of deletions shares a few of them. */
@@ -25,7 +38,7 @@ export class Deadlines {
     if (!this.#reactor.tracking) return false;
     let source = this.#awaited.get(at);
     if (source === undefined) {
-      source = new Source(() => this.#forget(at));
+      source = new Moment(() => this.#forget(at));
       this.#awaited.set(at, source);
       if (this.#next === undefined || at < this.#next) this.#next = at;
     }

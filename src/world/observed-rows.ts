@@ -9,7 +9,8 @@ import type { RowId } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
 import { childColumns, tableSpec } from '../nb/tables.ts';
 import type { Reactor } from './reactor.ts';
-import { Source } from './reactor.ts';
+import type { Source } from './reactor.ts';
+import { KeyedSource } from './reactor.ts';
 
 export interface ObservedRow {
   readonly id: RowId;
@@ -287,9 +288,7 @@ export class ObservedRows implements ReadRows {
 
   #read(what: string): void {
     if (!this.#reactor.tracking) return;
-    let source = this.#sources.get(what);
-    if (source === undefined) this.#sources.set(what, (source = new Source(() => this.#sources.delete(what))));
-    this.#reactor.track(source);
+    this.#reactor.track(this.#sources.get(what) ?? new KeyedSource(this.#sources, what));
   }
 
   #touch(what: string): void {

@@ -18,18 +18,52 @@ export interface Reader {
   link(source: Source): void;
 }
 
+/** There are many sources, and most have one reader: readers are kept as one, or as a set. */
 export class Source {
-  /** Computations whose last run read this. Allocated on the first read. */
-  readers: Set<Reader> | undefined;
-  /** Called when the last reader has left, so that whoever made the source may forget it. */
-  readonly abandoned: (() => void) | undefined;
-
-  constructor(abandoned?: () => void) {
-    this.abandoned = abandoned;
-  }
+  #readers: Reader | Set<Reader> | undefined;
 
   get height(): number {
     return 0;
+  }
+
+  addReader(reader: Reader): void {
+    if (this.#readers === undefined || this.#readers === reader) this.#readers = reader;
+    else if (this.#readers instanceof Set) this.#readers.add(reader);
+    else this.#readers = new Set([this.#readers, reader]);
+  }
+
+  removeReader(reader: Reader): void {
+    if (this.#readers instanceof Set) {
+      this.#readers.delete(reader);
+      if (this.#readers.size > 0) return;
+    } else if (this.#readers !== reader) return;
+    this.#readers = undefined;
+    this.abandoned();
+  }
+
+  disturbReaders(): void {
+    if (this.#readers instanceof Set) for (const reader of this.#readers) reader.disturb();
+    else this.#readers?.disturb();
+  }
+
+  /** The last reader has left: whoever made the source may forget it. */
+  protected abandoned(): void {}
+}
+
+/** A source that is kept in a map while somebody reads it. */
+export class KeyedSource extends Source {
+  readonly #home: Map<string, Source>;
+  readonly #key: string;
+
+  constructor(home: Map<string, Source>, key: string) {
+    super();
+    this.#home = home;
+    this.#key = key;
+    home.set(key, this);
+  }
+
+  protected override abandoned(): void {
+    if (this.#home.get(this.#key) === this) this.#home.delete(this.#key);
   }
 }
 
@@ -39,6 +73,7 @@ export class Computation<V> extends Source implements Reader {
   readonly #reactor: Reactor;
   readonly #run: Runner<V>;
   readonly #changed: ((value: V, before: V | undefined) => void) | undefined;
+  readonly #abandoned: (() => void) | undefined;
   #sources: Source[] = [];
   /** The same as a set, once a run has read so much that searching the list would cost. */
   #seen: Set<Source> | undefined;
@@ -48,7 +83,8 @@ export class Computation<V> extends Source implements Reader {
   #state: 'due' | 'running' | 'fresh' | 'disposed' = 'due';
 
   constructor(reactor: Reactor, run: Runner<V>, changed?: (value: V, before: V | undefined) => void, abandoned?: () => void) {
-    super(abandoned);
+    super();
+    this.#abandoned = abandoned;
     this.#reactor = reactor;
     this.#run = run;
     this.#changed = changed;
@@ -56,6 +92,10 @@ export class Computation<V> extends Source implements Reader {
 
   override get height(): number {
     return this.#height;
+  }
+
+  protected override abandoned(): void {
+    this.#abandoned?.();
   }
 
   /** The value as of now; runs first when something it read has changed. */
@@ -116,9 +156,8 @@ export class Computation<V> extends Source implements Reader {
   }
 
   link(source: Source): void {
-    source.readers ??= new Set();
     if (this.#seen !== undefined ? this.#seen.has(source) : this.#sources.includes(source)) return;
-    source.readers.add(this);
+    source.addReader(this);
     this.#sources.push(source);
     if (this.#seen !== undefined) this.#seen.add(source);
     else if (this.#sources.length > 16) this.#seen = new Set(this.#sources);
@@ -137,9 +176,7 @@ export class Computation<V> extends Source implements Reader {
     if (before.length === 0) return;
     for (const source of before) {
       if (this.#seen !== undefined ? this.#seen.has(source) : this.#sources.includes(source)) continue;
-      const { readers } = source;
-      readers?.delete(this);
-      if (readers !== undefined && readers.size === 0) source.abandoned?.();
+      source.removeReader(this);
     }
   }
 }
@@ -162,8 +199,7 @@ export class Reactor {
 
   /** Marks all readers of `source` as due. */
   touch(source: Source): void {
-    if (source.readers === undefined) return;
-    for (const reader of source.readers) reader.disturb();
+    source.disturbReaders();
   }
 
   enqueue(computation: Reader): void {

@@ -3,7 +3,8 @@
  * a change disturbs exactly the rules that read that entry or a bucket whose membership changed.
  */
 import type { Reactor } from './reactor.ts';
-import { Source } from './reactor.ts';
+import type { Source } from './reactor.ts';
+import { KeyedSource } from './reactor.ts';
 
 const NOTHING: ReadonlySet<string> = new Set();
 
@@ -140,9 +141,7 @@ export class Table<T> implements ReadTable<T> {
 
   #read(what: string): void {
     if (!this.#reactor.tracking) return;
-    let source = this.#sources.get(what);
-    if (source === undefined) this.#sources.set(what, (source = new Source(() => this.#sources.delete(what))));
-    this.#reactor.track(source);
+    this.#reactor.track(this.#sources.get(what) ?? new KeyedSource(this.#sources, what));
   }
 
   #touch(what: string): void {

@@ -11,23 +11,22 @@ export interface CollectionLimitOptions {
   readonly enabled: boolean;
   readonly maxRows: number;
   readonly maxShare: number;
-  readonly graceMs: number;
-  readonly now: () => number;
   /** Number of rows that are ours. */
   readonly ownedRows: () => number;
   /** Whether an object `<kind>/<namespace>/<name>` exists, or was seen to be deleted, since this process started. */
   readonly ownerExplained: (owner: string) => boolean;
-  /** How often all caches have been listed in full. */
-  readonly fullLists: () => number;
+  /** Told once a pause: whoever is told calls `end` after the grace, when a second full list agrees. */
   readonly paused: (rows: number, limit: number) => void;
 }
 
-export const DEFAULT_LIMIT = { maxRows: 1_000, maxShare: 0.3, graceMs: 10 * 60_000 } as const;
+export const DEFAULT_LIMIT = { maxRows: 1_000, maxShare: 0.3 } as const;
+/** How long collection pauses at least. */
+export const COLLECTION_GRACE_MS = 10 * 60_000;
 
 export class CollectionLimit {
   readonly #options: CollectionLimitOptions;
   readonly #unexplained = new Set<RowId>();
-  #pause: { readonly since: number; readonly lists: number } | undefined;
+  #pausing = false;
 
   constructor(options: CollectionLimitOptions) {
     this.#options = options;
@@ -47,22 +46,18 @@ export class CollectionLimit {
       if (ownership.kind === 'ours' && !this.#options.ownerExplained(ownership.owner)) this.#unexplained.add(id);
     }
     const limit = Math.max(this.#options.maxRows, this.#options.ownedRows() * this.#options.maxShare);
-    if (!this.#options.enabled || this.#unexplained.size <= limit) {
-      this.#pause = undefined;
-      return;
-    }
-    this.#pause = { since: this.#options.now(), lists: this.#options.fullLists() };
-    this.#options.paused(this.#unexplained.size, limit);
+    this.#pausing = this.#options.enabled && this.#unexplained.size > limit;
+    if (this.#pausing) this.#options.paused(this.#unexplained.size, limit);
+  }
+
+  /** The World was confirmed: collection goes on. */
+  end(): void {
+    this.#pausing = false;
+    this.#unexplained.clear();
   }
 
   allows(id: RowId, ownership: Ownership | undefined): boolean {
-    if (this.#pause === undefined || ownership?.kind !== 'ours') return true;
-    if (this.#options.ownerExplained(ownership.owner)) return true;
-    const { since, lists } = this.#pause;
-    if (this.#options.now() - since >= this.#options.graceMs && this.#options.fullLists() > lists) {
-      this.#pause = undefined;
-      return true;
-    }
+    if (!this.#pausing || ownership?.kind !== 'ours' || this.#options.ownerExplained(ownership.owner)) return true;
     this.#unexplained.add(id);
     return false;
   }

@@ -37,7 +37,7 @@ class Process {
   constructor() {
     this.session = new OvsdbSession({ endpoints: [server.unix], database: 'OVN_Northbound', tables: monitoredColumns() });
     this.fence = new Fence(this.session);
-    const limit = new CollectionLimit({ enabled: false, maxRows: 0, maxShare: 0, graceMs: 0, now: () => 0, ownedRows: () => 0, ownerExplained: () => true, fullLists: () => 1, paused: () => undefined });
+    const limit = new CollectionLimit({ enabled: false, maxRows: 0, maxShare: 0, ownedRows: () => 0, ownerExplained: () => true, paused: () => undefined });
     this.writer = new NorthboundWriter({
       session: this.session, world: this.world, desired: this.desired, fence: this.fence, limit,
       mayWrite: () => this.leads && this.session.state === 'synced',

@@ -76,10 +76,19 @@ export class Caches implements ObjectSource {
     return [...this.#caches.values()].filter(({ cache }) => !cache.ready).map(({ resource }) => resource);
   }
 
-  /** How often the resource that was listed least was listed in full. */
-  get fullLists(): number {
-    const counts = [...this.#caches.values()].map(({ cache }) => Object.values(cache.counters.lists).reduce((sum, one) => sum + one, 0));
-    return Math.min(...counts);
+  /** Lists everything that can own a row once more and says whether it shows nothing that the caches lack. */
+  async confirmed(): Promise<boolean> {
+    try {
+      for (const resource of new Set(RESOURCE_OF_KIND.values())) {
+        const cache = this.#caches.get(resource)?.cache;
+        if (cache === undefined) continue;
+        for (const object of await this.#options.client.listAll(cache.resource)) if (cache.get(keyOf(object as { readonly metadata: { readonly namespace?: string; readonly name: string } })) === undefined) return false;
+      }
+      return true;
+    } catch {
+      // A server that cannot be asked does not agree; it is asked again after the next grace.
+      return false;
+    }
   }
 
   /** Whether an owner exists under any uid, or was seen to be deleted. */

@@ -3,7 +3,7 @@
  * their World warm.
  */
 import { AllocationStep } from '../allocate/allocation-step.ts';
-import { CollectionLimit, DEFAULT_LIMIT } from '../commit/collection-limit.ts';
+import { COLLECTION_GRACE_MS, CollectionLimit, DEFAULT_LIMIT } from '../commit/collection-limit.ts';
 import { Fence } from '../commit/fence.ts';
 import type { PlannedRow } from '../commit/northbound-writer.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
@@ -133,13 +133,11 @@ export class Controller {
     this.#limit = new CollectionLimit({
       ...DEFAULT_LIMIT,
       enabled: options.collectionLimit ?? true,
-      now: () => this.#clock.now(),
       ownedRows: () => this.world.rows.owned.size,
       ownerExplained: (owner) => this.#caches.explains(owner),
-      fullLists: () => this.#caches.fullLists,
       paused: (rows, limit) => {
-        log.error('collection paused: rows whose owners are not in the API server', { rows, limit: Math.floor(limit), graceMs: DEFAULT_LIMIT.graceMs, next: 'check that this is the right cluster; collection goes on after the grace when a second list agrees' });
-        this.#later(DEFAULT_LIMIT.graceMs + 1_000, () => this.#rows.examineAll());
+        log.error('collection paused: rows whose owners are not in the API server', { rows, limit: Math.floor(limit), graceMs: COLLECTION_GRACE_MS, next: 'check that this is the right cluster; collection goes on after the grace when a second full list agrees' });
+        this.#later(COLLECTION_GRACE_MS, () => this.#endPause());
       },
     });
     const later = (ms: number, run: () => void): void => this.#later(ms, run);
@@ -343,6 +341,17 @@ export class Controller {
     }
     this.#limit.survey(unwanted);
     this.#rows.examineAll();
+  }
+
+  /** After the grace a second full list decides: one that shows what the caches lack keeps collection paused. */
+  #endPause(): void {
+    void this.#caches.confirmed().then((confirmed) => {
+      this.#options.log.warn(confirmed ? 'collection goes on: a second full list agrees' : 'collection stays paused: a second full list does not agree with the first');
+      if (!confirmed) return this.#later(COLLECTION_GRACE_MS, () => this.#endPause());
+      this.#limit.end();
+      this.#rows.examineAll();
+      this.wake();
+    });
   }
 
   /** A leader without a term takes the next one; so does one whose NB_Global row vanished. */

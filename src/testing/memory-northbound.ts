@@ -20,7 +20,7 @@ export class MemoryNorthbound implements Replica {
   table(name: string): Map<Uuid, Row> {
     const table = this.#tables.get(name);
     if (table === undefined) throw new Error(`no table ${name}`);
-    return table as Map<Uuid, Row>;
+    return table;
   }
 
   index(): never {
@@ -125,11 +125,11 @@ export class MemoryNorthbound implements Replica {
     for (const [uuid, { table, row: was }] of this.#before) {
       const row = this.#tables.get(table)?.get(uuid);
       if (row === undefined) {
-        if (was !== undefined) changes.push({ table, uuid, kind: 'delete', row: was as Row });
-      } else if (was === undefined) changes.push({ table, uuid, kind: 'insert', row: row as Row });
+        if (was !== undefined) changes.push({ table, uuid, kind: 'delete', row: was });
+      } else if (was === undefined) changes.push({ table, uuid, kind: 'insert', row });
       else {
         const changed = changedColumns(was, row);
-        if (changed.size > 0) changes.push({ table, uuid, kind: 'modify', row: row as Row, changed });
+        if (changed.size > 0) changes.push({ table, uuid, kind: 'modify', row, changed });
       }
     }
     return changes;

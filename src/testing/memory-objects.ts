@@ -157,8 +157,8 @@ export class MemoryObjects {
       metadata: {
         ...object.metadata,
         generation: object.metadata.generation + (equal(spec, object.spec) ? 0 : 1),
-        ...(patch.labels !== undefined && { labels: merged(labels ?? {}, patch.labels) as Record<string, string> }),
-        ...((patch.annotations !== undefined || Object.keys(inAnnotation).length > 0) && { annotations: merged(annotations ?? {}, { ...patch.annotations, ...inAnnotation }) as Record<string, string> }),
+        ...(patch.labels !== undefined && { labels: merged<string>(labels ?? {}, patch.labels) }),
+        ...((patch.annotations !== undefined || Object.keys(inAnnotation).length > 0) && { annotations: merged<string>(annotations ?? {}, { ...patch.annotations, ...inAnnotation }) }),
       },
       spec,
       ...(Object.keys(status).length > 0 && { status: status as NonNullable<TestObject['status']> }),

@@ -9,7 +9,6 @@
  */
 import { Compiler } from '../compile/compiler.ts';
 import type { Rule } from '../compile/compiler.ts';
-import type { ObjectId } from '../compile/output.ts';
 import { RULES } from '../compile/rules.ts';
 import { diffMembers } from '../diff/member-diff.ts';
 import { diffRow } from '../diff/row-diff.ts';
@@ -176,7 +175,7 @@ export class RuleBench {
     desired.freshNotices.clear();
     for (const id of [...desired.objectIds]) {
       const at = id.indexOf('/');
-      if (!this.#objects.apply(id.slice(0, at) as ResourceName, id.slice(at + 1), desired.object(id as ObjectId))) continue;
+      if (!this.#objects.apply(id.slice(0, at) as ResourceName, id.slice(at + 1), desired.object(id))) continue;
       this.writes++;
       changed = true;
     }
@@ -221,7 +220,12 @@ export class RuleBench {
     return Object.fromEntries(
       Object.entries(row)
         .filter(([column]) => column !== '_uuid')
-        .map(([column, value]) => [column, value instanceof Set ? [...value].map(name).toSorted() : value instanceof Map ? Object.fromEntries([...value].toSorted()) : name(value)]),
+        .map(([column, value]) => [column, value instanceof Set ? [...value].map(name).toSorted(byText) : value instanceof Map ? Object.fromEntries([...value].toSorted(([a], [b]) => byText(a, b))) : name(value)]),
     );
   }
+}
+
+function byText(a: unknown, b: unknown): number {
+  const [x, y] = [String(a), String(b)];
+  return x < y ? -1 : x > y ? 1 : 0;
 }

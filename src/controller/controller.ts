@@ -4,7 +4,6 @@
  */
 import { AllocationStep } from '../allocate/allocation-step.ts';
 import { COLLECTION_GRACE_MS, CollectionLimit, DEFAULT_LIMIT } from '../commit/collection-limit.ts';
-import { Fence } from '../commit/fence.ts';
 import type { PlannedRow } from '../commit/northbound-writer.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
 import { ObjectWriter } from '../commit/object-writer.ts';
@@ -16,15 +15,15 @@ import type { KubeClient } from '../kube/client.ts';
 import type { Clock } from '../kube/clock.ts';
 import { systemClock } from '../kube/clock.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
-import { ForeignLeaseWatch } from '../kube/foreign-lease-watch.ts';
 import { KubeWriter } from '../kube/kube-writer.ts';
-import { LeaderElection } from '../kube/leader-election.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
 import type { Log } from '../runtime/log.ts';
-import { CONTROLLER_LEASE, KUBE_OVN_LEASE } from '../api/well-known.ts';
+import { CONTROLLER_LEASE } from '../api/well-known.ts';
 import type { Settings } from '../world/settings.ts';
 import { World } from '../world/world.ts';
 import { Caches } from './caches.ts';
+import type { LeaseTimes } from './leadership.ts';
+import { Leadership } from './leadership.ts';
 import { Notices } from './notices.ts';
 
 export interface ControllerOptions {
@@ -45,7 +44,7 @@ export interface ControllerOptions {
   readonly clock?: Clock;
   readonly identity?: string;
   /** Lease times, shorter in tests. */
-  readonly lease?: { readonly durationMs: number; readonly renewMs: number; readonly retryMs: number };
+  readonly lease?: LeaseTimes;
 }
 
 export type Phase =
@@ -87,21 +86,17 @@ export class Controller {
   readonly #caches: Caches;
   readonly #compiler: Compiler;
   readonly #allocation: AllocationStep;
-  readonly #fence: Fence;
   readonly #limit: CollectionLimit;
   readonly #rows: NorthboundWriter;
   readonly #writer: KubeWriter;
   readonly #objects: ObjectWriter;
   readonly #events: EventRecorder;
   readonly #notices: Notices;
-  readonly #election: LeaderElection;
-  readonly #kubeOvn: ForeignLeaseWatch;
+  readonly #leadership: Leadership;
   readonly #timers = new Set<unknown>();
   readonly #settled: (() => void)[] = [];
   #phase: Phase = 'starting';
   #scheduled = false;
-  #raising = false;
-  #deposed = false;
   #surveyed = false;
   #usageTimer = false;
   #deadlineTimer: unknown;
@@ -129,7 +124,6 @@ export class Controller {
     this.#compiler = new Compiler(this.world, options.rules, ({ rule, key, error }) => log.error('rule failed', { rule, key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }));
     const { desired } = this.#compiler;
     this.#allocation = new AllocationStep(this.world, desired);
-    this.#fence = new Fence(session);
     this.#limit = new CollectionLimit({
       ...DEFAULT_LIMIT,
       enabled: options.collectionLimit ?? true,
@@ -142,17 +136,32 @@ export class Controller {
     });
     const later = (ms: number, run: () => void): void => this.#later(ms, run);
     const wake = (): void => this.wake();
+    const { identity, lease } = options;
+    this.#leadership = new Leadership({
+      client,
+      leaseClient: options.leaseClient ?? client,
+      session,
+      namespace: options.namespace,
+      log,
+      readOnly: options.readOnly === true,
+      ...(identity === undefined ? {} : { identity }),
+      ...(lease === undefined ? {} : { lease }),
+      changed: wake,
+      raised: () => {
+        this.#rows.examineAll();
+        this.#objects.examineAll();
+        this.wake();
+      },
+      later,
+    });
     this.#rows = new NorthboundWriter({
       session,
       world: this.world,
       desired,
-      fence: this.#fence,
+      fence: this.#leadership.fence,
       limit: this.#limit,
       mayWrite: () => this.#mayWrite(),
-      deposed: () => {
-        this.#deposed = true;
-        log.error('deposed: another process writes with a newer term; this one stops writing until it gains the Lease again');
-      },
+      deposed: () => this.#leadership.depose(),
       onTransaction: (report) => {
         if (report.ok) {
           this.#transactions++;
@@ -183,35 +192,6 @@ export class Controller {
       later,
       wake,
     });
-    this.#kubeOvn = new ForeignLeaseWatch({
-      client,
-      namespace: options.namespace,
-      name: KUBE_OVN_LEASE,
-      onChange: (state) => {
-        if (state.kind === 'held') log.warn("Kube-OVN's controller is active; Kiln observes and does not write", { lease: `${options.namespace}/${KUBE_OVN_LEASE}`, holder: state.holder });
-        this.wake();
-      },
-    });
-    const { lease } = options;
-    this.#election = new LeaderElection({
-      client: options.leaseClient ?? client,
-      namespace: options.namespace,
-      name: CONTROLLER_LEASE,
-      ...(options.identity === undefined ? {} : { identity: options.identity }),
-      ...(lease === undefined ? {} : { leaseDurationMs: lease.durationMs, renewDeadlineMs: lease.renewMs, retryPeriodMs: lease.retryMs }),
-      onGained: () => {
-        log.info('leading', { lease: `${options.namespace}/${CONTROLLER_LEASE}`, identity: this.#election.identity });
-        this.#deposed = false;
-        this.#fence.drop();
-        this.wake();
-      },
-      onLost: (reason) => {
-        log.warn('no longer leading', { reason });
-        this.#fence.drop();
-        this.wake();
-      },
-      onError: (error) => log.warn('lease could not be renewed', { code: error.code, error: error.message }),
-    });
     session.onChanges((batch) => {
       this.world.rows.apply(session.replica, batch);
       this.wake();
@@ -227,8 +207,7 @@ export class Controller {
     this.#phase = 'observing';
     this.#options.session.start();
     this.#caches.start();
-    this.#kubeOvn.start();
-    if (this.#options.readOnly !== true) this.#election.start();
+    this.#leadership.start();
   }
 
   /** Stops writing, gives the Lease back, closes everything. */
@@ -239,8 +218,7 @@ export class Controller {
     this.#clock.clearTimeout(this.#deadlineTimer);
     await this.#writer.close();
     await this.#events.close();
-    if (this.#options.readOnly !== true) await this.#election.stop();
-    await this.#kubeOvn.close();
+    await this.#leadership.stop();
     await this.#caches.close();
     await this.#options.session.close();
   }
@@ -302,7 +280,7 @@ export class Controller {
       if (round >= ROUNDS || enough()) return this.wake();
     }
     if (!this.#surveyed) this.#survey();
-    this.#raiseFence();
+    this.#leadership.raiseFence();
     this.#rows.flush();
     this.#objects.flush();
     if (this.#mayWrite()) this.#notices.flush(this.#compiler.desired.freshNotices);
@@ -354,38 +332,22 @@ export class Controller {
     });
   }
 
-  /** A leader without a term takes the next one; so does one whose NB_Global row vanished. */
-  #raiseFence(): void {
-    if (this.#raising || !this.#mayWriteObjects() || this.#options.session.state !== 'synced') return;
-    if (this.#fence.term !== undefined && this.#fence.guards() !== undefined) return;
-    this.#raising = true;
-    void this.#fence.raise().then((raised) => {
-      this.#raising = false;
-      if (raised) {
-        this.#options.log.info('writing', { term: this.#fence.term });
-        this.#rows.examineAll();
-        this.#objects.examineAll();
-        this.wake();
-      } else this.#later(500, () => this.wake());
-    });
-  }
-
   get #observed(): boolean {
     return this.#caches.ready && this.#options.session.generation > 0;
   }
 
   #mayWriteObjects(): boolean {
-    return this.#options.readOnly !== true && this.#phase !== 'stopped' && this.#observed && !this.#deposed && this.#election.isLeader() && this.#kubeOvn.state.kind === 'free';
+    return this.#phase !== 'stopped' && this.#observed && this.#leadership.mayWriteObjects;
   }
 
   #mayWrite(): boolean {
-    return this.#mayWriteObjects() && this.#options.session.state === 'synced' && this.#fence.term !== undefined;
+    return this.#phase !== 'stopped' && this.#observed && this.#leadership.mayWriteRows;
   }
 
   #phaseNow(): Phase {
     if (!this.#observed) return 'observing';
-    if (this.#kubeOvn.state.kind === 'held') return 'kube-ovn-active';
-    return this.#election.isLeader() ? 'leading' : 'standby';
+    if (this.#leadership.kubeOvnActive) return 'kube-ovn-active';
+    return this.#leadership.holdsLease ? 'leading' : 'standby';
   }
 
   #waitingFor(): readonly string[] {

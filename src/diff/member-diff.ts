@@ -22,6 +22,8 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
   const slot = context.desired.row(id);
   const planned = context.planned.get(id);
   const row = context.rows.best(id);
+  // A row of ours that nobody wants goes as a whole.
+  if (planned === undefined && row?.ownership.kind === 'ours' && (slot === undefined || slot.rows.length === 0)) return SETTLED;
   const uuid = planned ?? (row === undefined || !writable(row, slot) ? undefined : row.uuid);
   if (uuid === undefined) return slot === undefined || slot.members.size === 0 ? SETTLED : { kind: 'waiting', on: [id] };
   const held = planned === undefined ? row : undefined;

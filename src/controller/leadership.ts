@@ -1,0 +1,130 @@
+/**
+ * Who may write: the holder of Kiln's Lease, with the newest term in the Northbound database, while Kube-OVN's own Lease is free.
+ */
+import { CONTROLLER_LEASE, KUBE_OVN_LEASE } from '../api/well-known.ts';
+import { Fence } from '../commit/fence.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { ForeignLeaseWatch } from '../kube/foreign-lease-watch.ts';
+import { LeaderElection } from '../kube/leader-election.ts';
+import type { OvsdbSession } from '../ovsdb/index.ts';
+import type { Log } from '../runtime/log.ts';
+
+/** Milliseconds. */
+export interface LeaseTimes {
+  readonly durationMs: number;
+  readonly renewMs: number;
+  readonly retryMs: number;
+}
+
+export interface LeadershipOptions {
+  readonly client: KubeClient;
+  /** A connection of its own for the Lease, so that renewals never wait behind a burst of writes. */
+  readonly leaseClient: KubeClient;
+  readonly session: OvsdbSession;
+  readonly namespace: string;
+  readonly log: Log;
+  readonly identity?: string;
+  readonly lease?: LeaseTimes;
+  /** Observe only: never ask for the Lease. */
+  readonly readOnly: boolean;
+  /** Something about it changed. */
+  readonly changed: () => void;
+  /** A new term was written: everything is to be looked at again. */
+  readonly raised: () => void;
+  readonly later: (ms: number, run: () => void) => void;
+}
+
+const RAISE_RETRY_MS = 500;
+
+export class Leadership {
+  readonly fence: Fence;
+  readonly #options: LeadershipOptions;
+  readonly #election: LeaderElection;
+  readonly #kubeOvn: ForeignLeaseWatch;
+  #raising = false;
+  #deposed = false;
+
+  constructor(options: LeadershipOptions) {
+    this.#options = options;
+    const { client, leaseClient, namespace, log, identity, lease, changed } = options;
+    this.fence = new Fence(options.session);
+    this.#kubeOvn = new ForeignLeaseWatch({
+      client,
+      namespace,
+      name: KUBE_OVN_LEASE,
+      onChange: (state) => {
+        if (state.kind === 'held') log.warn("Kube-OVN's controller is active; Kiln observes and does not write", { lease: `${namespace}/${KUBE_OVN_LEASE}`, holder: state.holder });
+        changed();
+      },
+    });
+    this.#election = new LeaderElection({
+      client: leaseClient,
+      namespace,
+      name: CONTROLLER_LEASE,
+      ...(identity === undefined ? {} : { identity }),
+      ...(lease === undefined ? {} : { leaseDurationMs: lease.durationMs, renewDeadlineMs: lease.renewMs, retryPeriodMs: lease.retryMs }),
+      onGained: () => {
+        log.info('leading', { lease: `${namespace}/${CONTROLLER_LEASE}`, identity: this.#election.identity });
+        this.#deposed = false;
+        this.fence.drop();
+        changed();
+      },
+      onLost: (reason) => {
+        log.warn('no longer leading', { reason });
+        this.fence.drop();
+        changed();
+      },
+      onError: (error) => log.warn('lease could not be renewed', { code: error.code, error: error.message }),
+    });
+  }
+
+  start(): void {
+    this.#kubeOvn.start();
+    if (!this.#options.readOnly) this.#election.start();
+  }
+
+  /** Gives the Lease back. */
+  async stop(): Promise<void> {
+    if (!this.#options.readOnly) await this.#election.stop();
+    await this.#kubeOvn.close();
+  }
+
+  /** The Lease is surely ours right now: asked before each write. */
+  get holdsLease(): boolean {
+    return this.#election.isLeader();
+  }
+
+  get kubeOvnActive(): boolean {
+    return this.#kubeOvn.state.kind === 'held';
+  }
+
+  /** Kubernetes writes may go out. */
+  get mayWriteObjects(): boolean {
+    return !this.#options.readOnly && !this.#deposed && this.#election.isLeader() && this.#kubeOvn.state.kind === 'free';
+  }
+
+  /** Northbound writes may go out as well: the fence is ours. */
+  get mayWriteRows(): boolean {
+    return this.mayWriteObjects && this.#options.session.state === 'synced' && this.fence.term !== undefined;
+  }
+
+  /** Another process has a newer term: nothing is written until the Lease is gained again. */
+  depose(): void {
+    this.#deposed = true;
+    this.#options.log.error('deposed: another process writes with a newer term; this one stops writing until it gains the Lease again');
+  }
+
+  /** A leader without a term takes the next one; so does one whose NB_Global row vanished. */
+  raiseFence(): void {
+    if (this.#raising || !this.mayWriteObjects || this.#options.session.state !== 'synced') return;
+    if (this.fence.term !== undefined && this.fence.guards() !== undefined) return;
+    this.#raising = true;
+    void this.fence.raise().then((raised) => {
+      this.#raising = false;
+      if (raised) {
+        this.#options.log.info('writing', { term: this.fence.term });
+        this.#options.raised();
+      } else this.#options.later(RAISE_RETRY_MS, this.#options.changed);
+    });
+  }
+}

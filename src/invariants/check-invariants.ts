@@ -1,0 +1,47 @@
+/**
+ * The list, checked. Call it when the system is quiet: nothing queued, nothing in flight.
+ */
+import type { Verdict } from '../diff/edits.ts';
+import type { ObjectWrite } from '../diff/object-diff.ts';
+import type { RowId } from '../nb/row-id.ts';
+import type { World } from '../world/world.ts';
+import { addressHolders } from './address-holders.ts';
+import { allocatedPods } from './allocated-pods.ts';
+import { blockedDeletions } from './blocked-deletions.ts';
+import type { ForeignSnapshot } from './foreign-rows.ts';
+import { foreignRows } from './foreign-rows.ts';
+import { ownedRows } from './owned-rows.ts';
+import { sharedAddresses } from './shared-addresses.ts';
+import { subnetCounts } from './subnet-counts.ts';
+import type { Violation } from './violation.ts';
+import type { LoggedTransaction } from './writers.ts';
+import { writers } from './writers.ts';
+
+export interface Observed {
+  /** Complete: every cache listed, the replica synced, everything derived. */
+  readonly world: World;
+  /** What a controller that has just started would write. */
+  readonly plan: { readonly rows: readonly { readonly id: RowId; readonly verdict: Verdict }[]; readonly objects: readonly ObjectWrite[] };
+  /** Foreign rows before and after whatever happened (I4). */
+  readonly foreign?: { readonly before: ForeignSnapshot; readonly after: ForeignSnapshot };
+  /** The Northbound database's log (I10). */
+  readonly log?: readonly LoggedTransaction[];
+}
+
+/** Everything that is not as it must be; empty when all is well. */
+export function checkInvariants({ world, plan, foreign, log }: Observed): readonly Violation[] {
+  const holders = addressHolders(world);
+  return [
+    ...subnetCounts(world, holders),
+    ...ownedRows(world, plan.rows),
+    ...(foreign === undefined ? [] : foreignRows(foreign.before, foreign.after)),
+    ...blockedDeletions(world),
+    ...sharedAddresses(world, holders),
+    ...allocatedPods(world),
+    ...plan.objects.map((write): Violation => {
+      const subject = `${write.resource} ${write.namespace === '' ? '' : `${write.namespace}/`}${write.name}`;
+      return { invariant: 'I8', subject, message: `a fresh controller would ${write.verb} ${subject}` };
+    }),
+    ...(log === undefined ? [] : writers(log)),
+  ];
+}

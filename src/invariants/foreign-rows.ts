@@ -1,0 +1,80 @@
+/**
+ * I4: what is not Kiln's stays bit for bit as it was, but for Kiln's own members in shared columns and its own keys in NB_Global.
+ *
+ * Over whole rows of every table, as somebody else's program read them: the tables and columns that Kiln does not know are those it
+ * could harm without noticing.
+ */
+import { OWNER_KEY, TERM_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
+import { GLOBAL_OPTIONS } from '../nb/tables.ts';
+import type { Violation } from './violation.ts';
+
+export type ForeignCell = string | number | boolean | readonly ForeignCell[] | { readonly [key: string]: ForeignCell };
+
+/** A row with its column `_uuid`; a set is an array unless it has one member. */
+export type WholeRow = Readonly<Record<string, ForeignCell>>;
+
+/** Text of each foreign row, by `<table>/<uuid>`. */
+export type ForeignSnapshot = ReadonlyMap<string, string>;
+
+/** Written by ovn-northd and by other daemons as time goes by. */
+const OTHERS_WRITE: Readonly<Record<string, readonly string[]>> = {
+  NB_Global: ['_version', 'nb_cfg', 'nb_cfg_timestamp', 'sb_cfg', 'sb_cfg_timestamp', 'hv_cfg', 'hv_cfg_timestamp'],
+  Logical_Switch_Port: ['_version', 'up', 'dynamic_addresses', 'tag'],
+};
+
+/** Columns of shared rows in which members of our own are taken out before rows are compared. */
+const SHARED: readonly string[] = ['ports', 'acls', 'load_balancer', 'static_routes', 'policies', 'nat', 'gateway_chassis'];
+
+/** Takes a picture of every row that is not Kiln's. */
+export function foreignSnapshot(tables: ReadonlyMap<string, readonly WholeRow[]>): ForeignSnapshot {
+  const owned = new Set<string>();
+  for (const rows of tables.values()) for (const row of rows) if (isOwned(row)) owned.add(String(row['_uuid']));
+  const snapshot = new Map<string, string>();
+  for (const [table, rows] of tables) {
+    for (const row of rows) {
+      const uuid = String(row['_uuid']);
+      if (!owned.has(uuid)) snapshot.set(`${table}/${uuid}`, picture(table, row, owned));
+    }
+  }
+  return snapshot;
+}
+
+export function foreignRows(before: ForeignSnapshot, after: ForeignSnapshot): readonly Violation[] {
+  const violations: Violation[] = [];
+  for (const [row, text] of before) {
+    const now = after.get(row);
+    if (now === text) continue;
+    const message = now === undefined ? `row ${row} is not Kiln's and is gone; it was ${text}` : `row ${row} is not Kiln's and was changed from ${text} to ${now}`;
+    violations.push({ invariant: 'I4', subject: row, message });
+  }
+  return violations;
+}
+
+function isOwned(row: WholeRow): boolean {
+  const externalIds = mapOf(row['external_ids']);
+  return externalIds[VENDOR_KEY] === VENDOR && externalIds[OWNER_KEY] !== undefined;
+}
+
+function picture(table: string, row: WholeRow, owned: ReadonlySet<string>): string {
+  const hidden = OTHERS_WRITE[table] ?? ['_version'];
+  const shown = Object.entries(row).filter(([column]) => !hidden.includes(column)).map(([column, cell]) => [column, visible(table, column, cell, owned)] as const);
+  return JSON.stringify(Object.fromEntries(shown.toSorted(([a], [b]) => (a < b ? -1 : 1))));
+}
+
+function visible(table: string, column: string, cell: ForeignCell, owned: ReadonlySet<string>): ForeignCell {
+  if (table === 'NB_Global' && column === 'external_ids') return without(cell, [TERM_KEY, 'kube-ovn-version']);
+  if (table === 'NB_Global' && column === 'options') return without(cell, GLOBAL_OPTIONS);
+  if (SHARED.includes(column)) {
+    const all = (Array.isArray(cell) ? cell : [cell]) as readonly ForeignCell[];
+    return all.filter((member) => !owned.has(String(member as string)));
+  }
+  return cell;
+}
+
+function without(cell: ForeignCell, keys: readonly string[]): ForeignCell {
+  return Object.fromEntries(Object.entries(mapOf(cell)).filter(([key]) => !keys.includes(key)));
+}
+
+function mapOf(cell: ForeignCell | undefined): Readonly<Record<string, ForeignCell>> {
+  return typeof cell === 'object' && !Array.isArray(cell) ? (cell as Readonly<Record<string, ForeignCell>>) : {};
+}

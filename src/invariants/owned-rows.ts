@@ -1,0 +1,52 @@
+/**
+ * I3: every owned row has its owner, in this incarnation, and is what a rule wants.
+ */
+import type { Verdict } from '../diff/edits.ts';
+import type { RowId } from '../nb/row-id.ts';
+import type { World } from '../world/world.ts';
+import type { Violation } from './violation.ts';
+
+export function ownedRows(world: World, planned: readonly { readonly id: RowId; readonly verdict: Verdict }[]): readonly Violation[] {
+  const violations: Violation[] = [];
+  for (const id of world.rows.owned) {
+    const ownership = world.rows.best(id)?.ownership;
+    if (ownership?.kind !== 'ours') continue;
+    const [kind = '', namespace = '', ...rest] = ownership.owner.split('/');
+    const name = rest.join('/');
+    const uid = uidOf(world, kind, namespace === '' ? name : `${namespace}/${name}`);
+    if (uid === ownership.uid || (kind === 'vpc' && uid === undefined && hasLiveSubnets(world, name))) continue;
+    const message = uid === undefined ? `there is no ${ownership.owner}` : `${ownership.owner} is another object now (uid ${uid}, the row says ${ownership.uid})`;
+    violations.push({ invariant: 'I3', subject: id, message: `row ${id} is owned, and ${message}` });
+  }
+  for (const { id, verdict } of planned) {
+    if (verdict.kind !== 'change') continue;
+    violations.push({ invariant: 'I3', subject: id, message: `row ${id} is not as the rules want it: ${verdict.change}, ${verdict.detail}` });
+  }
+  return violations;
+}
+
+/** A router that outlived its Vpc stays with the Subnets that need it. */
+function hasLiveSubnets(world: World, vpc: string): boolean {
+  return world.subnets.peekBucket('vpc', vpc).size > 0;
+}
+
+function uidOf(world: World, kind: string, key: string): string | undefined {
+  switch (kind) {
+    case 'vpc':
+      return world.vpcs.peek(key)?.metadata.uid;
+    case 'subnet':
+      return world.subnets.peek(key)?.metadata.uid;
+    case 'pod':
+      return world.pods.peek(key)?.metadata.uid;
+    case 'node':
+      return world.nodes.peek(key)?.metadata.uid;
+    case 'ip':
+      return world.ips.peek(key)?.metadata.uid;
+    case 'ippool':
+      return world.ipPools.peek(key)?.metadata.uid;
+    case 'namespace':
+      return world.namespaces.peek(key)?.metadata.uid;
+    default:
+      return undefined;
+  }
+}

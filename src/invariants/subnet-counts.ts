@@ -1,0 +1,67 @@
+/**
+ * I1 and I2: what a Subnet's status says of its addresses follows from who names them and from its spec.
+ */
+import type { Subnet } from '../api/subnet.ts';
+import { parseAddress } from '../net/address.ts';
+import type { Family } from '../net/address.ts';
+import { parseCidr } from '../net/cidr.ts';
+import { splitList } from '../net/dual.ts';
+import { IntervalSet } from '../net/interval-set.ts';
+import { cidrRange, formatIntervals, parseRange } from '../net/range.ts';
+import type { World } from '../world/world.ts';
+import type { HoldersBySubnet } from './address-holders.ts';
+import type { Violation } from './violation.ts';
+
+export function subnetCounts(world: World, holders: HoldersBySubnet): readonly Violation[] {
+  const violations: Violation[] = [];
+  for (const [name, subnet] of world.subnets.entries()) {
+    // While a spec is not carried out, its status speaks of what is in effect.
+    const accepted = (subnet.status?.conditions ?? []).some(({ type, status }) => type === 'Accepted' && status === 'True');
+    if (!accepted || subnet.status?.v4usingIPs === undefined) continue;
+    for (const family of [4, 6] as const) violations.push(...familyCounts(name, subnet, family, holders));
+  }
+  return violations;
+}
+
+function familyCounts(name: string, subnet: Subnet, family: Family, holders: HoldersBySubnet): readonly Violation[] {
+  const { spec, status } = subnet;
+  const block = splitList(spec.cidrBlock ?? '').map((text) => parseCidr(text)).find((cidr) => cidr?.family === family);
+  const field = family === 4 ? 'v4' : 'v6';
+  const held = block === undefined ? IntervalSet.empty : IntervalSet.of([...(holders.get(name)?.values() ?? [])].flatMap(([holder]) =>
+    holder !== undefined && holder.address.family === family ? [{ first: holder.address.value, last: holder.address.value }] : []));
+  const usable = block === undefined ? IntervalSet.empty : usableOf(block);
+  const reserved = IntervalSet.of([
+    ...splitList(spec.gateway ?? '').flatMap((text) => parseAddress(text) ?? []).filter((address) => address.family === family).map(({ value }) => ({ first: value, last: value })),
+    ...(spec.excludeIps ?? []).flatMap((text) => parseRange(text) ?? []).filter((range) => range.family === family),
+  ]);
+  const using = held.intersect(usable).subtract(reserved);
+  const available = usable.subtract(reserved).subtract(held);
+  const said = {
+    using: status?.[`${field}usingIPs`],
+    usingRange: status?.[`${field}usingIPrange`] ?? '',
+    available: status?.[`${field}availableIPs`],
+    availableRange: status?.[`${field}availableIPrange`] ?? '',
+  };
+  const is = { using: using.count, usingRange: formatIntervals(family, using.intervals), available: available.count, availableRange: formatIntervals(family, available.intervals) };
+  const wrong = (invariant: 'I1' | 'I2', what: string, says: unknown, follows: unknown): Violation => ({
+    invariant, subject: `Subnet ${name}`, message: `Subnet ${name}: status.${field}${what} says ${String(says)}, and ${String(follows)} follows from who holds addresses and from its spec`,
+  });
+  return [
+    ...(sameCount(said.using, is.using) ? [] : [wrong('I1', 'usingIPs', said.using, is.using)]),
+    ...(said.usingRange === is.usingRange ? [] : [wrong('I1', 'usingIPrange', said.usingRange, is.usingRange)]),
+    ...(sameCount(said.available, is.available) ? [] : [wrong('I2', 'availableIPs', said.available, is.available)]),
+    ...(said.availableRange === is.availableRange ? [] : [wrong('I2', 'availableIPrange', said.availableRange, is.availableRange)]),
+  ];
+}
+
+/** Without the first and the last address, but of a block of two both. */
+function usableOf(block: NonNullable<ReturnType<typeof parseCidr>>): IntervalSet {
+  const { first, last } = cidrRange(block);
+  return last - first < 2n ? IntervalSet.between(first, last) : IntervalSet.between(first + 1n, last - 1n);
+}
+
+/** An API server keeps integers beyond 2^63 as floating point. */
+function sameCount(said: unknown, follows: bigint): boolean {
+  if (said === undefined) return follows === 0n;
+  return typeof said === 'bigint' ? said === follows || Number(said) === Number(follows) : Number(said) === Number(follows);
+}

@@ -1,0 +1,33 @@
+/**
+ * I10, as the database's log shows it: terms only rise, and no row is written under a term that another has replaced, nor before one
+ * was taken.
+ */
+import type { Violation } from './violation.ts';
+
+/** A transaction of the log with its comment. */
+export interface LoggedTransaction {
+  /** Place in the log. */
+  readonly record: number;
+  readonly comment: string;
+}
+
+const TAKES = /^kiln: term (\d+)$/;
+const WRITES = /^kiln: term (\d+), /;
+
+export function writers(log: readonly LoggedTransaction[]): readonly Violation[] {
+  const violations: Violation[] = [];
+  let term = 0;
+  for (const { record, comment } of log) {
+    const subject = `transaction ${record}`;
+    const taken = TAKES.exec(comment)?.[1] ?? (comment === 'kiln: first term' ? '1' : undefined);
+    if (taken !== undefined) {
+      // A leader may write its own term again after another program dropped it.
+      if (Number(taken) < term) violations.push({ invariant: 'I10', subject, message: `${subject} takes term ${taken} after term ${term}` });
+      term = Math.max(term, Number(taken));
+      continue;
+    }
+    const writes = WRITES.exec(comment)?.[1];
+    if (writes !== undefined && Number(writes) !== term) violations.push({ invariant: 'I10', subject, message: `${subject} ("${comment}") was written under term ${writes} while term ${term} was in force` });
+  }
+  return violations;
+}

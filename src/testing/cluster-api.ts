@@ -1,0 +1,54 @@
+/**
+ * The API server of a scenario: the laboratory's own or a real control plane, alike to whoever uses it.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LabApiServer } from '../lab/apiserver/server.ts';
+import { RealCluster } from '../lab/real-cluster/real-cluster.ts';
+
+export interface ClusterApi {
+  readonly kind: 'lab' | 'real';
+  readonly kubeconfig: string;
+  /** False before Kubernetes 1.25. */
+  readonly cel: boolean;
+  /** The real control plane, for a scenario that kills a part of it. */
+  readonly real: RealCluster | undefined;
+  /** Creates, updates, patches and deletes answered so far, without those of Leases. */
+  readonly writes: (kubectl: (...args: string[]) => Promise<string>) => Promise<number>;
+  readonly stop: () => Promise<void>;
+}
+
+export async function startApi(kind: 'lab' | 'real', directory: string): Promise<ClusterApi> {
+  return kind === 'lab' ? startLab(directory) : startReal();
+}
+
+async function startLab(directory: string): Promise<ClusterApi> {
+  let writes = 0;
+  const server = new LabApiServer({
+    intercept: ({ method, url = '' }) => {
+      if (method !== 'GET' && !url.includes('/leases')) writes++;
+      return Promise.resolve();
+    },
+  });
+  await mkdir(directory, { recursive: true });
+  await server.start();
+  const kubeconfig = join(directory, 'kubeconfig');
+  await server.writeKubeconfig(kubeconfig);
+  return { kind: 'lab', kubeconfig, cel: true, real: undefined, writes: () => Promise.resolve(writes), stop: () => server.stop() };
+}
+
+async function startReal(): Promise<ClusterApi> {
+  const real = new RealCluster();
+  await real.start();
+  const minor = Number.parseInt(JSON.parse(await real.kubectl(['get', '--raw', '/version'])).minor as string, 10);
+  return { kind: 'real', kubeconfig: real.kubeconfig, cel: minor >= 25, real, writes: async (kubectl) => countWrites(await kubectl('get', '--raw', '/metrics')), stop: () => real.stop() };
+}
+
+/** Of the metric that kube-apiserver counts its answers in. */
+function countWrites(metrics: string): number {
+  let writes = 0;
+  for (const [, labels = '', count] of metrics.matchAll(/^apiserver_request_total\{([^}]*)\} (\S+)$/gm)) {
+    if (/verb="(POST|PUT|PATCH|DELETE|APPLY)"/.test(labels) && !labels.includes('resource="leases"')) writes += Number(count);
+  }
+  return writes;
+}

@@ -1,0 +1,85 @@
+/**
+ * The controller as a process of its own, so that kill -9, SIGSTOP and SIGCONT are what they are on a node.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Daemon } from '../lab/programs/daemon.ts';
+
+const MAIN = join(import.meta.dirname, '../cli/main.ts');
+
+export interface ControllerProcessOptions {
+  readonly kubeconfig: string;
+  readonly ovnNb: string;
+  readonly log: string;
+  /** In place of the whole command line up to the flags: how a scenario runs it otherwise. */
+  readonly flags?: readonly string[];
+}
+
+export interface LogLine {
+  readonly level: string;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+/** Lease times of a scenario, in seconds: short, and still longer than a garbage collection or a slow disk. */
+export const LEASE_SECONDS = { duration: 3, deadline: 2, retry: 0.3 } as const;
+
+export class ControllerProcess {
+  readonly #daemon: Daemon;
+  readonly #log: string;
+
+  constructor({ kubeconfig, ovnNb, log, flags = [] }: ControllerProcessOptions) {
+    this.#log = log;
+    const lease = [`--leader-elect-lease-duration=${LEASE_SECONDS.duration}`, `--leader-elect-renew-deadline=${LEASE_SECONDS.deadline}`, `--leader-elect-retry-period=${LEASE_SECONDS.retry}`];
+    const command = [process.execPath, MAIN, 'start', '--kubeconfig', kubeconfig, '--ovn-nb', ovnNb, '--log-level=debug', ...lease, ...flags] as const;
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    this.#daemon = new Daemon({ name: 'kiln', command: [...command], log, env });
+  }
+
+  get pid(): number | undefined {
+    return this.#daemon.pid;
+  }
+
+  start(): void {
+    this.#daemon.start();
+  }
+
+  /** Ends it at once; nothing is given back. */
+  async kill9(): Promise<void> {
+    await this.#daemon.kill('SIGKILL');
+  }
+
+  async pause(): Promise<void> {
+    await this.#daemon.kill('SIGSTOP');
+  }
+
+  async resume(): Promise<void> {
+    await this.#daemon.kill('SIGCONT');
+  }
+
+  /** As an operator ends it: the Lease is given back. */
+  async stop(): Promise<void> {
+    await this.#daemon.stop();
+  }
+
+  async log(): Promise<readonly LogLine[]> {
+    const text = await readFile(this.#log, 'utf8').catch(() => '');
+    return text.split('\n').flatMap((line) => (line.startsWith('{') && line.endsWith('}') ? [JSON.parse(line) as LogLine] : []));
+  }
+
+  /** Waits until it has logged a message. @param from lines before this one do not count */
+  async untilLogged(message: string, { from = 0, timeoutMs = 30_000 } = {}): Promise<LogLine> {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      const lines = await this.log();
+      const found = lines.slice(from).find(({ msg }) => msg === message);
+      if (found !== undefined) return found;
+      if (performance.now() > deadline) {
+        const last = lines.slice(-15).map((line) => JSON.stringify(line));
+        throw new Error(`the controller did not log "${message}" within ${timeoutMs / 1000} s; its last lines:\n${last.join('\n')}`);
+      }
+      await sleep(50);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * The Northbound database as `ovsdb-client dump` prints it: every table, every column, read by a program that is not ours.
+ */
+
+/** A set is an array unless it has one member, a map an object, a reference its UUID. As in RFC 7047, section 5.1. */
+export type Cell = string | number | boolean | readonly Cell[] | { readonly [key: string]: Cell };
+
+export type DumpedRow = Readonly<Record<string, Cell>>;
+
+/** Rows by table. */
+export type NorthboundDump = ReadonlyMap<string, readonly DumpedRow[]>;
+
+interface PrintedTable {
+  readonly caption: string;
+  readonly headings: readonly string[];
+  readonly data: readonly (readonly unknown[])[];
+}
+
+/** @param printed of `ovsdb-client --format=json dump`: one JSON object a table */
+export function parseDump(printed: string): NorthboundDump {
+  const tables = new Map<string, DumpedRow[]>();
+  for (const line of printed.split('\n')) {
+    if (line.trim() === '') continue;
+    const { caption, headings, data } = JSON.parse(line) as PrintedTable;
+    const name = caption.replace(/ table$/, '');
+    tables.set(name, data.map((row) => Object.fromEntries(headings.map((heading, index) => [heading, cellOf(row[index])]))));
+  }
+  return tables;
+}
+
+function cellOf(value: unknown): Cell {
+  if (!Array.isArray(value)) return value as Cell;
+  const [kind, content] = value as [string, unknown];
+  switch (kind) {
+    case 'uuid':
+      return String(content);
+    case 'set':
+      return (content as unknown[]).map(cellOf).toSorted((a, b) => (String(a) < String(b) ? -1 : 1));
+    case 'map': {
+      const entries = (content as [unknown, unknown][]).map(([key, one]) => [String(cellOf(key)), cellOf(one)] as const);
+      return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+    }
+    default:
+      throw new Error(`an unknown notation in the dump: ${JSON.stringify(value)}`);
+  }
+}
+
+/** The members of a set, however many. */
+export function members(cell: Cell | undefined): readonly string[] {
+  if (cell === undefined) return [];
+  return Array.isArray(cell) ? cell.map(String) : [String(cell as string)];
+}
+
+/** A map's entries; empty for a column that is not there. */
+export function entries(cell: Cell | undefined): Readonly<Record<string, string>> {
+  if (cell === undefined || typeof cell !== 'object' || Array.isArray(cell)) return {};
+  return cell as Readonly<Record<string, string>>;
+}

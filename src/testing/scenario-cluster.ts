@@ -1,0 +1,296 @@
+/**
+ * Everything a scenario needs, real: an API server with the CRDs, an OVN central, nodes, controllers as processes of their own, and
+ * the tools of an operator (kubectl, ovn-nbctl, ovn-trace, ovsdb-client) to look at what came of it.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ForeignSnapshot } from '../invariants/foreign-rows.ts';
+import { foreignSnapshot } from '../invariants/foreign-rows.ts';
+import { checkInvariants } from '../invariants/check-invariants.ts';
+import type { LoggedTransaction } from '../invariants/writers.ts';
+import { KubeClient } from '../kube/client.ts';
+import { connectionFromKubeconfig } from '../kube/connection.ts';
+import { KubeTransport } from '../kube/transport.ts';
+import { installCrds } from '../lab/crd-installation.ts';
+import { StandInKubelet } from '../lab/kubelet/stand-in-kubelet.ts';
+import { OvnLab } from '../lab/ovn/ovn-lab.ts';
+import { findKubernetesProgram } from '../lab/programs/kubernetes.ts';
+import { findOvn } from '../lab/programs/ovn.ts';
+import type { OvnRelease } from '../lab/programs/ovn.ts';
+import { ProgramError, runProgram } from '../lab/programs/run-program.ts';
+import type { ClusterApi } from './cluster-api.ts';
+import { startApi } from './cluster-api.ts';
+import { ControllerProcess } from './controller-process.ts';
+import { FreshLook, planText } from './fresh-look.ts';
+import type { DumpedRow, NorthboundDump } from './northbound-dump.ts';
+import { parseDump } from './northbound-dump.ts';
+
+export interface ScenarioClusterOptions {
+  readonly api: 'lab' | 'real';
+  readonly ovn?: OvnRelease;
+  readonly nodes?: number;
+}
+
+/** An object as kubectl prints it. */
+export interface PrintedObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+    readonly deletionTimestamp?: string;
+  };
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly status?: Readonly<Record<string, unknown>> & { readonly conditions?: readonly PrintedCondition[] };
+}
+
+export interface PrintedCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+export interface PrintedEvent {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+const PATIENCE_MS = 30_000;
+
+export class ScenarioCluster implements AsyncDisposable {
+  readonly api: ClusterApi;
+  readonly ovn: OvnLab;
+  readonly client: KubeClient;
+  readonly #release: OvnRelease;
+  readonly #directory: string;
+  readonly #kubelet: StandInKubelet;
+  readonly #controllers: ControllerProcess[] = [];
+  readonly #foreign: ForeignSnapshot;
+  #started = 0;
+
+  private constructor(parts: { api: ClusterApi; ovn: OvnLab; client: KubeClient; release: OvnRelease; directory: string; kubelet: StandInKubelet; foreign: ForeignSnapshot }) {
+    this.api = parts.api;
+    this.ovn = parts.ovn;
+    this.client = parts.client;
+    this.#release = parts.release;
+    this.#directory = parts.directory;
+    this.#kubelet = parts.kubelet;
+    this.#foreign = parts.foreign;
+  }
+
+  /** Without a controller: `startController` is the scenario's, or the suite's. */
+  static async start({ api: kind, ovn: release = 'system', nodes = 2 }: ScenarioClusterOptions): Promise<ScenarioCluster> {
+    const directory = await mkdtemp(join(tmpdir(), 'kiln-e2e-'));
+    const ovn = new OvnLab({ release });
+    const [api] = await Promise.all([startApi(kind, directory), ovn.start()]);
+    const client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: api.kubeconfig })));
+    await installCrds(client, api.cel);
+    const kubelet = new StandInKubelet({ client, nodes });
+    await kubelet.start();
+    const foreign = foreignSnapshot(await dumpOf(release, ovn));
+    return new ScenarioCluster({ api, ovn, client, release, directory, kubelet, foreign });
+  }
+
+  /** Ends every process and removes every file. */
+  async stop(): Promise<void> {
+    for (const controller of this.#controllers) {
+      await controller.resume();
+      await controller.stop();
+    }
+    await this.#kubelet.stop();
+    await this.client.close();
+    await this.api.stop();
+    await this.ovn.stop();
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  // The controller.
+
+  /** Starts one more controller. */
+  startController(flags: readonly string[] = [], kubeconfig = this.api.kubeconfig): ControllerProcess {
+    this.#started++;
+    const log = join(this.#directory, `controller-${this.#started}.log`);
+    const controller = new ControllerProcess({ kubeconfig, ovnNb: this.ovn.nbEndpoint, log, flags });
+    controller.start();
+    this.#controllers.push(controller);
+    return controller;
+  }
+
+  /** The controller that was started last and still runs. */
+  get controller(): ControllerProcess {
+    const running = this.#controllers.findLast(({ pid }) => pid !== undefined);
+    if (running === undefined) throw new Error('no controller runs in this scenario');
+    return running;
+  }
+
+  /** As `controller`, or a new one when none runs: for the suite, between scenarios. */
+  async ensureController(): Promise<ControllerProcess> {
+    const running = this.#controllers.filter(({ pid }) => pid !== undefined);
+    for (const one of running) await one.resume();
+    for (const extra of running.slice(0, -1)) await extra.stop();
+    return running.at(-1) ?? this.startController();
+  }
+
+  // What an operator types.
+
+  /** Its standard output. Throws `ProgramError` with what it says when it fails. */
+  async kubectl(args: readonly string[], input?: string): Promise<string> {
+    const program = findKubernetesProgram('kubectl');
+    if (program === undefined) throw new Error('kubectl was not found');
+    const command = [program, `--kubeconfig=${this.api.kubeconfig}`, `--cache-dir=${join(this.#directory, 'kubectl-cache')}`, ...args] as const;
+    return await runProgram([...command], input === undefined ? {} : { input });
+  }
+
+  /** What kubectl says when it refuses. Throws when it does not. */
+  async kubectlRefuses(args: readonly string[], input?: string): Promise<string> {
+    try {
+      const printed = await this.kubectl(args, input);
+      throw new Error(`kubectl ${args.join(' ')} was expected to be refused, and printed: ${printed}`);
+    } catch (error) {
+      if (error instanceof ProgramError) return error.stderr;
+      throw error;
+    }
+  }
+
+  async apply(yaml: string): Promise<void> {
+    await this.kubectl(['apply', '--validate=false', '-f', '-'], yaml);
+  }
+
+  /** `kubectl delete` of everything in a manifest, without waiting for its end. */
+  async deleteAll(yaml: string): Promise<void> {
+    await this.kubectl(['delete', '--wait=false', '--ignore-not-found', '-f', '-'], yaml);
+  }
+
+  /** `kubectl delete <kind> <name>…` without waiting for its end. */
+  async delete(kind: string, name: string, namespace?: string): Promise<void> {
+    await this.kubectl(['delete', kind, name, '--wait=false', ...inNamespace(namespace)]);
+  }
+
+  async get(kind: string, name: string, namespace?: string): Promise<PrintedObject> {
+    return JSON.parse(await this.kubectl(['get', kind, name, '-o', 'json', ...inNamespace(namespace)])) as PrintedObject;
+  }
+
+  /** Undefined where there is no such object. */
+  async find(kind: string, name: string, namespace?: string): Promise<PrintedObject | undefined> {
+    const printed = await this.kubectl(['get', kind, name, '-o', 'json', '--ignore-not-found', ...inNamespace(namespace)]);
+    return printed === '' ? undefined : (JSON.parse(printed) as PrintedObject);
+  }
+
+  /** Names of the objects of a kind. */
+  async names(kind: string, ...args: readonly string[]): Promise<readonly string[]> {
+    const printed = await this.kubectl(['get', kind, '-o', 'name', ...args]);
+    return printed.split('\n').filter((line) => line !== '').map((line) => line.slice(line.indexOf('/') + 1));
+  }
+
+  /** `kubectl patch --type=merge`. */
+  async patch(kind: string, name: string, patch: object, namespace?: string): Promise<void> {
+    await this.kubectl(['patch', kind, name, '--type=merge', '-p', JSON.stringify(patch), ...inNamespace(namespace)]);
+  }
+
+  /** Events of one object, by its name. */
+  async events(kind: string, name: string, namespace?: string): Promise<readonly PrintedEvent[]> {
+    const scope = namespace === undefined ? ['-A'] : ['-n', namespace];
+    const printed = await this.kubectl(['get', 'events', ...scope, `--field-selector=involvedObject.name=${name},involvedObject.kind=${kind}`, '-o', 'json']);
+    return (JSON.parse(printed) as { readonly items: readonly PrintedEvent[] }).items;
+  }
+
+  // What OVN shows.
+
+  /** Every table of the Northbound database, by `ovsdb-client dump`. */
+  async dump(): Promise<NorthboundDump> {
+    return await dumpOf(this.#release, this.ovn);
+  }
+
+  /** Rows of a table. */
+  async rows(table: string): Promise<readonly DumpedRow[]> {
+    return (await this.dump()).get(table) ?? [];
+  }
+
+  /** The database's log of transactions, by `ovsdb-tool show-log`. */
+  async northboundLog(): Promise<readonly LoggedTransaction[]> {
+    const printed = await this.#ovsdbTool('show-log', join(this.ovn.directory, 'nb.db'));
+    return [...printed.matchAll(/^record (\d+): [^"\n]*(?:"((?:[^"\\]|\\.)*)")?/gm)].map(([, record = '', comment = '']) => ({ record: Number(record), comment }));
+  }
+
+  async #ovsdbTool(...args: readonly string[]): Promise<string> {
+    const command = findOvn(this.#release)?.command('ovsdb-tool');
+    if (command === undefined) throw new Error('ovsdb-tool was not found');
+    return await runProgram([...command, ...args]);
+  }
+
+  /** Names of the ports that `ovn-trace` delivers a packet to. */
+  async tracedTo(logicalSwitch: string, flow: string): Promise<readonly string[]> {
+    const trace = await this.ovn.trace('--minimal', logicalSwitch, flow);
+    return [...trace.matchAll(/output\("([^"]+)"\)/g)].map(([, port = '']) => port);
+  }
+
+  // Waiting and judging.
+
+  /** Waits until the probe gives something, and returns it; an assertion that fails counts as not yet. */
+  async eventually<T>(what: string, probe: () => Promise<T | undefined | false>, timeoutMs = PATIENCE_MS): Promise<T> {
+    const deadline = performance.now() + timeoutMs;
+    for (let last: unknown; ; ) {
+      try {
+        const found = await probe();
+        if (found !== undefined && found !== false) return found;
+        last = undefined;
+      } catch (error) {
+        last = error;
+      }
+      if (performance.now() > deadline) throw new Error(`not after ${timeoutMs / 1000} s: ${what}${last === undefined ? '' : `: ${last instanceof Error ? last.message : JSON.stringify(last)}`}`, { cause: last });
+      await sleep(100);
+    }
+  }
+
+  /** Waits until a fresh controller plans nothing. */
+  async settled(timeoutMs = PATIENCE_MS): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    await using look = await FreshLook.open(this.api.kubeconfig, this.ovn.nbEndpoint);
+    for (;;) {
+      await look.derived();
+      const plan = look.plan();
+      if (plan.rows.length + plan.objects.length === 0) return;
+      if (performance.now() > deadline) throw new Error(`not settled after ${timeoutMs / 1000} s; what is left to do:\n${planText(plan)}`);
+      await sleep(50);
+    }
+  }
+
+  async freshPlanIsEmpty(): Promise<void> {
+    await using look = await FreshLook.open(this.api.kubeconfig, this.ovn.nbEndpoint);
+    const plan = look.plan();
+    if (plan.rows.length + plan.objects.length > 0) throw new Error(`a fresh controller would write:\n${planText(plan)}`);
+  }
+
+  /** Foreign rows as they are now. */
+  async foreignRows(): Promise<ForeignSnapshot> {
+    return foreignSnapshot(await this.dump());
+  }
+
+  /** Throws with every violation. @param before foreign rows that must be as they were; those of an empty OVN when absent */
+  async invariantsHold(before: ForeignSnapshot = this.#foreign): Promise<void> {
+    await using look = await FreshLook.open(this.api.kubeconfig, this.ovn.nbEndpoint);
+    const after = await this.foreignRows();
+    const violations = checkInvariants({ world: look.world, plan: look.plan(), foreign: { before, after }, log: await this.northboundLog() });
+    if (violations.length > 0) throw new Error(`${violations.length} violations:\n${violations.map(({ invariant, message }) => `${invariant}: ${message}`).join('\n')}`);
+  }
+}
+
+async function dumpOf(release: OvnRelease, ovn: OvnLab): Promise<NorthboundDump> {
+  const command = findOvn(release)?.command('ovsdb-client');
+  if (command === undefined) throw new Error('ovsdb-client was not found');
+  return parseDump(await runProgram([...command, '--format=json', 'dump', ovn.nbEndpoint, 'OVN_Northbound']));
+}
+
+function inNamespace(namespace: string | undefined): readonly string[] {
+  return namespace === undefined ? [] : ['-n', namespace];
+}

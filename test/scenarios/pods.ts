@@ -1,0 +1,91 @@
+/** Pods as a person writes them, and waiting for them. */
+import type { PrintedObject, ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+
+export interface PodWish {
+  readonly node?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly graceSeconds?: number;
+  readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
+}
+
+/** Each manifest begins with `---`: they are joined by writing one after another. */
+export function podYaml(namespace: string, name: string, { node, annotations = {}, graceSeconds = 0, restartPolicy = 'Always' }: PodWish = {}): string {
+  return `---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: ${name}
+  namespace: ${namespace}
+  annotations: ${JSON.stringify(annotations)}
+spec:
+  automountServiceAccountToken: false
+  terminationGracePeriodSeconds: ${graceSeconds}
+  restartPolicy: ${restartPolicy}
+  nodeSelector: ${JSON.stringify(node === undefined ? {} : { 'kubernetes.io/hostname': node })}
+  containers:
+  - {name: main, image: busybox}
+`;
+}
+
+export function namespaceYaml(name: string, labels: Readonly<Record<string, string>> = {}): string {
+  return `---
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: ${name}
+  labels: ${JSON.stringify(labels)}
+`;
+}
+
+export function vpcYaml(name: string, spec: object = {}): string {
+  return custom('Vpc', name, spec);
+}
+
+export function subnetYaml(name: string, spec: object): string {
+  return custom('Subnet', name, spec);
+}
+
+function custom(kind: string, name: string, spec: object): string {
+  return `---
+apiVersion: kubeovn.io/v1
+kind: ${kind}
+metadata:
+  name: ${name}
+spec: ${JSON.stringify(spec)}
+`;
+}
+
+/** Waits until the pod runs with the address that its annotations say. */
+export async function running(cluster: ScenarioCluster, namespace: string, name: string): Promise<PrintedObject> {
+  return await cluster.eventually(`pod ${namespace}/${name} runs`, async () => {
+    const pod = await cluster.get('pod', name, namespace);
+    const ip = pod.metadata.annotations?.['ovn.kubernetes.io/ip_address'];
+    return pod.status?.['phase'] === 'Running' && ip !== undefined && ip.split(',')[0] === pod.status['podIP'] ? pod : undefined;
+  });
+}
+
+/** The addresses of a running pod, `v4`, `v6` or `v4,v6`. */
+export async function addressOf(cluster: ScenarioCluster, namespace: string, name: string): Promise<string> {
+  return (await running(cluster, namespace, name)).metadata.annotations?.['ovn.kubernetes.io/ip_address'] ?? '';
+}
+
+/** Deletes a pod and waits until it and its IP object are gone. */
+export async function removed(cluster: ScenarioCluster, namespace: string, name: string): Promise<void> {
+  await cluster.delete('pod', name, namespace);
+  await gone(cluster, 'pod', name, namespace);
+  await gone(cluster, 'ip', `${name}.${namespace}`);
+}
+
+export async function gone(cluster: ScenarioCluster, kind: string, name: string, namespace?: string): Promise<void> {
+  await cluster.eventually(`${kind} ${name} is gone`, async () => (await cluster.find(kind, name, namespace)) === undefined);
+}
+
+/** Waits until a condition of an object is as said, and returns it. */
+export async function condition(cluster: ScenarioCluster, kind: string, name: string, type: string, status: string, namespace?: string): Promise<{ readonly reason: string; readonly message: string }> {
+  return await cluster.eventually(`${kind} ${name} has ${type}=${status}`, async () => {
+    const object = await cluster.get(kind, name, namespace);
+    const found = object.status?.conditions?.find((one) => one.type === type);
+    if (found?.status !== status) throw new Error(`its conditions are ${JSON.stringify(object.status?.conditions ?? [])}`);
+    return { reason: found.reason ?? '', message: found.message ?? '' };
+  });
+}

@@ -1,0 +1,9 @@
+/** What a scenario is: a name that says what an operator would see, and what happens. */
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+
+export interface Scenario {
+  readonly name: string;
+  /** Left out: every API server. */
+  readonly only?: 'lab' | 'real';
+  readonly run: (cluster: ScenarioCluster) => Promise<void>;
+}

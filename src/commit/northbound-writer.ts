@@ -127,7 +127,7 @@ export class NorthboundWriter {
     this.#inFlight = true;
     const { operations, blame } = buildTransaction(parts, fence);
     const ids = [...new Set(parts.map((part) => part.id))];
-    this.#options.session.transact(operations, { comment: `kiln: ${ids.length} rows, first ${ids[0] ?? ''}` }).then(
+    this.#options.session.transact(operations, { comment: `kiln: term ${this.#options.fence.term ?? ''}, ${ids.length} rows, first ${ids[0] ?? ''}` }).then(
       (outcome) => {
         this.#inFlight = false;
         for (const part of parts) this.#lookAgain(part);

@@ -7,6 +7,7 @@
  *     bench.settle();
  *     bench.row('Logical_Router', 'blue');
  */
+import { AllocationStep } from '../allocate/allocation-step.ts';
 import { Compiler } from '../compile/compiler.ts';
 import type { Rule } from '../compile/compiler.ts';
 import { RULES } from '../compile/rules.ts';
@@ -21,7 +22,6 @@ import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import type { Settings } from '../world/settings.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { World } from '../world/world.ts';
-import { MemoryAllocation } from './memory-allocation.ts';
 import { MemoryNorthbound } from './memory-northbound.ts';
 import type { ObjectInput, TestEvent, TestObject } from './memory-objects.ts';
 import { MemoryObjects } from './memory-objects.ts';
@@ -42,7 +42,7 @@ export class RuleBench {
   readonly world: World;
   readonly compiler: Compiler;
   readonly northbound: MemoryNorthbound;
-  readonly allocation: MemoryAllocation;
+  readonly allocation: AllocationStep;
   /** Row changes and object changes carried out since the bench began. */
   writes = 0;
   /** Conflicts the last round of diff found, as `<identity>: <sentence>`. */
@@ -62,7 +62,7 @@ export class RuleBench {
     this.compiler = new Compiler(this.world, this.#rules, ({ error }) => {
       throw error;
     });
-    this.allocation = new MemoryAllocation(this.world, this.compiler.desired);
+    this.allocation = new AllocationStep(this.world, this.compiler.desired);
     if (options.after === undefined) this.world.rows.apply(this.northbound, this.northbound.insert('NB_Global', '00000000-0000-4000-8000-000000000001', {}));
     else this.#observe(options.after);
   }
@@ -129,7 +129,7 @@ export class RuleBench {
   /** Only rules and allocation: what they want is there to be looked at, nothing is carried out. */
   compile(): void {
     do this.world.reactor.settle();
-    while (this.allocation.step());
+    while (this.#allocate());
   }
 
   /** A row as somebody else makes it. */
@@ -168,7 +168,7 @@ export class RuleBench {
     let changed = false;
     do {
       this.world.reactor.settle();
-    } while (this.allocation.step());
+    } while (this.#allocate());
     changed = this.#commitRows() || changed;
     const { desired } = this.compiler;
     for (const notice of desired.freshNotices) this.#notices.push({ object: `${notice.resource}/${notice.key}`, type: notice.type, reason: notice.reason, message: notice.message });
@@ -181,6 +181,13 @@ export class RuleBench {
     }
     desired.dirtyObjects.clear();
     return changed;
+  }
+
+  /** @returns whether rules have something new to read */
+  #allocate(): boolean {
+    this.allocation.run();
+    this.allocation.usage.publish(0, 0);
+    return !this.world.reactor.quiet || !this.allocation.quiet;
   }
 
   /** All identities are looked at each time: a test's World is small. */

@@ -18,32 +18,49 @@ export interface Reader {
   link(source: Source): void;
 }
 
-/** There are many sources, and most have one reader: readers are kept as one, or as a set. */
+/** Up to here a list is searched rather than a set kept: sources and computations are very many, and a set costs 200 bytes and more. */
+const FEW_READERS = 8;
+const FEW_SOURCES = 40;
+
+function isList(readers: unknown): readers is readonly Reader[] {
+  return Array.isArray(readers);
+}
+
+/** Readers are one, a list of exact length (one that grows by itself reserves room for sixteen more), or a set. */
 export class Source {
-  #readers: Reader | Set<Reader> | undefined;
+  #readers: Reader | readonly Reader[] | ReadonlySet<Reader> | undefined;
 
   get height(): number {
     return 0;
   }
 
   addReader(reader: Reader): void {
-    if (this.#readers === undefined || this.#readers === reader) this.#readers = reader;
-    else if (this.#readers instanceof Set) this.#readers.add(reader);
-    else this.#readers = new Set([this.#readers, reader]);
+    const readers = this.#readers;
+    if (readers === undefined) this.#readers = reader;
+    else if (readers instanceof Set) readers.add(reader);
+    else if (!isList(readers)) this.#readers = readers === reader ? reader : [readers as Reader, reader];
+    else if (!readers.includes(reader)) this.#readers = readers.length < FEW_READERS ? [...readers, reader] : new Set([...readers, reader]);
   }
 
   removeReader(reader: Reader): void {
-    if (this.#readers instanceof Set) {
-      this.#readers.delete(reader);
-      if (this.#readers.size > 0) return;
-    } else if (this.#readers !== reader) return;
+    const readers = this.#readers;
+    if (readers instanceof Set) {
+      readers.delete(reader);
+      if (readers.size > 0) return;
+    } else if (isList(readers)) {
+      if (!readers.includes(reader)) return;
+      const left = readers.filter((one) => one !== reader);
+      this.#readers = left.length > 1 ? left : left[0];
+      return;
+    } else if (readers !== reader) return;
     this.#readers = undefined;
     this.abandoned();
   }
 
   disturbReaders(): void {
-    if (this.#readers instanceof Set) for (const reader of this.#readers) reader.disturb();
-    else this.#readers?.disturb();
+    const readers = this.#readers;
+    if (readers instanceof Set || isList(readers)) for (const reader of readers) (reader as Reader).disturb();
+    else (readers as Reader | undefined)?.disturb();
   }
 
   /** The last reader has left: whoever made the source may forget it. */
@@ -132,6 +149,7 @@ export class Computation<V> extends Source implements Reader {
       outcome = { error };
     }
     this.#state = 'fresh';
+    this.#sources = this.#sources.slice();
     let height = 0;
     for (const source of this.#sources) height = Math.max(height, source.height);
     this.#height = height + 1;
@@ -160,7 +178,7 @@ export class Computation<V> extends Source implements Reader {
     source.addReader(this);
     this.#sources.push(source);
     if (this.#seen !== undefined) this.#seen.add(source);
-    else if (this.#sources.length > 16) this.#seen = new Set(this.#sources);
+    else if (this.#sources.length > FEW_SOURCES) this.#seen = new Set(this.#sources);
   }
 
   /** Leaves the graph for good. */

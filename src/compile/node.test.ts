@@ -15,7 +15,7 @@ test('a node joins: address, IP object, port, annotations, port group, policy', 
     podName: 'n2', namespace: '', subnet: 'join', ipAddress: address, v4IpAddress: address, v6IpAddress: '', macAddress: mac,
     nodeName: 'n2', attachIps: [], attachMacs: [], attachSubnets: [], containerID: '', podType: '',
   });
-  assert.deepEqual((ip?.metadata as unknown as { ownerReferences: unknown }).ownerReferences, [{ apiVersion: 'v1', kind: 'Node', name: 'n2', uid: node.metadata.uid }]);
+  assert.deepEqual(scene.bench.world.ips.peek('node-n2')?.metadata.ownerReferences, [{ apiVersion: 'v1', kind: 'Node', name: 'n2', uid: node.metadata.uid }]);
   const port = scene.bench.row('Logical_Switch_Port', 'node-n2');
   assert.deepEqual([port?.['addresses'], port?.['port_security']], [[`${mac} ${address}`], []]);
   assert.deepEqual(scene.bench.object('nodes', 'n2')?.metadata.annotations, {
@@ -27,10 +27,10 @@ test('a node joins: address, IP object, port, annotations, port group, policy', 
     'ovn.kubernetes.io/allocated': 'true',
     'ovn.kubernetes.io/port_name': 'node-n2',
   });
-  const { node: name, np } = scene.bench.row('Port_Group', 'node.n2')?.['external_ids'] as Record<string, string>;
+  const { node: name, np } = scene.externalIds('Port_Group', 'node.n2');
   assert.deepEqual([name, np], ['n2', 'node/n2']);
   const policy = scene.bench.row('Logical_Router_Policy', 'ovn-cluster|30000|ip4.dst == 192.168.1.12');
-  assert.deepEqual([policy?.['action'], policy?.['nexthops'], (policy?.['external_ids'] as Record<string, string>)['address-family']], ['reroute', [address], '4']);
+  assert.deepEqual([policy?.['action'], policy?.['nexthops'], scene.externalIds('Logical_Router_Policy', 'ovn-cluster|30000|ip4.dst == 192.168.1.12')['address-family']], ['reroute', [address], '4']);
   assert.equal(scene.bench.row('Logical_Router_Policy', 'ovn-cluster|30000|ip6.dst == fd00:1::12'), undefined);
 });
 
@@ -54,8 +54,8 @@ test('a node made again under its name has its address again, under its new uid'
   scene.bench.settle();
   const ip = scene.bench.object('ips', 'node-n1');
   assert.equal(ip?.spec['v4IpAddress'], address);
-  assert.equal((ip?.metadata as unknown as { ownerReferences: { uid: string }[] }).ownerReferences[0]?.uid, node.metadata.uid);
-  assert.equal((scene.bench.row('Logical_Switch_Port', 'node-n1')?.['external_ids'] as Record<string, string>)['kiln.io/uid'], node.metadata.uid);
+  assert.equal(scene.bench.world.ips.peek('node-n1')?.metadata.ownerReferences?.[0]?.uid, node.metadata.uid);
+  assert.equal(scene.externalIds('Logical_Switch_Port', 'node-n1')['kiln.io/uid'], node.metadata.uid);
 });
 
 test('a heartbeat of a node runs no rule', () => {

@@ -22,7 +22,7 @@ test('a pod gets its address, IP object, port and annotations', () => {
   const row = scene.bench.row('Logical_Switch_Port', 'web.shop');
   assert.deepEqual(row?.['addresses'], [`${mac} ${address}`]);
   assert.deepEqual(row?.['port_security'], []);
-  const { pod: podKey, ls, vendor } = row?.['external_ids'] as Record<string, string>;
+  const { pod: podKey, ls, vendor } = scene.externalIds('Logical_Switch_Port', 'web.shop');
   assert.deepEqual({ podKey, ls, vendor }, { podKey: 'shop/web', ls: 'ovn-default', vendor: 'kube-ovn' });
   assert.deepEqual(scene.annotations('shop/web'), {
     'ovn.kubernetes.io/ip_address': address,
@@ -94,7 +94,7 @@ test('a port follows the annotations that shape it', () => {
   const row = scene.bench.row('Logical_Switch_Port', 'web.shop');
   assert.deepEqual(row?.['addresses'], ['0a:00:00:00:00:07 10.16.3.4', 'unknown']);
   assert.deepEqual(row?.['port_security'], ['0a:00:00:00:00:07 10.16.3.4 10.16.0.99']);
-  const externalIds = row?.['external_ids'] as Record<string, string>;
+  const externalIds = scene.externalIds('Logical_Switch_Port', 'web.shop');
   assert.equal(externalIds['security_groups'], 'front/back');
   assert.equal(externalIds['associated_sg_front'], 'true');
   assert.equal(externalIds['attach-vips'], 'true');

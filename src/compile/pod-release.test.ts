@@ -28,7 +28,7 @@ test('a pod made again under its name gets an IP object and a row of its own', (
   assert.notEqual(second.metadata.uid, first.metadata.uid);
   scene.bench.settle();
   assert.equal(scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/pod-uid'], second.metadata.uid);
-  assert.equal((scene.bench.row('Logical_Switch_Port', 'web.shop')?.['external_ids'] as Record<string, string>)['kiln.io/uid'], second.metadata.uid);
+  assert.equal(scene.externalIds('Logical_Switch_Port', 'web.shop')['kiln.io/uid'], second.metadata.uid);
   assert.equal(scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress'], scene.addressOf('shop/web'));
   assert.equal(scene.bench.allocation.ledger.usage('ovn-default')?.v4?.using, 1n);
 });
@@ -82,4 +82,39 @@ test('a pod that goes while its address is being allocated leaves nothing', () =
     assert.ok(gone(scene, 'web.shop'), `after ${rounds} rounds`);
     assert.equal(scene.bench.allocation.ledger.usage('ovn-default')?.v4?.using, 0n);
   }
+});
+
+test('pod and Subnet deleted together, at any moment of the binding, leave nothing', () => {
+  for (const rounds of [0, 1, 2, 3, 4]) {
+    const scene = new PodScene();
+    scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
+    scene.bench.settle();
+    scene.pod('web');
+    for (let round = 0; round < rounds; round++) scene.bench.step();
+    scene.bench.delete('subnets', 'red');
+    scene.bench.vanish('pods', 'shop/web');
+    scene.bench.settle();
+    assert.ok(gone(scene, 'web.shop'), `after ${rounds} rounds`);
+    assert.deepEqual([scene.bench.object('subnets', 'red'), scene.bench.row('Logical_Switch', 'red')], [undefined, undefined], `after ${rounds} rounds`);
+  }
+});
+
+test('deleted in the worst order (Vpc, Subnet, pod), all goes in the end, and nothing before its users', () => {
+  const scene = new PodScene();
+  scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop'] } });
+  scene.subnet('blue-a', { vpc: 'blue', cidrBlock: '10.51.0.0/24', namespaces: ['shop'] });
+  const rows = (): readonly string[] => ['Logical_Router', 'Logical_Switch', 'Logical_Switch_Port', 'Logical_Router_Port'].flatMap((table) => scene.bench.rowIds(table)).filter((id) => /blue|web/.test(id));
+  scene.pod('web');
+  scene.bench.settle();
+  const all = rows();
+  assert.ok(all.length >= 5, all.join());
+  scene.bench.delete('vpcs', 'blue');
+  scene.bench.delete('subnets', 'blue-a');
+  scene.bench.delete('ips', 'web.shop');
+  scene.bench.settle();
+  assert.deepEqual(rows(), all);
+  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.settle();
+  assert.deepEqual(rows(), []);
+  assert.deepEqual([scene.bench.object('vpcs', 'blue'), scene.bench.object('subnets', 'blue-a'), scene.bench.object('ips', 'web.shop')], [undefined, undefined, undefined]);
 });

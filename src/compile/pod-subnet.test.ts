@@ -44,7 +44,7 @@ test('a namespace that a custom Vpc claims waits for a Subnet of that Vpc, whate
       scene.bench.settle();
     }
     assert.equal(subnetOf(scene, 'shop/web'), 'blue-b', order.join());
-    assert.equal((scene.bench.row('Logical_Switch_Port', 'web.shop')?.['external_ids'] as Record<string, string>)['associated_sg_default-securitygroup'], 'false');
+    assert.equal(scene.externalIds('Logical_Switch_Port', 'web.shop')['associated_sg_default-securitygroup'], 'false');
   }
 });
 

@@ -7,7 +7,7 @@ function uidOfRow(scene: PodScene, port: string): string | undefined {
 }
 
 function ownerOfRow(scene: PodScene, port: string): string | undefined {
-  return (scene.bench.row('Logical_Switch_Port', port)?.['external_ids'] as Record<string, string> | undefined)?.['kiln.io/owner'];
+  return scene.externalIds('Logical_Switch_Port', port)['kiln.io/owner'];
 }
 
 function bound(replicas = 2): PodScene {
@@ -83,7 +83,7 @@ test('a StatefulSet made again under its name while nobody looked leaves no zomb
   const ip = scene.bench.object('ips', 'db-0.shop');
   assert.deepEqual([ip?.metadata.annotations?.['kiln.io/pod-uid'], ip?.metadata.annotations?.['kiln.io/owner-uid']], [pod.metadata.uid, set.metadata.uid]);
   assert.deepEqual(scene.stations('db-0.shop'), [`${String(ip?.spec['macAddress'])} ${scene.addressOf('shop/db-0')}`]);
-  assert.equal((scene.bench.row('Logical_Switch_Port', 'db-0.shop')?.['external_ids'] as Record<string, string>)['kiln.io/uid'], pod.metadata.uid);
+  assert.equal(scene.externalIds('Logical_Switch_Port', 'db-0.shop')['kiln.io/uid'], pod.metadata.uid);
 });
 
 test('a kept address is given up when the namespace has moved to another Subnet', () => {

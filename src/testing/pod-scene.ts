@@ -60,4 +60,9 @@ export class PodScene {
   stations(port: string): unknown {
     return this.bench.row('Logical_Switch_Port', port)?.['addresses'];
   }
+
+  /** `external_ids` of a row; empty where there is no such row. */
+  externalIds(table: string, identity: string): Readonly<Record<string, string>> {
+    return (this.bench.row(table, identity)?.['external_ids'] ?? {}) as Record<string, string>;
+  }
 }

@@ -94,7 +94,7 @@ export class World {
   /** The value of a query, remembered until something it read changes. */
   ask<V>(query: Query<V>, key: string): V {
     let answers = this.#answers.get(query);
-    if (answers === undefined) this.#answers.set(query, (answers = new Map()));
+    if (answers === undefined) this.#answers.set(query, (answers = new Map<string, Computation<unknown>>()));
     let answer = answers.get(key);
     if (answer === undefined) {
       const kept = answers;

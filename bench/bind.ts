@@ -27,8 +27,14 @@ export async function bind(count = 2_000, nodes = 4): Promise<BenchRow[]> {
   const ovn = new OvnLab();
   await Promise.all([cluster.start(), ovn.start()]);
   const client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: cluster.kubeconfig }), { connections: 64 }));
-  const controllerClient = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: cluster.kubeconfig }), { connections: 64 }));
-  const make = (): Controller => makeController(controllerClient, northboundSession({ ovnNb: ovn.nbEndpoint }, SILENT), SILENT, { collectionLimit: false, lease: { durationMs: 3_000, renewMs: 2_000, retryMs: 200 } });
+  const controllerClient = new KubeClient(
+    new KubeTransport(await connectionFromKubeconfig({ path: cluster.kubeconfig }), { connections: 64 }),
+  );
+  const make = (): Controller =>
+    makeController(controllerClient, northboundSession({ ovnNb: ovn.nbEndpoint }, SILENT), SILENT, {
+      collectionLimit: false,
+      lease: { durationMs: 3_000, renewMs: 2_000, retryMs: 200 },
+    });
   try {
     await installCrds(client, false);
     const kubelet = new StandInKubelet({ client, nodes });
@@ -49,7 +55,8 @@ export async function bind(count = 2_000, nodes = 4): Promise<BenchRow[]> {
       const look = setInterval(() => {
         if (leading === 0 && controller.status.phase === 'leading') leading = performance.now();
         let bound = 0;
-        for (const [, one] of controller.world.pods.entries()) if (one.metadata.annotations?.['ovn.kubernetes.io/routed'] === 'true') bound++;
+        for (const [, one] of controller.world.pods.entries())
+          if (one.metadata.annotations?.['ovn.kubernetes.io/routed'] === 'true') bound++;
         if (bound < count) return;
         clearInterval(look);
         done();
@@ -67,7 +74,11 @@ export async function bind(count = 2_000, nodes = 4): Promise<BenchRow[]> {
     const limitStart = performance.now();
     await inParallel(count, 64, async (i) => {
       await client.create(IPS, copyOf(ip, `limit-${i}`));
-      await client.mergePatch(PODS, { namespace: 'default', name: `bench-${i}` }, { metadata: { annotations: Object.fromEntries(Object.keys(annotations).map((key) => [`limit.${key}`, annotations[key]])) } });
+      await client.mergePatch(
+        PODS,
+        { namespace: 'default', name: `bench-${i}` },
+        { metadata: { annotations: Object.fromEntries(Object.keys(annotations).map((key) => [`limit.${key}`, annotations[key]])) } },
+      );
     });
     const limitMs = performance.now() - limitStart;
     const bindMs = ended - leading;
@@ -91,25 +102,49 @@ export async function bind(count = 2_000, nodes = 4): Promise<BenchRow[]> {
 async function verify(client: KubeClient, ovn: OvnLab, count: number): Promise<void> {
   const pods = await client.listAll<AnnotatedPod>(PODS, { namespace: 'default' });
   const addresses = new Set(pods.map(({ metadata }) => metadata.annotations?.['ovn.kubernetes.io/ip_address']));
-  if (pods.length !== count || addresses.size !== count || addresses.has(undefined)) throw new Error(`${count} pods have ${addresses.size} different addresses`);
+  if (pods.length !== count || addresses.size !== count || addresses.has(undefined))
+    throw new Error(`${count} pods have ${addresses.size} different addresses`);
   const ips = (await client.listAll(IPS)).filter(({ metadata }) => metadata.name.startsWith('bench-'));
-  const ports = (await ovn.nbctl('--bare', '--columns=name', 'find', 'Logical_Switch_Port', 'type=""')).split('\n').filter((name) => name.startsWith('bench-'));
-  if (ips.length !== count || ports.length !== count) throw new Error(`${ips.length} IP objects and ${ports.length} ports for ${count} pods`);
+  const ports = (await ovn.nbctl('--bare', '--columns=name', 'find', 'Logical_Switch_Port', 'type=""'))
+    .split('\n')
+    .filter((name) => name.startsWith('bench-'));
+  if (ips.length !== count || ports.length !== count)
+    throw new Error(`${ips.length} IP objects and ${ports.length} ports for ${count} pods`);
 }
 
 function pod(name: string, nodeName: string): KubeObject & { readonly spec: unknown } {
-  return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default' }, spec: { nodeName, automountServiceAccountToken: false, terminationGracePeriodSeconds: 0, containers: [{ name: 'main', image: 'busybox' }] } };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      nodeName,
+      automountServiceAccountToken: false,
+      terminationGracePeriodSeconds: 0,
+      containers: [{ name: 'main', image: 'busybox' }],
+    },
+  };
 }
 
 function copyOf(ip: KubeObject | undefined, name: string): KubeObject {
-  const { spec, metadata } = ip as KubeObject & { readonly spec: unknown; readonly metadata: KubeObject['metadata'] & { readonly labels?: unknown; readonly annotations?: unknown } };
+  const { spec, metadata } = ip as KubeObject & {
+    readonly spec: unknown;
+    readonly metadata: KubeObject['metadata'] & { readonly labels?: unknown; readonly annotations?: unknown };
+  };
   const { labels, annotations } = metadata;
-  return { apiVersion: 'kubeovn.io/v1', kind: 'IP', metadata: { name, labels, annotations, finalizers: metadata.finalizers }, spec } as KubeObject;
+  return {
+    apiVersion: 'kubeovn.io/v1',
+    kind: 'IP',
+    metadata: { name, labels, annotations, finalizers: metadata.finalizers },
+    spec,
+  } as KubeObject;
 }
 
 async function inParallel(count: number, width: number, run: (i: number) => Promise<unknown>): Promise<void> {
   let next = 0;
-  await Promise.all(Array.from({ length: width }, async () => {
-    while (next < count) await run(next++);
-  }));
+  await Promise.all(
+    Array.from({ length: width }, async () => {
+      while (next < count) await run(next++);
+    }),
+  );
 }

@@ -25,6 +25,9 @@ if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify(resu
 else {
   for (const [name, rows] of Object.entries(results)) {
     process.stdout.write(`\n${name}\n`);
-    for (const row of rows) process.stdout.write(`  ${row.value.toLocaleString('en', { maximumFractionDigits: 1 }).padStart(12)} ${row.unit.padEnd(7)} ${row.name}\n`);
+    for (const row of rows)
+      process.stdout.write(
+        `  ${row.value.toLocaleString('en', { maximumFractionDigits: 1 }).padStart(12)} ${row.unit.padEnd(7)} ${row.name}\n`,
+      );
   }
 }

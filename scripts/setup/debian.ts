@@ -73,7 +73,9 @@ export class PrivateApt {
     mkdirSync(join(folder, 'archives/partial'), { recursive: true });
     writeFileSync(
       join(folder, 'sources.list'),
-      lines.map(({ type, archive: { uri, release, component } }) => `${type} [signed-by=${KEYRING}] ${uri} ${release} ${component}\n`).join(''),
+      lines
+        .map(({ type, archive: { uri, release, component } }) => `${type} [signed-by=${KEYRING}] ${uri} ${release} ${component}\n`)
+        .join(''),
     );
     writeFileSync(join(folder, 'status'), '');
     const settings = {

@@ -63,7 +63,11 @@ async function installTools(): Promise<void> {
 async function fetchSource(work: string): Promise<string> {
   const aptFolder = join(work, 'apt');
   const sources = archives().filter(({ release }) => release.startsWith(SUITE));
-  const apt = new PrivateApt(aptFolder, sources.map((archive) => ({ type: 'deb-src' as const, archive })), true);
+  const apt = new PrivateApt(
+    aptFolder,
+    sources.map((archive) => ({ type: 'deb-src' as const, archive })),
+    true,
+  );
   await apt.run(['update'], 'reading the lists of source packages');
   await apt.run(['source', '--download-only', 'kubernetes'], 'downloading the source of Kubernetes');
   const description = (await readdir(aptFolder)).find((name) => name.endsWith('.dsc'));

@@ -40,5 +40,6 @@ export async function setUpUnpackedOvn(): Promise<void> {
     await rm(root, { recursive: true });
     await rm(aptFolder, { recursive: true });
   });
-  if (findOvn('25.03') === undefined) throw new SetupError(`${unpackedOvnDirectory()} does not hold a whole OVN; remove it and run this again`);
+  if (findOvn('25.03') === undefined)
+    throw new SetupError(`${unpackedOvnDirectory()} does not hold a whole OVN; remove it and run this again`);
 }

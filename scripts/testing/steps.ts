@@ -20,7 +20,14 @@ const LAST_FOLDER = 'e2e';
 export function allSteps(): readonly Step[] {
   return [
     { name: 'types', run: () => runCheck('types', join(BIN, 'tsc'), ['--noEmit', '-p', 'tsconfig.json']) },
-    { name: 'lint', run: () => runCheck('lint', join(BIN, 'oxlint'), ['--type-aware', '--deny-warnings', 'src', 'test', 'bench', 'scripts']) },
+    {
+      name: 'lint',
+      run: () => runCheck('lint', join(BIN, 'oxlint'), ['--type-aware', '--deny-warnings', 'src', 'test', 'bench', 'scripts']),
+    },
+    {
+      name: 'format',
+      run: () => runCheck('format', join(BIN, 'prettier'), ['--log-level', 'warn', '--check', 'src', 'test', 'bench', 'scripts']),
+    },
     testStep('layering', testFiles('test/*.test.ts'), 1),
     testStep('unit', [...testFiles('src/**/*.test.ts'), ...testFiles('scripts/**/*.test.ts')], 2),
     ...folders().map((folder) => testStep(folder, testFiles(`test/${folder}/**/*.test.ts`), 1)),

@@ -34,14 +34,23 @@ test('a skip keeps its reason, and only missing reference data excuses it', asyn
   const tally = await runSource(`
     test('one', { skip: 'no etcd' }, () => {});
     describe('two', { skip: 'no ../shared' }, () => { test('inside', () => {}); });`);
-  assert.deepEqual(tally.skips.map(({ reason }) => reason), ['no etcd', 'no ../shared']);
+  assert.deepEqual(
+    tally.skips.map(({ reason }) => reason),
+    ['no etcd', 'no ../shared'],
+  );
   const strict = forbidSkips(tally);
-  assert.deepEqual(strict.skips.map(({ reason }) => reason), ['no ../shared']);
+  assert.deepEqual(
+    strict.skips.map(({ reason }) => reason),
+    ['no ../shared'],
+  );
   assert.match(strict.failures[0]?.detail ?? '', /CI=true does not allow: no etcd/);
 });
 
 test('a file that hangs, dies or ends too early fails by its name', async () => {
-  const hung = await runSource(`test('quick', () => {}); test('stuck', async () => { setInterval(() => {}, 100); await new Promise(() => {}); });`, 1_000);
+  const hung = await runSource(
+    `test('quick', () => {}); test('stuck', async () => { setInterval(() => {}, 100); await new Promise(() => {}); });`,
+    1_000,
+  );
   assert.equal(hung.passed, 1);
   assert.match(hung.text, /stuck/);
   const left = await runSource(`test('leaves a timer', () => { setInterval(() => {}, 100); });`, 1_000);

@@ -27,7 +27,9 @@ class Bench {
   answer(claimant: string): string | undefined {
     const reservation = this.world.reservations.peek(claimant);
     if (reservation === undefined) return undefined;
-    return reservation.kind === 'granted' ? [reservation.subnet, reservation.v4, reservation.v6].filter((part) => part !== '').join(' ') : reservation.code;
+    return reservation.kind === 'granted'
+      ? [reservation.subnet, reservation.v4, reservation.v6].filter((part) => part !== '').join(' ')
+      : reservation.code;
   }
 }
 
@@ -43,8 +45,28 @@ function ip(name: string, address: string, podUid: string | undefined, uid = `ip
   return {
     apiVersion: 'kubeovn.io/v1',
     kind: 'IP',
-    metadata: { name, uid, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', ...(podUid === undefined ? {} : { annotations: { [kilnAnnotation.podUid]: podUid } }) },
-    spec: { podName: name.split('.')[0] ?? '', namespace: 'ns', subnet: 's1', attachSubnets: [], nodeName: '', ipAddress: address, v4IpAddress: address, v6IpAddress: '', attachIps: [], macAddress: '', attachMacs: [], containerID: '', podType: '' },
+    metadata: {
+      name,
+      uid,
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ...(podUid === undefined ? {} : { annotations: { [kilnAnnotation.podUid]: podUid } }),
+    },
+    spec: {
+      podName: name.split('.')[0] ?? '',
+      namespace: 'ns',
+      subnet: 's1',
+      attachSubnets: [],
+      nodeName: '',
+      ipAddress: address,
+      v4IpAddress: address,
+      v6IpAddress: '',
+      attachIps: [],
+      macAddress: '',
+      attachMacs: [],
+      containerID: '',
+      podType: '',
+    },
   } as IP;
 }
 
@@ -88,10 +110,19 @@ test('a wish that ends gives its address back', () => {
 test("a live pod's annotation keeps its address though its IP object was forced away", () => {
   const bench = new Bench();
   const pod: Pod = {
-    apiVersion: 'v1', kind: 'Pod',
+    apiVersion: 'v1',
+    kind: 'Pod',
     metadata: {
-      name: 'a', namespace: 'ns', uid: 'uid-a', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z',
-      annotations: { 'ovn.kubernetes.io/allocated': 'true', 'ovn.kubernetes.io/ip_address': '10.0.0.2', 'ovn.kubernetes.io/logical_switch': 's1' },
+      name: 'a',
+      namespace: 'ns',
+      uid: 'uid-a',
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      annotations: {
+        'ovn.kubernetes.io/allocated': 'true',
+        'ovn.kubernetes.io/ip_address': '10.0.0.2',
+        'ovn.kubernetes.io/logical_switch': 's1',
+      },
     },
     spec: {},
   };
@@ -141,5 +172,10 @@ test('usage is published at once, then at most once in the interval', () => {
   assert.equal(bench.step.usage.publish(400, 1_000), 600);
   assert.equal(bench.world.usage.peek('s1')?.v4.available, 5n);
   assert.equal(bench.step.usage.publish(1_000, 1_000), undefined);
-  assert.deepEqual(bench.world.usage.peek('s1')?.v4, { available: 4n, using: 1n, availableRange: '10.0.0.3-10.0.0.6', usingRange: '10.0.0.2' });
+  assert.deepEqual(bench.world.usage.peek('s1')?.v4, {
+    available: 4n,
+    using: 1n,
+    availableRange: '10.0.0.3-10.0.0.6',
+    usingRange: '10.0.0.2',
+  });
 });

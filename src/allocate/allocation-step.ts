@@ -73,7 +73,8 @@ export class AllocationStep {
         excludeIps: pool.excludeIps,
         pools: Object.entries(pool.named).map(([poolName, ips]) => ({ name: poolName, ips })),
       });
-      if (!parsed.ok) throw new Error(`rules gave Subnet ${name} a pool that cannot be read: ${parsed.field} "${parsed.value}" ${parsed.problem}`);
+      if (!parsed.ok)
+        throw new Error(`rules gave Subnet ${name} a pool that cannot be read: ${parsed.field} "${parsed.value}" ${parsed.problem}`);
       this.ledger.upsertSubnet(name, parsed.spec);
     }
     this.#desired.dirtyPools.clear();
@@ -130,7 +131,9 @@ export class AllocationStep {
   #reserve(wish: AddressWish): Reservation {
     const refusals: { readonly code: string; readonly message: string }[] = [];
     // What the claimant holds decides before the order of Subnets does.
-    const subnets = wish.subnets.toSorted((a, b) => Number(this.ledger.occupant(b, wish.claimant) !== undefined) - Number(this.ledger.occupant(a, wish.claimant) !== undefined));
+    const subnets = wish.subnets.toSorted(
+      (a, b) => Number(this.ledger.occupant(b, wish.claimant) !== undefined) - Number(this.ledger.occupant(a, wish.claimant) !== undefined),
+    );
     for (const subnet of subnets) {
       for (const asked of choices(wish)) {
         const given = this.#allocate(subnet, wish, asked);
@@ -148,7 +151,15 @@ export class AllocationStep {
       }
     }
     const first = refusals[0] ?? { code: 'NoSubnet', message: 'no Subnet to take an address from' };
-    return { kind: 'refused', claimant: wish.claimant, code: first.code, message: refusals.map((one) => one.message).slice(0, 5).join('; ') };
+    return {
+      kind: 'refused',
+      claimant: wish.claimant,
+      code: first.code,
+      message: refusals
+        .map((one) => one.message)
+        .slice(0, 5)
+        .join('; '),
+    };
   }
 
   #allocate(subnet: string, wish: AddressWish, asked: Dual<Address>): Allocation {

@@ -53,7 +53,12 @@ export class Holders {
       this.#ledger.release('ip', ip.metadata.uid);
       return;
     }
-    this.#hold(subnet, { kind: 'ip', key: ip.metadata.uid, claimant: claimantOfIp(ip), rank: Date.parse(ip.metadata.creationTimestamp) }, addresses, macAddress);
+    this.#hold(
+      subnet,
+      { kind: 'ip', key: ip.metadata.uid, claimant: claimantOfIp(ip), rank: Date.parse(ip.metadata.creationTimestamp) },
+      addresses,
+      macAddress,
+    );
   }
 
   /** A pod holds what its annotations say while it lives, whatever became of its IP object. */
@@ -69,7 +74,12 @@ export class Holders {
         if (subnet === undefined || addresses.length === 0) continue;
         const port = portName(name, namespace, provider);
         const claimant = claimantOfPort(port, this.#world.ips.peek(port), uid, ordinalOf(pod) !== undefined);
-        this.#hold(subnet, { kind: 'pod', key: `${uid}/${provider}`, claimant, rank: Date.parse(creationTimestamp) }, addresses, annotations[`${provider}.kubernetes.io/mac_address`]);
+        this.#hold(
+          subnet,
+          { kind: 'pod', key: `${uid}/${provider}`, claimant, rank: Date.parse(creationTimestamp) },
+          addresses,
+          annotations[`${provider}.kubernetes.io/mac_address`],
+        );
         held.add(`${uid}/${provider}`);
       }
     }
@@ -120,7 +130,12 @@ export class Holders {
     if (typeof subnet !== 'string') return;
     const pod = podNamed(row.ownership.owner);
     const owner = pod === undefined ? undefined : this.#world.pods.peek(pod);
-    const claimant = claimantOfPort(port, this.#world.ips.peek(port), pod === undefined ? undefined : row.ownership.uid, owner !== undefined && ordinalOf(owner) !== undefined);
+    const claimant = claimantOfPort(
+      port,
+      this.#world.ips.peek(port),
+      pod === undefined ? undefined : row.ownership.uid,
+      owner !== undefined && ordinalOf(owner) !== undefined,
+    );
     this.#hold(subnet, { kind: 'row', key, claimant }, addresses, mac);
     this.#rowHolders.set(id, key);
   }

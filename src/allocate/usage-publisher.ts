@@ -38,7 +38,8 @@ export class UsagePublisher {
   publish(now: number, intervalMs: number): number | undefined {
     for (const subnet of this.#ledger.subnets) {
       const last = this.#published.get(subnet);
-      if (last === undefined || last.revision !== this.#ledger.revision(subnet) || last.holders !== this.#ledger.holdersRevision(subnet)) this.#marked.add(subnet);
+      if (last === undefined || last.revision !== this.#ledger.revision(subnet) || last.holders !== this.#ledger.holdersRevision(subnet))
+        this.#marked.add(subnet);
     }
     let next: number | undefined;
     for (const subnet of this.#marked) {

@@ -8,8 +8,7 @@ import { parseAllDocuments } from 'yaml';
 import { allCrds } from './crds.ts';
 
 /** Kube-OVN's CRDs as one file of several documents, as its chart ships them. */
-const reference =
-  process.env['KUBE_OVN_CRDS'] ?? fileURLToPath(new URL('../../../shared/reference/kube-ovn-crds.yaml', import.meta.url));
+const reference = process.env['KUBE_OVN_CRDS'] ?? fileURLToPath(new URL('../../../shared/reference/kube-ovn-crds.yaml', import.meta.url));
 const skip = existsSync(reference) ? false : `${reference} is not there: set KUBE_OVN_CRDS to Kube-OVN's CRDs to compare with them`;
 
 /** What differs on purpose: where, and why. */

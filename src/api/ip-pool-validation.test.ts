@@ -4,7 +4,8 @@ import { ipPoolFindings, ipPoolUpdateFindings } from './ip-pool-validation.ts';
 
 const subnet = { name: 's', spec: { cidrBlock: '10.1.0.0/16,fd00:1::/64' } };
 const pool = (ips: readonly string[], name = 'p', of = 's') => ({ name, spec: { subnet: of, ips } });
-const found = (...args: Parameters<typeof ipPoolFindings>): string[] => ipPoolFindings(...args).map(({ code, field }) => `${code} ${field}`);
+const found = (...args: Parameters<typeof ipPoolFindings>): string[] =>
+  ipPoolFindings(...args).map(({ code, field }) => `${code} ${field}`);
 
 test('addresses, ranges and networks of the Subnet', () => {
   assert.deepEqual(found(pool(['10.1.0.5', '10.1.0.8..10.1.0.9', '10.1.1.0/24', 'fd00:1::5']), subnet), []);
@@ -24,5 +25,8 @@ test('pools of one Subnet are apart', () => {
 
 test('it stays in its Subnet', () => {
   assert.deepEqual(ipPoolUpdateFindings(pool(['10.1.0.5']), pool(['10.1.0.6'])), []);
-  assert.deepEqual(ipPoolUpdateFindings(pool([]), pool([], 'p', 't')).map(({ code }) => code), ['IPPoolSubnetImmutable']);
+  assert.deepEqual(
+    ipPoolUpdateFindings(pool([]), pool([], 'p', 't')).map(({ code }) => code),
+    ['IPPoolSubnetImmutable'],
+  );
 });

@@ -17,7 +17,10 @@ describe('ipFindings', () => {
 
   test('its Subnet exists', () => {
     assert.deepEqual(found({ ...base, subnet: '' }), ['IPSubnetMissing spec.subnet']);
-    assert.deepEqual(ipFindings({ name: 'web.shop', spec: base }, undefined).map(({ code }) => code), ['IPSubnetMissing']);
+    assert.deepEqual(
+      ipFindings({ name: 'web.shop', spec: base }, undefined).map(({ code }) => code),
+      ['IPSubnetMissing'],
+    );
   });
 
   test('its addresses are addresses of the Subnet', () => {

@@ -24,7 +24,13 @@ export const ipFindings = ({ name, spec }: NamedIP, subnet: NamedSubnet | undefi
   const findings = new Findings({ kind: 'IP', name });
   const { subnet: subnetName = '', podType = '', macAddress = '' } = spec;
   if (subnetName === '')
-    findings.add({ code: 'IPSubnetMissing', field: 'spec.subnet', value: '', problem: 'is empty', rule: 'an IP names the Subnet that it is from' });
+    findings.add({
+      code: 'IPSubnetMissing',
+      field: 'spec.subnet',
+      value: '',
+      problem: 'is empty',
+      rule: 'an IP names the Subnet that it is from',
+    });
   else if (subnet === undefined)
     findings.add({
       code: 'IPSubnetMissing',
@@ -43,7 +49,13 @@ export const ipFindings = ({ name, spec }: NamedIP, subnet: NamedSubnet | undefi
     });
   const mac = macAddress === '' ? undefined : macProblem(macAddress);
   if (mac !== undefined)
-    findings.add({ code: 'IPMacInvalid', field: 'spec.macAddress', value: macAddress, problem: mac, rule: 'leave it empty to have one chosen' });
+    findings.add({
+      code: 'IPMacInvalid',
+      field: 'spec.macAddress',
+      value: macAddress,
+      problem: mac,
+      rule: 'leave it empty to have one chosen',
+    });
   addresses(findings, spec, subnet);
   if (subnet !== undefined) ownName(findings, name, spec, subnet);
   return findings.list;
@@ -57,7 +69,8 @@ const addresses = (findings: Findings, spec: IPSpec, subnet: NamedSubnet | undef
     const breach = (problem: string, rule: string): void =>
       findings.add({ code: 'IPAddressInvalid', field: `spec.${field}`, value, problem, rule });
     const address = parseAddress(value);
-    if (address?.family !== family) breach(addressProblem(value) ?? `is not an IPv${family} address`, `it is one IPv${family} address, or empty`);
+    if (address?.family !== family)
+      breach(addressProblem(value) ?? `is not an IPv${family} address`, `it is one IPv${family} address, or empty`);
     else if (addressSpelling(value) === 'upper-case') breach('has capitals', `write it ${canonicalAddress(value)}: it is compared as text`);
     else if (cidrs !== undefined) {
       const cidr = ofFamily(cidrs, family);
@@ -90,8 +103,7 @@ const both = (findings: Findings, { ipAddress = '', v4IpAddress = '', v6IpAddres
 const ownName = (findings: Findings, name: string, spec: IPSpec, subnet: NamedSubnet): void => {
   const { podName = '', namespace = '', nodeName = '' } = spec;
   if (podName === '' || isSubnetOwnedIp(name)) return;
-  const wanted =
-    namespace === '' ? nodePortName(nodeName || podName) : portName(podName, namespace, effectiveProvider(subnet.spec));
+  const wanted = namespace === '' ? nodePortName(nodeName || podName) : portName(podName, namespace, effectiveProvider(subnet.spec));
   // A pod that has an attachment more than once has a name for each interface.
   if (name !== wanted && !(namespace !== '' && name.startsWith(`${wanted}.`)))
     findings.add({

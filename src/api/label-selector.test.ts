@@ -15,14 +15,8 @@ test('labels', () => {
 test('expressions', () => {
   const one = (key: string, operator: string, values?: readonly string[]): boolean =>
     selectorMatches({ matchExpressions: [{ key, operator, ...(values && { values }) }] }, labels);
-  assert.deepEqual(
-    [one('app', 'In', ['web', 'db']), one('app', 'In', ['db']), one('zone', 'In', ['a'])],
-    [true, false, false],
-  );
-  assert.deepEqual(
-    [one('app', 'NotIn', ['web']), one('app', 'NotIn', ['db']), one('zone', 'NotIn', ['a'])],
-    [false, true, true],
-  );
+  assert.deepEqual([one('app', 'In', ['web', 'db']), one('app', 'In', ['db']), one('zone', 'In', ['a'])], [true, false, false]);
+  assert.deepEqual([one('app', 'NotIn', ['web']), one('app', 'NotIn', ['db']), one('zone', 'NotIn', ['a'])], [false, true, true]);
   assert.deepEqual([one('app', 'Exists'), one('zone', 'Exists')], [true, false]);
   assert.deepEqual([one('app', 'DoesNotExist'), one('zone', 'DoesNotExist')], [false, true]);
   assert.deepEqual([one('app', 'Like', ['w']), one('toString', 'Exists')], [false, false]);

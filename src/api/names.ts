@@ -68,8 +68,7 @@ export const u2oIpName = (vpc: string, subnet: string): string => `u2o-interconn
 /** The port and IP object of a Subnet's multicast querier. */
 export const mcastQuerierName = (subnet: string): string => `mcast-querier.${subnet}`;
 /** True for an IP object that belongs to its Subnet, not to a pod or node. */
-export const isSubnetOwnedIp = (name: string): boolean =>
-  name.startsWith('u2o-interconnection.') || name.startsWith('mcast-querier.');
+export const isSubnetOwnedIp = (name: string): boolean => name.startsWith('u2o-interconnection.') || name.startsWith('mcast-querier.');
 
 /**
  * A name fit for port groups and address sets, which allow letters, digits, `_` and `.` only. `a-b` and `a.b` come
@@ -91,8 +90,7 @@ export const portGroupAddressSet = (portGroup: string, family: 4 | 6): string =>
 /** The addresses of an IPPool. */
 export const ipPoolAddressSet = (pool: string): string => groupName(pool);
 /** Excluded addresses of an underlay Subnet that is connected to the overlay. */
-export const u2oExcludeAddressSet = (subnet: string, family: 4 | 6): string =>
-  groupName(`${subnet}.u2o_exclude_ip.ip${family}`);
+export const u2oExcludeAddressSet = (subnet: string, family: 4 | 6): string => groupName(`${subnet}.u2o_exclude_ip.ip${family}`);
 /** Overlay networks of a Vpc. */
 export const u2oOverlayAddressSet = (vpc: string, family: 4 | 6): string => groupName(`${vpc}.u2o_overlay_cidrs.ip${family}`);
 

@@ -46,8 +46,11 @@ describe('podNetworkFindings', () => {
     assert.deepEqual(found({ 'net1.default.kubernetes.io/mac_address': 'x' }), ['PodMacAddressInvalid']);
   });
 
-  test("keys of others are left alone", () => {
-    assert.deepEqual(found({ 'kubernetes.io/ingress_rate': 'x', 'service.kubernetes.io/ip_address': 'x', 'ovn.kubernetes.io/constructor': 'x' }), []);
+  test('keys of others are left alone', () => {
+    assert.deepEqual(
+      found({ 'kubernetes.io/ingress_rate': 'x', 'service.kubernetes.io/ip_address': 'x', 'ovn.kubernetes.io/constructor': 'x' }),
+      [],
+    );
   });
 
   test('MAC', () => {

@@ -85,13 +85,23 @@ const ipAddress = (annotation: Annotation): void => {
     const rule = 'it is one address, or one of each family with a comma';
     const address = addressOf(item);
     if (address === undefined) {
-      breach(annotation, 'PodIpAddressInvalid', item === annotation.value ? `${addressProblem(item)}` : `holds "${item}", which ${addressProblem(item)}`, rule);
+      breach(
+        annotation,
+        'PodIpAddressInvalid',
+        item === annotation.value ? `${addressProblem(item)}` : `holds "${item}", which ${addressProblem(item)}`,
+        rule,
+      );
       continue;
     }
     if (seen.has(address.family)) breach(annotation, 'PodIpAddressInvalid', `has two IPv${address.family} addresses`, rule);
     seen.add(address.family);
     if (cidrs !== undefined && !inside(cidrs, address))
-      breach(annotation, 'PodIpAddressInvalid', `has ${item}, outside of ${sibling(annotation, 'cidr')}`, 'the address lies in the Subnet of the pod');
+      breach(
+        annotation,
+        'PodIpAddressInvalid',
+        `has ${item}, outside of ${sibling(annotation, 'cidr')}`,
+        'the address lies in the Subnet of the pod',
+      );
   }
 };
 
@@ -109,11 +119,21 @@ const ipPool = (annotation: Annotation): void => {
   for (const item of value.split(/[,;]/).map((text) => text.trim())) {
     const address = parseAddress(item);
     if (address === undefined)
-      breach(annotation, 'PodIpPoolInvalid', `holds "${item}", which ${addressProblem(item)}`, 'it is a list of addresses, or the name of one IPPool');
+      breach(
+        annotation,
+        'PodIpPoolInvalid',
+        `holds "${item}", which ${addressProblem(item)}`,
+        'it is a list of addresses, or the name of one IPPool',
+      );
     else parsed.push(address);
   }
   if (cidrs !== undefined && parsed.length > 0 && !parsed.some((address) => inside(cidrs, address)))
-    breach(annotation, 'PodIpPoolInvalid', `has no address of ${sibling(annotation, 'cidr')}`, 'some of its addresses lie in the Subnet of the pod');
+    breach(
+      annotation,
+      'PodIpPoolInvalid',
+      `has no address of ${sibling(annotation, 'cidr')}`,
+      'some of its addresses lie in the Subnet of the pod',
+    );
 };
 
 const rate = (annotation: Annotation): void => {

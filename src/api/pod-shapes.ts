@@ -77,9 +77,7 @@ export const affinity = object('Where the pods may run', {
     requiredDuringSchedulingIgnoredDuringExecution: object(
       'Demands',
       {
-        nodeSelectorTerms: required(
-          list('Alternatives, of which one must hold', nodeSelectorTerm(''), { listType: 'atomic' }),
-        ),
+        nodeSelectorTerms: required(list('Alternatives, of which one must hold', nodeSelectorTerm(''), { listType: 'atomic' })),
       },
       { atomic: true },
     ),

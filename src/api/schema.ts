@@ -77,8 +77,7 @@ type ObjectLimits = { readonly atomic?: true; readonly rules?: readonly CelRule[
 
 const make = <T>(node: SchemaNode): Schema<T> => ({ node });
 const described = (description: string): SchemaNode => (description === '' ? {} : { description });
-const withRules = (rules: readonly CelRule[] | undefined): SchemaNode =>
-  rules === undefined ? {} : { 'x-kubernetes-validations': rules };
+const withRules = (rules: readonly CelRule[] | undefined): SchemaNode => (rules === undefined ? {} : { 'x-kubernetes-validations': rules });
 
 /** Text, optionally one of `enum`, which then is also the type. */
 export const string = <const V extends string = string>(description = '', limits: StringLimits<V> = {}): Schema<V> => {
@@ -128,11 +127,7 @@ export const list = <T>(description: string, item: Schema<T>, limits: ListLimits
 export const map = <T>(description: string, value: Schema<T>): Schema<Readonly<Record<string, T>>> =>
   make({ type: 'object', ...described(description), additionalProperties: value.node });
 
-export const object = <const F extends Fields>(
-  description: string,
-  fields: F,
-  limits: ObjectLimits = {},
-): Schema<ObjectType<F>> => {
+export const object = <const F extends Fields>(description: string, fields: F, limits: ObjectLimits = {}): Schema<ObjectType<F>> => {
   const required = Object.keys(fields).filter((name) => isRequired(fields[name]));
   const properties: Record<string, SchemaNode> = {};
   for (const [name, field] of Object.entries(fields)) properties[name] = field.node;

@@ -23,9 +23,7 @@ export const conditions: Schema<readonly Condition[]> = list(
 /** Conditions of a ProviderNetwork, each about one node. */
 export const nodeConditions: Schema<readonly (Condition & { readonly node: string })[]> = list(
   'What is known of each node',
-  object('', { ...conditionFields, node: string('Node that the condition is about') }) as Schema<
-    Condition & { readonly node: string }
-  >,
+  object('', { ...conditionFields, node: string('Node that the condition is about') }) as Schema<Condition & { readonly node: string }>,
 );
 
 export const strings = (description: string): Schema<readonly string[]> => list(description, string());

@@ -26,12 +26,14 @@ const violations = (node: SchemaNode, path: string): string[] => {
   if (properties && additionalProperties) out.push(`${path} has properties and additionalProperties`);
   if ((properties || additionalProperties) && type !== 'object') out.push(`${path} has fields but is no object`);
   for (const name of needed) if (properties?.[name] === undefined) out.push(`${path} requires ${name}, which it does not have`);
-  if (node.enum && node.default !== undefined && !node.enum.includes(String(node.default))) out.push(`${path} has a default that its enum refuses`);
+  if (node.enum && node.default !== undefined && !node.enum.includes(String(node.default)))
+    out.push(`${path} has a default that its enum refuses`);
   if (node.pattern !== undefined) assert.doesNotThrow(() => RegExp(node.pattern ?? '', 'u'), path);
   const keys = node['x-kubernetes-list-map-keys'] ?? [];
   if ((node['x-kubernetes-list-type'] === 'map') !== keys.length > 0) out.push(`${path} has map keys exactly when it is a map list`);
   for (const key of keys) if (items?.required?.includes(key) !== true) out.push(`${path} has the key ${key}, which items do not require`);
-  for (const alternative of node.anyOf ?? []) if (alternative.description !== undefined || alternative.properties) out.push(`${path} describes fields inside anyOf`);
+  for (const alternative of node.anyOf ?? [])
+    if (alternative.description !== undefined || alternative.properties) out.push(`${path} describes fields inside anyOf`);
   for (const [name, child] of Object.entries(properties ?? {})) out.push(...violations(child, `${path}.${name}`));
   if (items) out.push(...violations(items, `${path}[]`));
   if (additionalProperties) out.push(...violations(additionalProperties, `${path}{}`));

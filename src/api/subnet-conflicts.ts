@@ -79,7 +79,11 @@ const otherSubnets = (
         });
     }
     const table = spec.policyRoutingTableID ?? 0;
-    if ((spec.externalEgressGateway ?? '') !== '' && (other.spec.externalEgressGateway ?? '') !== '' && (other.spec.policyRoutingTableID ?? 0) === table)
+    if (
+      (spec.externalEgressGateway ?? '') !== '' &&
+      (other.spec.externalEgressGateway ?? '') !== '' &&
+      (other.spec.policyRoutingTableID ?? 0) === table
+    )
       findings.add({
         code: 'SubnetRoutingTableTaken',
         field: 'spec.policyRoutingTableID',
@@ -145,7 +149,12 @@ const gatewayOf = (text: string | undefined, family: 4 | 6): string => {
 };
 
 /** The rules that a change breaks. `usage` is what is observed, not what the object says of itself. */
-export const subnetUpdateFindings = (before: NamedSubnet, after: NamedSubnet, usage: SubnetUsage, settings: SubnetSettings): readonly Finding[] => {
+export const subnetUpdateFindings = (
+  before: NamedSubnet,
+  after: NamedSubnet,
+  usage: SubnetUsage,
+  settings: SubnetSettings,
+): readonly Finding[] => {
   const findings = new Findings({ kind: 'Subnet', name: after.name });
   const [old, now] = [withSubnetDefaults(before, settings), withSubnetDefaults(after, settings)];
   for (const family of [4, 6] as const) {

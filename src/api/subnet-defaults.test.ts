@@ -43,7 +43,12 @@ describe('subnetDefaults', () => {
   test('asks for nothing once its own answer is in place', () => {
     const cidr = fc.tuple(fc.ipV4(), fc.integer({ min: 8, max: 31 })).map(([ip, n]) => `${ip}/${n}`);
     const cidr6 = fc.tuple(fc.ipV6(), fc.integer({ min: 8, max: 127 })).map(([ip, n]) => `${ip}/${n}`);
-    const cidrBlock = fc.oneof(cidr, cidr6, fc.tuple(cidr, cidr6).map((both) => both.join(',')), fc.string());
+    const cidrBlock = fc.oneof(
+      cidr,
+      cidr6,
+      fc.tuple(cidr, cidr6).map((both) => both.join(',')),
+      fc.string(),
+    );
     const excludeIps = fc.array(fc.oneof(fc.ipV4(), fc.ipV6(), fc.constant('10.0.0.1..10.0.0.9'), fc.string()), { maxLength: 5 });
     const spec = fc.record(
       {

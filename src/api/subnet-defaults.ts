@@ -78,9 +78,7 @@ const rangeText = ({ family, first, last }: AddressRange): string => {
 
 /** Sorted, with those that share an address joined; neighbours stay apart, as users wrote them. */
 const merged = (ranges: readonly AddressRange[]): AddressRange[] => {
-  const sorted = ranges.toSorted(
-    (a, b) => compareAddresses({ family: a.family, value: a.first }, { family: b.family, value: b.first }),
-  );
+  const sorted = ranges.toSorted((a, b) => compareAddresses({ family: a.family, value: a.first }, { family: b.family, value: b.first }));
   const out: AddressRange[] = [];
   for (const range of sorted) {
     const previous = out.at(-1);
@@ -106,9 +104,7 @@ const excludedIps = (given: readonly string[], gateways: Dual<Address>): readonl
     if (gateway !== undefined) ranges.push({ family: gateway.family, first: gateway.value, last: gateway.value });
   const wanted = merged(ranges).map(rangeText);
   const have = new Set(given);
-  return have.size === given.length && wanted.length === given.length && wanted.every((item) => have.has(item))
-    ? undefined
-    : wanted;
+  return have.size === given.length && wanted.length === given.length && wanted.every((item) => have.has(item)) ? undefined : wanted;
 };
 
 /** The fields of a Subnet's spec that are empty or not canonical, as they should be; empty when the spec is canonical. */
@@ -140,6 +136,4 @@ export const subnetDefaults = ({ name, spec }: NamedSubnet, settings: SubnetSett
 
 /** The spec with what `subnetDefaults` changes of it. */
 export const withSubnetDefaults = (subnet: NamedSubnet, settings: SubnetSettings): SubnetSpec =>
-  Object.fromEntries(
-    Object.entries({ ...subnet.spec, ...subnetDefaults(subnet, settings) }).filter(([, value]) => value !== null),
-  );
+  Object.fromEntries(Object.entries({ ...subnet.spec, ...subnetDefaults(subnet, settings) }).filter(([, value]) => value !== null));

@@ -86,7 +86,14 @@ const cidrsOf = (findings: Findings, spec: SubnetSpec): Dual<Cidr> | undefined =
 };
 
 /** Checks an address of the Subnet; returns it when it can be a host's. */
-const hostAddress = (findings: Findings, field: string, value: string, text: string, cidrs: Dual<Cidr>, code: string): Address | undefined => {
+const hostAddress = (
+  findings: Findings,
+  field: string,
+  value: string,
+  text: string,
+  cidrs: Dual<Cidr>,
+  code: string,
+): Address | undefined => {
   const breach = (problem: string, rule: string): undefined => {
     findings.add({ code, field, value, problem, rule });
     return undefined;
@@ -222,7 +229,8 @@ const routing = (findings: Findings, spec: SubnetSpec): void => {
       problem: 'is set without a connection to the overlay',
       rule: 'it needs spec.vlan and spec.u2oInterconnection: true',
     });
-  for (const [index, rule] of (spec.natOutgoingPolicyRules ?? []).entries()) natRule(findings, `spec.natOutgoingPolicyRules[${index}]`, rule);
+  for (const [index, rule] of (spec.natOutgoingPolicyRules ?? []).entries())
+    natRule(findings, `spec.natOutgoingPolicyRules[${index}]`, rule);
   for (const item of splitList(spec.gatewayNode ?? '')) {
     const colon = item.indexOf(':');
     const egress = colon < 0 ? undefined : item.slice(colon + 1);

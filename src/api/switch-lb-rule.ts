@@ -28,12 +28,7 @@ export const switchLbRuleKind = defineKind({
   shortNames: ['slr'],
   scope: 'Cluster',
   description: 'A load balancer inside a Vpc',
-  columns: [
-    column('vip', '.spec.vip'),
-    column('port(s)', '.status.ports'),
-    column('service', '.status.service'),
-    ageColumn('age'),
-  ],
+  columns: [column('vip', '.spec.vip'), column('port(s)', '.status.ports'), column('service', '.status.service'), ageColumn('age')],
   subresources: { status: {} },
   spec,
   status,

@@ -30,7 +30,10 @@ const anywhere = { name: '', spec: { cidrBlock: '0.0.0.0/0,::/0' } };
 const findingsOf = ({ kind, metadata: { name, annotations }, spec = {} }: Manifest): readonly Finding[] | undefined => {
   if (kind === 'Subnet') {
     const given = spec as SubnetSpec;
-    return [...subnetFindings({ name, spec: given }), ...subnetFindings({ name, spec: withSubnetDefaults({ name, spec: given }, defaultSubnetSettings) })];
+    return [
+      ...subnetFindings({ name, spec: given }),
+      ...subnetFindings({ name, spec: withSubnetDefaults({ name, spec: given }, defaultSubnetSettings) }),
+    ];
   }
   if (kind === 'Vpc') return vpcFindings({ name, spec: spec as VpcSpec });
   if (kind === 'IPPool') return ipPoolFindings({ name, spec: spec as IPPoolSpec }, anywhere);

@@ -26,11 +26,7 @@ export const vlanKind = defineKind({
   shortNames: ['vlan'],
   scope: 'Cluster',
   description: 'A VLAN of a physical network',
-  columns: [
-    column('ID', '.spec.id'),
-    column('Provider', '.spec.provider'),
-    column('conflict', '.status.conflict', 'boolean'),
-  ],
+  columns: [column('ID', '.spec.id'), column('Provider', '.spec.provider'), column('conflict', '.status.conflict', 'boolean')],
   subresources: { status: {} },
   spec,
   status,

@@ -15,8 +15,14 @@ test('routes get a policy, idle next hops go, the rest stays', () => {
     ],
   };
   const wanted = vpcDefaults(spec);
-  assert.deepEqual(wanted.staticRoutes?.map(({ policy }) => policy), ['policyDst', 'policySrc']);
-  assert.deepEqual(wanted.policyRoutes?.map(({ nextHopIP }) => nextHopIP), ['', '10.0.0.1', undefined]);
+  assert.deepEqual(
+    wanted.staticRoutes?.map(({ policy }) => policy),
+    ['policyDst', 'policySrc'],
+  );
+  assert.deepEqual(
+    wanted.policyRoutes?.map(({ nextHopIP }) => nextHopIP),
+    ['', '10.0.0.1', undefined],
+  );
   assert.deepEqual(vpcDefaults({ ...spec, ...wanted }), {});
 });
 

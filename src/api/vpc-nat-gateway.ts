@@ -32,10 +32,7 @@ const spec = object('What the gateway should be', {
   noDefaultEIP: boolean('Start without an external address'),
   qosPolicy: string('QoSPolicy that limits it'),
   replicas: integer('Number of pods; more than one makes it highly available', { format: 'int32', minimum: 1, default: 1 }),
-  routes: list(
-    'Further routes of its pods',
-    object('', { cidr: string('Network'), nextHopIP: string('Where to send to') }),
-  ),
+  routes: list('Further routes of its pods', object('', { cidr: string('Network'), nextHopIP: string('Where to send to') })),
   selector: strings('Labels of its nodes as key:value'),
   subnet: string('Subnet of its pods inside the Vpc'),
   tolerations,

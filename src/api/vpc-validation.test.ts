@@ -5,11 +5,17 @@ import type { PolicyRoute, StaticRoute, VpcPeering, VpcSpec } from './vpc.ts';
 
 const found = (spec: VpcSpec): string[] => vpcFindings({ name: 'v1', spec }).map(({ field }) => field);
 const staticRoute = (route: StaticRoute): string[] =>
-  found({ staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.0.0.1', ...route }] }).map((field) => field.replace('spec.staticRoutes[0].', ''));
+  found({ staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.0.0.1', ...route }] }).map((field) =>
+    field.replace('spec.staticRoutes[0].', ''),
+  );
 const policyRoute = (route: PolicyRoute): string[] =>
-  found({ policyRoutes: [{ action: 'allow', match: 'ip4', priority: 1, ...route }] }).map((field) => field.replace('spec.policyRoutes[0].', ''));
+  found({ policyRoutes: [{ action: 'allow', match: 'ip4', priority: 1, ...route }] }).map((field) =>
+    field.replace('spec.policyRoutes[0].', ''),
+  );
 const peering = (link: VpcPeering): string[] =>
-  found({ vpcPeerings: [{ remoteVpc: 'v2', localConnectIP: '169.254.0.1/30', ...link }] }).map((field) => field.replace('spec.vpcPeerings[0].', ''));
+  found({ vpcPeerings: [{ remoteVpc: 'v2', localConnectIP: '169.254.0.1/30', ...link }] }).map((field) =>
+    field.replace('spec.vpcPeerings[0].', ''),
+  );
 
 describe('vpcFindings', () => {
   test('an empty Vpc is sound', () => assert.deepEqual(found({}), []));
@@ -79,5 +85,8 @@ describe('vpcFindings', () => {
 
 test('a Vpc is not named as a Subnet', () => {
   assert.deepEqual(vpcConflicts('v1', new Set(['s1'])), []);
-  assert.deepEqual(vpcConflicts('s1', new Set(['s1'])).map(({ code }) => code), ['VpcNamedAsSubnet']);
+  assert.deepEqual(
+    vpcConflicts('s1', new Set(['s1'])).map(({ code }) => code),
+    ['VpcNamedAsSubnet'],
+  );
 });

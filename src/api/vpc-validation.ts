@@ -104,7 +104,12 @@ const policyRoutes = (findings: Findings, routes: readonly PolicyRoute[]): void 
     const key = `${priority} ${match.trim()}`;
     const first = seen.get(key);
     if (first !== undefined)
-      breach('match', match, `repeats the priority and match of spec.policyRoutes[${first}]`, 'a router has one policy of a priority and match');
+      breach(
+        'match',
+        match,
+        `repeats the priority and match of spec.policyRoutes[${first}]`,
+        'a router has one policy of a priority and match',
+      );
     else seen.set(key, index);
   }
 };
@@ -132,10 +137,20 @@ const peerings = (findings: Findings, name: string, list: readonly VpcPeering[])
     if (remoteVpc === name) breach('remoteVpc', remoteVpc, 'is this Vpc', 'a Vpc is not linked to itself');
     const first = seen.get(remoteVpc);
     if (first !== undefined)
-      breach('remoteVpc', remoteVpc, `repeats spec.vpcPeerings[${first}]`, 'two Vpcs have one link, with an address of each family if wanted');
+      breach(
+        'remoteVpc',
+        remoteVpc,
+        `repeats spec.vpcPeerings[${first}]`,
+        'two Vpcs have one link, with an address of each family if wanted',
+      );
     else seen.set(remoteVpc, index);
     connectIp(localConnectIP, (problem) =>
-      breach('localConnectIP', localConnectIP, problem, "it is this side's address with a prefix such as 169.254.0.1/30, or one of each family with a comma"),
+      breach(
+        'localConnectIP',
+        localConnectIP,
+        problem,
+        "it is this side's address with a prefix such as 169.254.0.1/30, or one of each family with a comma",
+      ),
     );
   }
 };

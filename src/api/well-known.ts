@@ -88,12 +88,8 @@ export const podAnnotation = (provider: string, suffix: PodAnnotationSuffix): st
  * The key by which a pod asks for an address of one interface of an attachment that it has several of: without the
  * `.ovn` of the provider, the interface behind the suffix.
  */
-export const interfaceAnnotation = (
-  nad: string,
-  namespace: string,
-  interfaceName: string,
-  suffix: 'ip_address' | 'mac_address',
-): string => `${nad}.${namespace}.kubernetes.io/${suffix}.${interfaceName}`;
+export const interfaceAnnotation = (nad: string, namespace: string, interfaceName: string, suffix: 'ip_address' | 'mac_address'): string =>
+  `${nad}.${namespace}.kubernetes.io/${suffix}.${interfaceName}`;
 
 /** Annotations that carry no provider of their own. */
 export const annotationKey = {

@@ -6,7 +6,12 @@ import type { IP } from '../api/ip.ts';
 import { blockedSentence, blockersOf } from './graph.ts';
 
 function ip(name: string, subnet: string): IP {
-  return { apiVersion: 'kubeovn.io/v1', kind: 'IP', metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' }, spec: { subnet } };
+  return {
+    apiVersion: 'kubeovn.io/v1',
+    kind: 'IP',
+    metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: { subnet },
+  };
 }
 
 test('the holders of a Subnet are counted, and ten of them named', () => {
@@ -17,7 +22,10 @@ test('the holders of a Subnet are counted, and ten of them named', () => {
   assert.equal(blockers.count, 13);
   assert.deepEqual(blockers.names.slice(0, 2), ['IP p10.shop', 'IP p11.shop']);
   assert.equal(blockers.names.length, 10);
-  assert.match(blockedSentence('subnets', 'red', blockers), /^Subnet red cannot be deleted: 13 objects still use it: IP p10\.shop, .*IP p19\.shop and 3 more\./);
+  assert.match(
+    blockedSentence('subnets', 'red', blockers),
+    /^Subnet red cannot be deleted: 13 objects still use it: IP p10\.shop, .*IP p19\.shop and 3 more\./,
+  );
 });
 
 test('a Subnet that OVN does not carry holds no Vpc', () => {

@@ -18,7 +18,8 @@ const HOLDS: readonly Hold[] = [
   {
     held: 'vpcs',
     holder: 'subnets',
-    holders: (world, vpc) => [...world.subnets.bucket('vpc', vpc)].filter((name) => isOvnProvider(world.subnets.get(name)?.spec.provider ?? '')),
+    holders: (world, vpc) =>
+      [...world.subnets.bucket('vpc', vpc)].filter((name) => isOvnProvider(world.subnets.get(name)?.spec.provider ?? '')),
   },
   { held: 'subnets', holder: 'ips', holders: (world, subnet) => world.ips.bucket('subnet', subnet) },
 ];
@@ -42,7 +43,12 @@ export function blockersOf(world: World, resource: ResourceName, key: string): B
     if (held !== resource) continue;
     const keys = [...holders(world, key)];
     count += keys.length;
-    names.push(...keys.toSorted().slice(0, NAMED).map((name) => `${traitsOf(holder).kind} ${name}`));
+    names.push(
+      ...keys
+        .toSorted()
+        .slice(0, NAMED)
+        .map((name) => `${traitsOf(holder).kind} ${name}`),
+    );
   }
   return count === 0 ? NONE : { count, names: names.slice(0, NAMED) };
 }

@@ -22,13 +22,19 @@ export interface OvnFlags {
 }
 
 export function northboundSession(flags: OvnFlags, log: Log): OvsdbSession {
-  const endpoints = flags.ovnNb.split(',').map((one) => one.trim()).filter((one) => one !== '');
+  const endpoints = flags.ovnNb
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
   const { ovnCa, ovnCert, ovnKey } = flags;
   const given = [ovnCa, ovnCert, ovnKey].filter((one) => one !== undefined).length;
   if (given !== 0 && given !== 3) throw new Error('ssl endpoints need all of --ovn-ca, --ovn-cert and --ovn-key');
   const read = (path: string): string => readFileSync(path, 'utf8');
   // Read at each connection: renewed certificates are used without a restart.
-  const tls = ovnCa === undefined || ovnCert === undefined || ovnKey === undefined ? {} : { tls: () => ({ ca: read(ovnCa), cert: read(ovnCert), key: read(ovnKey) }) };
+  const tls =
+    ovnCa === undefined || ovnCert === undefined || ovnKey === undefined
+      ? {}
+      : { tls: () => ({ ca: read(ovnCa), cert: read(ovnCert), key: read(ovnKey) }) };
   const options: OvsdbOptions = {
     endpoints,
     database: 'OVN_Northbound',
@@ -41,6 +47,11 @@ export function northboundSession(flags: OvnFlags, log: Log): OvsdbSession {
   return session;
 }
 
-export function makeController(client: KubeClient, session: OvsdbSession, log: Log, more: Partial<ControllerOptions> & { readonly settings?: Settings } = {}): Controller {
+export function makeController(
+  client: KubeClient,
+  session: OvsdbSession,
+  log: Log,
+  more: Partial<ControllerOptions> & { readonly settings?: Settings } = {},
+): Controller {
   return new Controller({ client, session, rules: RULES, settings: DEFAULT_SETTINGS, namespace: 'kube-system', log, ...more });
 }

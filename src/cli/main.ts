@@ -10,14 +10,16 @@ import type { StartFlags } from './commands/start.ts';
 function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (!Number.isInteger(value) || value < least || value > most) throw new InvalidArgumentError(`"${text}" is not a whole number from ${least} to ${most}.`);
+    if (!Number.isInteger(value) || value < least || value > most)
+      throw new InvalidArgumentError(`"${text}" is not a whole number from ${least} to ${most}.`);
     return value;
   };
 }
 
 function seconds(text: string): number {
   const value = Number(text.replace(/s$/, ''));
-  if (!Number.isFinite(value) || value < 0.1 || value > 3_600) throw new InvalidArgumentError(`"${text}" is not a number of seconds from 0.1 to 3600.`);
+  if (!Number.isFinite(value) || value < 0.1 || value > 3_600)
+    throw new InvalidArgumentError(`"${text}" is not a number of seconds from 0.1 to 3600.`);
   return value;
 }
 
@@ -29,7 +31,10 @@ const program = new Command('kiln')
 program
   .command('start')
   .description('start a laboratory with a demo, or run the controller on a cluster')
-  .addHelpText('before', 'Examples:\n  kiln start                       a laboratory: real OVN, embedded API server, demo\n  kiln start --check               prove the demo and leave\n  kiln start --kubeconfig ~/.kube/config --ovn-nb tcp:10.0.0.1:6641,tcp:10.0.0.2:6641\n')
+  .addHelpText(
+    'before',
+    'Examples:\n  kiln start                       a laboratory: real OVN, embedded API server, demo\n  kiln start --check               prove the demo and leave\n  kiln start --kubeconfig ~/.kube/config --ovn-nb tcp:10.0.0.1:6641,tcp:10.0.0.2:6641\n',
+  )
   .option('--check', 'apply the demo, prove what it does, delete it, prove that nothing is left; exit 0 or 1')
   .option('--kubeconfig <file>', 'run the controller on this cluster instead of a laboratory')
   .option('--context <name>', 'context of the kubeconfig')
@@ -47,7 +52,11 @@ program
   .option('--port <port>', "the laboratory's API server listens here", wholeNumber(1, 65_535))
   .option('--no-demo', 'start an empty laboratory')
   .option('--read-only', 'observe and plan, write nothing')
-  .addOption(new Option('--log-level <level>', 'least level that is logged').choices(['debug', 'info', 'warn', 'error'] satisfies LogLevel[]).default('info'))
+  .addOption(
+    new Option('--log-level <level>', 'least level that is logged')
+      .choices(['debug', 'info', 'warn', 'error'] satisfies LogLevel[])
+      .default('info'),
+  )
   .action(async (flags: StartFlags) => {
     process.exitCode = await start(flags);
   });

@@ -5,11 +5,21 @@ import type { RowId } from '../nb/row-id.ts';
 import { CollectionLimit } from './collection-limit.ts';
 
 function rows(count: number, name = 'gone'): (readonly [RowId, Ownership])[] {
-  return Array.from({ length: count }, (_, i) => [`Logical_Switch_Port/p${i}` as RowId, { kind: 'ours', owner: `pod/ns/${name}${i}`, uid: 'u', rule: 'r' }]);
+  return Array.from({ length: count }, (_, i) => [
+    `Logical_Switch_Port/p${i}` as RowId,
+    { kind: 'ours', owner: `pod/ns/${name}${i}`, uid: 'u', rule: 'r' },
+  ]);
 }
 
 function limitOf(explained: (owner: string) => boolean, enabled = true, told: number[] = []): CollectionLimit {
-  return new CollectionLimit({ enabled, maxRows: 10, maxShare: 0.3, ownedRows: () => 50, ownerExplained: explained, paused: (count) => told.push(count) });
+  return new CollectionLimit({
+    enabled,
+    maxRows: 10,
+    maxShare: 0.3,
+    ownedRows: () => 50,
+    ownerExplained: explained,
+    paused: (count) => told.push(count),
+  });
 }
 
 test('above the limit nothing that is unexplained goes, until the pause is ended', () => {

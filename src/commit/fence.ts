@@ -37,7 +37,9 @@ export class Fence {
   async raise(): Promise<boolean> {
     const row = this.#global();
     if (row === undefined) {
-      const made = await this.#session.transact([insert('NB_Global', { external_ids: { [TERM_KEY]: '1' } })], { comment: 'kiln: first term' });
+      const made = await this.#session.transact([insert('NB_Global', { external_ids: { [TERM_KEY]: '1' } })], {
+        comment: 'kiln: first term',
+      });
       if (made.ok) this.#term = 1;
       return made.ok;
     }
@@ -71,10 +73,16 @@ export class Fence {
   }
 
   async #write(row: Row, seen: number | undefined, term: number): Promise<boolean> {
-    const unchanged = seen === undefined ? waitForAbsent(row) : waitForRow('NB_Global', row._uuid, [includes('external_ids', { [TERM_KEY]: String(seen) })]);
-    const outcome = await this.#session.transact([unchanged, mapSet('NB_Global', row._uuid, 'external_ids', { [TERM_KEY]: String(term) })], {
-      comment: `kiln: term ${term}`,
-    });
+    const unchanged =
+      seen === undefined
+        ? waitForAbsent(row)
+        : waitForRow('NB_Global', row._uuid, [includes('external_ids', { [TERM_KEY]: String(seen) })]);
+    const outcome = await this.#session.transact(
+      [unchanged, mapSet('NB_Global', row._uuid, 'external_ids', { [TERM_KEY]: String(term) })],
+      {
+        comment: `kiln: term ${term}`,
+      },
+    );
     if (outcome.ok) this.#term = term;
     return outcome.ok;
   }
@@ -96,4 +104,3 @@ function termOf(row: Row): number | undefined {
   const term = Number(text);
   return text !== undefined && Number.isSafeInteger(term) && term >= 0 ? term : undefined;
 }
-

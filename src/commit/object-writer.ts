@@ -106,7 +106,8 @@ export class ObjectWriter {
     if (result.ok) {
       const uid = write.verb === 'create' ? result.object?.metadata.uid : write.uid;
       if (write.verb === 'delete' && !stillThere(result.object)) source.applyOwnDelete(resource, key, write.uid);
-      else if (result.object !== undefined && removed(result.object)) source.applyOwnDelete(resource, key, result.object.metadata.uid ?? '');
+      else if (result.object !== undefined && removed(result.object))
+        source.applyOwnDelete(resource, key, result.object.metadata.uid ?? '');
       else if (result.object !== undefined) source.applyOwn(resource, result.object);
       for (const event of write.events) onEvent(write, uid, event);
     } else this.#rest(id, result.error);
@@ -117,7 +118,11 @@ export class ObjectWriter {
   #rest(id: ObjectId, error: KubeError): void {
     if (error.code === 'KUBE_FENCED' || error.code === 'KUBE_CLOSED' || error.code === 'KUBE_SUPERSEDED') return;
     this.#resting.add(id);
-    const soon = error.code === 'KUBE_CONFLICT' || error.code === 'KUBE_NOT_FOUND' || error.code === 'KUBE_ALREADY_EXISTS' || error.code === 'KUBE_PRECONDITION';
+    const soon =
+      error.code === 'KUBE_CONFLICT' ||
+      error.code === 'KUBE_NOT_FOUND' ||
+      error.code === 'KUBE_ALREADY_EXISTS' ||
+      error.code === 'KUBE_PRECONDITION';
     this.#options.later(soon ? CONFLICT_MS : REFUSED_MS, () => {
       if (!this.#resting.delete(id)) return;
       this.#pending.add(id);
@@ -162,5 +167,10 @@ function stillThere(object: KubeObject | undefined): boolean {
 /** The last finalizer of a terminating object was taken away: the reply shows it once more, and it is gone. */
 function removed(object: KubeObject): boolean {
   const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata;
-  return deletionTimestamp !== undefined && deletionTimestamp !== null && (finalizers ?? []).length === 0 && (deletionGracePeriodSeconds ?? 0) === 0;
+  return (
+    deletionTimestamp !== undefined &&
+    deletionTimestamp !== null &&
+    (finalizers ?? []).length === 0 &&
+    (deletionGracePeriodSeconds ?? 0) === 0
+  );
 }

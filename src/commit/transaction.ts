@@ -41,7 +41,9 @@ export function buildTransaction(parts: readonly Part[], fence: readonly Operati
           share(guards, `${edit.table} ${edit.uuid}`, id, () => waitForRow(edit.table, edit.uuid));
           break;
         case 'owned':
-          share(guards, `${edit.table} ${edit.uuid} owned`, id, () => waitForRow(edit.table, edit.uuid, [includes('external_ids', edit.externalIds)]));
+          share(guards, `${edit.table} ${edit.uuid} owned`, id, () =>
+            waitForRow(edit.table, edit.uuid, [includes('external_ids', edit.externalIds)]),
+          );
           break;
         case 'insert':
           changes.push({ operation: insert(edit.table, edit.row, edit.uuid), ids: [id] });
@@ -59,7 +61,10 @@ export function buildTransaction(parts: readonly Part[], fence: readonly Operati
           const key = `${edit.table} ${edit.uuid} ${edit.column}`;
           let gathered = members.get(key);
           if (gathered === undefined) {
-            members.set(key, (gathered = { table: edit.table, uuid: edit.uuid, column: edit.column, add: new Set(), remove: new Set(), ids: [] }));
+            members.set(
+              key,
+              (gathered = { table: edit.table, uuid: edit.uuid, column: edit.column, add: new Set(), remove: new Set(), ids: [] }),
+            );
           }
           (edit.add ? gathered.add : gathered.remove).add(edit.value);
           gathered.ids.push(id);
@@ -72,7 +77,12 @@ export function buildTransaction(parts: readonly Part[], fence: readonly Operati
   return { operations: all.map((one) => one.operation), blame: all.map((one) => one.ids) };
 }
 
-function share(guards: Map<string, { readonly operation: Operation; readonly ids: RowId[] }>, key: string, id: RowId, make: () => Operation): void {
+function share(
+  guards: Map<string, { readonly operation: Operation; readonly ids: RowId[] }>,
+  key: string,
+  id: RowId,
+  make: () => Operation,
+): void {
   const present = guards.get(key);
   if (present === undefined) guards.set(key, { operation: make(), ids: [id] });
   else present.ids.push(id);

@@ -46,10 +46,10 @@ export class Caches implements ObjectSource {
   constructor(options: CachesOptions) {
     this.#options = options;
     const { world } = options;
-    this.#serve('vpcs', world.vpcs, (object) => complete(vpcKind, trimCustom(object as unknown as Vpc & Untrimmed)) as Vpc);
-    this.#serve('subnets', world.subnets, (object) => complete(subnetKind, trimCustom(object as unknown as Subnet & Untrimmed)) as Subnet);
-    this.#serve('ips', world.ips, (object) => complete(ipKind, trimCustom(object as unknown as IP & Untrimmed)) as IP);
-    this.#serve('ippools', world.ipPools, (object) => complete(ipPoolKind, trimCustom(object as unknown as IPPool & Untrimmed)) as IPPool);
+    this.#serve('vpcs', world.vpcs, (object) => complete(vpcKind, trimCustom(object as unknown as Vpc & Untrimmed)));
+    this.#serve('subnets', world.subnets, (object) => complete(subnetKind, trimCustom(object as unknown as Subnet & Untrimmed)));
+    this.#serve('ips', world.ips, (object) => complete(ipKind, trimCustom(object as unknown as IP & Untrimmed)));
+    this.#serve('ippools', world.ipPools, (object) => complete(ipPoolKind, trimCustom(object as unknown as IPPool & Untrimmed)));
     this.#serve('namespaces', world.namespaces, trimNamespace);
     this.#serve('nodes', world.nodes, trimNode);
     this.#serve('pods', world.pods, trimPod);
@@ -82,7 +82,9 @@ export class Caches implements ObjectSource {
       for (const resource of new Set(RESOURCE_OF_KIND.values())) {
         const cache = this.#caches.get(resource)?.cache;
         if (cache === undefined) continue;
-        for (const object of await this.#options.client.listAll(cache.resource)) if (cache.get(keyOf(object as { readonly metadata: { readonly namespace?: string; readonly name: string } })) === undefined) return false;
+        for (const object of await this.#options.client.listAll(cache.resource))
+          if (cache.get(keyOf(object as { readonly metadata: { readonly namespace?: string; readonly name: string } })) === undefined)
+            return false;
       }
       return true;
     } catch {
@@ -113,23 +115,38 @@ export class Caches implements ObjectSource {
   }
 
   #serve<T>(resource: ResourceName, table: Table<T>, trim: (object: Untrimmed) => T): void {
-    this.#add(resource, trim as (object: Untrimmed) => unknown, (key, object) => {
-      if (object === undefined) table.delete(key);
-      else table.set(key, object as T);
-    }, false);
+    this.#add(
+      resource,
+      trim,
+      (key, object) => {
+        if (object === undefined) table.delete(key);
+        else table.set(key, object as T);
+      },
+      false,
+    );
   }
 
   #notice(resource: ResourceName, feature: (object: Untrimmed) => string | undefined): void {
     const { unserved } = this.#options.world;
     const trim = (object: Untrimmed): unknown => ({ metadata: trimMeta(object.metadata, () => false), spec: { feature: feature(object) } });
-    this.#add(resource, trim, (key, object) => {
-      const said = object as { readonly metadata: { readonly uid: string }; readonly spec: { readonly feature?: string } } | undefined;
-      if (said?.spec.feature === undefined) unserved.delete(`${resource}/${key}`);
-      else unserved.set(`${resource}/${key}`, { resource, key, uid: said.metadata.uid, feature: said.spec.feature });
-    }, true);
+    this.#add(
+      resource,
+      trim,
+      (key, object) => {
+        const said = object as { readonly metadata: { readonly uid: string }; readonly spec: { readonly feature?: string } } | undefined;
+        if (said?.spec.feature === undefined) unserved.delete(`${resource}/${key}`);
+        else unserved.set(`${resource}/${key}`, { resource, key, uid: said.metadata.uid, feature: said.spec.feature });
+      },
+      true,
+    );
   }
 
-  #add(resource: ResourceName, trim: (object: Untrimmed) => unknown, file: (key: string, object: unknown) => void, optional: boolean): void {
+  #add(
+    resource: ResourceName,
+    trim: (object: Untrimmed) => unknown,
+    file: (key: string, object: unknown) => void,
+    optional: boolean,
+  ): void {
     const { group, version, plural, kind, namespaced } = traitsOf(resource);
     const { client, onNotice } = this.#options;
     const cache = new ListWatchCache<KubeObject>({

@@ -4,75 +4,22 @@
  */
 import { AllocationStep } from '../allocate/allocation-step.ts';
 import { COLLECTION_GRACE_MS, CollectionLimit, DEFAULT_LIMIT } from '../commit/collection-limit.ts';
-import type { PlannedRow } from '../commit/northbound-writer.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
 import { ObjectWriter } from '../commit/object-writer.ts';
-import type { Rule } from '../compile/compiler.ts';
 import { Compiler } from '../compile/compiler.ts';
 import { objectId } from '../compile/output.ts';
-import type { ObjectWrite } from '../diff/object-diff.ts';
-import type { KubeClient } from '../kube/client.ts';
 import type { Clock } from '../kube/clock.ts';
 import { systemClock } from '../kube/clock.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import { KubeWriter } from '../kube/kube-writer.ts';
-import type { OvsdbSession } from '../ovsdb/index.ts';
-import type { Log } from '../runtime/log.ts';
 import { CONTROLLER_LEASE } from '../api/well-known.ts';
-import type { Settings } from '../world/settings.ts';
 import { World } from '../world/world.ts';
 import { Caches } from './caches.ts';
-import type { LeaseTimes } from './leadership.ts';
+import type { ControllerOptions, ControllerStatus, Phase, Plan } from './controller-options.ts';
 import { Leadership } from './leadership.ts';
 import { Notices } from './notices.ts';
 
-export interface ControllerOptions {
-  readonly client: KubeClient;
-  /** A connection of its own for the Lease, so that renewals never wait behind a burst of writes. */
-  readonly leaseClient?: KubeClient;
-  /** Not started yet; monitors `monitoredColumns()`. */
-  readonly session: OvsdbSession;
-  readonly rules: readonly Rule[];
-  readonly settings: Settings;
-  /** Where the Lease is. */
-  readonly namespace: string;
-  readonly log: Log;
-  /** Observe and plan, never write, never lead. */
-  readonly readOnly?: boolean;
-  /** False in a laboratory: collect without a pause however much there is. */
-  readonly collectionLimit?: boolean;
-  readonly clock?: Clock;
-  readonly identity?: string;
-  /** Lease times, shorter in tests. */
-  readonly lease?: LeaseTimes;
-}
-
-export type Phase =
-  | 'starting'
-  /** Lists and the Northbound replica are not complete yet. */
-  | 'observing'
-  /** Another process of Kiln leads. */
-  | 'standby'
-  /** Kube-OVN's controller holds its Lease. */
-  | 'kube-ovn-active'
-  | 'leading'
-  | 'stopped';
-
-export interface ControllerStatus {
-  readonly phase: Phase;
-  /** What is waited for while observing. */
-  readonly waitingFor: readonly string[];
-  readonly transactions: number;
-  readonly rowsWritten: number;
-  readonly objectsWritten: number;
-  readonly ruleRuns: number;
-  readonly conflicts: number;
-}
-
-export interface Plan {
-  readonly rows: readonly PlannedRow[];
-  readonly objects: readonly ObjectWrite[];
-}
+export type { ControllerOptions, ControllerStatus, Phase, Plan } from './controller-options.ts';
 
 const TURN_MS = 10;
 const USAGE_INTERVAL_MS = 1_000;
@@ -117,11 +64,20 @@ export class Controller {
         this.wake();
       },
       onNotice: (resource, notice) => {
-        if (notice.kind === 'failure') log.warn('cache could not follow the API server', { resource, code: notice.error.code, error: notice.error.message, retryInMs: notice.retryInMs });
-        else if (notice.kind === 'list') log.debug('cache listed', { resource, reason: notice.reason, objects: notice.objects, ms: Math.round(notice.durationMs) });
+        if (notice.kind === 'failure')
+          log.warn('cache could not follow the API server', {
+            resource,
+            code: notice.error.code,
+            error: notice.error.message,
+            retryInMs: notice.retryInMs,
+          });
+        else if (notice.kind === 'list')
+          log.debug('cache listed', { resource, reason: notice.reason, objects: notice.objects, ms: Math.round(notice.durationMs) });
       },
     });
-    this.#compiler = new Compiler(this.world, options.rules, ({ rule, key, error }) => log.error('rule failed', { rule, key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }));
+    this.#compiler = new Compiler(this.world, options.rules, ({ rule, key, error }) =>
+      log.error('rule failed', { rule, key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+    );
     const { desired } = this.#compiler;
     this.#allocation = new AllocationStep(this.world, desired);
     this.#limit = new CollectionLimit({
@@ -130,7 +86,12 @@ export class Controller {
       ownedRows: () => this.world.rows.owned.size,
       ownerExplained: (owner) => this.#caches.explains(owner),
       paused: (rows, limit) => {
-        log.error('collection paused: rows whose owners are not in the API server', { rows, limit: Math.floor(limit), graceMs: COLLECTION_GRACE_MS, next: 'check that this is the right cluster; collection goes on after the grace when a second full list agrees' });
+        log.error('collection paused: rows whose owners are not in the API server', {
+          rows,
+          limit: Math.floor(limit),
+          graceMs: COLLECTION_GRACE_MS,
+          next: 'check that this is the right cluster; collection goes on after the grace when a second full list agrees',
+        });
         this.#later(COLLECTION_GRACE_MS, () => this.#endPause());
       },
     });
@@ -167,9 +128,16 @@ export class Controller {
           this.#transactions++;
           this.#rowsWritten += report.rows;
           log.debug('transaction', { rows: report.rows, operations: report.operations, ...report.counts });
-        } else log.warn('transaction refused', { rows: report.rows, code: report.error?.code, error: report.error?.message, setAside: report.setAside });
+        } else
+          log.warn('transaction refused', {
+            rows: report.rows,
+            code: report.error?.code,
+            error: report.error?.message,
+            setAside: report.setAside,
+          });
       },
-      onLeftOut: (what) => log.warn("this OVN's schema cannot hold a column or value; it is left out", { what, schema: session.schema?.version }),
+      onLeftOut: (what) =>
+        log.warn("this OVN's schema cannot hold a column or value; it is left out", { what, schema: session.schema?.version }),
       later,
       wake,
     });
@@ -185,7 +153,14 @@ export class Controller {
       onWritten: (write, result) => {
         if (result.ok) this.#objectsWritten++;
         else if (result.error.code !== 'KUBE_SUPERSEDED' && result.error.code !== 'KUBE_CONFLICT') {
-          log.warn('write refused', { verb: write.verb, resource: write.resource, namespace: write.namespace, name: write.name, code: result.error.code, error: result.error.message });
+          log.warn('write refused', {
+            verb: write.verb,
+            resource: write.resource,
+            namespace: write.namespace,
+            name: write.name,
+            code: result.error.code,
+            error: result.error.message,
+          });
         }
       },
       onEvent: (write, uid, event) => this.#notices.record(write.resource, write.namespace, write.name, uid, event),
@@ -237,7 +212,16 @@ export class Controller {
 
   /** True when everything observed has been carried out and nothing is under way. */
   get quiet(): boolean {
-    return this.#observed && !this.#scheduled && this.world.reactor.quiet && this.#allocation.quiet && this.#rows.quiet && this.#objects.quiet && this.#writer.queued === 0 && this.#writer.inFlight === 0;
+    return (
+      this.#observed &&
+      !this.#scheduled &&
+      this.world.reactor.quiet &&
+      this.#allocation.quiet &&
+      this.#rows.quiet &&
+      this.#objects.quiet &&
+      this.#writer.queued === 0 &&
+      this.#writer.inFlight === 0
+    );
   }
 
   /** Resolves when the controller is quiet and leads (or only observes). */
@@ -286,7 +270,8 @@ export class Controller {
     if (this.#mayWrite()) this.#notices.flush(this.#compiler.desired.freshNotices);
     this.#watchDeadlines();
     if (!this.world.reactor.quiet) this.wake();
-    if (this.#settled.length > 0 && this.quiet && (this.#mayWrite() || this.#options.readOnly === true)) for (const settled of this.#settled.splice(0)) settled();
+    if (this.#settled.length > 0 && this.quiet && (this.#mayWrite() || this.#options.readOnly === true))
+      for (const settled of this.#settled.splice(0)) settled();
   }
 
   #publishUsage(): void {
@@ -324,7 +309,11 @@ export class Controller {
   /** After the grace a second full list decides: one that shows what the caches lack keeps collection paused. */
   #endPause(): void {
     void this.#caches.confirmed().then((confirmed) => {
-      this.#options.log.warn(confirmed ? 'collection goes on: a second full list agrees' : 'collection stays paused: a second full list does not agree with the first');
+      this.#options.log.warn(
+        confirmed
+          ? 'collection goes on: a second full list agrees'
+          : 'collection stays paused: a second full list does not agree with the first',
+      );
       if (!confirmed) return this.#later(COLLECTION_GRACE_MS, () => this.#endPause());
       this.#limit.end();
       this.#rows.examineAll();

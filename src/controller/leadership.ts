@@ -53,7 +53,11 @@ export class Leadership {
       namespace,
       name: KUBE_OVN_LEASE,
       onChange: (state) => {
-        if (state.kind === 'held') log.warn("Kube-OVN's controller is active; Kiln observes and does not write", { lease: `${namespace}/${KUBE_OVN_LEASE}`, holder: state.holder });
+        if (state.kind === 'held')
+          log.warn("Kube-OVN's controller is active; Kiln observes and does not write", {
+            lease: `${namespace}/${KUBE_OVN_LEASE}`,
+            holder: state.holder,
+          });
         changed();
       },
     });

@@ -31,7 +31,10 @@ export class Notices {
 
   record(resource: ResourceName, namespace: string, name: string, uid: string | undefined, event: EventWish): void {
     const { group, version, plural, kind, namespaced } = traitsOf(resource);
-    this.#recorder.record({ target: { resource: { group, version, plural, kind, namespaced }, name, ...(namespace === '' ? {} : { namespace }), uid }, ...event });
+    this.#recorder.record({
+      target: { resource: { group, version, plural, kind, namespaced }, name, ...(namespace === '' ? {} : { namespace }), uid },
+      ...event,
+    });
   }
 
   /** Emits and forgets the standing facts that are new. */

@@ -49,19 +49,35 @@ export function trimPod(object: Untrimmed): Pod {
       ...(restartPolicy === undefined ? {} : { restartPolicy }),
       ...(terminationGracePeriodSeconds === undefined ? {} : { terminationGracePeriodSeconds }),
     },
-    status: { ...(phase === undefined ? {} : { phase }), ...(reason === undefined ? {} : { reason }), ...(own.length === 0 ? {} : { conditions: own }) },
+    status: {
+      ...(phase === undefined ? {} : { phase }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(own.length === 0 ? {} : { conditions: own }),
+    },
   };
 }
 
 export function trimNode(object: Untrimmed): Node {
   const node = object as Node;
-  const ready = node.status?.conditions?.filter((condition) => condition.type === 'Ready').map(({ type, status }) => ({ type, status })) ?? [];
-  return { apiVersion: 'v1', kind: 'Node', metadata: trimMeta(object.metadata), spec: {}, status: { addresses: node.status?.addresses ?? [], conditions: ready } };
+  const ready =
+    node.status?.conditions?.filter((condition) => condition.type === 'Ready').map(({ type, status }) => ({ type, status })) ?? [];
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: trimMeta(object.metadata),
+    spec: {},
+    status: { addresses: node.status?.addresses ?? [], conditions: ready },
+  };
 }
 
 export function trimNamespace(object: Untrimmed): Namespace {
   const { phase } = (object as Namespace).status ?? {};
-  return { apiVersion: 'v1', kind: 'Namespace', metadata: trimMeta(object.metadata), ...(phase === undefined ? {} : { status: { phase } }) };
+  return {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: trimMeta(object.metadata),
+    ...(phase === undefined ? {} : { status: { phase } }),
+  };
 }
 
 export function trimStatefulSet(object: Untrimmed): StatefulSet {

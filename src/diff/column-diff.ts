@@ -33,7 +33,8 @@ export function resolveValue(value: ColumnValue, resolve: Resolve): Resolved {
 export function holds(observed: Value | undefined, wanted: InputValue): boolean {
   if (observed === undefined) return false;
   if (observed instanceof Set) {
-    const atoms = wanted === null ? [] : Array.isArray(wanted) || wanted instanceof Set ? [...(wanted as Iterable<Scalar>)] : [wanted as Scalar];
+    const atoms =
+      wanted === null ? [] : Array.isArray(wanted) || wanted instanceof Set ? [...(wanted as Iterable<Scalar>)] : [wanted as Scalar];
     return new Set(atoms).size === observed.size && atoms.every((atom) => observed.has(atom));
   }
   if (observed instanceof Map) return false;

@@ -11,9 +11,23 @@ export type Edit =
   | { readonly kind: 'owned'; readonly table: string; readonly uuid: Uuid; readonly externalIds: Readonly<Record<string, string>> }
   | { readonly kind: 'insert'; readonly table: string; readonly uuid: Uuid; readonly row: InputRow }
   | { readonly kind: 'update'; readonly table: string; readonly uuid: Uuid; readonly row: InputRow }
-  | { readonly kind: 'member'; readonly table: string; readonly uuid: Uuid; readonly column: string; readonly add: boolean; readonly value: Uuid | string | number }
+  | {
+      readonly kind: 'member';
+      readonly table: string;
+      readonly uuid: Uuid;
+      readonly column: string;
+      readonly add: boolean;
+      readonly value: Uuid | string | number;
+    }
   /** Keys of a map: those with a value are set, the others removed. */
-  | { readonly kind: 'keys'; readonly table: string; readonly uuid: Uuid; readonly column: string; readonly set: Readonly<Record<string, string>>; readonly remove: readonly string[] }
+  | {
+      readonly kind: 'keys';
+      readonly table: string;
+      readonly uuid: Uuid;
+      readonly column: string;
+      readonly set: Readonly<Record<string, string>>;
+      readonly remove: readonly string[];
+    }
   | { readonly kind: 'delete'; readonly table: string; readonly uuid: Uuid };
 
 export type Change = 'insert' | 'update' | 'replace' | 'delete';

@@ -41,10 +41,21 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
 
 /** Members are only put into rows that are ours, and into the one row everybody shares. */
 function writable(row: Observed, slot: RowSlot | undefined): boolean {
-  return row.ownership.kind !== 'foreign' || row.table === 'NB_Global' || (slot !== undefined && slot.rows.length > 0 && row.ownership.family === 'unmarked');
+  return (
+    row.ownership.kind !== 'foreign' ||
+    row.table === 'NB_Global' ||
+    (slot !== undefined && slot.rows.length > 0 && row.ownership.family === 'unmarked')
+  );
 }
 
-function contribute(id: RowId, uuid: Uuid, output: MemberOutput, held: Observed | undefined, context: DiffContext, missing: string[]): Edit | undefined {
+function contribute(
+  id: RowId,
+  uuid: Uuid,
+  output: MemberOutput,
+  held: Observed | undefined,
+  context: DiffContext,
+  missing: string[],
+): Edit | undefined {
   const { column, member } = output;
   const table = tableOf(id);
   if (!context.canHold(table, column)) return undefined;
@@ -62,7 +73,14 @@ function contribute(id: RowId, uuid: Uuid, output: MemberOutput, held: Observed 
   return { kind: 'member', table, uuid, column, add: true, value };
 }
 
-function unwanted(id: RowId, uuid: Uuid, key: MemberKey, slot: RowSlot | undefined, held: Observed | undefined, context: DiffContext): Edit | undefined {
+function unwanted(
+  id: RowId,
+  uuid: Uuid,
+  key: MemberKey,
+  slot: RowSlot | undefined,
+  held: Observed | undefined,
+  context: DiffContext,
+): Edit | undefined {
   const at = key.indexOf('\n');
   const column = key.slice(0, at);
   const name = key.slice(at + 1);
@@ -81,7 +99,8 @@ function unwanted(id: RowId, uuid: Uuid, key: MemberKey, slot: RowSlot | undefin
     return { kind: 'member', table, uuid, column, add: false, value: name };
   }
   for (const referred of context.rows.rowsOf(name as RowId)) {
-    if (referred.ownership.kind === 'ours' && now.has(referred.uuid)) return { kind: 'member', table, uuid, column, add: false, value: referred.uuid };
+    if (referred.ownership.kind === 'ours' && now.has(referred.uuid))
+      return { kind: 'member', table, uuid, column, add: false, value: referred.uuid };
   }
   return undefined;
 }

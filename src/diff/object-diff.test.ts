@@ -8,7 +8,11 @@ import { diffObject } from './object-diff.ts';
 const NOW = '2026-11-21T00:00:00Z';
 
 function subnet(more: { metadata?: Partial<AnyObject['metadata']>; spec?: unknown; status?: unknown } = {}): AnyObject {
-  return { metadata: { name: 's1', uid: 'u1', resourceVersion: '7', generation: 3, ...more.metadata }, spec: more.spec ?? {}, status: more.status ?? {} };
+  return {
+    metadata: { name: 's1', uid: 'u1', resourceVersion: '7', generation: 3, ...more.metadata },
+    spec: more.spec ?? {},
+    status: more.status ?? {},
+  };
 }
 
 function patch(more: Partial<PatchOutput>): PatchOutput {
@@ -21,7 +25,9 @@ function diff(outputs: readonly ObjectOutput[], observed: AnyObject | undefined)
 
 test('an object that is missing is created, one that is there is not', () => {
   const create = { kind: 'create', resource: 'subnets', key: 's1', object: { metadata: { name: 's1' } } } as const;
-  assert.deepEqual(diff([create], undefined), [{ resource: 'subnets', namespace: '', name: 's1', verb: 'create', object: create.object, events: [] }]);
+  assert.deepEqual(diff([create], undefined), [
+    { resource: 'subnets', namespace: '', name: 's1', verb: 'create', object: create.object, events: [] },
+  ]);
   assert.deepEqual(diff([create], subnet()), []);
 });
 
@@ -29,8 +35,30 @@ test('only fields that differ are written; spec and status are two writes', () =
   const observed = subnet({ spec: { protocol: 'IPv4', provider: '' }, status: { v4usingIPs: 3, v4availableIPs: 250 } });
   const writes = diff([patch({ spec: { protocol: 'IPv4', provider: 'ovn' }, status: { v4usingIPs: 4n, v4availableIPs: 250n } })], observed);
   assert.deepEqual(writes, [
-    { resource: 'subnets', namespace: '', name: 's1', verb: 'patch', subresource: undefined, style: 'merge', patch: { spec: { provider: 'ovn' } }, uid: 'u1', resourceVersion: '7', events: [] },
-    { resource: 'subnets', namespace: '', name: 's1', verb: 'patch', subresource: 'status', style: 'merge', patch: { status: { v4usingIPs: 4n } }, uid: 'u1', resourceVersion: '7', events: [] },
+    {
+      resource: 'subnets',
+      namespace: '',
+      name: 's1',
+      verb: 'patch',
+      subresource: undefined,
+      style: 'merge',
+      patch: { spec: { provider: 'ovn' } },
+      uid: 'u1',
+      resourceVersion: '7',
+      events: [],
+    },
+    {
+      resource: 'subnets',
+      namespace: '',
+      name: 's1',
+      verb: 'patch',
+      subresource: 'status',
+      style: 'merge',
+      patch: { status: { v4usingIPs: 4n } },
+      uid: 'u1',
+      resourceVersion: '7',
+      events: [],
+    },
   ]);
 });
 
@@ -41,14 +69,20 @@ test('what a server keeps as float64 is not written again and again', () => {
 });
 
 test('a patch for another uid says nothing of this object', () => {
-  assert.deepEqual(diff([patch({ uid: 'other', finalizer: true }), { kind: 'delete', resource: 'subnets', key: 's1', uid: 'other' }], subnet()), []);
+  assert.deepEqual(
+    diff([patch({ uid: 'other', finalizer: true }), { kind: 'delete', resource: 'subnets', key: 's1', uid: 'other' }], subnet()),
+    [],
+  );
 });
 
 test('a finalizer goes only when all who speak agree, and foreign finalizers stay', () => {
   const observed = subnet({ metadata: { finalizers: [FINALIZER, 'example.com/other'] } });
   assert.deepEqual(diff([patch({ finalizer: false }), patch({ finalizer: true })], observed), []);
   const [write] = diff([patch({ finalizer: false })], observed);
-  assert.deepEqual(write?.verb === 'patch' ? [write.patch, write.resourceVersion] : undefined, [{ metadata: { finalizers: ['example.com/other'] } }, '7']);
+  assert.deepEqual(write?.verb === 'patch' ? [write.patch, write.resourceVersion] : undefined, [
+    { metadata: { finalizers: ['example.com/other'] } },
+    '7',
+  ]);
 });
 
 test('the legacy finalizer is replaced, and an object that is being deleted takes no new one', () => {
@@ -74,9 +108,25 @@ test('conditions are stamped when they change, keep their transition time when o
   assert.deepEqual(write.patch, {
     status: {
       conditions: [
-        { type: 'Ready', status: 'True', reason: 'A', message: 'new', observedGeneration: 3, lastUpdateTime: NOW, lastTransitionTime: '2026-01-01T00:00:00Z' },
+        {
+          type: 'Ready',
+          status: 'True',
+          reason: 'A',
+          message: 'new',
+          observedGeneration: 3,
+          lastUpdateTime: NOW,
+          lastTransitionTime: '2026-01-01T00:00:00Z',
+        },
         foreign,
-        { type: 'DeletionBlocked', status: 'True', reason: 'InUse', message: 'by x', observedGeneration: 3, lastUpdateTime: NOW, lastTransitionTime: NOW },
+        {
+          type: 'DeletionBlocked',
+          status: 'True',
+          reason: 'InUse',
+          message: 'by x',
+          observedGeneration: 3,
+          lastUpdateTime: NOW,
+          lastTransitionTime: NOW,
+        },
       ],
     },
   });
@@ -88,20 +138,47 @@ test('conditions are stamped when they change, keep their transition time when o
 
 test('a kind without conditions keeps them as JSON in an annotation', () => {
   const ip: AnyObject = { metadata: { name: 'p.ns', uid: 'u2', resourceVersion: '1', annotations: { 'kiln.io/conditions': 'nonsense' } } };
-  const wanted: PatchOutput = { kind: 'patch', resource: 'ips', key: 'p.ns', uid: 'u2', conditions: [{ type: 'AddressConflict', status: 'True', reason: 'Taken', message: 'm' }] };
+  const wanted: PatchOutput = {
+    kind: 'patch',
+    resource: 'ips',
+    key: 'p.ns',
+    uid: 'u2',
+    conditions: [{ type: 'AddressConflict', status: 'True', reason: 'Taken', message: 'm' }],
+  };
   const [write] = diffObject('ips', 'p.ns', [wanted], ip, NOW);
   assert.ok(write?.verb === 'patch');
   const text = (write.patch as { metadata: { annotations: Record<string, string> } }).metadata.annotations['kiln.io/conditions'] ?? '';
-  assert.deepEqual(diffObject('ips', 'p.ns', [wanted], { metadata: { ...ip.metadata, annotations: { 'kiln.io/conditions': text } } }, NOW), []);
+  assert.deepEqual(
+    diffObject('ips', 'p.ns', [wanted], { metadata: { ...ip.metadata, annotations: { 'kiln.io/conditions': text } } }, NOW),
+    [],
+  );
 });
 
 test("a pod's condition is merged by type, so that the kubelet's stay", () => {
   const pod: AnyObject = { metadata: { namespace: 'ns', name: 'p', uid: 'u3', resourceVersion: '1' }, status: {} };
-  const [write] = diffObject('pods', 'ns/p', [{ kind: 'patch', resource: 'pods', key: 'ns/p', uid: 'u3', conditions: [{ type: 'kiln.io/NetworkBound', status: 'False', reason: 'WaitingForSubnet', message: 'm' }] }], pod, NOW);
+  const [write] = diffObject(
+    'pods',
+    'ns/p',
+    [
+      {
+        kind: 'patch',
+        resource: 'pods',
+        key: 'ns/p',
+        uid: 'u3',
+        conditions: [{ type: 'kiln.io/NetworkBound', status: 'False', reason: 'WaitingForSubnet', message: 'm' }],
+      },
+    ],
+    pod,
+    NOW,
+  );
   assert.ok(write?.verb === 'patch');
   assert.equal(write.style, 'strategic');
   assert.equal(write.subresource, 'status');
-  assert.deepEqual(write.patch, { status: { conditions: [{ type: 'kiln.io/NetworkBound', status: 'False', reason: 'WaitingForSubnet', message: 'm', lastTransitionTime: NOW }] } });
+  assert.deepEqual(write.patch, {
+    status: {
+      conditions: [{ type: 'kiln.io/NetworkBound', status: 'False', reason: 'WaitingForSubnet', message: 'm', lastTransitionTime: NOW }],
+    },
+  });
 });
 
 test('keys of an object in a status that are to go are named with null, as a merge patch needs', () => {

@@ -58,7 +58,13 @@ export type ObjectWrite = {
  *
  * @param now RFC 3339, stamped into conditions that change
  */
-export function diffObject(resource: ResourceName, key: string, outputs: readonly ObjectOutput[], observed: AnyObject | undefined, now: string): readonly ObjectWrite[] {
+export function diffObject(
+  resource: ResourceName,
+  key: string,
+  outputs: readonly ObjectOutput[],
+  observed: AnyObject | undefined,
+  now: string,
+): readonly ObjectWrite[] {
   const { namespace, name } = splitKey(key);
   const target = { resource, namespace, name };
   if (observed === undefined) {
@@ -83,14 +89,30 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
   const conditions = patches.flatMap((patch) => patch.conditions ?? []);
   const without = patches.flatMap((patch) => patch.withoutConditions ?? []);
   const stamp = { now, observedGeneration: generation, extended: target.resource !== 'pods' };
-  const shown = traits.conditions === 'none' ? undefined : diffConditions(conditionsOf(observed, traits.conditions), conditions, without, stamp);
+  const shown =
+    traits.conditions === 'none' ? undefined : diffConditions(conditionsOf(observed, traits.conditions), conditions, without, stamp);
   const events: EventWish[] = (shown?.changed ?? []).flatMap((condition) => eventOf(condition));
 
-  const metadata = metadataPatch(patches, observed, traits.conditions === 'annotation' && shown !== undefined ? JSON.stringify(shown.conditions) : undefined);
-  const spec = fieldsPatch(patches.map((patch) => patch.spec), observed.spec);
-  const status: Record<string, unknown> = { ...fieldsPatch(patches.map((patch) => patch.status), observed.status) };
+  const metadata = metadataPatch(
+    patches,
+    observed,
+    traits.conditions === 'annotation' && shown !== undefined ? JSON.stringify(shown.conditions) : undefined,
+  );
+  const spec = fieldsPatch(
+    patches.map((patch) => patch.spec),
+    observed.spec,
+  );
+  const status: Record<string, unknown> = {
+    ...fieldsPatch(
+      patches.map((patch) => patch.status),
+      observed.status,
+    ),
+  };
   if (shown !== undefined && traits.conditions === 'status') {
-    status.conditions = target.resource === 'pods' ? shown.changed.map((one) => shown.conditions.find((condition) => condition.type === one.type)) : shown.conditions;
+    status.conditions =
+      target.resource === 'pods'
+        ? shown.changed.map((one) => shown.conditions.find((condition) => condition.type === one.type))
+        : shown.conditions;
   }
   const own = patches.flatMap((patch) => (patch.event === undefined ? [] : [patch.event]));
 
@@ -103,24 +125,50 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
   if (Object.keys(body).length > 0) {
     const pinned = spec !== undefined || metadata?.finalizers !== undefined;
     const inMain = !traits.statusSubresource || traits.conditions === 'annotation' ? events : [];
-    writes.push({ ...target, verb: 'patch', subresource: undefined, style: 'merge', patch: body, uid, ...(pinned ? { resourceVersion } : {}), events: [...own, ...inMain] });
+    writes.push({
+      ...target,
+      verb: 'patch',
+      subresource: undefined,
+      style: 'merge',
+      patch: body,
+      uid,
+      ...(pinned ? { resourceVersion } : {}),
+      events: [...own, ...inMain],
+    });
   }
   // What is let go is gone with that write: nothing more can be said of it.
-  const letGo = observed.metadata.deletionTimestamp !== undefined && Array.isArray(metadata?.finalizers) && metadata.finalizers.length === 0;
+  const letGo =
+    observed.metadata.deletionTimestamp !== undefined && Array.isArray(metadata?.finalizers) && metadata.finalizers.length === 0;
   if (statusDiffers && traits.statusSubresource && !letGo) {
-    writes.push({ ...target, verb: 'patch', subresource: 'status', style: target.resource === 'pods' ? 'strategic' : 'merge', patch: { status }, uid, ...(target.resource === 'pods' ? {} : { resourceVersion }), events: traits.conditions === 'status' ? events : [] });
+    writes.push({
+      ...target,
+      verb: 'patch',
+      subresource: 'status',
+      style: target.resource === 'pods' ? 'strategic' : 'merge',
+      patch: { status },
+      uid,
+      ...(target.resource === 'pods' ? {} : { resourceVersion }),
+      events: traits.conditions === 'status' ? events : [],
+    });
   }
   return writes;
 }
 
-function metadataPatch(patches: readonly PatchOutput[], observed: AnyObject, conditionsText: string | undefined): Record<string, unknown> | undefined {
+function metadataPatch(
+  patches: readonly PatchOutput[],
+  observed: AnyObject,
+  conditionsText: string | undefined,
+): Record<string, unknown> | undefined {
   const { annotations = {}, labels = {}, finalizers = [], deletionTimestamp } = observed.metadata;
   const patch: Record<string, unknown> = {};
   const said = patches.map((one) => one.annotations);
   if (conditionsText !== undefined) said.push({ [kilnAnnotation.conditions]: conditionsText === '[]' ? null : conditionsText });
   const annotationsPatch = fieldsPatch(said, annotations);
   if (annotationsPatch !== undefined) patch.annotations = annotationsPatch;
-  const labelsPatch = fieldsPatch(patches.map((one) => one.labels), labels);
+  const labelsPatch = fieldsPatch(
+    patches.map((one) => one.labels),
+    labels,
+  );
   if (labelsPatch !== undefined) patch.labels = labelsPatch;
   const opinions = patches.flatMap((one) => (one.finalizer === undefined ? [] : [one.finalizer]));
   if (opinions.length > 0) {
@@ -134,13 +182,17 @@ function metadataPatch(patches: readonly PatchOutput[], observed: AnyObject, con
 }
 
 /** The fields that differ, of several contributions; null removes a field that is there. */
-function fieldsPatch(contributions: readonly (Readonly<Record<string, unknown>> | undefined)[], observed: unknown): Record<string, unknown> | undefined {
+function fieldsPatch(
+  contributions: readonly (Readonly<Record<string, unknown>> | undefined)[],
+  observed: unknown,
+): Record<string, unknown> | undefined {
   const held = typeof observed === 'object' && observed !== null ? (observed as Readonly<Record<string, unknown>>) : {};
   const patch: Record<string, unknown> = {};
   for (const fields of contributions) {
     for (const [name, value] of Object.entries(fields ?? {})) {
       if (value === undefined) continue;
-      if (value === null ? held[name] !== undefined && held[name] !== null : !sameJson(held[name], value)) patch[name] = value === null ? null : mergeable(value, held[name]);
+      if (value === null ? held[name] !== undefined && held[name] !== null : !sameJson(held[name], value))
+        patch[name] = value === null ? null : mergeable(value, held[name]);
     }
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
@@ -151,7 +203,8 @@ function mergeable(value: unknown, held: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   if (typeof held !== 'object' || held === null || Array.isArray(held)) return value;
   const merged: Record<string, unknown> = { ...value };
-  for (const [key, old] of Object.entries(held)) merged[key] = key in value ? mergeable((value as Record<string, unknown>)[key], old) : null;
+  for (const [key, old] of Object.entries(held))
+    merged[key] = key in value ? mergeable((value as Record<string, unknown>)[key], old) : null;
   return merged;
 }
 

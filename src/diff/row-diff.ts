@@ -43,7 +43,9 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   if (mine.ownership.kind === 'foreign' && !adoptable(mine, context)) {
     return { kind: 'conflict', owner: ownerText(wanted.owner), message: foreignSentence(id, mine) };
   }
-  const extra = observed.filter((row) => row.uuid !== mine.uuid && row.ownership.kind === 'ours').flatMap((row) => removal(row, spec, context));
+  const extra = observed
+    .filter((row) => row.uuid !== mine.uuid && row.ownership.kind === 'ours')
+    .flatMap((row) => removal(row, spec, context));
   const parent = parentOf(wanted, context);
   if (parent === 'missing') return { kind: 'waiting', on: [wanted.parent?.id ?? ''] };
   if (parent !== undefined && (mine.parent === undefined || mine.parent.uuid !== parent.uuid || mine.parent.column !== parent.column)) {
@@ -54,7 +56,9 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
 
 /** The other claims to an identity, which are not carried out. */
 export function losers(slot: RowSlot | undefined): readonly RowOutput[] {
-  return slot === undefined || slot.rows.length < 2 ? [] : slot.rows.slice(1).filter((one) => ownerText(one.owner) !== ownerText((slot.rows[0] as RowOutput).owner));
+  return slot === undefined || slot.rows.length < 2
+    ? []
+    : slot.rows.slice(1).filter((one) => ownerText(one.owner) !== ownerText((slot.rows[0] as RowOutput).owner));
 }
 
 export { older };
@@ -73,7 +77,8 @@ function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffC
   const edits: Edit[] = [...before];
   if (parent !== undefined && !parent.planned) edits.push({ kind: 'exists', table: parent.table, uuid: parent.uuid });
   edits.push({ kind: 'insert', table: spec.table, uuid, row });
-  if (parent !== undefined) edits.push({ kind: 'member', table: parent.table, uuid: parent.uuid, column: parent.column, add: true, value: uuid });
+  if (parent !== undefined)
+    edits.push({ kind: 'member', table: parent.table, uuid: parent.uuid, column: parent.column, add: true, value: uuid });
   const change: Change = before.length > 0 ? 'replace' : 'insert';
   return { kind: 'change', change, edits, inserts: uuid, detail: '' };
 }
@@ -122,7 +127,11 @@ function collect(id: RowId, observed: readonly Observed[], slot: RowSlot | undef
     if (row.ownership.kind !== 'ours') continue;
     const guest = foreignChild(row, context);
     if (guest !== undefined) {
-      return { kind: 'conflict', owner: row.ownership.owner, message: `${spec.table} ${identityOf(id)} is not wanted any more, but ${guest} in it is not Kiln's; remove that row first` };
+      return {
+        kind: 'conflict',
+        owner: row.ownership.owner,
+        message: `${spec.table} ${identityOf(id)} is not wanted any more, but ${guest} in it is not Kiln's; remove that row first`,
+      };
     }
     edits.push(...removal(row, spec, context));
   }
@@ -153,7 +162,8 @@ function removal(row: Observed, spec: TableSpec, context: DiffContext): Edit[] {
 /** The ownership this plan saw: a row that changed hands meanwhile makes the transaction fail. */
 function guard(row: Observed): Edit {
   const { ownership, table, uuid } = row;
-  if (ownership.kind === 'ours') return { kind: 'owned', table, uuid, externalIds: { [VENDOR_KEY]: VENDOR, [OWNER_KEY]: ownership.owner, [UID_KEY]: ownership.uid } };
+  if (ownership.kind === 'ours')
+    return { kind: 'owned', table, uuid, externalIds: { [VENDOR_KEY]: VENDOR, [OWNER_KEY]: ownership.owner, [UID_KEY]: ownership.uid } };
   if (ownership.kind === 'legacy') return { kind: 'owned', table, uuid, externalIds: { [VENDOR_KEY]: VENDOR } };
   return { kind: 'exists', table, uuid };
 }
@@ -172,7 +182,10 @@ function holdable(wanted: RowOutput, spec: TableSpec, context: DiffContext): [st
   });
 }
 
-function parentOf(wanted: RowOutput, context: DiffContext): { readonly table: string; readonly uuid: Uuid; readonly column: string; readonly planned: boolean } | 'missing' | undefined {
+function parentOf(
+  wanted: RowOutput,
+  context: DiffContext,
+): { readonly table: string; readonly uuid: Uuid; readonly column: string; readonly planned: boolean } | 'missing' | undefined {
   if (wanted.parent === undefined) return undefined;
   const { id, column } = wanted.parent;
   const uuid = resolve(id, context);

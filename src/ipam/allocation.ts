@@ -1,249 +1,257 @@
 /** Chooses addresses and a MAC for a request, and takes all of them or none. */
 
-import { formatAddress } from '../net/address.ts'
-import type { Address, Family } from '../net/address.ts'
-import { ofFamily, protocolOf } from '../net/dual.ts'
-import type { Dual, Protocol } from '../net/dual.ts'
-import { macFromNumber, macToNumber } from '../net/mac.ts'
-import type { Mac } from '../net/mac.ts'
-import type { Holder } from './holder.ts'
-import type { Holding } from './holding.ts'
-import { none } from './holds.ts'
-import type { Offset } from './offset.ts'
-import { toOffset } from './offset.ts'
-import type { Space, SubnetState } from './space.ts'
+import { formatAddress } from '../net/address.ts';
+import type { Address, Family } from '../net/address.ts';
+import { ofFamily, protocolOf } from '../net/dual.ts';
+import type { Dual, Protocol } from '../net/dual.ts';
+import { macFromNumber, macToNumber } from '../net/mac.ts';
+import type { Mac } from '../net/mac.ts';
+import type { Holder } from './holder.ts';
+import type { Holding } from './holding.ts';
+import { none } from './holds.ts';
+import type { Offset } from './offset.ts';
+import { toOffset } from './offset.ts';
+import type { Space, SubnetState } from './space.ts';
 
 export interface AllocationRequest {
-  readonly holder: Holder
+  readonly holder: Holder;
   /** Which families; without it, all that the Subnet has. */
-  readonly families?: Protocol
+  readonly families?: Protocol;
   /** Addresses asked for by name; a family that is asked for and not named here is chosen. */
-  readonly static?: Dual<Address>
+  readonly static?: Dual<Address>;
   /** Pools to choose from, in order; the default one is ''. Without it, the default one. Static addresses may lie in any. */
-  readonly pools?: readonly string[]
+  readonly pools?: readonly string[];
   /** Not these: not even where the claimant has one of them. */
-  readonly skip?: readonly Address[]
+  readonly skip?: readonly Address[];
   /** The MAC asked for by name. */
-  readonly mac?: Mac
+  readonly mac?: Mac;
   /** Gives a candidate by attempt (0, 1, …), the same ones each time; asked where the claimant has no MAC and names none. */
-  readonly generateMac?: (attempt: number) => Mac
+  readonly generateMac?: (attempt: number) => Mac;
 }
 
 /** Kube-OVN's codes, as far as it has one. */
-export type AllocationCode = 'NoSubnet' | 'InvalidIPFamily' | 'AddressOutOfRange' | 'AddressConflict' | 'NoAvailableAddress'
+export type AllocationCode = 'NoSubnet' | 'InvalidIPFamily' | 'AddressOutOfRange' | 'AddressConflict' | 'NoAvailableAddress';
 
 export interface AllocationFailure {
-  readonly ok: false
-  readonly code: AllocationCode
+  readonly ok: false;
+  readonly code: AllocationCode;
   /** What could not be had. */
-  readonly subject: 'subnet' | Family | 'mac'
-  readonly message: string
+  readonly subject: 'subnet' | Family | 'mac';
+  readonly message: string;
   /** Of a conflict: who has it; empty where that is the gateway. */
-  readonly holders: readonly Holder[]
+  readonly holders: readonly Holder[];
 }
 
-export type Allocation = { readonly ok: true; readonly v4?: Address; readonly v6?: Address; readonly mac?: Mac } | AllocationFailure
+export type Allocation = { readonly ok: true; readonly v4?: Address; readonly v6?: Address; readonly mac?: Mac } | AllocationFailure;
 
 /** How many candidates for a MAC are tried: with 46 random bits the second is already rare. */
-const macAttempts = 64
+const macAttempts = 64;
 
-const familiesOf: Readonly<Record<Protocol | 'none', readonly Family[]>> = { IPv4: [4], IPv6: [6], Dual: [4, 6], none: [] }
-const defaultPool: readonly string[] = ['']
+const familiesOf: Readonly<Record<Protocol | 'none', readonly Family[]>> = { IPv4: [4], IPv6: [6], Dual: [4, 6], none: [] };
+const defaultPool: readonly string[] = [''];
 
-type Choice = Offset | AllocationFailure
+type Choice = Offset | AllocationFailure;
 
 /** Allocates in a Subnet that has a spec. */
 export function allocateIn(subnet: SubnetState, request: AllocationRequest, holding: Holding): Allocation {
-  const chooser = new Chooser(subnet, request, holding)
-  const families = chooser.families()
-  if ('ok' in families) return families
+  const chooser = new Chooser(subnet, request, holding);
+  const families = chooser.families();
+  if ('ok' in families) return families;
 
-  const chosen: [Space, Offset][] = []
-  let v4: Address | undefined
-  let v6: Address | undefined
+  const chosen: [Space, Offset][] = [];
+  let v4: Address | undefined;
+  let v6: Address | undefined;
   for (const family of families) {
-    const choice = chooser.address(family)
-    if (typeof choice === 'object') return choice
-    const space = family === 4 ? subnet.v4 : subnet.v6
-    chosen.push([space, choice])
-    const address = { family, value: space.origin + BigInt(choice) }
-    if (family === 4) v4 = address
-    else v6 = address
+    const choice = chooser.address(family);
+    if (typeof choice === 'object') return choice;
+    const space = family === 4 ? subnet.v4 : subnet.v6;
+    chosen.push([space, choice]);
+    const address = { family, value: space.origin + BigInt(choice) };
+    if (family === 4) v4 = address;
+    else v6 = address;
   }
-  const mac = chooser.mac()
-  if (typeof mac === 'object') return mac
-  if (mac !== undefined) chosen.push([subnet.mac, mac])
-  take(subnet, request.holder, chooser.claimant, chosen, holding)
+  const mac = chooser.mac();
+  if (typeof mac === 'object') return mac;
+  if (mac !== undefined) chosen.push([subnet.mac, mac]);
+  take(subnet, request.holder, chooser.claimant, chosen, holding);
 
-  const given: { ok: true; v4?: Address; v6?: Address; mac?: Mac } = { ok: true }
-  if (v4 !== undefined) given.v4 = v4
-  if (v6 !== undefined) given.v6 = v6
-  if (mac !== undefined) given.mac = macFromNumber(Number(mac))
-  return given
+  const given: { ok: true; v4?: Address; v6?: Address; mac?: Mac } = { ok: true };
+  if (v4 !== undefined) given.v4 = v4;
+  if (v6 !== undefined) given.v6 = v6;
+  if (mac !== undefined) given.mac = macFromNumber(Number(mac));
+  return given;
 }
 
 /** Attaches the holder to what was chosen, and only then lets go of what it had in the same spaces. */
 function take(subnet: SubnetState, holder: Holder, claimant: number, chosen: readonly [Space, Offset][], holding: Holding): void {
-  const { holds } = holding
-  const id = holding.enrol(holder, claimant)
-  const had = holds.firstHoldOf(id) !== none
-  for (const [space, offset] of chosen) holding.attach(id, subnet, space, offset)
+  const { holds } = holding;
+  const id = holding.enrol(holder, claimant);
+  const had = holds.firstHoldOf(id) !== none;
+  for (const [space, offset] of chosen) holding.attach(id, subnet, space, offset);
   // A holder that is new has nothing to let go of; one that got nothing at all is not kept.
   if (had || chosen.length === 0) {
     holding.detachWhere(id, (hold) => {
-      const wanted = chosen.find(([space]) => space.id === holds.spaceOf(hold))
-      return wanted !== undefined && holding.offsetOf(hold) !== wanted[1]
-    })
+      const wanted = chosen.find(([space]) => space.id === holds.spaceOf(hold));
+      return wanted !== undefined && holding.offsetOf(hold) !== wanted[1];
+    });
   }
 }
 
 class Chooser {
-  readonly #subnet: SubnetState
-  readonly #request: AllocationRequest
-  readonly #holding: Holding
+  readonly #subnet: SubnetState;
+  readonly #request: AllocationRequest;
+  readonly #holding: Holding;
   /** -1 where the claimant has nothing anywhere. */
-  readonly claimant: number
+  readonly claimant: number;
 
   constructor(subnet: SubnetState, request: AllocationRequest, holding: Holding) {
-    this.#subnet = subnet
-    this.#request = request
-    this.#holding = holding
-    this.claimant = holding.holds.findClaimant(request.holder.claimant)
+    this.#subnet = subnet;
+    this.#request = request;
+    this.#holding = holding;
+    this.claimant = holding.holds.findClaimant(request.holder.claimant);
   }
 
   /** The families to give, after checking that the Subnet has them. */
   families(): readonly Family[] | AllocationFailure {
-    const { name, spec } = this.#subnet
-    const { families: wanted, static: named } = this.#request
-    const present = protocolOf(spec?.cidrs ?? {})
+    const { name, spec } = this.#subnet;
+    const { families: wanted, static: named } = this.#request;
+    const present = protocolOf(spec?.cidrs ?? {});
     if (wanted !== undefined && wanted !== present && present !== 'Dual') {
-      return failure('InvalidIPFamily', 'subnet', `Subnet "${name}" is ${present ?? 'without addresses'}, and ${wanted} was asked for`)
+      return failure('InvalidIPFamily', 'subnet', `Subnet "${name}" is ${present ?? 'without addresses'}, and ${wanted} was asked for`);
     }
-    const result = familiesOf[wanted ?? present ?? 'none']
-    if (named === undefined) return result
+    const result = familiesOf[wanted ?? present ?? 'none'];
+    if (named === undefined) return result;
     for (const family of familiesOf.Dual) {
-      const address = ofFamily(named, family)
-      if (address === undefined || result.includes(family)) continue
-      const what = `the address ${formatAddress(address)} is IPv${family}`
+      const address = ofFamily(named, family);
+      if (address === undefined || result.includes(family)) continue;
+      const what = `the address ${formatAddress(address)} is IPv${family}`;
       return wanted === undefined
         ? failure('AddressOutOfRange', family, `${what}, and Subnet "${name}" is ${present ?? 'without addresses'}`)
-        : failure('InvalidIPFamily', family, `${what}, and ${wanted} was asked for`)
+        : failure('InvalidIPFamily', family, `${what}, and ${wanted} was asked for`);
     }
-    return result
+    return result;
   }
 
   address(family: Family): Choice {
-    const space = family === 4 ? this.#subnet.v4 : this.#subnet.v6
-    const named = ofFamily(this.#request.static ?? {}, family)
-    return named === undefined ? this.#anyAddress(space, family) : this.#namedAddress(space, family, named)
+    const space = family === 4 ? this.#subnet.v4 : this.#subnet.v6;
+    const named = ofFamily(this.#request.static ?? {}, family);
+    return named === undefined ? this.#anyAddress(space, family) : this.#namedAddress(space, family, named);
   }
 
   mac(): Choice | undefined {
-    const { mac, generateMac, holder } = this.#request
-    const space = this.#subnet.mac
+    const { mac, generateMac, holder } = this.#request;
+    const space = this.#subnet.mac;
     if (mac !== undefined) {
-      const offset = macToNumber(mac)
-      if (this.#subnet.gatewayMacs.has(offset)) return failure('AddressConflict', 'mac', `the MAC ${mac} is the gateway's of Subnet "${this.#subnet.name}"`)
-      return this.#unlessTaken(space, offset, 'mac', `the MAC ${mac}`)
+      const offset = macToNumber(mac);
+      if (this.#subnet.gatewayMacs.has(offset))
+        return failure('AddressConflict', 'mac', `the MAC ${mac} is the gateway's of Subnet "${this.#subnet.name}"`);
+      return this.#unlessTaken(space, offset, 'mac', `the MAC ${mac}`);
     }
-    const current = this.#current(space, undefined)
-    if (current !== undefined) return current
-    if (generateMac === undefined) return undefined
+    const current = this.#current(space, undefined);
+    if (current !== undefined) return current;
+    if (generateMac === undefined) return undefined;
     for (let attempt = 0; attempt < macAttempts; attempt++) {
-      const offset = macToNumber(generateMac(attempt))
-      if (space.held.find(offset) === none && !this.#subnet.gatewayMacs.has(offset)) return offset
+      const offset = macToNumber(generateMac(attempt));
+      if (space.held.find(offset) === none && !this.#subnet.gatewayMacs.has(offset)) return offset;
     }
-    return failure('NoAvailableAddress', 'mac', `none of ${macAttempts} MACs tried for ${holder.claimant} is free in Subnet "${this.#subnet.name}"`)
+    return failure(
+      'NoAvailableAddress',
+      'mac',
+      `none of ${macAttempts} MACs tried for ${holder.claimant} is free in Subnet "${this.#subnet.name}"`,
+    );
   }
 
   #namedAddress(space: Space, family: Family, address: Address): Choice {
-    const { name } = this.#subnet
-    const offset = toOffset(address.value - space.origin)
-    const zone = space.zones.all[space.zones.indexOf(offset)]
-    const text = formatAddress(address)
-    if (zone === undefined) return failure('AddressOutOfRange', family, `the address ${text} is not one that Subnet "${name}" can give`)
-    if (zone.standing === 'gateway') return failure('AddressConflict', family, `the address ${text} is the gateway of Subnet "${name}"`)
-    return this.#unlessTaken(space, offset, family, `the address ${text}`)
+    const { name } = this.#subnet;
+    const offset = toOffset(address.value - space.origin);
+    const zone = space.zones.all[space.zones.indexOf(offset)];
+    const text = formatAddress(address);
+    if (zone === undefined) return failure('AddressOutOfRange', family, `the address ${text} is not one that Subnet "${name}" can give`);
+    if (zone.standing === 'gateway') return failure('AddressConflict', family, `the address ${text} is the gateway of Subnet "${name}"`);
+    return this.#unlessTaken(space, offset, family, `the address ${text}`);
   }
 
   #anyAddress(space: Space, family: Family): Choice {
-    const { name, pools: known } = this.#subnet
-    const skip = this.#skipped(space, family)
-    const current = this.#current(space, skip)
-    if (current !== undefined) return current
+    const { name, pools: known } = this.#subnet;
+    const skip = this.#skipped(space, family);
+    const current = this.#current(space, skip);
+    if (current !== undefined) return current;
 
-    const pools = this.#request.pools ?? defaultPool
-    let skippedSome = false
+    const pools = this.#request.pools ?? defaultPool;
+    let skippedSome = false;
     for (const pool of pools) {
-      const index = pool === '' ? 0 : known.indexOf(pool)
-      if (index === none) continue
-      const offset = space.free.next(index, space.held, skip)
-      if (offset !== undefined) return offset
-      skippedSome ||= skip !== undefined && space.free.next(index, space.held, undefined) !== undefined
+      const index = pool === '' ? 0 : known.indexOf(pool);
+      if (index === none) continue;
+      const offset = space.free.next(index, space.held, skip);
+      if (offset !== undefined) return offset;
+      skippedSome ||= skip !== undefined && space.free.next(index, space.held, undefined) !== undefined;
     }
-    const where = pools.every((pool) => pool === '') ? `Subnet "${name}"` : `${pools.map((pool) => (pool === '' ? 'the default pool' : `IPPool "${pool}"`)).join(', ')} of Subnet "${name}"`
-    if (skippedSome) return failure('AddressConflict', family, `every free IPv${family} address in ${where} is one that was asked not to be given`)
-    const unknown = pools.filter((pool) => !known.includes(pool))
-    const reason = unknown.length === 0 ? '' : ` (not in effect there: ${unknown.map((pool) => `"${pool}"`).join(', ')})`
-    return failure('NoAvailableAddress', family, `no free IPv${family} address in ${where}${reason}`)
+    const where = pools.every((pool) => pool === '')
+      ? `Subnet "${name}"`
+      : `${pools.map((pool) => (pool === '' ? 'the default pool' : `IPPool "${pool}"`)).join(', ')} of Subnet "${name}"`;
+    if (skippedSome)
+      return failure('AddressConflict', family, `every free IPv${family} address in ${where} is one that was asked not to be given`);
+    const unknown = pools.filter((pool) => !known.includes(pool));
+    const reason = unknown.length === 0 ? '' : ` (not in effect there: ${unknown.map((pool) => `"${pool}"`).join(', ')})`;
+    return failure('NoAvailableAddress', family, `no free IPv${family} address in ${where}${reason}`);
   }
 
   #unlessTaken(space: Space, offset: Offset, subject: Family | 'mac', what: string): Choice {
-    const slot = space.held.find(offset)
-    if (slot === none || this.#claims(space, slot)) return offset
-    if (this.#holding.admits(space, slot, this.claimant, this.#request.holder.share)) return offset
-    const holders = this.#holding.holdersAt(space, slot)
-    const claimants = [...new Set(holders.map(({ claimant }) => claimant))].join(', ')
-    return { ...failure('AddressConflict', subject, `${what} in Subnet "${this.#subnet.name}" is held by ${claimants}`), holders }
+    const slot = space.held.find(offset);
+    if (slot === none || this.#claims(space, slot)) return offset;
+    if (this.#holding.admits(space, slot, this.claimant, this.#request.holder.share)) return offset;
+    const holders = this.#holding.holdersAt(space, slot);
+    const claimants = [...new Set(holders.map(({ claimant }) => claimant))].join(', ');
+    return { ...failure('AddressConflict', subject, `${what} in Subnet "${this.#subnet.name}" is held by ${claimants}`), holders };
   }
 
   /** True where the claimant already has the slot. */
   #claims(space: Space, slot: number): boolean {
-    const { holds } = this.#holding
+    const { holds } = this.#holding;
     for (let hold = space.firstHold(slot); hold !== none; hold = holds.nextOfSlot(hold)) {
-      if (holds.claimantOf(holds.holderOf(hold)) === this.claimant) return true
+      if (holds.claimantOf(holds.holderOf(hold)) === this.claimant) return true;
     }
-    return false
+    return false;
   }
 
   /** What the claimant has in a space and may keep: what this holder has if it has some, else the lowest. */
   #current(space: Space, skip: ReadonlySet<Offset> | undefined): Offset | undefined {
-    if (this.claimant === none) return undefined
-    const { holds } = this.#holding
-    const { kind, key } = this.#request.holder
-    const own = holds.find(kind, key)
-    let found: Offset | undefined
-    let foundOwn = false
+    if (this.claimant === none) return undefined;
+    const { holds } = this.#holding;
+    const { kind, key } = this.#request.holder;
+    const own = holds.find(kind, key);
+    let found: Offset | undefined;
+    let foundOwn = false;
     for (let holder = holds.firstHolderOf(this.claimant); holder !== none; holder = holds.nextHolderOfClaimant(holder)) {
       for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
-        if (holds.spaceOf(hold) !== space.id) continue
-        const offset = space.held.at(holds.slotOf(hold))
-        if (!mayKeep(space, offset, skip)) continue
-        const better = found === undefined || (holder === own && !foundOwn) || ((holder === own) === foundOwn && offset < found)
-        if (!better) continue
-        found = offset
-        foundOwn = holder === own
+        if (holds.spaceOf(hold) !== space.id) continue;
+        const offset = space.held.at(holds.slotOf(hold));
+        if (!mayKeep(space, offset, skip)) continue;
+        const better = found === undefined || (holder === own && !foundOwn) || ((holder === own) === foundOwn && offset < found);
+        if (!better) continue;
+        found = offset;
+        foundOwn = holder === own;
       }
     }
-    return found
+    return found;
   }
 
   #skipped(space: Space, family: Family): ReadonlySet<Offset> | undefined {
-    if (this.#request.skip === undefined) return undefined
-    const addresses = this.#request.skip.filter((address) => address.family === family)
-    return addresses.length === 0 ? undefined : new Set(addresses.map(({ value }) => toOffset(value - space.origin)))
+    if (this.#request.skip === undefined) return undefined;
+    const addresses = this.#request.skip.filter((address) => address.family === family);
+    return addresses.length === 0 ? undefined : new Set(addresses.map(({ value }) => toOffset(value - space.origin)));
   }
 }
 
 /** A MAC, or an address that the Subnet can give and that is not its gateway's; and none to be skipped. */
 function mayKeep(space: Space, offset: Offset, skip: ReadonlySet<Offset> | undefined): boolean {
   if (space.kind !== 'mac') {
-    const zone = space.zones.all[space.zones.indexOf(offset)]
-    if (zone === undefined || zone.standing === 'gateway') return false
+    const zone = space.zones.all[space.zones.indexOf(offset)];
+    if (zone === undefined || zone.standing === 'gateway') return false;
   }
-  return skip === undefined || !skip.has(offset)
+  return skip === undefined || !skip.has(offset);
 }
 
 function failure(code: AllocationCode, subject: 'subnet' | Family | 'mac', message: string): AllocationFailure {
-  return { ok: false, code, subject, message, holders: [] }
+  return { ok: false, code, subject, message, holders: [] };
 }

@@ -1,19 +1,19 @@
 /** Growth of typed arrays that serve as columns of a table: by half, so that little is left unused. */
 
-const smallest = 16
+const smallest = 16;
 
 export function grownInt32(column: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
-  return new Int32Array(column.buffer.transfer(4 * enlarged(column.length, length)))
+  return new Int32Array(column.buffer.transfer(4 * enlarged(column.length, length)));
 }
 
 export function grownFloat64(column: Float64Array<ArrayBuffer>, length: number): Float64Array<ArrayBuffer> {
-  return new Float64Array(column.buffer.transfer(8 * enlarged(column.length, length)))
+  return new Float64Array(column.buffer.transfer(8 * enlarged(column.length, length)));
 }
 
 export function grownUint8(column: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(column.buffer.transfer(enlarged(column.length, length)))
+  return new Uint8Array(column.buffer.transfer(enlarged(column.length, length)));
 }
 
 function enlarged(current: number, wanted: number): number {
-  return Math.max(smallest, wanted, current + (current >>> 1))
+  return Math.max(smallest, wanted, current + (current >>> 1));
 }

@@ -1,33 +1,33 @@
 /** Addresses and MACs that more than one claimant has, or that the gateway has too. */
 
-import type { Address } from '../net/address.ts'
-import { macFromNumber } from '../net/mac.ts'
-import type { Mac } from '../net/mac.ts'
-import type { Holder } from './holder.ts'
-import type { Holding } from './holding.ts'
-import { compareOffsets } from './offset.ts'
-import type { SubnetState } from './space.ts'
+import type { Address } from '../net/address.ts';
+import { macFromNumber } from '../net/mac.ts';
+import type { Mac } from '../net/mac.ts';
+import type { Holder } from './holder.ts';
+import type { Holding } from './holding.ts';
+import { compareOffsets } from './offset.ts';
+import type { SubnetState } from './space.ts';
 
 export interface Conflict {
   /** What is in conflict. */
-  readonly subject: { readonly kind: 'address'; readonly address: Address } | { readonly kind: 'mac'; readonly mac: Mac }
+  readonly subject: { readonly kind: 'address'; readonly address: Address } | { readonly kind: 'mac'; readonly mac: Mac };
   /** True where the gateway has it: then no holder may keep it. */
-  readonly gateway: boolean
+  readonly gateway: boolean;
   /** All holders, lowest rank first: the first one's claimant keeps it. */
-  readonly holders: readonly Holder[]
+  readonly holders: readonly Holder[];
 }
 
 /** IPv4, IPv6, then MACs, each ascending. */
 export function conflictsOf(subnet: SubnetState, holding: Holding): Conflict[] {
   return [subnet.v4, subnet.v6, subnet.mac].flatMap((space) => {
-    const slots = [...space.conflicted].sort((a, b) => compareOffsets(space.held.at(a), space.held.at(b)))
+    const slots = [...space.conflicted].sort((a, b) => compareOffsets(space.held.at(a), space.held.at(b)));
     return slots.map((slot): Conflict => {
-      const offset = space.held.at(slot)
+      const offset = space.held.at(slot);
       const subject: Conflict['subject'] =
         space.kind === 'mac'
           ? { kind: 'mac', mac: macFromNumber(Number(offset)) }
-          : { kind: 'address', address: { family: space.kind, value: space.origin + BigInt(offset) } }
-      return { subject, gateway: holding.isGateway(subnet, space, slot), holders: holding.holdersAt(space, slot) }
-    })
-  })
+          : { kind: 'address', address: { family: space.kind, value: space.origin + BigInt(offset) } };
+      return { subject, gateway: holding.isGateway(subnet, space, slot), holders: holding.holdersAt(space, slot) };
+    });
+  });
 }

@@ -5,19 +5,19 @@
  * `service` is the Subnet's own (the interconnection address of an underlay Subnet, the multicast querier): held, but neither counted
  * as in use nor a reason to keep the Subnet.
  */
-export type HolderKind = 'ip' | 'pod' | 'reservation' | 'row' | 'vip' | 'eip' | 'node' | 'service'
+export type HolderKind = 'ip' | 'pod' | 'reservation' | 'row' | 'vip' | 'eip' | 'node' | 'service';
 
 export interface Holder {
-  readonly kind: HolderKind
+  readonly kind: HolderKind;
   /** Unique within the kind, and never used again for another thing: with a UID in it wherever there is one. */
-  readonly key: string
+  readonly key: string;
   /**
    * The logical identity behind it, the same for all holders of one interface (its IP object, its pod's annotation, its port, its
    * reservation), so that these do not conflict with each other.
    */
-  readonly claimant: string
+  readonly claimant: string;
   /** Two claimants may hold one address only where both declare the same group. */
-  readonly share?: string
+  readonly share?: string;
   /** Order in a conflict, lowest first: the creation time in milliseconds. Without it, last. */
-  readonly rank?: number
+  readonly rank?: number;
 }

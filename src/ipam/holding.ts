@@ -3,211 +3,212 @@
  * claimants a Subnet has.
  */
 
-import type { Holder } from './holder.ts'
-import { Holds, none } from './holds.ts'
-import { compareOffsets } from './offset.ts'
-import type { Offset } from './offset.ts'
-import type { Space, SubnetState } from './space.ts'
+import type { Holder } from './holder.ts';
+import { Holds, none } from './holds.ts';
+import { compareOffsets } from './offset.ts';
+import type { Offset } from './offset.ts';
+import type { Space, SubnetState } from './space.ts';
 
 /** An address of a pool became free. */
-export type OnFreed = (subnet: SubnetState, space: Space, pool: number) => void
+export type OnFreed = (subnet: SubnetState, space: Space, pool: number) => void;
 
 export class Holding {
-  readonly holds = new Holds()
-  readonly #spaces: (Space | undefined)[] = []
-  readonly #subnets: (SubnetState | undefined)[] = []
-  readonly #vacantSpaces: number[] = []
-  readonly #onFreed: OnFreed
+  readonly holds = new Holds();
+  readonly #spaces: (Space | undefined)[] = [];
+  readonly #subnets: (SubnetState | undefined)[] = [];
+  readonly #vacantSpaces: number[] = [];
+  readonly #onFreed: OnFreed;
 
   constructor(onFreed: OnFreed) {
-    this.#onFreed = onFreed
+    this.#onFreed = onFreed;
   }
 
   /** The id for a new space, its own until `unregister`. */
   reserveSpaceId(): number {
-    return this.#vacantSpaces.pop() ?? this.#spaces.push(undefined) - 1
+    return this.#vacantSpaces.pop() ?? this.#spaces.push(undefined) - 1;
   }
 
   register(space: Space, subnet: SubnetState): void {
-    this.#spaces[space.id] = space
-    this.#subnets[space.id] = subnet
+    this.#spaces[space.id] = space;
+    this.#subnets[space.id] = subnet;
   }
 
   /** A space with nothing held goes. */
   unregister(space: Space): void {
-    this.#spaces[space.id] = undefined
-    this.#subnets[space.id] = undefined
-    this.#vacantSpaces.push(space.id)
+    this.#spaces[space.id] = undefined;
+    this.#subnets[space.id] = undefined;
+    this.#vacantSpaces.push(space.id);
   }
 
   spaceOf(hold: number): Space {
-    return this.#spaces[this.holds.spaceOf(hold)] as Space
+    return this.#spaces[this.holds.spaceOf(hold)] as Space;
   }
 
   subnetOf(hold: number): SubnetState {
-    return this.#subnets[this.holds.spaceOf(hold)] as SubnetState
+    return this.#subnets[this.holds.spaceOf(hold)] as SubnetState;
   }
 
   /** The id of a holder, made or brought up to what it now declares; `claimant` where that was looked up already. */
   enrol(holder: Holder, claimant?: number): number {
-    const known = this.holds.find(holder.kind, holder.key)
-    if (known === none) return this.holds.addHolder(holder, claimant)
-    if (!this.holds.declares(known, holder)) this.#redeclare(known, holder)
-    return known
+    const known = this.holds.find(holder.kind, holder.key);
+    if (known === none) return this.holds.addHolder(holder, claimant);
+    if (!this.holds.declares(known, holder)) this.#redeclare(known, holder);
+    return known;
   }
 
   /** The holder has the offset, as it may have already. */
   attach(holder: number, subnet: SubnetState, space: Space, offset: Offset): void {
-    const { holds } = this
-    let slot = space.held.find(offset)
+    const { holds } = this;
+    let slot = space.held.find(offset);
     if (slot === none) {
-      slot = space.occupy(offset)
-      if (space.kind !== 'mac') subnet.revision++
-    } else if (this.holdOn(holder, space, slot) !== none) return
-    if (!holds.isService(holder) && !this.#isIn(subnet, holds.claimantOf(holder))) subnet.claimants++
-    space.setFirstHold(slot, holds.link(holder, space.id, slot, space.firstHold(slot)))
-    subnet.holdersRevision++
-    this.evaluate(subnet, space, slot)
+      slot = space.occupy(offset);
+      if (space.kind !== 'mac') subnet.revision++;
+    } else if (this.holdOn(holder, space, slot) !== none) return;
+    if (!holds.isService(holder) && !this.#isIn(subnet, holds.claimantOf(holder))) subnet.claimants++;
+    space.setFirstHold(slot, holds.link(holder, space.id, slot, space.firstHold(slot)));
+    subnet.holdersRevision++;
+    this.evaluate(subnet, space, slot);
   }
 
   /** The holder has it no longer. Leaves the holder, even where this was its last hold. */
   detach(hold: number): void {
-    const { holds } = this
-    const space = this.spaceOf(hold)
-    const subnet = this.subnetOf(hold)
-    const slot = holds.slotOf(hold)
-    const holder = holds.holderOf(hold)
-    const head = holds.unlink(hold, space.firstHold(slot))
-    space.setFirstHold(slot, head)
-    subnet.holdersRevision++
-    if (!holds.isService(holder) && !this.#isIn(subnet, holds.claimantOf(holder))) subnet.claimants--
+    const { holds } = this;
+    const space = this.spaceOf(hold);
+    const subnet = this.subnetOf(hold);
+    const slot = holds.slotOf(hold);
+    const holder = holds.holderOf(hold);
+    const head = holds.unlink(hold, space.firstHold(slot));
+    space.setFirstHold(slot, head);
+    subnet.holdersRevision++;
+    if (!holds.isService(holder) && !this.#isIn(subnet, holds.claimantOf(holder))) subnet.claimants--;
     if (head !== none) {
-      this.evaluate(subnet, space, slot)
-      return
+      this.evaluate(subnet, space, slot);
+      return;
     }
-    const zone = space.vacate(slot)
-    if (space.kind !== 'mac') subnet.revision++
-    if (zone !== undefined) this.#onFreed(subnet, space, zone.pool)
+    const zone = space.vacate(slot);
+    if (space.kind !== 'mac') subnet.revision++;
+    if (zone !== undefined) this.#onFreed(subnet, space, zone.pool);
   }
 
   /** Detaches those holds of a holder that the predicate names, ascending, and the holder where none is left. */
   detachWhere(holder: number, goes: (hold: number) => boolean): void {
-    const { holds } = this
-    const going: number[] = []
-    for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) if (goes(hold)) going.push(hold)
-    if (going.length > 1) going.sort((a, b) => compareOffsets(this.offsetOf(a), this.offsetOf(b)))
-    for (const hold of going) this.detach(hold)
-    if (holds.firstHoldOf(holder) === none) holds.removeHolder(holder)
+    const { holds } = this;
+    const going: number[] = [];
+    for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) if (goes(hold)) going.push(hold);
+    if (going.length > 1) going.sort((a, b) => compareOffsets(this.offsetOf(a), this.offsetOf(b)));
+    for (const hold of going) this.detach(hold);
+    if (holds.firstHoldOf(holder) === none) holds.removeHolder(holder);
   }
 
   offsetOf(hold: number): Offset {
-    return this.spaceOf(hold).held.at(this.holds.slotOf(hold))
+    return this.spaceOf(hold).held.at(this.holds.slotOf(hold));
   }
 
   /** The hold of that holder on a slot, or -1. */
   holdOn(holder: number, space: Space, slot: number): number {
     for (let hold = space.firstHold(slot); hold !== none; hold = this.holds.nextOfSlot(hold)) {
-      if (this.holds.holderOf(hold) === holder) return hold
+      if (this.holds.holderOf(hold) === holder) return hold;
     }
-    return none
+    return none;
   }
 
   /** Who has a slot: lowest rank first, then by claimant, kind and key. */
   holdersAt(space: Space, slot: number): Holder[] {
-    const holders: Holder[] = []
-    for (let hold = space.firstHold(slot); hold !== none; hold = this.holds.nextOfSlot(hold)) holders.push(this.holds.describe(this.holds.holderOf(hold)))
-    return holders.sort(compareHolders)
+    const holders: Holder[] = [];
+    for (let hold = space.firstHold(slot); hold !== none; hold = this.holds.nextOfSlot(hold))
+      holders.push(this.holds.describe(this.holds.holderOf(hold)));
+    return holders.sort(compareHolders);
   }
 
   /** Decides anew whether a slot counts as in use and whether it is in conflict. */
   evaluate(subnet: SubnetState, space: Space, slot: number): void {
-    const { holds } = this
-    let counted = false
-    let several = false
-    const head = space.firstHold(slot)
-    const claimant = holds.claimantOf(holds.holderOf(head))
+    const { holds } = this;
+    let counted = false;
+    let several = false;
+    const head = space.firstHold(slot);
+    const claimant = holds.claimantOf(holds.holderOf(head));
     for (let hold = head; hold !== none; hold = holds.nextOfSlot(hold)) {
-      const holder = holds.holderOf(hold)
-      counted ||= !holds.isService(holder)
-      several ||= holds.claimantOf(holder) !== claimant
+      const holder = holds.holderOf(hold);
+      counted ||= !holds.isService(holder);
+      several ||= holds.claimantOf(holder) !== claimant;
     }
-    if (space.count(slot, counted) && space.kind !== 'mac') subnet.revision++
-    if ((counted && this.isGateway(subnet, space, slot)) || (several && !this.#isShared(head))) space.conflicted.add(slot)
-    else if (space.conflicted.size > 0) space.conflicted.delete(slot)
+    if (space.count(slot, counted) && space.kind !== 'mac') subnet.revision++;
+    if ((counted && this.isGateway(subnet, space, slot)) || (several && !this.#isShared(head))) space.conflicted.add(slot);
+    else if (space.conflicted.size > 0) space.conflicted.delete(slot);
   }
 
   /** True where a claimant who declares `share` may have a slot beside those who have it now. */
   admits(space: Space, slot: number, claimant: number, share: string | undefined): boolean {
-    const others = this.sharesByClaimant(space.firstHold(slot))
-    others.delete(claimant)
-    return others.size === 0 || (share !== undefined && [...others.values()].every((groups) => groups.has(share)))
+    const others = this.sharesByClaimant(space.firstHold(slot));
+    others.delete(claimant);
+    return others.size === 0 || (share !== undefined && [...others.values()].every((groups) => groups.has(share)));
   }
 
   /** Groups that each claimant of a slot declares, by claimant. */
   sharesByClaimant(head: number): Map<number, Set<string>> {
-    const result = new Map<number, Set<string>>()
+    const result = new Map<number, Set<string>>();
     for (let hold = head; hold !== none; hold = this.holds.nextOfSlot(hold)) {
-      const holder = this.holds.holderOf(hold)
-      const claimant = this.holds.claimantOf(holder)
-      const groups = result.get(claimant) ?? new Set()
-      const share = this.holds.share(holder)
-      if (share !== undefined) groups.add(share)
-      result.set(claimant, groups)
+      const holder = this.holds.holderOf(hold);
+      const claimant = this.holds.claimantOf(holder);
+      const groups = result.get(claimant) ?? new Set();
+      const share = this.holds.share(holder);
+      if (share !== undefined) groups.add(share);
+      result.set(claimant, groups);
     }
-    return result
+    return result;
   }
 
   #isShared(head: number): boolean {
-    const [first, ...others] = this.sharesByClaimant(head).values()
-    return first !== undefined && [...first].some((group) => others.every((groups) => groups.has(group)))
+    const [first, ...others] = this.sharesByClaimant(head).values();
+    return first !== undefined && [...first].some((group) => others.every((groups) => groups.has(group)));
   }
 
   /** True where the gateway has the offset of a slot. */
   isGateway(subnet: SubnetState, space: Space, slot: number): boolean {
-    const offset = space.held.at(slot)
-    if (space.kind === 'mac') return subnet.gatewayMacs.size > 0 && subnet.gatewayMacs.has(Number(offset))
-    return space.zones.all[space.zones.indexOf(offset)]?.standing === 'gateway'
+    const offset = space.held.at(slot);
+    if (space.kind === 'mac') return subnet.gatewayMacs.size > 0 && subnet.gatewayMacs.has(Number(offset));
+    return space.zones.all[space.zones.indexOf(offset)]?.standing === 'gateway';
   }
 
   /** True where a claimant has a hold in the Subnet that is not one of its services. */
   #isIn(subnet: SubnetState, claimant: number): boolean {
-    const { holds } = this
+    const { holds } = this;
     for (let holder = holds.firstHolderOf(claimant); holder !== none; holder = holds.nextHolderOfClaimant(holder)) {
-      if (holds.isService(holder)) continue
+      if (holds.isService(holder)) continue;
       for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
-        if (this.#subnets[holds.spaceOf(hold)] === subnet) return true
+        if (this.#subnets[holds.spaceOf(hold)] === subnet) return true;
       }
     }
-    return false
+    return false;
   }
 
   #redeclare(holder: number, declared: Holder): void {
-    const { holds } = this
-    const before = holds.describe(holder)
-    const subnets = new Set<SubnetState>()
-    for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) subnets.add(this.subnetOf(hold))
+    const { holds } = this;
+    const before = holds.describe(holder);
+    const subnets = new Set<SubnetState>();
+    for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) subnets.add(this.subnetOf(hold));
     const present = (subnet: SubnetState): number => {
-      const names = new Set([before.claimant, declared.claimant])
-      return [...names].filter((name) => holds.findClaimant(name) !== none && this.#isIn(subnet, holds.findClaimant(name))).length
-    }
-    const counts = new Map([...subnets].map((subnet) => [subnet, present(subnet)]))
-    holds.redeclare(holder, declared)
+      const names = new Set([before.claimant, declared.claimant]);
+      return [...names].filter((name) => holds.findClaimant(name) !== none && this.#isIn(subnet, holds.findClaimant(name))).length;
+    };
+    const counts = new Map([...subnets].map((subnet) => [subnet, present(subnet)]));
+    holds.redeclare(holder, declared);
     for (const [subnet, count] of counts) {
-      subnet.claimants += present(subnet) - count
-      subnet.holdersRevision++
+      subnet.claimants += present(subnet) - count;
+      subnet.holdersRevision++;
     }
     for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
-      this.evaluate(this.subnetOf(hold), this.spaceOf(hold), holds.slotOf(hold))
+      this.evaluate(this.subnetOf(hold), this.spaceOf(hold), holds.slotOf(hold));
     }
   }
 }
 
 function compareHolders(a: Holder, b: Holder): number {
-  const rank = (a.rank ?? Number.POSITIVE_INFINITY) - (b.rank ?? Number.POSITIVE_INFINITY)
-  if (rank !== 0 && !Number.isNaN(rank)) return rank
-  return compareTexts(a.claimant, b.claimant) || compareTexts(a.kind, b.kind) || compareTexts(a.key, b.key)
+  const rank = (a.rank ?? Number.POSITIVE_INFINITY) - (b.rank ?? Number.POSITIVE_INFINITY);
+  if (rank !== 0 && !Number.isNaN(rank)) return rank;
+  return compareTexts(a.claimant, b.claimant) || compareTexts(a.kind, b.kind) || compareTexts(a.key, b.key);
 }
 
 function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
+  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,216 +1,327 @@
 /** Any sequence of operations leaves the ledger and the plain oracle equal. */
 
-import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import fc from 'fast-check'
-import { formatAddress, parseAddress } from '../net/address.ts'
-import type { Address } from '../net/address.ts'
-import { macFromNumber } from '../net/mac.ts'
-import type { Mac } from '../net/mac.ts'
-import type { AllocationRequest } from './allocation.ts'
-import type { Holder, HolderKind } from './holder.ts'
-import { Ledger } from './ledger.ts'
-import type { FreedEvent } from './ledger.ts'
-import { Oracle } from './ledger-oracle.ts'
-import { parseSubnetFields } from './subnet-spec.ts'
-import type { SubnetFields, SubnetSpec } from './subnet-spec.ts'
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { formatAddress, parseAddress } from '../net/address.ts';
+import type { Address } from '../net/address.ts';
+import { macFromNumber } from '../net/mac.ts';
+import type { Mac } from '../net/mac.ts';
+import type { AllocationRequest } from './allocation.ts';
+import type { Holder, HolderKind } from './holder.ts';
+import { Ledger } from './ledger.ts';
+import type { FreedEvent } from './ledger.ts';
+import { Oracle } from './ledger-oracle.ts';
+import { parseSubnetFields } from './subnet-spec.ts';
+import type { SubnetFields, SubnetSpec } from './subnet-spec.ts';
 
-const huge = 'fd00::1..fd00::20:0:0:3'
-const macs = [1, 2, 3, 4].map((n) => macFromNumber(0x0a_00_00_00_00_00 + n))
+const huge = 'fd00::1..fd00::20:0:0:3';
+const macs = [1, 2, 3, 4].map((n) => macFromNumber(0x0a_00_00_00_00_00 + n));
 
 /** Small blocks so that they run full, neighbours to widen and narrow into, and one whose free addresses lie beyond 2^53. */
 const cidrs: [string, string][] = [
-  ['10.0.0.0/29', '10.0.0.1'], ['10.0.0.0/28', '10.0.0.1'], ['10.0.0.8/29', '10.0.0.9'], ['10.0.0.4/31', ''], ['10.0.0.5/32', ''], ['fd00::/125', 'fd00::1'],
-  ['fd00::/64', 'fd00::1'], ['fd00::/127', ''], ['10.0.0.0/29,fd00::/125', '10.0.0.1,fd00::1'], ['10.0.0.0/28,fd00::/64', '10.0.0.14,fd00::1'], ['fd00::8/125,10.0.0.8/29', 'fd00::9,10.0.0.6'], ['', ''],
-]
-const excludes = [[], ['10.0.0.3'], ['10.0.0.2..10.0.0.4', '10.0.0.4..10.0.0.6', 'fd00::2'], [huge], ['10.0.0.0..10.0.0.255', 'fd00::4..fd00::ffff'], ['192.168.0.1', 'fd00::']]
+  ['10.0.0.0/29', '10.0.0.1'],
+  ['10.0.0.0/28', '10.0.0.1'],
+  ['10.0.0.8/29', '10.0.0.9'],
+  ['10.0.0.4/31', ''],
+  ['10.0.0.5/32', ''],
+  ['fd00::/125', 'fd00::1'],
+  ['fd00::/64', 'fd00::1'],
+  ['fd00::/127', ''],
+  ['10.0.0.0/29,fd00::/125', '10.0.0.1,fd00::1'],
+  ['10.0.0.0/28,fd00::/64', '10.0.0.14,fd00::1'],
+  ['fd00::8/125,10.0.0.8/29', 'fd00::9,10.0.0.6'],
+  ['', ''],
+];
+const excludes = [
+  [],
+  ['10.0.0.3'],
+  ['10.0.0.2..10.0.0.4', '10.0.0.4..10.0.0.6', 'fd00::2'],
+  [huge],
+  ['10.0.0.0..10.0.0.255', 'fd00::4..fd00::ffff'],
+  ['192.168.0.1', 'fd00::'],
+];
 const pools = [
-  [], [{ name: 'p', ips: ['10.0.0.2', '10.0.0.5..10.0.0.6', 'fd00::3', 'fd00::20:0:0:6..fd00::20:0:0:7'] }],
-  [{ name: 'p', ips: ['10.0.0.4/30'] }, { name: 'q', ips: ['10.0.0.10', 'fd00::2..fd00::5'] }], [{ name: 'q', ips: ['10.0.0.2..10.0.0.3'] }, { name: 'p', ips: ['10.0.0.3', 'fd00::6'] }],
-]
-const spec = fc.record({ cidr: fc.constantFrom(...cidrs), excludeIps: fc.constantFrom(...excludes), pools: fc.constantFrom(...pools), gatewayMacs: fc.constantFrom<Mac[]>([], macs.slice(3)) })
-  .map(({ cidr: [cidrBlock, gateway], ...rest }) => specOf({ cidrBlock, gateway, ...rest }))
+  [],
+  [{ name: 'p', ips: ['10.0.0.2', '10.0.0.5..10.0.0.6', 'fd00::3', 'fd00::20:0:0:6..fd00::20:0:0:7'] }],
+  [
+    { name: 'p', ips: ['10.0.0.4/30'] },
+    { name: 'q', ips: ['10.0.0.10', 'fd00::2..fd00::5'] },
+  ],
+  [
+    { name: 'q', ips: ['10.0.0.2..10.0.0.3'] },
+    { name: 'p', ips: ['10.0.0.3', 'fd00::6'] },
+  ],
+];
+const spec = fc
+  .record({
+    cidr: fc.constantFrom(...cidrs),
+    excludeIps: fc.constantFrom(...excludes),
+    pools: fc.constantFrom(...pools),
+    gatewayMacs: fc.constantFrom<Mac[]>([], macs.slice(3)),
+  })
+  .map(({ cidr: [cidrBlock, gateway], ...rest }) => specOf({ cidrBlock, gateway, ...rest }));
 
 const address = fc.oneof(
-  fc.nat(16).map((n) => addressOf(`10.0.0.${n}`)), fc.nat(9).map((n) => addressOf(`fd00::${n}`)), fc.nat(9).map((n) => addressOf(`fd00::20:0:0:${n}`)), fc.constant(addressOf('fd00::ffff:ffff:ffff:fffe')),
-)
-const holder = fc.record({ kind: fc.constantFrom<HolderKind>('pod', 'ip', 'reservation', 'service'), n: fc.nat(7), claimant: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), share: fc.constantFrom(undefined, undefined, 'vip', 'vm') })
-  .map(({ kind, n, claimant, share }): Holder => ({ kind, key: `k${n}`, claimant, rank: n, ...(share === undefined ? {} : { share }) }))
-const freshHolder = fc.nat(30).map((n): Holder => ({ kind: 'reservation', key: `r${n}`, claimant: `r${n}` }))
-const subnet = fc.constantFrom('s', 's', 's', 't')
-const optional = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(arbitrary, { nil: undefined })
+  fc.nat(16).map((n) => addressOf(`10.0.0.${n}`)),
+  fc.nat(9).map((n) => addressOf(`fd00::${n}`)),
+  fc.nat(9).map((n) => addressOf(`fd00::20:0:0:${n}`)),
+  fc.constant(addressOf('fd00::ffff:ffff:ffff:fffe')),
+);
+const holder = fc
+  .record({
+    kind: fc.constantFrom<HolderKind>('pod', 'ip', 'reservation', 'service'),
+    n: fc.nat(7),
+    claimant: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+    share: fc.constantFrom(undefined, undefined, 'vip', 'vm'),
+  })
+  .map(({ kind, n, claimant, share }): Holder => ({ kind, key: `k${n}`, claimant, rank: n, ...(share === undefined ? {} : { share }) }));
+const freshHolder = fc.nat(30).map((n): Holder => ({ kind: 'reservation', key: `r${n}`, claimant: `r${n}` }));
+const subnet = fc.constantFrom('s', 's', 's', 't');
+const optional = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(arbitrary, { nil: undefined });
 
 type Operation =
   | { op: 'upsert'; subnet: string; spec: SubnetSpec }
   | { op: 'remove'; subnet: string }
   | { op: 'hold'; subnet: string; holder: Holder; addresses: Address[]; mac: Mac | undefined }
   | { op: 'release'; subnet: string | undefined; holder: Holder }
-  | { op: 'allocate'; subnet: string; request: AllocationRequest }
+  | { op: 'allocate'; subnet: string; request: AllocationRequest };
 
-const request = fc.record({
-  holder: fc.oneof(holder, freshHolder, freshHolder),
-  families: fc.option(fc.constantFrom('IPv4' as const, 'IPv6' as const, 'Dual' as const), { nil: undefined, freq: 3 }),
-  named: fc.option(fc.array(address, { maxLength: 2 }), { nil: [], freq: 2 }),
-  pools: fc.constantFrom(undefined, undefined, ['p'], ['q', ''], ['', 'p']),
-  skip: fc.option(fc.array(address, { maxLength: 3 }), { nil: undefined, freq: 4 }),
-  mac: fc.option(fc.constantFrom(...macs), { nil: undefined, freq: 4 }),
-  generate: fc.boolean(),
-}).map(({ holder: who, families, named, pools: from, skip, mac, generate }): AllocationRequest => {
-  const v4 = named.find(({ family }) => family === 4)
-  const v6 = named.find(({ family }) => family === 6)
-  return {
-    holder: who,
-    static: { ...(v4 && { v4 }), ...(v6 && { v6 }) },
-    ...(families && { families }), ...(from && { pools: from }), ...(skip && { skip }), ...(mac && { mac }),
-    ...(generate && { generateMac: (attempt: number) => macFromNumber(0x0a_00_00_00_00_01 + attempt) }),
-  }
-})
+const request = fc
+  .record({
+    holder: fc.oneof(holder, freshHolder, freshHolder),
+    families: fc.option(fc.constantFrom('IPv4' as const, 'IPv6' as const, 'Dual' as const), { nil: undefined, freq: 3 }),
+    named: fc.option(fc.array(address, { maxLength: 2 }), { nil: [], freq: 2 }),
+    pools: fc.constantFrom(undefined, undefined, ['p'], ['q', ''], ['', 'p']),
+    skip: fc.option(fc.array(address, { maxLength: 3 }), { nil: undefined, freq: 4 }),
+    mac: fc.option(fc.constantFrom(...macs), { nil: undefined, freq: 4 }),
+    generate: fc.boolean(),
+  })
+  .map(({ holder: who, families, named, pools: from, skip, mac, generate }): AllocationRequest => {
+    const v4 = named.find(({ family }) => family === 4);
+    const v6 = named.find(({ family }) => family === 6);
+    return {
+      holder: who,
+      static: { ...(v4 && { v4 }), ...(v6 && { v6 }) },
+      ...(families && { families }),
+      ...(from && { pools: from }),
+      ...(skip && { skip }),
+      ...(mac && { mac }),
+      ...(generate && { generateMac: (attempt: number) => macFromNumber(0x0a_00_00_00_00_01 + attempt) }),
+    };
+  });
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ op: fc.constant('upsert' as const), subnet, spec }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('remove' as const), subnet }) },
-  { weight: 16, arbitrary: fc.record({ op: fc.constant('hold' as const), subnet, holder, addresses: fc.array(address, { maxLength: 3 }), mac: optional(fc.constantFrom(...macs)) }) },
-  { weight: 24, arbitrary: fc.record({ op: fc.constant('release' as const), subnet: optional(subnet), holder: fc.oneof(holder, freshHolder) }) },
+  {
+    weight: 16,
+    arbitrary: fc.record({
+      op: fc.constant('hold' as const),
+      subnet,
+      holder,
+      addresses: fc.array(address, { maxLength: 3 }),
+      mac: optional(fc.constantFrom(...macs)),
+    }),
+  },
+  {
+    weight: 24,
+    arbitrary: fc.record({ op: fc.constant('release' as const), subnet: optional(subnet), holder: fc.oneof(holder, freshHolder) }),
+  },
   { weight: 40, arbitrary: fc.record({ op: fc.constant('allocate' as const), subnet, request }) },
-)
+);
 
 /** One small Subnet that is full most of the time, so that who gets which freed address when is all that matters. */
 const churn: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 1, arbitrary: fc.record({ cidrBlock: fc.constantFrom('10.0.0.0/28', '10.0.0.8/29'), excludeIps: fc.constantFrom([], ['10.0.0.3']), named: fc.constantFrom([], [{ name: 'p', ips: ['10.0.0.2', '10.0.0.10'] }]) })
-    .map(({ named, ...rest }): Operation => ({ op: 'upsert', subnet: 's', spec: specOf({ ...rest, gateway: '10.0.0.9', pools: named }) })) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .record({
+        cidrBlock: fc.constantFrom('10.0.0.0/28', '10.0.0.8/29'),
+        excludeIps: fc.constantFrom([], ['10.0.0.3']),
+        named: fc.constantFrom([], [{ name: 'p', ips: ['10.0.0.2', '10.0.0.10'] }]),
+      })
+      .map(({ named, ...rest }): Operation => ({
+        op: 'upsert',
+        subnet: 's',
+        spec: specOf({ ...rest, gateway: '10.0.0.9', pools: named }),
+      })),
+  },
   { weight: 10, arbitrary: freshHolder.map((who): Operation => ({ op: 'release', subnet: 's', holder: who })) },
-  { weight: 12, arbitrary: freshHolder.map((who): Operation => ({ op: 'allocate', subnet: 's', request: { holder: who, pools: ['', 'p'] } })) },
-  { weight: 6, arbitrary: fc.tuple(freshHolder, fc.integer({ min: 2, max: 14 })).map(([who, n]): Operation => ({ op: 'allocate', subnet: 's', request: { holder: who, static: { v4: addressOf(`10.0.0.${n}`) } } })) },
-)
+  {
+    weight: 12,
+    arbitrary: freshHolder.map((who): Operation => ({ op: 'allocate', subnet: 's', request: { holder: who, pools: ['', 'p'] } })),
+  },
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(freshHolder, fc.integer({ min: 2, max: 14 }))
+      .map(([who, n]): Operation => ({ op: 'allocate', subnet: 's', request: { holder: who, static: { v4: addressOf(`10.0.0.${n}`) } } })),
+  },
+);
 
 class Pair {
-  readonly ledger: Ledger
-  readonly oracle: Oracle
-  freed: FreedEvent[] = []
+  readonly ledger: Ledger;
+  readonly oracle: Oracle;
+  freed: FreedEvent[] = [];
 
   constructor(rememberFreed: number) {
-    this.ledger = new Ledger({ rememberFreed, onFreed: (event) => this.freed.push(event) })
-    this.oracle = new Oracle(rememberFreed)
+    this.ledger = new Ledger({ rememberFreed, onFreed: (event) => this.freed.push(event) });
+    this.oracle = new Oracle(rememberFreed);
   }
 
   perform(operation: Operation): void {
-    const { ledger, oracle } = this
-    this.freed = []
+    const { ledger, oracle } = this;
+    this.freed = [];
     switch (operation.op) {
       case 'upsert':
-        ledger.upsertSubnet(operation.subnet, operation.spec)
-        return oracle.upsert(operation.subnet, operation.spec)
+        ledger.upsertSubnet(operation.subnet, operation.spec);
+        return oracle.upsert(operation.subnet, operation.spec);
       case 'remove':
-        ledger.removeSubnet(operation.subnet)
-        return oracle.remove(operation.subnet)
+        ledger.removeSubnet(operation.subnet);
+        return oracle.remove(operation.subnet);
       case 'hold':
-        ledger.hold(operation.subnet, operation.holder, { addresses: operation.addresses, ...(operation.mac && { mac: operation.mac }) })
-        return oracle.hold(operation.subnet, operation.holder, operation.addresses, operation.mac)
+        ledger.hold(operation.subnet, operation.holder, { addresses: operation.addresses, ...(operation.mac && { mac: operation.mac }) });
+        return oracle.hold(operation.subnet, operation.holder, operation.addresses, operation.mac);
       case 'release':
-        assert.equal(ledger.release(operation.holder.kind, operation.holder.key, operation.subnet), oracle.release(operation.holder, operation.subnet))
-        return
+        assert.equal(
+          ledger.release(operation.holder.kind, operation.holder.key, operation.subnet),
+          oracle.release(operation.holder, operation.subnet),
+        );
+        return;
       case 'allocate': {
-        const result = ledger.allocate(operation.subnet, operation.request)
-        const text = (one: Address | undefined): string => (one === undefined ? '' : formatAddress(one))
-        const answer = result.ok ? { ok: true, v4: text(result.v4), v6: text(result.v6), mac: result.mac ?? '' } : { ok: false, code: result.code }
-        assert.deepEqual(answer, oracle.allocate(operation.subnet, operation.request))
+        const result = ledger.allocate(operation.subnet, operation.request);
+        const text = (one: Address | undefined): string => (one === undefined ? '' : formatAddress(one));
+        const answer = result.ok
+          ? { ok: true, v4: text(result.v4), v6: text(result.v6), mac: result.mac ?? '' }
+          : { ok: false, code: result.code };
+        assert.deepEqual(answer, oracle.allocate(operation.subnet, operation.request));
       }
     }
   }
 
   /** Performs an operation and checks that what became free by it was announced, and that a change of usage moved the revision. */
   performWatched(operation: Operation): void {
-    const before = [4, 6].flatMap((family) => ['s', 't'].map((name) => [name, family as 4 | 6, this.oracle.available(name, family as 4 | 6)] as const))
-    const shown = new Map(['s', 't'].map((name) => [name, { text: JSON.stringify(this.usageOf(name)), revision: this.ledger.revision(name) }]))
-    this.perform(operation)
+    const before = [4, 6].flatMap((family) =>
+      ['s', 't'].map((name) => [name, family as 4 | 6, this.oracle.available(name, family as 4 | 6)] as const),
+    );
+    const shown = new Map(
+      ['s', 't'].map((name) => [name, { text: JSON.stringify(this.usageOf(name)), revision: this.ledger.revision(name) }]),
+    );
+    this.perform(operation);
     for (const [name, old] of shown) {
-      if (this.ledger.revision(name) === old.revision) assert.equal(JSON.stringify(this.usageOf(name)), old.text, 'usage changed under one revision')
+      if (this.ledger.revision(name) === old.revision)
+        assert.equal(JSON.stringify(this.usageOf(name)), old.text, 'usage changed under one revision');
     }
-    if (operation.op === 'upsert' || operation.op === 'remove') return
+    if (operation.op === 'upsert' || operation.op === 'remove') return;
     for (const [name, family, available] of before) {
-      const fresh = this.oracle.available(name, family).subtract(available).count
-      const announced = this.freed.filter((event) => event.subnet === name && event.family === family)
-      assert.equal(announced.reduce((sum, { count }) => sum + count, 0), Number(fresh), `freed in ${name}`)
+      const fresh = this.oracle.available(name, family).subtract(available).count;
+      const announced = this.freed.filter((event) => event.subnet === name && event.family === family);
+      assert.equal(
+        announced.reduce((sum, { count }) => sum + count, 0),
+        Number(fresh),
+        `freed in ${name}`,
+      );
     }
   }
 
   usageOf(name: string): unknown[] {
     return ([4, 6] as const).map((family) => {
-      const counts = this.oracle.usage(name, family)
-      return counts === undefined ? undefined : { ...counts, available: String(counts.available), using: String(counts.using) }
-    })
+      const counts = this.oracle.usage(name, family);
+      return counts === undefined ? undefined : { ...counts, available: String(counts.available), using: String(counts.using) };
+    });
   }
 
   compare(): void {
     for (const name of ['s', 't']) {
-      const { ledger, oracle } = this
-      const usage = ledger.usage(name)
-      assert.deepEqual({ v4: usage?.v4, v6: usage?.v6 }, { v4: oracle.usage(name, 4), v6: oracle.usage(name, 6) })
+      const { ledger, oracle } = this;
+      const usage = ledger.usage(name);
+      assert.deepEqual({ v4: usage?.v4, v6: usage?.v6 }, { v4: oracle.usage(name, 4), v6: oracle.usage(name, 6) });
       for (const [pool, families] of usage?.pools ?? []) {
         for (const family of [4, 6] as const) {
-          const none = { available: 0n, using: 0n, availableRange: '', usingRange: '' }
-          assert.deepEqual(families[family === 4 ? 'v4' : 'v6'] ?? none, oracle.usage(name, family, pool) ?? none, `pool ${pool}`)
+          const none = { available: 0n, using: 0n, availableRange: '', usingRange: '' };
+          assert.deepEqual(families[family === 4 ? 'v4' : 'v6'] ?? none, oracle.usage(name, family, pool) ?? none, `pool ${pool}`);
         }
       }
-      const conflicts = ledger.conflicts(name)
-      const items = conflicts.map(({ subject }): string => (subject.kind === 'mac' ? subject.mac : formatAddress(subject.address)))
-      assert.deepEqual(items.toSorted(asText), oracle.conflicts(name))
-      assert.equal(ledger.hasConflicts(name), conflicts.length > 0)
-      for (const { holders } of conflicts) assert.deepEqual(holders, holders.toSorted((a, b) => (a.rank ?? 1e9) - (b.rank ?? 1e9)))
-      const occupants = ledger.holdersIn(name, 100)
-      assert.deepEqual(occupants.first.map(({ claimant }) => claimant).toSorted(asText), oracle.claimants(name))
-      assert.equal(occupants.count, oracle.claimants(name).length)
+      const conflicts = ledger.conflicts(name);
+      const items = conflicts.map(({ subject }): string => (subject.kind === 'mac' ? subject.mac : formatAddress(subject.address)));
+      assert.deepEqual(items.toSorted(asText), oracle.conflicts(name));
+      assert.equal(ledger.hasConflicts(name), conflicts.length > 0);
+      for (const { holders } of conflicts)
+        assert.deepEqual(
+          holders,
+          holders.toSorted((a, b) => (a.rank ?? 1e9) - (b.rank ?? 1e9)),
+        );
+      const occupants = ledger.holdersIn(name, 100);
+      assert.deepEqual(occupants.first.map(({ claimant }) => claimant).toSorted(asText), oracle.claimants(name));
+      assert.equal(occupants.count, oracle.claimants(name).length);
     }
   }
 }
 
 test('equal to the oracle after each operation', () => {
-  fc.assert(fc.property(spec, spec, fc.array(operation, { maxLength: 40, size: 'max' }), fc.constantFrom(2, 1_000), (first, second, operations, remember) => {
-    const pair = new Pair(remember)
-    pair.perform({ op: 'upsert', subnet: 's', spec: first })
-    pair.perform({ op: 'upsert', subnet: 't', spec: second })
-    for (const each of operations) {
-      pair.performWatched(each)
-      pair.compare()
-    }
-  }), { numRuns: 300 })
-})
+  fc.assert(
+    fc.property(
+      spec,
+      spec,
+      fc.array(operation, { maxLength: 40, size: 'max' }),
+      fc.constantFrom(2, 1_000),
+      (first, second, operations, remember) => {
+        const pair = new Pair(remember);
+        pair.perform({ op: 'upsert', subnet: 's', spec: first });
+        pair.perform({ op: 'upsert', subnet: 't', spec: second });
+        for (const each of operations) {
+          pair.performWatched(each);
+          pair.compare();
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
 
 test('freed addresses come back in the order of the oracle', () => {
-  fc.assert(fc.property(fc.array(churn, { minLength: 50, maxLength: 400, size: 'max' }), fc.constantFrom(3, 1_000), (operations, remember) => {
-    const pair = new Pair(remember)
-    pair.perform({ op: 'upsert', subnet: 's', spec: specOf({ cidrBlock: '10.0.0.0/28', gateway: '10.0.0.1', excludeIps: [] }) })
-    for (const each of operations) pair.perform(each)
-    pair.compare()
-  }), { numRuns: 100 })
-})
+  fc.assert(
+    fc.property(fc.array(churn, { minLength: 50, maxLength: 400, size: 'max' }), fc.constantFrom(3, 1_000), (operations, remember) => {
+      const pair = new Pair(remember);
+      pair.perform({ op: 'upsert', subnet: 's', spec: specOf({ cidrBlock: '10.0.0.0/28', gateway: '10.0.0.1', excludeIps: [] }) });
+      for (const each of operations) pair.perform(each);
+      pair.compare();
+    }),
+    { numRuns: 100 },
+  );
+});
 
 test('equal to the oracle through 10,000 operations', () => {
-  const seed = Math.trunc(Math.random() * 0x7fff_ffff)
-  const pair = new Pair(1_000)
-  pair.perform({ op: 'upsert', subnet: 's', spec: specOf({ cidrBlock: '10.0.0.0/28,fd00::/125', gateway: '10.0.0.1,fd00::1', excludeIps: [] }) })
+  const seed = Math.trunc(Math.random() * 0x7fff_ffff);
+  const pair = new Pair(1_000);
+  pair.perform({
+    op: 'upsert',
+    subnet: 's',
+    spec: specOf({ cidrBlock: '10.0.0.0/28,fd00::/125', gateway: '10.0.0.1,fd00::1', excludeIps: [] }),
+  });
   for (const [index, each] of fc.sample(operation, { numRuns: 10_000, seed }).entries()) {
     try {
-      pair.perform(each)
-      if (index % 50 === 0 || index === 9_999) pair.compare()
+      pair.perform(each);
+      if (index % 50 === 0 || index === 9_999) pair.compare();
     } catch (cause) {
-      throw new Error(`differs at operation ${index} of seed ${seed}`, { cause })
+      throw new Error(`differs at operation ${index} of seed ${seed}`, { cause });
     }
   }
-})
+});
 
 function specOf(fields: SubnetFields): SubnetSpec {
-  const parsed = parseSubnetFields(fields)
-  assert.ok(parsed.ok)
-  return parsed.spec
+  const parsed = parseSubnetFields(fields);
+  assert.ok(parsed.ok);
+  return parsed.spec;
 }
 
 function addressOf(text: string): Address {
-  const parsed = parseAddress(text)
-  assert.ok(parsed)
-  return parsed
+  const parsed = parseAddress(text);
+  assert.ok(parsed);
+  return parsed;
 }
 
 function asText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
+  return a < b ? -1 : a > b ? 1 : 0;
 }

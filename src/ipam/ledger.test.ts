@@ -1,263 +1,320 @@
 /** What the ledger promises, one example each; any sequence is tried in ledger.property.test.ts. */
 
-import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import { formatAddress, parseAddress } from '../net/address.ts'
-import type { Address } from '../net/address.ts'
-import { macFromBytes, parseMac } from '../net/mac.ts'
-import type { Mac } from '../net/mac.ts'
-import type { Allocation, AllocationRequest } from './allocation.ts'
-import type { Holder } from './holder.ts'
-import { Ledger } from './ledger.ts'
-import type { FreedEvent } from './ledger.ts'
-import { parseSubnetFields } from './subnet-spec.ts'
-import type { SubnetFields } from './subnet-spec.ts'
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { formatAddress, parseAddress } from '../net/address.ts';
+import type { Address } from '../net/address.ts';
+import { macFromBytes, parseMac } from '../net/mac.ts';
+import type { Mac } from '../net/mac.ts';
+import type { Allocation, AllocationRequest } from './allocation.ts';
+import type { Holder } from './holder.ts';
+import { Ledger } from './ledger.ts';
+import type { FreedEvent } from './ledger.ts';
+import { parseSubnetFields } from './subnet-spec.ts';
+import type { SubnetFields } from './subnet-spec.ts';
 
-const v4 = { cidrBlock: '10.16.0.0/29', gateway: '10.16.0.1', excludeIps: [] }
-const dual = { cidrBlock: '10.16.0.0/29,fd00:10:16::/64', gateway: '10.16.0.1,fd00:10:16::1', excludeIps: [] }
+const v4 = { cidrBlock: '10.16.0.0/29', gateway: '10.16.0.1', excludeIps: [] };
+const dual = { cidrBlock: '10.16.0.0/29,fd00:10:16::/64', gateway: '10.16.0.1,fd00:10:16::1', excludeIps: [] };
 
 describe('giving addresses', () => {
   test('ascending, never the gateway nor an excluded address, until none is left', () => {
-    const { ledger } = ledgerOf({ ...v4, excludeIps: ['10.16.0.3..10.16.0.4'] })
-    assert.deepEqual(['a', 'b', 'c', 'd'].map((name) => give(ledger, name)), ['10.16.0.2', '10.16.0.5', '10.16.0.6', 'NoAvailableAddress'])
-    assert.deepEqual(ledger.counts('s', 4), { available: 0n, using: 3n })
-  })
+    const { ledger } = ledgerOf({ ...v4, excludeIps: ['10.16.0.3..10.16.0.4'] });
+    assert.deepEqual(
+      ['a', 'b', 'c', 'd'].map((name) => give(ledger, name)),
+      ['10.16.0.2', '10.16.0.5', '10.16.0.6', 'NoAvailableAddress'],
+    );
+    assert.deepEqual(ledger.counts('s', 4), { available: 0n, using: 3n });
+  });
 
   test('the same claimant asks again and gets the same, by whichever holder', () => {
-    const { ledger } = ledgerOf(dual)
-    assert.equal(give(ledger, 'a'), '10.16.0.2,fd00:10:16::2')
-    assert.equal(give(ledger, 'a'), '10.16.0.2,fd00:10:16::2')
-    assert.equal(text(ledger.allocate('s', { holder: { kind: 'ip', key: 'uid', claimant: 'a' } })), '10.16.0.2,fd00:10:16::2')
-    assert.equal(ledger.counts('s', 4)?.using, 1n)
-    ledger.release('reservation', 'a')
-    assert.equal(ledger.counts('s', 4)?.using, 1n, 'the IP object still holds it')
-    assert.equal(ledger.occupant('s', 'a')?.holders.length, 1)
-  })
+    const { ledger } = ledgerOf(dual);
+    assert.equal(give(ledger, 'a'), '10.16.0.2,fd00:10:16::2');
+    assert.equal(give(ledger, 'a'), '10.16.0.2,fd00:10:16::2');
+    assert.equal(text(ledger.allocate('s', { holder: { kind: 'ip', key: 'uid', claimant: 'a' } })), '10.16.0.2,fd00:10:16::2');
+    assert.equal(ledger.counts('s', 4)?.using, 1n);
+    ledger.release('reservation', 'a');
+    assert.equal(ledger.counts('s', 4)?.using, 1n, 'the IP object still holds it');
+    assert.equal(ledger.occupant('s', 'a')?.holders.length, 1);
+  });
 
   test('freed addresses come back last, longest unused first', () => {
-    const { ledger } = ledgerOf(v4)
-    for (const name of ['a', 'b', 'c']) give(ledger, name)
-    for (const name of ['c', 'a', 'b']) ledger.release('reservation', name)
-    assert.deepEqual(['d', 'e', 'f', 'g', 'h'].map((name) => give(ledger, name)), ['10.16.0.5', '10.16.0.6', '10.16.0.4', '10.16.0.2', '10.16.0.3'])
-  })
+    const { ledger } = ledgerOf(v4);
+    for (const name of ['a', 'b', 'c']) give(ledger, name);
+    for (const name of ['c', 'a', 'b']) ledger.release('reservation', name);
+    assert.deepEqual(
+      ['d', 'e', 'f', 'g', 'h'].map((name) => give(ledger, name)),
+      ['10.16.0.5', '10.16.0.6', '10.16.0.4', '10.16.0.2', '10.16.0.3'],
+    );
+  });
 
   test('a Subnet with more freed addresses than it remembers takes the longest unused before a new one', () => {
-    const { ledger } = ledgerOf(v4, { rememberFreed: 1 })
-    for (const name of ['a', 'b']) give(ledger, name)
-    for (const name of ['a', 'b']) ledger.release('reservation', name)
-    assert.deepEqual(['c', 'd'].map((name) => give(ledger, name)), ['10.16.0.2', '10.16.0.4'])
-  })
+    const { ledger } = ledgerOf(v4, { rememberFreed: 1 });
+    for (const name of ['a', 'b']) give(ledger, name);
+    for (const name of ['a', 'b']) ledger.release('reservation', name);
+    assert.deepEqual(
+      ['c', 'd'].map((name) => give(ledger, name)),
+      ['10.16.0.2', '10.16.0.4'],
+    );
+  });
 
   test('by name: an excluded one yes, the gateway no, the network address no, a taken one no', () => {
-    const { ledger } = ledgerOf({ ...v4, excludeIps: ['10.16.0.5'] })
-    assert.equal(give(ledger, 'a', { static: { v4: at('10.16.0.5') } }), '10.16.0.5')
-    assert.equal(give(ledger, 'b', { static: { v4: at('10.16.0.1') } }), 'AddressConflict')
-    assert.equal(give(ledger, 'b', { static: { v4: at('10.16.0.0') } }), 'AddressOutOfRange')
-    assert.equal(give(ledger, 'b', { static: { v6: at('fd00::5') } }), 'AddressOutOfRange')
-    const refused = ledger.allocate('s', { holder: reservation('b'), static: { v4: at('10.16.0.5') } })
-    assert.ok(!refused.ok)
-    assert.equal(refused.message, 'the address 10.16.0.5 in Subnet "s" is held by a')
-    assert.deepEqual(refused.holders, [reservation('a')])
-    assert.deepEqual(ledger.counts('s', 4), { available: 4n, using: 0n }, 'an excluded address in use is not counted')
-  })
+    const { ledger } = ledgerOf({ ...v4, excludeIps: ['10.16.0.5'] });
+    assert.equal(give(ledger, 'a', { static: { v4: at('10.16.0.5') } }), '10.16.0.5');
+    assert.equal(give(ledger, 'b', { static: { v4: at('10.16.0.1') } }), 'AddressConflict');
+    assert.equal(give(ledger, 'b', { static: { v4: at('10.16.0.0') } }), 'AddressOutOfRange');
+    assert.equal(give(ledger, 'b', { static: { v6: at('fd00::5') } }), 'AddressOutOfRange');
+    const refused = ledger.allocate('s', { holder: reservation('b'), static: { v4: at('10.16.0.5') } });
+    assert.ok(!refused.ok);
+    assert.equal(refused.message, 'the address 10.16.0.5 in Subnet "s" is held by a');
+    assert.deepEqual(refused.holders, [reservation('a')]);
+    assert.deepEqual(ledger.counts('s', 4), { available: 4n, using: 0n }, 'an excluded address in use is not counted');
+  });
 
   test('another address by name is taken before the old one is let go', () => {
-    const { ledger } = ledgerOf(v4)
-    give(ledger, 'a')
-    give(ledger, 'b')
-    assert.equal(give(ledger, 'a', { static: { v4: at('10.16.0.3') } }), 'AddressConflict')
-    assert.deepEqual(ledger.bindings('reservation', 'a').get('s')?.addresses, [at('10.16.0.2')], 'refused, and nothing lost')
-    assert.equal(give(ledger, 'a', { static: { v4: at('10.16.0.6') } }), '10.16.0.6')
-    assert.deepEqual(ledger.holdersOf('s', at('10.16.0.2')), [])
-  })
+    const { ledger } = ledgerOf(v4);
+    give(ledger, 'a');
+    give(ledger, 'b');
+    assert.equal(give(ledger, 'a', { static: { v4: at('10.16.0.3') } }), 'AddressConflict');
+    assert.deepEqual(ledger.bindings('reservation', 'a').get('s')?.addresses, [at('10.16.0.2')], 'refused, and nothing lost');
+    assert.equal(give(ledger, 'a', { static: { v4: at('10.16.0.6') } }), '10.16.0.6');
+    assert.deepEqual(ledger.holdersOf('s', at('10.16.0.2')), []);
+  });
 
   test('nothing is half taken', () => {
-    const { ledger } = ledgerOf({ cidrBlock: '10.16.0.0/29,fd00::/126', gateway: '10.16.0.1,fd00::1', excludeIps: [] })
-    give(ledger, 'a')
-    const before = ledger.revision('s')
-    assert.equal(give(ledger, 'b'), 'NoAvailableAddress')
-    assert.equal(ledger.revision('s'), before)
-    assert.equal(give(ledger, 'b', { families: 'IPv4', mac: macOf('0a:00:00:00:00:01') }), '10.16.0.3')
-    assert.equal(give(ledger, 'c', { families: 'IPv4', mac: macOf('0a:00:00:00:00:01') }), 'AddressConflict')
-    assert.deepEqual(ledger.counts('s', 4), { available: 3n, using: 2n })
-  })
+    const { ledger } = ledgerOf({ cidrBlock: '10.16.0.0/29,fd00::/126', gateway: '10.16.0.1,fd00::1', excludeIps: [] });
+    give(ledger, 'a');
+    const before = ledger.revision('s');
+    assert.equal(give(ledger, 'b'), 'NoAvailableAddress');
+    assert.equal(ledger.revision('s'), before);
+    assert.equal(give(ledger, 'b', { families: 'IPv4', mac: macOf('0a:00:00:00:00:01') }), '10.16.0.3');
+    assert.equal(give(ledger, 'c', { families: 'IPv4', mac: macOf('0a:00:00:00:00:01') }), 'AddressConflict');
+    assert.deepEqual(ledger.counts('s', 4), { available: 3n, using: 2n });
+  });
 
   test('families', () => {
-    const { ledger } = ledgerOf(dual)
-    assert.equal(give(ledger, 'a', { families: 'IPv6' }), 'fd00:10:16::2')
-    assert.equal(give(ledger, 'b', { static: { v6: at('fd00:10:16::f') } }), '10.16.0.2,fd00:10:16::f', 'the other family is chosen')
-    assert.equal(give(ledger, 'c', { families: 'IPv4', static: { v6: at('fd00:10:16::e') } }), 'InvalidIPFamily')
-    assert.equal(give(ledgerOf(v4).ledger, 'a', { families: 'IPv6' }), 'InvalidIPFamily')
-    assert.equal(give(new Ledger(), 'a'), 'NoSubnet')
-  })
+    const { ledger } = ledgerOf(dual);
+    assert.equal(give(ledger, 'a', { families: 'IPv6' }), 'fd00:10:16::2');
+    assert.equal(give(ledger, 'b', { static: { v6: at('fd00:10:16::f') } }), '10.16.0.2,fd00:10:16::f', 'the other family is chosen');
+    assert.equal(give(ledger, 'c', { families: 'IPv4', static: { v6: at('fd00:10:16::e') } }), 'InvalidIPFamily');
+    assert.equal(give(ledgerOf(v4).ledger, 'a', { families: 'IPv6' }), 'InvalidIPFamily');
+    assert.equal(give(new Ledger(), 'a'), 'NoSubnet');
+  });
 
   test('an IPv6 Subnet whose first 2^53 addresses are excluded', () => {
-    const { ledger } = ledgerOf({ cidrBlock: 'fd00::/64', gateway: 'fd00::1', excludeIps: ['fd00::1..fd00::20:0:0:ff'] })
-    assert.deepEqual(['a', 'b'].map((name) => give(ledger, name)), ['fd00::20:0:0:100', 'fd00::20:0:0:101'])
+    const { ledger } = ledgerOf({ cidrBlock: 'fd00::/64', gateway: 'fd00::1', excludeIps: ['fd00::1..fd00::20:0:0:ff'] });
+    assert.deepEqual(
+      ['a', 'b'].map((name) => give(ledger, name)),
+      ['fd00::20:0:0:100', 'fd00::20:0:0:101'],
+    );
     assert.deepEqual(ledger.usage('s')?.v6, {
       available: (1n << 64n) - 2n - (1n << 53n) - 255n - 2n,
       using: 2n,
       availableRange: 'fd00::20:0:0:102-fd00::ffff:ffff:ffff:fffe',
       usingRange: 'fd00::20:0:0:100-fd00::20:0:0:101',
-    })
-  })
-})
+    });
+  });
+});
 
 describe('pools', () => {
-  const fields = { ...v4, pools: [{ name: 'p', ips: ['10.16.0.2..10.16.0.3'] }, { name: 'late', ips: ['10.16.0.3', '10.16.0.6'] }] }
+  const fields = {
+    ...v4,
+    pools: [
+      { name: 'p', ips: ['10.16.0.2..10.16.0.3'] },
+      { name: 'late', ips: ['10.16.0.3', '10.16.0.6'] },
+    ],
+  };
 
   test('their addresses go only to who names the pool; one that overlaps an earlier one is not in effect', () => {
-    const { ledger, refused } = ledgerOf(fields)
-    assert.deepEqual(refused, [{ name: 'late', overlaps: 'p' }])
-    assert.equal(give(ledger, 'a'), '10.16.0.4')
-    assert.equal(give(ledger, 'b', { pools: ['p'] }), '10.16.0.2')
-    assert.equal(give(ledger, 'c', { static: { v4: at('10.16.0.3') } }), '10.16.0.3')
-    assert.equal(give(ledger, 'd', { pools: ['p'] }), 'NoAvailableAddress')
-    assert.equal(give(ledger, 'd', { pools: ['p', ''] }), '10.16.0.5')
-    const missing = ledger.allocate('s', { holder: reservation('e'), pools: ['late'] })
-    assert.equal(missing.ok ? '' : missing.message, 'no free IPv4 address in IPPool "late" of Subnet "s" (not in effect there: "late")')
-    assert.deepEqual(ledger.usage('s')?.pools.get('p')?.v4, { available: 0n, using: 2n, availableRange: '', usingRange: '10.16.0.2-10.16.0.3' })
-    assert.deepEqual(ledger.usage('s')?.v4, { available: 1n, using: 4n, availableRange: '10.16.0.6', usingRange: '10.16.0.2-10.16.0.5' })
-  })
-})
+    const { ledger, refused } = ledgerOf(fields);
+    assert.deepEqual(refused, [{ name: 'late', overlaps: 'p' }]);
+    assert.equal(give(ledger, 'a'), '10.16.0.4');
+    assert.equal(give(ledger, 'b', { pools: ['p'] }), '10.16.0.2');
+    assert.equal(give(ledger, 'c', { static: { v4: at('10.16.0.3') } }), '10.16.0.3');
+    assert.equal(give(ledger, 'd', { pools: ['p'] }), 'NoAvailableAddress');
+    assert.equal(give(ledger, 'd', { pools: ['p', ''] }), '10.16.0.5');
+    const missing = ledger.allocate('s', { holder: reservation('e'), pools: ['late'] });
+    assert.equal(missing.ok ? '' : missing.message, 'no free IPv4 address in IPPool "late" of Subnet "s" (not in effect there: "late")');
+    assert.deepEqual(ledger.usage('s')?.pools.get('p')?.v4, {
+      available: 0n,
+      using: 2n,
+      availableRange: '',
+      usingRange: '10.16.0.2-10.16.0.3',
+    });
+    assert.deepEqual(ledger.usage('s')?.v4, { available: 1n, using: 4n, availableRange: '10.16.0.6', usingRange: '10.16.0.2-10.16.0.5' });
+  });
+});
 
 describe('facts', () => {
   test('two claimants on one address are a conflict, first by rank; sharing is declared by both', () => {
-    const { ledger } = ledgerOf(v4)
-    const address = at('10.16.0.4')
-    ledger.hold('s', { kind: 'ip', key: '2', claimant: 'b', rank: 20 }, { addresses: [address] })
-    ledger.hold('s', { kind: 'ip', key: '1', claimant: 'a', rank: 10 }, { addresses: [address] })
-    assert.deepEqual(ledger.conflicts('s').map(({ subject, gateway, holders }) => [subject, gateway, holders.map(({ claimant }) => claimant)]), [[{ kind: 'address', address }, false, ['a', 'b']]])
-    ledger.hold('s', { kind: 'ip', key: '1', claimant: 'a', rank: 10, share: 'vm' }, { addresses: [address] })
-    assert.equal(ledger.hasConflicts('s'), true)
-    ledger.hold('s', { kind: 'ip', key: '2', claimant: 'b', rank: 20, share: 'vm' }, { addresses: [address] })
-    assert.deepEqual(ledger.conflicts('s'), [])
-    assert.deepEqual(ledger.counts('s', 4)?.using, 1n)
-    const third: Holder = { kind: 'reservation', key: '3', claimant: 'c' }
-    assert.equal(text(ledger.allocate('s', { holder: third, static: { v4: address } })), 'AddressConflict')
-    assert.equal(text(ledger.allocate('s', { holder: { ...third, share: 'vm' }, static: { v4: address } })), '10.16.0.4')
-  })
+    const { ledger } = ledgerOf(v4);
+    const address = at('10.16.0.4');
+    ledger.hold('s', { kind: 'ip', key: '2', claimant: 'b', rank: 20 }, { addresses: [address] });
+    ledger.hold('s', { kind: 'ip', key: '1', claimant: 'a', rank: 10 }, { addresses: [address] });
+    assert.deepEqual(
+      ledger.conflicts('s').map(({ subject, gateway, holders }) => [subject, gateway, holders.map(({ claimant }) => claimant)]),
+      [[{ kind: 'address', address }, false, ['a', 'b']]],
+    );
+    ledger.hold('s', { kind: 'ip', key: '1', claimant: 'a', rank: 10, share: 'vm' }, { addresses: [address] });
+    assert.equal(ledger.hasConflicts('s'), true);
+    ledger.hold('s', { kind: 'ip', key: '2', claimant: 'b', rank: 20, share: 'vm' }, { addresses: [address] });
+    assert.deepEqual(ledger.conflicts('s'), []);
+    assert.deepEqual(ledger.counts('s', 4)?.using, 1n);
+    const third: Holder = { kind: 'reservation', key: '3', claimant: 'c' };
+    assert.equal(text(ledger.allocate('s', { holder: third, static: { v4: address } })), 'AddressConflict');
+    assert.equal(text(ledger.allocate('s', { holder: { ...third, share: 'vm' }, static: { v4: address } })), '10.16.0.4');
+  });
 
   test('the gateway held by a pod, and one MAC twice', () => {
-    const { ledger } = ledgerOf(v4)
-    const mac = macOf('0a:00:00:00:00:01')
-    ledger.hold('s', { kind: 'ip', key: '1', claimant: 'a' }, { addresses: [at('10.16.0.1')], mac })
-    ledger.hold('s', { kind: 'ip', key: '2', claimant: 'b' }, { addresses: [at('10.16.0.2')], mac })
-    assert.deepEqual(ledger.conflicts('s').map(({ subject, gateway }) => [subject.kind, gateway]), [['address', true], ['mac', false]])
-    assert.deepEqual(ledger.holdersOfMac('s', mac).map(({ claimant }) => claimant), ['a', 'b'])
-  })
+    const { ledger } = ledgerOf(v4);
+    const mac = macOf('0a:00:00:00:00:01');
+    ledger.hold('s', { kind: 'ip', key: '1', claimant: 'a' }, { addresses: [at('10.16.0.1')], mac });
+    ledger.hold('s', { kind: 'ip', key: '2', claimant: 'b' }, { addresses: [at('10.16.0.2')], mac });
+    assert.deepEqual(
+      ledger.conflicts('s').map(({ subject, gateway }) => [subject.kind, gateway]),
+      [
+        ['address', true],
+        ['mac', false],
+      ],
+    );
+    assert.deepEqual(
+      ledger.holdersOfMac('s', mac).map(({ claimant }) => claimant),
+      ['a', 'b'],
+    );
+  });
 
   test('may come before the Subnet and stay after it', () => {
-    const { ledger } = ledgerOf(undefined)
-    ledger.hold('s', { kind: 'ip', key: '1', claimant: 'a' }, { addresses: [at('10.16.0.2'), at('fd00:10:16::2')] })
-    assert.deepEqual(ledger.holdersIn('s', 10).count, 1)
-    upsert(ledger, dual)
-    assert.equal(give(ledger, 'b'), '10.16.0.3,fd00:10:16::3')
-    ledger.removeSubnet('s')
-    assert.equal(ledger.usage('s'), undefined)
-    assert.deepEqual(ledger.holdersIn('s', 1).count, 2)
-    for (const [kind, key] of [['ip', '1'], ['reservation', 'b']] as const) assert.equal(ledger.release(kind, key), true)
-    assert.equal(ledger.release('ip', '1'), false)
-    assert.equal(ledger.revision('s'), 0, 'nothing is known of it any more')
-  })
+    const { ledger } = ledgerOf(undefined);
+    ledger.hold('s', { kind: 'ip', key: '1', claimant: 'a' }, { addresses: [at('10.16.0.2'), at('fd00:10:16::2')] });
+    assert.deepEqual(ledger.holdersIn('s', 10).count, 1);
+    upsert(ledger, dual);
+    assert.equal(give(ledger, 'b'), '10.16.0.3,fd00:10:16::3');
+    ledger.removeSubnet('s');
+    assert.equal(ledger.usage('s'), undefined);
+    assert.deepEqual(ledger.holdersIn('s', 1).count, 2);
+    for (const [kind, key] of [
+      ['ip', '1'],
+      ['reservation', 'b'],
+    ] as const)
+      assert.equal(ledger.release(kind, key), true);
+    assert.equal(ledger.release('ip', '1'), false);
+    assert.equal(ledger.revision('s'), 0, 'nothing is known of it any more');
+  });
 
   test('a Subnet made narrower keeps its holders, and made wider again counts them', () => {
-    const { ledger } = ledgerOf({ ...v4, cidrBlock: '10.16.0.0/24' })
-    give(ledger, 'a', { static: { v4: at('10.16.0.200') } })
-    upsert(ledger, { ...v4, cidrBlock: '10.16.0.128/28', gateway: '10.16.0.129' })
-    assert.deepEqual(ledger.counts('s', 4), { available: 13n, using: 0n })
-    assert.deepEqual(ledger.holdersIn('s', 10).first.map(({ claimant, addresses }) => [claimant, addresses.map(formatAddress)]), [['a', ['10.16.0.200']]])
-    upsert(ledger, { ...v4, cidrBlock: '10.16.0.0/16' })
-    assert.equal(ledger.usage('s')?.v4?.usingRange, '10.16.0.200')
-    assert.equal(give(ledger, 'a'), '10.16.0.200')
-  })
+    const { ledger } = ledgerOf({ ...v4, cidrBlock: '10.16.0.0/24' });
+    give(ledger, 'a', { static: { v4: at('10.16.0.200') } });
+    upsert(ledger, { ...v4, cidrBlock: '10.16.0.128/28', gateway: '10.16.0.129' });
+    assert.deepEqual(ledger.counts('s', 4), { available: 13n, using: 0n });
+    assert.deepEqual(
+      ledger.holdersIn('s', 10).first.map(({ claimant, addresses }) => [claimant, addresses.map(formatAddress)]),
+      [['a', ['10.16.0.200']]],
+    );
+    upsert(ledger, { ...v4, cidrBlock: '10.16.0.0/16' });
+    assert.equal(ledger.usage('s')?.v4?.usingRange, '10.16.0.200');
+    assert.equal(give(ledger, 'a'), '10.16.0.200');
+  });
 
   test("the Subnet's own services hold, but neither count nor keep it", () => {
-    const { ledger } = ledgerOf(v4)
-    assert.equal(text(ledger.allocate('s', { holder: { kind: 'service', key: 'u2o', claimant: 'u2o' } })), '10.16.0.2')
-    assert.deepEqual(ledger.usage('s')?.v4, { available: 4n, using: 0n, availableRange: '10.16.0.3-10.16.0.6', usingRange: '' })
-    assert.deepEqual(ledger.holdersIn('s', 10), { first: [], count: 0 })
-    assert.equal(give(ledger, 'a', { static: { v4: at('10.16.0.2') } }), 'AddressConflict')
-  })
+    const { ledger } = ledgerOf(v4);
+    assert.equal(text(ledger.allocate('s', { holder: { kind: 'service', key: 'u2o', claimant: 'u2o' } })), '10.16.0.2');
+    assert.deepEqual(ledger.usage('s')?.v4, { available: 4n, using: 0n, availableRange: '10.16.0.3-10.16.0.6', usingRange: '' });
+    assert.deepEqual(ledger.holdersIn('s', 10), { first: [], count: 0 });
+    assert.equal(give(ledger, 'a', { static: { v4: at('10.16.0.2') } }), 'AddressConflict');
+  });
 
   test('what becomes free is announced once, by pool', () => {
-    const { ledger, freed } = ledgerOf({ ...v4, pools: [{ name: 'p', ips: ['10.16.0.2'] }] })
-    give(ledger, 'a', { pools: ['p'] })
-    ledger.hold('s', { kind: 'ip', key: '1', claimant: 'a' }, { addresses: [at('10.16.0.2')] })
-    freed.length = 0
-    ledger.release('reservation', 'a')
-    assert.deepEqual(freed, [])
-    ledger.release('ip', '1')
-    assert.deepEqual(freed, [{ subnet: 's', family: 4, pool: 'p', count: 1 }])
-  })
-})
+    const { ledger, freed } = ledgerOf({ ...v4, pools: [{ name: 'p', ips: ['10.16.0.2'] }] });
+    give(ledger, 'a', { pools: ['p'] });
+    ledger.hold('s', { kind: 'ip', key: '1', claimant: 'a' }, { addresses: [at('10.16.0.2')] });
+    freed.length = 0;
+    ledger.release('reservation', 'a');
+    assert.deepEqual(freed, []);
+    ledger.release('ip', '1');
+    assert.deepEqual(freed, [{ subnet: 's', family: 4, pool: 'p', count: 1 }]);
+  });
+});
 
 describe('MACs', () => {
-  const generateMac = (attempt: number): Mac => macFromBytes(Uint8Array.of(0, 0, 0, 0, 0, attempt))
+  const generateMac = (attempt: number): Mac => macFromBytes(Uint8Array.of(0, 0, 0, 0, 0, attempt));
 
   test("are a claimant's own in a Subnet, never the gateway's; a taken candidate is passed over", () => {
-    const { ledger } = ledgerOf({ ...v4, gatewayMacs: [macOf('02:00:00:00:00:00')] })
-    const ask = (name: string, mac?: Mac): Allocation => ledger.allocate('s', { holder: reservation(name), generateMac, ...(mac && { mac }) })
-    const macOfResult = (result: Allocation): string => (result.ok ? (result.mac ?? '') : result.code)
-    assert.deepEqual(['a', 'b', 'a'].map((name) => macOfResult(ask(name))), ['02:00:00:00:00:01', '02:00:00:00:00:02', '02:00:00:00:00:01'])
-    assert.equal(macOfResult(ask('c', macOf('02:00:00:00:00:00'))), 'AddressConflict')
-    assert.equal(macOfResult(ask('c', macOf('02:00:00:00:00:02'))), 'AddressConflict')
-    assert.equal(macOfResult(ask('b', macOf('0a:00:00:00:00:09'))), '0a:00:00:00:00:09')
-    assert.equal(macOfResult(ask('c', macOf('02:00:00:00:00:02'))), '02:00:00:00:00:02', 'given up by b')
-  })
+    const { ledger } = ledgerOf({ ...v4, gatewayMacs: [macOf('02:00:00:00:00:00')] });
+    const ask = (name: string, mac?: Mac): Allocation =>
+      ledger.allocate('s', { holder: reservation(name), generateMac, ...(mac && { mac }) });
+    const macOfResult = (result: Allocation): string => (result.ok ? (result.mac ?? '') : result.code);
+    assert.deepEqual(
+      ['a', 'b', 'a'].map((name) => macOfResult(ask(name))),
+      ['02:00:00:00:00:01', '02:00:00:00:00:02', '02:00:00:00:00:01'],
+    );
+    assert.equal(macOfResult(ask('c', macOf('02:00:00:00:00:00'))), 'AddressConflict');
+    assert.equal(macOfResult(ask('c', macOf('02:00:00:00:00:02'))), 'AddressConflict');
+    assert.equal(macOfResult(ask('b', macOf('0a:00:00:00:00:09'))), '0a:00:00:00:00:09');
+    assert.equal(macOfResult(ask('c', macOf('02:00:00:00:00:02'))), '02:00:00:00:00:02', 'given up by b');
+  });
 
   test('a Subnet without CIDR gives MACs alone', () => {
-    const { ledger } = ledgerOf({ cidrBlock: '', gateway: '', excludeIps: [] })
-    assert.deepEqual(ledger.allocate('s', { holder: reservation('a'), generateMac }), { ok: true, mac: '02:00:00:00:00:00' })
-    assert.equal(ledger.holdersIn('s', 10).count, 1)
-  })
-})
+    const { ledger } = ledgerOf({ cidrBlock: '', gateway: '', excludeIps: [] });
+    assert.deepEqual(ledger.allocate('s', { holder: reservation('a'), generateMac }), { ok: true, mac: '02:00:00:00:00:00' });
+    assert.equal(ledger.holdersIn('s', 10).count, 1);
+  });
+});
 
 test('fields that are wrong are named with their value and the rule', () => {
-  const problems = [{ cidrBlock: '10.0.0.0/33' }, { cidrBlock: '10.0.0.0/24,fd00::/64' }, { gateway: 'x' }, { excludeIps: ['10.0.0.9..10.0.0.1'] }, { pools: [{ name: 'p', ips: ['10.0.0.261'] }] }]
+  const problems = [
+    { cidrBlock: '10.0.0.0/33' },
+    { cidrBlock: '10.0.0.0/24,fd00::/64' },
+    { gateway: 'x' },
+    { excludeIps: ['10.0.0.9..10.0.0.1'] },
+    { pools: [{ name: 'p', ips: ['10.0.0.261'] }] },
+  ]
     .map((wrong) => parseSubnetFields({ ...v4, ...wrong }))
-    .map((result) => (result.ok ? '' : `${result.code}: ${result.field} "${result.value}" ${result.problem}`))
+    .map((result) => (result.ok ? '' : `${result.code}: ${result.field} "${result.value}" ${result.problem}`));
   assert.deepEqual(problems, [
     'CIDRInvalid: spec.cidrBlock "10.0.0.0/33" has a prefix length that is not a number from 0 to 32',
     'GatewayInvalid: spec.gateway "10.16.0.1" names no IPv6 gateway for a dual-stack CIDR',
     'GatewayInvalid: spec.gateway "x" is not an IP address',
     'ExcludeInvalid: spec.excludeIps "10.0.0.9..10.0.0.1" ends before it begins',
     'PoolInvalid: IPPool p spec.ips "10.0.0.261" is not an IPv4 address (each of the four numbers is 0 to 255, without leading zeros)',
-  ])
-})
+  ]);
+});
 
-function ledgerOf(fields: SubnetFields | undefined, options: { rememberFreed?: number } = {}): { ledger: Ledger; refused: readonly unknown[]; freed: FreedEvent[] } {
-  const freed: FreedEvent[] = []
-  const ledger = new Ledger({ ...options, onFreed: (event) => freed.push(event) })
-  return { ledger, refused: fields === undefined ? [] : upsert(ledger, fields), freed }
+function ledgerOf(
+  fields: SubnetFields | undefined,
+  options: { rememberFreed?: number } = {},
+): { ledger: Ledger; refused: readonly unknown[]; freed: FreedEvent[] } {
+  const freed: FreedEvent[] = [];
+  const ledger = new Ledger({ ...options, onFreed: (event) => freed.push(event) });
+  return { ledger, refused: fields === undefined ? [] : upsert(ledger, fields), freed };
 }
 
 function upsert(ledger: Ledger, fields: SubnetFields): readonly unknown[] {
-  const parsed = parseSubnetFields(fields)
-  assert.ok(parsed.ok)
-  return ledger.upsertSubnet('s', parsed.spec)
+  const parsed = parseSubnetFields(fields);
+  assert.ok(parsed.ok);
+  return ledger.upsertSubnet('s', parsed.spec);
 }
 
 function reservation(name: string): Holder {
-  return { kind: 'reservation', key: name, claimant: name }
+  return { kind: 'reservation', key: name, claimant: name };
 }
 
 function give(ledger: Ledger, name: string, request: Omit<AllocationRequest, 'holder'> = {}): string {
-  return text(ledger.allocate('s', { holder: reservation(name), ...request }))
+  return text(ledger.allocate('s', { holder: reservation(name), ...request }));
 }
 
 function text(result: Allocation): string {
-  return result.ok ? [result.v4, result.v6].flatMap((address) => (address === undefined ? [] : [formatAddress(address)])).join(',') : result.code
+  return result.ok
+    ? [result.v4, result.v6].flatMap((address) => (address === undefined ? [] : [formatAddress(address)])).join(',')
+    : result.code;
 }
 
 function at(address: string): Address {
-  const parsed = parseAddress(address)
-  assert.ok(parsed)
-  return parsed
+  const parsed = parseAddress(address);
+  assert.ok(parsed);
+  return parsed;
 }
 
 function macOf(mac: string): Mac {
-  const parsed = parseMac(mac)
-  assert.ok(parsed)
-  return parsed
+  const parsed = parseMac(mac);
+  assert.ok(parsed);
+  return parsed;
 }

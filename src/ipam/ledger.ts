@@ -5,88 +5,88 @@
  * No call reads a clock or chance: the same calls give the same addresses.
  */
 
-import { compareAddresses } from '../net/address.ts'
-import type { Address, Family } from '../net/address.ts'
-import { macFromNumber, macToNumber } from '../net/mac.ts'
-import type { Mac } from '../net/mac.ts'
-import { allocateIn } from './allocation.ts'
-import type { Allocation, AllocationRequest } from './allocation.ts'
-import { conflictsOf } from './conflicts.ts'
-import type { Conflict } from './conflicts.ts'
-import type { Holder, HolderKind } from './holder.ts'
-import { Holding } from './holding.ts'
-import { none } from './holds.ts'
-import type { Offset } from './offset.ts'
-import { toOffset } from './offset.ts'
-import { Space } from './space.ts'
-import type { SubnetState } from './space.ts'
-import { admitPools, sameSpec, zonesOf } from './subnet-spec.ts'
-import type { RefusedPool, SubnetSpec } from './subnet-spec.ts'
-import { addressSetsOf, countsOf, poolCountsOf, usageOf } from './usage.ts'
-import type { AddressSets, Counts, Usage } from './usage.ts'
-import { Zones } from './zones.ts'
+import { compareAddresses } from '../net/address.ts';
+import type { Address, Family } from '../net/address.ts';
+import { macFromNumber, macToNumber } from '../net/mac.ts';
+import type { Mac } from '../net/mac.ts';
+import { allocateIn } from './allocation.ts';
+import type { Allocation, AllocationRequest } from './allocation.ts';
+import { conflictsOf } from './conflicts.ts';
+import type { Conflict } from './conflicts.ts';
+import type { Holder, HolderKind } from './holder.ts';
+import { Holding } from './holding.ts';
+import { none } from './holds.ts';
+import type { Offset } from './offset.ts';
+import { toOffset } from './offset.ts';
+import { Space } from './space.ts';
+import type { SubnetState } from './space.ts';
+import { admitPools, sameSpec, zonesOf } from './subnet-spec.ts';
+import type { RefusedPool, SubnetSpec } from './subnet-spec.ts';
+import { addressSetsOf, countsOf, poolCountsOf, usageOf } from './usage.ts';
+import type { AddressSets, Counts, Usage } from './usage.ts';
+import { Zones } from './zones.ts';
 
 /** What one holder has in one Subnet. */
 export interface Binding {
-  readonly addresses: readonly Address[]
-  readonly mac?: Mac
+  readonly addresses: readonly Address[];
+  readonly mac?: Mac;
 }
 
 /** Addresses of a pool can be given again: as many waiters can be served. */
 export interface FreedEvent {
-  readonly subnet: string
-  readonly family: Family
+  readonly subnet: string;
+  readonly family: Family;
   /** '' is the default pool. */
-  readonly pool: string
+  readonly pool: string;
   /** How many; after a change of the Subnet, all that are free. At most 2^53 - 1. */
-  readonly count: number
+  readonly count: number;
 }
 
 export interface LedgerOptions {
   /** Called within the call that frees; it may not call the ledger. */
-  readonly onFreed?: (event: FreedEvent) => void
+  readonly onFreed?: (event: FreedEvent) => void;
   /** How many freed addresses of a pool wait before the longest unused goes ahead of never-used ones. Default 1,048,576. */
-  readonly rememberFreed?: number
+  readonly rememberFreed?: number;
 }
 
 /** One claimant in a Subnet, with all it has there. */
 export interface Occupant {
-  readonly claimant: string
+  readonly claimant: string;
   /** IPv4 first, ascending. */
-  readonly addresses: readonly Address[]
-  readonly macs: readonly Mac[]
-  readonly holders: readonly Holder[]
+  readonly addresses: readonly Address[];
+  readonly macs: readonly Mac[];
+  readonly holders: readonly Holder[];
 }
 
 export interface Occupants {
   /** The first of them, as many as asked for. */
-  readonly first: readonly Occupant[]
+  readonly first: readonly Occupant[];
   /** How many claimants there are in all. */
-  readonly count: number
+  readonly count: number;
 }
 
 export class Ledger {
-  readonly #subnets = new Map<string, SubnetState>()
-  readonly #holding: Holding
-  readonly #onFreed: ((event: FreedEvent) => void) | undefined
-  readonly #remember: number
+  readonly #subnets = new Map<string, SubnetState>();
+  readonly #holding: Holding;
+  readonly #onFreed: ((event: FreedEvent) => void) | undefined;
+  readonly #remember: number;
 
   constructor(options: LedgerOptions = {}) {
-    this.#onFreed = options.onFreed
-    this.#remember = options.rememberFreed ?? 1_048_576
+    this.#onFreed = options.onFreed;
+    this.#remember = options.rememberFreed ?? 1_048_576;
     this.#holding = new Holding((subnet, space, pool) => {
-      if (space.kind !== 'mac') this.#onFreed?.({ subnet: subnet.name, family: space.kind, pool: subnet.pools[pool] ?? '', count: 1 })
-    })
+      if (space.kind !== 'mac') this.#onFreed?.({ subnet: subnet.name, family: space.kind, pool: subnet.pools[pool] ?? '', count: 1 });
+    });
   }
 
   /** Names of all Subnets that have a spec, in order of their first mention. */
   get subnets(): string[] {
-    return [...this.#subnets.values()].filter(({ spec }) => spec !== undefined).map(({ name }) => name)
+    return [...this.#subnets.values()].filter(({ spec }) => spec !== undefined).map(({ name }) => name);
   }
 
   /** The spec of a Subnet, or undefined. */
   spec(subnet: string): SubnetSpec | undefined {
-    return this.#subnets.get(subnet)?.spec
+    return this.#subnets.get(subnet)?.spec;
   }
 
   /**
@@ -94,32 +94,35 @@ export class Ledger {
    * not in effect because an earlier one has an address of theirs.
    */
   upsertSubnet(name: string, spec: SubnetSpec): readonly RefusedPool[] {
-    const subnet = this.#subnets.get(name) ?? this.#addSubnet(name)
-    if (subnet.spec !== undefined && sameSpec(subnet.spec, spec)) return subnet.refusedPools
-    const { admitted, refused } = admitPools(spec.pools)
-    subnet.spec = spec
-    subnet.pools = ['', ...admitted.map((pool) => pool.name)]
-    subnet.refusedPools = refused
-    subnet.gatewayMacs = new Set(spec.gatewayMacs.map(macToNumber))
-    for (const [space, cidr] of [[subnet.v4, spec.cidrs.v4], [subnet.v6, spec.cidrs.v6]] as const) {
-      space.recut(cidr?.base ?? 0n, cidr === undefined ? Zones.empty : zonesOf(cidr, spec, admitted), subnet.pools.length)
+    const subnet = this.#subnets.get(name) ?? this.#addSubnet(name);
+    if (subnet.spec !== undefined && sameSpec(subnet.spec, spec)) return subnet.refusedPools;
+    const { admitted, refused } = admitPools(spec.pools);
+    subnet.spec = spec;
+    subnet.pools = ['', ...admitted.map((pool) => pool.name)];
+    subnet.refusedPools = refused;
+    subnet.gatewayMacs = new Set(spec.gatewayMacs.map(macToNumber));
+    for (const [space, cidr] of [
+      [subnet.v4, spec.cidrs.v4],
+      [subnet.v6, spec.cidrs.v6],
+    ] as const) {
+      space.recut(cidr?.base ?? 0n, cidr === undefined ? Zones.empty : zonesOf(cidr, spec, admitted), subnet.pools.length);
     }
-    this.#reevaluate(subnet)
-    this.#announceFree(subnet)
-    return refused
+    this.#reevaluate(subnet);
+    this.#announceFree(subnet);
+    return refused;
   }
 
   /** The Subnet is gone. What is held in it stays on record until it is released. */
   removeSubnet(name: string): void {
-    const subnet = this.#subnets.get(name)
-    if (subnet?.spec === undefined) return
-    subnet.spec = undefined
-    subnet.pools = ['']
-    subnet.refusedPools = []
-    subnet.gatewayMacs = new Set()
-    for (const space of [subnet.v4, subnet.v6]) space.recut(space.origin, Zones.empty, 1)
-    this.#reevaluate(subnet)
-    this.#forgetIfEmpty(subnet)
+    const subnet = this.#subnets.get(name);
+    if (subnet?.spec === undefined) return;
+    subnet.spec = undefined;
+    subnet.pools = [''];
+    subnet.refusedPools = [];
+    subnet.gatewayMacs = new Set();
+    for (const space of [subnet.v4, subnet.v6]) space.recut(space.origin, Zones.empty, 1);
+    this.#reevaluate(subnet);
+    this.#forgetIfEmpty(subnet);
   }
 
   /**
@@ -127,35 +130,35 @@ export class Ledger {
    * should not be, `conflicts` tells.
    */
   hold(subnet: string, holder: Holder, binding: Binding): void {
-    const state = this.#subnets.get(subnet) ?? this.#addSubnet(subnet)
-    const wanted: [Space, Offset][] = binding.addresses.map((address) => this.#locate(state, address))
-    if (binding.mac !== undefined) wanted.push([state.mac, macToNumber(binding.mac)])
-    const { holds } = this.#holding
-    const id = this.#holding.enrol(holder)
-    for (const [space, offset] of wanted) this.#holding.attach(id, state, space, offset)
+    const state = this.#subnets.get(subnet) ?? this.#addSubnet(subnet);
+    const wanted: [Space, Offset][] = binding.addresses.map((address) => this.#locate(state, address));
+    if (binding.mac !== undefined) wanted.push([state.mac, macToNumber(binding.mac)]);
+    const { holds } = this.#holding;
+    const id = this.#holding.enrol(holder);
+    for (const [space, offset] of wanted) this.#holding.attach(id, state, space, offset);
     this.#holding.detachWhere(id, (hold) => {
-      const space = this.#holding.spaceOf(hold)
-      if (this.#holding.subnetOf(hold) !== state) return false
-      const offset = space.held.at(holds.slotOf(hold))
-      return !wanted.some(([other, at]) => other === space && at === offset)
-    })
-    this.#forgetIfEmpty(state)
+      const space = this.#holding.spaceOf(hold);
+      if (this.#holding.subnetOf(hold) !== state) return false;
+      const offset = space.held.at(holds.slotOf(hold));
+      return !wanted.some(([other, at]) => other === space && at === offset);
+    });
+    this.#forgetIfEmpty(state);
   }
 
   /** The holder has nothing any more, in any Subnet (or in one). False where it had nothing. */
   release(kind: HolderKind, key: string, subnet?: string): boolean {
-    const { holds } = this.#holding
-    const id = holds.find(kind, key)
-    if (id === none) return false
-    const touched = new Set<SubnetState>()
+    const { holds } = this.#holding;
+    const id = holds.find(kind, key);
+    if (id === none) return false;
+    const touched = new Set<SubnetState>();
     this.#holding.detachWhere(id, (hold) => {
-      const state = this.#holding.subnetOf(hold)
-      if (subnet !== undefined && state.name !== subnet) return false
-      touched.add(state)
-      return true
-    })
-    for (const state of touched) this.#forgetIfEmpty(state)
-    return touched.size > 0
+      const state = this.#holding.subnetOf(hold);
+      if (subnet !== undefined && state.name !== subnet) return false;
+      touched.add(state);
+      return true;
+    });
+    for (const state of touched) this.#forgetIfEmpty(state);
+    return touched.size > 0;
   }
 
   /**
@@ -163,118 +166,118 @@ export class Ledger {
    * free one. All that was asked for, or nothing. What the holder had instead is released.
    */
   allocate(subnet: string, request: AllocationRequest): Allocation {
-    const state = this.#subnets.get(subnet)
-    if (state?.spec !== undefined) return allocateIn(state, request, this.#holding)
-    return { ok: false, code: 'NoSubnet', subject: 'subnet', message: `there is no Subnet "${subnet}"`, holders: [] }
+    const state = this.#subnets.get(subnet);
+    if (state?.spec !== undefined) return allocateIn(state, request, this.#holding);
+    return { ok: false, code: 'NoSubnet', subject: 'subnet', message: `there is no Subnet "${subnet}"`, holders: [] };
   }
 
   /** Grows whenever the Subnet's counts or ranges may have changed; 0 where nothing is known of it. */
   revision(subnet: string): number {
-    return this.#subnets.get(subnet)?.revision ?? 0
+    return this.#subnets.get(subnet)?.revision ?? 0;
   }
 
   /** Grows whenever the Subnet's holders have changed. */
   holdersRevision(subnet: string): number {
-    return this.#subnets.get(subnet)?.holdersRevision ?? 0
+    return this.#subnets.get(subnet)?.holdersRevision ?? 0;
   }
 
   /** Counts and ranges from one snapshot; undefined where there is no such Subnet. */
   usage(subnet: string): Usage | undefined {
-    const state = this.#subnets.get(subnet)
-    return state?.spec === undefined ? undefined : usageOf(state)
+    const state = this.#subnets.get(subnet);
+    return state?.spec === undefined ? undefined : usageOf(state);
   }
 
   /** Counts alone, without a look at single addresses; of the Subnet, or of one pool of it ('' is the default pool). */
   counts(subnet: string, family: Family, pool?: string): Counts | undefined {
-    const state = this.#subnets.get(subnet)
-    if (state?.spec === undefined) return undefined
-    const space = family === 4 ? state.v4 : state.v6
-    if (pool === undefined) return countsOf(space)
-    const index = state.pools.indexOf(pool)
-    return index === none ? undefined : poolCountsOf(space, index)
+    const state = this.#subnets.get(subnet);
+    if (state?.spec === undefined) return undefined;
+    const space = family === 4 ? state.v4 : state.v6;
+    if (pool === undefined) return countsOf(space);
+    const index = state.pools.indexOf(pool);
+    return index === none ? undefined : poolCountsOf(space, index);
   }
 
   /** The sets of addresses behind the counts, of the Subnet or of one pool of it. For inspection: costs a look at each. */
   addressSets(subnet: string, family: Family, pool?: string): AddressSets | undefined {
-    const state = this.#subnets.get(subnet)
-    if (state?.spec === undefined) return undefined
-    const index = pool === undefined ? undefined : state.pools.indexOf(pool)
-    return index === none ? undefined : addressSetsOf(family === 4 ? state.v4 : state.v6, index, state.pools.length)
+    const state = this.#subnets.get(subnet);
+    if (state?.spec === undefined) return undefined;
+    const index = pool === undefined ? undefined : state.pools.indexOf(pool);
+    return index === none ? undefined : addressSetsOf(family === 4 ? state.v4 : state.v6, index, state.pools.length);
   }
 
   /** Addresses and MACs that claimants have who do not share them, each with its holders in order of rank. */
   conflicts(subnet: string): Conflict[] {
-    const state = this.#subnets.get(subnet)
-    return state === undefined ? [] : conflictsOf(state, this.#holding)
+    const state = this.#subnets.get(subnet);
+    return state === undefined ? [] : conflictsOf(state, this.#holding);
   }
 
   /** True where `conflicts` has any. */
   hasConflicts(subnet: string): boolean {
-    const state = this.#subnets.get(subnet)
-    return state !== undefined && state.v4.conflicted.size + state.v6.conflicted.size + state.mac.conflicted.size > 0
+    const state = this.#subnets.get(subnet);
+    return state !== undefined && state.v4.conflicted.size + state.v6.conflicted.size + state.mac.conflicted.size > 0;
   }
 
   /** Who has an address, lowest rank first. */
   holdersOf(subnet: string, address: Address): Holder[] {
-    const state = this.#subnets.get(subnet)
-    if (state === undefined) return []
-    const [space, offset] = this.#locate(state, address)
-    return this.#holdersAt(space, space.held.find(offset))
+    const state = this.#subnets.get(subnet);
+    if (state === undefined) return [];
+    const [space, offset] = this.#locate(state, address);
+    return this.#holdersAt(space, space.held.find(offset));
   }
 
   /** Who has a MAC, lowest rank first. */
   holdersOfMac(subnet: string, mac: Mac): Holder[] {
-    const state = this.#subnets.get(subnet)
-    return state === undefined ? [] : this.#holdersAt(state.mac, state.mac.held.find(macToNumber(mac)))
+    const state = this.#subnets.get(subnet);
+    return state === undefined ? [] : this.#holdersAt(state.mac, state.mac.held.find(macToNumber(mac)));
   }
 
   /** Everything a claimant has in a Subnet, by whichever holder; undefined where it has nothing. */
   occupant(subnet: string, claimant: string): Occupant | undefined {
-    const state = this.#subnets.get(subnet)
-    const id = this.#holding.holds.findClaimant(claimant)
-    return state === undefined || id === none ? undefined : this.#describeOccupant(state, id)
+    const state = this.#subnets.get(subnet);
+    const id = this.#holding.holds.findClaimant(claimant);
+    return state === undefined || id === none ? undefined : this.#describeOccupant(state, id);
   }
 
   /** Who keeps the Subnet: its claimants without its own services. The count costs nothing, the names their number. */
   holdersIn(subnet: string, limit: number): Occupants {
-    const state = this.#subnets.get(subnet)
-    if (state === undefined) return { first: [], count: 0 }
-    const { holds } = this.#holding
-    const seen = new Set<number>()
+    const state = this.#subnets.get(subnet);
+    if (state === undefined) return { first: [], count: 0 };
+    const { holds } = this.#holding;
+    const seen = new Set<number>();
     for (const space of [state.v4, state.v6, state.mac]) {
       for (const slot of space.held.slots()) {
-        if (seen.size >= limit) break
+        if (seen.size >= limit) break;
         for (let hold = space.firstHold(slot); hold !== none && seen.size < limit; hold = holds.nextOfSlot(hold)) {
-          const holder = holds.holderOf(hold)
-          if (!holds.isService(holder)) seen.add(holds.claimantOf(holder))
+          const holder = holds.holderOf(hold);
+          if (!holds.isService(holder)) seen.add(holds.claimantOf(holder));
         }
       }
     }
-    const first = [...seen].map((claimant) => this.#describeOccupant(state, claimant)).filter((occupant) => occupant !== undefined)
-    return { first, count: state.claimants }
+    const first = [...seen].map((claimant) => this.#describeOccupant(state, claimant)).filter((occupant) => occupant !== undefined);
+    return { first, count: state.claimants };
   }
 
   /** Everything one holder has, by Subnet. */
   bindings(kind: HolderKind, key: string): Map<string, Binding> {
-    const { holds } = this.#holding
-    const result = new Map<string, { addresses: Address[]; mac?: Mac }>()
-    const id = holds.find(kind, key)
-    if (id === none) return result
+    const { holds } = this.#holding;
+    const result = new Map<string, { addresses: Address[]; mac?: Mac }>();
+    const id = holds.find(kind, key);
+    if (id === none) return result;
     for (let hold = holds.firstHoldOf(id); hold !== none; hold = holds.nextOfHolder(hold)) {
-      const space = this.#holding.spaceOf(hold)
-      const { name } = this.#holding.subnetOf(hold)
-      const binding = result.get(name) ?? { addresses: [] }
-      const offset = space.held.at(holds.slotOf(hold))
-      if (space.kind === 'mac') binding.mac = macFromNumber(Number(offset))
-      else binding.addresses.push({ family: space.kind, value: space.origin + BigInt(offset) })
-      result.set(name, binding)
+      const space = this.#holding.spaceOf(hold);
+      const { name } = this.#holding.subnetOf(hold);
+      const binding = result.get(name) ?? { addresses: [] };
+      const offset = space.held.at(holds.slotOf(hold));
+      if (space.kind === 'mac') binding.mac = macFromNumber(Number(offset));
+      else binding.addresses.push({ family: space.kind, value: space.origin + BigInt(offset) });
+      result.set(name, binding);
     }
-    for (const binding of result.values()) binding.addresses.sort(compareAddresses)
-    return result
+    for (const binding of result.values()) binding.addresses.sort(compareAddresses);
+    return result;
   }
 
   #addSubnet(name: string): SubnetState {
-    const space = (kind: Family | 'mac'): Space => new Space(this.#holding.reserveSpaceId(), kind, this.#remember)
+    const space = (kind: Family | 'mac'): Space => new Space(this.#holding.reserveSpaceId(), kind, this.#remember);
     const subnet: SubnetState = {
       name,
       spec: undefined,
@@ -287,63 +290,63 @@ export class Ledger {
       revision: 0,
       holdersRevision: 0,
       claimants: 0,
-    }
-    for (const each of [subnet.v4, subnet.v6, subnet.mac]) this.#holding.register(each, subnet)
-    this.#subnets.set(name, subnet)
-    return subnet
+    };
+    for (const each of [subnet.v4, subnet.v6, subnet.mac]) this.#holding.register(each, subnet);
+    this.#subnets.set(name, subnet);
+    return subnet;
   }
 
   #forgetIfEmpty(subnet: SubnetState): void {
-    if (subnet.spec !== undefined || subnet.v4.held.size + subnet.v6.held.size + subnet.mac.held.size > 0) return
-    for (const space of [subnet.v4, subnet.v6, subnet.mac]) this.#holding.unregister(space)
-    this.#subnets.delete(subnet.name)
+    if (subnet.spec !== undefined || subnet.v4.held.size + subnet.v6.held.size + subnet.mac.held.size > 0) return;
+    for (const space of [subnet.v4, subnet.v6, subnet.mac]) this.#holding.unregister(space);
+    this.#subnets.delete(subnet.name);
   }
 
   #reevaluate(subnet: SubnetState): void {
-    subnet.revision++
+    subnet.revision++;
     for (const space of [subnet.v4, subnet.v6, subnet.mac]) {
-      for (const slot of space.held.slots()) this.#holding.evaluate(subnet, space, slot)
+      for (const slot of space.held.slots()) this.#holding.evaluate(subnet, space, slot);
     }
   }
 
   #announceFree(subnet: SubnetState): void {
-    if (this.#onFreed === undefined) return
+    if (this.#onFreed === undefined) return;
     for (const space of [subnet.v4, subnet.v6]) {
       for (const [index, pool] of subnet.pools.entries()) {
-        const { available } = poolCountsOf(space, index)
-        const count = Number(available > BigInt(Number.MAX_SAFE_INTEGER) ? BigInt(Number.MAX_SAFE_INTEGER) : available)
-        if (count > 0 && space.kind !== 'mac') this.#onFreed({ subnet: subnet.name, family: space.kind, pool, count })
+        const { available } = poolCountsOf(space, index);
+        const count = Number(available > BigInt(Number.MAX_SAFE_INTEGER) ? BigInt(Number.MAX_SAFE_INTEGER) : available);
+        if (count > 0 && space.kind !== 'mac') this.#onFreed({ subnet: subnet.name, family: space.kind, pool, count });
       }
     }
   }
 
   #locate(subnet: SubnetState, address: Address): [Space, Offset] {
-    const space = address.family === 4 ? subnet.v4 : subnet.v6
-    return [space, toOffset(address.value - space.origin)]
+    const space = address.family === 4 ? subnet.v4 : subnet.v6;
+    return [space, toOffset(address.value - space.origin)];
   }
 
   #holdersAt(space: Space, slot: number): Holder[] {
-    return slot === none ? [] : this.#holding.holdersAt(space, slot)
+    return slot === none ? [] : this.#holding.holdersAt(space, slot);
   }
 
   #describeOccupant(subnet: SubnetState, claimant: number): Occupant | undefined {
-    const { holds } = this.#holding
-    const addresses = new Map<string, Address>()
-    const macs = new Set<Mac>()
-    const holders: Holder[] = []
+    const { holds } = this.#holding;
+    const addresses = new Map<string, Address>();
+    const macs = new Set<Mac>();
+    const holders: Holder[] = [];
     for (let holder = holds.firstHolderOf(claimant); holder !== none; holder = holds.nextHolderOfClaimant(holder)) {
-      let here = false
+      let here = false;
       for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
-        if (this.#holding.subnetOf(hold) !== subnet) continue
-        here = true
-        const space = this.#holding.spaceOf(hold)
-        const offset = space.held.at(holds.slotOf(hold))
-        if (space.kind === 'mac') macs.add(macFromNumber(Number(offset)))
-        else addresses.set(`${space.kind}/${offset}`, { family: space.kind, value: space.origin + BigInt(offset) })
+        if (this.#holding.subnetOf(hold) !== subnet) continue;
+        here = true;
+        const space = this.#holding.spaceOf(hold);
+        const offset = space.held.at(holds.slotOf(hold));
+        if (space.kind === 'mac') macs.add(macFromNumber(Number(offset)));
+        else addresses.set(`${space.kind}/${offset}`, { family: space.kind, value: space.origin + BigInt(offset) });
       }
-      if (here) holders.push(holds.describe(holder))
+      if (here) holders.push(holds.describe(holder));
     }
-    if (holders.length === 0) return undefined
-    return { claimant: holds.claimantName(claimant), addresses: [...addresses.values()].sort(compareAddresses), macs: [...macs], holders }
+    if (holders.length === 0) return undefined;
+    return { claimant: holds.claimantName(claimant), addresses: [...addresses.values()].sort(compareAddresses), macs: [...macs], holders };
   }
 }

@@ -3,77 +3,77 @@
  * the text is written byte by byte: six times as fast as joining strings.
  */
 
-import { formatAddress } from '../net/address.ts'
-import type { Family } from '../net/address.ts'
-import { nextOffset } from './offset.ts'
-import type { Offset } from './offset.ts'
+import { formatAddress } from '../net/address.ts';
+import type { Family } from '../net/address.ts';
+import { nextOffset } from './offset.ts';
+import type { Offset } from './offset.ts';
 
-const [comma, dash, dot, zero] = [44, 45, 46, 48]
+const [comma, dash, dot, zero] = [44, 45, 46, 48];
 /** `ffff:…:ffff-ffff:…:ffff,`, the longest that one range can be. */
-const longest = 2 * 40
+const longest = 2 * 40;
 
-const decoder = new TextDecoder()
+const decoder = new TextDecoder();
 
 /** Takes stretches of offsets in ascending order; those that touch become one range. */
 export class RangeText {
-  readonly #family: Family
-  readonly #origin: bigint
+  readonly #family: Family;
+  readonly #origin: bigint;
   /** The origin of IPv4 as a number. */
-  readonly #start: number
-  #bytes = new Uint8Array(256)
-  #length = 0
-  #first: Offset | undefined
-  #last: Offset = 0
+  readonly #start: number;
+  #bytes = new Uint8Array(256);
+  #length = 0;
+  #first: Offset | undefined;
+  #last: Offset = 0;
 
   constructor(family: Family, origin: bigint) {
-    this.#family = family
-    this.#origin = origin
-    this.#start = Number(origin)
+    this.#family = family;
+    this.#origin = origin;
+    this.#start = Number(origin);
   }
 
   add(first: Offset, last: Offset): void {
     if (this.#first === undefined || nextOffset(this.#last) !== first) {
-      this.#flush()
-      this.#first = first
+      this.#flush();
+      this.#first = first;
     }
-    this.#last = last
+    this.#last = last;
   }
 
   /** The text of all that was added; empty for nothing. */
   finish(): string {
-    this.#flush()
-    this.#first = undefined
-    return decoder.decode(this.#bytes.subarray(0, this.#length))
+    this.#flush();
+    this.#first = undefined;
+    return decoder.decode(this.#bytes.subarray(0, this.#length));
   }
 
   #flush(): void {
-    if (this.#first === undefined) return
-    if (this.#length + longest > this.#bytes.length) this.#bytes = new Uint8Array(this.#bytes.buffer.transfer(2 * this.#bytes.length))
-    if (this.#length > 0) this.#bytes[this.#length++] = comma
-    this.#write(this.#first)
-    if (this.#first === this.#last) return
-    this.#bytes[this.#length++] = dash
-    this.#write(this.#last)
+    if (this.#first === undefined) return;
+    if (this.#length + longest > this.#bytes.length) this.#bytes = new Uint8Array(this.#bytes.buffer.transfer(2 * this.#bytes.length));
+    if (this.#length > 0) this.#bytes[this.#length++] = comma;
+    this.#write(this.#first);
+    if (this.#first === this.#last) return;
+    this.#bytes[this.#length++] = dash;
+    this.#write(this.#last);
   }
 
   #write(offset: Offset): void {
-    if (this.#family === 4 && typeof offset === 'number') this.#writeV4(this.#start + offset)
+    if (this.#family === 4 && typeof offset === 'number') this.#writeV4(this.#start + offset);
     else {
-      const text = formatAddress({ family: this.#family, value: this.#origin + BigInt(offset) })
-      for (let i = 0; i < text.length; i++) this.#bytes[this.#length++] = text.charCodeAt(i)
+      const text = formatAddress({ family: this.#family, value: this.#origin + BigInt(offset) });
+      for (let i = 0; i < text.length; i++) this.#bytes[this.#length++] = text.charCodeAt(i);
     }
   }
 
   #writeV4(value: number): void {
-    const bytes = this.#bytes
-    let length = this.#length
+    const bytes = this.#bytes;
+    let length = this.#length;
     for (let shift = 24; shift >= 0; shift -= 8) {
-      const octet = (value >>> shift) & 255
-      if (octet >= 100) bytes[length++] = zero + Math.trunc(octet / 100)
-      if (octet >= 10) bytes[length++] = zero + (Math.trunc(octet / 10) % 10)
-      bytes[length++] = zero + (octet % 10)
-      if (shift > 0) bytes[length++] = dot
+      const octet = (value >>> shift) & 255;
+      if (octet >= 100) bytes[length++] = zero + Math.trunc(octet / 100);
+      if (octet >= 10) bytes[length++] = zero + (Math.trunc(octet / 10) % 10);
+      bytes[length++] = zero + (octet % 10);
+      if (shift > 0) bytes[length++] = dot;
     }
-    this.#length = length
+    this.#length = length;
   }
 }

@@ -3,132 +3,132 @@
  * goes is decided in `holding.ts`.
  */
 
-import type { Family } from '../net/address.ts'
-import { grownInt32, grownUint8 } from './columns.ts'
-import { FreeAddresses } from './free-addresses.ts'
-import { none } from './holds.ts'
-import type { Offset } from './offset.ts'
-import { OffsetTable } from './offset-table.ts'
-import type { RefusedPool, SubnetSpec } from './subnet-spec.ts'
-import { Zones } from './zones.ts'
-import type { Zone } from './zones.ts'
+import type { Family } from '../net/address.ts';
+import { grownInt32, grownUint8 } from './columns.ts';
+import { FreeAddresses } from './free-addresses.ts';
+import { none } from './holds.ts';
+import type { Offset } from './offset.ts';
+import { OffsetTable } from './offset-table.ts';
+import type { RefusedPool, SubnetSpec } from './subnet-spec.ts';
+import { Zones } from './zones.ts';
+import type { Zone } from './zones.ts';
 
-export type SpaceKind = Family | 'mac'
+export type SpaceKind = Family | 'mac';
 
 /** A Subnet as the ledger knows it. One without spec is not there (yet, or any more), but something in it is held. */
 export interface SubnetState {
-  readonly name: string
-  spec: SubnetSpec | undefined
+  readonly name: string;
+  spec: SubnetSpec | undefined;
   /** Names of the pools in effect by number: '' is the default one. */
-  pools: readonly string[]
-  refusedPools: readonly RefusedPool[]
-  gatewayMacs: ReadonlySet<number>
-  readonly v4: Space
-  readonly v6: Space
-  readonly mac: Space
+  pools: readonly string[];
+  refusedPools: readonly RefusedPool[];
+  gatewayMacs: ReadonlySet<number>;
+  readonly v4: Space;
+  readonly v6: Space;
+  readonly mac: Space;
   /** Grows when counts or ranges may have changed. */
-  revision: number
+  revision: number;
   /** Grows when any holder came, went, or declares something else. */
-  holdersRevision: number
+  holdersRevision: number;
   /** Distinct claimants with a hold, without the Subnet's own services. */
-  claimants: number
+  claimants: number;
 }
 
 export class Space {
-  readonly id: number
-  readonly kind: SpaceKind
+  readonly id: number;
+  readonly kind: SpaceKind;
   /** The address at offset 0. */
-  origin = 0n
-  zones: Zones = Zones.empty
-  readonly held = new OffsetTable()
-  readonly free: FreeAddresses
+  origin = 0n;
+  zones: Zones = Zones.empty;
+  readonly held = new OffsetTable();
+  readonly free: FreeAddresses;
   /** Slots that claimants hold who do not share, or that a gateway has too. */
-  readonly conflicted = new Set<number>()
-  #firstHold = new Int32Array(0)
-  #counted = new Uint8Array(0)
-  #heldInZone = new Float64Array(0)
-  #countedInZone = new Float64Array(0)
+  readonly conflicted = new Set<number>();
+  #firstHold = new Int32Array(0);
+  #counted = new Uint8Array(0);
+  #heldInZone = new Float64Array(0);
+  #countedInZone = new Float64Array(0);
 
   constructor(id: number, kind: SpaceKind, remember: number) {
-    this.id = id
-    this.kind = kind
-    this.free = new FreeAddresses(remember)
+    this.id = id;
+    this.kind = kind;
+    this.free = new FreeAddresses(remember);
   }
 
   /** Takes over another origin and other zones; everything held stays held. */
   recut(origin: bigint, zones: Zones, pools: number): void {
-    const shift = this.origin - origin
-    if (shift !== 0n) this.held.shift(shift)
-    this.origin = origin
-    this.zones = zones
-    this.free.recut(zones, pools, shift)
-    this.#heldInZone = new Float64Array(zones.all.length)
-    this.#countedInZone = new Float64Array(zones.all.length)
+    const shift = this.origin - origin;
+    if (shift !== 0n) this.held.shift(shift);
+    this.origin = origin;
+    this.zones = zones;
+    this.free.recut(zones, pools, shift);
+    this.#heldInZone = new Float64Array(zones.all.length);
+    this.#countedInZone = new Float64Array(zones.all.length);
     for (const slot of this.held.slots()) {
-      const offset = this.held.at(slot)
-      const zone = zones.indexOf(offset)
-      if (zone === none) continue
-      this.#heldInZone[zone] = this.heldIn(zone) + 1
-      if (this.#counted[slot] === 1) this.#countedInZone[zone] = this.countedIn(zone) + 1
+      const offset = this.held.at(slot);
+      const zone = zones.indexOf(offset);
+      if (zone === none) continue;
+      this.#heldInZone[zone] = this.heldIn(zone) + 1;
+      if (this.#counted[slot] === 1) this.#countedInZone[zone] = this.countedIn(zone) + 1;
     }
   }
 
   /** Makes an offset held; its slot, with no hold yet. */
   occupy(offset: Offset): number {
-    const slot = this.held.add(offset)
+    const slot = this.held.add(offset);
     if (slot >= this.#firstHold.length) {
-      this.#firstHold = grownInt32(this.#firstHold, slot + 1)
-      this.#counted = grownUint8(this.#counted, this.#firstHold.length)
+      this.#firstHold = grownInt32(this.#firstHold, slot + 1);
+      this.#counted = grownUint8(this.#counted, this.#firstHold.length);
     }
-    this.#firstHold[slot] = none
-    this.#counted[slot] = 0
-    this.free.take(offset)
-    const zone = this.zones.indexOf(offset)
-    if (zone !== none) this.#heldInZone[zone] = this.heldIn(zone) + 1
-    return slot
+    this.#firstHold[slot] = none;
+    this.#counted[slot] = 0;
+    this.free.take(offset);
+    const zone = this.zones.indexOf(offset);
+    if (zone !== none) this.#heldInZone[zone] = this.heldIn(zone) + 1;
+    return slot;
   }
 
   /** Makes the offset of a slot without holds free. The open zone it lies in, or undefined. */
   vacate(slot: number): Zone | undefined {
-    const offset = this.held.at(slot)
-    const index = this.zones.indexOf(offset)
-    this.held.remove(slot)
-    if (this.conflicted.size > 0) this.conflicted.delete(slot)
-    if (index === none) return undefined
-    this.#heldInZone[index] = this.heldIn(index) - 1
-    if (this.#counted[slot] === 1) this.#countedInZone[index] = this.countedIn(index) - 1
-    const zone = this.zones.all[index]
-    if (zone?.standing !== 'open') return undefined
-    this.free.release(offset, zone.pool)
-    return zone
+    const offset = this.held.at(slot);
+    const index = this.zones.indexOf(offset);
+    this.held.remove(slot);
+    if (this.conflicted.size > 0) this.conflicted.delete(slot);
+    if (index === none) return undefined;
+    this.#heldInZone[index] = this.heldIn(index) - 1;
+    if (this.#counted[slot] === 1) this.#countedInZone[index] = this.countedIn(index) - 1;
+    const zone = this.zones.all[index];
+    if (zone?.standing !== 'open') return undefined;
+    this.free.release(offset, zone.pool);
+    return zone;
   }
 
   /** Whether a held offset counts as in use; true where that changed. */
   count(slot: number, counted: boolean): boolean {
-    if ((this.#counted[slot] === 1) === counted) return false
-    this.#counted[slot] = counted ? 1 : 0
-    const zone = this.zones.indexOf(this.held.at(slot))
-    if (zone !== none) this.#countedInZone[zone] = this.countedIn(zone) + (counted ? 1 : -1)
-    return true
+    if ((this.#counted[slot] === 1) === counted) return false;
+    this.#counted[slot] = counted ? 1 : 0;
+    const zone = this.zones.indexOf(this.held.at(slot));
+    if (zone !== none) this.#countedInZone[zone] = this.countedIn(zone) + (counted ? 1 : -1);
+    return true;
   }
 
   isCounted(slot: number): boolean {
-    return this.#counted[slot] === 1
+    return this.#counted[slot] === 1;
   }
 
   firstHold(slot: number): number {
-    return this.#firstHold[slot] as number
+    return this.#firstHold[slot] as number;
   }
 
   setFirstHold(slot: number, hold: number): void {
-    this.#firstHold[slot] = hold
+    this.#firstHold[slot] = hold;
   }
 
   heldIn(zone: number): number {
-    return this.#heldInZone[zone] ?? 0
+    return this.#heldInZone[zone] ?? 0;
   }
 
   countedIn(zone: number): number {
-    return this.#countedInZone[zone] ?? 0
+    return this.#countedInZone[zone] ?? 0;
   }
 }

@@ -3,113 +3,122 @@
  * pool. Subnet.status and IPPool.status take them as they are.
  */
 
-import type { Family } from '../net/address.ts'
-import type { Dual } from '../net/dual.ts'
-import { IntervalSet } from '../net/interval-set.ts'
-import type { Interval } from '../net/interval-set.ts'
-import { nextOffset, previousOffset } from './offset.ts'
-import type { Offset } from './offset.ts'
-import { RangeText } from './range-text.ts'
-import type { Space, SubnetState } from './space.ts'
-import type { Zone } from './zones.ts'
+import type { Family } from '../net/address.ts';
+import type { Dual } from '../net/dual.ts';
+import { IntervalSet } from '../net/interval-set.ts';
+import type { Interval } from '../net/interval-set.ts';
+import { nextOffset, previousOffset } from './offset.ts';
+import type { Offset } from './offset.ts';
+import { RangeText } from './range-text.ts';
+import type { Space, SubnetState } from './space.ts';
+import type { Zone } from './zones.ts';
 
 export interface Counts {
   /** Usable, not reserved, not held. */
-  readonly available: bigint
+  readonly available: bigint;
   /** Held by other than the Subnet's own services, and not reserved. */
-  readonly using: bigint
+  readonly using: bigint;
 }
 
 export interface FamilyUsage extends Counts {
   /** `10.16.0.3-10.16.0.9,10.16.0.12`; empty text for none. */
-  readonly availableRange: string
-  readonly usingRange: string
+  readonly availableRange: string;
+  readonly usingRange: string;
 }
 
 export interface Usage extends Dual<FamilyUsage> {
   /** Of the Subnet's `revision` at which this was true. */
-  readonly revision: number
+  readonly revision: number;
   /** Of each named pool in effect; a family that the pool has no usable address of is left out. */
-  readonly pools: ReadonlyMap<string, Dual<FamilyUsage>>
+  readonly pools: ReadonlyMap<string, Dual<FamilyUsage>>;
 }
 
 /** Offsets of one family by what they are, for the Subnet or for one of its pools. */
 export interface AddressSets {
   /** All usable ones. */
-  readonly all: IntervalSet
+  readonly all: IntervalSet;
   /** The gateway and the excluded. */
-  readonly reserved: IntervalSet
-  readonly held: IntervalSet
-  readonly available: IntervalSet
+  readonly reserved: IntervalSet;
+  readonly held: IntervalSet;
+  readonly available: IntervalSet;
   /** Available ones that were held before, as far as remembered. */
-  readonly freed: IntervalSet
+  readonly freed: IntervalSet;
 }
 
 /** Counts of the Subnet without a look at single addresses. */
 export function countsOf(space: Space): Counts {
-  let available = 0n
-  let using = 0
+  let available = 0n;
+  let using = 0;
   for (const [index, zone] of space.zones.all.entries()) {
-    if (zone.standing !== 'open') continue
-    available += space.zones.size(index) - BigInt(space.heldIn(index))
-    using += space.countedIn(index)
+    if (zone.standing !== 'open') continue;
+    available += space.zones.size(index) - BigInt(space.heldIn(index));
+    using += space.countedIn(index);
   }
-  return { available, using: BigInt(using) }
+  return { available, using: BigInt(using) };
 }
 
 /** Counts of one pool. Excluded addresses that are held count as in use here: IPPool.status has always had them. */
 export function poolCountsOf(space: Space, pool: number): Counts {
-  let available = 0n
-  let using = 0
+  let available = 0n;
+  let using = 0;
   for (const [index, zone] of space.zones.all.entries()) {
-    if (zone.pool !== pool || zone.standing === 'gateway') continue
-    if (zone.standing === 'open') available += space.zones.size(index) - BigInt(space.heldIn(index))
-    using += space.countedIn(index)
+    if (zone.pool !== pool || zone.standing === 'gateway') continue;
+    if (zone.standing === 'open') available += space.zones.size(index) - BigInt(space.heldIn(index));
+    using += space.countedIn(index);
   }
-  return { available, using: BigInt(using) }
+  return { available, using: BigInt(using) };
 }
 
 export function usageOf(subnet: SubnetState): Usage {
-  const { spec, revision } = subnet
-  const pools = new Map<string, Dual<FamilyUsage>>(subnet.pools.slice(1).map((name) => [name, {}]))
-  const families: { v4?: FamilyUsage; v6?: FamilyUsage } = {}
+  const { spec, revision } = subnet;
+  const pools = new Map<string, Dual<FamilyUsage>>(subnet.pools.slice(1).map((name) => [name, {}]));
+  const families: { v4?: FamilyUsage; v6?: FamilyUsage } = {};
   for (const family of [4, 6] as const) {
-    const field = family === 4 ? 'v4' : 'v6'
-    if (spec?.cidrs[field] === undefined) continue
-    const space = subnet[field]
-    const sorted = space.held.sorted()
-    families[field] = { ...countsOf(space), ...rangesOf(space, family, sorted, (zone) => zone.standing === 'open', isOpen) }
+    const field = family === 4 ? 'v4' : 'v6';
+    if (spec?.cidrs[field] === undefined) continue;
+    const space = subnet[field];
+    const sorted = space.held.sorted();
+    families[field] = { ...countsOf(space), ...rangesOf(space, family, sorted, (zone) => zone.standing === 'open', isOpen) };
     for (const [index, name] of subnet.pools.entries()) {
-      if (index === 0 || !space.zones.all.some((zone) => zone.pool === index)) continue
-      const counted = (zone: Zone): boolean => zone.pool === index && zone.standing !== 'gateway'
-      const usage = { ...poolCountsOf(space, index), ...rangesOf(space, family, sorted, counted, (zone) => zone.pool === index && isOpen(zone)) }
-      pools.set(name, { ...pools.get(name), [field]: usage })
+      if (index === 0 || !space.zones.all.some((zone) => zone.pool === index)) continue;
+      const counted = (zone: Zone): boolean => zone.pool === index && zone.standing !== 'gateway';
+      const usage = {
+        ...poolCountsOf(space, index),
+        ...rangesOf(space, family, sorted, counted, (zone) => zone.pool === index && isOpen(zone)),
+      };
+      pools.set(name, { ...pools.get(name), [field]: usage });
     }
   }
-  return { ...families, revision, pools }
+  return { ...families, revision, pools };
 }
 
 /** The sets behind the counts, of the whole Subnet or of one pool. */
 export function addressSetsOf(space: Space, pool: number | undefined, pools: number): AddressSets {
-  const zones = space.zones.all.filter((zone) => pool === undefined || zone.pool === pool)
-  const all = IntervalSet.of(zones)
-  const held = IntervalSet.of(Array.from(space.held.sorted(), single)).intersect(all)
-  const available = IntervalSet.of(zones.filter(isOpen)).subtract(held)
-  const numbers = pool === undefined ? Array.from({ length: pools }, (_, index) => index) : [pool]
-  const freed = IntervalSet.of(numbers.flatMap((number) => space.free.freedOf(number).map(single)))
-  return { all: moved(all, space), reserved: moved(IntervalSet.of(zones.filter((zone) => !isOpen(zone))), space), held: moved(held, space), available: moved(available, space), freed: moved(freed, space) }
+  const zones = space.zones.all.filter((zone) => pool === undefined || zone.pool === pool);
+  const all = IntervalSet.of(zones);
+  const held = IntervalSet.of(Array.from(space.held.sorted(), single)).intersect(all);
+  const available = IntervalSet.of(zones.filter(isOpen)).subtract(held);
+  const numbers = pool === undefined ? Array.from({ length: pools }, (_, index) => index) : [pool];
+  const freed = IntervalSet.of(numbers.flatMap((number) => space.free.freedOf(number).map(single)));
+  return {
+    all: moved(all, space),
+    reserved: moved(IntervalSet.of(zones.filter((zone) => !isOpen(zone))), space),
+    held: moved(held, space),
+    available: moved(available, space),
+    freed: moved(freed, space),
+  };
 }
 
 function isOpen(zone: Zone): boolean {
-  return zone.standing === 'open'
+  return zone.standing === 'open';
 }
 
 function single(offset: Offset): Interval {
-  return { first: BigInt(offset), last: BigInt(offset) }
+  return { first: BigInt(offset), last: BigInt(offset) };
 }
 
 function moved(set: IntervalSet, space: Space): IntervalSet {
-  return IntervalSet.of(set.intervals.map(({ first, last }) => ({ first: first + space.origin, last: last + space.origin })))
+  return IntervalSet.of(set.intervals.map(({ first, last }) => ({ first: first + space.origin, last: last + space.origin })));
 }
 
 /** One pass over zones and held offsets, both ascending. */
@@ -120,24 +129,24 @@ function rangesOf(
   countsAsUsing: (zone: Zone) => boolean,
   countsAsAvailable: (zone: Zone) => boolean,
 ): { availableRange: string; usingRange: string } {
-  const using = new RangeText(family, space.origin)
-  const available = new RangeText(family, space.origin)
-  let next = 0
+  const using = new RangeText(family, space.origin);
+  const available = new RangeText(family, space.origin);
+  let next = 0;
   for (const [index, zone] of space.zones.all.entries()) {
-    const giveUsing = countsAsUsing(zone)
-    const giveAvailable = countsAsAvailable(zone)
-    const allCounted = space.heldIn(index) === space.countedIn(index)
-    const first = space.zones.firstOf(index)
-    let from = first
+    const giveUsing = countsAsUsing(zone);
+    const giveAvailable = countsAsAvailable(zone);
+    const allCounted = space.heldIn(index) === space.countedIn(index);
+    const first = space.zones.firstOf(index);
+    let from = first;
     for (; next < sorted.length; next++) {
-      const offset = sorted[next] as Offset
-      if (!space.zones.reaches(index, offset)) break
-      if (offset < first) continue
-      if (giveAvailable && offset > from) available.add(from, previousOffset(offset))
-      from = nextOffset(offset)
-      if (giveUsing && (allCounted || space.isCounted(space.held.find(offset)))) using.add(offset, offset)
+      const offset = sorted[next] as Offset;
+      if (!space.zones.reaches(index, offset)) break;
+      if (offset < first) continue;
+      if (giveAvailable && offset > from) available.add(from, previousOffset(offset));
+      from = nextOffset(offset);
+      if (giveUsing && (allCounted || space.isCounted(space.held.find(offset)))) using.add(offset, offset);
     }
-    if (giveAvailable && space.zones.reaches(index, from)) available.add(from, space.zones.lastOf(index))
+    if (giveAvailable && space.zones.reaches(index, from)) available.add(from, space.zones.lastOf(index));
   }
-  return { availableRange: available.finish(), usingRange: using.finish() }
+  return { availableRange: available.finish(), usingRange: using.finish() };
 }

@@ -3,103 +3,103 @@
  * have one standing. What follows from a Subnet's spec alone is here; what is held is not.
  */
 
-import type { IntervalSet } from '../net/interval-set.ts'
-import { none } from './holds.ts'
-import { toOffset } from './offset.ts'
-import type { Offset } from './offset.ts'
+import type { IntervalSet } from '../net/interval-set.ts';
+import { none } from './holds.ts';
+import { toOffset } from './offset.ts';
+import type { Offset } from './offset.ts';
 
 /**
  * `open`: may be given out. `excluded`: only to who asks for it by name. `gateway`: to nobody.
  */
-export type Standing = 'open' | 'excluded' | 'gateway'
+export type Standing = 'open' | 'excluded' | 'gateway';
 
 export interface Zone {
-  readonly first: bigint
-  readonly last: bigint
+  readonly first: bigint;
+  readonly last: bigint;
   /** 0 is the default pool, then the named ones in their order. */
-  readonly pool: number
-  readonly standing: Standing
+  readonly pool: number;
+  readonly standing: Standing;
 }
 
 export class Zones {
-  readonly all: readonly Zone[]
+  readonly all: readonly Zone[];
   /** Bounds as numbers: infinite where only a bigint is exact, which compares rightly with every offset that is a number. */
-  readonly #firsts: Float64Array
-  readonly #lasts: Float64Array
-  readonly #bounds: readonly (readonly [Offset, Offset])[]
+  readonly #firsts: Float64Array;
+  readonly #lasts: Float64Array;
+  readonly #bounds: readonly (readonly [Offset, Offset])[];
 
   constructor(zones: readonly Zone[]) {
-    this.all = zones
-    this.#firsts = Float64Array.from(zones, ({ first }) => approximate(first))
-    this.#lasts = Float64Array.from(zones, ({ last }) => approximate(last))
-    this.#bounds = zones.map(({ first, last }) => [toOffset(first), toOffset(last)])
+    this.all = zones;
+    this.#firsts = Float64Array.from(zones, ({ first }) => approximate(first));
+    this.#lasts = Float64Array.from(zones, ({ last }) => approximate(last));
+    this.#bounds = zones.map(({ first, last }) => [toOffset(first), toOffset(last)]);
   }
 
-  static readonly empty: Zones = new Zones([])
+  static readonly empty: Zones = new Zones([]);
 
   /** Which zone an offset lies in, or -1: outside of the usable addresses. */
   indexOf(offset: Offset): number {
-    let low = 0
-    let high = this.all.length
+    let low = 0;
+    let high = this.all.length;
     if (typeof offset === 'number') {
       while (low < high) {
-        const middle = (low + high) >>> 1
-        if ((this.#lasts[middle] as number) < offset) low = middle + 1
-        else high = middle
+        const middle = (low + high) >>> 1;
+        if ((this.#lasts[middle] as number) < offset) low = middle + 1;
+        else high = middle;
       }
-      return low < this.all.length && (this.#firsts[low] as number) <= offset ? low : none
+      return low < this.all.length && (this.#firsts[low] as number) <= offset ? low : none;
     }
     while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((this.all[middle] as Zone).last < offset) low = middle + 1
-      else high = middle
+      const middle = (low + high) >>> 1;
+      if ((this.all[middle] as Zone).last < offset) low = middle + 1;
+      else high = middle;
     }
-    const zone = this.all[low]
-    return zone !== undefined && zone.first <= offset ? low : none
+    const zone = this.all[low];
+    return zone !== undefined && zone.first <= offset ? low : none;
   }
 
   firstOf(index: number): Offset {
-    return this.#bounds[index]?.[0] ?? none
+    return this.#bounds[index]?.[0] ?? none;
   }
 
   lastOf(index: number): Offset {
-    return this.#bounds[index]?.[1] ?? none
+    return this.#bounds[index]?.[1] ?? none;
   }
 
   /** True where an offset does not lie beyond the end of a zone. */
   reaches(index: number, offset: Offset): boolean {
-    return typeof offset === 'number' ? offset <= (this.#lasts[index] as number) : offset <= (this.all[index] as Zone).last
+    return typeof offset === 'number' ? offset <= (this.#lasts[index] as number) : offset <= (this.all[index] as Zone).last;
   }
 
   /** Number of addresses in a zone. */
   size(index: number): bigint {
-    const zone = this.all[index]
-    return zone === undefined ? 0n : zone.last - zone.first + 1n
+    const zone = this.all[index];
+    return zone === undefined ? 0n : zone.last - zone.first + 1n;
   }
 }
 
 /** Cuts `universe`. `named` are disjoint; the gateway is reserved in whatever pool it lies. */
 export function cutZones(universe: IntervalSet, gateways: IntervalSet, excluded: IntervalSet, named: readonly IntervalSet[]): Zones {
-  const zones: Zone[] = []
+  const zones: Zone[] = [];
   const add = (pool: number, set: IntervalSet): void => {
-    const inside = set.intersect(universe)
+    const inside = set.intersect(universe);
     const parts: [Standing, IntervalSet][] = [
       ['gateway', inside.intersect(gateways)],
       ['excluded', inside.intersect(excluded).subtract(gateways)],
       ['open', inside.subtract(excluded).subtract(gateways)],
-    ]
-    for (const [standing, part] of parts) for (const { first, last } of part.intervals) zones.push({ first, last, pool, standing })
-  }
-  let rest = universe
+    ];
+    for (const [standing, part] of parts) for (const { first, last } of part.intervals) zones.push({ first, last, pool, standing });
+  };
+  let rest = universe;
   for (const [index, pool] of named.entries()) {
-    add(index + 1, pool)
-    rest = rest.subtract(pool)
+    add(index + 1, pool);
+    rest = rest.subtract(pool);
   }
-  add(0, rest)
-  zones.sort((a, b) => (a.first < b.first ? -1 : 1))
-  return new Zones(zones)
+  add(0, rest);
+  zones.sort((a, b) => (a.first < b.first ? -1 : 1));
+  return new Zones(zones);
 }
 
 function approximate(bound: bigint): number {
-  return bound > BigInt(Number.MAX_SAFE_INTEGER) ? Number.POSITIVE_INFINITY : Number(bound)
+  return bound > BigInt(Number.MAX_SAFE_INTEGER) ? Number.POSITIVE_INFINITY : Number(bound);
 }

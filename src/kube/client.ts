@@ -2,7 +2,14 @@ import type { Readable } from 'node:stream';
 import { isKubeError, KubeError, type KubeSubject } from './errors.ts';
 import { parseJson, stringifyJson } from './json.ts';
 import {
-  apiVersionOf, collectionPath, type KubeObject, type ObjectName, objectPath, PODS, type Resource, resourceName,
+  apiVersionOf,
+  collectionPath,
+  type KubeObject,
+  type ObjectName,
+  objectPath,
+  PODS,
+  type Resource,
+  resourceName,
 } from './resource.ts';
 import type { KubeRequest, KubeTransport } from './transport.ts';
 
@@ -143,9 +150,10 @@ export class KubeClient {
 
   /** `apiVersion` and `kind` are filled in. `subresource` is taken with the name in the object's metadata. */
   create<T extends KubeObject>(resource: Resource, object: T, options: WriteOptions = {}): Promise<T> {
-    const path = options.subresource === undefined
-      ? collectionPath(resource, object.metadata.namespace)
-      : objectPath(resource, object.metadata, options.subresource);
+    const path =
+      options.subresource === undefined
+        ? collectionPath(resource, object.metadata.namespace)
+        : objectPath(resource, object.metadata, options.subresource);
     return this.#write('create', 'POST', resource, object.metadata, path, options, withType(resource, object));
   }
 
@@ -156,32 +164,29 @@ export class KubeClient {
   }
 
   /** RFC 7396. `metadata.resourceVersion` in the patch makes it conditional. */
-  mergePatch<T extends KubeObject>(
-    resource: Resource, name: ObjectName, patch: object, options: WriteOptions = {},
-  ): Promise<T> {
+  mergePatch<T extends KubeObject>(resource: Resource, name: ObjectName, patch: object, options: WriteOptions = {}): Promise<T> {
     const path = objectPath(resource, name, options.subresource);
     return this.#write('patch', 'PATCH', resource, name, path, options, patch, 'application/merge-patch+json');
   }
 
   /** Lists merge by their keys; the built-in kinds only. */
-  strategicPatch<T extends KubeObject>(
-    resource: Resource, name: ObjectName, patch: object, options: WriteOptions = {},
-  ): Promise<T> {
+  strategicPatch<T extends KubeObject>(resource: Resource, name: ObjectName, patch: object, options: WriteOptions = {}): Promise<T> {
     const path = objectPath(resource, name, options.subresource);
     return this.#write('patch', 'PATCH', resource, name, path, options, patch, 'application/strategic-merge-patch+json');
   }
 
   jsonPatch<T extends KubeObject>(
-    resource: Resource, name: ObjectName, patch: readonly JsonPatchOperation[], options: WriteOptions = {},
+    resource: Resource,
+    name: ObjectName,
+    patch: readonly JsonPatchOperation[],
+    options: WriteOptions = {},
   ): Promise<T> {
     const path = objectPath(resource, name, options.subresource);
     return this.#write('patch', 'PATCH', resource, name, path, options, patch, 'application/json-patch+json');
   }
 
   /** @returns the object where the server still holds it (finalizers, grace), else undefined */
-  async delete<T extends KubeObject>(
-    resource: Resource, name: ObjectName, options: DeleteOptions = {},
-  ): Promise<T | undefined> {
+  async delete<T extends KubeObject>(resource: Resource, name: ObjectName, options: DeleteOptions = {}): Promise<T | undefined> {
     const { uid, resourceVersion } = options;
     const body = {
       kind: 'DeleteOptions',
@@ -192,27 +197,32 @@ export class KubeClient {
       dryRun: options.dryRun === true ? ['All'] : undefined,
     };
     const subject = subjectOf('delete', resource, name);
-    const answer = await this.#send({
-      subject, method: 'DELETE', path: objectPath(resource, name), body: stringifyJson(body), ...signalOf(options),
-    }) as KubeObject;
+    const answer = (await this.#send({
+      subject,
+      method: 'DELETE',
+      path: objectPath(resource, name),
+      body: stringifyJson(body),
+      ...signalOf(options),
+    })) as KubeObject;
     return answer.kind === 'Status' ? undefined : (answer as T);
   }
 
   /** Asks for the pod's eviction. @throws KubeError KUBE_DISRUPTION_BUDGET when a budget forbids it now */
   async evict(name: ObjectName, options: DeleteOptions = {}): Promise<void> {
     const preconditions = options.uid === undefined ? {} : { preconditions: { uid: options.uid } };
-    const attempt = (version: string): Promise<unknown> => this.#send({
-      subject: subjectOf('evict', PODS, name),
-      method: 'POST',
-      path: objectPath(PODS, name, 'eviction'),
-      body: stringifyJson({
-        apiVersion: `policy/${version}`,
-        kind: 'Eviction',
-        metadata: { name: name.name, namespace: name.namespace },
-        deleteOptions: { ...preconditions, gracePeriodSeconds: options.gracePeriodSeconds },
-      }),
-      ...signalOf(options),
-    });
+    const attempt = (version: string): Promise<unknown> =>
+      this.#send({
+        subject: subjectOf('evict', PODS, name),
+        method: 'POST',
+        path: objectPath(PODS, name, 'eviction'),
+        body: stringifyJson({
+          apiVersion: `policy/${version}`,
+          kind: 'Eviction',
+          metadata: { name: name.name, namespace: name.namespace },
+          deleteOptions: { ...preconditions, gracePeriodSeconds: options.gracePeriodSeconds },
+        }),
+        ...signalOf(options),
+      });
     try {
       await attempt('v1');
     } catch (error) {
@@ -236,8 +246,14 @@ export class KubeClient {
   }
 
   #write<T extends KubeObject>(
-    verb: string, method: 'POST' | 'PUT' | 'PATCH', resource: Resource, name: ObjectName, path: string,
-    options: WriteOptions, body: object, contentType?: string,
+    verb: string,
+    method: 'POST' | 'PUT' | 'PATCH',
+    resource: Resource,
+    name: ObjectName,
+    path: string,
+    options: WriteOptions,
+    body: object,
+    contentType?: string,
   ): Promise<T> {
     return this.#send({
       subject: subjectOf(verb, resource, name),

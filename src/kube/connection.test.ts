@@ -25,8 +25,23 @@ function makeCertificates(folder: string): void {
   openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=test-ca', '-days', '1');
   for (const name of ['server', 'client']) {
     openssl('req', ...key, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`);
-    openssl('x509', '-req', '-in', `${name}.csr`, '-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial',
-      '-out', `${name}.crt`, '-days', '1', '-extfile', 'san');
+    openssl(
+      'x509',
+      '-req',
+      '-in',
+      `${name}.csr`,
+      '-CA',
+      'ca.crt',
+      '-CAkey',
+      'ca.key',
+      '-CAcreateserial',
+      '-out',
+      `${name}.crt`,
+      '-days',
+      '1',
+      '-extfile',
+      'san',
+    );
   }
 }
 
@@ -40,15 +55,20 @@ describe('connections from a kubeconfig', () => {
   const file = (name: string): string => join(folder, name);
   const kubeconfig = (user: object, cluster: object = {}): string => {
     const path = file(`kubeconfig-${Math.random()}`);
-    writeFileSync(path, stringify({
-      'apiVersion': 'v1', 'kind': 'Config', 'current-context': 'one',
-      'clusters': [{ name: 'c', cluster: { 'server': `https://127.0.0.1:${api.port}`, 'certificate-authority': 'ca.crt', ...cluster } }],
-      'users': [{ name: 'u', user }],
-      'contexts': [
-        { name: 'one', context: { cluster: 'c', user: 'u', namespace: 'kube-system' } },
-        { name: 'two', context: { cluster: 'c', user: 'u', namespace: 'other' } },
-      ],
-    }));
+    writeFileSync(
+      path,
+      stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'one',
+        clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${api.port}`, 'certificate-authority': 'ca.crt', ...cluster } }],
+        users: [{ name: 'u', user }],
+        contexts: [
+          { name: 'one', context: { cluster: 'c', user: 'u', namespace: 'kube-system' } },
+          { name: 'two', context: { cluster: 'c', user: 'u', namespace: 'other' } },
+        ],
+      }),
+    );
     return path;
   };
   const client = (connection: Connection, clock = new ManualClock()): KubeClient => {
@@ -61,8 +81,11 @@ describe('connections from a kubeconfig', () => {
     folder = mkdtempSync(join(tmpdir(), 'kube-connection-'));
     makeCertificates(folder);
     const tls: ServerOptions = {
-      key: readFileSync(file('server.key')), cert: readFileSync(file('server.crt')), ca: readFileSync(file('ca.crt')),
-      requestCert: true, rejectUnauthorized: false,
+      key: readFileSync(file('server.key')),
+      cert: readFileSync(file('server.crt')),
+      ca: readFileSync(file('ca.crt')),
+      requestCert: true,
+      rejectUnauthorized: false,
     };
     api = await ScriptedApi.start(tls);
     api.handler = (exchange) => {
@@ -80,8 +103,10 @@ describe('connections from a kubeconfig', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('presents a client certificate and checks the server\'s', async () => {
-    const connection = await connectionFromKubeconfig({ path: kubeconfig({ 'client-certificate': 'client.crt', 'client-key': 'client.key' }) });
+  it("presents a client certificate and checks the server's", async () => {
+    const connection = await connectionFromKubeconfig({
+      path: kubeconfig({ 'client-certificate': 'client.crt', 'client-key': 'client.key' }),
+    });
     assert.equal(connection.namespace, 'kube-system');
     await client(connection).list(PODS);
     assert.deepEqual(seen, { authorization: undefined, client: 'client' });
@@ -138,7 +163,10 @@ describe('connections from a kubeconfig', () => {
 
   it('says what is wrong with a kubeconfig', async () => {
     await assert.rejects(connectionFromKubeconfig({ path: file('missing') }), { code: 'KUBE_CONFIG', message: /missing.*ENOENT/s });
-    await assert.rejects(connectionFromKubeconfig({ path: kubeconfig({}), context: 'three' }), { code: 'KUBE_CONFIG', message: /no context "three"/ });
+    await assert.rejects(connectionFromKubeconfig({ path: kubeconfig({}), context: 'three' }), {
+      code: 'KUBE_CONFIG',
+      message: /no context "three"/,
+    });
   });
 
   it('says that this is no pod', async () => {

@@ -65,11 +65,19 @@ export interface KubeErrorDetails {
 }
 
 const RETRYABLE: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
-  'KUBE_TOO_MANY_REQUESTS', 'KUBE_INTERNAL', 'KUBE_UNAVAILABLE', 'KUBE_TIMEOUT',
-  'KUBE_UNREACHABLE', 'KUBE_DISCONNECTED', 'KUBE_UNAUTHORIZED',
+  'KUBE_TOO_MANY_REQUESTS',
+  'KUBE_INTERNAL',
+  'KUBE_UNAVAILABLE',
+  'KUBE_TIMEOUT',
+  'KUBE_UNREACHABLE',
+  'KUBE_DISCONNECTED',
+  'KUBE_UNAUTHORIZED',
 ]);
 const OUTCOME_UNKNOWN: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
-  'KUBE_INTERNAL', 'KUBE_TIMEOUT', 'KUBE_DISCONNECTED', 'KUBE_PROTOCOL',
+  'KUBE_INTERNAL',
+  'KUBE_TIMEOUT',
+  'KUBE_DISCONNECTED',
+  'KUBE_PROTOCOL',
 ]);
 
 /** Every failure of this folder. The message names verb, resource, object and what the server said. */
@@ -85,10 +93,7 @@ export class KubeError extends Error {
   readonly causes: readonly KubeErrorCause[];
 
   constructor(code: KubeErrorCode, subject: KubeSubject, detail: string, details: KubeErrorDetails = {}) {
-    super(
-      `${subject.verb} ${subjectName(subject)}: ${detail}`,
-      details.cause === undefined ? undefined : { cause: details.cause },
-    );
+    super(`${subject.verb} ${subjectName(subject)}: ${detail}`, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.subject = subject;
     this.detail = detail;
@@ -136,44 +141,56 @@ export interface StatusObject {
  * @param body the parsed Status where the answer was one, else its text
  * @param retryAfter the `Retry-After` header, in seconds
  */
-export function errorFromStatus(
-  subject: KubeSubject, status: number, body: StatusObject | string, retryAfter?: string,
-): KubeError {
+export function errorFromStatus(subject: KubeSubject, status: number, body: StatusObject | string, retryAfter?: string): KubeError {
   const known = typeof body === 'object' && body.kind === 'Status' ? body : undefined;
   const reason = typeof known?.reason === 'string' ? known.reason : undefined;
   const message = typeof known?.message === 'string' ? known.message : undefined;
   const text = message ?? (typeof body === 'string' ? body.trim().slice(0, 500) : '');
   const causes = known?.details?.causes ?? [];
   const seconds = known?.details?.retryAfterSeconds ?? Number.parseInt(retryAfter ?? '', 10);
-  return new KubeError(
-    codeOf(status, reason, text, causes, known !== undefined),
-    subject,
-    text === '' ? `HTTP ${status}` : text,
-    { status, reason, causes, retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined },
-  );
+  return new KubeError(codeOf(status, reason, text, causes, known !== undefined), subject, text === '' ? `HTTP ${status}` : text, {
+    status,
+    reason,
+    causes,
+    retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined,
+  });
 }
 
 function codeOf(
-  status: number, reason: string | undefined, text: string, causes: readonly KubeErrorCause[], isStatus: boolean,
+  status: number,
+  reason: string | undefined,
+  text: string,
+  causes: readonly KubeErrorCause[],
+  isStatus: boolean,
 ): KubeErrorCode {
   const hasCause = (name: string): boolean => causes.some((cause) => cause.reason === name);
   switch (status) {
-    case 401: return 'KUBE_UNAUTHORIZED';
-    case 403: return hasCause('NamespaceTerminating') ? 'KUBE_NAMESPACE_TERMINATING' : 'KUBE_FORBIDDEN';
+    case 401:
+      return 'KUBE_UNAUTHORIZED';
+    case 403:
+      return hasCause('NamespaceTerminating') ? 'KUBE_NAMESPACE_TERMINATING' : 'KUBE_FORBIDDEN';
     // An API server answers a path it does not know with plain text or this sentence, a missing object with its name.
-    case 404: return isStatus && text !== 'the server could not find the requested resource' ? 'KUBE_NOT_FOUND' : 'KUBE_NOT_SERVED';
-    case 405: return 'KUBE_NOT_SERVED';
+    case 404:
+      return isStatus && text !== 'the server could not find the requested resource' ? 'KUBE_NOT_FOUND' : 'KUBE_NOT_SERVED';
+    case 405:
+      return 'KUBE_NOT_SERVED';
     case 409:
       if (reason === 'AlreadyExists') return 'KUBE_ALREADY_EXISTS';
       return /UID in (the )?precondition/.test(text) ? 'KUBE_PRECONDITION' : 'KUBE_CONFLICT';
-    case 410: return 'KUBE_GONE';
-    case 413: return 'KUBE_TOO_LARGE';
+    case 410:
+      return 'KUBE_GONE';
+    case 413:
+      return 'KUBE_TOO_LARGE';
     case 422:
       // A merge patch with another uid breaks the immutability of metadata.uid.
       return causes.some((cause) => cause.field === 'metadata.uid') ? 'KUBE_PRECONDITION' : 'KUBE_INVALID';
-    case 429: return hasCause('DisruptionBudget') ? 'KUBE_DISRUPTION_BUDGET' : 'KUBE_TOO_MANY_REQUESTS';
-    case 503: return 'KUBE_UNAVAILABLE';
-    case 504: return 'KUBE_TIMEOUT';
-    default: return status >= 500 ? 'KUBE_INTERNAL' : 'KUBE_BAD_REQUEST';
+    case 429:
+      return hasCause('DisruptionBudget') ? 'KUBE_DISRUPTION_BUDGET' : 'KUBE_TOO_MANY_REQUESTS';
+    case 503:
+      return 'KUBE_UNAVAILABLE';
+    case 504:
+      return 'KUBE_TIMEOUT';
+    default:
+      return status >= 500 ? 'KUBE_INTERNAL' : 'KUBE_BAD_REQUEST';
   }
 }

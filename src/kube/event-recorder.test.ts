@@ -16,12 +16,20 @@ describe('EventRecorder', () => {
 
   const open = (options: Partial<EventRecorderOptions> = {}): void => {
     recorder = new EventRecorder({
-      client: api.client(), component: 'kiln-controller', instance: 'kiln-0', clock,
-      onDropped: (event, why) => dropped.push(`${event.target.name} ${why}`), ...options,
+      client: api.client(),
+      component: 'kiln-controller',
+      instance: 'kiln-0',
+      clock,
+      onDropped: (event, why) => dropped.push(`${event.target.name} ${why}`),
+      ...options,
     });
   };
   const about = (name: string, message = 'm', more: Partial<EventInput> = {}): EventInput => ({
-    target: { resource: PODS, namespace: 'ns', name, uid: `uid-${name}` }, type: 'Normal', reason: 'Tested', message, ...more,
+    target: { resource: PODS, namespace: 'ns', name, uid: `uid-${name}` },
+    type: 'Normal',
+    reason: 'Tested',
+    message,
+    ...more,
   });
 
   beforeEach(async () => {
@@ -42,11 +50,20 @@ describe('EventRecorder', () => {
     const { metadata, ...event } = exchange.body as { metadata: { name: string; namespace: string } } & Record<string, unknown>;
     assert.match(metadata.name, /^a\.[0-9a-f]{16}$/);
     assert.deepEqual(event, {
-      apiVersion: 'v1', kind: 'Event', type: 'Normal', reason: 'Tested', message: 'bound to 10.16.0.2', action: 'Bind',
+      apiVersion: 'v1',
+      kind: 'Event',
+      type: 'Normal',
+      reason: 'Tested',
+      message: 'bound to 10.16.0.2',
+      action: 'Bind',
       involvedObject: { apiVersion: 'v1', kind: 'Pod', namespace: 'ns', name: 'a', uid: 'uid-a' },
       related: { apiVersion: 'kubeovn.io/v1', kind: 'Vpc', name: 'v', uid: 'uid-v' },
-      source: { component: 'kiln-controller' }, reportingComponent: 'kiln-controller', reportingInstance: 'kiln-0',
-      firstTimestamp: '2030-01-01T00:00:01Z', lastTimestamp: '2030-01-01T00:00:01Z', count: 1,
+      source: { component: 'kiln-controller' },
+      reportingComponent: 'kiln-controller',
+      reportingInstance: 'kiln-0',
+      firstTimestamp: '2030-01-01T00:00:01Z',
+      lastTimestamp: '2030-01-01T00:00:01Z',
+      count: 1,
     });
     exchange.json({ metadata });
   });
@@ -107,7 +124,10 @@ describe('EventRecorder', () => {
     assert.equal(api.untaken, 0, 'two at a time');
     assert.equal(dropped.length, 4);
     let answered = 0;
-    api.handler = (exchange) => { answered++; exchange.json({ metadata: { name: 'x' } }); };
+    api.handler = (exchange) => {
+      answered++;
+      exchange.json({ metadata: { name: 'x' } });
+    };
     first.json({ metadata: { name: 'x' } });
     second.json({ metadata: { name: 'x' } });
     await until('the burst', () => answered === 1);

@@ -117,8 +117,16 @@ export class EventRecorder {
       if (this.#queue.length >= (this.#options.queue ?? 1000)) return this.#drop(input, 'queue');
       const wall = this.#clock.wallTime();
       series = {
-        key, input, count: 0, firstAt: wall, lastAt: now, written: 0, name: eventName(input, key, wall),
-        writtenAt: -Infinity, queued: false, failures: 0,
+        key,
+        input,
+        count: 0,
+        firstAt: wall,
+        lastAt: now,
+        written: 0,
+        name: eventName(input, key, wall),
+        writtenAt: -Infinity,
+        queued: false,
+        failures: 0,
       };
     } else this.counters.coalesced++;
     series.input = input;

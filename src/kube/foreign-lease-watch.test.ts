@@ -32,7 +32,11 @@ describe('ForeignLeaseWatch', () => {
     clock = new ManualClock();
     states = [];
     foreign = new ForeignLeaseWatch({
-      client: api.client(), namespace: 'kube-system', name: 'kube-ovn-controller', clock, random: () => 0.5,
+      client: api.client(),
+      namespace: 'kube-system',
+      name: 'kube-ovn-controller',
+      clock,
+      random: () => 0.5,
       onChange: (state) => states.push(state.kind),
     });
   });

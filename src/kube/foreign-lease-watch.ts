@@ -7,9 +7,7 @@ import { shielded } from './shielded.ts';
 
 /** `unknown`: the API server cannot be followed, so nothing can be said; treat it as held. */
 export type ForeignLeaseState =
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'free' }
-  | { readonly kind: 'held'; readonly holder: string };
+  { readonly kind: 'unknown' } | { readonly kind: 'free' } | { readonly kind: 'held'; readonly holder: string };
 
 export interface ForeignLeaseOptions {
   readonly client: KubeClient;

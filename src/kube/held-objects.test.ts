@@ -5,8 +5,9 @@ import type { Delta } from './delta.ts';
 import { HeldObjects, type WatchEventType } from './held-objects.ts';
 import type { KubeObject } from './resource.ts';
 
-const object = (name: string, version: number | string, uid = `${name}-1`, more: object = {}): KubeObject =>
-  ({ metadata: { name, namespace: 'ns', uid, resourceVersion: String(version), ...more } });
+const object = (name: string, version: number | string, uid = `${name}-1`, more: object = {}): KubeObject => ({
+  metadata: { name, namespace: 'ns', uid, resourceVersion: String(version), ...more },
+});
 
 const brief = (deltas: readonly Delta<KubeObject>[]): string[] =>
   deltas.map((delta) => `${delta.type} ${delta.object.metadata.name}@${delta.object.metadata.resourceVersion}`);
@@ -142,77 +143,80 @@ describe('HeldObjects', () => {
       kind: fc.constantFrom('write', 'write', 'delete', 'hear', 'hear', 'reply', 'begin', 'end'),
       name: fc.constantFrom('a', 'b', 'c'),
     });
-    fc.assert(fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
-      const held = new HeldObjects<KubeObject>();
-      const server = new Map<string, KubeObject>();
-      const log: { type: WatchEventType; object: KubeObject }[] = [];
-      const replies: KubeObject[] = [];
-      const replayed = new Map<string, string>();
-      let version = 1;
-      let heard = 0;
-      let snapshot: { items: KubeObject[]; version: string; heard: number } | undefined;
-      const apply = (deltas: readonly Delta<KubeObject>[]): void => {
-        for (const delta of deltas) {
-          const { name, uid, resourceVersion } = delta.object.metadata;
-          const before = replayed.get(name);
-          if (delta.type === 'delete') {
-            assert.equal(before, `${uid}@${resourceVersion}`, 'a deletion of what is not held');
-            replayed.delete(name);
-          } else {
-            const was = delta.before?.metadata;
-            assert.equal(before, was === undefined ? undefined : `${was.uid}@${was.resourceVersion}`);
-            assert.notEqual(before, `${uid}@${resourceVersion}`, 'an upsert that changes nothing');
-            replayed.set(name, `${uid}@${resourceVersion}`);
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
+        const held = new HeldObjects<KubeObject>();
+        const server = new Map<string, KubeObject>();
+        const log: { type: WatchEventType; object: KubeObject }[] = [];
+        const replies: KubeObject[] = [];
+        const replayed = new Map<string, string>();
+        let version = 1;
+        let heard = 0;
+        let snapshot: { items: KubeObject[]; version: string; heard: number } | undefined;
+        const apply = (deltas: readonly Delta<KubeObject>[]): void => {
+          for (const delta of deltas) {
+            const { name, uid, resourceVersion } = delta.object.metadata;
+            const before = replayed.get(name);
+            if (delta.type === 'delete') {
+              assert.equal(before, `${uid}@${resourceVersion}`, 'a deletion of what is not held');
+              replayed.delete(name);
+            } else {
+              const was = delta.before?.metadata;
+              assert.equal(before, was === undefined ? undefined : `${was.uid}@${was.resourceVersion}`);
+              assert.notEqual(before, `${uid}@${resourceVersion}`, 'an upsert that changes nothing');
+              replayed.set(name, `${uid}@${resourceVersion}`);
+            }
           }
+        };
+        const hear = (): void => {
+          const next = log[heard++];
+          if (next === undefined) return void heard--;
+          const deltas: Delta<KubeObject>[] = [];
+          held.event(next.type, next.object, deltas);
+          apply(deltas);
+        };
+        const begin = (): void => {
+          held.beginList();
+          snapshot = { items: [...server.values()], version: String(version), heard: log.length };
+        };
+        const end = (): void => {
+          if (snapshot === undefined) return;
+          apply(held.page(snapshot.items, snapshot.version));
+          apply(held.endList());
+          heard = snapshot.heard;
+          snapshot = undefined;
+        };
+        begin();
+        end();
+        for (const { kind, name } of steps) {
+          const live = server.get(name);
+          if (kind === 'write') {
+            version++;
+            const next = object(name, version, live?.metadata.uid ?? `${name}-${version}`);
+            server.set(name, next);
+            log.push({ type: live === undefined ? 'ADDED' : 'MODIFIED', object: next });
+            replies.push(next);
+          } else if (kind === 'delete' && live !== undefined) {
+            version++;
+            server.delete(name);
+            log.push({ type: 'DELETED', object: { metadata: { ...live.metadata, resourceVersion: String(version) } } });
+          } else if (kind === 'hear' && snapshot === undefined) hear();
+          else if (kind === 'reply') {
+            // Any earlier reply, as late as can be.
+            const reply = replies.splice(Math.floor(replies.length / 2), 1)[0];
+            if (reply !== undefined) apply(held.own(reply));
+          } else if (kind === 'begin' && snapshot === undefined) begin();
+          else if (kind === 'end') end();
         }
-      };
-      const hear = (): void => {
-        const next = log[heard++];
-        if (next === undefined) return void heard--;
-        const deltas: Delta<KubeObject>[] = [];
-        held.event(next.type, next.object, deltas);
-        apply(deltas);
-      };
-      const begin = (): void => {
-        held.beginList();
-        snapshot = { items: [...server.values()], version: String(version), heard: log.length };
-      };
-      const end = (): void => {
-        if (snapshot === undefined) return;
-        apply(held.page(snapshot.items, snapshot.version));
-        apply(held.endList());
-        heard = snapshot.heard;
-        snapshot = undefined;
-      };
-      begin();
-      end();
-      for (const { kind, name } of steps) {
-        const live = server.get(name);
-        if (kind === 'write') {
-          version++;
-          const next = object(name, version, live?.metadata.uid ?? `${name}-${version}`);
-          server.set(name, next);
-          log.push({ type: live === undefined ? 'ADDED' : 'MODIFIED', object: next });
-          replies.push(next);
-        } else if (kind === 'delete' && live !== undefined) {
-          version++;
-          server.delete(name);
-          log.push({ type: 'DELETED', object: { metadata: { ...live.metadata, resourceVersion: String(version) } } });
-        } else if (kind === 'hear' && snapshot === undefined) hear();
-        else if (kind === 'reply') {
-          // Any earlier reply, as late as can be.
-          const reply = replies.splice(Math.floor(replies.length / 2), 1)[0];
-          if (reply !== undefined) apply(held.own(reply));
-        } else if (kind === 'begin' && snapshot === undefined) begin();
-        else if (kind === 'end') end();
-      }
-      end();
-      while (heard < log.length) hear();
-      for (const reply of replies) apply(held.own(reply));
-      const show = (items: Iterable<KubeObject>): string[] =>
-        [...items].map((item) => `${item.metadata.uid}@${item.metadata.resourceVersion}`).sort();
-      assert.deepEqual(show(held.objects.values()), show(server.values()));
-      assert.deepEqual([...replayed.values()].sort(), show(server.values()));
-    }), { numRuns: 1000 });
+        end();
+        while (heard < log.length) hear();
+        for (const reply of replies) apply(held.own(reply));
+        const show = (items: Iterable<KubeObject>): string[] =>
+          [...items].map((item) => `${item.metadata.uid}@${item.metadata.resourceVersion}`).sort();
+        assert.deepEqual(show(held.objects.values()), show(server.values()));
+        assert.deepEqual([...replayed.values()].sort(), show(server.values()));
+      }),
+      { numRuns: 1000 },
+    );
   });
 });

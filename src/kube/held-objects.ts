@@ -178,6 +178,5 @@ export class HeldObjects<T extends KubeObject> {
 /** The server answers a write that took the last finalizer off a deleted object with that object; it is gone. */
 function isFinished(object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
-  return typeof deletionTimestamp === 'string' && (finalizers ?? []).length === 0
-    && (deletionGracePeriodSeconds ?? 0) === 0;
+  return typeof deletionTimestamp === 'string' && (finalizers ?? []).length === 0 && (deletionGracePeriodSeconds ?? 0) === 0;
 }

@@ -5,12 +5,20 @@ import { asStoredInteger, parseJson, stringifyJson } from './json.ts';
 
 describe('exact JSON', () => {
   it('keeps integers beyond 2^53 and leaves all else as JSON has it', () => {
-    const text = '{"a":9007199254740993,"b":[18446744073709551614,-9223372036854775808],"c":9007199254740991,"d":1.5,"e":1e30,"f":"1234567890123456789"}';
+    const text =
+      '{"a":9007199254740993,"b":[18446744073709551614,-9223372036854775808],"c":9007199254740991,"d":1.5,"e":1e30,"f":"1234567890123456789"}';
     assert.deepEqual(parseJson(text), {
-      a: 9007199254740993n, b: [18446744073709551614n, -9223372036854775808n], c: 9007199254740991, d: 1.5, e: 1e30,
+      a: 9007199254740993n,
+      b: [18446744073709551614n, -9223372036854775808n],
+      c: 9007199254740991,
+      d: 1.5,
+      e: 1e30,
       f: '1234567890123456789',
     });
-    assert.equal(stringifyJson({ a: 9007199254740993n, b: [18446744073709551614n], c: 1 }), '{"a":9007199254740993,"b":[18446744073709551614],"c":1}');
+    assert.equal(
+      stringifyJson({ a: 9007199254740993n, b: [18446744073709551614n], c: 1 }),
+      '{"a":9007199254740993,"b":[18446744073709551614],"c":1}',
+    );
   });
 
   it('is not misled by digits in strings, and finds numbers after any white space', () => {
@@ -27,11 +35,13 @@ describe('exact JSON', () => {
   });
 
   it('carries any integer there and back', () => {
-    fc.assert(fc.property(fc.bigInt(), fc.string(), (value, text) => {
-      const back = parseJson(stringifyJson({ value, text, list: [value] })) as { value: bigint | number; text: string };
-      assert.equal(BigInt(back.value), value);
-      assert.equal(back.text, text);
-    }));
+    fc.assert(
+      fc.property(fc.bigInt(), fc.string(), (value, text) => {
+        const back = parseJson(stringifyJson({ value, text, list: [value] })) as { value: bigint | number; text: string };
+        assert.equal(BigInt(back.value), value);
+        assert.equal(back.text, text);
+      }),
+    );
   });
 
   it('rounds as an API server stores', () => {

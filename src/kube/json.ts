@@ -31,8 +31,7 @@ export function stringifyJson(value: unknown): string {
     return JSON.stringify(value);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return JSON.stringify(value, (_key, item: unknown) =>
-      typeof item === 'bigint' ? sourceTextJson.rawJSON(item.toString()) : item);
+    return JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? sourceTextJson.rawJSON(item.toString()) : item));
   }
 }
 

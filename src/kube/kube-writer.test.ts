@@ -18,7 +18,12 @@ describe('KubeWriter', () => {
     writer = new KubeWriter({ client: api.client(), clock, random: () => 0.5, ...options });
   };
   const patch = (name: string, value: unknown, more: Partial<WriteIntent> = {}): WriteIntent => ({
-    resource: PODS, namespace: 'ns', name, lane: 'object', operation: { kind: 'merge-patch', patch: { value } }, ...more,
+    resource: PODS,
+    namespace: 'ns',
+    name,
+    lane: 'object',
+    operation: { kind: 'merge-patch', patch: { value } },
+    ...more,
   });
   const submit = (operation: WriteOperation, more: Partial<WriteIntent> = {}): Promise<WriteResult> =>
     writer.submit({ resource: VPCS, name: 'v', lane: 'object', operation, ...more });
@@ -97,10 +102,15 @@ describe('KubeWriter', () => {
         { op: 'remove', path: '/spec/x' },
       ],
       [`DELETE ${root}/x`]: {
-        kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'u1', resourceVersion: '7' }, propagationPolicy: 'Foreground',
+        kind: 'DeleteOptions',
+        apiVersion: 'v1',
+        preconditions: { uid: 'u1', resourceVersion: '7' },
+        propagationPolicy: 'Foreground',
       },
       [`PUT ${root}/y`]: {
-        apiVersion: 'kubeovn.io/v1', kind: 'Vpc', metadata: { name: 'y', uid: 'u1', resourceVersion: '7' },
+        apiVersion: 'kubeovn.io/v1',
+        kind: 'Vpc',
+        metadata: { name: 'y', uid: 'u1', resourceVersion: '7' },
       },
     });
   });
@@ -112,8 +122,11 @@ describe('KubeWriter', () => {
   });
 
   for (const [status, reason, expected] of [
-    [409, 'Conflict', 'KUBE_CONFLICT'], [409, 'AlreadyExists', 'KUBE_ALREADY_EXISTS'], [404, 'NotFound', 'KUBE_NOT_FOUND'],
-    [403, 'Forbidden', 'KUBE_FORBIDDEN'], [422, 'Invalid', 'KUBE_INVALID'],
+    [409, 'Conflict', 'KUBE_CONFLICT'],
+    [409, 'AlreadyExists', 'KUBE_ALREADY_EXISTS'],
+    [404, 'NotFound', 'KUBE_NOT_FOUND'],
+    [403, 'Forbidden', 'KUBE_FORBIDDEN'],
+    [422, 'Invalid', 'KUBE_INVALID'],
   ] as const) {
     it(`hands ${reason} to the submitter without a second try`, async () => {
       const result = submit({ kind: 'create', object: { metadata: { name: 'v' } } });
@@ -175,7 +188,9 @@ describe('KubeWriter', () => {
     clock.advance(1_000);
     (await api.next()).status(409, 'AlreadyExists', 'exists');
     const live = {
-      apiVersion: 'kubeovn.io/v1', kind: 'Vpc', metadata: { ...object.metadata, uid: 'u', resourceVersion: '9' },
+      apiVersion: 'kubeovn.io/v1',
+      kind: 'Vpc',
+      metadata: { ...object.metadata, uid: 'u', resourceVersion: '9' },
       spec: { list: [1], defaulted: true },
     };
     const look = await api.next();
@@ -184,7 +199,7 @@ describe('KubeWriter', () => {
     assert.deepEqual(await result, { ok: true, object: live });
   });
 
-  it('does not take another\'s object for its own lost create', async () => {
+  it("does not take another's object for its own lost create", async () => {
     const result = submit({ kind: 'create', object: { metadata: { name: 'v' }, spec: { x: 1 } } as KubeObject });
     (await api.next()).reset();
     await until('the retry to be planned', () => writer.counters.retried === 1);

@@ -162,10 +162,16 @@ export class KubeWriter {
     if (known !== undefined) return known;
     const objectKey = `${resourceName(intent.resource)} ${keyOf(intent)}`;
     let object = this.#slots.get(objectKey);
-    if (object === undefined) this.#slots.set(objectKey, object = { key: objectKey, entries: 0, busy: false, waiting: new Set() });
+    if (object === undefined) this.#slots.set(objectKey, (object = { key: objectKey, entries: 0, busy: false, waiting: new Set() }));
     object.entries++;
     const entry: Entry = {
-      key, object, pending: undefined, inFlight: false, lastStart: undefined, intervalMs: 0, timer: undefined,
+      key,
+      object,
+      pending: undefined,
+      inFlight: false,
+      lastStart: undefined,
+      intervalMs: 0,
+      timer: undefined,
     };
     this.#entries.set(key, entry);
     return entry;

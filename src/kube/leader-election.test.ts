@@ -15,7 +15,12 @@ describe('LeaderElection', () => {
 
   const candidate = (identity: string, options: Partial<LeaderElectionOptions> = {}): LeaderElection => {
     const election = new LeaderElection({
-      client: api.client(), namespace: 'ns', name: 'l', identity, clock, random: () => 0,
+      client: api.client(),
+      namespace: 'ns',
+      name: 'l',
+      identity,
+      clock,
+      random: () => 0,
       onGained: (transitions) => told.push(`${identity} gained ${transitions}`),
       onLost: (reason) => told.push(`${identity} lost: ${reason}`),
       ...options,
@@ -116,7 +121,11 @@ describe('LeaderElection', () => {
     server.fault = (exchange) => {
       if (exchange.method !== 'POST') return false;
       server.fault = undefined;
-      held = () => exchange.json({ metadata: { name: 'l', namespace: 'ns', resourceVersion: '9' }, spec: exchange.body && (exchange.body as { spec: object }).spec });
+      held = () =>
+        exchange.json({
+          metadata: { name: 'l', namespace: 'ns', resourceVersion: '9' },
+          spec: exchange.body && (exchange.body as { spec: object }).spec,
+        });
       return true;
     };
     const a = candidate('a');
@@ -127,7 +136,7 @@ describe('LeaderElection', () => {
     assert.equal(a.leaderForMs, 6_000);
   });
 
-  it('judges another holder by what it sees change, not by the holder\'s clock', async () => {
+  it("judges another holder by what it sees change, not by the holder's clock", async () => {
     server.set({ holderIdentity: 'z', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' });
     const a = candidate('a');
     await pass(10_000);
@@ -151,15 +160,26 @@ describe('LeaderElection', () => {
     const a = candidate('a');
     await until('leadership', () => a.isLeader());
     let requests = 0;
-    server.fault = () => { requests++; return false; };
+    server.fault = () => {
+      requests++;
+      return false;
+    };
     await pass(20_000);
     assert.equal(requests, 10);
   });
 
   it('refuses times that could let two lead', () => {
-    assert.throws(() => new LeaderElection({
-      client: api.client(), namespace: 'ns', name: 'l', leaseDurationMs: 10_000, renewDeadlineMs: 10_000,
-    }), RangeError);
+    assert.throws(
+      () =>
+        new LeaderElection({
+          client: api.client(),
+          namespace: 'ns',
+          name: 'l',
+          leaseDurationMs: 10_000,
+          renewDeadlineMs: 10_000,
+        }),
+      RangeError,
+    );
   });
 
   it('has an identity of its own in each process', () => {

@@ -136,7 +136,7 @@ export class LeaderElection {
 
   async #gainOrRenew(started: number, timeout: AbortSignal): Promise<void> {
     const { client } = this.#options;
-    const seen = this.#written ?? await client.find<Lease>(LEASES, this.#options, timeout);
+    const seen = this.#written ?? (await client.find<Lease>(LEASES, this.#options, timeout));
     this.#written = undefined;
     this.#observe(seen);
     const spec = seen?.spec ?? {};
@@ -149,7 +149,7 @@ export class LeaderElection {
     const wanted: LeaseSpec = {
       holderIdentity: this.identity,
       leaseDurationSeconds: Math.ceil(this.#durationMs / 1000),
-      acquireTime: mine ? spec.acquireTime ?? now : now,
+      acquireTime: mine ? (spec.acquireTime ?? now) : now,
       renewTime: now,
       leaseTransitions: (spec.leaseTransitions ?? 0) + (mine || seen === undefined ? 0 : 1),
     };
@@ -185,7 +185,7 @@ export class LeaderElection {
   #observe(lease: Lease | undefined): void {
     this.#observed.observe(lease, this.#clock.now());
     if (this.#observed.holder === this.#knownHolder) return;
-    const holder = this.#knownHolder = this.#observed.holder;
+    const holder = (this.#knownHolder = this.#observed.holder);
     const { onHolder } = this.#options;
     if (onHolder !== undefined) shielded(() => onHolder(holder));
   }

@@ -5,19 +5,24 @@ import { LineSplitter } from './line-splitter.ts';
 
 describe('LineSplitter', () => {
   it('gives the same lines however the stream is cut', () => {
-    const line = fc.string({ unit: 'grapheme' }).map((text) => text.replace(/[\r\n]/g, '').trim()).filter((text) => text !== '');
-    fc.assert(fc.property(fc.array(line), fc.array(fc.nat(7), { minLength: 1 }), (lines, cuts) => {
-      const bytes = Buffer.from(lines.map((text) => `${text}\n`).join(''), 'utf8');
-      const splitter = new LineSplitter(1 << 20);
-      const found: string[] = [];
-      for (let at = 0, i = 0; at < bytes.length; i++) {
-        const size = 1 + (cuts[i % cuts.length] ?? 0);
-        found.push(...splitter.push(bytes.subarray(at, at + size)));
-        at += size;
-      }
-      assert.deepEqual(found, lines);
-      assert.equal(splitter.pendingBytes, 0);
-    }));
+    const line = fc
+      .string({ unit: 'grapheme' })
+      .map((text) => text.replace(/[\r\n]/g, '').trim())
+      .filter((text) => text !== '');
+    fc.assert(
+      fc.property(fc.array(line), fc.array(fc.nat(7), { minLength: 1 }), (lines, cuts) => {
+        const bytes = Buffer.from(lines.map((text) => `${text}\n`).join(''), 'utf8');
+        const splitter = new LineSplitter(1 << 20);
+        const found: string[] = [];
+        for (let at = 0, i = 0; at < bytes.length; i++) {
+          const size = 1 + (cuts[i % cuts.length] ?? 0);
+          found.push(...splitter.push(bytes.subarray(at, at + size)));
+          at += size;
+        }
+        assert.deepEqual(found, lines);
+        assert.equal(splitter.pendingBytes, 0);
+      }),
+    );
   });
 
   it('refuses a line above its bound', () => {

@@ -11,8 +11,10 @@ interface Pod extends KubeObject {
   readonly spec?: { readonly big?: string; readonly nodeName?: string };
 }
 
-const pod = (name: string, version: number, more: object = {}): Pod =>
-  ({ metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: String(version) }, ...more });
+const pod = (name: string, version: number, more: object = {}): Pod => ({
+  metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: String(version) },
+  ...more,
+});
 
 describe('ListWatchCache', () => {
   let api: ScriptedApi;
@@ -23,7 +25,12 @@ describe('ListWatchCache', () => {
 
   const open = (options: Partial<ListWatchOptions<Pod>> = {}): void => {
     cache = new ListWatchCache<Pod>({
-      client: api.client(), resource: PODS, clock, random: () => 0.5, onNotice: (notice) => notices.push(notice), ...options,
+      client: api.client(),
+      resource: PODS,
+      clock,
+      random: () => 0.5,
+      onNotice: (notice) => notices.push(notice),
+      ...options,
     });
     cache.onDelta((deltas: readonly Delta<Pod>[]) => {
       batches.push(deltas.map((delta) => `${delta.type} ${delta.object.metadata.name}@${delta.object.metadata.resourceVersion}`));
@@ -88,8 +95,12 @@ describe('ListWatchCache', () => {
   it('follows a watch chunk by chunk, however lines are cut', async () => {
     const watch = await synced();
     const lines = [
-      { type: 'ADDED', object: pod('ü', 11) }, { type: 'MODIFIED', object: pod('a', 12) }, { type: 'DELETED', object: pod('b', 13) },
-    ].map((line) => `${JSON.stringify(line)}\n`).join('');
+      { type: 'ADDED', object: pod('ü', 11) },
+      { type: 'MODIFIED', object: pod('a', 12) },
+      { type: 'DELETED', object: pod('b', 13) },
+    ]
+      .map((line) => `${JSON.stringify(line)}\n`)
+      .join('');
     const bytes = Buffer.from(lines, 'utf8');
     const middle = bytes.indexOf('ü') + 1;
     watch.write(bytes.subarray(0, middle));
@@ -105,7 +116,9 @@ describe('ListWatchCache', () => {
     const watch = await synced();
     const before = cache.get('ns/a');
     let delta: Delta<Pod> | undefined;
-    cache.onDelta((deltas) => { delta = deltas[0]; });
+    cache.onDelta((deltas) => {
+      delta = deltas[0];
+    });
     watch.event('MODIFIED', pod('a', 11));
     await until('the event', () => delta !== undefined);
     assert.equal(delta?.type === 'upsert' && delta.before, before);
@@ -119,7 +132,10 @@ describe('ListWatchCache', () => {
     watch.end();
     await nextWatch('40');
     assert.equal(cache.state, 'synced');
-    assert.deepEqual(notices.filter((notice) => notice.kind === 'failure'), []);
+    assert.deepEqual(
+      notices.filter((notice) => notice.kind === 'failure'),
+      [],
+    );
   });
 
   it('lists anew after 410 in the middle of a watch and reports what it missed, deletions included', async () => {
@@ -194,14 +210,19 @@ describe('ListWatchCache', () => {
 
   it('leaves out repeated and old events', async () => {
     const watch = await synced();
-    watch.event('MODIFIED', pod('a', 12)).event('MODIFIED', pod('a', 12)).event('MODIFIED', pod('a', 11))
-      .event('DELETED', pod('b', 13)).event('ADDED', pod('b', 2)).event('ADDED', pod('c', 14));
+    watch
+      .event('MODIFIED', pod('a', 12))
+      .event('MODIFIED', pod('a', 12))
+      .event('MODIFIED', pod('a', 11))
+      .event('DELETED', pod('b', 13))
+      .event('ADDED', pod('b', 2))
+      .event('ADDED', pod('c', 14));
     await until('the last event', () => cache.get('ns/c') !== undefined);
     assert.deepEqual(batches.flat(), ['upsert a@12', 'delete b@2', 'upsert c@14']);
     assert.equal(cache.counters.outdated, 3);
   });
 
-  it('cuts a watch that is silent beyond the server\'s own timeout', async () => {
+  it("cuts a watch that is silent beyond the server's own timeout", async () => {
     const watch = await synced({ watchSeconds: [300, 600], graceMs: 30_000 });
     assert.equal(watch.query.get('timeoutSeconds'), '450');
     clock.advance(479_000);
@@ -324,7 +345,9 @@ describe('ListWatchCache', () => {
 
   it('keeps integers beyond 2^53', async () => {
     const watch = await synced();
-    watch.write('{"type":"ADDED","object":{"metadata":{"name":"big","namespace":"ns","uid":"u","resourceVersion":"11"},"status":{"n":18446744073709551614}}}\n');
+    watch.write(
+      '{"type":"ADDED","object":{"metadata":{"name":"big","namespace":"ns","uid":"u","resourceVersion":"11"},"status":{"n":18446744073709551614}}}\n',
+    );
     await until('the event', () => cache.get('ns/big') !== undefined);
     assert.deepEqual((cache.get('ns/big') as { status?: unknown }).status, { n: 18446744073709551614n });
   });

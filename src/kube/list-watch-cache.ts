@@ -4,82 +4,13 @@ import { subjectOf } from './client.ts';
 import { type Clock, type Random, sleep, systemClock } from './clock.ts';
 import type { Delta, DeltaListener } from './delta.ts';
 import { isKubeError, KubeError } from './errors.ts';
+import type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptions } from './list-watch-options.ts';
 import { HeldObjects } from './held-objects.ts';
 import type { KubeObject, ObjectKey, Resource } from './resource.ts';
 import { shielded } from './shielded.ts';
 import { type FollowedEvent, runWatch, type WatchEnd } from './watch-run.ts';
 
-/**
- * - `listing`: no full list was read yet
- * - `synced`: complete, and a watch keeps it so
- * - `stale`: complete once, but the server cannot be followed now; what is held is old
- * - `not-served`: the server does not know the resource (a CRD that is missing)
- * - `closed`
- */
-export type CacheState = 'listing' | 'synced' | 'stale' | 'not-served' | 'closed';
-
-/** Why a full list was read. */
-export type ListReason = 'first' | 'gone' | 'undecodable' | 'errors' | 'periodic' | 'not-served';
-
-export interface CacheCounters {
-  lists: Record<ListReason, number>;
-  /** Watches opened. */
-  watches: number;
-  events: number;
-  bookmarks: number;
-  /** Events older than what was held. */
-  outdated: number;
-  /** Lines of a watch that were no event. */
-  undecodable: number;
-  /** Watches cut because the server was silent for too long. */
-  silences: number;
-  /** Lists and watches that failed. */
-  failures: number;
-  /** Differences that a periodic list found: events that were lost. */
-  healed: number;
-}
-
-/** Something a log or a metric may want to know. */
-export type CacheNotice =
-  | { readonly kind: 'state'; readonly state: CacheState; readonly before: CacheState }
-  | { readonly kind: 'list'; readonly reason: ListReason; readonly objects: number; readonly durationMs: number }
-  | { readonly kind: 'failure'; readonly error: KubeError; readonly retryInMs: number }
-  | { readonly kind: 'undecodable'; readonly error: KubeError };
-
-export interface ListWatchOptions<T extends KubeObject> {
-  readonly client: KubeClient;
-  readonly resource: Resource;
-  /** Of a namespaced resource; left out: all namespaces. */
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
-  /** Called once for each object that enters; what it returns is held. It must keep name, namespace, uid, versions. */
-  readonly trim?: (object: T) => T;
-  /** A resource that may be missing: `untilSynced` does not wait for it while it is not served. */
-  readonly optional?: boolean;
-  /** Objects a page. Default 500. */
-  readonly pageSize?: number;
-  /** A full list this often heals lost events (±20 %); 0 for never. Default 30 minutes. */
-  readonly relistIntervalMs?: number;
-  /** Range from which each watch's `timeoutSeconds` is drawn. Default 300 to 600. */
-  readonly watchSeconds?: readonly [number, number];
-  /** Silence allowed beyond the server's own timeout. Default 30 s. */
-  readonly graceMs?: number;
-  /** Silence allowed after a bookmark: servers send one each minute. Default 3 minutes. */
-  readonly bookmarkSilenceMs?: number;
-  /** First and longest delay between failing attempts. Default 500 ms and 30 s. */
-  readonly backoffMs?: readonly [number, number];
-  /** Delay between looks for a resource that is not served. Default 30 s. */
-  readonly notServedRetryMs?: number;
-  /**
-   * How long a resource that was served must be unknown to the server before its objects are taken as gone: a
-   * starting API server does not know custom resources for a while. Default 2 minutes.
-   */
-  readonly notServedGraceMs?: number;
-  readonly onNotice?: (notice: CacheNotice) => void;
-  readonly clock?: Clock;
-  readonly random?: Random;
-}
+export type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptions } from './list-watch-options.ts';
 
 /** Failures in a row after which resuming is given up for a full list. */
 const RESUMES = 4;
@@ -88,8 +19,15 @@ const RESUMES = 4;
 export class ListWatchCache<T extends KubeObject> {
   readonly resource: Resource;
   readonly counters: CacheCounters = {
-    lists: { 'first': 0, 'gone': 0, 'undecodable': 0, 'errors': 0, 'periodic': 0, 'not-served': 0 },
-    watches: 0, events: 0, bookmarks: 0, outdated: 0, undecodable: 0, silences: 0, failures: 0, healed: 0,
+    lists: { first: 0, gone: 0, undecodable: 0, errors: 0, periodic: 0, 'not-served': 0 },
+    watches: 0,
+    events: 0,
+    bookmarks: 0,
+    outdated: 0,
+    undecodable: 0,
+    silences: 0,
+    failures: 0,
+    healed: 0,
   };
   readonly #options: ListWatchOptions<T>;
   readonly #clock: Clock;
@@ -175,7 +113,9 @@ export class ListWatchCache<T extends KubeObject> {
         return true;
       };
       if (look()) return;
-      const remove = this.onState(() => { if (look()) remove(); });
+      const remove = this.onState(() => {
+        if (look()) remove();
+      });
     });
   }
 
@@ -239,11 +179,22 @@ export class ListWatchCache<T extends KubeObject> {
     try {
       do {
         const page = await client.list<T>(resource, {
-          namespace, labelSelector, fieldSelector, limit, continue: token, signal: this.#stop.signal,
+          namespace,
+          labelSelector,
+          fieldSelector,
+          limit,
+          continue: token,
+          signal: this.#stop.signal,
         });
         if (this.#stop.signal.aborted) throw new KubeError('KUBE_CLOSED', this.#subject('list'), 'aborted');
         this.#lastHeardAt = this.#clock.now();
-        this.#deliverListed(reason, this.#held.page(page.items.map((item) => this.#trim(item)), page.resourceVersion));
+        this.#deliverListed(
+          reason,
+          this.#held.page(
+            page.items.map((item) => this.#trim(item)),
+            page.resourceVersion,
+          ),
+        );
         token = page.continue;
       } while (token !== undefined);
       this.#deliverListed(reason, this.#held.endList());
@@ -265,9 +216,15 @@ export class ListWatchCache<T extends KubeObject> {
       transport: client.transport,
       clock: this.#clock,
       signal: this.#stop.signal,
-      open: (signal) => client.watch(resource, {
-        namespace, labelSelector, fieldSelector, resourceVersion: this.#held.version ?? '', timeoutSeconds, signal,
-      }),
+      open: (signal) =>
+        client.watch(resource, {
+          namespace,
+          labelSelector,
+          fieldSelector,
+          resourceVersion: this.#held.version ?? '',
+          timeoutSeconds,
+          signal,
+        }),
       limitMs: untilRelist,
       silenceMs: timeoutSeconds * 1000 + (this.#options.graceMs ?? 30_000),
       bookmarkSilenceMs: this.#options.bookmarkSilenceMs ?? 180_000,
@@ -279,7 +236,8 @@ export class ListWatchCache<T extends KubeObject> {
       events: (events) => this.#take(events),
     });
     switch (end.kind) {
-      case 'limit': return 'periodic';
+      case 'limit':
+        return 'periodic';
       case 'gone':
         if (this.#failures++ > 0) await this.#pause(this.#failures);
         return 'gone';
@@ -289,7 +247,8 @@ export class ListWatchCache<T extends KubeObject> {
         // A server that sends the same again must not be asked in a tight loop.
         await this.#pause(this.#failures++);
         return 'undecodable';
-      case 'failed': throw end.error;
+      case 'failed':
+        throw end.error;
       case 'silent':
         this.counters.silences++;
         throw end.error;

@@ -5,9 +5,11 @@ import { compareVersions, isAfter, isAtMost } from './resource-version.ts';
 
 it('orders decimal versions as integers of any size', () => {
   const big = fc.bigInt({ min: 0n, max: 2n ** 70n });
-  fc.assert(fc.property(big, big, (a, b) => {
-    assert.equal(Math.sign(compareVersions(String(a), String(b)) ?? NaN), a < b ? -1 : a > b ? 1 : 0);
-  }));
+  fc.assert(
+    fc.property(big, big, (a, b) => {
+      assert.equal(Math.sign(compareVersions(String(a), String(b)) ?? NaN), a < b ? -1 : a > b ? 1 : 0);
+    }),
+  );
   assert.equal(compareVersions('0010', '10'), 0);
 });
 

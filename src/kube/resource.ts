@@ -62,12 +62,20 @@ export function objectPath(resource: Resource, name: ObjectName, subresource?: s
 }
 
 export const LEASES: Resource = {
-  group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true,
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  plural: 'leases',
+  kind: 'Lease',
+  namespaced: true,
 };
 export const EVENTS: Resource = { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true };
 export const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
 
 /** Endpoint slices by preference; an API server before 1.21 has only the second. */
 export const ENDPOINT_SLICES: readonly Resource[] = ['v1', 'v1beta1'].map((version) => ({
-  group: 'discovery.k8s.io', version, plural: 'endpointslices', kind: 'EndpointSlice', namespaced: true,
+  group: 'discovery.k8s.io',
+  version,
+  plural: 'endpointslices',
+  kind: 'EndpointSlice',
+  namespaced: true,
 }));

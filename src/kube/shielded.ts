@@ -3,6 +3,8 @@ export function shielded(call: () => void): void {
   try {
     call();
   } catch (error) {
-    queueMicrotask(() => { throw error; });
+    queueMicrotask(() => {
+      throw error;
+    });
   }
 }

@@ -21,18 +21,27 @@ describe('requests', () => {
   afterEach(() => api.close());
 
   const failing = async (promise: Promise<unknown>): Promise<KubeError> => {
-    const error = await promise.then(() => undefined, (reason: unknown) => reason);
+    const error = await promise.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
     assert.ok(error instanceof KubeError, String(error));
     return error;
   };
 
   for (const [status, reason, code, retryable] of [
-    [400, 'BadRequest', 'KUBE_BAD_REQUEST', false], [401, 'Unauthorized', 'KUBE_UNAUTHORIZED', true],
-    [403, 'Forbidden', 'KUBE_FORBIDDEN', false], [404, 'NotFound', 'KUBE_NOT_FOUND', false],
-    [409, 'Conflict', 'KUBE_CONFLICT', false], [410, 'Expired', 'KUBE_GONE', false],
-    [413, 'RequestEntityTooLarge', 'KUBE_TOO_LARGE', false], [422, 'Invalid', 'KUBE_INVALID', false],
-    [429, 'TooManyRequests', 'KUBE_TOO_MANY_REQUESTS', true], [500, 'InternalError', 'KUBE_INTERNAL', true],
-    [503, 'ServiceUnavailable', 'KUBE_UNAVAILABLE', true], [504, 'Timeout', 'KUBE_TIMEOUT', true],
+    [400, 'BadRequest', 'KUBE_BAD_REQUEST', false],
+    [401, 'Unauthorized', 'KUBE_UNAUTHORIZED', true],
+    [403, 'Forbidden', 'KUBE_FORBIDDEN', false],
+    [404, 'NotFound', 'KUBE_NOT_FOUND', false],
+    [409, 'Conflict', 'KUBE_CONFLICT', false],
+    [410, 'Expired', 'KUBE_GONE', false],
+    [413, 'RequestEntityTooLarge', 'KUBE_TOO_LARGE', false],
+    [422, 'Invalid', 'KUBE_INVALID', false],
+    [429, 'TooManyRequests', 'KUBE_TOO_MANY_REQUESTS', true],
+    [500, 'InternalError', 'KUBE_INTERNAL', true],
+    [503, 'ServiceUnavailable', 'KUBE_UNAVAILABLE', true],
+    [504, 'Timeout', 'KUBE_TIMEOUT', true],
   ] as const satisfies readonly (readonly [number, string, KubeErrorCode, boolean])[]) {
     it(`gives ${status} the code ${code}`, async () => {
       api.handler = (exchange) => exchange.status(status, reason, 'because', {}, { 'retry-after': '2' });
@@ -51,7 +60,7 @@ describe('requests', () => {
       ['KUBE_NAMESPACE_TERMINATING', 403, { reason: 'Forbidden', details: { causes: [{ reason: 'NamespaceTerminating' }] } }],
     ] as const) {
       api.handler = (exchange) =>
-        (typeof body === 'string' ? exchange.text(body, status) : exchange.json({ kind: 'Status', ...body }, status));
+        typeof body === 'string' ? exchange.text(body, status) : exchange.json({ kind: 'Status', ...body }, status);
       assert.equal((await failing(client.get(PODS, NAME))).code, code);
     }
   });

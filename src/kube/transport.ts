@@ -105,7 +105,10 @@ export class KubeTransport {
   }
 
   async #exchange(
-    request: KubeRequest, channel: keyof Channels, headersTimeout: number, bodyTimeout: number,
+    request: KubeRequest,
+    channel: keyof Channels,
+    headersTimeout: number,
+    bodyTimeout: number,
   ): Promise<Dispatcher.ResponseData> {
     let answer = await this.#send(request, channel, headersTimeout, bodyTimeout, false);
     if (answer.statusCode === 401) {
@@ -115,13 +118,15 @@ export class KubeTransport {
     if (answer.statusCode < 300) return answer;
     const text = await answer.body.text().catch(() => '');
     const retryAfter = answer.headers['retry-after'];
-    throw errorFromStatus(
-      request.subject, answer.statusCode, statusBody(text), Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
-    );
+    throw errorFromStatus(request.subject, answer.statusCode, statusBody(text), Array.isArray(retryAfter) ? retryAfter[0] : retryAfter);
   }
 
   async #send(
-    request: KubeRequest, channel: keyof Channels, headersTimeout: number, bodyTimeout: number, renew: boolean,
+    request: KubeRequest,
+    channel: keyof Channels,
+    headersTimeout: number,
+    bodyTimeout: number,
+    renew: boolean,
   ): Promise<Dispatcher.ResponseData> {
     if (this.#closed) throw new KubeError('KUBE_CLOSED', request.subject, 'the client is closed');
     const credentials = this.#current(renew) ?? (await this.#load(renew));
@@ -156,7 +161,8 @@ export class KubeTransport {
 
   /** Many requests that find the credentials old wait for one reading of them. */
   #load(renew: boolean): Promise<Credentials> {
-    this.#loading ??= this.#connection.credentials(renew)
+    this.#loading ??= this.#connection
+      .credentials(renew)
       .then((credentials) => {
         const before = this.#credentials;
         this.#credentials = credentials;
@@ -166,7 +172,9 @@ export class KubeTransport {
         }
         return credentials;
       })
-      .finally(() => { this.#loading = undefined; });
+      .finally(() => {
+        this.#loading = undefined;
+      });
     return this.#loading;
   }
 
@@ -184,7 +192,11 @@ export class KubeTransport {
   #dispatcher(tls: TlsMaterial, connections: number | null): Dispatcher {
     const secure = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
     const common = {
-      connections, pipelining: 1, allowH2: false, keepAliveTimeout: KEEP_ALIVE_MS, keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      connections,
+      pipelining: 1,
+      allowH2: false,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
     };
     const connect = { ...secure, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: 30_000 };
     return this.#connection.proxyUrl === undefined
@@ -211,9 +223,18 @@ function statusBody(text: string): StatusObject | string {
 }
 
 const NOT_SENT = new Set([
-  'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT',
-  'CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
@@ -233,6 +254,11 @@ function failureOf(subject: KubeSubject, error: unknown): KubeError {
 
 function sameTls(a: TlsMaterial, b: TlsMaterial): boolean {
   const text = (value: string | Buffer | undefined): string => (value === undefined ? '' : value.toString());
-  return text(a.ca) === text(b.ca) && text(a.cert) === text(b.cert) && text(a.key) === text(b.key)
-    && a.servername === b.servername && a.rejectUnauthorized === b.rejectUnauthorized;
+  return (
+    text(a.ca) === text(b.ca) &&
+    text(a.cert) === text(b.cert) &&
+    text(a.key) === text(b.key) &&
+    a.servername === b.servername &&
+    a.rejectUnauthorized === b.rejectUnauthorized
+  );
 }

@@ -13,7 +13,9 @@ export function decodeWatchEvent<T extends KubeObject>(line: string, subject: Ku
   const event = decode(line, subject);
   const { type, object } = event;
   switch (type) {
-    case 'ADDED': case 'MODIFIED': case 'DELETED': {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED': {
       const metadata = object?.metadata;
       if (typeof metadata?.name !== 'string' || typeof metadata.resourceVersion !== 'string') break;
       return { type, object: object as T };
@@ -34,7 +36,7 @@ export function decodeWatchEvent<T extends KubeObject>(line: string, subject: Ku
 
 interface RawEvent {
   readonly type?: unknown;
-  readonly object?: (StatusObject & { readonly metadata?: { readonly name?: unknown; readonly resourceVersion?: unknown } });
+  readonly object?: StatusObject & { readonly metadata?: { readonly name?: unknown; readonly resourceVersion?: unknown } };
 }
 
 function decode(line: string, subject: KubeSubject): RawEvent {

@@ -20,8 +20,7 @@ export type WatchEnd =
   | { readonly kind: 'failed'; readonly error: KubeError };
 
 export type FollowedEvent<T> =
-  | { readonly type: WatchEventType; readonly object: T }
-  | { readonly type: 'BOOKMARK'; readonly version: string };
+  { readonly type: WatchEventType; readonly object: T } | { readonly type: 'BOOKMARK'; readonly version: string };
 
 export interface WatchRun<T> {
   readonly subject: KubeSubject;
@@ -108,7 +107,10 @@ function follow<T extends KubeObject>(run: WatchRun<T>, stream: Readable): Promi
 
 /** Fills `events`; returns how the watch ends where the chunk ends it. */
 function decodeChunk<T extends KubeObject>(
-  lines: LineSplitter, chunk: Buffer, subject: KubeSubject, events: FollowedEvent<T>[],
+  lines: LineSplitter,
+  chunk: Buffer,
+  subject: KubeSubject,
+  events: FollowedEvent<T>[],
 ): WatchEnd | undefined {
   try {
     for (const line of lines.push(chunk)) {

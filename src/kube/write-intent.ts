@@ -11,10 +11,10 @@ export type WriteOperation =
   | { readonly kind: 'strategic-patch'; readonly patch: Readonly<Record<string, unknown>>; readonly subresource?: string }
   | { readonly kind: 'json-patch'; readonly patch: readonly JsonPatchOperation[]; readonly subresource?: string }
   | {
-    readonly kind: 'delete';
-    readonly propagation?: 'Background' | 'Foreground' | 'Orphan';
-    readonly gracePeriodSeconds?: number;
-  }
+      readonly kind: 'delete';
+      readonly propagation?: 'Background' | 'Foreground' | 'Orphan';
+      readonly gracePeriodSeconds?: number;
+    }
   /** Of a pod. */
   | { readonly kind: 'evict'; readonly gracePeriodSeconds?: number };
 
@@ -37,11 +37,16 @@ export interface WriteIntent {
 
 /** `object` is the server's reply; undefined where there is none (evictions, deletions that were final). */
 export type WriteResult =
-  | { readonly ok: true; readonly object: KubeObject | undefined }
-  | { readonly ok: false; readonly error: KubeError };
+  { readonly ok: true; readonly object: KubeObject | undefined } | { readonly ok: false; readonly error: KubeError };
 
 const VERBS: Record<WriteOperation['kind'], string> = {
-  'create': 'create', 'update': 'update', 'merge-patch': 'patch', 'strategic-patch': 'patch', 'json-patch': 'patch', 'delete': 'delete', 'evict': 'evict',
+  create: 'create',
+  update: 'update',
+  'merge-patch': 'patch',
+  'strategic-patch': 'patch',
+  'json-patch': 'patch',
+  delete: 'delete',
+  evict: 'evict',
 };
 
 export function intentError(intent: WriteIntent, code: KubeErrorCode, detail: string): KubeError {
@@ -54,7 +59,10 @@ export function intentError(intent: WriteIntent, code: KubeErrorCode, detail: st
  * @throws KubeError
  */
 export async function sendIntent(
-  client: KubeClient, intent: WriteIntent, doubtful: boolean, signal: AbortSignal,
+  client: KubeClient,
+  intent: WriteIntent,
+  doubtful: boolean,
+  signal: AbortSignal,
 ): Promise<KubeObject | undefined> {
   try {
     const object = await request(client, intent, signal);
@@ -96,14 +104,17 @@ async function request(client: KubeClient, intent: WriteIntent, signal: AbortSig
     case 'strategic-patch':
     case 'merge-patch': {
       const metadata = operation.patch['metadata'];
-      const guarded = uid === undefined && resourceVersion === undefined ? operation.patch : {
-        ...operation.patch,
-        metadata: {
-          ...(typeof metadata === 'object' ? metadata : {}),
-          ...(uid === undefined ? {} : { uid }),
-          ...(resourceVersion === undefined ? {} : { resourceVersion }),
-        },
-      };
+      const guarded =
+        uid === undefined && resourceVersion === undefined
+          ? operation.patch
+          : {
+              ...operation.patch,
+              metadata: {
+                ...(typeof metadata === 'object' ? metadata : {}),
+                ...(uid === undefined ? {} : { uid }),
+                ...(resourceVersion === undefined ? {} : { resourceVersion }),
+              },
+            };
       const options = { subresource: operation.subresource, signal };
       return operation.kind === 'merge-patch'
         ? client.mergePatch(resource, name, guarded, options)
@@ -120,7 +131,11 @@ async function request(client: KubeClient, intent: WriteIntent, signal: AbortSig
     }
     case 'delete':
       return client.delete(resource, name, {
-        uid, resourceVersion, propagation: operation.propagation, gracePeriodSeconds: operation.gracePeriodSeconds, signal,
+        uid,
+        resourceVersion,
+        propagation: operation.propagation,
+        gracePeriodSeconds: operation.gracePeriodSeconds,
+        signal,
       });
     case 'evict':
       await client.evict(name, { uid, gracePeriodSeconds: operation.gracePeriodSeconds, signal });

@@ -9,7 +9,13 @@ import { isKubeError } from '../kube/errors.ts';
 import type { KubeObject, Resource } from '../kube/resource.ts';
 import { networkAttachmentCrd } from './network-attachment-crd.ts';
 
-const CRDS: Resource = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions', kind: 'CustomResourceDefinition', namespaced: false };
+const CRDS: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+};
 
 interface ServedCrd extends KubeObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null };
@@ -20,7 +26,7 @@ export async function installCrds(client: KubeClient, cel = true): Promise<void>
   const crds: readonly (Crd | KubeObject)[] = [...allCrds({ cel }), networkAttachmentCrd];
   for (const crd of crds) {
     try {
-      await client.create(CRDS, crd as KubeObject);
+      await client.create<KubeObject>(CRDS, crd);
     } catch (error) {
       if (!isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
     }
@@ -34,5 +40,7 @@ async function established(client: KubeClient, name: string): Promise<void> {
     if (crd.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') === true) return;
     await sleep(50);
   }
-  throw new Error(`the API server does not establish the CustomResourceDefinition ${name}; see its conditions: kubectl describe crd ${name}`);
+  throw new Error(
+    `the API server does not establish the CustomResourceDefinition ${name}; see its conditions: kubectl describe crd ${name}`,
+  );
 }

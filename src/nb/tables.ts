@@ -46,15 +46,36 @@ function byName(table: string): (row: Row) => RowId {
   return (row) => rowId(table, text(row, 'name'));
 }
 
-function spec(table: string, rank: number, columns: TableSpec['columns'], parents: readonly ParentColumn[], identity: TableSpec['identity']): TableSpec {
+function spec(
+  table: string,
+  rank: number,
+  columns: TableSpec['columns'],
+  parents: readonly ParentColumn[],
+  identity: TableSpec['identity'],
+): TableSpec {
   return { table, rank, columns, parents, identity };
 }
 
 export const ROUTER_OPTIONS = ['mac_binding_age_threshold', 'dynamic_neigh_routers', 'always_learn_from_arp_request'] as const;
 export const SWITCH_CONFIG = ['mcast_snoop', 'mcast_querier', 'mcast_ip4_src', 'mcast_eth_src'] as const;
-export const SWITCH_PORT_OPTIONS = ['router-port', 'requested-chassis', 'activation-strategy', 'arp_proxy', 'virtual-ip', 'virtual-parents', 'network_name'] as const;
+export const SWITCH_PORT_OPTIONS = [
+  'router-port',
+  'requested-chassis',
+  'activation-strategy',
+  'arp_proxy',
+  'virtual-ip',
+  'virtual-parents',
+  'network_name',
+] as const;
 export const ROUTER_PORT_OPTIONS = ['route_table', 'bfd-only'] as const;
-export const GLOBAL_OPTIONS = ['ls_dnat_mod_dl_dst', 'use_ct_inv_match', 'ls_ct_skip_dst_lport_ips', 'node_local_dns_ip', 'skip_conntrack_dst_cidrs', 'svc_ipv4_cidr'] as const;
+export const GLOBAL_OPTIONS = [
+  'ls_dnat_mod_dl_dst',
+  'use_ct_inv_match',
+  'ls_ct_skip_dst_lport_ips',
+  'node_local_dns_ip',
+  'skip_conntrack_dst_cidrs',
+  'svc_ipv4_cidr',
+] as const;
 
 export function dhcpOptionsId(ls: string, protocol: string, port = ''): RowId {
   return rowId('DHCP_Options', ls, protocol, port);
@@ -76,30 +97,144 @@ export function aclId(parent: string, direction: string, priority: number, match
 
 const SPECS: readonly TableSpec[] = [
   spec('NB_Global', 0, { options: GLOBAL_OPTIONS, external_ids: ['kube-ovn-version'] }, [], () => rowId('NB_Global', '')),
-  spec('Load_Balancer', 0, { name: 'value', protocol: 'value', vips: 'map', selection_fields: 'elements', ip_port_mappings: 'map', options: 'map', external_ids: 'map' }, [], byName('Load_Balancer')),
+  spec(
+    'Load_Balancer',
+    0,
+    {
+      name: 'value',
+      protocol: 'value',
+      vips: 'map',
+      selection_fields: 'elements',
+      ip_port_mappings: 'map',
+      options: 'map',
+      external_ids: 'map',
+    },
+    [],
+    byName('Load_Balancer'),
+  ),
   spec('DHCP_Options', 0, { cidr: 'value', options: 'map', external_ids: 'map' }, [], (row) =>
-    dhcpOptionsId(mapText(row, 'external_ids', 'ls'), mapText(row, 'external_ids', 'protocol'), mapText(row, 'external_ids', 'port'))),
+    dhcpOptionsId(mapText(row, 'external_ids', 'ls'), mapText(row, 'external_ids', 'protocol'), mapText(row, 'external_ids', 'port')),
+  ),
   spec('Address_Set', 0, { name: 'value', addresses: 'elements', external_ids: 'map' }, [], byName('Address_Set')),
-  spec('Logical_Switch', 1, { name: 'value', load_balancer: 'refs', other_config: SWITCH_CONFIG, external_ids: 'map', ports: 'refs', acls: 'refs' }, [], byName('Logical_Switch')),
-  spec('Logical_Router', 1, { name: 'value', load_balancer: 'refs', options: ROUTER_OPTIONS, external_ids: 'map', ports: 'refs', static_routes: 'refs', policies: 'refs', nat: 'refs' }, [], byName('Logical_Router')),
+  spec(
+    'Logical_Switch',
+    1,
+    { name: 'value', load_balancer: 'refs', other_config: SWITCH_CONFIG, external_ids: 'map', ports: 'refs', acls: 'refs' },
+    [],
+    byName('Logical_Switch'),
+  ),
+  spec(
+    'Logical_Router',
+    1,
+    {
+      name: 'value',
+      load_balancer: 'refs',
+      options: ROUTER_OPTIONS,
+      external_ids: 'map',
+      ports: 'refs',
+      static_routes: 'refs',
+      policies: 'refs',
+      nat: 'refs',
+    },
+    [],
+    byName('Logical_Router'),
+  ),
   spec('Port_Group', 2, { name: 'value', ports: 'refs', acls: 'refs', external_ids: 'map' }, [], byName('Port_Group')),
-  spec('Logical_Router_Port', 2, { name: 'value', mac: 'value', networks: 'value', peer: 'value', options: ROUTER_PORT_OPTIONS, ipv6_prefix: 'value', ipv6_ra_configs: 'map', external_ids: 'map', gateway_chassis: 'refs' },
-    [{ table: 'Logical_Router', column: 'ports' }], byName('Logical_Router_Port')),
-  spec('Logical_Switch_Port', 3, { name: 'value', type: 'value', addresses: 'value', port_security: 'value', options: SWITCH_PORT_OPTIONS, tag: 'value', dhcpv4_options: 'value', dhcpv6_options: 'value', external_ids: 'map' },
-    [{ table: 'Logical_Switch', column: 'ports' }], byName('Logical_Switch_Port')),
-  spec('Gateway_Chassis', 3, { name: 'value', chassis_name: 'value', priority: 'value', external_ids: 'map' }, [{ table: 'Logical_Router_Port', column: 'gateway_chassis' }], byName('Gateway_Chassis')),
-  spec('Logical_Router_Static_Route', 4, { route_table: 'value', ip_prefix: 'value', policy: 'value', nexthop: 'value', options: 'map', external_ids: 'map' },
-    [{ table: 'Logical_Router', column: 'static_routes' }], (row, parent) =>
-      parent === undefined ? undefined : staticRouteId(parent, text(row, 'route_table'), text(row, 'policy'), text(row, 'ip_prefix'), text(row, 'nexthop'))),
-  spec('Logical_Router_Policy', 4, { priority: 'value', match: 'value', action: 'value', nexthop: 'value', nexthops: 'value', options: 'map', external_ids: 'map' },
-    [{ table: 'Logical_Router', column: 'policies' }], (row, parent) =>
-      parent === undefined ? undefined : policyId(parent, Number(row.priority), text(row, 'match'))),
-  spec('ACL', 4, { name: 'value', direction: 'value', priority: 'value', match: 'value', action: 'value', log: 'value', severity: 'value', tier: 'value', options: 'map', external_ids: 'map' },
-    [{ table: 'Logical_Switch', column: 'acls' }, { table: 'Port_Group', column: 'acls' }], (row, parent) =>
-      parent === undefined ? undefined : aclId(parent, text(row, 'direction'), Number(row.priority), text(row, 'match'))),
-  spec('NAT', 4, { type: 'value', external_ip: 'value', logical_ip: 'value', logical_port: 'value', external_mac: 'value', options: 'map', external_ids: 'map' },
-    [{ table: 'Logical_Router', column: 'nat' }], (row, parent) =>
-      parent === undefined ? undefined : rowId('NAT', parent, text(row, 'type'), text(row, 'external_ip'), text(row, 'logical_ip'))),
+  spec(
+    'Logical_Router_Port',
+    2,
+    {
+      name: 'value',
+      mac: 'value',
+      networks: 'value',
+      peer: 'value',
+      options: ROUTER_PORT_OPTIONS,
+      ipv6_prefix: 'value',
+      ipv6_ra_configs: 'map',
+      external_ids: 'map',
+      gateway_chassis: 'refs',
+    },
+    [{ table: 'Logical_Router', column: 'ports' }],
+    byName('Logical_Router_Port'),
+  ),
+  spec(
+    'Logical_Switch_Port',
+    3,
+    {
+      name: 'value',
+      type: 'value',
+      addresses: 'value',
+      port_security: 'value',
+      options: SWITCH_PORT_OPTIONS,
+      tag: 'value',
+      dhcpv4_options: 'value',
+      dhcpv6_options: 'value',
+      external_ids: 'map',
+    },
+    [{ table: 'Logical_Switch', column: 'ports' }],
+    byName('Logical_Switch_Port'),
+  ),
+  spec(
+    'Gateway_Chassis',
+    3,
+    { name: 'value', chassis_name: 'value', priority: 'value', external_ids: 'map' },
+    [{ table: 'Logical_Router_Port', column: 'gateway_chassis' }],
+    byName('Gateway_Chassis'),
+  ),
+  spec(
+    'Logical_Router_Static_Route',
+    4,
+    { route_table: 'value', ip_prefix: 'value', policy: 'value', nexthop: 'value', options: 'map', external_ids: 'map' },
+    [{ table: 'Logical_Router', column: 'static_routes' }],
+    (row, parent) =>
+      parent === undefined
+        ? undefined
+        : staticRouteId(parent, text(row, 'route_table'), text(row, 'policy'), text(row, 'ip_prefix'), text(row, 'nexthop')),
+  ),
+  spec(
+    'Logical_Router_Policy',
+    4,
+    { priority: 'value', match: 'value', action: 'value', nexthop: 'value', nexthops: 'value', options: 'map', external_ids: 'map' },
+    [{ table: 'Logical_Router', column: 'policies' }],
+    (row, parent) => (parent === undefined ? undefined : policyId(parent, Number(row.priority), text(row, 'match'))),
+  ),
+  spec(
+    'ACL',
+    4,
+    {
+      name: 'value',
+      direction: 'value',
+      priority: 'value',
+      match: 'value',
+      action: 'value',
+      log: 'value',
+      severity: 'value',
+      tier: 'value',
+      options: 'map',
+      external_ids: 'map',
+    },
+    [
+      { table: 'Logical_Switch', column: 'acls' },
+      { table: 'Port_Group', column: 'acls' },
+    ],
+    (row, parent) => (parent === undefined ? undefined : aclId(parent, text(row, 'direction'), Number(row.priority), text(row, 'match'))),
+  ),
+  spec(
+    'NAT',
+    4,
+    {
+      type: 'value',
+      external_ip: 'value',
+      logical_ip: 'value',
+      logical_port: 'value',
+      external_mac: 'value',
+      options: 'map',
+      external_ids: 'map',
+    },
+    [{ table: 'Logical_Router', column: 'nat' }],
+    (row, parent) =>
+      parent === undefined ? undefined : rowId('NAT', parent, text(row, 'type'), text(row, 'external_ip'), text(row, 'logical_ip')),
+  ),
 ];
 
 const REGISTRY: ReadonlyMap<string, TableSpec> = new Map(SPECS.map((one) => [one.table, one]));
@@ -119,7 +254,9 @@ export function monitoredColumns(): Readonly<Record<string, readonly string[]>> 
 
 /** Columns of `table` that hold children, with the child's table. */
 export function childColumns(table: string): readonly { readonly column: string; readonly child: TableSpec }[] {
-  return SPECS.flatMap((child) => child.parents.filter((parent) => parent.table === table).map((parent) => ({ column: parent.column, child })));
+  return SPECS.flatMap((child) =>
+    child.parents.filter((parent) => parent.table === table).map((parent) => ({ column: parent.column, child })),
+  );
 }
 
 export type { Row, Uuid, Value };

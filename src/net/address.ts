@@ -5,40 +5,40 @@
  * IPv6 is RFC 4291 section 2.2 without a zone. Output is RFC 5952.
  */
 
-export type Family = 4 | 6
+export type Family = 4 | 6;
 
 export interface Address {
-  readonly family: Family
-  readonly value: bigint
+  readonly family: Family;
+  readonly value: bigint;
 }
 
 /** Canonical text of one address: dotted quad, or RFC 5952. */
-export type AddressText = string & { readonly __text: 'address' }
+export type AddressText = string & { readonly __text: 'address' };
 
 /** Number of bits of an address of the family. */
 export function bitsOf(family: Family): 32 | 128 {
-  return family === 4 ? 32 : 128
+  return family === 4 ? 32 : 128;
 }
 
 /** The address that the text names, or undefined. Leading and trailing blanks are not accepted. */
 export function parseAddress(text: string): Address | undefined {
   if (text.includes(':')) {
-    const value = parseV6(text)
-    return value === undefined ? undefined : { family: 6, value }
+    const value = parseV6(text);
+    return value === undefined ? undefined : { family: 6, value };
   }
-  const value = parseV4(text)
-  return value === undefined ? undefined : { family: 4, value: BigInt(value) }
+  const value = parseV4(text);
+  return value === undefined ? undefined : { family: 4, value: BigInt(value) };
 }
 
 /** Canonical text of an address. */
 export function formatAddress(address: Address): AddressText {
-  return address.family === 4 ? formatV4(Number(address.value)) : formatV6(address.value)
+  return address.family === 4 ? formatV4(Number(address.value)) : formatV6(address.value);
 }
 
 /** The canonical spelling of an address text, or undefined where it names no address. */
 export function canonicalAddress(text: string): AddressText | undefined {
-  const address = parseAddress(text)
-  return address === undefined ? undefined : formatAddress(address)
+  const address = parseAddress(text);
+  return address === undefined ? undefined : formatAddress(address);
 }
 
 /**
@@ -46,119 +46,119 @@ export function canonicalAddress(text: string): AddressText | undefined {
  * spelling (`not-canonical`: zero padding, missing or misplaced `::`) as text that equals nothing.
  */
 export function addressSpelling(text: string): 'canonical' | 'upper-case' | 'not-canonical' | 'invalid' {
-  const canonical = canonicalAddress(text)
-  if (canonical === undefined) return 'invalid'
-  if (canonical === text) return 'canonical'
-  return /[A-F]/.test(text) ? 'upper-case' : 'not-canonical'
+  const canonical = canonicalAddress(text);
+  if (canonical === undefined) return 'invalid';
+  if (canonical === text) return 'canonical';
+  return /[A-F]/.test(text) ? 'upper-case' : 'not-canonical';
 }
 
 /** The rule that the text breaks as an address, or undefined where it is one. For messages. */
 export function addressProblem(text: string): string | undefined {
-  if (parseAddress(text) !== undefined) return undefined
-  if (text === '') return 'is empty'
-  if (text.trim() !== text) return 'has blanks around it'
-  if (text.includes('/')) return 'has a prefix length where a single address is wanted'
-  if (text.includes('%')) return 'has a zone, which only means something on one host'
-  if (text.includes(':')) return 'is not an IPv6 address (up to eight groups of up to four hex digits, at most one "::")'
-  if (/^\d+(\.\d+){3}$/.test(text)) return 'is not an IPv4 address (each of the four numbers is 0 to 255, without leading zeros)'
-  return 'is not an IP address'
+  if (parseAddress(text) !== undefined) return undefined;
+  if (text === '') return 'is empty';
+  if (text.trim() !== text) return 'has blanks around it';
+  if (text.includes('/')) return 'has a prefix length where a single address is wanted';
+  if (text.includes('%')) return 'has a zone, which only means something on one host';
+  if (text.includes(':')) return 'is not an IPv6 address (up to eight groups of up to four hex digits, at most one "::")';
+  if (/^\d+(\.\d+){3}$/.test(text)) return 'is not an IPv4 address (each of the four numbers is 0 to 255, without leading zeros)';
+  return 'is not an IP address';
 }
 
 export function sameAddress(a: Address, b: Address): boolean {
-  return a.family === b.family && a.value === b.value
+  return a.family === b.family && a.value === b.value;
 }
 
 /** IPv4 before IPv6, then by number. */
 export function compareAddresses(a: Address, b: Address): number {
-  if (a.family !== b.family) return a.family - b.family
-  return a.value < b.value ? -1 : a.value > b.value ? 1 : 0
+  if (a.family !== b.family) return a.family - b.family;
+  return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
 }
 
 /** The address `count` further (or back), around the end of the family's numbers. */
 export function stepAddress(address: Address, count: bigint): Address {
-  return { family: address.family, value: BigInt.asUintN(bitsOf(address.family), address.value + count) }
+  return { family: address.family, value: BigInt.asUintN(bitsOf(address.family), address.value + count) };
 }
 
-const dot = 46
-const zero = 48
+const dot = 46;
+const zero = 48;
 
 function parseV4(text: string): number | undefined {
-  if (text.length < 7 || text.length > 15) return undefined
-  let value = 0
-  let octet = -1
-  let dots = 0
+  if (text.length < 7 || text.length > 15) return undefined;
+  let value = 0;
+  let octet = -1;
+  let dots = 0;
   for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
+    const code = text.charCodeAt(i);
     if (code === dot) {
-      if (octet < 0 || ++dots > 3) return undefined
-      value = value * 256 + octet
-      octet = -1
-      continue
+      if (octet < 0 || ++dots > 3) return undefined;
+      value = value * 256 + octet;
+      octet = -1;
+      continue;
     }
-    const digit = code - zero
-    if (digit < 0 || digit > 9 || octet === 0) return undefined
-    octet = octet < 0 ? digit : octet * 10 + digit
-    if (octet > 255) return undefined
+    const digit = code - zero;
+    if (digit < 0 || digit > 9 || octet === 0) return undefined;
+    octet = octet < 0 ? digit : octet * 10 + digit;
+    if (octet > 255) return undefined;
   }
-  return dots === 3 && octet >= 0 ? value * 256 + octet : undefined
+  return dots === 3 && octet >= 0 ? value * 256 + octet : undefined;
 }
 
 function parseV6(text: string): bigint | undefined {
-  if (text.length < 2 || text.length > 45) return undefined
-  const halves = text.split('::')
-  if (halves.length > 2) return undefined
-  const elided = halves.length === 2
-  const head = groupsOf(halves[0] ?? '', !elided)
-  const tail = elided ? groupsOf(halves[1] ?? '', true) : []
-  if (head === undefined || tail === undefined) return undefined
-  const missing = 8 - head.length - tail.length
-  if (elided ? missing < 1 : missing !== 0) return undefined
-  let value = 0n
-  for (const group of head) value = (value << 16n) | BigInt(group)
-  value <<= BigInt(16 * missing)
-  for (const group of tail) value = (value << 16n) | BigInt(group)
-  return value
+  if (text.length < 2 || text.length > 45) return undefined;
+  const halves = text.split('::');
+  if (halves.length > 2) return undefined;
+  const elided = halves.length === 2;
+  const head = groupsOf(halves[0] ?? '', !elided);
+  const tail = elided ? groupsOf(halves[1] ?? '', true) : [];
+  if (head === undefined || tail === undefined) return undefined;
+  const missing = 8 - head.length - tail.length;
+  if (elided ? missing < 1 : missing !== 0) return undefined;
+  let value = 0n;
+  for (const group of head) value = (value << 16n) | BigInt(group);
+  value <<= BigInt(16 * missing);
+  for (const group of tail) value = (value << 16n) | BigInt(group);
+  return value;
 }
 
 /** The 16-bit groups of one side of `::`; the last may be a dotted quad where it ends the address. */
 function groupsOf(text: string, endsAddress: boolean): number[] | undefined {
-  if (text === '') return []
-  const parts = text.split(':')
-  const groups: number[] = []
+  if (text === '') return [];
+  const parts = text.split(':');
+  const groups: number[] = [];
   for (const [index, part] of parts.entries()) {
     if (/^[0-9a-fA-F]{1,4}$/.test(part)) {
-      groups.push(Number.parseInt(part, 16))
-      continue
+      groups.push(Number.parseInt(part, 16));
+      continue;
     }
-    const quad = endsAddress && index === parts.length - 1 ? parseV4(part) : undefined
-    if (quad === undefined) return undefined
-    groups.push(Math.floor(quad / 65536), quad % 65536)
+    const quad = endsAddress && index === parts.length - 1 ? parseV4(part) : undefined;
+    if (quad === undefined) return undefined;
+    groups.push(Math.floor(quad / 65536), quad % 65536);
   }
-  return groups
+  return groups;
 }
 
 function formatV4(value: number): AddressText {
-  return `${(value >>> 24) & 255}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}` as AddressText
+  return `${(value >>> 24) & 255}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}` as AddressText;
 }
 
 function formatV6(value: bigint): AddressText {
-  const groups: number[] = []
+  const groups: number[] = [];
   for (let shift = 96n; shift >= 0n; shift -= 32n) {
-    const pair = Number(BigInt.asUintN(32, value >> shift))
-    groups.push(pair >>> 16, pair & 0xffff)
+    const pair = Number(BigInt.asUintN(32, value >> shift));
+    groups.push(pair >>> 16, pair & 0xffff);
   }
   // RFC 5952 section 5: the well-known mapped prefix keeps its dotted quad.
-  if (value >> 32n === 0xffffn) return `::ffff:${formatV4(Number(value & 0xffffffffn))}` as AddressText
+  if (value >> 32n === 0xffffn) return `::ffff:${formatV4(Number(value & 0xffffffffn))}` as AddressText;
 
-  let bestStart = -1
-  let bestLength = 1
+  let bestStart = -1;
+  let bestLength = 1;
   for (let i = 0; i < 8; i++) {
-    let length = 0
-    while (groups[i + length] === 0) length++
-    if (length > bestLength) [bestStart, bestLength] = [i, length]
-    i += length
+    let length = 0;
+    while (groups[i + length] === 0) length++;
+    if (length > bestLength) [bestStart, bestLength] = [i, length];
+    i += length;
   }
-  const hex = groups.map((group) => group.toString(16))
-  if (bestStart < 0) return hex.join(':') as AddressText
-  return `${hex.slice(0, bestStart).join(':')}::${hex.slice(bestStart + bestLength).join(':')}` as AddressText
+  const hex = groups.map((group) => group.toString(16));
+  if (bestStart < 0) return hex.join(':') as AddressText;
+  return `${hex.slice(0, bestStart).join(':')}::${hex.slice(bestStart + bestLength).join(':')}` as AddressText;
 }

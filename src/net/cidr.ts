@@ -5,122 +5,122 @@
  * of a /31 or /127 both (RFC 3021, RFC 6164); of a /32 or /128 the one.
  */
 
-import { bitsOf, formatAddress, parseAddress } from './address.ts'
-import type { Address, Family } from './address.ts'
+import { bitsOf, formatAddress, parseAddress } from './address.ts';
+import type { Address, Family } from './address.ts';
 
 /** A block: `base` has no bit set beyond `prefix`. */
 export interface Cidr {
-  readonly family: Family
-  readonly base: bigint
-  readonly prefix: number
+  readonly family: Family;
+  readonly base: bigint;
+  readonly prefix: number;
 }
 
 /** Canonical text of a block: canonical network address, slash, prefix length. */
-export type CidrText = string & { readonly __text: 'cidr' }
+export type CidrText = string & { readonly __text: 'cidr' };
 
 /** An address and the block it lies in, as in `10.16.0.1/16`. */
 export interface InterfaceAddress {
-  readonly address: Address
-  readonly cidr: Cidr
+  readonly address: Address;
+  readonly cidr: Cidr;
 }
 
 /** The block that the text names, host bits cleared, or undefined. */
 export function parseCidr(text: string): Cidr | undefined {
-  return parseInterfaceAddress(text)?.cidr
+  return parseInterfaceAddress(text)?.cidr;
 }
 
 /** The address before the slash and its block, or undefined. */
 export function parseInterfaceAddress(text: string): InterfaceAddress | undefined {
-  const slash = text.indexOf('/')
-  if (slash < 0) return undefined
-  const address = parseAddress(text.slice(0, slash))
-  const length = text.slice(slash + 1)
-  if (address === undefined || !/^(0|[1-9]\d{0,2})$/.test(length)) return undefined
-  const cidr = cidrOf(address, Number(length))
-  return cidr === undefined ? undefined : { address, cidr }
+  const slash = text.indexOf('/');
+  if (slash < 0) return undefined;
+  const address = parseAddress(text.slice(0, slash));
+  const length = text.slice(slash + 1);
+  if (address === undefined || !/^(0|[1-9]\d{0,2})$/.test(length)) return undefined;
+  const cidr = cidrOf(address, Number(length));
+  return cidr === undefined ? undefined : { address, cidr };
 }
 
 /** The block of that prefix length around an address, or undefined where the family has fewer bits. */
 export function cidrOf(address: Address, prefix: number): Cidr | undefined {
-  if (!Number.isInteger(prefix) || prefix < 0 || prefix > bitsOf(address.family)) return undefined
-  const host = BigInt(bitsOf(address.family) - prefix)
-  return { family: address.family, base: (address.value >> host) << host, prefix }
+  if (!Number.isInteger(prefix) || prefix < 0 || prefix > bitsOf(address.family)) return undefined;
+  const host = BigInt(bitsOf(address.family) - prefix);
+  return { family: address.family, base: (address.value >> host) << host, prefix };
 }
 
 export function formatCidr(cidr: Cidr): CidrText {
-  return `${formatAddress(networkAddress(cidr))}/${cidr.prefix}` as CidrText
+  return `${formatAddress(networkAddress(cidr))}/${cidr.prefix}` as CidrText;
 }
 
 /** The canonical spelling of a CIDR text, host bits cleared, or undefined where it names none. */
 export function canonicalCidr(text: string): CidrText | undefined {
-  const cidr = parseCidr(text)
-  return cidr === undefined ? undefined : formatCidr(cidr)
+  const cidr = parseCidr(text);
+  return cidr === undefined ? undefined : formatCidr(cidr);
 }
 
 /** The rule that the text breaks as a CIDR, or undefined where it is one. For messages. */
 export function cidrProblem(text: string): string | undefined {
-  if (parseCidr(text) !== undefined) return undefined
-  if (text === '') return 'is empty'
-  const slash = text.indexOf('/')
-  if (slash < 0) return 'has no prefix length'
-  const address = parseAddress(text.slice(0, slash))
-  if (address === undefined) return 'does not begin with an IP address'
-  return `has a prefix length that is not a number from 0 to ${bitsOf(address.family)}`
+  if (parseCidr(text) !== undefined) return undefined;
+  if (text === '') return 'is empty';
+  const slash = text.indexOf('/');
+  if (slash < 0) return 'has no prefix length';
+  const address = parseAddress(text.slice(0, slash));
+  if (address === undefined) return 'does not begin with an IP address';
+  return `has a prefix length that is not a number from 0 to ${bitsOf(address.family)}`;
 }
 
 /** Number of addresses in the block, with the first and the last. */
 export function cidrSize(cidr: Cidr): bigint {
-  return 1n << BigInt(bitsOf(cidr.family) - cidr.prefix)
+  return 1n << BigInt(bitsOf(cidr.family) - cidr.prefix);
 }
 
 export function networkAddress(cidr: Cidr): Address {
-  return { family: cidr.family, value: cidr.base }
+  return { family: cidr.family, value: cidr.base };
 }
 
 /** The last address of the block: of IPv4 the broadcast address. */
 export function lastAddress(cidr: Cidr): Address {
-  return { family: cidr.family, value: cidr.base + cidrSize(cidr) - 1n }
+  return { family: cidr.family, value: cidr.base + cidrSize(cidr) - 1n };
 }
 
 export function firstUsable(cidr: Cidr): Address {
-  return { family: cidr.family, value: cidr.base + edgeOf(cidr) }
+  return { family: cidr.family, value: cidr.base + edgeOf(cidr) };
 }
 
 export function lastUsable(cidr: Cidr): Address {
-  return { family: cidr.family, value: cidr.base + cidrSize(cidr) - 1n - edgeOf(cidr) }
+  return { family: cidr.family, value: cidr.base + cidrSize(cidr) - 1n - edgeOf(cidr) };
 }
 
 /** Number of addresses from `firstUsable` to `lastUsable`. */
 export function usableCount(cidr: Cidr): bigint {
-  return cidrSize(cidr) - 2n * edgeOf(cidr)
+  return cidrSize(cidr) - 2n * edgeOf(cidr);
 }
 
 /** True where a host may have the address: it lies between `firstUsable` and `lastUsable`. */
 export function isUsable(cidr: Cidr, address: Address): boolean {
-  if (address.family !== cidr.family) return false
-  return address.value >= firstUsable(cidr).value && address.value <= lastUsable(cidr).value
+  if (address.family !== cidr.family) return false;
+  return address.value >= firstUsable(cidr).value && address.value <= lastUsable(cidr).value;
 }
 
 export function cidrContains(cidr: Cidr, address: Address): boolean {
-  if (address.family !== cidr.family) return false
-  const host = BigInt(bitsOf(cidr.family) - cidr.prefix)
-  return address.value >> host === cidr.base >> host
+  if (address.family !== cidr.family) return false;
+  const host = BigInt(bitsOf(cidr.family) - cidr.prefix);
+  return address.value >> host === cidr.base >> host;
 }
 
 /** True where every address of `inner` lies in `outer`. */
 export function cidrCovers(outer: Cidr, inner: Cidr): boolean {
-  return inner.prefix >= outer.prefix && cidrContains(outer, networkAddress(inner))
+  return inner.prefix >= outer.prefix && cidrContains(outer, networkAddress(inner));
 }
 
 /** True where some address lies in both. Two blocks overlap only where one covers the other. */
 export function cidrsOverlap(a: Cidr, b: Cidr): boolean {
-  return cidrCovers(a, b) || cidrCovers(b, a)
+  return cidrCovers(a, b) || cidrCovers(b, a);
 }
 
 export function sameCidr(a: Cidr, b: Cidr): boolean {
-  return a.family === b.family && a.prefix === b.prefix && a.base === b.base
+  return a.family === b.family && a.prefix === b.prefix && a.base === b.base;
 }
 
 function edgeOf(cidr: Cidr): bigint {
-  return bitsOf(cidr.family) - cidr.prefix > 1 ? 1n : 0n
+  return bitsOf(cidr.family) - cidr.prefix > 1 ? 1n : 0n;
 }

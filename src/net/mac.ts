@@ -4,22 +4,22 @@
  */
 
 /** Canonical text of a unicast MAC: `0a:00:00:00:00:01`. */
-export type Mac = string & { readonly __text: 'mac' }
+export type Mac = string & { readonly __text: 'mac' };
 
-const spellings = [/^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/i, /^[0-9a-f]{2}(?:-[0-9a-f]{2}){5}$/i, /^[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}$/i]
+const spellings = [/^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/i, /^[0-9a-f]{2}(?:-[0-9a-f]{2}){5}$/i, /^[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}$/i];
 
 /** The MAC that the text names (colons, dashes, or three dotted groups), or undefined; multicast and all-zero are refused. */
 export function parseMac(text: string): Mac | undefined {
-  return macProblem(text) === undefined ? canonical(text) : undefined
+  return macProblem(text) === undefined ? canonical(text) : undefined;
 }
 
 /** The rule that the text breaks as a MAC for an interface, or undefined where it may be one. For messages. */
 export function macProblem(text: string): string | undefined {
-  if (!spellings.some((spelling) => spelling.test(text))) return 'is not a MAC address (six bytes in hex, as in 0a:00:00:00:00:01)'
-  const mac = canonical(text)
-  if (Number.parseInt(mac.slice(0, 2), 16) & 1) return 'is a multicast MAC address; an interface needs a unicast one'
-  if (mac === '00:00:00:00:00:00') return 'is the all-zero MAC address, which no interface may have'
-  return undefined
+  if (!spellings.some((spelling) => spelling.test(text))) return 'is not a MAC address (six bytes in hex, as in 0a:00:00:00:00:01)';
+  const mac = canonical(text);
+  if (Number.parseInt(mac.slice(0, 2), 16) & 1) return 'is a multicast MAC address; an interface needs a unicast one';
+  if (mac === '00:00:00:00:00:00') return 'is the all-zero MAC address, which no interface may have';
+  return undefined;
 }
 
 /**
@@ -27,31 +27,31 @@ export function macProblem(text: string): string | undefined {
  * as Kube-OVN and IEEE 802c do. Throws RangeError on fewer than six bytes.
  */
 export function macFromBytes(bytes: Uint8Array): Mac {
-  const first = bytes[0]
-  if (first === undefined || bytes.length < 6) throw new RangeError(`a MAC needs six bytes, got ${bytes.length}`)
-  const octets = [(first | 2) & 0xfe, ...bytes.subarray(1, 6)]
-  return octets.map(hexOctet).join(':') as Mac
+  const first = bytes[0];
+  if (first === undefined || bytes.length < 6) throw new RangeError(`a MAC needs six bytes, got ${bytes.length}`);
+  const octets = [(first | 2) & 0xfe, ...bytes.subarray(1, 6)];
+  return octets.map(hexOctet).join(':') as Mac;
 }
 
 /** The 48 bits as one number, below 2^48. */
 export function macToNumber(mac: Mac): number {
-  return Number.parseInt(mac.replaceAll(':', ''), 16)
+  return Number.parseInt(mac.replaceAll(':', ''), 16);
 }
 
 /** The reverse of `macToNumber`. */
 export function macFromNumber(value: number): Mac {
-  const hex = value.toString(16).padStart(12, '0')
-  return withColons(hex)
+  const hex = value.toString(16).padStart(12, '0');
+  return withColons(hex);
 }
 
 function canonical(text: string): Mac {
-  return withColons(text.toLowerCase().replaceAll(/[:.-]/g, ''))
+  return withColons(text.toLowerCase().replaceAll(/[:.-]/g, ''));
 }
 
 function withColons(hex: string): Mac {
-  return `${hex.slice(0, 2)}:${hex.slice(2, 4)}:${hex.slice(4, 6)}:${hex.slice(6, 8)}:${hex.slice(8, 10)}:${hex.slice(10, 12)}` as Mac
+  return `${hex.slice(0, 2)}:${hex.slice(2, 4)}:${hex.slice(4, 6)}:${hex.slice(6, 8)}:${hex.slice(8, 10)}:${hex.slice(10, 12)}` as Mac;
 }
 
 function hexOctet(octet: number): string {
-  return octet.toString(16).padStart(2, '0')
+  return octet.toString(16).padStart(2, '0');
 }

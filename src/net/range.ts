@@ -2,90 +2,95 @@
  * Inclusive address ranges. Kube-OVN reads `a..b` (excludeIps, IPPool) and writes `a-b` (status).
  */
 
-import { addressProblem, formatAddress, parseAddress } from './address.ts'
-import type { Address, Family } from './address.ts'
-import { cidrProblem, cidrSize, parseCidr } from './cidr.ts'
-import type { Cidr } from './cidr.ts'
-import type { Interval } from './interval-set.ts'
+import { addressProblem, formatAddress, parseAddress } from './address.ts';
+import type { Address, Family } from './address.ts';
+import { cidrProblem, cidrSize, parseCidr } from './cidr.ts';
+import type { Cidr } from './cidr.ts';
+import type { Interval } from './interval-set.ts';
 
 /** All addresses of one family from `first` to `last`; `first` <= `last`. */
 export interface AddressRange {
-  readonly family: Family
-  readonly first: bigint
-  readonly last: bigint
+  readonly family: Family;
+  readonly first: bigint;
+  readonly last: bigint;
 }
 
 /** `a` or `a..b`, as in Subnet.spec.excludeIps; undefined where it is neither or b is below a. */
 export function parseRange(text: string): AddressRange | undefined {
-  const dots = text.indexOf('..')
-  const first = parseAddress(dots < 0 ? text : text.slice(0, dots))
-  if (first === undefined) return undefined
-  if (dots < 0) return { family: first.family, first: first.value, last: first.value }
-  const last = parseAddress(text.slice(dots + 2))
-  if (last === undefined || last.family !== first.family || last.value < first.value) return undefined
-  return { family: first.family, first: first.value, last: last.value }
+  const dots = text.indexOf('..');
+  const first = parseAddress(dots < 0 ? text : text.slice(0, dots));
+  if (first === undefined) return undefined;
+  if (dots < 0) return { family: first.family, first: first.value, last: first.value };
+  const last = parseAddress(text.slice(dots + 2));
+  if (last === undefined || last.family !== first.family || last.value < first.value) return undefined;
+  return { family: first.family, first: first.value, last: last.value };
 }
 
 /** `a`, `a..b` or a CIDR (all of its addresses), as in IPPool.spec.ips. */
 export function parseRangeOrCidr(text: string): AddressRange | undefined {
-  if (!text.includes('/')) return parseRange(text)
-  const cidr = parseCidr(text)
-  return cidr === undefined ? undefined : cidrRange(cidr)
+  if (!text.includes('/')) return parseRange(text);
+  const cidr = parseCidr(text);
+  return cidr === undefined ? undefined : cidrRange(cidr);
 }
 
 /** The rule that the text breaks as `a` or `a..b`, or undefined where it is one. For messages. */
 export function rangeProblem(text: string): string | undefined {
-  if (parseRange(text) !== undefined) return undefined
-  if (text === '') return 'is empty'
-  const dots = text.indexOf('..')
-  if (dots < 0) return text.includes('-') ? 'is not an address; a range is written with two dots, a..b' : addressProblem(text)
-  const first = parseAddress(text.slice(0, dots))
-  const last = parseAddress(text.slice(dots + 2))
-  if (first === undefined) return 'does not begin with an IP address'
-  if (last === undefined) return 'does not end with an IP address'
-  return first.family === last.family ? 'ends before it begins' : 'mixes IPv4 and IPv6'
+  if (parseRange(text) !== undefined) return undefined;
+  if (text === '') return 'is empty';
+  const dots = text.indexOf('..');
+  if (dots < 0) return text.includes('-') ? 'is not an address; a range is written with two dots, a..b' : addressProblem(text);
+  const first = parseAddress(text.slice(0, dots));
+  const last = parseAddress(text.slice(dots + 2));
+  if (first === undefined) return 'does not begin with an IP address';
+  if (last === undefined) return 'does not end with an IP address';
+  return first.family === last.family ? 'ends before it begins' : 'mixes IPv4 and IPv6';
 }
 
 export type RangesResult =
   | { readonly ok: true; readonly ranges: readonly AddressRange[] }
-  | { readonly ok: false; readonly item: string; readonly form: 'IP address' | 'CIDR address'; readonly problem: string }
+  | { readonly ok: false; readonly item: string; readonly form: 'IP address' | 'CIDR address'; readonly problem: string };
 
 /** A list of `a`, `a..b` and, where allowed, CIDRs. The problem reads after the quoted item, which was taken for one of that form. */
 export function parseRanges(items: readonly string[], allowed: 'ranges' | 'ranges-and-cidrs'): RangesResult {
-  const ranges: AddressRange[] = []
+  const ranges: AddressRange[] = [];
   for (const item of items) {
-    const asCidr = allowed === 'ranges-and-cidrs' && item.includes('/')
-    const range = asCidr ? parseRangeOrCidr(item) : parseRange(item)
+    const asCidr = allowed === 'ranges-and-cidrs' && item.includes('/');
+    const range = asCidr ? parseRangeOrCidr(item) : parseRange(item);
     if (range === undefined) {
-      return { ok: false, item, form: asCidr ? 'CIDR address' : 'IP address', problem: `${asCidr ? cidrProblem(item) : rangeProblem(item)}` }
+      return {
+        ok: false,
+        item,
+        form: asCidr ? 'CIDR address' : 'IP address',
+        problem: `${asCidr ? cidrProblem(item) : rangeProblem(item)}`,
+      };
     }
-    ranges.push(range)
+    ranges.push(range);
   }
-  return { ok: true, ranges }
+  return { ok: true, ranges };
 }
 
 /** Every address of a block, with the first and the last. */
 export function cidrRange(cidr: Cidr): AddressRange {
-  return { family: cidr.family, first: cidr.base, last: cidr.base + cidrSize(cidr) - 1n }
+  return { family: cidr.family, first: cidr.base, last: cidr.base + cidrSize(cidr) - 1n };
 }
 
 export function rangeContains(range: AddressRange, address: Address): boolean {
-  return address.family === range.family && address.value >= range.first && address.value <= range.last
+  return address.family === range.family && address.value >= range.first && address.value <= range.last;
 }
 
 /** `a`, or `a-b`: Kube-OVN's spelling in a status. */
 export function formatRange(range: AddressRange): string {
-  return formatInterval(range.family, range)
+  return formatInterval(range.family, range);
 }
 
 /** Intervals as in Subnet.status.v4availableIPrange: `10.16.0.3-10.16.0.9,10.16.0.12`; empty text for none. */
 export function formatIntervals(family: Family, intervals: Iterable<Interval>): string {
-  const parts: string[] = []
-  for (const interval of intervals) parts.push(formatInterval(family, interval))
-  return parts.join(',')
+  const parts: string[] = [];
+  for (const interval of intervals) parts.push(formatInterval(family, interval));
+  return parts.join(',');
 }
 
 function formatInterval(family: Family, { first, last }: Interval): string {
-  const from = formatAddress({ family, value: first })
-  return first === last ? from : `${from}-${formatAddress({ family, value: last })}`
+  const from = formatAddress({ family, value: first });
+  return first === last ? from : `${from}-${formatAddress({ family, value: last })}`;
 }

@@ -37,7 +37,10 @@ test('a follower serves a session that does not ask for the leader', async (t) =
 });
 
 /** A session through a proxy, that is cut off while another one writes; what it was told when it came back. */
-async function whileAway(t: TestContext, write: (session: OvsdbSession) => Promise<unknown>): Promise<{ told: Set<string>; found: unknown; updates: object }> {
+async function whileAway(
+  t: TestContext,
+  write: (session: OvsdbSession) => Promise<unknown>,
+): Promise<{ told: Set<string>; found: unknown; updates: object }> {
   const leader = await cluster.leader();
   const proxy = await TamperingProxy.start(leader.unix);
   t.after(() => proxy.stop());
@@ -45,7 +48,10 @@ async function whileAway(t: TestContext, write: (session: OvsdbSession) => Promi
   const { session: away, batches } = openSession(t, [proxy.endpoint]);
   await Promise.all([session.untilSynced(), away.untilSynced()]);
   // A server keeps the history of no more than the database's own size: it needs one.
-  await commit(session, Array.from({ length: 200 }, () => insert('Load_Balancer', {})));
+  await commit(
+    session,
+    Array.from({ length: 200 }, () => insert('Load_Balancer', {})),
+  );
   const mark = newUuid();
   await commit(session, [insert('Logical_Switch', { name: 'mark' }, mark)]);
   await until('the rows have come', () => away.replica.table('Logical_Switch').has(mark));
@@ -69,7 +75,9 @@ async function whileAway(t: TestContext, write: (session: OvsdbSession) => Promi
 
 test('a lost connection is resumed where it ended: only what changed meanwhile is read', async (t) => {
   const fresh = newUuid();
-  const { told, found, updates } = await whileAway(t, (session) => commit(session, [insert('Logical_Switch', { name: 'meanwhile' }, fresh)]));
+  const { told, found, updates } = await whileAway(t, (session) =>
+    commit(session, [insert('Logical_Switch', { name: 'meanwhile' }, fresh)]),
+  );
   assert.equal(found, true);
   assert.deepEqual(Object.keys(updates), ['Logical_Switch']);
   assert.deepEqual(told, new Set([`insert ${fresh}`]));
@@ -110,8 +118,17 @@ test('a leader killed with -9, and started again: the session goes to the new on
   assert.equal(session.endpoint, (await cluster.leader()).unix);
   assert.notEqual(session.endpoint, lost.unix);
   assert.ok([...rows].every((uuid) => session.replica.table('Logical_Switch').has(uuid)));
-  const expected: OvsdbErrorCode[] = ['OVSDB_DISCONNECTED', 'OVSDB_CONNECT_FAILED', 'OVSDB_NOT_LEADER', 'OVSDB_CLUSTER_DISCONNECTED', 'OVSDB_STALE_SERVER'];
-  assert.deepEqual(errors.filter(({ code }) => !expected.includes(code)), []);
+  const expected: OvsdbErrorCode[] = [
+    'OVSDB_DISCONNECTED',
+    'OVSDB_CONNECT_FAILED',
+    'OVSDB_NOT_LEADER',
+    'OVSDB_CLUSTER_DISCONNECTED',
+    'OVSDB_STALE_SERVER',
+  ];
+  assert.deepEqual(
+    errors.filter(({ code }) => !expected.includes(code)),
+    [],
+  );
   await lost.restart();
 });
 
@@ -159,8 +176,11 @@ test('a member that is behind what was read from another is refused', async (t) 
   await session.untilSynced();
   ahead.disconnectAll();
   await until('the session is back at the first', () => session.generation === 2);
-  assert.deepEqual(errors.map(({ code, endpoint }) => [code, endpoint]), [
-    ['OVSDB_DISCONNECTED', ahead.endpoint],
-    ['OVSDB_STALE_SERVER', behind.unix],
-  ]);
+  assert.deepEqual(
+    errors.map(({ code, endpoint }) => [code, endpoint]),
+    [
+      ['OVSDB_DISCONNECTED', ahead.endpoint],
+      ['OVSDB_STALE_SERVER', behind.unix],
+    ],
+  );
 });

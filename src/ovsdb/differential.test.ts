@@ -3,7 +3,21 @@ import { execFile } from 'node:child_process';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { decodeValue } from './decode.ts';
-import { deleteRows, insert, mapSet, mutateDelete, mutateInsert, newUuid, update, type Atom, type Operation, type OvsdbSession, type RowChange, type Uuid, type Value } from './index.ts';
+import {
+  deleteRows,
+  insert,
+  mapSet,
+  mutateDelete,
+  mutateInsert,
+  newUuid,
+  update,
+  type Atom,
+  type Operation,
+  type OvsdbSession,
+  type RowChange,
+  type Uuid,
+  type Value,
+} from './index.ts';
 import { openSession } from './testing/open-session.ts';
 import { OvsdbServerProcess, until } from './testing/ovsdb-server-process.ts';
 import { TamperingProxy } from './testing/tampering-proxy.ts';
@@ -36,7 +50,11 @@ function randomTransaction(session: OvsdbSession, random: (below: number) => num
     () => {
       const port = newUuid();
       return [
-        insert('Logical_Switch_Port', { name: text() + newUuid(), addresses: texts(), tag: random(2) === 0 ? null : 1 + random(100) }, port),
+        insert(
+          'Logical_Switch_Port',
+          { name: text() + newUuid(), addresses: texts(), tag: random(2) === 0 ? null : 1 + random(100) },
+          port,
+        ),
         mutateInsert('Logical_Switch', any('Logical_Switch'), 'ports', [port]),
       ];
     },
@@ -48,9 +66,18 @@ function randomTransaction(session: OvsdbSession, random: (below: number) => num
         update('Logical_Switch', any('Logical_Switch'), { qos_rules: [qos] }),
       ];
     },
-    () => [update('Logical_Switch_Port', any('Logical_Switch_Port'), { addresses: texts(), up: [true, false, null][random(3)]!, options: pairs() })],
+    () => [
+      update('Logical_Switch_Port', any('Logical_Switch_Port'), {
+        addresses: texts(),
+        up: [true, false, null][random(3)]!,
+        options: pairs(),
+      }),
+    ],
     () => [mapSet('Logical_Switch', any('Logical_Switch'), 'external_ids', pairs())],
-    () => [mutateDelete('Load_Balancer', any('Load_Balancer'), 'vips', [`k${random(6)}`]), mutateInsert('Load_Balancer', any('Load_Balancer'), 'vips', pairs())],
+    () => [
+      mutateDelete('Load_Balancer', any('Load_Balancer'), 'vips', [`k${random(6)}`]),
+      mutateInsert('Load_Balancer', any('Load_Balancer'), 'vips', pairs()),
+    ],
     () => [mutateInsert('Logical_Switch', any('Logical_Switch'), 'load_balancer', [any('Load_Balancer')])],
     () => [update('QoS', any('QoS'), { bandwidth: random(2) === 0 ? {} : { burst: 1 + random(9), rate: 5 }, match: text() })],
     () => [mutateDelete('Logical_Switch', any('Logical_Switch'), 'ports', [any('Logical_Switch_Port')])],
@@ -74,7 +101,10 @@ async function dump(server: OvsdbServerProcess, session: OvsdbSession): Promise<
     const columns = session.schema!.tables.get(name)!.columns;
     const rows = table.data.map((cells): [string, Record<string, Value>] => {
       const row = Object.fromEntries(
-        table.headings.map((heading, at) => [heading, heading === '_uuid' ? String((cells[at] as string[])[1]) : decodeValue(columns.get(heading)!, cells[at])]),
+        table.headings.map((heading, at) => [
+          heading,
+          heading === '_uuid' ? String((cells[at] as string[])[1]) : decodeValue(columns.get(heading)!, cells[at]),
+        ]),
       );
       return [String(row['_uuid']), row];
     });

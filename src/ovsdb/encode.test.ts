@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeValue, defaultValue, encode, encodeValue, equalValues, newUuid, parseSchema, type Atom, type ColumnSchema, type Value } from './index.ts';
+import {
+  decodeValue,
+  defaultValue,
+  encode,
+  encodeValue,
+  equalValues,
+  newUuid,
+  parseSchema,
+  type Atom,
+  type ColumnSchema,
+  type Value,
+} from './index.ts';
 
 const types = {
   boolean: 'boolean',
@@ -52,7 +63,13 @@ for (const name of Object.keys(types)) {
 
 test('lists and objects stand for sets and maps; a text that is no UUID for a row of the same transaction', () => {
   const uuid = newUuid();
-  assert.deepEqual(encode(schema, 'T', 'refs', [uuid, 'port']), ['set', [['uuid', uuid], ['named-uuid', 'port']]]);
+  assert.deepEqual(encode(schema, 'T', 'refs', [uuid, 'port']), [
+    'set',
+    [
+      ['uuid', uuid],
+      ['named-uuid', 'port'],
+    ],
+  ]);
   assert.deepEqual(encode(schema, 'T', 'map', { a: 'b' }), ['map', [['a', 'b']]]);
   assert.deepEqual(encode(schema, 'T', 'maybe', null), ['set', []]);
   assert.deepEqual(encode(schema, 'T', 'some', 3), 3);
@@ -64,7 +81,17 @@ test('defaults are those of RFC 7047 section 5.2.1', () => {
   const defaults = Object.keys(types).map((name) => [name, defaultValue(column(name))]);
   const zero = '00000000-0000-0000-0000-000000000000';
   assert.deepEqual(Object.fromEntries(defaults), {
-    ...{ boolean: false, integer: 0, real: 0, string: '', uuid: zero, maybe: null, some: new Set(), two: new Set([0]), atLeastOne: new Set(['']) },
+    ...{
+      boolean: false,
+      integer: 0,
+      real: 0,
+      string: '',
+      uuid: zero,
+      maybe: null,
+      some: new Set(),
+      two: new Set([0]),
+      atLeastOne: new Set(['']),
+    },
     ...{ refs: new Set(), map: new Map(), counts: new Map() },
   });
 });
@@ -87,7 +114,15 @@ test('values are equal by their contents', () => {
   assert.ok(!equalValues(new Set([1]), new Set([2])));
   assert.ok(equalValues(new Map([['a', 1]]), new Map([['a', 1]])));
   assert.ok(!equalValues(new Map([['a', 1]]), new Map([['a', 2]])));
-  assert.ok(!equalValues(new Map([['a', 1]]), new Map([['b', 1], ['c', 1]])));
+  assert.ok(
+    !equalValues(
+      new Map([['a', 1]]),
+      new Map([
+        ['b', 1],
+        ['c', 1],
+      ]),
+    ),
+  );
   assert.ok(!equalValues(new Set(), new Map()));
   assert.ok(!equalValues(null, new Set()));
 });

@@ -8,7 +8,7 @@ test('a bare string is an error, too', () => {
   assert.equal(readServerError(7).code, 'OVSDB_SERVER_ERROR');
 });
 
-test('the texts of the client\'s own codes are not taken for error strings of a server', () => {
+test("the texts of the client's own codes are not taken for error strings of a server", () => {
   assert.equal(readServerError({ error: 'the session was closed' }).code, 'OVSDB_SERVER_ERROR');
 });
 

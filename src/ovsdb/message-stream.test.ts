@@ -23,11 +23,16 @@ function hasCode(code: OvsdbErrorCode): (error: unknown) => boolean {
 test('messages come out whole however the stream is cut, with any text in them', () => {
   const message = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary' }));
   fc.assert(
-    fc.property(fc.array(message, { maxLength: 5 }), fc.constantFrom('', ' ', '\r\n\t'), fc.array(fc.nat(), { maxLength: 20 }), (messages, gap, at) => {
-      const texts = messages.map((value) => JSON.stringify(value));
-      const expected = texts.map((text) => JSON.parse(text) as unknown);
-      assert.deepEqual(read(cut(Buffer.from(texts.join(gap)), at)), expected);
-    }),
+    fc.property(
+      fc.array(message, { maxLength: 5 }),
+      fc.constantFrom('', ' ', '\r\n\t'),
+      fc.array(fc.nat(), { maxLength: 20 }),
+      (messages, gap, at) => {
+        const texts = messages.map((value) => JSON.stringify(value));
+        const expected = texts.map((text) => JSON.parse(text) as unknown);
+        assert.deepEqual(read(cut(Buffer.from(texts.join(gap)), at)), expected);
+      },
+    ),
   );
 });
 

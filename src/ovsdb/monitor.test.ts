@@ -41,7 +41,8 @@ for (const [what, lacks, method] of older) {
       [mutateInsert('Logical_Switch_Port', a, 'addresses', ['more'])],
     ];
     const same = (): void => {
-      for (const table of ['Logical_Switch', 'Logical_Switch_Port']) assert.deepEqual(old.replica.table(table), session.replica.table(table));
+      for (const table of ['Logical_Switch', 'Logical_Switch_Port'])
+        assert.deepEqual(old.replica.table(table), session.replica.table(table));
     };
     for (const step of steps) {
       batches.length = 0;
@@ -52,7 +53,11 @@ for (const [what, lacks, method] of older) {
     await commit(session, [insert('NB_Global', { name: 'last' })]);
     await until('both have heard', () => old.replica.table('NB_Global').size === 1);
     same();
-    const notified = new Set(proxy.fromServer.filter(({ method: sent, params }) => sent !== undefined && (params as unknown[])[0] === 'replica').map(({ method: sent }) => sent));
+    const notified = new Set(
+      proxy.fromServer
+        .filter(({ method: sent, params }) => sent !== undefined && (params as unknown[])[0] === 'replica')
+        .map(({ method: sent }) => sent),
+    );
     assert.deepEqual(notified, new Set([method]));
 
     const generation = old.generation;

@@ -98,5 +98,7 @@ function isUnknownMethod(reply: RpcReply & { kind: 'error' }): boolean {
 
 function monitorRefused(method: string, json: unknown): OvsdbError {
   const { code, error, details } = readServerError(json);
-  return new OvsdbError(code, `the server refused ${method}: ${error}${details === undefined ? '' : `: ${details}`}`, { serverError: error });
+  return new OvsdbError(code, `the server refused ${method}: ${error}${details === undefined ? '' : `: ${details}`}`, {
+    serverError: error,
+  });
 }

@@ -65,7 +65,12 @@ export function mutateDelete(table: string, where: Uuid | readonly Condition[], 
 }
 
 /** Gives keys of a map their values, new or not, and leaves the other keys alone. */
-export function mapSet(table: string, where: Uuid | readonly Condition[], column: string, pairs: Readonly<Record<string, string>>): Operation {
+export function mapSet(
+  table: string,
+  where: Uuid | readonly Condition[],
+  column: string,
+  pairs: Readonly<Record<string, string>>,
+): Operation {
   return mutate(table, where, [
     { column, mutator: 'delete', value: Object.keys(pairs) },
     { column, mutator: 'insert', value: pairs },
@@ -85,12 +90,7 @@ export function select(table: string, where: readonly Condition[] = [], columns?
  *
  * @param timeoutMs how long the server waits for that; at once by default
  */
-export function waitFor(
-  table: string,
-  where: Uuid | readonly Condition[],
-  rows: readonly InputRow[],
-  timeoutMs = 0,
-): Operation {
+export function waitFor(table: string, where: Uuid | readonly Condition[], rows: readonly InputRow[], timeoutMs = 0): Operation {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return { op: 'wait', table, where: whereOf(where), columns, until: '==', rows, timeoutMs };
 }

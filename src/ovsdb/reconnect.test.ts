@@ -63,13 +63,28 @@ test('what changed while the session was away comes as one batch of true differe
   await away.untilSynced();
 
   assert.equal(batches.length, 1);
-  const ids = { added: new Map([['b', '3'], ['c', '4']]), removed: new Map([['b', '2']]) };
+  const ids = {
+    added: new Map([
+      ['b', '3'],
+      ['c', '4'],
+    ]),
+    removed: new Map([['b', '2']]),
+  };
   assert.deepEqual(
     new Map(batches[0]!.map(({ uuid, kind, changed: columns }) => [uuid, [kind, columns]])),
     new Map<string, unknown>([
       [removed, ['delete', undefined]],
       [added, ['insert', undefined]],
-      [changed, ['modify', new Map<string, unknown>([['external_ids', ids], ['name', { before: 'changed' }]])]],
+      [
+        changed,
+        [
+          'modify',
+          new Map<string, unknown>([
+            ['external_ids', ids],
+            ['name', { before: 'changed' }],
+          ]),
+        ],
+      ],
     ]),
   );
   assert.equal(byName.first('renamed')!._uuid, changed);
@@ -113,7 +128,9 @@ test('an idle connection to a living server is kept by echoes of both sides', as
   await session.untilSynced();
   await until('some echoes were sent', () => proxy.fromClient.filter(({ method }) => method === 'echo').length >= 5);
   proxy.inject('{"id":"echo","method":"echo","params":["anyone?"]}');
-  await until('the echo is answered', () => proxy.fromClient.some(({ id, result }) => id === 'echo' && JSON.stringify(result) === '["anyone?"]'));
+  await until('the echo is answered', () =>
+    proxy.fromClient.some(({ id, result }) => id === 'echo' && JSON.stringify(result) === '["anyone?"]'),
+  );
   assert.deepEqual([session.state, errors], ['synced', []]);
 });
 
@@ -122,9 +139,21 @@ const broken: readonly [what: string, bytes: string | Buffer, code: OvsdbErrorCo
   ['a message of brackets that do not match', '{"method":["a"}}', 'OVSDB_BROKEN_STREAM'],
   ['a message without end', Buffer.alloc(3_000_000, '{"a":"'), 'OVSDB_MESSAGE_TOO_LARGE'],
   ['a reply that nothing asked for', '{"id":987654,"result":{},"error":null}', 'OVSDB_PROTOCOL'],
-  ['an update of a table nobody asked for', '{"id":null,"method":"update2","params":["replica",{"NAT":{"u":{"insert":{}}}}]}', 'OVSDB_PROTOCOL'],
-  ['a value of another type', '{"id":null,"method":"update2","params":["replica",{"Logical_Switch":{"u":{"insert":{"name":1}}}}]}', 'OVSDB_BAD_VALUE'],
-  ['a change of a row that is not there', '{"id":null,"method":"update2","params":["replica",{"Logical_Switch":{"u":{"modify":{"name":"x"}}}}]}', 'OVSDB_INCONSISTENT'],
+  [
+    'an update of a table nobody asked for',
+    '{"id":null,"method":"update2","params":["replica",{"NAT":{"u":{"insert":{}}}}]}',
+    'OVSDB_PROTOCOL',
+  ],
+  [
+    'a value of another type',
+    '{"id":null,"method":"update2","params":["replica",{"Logical_Switch":{"u":{"insert":{"name":1}}}}]}',
+    'OVSDB_BAD_VALUE',
+  ],
+  [
+    'a change of a row that is not there',
+    '{"id":null,"method":"update2","params":["replica",{"Logical_Switch":{"u":{"modify":{"name":"x"}}}}]}',
+    'OVSDB_INCONSISTENT',
+  ],
   ['the end of the monitor', '{"id":null,"method":"monitor_canceled","params":["replica"]}', 'OVSDB_MONITOR_CANCELED'],
 ];
 for (const [what, bytes, code] of broken) {
@@ -137,7 +166,10 @@ for (const [what, bytes, code] of broken) {
     await session.untilSynced();
     proxy.inject(bytes);
     await until('the session has synced again', () => session.generation === 2);
-    assert.deepEqual(errors.map((error) => error.code), [code]);
+    assert.deepEqual(
+      errors.map((error) => error.code),
+      [code],
+    );
     await commit(session, [insert('Logical_Switch', { name: 'well again' })]);
   });
 }
@@ -151,10 +183,17 @@ test('an update that fits only in part is undone by the next sync, and listeners
   await session.untilSynced();
   const ghost = newUuid();
   proxy.inject(
-    JSON.stringify({ id: null, method: 'update2', params: ['replica', { Logical_Switch: { [ghost]: { insert: { name: 'ghost' } }, none: { modify: {} } } }] }),
+    JSON.stringify({
+      id: null,
+      method: 'update2',
+      params: ['replica', { Logical_Switch: { [ghost]: { insert: { name: 'ghost' } }, none: { modify: {} } } }],
+    }),
   );
   await until('the session has synced again', () => session.generation === 2);
-  assert.deepEqual(batches.map((batch) => batch.map(({ kind, uuid }) => [kind, uuid])), [[['insert', ghost]], [['delete', ghost]]]);
+  assert.deepEqual(
+    batches.map((batch) => batch.map(({ kind, uuid }) => [kind, uuid])),
+    [[['insert', ghost]], [['delete', ghost]]],
+  );
 });
 
 test('a connection lost with the reply: outcome unknown, and the insert cannot be doubled', async (t) => {
@@ -180,12 +219,17 @@ test('a connection lost with the reply: outcome unknown, and the insert cannot b
 test('a dead endpoint costs one attempt; the next one is tried at once', async (t) => {
   const server = await OvsdbServerProcess.start({ tcp: true });
   t.after(() => server.stop());
-  const { session, errors } = openSession(t, ['unix:/nonexistent/a', 'tcp:127.0.0.1:1', server.tcp], { backoff: { baseMs: 60_000, maxMs: 60_000 } });
+  const { session, errors } = openSession(t, ['unix:/nonexistent/a', 'tcp:127.0.0.1:1', server.tcp], {
+    backoff: { baseMs: 60_000, maxMs: 60_000 },
+  });
   await session.untilSynced();
-  assert.deepEqual(errors.map(({ code, endpoint }) => [code, endpoint]), [
-    ['OVSDB_CONNECT_FAILED', 'unix:/nonexistent/a'],
-    ['OVSDB_CONNECT_FAILED', 'tcp:127.0.0.1:1'],
-  ]);
+  assert.deepEqual(
+    errors.map(({ code, endpoint }) => [code, endpoint]),
+    [
+      ['OVSDB_CONNECT_FAILED', 'unix:/nonexistent/a'],
+      ['OVSDB_CONNECT_FAILED', 'tcp:127.0.0.1:1'],
+    ],
+  );
   assert.equal(session.endpoint, server.tcp);
 });
 

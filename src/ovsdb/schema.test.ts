@@ -8,7 +8,11 @@ const northbound = parseSchema(JSON.parse(readFileSync(northboundSchemaFile, 'ut
 
 test("OVN's Northbound schema: the kinds of columns, references, indexes, roots", () => {
   const columns = northbound.tables.get('Logical_Switch_Port')!.columns;
-  const kinds = ['name', 'tag', 'addresses', 'options', 'up', 'dhcpv4_options'].map((name) => [name, columns.get(name)!.kind, columns.get(name)!.key.type]);
+  const kinds = ['name', 'tag', 'addresses', 'options', 'up', 'dhcpv4_options'].map((name) => [
+    name,
+    columns.get(name)!.kind,
+    columns.get(name)!.key.type,
+  ]);
   assert.deepEqual(kinds, [
     ['name', 'scalar', 'string'],
     ['tag', 'optional', 'integer'],
@@ -24,14 +28,20 @@ test("OVN's Northbound schema: the kinds of columns, references, indexes, roots"
   assert.deepEqual(northbound.tables.get('Logical_Switch_Port')!.indexes, [['name']]);
   assert.deepEqual(northbound.tables.get('Logical_Router_Port')!.columns.get('networks')!.min, 1);
   const bandwidth = northbound.tables.get('QoS')!.columns.get('bandwidth')!;
-  assert.deepEqual([bandwidth.key.enum, bandwidth.value!.minimum, bandwidth.value!.maximum], [new Set(['rate', 'burst']), 1, 4_294_967_295]);
+  assert.deepEqual(
+    [bandwidth.key.enum, bandwidth.value!.minimum, bandwidth.value!.maximum],
+    [new Set(['rate', 'burst']), 1, 4_294_967_295],
+  );
   assert.equal(northbound.tables.get('NB_Global')!.maxRows, 1);
   assert.equal(northbound.tables.get('Mirror')!.columns.get('name')!.mutable, true);
 });
 
 test('where no table says isRoot, all are roots', () => {
   const schema = parseSchema({ name: 'Old', tables: { A: { columns: {} }, B: { columns: {} } } });
-  assert.deepEqual(Array.from(schema.tables.values(), ({ isRoot }) => isRoot), [true, true]);
+  assert.deepEqual(
+    Array.from(schema.tables.values(), ({ isRoot }) => isRoot),
+    [true, true],
+  );
 });
 
 for (const broken of [null, [], { tables: 1 }, { tables: { A: {} } }, { tables: { A: { columns: { a: { type: 'text' } } } } }]) {

@@ -70,7 +70,10 @@ try {
   reader!.onChanges((batch) => batches.push(batch.length));
   const small = newUuid();
   await commit(writer, [insert('Logical_Switch', { name: 'small' }, small)]);
-  for (const [name, target] of [['1 port', small], [`${rows} ports`, switchId]] as const) {
+  for (const [name, target] of [
+    ['1 port', small],
+    [`${rows} ports`, switchId],
+  ] as const) {
     const cpu = process.cpuUsage();
     const uuid = newUuid();
     await commit(writer, [port(uuid, 0), mutateInsert('Logical_Switch', target, 'ports', [uuid])]);

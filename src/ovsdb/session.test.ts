@@ -37,7 +37,13 @@ test('every shape of column is read as its kind, with defaults where nothing was
   assert.deepEqual(row['options'], new Map([['k:1', 'v']]));
   assert.deepEqual(row['port_security'], new Set());
   assert.deepEqual(session.replica.table('Logical_Switch').get(switchId)!['qos_rules'], new Set([qos]));
-  assert.deepEqual(session.replica.table('QoS').get(qos)!['bandwidth'], new Map([['rate', 100], ['burst', 200]]));
+  assert.deepEqual(
+    session.replica.table('QoS').get(qos)!['bandwidth'],
+    new Map([
+      ['rate', 100],
+      ['burst', 200],
+    ]),
+  );
   assert.equal(session.replica.table('Meter').get(meter)!['fair'], true);
 
   const other = openSession(t, [server.tcp]).session;
@@ -62,9 +68,10 @@ test("a transaction's own changes are in the replica, and listeners called, befo
     insert('Logical_Switch', { name: 'batch', ports: [port] }, switchId),
     insert('Logical_Switch_Port', { name: 'batch' }, port),
   ]);
-  assert.deepEqual(batches.map((batch) => new Set(batch.map(brief).map(String))), [
-    new Set([`insert,Logical_Switch,${switchId}`, `insert,Logical_Switch_Port,${port}`]),
-  ]);
+  assert.deepEqual(
+    batches.map((batch) => new Set(batch.map(brief).map(String))),
+    [new Set([`insert,Logical_Switch,${switchId}`, `insert,Logical_Switch_Port,${port}`])],
+  );
 });
 
 test('changes say what was before, or what came and went; sets and maps change in place', async (t) => {
@@ -81,13 +88,25 @@ test('changes say what was before, or what came and went; sets and maps change i
     assert.ok(batches.length <= 1);
     return batches[0]?.map(brief);
   };
-  assert.deepEqual(await change(update(table, uuid, { name: 'two', protocol: 'tcp' })), [['modify', table, uuid, ['name', 'one'], ['protocol', null]]]);
-  assert.deepEqual(await change(mutateInsert(table, uuid, 'external_ids', { c: '3' })), [['modify', table, uuid, ['external_ids', [['c', '3']], []]]]);
-  assert.deepEqual(await change(mapSet(table, uuid, 'external_ids', { a: '9' })), [['modify', table, uuid, ['external_ids', [['a', '9']], [['a', '1']]]]]);
-  assert.deepEqual(await change(mutateDelete(table, uuid, 'external_ids', ['b', 'nothing'])), [['modify', table, uuid, ['external_ids', [], [['b', '2']]]]]);
+  assert.deepEqual(await change(update(table, uuid, { name: 'two', protocol: 'tcp' })), [
+    ['modify', table, uuid, ['name', 'one'], ['protocol', null]],
+  ]);
+  assert.deepEqual(await change(mutateInsert(table, uuid, 'external_ids', { c: '3' })), [
+    ['modify', table, uuid, ['external_ids', [['c', '3']], []]],
+  ]);
+  assert.deepEqual(await change(mapSet(table, uuid, 'external_ids', { a: '9' })), [
+    ['modify', table, uuid, ['external_ids', [['a', '9']], [['a', '1']]]],
+  ]);
+  assert.deepEqual(await change(mutateDelete(table, uuid, 'external_ids', ['b', 'nothing'])), [
+    ['modify', table, uuid, ['external_ids', [], [['b', '2']]]],
+  ]);
   assert.deepEqual(await change(mutateDelete(table, uuid, 'external_ids', { a: 'another value' })), undefined);
-  assert.deepEqual(await change(mutateDelete(table, uuid, 'external_ids', { a: '9' })), [['modify', table, uuid, ['external_ids', [], [['a', '9']]]]]);
-  assert.deepEqual(await change(mutateInsert(table, uuid, 'selection_fields', ['tp_src', 'ip_src'])), [['modify', table, uuid, ['selection_fields', ['tp_src'], []]]]);
+  assert.deepEqual(await change(mutateDelete(table, uuid, 'external_ids', { a: '9' })), [
+    ['modify', table, uuid, ['external_ids', [], [['a', '9']]]],
+  ]);
+  assert.deepEqual(await change(mutateInsert(table, uuid, 'selection_fields', ['tp_src', 'ip_src'])), [
+    ['modify', table, uuid, ['selection_fields', ['tp_src'], []]],
+  ]);
   assert.deepEqual(await change(update(table, uuid, { selection_fields: [], protocol: null })), [
     ['modify', table, uuid, ['protocol', 'tcp'], ['selection_fields', [], ['ip_dst', 'ip_src', 'tp_src']]],
   ]);
@@ -121,7 +140,11 @@ test('tables and columns that the server lacks are reported and left out', async
   const tables = { Logical_Switch: ['name', 'no_such'], DHCP_Relay: 'all', ACL: ['tier'] } as const;
   const { session } = openSession(t, [server.unix], { tables });
   await session.untilSynced();
-  assert.deepEqual(session.missing, [{ table: 'Logical_Switch', column: 'no_such' }, { table: 'DHCP_Relay' }, { table: 'ACL', column: 'tier' }]);
+  assert.deepEqual(session.missing, [
+    { table: 'Logical_Switch', column: 'no_such' },
+    { table: 'DHCP_Relay' },
+    { table: 'ACL', column: 'tier' },
+  ]);
   assert.equal(session.replica.table('DHCP_Relay').size, 0);
   const uuid = newUuid();
   const acl = newUuid();
@@ -151,7 +174,10 @@ test('indexes follow every change, also those declared late', async (t) => {
   assert.deepEqual(uuids(byOwner.all('x')), new Set([a, b]));
   assert.equal(bySwitch.first(a)!._uuid, switchId);
 
-  await commit(session, [update('Logical_Switch_Port', a, { name: 'ic' }), mapSet('Logical_Switch_Port', a, 'external_ids', { owner: 'z' })]);
+  await commit(session, [
+    update('Logical_Switch_Port', a, { name: 'ic' }),
+    mapSet('Logical_Switch_Port', a, 'external_ids', { owner: 'z' }),
+  ]);
   assert.equal(byName.first('ia'), undefined);
   assert.equal(byName.first('ic')!._uuid, a);
   assert.deepEqual(uuids(byOwner.all('x')), new Set([b]));
@@ -169,7 +195,9 @@ test('indexes follow every change, also those declared late', async (t) => {
 test('close() ends the session: open transactions, waiters, later calls', async (t) => {
   const { session } = openSession(t, [server.unix]);
   await session.untilSynced();
-  const never = session.transact([{ op: 'wait', table: 'NB_Global', where: [], columns: ['name'], until: '==', rows: [{ name: 'x' }], timeoutMs: 60_000 }]);
+  const never = session.transact([
+    { op: 'wait', table: 'NB_Global', where: [], columns: ['name'], until: '==', rows: [{ name: 'x' }], timeoutMs: 60_000 },
+  ]);
   await session.close();
   const outcome = await never;
   assert.ok(!outcome.ok);

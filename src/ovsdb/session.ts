@@ -161,7 +161,11 @@ export class OvsdbSession {
       (socket) => {
         this.#cancelAttempt = () => {};
         if (this.#store.generation === 0) this.#setState('syncing');
-        const link: Link = new Link(socket, this.#options, this.#eventsOf(() => link));
+        const link: Link = new Link(
+          socket,
+          this.#options,
+          this.#eventsOf(() => link),
+        );
         this.#link = link;
       },
       (error) => this.#down(error),

@@ -41,7 +41,11 @@ const good = insert('Logical_Router', { name: 'never there' });
 
 /** Operations that fail, the error's code, and the operation it names. */
 const failing: readonly [code: OvsdbError['code'], operations: () => readonly Operation[], named: object | undefined][] = [
-  ['OVSDB_TIMED_OUT', () => [good, waitForRow('Logical_Switch', gone)], { index: 1, op: 'wait', table: 'Logical_Switch', where: `_uuid == "${gone}"` }],
+  [
+    'OVSDB_TIMED_OUT',
+    () => [good, waitForRow('Logical_Switch', gone)],
+    { index: 1, op: 'wait', table: 'Logical_Switch', where: `_uuid == "${gone}"` },
+  ],
   [
     'OVSDB_TIMED_OUT',
     () => [waitFor('Logical_Switch', [rowIs(gone), includes('external_ids', { owner: 'x' })], [{ _uuid: gone }], 20)],
@@ -61,7 +65,11 @@ const failing: readonly [code: OvsdbError['code'], operations: () => readonly Op
   ],
   [
     'OVSDB_CONSTRAINT_VIOLATION',
-    () => [insertNamed('QoS', { direction: 'to-lport' }, 'q'), insert('Logical_Switch', { qos_rules: ['q'] }), update('QoS', [], { direction: 'sideways' })],
+    () => [
+      insertNamed('QoS', { direction: 'to-lport' }, 'q'),
+      insert('Logical_Switch', { qos_rules: ['q'] }),
+      update('QoS', [], { direction: 'sideways' }),
+    ],
     { index: 2, op: 'update', table: 'QoS', where: '' },
   ],
   [
@@ -78,7 +86,11 @@ const failing: readonly [code: OvsdbError['code'], operations: () => readonly Op
     { index: 1, op: 'mutate', table: 'NB_Global', where: '' },
   ],
   ['OVSDB_SYNTAX_ERROR', () => [insertNamed('Logical_Switch', {}, 'not an id')], { index: 0, op: 'insert', table: 'Logical_Switch' }],
-  ['OVSDB_CONSTRAINT_VIOLATION', () => [update('Logical_Switch', [], { _uuid: gone })], { index: 0, op: 'update', table: 'Logical_Switch', where: '' }],
+  [
+    'OVSDB_CONSTRAINT_VIOLATION',
+    () => [update('Logical_Switch', [], { _uuid: gone })],
+    { index: 0, op: 'update', table: 'Logical_Switch', where: '' },
+  ],
 ];
 for (const [code, operations, named] of failing) {
   test(`${code} names the operation ${JSON.stringify(named)}`, async (t) => {
@@ -118,9 +130,16 @@ test('a failure at commit names no operation, and those whose rows the server na
   assert.deepEqual(referred.suspects, [{ index: 1, op: 'delete', table: 'Logical_Switch_Port', where: `_uuid == "${port}"` }]);
   assert.match(referred.message, /commit of 2 operations failed.*delete Logical_Switch_Port/);
 
-  const twins = await failure(session, [good, insert('Logical_Switch_Port', { name: 'p' }, twin), mutateInsert('Logical_Switch', switchId, 'ports', [twin])]);
+  const twins = await failure(session, [
+    good,
+    insert('Logical_Switch_Port', { name: 'p' }, twin),
+    mutateInsert('Logical_Switch', switchId, 'ports', [twin]),
+  ]);
   assert.equal(twins.code, 'OVSDB_CONSTRAINT_VIOLATION');
-  assert.deepEqual(twins.suspects.map(({ index }) => index), [1]);
+  assert.deepEqual(
+    twins.suspects.map(({ index }) => index),
+    [1],
+  );
 });
 
 test('values that cannot be written are refused before anything is sent, by operation and column', async (t) => {
@@ -191,19 +210,35 @@ test('a request that the server refuses as a whole has the code of its error', a
   proxy.judgeClient = ({ method, id }) =>
     method === 'transact' ? { answer: { id, result: null, error: { error: 'unknown database', details: 'no database X' } } } : 'pass';
   const error = await failure(session, [good]);
-  assert.deepEqual([error.code, error.outcome, error.details, error.serverError], ['OVSDB_UNKNOWN_DATABASE', 'rejected', 'no database X', 'unknown database']);
+  assert.deepEqual(
+    [error.code, error.outcome, error.details, error.serverError],
+    ['OVSDB_UNKNOWN_DATABASE', 'rejected', 'no database X', 'unknown database'],
+  );
 });
 
 test('every error string of RFC 7047 and of ovsdb-server has a code; an unknown one is kept', () => {
   const strings = [
     ...['aborted', 'canceled', 'constraint violation', 'domain error', 'duplicate uuid-name', 'I/O error', 'not owner', 'not supported'],
     ...['range error', 'referential integrity violation', 'resources exhausted', 'timed out', 'unknown database', 'duplicate uuid'],
-    ...['syntax error', 'unknown column', 'unknown table', 'internal error', 'ovsdb error', 'permission error', 'not allowed', 'cluster error'],
+    ...[
+      'syntax error',
+      'unknown column',
+      'unknown table',
+      'internal error',
+      'ovsdb error',
+      'permission error',
+      'not allowed',
+      'cluster error',
+    ],
   ];
   const codes = strings.map((error) => readServerError({ error }).code);
   assert.equal(new Set(codes).size, strings.length);
   assert.ok(!codes.includes('OVSDB_SERVER_ERROR'));
-  assert.deepEqual(readServerError({ error: 'new one', details: 'd', syntax: 's' }), { code: 'OVSDB_SERVER_ERROR', error: 'new one', details: 'd; in: s' });
+  assert.deepEqual(readServerError({ error: 'new one', details: 'd', syntax: 's' }), {
+    code: 'OVSDB_SERVER_ERROR',
+    error: 'new one',
+    details: 'd; in: s',
+  });
 });
 
 test('a reply with too few results says nothing of what was done', async (t) => {

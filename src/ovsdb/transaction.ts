@@ -17,8 +17,7 @@ export interface OperationResult {
 
 /** What became of a transaction. `results` has one entry for each operation, in order; `error.outcome` is always set. */
 export type TransactOutcome =
-  | { readonly ok: true; readonly results: readonly OperationResult[] }
-  | { readonly ok: false; readonly error: OvsdbError };
+  { readonly ok: true; readonly results: readonly OperationResult[] } | { readonly ok: false; readonly error: OvsdbError };
 
 /**
  * The operations as the protocol writes them.
@@ -53,7 +52,11 @@ function encodeOperation(schema: DatabaseSchema, operation: Operation): unknown 
       ...(operation.uuidName === undefined ? {} : { 'uuid-name': operation.uuidName }),
     };
   }
-  const where = operation.where.map((clause) => [clause.column, clause.function, encodeValue(requireColumn(table, clause.column), clause.value)]);
+  const where = operation.where.map((clause) => [
+    clause.column,
+    clause.function,
+    encodeValue(requireColumn(table, clause.column), clause.value),
+  ]);
   switch (operation.op) {
     case 'select':
       return operation.columns === undefined ? { ...shared, where } : { ...shared, where, columns: operation.columns };
@@ -155,7 +158,11 @@ function readResult(schema: DatabaseSchema, operation: Operation, json: unknown)
 function readSelected(table: TableSchema, columns: readonly string[] | undefined, json: JsonRow): Row {
   const wanted = (columns ?? [...table.columns.keys()]).filter((name) => name !== '_uuid' && name !== '_version');
   const uuid = json['_uuid'] === undefined ? '' : decodeAtom(uuidColumn.key, json['_uuid']);
-  return decodeRow(uuid as Uuid, wanted.map((name) => requireColumn(table, name)), json);
+  return decodeRow(
+    uuid as Uuid,
+    wanted.map((name) => requireColumn(table, name)),
+    json,
+  );
 }
 
 export function referTo(operation: Operation, index: number): OperationReference {

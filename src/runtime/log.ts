@@ -16,7 +16,12 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** @param write takes one line without its newline; standard output when absent */
 export function jsonLog(level: LogLevel, write?: (line: string) => void): Log {
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label: string) => ({ level: label }) } };
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
   const logger = write === undefined ? pino(options) : pino(options, { write: (line: string) => write(line.trimEnd()) });
   return {
     debug: (message, fields) => logger.debug(fields ?? {}, message),

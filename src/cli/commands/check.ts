@@ -48,10 +48,15 @@ export async function check({ lab, controller, progress }: CheckParts): Promise<
   await proofs.prove('a fresh look plans nothing', async () => {
     await controller.untilQuiet();
     const { rows, objects } = controller.plan();
-    if (rows.length + objects.length > 0) throw new Error(`the plan is not empty: ${[...rows.map(({ id }) => id), ...objects.map(({ resource, name }) => `${resource}/${name}`)].slice(0, 5).join(', ')}`);
+    if (rows.length + objects.length > 0)
+      throw new Error(
+        `the plan is not empty: ${[...rows.map(({ id }) => id), ...objects.map(({ resource, name }) => `${resource}/${name}`)].slice(0, 5).join(', ')}`,
+      );
     return 'empty plan';
   });
-  await proofs.prove('deletion in the worst order (Vpcs, Subnets, pods, namespaces): what is used waits and says why', () => deleteAll(lab));
+  await proofs.prove('deletion in the worst order (Vpcs, Subnets, pods, namespaces): what is used waits and says why', () =>
+    deleteAll(lab),
+  );
   await proofs.prove('the API server is as empty as before', async () => {
     const left = await until('everything is gone', async () => {
       const now = await inventory(lab);
@@ -106,7 +111,10 @@ async function locate(lab: Laboratory): Promise<readonly Located[] | undefined> 
     const ip = annotations['ovn.kubernetes.io/ip_address'];
     const mac = annotations['ovn.kubernetes.io/mac_address'];
     if (live.status?.phase !== 'Running' || ip === undefined || mac === undefined || live.status.podIP !== ip) return undefined;
-    if (annotations['ovn.kubernetes.io/logical_switch'] !== pod.subnet) throw new Error(`pod ${pod.namespace}/${pod.name} is in Subnet ${annotations['ovn.kubernetes.io/logical_switch'] ?? ''}, not in ${pod.subnet}`);
+    if (annotations['ovn.kubernetes.io/logical_switch'] !== pod.subnet)
+      throw new Error(
+        `pod ${pod.namespace}/${pod.name} is in Subnet ${annotations['ovn.kubernetes.io/logical_switch'] ?? ''}, not in ${pod.subnet}`,
+      );
     found.push({ ...pod, ip, mac });
   }
   return found;
@@ -118,7 +126,10 @@ async function reaches(lab: Laboratory, pods: readonly Located[]): Promise<strin
     for (const to of pods) {
       if (from === to) continue;
       const ports = await deliveredTo(lab, from, to.ip, from.subnet === to.subnet ? to.mac : await routerMac(lab, from));
-      if (!ports.includes(`${to.name}.${to.namespace}`)) throw new Error(`a packet from ${from.namespace}/${from.name} to ${to.ip} does not arrive at ${to.namespace}/${to.name}; it arrives at: ${ports.join(', ') || 'nobody'}`);
+      if (!ports.includes(`${to.name}.${to.namespace}`))
+        throw new Error(
+          `a packet from ${from.namespace}/${from.name} to ${to.ip} does not arrive at ${to.namespace}/${to.name}; it arrives at: ${ports.join(', ') || 'nobody'}`,
+        );
       traced++;
     }
   }
@@ -160,17 +171,28 @@ async function deleteAll(lab: Laboratory): Promise<string> {
   for (const { object } of demoObjects().filter(({ resource }) => resource === SUBNETS)) await client.delete(SUBNETS, object.metadata);
   const blocked = await until('Vpcs and Subnets say what they wait for', async () => {
     const messages: string[] = [];
-    for (const [resource, name] of [...TENANTS.map((tenant) => [VPCS, tenant] as const), ...TENANTS.map((tenant) => [SUBNETS, `${tenant}-web`] as const)]) {
-      const object = await client.find<KubeObject & { readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[] } }>(resource, { name });
+    for (const [resource, name] of [
+      ...TENANTS.map((tenant) => [VPCS, tenant] as const),
+      ...TENANTS.map((tenant) => [SUBNETS, `${tenant}-web`] as const),
+    ]) {
+      const object = await client.find<
+        KubeObject & {
+          readonly status?: {
+            readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
+          };
+        }
+      >(resource, { name });
       const condition = object?.status?.conditions?.find(({ type, status }) => type === 'DeletionBlocked' && status === 'True');
       if (condition?.message === undefined) return undefined;
-      if (object?.metadata.finalizers?.includes(FINALIZER) !== true) throw new Error(`${resource.kind} ${name} is blocked and has no finalizer`);
+      if (object?.metadata.finalizers?.includes(FINALIZER) !== true)
+        throw new Error(`${resource.kind} ${name} is blocked and has no finalizer`);
       messages.push(condition.message);
     }
     return messages;
   });
   for (const pod of demoPods()) await client.delete(DEMO_PODS, pod);
-  for (const { object } of demoObjects().filter(({ resource }) => resource === NAMESPACES)) await client.delete(NAMESPACES, object.metadata);
+  for (const { object } of demoObjects().filter(({ resource }) => resource === NAMESPACES))
+    await client.delete(NAMESPACES, object.metadata);
   return `"${blocked[0] ?? ''}"`;
 }
 
@@ -180,13 +202,27 @@ interface Inventory {
 }
 
 const INVENTORIED: readonly Resource[] = [VPCS, SUBNETS, IPS, NAMESPACES, DEMO_PODS];
-const TABLES = ['Logical_Switch', 'Logical_Router', 'Logical_Switch_Port', 'Logical_Router_Port', 'Logical_Router_Static_Route', 'Logical_Router_Policy', 'Load_Balancer', 'Port_Group', 'Address_Set', 'ACL', 'DHCP_Options', 'NAT'];
+const TABLES = [
+  'Logical_Switch',
+  'Logical_Router',
+  'Logical_Switch_Port',
+  'Logical_Router_Port',
+  'Logical_Router_Static_Route',
+  'Logical_Router_Policy',
+  'Load_Balancer',
+  'Port_Group',
+  'Address_Set',
+  'ACL',
+  'DHCP_Options',
+  'NAT',
+];
 
 /** Everything in the API server by name, and every row of OVN by UUID: asked of the servers, not of the controller. */
 async function inventory(lab: Laboratory): Promise<Inventory> {
   const objects: string[] = [];
   for (const resource of INVENTORIED) {
-    for (const { metadata } of await lab.client.listAll(resource)) objects.push(`${resource.kind} ${metadata.namespace ?? ''}/${metadata.name} ${metadata.uid ?? ''}`);
+    for (const { metadata } of await lab.client.listAll(resource))
+      objects.push(`${resource.kind} ${metadata.namespace ?? ''}/${metadata.name} ${metadata.uid ?? ''}`);
   }
   const rows: string[] = [];
   for (const table of TABLES) {

@@ -52,7 +52,9 @@ export async function start(flags: StartFlags): Promise<number> {
   }
   const { leaderElectLeaseDuration: duration, leaderElectRenewDeadline: deadline, leaderElectRetryPeriod: retry } = flags;
   if (retry >= deadline || deadline >= duration) {
-    process.stderr.write(`kiln start: --leader-elect-retry-period (${retry}) must be less than --leader-elect-renew-deadline (${deadline}), and that less than --leader-elect-lease-duration (${duration})\n`);
+    process.stderr.write(
+      `kiln start: --leader-elect-retry-period (${retry}) must be less than --leader-elect-renew-deadline (${deadline}), and that less than --leader-elect-lease-duration (${duration})\n`,
+    );
     return 2;
   }
   return real ? runOnCluster(flags) : runLaboratory(flags);
@@ -77,16 +79,24 @@ async function runOnCluster(flags: StartFlags): Promise<number> {
   let client: KubeClient;
   let leaseClient: KubeClient;
   try {
-    const connection = flags.inCluster === true
-      ? await connectionFromCluster()
-      : await connectionFromKubeconfig({ path: resolve(flags.kubeconfig ?? ''), ...(flags.context === undefined ? {} : { context: flags.context }) });
+    const connection =
+      flags.inCluster === true
+        ? await connectionFromCluster()
+        : await connectionFromKubeconfig({
+            path: resolve(flags.kubeconfig ?? ''),
+            ...(flags.context === undefined ? {} : { context: flags.context }),
+          });
     client = new KubeClient(new KubeTransport(connection, { connections: 64, userAgent: 'kiln-controller' }));
     leaseClient = new KubeClient(new KubeTransport(connection, { connections: 1, userAgent: 'kiln-controller' }));
     controller = makeController(client, northboundSession({ ...flags, ovnNb: flags.ovnNb ?? '' }, log), log, {
       leaseClient,
       namespace: flags.namespace,
       readOnly: flags.readOnly === true,
-      lease: { durationMs: flags.leaderElectLeaseDuration * 1_000, renewMs: flags.leaderElectRenewDeadline * 1_000, retryMs: flags.leaderElectRetryPeriod * 1_000 },
+      lease: {
+        durationMs: flags.leaderElectLeaseDuration * 1_000,
+        renewMs: flags.leaderElectRenewDeadline * 1_000,
+        retryMs: flags.leaderElectRetryPeriod * 1_000,
+      },
     });
   } catch (error) {
     process.stderr.write(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -115,13 +125,20 @@ async function runLaboratory(flags: StartFlags): Promise<number> {
   const logFile = join(directory, 'kiln.log');
   const logStream = createWriteStream(logFile, { flags: 'w' });
   const log = jsonLog(flags.logLevel, (line) => void logStream.write(`${line}\n`));
-  const lab = new Laboratory({ directory, nodes: flags.nodes, ...(flags.port === undefined ? {} : { port: flags.port }), step: (what, done) => progress.step(what, done) });
+  const lab = new Laboratory({
+    directory,
+    nodes: flags.nodes,
+    ...(flags.port === undefined ? {} : { port: flags.port }),
+    step: (what, done) => progress.step(what, done),
+  });
   const stopped = interrupted();
   let controller: Controller | undefined;
   let controllerClient: KubeClient | undefined;
   const parts = async (): Promise<number> => {
     await lab.start();
-    controllerClient = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: lab.kubeconfig }), { connections: 64, userAgent: 'kiln-controller' }));
+    controllerClient = new KubeClient(
+      new KubeTransport(await connectionFromKubeconfig({ path: lab.kubeconfig }), { connections: 64, userAgent: 'kiln-controller' }),
+    );
     controller = makeController(controllerClient, northboundSession({ ovnNb: lab.ovn.nbEndpoint }, log), log, { collectionLimit: false });
     controller.start();
     await progress.step('Kiln: default Vpc, Subnets and nodes', controller.untilQuiet());
@@ -173,5 +190,8 @@ function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs:
 }
 
 function sayWhatIsNotDone(log: Log): void {
-  log.info('not carried out yet; each such object gets an Event', { kinds: UNSERVED_KINDS.map(({ resource }) => resource).join(', '), fields: 'natOutgoing (needs a node agent), vlan, enableExternal, bfd' });
+  log.info('not carried out yet; each such object gets an Event', {
+    kinds: UNSERVED_KINDS.map(({ resource }) => resource).join(', '),
+    fields: 'natOutgoing (needs a node agent), vlan, enableExternal, bfd',
+  });
 }

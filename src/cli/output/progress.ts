@@ -18,7 +18,9 @@ export function progressTo(stream: NodeJS.WriteStream): Progress {
     step: async (what, done) => {
       const start = performance.now();
       let frame = 0;
-      const timer = live ? setInterval(() => stream.write(`\r${styleText('cyan', SPINNER[frame++ % SPINNER.length] ?? '', { stream })} ${what}`), 80) : undefined;
+      const timer = live
+        ? setInterval(() => stream.write(`\r${styleText('cyan', SPINNER[frame++ % SPINNER.length] ?? '', { stream })} ${what}`), 80)
+        : undefined;
       const finish = (mark: string, colour: 'green' | 'red'): void => {
         clearInterval(timer);
         const line = `${styleText(colour, mark, { stream })} ${what}  ${styleText('dim', seconds(performance.now() - start), { stream })}`;

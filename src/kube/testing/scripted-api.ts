@@ -95,7 +95,9 @@ export class ScriptedApi {
   handler: ((exchange: Exchange) => void) | undefined;
 
   private constructor(tls: ServerOptions | undefined) {
-    const take = (request: IncomingMessage, response: ServerResponse): void => { void this.#take(request, response); };
+    const take = (request: IncomingMessage, response: ServerResponse): void => {
+      void this.#take(request, response);
+    };
     this.#server = tls === undefined ? createServer(take) : createTlsServer(tls, take);
   }
 

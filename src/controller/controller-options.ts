@@ -1,0 +1,58 @@
+/** What a controller is given, and what it tells of itself. */
+import type { PlannedRow } from '../commit/northbound-writer.ts';
+import type { Rule } from '../compile/compiler.ts';
+import type { ObjectWrite } from '../diff/object-diff.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Clock } from '../kube/clock.ts';
+import type { OvsdbSession } from '../ovsdb/index.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Settings } from '../world/settings.ts';
+import type { LeaseTimes } from './leadership.ts';
+
+export interface ControllerOptions {
+  readonly client: KubeClient;
+  /** A connection of its own for the Lease, so that renewals never wait behind a burst of writes. */
+  readonly leaseClient?: KubeClient;
+  /** Not started yet; monitors `monitoredColumns()`. */
+  readonly session: OvsdbSession;
+  readonly rules: readonly Rule[];
+  readonly settings: Settings;
+  /** Where the Lease is. */
+  readonly namespace: string;
+  readonly log: Log;
+  /** Observe and plan, never write, never lead. */
+  readonly readOnly?: boolean;
+  /** False in a laboratory: collect without a pause however much there is. */
+  readonly collectionLimit?: boolean;
+  readonly clock?: Clock;
+  readonly identity?: string;
+  /** Lease times, shorter in tests. */
+  readonly lease?: LeaseTimes;
+}
+
+export type Phase =
+  | 'starting'
+  /** Lists and the Northbound replica are not complete yet. */
+  | 'observing'
+  /** Another process of Kiln leads. */
+  | 'standby'
+  /** Kube-OVN's controller holds its Lease. */
+  | 'kube-ovn-active'
+  | 'leading'
+  | 'stopped';
+
+export interface ControllerStatus {
+  readonly phase: Phase;
+  /** What is waited for while observing. */
+  readonly waitingFor: readonly string[];
+  readonly transactions: number;
+  readonly rowsWritten: number;
+  readonly objectsWritten: number;
+  readonly ruleRuns: number;
+  readonly conflicts: number;
+}
+
+export interface Plan {
+  readonly rows: readonly PlannedRow[];
+  readonly objects: readonly ObjectWrite[];
+}

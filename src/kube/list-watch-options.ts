@@ -1,0 +1,77 @@
+/** What a list-watch cache is told, and what it tells. */
+import type { KubeClient } from './client.ts';
+import type { Clock, Random } from './clock.ts';
+import type { KubeError } from './errors.ts';
+import type { KubeObject, Resource } from './resource.ts';
+
+/**
+ * - `listing`: no full list was read yet
+ * - `synced`: complete, and a watch keeps it so
+ * - `stale`: complete once, but the server cannot be followed now; what is held is old
+ * - `not-served`: the server does not know the resource (a CRD that is missing)
+ * - `closed`
+ */
+export type CacheState = 'listing' | 'synced' | 'stale' | 'not-served' | 'closed';
+
+/** Why a full list was read. */
+export type ListReason = 'first' | 'gone' | 'undecodable' | 'errors' | 'periodic' | 'not-served';
+
+export interface CacheCounters {
+  lists: Record<ListReason, number>;
+  /** Watches opened. */
+  watches: number;
+  events: number;
+  bookmarks: number;
+  /** Events older than what was held. */
+  outdated: number;
+  /** Lines of a watch that were no event. */
+  undecodable: number;
+  /** Watches cut because the server was silent for too long. */
+  silences: number;
+  /** Lists and watches that failed. */
+  failures: number;
+  /** Differences that a periodic list found: events that were lost. */
+  healed: number;
+}
+
+/** Something a log or a metric may want to know. */
+export type CacheNotice =
+  | { readonly kind: 'state'; readonly state: CacheState; readonly before: CacheState }
+  | { readonly kind: 'list'; readonly reason: ListReason; readonly objects: number; readonly durationMs: number }
+  | { readonly kind: 'failure'; readonly error: KubeError; readonly retryInMs: number }
+  | { readonly kind: 'undecodable'; readonly error: KubeError };
+
+export interface ListWatchOptions<T extends KubeObject> {
+  readonly client: KubeClient;
+  readonly resource: Resource;
+  /** Of a namespaced resource; left out: all namespaces. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Called once for each object that enters; what it returns is held. It must keep name, namespace, uid, versions. */
+  readonly trim?: (object: T) => T;
+  /** A resource that may be missing: `untilSynced` does not wait for it while it is not served. */
+  readonly optional?: boolean;
+  /** Objects a page. Default 500. */
+  readonly pageSize?: number;
+  /** A full list this often heals lost events (±20 %); 0 for never. Default 30 minutes. */
+  readonly relistIntervalMs?: number;
+  /** Range from which each watch's `timeoutSeconds` is drawn. Default 300 to 600. */
+  readonly watchSeconds?: readonly [number, number];
+  /** Silence allowed beyond the server's own timeout. Default 30 s. */
+  readonly graceMs?: number;
+  /** Silence allowed after a bookmark: servers send one each minute. Default 3 minutes. */
+  readonly bookmarkSilenceMs?: number;
+  /** First and longest delay between failing attempts. Default 500 ms and 30 s. */
+  readonly backoffMs?: readonly [number, number];
+  /** Delay between looks for a resource that is not served. Default 30 s. */
+  readonly notServedRetryMs?: number;
+  /**
+   * How long a resource that was served must be unknown to the server before its objects are taken as gone: a
+   * starting API server does not know custom resources for a while. Default 2 minutes.
+   */
+  readonly notServedGraceMs?: number;
+  readonly onNotice?: (notice: CacheNotice) => void;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}

@@ -4,7 +4,12 @@
  */
 import type { KubeObject } from '../kube/resource.ts';
 
-const names = { plural: 'network-attachment-definitions', singular: 'network-attachment-definition', kind: 'NetworkAttachmentDefinition', shortNames: ['net-attach-def'] };
+const names = {
+  plural: 'network-attachment-definitions',
+  singular: 'network-attachment-definition',
+  kind: 'NetworkAttachmentDefinition',
+  shortNames: ['net-attach-def'],
+};
 
 export const networkAttachmentCrd = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -19,7 +24,9 @@ export const networkAttachmentCrd = {
         name: 'v1',
         served: true,
         storage: true,
-        schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { config: { type: 'string' } } } } } },
+        schema: {
+          openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { config: { type: 'string' } } } } },
+        },
       },
     ],
   },

@@ -43,7 +43,8 @@ export function addressHolders(world: World): HoldersBySubnet {
     const externalIds = row?.external_ids;
     if (row?.type !== '' || !(row.addresses instanceof Set) || !(externalIds instanceof Map)) continue;
     const port = identityOf(id);
-    for (const station of row.addresses) hold(String(externalIds.get('ls') ?? ''), `Logical_Switch_Port ${port}`, port, String(station).split(' ').slice(1));
+    for (const station of row.addresses)
+      hold(String(externalIds.get('ls') ?? ''), `Logical_Switch_Port ${port}`, port, String(station).split(' ').slice(1));
   }
   return found;
 }
@@ -68,7 +69,13 @@ export function allocatedInterfaces(world: World): readonly AllocatedInterface[]
       if (!annotation.endsWith(ALLOCATED) || value !== 'true') continue;
       const provider = annotation.slice(0, -ALLOCATED.length);
       const say = (suffix: string): string => annotations[`${provider}.kubernetes.io/${suffix}`] ?? '';
-      found.push({ pod: key, port: portName(name, namespace, provider), subnet: say('logical_switch'), addresses: splitList(say('ip_address')), mac: say('mac_address') });
+      found.push({
+        pod: key,
+        port: portName(name, namespace, provider),
+        subnet: say('logical_switch'),
+        addresses: splitList(say('ip_address')),
+        mac: say('mac_address'),
+      });
     }
   }
   return found;

@@ -11,7 +11,9 @@ import { allocatedInterfaces } from './address-holders.ts';
 import type { Violation } from './violation.ts';
 
 export function allocatedPods(world: World): readonly Violation[] {
-  return allocatedInterfaces(world).flatMap((nic) => faultsOf(world, nic).map((message) => ({ invariant: 'I7' as const, subject: `Pod ${nic.pod}`, message: `Pod ${nic.pod}: ${message}` })));
+  return allocatedInterfaces(world).flatMap((nic) =>
+    faultsOf(world, nic).map((message) => ({ invariant: 'I7' as const, subject: `Pod ${nic.pod}`, message: `Pod ${nic.pod}: ${message}` })),
+  );
 }
 
 function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
@@ -20,7 +22,9 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
   const ip = world.ips.peek(nic.port);
   if (ip === undefined) faults.push(`it is allocated, and there is no IP ${nic.port}`);
   else if ((ip.spec.ipAddress ?? '') !== text || ip.spec.macAddress !== nic.mac || ip.spec.subnet !== nic.subnet) {
-    faults.push(`it says ${text} ${nic.mac} of ${nic.subnet}, and IP ${nic.port} says ${ip.spec.ipAddress ?? ''} ${ip.spec.macAddress ?? ''} of ${ip.spec.subnet ?? ''}`);
+    faults.push(
+      `it says ${text} ${nic.mac} of ${nic.subnet}, and IP ${nic.port} says ${ip.spec.ipAddress ?? ''} ${ip.spec.macAddress ?? ''} of ${ip.spec.subnet ?? ''}`,
+    );
   }
   const subnet = world.subnets.peek(nic.subnet);
   if (subnet === undefined) return [...faults, `its Subnet ${nic.subnet} does not exist`];
@@ -28,14 +32,20 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
   const accepted = (subnet.status?.conditions ?? []).some(({ type, status }) => type === 'Accepted' && status === 'True');
   for (const one of nic.addresses) {
     const address = parseAddress(one);
-    if (accepted && (address === undefined || !networks.some((network) => network.family === address.family && cidrContains(network, address)))) faults.push(`its address ${one} is not in Subnet ${nic.subnet} (${subnet.spec.cidrBlock ?? ''})`);
+    if (
+      accepted &&
+      (address === undefined || !networks.some((network) => network.family === address.family && cidrContains(network, address)))
+    )
+      faults.push(`its address ${one} is not in Subnet ${nic.subnet} (${subnet.spec.cidrBlock ?? ''})`);
   }
   const port = world.rows.best(rowId('Logical_Switch_Port', nic.port));
   const station = [nic.mac, ...nic.addresses].join(' ');
   if (port?.ownership.kind !== 'ours') faults.push(`port ${nic.port} is not there as Kiln's`);
   else if (port.ownership.uid !== world.pods.peek(nic.pod)?.metadata.uid) faults.push(`port ${nic.port} is another pod's`);
-  else if (!(port.row.addresses instanceof Set) || !port.row.addresses.has(station)) faults.push(`port ${nic.port} does not have the address "${station}"`);
-  else if (port.parent === undefined || !holdsPort(world, nic, port.parent.uuid)) faults.push(`port ${nic.port} is not in switch ${nic.subnet}`);
+  else if (!(port.row.addresses instanceof Set) || !port.row.addresses.has(station))
+    faults.push(`port ${nic.port} does not have the address "${station}"`);
+  else if (port.parent === undefined || !holdsPort(world, nic, port.parent.uuid))
+    faults.push(`port ${nic.port} is not in switch ${nic.subnet}`);
   return faults;
 }
 

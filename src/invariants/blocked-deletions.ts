@@ -20,13 +20,21 @@ export function blockedDeletions(world: World): readonly Violation[] {
     const subject = `${kind} ${metadata.name}`;
     const blocked = conditions.find(({ type, status }) => type === 'DeletionBlocked' && status === 'True');
     if (blocked === undefined) {
-      violations.push({ invariant: 'I5', subject, message: `${subject} is being deleted since ${metadata.deletionTimestamp} and does not say what holds it` });
+      violations.push({
+        invariant: 'I5',
+        subject,
+        message: `${subject} is being deleted since ${metadata.deletionTimestamp} and does not say what holds it`,
+      });
       continue;
     }
-    const named = [...(blocked.message ?? '').matchAll(/\b(Subnet|IP|Pod|Node) ([\w.:/-]*[\w])/g)].map(([, holder = '', name = '']) => ({ holder, name })).filter(({ holder, name }) => !(holder === kind && name === metadata.name));
-    if (named.length === 0) violations.push({ invariant: 'I5', subject, message: `${subject} names nothing that holds it: "${blocked.message ?? ''}"` });
+    const named = [...(blocked.message ?? '').matchAll(/\b(Subnet|IP|Pod|Node) ([\w.:/-]*[\w])/g)]
+      .map(([, holder = '', name = '']) => ({ holder, name }))
+      .filter(({ holder, name }) => !(holder === kind && name === metadata.name));
+    if (named.length === 0)
+      violations.push({ invariant: 'I5', subject, message: `${subject} names nothing that holds it: "${blocked.message ?? ''}"` });
     for (const { holder, name } of named) {
-      if (!exists(world, holder, name)) violations.push({ invariant: 'I5', subject, message: `${subject} is held by ${holder} ${name}, which does not exist` });
+      if (!exists(world, holder, name))
+        violations.push({ invariant: 'I5', subject, message: `${subject} is held by ${holder} ${name}, which does not exist` });
     }
   }
   return violations;
@@ -46,13 +54,23 @@ function exists(world: World, kind: string, key: string): boolean {
 }
 
 function vpcs(world: World): Deleted[] {
-  return Array.from(world.vpcs.entries(), ([, { metadata, status }]) => ({ kind: 'Vpc', metadata, conditions: status?.conditions ?? [] }) as Deleted);
+  return Array.from(
+    world.vpcs.entries(),
+    ([, { metadata, status }]) => ({ kind: 'Vpc', metadata, conditions: status?.conditions ?? [] }) as Deleted,
+  );
 }
 
 function subnets(world: World): Deleted[] {
-  return Array.from(world.subnets.entries(), ([, { metadata, status }]) => ({ kind: 'Subnet', metadata, conditions: status?.conditions ?? [] }) as Deleted);
+  return Array.from(
+    world.subnets.entries(),
+    ([, { metadata, status }]) => ({ kind: 'Subnet', metadata, conditions: status?.conditions ?? [] }) as Deleted,
+  );
 }
 
 function ips(world: World): Deleted[] {
-  return Array.from(world.ips.entries(), ([, { metadata }]) => ({ kind: 'IP', metadata, conditions: JSON.parse(metadata.annotations?.[kilnAnnotation.conditions] ?? '[]') as Condition[] }));
+  return Array.from(world.ips.entries(), ([, { metadata }]) => ({
+    kind: 'IP',
+    metadata,
+    conditions: JSON.parse(metadata.annotations?.[kilnAnnotation.conditions] ?? '[]') as Condition[],
+  }));
 }

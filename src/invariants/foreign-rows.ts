@@ -44,7 +44,10 @@ export function foreignRows(before: ForeignSnapshot, after: ForeignSnapshot): re
   for (const [row, text] of before) {
     const now = after.get(row);
     if (now === text) continue;
-    const message = now === undefined ? `row ${row} is not Kiln's and is gone; it was ${text}` : `row ${row} is not Kiln's and was changed from ${text} to ${now}`;
+    const message =
+      now === undefined
+        ? `row ${row} is not Kiln's and is gone; it was ${text}`
+        : `row ${row} is not Kiln's and was changed from ${text} to ${now}`;
     violations.push({ invariant: 'I4', subject: row, message });
   }
   return violations;
@@ -57,7 +60,9 @@ function isOwned(row: WholeRow): boolean {
 
 function picture(table: string, row: WholeRow, owned: ReadonlySet<string>): string {
   const hidden = OTHERS_WRITE[table] ?? ['_version'];
-  const shown = Object.entries(row).filter(([column]) => !hidden.includes(column)).map(([column, cell]) => [column, visible(table, column, cell, owned)] as const);
+  const shown = Object.entries(row)
+    .filter(([column]) => !hidden.includes(column))
+    .map(([column, cell]) => [column, visible(table, column, cell, owned)] as const);
   return JSON.stringify(Object.fromEntries(shown.toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 

@@ -15,12 +15,19 @@ export function ownedRows(world: World, planned: readonly { readonly id: RowId; 
     const name = rest.join('/');
     const uid = uidOf(world, kind, namespace === '' ? name : `${namespace}/${name}`);
     if (uid === ownership.uid || (kind === 'vpc' && uid === undefined && hasLiveSubnets(world, name))) continue;
-    const message = uid === undefined ? `there is no ${ownership.owner}` : `${ownership.owner} is another object now (uid ${uid}, the row says ${ownership.uid})`;
+    const message =
+      uid === undefined
+        ? `there is no ${ownership.owner}`
+        : `${ownership.owner} is another object now (uid ${uid}, the row says ${ownership.uid})`;
     violations.push({ invariant: 'I3', subject: id, message: `row ${id} is owned, and ${message}` });
   }
   for (const { id, verdict } of planned) {
     if (verdict.kind !== 'change') continue;
-    violations.push({ invariant: 'I3', subject: id, message: `row ${id} is not as the rules want it: ${verdict.change}, ${verdict.detail}` });
+    violations.push({
+      invariant: 'I3',
+      subject: id,
+      message: `row ${id} is not as the rules want it: ${verdict.change}, ${verdict.detail}`,
+    });
   }
   return violations;
 }

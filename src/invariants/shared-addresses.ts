@@ -14,7 +14,14 @@ export function sharedAddresses(world: World, holders: HoldersBySubnet): readonl
       if (new Set(all.map(({ port }) => port)).size < 2) continue;
       const silent = all.filter((holder) => !saysConflict(world, holder));
       for (const { who } of silent) {
-        violations.push({ invariant: 'I6', subject: who, message: `${who} holds ${address} of Subnet ${subnet} together with ${all.filter((one) => one.who !== who).map((one) => one.who).join(', ')} and does not say so` });
+        violations.push({
+          invariant: 'I6',
+          subject: who,
+          message: `${who} holds ${address} of Subnet ${subnet} together with ${all
+            .filter((one) => one.who !== who)
+            .map((one) => one.who)
+            .join(', ')} and does not say so`,
+        });
       }
     }
   }
@@ -27,5 +34,9 @@ function saysConflict(world: World, { port }: AddressHolder): boolean {
   const conditions = JSON.parse(ip?.metadata.annotations?.[kilnAnnotation.conditions] ?? '[]') as readonly Condition[];
   if (conditions.some(({ type, status }) => type === 'AddressConflict' && status === 'True')) return true;
   const pod = ip === undefined ? undefined : world.pods.peek(`${ip.spec.namespace}/${ip.spec.podName}`);
-  return pod?.status?.conditions?.some(({ type, status, reason }) => type === POD_CONDITION && status === 'False' && reason === 'AddressConflict') === true;
+  return (
+    pod?.status?.conditions?.some(
+      ({ type, status, reason }) => type === POD_CONDITION && status === 'False' && reason === 'AddressConflict',
+    ) === true
+  );
 }

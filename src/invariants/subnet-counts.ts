@@ -25,13 +25,24 @@ export function subnetCounts(world: World, holders: HoldersBySubnet): readonly V
 
 function familyCounts(name: string, subnet: Subnet, family: Family, holders: HoldersBySubnet): readonly Violation[] {
   const { spec, status } = subnet;
-  const block = splitList(spec.cidrBlock ?? '').map((text) => parseCidr(text)).find((cidr) => cidr?.family === family);
+  const block = splitList(spec.cidrBlock ?? '')
+    .map((text) => parseCidr(text))
+    .find((cidr) => cidr?.family === family);
   const field = family === 4 ? 'v4' : 'v6';
-  const held = block === undefined ? IntervalSet.empty : IntervalSet.of([...(holders.get(name)?.values() ?? [])].flatMap(([holder]) =>
-    holder !== undefined && holder.address.family === family ? [{ first: holder.address.value, last: holder.address.value }] : []));
+  const held =
+    block === undefined
+      ? IntervalSet.empty
+      : IntervalSet.of(
+          [...(holders.get(name)?.values() ?? [])].flatMap(([holder]) =>
+            holder !== undefined && holder.address.family === family ? [{ first: holder.address.value, last: holder.address.value }] : [],
+          ),
+        );
   const usable = block === undefined ? IntervalSet.empty : usableOf(block);
   const reserved = IntervalSet.of([
-    ...splitList(spec.gateway ?? '').flatMap((text) => parseAddress(text) ?? []).filter((address) => address.family === family).map(({ value }) => ({ first: value, last: value })),
+    ...splitList(spec.gateway ?? '')
+      .flatMap((text) => parseAddress(text) ?? [])
+      .filter((address) => address.family === family)
+      .map(({ value }) => ({ first: value, last: value })),
     ...(spec.excludeIps ?? []).flatMap((text) => parseRange(text) ?? []).filter((range) => range.family === family),
   ]);
   const using = held.intersect(usable).subtract(reserved);
@@ -42,9 +53,16 @@ function familyCounts(name: string, subnet: Subnet, family: Family, holders: Hol
     available: status?.[`${field}availableIPs`],
     availableRange: status?.[`${field}availableIPrange`] ?? '',
   };
-  const is = { using: using.count, usingRange: formatIntervals(family, using.intervals), available: available.count, availableRange: formatIntervals(family, available.intervals) };
+  const is = {
+    using: using.count,
+    usingRange: formatIntervals(family, using.intervals),
+    available: available.count,
+    availableRange: formatIntervals(family, available.intervals),
+  };
   const wrong = (invariant: 'I1' | 'I2', what: string, says: unknown, follows: unknown): Violation => ({
-    invariant, subject: `Subnet ${name}`, message: `Subnet ${name}: status.${field}${what} says ${String(says)}, and ${String(follows)} follows from who holds addresses and from its spec`,
+    invariant,
+    subject: `Subnet ${name}`,
+    message: `Subnet ${name}: status.${field}${what} says ${String(says)}, and ${String(follows)} follows from who holds addresses and from its spec`,
   });
   return [
     ...(sameCount(said.using, is.using) ? [] : [wrong('I1', 'usingIPs', said.using, is.using)]),

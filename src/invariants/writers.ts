@@ -22,12 +22,18 @@ export function writers(log: readonly LoggedTransaction[]): readonly Violation[]
     const taken = TAKES.exec(comment)?.[1] ?? (comment === 'kiln: first term' ? '1' : undefined);
     if (taken !== undefined) {
       // A leader may write its own term again after another program dropped it.
-      if (Number(taken) < term) violations.push({ invariant: 'I10', subject, message: `${subject} takes term ${taken} after term ${term}` });
+      if (Number(taken) < term)
+        violations.push({ invariant: 'I10', subject, message: `${subject} takes term ${taken} after term ${term}` });
       term = Math.max(term, Number(taken));
       continue;
     }
     const writes = WRITES.exec(comment)?.[1];
-    if (writes !== undefined && Number(writes) !== term) violations.push({ invariant: 'I10', subject, message: `${subject} ("${comment}") was written under term ${writes} while term ${term} was in force` });
+    if (writes !== undefined && Number(writes) !== term)
+      violations.push({
+        invariant: 'I10',
+        subject,
+        message: `${subject} ("${comment}") was written under term ${writes} while term ${term} was in force`,
+      });
   }
   return violations;
 }

@@ -41,7 +41,14 @@ async function startReal(): Promise<ClusterApi> {
   const real = new RealCluster();
   await real.start();
   const minor = Number.parseInt(JSON.parse(await real.kubectl(['get', '--raw', '/version'])).minor as string, 10);
-  return { kind: 'real', kubeconfig: real.kubeconfig, cel: minor >= 25, real, writes: async (kubectl) => countWrites(await kubectl('get', '--raw', '/metrics')), stop: () => real.stop() };
+  return {
+    kind: 'real',
+    kubeconfig: real.kubeconfig,
+    cel: minor >= 25,
+    real,
+    writes: async (kubectl) => countWrites(await kubectl('get', '--raw', '/metrics')),
+    stop: () => real.stop(),
+  };
 }
 
 /** Of the metric that kube-apiserver counts its answers in. */

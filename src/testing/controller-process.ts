@@ -31,8 +31,23 @@ export class ControllerProcess {
 
   constructor({ kubeconfig, ovnNb, log, flags = [] }: ControllerProcessOptions) {
     this.#log = log;
-    const lease = [`--leader-elect-lease-duration=${LEASE_SECONDS.duration}`, `--leader-elect-renew-deadline=${LEASE_SECONDS.deadline}`, `--leader-elect-retry-period=${LEASE_SECONDS.retry}`];
-    const command = [process.execPath, MAIN, 'start', '--kubeconfig', kubeconfig, '--ovn-nb', ovnNb, '--log-level=debug', ...lease, ...flags] as const;
+    const lease = [
+      `--leader-elect-lease-duration=${LEASE_SECONDS.duration}`,
+      `--leader-elect-renew-deadline=${LEASE_SECONDS.deadline}`,
+      `--leader-elect-retry-period=${LEASE_SECONDS.retry}`,
+    ];
+    const command = [
+      process.execPath,
+      MAIN,
+      'start',
+      '--kubeconfig',
+      kubeconfig,
+      '--ovn-nb',
+      ovnNb,
+      '--log-level=debug',
+      ...lease,
+      ...flags,
+    ] as const;
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     this.#daemon = new Daemon({ name: 'kiln', command: [...command], log, env });
   }

@@ -41,12 +41,15 @@ export class FreshLook implements AsyncDisposable {
   /** Waits until what was observed so far has been derived. */
   async derived(timeoutMs = 30_000): Promise<void> {
     const deadline = performance.now() + timeoutMs;
-    for (let stable = 0, runs = -1; stable < 3; ) {
+    for (let stable = 0, runs = -1; stable < 3;) {
       const { phase, ruleRuns, waitingFor } = this.#controller.status;
       const still = phase !== 'starting' && phase !== 'observing' && this.world.reactor.quiet && ruleRuns === runs;
       stable = still ? stable + 1 : 0;
       runs = ruleRuns;
-      if (performance.now() > deadline) throw new Error(`a fresh controller is not done after ${timeoutMs / 1000} s: ${phase}, waiting for ${waitingFor.join(', ') || 'nothing'}`);
+      if (performance.now() > deadline)
+        throw new Error(
+          `a fresh controller is not done after ${timeoutMs / 1000} s: ${phase}, waiting for ${waitingFor.join(', ') || 'nothing'}`,
+        );
       if (stable === 0) await sleep(5);
       else await turn();
     }
@@ -71,9 +74,14 @@ export class FreshLook implements AsyncDisposable {
 
 /** A plan for a person: one line for each thing that would be written. */
 export function planText({ rows, objects }: Plan): string {
-  const shown = (value: unknown): string => JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part instanceof Map ? Object.fromEntries(part) : part instanceof Set ? [...part] : part)) ?? '';
+  const shown = (value: unknown): string =>
+    JSON.stringify(value, (_key, part: unknown) =>
+      typeof part === 'bigint' ? String(part) : part instanceof Map ? Object.fromEntries(part) : part instanceof Set ? [...part] : part,
+    ) ?? '';
   return [
     ...rows.map(({ id, verdict }) => `row ${id}: ${shown(verdict)}`),
     ...objects.map((write) => `${write.verb} ${write.resource} ${write.namespace}/${write.name}: ${shown(write)}`),
-  ].map((line) => line.slice(0, 600)).join('\n');
+  ]
+    .map((line) => line.slice(0, 600))
+    .join('\n');
 }

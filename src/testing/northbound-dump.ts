@@ -23,7 +23,10 @@ export function parseDump(printed: string): NorthboundDump {
     if (line.trim() === '') continue;
     const { caption, headings, data } = JSON.parse(line) as PrintedTable;
     const name = caption.replace(/ table$/, '');
-    tables.set(name, data.map((row) => Object.fromEntries(headings.map((heading, index) => [heading, cellOf(row[index])]))));
+    tables.set(
+      name,
+      data.map((row) => Object.fromEntries(headings.map((heading, index) => [heading, cellOf(row[index])]))),
+    );
   }
   return tables;
 }

@@ -74,7 +74,15 @@ export class ScenarioCluster implements AsyncDisposable {
   readonly #foreign: ForeignSnapshot;
   #started = 0;
 
-  private constructor(parts: { api: ClusterApi; ovn: OvnLab; client: KubeClient; release: OvnRelease; directory: string; kubelet: StandInKubelet; foreign: ForeignSnapshot }) {
+  private constructor(parts: {
+    api: ClusterApi;
+    ovn: OvnLab;
+    client: KubeClient;
+    release: OvnRelease;
+    directory: string;
+    kubelet: StandInKubelet;
+    foreign: ForeignSnapshot;
+  }) {
     this.api = parts.api;
     this.ovn = parts.ovn;
     this.client = parts.client;
@@ -147,7 +155,12 @@ export class ScenarioCluster implements AsyncDisposable {
   async kubectl(args: readonly string[], input?: string): Promise<string> {
     const program = findKubernetesProgram('kubectl');
     if (program === undefined) throw new Error('kubectl was not found');
-    const command = [program, `--kubeconfig=${this.api.kubeconfig}`, `--cache-dir=${join(this.#directory, 'kubectl-cache')}`, ...args] as const;
+    const command = [
+      program,
+      `--kubeconfig=${this.api.kubeconfig}`,
+      `--cache-dir=${join(this.#directory, 'kubectl-cache')}`,
+      ...args,
+    ] as const;
     return await runProgram([...command], input === undefined ? {} : { input });
   }
 
@@ -171,6 +184,11 @@ export class ScenarioCluster implements AsyncDisposable {
     await this.kubectl(['delete', '--wait=false', '--ignore-not-found', '-f', '-'], yaml);
   }
 
+  /** `kubectl delete` of everything in a manifest; returns when all of it is gone. */
+  async removeAll(yaml: string): Promise<void> {
+    await this.kubectl(['delete', '--ignore-not-found', '--timeout=45s', '-f', '-'], yaml);
+  }
+
   /** `kubectl delete <kind> <name>…` without waiting for its end. */
   async delete(kind: string, name: string, namespace?: string): Promise<void> {
     await this.kubectl(['delete', kind, name, '--wait=false', ...inNamespace(namespace)]);
@@ -189,7 +207,10 @@ export class ScenarioCluster implements AsyncDisposable {
   /** Names of the objects of a kind. */
   async names(kind: string, ...args: readonly string[]): Promise<readonly string[]> {
     const printed = await this.kubectl(['get', kind, '-o', 'name', ...args]);
-    return printed.split('\n').filter((line) => line !== '').map((line) => line.slice(line.indexOf('/') + 1));
+    return printed
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => line.slice(line.indexOf('/') + 1));
   }
 
   /** `kubectl patch --type=merge`. */
@@ -200,7 +221,14 @@ export class ScenarioCluster implements AsyncDisposable {
   /** Events of one object, by its name. */
   async events(kind: string, name: string, namespace?: string): Promise<readonly PrintedEvent[]> {
     const scope = namespace === undefined ? ['-A'] : ['-n', namespace];
-    const printed = await this.kubectl(['get', 'events', ...scope, `--field-selector=involvedObject.name=${name},involvedObject.kind=${kind}`, '-o', 'json']);
+    const printed = await this.kubectl([
+      'get',
+      'events',
+      ...scope,
+      `--field-selector=involvedObject.name=${name},involvedObject.kind=${kind}`,
+      '-o',
+      'json',
+    ]);
     return (JSON.parse(printed) as { readonly items: readonly PrintedEvent[] }).items;
   }
 
@@ -219,7 +247,10 @@ export class ScenarioCluster implements AsyncDisposable {
   /** The database's log of transactions, by `ovsdb-tool show-log`. */
   async northboundLog(): Promise<readonly LoggedTransaction[]> {
     const printed = await this.#ovsdbTool('show-log', join(this.ovn.directory, 'nb.db'));
-    return [...printed.matchAll(/^record (\d+): [^"\n]*(?:"((?:[^"\\]|\\.)*)")?/gm)].map(([, record = '', comment = '']) => ({ record: Number(record), comment }));
+    return [...printed.matchAll(/^record (\d+): [^"\n]*(?:"((?:[^"\\]|\\.)*)")?/gm)].map(([, record = '', comment = '']) => ({
+      record: Number(record),
+      comment,
+    }));
   }
 
   async #ovsdbTool(...args: readonly string[]): Promise<string> {
@@ -239,7 +270,7 @@ export class ScenarioCluster implements AsyncDisposable {
   /** Waits until the probe gives something, and returns it; an assertion that fails counts as not yet. */
   async eventually<T>(what: string, probe: () => Promise<T | undefined | false>, timeoutMs = PATIENCE_MS): Promise<T> {
     const deadline = performance.now() + timeoutMs;
-    for (let last: unknown; ; ) {
+    for (let last: unknown; ;) {
       try {
         const found = await probe();
         if (found !== undefined && found !== false) return found;
@@ -247,7 +278,11 @@ export class ScenarioCluster implements AsyncDisposable {
       } catch (error) {
         last = error;
       }
-      if (performance.now() > deadline) throw new Error(`not after ${timeoutMs / 1000} s: ${what}${last === undefined ? '' : `: ${last instanceof Error ? last.message : JSON.stringify(last)}`}`, { cause: last });
+      if (performance.now() > deadline)
+        throw new Error(
+          `not after ${timeoutMs / 1000} s: ${what}${last === undefined ? '' : `: ${last instanceof Error ? last.message : JSON.stringify(last)}`}`,
+          { cause: last },
+        );
       await sleep(100);
     }
   }
@@ -267,8 +302,7 @@ export class ScenarioCluster implements AsyncDisposable {
 
   async freshPlanIsEmpty(): Promise<void> {
     await using look = await FreshLook.open(this.api.kubeconfig, this.ovn.nbEndpoint);
-    const plan = look.plan();
-    if (plan.rows.length + plan.objects.length > 0) throw new Error(`a fresh controller would write:\n${planText(plan)}`);
+    refuse(look);
   }
 
   /** Foreign rows as they are now. */
@@ -279,10 +313,35 @@ export class ScenarioCluster implements AsyncDisposable {
   /** Throws with every violation. @param before foreign rows that must be as they were; those of an empty OVN when absent */
   async invariantsHold(before: ForeignSnapshot = this.#foreign): Promise<void> {
     await using look = await FreshLook.open(this.api.kubeconfig, this.ovn.nbEndpoint);
-    const after = await this.foreignRows();
-    const violations = checkInvariants({ world: look.world, plan: look.plan(), foreign: { before, after }, log: await this.northboundLog() });
-    if (violations.length > 0) throw new Error(`${violations.length} violations:\n${violations.map(({ invariant, message }) => `${invariant}: ${message}`).join('\n')}`);
+    await this.#judge(look, before);
   }
+
+  /** How every scenario ends: settled, then a fresh controller plans nothing and the invariants hold. */
+  async endsWell(before: ForeignSnapshot): Promise<void> {
+    await this.settled();
+    await using look = await FreshLook.open(this.api.kubeconfig, this.ovn.nbEndpoint);
+    refuse(look);
+    await this.#judge(look, before);
+  }
+
+  async #judge(look: FreshLook, before: ForeignSnapshot): Promise<void> {
+    const after = await this.foreignRows();
+    const violations = checkInvariants({
+      world: look.world,
+      plan: look.plan(),
+      foreign: { before, after },
+      log: await this.northboundLog(),
+    });
+    if (violations.length > 0)
+      throw new Error(
+        `${violations.length} violations:\n${violations.map(({ invariant, message }) => `${invariant}: ${message}`).join('\n')}`,
+      );
+  }
+}
+
+function refuse(look: FreshLook): void {
+  const plan = look.plan();
+  if (plan.rows.length + plan.objects.length > 0) throw new Error(`a fresh controller would write:\n${planText(plan)}`);
 }
 
 async function dumpOf(release: OvnRelease, ovn: OvnLab): Promise<NorthboundDump> {

@@ -59,14 +59,23 @@ export const defaultNetwork: readonly Scenario[] = [
       assert.equal(row['addresses'], `${mac} ${ip}`);
       assert.deepEqual(row['port_security'], []);
       assert.equal(row['type'], '');
-      assert.deepEqual(row['external_ids'], { ls: 'ovn-default', pod: 'default/plain', ...ownerKeys('pod/default/plain', pod.metadata.uid, 'pod-port') });
-      const groups = (dump.get('Port_Group') ?? []).filter((group) => members(group['ports']).includes(String(row['_uuid']))).map((group) => group['name']);
+      assert.deepEqual(row['external_ids'], {
+        ls: 'ovn-default',
+        pod: 'default/plain',
+        ...ownerKeys('pod/default/plain', pod.metadata.uid, 'pod-port'),
+      });
+      const groups = (dump.get('Port_Group') ?? [])
+        .filter((group) => members(group['ports']).includes(String(row['_uuid'])))
+        .map((group) => group['name']);
       assert.deepEqual(groups.toSorted(), [`node.${node}`, `ovn.default.${node}`].map((group) => group.replaceAll('-', '.')).toSorted());
       assert.ok(members(rowNamed(dump, 'Logical_Switch', 'ovn-default')['ports']).includes(String(row['_uuid'])));
 
       await removed(cluster, 'default', 'plain');
       const after = await cluster.dump();
-      assert.equal((after.get('Logical_Switch_Port') ?? []).some(({ name }) => name === 'plain.default'), false);
+      assert.equal(
+        (after.get('Logical_Switch_Port') ?? []).some(({ name }) => name === 'plain.default'),
+        false,
+      );
       assert.equal(await cluster.find('ip', 'plain.default'), undefined);
     },
   },
@@ -92,7 +101,9 @@ export const defaultNetwork: readonly Scenario[] = [
           },
         );
         assert.equal(port(dump, `node-${name}`)['addresses'], `${mac} ${ip}`);
-        const { address } = (status?.['addresses'] as { readonly type: string; readonly address: string }[]).find(({ type }) => type === 'InternalIP') ?? { address: '' };
+        const { address } = (status?.['addresses'] as { readonly type: string; readonly address: string }[]).find(
+          ({ type }) => type === 'InternalIP',
+        ) ?? { address: '' };
         const policy = (dump.get('Logical_Router_Policy') ?? []).find(({ match }) => match === `ip4.dst == ${address}`);
         assert.equal(policy?.['priority'], 30_000);
         assert.equal(policy?.['action'], 'reroute');
@@ -118,7 +129,11 @@ export const defaultNetwork: readonly Scenario[] = [
       assert.deepEqual(await cluster.tracedTo('ovn-default', flow(say(b, 'mac_address'), say(b, 'ip_address'))), ['b.trace']);
       const router = String(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'ovn-cluster-ovn-default')['mac']);
       assert.deepEqual(await cluster.tracedTo('ovn-default', flow(router, '172.18.0.3')), ['node-node-2']);
-      assert.deepEqual(await cluster.tracedTo('ovn-default', flow(router, '8.8.8.8')), ['node-node-1'], 'a distributed gateway sends what leaves through the own node');
+      assert.deepEqual(
+        await cluster.tracedTo('ovn-default', flow(router, '8.8.8.8')),
+        ['node-node-1'],
+        'a distributed gateway sends what leaves through the own node',
+      );
       await cluster.deleteAll(namespaceYaml('trace'));
       await cluster.eventually('the namespace is gone', async () => (await cluster.find('namespace', 'trace')) === undefined);
     },

@@ -27,14 +27,19 @@ export function children(dump: NorthboundDump, parent: DumpedRow, column: string
 /** Static routes of a router as `<table> <policy> <prefix> <nexthop>`, sorted. */
 export function routesOf(dump: NorthboundDump, router: string): readonly string[] {
   return children(dump, rowNamed(dump, 'Logical_Router', router), 'static_routes', 'Logical_Router_Static_Route')
-    .map((row) => `${String(row['route_table']) === '' ? 'main' : String(row['route_table'])} ${String(members(row['policy'])[0] ?? 'dst-ip')} ${String(row['ip_prefix'])} ${String(row['nexthop'])}`)
+    .map(
+      (row) =>
+        `${String(row['route_table']) === '' ? 'main' : String(row['route_table'])} ${String(members(row['policy'])[0] ?? 'dst-ip')} ${String(row['ip_prefix'])} ${String(row['nexthop'])}`,
+    )
     .toSorted();
 }
 
 /** Policies of a router as `<priority> <match> <action> <nexthops>`, highest first. */
 export function policiesOf(dump: NorthboundDump, router: string): readonly string[] {
   return children(dump, rowNamed(dump, 'Logical_Router', router), 'policies', 'Logical_Router_Policy')
-    .map((row) => `${String(row['priority'])} ${String(row['match'])} ${String(row['action'])} ${members(row['nexthops']).join(',')}`.trim())
+    .map((row) =>
+      `${String(row['priority'])} ${String(row['match'])} ${String(row['action'])} ${members(row['nexthops']).join(',')}`.trim(),
+    )
     .toSorted((a, b) => Number.parseInt(b, 10) - Number.parseInt(a, 10) || (a < b ? -1 : 1));
 }
 

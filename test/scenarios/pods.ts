@@ -9,7 +9,11 @@ export interface PodWish {
 }
 
 /** Each manifest begins with `---`: they are joined by writing one after another. */
-export function podYaml(namespace: string, name: string, { node, annotations = {}, graceSeconds = 0, restartPolicy = 'Always' }: PodWish = {}): string {
+export function podYaml(
+  namespace: string,
+  name: string,
+  { node, annotations = {}, graceSeconds = 0, restartPolicy = 'Always' }: PodWish = {},
+): string {
   return `---
 apiVersion: v1
 kind: Pod
@@ -81,7 +85,14 @@ export async function gone(cluster: ScenarioCluster, kind: string, name: string,
 }
 
 /** Waits until a condition of an object is as said, and returns it. */
-export async function condition(cluster: ScenarioCluster, kind: string, name: string, type: string, status: string, namespace?: string): Promise<{ readonly reason: string; readonly message: string }> {
+export async function condition(
+  cluster: ScenarioCluster,
+  kind: string,
+  name: string,
+  type: string,
+  status: string,
+  namespace?: string,
+): Promise<{ readonly reason: string; readonly message: string }> {
   return await cluster.eventually(`${kind} ${name} has ${type}=${status}`, async () => {
     const object = await cluster.get(kind, name, namespace);
     const found = object.status?.conditions?.find((one) => one.type === type);

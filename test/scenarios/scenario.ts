@@ -5,5 +5,7 @@ export interface Scenario {
   readonly name: string;
   /** Left out: every API server. */
   readonly only?: 'lab' | 'real';
+  /** Why it cannot run here; undefined when it can. */
+  readonly unless?: () => string | undefined;
   readonly run: (cluster: ScenarioCluster) => Promise<void>;
 }

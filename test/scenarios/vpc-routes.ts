@@ -1,0 +1,130 @@
+/** Routes and policies of a custom Vpc, edited with kubectl while others stay. */
+import assert from 'node:assert/strict';
+import { children, policiesOf, rowNamed, routesOf, traces } from './northbound.ts';
+import { condition, subnetYaml, vpcYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+const network =
+  vpcYaml('routed') +
+  subnetYaml('routed-a', { vpc: 'routed', cidrBlock: '10.30.1.0/24' }) +
+  subnetYaml('routed-b', { vpc: 'routed', cidrBlock: '10.30.2.0/24,fd00:30:2::/64', routeTable: 'rtb1' });
+const generated = ['main src-ip 10.30.1.0/24 10.30.1.1', 'rtb1 src-ip 10.30.2.0/24 10.30.2.1', 'rtb1 src-ip fd00:30:2::/64 fd00:30:2::1'];
+const ofSubnets = ['31000 ip4.dst == 10.30.1.0/24 allow', '31000 ip4.dst == 10.30.2.0/24 allow', '31000 ip6.dst == fd00:30:2::/64 allow'];
+
+export const vpcRoutes: readonly Scenario[] = [
+  {
+    name: 'static routes: two next hops for one prefix share the traffic, route tables, edited and removed one by one',
+    run: async (cluster) => {
+      await cluster.apply(network);
+      await cluster.patch('vpc', 'routed', {
+        spec: {
+          staticRoutes: [
+            { cidr: '192.168.0.0/24', nextHopIP: '10.30.1.253', policy: 'policyDst' },
+            { cidr: '192.168.0.0/24', nextHopIP: '10.30.1.254', policy: 'policyDst' },
+            { cidr: '172.31.0.0/24', nextHopIP: '10.30.1.253', policy: 'policySrc', routeTable: 'rtb1' },
+            { cidr: '192.168.9.9', nextHopIP: '10.30.1.253', policy: '' },
+          ],
+        },
+      });
+      await cluster.settled();
+      const before = await cluster.dump();
+      assert.deepEqual(routesOf(before, 'routed'), [
+        'main dst-ip 192.168.0.0/24 10.30.1.253',
+        'main dst-ip 192.168.0.0/24 10.30.1.254',
+        'main dst-ip 192.168.9.9 10.30.1.253',
+        // A source route of a Subnet is left out where it would hide a route of the spec, in the same table and no longer than it.
+        'rtb1 src-ip 172.31.0.0/24 10.30.1.253',
+        'rtb1 src-ip fd00:30:2::/64 fd00:30:2::1',
+      ]);
+      assert.deepEqual(rowNamed(before, 'Logical_Router_Port', 'routed-routed-b')['options'], { route_table: 'rtb1' });
+      const staying = children(before, rowNamed(before, 'Logical_Router', 'routed'), 'static_routes', 'Logical_Router_Static_Route').find(
+        ({ nexthop }) => nexthop === '10.30.1.254',
+      );
+      await cluster.patch('vpc', 'routed', {
+        spec: {
+          staticRoutes: [
+            { cidr: '192.168.0.0/24', nextHopIP: '10.30.1.254', policy: 'policyDst' },
+            { cidr: 'fd00:99::/64', nextHopIP: 'fd00:30:2::fe' },
+          ],
+        },
+      });
+      await cluster.settled();
+      const after = await cluster.dump();
+      assert.deepEqual(routesOf(after, 'routed'), [
+        'main dst-ip 192.168.0.0/24 10.30.1.254',
+        'main dst-ip fd00:99::/64 fd00:30:2::fe',
+        ...generated.slice(1),
+      ]);
+      assert.ok(
+        (after.get('Logical_Router_Static_Route') ?? []).some(({ _uuid }) => _uuid === staying?.['_uuid']),
+        'a route that stays is the same row',
+      );
+      assert.equal(((await cluster.get('vpc', 'routed')).spec['staticRoutes'] as { readonly policy: string }[])[1]?.policy, 'policyDst');
+      await cluster.kubectl(['patch', 'vpc', 'routed', '--type=json', '-p', '[{"op":"remove","path":"/spec/staticRoutes"}]']);
+      await cluster.settled();
+      assert.deepEqual(routesOf(await cluster.dump(), 'routed'), generated);
+      await cluster.removeAll(network);
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'routed'), []);
+    },
+  },
+  {
+    name: 'policy routes: allow, drop, reroute to several next hops; an edit changes that policy alone',
+    run: async (cluster) => {
+      await cluster.apply(network);
+      const policies = (nextHopIP: string): object => ({
+        spec: {
+          policyRoutes: [
+            { priority: 12, match: 'ip4.src == 10.30.1.0/24 && ip4.dst == 10.30.2.0/24', action: 'allow' },
+            { priority: 11, match: 'ip4.src == 10.30.1.66', action: 'drop' },
+            { priority: 10, match: 'ip4.src == 10.30.1.0/24', action: 'reroute', nextHopIP },
+          ],
+        },
+      });
+      await cluster.patch('vpc', 'routed', policies('10.30.1.252,10.30.1.253'));
+      await cluster.settled();
+      const before = await cluster.dump();
+      assert.deepEqual(policiesOf(before, 'routed'), [
+        ...ofSubnets,
+        '12 ip4.src == 10.30.1.0/24 && ip4.dst == 10.30.2.0/24 allow',
+        '11 ip4.src == 10.30.1.66 drop',
+        '10 ip4.src == 10.30.1.0/24 reroute 10.30.1.252,10.30.1.253',
+      ]);
+      await cluster.patch('vpc', 'routed', policies('10.30.1.251'));
+      await cluster.settled();
+      const after = await cluster.dump();
+      assert.deepEqual(policiesOf(after, 'routed').at(-1), '10 ip4.src == 10.30.1.0/24 reroute 10.30.1.251');
+      const uuids = (dump: typeof before): readonly unknown[] =>
+        children(dump, rowNamed(dump, 'Logical_Router', 'routed'), 'policies', 'Logical_Router_Policy')
+          .map(({ _uuid }) => _uuid)
+          .toSorted();
+      assert.deepEqual(uuids(after), uuids(before));
+      await cluster.patch('vpc', 'routed', { spec: { policyRoutes: null } });
+      await cluster.settled();
+      assert.deepEqual(policiesOf(await cluster.dump(), 'routed'), ofSubnets);
+      await cluster.removeAll(network);
+    },
+  },
+  {
+    name: 'a route that makes no sense is named with field and value, and the others are carried out',
+    run: async (cluster) => {
+      await cluster.apply(network);
+      await cluster.patch('vpc', 'routed', {
+        spec: {
+          staticRoutes: [
+            { cidr: '192.168.0.0/33', nextHopIP: '10.30.1.2' },
+            { cidr: '192.168.1.0/24', nextHopIP: '10.30.1.2' },
+          ],
+        },
+      });
+      const { message } = await condition(cluster, 'vpc', 'routed', 'Accepted', 'False');
+      assert.match(message, /staticRoutes\[0\]/);
+      assert.match(message, /192\.168\.0\.0\/33/);
+      await cluster.settled();
+      assert.deepEqual(routesOf(await cluster.dump(), 'routed'), ['main dst-ip 192.168.1.0/24 10.30.1.2', ...generated.slice(1)]);
+      await cluster.patch('vpc', 'routed', { spec: { staticRoutes: [] } });
+      await condition(cluster, 'vpc', 'routed', 'Accepted', 'True');
+      await cluster.removeAll(network);
+    },
+  },
+];

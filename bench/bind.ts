@@ -2,7 +2,7 @@
  * `bind`: pods that exist before the clock starts, bound by a controller that starts anew, on a real kube-apiserver and a real OVN;
  * beside the API server's own limit for the same number and kind of writes, measured in the same run.
  */
-import { Controller } from '../src/controller/controller.ts';
+import type { Controller } from '../src/controller/controller.ts';
 import { makeController, northboundSession } from '../src/cli/connect.ts';
 import { KubeClient } from '../src/kube/client.ts';
 import { connectionFromKubeconfig } from '../src/kube/connection.ts';

@@ -67,7 +67,7 @@ function ip(name: string, address: string, podUid: string | undefined, uid = `ip
       containerID: '',
       podType: '',
     },
-  } as IP;
+  };
 }
 
 const small = pool('s1', '10.0.0.0/29');

@@ -126,7 +126,7 @@ export class Holders {
       return;
     }
     const externalIds = row.row.external_ids;
-    const subnet = externalIds instanceof Map ? externalIds.get('ls') : undefined;
+    const subnet: unknown = externalIds instanceof Map ? externalIds.get('ls') : undefined;
     if (typeof subnet !== 'string') return;
     const pod = podNamed(row.ownership.owner);
     const owner = pod === undefined ? undefined : this.#world.pods.peek(pod);

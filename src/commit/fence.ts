@@ -3,7 +3,7 @@
  * does not know it yet cannot change a row.
  */
 import { TERM_KEY } from '../nb/ownership.ts';
-import type { Operation, OvsdbSession, Row, Uuid } from '../ovsdb/index.ts';
+import type { Operation, OvsdbSession, Row } from '../ovsdb/index.ts';
 import { includes, insert, mapSet, waitFor, waitForRow } from '../ovsdb/index.ts';
 
 export type FenceState =
@@ -100,7 +100,7 @@ function waitForAbsent(row: Row): Operation {
 
 function termOf(row: Row): number | undefined {
   const map = row.external_ids;
-  const text = map instanceof Map ? map.get(TERM_KEY) : undefined;
+  const text: unknown = map instanceof Map ? map.get(TERM_KEY) : undefined;
   const term = Number(text);
   return text !== undefined && Number.isSafeInteger(term) && term >= 0 ? term : undefined;
 }

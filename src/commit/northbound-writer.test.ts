@@ -37,11 +37,25 @@ class Process {
   constructor() {
     this.session = new OvsdbSession({ endpoints: [server.unix], database: 'OVN_Northbound', tables: monitoredColumns() });
     this.fence = new Fence(this.session);
-    const limit = new CollectionLimit({ enabled: false, maxRows: 0, maxShare: 0, ownedRows: () => 0, ownerExplained: () => true, paused: () => undefined });
+    const limit = new CollectionLimit({
+      enabled: false,
+      maxRows: 0,
+      maxShare: 0,
+      ownedRows: () => 0,
+      ownerExplained: () => true,
+      paused: () => undefined,
+    });
     this.writer = new NorthboundWriter({
-      session: this.session, world: this.world, desired: this.desired, fence: this.fence, limit,
+      session: this.session,
+      world: this.world,
+      desired: this.desired,
+      fence: this.fence,
+      limit,
       mayWrite: () => this.leads && this.session.state === 'synced',
-      deposed: () => { this.deposed = true; this.leads = false; },
+      deposed: () => {
+        this.deposed = true;
+        this.leads = false;
+      },
       onTransaction: (report) => this.reports.push(report),
       onLeftOut: (what) => this.leftOut.push(what),
       later: (ms, again) => void setTimeout(again, Math.min(ms, 50)).unref(),
@@ -95,7 +109,15 @@ const switchRow: RowOutput = { kind: 'row', id: ls, owner, rule: 'test', columns
 const groupRow: RowOutput = { kind: 'row', id: group, owner, rule: 'test', columns: { name: 'g1' } };
 
 function port(name: string, address = '00:00:00:00:00:01 10.0.0.2', parent = ls): RowOutput {
-  return { kind: 'row', id: rowId('Logical_Switch_Port', name), owner, rule: 'test', parent: { id: parent, column: 'ports' }, columns: { name, addresses: [address], type: '' }, externalIds: { ls: 's1' } };
+  return {
+    kind: 'row',
+    id: rowId('Logical_Switch_Port', name),
+    owner,
+    rule: 'test',
+    parent: { id: parent, column: 'ports' },
+    columns: { name, addresses: [address], type: '' },
+    externalIds: { ls: 's1' },
+  };
 }
 
 function inGroup(name: string): MemberOutput {
@@ -153,12 +175,24 @@ test('drift is put back: a changed column, a deleted row, a removed member; fore
   try {
     await nbctl('ls-add', 'foreign', '--', 'lsp-add', 'foreign', 'guest');
     await kiln.want([switchRow, groupRow, port('p1'), inGroup('p1')]);
-    await nbctl('lsp-set-addresses', 'p1', '00:00:00:00:00:02 10.9.9.9', '--', 'set', 'Logical_Switch_Port', 'p1', 'external_ids:neutron\\:note=mine');
+    await nbctl(
+      'lsp-set-addresses',
+      'p1',
+      '00:00:00:00:00:02 10.9.9.9',
+      '--',
+      'set',
+      'Logical_Switch_Port',
+      'p1',
+      'external_ids:neutron\\:note=mine',
+    );
     await until('the address is back', async () => (await nbctl('lsp-get-addresses', 'p1')).includes('10.0.0.2'));
     assert.equal(await nbctl('get', 'Logical_Switch_Port', 'p1', 'external_ids:neutron\\:note'), 'mine');
 
     await nbctl('lsp-del', 'p1');
-    await until('the port and its membership are back', async () => (await nbctl('--bare', '--columns=ports', 'list', 'Port_Group', 'g1')) !== '');
+    await until(
+      'the port and its membership are back',
+      async () => (await nbctl('--bare', '--columns=ports', 'list', 'Port_Group', 'g1')) !== '',
+    );
 
     const guest = await nbctl('get', 'Logical_Switch_Port', 'guest', '_uuid');
     const mine = await nbctl('get', 'Logical_Switch_Port', 'p1', '_uuid');
@@ -254,8 +288,12 @@ test('a row that OVN refuses is set aside with a message and the others go on', 
   const kiln = await new Process().start();
   try {
     const bad: RowOutput = {
-      kind: 'row', id: rowId('Logical_Router_Policy', 'r1', 99999, 'x'), owner, rule: 'test',
-      parent: { id: rowId('Logical_Router', 'r1'), column: 'policies' }, columns: { priority: 99999, match: 'x', action: 'allow' },
+      kind: 'row',
+      id: rowId('Logical_Router_Policy', 'r1', 99999, 'x'),
+      owner,
+      rule: 'test',
+      parent: { id: rowId('Logical_Router', 'r1'), column: 'policies' },
+      columns: { priority: 99999, match: 'x', action: 'allow' },
     };
     const router: RowOutput = { kind: 'row', id: rowId('Logical_Router', 'r1'), owner, rule: 'test', columns: { name: 'r1' } };
     await kiln.want([switchRow, router, bad]);
@@ -271,7 +309,13 @@ test('a row that OVN refuses is set aside with a message and the others go on', 
 test('what the schema of the server cannot hold is left out and told once', async () => {
   const kiln = await new Process().start();
   try {
-    const balancer: RowOutput = { kind: 'row', id: rowId('Load_Balancer', 'lb1'), owner, rule: 'test', columns: { name: 'lb1', protocol: 'tcp', selection_fields: ['ip_src', 'from_the_future'] } };
+    const balancer: RowOutput = {
+      kind: 'row',
+      id: rowId('Load_Balancer', 'lb1'),
+      owner,
+      rule: 'test',
+      columns: { name: 'lb1', protocol: 'tcp', selection_fields: ['ip_src', 'from_the_future'] },
+    };
     await kiln.want([balancer]);
     assert.equal(await nbctl('get', 'Load_Balancer', 'lb1', 'selection_fields'), '[ip_src]');
     assert.deepEqual(kiln.leftOut, ['Load_Balancer.selection_fields "from_the_future"']);
@@ -298,4 +342,3 @@ test('a server that is killed and started again costs nothing but time', async (
     await kiln.close();
   }
 });
-

@@ -5,7 +5,7 @@
  */
 import type { Desired, MemberKey } from '../compile/desired.ts';
 import { memberKey } from '../compile/desired.ts';
-import type { Edit, Verdict } from '../diff/edits.ts';
+import type { Verdict } from '../diff/edits.ts';
 import { diffMembers } from '../diff/member-diff.ts';
 import type { DiffContext } from '../diff/row-diff.ts';
 import { diffRow, losers } from '../diff/row-diff.ts';
@@ -85,7 +85,13 @@ export class NorthboundWriter {
 
   /** True when nothing is left to look at and no transaction is under way. */
   get quiet(): boolean {
-    return !this.#inFlight && this.#members.size === 0 && this.#rows.every((rows) => rows.size === 0) && this.#options.desired.dirtyRows.size === 0 && this.#options.desired.dirtyMembers.size === 0;
+    return (
+      !this.#inFlight &&
+      this.#members.size === 0 &&
+      this.#rows.every((rows) => rows.size === 0) &&
+      this.#options.desired.dirtyRows.size === 0 &&
+      this.#options.desired.dirtyMembers.size === 0
+    );
   }
 
   get inFlight(): boolean {
@@ -103,7 +109,9 @@ export class NorthboundWriter {
     const planned = new Map<RowId, Uuid>();
     const context = this.#context(planned);
     const found: PlannedRow[] = [];
-    const ids = [...new Set([...this.#options.desired.rowIds, ...this.#options.world.rows.owned])].toSorted((a, b) => rankOf(a) - rankOf(b));
+    const ids = [...new Set([...this.#options.desired.rowIds, ...this.#options.world.rows.owned])].toSorted(
+      (a, b) => rankOf(a) - rankOf(b),
+    );
     for (const id of ids) {
       const verdict = diffRow(id, context);
       if (verdict.kind !== 'settled') found.push({ id, verdict });
@@ -127,22 +135,30 @@ export class NorthboundWriter {
     this.#inFlight = true;
     const { operations, blame } = buildTransaction(parts, fence);
     const ids = [...new Set(parts.map((part) => part.id))];
-    this.#options.session.transact(operations, { comment: `kiln: term ${this.#options.fence.term ?? ''}, ${ids.length} rows, first ${ids[0] ?? ''}` }).then(
-      (outcome) => {
-        this.#inFlight = false;
-        for (const part of parts) this.#lookAgain(part);
-        if (outcome.ok) {
-          this.#batch = Math.min(this.#batch * 2, this.#options.maxRows ?? 2_000);
-          for (const id of ids) this.#failures.delete(id);
-        } else this.#failed(outcome.error, ids, blame, fence.length);
-        this.#options.onTransaction({ ok: outcome.ok, rows: ids.length, operations: operations.length, counts: countEdits(parts), ...(outcome.ok ? {} : { error: outcome.error }) });
-        this.#options.wake();
-      },
-      (error: unknown) => {
-        this.#inFlight = false;
-        throw error;
-      },
-    );
+    this.#options.session
+      .transact(operations, { comment: `kiln: term ${this.#options.fence.term ?? ''}, ${ids.length} rows, first ${ids[0] ?? ''}` })
+      .then(
+        (outcome) => {
+          this.#inFlight = false;
+          for (const part of parts) this.#lookAgain(part);
+          if (outcome.ok) {
+            this.#batch = Math.min(this.#batch * 2, this.#options.maxRows ?? 2_000);
+            for (const id of ids) this.#failures.delete(id);
+          } else this.#failed(outcome.error, ids, blame, fence.length);
+          this.#options.onTransaction({
+            ok: outcome.ok,
+            rows: ids.length,
+            operations: operations.length,
+            counts: countEdits(parts),
+            ...(outcome.ok ? {} : { error: outcome.error }),
+          });
+          this.#options.wake();
+        },
+        (error: unknown) => {
+          this.#inFlight = false;
+          throw error;
+        },
+      );
   }
 
   #nextBatch(): Part[] {
@@ -196,7 +212,10 @@ export class NorthboundWriter {
     if (verdict.kind === 'conflict') rowConflicts.set(id, { owner: verdict.owner, message: verdict.message });
     else if (lost.length > 0 && lost[0] !== undefined) {
       const winner = this.#options.desired.row(id)?.rows[0];
-      rowConflicts.set(id, { owner: ownerText(lost[0].owner), message: `${tableOf(id)} ${identityOf(id)} belongs to the older ${winner === undefined ? 'object' : ownerText(winner.owner)}` });
+      rowConflicts.set(id, {
+        owner: ownerText(lost[0].owner),
+        message: `${tableOf(id)} ${identityOf(id)} belongs to the older ${winner === undefined ? 'object' : ownerText(winner.owner)}`,
+      });
     } else if (!this.#aside.has(id)) rowConflicts.delete(id);
   }
 
@@ -324,7 +343,14 @@ export class NorthboundWriter {
 }
 
 /** Tables with columns that several rules contribute to. */
-const HAS_MEMBERS: ReadonlySet<string> = new Set(['Port_Group', 'Logical_Switch', 'Logical_Router', 'Address_Set', 'Load_Balancer', 'NB_Global']);
+const HAS_MEMBERS: ReadonlySet<string> = new Set([
+  'Port_Group',
+  'Logical_Switch',
+  'Logical_Router',
+  'Address_Set',
+  'Load_Balancer',
+  'NB_Global',
+]);
 
 function rankOf(id: RowId): number {
   return tableSpec(tableOf(id)).rank;
@@ -332,6 +358,6 @@ function rankOf(id: RowId): number {
 
 function countEdits(parts: readonly Part[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { edits } of parts) for (const edit of edits as readonly Edit[]) counts[edit.kind] = (counts[edit.kind] ?? 0) + 1;
+  for (const { edits } of parts) for (const edit of edits) counts[edit.kind] = (counts[edit.kind] ?? 0) + 1;
   return counts;
 }

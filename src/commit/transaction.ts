@@ -4,7 +4,7 @@
 import type { MemberKey } from '../compile/desired.ts';
 import type { Edit } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
-import type { InputValue, Mutation, Operation, Uuid } from '../ovsdb/index.ts';
+import type { Mutation, Operation, Uuid } from '../ovsdb/index.ts';
 import { deleteRows, includes, insert, mutate, update, waitForRow } from '../ovsdb/index.ts';
 
 export interface Part {
@@ -101,7 +101,7 @@ function keyMutations(edit: Extract<Edit, { kind: 'keys' }>): Mutation[] {
 function memberMutations(one: Members): Mutation[] {
   const { column } = one;
   const mutations: Mutation[] = [];
-  if (one.remove.size > 0) mutations.push({ column, mutator: 'delete', value: one.remove as ReadonlySet<string> as InputValue });
-  if (one.add.size > 0) mutations.push({ column, mutator: 'insert', value: one.add as ReadonlySet<string> as InputValue });
+  if (one.remove.size > 0) mutations.push({ column, mutator: 'delete', value: one.remove });
+  if (one.add.size > 0) mutations.push({ column, mutator: 'insert', value: one.add });
   return mutations;
 }

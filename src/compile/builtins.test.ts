@@ -30,7 +30,11 @@ test('an empty cluster gets the default Vpc, the default Subnet and the join Sub
     protocol: 'IPv4',
   });
   assert.deepEqual(bench.rowIds('Logical_Switch'), ['join', 'ovn-default']);
-  assert.deepEqual(bench.row('NB_Global', '')?.['options'], { ls_ct_skip_dst_lport_ips: 'true', ls_dnat_mod_dl_dst: 'true', use_ct_inv_match: 'false' });
+  assert.deepEqual(bench.row('NB_Global', '')?.['options'], {
+    ls_ct_skip_dst_lport_ips: 'true',
+    ls_dnat_mod_dl_dst: 'true',
+    use_ct_inv_match: 'false',
+  });
 });
 
 test('the join Subnet has no load balancers, the default one has six', () => {
@@ -48,18 +52,36 @@ test('a network that exists counts more than the setting', () => {
 });
 
 test('dual-stack settings make dual-stack Subnets, with a default route of each family', () => {
-  const bench = new RuleBench({ rules: NETWORK_RULES, settings: { joinCidr: '100.64.0.0/16,fd00:100:64::/112', defaultCidr: '10.16.0.0/16,fd00:10:16::/112' } });
+  const bench = new RuleBench({
+    rules: NETWORK_RULES,
+    settings: { joinCidr: '100.64.0.0/16,fd00:100:64::/112', defaultCidr: '10.16.0.0/16,fd00:10:16::/112' },
+  });
   bench.settle();
   assert.equal(bench.object('subnets', 'ovn-default')?.spec['protocol'], 'Dual');
-  assert.deepEqual(bench.rowIds('Logical_Router_Static_Route'), ['ovn-cluster||dst-ip|0.0.0.0/0|100.64.0.1', 'ovn-cluster||dst-ip|::/0|fd00:100:64::1']);
+  assert.deepEqual(bench.rowIds('Logical_Router_Static_Route'), [
+    'ovn-cluster||dst-ip|0.0.0.0/0|100.64.0.1',
+    'ovn-cluster||dst-ip|::/0|fd00:100:64::1',
+  ]);
 });
 
 test('foreign keys of NB_Global stay', () => {
   const bench = new RuleBench({ rules: NETWORK_RULES });
   const change = bench.northbound.apply([
-    { kind: 'keys', table: 'NB_Global', uuid: '00000000-0000-4000-8000-000000000001' as never, column: 'options', set: { mac_prefix: '0a:00:00', use_ct_inv_match: 'true' }, remove: [] },
+    {
+      kind: 'keys',
+      table: 'NB_Global',
+      uuid: '00000000-0000-4000-8000-000000000001' as never,
+      column: 'options',
+      set: { mac_prefix: '0a:00:00', use_ct_inv_match: 'true' },
+      remove: [],
+    },
   ]);
   bench.world.rows.apply(bench.northbound, change);
   bench.settle();
-  assert.deepEqual(bench.row('NB_Global', '')?.['options'], { ls_ct_skip_dst_lport_ips: 'true', ls_dnat_mod_dl_dst: 'true', mac_prefix: '0a:00:00', use_ct_inv_match: 'false' });
+  assert.deepEqual(bench.row('NB_Global', '')?.['options'], {
+    ls_ct_skip_dst_lport_ips: 'true',
+    ls_dnat_mod_dl_dst: 'true',
+    mac_prefix: '0a:00:00',
+    use_ct_inv_match: 'false',
+  });
 });

@@ -34,7 +34,13 @@ export const builtinObjects: Rule = {
 export const globalOptions: Rule = {
   name: 'global-options',
   over: () => ONCE,
-  run: (world) => Object.entries(optionsOf(world)).map(([key, value]) => ({ kind: 'member', row: rowId('NB_Global', ''), column: 'options', member: { key, value } })),
+  run: (world) =>
+    Object.entries(optionsOf(world)).map(([key, value]) => ({
+      kind: 'member',
+      row: rowId('NB_Global', ''),
+      column: 'options',
+      member: { key, value },
+    })),
 };
 
 function optionsOf({ settings }: World): Readonly<Record<string, string>> {
@@ -76,7 +82,11 @@ function joinSubnetSpec(settings: Settings): Readonly<Record<string, Json>> {
 function gatewayOf(cidr: string, given: string): string {
   if (given !== '') return given;
   const parsed = parseDualCidr(cidr);
-  return parsed.ok ? formatDualAddress(mapDual({ ...(parsed.v4 !== undefined && { v4: parsed.v4 }), ...(parsed.v6 !== undefined && { v6: parsed.v6 }) }, firstUsable)) : '';
+  return parsed.ok
+    ? formatDualAddress(
+        mapDual({ ...(parsed.v4 !== undefined && { v4: parsed.v4 }), ...(parsed.v6 !== undefined && { v6: parsed.v6 }) }, firstUsable),
+      )
+    : '';
 }
 
 function subnet(name: string, spec: Readonly<Record<string, Json>>): Output {

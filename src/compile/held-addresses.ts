@@ -28,13 +28,21 @@ export function heldBy(world: World, nic: PodInterface): Held {
   const ip = ipOf(world, nic);
   const ownRow = isOurs(world, portId(nic.port), podOwner(nic.pod));
   const allocated = isAllocated(nic);
-  const said = [ip === undefined ? undefined : addressesOfIp(ip), allocated ? annotated(nic) : undefined, ownRow ? carried(world, nic) : undefined].filter((one) => one !== undefined);
+  const said = [
+    ip === undefined ? undefined : addressesOfIp(ip),
+    allocated ? annotated(nic) : undefined,
+    ownRow ? carried(world, nic) : undefined,
+  ].filter((one) => one !== undefined);
   const addresses = said.find((one, i) => said.some((other, j) => i !== j && sameAddresses(one, other))) ?? said[0];
   return { ip, ownRow, bound: ownRow || allocated, addresses };
 }
 
 function annotated(nic: PodInterface): Addresses | undefined {
-  return addressesIn(annotationOf(nic, 'logical_switch'), annotationOf(nic, 'mac_address').toLowerCase(), splitList(annotationOf(nic, 'ip_address')));
+  return addressesIn(
+    annotationOf(nic, 'logical_switch'),
+    annotationOf(nic, 'mac_address').toLowerCase(),
+    splitList(annotationOf(nic, 'ip_address')),
+  );
 }
 
 function carried(world: World, nic: PodInterface): Addresses | undefined {

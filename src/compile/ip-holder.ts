@@ -43,11 +43,18 @@ export function holderOf(world: World, ip: IP): IpHolder {
 }
 
 function isOfSubnet(ip: IP): boolean {
-  return ip.metadata.ownerReferences?.some(({ kind }) => kind === 'Subnet') === true || ip.metadata.name.startsWith('u2o-interconnection.') || ip.metadata.name.startsWith('mcast-querier.');
+  return (
+    ip.metadata.ownerReferences?.some(({ kind }) => kind === 'Subnet') === true ||
+    ip.metadata.name.startsWith('u2o-interconnection.') ||
+    ip.metadata.name.startsWith('mcast-querier.')
+  );
 }
 
 function isOfNode(ip: IP): boolean {
-  return ip.metadata.ownerReferences?.some(({ kind }) => kind === 'Node') === true || (ip.spec.namespace === '' && ip.metadata.name === `node-${ip.spec.podName}`);
+  return (
+    ip.metadata.ownerReferences?.some(({ kind }) => kind === 'Node') === true ||
+    (ip.spec.namespace === '' && ip.metadata.name === `node-${ip.spec.podName}`)
+  );
 }
 
 function holdingNode(world: World, ip: IP): IpHolder {
@@ -66,7 +73,12 @@ function holdingPod(world: World, ip: IP): string | undefined {
 /** An IP object that a user made to have an address kept: nobody has completed it yet, and nothing on it is Kiln's or Kube-OVN's. */
 export function isRequest(ip: IP): boolean {
   const { annotations = {}, labels = {}, finalizers = [] } = ip.metadata;
-  return annotations[kilnAnnotation.podUid] === undefined && finalizers.length === 0 && labels[labelKey.ipReserved] === undefined && ip.metadata.deletionTimestamp === undefined;
+  return (
+    annotations[kilnAnnotation.podUid] === undefined &&
+    finalizers.length === 0 &&
+    labels[labelKey.ipReserved] === undefined &&
+    ip.metadata.deletionTimestamp === undefined
+  );
 }
 
 function retainingStatefulSet(world: World, ip: IP): IpHolder {
@@ -116,4 +128,3 @@ function servesStill(world: World, ip: IP, namespace: string, subnet: string, de
   const binding = world.ask(namespaceBinding, namespace);
   return binding.undecided !== undefined || binding.subnets.includes(subnet);
 }
-

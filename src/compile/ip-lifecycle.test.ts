@@ -29,7 +29,10 @@ test('an IP object deleted under a running pod waits for the pod, and says for w
   scene.bench.settle();
   scene.bench.delete('ips', 'web.shop');
   scene.bench.settle();
-  const conditions = JSON.parse(scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '[]') as { readonly type: string; readonly message: string }[];
+  const conditions = JSON.parse(scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '[]') as {
+    readonly type: string;
+    readonly message: string;
+  }[];
   assert.equal(conditions[0]?.type, 'DeletionBlocked');
   assert.match(conditions[0]?.message ?? '', /IP web\.shop cannot be deleted: one object still uses it: Pod shop\/web\./);
   assert.equal(scene.bench.events.filter(({ object, reason }) => object === 'ips/web.shop' && reason === 'InUse').length, 1);
@@ -61,12 +64,31 @@ test('an IP object of nobody is deleted: one a crash left, or of a pod that was 
 
 test('what Kube-OVN left is adopted: its IP object, without a word of Kiln, stays with its pod', () => {
   const scene = new PodScene();
-  const spec = { podName: 'web', namespace: 'shop', subnet: 'ovn-default', ipAddress: '10.16.4.4', v4IpAddress: '10.16.4.4', v6IpAddress: '', macAddress: '0a:00:00:00:00:04', nodeName: 'n1', podType: '' };
-  scene.bench.put('ips', { metadata: { name: 'web.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'false' }, finalizers: ['kubeovn.io/kube-ovn-controller'] }, spec });
-  scene.bench.put('ips', { metadata: { name: 'dead.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'false' }, finalizers: ['kube-ovn-controller'] }, spec: { ...spec, podName: 'dead', ipAddress: '10.16.4.5', v4IpAddress: '10.16.4.5' } });
+  const spec = {
+    podName: 'web',
+    namespace: 'shop',
+    subnet: 'ovn-default',
+    ipAddress: '10.16.4.4',
+    v4IpAddress: '10.16.4.4',
+    v6IpAddress: '',
+    macAddress: '0a:00:00:00:00:04',
+    nodeName: 'n1',
+    podType: '',
+  };
+  scene.bench.put('ips', {
+    metadata: { name: 'web.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'false' }, finalizers: ['kubeovn.io/kube-ovn-controller'] },
+    spec,
+  });
+  scene.bench.put('ips', {
+    metadata: { name: 'dead.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'false' }, finalizers: ['kube-ovn-controller'] },
+    spec: { ...spec, podName: 'dead', ipAddress: '10.16.4.5', v4IpAddress: '10.16.4.5' },
+  });
   const pod = scene.pod('web', {
     annotations: {
-      'ovn.kubernetes.io/allocated': 'true', 'ovn.kubernetes.io/ip_address': '10.16.4.4', 'ovn.kubernetes.io/mac_address': '0a:00:00:00:00:04', 'ovn.kubernetes.io/logical_switch': 'ovn-default',
+      'ovn.kubernetes.io/allocated': 'true',
+      'ovn.kubernetes.io/ip_address': '10.16.4.4',
+      'ovn.kubernetes.io/mac_address': '0a:00:00:00:00:04',
+      'ovn.kubernetes.io/logical_switch': 'ovn-default',
     },
   });
   scene.bench.settle();

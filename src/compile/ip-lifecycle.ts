@@ -38,7 +38,9 @@ function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
       ...patchOf(ip),
       finalizer: true,
       ...(freed && { annotations: { [kilnAnnotation.podUid]: null } }),
-      ...(conflict === undefined ? { withoutConditions: ['DeletionBlocked', CONFLICT] } : { conditions: [conflict], withoutConditions: ['DeletionBlocked'] }),
+      ...(conflict === undefined
+        ? { withoutConditions: ['DeletionBlocked', CONFLICT] }
+        : { conditions: [conflict], withoutConditions: ['DeletionBlocked'] }),
     },
   ];
 }

@@ -38,7 +38,9 @@ export function addressesOf(reservation: Reservation | undefined): Addresses | u
 
 export function addressesOfIp({ spec }: IP): Addresses | undefined {
   const { subnet = '', v4IpAddress = '', v6IpAddress = '', macAddress = '' } = spec;
-  return subnet === '' || (v4IpAddress === '' && v6IpAddress === '') ? undefined : { subnet, v4: v4IpAddress, v6: v6IpAddress, mac: macAddress };
+  return subnet === '' || (v4IpAddress === '' && v6IpAddress === '')
+    ? undefined
+    : { subnet, v4: v4IpAddress, v6: v6IpAddress, mac: macAddress };
 }
 
 export function sameAddresses(a: Addresses | undefined, b: Addresses | undefined): boolean {

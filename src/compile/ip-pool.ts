@@ -43,7 +43,9 @@ const poolFindings: Query<readonly Finding[]> = defineQuery('ip-pool-findings', 
   if (pool === undefined) return [];
   const { spec, created } = pool;
   const subnet = world.ask(subnetSpec, spec.subnet);
-  const older = [...world.ipPools.bucket('subnet', spec.subnet)].flatMap((other) => world.ask(poolView, other) ?? []).filter((other) => other.created < created);
+  const older = [...world.ipPools.bucket('subnet', spec.subnet)]
+    .flatMap((other) => world.ask(poolView, other) ?? [])
+    .filter((other) => other.created < created);
   return ipPoolFindings({ name, spec }, subnet && { name: spec.subnet, spec: subnet }, older);
 });
 
@@ -69,7 +71,14 @@ export const ipPool: Rule = {
     outputs.push(said);
     if (pool.spec.enableAddressSet === true && finding === undefined) {
       const set = ipPoolAddressSet(name);
-      outputs.push({ kind: 'row', id: rowId('Address_Set', set), owner, rule: RULE, columns: { name: set, addresses: addressesOf(pool.spec) }, externalIds: { ippool: name } });
+      outputs.push({
+        kind: 'row',
+        id: rowId('Address_Set', set),
+        owner,
+        rule: RULE,
+        columns: { name: set, addresses: addressesOf(pool.spec) },
+        externalIds: { ippool: name },
+      });
     }
     return outputs;
   },
@@ -79,7 +88,11 @@ export const ipPool: Rule = {
 function addressesOf({ ips }: IPPool['spec']): readonly string[] {
   const texts = ips.flatMap((item) => {
     const range = parseRangeOrCidr(item);
-    return range === undefined ? [] : cidrCover(range).map((cidr) => (cidr.prefix === (cidr.family === 4 ? 32 : 128) ? formatAddress(networkAddress(cidr)) : formatCidr(cidr)));
+    return range === undefined
+      ? []
+      : cidrCover(range).map((cidr) =>
+          cidr.prefix === (cidr.family === 4 ? 32 : 128) ? formatAddress(networkAddress(cidr)) : formatCidr(cidr),
+        );
   });
   return [...new Set<string>(texts)].toSorted();
 }

@@ -19,7 +19,10 @@ function keptRow(world: World, id: RowId): RowOutput | undefined {
   if (state === undefined || state.ownership.kind !== 'ours') return undefined;
   const [kind = '', namespace = '', name = ''] = state.ownership.owner.split('/');
   const held = world.rows.column(id, 'external_ids');
-  const externalIds = held instanceof Map ? Object.fromEntries([...held].filter(([key]) => !ADDED_BY_DIFF.has(key)).map(([key, value]) => [String(key), String(value)])) : {};
+  const externalIds =
+    held instanceof Map
+      ? Object.fromEntries([...held].filter(([key]) => !ADDED_BY_DIFF.has(key)).map(([key, value]) => [String(key), String(value)]))
+      : {};
   const parent = state.parent === undefined ? undefined : world.rows.entry(state.parent.uuid);
   return {
     kind: 'row',

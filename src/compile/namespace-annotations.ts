@@ -33,9 +33,18 @@ export const namespaceAnnotations: Rule = {
         key: name,
         uid,
         annotations: {
-          [KEYS.subnets]: list(subnets.map((subnet) => subnet.name), ','),
-          [KEYS.cidrs]: list(subnets.map((subnet) => subnet.cidr), ';'),
-          [KEYS.excludeIps]: list(subnets.map((subnet) => subnet.excludeIps), ';'),
+          [KEYS.subnets]: list(
+            subnets.map((subnet) => subnet.name),
+            ',',
+          ),
+          [KEYS.cidrs]: list(
+            subnets.map((subnet) => subnet.cidr),
+            ';',
+          ),
+          [KEYS.excludeIps]: list(
+            subnets.map((subnet) => subnet.excludeIps),
+            ';',
+          ),
           [KEYS.pools]: list(binding.pools, ','),
         },
       },

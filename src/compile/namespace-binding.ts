@@ -40,16 +40,26 @@ const namespaceFacts: Query<NamespaceFacts | undefined> = defineQuery('namespace
   return { labels, awaits: (annotations[kilnAnnotation.awaitSubnet] ?? '').trim() };
 });
 
-const subnetSelectors: Query<readonly LabelSelector[]> = defineQuery('subnet-selectors', (world, name) => world.subnets.get(name)?.spec.namespaceSelectors ?? []);
+const subnetSelectors: Query<readonly LabelSelector[]> = defineQuery(
+  'subnet-selectors',
+  (world, name) => world.subnets.get(name)?.spec.namespaceSelectors ?? [],
+);
 
 export const namespaceBinding: Query<NamespaceBinding> = defineQuery('namespace-binding', (world, name) => {
   const facts = world.ask(namespaceFacts, name);
   if (facts === undefined) return { subnets: [], pools: [], undecided: `Namespace ${name} does not exist` };
   const pools = [...world.ipPools.bucket('namespace', name)].toSorted();
   const vpcs = name === NEVER_IN_CUSTOM_VPC ? [] : claimingVpcs(world, name);
-  const subnets = [...new Set([...vpcs.flatMap(({ defaultSubnet }) => (defaultSubnet === '' ? [] : [defaultSubnet])), ...listing(world, name), ...selecting(world, facts.labels)])];
+  const subnets = [
+    ...new Set([
+      ...vpcs.flatMap(({ defaultSubnet }) => (defaultSubnet === '' ? [] : [defaultSubnet])),
+      ...listing(world, name),
+      ...selecting(world, facts.labels),
+    ]),
+  ];
   const awaited = splitList(facts.awaits).filter((one) => one !== 'true' && !subnets.includes(one));
-  if (awaited.length > 0) return { subnets, pools, undecided: `Namespace ${name} waits for Subnet ${awaited.join(', ')}, which does not claim it` };
+  if (awaited.length > 0)
+    return { subnets, pools, undecided: `Namespace ${name} waits for Subnet ${awaited.join(', ')}, which does not claim it` };
   if (subnets.length > 0) return { subnets, pools, undecided: undefined };
   if (facts.awaits === 'true') return { subnets, pools, undecided: `Namespace ${name} waits for a Subnet, and none claims it` };
   const [vpc] = vpcs;
@@ -77,7 +87,9 @@ function listing(world: World, namespace: string): readonly string[] {
 
 function selecting(world: World, labels: Labels): readonly string[] {
   return [...world.subnets.bucket('selects', 'yes')]
-    .filter((subnet) => servesPods(world, subnet) && world.ask(subnetSelectors, subnet).some((selector) => selectorMatches(selector, labels)))
+    .filter(
+      (subnet) => servesPods(world, subnet) && world.ask(subnetSelectors, subnet).some((selector) => selectorMatches(selector, labels)),
+    )
     .toSorted();
 }
 

@@ -39,7 +39,15 @@ export const nodeJoin: Rule = {
     const reservation = world.reservations.get(nodeClaimant(name));
     if (reservation?.kind === 'refused') {
       const { code: reason, message } = reservation;
-      outputs.push({ kind: 'notice', resource: 'nodes', key: name, uid: node.uid, type: 'Warning', reason, message: `Node ${name} has no address in Subnet ${join.name}: ${message}` });
+      outputs.push({
+        kind: 'notice',
+        resource: 'nodes',
+        key: name,
+        uid: node.uid,
+        type: 'Warning',
+        reason,
+        message: `Node ${name} has no address in Subnet ${join.name}: ${message}`,
+      });
     }
     const reserved = addressesOf(reservation);
     if (reserved === undefined) return outputs;
@@ -78,7 +86,12 @@ function wishOf(node: NodeView, join: SubnetView): AddressWish {
   if (joined === undefined || joined.subnet !== join.name) return base;
   const [v4, v6] = ([4, 6] as const).map((family) => splitList(joined.addresses).find((text) => parseAddress(text)?.family === family));
   const mac = parseMac(joined.mac);
-  return { ...base, ...(v4 !== undefined && join.v4 !== undefined && { v4 }), ...(v6 !== undefined && join.v6 !== undefined && { v6 }), ...(mac !== undefined && { mac }) };
+  return {
+    ...base,
+    ...(v4 !== undefined && join.v4 !== undefined && { v4 }),
+    ...(v6 !== undefined && join.v6 !== undefined && { v6 }),
+    ...(mac !== undefined && { mac }),
+  };
 }
 
 function identityOf({ name, uid }: NodeView): IpIdentity {

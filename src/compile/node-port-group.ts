@@ -15,7 +15,14 @@ export const nodePortGroups: Rule = {
     if (node === undefined) return [];
     const group = nodePortGroup(name);
     return [
-      { kind: 'row', id: rowId('Port_Group', group), owner: nodeOwner(node), rule: RULE, columns: { name: group }, externalIds: { node: name, np: `node/${name}` } },
+      {
+        kind: 'row',
+        id: rowId('Port_Group', group),
+        owner: nodeOwner(node),
+        rule: RULE,
+        columns: { name: group },
+        externalIds: { node: name, np: `node/${name}` },
+      },
     ];
   },
 };

@@ -23,13 +23,16 @@ export const nodeView: Query<NodeView | undefined> = defineQuery('node-view', (w
   const node = world.nodes.get(name);
   if (node === undefined) return undefined;
   const { metadata, status } = node;
-  const annotation = (suffix: Parameters<typeof podAnnotation>[1]): string => metadata.annotations?.[podAnnotation(DEFAULT_PROVIDER, suffix)] ?? '';
+  const annotation = (suffix: Parameters<typeof podAnnotation>[1]): string =>
+    metadata.annotations?.[podAnnotation(DEFAULT_PROVIDER, suffix)] ?? '';
   const [subnet, addresses, mac] = [annotation('logical_switch'), annotation('ip_address'), annotation('mac_address')];
   return {
     name,
     uid: metadata.uid,
     created: metadata.creationTimestamp,
-    internalIps: (status?.addresses ?? []).filter(({ type, address }) => type === 'InternalIP' && parseAddress(address) !== undefined).map(({ address }) => address),
+    internalIps: (status?.addresses ?? [])
+      .filter(({ type, address }) => type === 'InternalIP' && parseAddress(address) !== undefined)
+      .map(({ address }) => address),
     joined: annotation('allocated') === 'true' && addresses !== '' && mac !== '' ? { subnet, addresses, mac } : undefined,
   };
 });

@@ -6,7 +6,10 @@ export function parseOptions(text: string): Record<string, string> {
   for (const item of text.split(',')) {
     const at = item.indexOf('=');
     if (at <= 0) continue;
-    options[item.slice(0, at).trim()] = item.slice(at + 1).trim().replaceAll(';', ',');
+    options[item.slice(0, at).trim()] = item
+      .slice(at + 1)
+      .trim()
+      .replaceAll(';', ',');
   }
   return options;
 }

@@ -20,7 +20,13 @@ test('an address that is taken is waited for, visibly, and given when it is free
   scene.bench.settle();
   assert.equal(scene.addressOf('shop/second'), '10.16.7.7');
   assert.deepEqual(scene.bench.condition('pods', 'shop/second', BOUND)?.status, 'True');
-  assert.deepEqual(scene.bench.events.filter(({ object }) => object === 'pods/shop/second').map(({ reason }) => reason).slice(-1), ['Bound']);
+  assert.deepEqual(
+    scene.bench.events
+      .filter(({ object }) => object === 'pods/shop/second')
+      .map(({ reason }) => reason)
+      .slice(-1),
+    ['Bound'],
+  );
 });
 
 test('a full Subnet makes pods wait; the oldest is first when there is room', () => {
@@ -50,8 +56,14 @@ test('a list gives a StatefulSet pod the address of its ordinal', () => {
   const annotations = { 'ovn.kubernetes.io/ip_pool': '10.16.9.1;10.16.9.2' };
   for (const name of ['db-1', 'db-0', 'db-2']) scene.pod(name, { annotations, statefulSet: 'db' });
   scene.bench.settle();
-  assert.deepEqual([scene.addressOf('shop/db-0'), scene.addressOf('shop/db-1'), scene.addressOf('shop/db-2')], ['10.16.9.1', '10.16.9.2', undefined]);
-  assert.match(scene.bench.condition('pods', 'shop/db-2', BOUND)?.message ?? '', /lists 2 addresses, and ordinal 2 of StatefulSet db has none/);
+  assert.deepEqual(
+    [scene.addressOf('shop/db-0'), scene.addressOf('shop/db-1'), scene.addressOf('shop/db-2')],
+    ['10.16.9.1', '10.16.9.2', undefined],
+  );
+  assert.match(
+    scene.bench.condition('pods', 'shop/db-2', BOUND)?.message ?? '',
+    /lists 2 addresses, and ordinal 2 of StatefulSet db has none/,
+  );
 });
 
 test('a bad annotation is named with its key, value and rule, and mended', () => {

@@ -34,7 +34,10 @@ export function demandOf(world: World, nic: PodInterface, claimant: string, held
   if ('reason' in asked) return { kind: 'waiting', ...asked };
   const pool = choice.pool === '' || 'v4' in asked || 'v6' in asked || 'anyOf' in asked ? {} : { pool: choice.pool };
   const mac = parseMac(annotationOf(nic, 'mac_address'));
-  return { kind: 'wish', wish: { ...base, subnets: choice.subnets, families: familiesAsked(nic), ...asked, ...pool, ...(mac !== undefined && { mac }) } };
+  return {
+    kind: 'wish',
+    wish: { ...base, subnets: choice.subnets, families: familiesAsked(nic), ...asked, ...pool, ...(mac !== undefined && { mac }) },
+  };
 }
 
 /** The wish for exactly these. */
@@ -65,14 +68,21 @@ function askedAddresses(nic: PodInterface): Pick<AddressWish, 'v4' | 'v6' | 'any
   if (statefulSet === undefined) return { anyOf: list };
   const own = list[statefulSet.ordinal];
   if (own === undefined) {
-    return { reason: 'NoAvailableAddress', message: `annotation ip_pool lists ${list.length} addresses, and ordinal ${statefulSet.ordinal} of StatefulSet ${statefulSet.statefulSet} has none of its own; add one to the list` };
+    return {
+      reason: 'NoAvailableAddress',
+      message: `annotation ip_pool lists ${list.length} addresses, and ordinal ${statefulSet.ordinal} of StatefulSet ${statefulSet.statefulSet} has none of its own; add one to the list`,
+    };
   }
   return familiesIn(splitList(own));
 }
 
 /** With `;` a list of addresses or pairs; with `,` a list of addresses, but two of different families are one pair. */
 function listedAddresses(text: string): readonly string[] {
-  if (text.includes(';')) return text.split(';').map((item) => item.trim()).filter((item) => item !== '');
+  if (text.includes(';'))
+    return text
+      .split(';')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
   const items = splitList(text);
   const families = new Set(items.map((item) => parseAddress(item)?.family));
   return items.length === 2 && families.size === 2 ? [items.join(',')] : items;

@@ -20,7 +20,11 @@ export function annotationOutputs(world: World, binding: Binding): readonly Outp
   if (port?.subnet === undefined || !isCarried(world, binding)) return [];
   const { addresses, subnet } = port;
   const message = `provider=${nic.provider} subnet=${addresses.subnet} ip=${ipText(addresses)} mac=${addresses.mac} logicalSwitchPort=${nic.port}`;
-  const allocated: PatchOutput = { ...patchOf(nic.pod), annotations: allocatedAnnotations(world, nic, addresses, subnet), event: { type: 'Normal', reason: 'PodNetworkAllocated', message } };
+  const allocated: PatchOutput = {
+    ...patchOf(nic.pod),
+    annotations: allocatedAnnotations(world, nic, addresses, subnet),
+    event: { type: 'Normal', reason: 'PodNetworkAllocated', message },
+  };
   if (!isRouted(world, binding)) return [allocated];
   return [allocated, { ...patchOf(nic.pod), annotations: { [podAnnotation(nic.provider, 'routed')]: 'true' } }];
 }
@@ -33,7 +37,14 @@ export function conditionOutputs(world: World, pod: PodView, bindings: readonly 
     return [{ ...patchOf(pod), conditions: [{ type: POD_CONDITION, status: 'False', ...obstacle, event: 'Warning' }] }];
   }
   if (pod.bound === undefined || !bindings.every((binding) => isCarried(world, binding))) return [];
-  return [{ ...patchOf(pod), conditions: [{ type: POD_CONDITION, status: 'True', reason: 'Bound', message: 'all interfaces have their addresses', event: 'Normal' }] }];
+  return [
+    {
+      ...patchOf(pod),
+      conditions: [
+        { type: POD_CONDITION, status: 'True', reason: 'Bound', message: 'all interfaces have their addresses', event: 'Normal' },
+      ],
+    },
+  ];
 }
 
 /** Whether the port is observed, as this pod's, with these addresses. */
@@ -77,7 +88,10 @@ function obstacleOf(world: World, { nic, claimant, demand, reservation }: Bindin
   if (conflict !== undefined) return { reason: 'RowConflict', message: conflict.message };
   const others = world.addressConflicts.get(claimant) ?? [];
   if (others.length === 0) return undefined;
-  return { reason: 'AddressConflict', message: `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it` };
+  return {
+    reason: 'AddressConflict',
+    message: `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it`,
+  };
 }
 
 function patchOf(pod: PodView): Pick<PatchOutput, 'kind' | 'resource' | 'key' | 'uid'> {

@@ -13,10 +13,26 @@ test('a pod gets its address, IP object, port and annotations', () => {
   const mac = String(ip?.spec['macAddress']);
   assert.match(address, /^10\.16\.0\.\d+$/);
   assert.deepEqual(ip?.spec, {
-    podName: 'web', namespace: 'shop', subnet: 'ovn-default', ipAddress: address, v4IpAddress: address, v6IpAddress: '', macAddress: mac,
-    nodeName: 'n1', attachIps: [], attachMacs: [], attachSubnets: [], containerID: '', podType: '',
+    podName: 'web',
+    namespace: 'shop',
+    subnet: 'ovn-default',
+    ipAddress: address,
+    v4IpAddress: address,
+    v6IpAddress: '',
+    macAddress: mac,
+    nodeName: 'n1',
+    attachIps: [],
+    attachMacs: [],
+    attachSubnets: [],
+    containerID: '',
+    podType: '',
   });
-  assert.deepEqual(ip?.metadata.labels, { 'ovn.kubernetes.io/subnet': 'ovn-default', 'ovn.kubernetes.io/node-name': 'n1', 'ovn-default': '', 'ovn.kubernetes.io/ip_reserved': 'false' });
+  assert.deepEqual(ip?.metadata.labels, {
+    'ovn.kubernetes.io/subnet': 'ovn-default',
+    'ovn.kubernetes.io/node-name': 'n1',
+    'ovn-default': '',
+    'ovn.kubernetes.io/ip_reserved': 'false',
+  });
   assert.deepEqual(ip?.metadata.finalizers, ['kubeovn.io/kube-ovn-controller']);
   assert.equal(ip?.metadata.annotations?.['kiln.io/pod-uid'], pod.metadata.uid);
   const row = scene.bench.row('Logical_Switch_Port', 'web.shop');
@@ -75,7 +91,10 @@ test('a pod in the host network has nothing', () => {
   const scene = new PodScene();
   scene.pod('agent', { spec: { hostNetwork: true } });
   scene.bench.settle();
-  assert.deepEqual([scene.bench.object('ips', 'agent.shop'), scene.stations('agent.shop'), scene.annotations('shop/agent')], [undefined, undefined, {}]);
+  assert.deepEqual(
+    [scene.bench.object('ips', 'agent.shop'), scene.stations('agent.shop'), scene.annotations('shop/agent')],
+    [undefined, undefined, {}],
+  );
 });
 
 test('a port follows the annotations that shape it', () => {
@@ -154,7 +173,12 @@ test('what somebody changes by hand under a running pod is put back: annotation,
   same();
   const row = [...scene.bench.northbound.table('Logical_Switch_Port').values()].find(({ name }) => name === 'web.shop');
   assert.ok(row);
-  scene.bench.world.rows.apply(scene.bench.northbound, scene.bench.northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid: row._uuid, row: { addresses: ['0a:00:00:00:00:01 10.16.7.7'] } }]));
+  scene.bench.world.rows.apply(
+    scene.bench.northbound,
+    scene.bench.northbound.apply([
+      { kind: 'update', table: 'Logical_Switch_Port', uuid: row._uuid, row: { addresses: ['0a:00:00:00:00:01 10.16.7.7'] } },
+    ]),
+  );
   same();
 });
 
@@ -162,7 +186,10 @@ test('a pod that goes before it had an address asks for none', () => {
   const scene = new PodScene();
   const pod = scene.pod('web');
   const { world } = scene.bench;
-  world.pods.set('shop/web', { ...(world.pods.peek('shop/web') as NonNullable<ReturnType<typeof world.pods.peek>>), metadata: { ...pod.metadata, deletionTimestamp: '2026-03-01T00:00:00Z', deletionGracePeriodSeconds: 30 } });
+  world.pods.set('shop/web', {
+    ...(world.pods.peek('shop/web') as NonNullable<ReturnType<typeof world.pods.peek>>),
+    metadata: { ...pod.metadata, deletionTimestamp: '2026-03-01T00:00:00Z', deletionGracePeriodSeconds: 30 },
+  });
   scene.bench.settle();
   assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
   assert.equal(scene.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound'), undefined);

@@ -30,7 +30,10 @@ test('a status write of a Subnet runs no rule of its pods', () => {
   const few = crowd(10);
   const many = crowd(200);
   const cost = runsOf(few, () => writeStatus(few, 'ovn-default'));
-  assert.equal(runsOf(many, () => writeStatus(many, 'ovn-default')), cost);
+  assert.equal(
+    runsOf(many, () => writeStatus(many, 'ovn-default')),
+    cost,
+  );
 });
 
 test('one pod costs the same among 10 and among 1,000', () => {

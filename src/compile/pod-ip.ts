@@ -24,6 +24,9 @@ function identityOf({ pod, port }: PodInterface): IpIdentity {
     namespace: pod.namespace,
     podType: statefulSet === undefined ? '' : 'StatefulSet',
     node: pod.node,
-    annotations: { [kilnAnnotation.podUid]: pod.uid, ...(statefulSet !== undefined && { [kilnAnnotation.ownerUid]: statefulSet.statefulSetUid }) },
+    annotations: {
+      [kilnAnnotation.podUid]: pod.uid,
+      ...(statefulSet !== undefined && { [kilnAnnotation.ownerUid]: statefulSet.statefulSetUid }),
+    },
   };
 }

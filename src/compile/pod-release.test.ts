@@ -59,7 +59,10 @@ test('a pod that terminates on a lost node is released when its grace is over tw
   assert.ok(pod);
   const asked = Date.parse('2026-03-01T00:00:30Z');
   world.deadlines.advance(asked - 30_000);
-  world.pods.set('shop/web', { ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-03-01T00:00:30Z', deletionGracePeriodSeconds: 30 } });
+  world.pods.set('shop/web', {
+    ...pod,
+    metadata: { ...pod.metadata, deletionTimestamp: '2026-03-01T00:00:30Z', deletionGracePeriodSeconds: 30 },
+  });
   scene.bench.settle();
   assert.ok(!gone(scene, 'web.shop'));
   assert.equal(world.deadlines.next, asked + 30_000);
@@ -95,7 +98,11 @@ test('pod and Subnet deleted together, at any moment of the binding, leave nothi
     scene.bench.vanish('pods', 'shop/web');
     scene.bench.settle();
     assert.ok(gone(scene, 'web.shop'), `after ${rounds} rounds`);
-    assert.deepEqual([scene.bench.object('subnets', 'red'), scene.bench.row('Logical_Switch', 'red')], [undefined, undefined], `after ${rounds} rounds`);
+    assert.deepEqual(
+      [scene.bench.object('subnets', 'red'), scene.bench.row('Logical_Switch', 'red')],
+      [undefined, undefined],
+      `after ${rounds} rounds`,
+    );
   }
 });
 
@@ -103,7 +110,10 @@ test('deleted in the worst order (Vpc, Subnet, pod), all goes in the end, and no
   const scene = new PodScene();
   scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop'] } });
   scene.subnet('blue-a', { vpc: 'blue', cidrBlock: '10.51.0.0/24', namespaces: ['shop'] });
-  const rows = (): readonly string[] => ['Logical_Router', 'Logical_Switch', 'Logical_Switch_Port', 'Logical_Router_Port'].flatMap((table) => scene.bench.rowIds(table)).filter((id) => /blue|web/.test(id));
+  const rows = (): readonly string[] =>
+    ['Logical_Router', 'Logical_Switch', 'Logical_Switch_Port', 'Logical_Router_Port']
+      .flatMap((table) => scene.bench.rowIds(table))
+      .filter((id) => /blue|web/.test(id));
   scene.pod('web');
   scene.bench.settle();
   const all = rows();
@@ -116,5 +126,8 @@ test('deleted in the worst order (Vpc, Subnet, pod), all goes in the end, and no
   scene.bench.vanish('pods', 'shop/web');
   scene.bench.settle();
   assert.deepEqual(rows(), []);
-  assert.deepEqual([scene.bench.object('vpcs', 'blue'), scene.bench.object('subnets', 'blue-a'), scene.bench.object('ips', 'web.shop')], [undefined, undefined, undefined]);
+  assert.deepEqual(
+    [scene.bench.object('vpcs', 'blue'), scene.bench.object('subnets', 'blue-a'), scene.bench.object('ips', 'web.shop')],
+    [undefined, undefined, undefined],
+  );
 });

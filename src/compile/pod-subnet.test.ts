@@ -30,7 +30,14 @@ test('without any word a pod is in the default Subnet', () => {
 });
 
 test('a namespace that a custom Vpc claims waits for a Subnet of that Vpc, whatever comes first', () => {
-  const permutations = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+  const permutations = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+  ];
   for (const order of permutations) {
     const scene = new PodScene();
     scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop'] } });
@@ -52,7 +59,12 @@ test('several Subnets: the default one of the Vpc, then those that list the name
   const scene = new PodScene();
   scene.namespace('teams', { labels: { team: 'a' } });
   scene.subnet('selects', { vpc: 'blue', cidrBlock: '10.61.0.0/24', namespaceSelectors: [{ matchLabels: { team: 'a' } }] });
-  scene.subnet('lists-2', { vpc: 'blue', cidrBlock: '10.62.0.0/24', namespaces: ['teams'], excludeIps: ['10.62.0.1', '10.62.0.9..10.62.0.12'] });
+  scene.subnet('lists-2', {
+    vpc: 'blue',
+    cidrBlock: '10.62.0.0/24',
+    namespaces: ['teams'],
+    excludeIps: ['10.62.0.1', '10.62.0.9..10.62.0.12'],
+  });
   scene.subnet('lists-1', { vpc: 'blue', cidrBlock: '10.63.0.0/24', namespaces: ['teams'] });
   scene.subnet('zero', { vpc: 'blue', cidrBlock: '10.64.0.0/24' });
   scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['teams'], defaultSubnet: 'zero' } });
@@ -85,7 +97,10 @@ test('a full Subnet is passed over for the next of the namespace, never when the
   for (const name of ['a', 'b']) scene.pod(name);
   scene.pod('c', { annotations: { [SUBNET]: 's1' } });
   scene.bench.settle();
-  assert.deepEqual(['a', 'b', 'c'].map((name) => subnetOf(scene, `shop/${name}`)), ['s1', 's2', 's1']);
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((name) => subnetOf(scene, `shop/${name}`)),
+    ['s1', 's2', 's1'],
+  );
   assert.deepEqual([scene.addressOf('shop/c'), scene.bench.condition('pods', 'shop/c', BOUND)?.reason], [undefined, 'NoAvailableAddress']);
 });
 

@@ -50,13 +50,15 @@ type Asked = Extract<SubnetChoice, { readonly kind: 'open' | 'waiting' }>;
 function askedSubnets(world: World, nic: PodInterface): Asked {
   const named = annotationOf(nic, 'logical_switch');
   if (named !== '') {
-    if (named.includes(',')) return waiting('InvalidAnnotation', `annotation logical_switch "${named}" names several Subnets; an interface has one`);
+    if (named.includes(','))
+      return waiting('InvalidAnnotation', `annotation logical_switch "${named}" names several Subnets; an interface has one`);
     return { kind: 'open', subnets: [named], pool: poolName(annotationOf(nic, 'ip_pool')) };
   }
   const pool = poolName(annotationOf(nic, 'ip_pool'));
   if (pool !== '') {
     const subnet = world.ask(ipPoolSubnet, pool);
-    if (subnet === '') return waiting('WaitingForSubnet', `IPPool ${pool}, which the pod names, does not exist; kubectl get ippool ${pool}`);
+    if (subnet === '')
+      return waiting('WaitingForSubnet', `IPPool ${pool}, which the pod names, does not exist; kubectl get ippool ${pool}`);
     return { kind: 'open', subnets: [subnet], pool };
   }
   const binding = world.ask(namespaceBinding, nic.pod.namespace);
@@ -75,7 +77,8 @@ function readyOnes(world: World, asked: Extract<Asked, { readonly kind: 'open' }
   if (first === undefined) return waiting('WaitingForSubnet', 'no Subnet is declared');
   const readiness = world.ask(subnetReady, first);
   if (!readiness.ready) return waiting('WaitingForSubnet', readiness.message);
-  if (world.ask(subnetView, first)?.isJoin === true) return waiting('InvalidAnnotation', `Subnet ${first} joins nodes to the network and has no pods`);
+  if (world.ask(subnetView, first)?.isJoin === true)
+    return waiting('InvalidAnnotation', `Subnet ${first} joins nodes to the network and has no pods`);
   return { ...asked, subnets: [first, ...candidates.slice(1).filter((subnet) => world.ask(subnetReady, subnet).ready)] };
 }
 

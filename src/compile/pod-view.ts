@@ -57,11 +57,30 @@ export function podOwner({ namespace, name, uid, created }: PodView): Claimant {
 }
 
 const SUFFIXES: ReadonlySet<string> = new Set<PodAnnotationSuffix>([
-  'allocated', 'mac_address', 'ip_address', 'ip_family', 'ip_pool', 'logical_switch', 'pod_nic_type', 'port_security', 'port_vips', 'security_groups', 'layer2_forward', 'activation_strategy', 'dhcp-v4-options', 'dhcp-v6-options',
+  'allocated',
+  'mac_address',
+  'ip_address',
+  'ip_family',
+  'ip_pool',
+  'logical_switch',
+  'pod_nic_type',
+  'port_security',
+  'port_vips',
+  'security_groups',
+  'layer2_forward',
+  'activation_strategy',
+  'dhcp-v4-options',
+  'dhcp-v6-options',
 ]);
 const UNSCOPED: ReadonlySet<string> = new Set([
-  annotationKey.networkAttachments, annotationKey.defaultNetworkAttachment, annotationKey.northGateway, annotationKey.vip, annotationKey.allowedAddressPairs,
-  annotationKey.podEip, annotationKey.podSnat, annotationKey.migrationJob,
+  annotationKey.networkAttachments,
+  annotationKey.defaultNetworkAttachment,
+  annotationKey.northGateway,
+  annotationKey.vip,
+  annotationKey.allowedAddressPairs,
+  annotationKey.podEip,
+  annotationKey.podSnat,
+  annotationKey.migrationJob,
 ]);
 const MARK = '.kubernetes.io/';
 

@@ -28,5 +28,10 @@ export const pod: Rule = {
 
 function interfaceOutputs(world: World, binding: Binding): readonly Output[] {
   const { demand } = binding;
-  return [...(demand.kind === 'wish' ? [demand] : []), ...ipOutputs(world, binding), ...portOutputs(binding), ...annotationOutputs(world, binding)];
+  return [
+    ...(demand.kind === 'wish' ? [demand] : []),
+    ...ipOutputs(world, binding),
+    ...portOutputs(binding),
+    ...annotationOutputs(world, binding),
+  ];
 }

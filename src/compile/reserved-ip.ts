@@ -29,7 +29,11 @@ export const reservedIp: Rule = {
     if (problem !== undefined) return [saying(ip, { type: 'Accepted', status: 'False', event: 'Warning', ...problem })];
     const wish: Output = { kind: 'wish', wish: wishOf(ip) };
     const reservation = world.reservations.get(wish.wish.claimant);
-    if (reservation?.kind === 'refused') return [wish, saying(ip, { type: 'Accepted', status: 'False', reason: reservation.code, message: reservation.message, event: 'Warning' })];
+    if (reservation?.kind === 'refused')
+      return [
+        wish,
+        saying(ip, { type: 'Accepted', status: 'False', reason: reservation.code, message: reservation.message, event: 'Warning' }),
+      ];
     const addresses = addressesOf(reservation);
     if (addresses === undefined) return [wish];
     return [
@@ -53,9 +57,14 @@ function problemOf(world: World, ip: IP): Problem | undefined {
   const { name } = ip.metadata;
   const { subnet = '', podName = '', namespace = '', ipAddress = '' } = ip.spec;
   const view = world.ask(subnetView, subnet);
-  if (view === undefined) return { reason: 'WaitingForSubnet', message: `IP ${name}: spec.subnet "${subnet}" does not exist; kubectl get subnet` };
+  if (view === undefined)
+    return { reason: 'WaitingForSubnet', message: `IP ${name}: spec.subnet "${subnet}" does not exist; kubectl get subnet` };
   const expected = portName(podName, namespace, view.provider);
-  if (expected !== name) return { reason: 'NameInvalid', message: `IP ${name}: its name is not that of a port of Pod ${namespace}/${podName} in Subnet ${subnet}; make it again with the name ${expected}` };
+  if (expected !== name)
+    return {
+      reason: 'NameInvalid',
+      message: `IP ${name}: its name is not that of a port of Pod ${namespace}/${podName} in Subnet ${subnet}; make it again with the name ${expected}`,
+    };
   const parsed = ipAddress === '' ? undefined : parseDualAddress(ipAddress);
   if (parsed?.ok === false) return { reason: 'AddressInvalid', message: `IP ${name}: spec.ipAddress "${ipAddress}" ${parsed.problem}` };
   if (isReserved(ip)) return undefined;

@@ -58,8 +58,14 @@ test('scaling down releases the ordinals that are not wanted any more, and only 
   assert.notEqual(scene.stations('db-2.shop'), undefined, 'a pod that still runs keeps its port');
   for (const name of ['db-2', 'db-1', 'db-0']) scene.bench.vanish('pods', `shop/${name}`);
   scene.bench.settle();
-  assert.deepEqual(scene.bench.keys('ips').filter((name) => name.startsWith('db-')), ['db-0.shop']);
-  assert.deepEqual(scene.bench.rowIds('Logical_Switch_Port').filter((name) => name.startsWith('db-')), ['db-0.shop']);
+  assert.deepEqual(
+    scene.bench.keys('ips').filter((name) => name.startsWith('db-')),
+    ['db-0.shop'],
+  );
+  assert.deepEqual(
+    scene.bench.rowIds('Logical_Switch_Port').filter((name) => name.startsWith('db-')),
+    ['db-0.shop'],
+  );
 });
 
 test('with its StatefulSet go the addresses of pods that are away', () => {
@@ -69,8 +75,14 @@ test('with its StatefulSet go the addresses of pods that are away', () => {
   scene.bench.vanish('statefulsets', 'shop/db');
   scene.bench.vanish('pods', 'shop/db-1');
   scene.bench.settle();
-  assert.deepEqual(scene.bench.keys('ips').filter((name) => name.startsWith('db-')), []);
-  assert.deepEqual(scene.bench.rowIds('Logical_Switch_Port').filter((name) => name.startsWith('db-')), []);
+  assert.deepEqual(
+    scene.bench.keys('ips').filter((name) => name.startsWith('db-')),
+    [],
+  );
+  assert.deepEqual(
+    scene.bench.rowIds('Logical_Switch_Port').filter((name) => name.startsWith('db-')),
+    [],
+  );
 });
 
 test('a StatefulSet made again under its name while nobody looked leaves no zombie port', () => {
@@ -81,7 +93,10 @@ test('a StatefulSet made again under its name while nobody looked leaves no zomb
   const pod = scene.pod('db-0', { statefulSet: 'db' });
   scene.bench.settle();
   const ip = scene.bench.object('ips', 'db-0.shop');
-  assert.deepEqual([ip?.metadata.annotations?.['kiln.io/pod-uid'], ip?.metadata.annotations?.['kiln.io/owner-uid']], [pod.metadata.uid, set.metadata.uid]);
+  assert.deepEqual(
+    [ip?.metadata.annotations?.['kiln.io/pod-uid'], ip?.metadata.annotations?.['kiln.io/owner-uid']],
+    [pod.metadata.uid, set.metadata.uid],
+  );
   assert.deepEqual(scene.stations('db-0.shop'), [`${String(ip?.spec['macAddress'])} ${scene.addressOf('shop/db-0')}`]);
   assert.equal(scene.externalIds('Logical_Switch_Port', 'db-0.shop')['kiln.io/uid'], pod.metadata.uid);
 });

@@ -41,7 +41,10 @@ function refusalOf(world: World, name: string): Refusal | undefined {
   const vpc = world.ask(vpcView, view.vpc);
   if (vpc === undefined) return { reason: 'VpcMissing', message: `Vpc ${view.vpc} does not exist; kubectl get vpcs` };
   if (vpc.terminating && !isRunning(world, name)) {
-    return { reason: 'VpcTerminating', message: `Vpc ${view.vpc} is being deleted and takes no new Subnet; kubectl describe vpc ${view.vpc}` };
+    return {
+      reason: 'VpcTerminating',
+      message: `Vpc ${view.vpc} is being deleted and takes no new Subnet; kubectl describe vpc ${view.vpc}`,
+    };
   }
   return undefined;
 }

@@ -65,7 +65,15 @@ export const subnetAcls: Rule = {
 function wall(world: World, view: SubnetView, spec: SubnetSpec): Acl[] {
   const join = world.ask(subnetView, world.settings.joinSubnet);
   const allow = (priority: number, match: string): Acl => ({ direction: 'to-lport', priority, match, action: 'allow-related' });
-  const acls: Acl[] = [{ direction: 'to-lport', priority: PRIVATE_DROP, match: 'ip', action: 'drop', more: { name: view.name, log: true, severity: 'warning' } }];
+  const acls: Acl[] = [
+    {
+      direction: 'to-lport',
+      priority: PRIVATE_DROP,
+      match: 'ip',
+      action: 'drop',
+      more: { name: view.name, log: true, severity: 'warning' },
+    },
+  ];
   for (const family of familiesOf(view)) {
     const own = ofFamily(view, family)?.cidr ?? '';
     const ip = prefixOf(family);
@@ -85,7 +93,12 @@ function wall(world: World, view: SubnetView, spec: SubnetSpec): Acl[] {
 function custom(view: SubnetView, spec: SubnetSpec): Acl[] {
   const asked = spec.acls ?? [];
   if (asked.length === 0) return [];
-  const acls = asked.map(({ direction = '', priority = 0, match = '', action = '' }) => ({ direction, priority, match: match.trim(), action }));
+  const acls = asked.map(({ direction = '', priority = 0, match = '', action = '' }) => ({
+    direction,
+    priority,
+    match: match.trim(),
+    action,
+  }));
   if (spec.allowEWTraffic !== true) return acls;
   for (const family of familiesOf(view)) {
     const own = ofFamily(view, family)?.cidr ?? '';

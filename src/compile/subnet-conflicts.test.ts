@@ -28,7 +28,10 @@ test('of two that overlap in one Vpc the older is carried out, the other says wh
   subnet(bench, 'b', 'blue', '10.0.7.0/24');
   bench.settle();
   assert.equal(bench.condition('subnets', 'a', 'Ready')?.status, 'True');
-  assert.match(bench.condition('subnets', 'b', 'Validated')?.message ?? '', /Subnet b: spec\.cidrBlock 10\.0\.7\.0\/24 overlaps 10\.0\.0\.0\/16 of Subnet a/);
+  assert.match(
+    bench.condition('subnets', 'b', 'Validated')?.message ?? '',
+    /Subnet b: spec\.cidrBlock 10\.0\.7\.0\/24 overlaps 10\.0\.0\.0\/16 of Subnet a/,
+  );
   assert.equal(bench.row('Logical_Switch', 'b'), undefined);
   bench.delete('subnets', 'a');
   bench.settle();

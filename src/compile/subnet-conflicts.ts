@@ -67,7 +67,15 @@ function nodeClaims(addresses: Readonly<Record<string, readonly string[]>>): Cla
     texts.flatMap((text) => {
       const address = parseAddress(text);
       if (address === undefined) return [];
-      return [{ holder: node, node: true, cidr: { family: address.family, base: address.value, prefix: address.family === 4 ? 32 : 128 }, vlan: '', rank: `0 ${node}` }];
+      return [
+        {
+          holder: node,
+          node: true,
+          cidr: { family: address.family, base: address.value, prefix: address.family === 4 ? 32 : 128 },
+          vlan: '',
+          rank: `0 ${node}`,
+        },
+      ];
     }),
   );
 }

@@ -38,7 +38,14 @@ export const subnetDhcp: Rule = {
     const owner = claimantOfSubnet(view);
     const outputs: Output[] = [];
     const say = (protocol: DhcpProtocol, cidr: string, options: Record<string, string>): void => {
-      outputs.push({ kind: 'row', id: subnetDhcpId(name, protocol), owner, rule: RULE, columns: { cidr, options }, externalIds: { ls: name, protocol } });
+      outputs.push({
+        kind: 'row',
+        id: subnetDhcpId(name, protocol),
+        owner,
+        rule: RULE,
+        columns: { cidr, options },
+        externalIds: { ls: name, protocol },
+      });
     };
     if (view.v4 !== undefined) {
       const defaults = {

@@ -6,11 +6,18 @@ import { nodeJoin } from './node-join.ts';
 import { NETWORK_RULES } from './rules.ts';
 
 function node(name: string, ready = true): Parameters<RuleBench['put']>[1] {
-  return { metadata: { name, labels: { edge: 'yes' } }, spec: {}, status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] } };
+  return {
+    metadata: { name, labels: { edge: 'yes' } },
+    spec: {},
+    status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
+  };
 }
 
 function setUp(spec: object = {}): RuleBench {
-  const bench = new RuleBench({ rules: [...NETWORK_RULES, nodeJoin], settings: { defaultCidr: '10.16.0.0/16,fd00:16::/112', joinCidr: '100.64.0.0/16,fd00:64::/112' } });
+  const bench = new RuleBench({
+    rules: [...NETWORK_RULES, nodeJoin],
+    settings: { defaultCidr: '10.16.0.0/16,fd00:16::/112', joinCidr: '100.64.0.0/16,fd00:64::/112' },
+  });
   bench.put('nodes', node('n-1'));
   bench.put('nodes', node('n2'));
   bench.put('subnets', { metadata: { name: 'red' }, spec: { cidrBlock: '10.0.0.0/24', ...spec } });
@@ -19,7 +26,9 @@ function setUp(spec: object = {}): RuleBench {
 }
 
 function keysOf(row: PlainRow | undefined): Record<string, string> {
-  return Object.fromEntries(Object.entries((row?.['external_ids'] ?? {}) as Record<string, string>).filter(([key]) => !key.startsWith('kiln.io/')));
+  return Object.fromEntries(
+    Object.entries((row?.['external_ids'] ?? {}) as Record<string, string>).filter(([key]) => !key.startsWith('kiln.io/')),
+  );
 }
 
 function policies(bench: RuleBench, text: string): string[] {
@@ -57,12 +66,18 @@ test('a centralized gateway is one node, which stays while it is ready and is re
   const bench = setUp({ gatewayType: 'centralized', gatewayNode: 'n2:10.1.1.1,n-1' });
   const id = 'ovn-cluster|29000|ip4.src == 10.0.0.0/24';
   assert.deepEqual(policies(bench, '10.0.0.0/24'), [id]);
-  assert.deepEqual([bench.row('Logical_Router_Policy', id)?.['nexthops'], bench.object('subnets', 'red')?.status?.['activateGateway']], [['100.64.0.3'], 'n2']);
+  assert.deepEqual(
+    [bench.row('Logical_Router_Policy', id)?.['nexthops'], bench.object('subnets', 'red')?.status?.['activateGateway']],
+    [['100.64.0.3'], 'n2'],
+  );
   assert.deepEqual(keysOf(bench.row('Logical_Router_Policy', id)), { subnet: 'red', n2: '100.64.0.3', vendor: 'kube-ovn' });
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'ReconcileCentralizedGatewaySuccess');
   bench.put('nodes', node('n2', false));
   bench.settle();
-  assert.deepEqual([bench.row('Logical_Router_Policy', id)?.['nexthops'], bench.object('subnets', 'red')?.status?.['activateGateway']], [['100.64.0.2'], 'n-1']);
+  assert.deepEqual(
+    [bench.row('Logical_Router_Policy', id)?.['nexthops'], bench.object('subnets', 'red')?.status?.['activateGateway']],
+    [['100.64.0.2'], 'n-1'],
+  );
   bench.put('nodes', node('n2'));
   bench.settle();
   assert.equal(bench.object('subnets', 'red')?.status?.['activateGateway'], 'n-1');
@@ -71,8 +86,16 @@ test('a centralized gateway is one node, which stays while it is ready and is re
 
 test('with ECMP all ready nodes carry the traffic', () => {
   const bench = setUp({ gatewayType: 'centralized', gatewayNodeSelectors: [{ matchLabels: { edge: 'yes' } }], enableEcmp: true });
-  assert.deepEqual(bench.row('Logical_Router_Policy', 'ovn-cluster|29000|ip4.src == 10.0.0.0/24')?.['nexthops'], ['100.64.0.2', '100.64.0.3']);
-  assert.deepEqual(keysOf(bench.row('Logical_Router_Policy', 'ovn-cluster|29000|ip4.src == 10.0.0.0/24')), { subnet: 'red', 'n-1': '100.64.0.2', n2: '100.64.0.3', vendor: 'kube-ovn' });
+  assert.deepEqual(bench.row('Logical_Router_Policy', 'ovn-cluster|29000|ip4.src == 10.0.0.0/24')?.['nexthops'], [
+    '100.64.0.2',
+    '100.64.0.3',
+  ]);
+  assert.deepEqual(keysOf(bench.row('Logical_Router_Policy', 'ovn-cluster|29000|ip4.src == 10.0.0.0/24')), {
+    subnet: 'red',
+    'n-1': '100.64.0.2',
+    n2: '100.64.0.3',
+    vendor: 'kube-ovn',
+  });
 });
 
 test('without a node that can, the Subnet says so', () => {

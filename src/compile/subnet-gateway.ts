@@ -56,14 +56,23 @@ export const distributedGateway: Rule = {
     const group = subnetNodePortGroup(subnet, node);
     const rule = 'subnet-distributed-gateway';
     const outputs: Output[] = [
-      { kind: 'row', id: subnetNodeGroupId(subnet, node), owner, rule, columns: { name: group }, externalIds: { subnet, node, np: `${subnet}/${node}` } },
+      {
+        kind: 'row',
+        id: subnetNodeGroupId(subnet, node),
+        owner,
+        rule,
+        columns: { name: group },
+        externalIds: { subnet, node, np: `${subnet}/${node}` },
+      },
     ];
     const joined = world.ask(joinedAt, node);
     for (const family of familiesOf(view)) {
       const nexthop = ofFamily(joined, family);
       if (nexthop === undefined) continue;
       const match = `${prefixOf(family)}.src == $${portGroupAddressSet(group, family)}`;
-      outputs.push(policyRow(view.vpc, { priority: GATEWAY_PRIORITY, match, action: 'reroute', nexthops: [nexthop] }, owner, rule, { subnet, node }));
+      outputs.push(
+        policyRow(view.vpc, { priority: GATEWAY_PRIORITY, match, action: 'reroute', nexthops: [nexthop] }, owner, rule, { subnet, node }),
+      );
     }
     return outputs;
   },
@@ -113,7 +122,9 @@ export const subnetCentralizedGateway: Rule = {
       if (hops.length === 0) return [];
       const match = `${prefixOf(family)}.src == ${ofFamily(view, family)?.cidr ?? ''}`;
       const policy = { priority: GATEWAY_PRIORITY, match, action: 'reroute', nexthops: hops.map(([, nexthop]) => nexthop) };
-      return [policyRow(view.vpc, policy, claimantOfSubnet(view), 'subnet-centralized-gateway', { subnet: name, ...Object.fromEntries(hops) })];
+      return [
+        policyRow(view.vpc, policy, claimantOfSubnet(view), 'subnet-centralized-gateway', { subnet: name, ...Object.fromEntries(hops) }),
+      ];
     });
   },
 };
@@ -125,11 +136,22 @@ function candidatesOf(world: World, name: string): readonly string[] {
   if (named.length > 0) return [...new Set(named)].filter((node) => world.ask(nodeView, node) !== undefined);
   const selectors = spec?.gatewayNodeSelectors ?? [];
   if (selectors.length === 0) return [];
-  return [...world.nodes.keys()].toSorted().filter((node) => selectors.some((selector) => selectorMatches(selector, world.ask(nodeLabels, node))));
+  return [...world.nodes.keys()]
+    .toSorted()
+    .filter((node) => selectors.some((selector) => selectorMatches(selector, world.ask(nodeLabels, node))));
 }
 
-const activeGateway: Query<string> = defineQuery('subnet-active-gateway', (world, name) => world.subnets.get(name)?.status?.activateGateway ?? '');
+const activeGateway: Query<string> = defineQuery(
+  'subnet-active-gateway',
+  (world, name) => world.subnets.get(name)?.status?.activateGateway ?? '',
+);
 
-const nodeLabels: Query<Readonly<Record<string, string>>> = defineQuery('node-labels', (world, name) => world.nodes.get(name)?.metadata.labels ?? {});
+const nodeLabels: Query<Readonly<Record<string, string>>> = defineQuery(
+  'node-labels',
+  (world, name) => world.nodes.get(name)?.metadata.labels ?? {},
+);
 
-const nodeReady: Query<boolean> = defineQuery('node-ready', (world, name) => world.nodes.get(name)?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true);
+const nodeReady: Query<boolean> = defineQuery(
+  'node-ready',
+  (world, name) => world.nodes.get(name)?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true,
+);

@@ -21,7 +21,8 @@ export const subnetKept: Rule = {
     const outputs: Output[] = [...keptRows(world, ownerText(claimantOfSubnet(view)))];
     for (const lb of loadBalancersOf(world, view.vpc)) {
       const ref = loadBalancerId(lb.name);
-      if (world.rows.holds(switchId(name), 'load_balancer', ref)) outputs.push({ kind: 'member', row: switchId(name), column: 'load_balancer', member: { ref } });
+      if (world.rows.holds(switchId(name), 'load_balancer', ref))
+        outputs.push({ kind: 'member', row: switchId(name), column: 'load_balancer', member: { ref } });
     }
     return outputs;
   },
@@ -39,5 +40,7 @@ export const vpcMissing: Rule = {
 
 /** One Subnet speaks for all. */
 function firstWithRows(world: World, vpc: string): string | undefined {
-  return [...world.subnets.bucket('vpc', vpc)].toSorted().find((name) => world.ask(subnetView, name)?.isOvn === true && world.ask(subnetRows, name) !== 'none');
+  return [...world.subnets.bucket('vpc', vpc)]
+    .toSorted()
+    .find((name) => world.ask(subnetView, name)?.isOvn === true && world.ask(subnetRows, name) !== 'none');
 }

@@ -23,8 +23,19 @@ test('a deleted Subnet leaves no row', () => {
   bench.settle();
   assert.equal(bench.object('subnets', 'red'), undefined);
   assert.equal(bench.world.rows.ownedBy('subnet//red').size, 0);
-  for (const table of ['Logical_Switch', 'Logical_Switch_Port', 'Logical_Router_Port', 'Logical_Router_Policy', 'Port_Group', 'ACL', 'DHCP_Options']) {
-    assert.ok(!bench.rowIds(table).some((id) => id.includes('red') || id.includes('10.0.0.0')), `${table}: ${bench.rowIds(table).join(', ')}`);
+  for (const table of [
+    'Logical_Switch',
+    'Logical_Switch_Port',
+    'Logical_Router_Port',
+    'Logical_Router_Policy',
+    'Port_Group',
+    'ACL',
+    'DHCP_Options',
+  ]) {
+    assert.ok(
+      !bench.rowIds(table).some((id) => id.includes('red') || id.includes('10.0.0.0')),
+      `${table}: ${bench.rowIds(table).join(', ')}`,
+    );
   }
   assert.equal(bench.world.usage.peek('red'), undefined);
 });
@@ -79,16 +90,23 @@ test('a Subnet made again under its name takes its rows over in place', () => {
 
 test('counts and ranges follow who holds an address', () => {
   const bench = setUp({ excludeIps: ['10.0.0.10..10.0.0.19'] });
-  for (const last of [2, 3, 9]) bench.put('ips', { metadata: { name: `p${last}.shop` }, spec: { subnet: 'red', v4IpAddress: `10.0.0.${last}` } });
+  for (const last of [2, 3, 9])
+    bench.put('ips', { metadata: { name: `p${last}.shop` }, spec: { subnet: 'red', v4IpAddress: `10.0.0.${last}` } });
   bench.settle();
   const { status } = bench.object('subnets', 'red') ?? {};
   assert.deepEqual(
-    [status?.['v4usingIPs'], status?.['v4usingIPrange'], status?.['v4availableIPs'], status?.['v4availableIPrange'], status?.['v6usingIPs']],
+    [
+      status?.['v4usingIPs'],
+      status?.['v4usingIPrange'],
+      status?.['v4availableIPs'],
+      status?.['v4availableIPrange'],
+      status?.['v6usingIPs'],
+    ],
     [3n, '10.0.0.2-10.0.0.3,10.0.0.9', 240n, '10.0.0.4-10.0.0.8,10.0.0.20-10.0.0.254', 0n],
   );
 });
 
-test('addresses of IPPools are the allocator\'s to know', () => {
+test("addresses of IPPools are the allocator's to know", () => {
   const bench = setUp();
   bench.put('ippools', { metadata: { name: 'gold' }, spec: { subnet: 'red', ips: ['10.0.0.20..10.0.0.30', 'nonsense'] } });
   bench.settle();

@@ -20,9 +20,19 @@ export const subnetLifecycle: Rule = {
     const blockers = blockersOf(world, 'subnets', name);
     if (blockers.count > 0) {
       const message = blockedSentence('subnets', name, blockers);
-      return [{ ...patch, finalizer: true, conditions: [{ type: 'DeletionBlocked', status: 'True', reason: 'InUse', message, event: 'Warning' }] }];
+      return [
+        {
+          ...patch,
+          finalizer: true,
+          conditions: [{ type: 'DeletionBlocked', status: 'True', reason: 'InUse', message, event: 'Warning' }],
+        },
+      ];
     }
-    const released: PatchOutput = { ...patch, finalizer: world.rows.ownedBy(ownerText(claimantOfSubnet(view))).size > 0, withoutConditions: ['DeletionBlocked'] };
+    const released: PatchOutput = {
+      ...patch,
+      finalizer: world.rows.ownedBy(ownerText(claimantOfSubnet(view))).size > 0,
+      withoutConditions: ['DeletionBlocked'],
+    };
     return [released];
   },
 };

@@ -15,6 +15,11 @@ export const subnetLoadBalancers: Rule = {
     if (view === undefined || !view.isOvn || view.isJoin) return [];
     const enabled = world.ask(subnetSpec, name)?.enableLb ?? world.settings.enableLb;
     if (!enabled) return [];
-    return loadBalancersOf(world, view.vpc).map((lb) => ({ kind: 'member', row: switchId(name), column: 'load_balancer', member: { ref: loadBalancerId(lb.name) } }));
+    return loadBalancersOf(world, view.vpc).map((lb) => ({
+      kind: 'member',
+      row: switchId(name),
+      column: 'load_balancer',
+      member: { ref: loadBalancerId(lb.name) },
+    }));
   },
 };

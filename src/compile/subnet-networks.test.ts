@@ -34,8 +34,14 @@ test('a family that nobody uses goes at once', () => {
   bench.edit('subnets', 'red', { cidrBlock: '10.0.0.0/24', gateway: '10.0.0.1' });
   bench.settle();
   assert.deepEqual(networks(bench), ['10.0.0.1/24']);
-  assert.deepEqual(bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')), ['blue||src-ip|10.0.0.0/24|10.0.0.1']);
-  assert.deepEqual([bench.object('subnets', 'red')?.spec['protocol'], bench.object('subnets', 'red')?.status?.['v6availableIPs']], ['IPv4', 0n]);
+  assert.deepEqual(
+    bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')),
+    ['blue||src-ip|10.0.0.0/24|10.0.0.1'],
+  );
+  assert.deepEqual(
+    [bench.object('subnets', 'red')?.spec['protocol'], bench.object('subnets', 'red')?.status?.['v6availableIPs']],
+    ['IPv4', 0n],
+  );
 });
 
 test('a family in use stays in the rows until its last address is gone, and new addresses have it no more', () => {
@@ -84,7 +90,10 @@ test('a mistyped CIDR does not take a running network down', () => {
   const validated = bench.condition('subnets', 'red', 'Validated');
   assert.deepEqual([validated?.status, validated?.reason], ['False', 'ValidateLogicalSwitchFailed']);
   assert.match(validated?.message ?? '', /Subnet red: spec\.cidrBlock "10\.0\.0\.300\/24"/);
-  assert.deepEqual(bench.events.filter(({ object, type }) => object === 'subnets/red' && type === 'Warning').map(({ reason }) => reason), ['ValidateLogicalSwitchFailed']);
+  assert.deepEqual(
+    bench.events.filter(({ object, type }) => object === 'subnets/red' && type === 'Warning').map(({ reason }) => reason),
+    ['ValidateLogicalSwitchFailed'],
+  );
   assert.equal(bench.writes, writes + 1);
   bench.edit('subnets', 'red', { cidrBlock: '10.0.0.0/24' });
   bench.settle();
@@ -94,7 +103,10 @@ test('a mistyped CIDR does not take a running network down', () => {
 test('a Subnet that never was valid has no rows', () => {
   const bench = setUp('nonsense');
   assert.deepEqual([bench.row('Logical_Switch', 'red'), bench.compiler.desired.pool('red')], [undefined, undefined]);
-  assert.deepEqual([bench.condition('subnets', 'red', 'Ready')?.status, bench.condition('subnets', 'red', 'Error')?.status], ['False', 'True']);
+  assert.deepEqual(
+    [bench.condition('subnets', 'red', 'Ready')?.status, bench.condition('subnets', 'red', 'Error')?.status],
+    ['False', 'True'],
+  );
   bench.delete('subnets', 'red');
   bench.settle();
   assert.equal(bench.object('subnets', 'red'), undefined);

@@ -48,7 +48,9 @@ export const askedNetworks: Query<SubnetNetworks> = defineQuery('subnet-asked-ne
   const carried = carriedOf(world, subnet);
   if (asked === undefined) return inEffect(carried);
   const waits = ([4, 6] as const).map((family) => waitingFor(world, name, ofFamily(asked, family), ofFamily(carried, family)));
-  const [v4, v6] = ([4, 6] as const).map((family, i) => ((waits[i] ?? []).length > 0 ? ofFamily(carried, family) : ofFamily(asked, family)));
+  const [v4, v6] = ([4, 6] as const).map((family, i) =>
+    (waits[i] ?? []).length > 0 ? ofFamily(carried, family) : ofFamily(asked, family),
+  );
   const pool4 = poolOf(v4, asked.v4);
   const pool6 = poolOf(v6, asked.v6);
   return {
@@ -102,8 +104,10 @@ function carriedOf(world: World, subnet: Subnet): Dual<Interface> {
 
 /** IP objects with an address of the carried network that the one asked for does not have. */
 function waitingFor(world: World, subnet: string, asked: Interface | undefined, carried: Interface | undefined): readonly string[] {
-  if (carried === undefined || (asked !== undefined && (sameCidr(asked.cidr, carried.cidr) || cidrCovers(asked.cidr, carried.cidr)))) return [];
-  const outside = (address: Address): boolean => cidrContains(carried.cidr, address) && (asked === undefined || !cidrContains(asked.cidr, address));
+  if (carried === undefined || (asked !== undefined && (sameCidr(asked.cidr, carried.cidr) || cidrCovers(asked.cidr, carried.cidr))))
+    return [];
+  const outside = (address: Address): boolean =>
+    cidrContains(carried.cidr, address) && (asked === undefined || !cidrContains(asked.cidr, address));
   return world.ips
     .select('subnet', subnet)
     .filter((ip) => addressesOf(ip, carried.cidr.family).some(outside))

@@ -39,6 +39,10 @@ export const subnetPool: Rule = {
 
 /** Addresses of a Subnet's IPPools, the oldest first: of two that overlap it counts. */
 const namedPools: Query<Readonly<Record<string, readonly string[]>>> = defineQuery('subnet-named-pools', (world, subnet) => {
-  const pools = [...world.ipPools.select('subnet', subnet)].toSorted((a, b) => (a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1));
-  return Object.fromEntries(pools.map(({ metadata, spec }) => [metadata.name, (spec.ips ?? []).filter((item) => parseRangeOrCidr(item) !== undefined)]));
+  const pools = [...world.ipPools.select('subnet', subnet)].toSorted((a, b) =>
+    a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1,
+  );
+  return Object.fromEntries(
+    pools.map(({ metadata, spec }) => [metadata.name, (spec.ips ?? []).filter((item) => parseRangeOrCidr(item) !== undefined)]),
+  );
 });

@@ -20,7 +20,11 @@ export const subnetReady: Query<SubnetReadiness> = defineQuery('subnet-ready', (
   if (acceptance.kind !== 'accepted') return { ready: false, reason: acceptance.reason, message: acceptance.message };
   const basics = world.ask(subnetBasics, name);
   if (basics === undefined || basics.terminating) {
-    return { ready: false, reason: 'SubnetTerminating', message: `Subnet ${name} is being deleted and takes no new holder; kubectl describe subnet ${name}` };
+    return {
+      ready: false,
+      reason: 'SubnetTerminating',
+      message: `Subnet ${name} is being deleted and takes no new holder; kubectl describe subnet ${name}`,
+    };
   }
   if (basics.isOvn && !isRunning(world, name)) {
     return { ready: false, reason: 'SubnetPending', message: `Subnet ${name} has no switch in OVN yet` };

@@ -36,7 +36,9 @@ export const subnetRoutes: Rule = {
       if (network === undefined) return [];
       const { cidr, gateway } = network;
       const match = `${prefixOf(family)}.dst == ${cidr}`;
-      const policy = policyRow(view.vpc, { priority: SUBNET_PRIORITY, match, action: 'allow', nexthops: [] }, owner, RULE, { subnet: name });
+      const policy = policyRow(view.vpc, { priority: SUBNET_PRIORITY, match, action: 'allow', nexthops: [] }, owner, RULE, {
+        subnet: name,
+      });
       const shortest = world.ask(shortestPrefixes, view.vpc)[`${view.routeTable} ${family}`] ?? Infinity;
       if (view.inDefaultVpc || world.ask(largestNetworks, view.vpc)[family] < lengthOf(cidr) || shortest <= lengthOf(cidr)) return [policy];
       return [policy, routeRow(view.vpc, { table: view.routeTable, policy: 'src-ip', prefix: cidr, nexthop: gateway }, owner, RULE)];

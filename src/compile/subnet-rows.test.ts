@@ -28,7 +28,11 @@ test('a Subnet is a switch with a link to the router', () => {
   assert.deepEqual(pick(port, 'type', 'addresses', 'options'), ['router', ['router'], { 'router-port': 'blue-red' }]);
   assert.deepEqual(keysOf(port), { ls: 'red', vendor: 'kube-ovn' });
   const routerPort = bench.row('Logical_Router_Port', 'blue-red');
-  assert.deepEqual(pick(routerPort, 'networks', 'options', 'ipv6_ra_configs'), [['10.0.0.254/24', 'fd00::1/112'], { route_table: 't1' }, {}]);
+  assert.deepEqual(pick(routerPort, 'networks', 'options', 'ipv6_ra_configs'), [
+    ['10.0.0.254/24', 'fd00::1/112'],
+    { route_table: 't1' },
+    {},
+  ]);
   assert.deepEqual(keysOf(routerPort), { lr: 'blue', vendor: 'kube-ovn' });
   assert.match(String(routerPort?.['mac']), /^[0-9a-f][26ae](:[0-9a-f]{2}){5}$/);
 });
@@ -37,7 +41,10 @@ test('a MAC that a router port has is kept', () => {
   const bench = setUp({});
   const uuid = [...bench.northbound.table('Logical_Router_Port')].find(([, row]) => row['name'] === 'blue-red')?.[0];
   assert.ok(uuid !== undefined);
-  bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'update', table: 'Logical_Router_Port', uuid, row: { mac: '0a:58:00:00:00:01' } }]));
+  bench.world.rows.apply(
+    bench.northbound,
+    bench.northbound.apply([{ kind: 'update', table: 'Logical_Router_Port', uuid, row: { mac: '0a:58:00:00:00:01' } }]),
+  );
   bench.edit('subnets', 'red', { routeTable: 't2' });
   bench.settle();
   assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-red'), 'mac', 'options'), ['0a:58:00:00:00:01', { route_table: 't2' }]);
@@ -50,21 +57,32 @@ test('router advertisements, with defaults and as asked', () => {
   assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-red'), ...columns), [['64'], defaults]);
   bench.edit('subnets', 'red', { ipv6RAConfigs: 'address_mode=slaac,send_periodic=true' });
   bench.settle();
-  assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-red'), ...columns), [['64'], { address_mode: 'slaac', send_periodic: 'true' }]);
+  assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-red'), ...columns), [
+    ['64'],
+    { address_mode: 'slaac', send_periodic: 'true' },
+  ]);
 });
 
 test('DHCP options of each family, with the MTU that the tunnel leaves, and a server MAC that stays', () => {
   const bench = setUp({ cidrBlock: '10.0.0.0/24,fd00::/112', enableDHCP: true });
   const v4 = bench.row('DHCP_Options', 'red|IPv4|');
   const options = bench.map('DHCP_Options', 'red|IPv4|', 'options');
-  assert.deepEqual({ ...options, server_mac: '' }, { lease_time: '3600', router: '10.0.0.1', server_id: '169.254.0.254', server_mac: '', mtu: '1400' });
+  assert.deepEqual(
+    { ...options, server_mac: '' },
+    { lease_time: '3600', router: '10.0.0.1', server_id: '169.254.0.254', server_mac: '', mtu: '1400' },
+  );
   assert.deepEqual([v4?.['cidr'], keysOf(v4)], ['10.0.0.0/24', { ls: 'red', protocol: 'IPv4', vendor: 'kube-ovn' }]);
   assert.deepEqual(Object.keys(bench.map('DHCP_Options', 'red|IPv6|', 'options')), ['server_id']);
   const { status } = bench.object('subnets', 'red') ?? {};
   assert.ok([...bench.northbound.table('DHCP_Options').keys()].includes(status?.['dhcpV4OptionsUUID'] as never));
   bench.edit('subnets', 'red', { dhcpV4Options: 'lease_time=60,dns_server={10.0.0.9;10.0.0.10}', mtu: 1342 });
   bench.settle();
-  assert.deepEqual(bench.row('DHCP_Options', 'red|IPv4|')?.['options'], { ...options, lease_time: '60', dns_server: '{10.0.0.9,10.0.0.10}', mtu: '1342' });
+  assert.deepEqual(bench.row('DHCP_Options', 'red|IPv4|')?.['options'], {
+    ...options,
+    lease_time: '60',
+    dns_server: '{10.0.0.9,10.0.0.10}',
+    mtu: '1342',
+  });
   bench.edit('subnets', 'red', { enableDHCP: false });
   bench.settle();
   assert.deepEqual([bench.rowIds('DHCP_Options'), bench.object('subnets', 'red')?.status?.['dhcpV4OptionsUUID']], [[], '']);
@@ -93,14 +111,27 @@ test('ACLs of the spec are changed one by one, and a foreign one stays', () => {
   const acl = { direction: 'to-lport', priority: 1005, match: 'ip4.src == 10.0.0.9', action: 'drop' };
   const bench = setUp({ acls: [acl], allowEWTraffic: true });
   const within = 'ip4.src == 10.0.0.0/24 && ip4.dst == 10.0.0.0/24';
-  assert.deepEqual(bench.rowIds('ACL'), [`red|from-lport|1900|${within}`, 'red|to-lport|1005|ip4.src == 10.0.0.9', `red|to-lport|1900|${within}`]);
+  assert.deepEqual(bench.rowIds('ACL'), [
+    `red|from-lport|1900|${within}`,
+    'red|to-lport|1005|ip4.src == 10.0.0.9',
+    `red|to-lport|1900|${within}`,
+  ]);
   assert.deepEqual(keysOf(bench.row('ACL', 'red|to-lport|1005|ip4.src == 10.0.0.9')), { parent: 'red', subnet: 'red', vendor: 'kube-ovn' });
   const before = [...bench.northbound.table('ACL')].find(([, row]) => row['priority'] === 1005)?.[0];
   const uuid = [...bench.northbound.table('Logical_Switch')].find(([, row]) => row['name'] === 'red')?.[0] ?? '';
-  bench.foreignRow('ACL', '33333333-3333-4333-8333-333333333333', { direction: 'to-lport', priority: 7, match: 'arp', action: 'allow' }, { table: 'Logical_Switch', uuid, column: 'acls' });
+  bench.foreignRow(
+    'ACL',
+    '33333333-3333-4333-8333-333333333333',
+    { direction: 'to-lport', priority: 7, match: 'arp', action: 'allow' },
+    { table: 'Logical_Switch', uuid, column: 'acls' },
+  );
   bench.edit('subnets', 'red', { acls: [acl, { ...acl, priority: 1006 }], allowEWTraffic: false });
   bench.settle();
-  assert.deepEqual(bench.rowIds('ACL'), ['red|to-lport|1005|ip4.src == 10.0.0.9', 'red|to-lport|1006|ip4.src == 10.0.0.9', 'red|to-lport|7|arp']);
+  assert.deepEqual(bench.rowIds('ACL'), [
+    'red|to-lport|1005|ip4.src == 10.0.0.9',
+    'red|to-lport|1006|ip4.src == 10.0.0.9',
+    'red|to-lport|7|arp',
+  ]);
   assert.ok(before !== undefined && bench.northbound.table('ACL').has(before));
 });
 
@@ -110,15 +141,24 @@ test('a Subnet has an allow policy of each family, one of a custom Vpc a source 
   assert.deepEqual(policies, ['ovn-cluster|31000|ip4.dst == 10.0.0.0/24', 'ovn-cluster|31000|ip6.dst == fd00::/112']);
   assert.deepEqual(keysOf(inDefault.row('Logical_Router_Policy', policies[0] ?? '')), { subnet: 'red', vendor: 'kube-ovn' });
   const custom = setUp({ routeTable: 't1' });
-  assert.deepEqual(custom.rowIds('Logical_Router_Policy').filter((id) => id.startsWith('blue')), ['blue|31000|ip4.dst == 10.0.0.0/24']);
-  assert.deepEqual(custom.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')), ['blue|t1|src-ip|10.0.0.0/24|10.0.0.1']);
+  assert.deepEqual(
+    custom.rowIds('Logical_Router_Policy').filter((id) => id.startsWith('blue')),
+    ['blue|31000|ip4.dst == 10.0.0.0/24'],
+  );
+  assert.deepEqual(
+    custom.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')),
+    ['blue|t1|src-ip|10.0.0.0/24|10.0.0.1'],
+  );
 });
 
 test('the source route of a Subnet does not hide a larger one of the same Vpc', () => {
   const bench = setUp({});
   bench.put('subnets', { metadata: { name: 'large' }, spec: { vpc: 'blue', cidrBlock: '10.1.0.0/16' } });
   bench.settle();
-  assert.deepEqual(bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')), ['blue||src-ip|10.1.0.0/16|10.1.0.1']);
+  assert.deepEqual(
+    bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')),
+    ['blue||src-ip|10.1.0.0/16|10.1.0.1'],
+  );
 });
 
 test('the source route of a Subnet does not hide routes that the Vpc asks for', () => {
@@ -128,7 +168,10 @@ test('the source route of a Subnet does not hide routes that the Vpc asks for', 
   assert.ok(bench.rowIds('Logical_Router_Static_Route').includes('blue||src-ip|10.0.0.0/24|10.0.0.1'));
   bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.0.0.9', policy: 'policyDst' }] });
   bench.settle();
-  assert.deepEqual(bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')), ['blue||dst-ip|0.0.0.0/0|10.0.0.9']);
+  assert.deepEqual(
+    bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')),
+    ['blue||dst-ip|0.0.0.0/0|10.0.0.9'],
+  );
 });
 
 test('the load balancers of the Vpc are attached unless enableLb is false', () => {
@@ -150,7 +193,10 @@ test('a Subnet of another provider is for addresses only', () => {
 test('what a Subnet asks and is not carried out is said', () => {
   const bench = setUp({ natOutgoing: true, enableMulticastSnoop: true, vips: ['10.0.0.9'] });
   const said = bench.events.filter(({ object, reason }) => object === 'subnets/red' && reason === 'UnsupportedField');
-  assert.deepEqual(said.map(({ message }) => message.split(' ')[2]), ['spec.natOutgoing', 'spec.vips', 'spec.enableMulticastSnoop']);
+  assert.deepEqual(
+    said.map(({ message }) => message.split(' ')[2]),
+    ['spec.natOutgoing', 'spec.vips', 'spec.enableMulticastSnoop'],
+  );
 });
 
 test('a fresh controller has nothing to do', () => {

@@ -29,7 +29,9 @@ export const subnetUnsupported: Rule = {
   run: (world, name) => {
     const spec = world.ask(subnetSpec, name);
     const uid = world.subnets.get(name)?.metadata.uid;
-    return spec === undefined || uid === undefined ? [] : unsupportedFields(spec).map((field) => unsupportedNotice('subnets', name, uid, field));
+    return spec === undefined || uid === undefined
+      ? []
+      : unsupportedFields(spec).map((field) => unsupportedNotice('subnets', name, uid, field));
   },
 };
 

@@ -26,7 +26,15 @@ export const subnetUsageStatus: Rule = {
     const usage = world.usage.get(name);
     const view = world.ask(subnetView, name);
     if (view === undefined || usage === undefined) return [];
-    return [{ kind: 'patch', resource: 'subnets', key: name, uid: view.uid, status: { ...familyStatus('v4', usage.v4), ...familyStatus('v6', usage.v6) } }];
+    return [
+      {
+        kind: 'patch',
+        resource: 'subnets',
+        key: name,
+        uid: view.uid,
+        status: { ...familyStatus('v4', usage.v4), ...familyStatus('v6', usage.v6) },
+      },
+    ];
   },
 };
 
@@ -56,7 +64,11 @@ export const subnetStatus: Rule = {
         dhcpV4OptionsUUID: dhcpRow(world, view, 'IPv4'),
         dhcpV6OptionsUUID: dhcpRow(world, view, 'IPv6'),
       },
-      conditions: [accepted(world, view), { type: 'Validated', status: 'True', reason: 'ValidateLogicalSwitchSuccess', message: '' }, ready(world, view)],
+      conditions: [
+        accepted(world, view),
+        { type: 'Validated', status: 'True', reason: 'ValidateLogicalSwitchSuccess', message: '' },
+        ready(world, view),
+      ],
       withoutConditions: ['Error'],
     };
     return [carried];
@@ -84,15 +96,29 @@ function accepted(world: World, view: SubnetView): ConditionOutput {
 
 function ready(world: World, view: SubnetView): ConditionOutput {
   const yes = (reason: string): ConditionOutput => ({ type: 'Ready', status: 'True', reason, message: '' });
-  const no = (reason: string, message: string, event?: 'Warning'): ConditionOutput => ({ type: 'Ready', status: 'False', reason, message, ...(event !== undefined && { event }) });
+  const no = (reason: string, message: string, event?: 'Warning'): ConditionOutput => ({
+    type: 'Ready',
+    status: 'False',
+    reason,
+    message,
+    ...(event !== undefined && { event }),
+  });
   if (!view.isOvn) return yes('SetNonOvnSubnetSuccess');
   if (!isRunning(world, view.name)) return no('SwitchPending', `Logical switch ${view.name} is not there as this Subnet's`);
-  if (view.routed && view.protocol !== 'Mac' && statedSubnet(world, view.name) !== undefined && !isOurs(world, routerPortId(view), claimantOfSubnet(view))) {
+  if (
+    view.routed &&
+    view.protocol !== 'Mac' &&
+    statedSubnet(world, view.name) !== undefined &&
+    !isOurs(world, routerPortId(view), claimantOfSubnet(view))
+  ) {
     return no('RouterPortPending', `The router of Vpc ${view.vpc} has no port to Subnet ${view.name} yet`);
   }
   const gateway = world.ask(centralizedGateway, view.name);
   if (gateway !== undefined && gateway.nodes.length === 0) {
-    const named = gateway.candidates.length === 0 ? 'spec.gatewayNode and spec.gatewayNodeSelectors name no node that exists' : `none of ${gateway.candidates.join(', ')} is ready and joined`;
+    const named =
+      gateway.candidates.length === 0
+        ? 'spec.gatewayNode and spec.gatewayNodeSelectors name no node that exists'
+        : `none of ${gateway.candidates.join(', ')} is ready and joined`;
     return no('NoActiveGatewayFound', `Subnet ${view.name} has a centralized gateway, but ${named}; kubectl get nodes`, 'Warning');
   }
   if (gateway !== undefined) return yes('ReconcileCentralizedGatewaySuccess');

@@ -47,7 +47,13 @@ export const subnetSwitch: Rule = {
       owner,
       rule: RULE,
       parent: { id: routerId(view.vpc), column: 'ports' },
-      columns: { name: routerPort, mac: keptMac(world, id, 'mac'), networks: networksOf(view), options: view.routeTable === '' ? {} : { route_table: view.routeTable }, ...advertisement(world, view) },
+      columns: {
+        name: routerPort,
+        mac: keptMac(world, id, 'mac'),
+        networks: networksOf(view),
+        options: view.routeTable === '' ? {} : { route_table: view.routeTable },
+        ...advertisement(world, view),
+      },
       externalIds: { lr: view.vpc },
     });
     return outputs;
@@ -74,4 +80,3 @@ function advertisement(world: World, view: SubnetView): Record<string, ColumnVal
   const text = (spec.ipv6RAConfigs ?? '').trim();
   return { ipv6_prefix: [cidr.slice(cidr.indexOf('/') + 1)], ipv6_ra_configs: parseOptions(text === '' ? ROUTER_ADVERTISEMENT : text) };
 }
-

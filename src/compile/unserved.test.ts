@@ -4,7 +4,12 @@ import { PodScene } from '../testing/pod-scene.ts';
 
 test('an object that is not carried out says so, once', () => {
   const scene = new PodScene();
-  scene.bench.world.unserved.set('networkpolicies/shop/deny', { resource: 'networkpolicies', key: 'shop/deny', uid: 'u1', feature: 'network policies' });
+  scene.bench.world.unserved.set('networkpolicies/shop/deny', {
+    resource: 'networkpolicies',
+    key: 'shop/deny',
+    uid: 'u1',
+    feature: 'network policies',
+  });
   scene.bench.settle();
   scene.bench.settle();
   const said = scene.bench.events.filter(({ object }) => object === 'networkpolicies/shop/deny');
@@ -18,5 +23,8 @@ test('a pod that asks for attached networks is told that it gets its own interfa
   scene.pod('web', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'shop/extra' } });
   scene.bench.settle();
   assert.notEqual(scene.addressOf('shop/web'), undefined);
-  assert.match(scene.bench.events.find(({ object }) => object === 'pods/shop/web')?.message ?? '', /asks for attached networks.*gets its own interface only/);
+  assert.match(
+    scene.bench.events.find(({ object }) => object === 'pods/shop/web')?.message ?? '',
+    /asks for attached networks.*gets its own interface only/,
+  );
 });

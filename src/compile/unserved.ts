@@ -29,7 +29,8 @@ export const podUnserved: Rule = {
     const pod = world.pods.get(key);
     const annotation = pod === undefined ? undefined : attachmentKey(pod);
     if (pod === undefined || annotation === undefined) return [];
-    const consequence = annotation === annotationKey.defaultNetworkAttachment ? 'the pod gets no interface' : 'the pod gets its own interface only';
+    const consequence =
+      annotation === annotationKey.defaultNetworkAttachment ? 'the pod gets no interface' : 'the pod gets its own interface only';
     const message = `Pod ${key}: annotation ${annotation} asks for attached networks, which this version of Kiln does not carry out; ${consequence}`;
     return [{ kind: 'notice', resource: 'pods', key, uid: pod.metadata.uid, type: 'Warning', reason: REASON, message }];
   },

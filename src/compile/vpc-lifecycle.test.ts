@@ -25,7 +25,10 @@ test('a Vpc stays while a Subnet is in it, and goes with everything when it is g
   bench.delete('vpcs', 'blue');
   bench.settle();
   assert.deepEqual([bench.condition('vpcs', 'blue', 'DeletionBlocked')?.status, ownedBy(bench, 'vpc//blue')], ['True', rows]);
-  assert.match(bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /Vpc blue cannot be deleted: one object still uses it: Subnet red/);
+  assert.match(
+    bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '',
+    /Vpc blue cannot be deleted: one object still uses it: Subnet red/,
+  );
   assert.equal(bench.events.filter(({ reason }) => reason === 'InUse').length, 1);
   bench.delete('subnets', 'red');
   bench.settle();

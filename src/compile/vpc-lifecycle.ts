@@ -23,9 +23,19 @@ export const vpcLifecycle: Rule = {
     const blockers = blockersOf(world, 'vpcs', name);
     if (blockers.count > 0) {
       const message = blockedSentence('vpcs', name, blockers);
-      return [{ ...patch, finalizer: true, conditions: [{ type: 'DeletionBlocked', status: 'True', reason: 'InUse', message, event: 'Warning' }] }];
+      return [
+        {
+          ...patch,
+          finalizer: true,
+          conditions: [{ type: 'DeletionBlocked', status: 'True', reason: 'InUse', message, event: 'Warning' }],
+        },
+      ];
     }
-    const released: PatchOutput = { ...patch, finalizer: world.rows.ownedBy(ownerText(claimantOfVpc(view))).size > 0, withoutConditions: ['DeletionBlocked'] };
+    const released: PatchOutput = {
+      ...patch,
+      finalizer: world.rows.ownedBy(ownerText(claimantOfVpc(view))).size > 0,
+      withoutConditions: ['DeletionBlocked'],
+    };
     return [released];
   },
 };
@@ -39,7 +49,14 @@ export const vpcSpecDefaults: Rule = {
     if (view === undefined || spec === undefined || view.terminating || view.external) return [];
     const defaults = vpcDefaults(spec);
     const outputs: Output[] = unsupportedFields(spec).map((field) => unsupportedNotice('vpcs', name, view.uid, field));
-    if (Object.keys(defaults).length > 0) outputs.push({ kind: 'patch', resource: 'vpcs', key: name, uid: view.uid, spec: defaults as unknown as Readonly<Record<string, Json>> });
+    if (Object.keys(defaults).length > 0)
+      outputs.push({
+        kind: 'patch',
+        resource: 'vpcs',
+        key: name,
+        uid: view.uid,
+        spec: defaults as unknown as Readonly<Record<string, Json>>,
+      });
     return outputs;
   },
 };

@@ -33,7 +33,12 @@ export const vpcPeering: Rule = {
           owner: claimantOfVpc(view),
           rule: RULE,
           parent: { id: routerId(view.router), column: 'ports' },
-          columns: { name: port, mac: keptMac(world, id, 'mac'), networks: splitList(localConnectIP).flatMap(networkText), peer: peerPort(remoteVpc, name) },
+          columns: {
+            name: port,
+            mac: keptMac(world, id, 'mac'),
+            networks: splitList(localConnectIP).flatMap(networkText),
+            peer: peerPort(remoteVpc, name),
+          },
           externalIds: { lr: view.router },
         },
       ];

@@ -36,7 +36,13 @@ export const vpcPolicyRoutes: Rule = {
 };
 
 /** A policy of a router. Also used for those of Subnets. */
-export function policyRow(router: string, policy: Policy, owner: Claimant, rule: string, externalIds?: Readonly<Record<string, string>>): RowOutput {
+export function policyRow(
+  router: string,
+  policy: Policy,
+  owner: Claimant,
+  rule: string,
+  externalIds?: Readonly<Record<string, string>>,
+): RowOutput {
   const { priority, match, action, nexthops } = policy;
   return {
     kind: 'row',

@@ -18,7 +18,8 @@ export const vpcRouter: Rule = {
     const stated = statedVpc(world, name);
     if (stated === undefined) return [];
     const { view, spec } = stated;
-    const learnsFromRequests = spec.enableExternal === true || (spec.vpcPeerings ?? []).length > 0 || world.ask(hasInterconnectedSubnet, name);
+    const learnsFromRequests =
+      spec.enableExternal === true || (spec.vpcPeerings ?? []).length > 0 || world.ask(hasInterconnectedSubnet, name);
     const options = {
       mac_binding_age_threshold: '300',
       dynamic_neigh_routers: 'true',

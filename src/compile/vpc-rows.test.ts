@@ -29,10 +29,19 @@ test('options of the router that somebody else set stay', () => {
   bench.settle();
   const [uuid] = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue') ?? [];
   assert.ok(uuid !== undefined);
-  bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'keys', table: 'Logical_Router', uuid, column: 'options', set: { 'requested-tnl-key': '7' }, remove: [] }]));
+  bench.world.rows.apply(
+    bench.northbound,
+    bench.northbound.apply([
+      { kind: 'keys', table: 'Logical_Router', uuid, column: 'options', set: { 'requested-tnl-key': '7' }, remove: [] },
+    ]),
+  );
   bench.edit('vpcs', 'blue', { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.1/30' }] });
   bench.settle();
-  assert.deepEqual(bench.row('Logical_Router', 'blue')?.['options'], { mac_binding_age_threshold: '300', dynamic_neigh_routers: 'true', 'requested-tnl-key': '7' });
+  assert.deepEqual(bench.row('Logical_Router', 'blue')?.['options'], {
+    mac_binding_age_threshold: '300',
+    dynamic_neigh_routers: 'true',
+    'requested-tnl-key': '7',
+  });
 });
 
 test('a Vpc that mirrors a foreign router leaves it alone', () => {
@@ -58,8 +67,16 @@ test('six load balancers, with and without session affinity', () => {
   bench.put('vpcs', { metadata: { name: 'blue' } });
   bench.settle();
   const columns = ['protocol', 'selection_fields', 'options'];
-  assert.deepEqual(pick(bench.row('Load_Balancer', 'vpc-blue-udp-load'), ...columns), ['udp', [], { ct_flush: 'true', prefer_local_backend: 'false' }]);
-  assert.deepEqual(pick(bench.row('Load_Balancer', 'vpc-blue-tcp-sess-load'), ...columns), ['tcp', ['ip_src', 'ipv6_src'], { affinity_timeout: '10800', prefer_local_backend: 'false' }]);
+  assert.deepEqual(pick(bench.row('Load_Balancer', 'vpc-blue-udp-load'), ...columns), [
+    'udp',
+    [],
+    { ct_flush: 'true', prefer_local_backend: 'false' },
+  ]);
+  assert.deepEqual(pick(bench.row('Load_Balancer', 'vpc-blue-tcp-sess-load'), ...columns), [
+    'tcp',
+    ['ip_src', 'ipv6_src'],
+    { affinity_timeout: '10800', prefer_local_backend: 'false' },
+  ]);
   assert.equal(bench.rowIds('Load_Balancer').filter((name) => name.startsWith('vpc-blue-')).length, 6);
   assert.equal(bench.object('vpcs', 'blue')?.status?.['sctpSessionLoadBalancer'], 'vpc-blue-sctp-sess-load');
 });
@@ -67,7 +84,16 @@ test('six load balancers, with and without session affinity', () => {
 test('several next hops of one prefix stay side by side', () => {
   const bench = setUp();
   const route = { cidr: '0.0.0.0/0', policy: 'policyDst' };
-  bench.put('vpcs', { metadata: { name: 'blue' }, spec: { staticRoutes: [{ ...route, nextHopIP: '10.0.0.2' }, { ...route, nextHopIP: '10.0.0.3' }, { cidr: '10.7.0.9', policy: 'policySrc', nextHopIP: '10.0.0.4', routeTable: 't1' }] } });
+  bench.put('vpcs', {
+    metadata: { name: 'blue' },
+    spec: {
+      staticRoutes: [
+        { ...route, nextHopIP: '10.0.0.2' },
+        { ...route, nextHopIP: '10.0.0.3' },
+        { cidr: '10.7.0.9', policy: 'policySrc', nextHopIP: '10.0.0.4', routeTable: 't1' },
+      ],
+    },
+  });
   bench.settle();
   const ours = (): string[] => bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue'));
   assert.deepEqual(ours(), ['blue|t1|src-ip|10.7.0.9|10.0.0.4', 'blue||dst-ip|0.0.0.0/0|10.0.0.2', 'blue||dst-ip|0.0.0.0/0|10.0.0.3']);
@@ -82,9 +108,20 @@ test('several next hops of one prefix stay side by side', () => {
 
 test('a bad route is left out, named in a condition, and does not hold back the good one', () => {
   const bench = setUp();
-  bench.put('vpcs', { metadata: { name: 'blue' }, spec: { staticRoutes: [{ cidr: '10.0.0.0/8', policy: 'policyDst', nextHopIP: 'nonsense' }, { cidr: '10.0.0.0/8', policy: 'policyDst', nextHopIP: '10.0.0.3' }] } });
+  bench.put('vpcs', {
+    metadata: { name: 'blue' },
+    spec: {
+      staticRoutes: [
+        { cidr: '10.0.0.0/8', policy: 'policyDst', nextHopIP: 'nonsense' },
+        { cidr: '10.0.0.0/8', policy: 'policyDst', nextHopIP: '10.0.0.3' },
+      ],
+    },
+  });
   bench.settle();
-  assert.deepEqual(bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')), ['blue||dst-ip|10.0.0.0/8|10.0.0.3']);
+  assert.deepEqual(
+    bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')),
+    ['blue||dst-ip|10.0.0.0/8|10.0.0.3'],
+  );
   assert.match(bench.condition('vpcs', 'blue', 'Accepted')?.message ?? '', /Vpc blue: spec\.staticRoutes\[0\]\.nextHopIP "nonsense"/);
 });
 
@@ -92,12 +129,17 @@ test('an empty policy of a route is written back as policyDst', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: { staticRoutes: [{ cidr: '10.0.0.0/8', nextHopIP: '10.0.0.3' }] } });
   bench.settle();
-  assert.deepEqual(bench.object('vpcs', 'blue')?.spec['staticRoutes'], [{ cidr: '10.0.0.0/8', nextHopIP: '10.0.0.3', policy: 'policyDst' }]);
+  assert.deepEqual(bench.object('vpcs', 'blue')?.spec['staticRoutes'], [
+    { cidr: '10.0.0.0/8', nextHopIP: '10.0.0.3', policy: 'policyDst' },
+  ]);
 });
 
 test('the default Vpc has a default route in every route table that its routes use', () => {
   const bench = setUp();
-  bench.put('vpcs', { metadata: { name: 'ovn-cluster' }, spec: { staticRoutes: [{ cidr: '10.7.0.0/16', policy: 'policyDst', nextHopIP: '10.16.0.9', routeTable: 'blue' }] } });
+  bench.put('vpcs', {
+    metadata: { name: 'ovn-cluster' },
+    spec: { staticRoutes: [{ cidr: '10.7.0.0/16', policy: 'policyDst', nextHopIP: '10.16.0.9', routeTable: 'blue' }] },
+  });
   bench.settle();
   assert.deepEqual(bench.rowIds('Logical_Router_Static_Route'), [
     'ovn-cluster|blue|dst-ip|0.0.0.0/0|100.64.0.1',
@@ -111,13 +153,23 @@ test('one policy route of a user leaves those of the system alone', () => {
   bench.settle();
   const before = [...bench.northbound.table('Logical_Router_Policy').keys()];
   const [router] = [...bench.northbound.table('Logical_Router').keys()];
-  bench.foreignRow('Logical_Router_Policy', '22222222-2222-4222-8222-222222222222', { priority: 12, match: 'ip4', action: 'drop' }, { table: 'Logical_Router', uuid: router ?? '', column: 'policies' });
-  bench.edit('vpcs', 'ovn-cluster', { policyRoutes: [{ priority: 10, match: 'ip4.src == 10.16.0.7', action: 'reroute', nextHopIP: '10.16.0.8,10.16.0.6' }] });
+  bench.foreignRow(
+    'Logical_Router_Policy',
+    '22222222-2222-4222-8222-222222222222',
+    { priority: 12, match: 'ip4', action: 'drop' },
+    { table: 'Logical_Router', uuid: router ?? '', column: 'policies' },
+  );
+  bench.edit('vpcs', 'ovn-cluster', {
+    policyRoutes: [{ priority: 10, match: 'ip4.src == 10.16.0.7', action: 'reroute', nextHopIP: '10.16.0.8,10.16.0.6' }],
+  });
   bench.settle();
   const after = bench.northbound.table('Logical_Router_Policy');
   assert.ok(before.every((uuid) => after.has(uuid)));
   assert.ok(after.has('22222222-2222-4222-8222-222222222222' as never));
-  assert.deepEqual(pick(bench.row('Logical_Router_Policy', 'ovn-cluster|10|ip4.src == 10.16.0.7'), 'action', 'nexthops'), ['reroute', ['10.16.0.6', '10.16.0.8']]);
+  assert.deepEqual(pick(bench.row('Logical_Router_Policy', 'ovn-cluster|10|ip4.src == 10.16.0.7'), 'action', 'nexthops'), [
+    'reroute',
+    ['10.16.0.6', '10.16.0.8'],
+  ]);
 });
 
 test('two Vpcs that name each other are linked by a port on each router', () => {
@@ -142,5 +194,8 @@ test('what is not carried out is said', () => {
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: { enableExternal: true, enableBfd: true } });
   bench.settle();
   const said = bench.events.filter(({ object, reason }) => object === 'vpcs/blue' && reason === 'UnsupportedField');
-  assert.deepEqual(said.map(({ message }) => message.split(' ')[2]), ['spec.enableExternal', 'spec.enableBfd']);
+  assert.deepEqual(
+    said.map(({ message }) => message.split(' ')[2]),
+    ['spec.enableExternal', 'spec.enableBfd'],
+  );
 });

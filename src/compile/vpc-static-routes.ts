@@ -73,7 +73,9 @@ function defaultRoutes(world: World, tables: ReadonlySet<string>): Route[] {
   return [...tables].flatMap((table) =>
     familiesOf(join).flatMap((family) => {
       const gateway = ofFamily(join, family)?.gateway;
-      return gateway === undefined ? [] : [{ table, policy: 'dst-ip' as const, prefix: family === 4 ? '0.0.0.0/0' : '::/0', nexthop: gateway }];
+      return gateway === undefined
+        ? []
+        : [{ table, policy: 'dst-ip' as const, prefix: family === 4 ? '0.0.0.0/0' : '::/0', nexthop: gateway }];
     }),
   );
 }

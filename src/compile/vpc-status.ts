@@ -19,7 +19,9 @@ export const vpcStatus: Rule = {
     const view = world.ask(vpcView, name);
     const spec = world.ask(vpcSpec, name);
     if (view === undefined || spec === undefined) return [];
-    const loadBalancers: Record<string, Json> = view.external ? {} : Object.fromEntries(loadBalancersOf(world, name).map((lb) => [lb.statusField, lb.name]));
+    const loadBalancers: Record<string, Json> = view.external
+      ? {}
+      : Object.fromEntries(loadBalancersOf(world, name).map((lb) => [lb.statusField, lb.name]));
     const patch: PatchOutput = {
       kind: 'patch',
       resource: 'vpcs',
@@ -60,7 +62,13 @@ function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {
   const accepted: ConditionOutput =
     problem === undefined
       ? { type: 'Accepted', status: 'True', reason: 'Accepted', message: '' }
-      : { type: 'Accepted', status: 'False', reason: refusal === undefined ? (finding?.code ?? 'Invalid') : 'NameTaken', message: problem, event: 'Warning' };
+      : {
+          type: 'Accepted',
+          status: 'False',
+          reason: refusal === undefined ? (finding?.code ?? 'Invalid') : 'NameTaken',
+          message: problem,
+          event: 'Warning',
+        };
   const ready: ConditionOutput = view.standby
     ? { type: 'Ready', status: 'True', reason: 'RouterReady', message: `Logical router ${view.router} is in place` }
     : { type: 'Ready', status: 'False', reason: 'RouterPending', message: `Logical router ${view.router} is not there as this Vpc's` };

@@ -9,7 +9,7 @@ import type { RowId, RowRef } from '../nb/row-id.ts';
 import { identityOf, insertUuid, isRowRef, tableOf } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
 import { childColumns, tableSpec } from '../nb/tables.ts';
-import type { InputRow, InputValue, Uuid } from '../ovsdb/index.ts';
+import type { InputValue, Uuid } from '../ovsdb/index.ts';
 import type { ObservedRow, ObservedRows } from '../world/observed-rows.ts';
 import type { Row } from '../ovsdb/index.ts';
 import { diffKeys, holds, resolveValue } from './column-diff.ts';
@@ -113,7 +113,7 @@ function updateRow(id: RowId, wanted: RowOutput, mine: Observed, spec: TableSpec
     row[column] = resolved.value;
     columns.push(column);
   }
-  if (Object.keys(row).length > 0) edits.unshift({ kind: 'update', table: spec.table, uuid: mine.uuid, row: row as InputRow });
+  if (Object.keys(row).length > 0) edits.unshift({ kind: 'update', table: spec.table, uuid: mine.uuid, row });
   if (edits.length === 0 && before.length === 0) return SETTLED;
   return { kind: 'change', change: 'update', edits: [...before, guard(mine), ...edits], detail: columns.join(', ') };
 }

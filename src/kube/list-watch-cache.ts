@@ -1,5 +1,4 @@
 import { backoffDelay } from './backoff.ts';
-import type { KubeClient } from './client.ts';
 import { subjectOf } from './client.ts';
 import { type Clock, type Random, sleep, systemClock } from './clock.ts';
 import type { Delta, DeltaListener } from './delta.ts';

@@ -34,7 +34,7 @@ export interface TableSpec {
 
 function text(row: Row, column: string): string {
   const value = row[column];
-  return value === null || value === undefined ? '' : String(value as string | number);
+  return value === null || value === undefined ? '' : String(value);
 }
 
 function mapText(row: Row, column: string, key: string): string {

@@ -3,7 +3,11 @@ import { test } from 'node:test';
 import { Deadlines } from './deadlines.ts';
 import { Computation, Reactor } from './reactor.ts';
 
-function setUp(): { readonly reactor: Reactor; readonly deadlines: Deadlines; readonly waits: (moment: number) => { readonly passed: Computation<boolean>; readonly runs: () => number } } {
+function setUp(): {
+  readonly reactor: Reactor;
+  readonly deadlines: Deadlines;
+  readonly waits: (moment: number) => { readonly passed: Computation<boolean>; readonly runs: () => number };
+} {
   const reactor = new Reactor();
   const deadlines = new Deadlines(reactor);
   const waits = (moment: number): { passed: Computation<boolean>; runs: () => number } => {

@@ -86,7 +86,10 @@ export class ObservedRows implements ReadRows {
   }
 
   /** What left is named before its rows are forgotten, what came after they are filed. */
-  #memberChanges(batch: readonly RowChange[], which: 'added' | 'removed'): { readonly id: RowId; readonly column: string; readonly member: RowId }[] {
+  #memberChanges(
+    batch: readonly RowChange[],
+    which: 'added' | 'removed',
+  ): { readonly id: RowId; readonly column: string; readonly member: RowId }[] {
     const found: { id: RowId; column: string; member: RowId }[] = [];
     for (const change of batch) {
       const id = change.kind === 'modify' ? this.#entries.get(change.uuid)?.id : undefined;
@@ -229,7 +232,9 @@ export class ObservedRows implements ReadRows {
     }
     const externalIds = row.external_ids;
     const ownership =
-      before !== undefined && changed !== undefined && !changed.has('external_ids') ? before.ownership : ownershipOf(externalIds instanceof Map ? externalIds : undefined);
+      before !== undefined && changed !== undefined && !changed.has('external_ids')
+        ? before.ownership
+        : ownershipOf(externalIds instanceof Map ? externalIds : undefined);
     const parent = link === undefined ? undefined : { uuid: link.uuid, column: link.column };
     const entry: Entry = { id, table, uuid, ownership, parent, row };
     if (before !== undefined && before.id !== id) this.#forget(uuid, touched);
@@ -274,7 +279,9 @@ export class ObservedRows implements ReadRows {
     if (this.best(entry.id)?.ownership.kind !== 'ours') this.#owned.delete(entry.id);
     const { owner } = entry.ownership;
     const ids = this.#byOwner.get(owner);
-    const still = this.rowsOf(entry.id).some((row) => row.uuid !== entry.uuid && row.ownership.kind === 'ours' && row.ownership.owner === owner);
+    const still = this.rowsOf(entry.id).some(
+      (row) => row.uuid !== entry.uuid && row.ownership.kind === 'ours' && row.ownership.owner === owner,
+    );
     if (!still) ids?.delete(entry.id);
     if (ids?.size === 0) this.#byOwner.delete(owner);
     this.#touch('@' + owner);

@@ -127,7 +127,10 @@ test('settle yields when told to and goes on later', () => {
   for (const reader of readers) reader.get();
   for (let i = 0; i < 10; i++) things.set(`k${i}`, { colour: 'red', size: i });
   const before = reactor.runs;
-  assert.equal(reactor.settle(() => reactor.runs - before >= 3), false);
+  assert.equal(
+    reactor.settle(() => reactor.runs - before >= 3),
+    false,
+  );
   assert.equal(reactor.runs - before, 3);
   assert.equal(reactor.settle(), true);
   assert.equal(reactor.runs - before, 10);

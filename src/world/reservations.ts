@@ -21,7 +21,14 @@ export interface AddressWish {
 }
 
 export type Reservation =
-  | { readonly kind: 'granted'; readonly claimant: string; readonly subnet: string; readonly v4: string; readonly v6: string; readonly mac: string }
+  | {
+      readonly kind: 'granted';
+      readonly claimant: string;
+      readonly subnet: string;
+      readonly v4: string;
+      readonly v6: string;
+      readonly mac: string;
+    }
   | { readonly kind: 'refused'; readonly claimant: string; readonly code: string; readonly message: string };
 
 /** A Subnet's addresses in one snapshot, in Kube-OVN's text format; counts are exact. */

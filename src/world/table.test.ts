@@ -12,7 +12,10 @@ test('pairs enter and leave with either side', () => {
   const present = new Set<string>();
   left.set('a', { wanted: true });
   right.set('1', 1);
-  pairsOf(keysOf(left, (one) => one.wanted), keysOf(right)).watch({ enter: (key) => present.add(splitPair(key).join('-')), leave: (key) => present.delete(splitPair(key).join('-')) });
+  pairsOf(
+    keysOf(left, (one) => one.wanted),
+    keysOf(right),
+  ).watch({ enter: (key) => present.add(splitPair(key).join('-')), leave: (key) => present.delete(splitPair(key).join('-')) });
   left.set('b', { wanted: false });
   right.set('2', 2);
   assert.deepEqual([...present].toSorted(), ['a-1', 'a-2']);

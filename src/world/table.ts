@@ -91,7 +91,8 @@ export class Table<T> implements ReadTable<T> {
     const before = this.#rows.get(key);
     if (before === object) return;
     this.#rows.set(key, object);
-    for (const [name, { of, buckets }] of this.#indexes) this.#refile(name, buckets, key, before === undefined ? [] : of(before), of(object));
+    for (const [name, { of, buckets }] of this.#indexes)
+      this.#refile(name, buckets, key, before === undefined ? [] : of(before), of(object));
     if (before === undefined) {
       this.#keys.add(key);
       this.#touch('*');

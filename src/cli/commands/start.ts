@@ -4,7 +4,7 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { Controller } from '../../controller/controller.ts';
+import type { Controller } from '../../controller/controller.ts';
 import { KubeClient } from '../../kube/client.ts';
 import { connectionFromCluster, connectionFromKubeconfig } from '../../kube/connection.ts';
 import { isKubeError } from '../../kube/errors.ts';

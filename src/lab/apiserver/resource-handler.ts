@@ -1,5 +1,6 @@
 /** The verbs of the API on one resource, from a parsed request to a reply. */
 import type { IncomingMessage } from 'node:http';
+import type { AdmissionRequest } from './admission.ts';
 import { bindPodTo, evict } from './builtin/pod-subresources.ts';
 import type { Json, JsonObject } from './json.ts';
 import { clone, isObject, object } from './json.ts';
@@ -34,8 +35,8 @@ export interface ResourceRequest {
   readonly message: IncomingMessage;
 }
 
-/** Asked before a write takes place, with what it would store. */
-export type Admission = (request: { readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'; readonly definition: ResourceDefinition; readonly object: KubeObject | undefined; readonly old: KubeObject | undefined; readonly dryRun: boolean; readonly subresource: string }) => Promise<readonly string[]>;
+/** Asked before a write takes place, with what it would store; returns warnings, throws an ApiError to refuse. */
+export type Admission = (request: AdmissionRequest) => Promise<readonly string[]>;
 
 export class ResourceHandler {
   readonly #operations: Operations;

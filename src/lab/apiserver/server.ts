@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { ValidatingWebhooks } from './admission.ts';
 import { builtinResources } from './builtin/kinds.ts';
 import { CustomResources } from './custom-resources.ts';
 import type { Environment } from './environment.ts';
@@ -74,11 +75,12 @@ export class LabApiServer {
     this.#options = options;
     this.#credentials = createCredentials(environment.now());
     this.#api = new LabApi(environment, options.watchWindow);
+    const webhooks = new ValidatingWebhooks(this.#api.store, environment);
     this.#http = new ApiHttpServer({
       credentials: this.#credentials,
       operations: this.#api.operations,
       registry: this.#api.registry,
-      resources: new ResourceHandler(this.#api.operations, new ListSnapshots(), () => Promise.resolve([])),
+      resources: new ResourceHandler(this.#api.operations, new ListSnapshots(), (request) => webhooks.admit(request)),
       openApi: new OpenApi(this.#api.registry),
       bookmarkIntervalMs: options.bookmarkIntervalMs ?? 10_000,
       ...(options.intercept === undefined ? {} : { intercept: options.intercept }),

@@ -119,5 +119,5 @@ function arrayIndex(part: string, length: number, operation: string): number {
 }
 
 function fails(message: string): ApiError {
-  return new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', { causes: [{ message }] });
+  return Object.assign(new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {}), { cause: message });
 }

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { HttpsClient } from '../../../test/conformance/https-client.ts';
+import { LabApiServer } from './server.ts';
+import { ApiError } from './status.ts';
+
+const MAPS = '/api/v1/namespaces/default/configmaps';
+
+async function withServer(options: ConstructorParameters<typeof LabApiServer>[0], run: (client: HttpsClient, server: LabApiServer) => Promise<void>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'kiln-server-'));
+  const server = new LabApiServer({ ...options, dataDir: directory });
+  await server.start();
+  const client = await HttpsClient.fromKubeconfig(join(directory, 'kubeconfig'));
+  try {
+    await run(client, server);
+  } finally {
+    client.close();
+    await server.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function map(name: string): object {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } };
+}
+
+test('a watch from a forgotten version gets 410 as an event, and ends', async () => {
+  await withServer({ watchWindow: 10 }, async (client) => {
+    const list = await client.get(MAPS);
+    const old = (list.body['metadata'] as { resourceVersion: string }).resourceVersion;
+    for (let index = 0; index < 30; index++) await client.send('POST', MAPS, map(`m${index}`));
+    const watch = await client.watch(`${MAPS}?watch=true&resourceVersion=${old}`);
+    await watch.ended;
+    assert.equal(watch.status, 200);
+    assert.deepEqual(watch.events.map((event) => [event.type, event.object['code'], event.object['reason']]), [['ERROR', 410, 'Expired']]);
+  });
+});
+
+test('the initial events of a watch can be told from the later ones', async () => {
+  await withServer({}, async (client) => {
+    await client.send('POST', MAPS, map('m'));
+    const watch = await client.watch(`${MAPS}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1`);
+    await watch.ended;
+    assert.equal(watch.events[0]?.type, 'ADDED');
+    assert.equal(watch.events[1]?.type, 'BOOKMARK');
+    assert.deepEqual((watch.events[1]?.object['metadata'] as { annotations: unknown }).annotations, { 'k8s.io/initial-events-end': 'true' });
+  });
+});
+
+test('server-side apply is refused with a sentence', async () => {
+  await withServer({}, async (client) => {
+    const reply = await client.send('PATCH', `${MAPS}/m?fieldManager=x`, map('m'), { 'Content-Type': 'application/apply-patch+yaml' });
+    assert.equal(reply.status, 415);
+    assert.match(String(reply.body['message']), /has no server-side apply: use kubectl apply without --server-side/);
+  });
+});
+
+test('faults come in front of every request, with Retry-After', async () => {
+  let busy = true;
+  const intercept = (): Promise<void> => (busy ? Promise.reject(new ApiError(429, 'TooManyRequests', 'later', undefined, 3)) : Promise.resolve());
+  await withServer({ intercept }, async (client) => {
+    const reply = await client.get(MAPS);
+    assert.deepEqual([reply.status, reply.headers['retry-after']], [429, '3']);
+    busy = false;
+    assert.equal((await client.get(MAPS)).status, 200);
+  });
+});
+
+test('a client with a certificate of another authority is not let in', async () => {
+  await withServer({}, async (_client, first) => {
+    await withServer({}, async (_second, second) => {
+      const directory = await mkdtemp(join(tmpdir(), 'kiln-foreign-'));
+      await second.writeKubeconfig(join(directory, 'kubeconfig'));
+      const foreign = await HttpsClient.fromKubeconfig(join(directory, 'kubeconfig'));
+      await assert.rejects(foreign.get(`${first.url}${MAPS}`), /certificate|self-signed/);
+      foreign.close();
+      await rm(directory, { recursive: true, force: true });
+    });
+  });
+});
+
+test('stopping ends watches and frees the port', async () => {
+  const server = new LabApiServer();
+  await server.start();
+  const { port } = new URL(server.url);
+  await server.stop();
+  const again = new LabApiServer({ port: Number(port) });
+  await again.start();
+  assert.equal(again.url, server.url);
+  await again.stop();
+});

@@ -29,13 +29,17 @@ export class ValidatingWebhooks {
     this.#environment = environment;
   }
 
+  get isConfigured(): boolean {
+    return this.#store.count('validatingwebhookconfigurations') > 0;
+  }
+
   /**
    * @returns the warnings of the webhooks that allowed it.
    * @throws ApiError with the code of the webhook that denied it, 500 for one that cannot be asked and must be.
    */
   async admit(asked: AdmissionRequest): Promise<readonly string[]> {
     const configurations = this.#store.list('validatingwebhookconfigurations');
-    if (configurations.length === 0 || asked.definition.group === 'admissionregistration.k8s.io') return [];
+    if (asked.definition.group === 'admissionregistration.k8s.io') return [];
     const webhooks = configurations.flatMap((configuration) => list(configuration['webhooks'])).filter(isObject).filter((webhook) => this.#concerns(webhook, asked));
     const answers = await Promise.all(webhooks.map((webhook) => this.#ask(webhook, asked)));
     return answers.flat();
@@ -71,7 +75,7 @@ export class ValidatingWebhooks {
       if (webhook['failurePolicy'] === 'Ignore') return [];
       throw new ApiError(500, 'InternalError', `Internal error occurred: failed calling webhook ${JSON.stringify(name)}: ${error instanceof Error ? error.message : String(error)}`);
     }
-    if (response['allowed'] === true) return list(response['warnings']).map(text);
+    if (response['allowed']) return list(response['warnings']).map(text);
     const status = object(response['status']);
     const why = text(status['message']) || text(status['reason']);
     const message = why === '' ? `admission webhook ${JSON.stringify(name)} denied the request without explanation` : `admission webhook ${JSON.stringify(name)} denied the request: ${why}`;

@@ -35,8 +35,13 @@ export interface ResourceRequest {
   readonly message: IncomingMessage;
 }
 
-/** Asked before a write takes place, with what it would store; returns warnings, throws an ApiError to refuse. */
-export type Admission = (request: AdmissionRequest) => Promise<readonly string[]>;
+/** Asked before a write takes place, with what it would store. */
+export interface Admission {
+  /** Whether anybody wants to be asked at all. */
+  readonly isConfigured: boolean;
+  /** @returns warnings. @throws ApiError to refuse. */
+  admit(request: AdmissionRequest): Promise<readonly string[]>;
+}
 
 export class ResourceHandler {
   readonly #operations: Operations;
@@ -148,7 +153,7 @@ export class ResourceHandler {
   }
 
   async #create(request: ResourceRequest): Promise<Reply> {
-    const { definition, target, query, message } = request;
+    const { target, query, message } = request;
     const presentation = negotiate(message.headers.accept, query);
     const body = await readObject(message);
     return this.#createObject(request, presentation, body, target.namespace);
@@ -158,8 +163,10 @@ export class ResourceHandler {
     const { definition, query } = request;
     const warnings: string[] = [];
     const options = writeOptions(query, warnings);
-    const draft = this.#operations.create(definition, namespace, clone(body), { ...options, dryRun: true, warn: () => undefined });
-    warnings.push(...await this.#admission({ operation: 'CREATE', definition, object: draft, old: undefined, dryRun: options.dryRun === true, subresource: '' }));
+    if (this.#admission.isConfigured) {
+      const draft = this.#operations.create(definition, namespace, clone(body), { ...options, dryRun: true, warn: () => undefined });
+      warnings.push(...await this.#admission.admit({ operation: 'CREATE', definition, object: draft, old: undefined, dryRun: options.dryRun === true, subresource: '' }));
+    }
     const created = this.#operations.create(definition, namespace, body, options);
     return { status: 201, body: this.#encode(definition, created, presentation), warnings };
   }
@@ -187,9 +194,11 @@ export class ResourceHandler {
     const { namespace, name, subresource } = target;
     const warnings: string[] = [];
     const all: UpdateOptions = { ...options, ...writeOptions(query, warnings) };
-    const old = this.#operations.get(definition, namespace, name);
-    const draft = this.#operations.update(definition, namespace, name, change, { ...all, dryRun: true, warn: () => undefined });
-    warnings.push(...await this.#admission({ operation: 'UPDATE', definition, object: draft, old, dryRun: all.dryRun === true, subresource }));
+    if (this.#admission.isConfigured) {
+      const old = this.#operations.get(definition, namespace, name);
+      const draft = this.#operations.update(definition, namespace, name, change, { ...all, dryRun: true, warn: () => undefined });
+      warnings.push(...await this.#admission.admit({ operation: 'UPDATE', definition, object: draft, old, dryRun: all.dryRun === true, subresource }));
+    }
     const updated = this.#operations.update(definition, namespace, name, change, all);
     return { status: 200, body: this.#encode(definition, updated, presentation), warnings };
   }
@@ -199,7 +208,7 @@ export class ResourceHandler {
     const presentation = negotiate(message.headers.accept, query);
     const options = deleteOptions(await readBody(message), mediaType(message), query);
     const old = this.#operations.get(definition, target.namespace, target.name);
-    const warnings = await this.#admission({ operation: 'DELETE', definition, object: undefined, old, dryRun: options.dryRun === true, subresource: '' });
+    const warnings = await this.#admission.admit({ operation: 'DELETE', definition, object: undefined, old, dryRun: options.dryRun === true, subresource: '' });
     const { object: item, removed } = this.#operations.delete(definition, target.namespace, target.name, options);
     if (!removed || definition.returnsDeleted) return { status: 200, body: this.#encode(definition, item, presentation), warnings };
     const details = { name: item.metadata.name, ...(definition.group === '' ? {} : { group: definition.group }), kind: definition.plural, uid: item.metadata.uid };
@@ -211,7 +220,7 @@ export class ResourceHandler {
     const options = deleteOptions(await readBody(message), mediaType(message), query);
     const items = this.#select(definition, target.namespace, selectorOf(definition, query));
     for (const item of items) {
-      await this.#admission({ operation: 'DELETE', definition, object: undefined, old: item, dryRun: options.dryRun === true, subresource: '' });
+      await this.#admission.admit({ operation: 'DELETE', definition, object: undefined, old: item, dryRun: options.dryRun === true, subresource: '' });
       try {
         this.#operations.delete(definition, item.metadata.namespace ?? '', item.metadata.name, options);
       } catch (error) {

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse, stringify } from 'yaml';
+import { at } from '../../../test/conformance/context.ts';
 import { HttpsClient } from '../../../test/conformance/https-client.ts';
 import { LabApiServer } from './server.ts';
 import { ApiError } from './status.ts';
+
+interface Kubeconfig {
+  readonly users: unknown;
+}
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 
@@ -46,7 +52,7 @@ test('the initial events of a watch can be told from the later ones', async () =
     await watch.ended;
     assert.equal(watch.events[0]?.type, 'ADDED');
     assert.equal(watch.events[1]?.type, 'BOOKMARK');
-    assert.deepEqual((watch.events[1]?.object['metadata'] as { annotations: unknown }).annotations, { 'k8s.io/initial-events-end': 'true' });
+    assert.deepEqual(at(watch.events[1]?.object, 'metadata', 'annotations'), { 'k8s.io/initial-events-end': 'true' });
   });
 });
 
@@ -73,10 +79,15 @@ test('a client with a certificate of another authority is not let in', async () 
   await withServer({}, async (_client, first) => {
     await withServer({}, async (_second, second) => {
       const directory = await mkdtemp(join(tmpdir(), 'kiln-foreign-'));
-      await second.writeKubeconfig(join(directory, 'kubeconfig'));
-      const foreign = await HttpsClient.fromKubeconfig(join(directory, 'kubeconfig'));
-      await assert.rejects(foreign.get(`${first.url}${MAPS}`), /certificate|self-signed/);
-      foreign.close();
+      const [ours, theirs] = [join(directory, 'ours'), join(directory, 'theirs')];
+      await first.writeKubeconfig(ours);
+      await second.writeKubeconfig(theirs);
+      const [trusted, foreign] = [parse(await readFile(ours, 'utf8')), parse(await readFile(theirs, 'utf8'))] as [Kubeconfig, Kubeconfig];
+      await writeFile(theirs, stringify({ ...trusted, users: foreign.users }));
+      const client = await HttpsClient.fromKubeconfig(theirs);
+      const reply = await client.get(MAPS);
+      assert.deepEqual([reply.status, reply.body['reason']], [401, 'Unauthorized']);
+      client.close();
       await rm(directory, { recursive: true, force: true });
     });
   });

@@ -80,7 +80,7 @@ export class LabApiServer {
       credentials: this.#credentials,
       operations: this.#api.operations,
       registry: this.#api.registry,
-      resources: new ResourceHandler(this.#api.operations, new ListSnapshots(), (request) => webhooks.admit(request)),
+      resources: new ResourceHandler(this.#api.operations, new ListSnapshots(), webhooks),
       openApi: new OpenApi(this.#api.registry),
       bookmarkIntervalMs: options.bookmarkIntervalMs ?? 10_000,
       ...(options.intercept === undefined ? {} : { intercept: options.intercept }),

@@ -118,7 +118,7 @@ export function collectionCases(holder: Holder): void {
       ['IP', 'string', 1], ['Node', 'string', 1], ['Nominated Node', 'string', 1], ['Readiness Gates', 'string', 1],
     ]);
     const row = (reply.body['rows'] as Fields[])[0];
-    assert.deepEqual((row?.['cells'] as unknown[]).slice(0, 3), ['p', '0/1', 'Pending']);
+    assert.deepEqual((at(row, 'cells') as unknown[]).slice(0, 3), ['p', '0/1', 'Pending']);
     assert.equal(at(row, 'object', 'kind'), 'PartialObjectMetadata');
     assert.equal(at(row, 'object', 'metadata', 'name'), 'p');
     const one = await http.get(`${path}/p`, { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' });

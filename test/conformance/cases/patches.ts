@@ -71,7 +71,7 @@ export function patchCases(holder: Holder): void {
     const containers = at(patched.body, 'spec', 'template', 'spec', 'containers') as Fields[];
     assert.deepEqual(new Set(containers.map((container) => `${String(container['name'])} ${String(container['image'])}`)), new Set(['one one:2', 'two two:1', 'three three:1']));
     const env = containers.find((container) => container['name'] === 'one')?.['env'] as Fields[];
-    assert.deepEqual(env.map((variable) => variable['name']).sort(), ['A', 'C']);
+    assert.deepEqual(env.map((variable) => String(variable['name'])).toSorted(), ['A', 'C']);
     assert.equal(at(patched.body, 'metadata', 'generation'), 2);
     const ordered = await http.patch(`${path}/d`, 'strategic-merge-patch', {
       spec: { template: { spec: { '$setElementOrder/containers': [{ name: 'three' }, { name: 'one' }], containers: [{ name: 'two', $patch: 'delete' }] } } },
@@ -90,7 +90,7 @@ export function patchCases(holder: Holder): void {
     assert.deepEqual(at(less.body, 'metadata', 'finalizers'), ['example.com/b']);
     await http.patch(`${path}/p/status`, 'strategic-merge-patch', { status: { conditions: [{ type: 'One', status: 'True' }] } });
     const both = await http.patch(`${path}/p/status`, 'strategic-merge-patch', { status: { conditions: [{ type: 'Two', status: 'False' }] } });
-    assert.deepEqual((at(both.body, 'status', 'conditions') as Fields[]).map((condition) => condition['type']).sort(), ['One', 'Two']);
+    assert.deepEqual((at(both.body, 'status', 'conditions') as Fields[]).map((condition) => String(condition['type'])).toSorted(), ['One', 'Two']);
     await http.patch(`${path}/p`, 'merge-patch', { metadata: { finalizers: null } });
   });
 

@@ -1,41 +1,32 @@
-/** Stable codes; match on these, never on text. */
-export type KubeErrorCode =
-  | 'KUBE_BAD_REQUEST'
-  | 'KUBE_UNAUTHORIZED'
-  | 'KUBE_FORBIDDEN'
-  /** The object does not exist. */
-  | 'KUBE_NOT_FOUND'
-  /** The server does not know the resource (no such CRD, group or version). */
-  | 'KUBE_NOT_SERVED'
-  | 'KUBE_CONFLICT'
-  | 'KUBE_ALREADY_EXISTS'
-  /** Another object stands under the name now: its uid is not the one asked for. */
-  | 'KUBE_PRECONDITION'
-  /** 410: the resourceVersion or the continue token is too old. */
-  | 'KUBE_GONE'
-  | 'KUBE_INVALID'
-  | 'KUBE_TOO_LARGE'
-  | 'KUBE_NAMESPACE_TERMINATING'
-  /** An eviction that a PodDisruptionBudget does not allow now. */
-  | 'KUBE_DISRUPTION_BUDGET'
-  | 'KUBE_TOO_MANY_REQUESTS'
-  | 'KUBE_INTERNAL'
-  | 'KUBE_UNAVAILABLE'
-  | 'KUBE_TIMEOUT'
-  /** No connection could be made: the request was surely not carried out. */
-  | 'KUBE_UNREACHABLE'
-  /** The connection broke: whether the request was carried out is unknown. */
-  | 'KUBE_DISCONNECTED'
-  /** The answer is not what the protocol promises. */
-  | 'KUBE_PROTOCOL'
-  /** A kubeconfig or credential that cannot be used. */
-  | 'KUBE_CONFIG'
-  /** Not sent: the gate (leader fence) said no. */
-  | 'KUBE_FENCED'
-  /** Not sent: a newer intent for the same object and lane took its place. */
-  | 'KUBE_SUPERSEDED'
-  /** Not sent, or given up: the client was closed or the caller aborted. */
-  | 'KUBE_CLOSED';
+/** Stable codes with their meaning; match on these, never on text. */
+export const kubeErrorCodes = {
+  KUBE_BAD_REQUEST: 'the server could not read the request',
+  KUBE_UNAUTHORIZED: 'the server does not accept the credentials',
+  KUBE_FORBIDDEN: 'the credentials do not allow this',
+  KUBE_NOT_FOUND: 'the object does not exist',
+  KUBE_NOT_SERVED: 'the server does not know the resource (no such CRD, group or version)',
+  KUBE_CONFLICT: 'the object has changed since the version that was read',
+  KUBE_ALREADY_EXISTS: 'an object of that name exists',
+  KUBE_PRECONDITION: 'another object stands under the name now: its uid is not the one asked for',
+  KUBE_GONE: '410: the resourceVersion or the continue token is too old',
+  KUBE_INVALID: 'the object breaks a rule of its kind',
+  KUBE_TOO_LARGE: 'the request is larger than the server takes',
+  KUBE_NAMESPACE_TERMINATING: 'the namespace is being deleted and takes no new objects',
+  KUBE_DISRUPTION_BUDGET: 'an eviction that a PodDisruptionBudget does not allow now',
+  KUBE_TOO_MANY_REQUESTS: '429: the server is overloaded',
+  KUBE_INTERNAL: 'the server failed; whether the request was carried out is unknown',
+  KUBE_UNAVAILABLE: 'the server cannot serve now',
+  KUBE_TIMEOUT: 'no answer in time; whether the request was carried out is unknown',
+  KUBE_UNREACHABLE: 'no connection could be made: the request was surely not carried out',
+  KUBE_DISCONNECTED: 'the connection broke: whether the request was carried out is unknown',
+  KUBE_PROTOCOL: 'the answer is not what the protocol promises',
+  KUBE_CONFIG: 'a kubeconfig or credential that cannot be used',
+  KUBE_FENCED: 'not sent: this process may not write',
+  KUBE_SUPERSEDED: 'not sent: a newer write of the same object took its place',
+  KUBE_CLOSED: 'not sent, or given up: the client was closed',
+} as const;
+
+export type KubeErrorCode = keyof typeof kubeErrorCodes;
 
 /** What a request was about, for messages and metrics. */
 export interface KubeSubject {

@@ -19,9 +19,12 @@ import { makeController, northboundSession } from '../connect.ts';
 import { LiveSummary } from '../output/live-summary.ts';
 import type { Progress } from '../output/progress.ts';
 import { progressTo, seconds } from '../output/progress.ts';
+import type { NetworkFlags } from '../network-flags.ts';
+import { networkSettings } from '../network-flags.ts';
+import type { Settings } from '../../world/settings.ts';
 import { check } from './check.ts';
 
-export interface StartFlags extends Partial<OvnFlags> {
+export interface StartFlags extends Partial<OvnFlags>, NetworkFlags {
   readonly check?: boolean;
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -57,7 +60,12 @@ export async function start(flags: StartFlags): Promise<number> {
     );
     return 2;
   }
-  return real ? runOnCluster(flags) : runLaboratory(flags);
+  const network = networkSettings(flags);
+  if (!network.ok) {
+    process.stderr.write(`kiln start: ${network.problem}\n`);
+    return 2;
+  }
+  return real ? runOnCluster(flags, network.settings) : runLaboratory(flags, network.settings);
 }
 
 /** Ends with the first of SIGINT and SIGTERM; a second one ends the process at once. */
@@ -72,7 +80,7 @@ function interrupted(): Promise<NodeJS.Signals> {
   });
 }
 
-async function runOnCluster(flags: StartFlags): Promise<number> {
+async function runOnCluster(flags: StartFlags, settings: Settings): Promise<number> {
   const log = jsonLog(flags.logLevel);
   const stopped = interrupted();
   let controller: Controller;
@@ -90,6 +98,7 @@ async function runOnCluster(flags: StartFlags): Promise<number> {
     leaseClient = new KubeClient(new KubeTransport(connection, { connections: 1, userAgent: 'kiln-controller' }));
     controller = makeController(client, northboundSession({ ...flags, ovnNb: flags.ovnNb ?? '' }, log), log, {
       leaseClient,
+      settings,
       namespace: flags.namespace,
       readOnly: flags.readOnly === true,
       lease: {
@@ -117,7 +126,7 @@ async function runOnCluster(flags: StartFlags): Promise<number> {
   return signal === 'SIGINT' ? 130 : 0;
 }
 
-async function runLaboratory(flags: StartFlags): Promise<number> {
+async function runLaboratory(flags: StartFlags, settings: Settings): Promise<number> {
   const progress = progressTo(process.stderr);
   const began = performance.now();
   const directory = resolve(flags.directory);
@@ -139,7 +148,10 @@ async function runLaboratory(flags: StartFlags): Promise<number> {
     controllerClient = new KubeClient(
       new KubeTransport(await connectionFromKubeconfig({ path: lab.kubeconfig }), { connections: 64, userAgent: 'kiln-controller' }),
     );
-    controller = makeController(controllerClient, northboundSession({ ovnNb: lab.ovn.nbEndpoint }, log), log, { collectionLimit: false });
+    controller = makeController(controllerClient, northboundSession({ ovnNb: lab.ovn.nbEndpoint }, log), log, {
+      settings,
+      collectionLimit: false,
+    });
     controller.start();
     await progress.step('Kiln: default Vpc, Subnets and nodes', controller.untilQuiet());
     if (flags.check === true) return check({ lab, controller, progress });

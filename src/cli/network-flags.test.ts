@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Command } from 'commander';
+import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import type { NetworkFlags } from './network-flags.ts';
+import { addNetworkFlags, networkSettings } from './network-flags.ts';
+
+function parse(...args: readonly string[]): NetworkFlags {
+  const command = addNetworkFlags(new Command('test').exitOverride().configureOutput({ writeErr: () => undefined }));
+  return command.parse(args, { from: 'user' }).opts<NetworkFlags>();
+}
+
+test('without flags the settings are the defaults', () => {
+  assert.deepEqual(networkSettings(parse()), { ok: true, settings: DEFAULT_SETTINGS });
+});
+
+test('networks are made canonical and may have both families', () => {
+  const parsed = networkSettings(
+    parse(
+      '--default-cidr',
+      '10.20.3.0/16,FD00:10:16::/64',
+      '--enable-lb',
+      'false',
+      '--default-exclude-ips',
+      '10.20.0.2..10.20.0.9,10.20.0.11',
+    ),
+  );
+  assert.ok(parsed.ok);
+  assert.equal(parsed.settings.defaultCidr, '10.20.0.0/16,fd00:10:16::/64');
+  assert.equal(parsed.settings.enableLb, false);
+  assert.deepEqual(parsed.settings.defaultExcludeIps, ['10.20.0.2..10.20.0.9', '10.20.0.11']);
+});
+
+test('nonsense is refused with the value and the rule', () => {
+  assert.throws(() => parse('--default-cidr', '10.16.0.0'), /10\.16\.0\.0.*it is a network such as/);
+  assert.throws(() => parse('--enable-lb', 'maybe'), /neither true nor false/);
+  assert.throws(() => parse('--network-type', 'gre'), /geneve, vxlan, stt/);
+});
+
+test('networks that overlap are refused with both flags', () => {
+  const parsed = networkSettings(parse('--default-cidr', '100.64.0.0/10'));
+  assert.deepEqual(parsed, {
+    ok: false,
+    problem: '--default-cidr 100.64.0.0/10 overlaps --node-switch-cidr 100.64.0.0/16; the three networks must be apart',
+  });
+});

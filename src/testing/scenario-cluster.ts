@@ -184,9 +184,19 @@ export class ScenarioCluster implements AsyncDisposable {
     await this.kubectl(['delete', '--wait=false', '--ignore-not-found', '-f', '-'], yaml);
   }
 
-  /** `kubectl delete` of everything in a manifest; returns when all of it is gone. */
+  /** `kubectl delete` of everything in a manifest; returns when all of it is gone but for its namespaces, which end a little later. */
   async removeAll(yaml: string): Promise<void> {
-    await this.kubectl(['delete', '--ignore-not-found', '--timeout=45s', '-f', '-'], yaml);
+    const documents = yaml.split(/^---\n/m).filter((document) => document.trim() !== '');
+    const isNamespace = (document: string): boolean => /^kind: Namespace$/m.test(document);
+    const spaces = documents.filter(isNamespace);
+    const others = documents.filter((document) => !isNamespace(document));
+    // A controller of namespaces takes seconds to come to the pods; what those hold would wait for it.
+    for (const space of spaces) {
+      const [, name = ''] = /^ {2}name: (\S+)$/m.exec(space) ?? [];
+      await this.kubectl(['delete', 'pods', '--all', '--wait=false', '-n', name]);
+    }
+    if (spaces.length > 0) await this.deleteAll(spaces.join('---\n'));
+    if (others.length > 0) await this.kubectl(['delete', '--ignore-not-found', '--timeout=45s', '-f', '-'], others.join('---\n'));
   }
 
   /** `kubectl delete <kind> <name>…` without waiting for its end. */

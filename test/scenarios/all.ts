@@ -1,9 +1,14 @@
 /** Every scenario. Those that end processes come last. */
+import { addresses } from './addresses.ts';
+import { bindings } from './bindings.ts';
 import { defaultNetwork } from './default-network.ts';
+import { families } from './families.ts';
 import { gateways } from './gateways.ts';
 import type { Scenario } from './scenario.ts';
 import { subnets } from './subnets.ts';
 import { userGuide } from './user-guide.ts';
 import { vpcRoutes } from './vpc-routes.ts';
 
-export const SCENARIOS: readonly Scenario[] = [...defaultNetwork, ...userGuide, ...vpcRoutes, ...subnets, ...gateways];
+const THEMES: readonly (readonly Scenario[])[] = [defaultNetwork, userGuide, vpcRoutes, subnets, gateways, families, bindings, addresses];
+
+export const SCENARIOS: readonly Scenario[] = THEMES.flat();

@@ -1,6 +1,6 @@
 /**
  * Runs scenarios one after another on one cluster; each begins and ends with a cluster that is as its objects want it.
- * `SCENARIO=C01 node --test test/e2e/lab.test.ts` runs those with C01 in their name.
+ * `SCENARIO=C01 node --test test/e2e/lab.test.ts` runs those whose name matches.
  */
 import { after, before, describe, test } from 'node:test';
 import { missingClusterPrograms } from '../../src/lab/real-cluster/real-cluster.ts';
@@ -32,7 +32,7 @@ export function scenarioSuite(name: string, options: ScenarioClusterOptions, sce
     });
     for (const scenario of scenarios) {
       if (scenario.only !== undefined && scenario.only !== options.api) continue;
-      if (process.env['SCENARIO'] !== undefined && !scenario.name.includes(process.env['SCENARIO'])) continue;
+      if (process.env['SCENARIO'] !== undefined && !new RegExp(process.env['SCENARIO']).test(scenario.name)) continue;
       test(scenario.name, { timeout: SCENARIO_MS, skip: scenario.unless?.() ?? false }, async () => {
         await running().ensureController();
         await running().settled();

@@ -78,9 +78,12 @@ export class Daemon {
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;
+    if (signal !== 'SIGKILL' && signal !== 'SIGTERM' && signal !== 'SIGINT') {
+      child.kill(signal);
+      return;
+    }
     const ended = once(child, 'exit');
     child.kill(signal);
-    if (signal !== 'SIGKILL' && signal !== 'SIGTERM' && signal !== 'SIGINT') return;
     await ended;
   }
 

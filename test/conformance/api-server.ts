@@ -37,7 +37,11 @@ export function apiServerSuite(name: string, start: () => Promise<ServerUnderTes
       const kubectl = new Kubectl(server.kubeconfigPath, cache);
       const minor = Number.parseInt(String((await http.get('/version')).body['minor']), 10);
       holder.current = { kubectl, http, kubeconfigPath: server.kubeconfigPath, minor };
-      for (const crd of [definition('widgets', 'Widget', 'Cluster'), definition('kits', 'Kit', 'Namespaced'), definition('plains', 'Plain', 'Cluster', false)]) {
+      for (const crd of [
+        definition('widgets', 'Widget', 'Cluster'),
+        definition('kits', 'Kit', 'Namespaced'),
+        definition('plains', 'Plain', 'Cluster', false),
+      ]) {
         const reply = await http.send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd);
         if (reply.status !== 201) throw new Error(`CustomResourceDefinition: ${reply.text}`);
       }
@@ -45,7 +49,10 @@ export function apiServerSuite(name: string, start: () => Promise<ServerUnderTes
         const replies = await Promise.all([http.get(WIDGETS), http.get(`/apis/${GROUP}/v1/kits`), http.get(`/apis/${GROUP}/v1/plains`)]);
         return replies.every((reply) => reply.status === 200);
       });
-      await until('the default namespace is there', async () => at((await http.get('/api/v1/namespaces/default')).body, 'status', 'phase') === 'Active');
+      await until(
+        'the default namespace is there',
+        async () => at((await http.get('/api/v1/namespaces/default')).body, 'status', 'phase') === 'Active',
+      );
     });
 
     after(async () => {

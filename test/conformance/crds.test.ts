@@ -65,7 +65,12 @@ describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
   });
 
   test('a field that no schema has is pruned, a default is filled in', async () => {
-    const pool = { apiVersion: 'kubeovn.io/v1', kind: 'IPPool', metadata: { name: 'p' }, spec: { subnet: 's', ips: ['10.0.0.1'], nonsense: 1 } };
+    const pool = {
+      apiVersion: 'kubeovn.io/v1',
+      kind: 'IPPool',
+      metadata: { name: 'p' },
+      spec: { subnet: 's', ips: ['10.0.0.1'], nonsense: 1 },
+    };
     await cluster.kubectl(['apply', '--validate=false', '-f', '-'], JSON.stringify(pool));
     const stored = JSON.parse(await cluster.kubectl(['get', 'ippool', 'p', '-o', 'json'])) as { readonly spec: unknown };
     assert.deepEqual(stored.spec, { subnet: 's', ips: ['10.0.0.1'], enableAddressSet: false });

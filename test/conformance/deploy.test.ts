@@ -14,11 +14,18 @@ test('deploy/crds.yaml is what src/api says; mend with: npm run --silent crds > 
 });
 
 test('the ClusterRole lets the controller watch every resource it observes, and no more', () => {
-  const role = parseAllDocuments(read('deploy/rbac.yaml')).map((document) => document.toJS() as { kind: string; rules?: { apiGroups: string[]; resources: string[]; verbs: string[] }[] }).find(({ kind }) => kind === 'ClusterRole');
+  const role = parseAllDocuments(read('deploy/rbac.yaml'))
+    .map((document) => document.toJS() as { kind: string; rules?: { apiGroups: string[]; resources: string[]; verbs: string[] }[] })
+    .find(({ kind }) => kind === 'ClusterRole');
   const watched = new Set<string>();
   for (const { apiGroups, resources, verbs } of role?.rules ?? []) {
     assert.ok(!verbs.includes('*') && !resources.includes('*') && !apiGroups.includes('*'), 'no wildcards');
     if (verbs.includes('watch')) for (const group of apiGroups) for (const resource of resources) watched.add(`${resource}.${group}`);
   }
-  assert.deepEqual([...watched].toSorted(), Object.values(RESOURCES).map(({ plural, group }) => `${plural}.${group}`).toSorted());
+  assert.deepEqual(
+    [...watched].toSorted(),
+    Object.values(RESOURCES)
+      .map(({ plural, group }) => `${plural}.${group}`)
+      .toSorted(),
+  );
 });

@@ -20,8 +20,17 @@ export interface WatchedEvent {
 }
 
 interface KubeconfigParts {
-  readonly clusters: readonly { readonly cluster: { readonly server: string; readonly 'certificate-authority-data'?: string; readonly 'certificate-authority'?: string; readonly 'insecure-skip-tls-verify'?: boolean } }[];
-  readonly users: readonly { readonly user: { readonly token?: string; readonly 'client-certificate-data'?: string; readonly 'client-key-data'?: string } }[];
+  readonly clusters: readonly {
+    readonly cluster: {
+      readonly server: string;
+      readonly 'certificate-authority-data'?: string;
+      readonly 'certificate-authority'?: string;
+      readonly 'insecure-skip-tls-verify'?: boolean;
+    };
+  }[];
+  readonly users: readonly {
+    readonly user: { readonly token?: string; readonly 'client-certificate-data'?: string; readonly 'client-key-data'?: string };
+  }[];
 }
 
 export class HttpsClient {
@@ -42,8 +51,11 @@ export class HttpsClient {
     if (cluster === undefined || user === undefined) throw new Error(`${path} names no cluster or no user`);
     const decode = (data: string | undefined): Buffer | undefined => (data === undefined ? undefined : Buffer.from(data, 'base64'));
     const authorityFile = cluster['certificate-authority'];
-    const authority = decode(cluster['certificate-authority-data']) ?? (authorityFile === undefined ? undefined : await readFile(authorityFile));
-    const [certificate, key] = anonymous ? [undefined, undefined] : [decode(user['client-certificate-data']), decode(user['client-key-data'])];
+    const authority =
+      decode(cluster['certificate-authority-data']) ?? (authorityFile === undefined ? undefined : await readFile(authorityFile));
+    const [certificate, key] = anonymous
+      ? [undefined, undefined]
+      : [decode(user['client-certificate-data']), decode(user['client-key-data'])];
     const agent = new Agent({
       keepAlive: true,
       rejectUnauthorized: cluster['insecure-skip-tls-verify'] !== true,
@@ -68,7 +80,12 @@ export class HttpsClient {
     } catch {
       parsed = undefined;
     }
-    return { status: reply.statusCode ?? 0, headers: reply.headers, text, body: typeof parsed === 'object' && parsed !== null ? (parsed as Fields) : {} };
+    return {
+      status: reply.statusCode ?? 0,
+      headers: reply.headers,
+      text,
+      body: typeof parsed === 'object' && parsed !== null ? (parsed as Fields) : {},
+    };
   }
 
   async get(path: string, headers?: Readonly<Record<string, string>>): Promise<RawReply> {
@@ -80,7 +97,10 @@ export class HttpsClient {
   }
 
   /** A watch: its events as they come. */
-  async watch(path: string, headers: Readonly<Record<string, string>> = {}): Promise<{ readonly status: number; readonly events: WatchedEvent[]; readonly ended: Promise<void>; readonly stop: () => void }> {
+  async watch(
+    path: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<{ readonly status: number; readonly events: WatchedEvent[]; readonly ended: Promise<void>; readonly stop: () => void }> {
     const reply = await this.#open('GET', path, undefined, headers);
     const events: WatchedEvent[] = [];
     let rest = '';
@@ -99,16 +119,20 @@ export class HttpsClient {
   async #open(method: string, path: string, body: unknown, headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {
     const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
     return new Promise((resolve, reject) => {
-      const outgoing = request(new URL(path, this.server), {
-        method,
-        agent: this.#agent,
-        headers: {
-          Accept: 'application/json',
-          ...(this.#token === undefined ? {} : { Authorization: `Bearer ${this.#token}` }),
-          ...(text === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(text)) }),
-          ...headers,
+      const outgoing = request(
+        new URL(path, this.server),
+        {
+          method,
+          agent: this.#agent,
+          headers: {
+            Accept: 'application/json',
+            ...(this.#token === undefined ? {} : { Authorization: `Bearer ${this.#token}` }),
+            ...(text === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(text)) }),
+            ...headers,
+          },
         },
-      }, resolve);
+        resolve,
+      );
       outgoing.once('error', reject);
       outgoing.end(text);
     });

@@ -20,9 +20,14 @@ export class Kubectl {
   /** Runs to the end whatever its exit code; `input` is its standard input. */
   async run(args: readonly string[], input?: string, environment: NodeJS.ProcessEnv = {}): Promise<KubectlResult> {
     return new Promise((resolve) => {
-      const child = execFile('kubectl', args, { env: { ...this.#environment, ...environment }, timeout: 60_000, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, stdout, stderr });
-      });
+      const child = execFile(
+        'kubectl',
+        args,
+        { env: { ...this.#environment, ...environment }, timeout: 60_000, maxBuffer: 64 * 1024 * 1024 },
+        (error, stdout, stderr) => {
+          resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, stdout, stderr });
+        },
+      );
       child.stdin?.on('error', () => undefined);
       child.stdin?.end(input ?? '');
     });

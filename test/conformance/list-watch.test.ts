@@ -8,7 +8,7 @@ import { LabApiServer } from '../../src/lab/apiserver/server.ts';
 import { missingClusterPrograms, RealCluster } from '../../src/lab/real-cluster/real-cluster.ts';
 import { crashTests, listWatchSuite } from './list-watch.ts';
 
-listWatchSuite('the lab\'s API server', async () => {
+listWatchSuite("the lab's API server", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'kiln-lab-edge-'));
   const server = new LabApiServer({ dataDir });
   await server.start();
@@ -22,14 +22,18 @@ listWatchSuite('the lab\'s API server', async () => {
 });
 
 describe('with programs of Kubernetes', { skip: missingClusterPrograms() ?? false }, () => {
-  listWatchSuite('kube-apiserver', async () => {
-    const cluster = new RealCluster({ controllerManager: false });
-    await cluster.start();
-    return {
-      kubeconfig: cluster.kubeconfig,
-      stop: () => cluster.stop(),
-      crash: () => cluster.kill('kube-apiserver'),
-      recover: () => cluster.restart('kube-apiserver'),
-    };
-  }, crashTests);
+  listWatchSuite(
+    'kube-apiserver',
+    async () => {
+      const cluster = new RealCluster({ controllerManager: false });
+      await cluster.start();
+      return {
+        kubeconfig: cluster.kubeconfig,
+        stop: () => cluster.stop(),
+        crash: () => cluster.kill('kube-apiserver'),
+        recover: () => cluster.restart('kube-apiserver'),
+      };
+    },
+    crashTests,
+  );
 });

@@ -41,7 +41,11 @@ interface Thing extends KubeObject {
 const THINGS: Resource = { group: 'conformance.test', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
 const LATER: Resource = { ...THINGS, plural: 'laters', kind: 'Later', namespaced: false };
 const CRDS: Resource = {
-  group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions', kind: 'CustomResourceDefinition', namespaced: false,
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
 };
 const NAMESPACES: Resource = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false };
 const CONFIG_MAPS: Resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
@@ -53,10 +57,15 @@ const definition = (resource: Resource): KubeObject & { spec: object } => ({
     group: resource.group,
     scope: resource.namespaced ? 'Namespaced' : 'Cluster',
     names: { plural: resource.plural, kind: resource.kind },
-    versions: [{
-      name: resource.version, served: true, storage: true, subresources: { status: {} },
-      schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-    }],
+    versions: [
+      {
+        name: resource.version,
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
   },
 });
 
@@ -64,7 +73,9 @@ const thing = (name: string, spec: Readonly<Record<string, unknown>> = {}): Thin
 const named = (name: string): { namespace: string; name: string } => ({ namespace: NS, name });
 
 export function listWatchSuite<S extends ConformanceServer>(
-  name: string, startServer: () => Promise<S>, more: (suite: Suite<S>) => void = () => {},
+  name: string,
+  startServer: () => Promise<S>,
+  more: (suite: Suite<S>) => void = () => {},
 ): void {
   describe(`Kubernetes edge on ${name}`, () => {
     let server: S;
@@ -77,7 +88,11 @@ export function listWatchSuite<S extends ConformanceServer>(
       return cache;
     };
     const fails = async (code: KubeErrorCode, promise: Promise<unknown>): Promise<void> => {
-      await assert.rejects(promise, (error) => isKubeError(error, code) || assert.fail(`${code} was expected: ${String(error)} (${isKubeError(error) ? error.code : ''})`));
+      await assert.rejects(
+        promise,
+        (error) =>
+          isKubeError(error, code) || assert.fail(`${code} was expected: ${String(error)} (${isKubeError(error) ? error.code : ''})`),
+      );
     };
     const established = async (resource: Resource): Promise<void> => {
       const deadline = Date.now() + 20_000;
@@ -117,7 +132,10 @@ export function listWatchSuite<S extends ConformanceServer>(
       const deltas: string[] = [];
       const cache = cacheOf({ pageSize: 10 });
       cache.onDelta((batch: readonly Delta<Thing>[]) => {
-        for (const delta of batch) deltas.push(`${delta.type}${delta.type === 'upsert' && delta.before !== undefined ? ' again' : ''} ${delta.object.metadata.name}`);
+        for (const delta of batch)
+          deltas.push(
+            `${delta.type}${delta.type === 'upsert' && delta.before !== undefined ? ' again' : ''} ${delta.object.metadata.name}`,
+          );
       });
       await cache.untilSynced();
       assert.equal(cache.size, 25);
@@ -167,7 +185,10 @@ export function listWatchSuite<S extends ConformanceServer>(
       await until('several watches', () => cache.counters.watches >= 3, 15_000);
       await client.create(THINGS, thing('between'));
       await until('the object', () => cache.get(`${NS}/between`) !== undefined);
-      assert.equal(Object.values(cache.counters.lists).reduce((sum, count) => sum + count), 1);
+      assert.equal(
+        Object.values(cache.counters.lists).reduce((sum, count) => sum + count),
+        1,
+      );
       assert.equal(cache.counters.failures, 0);
       await client.delete(THINGS, named('between'));
     });
@@ -222,7 +243,10 @@ export function listWatchSuite<S extends ConformanceServer>(
       await fails('KUBE_ALREADY_EXISTS', client.create(THINGS, thing('codes')));
       await client.mergePatch(THINGS, named('codes'), { spec: { x: 1 } });
       await fails('KUBE_CONFLICT', client.update(THINGS, made));
-      await fails('KUBE_CONFLICT', client.mergePatch(THINGS, named('codes'), { metadata: { resourceVersion: made.metadata.resourceVersion } , spec: { x: 2 } }));
+      await fails(
+        'KUBE_CONFLICT',
+        client.mergePatch(THINGS, named('codes'), { metadata: { resourceVersion: made.metadata.resourceVersion }, spec: { x: 2 } }),
+      );
       await client.delete(THINGS, named('codes'));
       await fails('KUBE_NOT_FOUND', client.delete(THINGS, named('codes')));
       await fails('KUBE_NOT_FOUND', client.mergePatch(THINGS, named('codes'), {}));
@@ -253,7 +277,13 @@ export function listWatchSuite<S extends ConformanceServer>(
       const writer = new KubeWriter({ client });
       const made = await client.create<Thing>(THINGS, thing('moved', { x: 0 }));
       await client.mergePatch(THINGS, named('moved'), { spec: { x: 1 } });
-      const intent = { resource: THINGS, ...named('moved'), lane: 'object', uid: made.metadata.uid, resourceVersion: made.metadata.resourceVersion };
+      const intent = {
+        resource: THINGS,
+        ...named('moved'),
+        lane: 'object',
+        uid: made.metadata.uid,
+        resourceVersion: made.metadata.resourceVersion,
+      };
       for (const operation of [
         { kind: 'merge-patch', patch: { spec: { x: 2 } } },
         { kind: 'json-patch', patch: [{ op: 'replace', path: '/spec/x', value: 2 }] },
@@ -269,23 +299,40 @@ export function listWatchSuite<S extends ConformanceServer>(
       await writer.close();
     });
 
-    test('many writers\' results reach the cache', async () => {
+    test("many writers' results reach the cache", async () => {
       const cache = cacheOf();
       await cache.untilSynced();
       const writer = new KubeWriter({ client });
-      const results = await Promise.all(Array.from({ length: 200 }, (_, i) =>
-        writer.submit({ resource: THINGS, ...named(`bulk-${i}`), lane: 'object', operation: { kind: 'create', object: thing(`bulk-${i}`) } })));
+      const results = await Promise.all(
+        Array.from({ length: 200 }, (_, i) =>
+          writer.submit({
+            resource: THINGS,
+            ...named(`bulk-${i}`),
+            lane: 'object',
+            operation: { kind: 'create', object: thing(`bulk-${i}`) },
+          }),
+        ),
+      );
       assert.ok(results.every((result) => result.ok));
       await until('all objects', () => cache.size === 200);
-      await Promise.all(Array.from({ length: 200 }, (_, i) =>
-        writer.submit({ resource: THINGS, ...named(`bulk-${i}`), lane: 'object', operation: { kind: 'delete' } })));
+      await Promise.all(
+        Array.from({ length: 200 }, (_, i) =>
+          writer.submit({ resource: THINGS, ...named(`bulk-${i}`), lane: 'object', operation: { kind: 'delete' } }),
+        ),
+      );
       await until('no object', () => cache.size === 0);
       await writer.close();
     });
 
     test('an optional resource that comes and goes', async () => {
       const cache = new ListWatchCache<Thing>({
-        client, resource: LATER, optional: true, notServedRetryMs: 100, notServedGraceMs: 1_000, backoffMs: [50, 200], watchSeconds: [1, 1],
+        client,
+        resource: LATER,
+        optional: true,
+        notServedRetryMs: 100,
+        notServedGraceMs: 1_000,
+        backoffMs: [50, 200],
+        watchSeconds: [1, 1],
       }).start();
       open.push(cache);
       await cache.untilSynced();
@@ -311,7 +358,8 @@ export function listWatchSuite<S extends ConformanceServer>(
       const map = await client.create<KubeObject>(CONFIG_MAPS, { metadata: { name: 'subject', namespace: NS } });
       const recorder = new EventRecorder({ client, component: 'conformance', bumpIntervalMs: 50 });
       const target = { resource: CONFIG_MAPS, ...named('subject'), uid: map.metadata.uid };
-      const record = (): void => recorder.record({ target, type: 'Warning', reason: 'Tested', message: 'the subject was tested', action: 'Test' });
+      const record = (): void =>
+        recorder.record({ target, type: 'Warning', reason: 'Tested', message: 'the subject was tested', action: 'Test' });
       record();
       await recorder.idle();
       record();
@@ -345,7 +393,10 @@ export function listWatchSuite<S extends ConformanceServer>(
       assert.equal(second.isLeader(), false);
       await first.stop();
       await until('the second to lead', () => second.isLeader());
-      assert.equal((await client.get<KubeObject & { spec: { leaseTransitions: number } }>(LEASES, named('leader'))).spec.leaseTransitions, 1);
+      assert.equal(
+        (await client.get<KubeObject & { spec: { leaseTransitions: number } }>(LEASES, named('leader'))).spec.leaseTransitions,
+        1,
+      );
       await second.stop();
       await until('the watch to see it free', () => watching.state.kind === 'free');
     });
@@ -379,7 +430,10 @@ export function crashTests({ server, client, cacheOf }: Suite<DurableServer>): v
       writer.submit({ resource: THINGS, ...named('comes'), lane: 'object', operation: { kind: 'create', object: thing('comes') } }),
     ]);
     await server().recover();
-    assert.deepEqual((await writes).map((result) => (result.ok ? 'ok' : result.error.code)), ['ok', 'ok']);
+    assert.deepEqual(
+      (await writes).map((result) => (result.ok ? 'ok' : result.error.code)),
+      ['ok', 'ok'],
+    );
     await until('both changes', () => deltas.length === 2, 30_000);
     assert.deepEqual(deltas.toSorted(), ['delete goes', 'upsert comes']);
     await until('a current cache', () => cache.state === 'synced', 30_000);

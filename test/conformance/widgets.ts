@@ -19,7 +19,11 @@ const spec: Fields = {
     tags: { type: 'array', maxItems: 3, items: { type: 'string' } },
     ports: {
       type: 'array',
-      items: { type: 'object', required: ['port'], properties: { port: { type: 'integer' }, protocol: { type: 'string', default: 'TCP' } } },
+      items: {
+        type: 'object',
+        required: ['port'],
+        properties: { port: { type: 'integer' }, protocol: { type: 'string', default: 'TCP' } },
+      },
     },
     port: { 'x-kubernetes-int-or-string': true },
     optional: { type: 'string', nullable: true },
@@ -38,7 +42,16 @@ const status: Fields = {
     selector: { type: 'string' },
     conditions: {
       type: 'array',
-      items: { type: 'object', properties: { type: { type: 'string' }, status: { type: 'string' }, reason: { type: 'string' }, message: { type: 'string' }, lastTransitionTime: { type: 'string', format: 'date-time' } } },
+      items: {
+        type: 'object',
+        properties: {
+          type: { type: 'string' },
+          status: { type: 'string' },
+          reason: { type: 'string' },
+          message: { type: 'string' },
+          lastTransitionTime: { type: 'string', format: 'date-time' },
+        },
+      },
     },
   },
 };
@@ -58,7 +71,18 @@ export function definition(plural: string, kind: string, scope: 'Cluster' | 'Nam
           served: true,
           storage: true,
           schema: { openAPIV3Schema: { type: 'object', description: `${kind} is a thing to test with.`, properties: { spec, status } } },
-          ...(withStatus ? { subresources: { status: {}, scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas', labelSelectorPath: '.status.selector' } } } : {}),
+          ...(withStatus
+            ? {
+                subresources: {
+                  status: {},
+                  scale: {
+                    specReplicasPath: '.spec.replicas',
+                    statusReplicasPath: '.status.replicas',
+                    labelSelectorPath: '.status.selector',
+                  },
+                },
+              }
+            : {}),
           additionalPrinterColumns: [
             { name: 'CIDR', type: 'string', jsonPath: '.spec.cidr' },
             { name: 'MTU', type: 'integer', jsonPath: '.spec.mtu' },

@@ -14,6 +14,7 @@ import type { ResourceDefinition } from './resource.ts';
 import { apiVersionOf } from './resource.ts';
 import { applyDefaults } from './schema/default.ts';
 import { prune } from './schema/prune.ts';
+import { validateRules } from './schema/rules.ts';
 import { validate } from './schema/validate.ts';
 import type { FieldError } from './status.ts';
 import { alreadyExists, ApiError, badRequest, conflict, invalid, invalidValue, modifiedMeanwhile, notFound } from './status.ts';
@@ -288,6 +289,7 @@ export class Operations {
   #check(definition: ResourceDefinition, object: KubeObject, old: KubeObject | undefined): void {
     const errors: FieldError[] = validateMeta(definition, object);
     if (definition.custom) errors.push(...validate(definition.schema, object));
+    if (definition.custom && errors.length === 0) errors.push(...validateRules(definition.schema, object, old));
     errors.push(...(definition.strategy.validate?.(object, old) ?? []));
     if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
   }

@@ -167,6 +167,26 @@ export function customResourceCases(holder: Holder): void {
     assert.equal((await http.send('POST', `${WIDGETS}?fieldValidation=Sometimes`, body)).status >= 400, true);
   });
 
+  test('rules that compare fields, and old with new', async (context) => {
+    if (!needs(holder, 29, context)) return;
+    const { http } = conformance(holder);
+    const crd = definition('rulers', 'Ruler', 'Cluster');
+    const spec = at(crd, 'spec', 'versions', 0, 'schema', 'openAPIV3Schema', 'properties', 'spec') as Fields;
+    spec['x-kubernetes-validations'] = [{ rule: '!has(self.mtu) || self.mtu > self.replicas', message: 'mtu must be above replicas' }];
+    (at(spec, 'properties', 'cidr') as Fields)['x-kubernetes-validations'] = [{ rule: 'self == oldSelf', message: 'cidr is immutable' }];
+    assert.equal((await http.send('POST', CRDS, crd)).status, 201);
+    const path = `/apis/${GROUP}/v1/rulers`;
+    await until('it is served', async () => (await http.get(path)).status === 200);
+    const ruler = (name: string, fields: Fields): Fields => ({ apiVersion: `${GROUP}/v1`, kind: 'Ruler', metadata: { name }, spec: { cidr: 'x', ...fields } });
+    const broken = await http.send('POST', path, ruler('r', { mtu: 100, replicas: 200 }));
+    assert.equal(broken.status, 422);
+    assert.equal(message(broken), 'Ruler.lab.example.com "r" is invalid: spec: Invalid value: "object": mtu must be above replicas');
+    assert.equal((await http.send('POST', path, ruler('r', { mtu: 100 }))).status, 201);
+    const changed = await http.patch(`${path}/r`, 'merge-patch', { spec: { cidr: 'y' } });
+    assert.equal(message(changed), 'Ruler.lab.example.com "r" is invalid: spec.cidr: Invalid value: "string": cidr is immutable');
+    await http.send('DELETE', `${CRDS}/rulers.${GROUP}`);
+  });
+
   test('scale', async () => {
     const { http } = conformance(holder);
     const name = fresh('scaled');

@@ -1,5 +1,7 @@
 /** A structural schema, one shape for custom and built-in kinds. Built-in ones are graphs: a type may contain itself. */
 import type { Json, JsonObject } from '../json.ts';
+import type { Rule } from './cel.ts';
+import { compileRule, needsOldValue } from './cel.ts';
 import { isObject, list } from '../json.ts';
 
 export type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
@@ -53,6 +55,9 @@ export interface ValidationRule {
   readonly message: string | undefined;
   readonly reason: string | undefined;
   readonly fieldPath: string | undefined;
+  /** Undefined where the rule is outside the part of CEL that is understood here: it is not enforced then. */
+  readonly check: Rule | undefined;
+  readonly isTransition: boolean;
 }
 
 const NUMBERS = ['minimum', 'maximum', 'multipleOf', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'] as const;
@@ -68,7 +73,7 @@ export function readSchema(source: JsonObject): Schema {
   if (typeof source['type'] === 'string') schema.type = source['type'] as SchemaType;
   if (typeof source['description'] === 'string') schema.description = source['description'];
   if (typeof source['format'] === 'string') schema.format = source['format'];
-  if (typeof source['pattern'] === 'string') schema.pattern = new RegExp(source['pattern'], 'u');
+  if (typeof source['pattern'] === 'string') schema.pattern = readPattern(source['pattern']);
   for (const key of NUMBERS) if (typeof source[key] === 'number') schema[key] = source[key];
   for (const key of FLAGS) if (source[key] === true) schema[key] = true;
   if (Array.isArray(source['enum'])) schema.enum = source['enum'];
@@ -93,7 +98,23 @@ export function readSchema(source: JsonObject): Schema {
   return schema;
 }
 
+/** Patterns are written for Go, which allows escapes that a Unicode expression here does not. */
+function readPattern(source: string): RegExp {
+  try {
+    return new RegExp(source, 'u');
+  } catch {
+    return new RegExp(source);
+  }
+}
+
 function readRule(source: JsonObject): ValidationRule {
   const field = (key: string): string | undefined => (typeof source[key] === 'string' ? source[key] : undefined);
-  return { rule: field('rule') ?? 'true', message: field('message'), reason: field('reason'), fieldPath: field('fieldPath') };
+  const rule = field('rule') ?? 'true';
+  let check: Rule | undefined;
+  try {
+    check = compileRule(rule);
+  } catch {
+    check = undefined;
+  }
+  return { rule, check, isTransition: needsOldValue(rule), message: field('message'), reason: field('reason'), fieldPath: field('fieldPath') };
 }

@@ -9,6 +9,7 @@ import { KubeClient } from '../../kube/client.ts';
 import { connectionFromCluster, connectionFromKubeconfig } from '../../kube/connection.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { KubeTransport } from '../../kube/transport.ts';
+import { claimDirectory } from '../../lab/directory-claim.ts';
 import { demoObjects, demoPods } from '../../lab/demo/demo.ts';
 import { Laboratory } from '../../lab/laboratory.ts';
 import { jsonLog } from '../../runtime/log.ts';
@@ -131,6 +132,13 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
   const began = performance.now();
   const directory = resolve(flags.directory);
   await mkdir(directory, { recursive: true });
+  let release: () => Promise<void>;
+  try {
+    release = await claimDirectory(directory);
+  } catch (error) {
+    process.stderr.write(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  }
   const logFile = join(directory, 'kiln.log');
   const logStream = createWriteStream(logFile, { flags: 'w' });
   const log = jsonLog(flags.logLevel, (line) => void logStream.write(`${line}\n`));
@@ -175,6 +183,7 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
     await controllerClient?.close();
     await lab.stop();
     await new Promise((done) => logStream.end(done));
+    await release();
   }
 }
 

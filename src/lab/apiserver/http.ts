@@ -34,6 +34,7 @@ const OPEN_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
 const AGGREGATED = /application\/json;(?=[^,]*g=apidiscovery\.k8s\.io)(?=[^,]*v=v2(?:[;,]|$))(?=[^,]*as=APIGroupDiscoveryList)/;
 const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 const BUILT_IN_VERSIONS = new Set(['/v1', 'apps/v1', 'policy/v1', 'networking.k8s.io/v1', 'rbac.authorization.k8s.io/v1', 'coordination.k8s.io/v1', 'events.k8s.io/v1']);
+const OPENAPI_V2_PROTOBUF = /^application\/com\.github\.proto-openapi\.spec\.v2[@.]v1\.0\+protobuf\s*$/;
 const DEFAULT_WATCH_MS = 30 * 60_000;
 
 export class ApiHttpServer {
@@ -153,6 +154,11 @@ export class ApiHttpServer {
         }
         return path === '/api' ? coreVersions(request.headers.host ?? '127.0.0.1') : groupList(registry);
       case '/openapi/v2':
+        if (OPENAPI_V2_PROTOBUF.test(request.headers.accept ?? '')) {
+          // An empty document: kubectl then validates by v3, and passes over kinds that are not there.
+          response.writeHead(200, { 'Content-Type': 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' }).end();
+          return null;
+        }
         negotiate(request.headers.accept, new URLSearchParams());
         return openApi.v2();
       case '/openapi/v3':

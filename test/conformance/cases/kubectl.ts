@@ -61,6 +61,7 @@ export function kubectlCases(holder: Holder): void {
     assert.equal(await kubectl.fails(['get', 'widget', name]), `Error from server (NotFound): widgets.lab.example.com "${name}" not found`);
     assert.equal(await kubectl.fails(['delete', 'ns', name]), `Error from server (NotFound): namespaces "${name}" not found`);
     assert.equal(await kubectl.fails(['get', 'nothing']), `error: the server doesn't have a resource type "nothing"`);
+    assert.match(await kubectl.fails(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'no.such.group/v1', kind: 'Gizmo', metadata: { name } })), /no matches for kind "Gizmo" in version "no\.such\.group\/v1"\s+ensure CRDs are installed first$/);
     assert.equal(await kubectl.fails(['create', '--validate=false', '-f', '-'], manifest(name, { protocol: 'IPv5' })), `The Widget "${name}" is invalid: spec.protocol: Unsupported value: "IPv5": supported values: "IPv4", "IPv6", "Dual"`);
     await kubectl.ok(['create', '-f', '-'], manifest(name, {}));
     assert.match(await kubectl.fails(['create', '-f', '-'], manifest(name, {})), new RegExp(`widgets\\.lab\\.example\\.com "${name}" already exists$`));

@@ -1,0 +1,119 @@
+/** More than one controller, Kiln's or Kube-OVN's: one writes, and it is known which. */
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LEASE_SECONDS } from '../../src/testing/controller-process.ts';
+import { addressOf, condition, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { rowsNamed } from './northbound.ts';
+import type { Scenario } from './scenario.ts';
+
+const network = (name: string, cidrBlock: string): string =>
+  vpcYaml(name) + subnetYaml(`${name}-net`, { vpc: name, cidrBlock, namespaces: [name] }) + namespaceYaml(name);
+
+const lease = (holder: string): string => `---
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {name: kube-ovn-controller, namespace: kube-system}
+spec:
+  holderIdentity: "${holder}"
+  leaseDurationSeconds: 30
+  acquireTime: "${new Date().toISOString().replace('Z', '000Z')}"
+  renewTime: "${new Date().toISOString().replace('Z', '000Z')}"
+`;
+
+export const leaders: readonly Scenario[] = [
+  {
+    name: 'kill -9 of the leader: the standby takes over within the time of the Lease, and goes on where the first one stopped',
+    run: async (cluster) => {
+      const first = await cluster.ensureController();
+      await first.untilLogged('writing');
+      const second = cluster.startController();
+      await sleep(2_000);
+      assert.equal(
+        (await second.log()).some(({ msg }) => msg === 'writing'),
+        false,
+        'the second one waits',
+      );
+      await cluster.apply(network('failover', '10.103.0.0/24') + podYaml('failover', 'a'));
+      await running(cluster, 'failover', 'a');
+      await first.kill9();
+      const begun = performance.now();
+      await cluster.apply(podYaml('failover', 'b'));
+      await running(cluster, 'failover', 'b');
+      assert.ok(performance.now() - begun < (LEASE_SECONDS.duration + 5) * 1_000, `it took ${Math.round(performance.now() - begun)} ms`);
+      await second.untilLogged('writing');
+      await cluster.removeAll(network('failover', ''));
+    },
+  },
+  {
+    name: 'C85 a leader stopped past its Lease and woken again changes nothing: its transactions fail at the fence',
+    run: async (cluster) => {
+      const deposed = await cluster.ensureController();
+      await deposed.untilLogged('writing');
+      await cluster.apply(network('fenced', '10.104.0.0/24') + podYaml('fenced', 'a'));
+      await running(cluster, 'fenced', 'a');
+      await deposed.pause();
+      const heir = cluster.startController();
+      await heir.untilLogged('writing');
+      await cluster.apply(podYaml('fenced', 'b'));
+      await running(cluster, 'fenced', 'b');
+      await cluster.settled();
+      const mark = (await deposed.log()).length;
+      const records = (await cluster.northboundLog()).length;
+      await deposed.resume();
+      await cluster.apply(podYaml('fenced', 'c'));
+      await running(cluster, 'fenced', 'c');
+      await deposed.untilLogged('no longer leading', { from: mark });
+      await sleep(1_000);
+      const woken = (await deposed.log()).slice(mark);
+      assert.equal(
+        woken.some(({ msg }) => msg === 'transaction'),
+        false,
+        'the one that was stopped has written nothing since',
+      );
+      const [term = 0, ...others] = (await cluster.northboundLog())
+        .slice(records)
+        .flatMap(({ comment }) => Number(/^kiln: term (\d+)/.exec(comment)?.[1] ?? 'NaN'))
+        .filter((each) => !Number.isNaN(each));
+      assert.ok(
+        others.every((each) => each === term),
+        'one term writes',
+      );
+      await cluster.settled();
+      await cluster.removeAll(network('fenced', ''));
+    },
+  },
+  {
+    name: "while Kube-OVN's controller holds its Lease nothing is written and the log says so; it goes on when the Lease is free",
+    run: async (cluster) => {
+      await cluster.ensureController();
+      const controller = cluster.controller;
+      await controller.untilLogged('writing');
+      const mark = (await controller.log()).length;
+      await cluster.apply(lease('kube-ovn-controller-7d9f'));
+      const line = await controller.untilLogged("Kube-OVN's controller is active; Kiln observes and does not write", { from: mark });
+      assert.equal(line['holder'], 'kube-ovn-controller-7d9f');
+      const before = (await cluster.northboundLog()).length;
+      const all = network('yielding', '10.105.0.0/24');
+      await cluster.apply(all + podYaml('yielding', 'pod'));
+      await sleep(2_000);
+      assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Router', 'yielding'), []);
+      assert.equal(
+        (await cluster.northboundLog()).slice(before).some(({ comment }) => comment.startsWith('kiln:')),
+        false,
+      );
+      const vpc = await cluster.get('vpc', 'yielding');
+      assert.deepEqual([vpc.metadata.finalizers, vpc.status], [undefined, undefined]);
+      assert.equal((await cluster.get('pod', 'pod', 'yielding')).metadata.annotations?.['ovn.kubernetes.io/allocated'], undefined);
+      // Started while the Lease is held, another one waits as well.
+      await controller.kill9();
+      const next = cluster.startController();
+      await next.untilLogged("Kube-OVN's controller is active; Kiln observes and does not write");
+      await sleep(1_000);
+      assert.equal((await cluster.get('vpc', 'yielding')).status, undefined);
+      await cluster.delete('lease', 'kube-ovn-controller', 'kube-system');
+      assert.equal(await addressOf(cluster, 'yielding', 'pod'), '10.105.0.2');
+      await condition(cluster, 'subnet', 'yielding-net', 'Ready', 'True');
+      await cluster.removeAll(all);
+    },
+  },
+];

@@ -3,7 +3,6 @@
  */
 import type { Desired } from '../compile/desired.ts';
 import { Ledger } from '../ipam/ledger.ts';
-import type { FreedEvent } from '../ipam/ledger.ts';
 import type { Allocation } from '../ipam/allocation.ts';
 import { parseSubnetFields } from '../ipam/subnet-spec.ts';
 import { formatAddress } from '../net/address.ts';
@@ -17,6 +16,7 @@ import type { AddressWish, Reservation } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
 import { Holders } from './holders.ts';
 import { UsagePublisher } from './usage-publisher.ts';
+import { WaitingList } from './waiting-list.ts';
 
 const PROTOCOL = { v4: 'IPv4', v6: 'IPv6', dual: 'Dual' } as const;
 
@@ -25,15 +25,15 @@ export class AllocationStep {
   readonly usage: UsagePublisher;
   readonly #world: World;
   readonly #desired: Desired;
-  /** Refused wishes by each Subnet they could come from. */
-  readonly #waiting = new Map<string, Set<string>>();
+  readonly #waiting = new WaitingList();
   readonly #holders: Holders;
-  readonly #freed = new Map<string, number>();
+  /** Subnets where something can be had that could not be before. */
+  readonly #freed = new Set<string>();
 
   constructor(world: World, desired: Desired) {
     this.#world = world;
     this.#desired = desired;
-    this.ledger = new Ledger({ onFreed: (event) => this.#noteFreed(event) });
+    this.ledger = new Ledger({ onFreed: ({ subnet }) => this.#noteFreed(subnet), onVacated: (subnet) => this.#noteFreed(subnet) });
     this.#holders = new Holders(world, this.ledger);
     this.usage = new UsagePublisher(world, this.ledger);
   }
@@ -47,16 +47,24 @@ export class AllocationStep {
   run(): void {
     this.#holders.expire();
     this.#takePools();
-    const due = new Set<string>();
+    const asked = new Set<string>();
     for (const claimant of this.#desired.dirtyWishes) {
       if (this.#desired.wish(claimant) === undefined) this.#drop(claimant);
-      else due.add(claimant);
+      else asked.add(claimant);
     }
     this.#desired.dirtyWishes.clear();
-    this.#wakeWaiting(due);
+    const due = new Set(asked);
+    for (const subnet of this.#freed) for (const claimant of this.#waiting.of(subnet)) due.add(claimant);
+    this.#freed.clear();
     const wishes = [...due].flatMap((claimant) => this.#desired.wish(claimant) ?? []);
     wishes.sort((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : a.claimant < b.claimant ? -1 : 1));
-    for (const wish of wishes) this.#answer(wish);
+    const hopeless = new Set<string>();
+    for (const wish of wishes) {
+      // Where one who waits was refused, so is the next who asks for the same; a freed address costs no look at all of them.
+      const kind = asked.has(wish.claimant) || isStatic(wish) ? undefined : kindOf(wish);
+      if (kind !== undefined && hopeless.has(kind) && !this.#holdsSome(wish)) continue;
+      if (!this.#answer(wish) && kind !== undefined) hopeless.add(kind);
+    }
   }
 
   #takePools(): void {
@@ -76,6 +84,7 @@ export class AllocationStep {
       if (!parsed.ok)
         throw new Error(`rules gave Subnet ${name} a pool that cannot be read: ${parsed.field} "${parsed.value}" ${parsed.problem}`);
       this.ledger.upsertSubnet(name, parsed.spec);
+      this.#freed.add(name);
     }
     this.#desired.dirtyPools.clear();
   }
@@ -83,49 +92,31 @@ export class AllocationStep {
   #drop(claimant: string): void {
     this.ledger.release('reservation', claimant);
     this.#world.reservations.delete(claimant);
-    for (const [subnet, claimants] of this.#waiting) {
-      claimants.delete(claimant);
-      if (claimants.size === 0) this.#waiting.delete(subnet);
-    }
+    this.#waiting.remove(claimant);
   }
 
-  /** One freed address wakes one waiter; who asks for an address by name looks each time. */
-  #wakeWaiting(due: Set<string>): void {
-    for (const [subnet, count] of this.#freed) {
-      let left = count;
-      const waiting = [...(this.#waiting.get(subnet) ?? [])].flatMap((claimant) => this.#desired.wish(claimant) ?? []);
-      waiting.sort((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
-      for (const wish of waiting) {
-        if (isStatic(wish)) due.add(wish.claimant);
-        else if (left > 0) {
-          due.add(wish.claimant);
-          left--;
-        }
-      }
-    }
-    this.#freed.clear();
+  #noteFreed(subnet: string): void {
+    this.#freed.add(subnet);
+    this.usage.mark(subnet);
   }
 
-  #noteFreed(event: FreedEvent): void {
-    this.#freed.set(event.subnet, Math.min(Number.MAX_SAFE_INTEGER, (this.#freed.get(event.subnet) ?? 0) + event.count));
-    this.usage.mark(event.subnet);
+  #holdsSome(wish: AddressWish): boolean {
+    return wish.subnets.some((subnet) => this.ledger.occupant(subnet, wish.claimant) !== undefined);
   }
 
-  #answer(wish: AddressWish): void {
+  /** @returns whether the wish was granted */
+  #answer(wish: AddressWish): boolean {
     const answer = this.#reserve(wish);
     if (answer.kind === 'granted') {
-      for (const subnet of wish.subnets) this.#waiting.get(subnet)?.delete(wish.claimant);
+      this.#waiting.remove(wish.claimant);
       this.usage.mark(answer.subnet);
     } else {
       this.ledger.release('reservation', wish.claimant);
-      for (const subnet of wish.subnets) {
-        let waiting = this.#waiting.get(subnet);
-        if (waiting === undefined) this.#waiting.set(subnet, (waiting = new Set()));
-        waiting.add(wish.claimant);
-      }
+      this.#waiting.put(wish.claimant, wish.subnets);
     }
     const before = this.#world.reservations.peek(wish.claimant);
     if (before === undefined || !sameReservation(before, answer)) this.#world.reservations.set(wish.claimant, answer);
+    return answer.kind === 'granted';
   }
 
   #reserve(wish: AddressWish): Reservation {
@@ -190,6 +181,11 @@ function dualOf(text: string): Dual<Address> {
 
 function isStatic(wish: AddressWish): boolean {
   return (wish.v4 ?? '') !== '' || (wish.v6 ?? '') !== '' || (wish.anyOf ?? []).length > 0 || wish.mac !== undefined;
+}
+
+/** Wishes of one kind can be carried out, or not, whoever asks. */
+function kindOf({ subnets, pool, families }: AddressWish): string {
+  return [families, pool ?? '', ...subnets].join(' ');
 }
 
 /** A MAC that the claimant alone decides: the same after a restart, without anything remembered. */

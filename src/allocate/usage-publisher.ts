@@ -18,6 +18,8 @@ export class UsagePublisher {
   readonly #published = new Map<string, { readonly at: number; readonly revision: number; readonly holders: number }>();
   readonly #marked = new Set<string>();
   readonly #pools = new Map<string, readonly string[]>();
+  /** The Subnet whose pool of a name was published last: a pool may have moved to another. */
+  readonly #poolHomes = new Map<string, string>();
   readonly #conflicts = new Map<string, readonly string[]>();
 
   constructor(world: World, ledger: Ledger) {
@@ -71,12 +73,18 @@ export class UsagePublisher {
   }
 
   #publishPools(subnet: string, pools: ReadonlyMap<string, Dual<LedgerUsage>>): void {
-    for (const name of this.#pools.get(subnet) ?? []) if (!pools.has(name)) this.#world.poolUsage.delete(name);
+    for (const name of this.#pools.get(subnet) ?? []) {
+      if (pools.has(name) || this.#poolHomes.get(name) !== subnet) continue;
+      this.#poolHomes.delete(name);
+      this.#world.poolUsage.delete(name);
+    }
     for (const [name, usage] of pools) {
       const shown = subnetUsage(usage);
+      this.#poolHomes.set(name, subnet);
       if (!equal(this.#world.poolUsage.peek(name), shown)) this.#world.poolUsage.set(name, shown);
     }
-    this.#pools.set(subnet, [...pools.keys()]);
+    if (pools.size > 0) this.#pools.set(subnet, [...pools.keys()]);
+    else this.#pools.delete(subnet);
   }
 
   #publishConflicts(subnet: string): void {
@@ -98,7 +106,8 @@ export class UsagePublisher {
       const list = [...others].toSorted();
       if (!equal(this.#world.addressConflicts.peek(claimant), list)) this.#world.addressConflicts.set(claimant, list);
     }
-    this.#conflicts.set(subnet, [...rivals.keys()]);
+    if (rivals.size > 0) this.#conflicts.set(subnet, [...rivals.keys()]);
+    else this.#conflicts.delete(subnet);
   }
 }
 

@@ -9,8 +9,8 @@ import { compareOffsets } from './offset.ts';
 import type { Offset } from './offset.ts';
 import type { Space, SubnetState } from './space.ts';
 
-/** An address of a pool became free. */
-export type OnFreed = (subnet: SubnetState, space: Space, pool: number) => void;
+/** An address or a MAC has no holder any more; `pool` where it lies in one and can be given to whoever asks for any. */
+export type OnFreed = (subnet: SubnetState, space: Space, pool: number | undefined) => void;
 
 export class Holding {
   readonly holds = new Holds();
@@ -87,7 +87,7 @@ export class Holding {
     }
     const zone = space.vacate(slot);
     if (space.kind !== 'mac') subnet.revision++;
-    if (zone !== undefined) this.#onFreed(subnet, space, zone.pool);
+    this.#onFreed(subnet, space, zone?.pool);
   }
 
   /** Detaches those holds of a holder that the predicate names, ascending, and the holder where none is left. */

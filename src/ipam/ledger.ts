@@ -45,6 +45,8 @@ export interface FreedEvent {
 export interface LedgerOptions {
   /** Called within the call that frees; it may not call the ledger. */
   readonly onFreed?: (event: FreedEvent) => void;
+  /** The same for what can only be had by name: an address outside of the pools (an excluded one), or a MAC. */
+  readonly onVacated?: (subnet: string) => void;
   /** How many freed addresses of a pool wait before the longest unused goes ahead of never-used ones. Default 1,048,576. */
   readonly rememberFreed?: number;
 }
@@ -75,7 +77,8 @@ export class Ledger {
     this.#onFreed = options.onFreed;
     this.#remember = options.rememberFreed ?? 1_048_576;
     this.#holding = new Holding((subnet, space, pool) => {
-      if (space.kind !== 'mac') this.#onFreed?.({ subnet: subnet.name, family: space.kind, pool: subnet.pools[pool] ?? '', count: 1 });
+      if (space.kind === 'mac' || pool === undefined) options.onVacated?.(subnet.name);
+      else this.#onFreed?.({ subnet: subnet.name, family: space.kind, pool: subnet.pools[pool] ?? '', count: 1 });
     });
   }
 

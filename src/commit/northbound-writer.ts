@@ -59,6 +59,8 @@ export interface PlannedRow {
 const RETRY_MS = 1_000;
 const SET_ASIDE_MS = 30_000;
 const RANKS = 5;
+/** In one turn: a turn is to be short. */
+const MOST_EXAMINED = 2_000;
 
 export class NorthboundWriter {
   readonly #options: NorthboundWriterOptions;
@@ -68,7 +70,13 @@ export class NorthboundWriter {
   readonly #failures = new Map<RowId, number>();
   readonly #aside = new Set<RowId>();
   readonly #leftOut = new Set<string>();
+  /** Marked while this process could not write: looked at for conflicts alone, so that a standby knows them too. */
+  readonly #unexamined = new Set<RowId>();
+  /** Identities of the transaction that is under way. */
+  #sent: ReadonlySet<RowId> = new Set();
   #inFlight = false;
+  /** After a transaction that nobody answered. */
+  #resting = false;
   #batch: number;
 
   constructor(options: NorthboundWriterOptions) {
@@ -127,19 +135,26 @@ export class NorthboundWriter {
   /** Sends the next transaction if there is something to change and none is under way. */
   flush(): void {
     this.#takeDirty();
-    if (this.#inFlight || !this.#options.mayWrite()) return;
+    if (this.#inFlight || this.#resting) return;
+    if (!this.#options.mayWrite()) return this.#examine();
+    this.#unexamined.clear();
     const fence = this.#options.fence.guards();
     if (fence === undefined) return;
     const parts = this.#nextBatch();
-    if (parts.length === 0) return;
+    if (parts.length === 0) {
+      if (!this.quiet) this.#options.wake();
+      return;
+    }
     this.#inFlight = true;
     const { operations, blame } = buildTransaction(parts, fence);
-    const ids = [...new Set(parts.map((part) => part.id))];
+    this.#sent = new Set(parts.map((part) => part.id));
+    const ids = [...this.#sent];
     this.#options.session
       .transact(operations, { comment: `kiln: term ${this.#options.fence.term ?? ''}, ${ids.length} rows, first ${ids[0] ?? ''}` })
       .then(
         (outcome) => {
           this.#inFlight = false;
+          this.#sent = new Set();
           for (const part of parts) this.#lookAgain(part);
           if (outcome.ok) {
             this.#batch = Math.min(this.#batch * 2, this.#options.maxRows ?? 2_000);
@@ -161,20 +176,31 @@ export class NorthboundWriter {
       );
   }
 
+  #examine(): void {
+    const context = this.#context(new Map());
+    let examined = 0;
+    for (const id of this.#unexamined) {
+      if (examined++ >= MOST_EXAMINED) return this.#options.wake();
+      this.#unexamined.delete(id);
+      this.#report(id, diffRow(id, context));
+    }
+  }
+
   #nextBatch(): Part[] {
     const planned = new Map<RowId, Uuid>();
     const context = this.#context(planned);
     const parts: Part[] = [];
+    let examined = 0;
     for (const rows of this.#rows) {
       for (const id of rows) {
-        if (parts.length >= this.#batch) break;
+        if (parts.length >= this.#batch || examined++ >= MOST_EXAMINED) break;
         rows.delete(id);
         if (this.#aside.has(id)) continue;
         this.#conclude(id, diffRow(id, context), parts, planned);
       }
     }
     for (const [id, keys] of this.#members) {
-      if (parts.length >= this.#batch) break;
+      if (parts.length >= this.#batch || examined++ >= MOST_EXAMINED) break;
       this.#members.delete(id);
       if (this.#aside.has(id)) continue;
       this.#conclude(id, diffMembers(id, keys, context), parts, planned, keys);
@@ -185,14 +211,8 @@ export class NorthboundWriter {
   #conclude(id: RowId, verdict: Verdict, parts: Part[], planned: Map<RowId, Uuid>, members?: ReadonlySet<MemberKey> | 'all'): void {
     const { world, limit } = this.#options;
     if (members === undefined) this.#report(id, verdict);
-    if (verdict.kind === 'waiting') {
-      for (const on of verdict.on) {
-        let waiters = this.#waiters.get(on);
-        if (waiters === undefined) this.#waiters.set(on, (waiters = new Set()));
-        waiters.add(id);
-      }
-      return;
-    }
+    if (verdict.kind === 'waiting') for (const on of verdict.on) this.#await(on, id);
+    if (verdict.kind === 'conflict' && verdict.on !== undefined) this.#await(verdict.on, id);
     if (verdict.kind !== 'change') return;
     if (verdict.change === 'delete' && !limit.allows(id, world.rows.best(id)?.ownership)) {
       return;
@@ -203,6 +223,13 @@ export class NorthboundWriter {
       this.#members.set(id, 'all');
       this.#awaken(id);
     }
+  }
+
+  /** Looks at `id` again when the row `on` comes, goes or changes. */
+  #await(on: string, id: RowId): void {
+    const waiters = this.#waiters.get(on);
+    if (waiters === undefined) this.#waiters.set(on, new Set([id]));
+    else waiters.add(id);
   }
 
   /** Keeps the conflicts that rules and people see in step with what the diff found. */
@@ -216,13 +243,22 @@ export class NorthboundWriter {
         owner: ownerText(lost[0].owner),
         message: `${tableOf(id)} ${identityOf(id)} belongs to the older ${winner === undefined ? 'object' : ownerText(winner.owner)}`,
       });
-    } else if (!this.#aside.has(id)) rowConflicts.delete(id);
+    } else if (verdict.kind === 'settled') {
+      this.#failures.delete(id);
+      rowConflicts.delete(id);
+      // What OVN refused stays a conflict while it is tried again.
+    } else if (!this.#failures.has(id)) rowConflicts.delete(id);
   }
 
   #failed(error: OvsdbError, ids: readonly RowId[], blame: readonly (readonly RowId[])[], fenced: number): void {
     const at = error.operation?.index;
-    if (error.outcome !== 'rejected') {
-      this.#options.later(RETRY_MS, this.#options.wake);
+    // Not sent, or nobody knows: nothing of it is at fault, unless an operation could not be put into words.
+    if (error.outcome !== 'rejected' && at === undefined) {
+      this.#resting = true;
+      this.#options.later(RETRY_MS, () => {
+        this.#resting = false;
+        this.#options.wake();
+      });
       return;
     }
     if (at !== undefined && at < fenced) {
@@ -290,7 +326,8 @@ export class NorthboundWriter {
   /** A row changed outside or by ourselves: it matters when a rule speaks of it or it is ours. */
   #observed(id: RowId): void {
     if (this.#options.desired.row(id) === undefined && this.#options.world.rows.best(id)?.ownership.kind !== 'ours') return;
-    this.#mark(id, this.#inFlight ? 'row' : 'all');
+    // Of what is being sent, the members that are sent are looked at again with the reply.
+    this.#mark(id, this.#sent.has(id) ? 'row' : 'all');
   }
 
   #memberObserved(id: RowId, column: string, member: RowId): void {
@@ -306,6 +343,7 @@ export class NorthboundWriter {
 
   #mark(id: RowId, how: 'row' | 'all' = 'all'): void {
     this.#rows[rankOf(id)]?.add(id);
+    this.#unexamined.add(id);
     if (how === 'row') return;
     const slot = this.#options.desired.row(id);
     if (slot !== undefined && slot.members.size === 0 && this.#options.world.rows.best(id) === undefined) return;

@@ -6,6 +6,7 @@ import type { FamilyUsage } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
 import type { ConditionOutput, Json, PatchOutput } from './output.ts';
+import { rowConflictOf } from './row-conflict.ts';
 import { subnetDhcpId } from './subnet-dhcp.ts';
 import { centralizedGateway } from './subnet-gateway.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
@@ -104,6 +105,8 @@ function ready(world: World, view: SubnetView): ConditionOutput {
     ...(event !== undefined && { event }),
   });
   if (!view.isOvn) return yes('SetNonOvnSubnetSuccess');
+  const conflict = rowConflictOf(world, claimantOfSubnet(view));
+  if (conflict !== undefined) return no('RowConflict', conflict, 'Warning');
   if (!isRunning(world, view.name)) return no('SwitchPending', `Logical switch ${view.name} is not there as this Subnet's`);
   if (
     view.routed &&

@@ -6,10 +6,11 @@ import { keysOf } from '../world/domain.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
 import type { ConditionOutput, Json, PatchOutput } from './output.ts';
+import { rowConflictOf } from './row-conflict.ts';
 import { subnetView } from './subnet-view.ts';
 import { vpcFindings, vpcRefusal } from './vpc-state.ts';
 import type { VpcView } from './vpc-view.ts';
-import { vpcSpec, vpcView } from './vpc-view.ts';
+import { claimantOfVpc, vpcSpec, vpcView } from './vpc-view.ts';
 import { loadBalancersOf } from './vpc-load-balancers.ts';
 
 export const vpcStatus: Rule = {
@@ -69,6 +70,9 @@ function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {
           message: problem,
           event: 'Warning',
         };
+  const conflict = rowConflictOf(world, claimantOfVpc(view));
+  if (conflict !== undefined)
+    return [accepted, { type: 'Ready', status: 'False', reason: 'RowConflict', message: conflict, event: 'Warning' }];
   const ready: ConditionOutput = view.standby
     ? { type: 'Ready', status: 'True', reason: 'RouterReady', message: `Logical router ${view.router} is in place` }
     : { type: 'Ready', status: 'False', reason: 'RouterPending', message: `Logical router ${view.router} is not there as this Vpc's` };

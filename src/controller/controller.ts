@@ -266,6 +266,8 @@ export class Controller {
     if (!this.#surveyed) this.#survey();
     this.#leadership.raiseFence();
     this.#rows.flush();
+    // A conflict that the diff just found is said before anything else is said of its object.
+    if (!this.world.reactor.quiet) return this.wake();
     this.#objects.flush();
     if (this.#mayWrite()) this.#notices.flush(this.#compiler.desired.freshNotices);
     this.#watchDeadlines();

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RuleBench } from '../testing/rule-bench.ts';
+import { rowId } from '../nb/row-id.ts';
+
+test('a row that a Vpc or a Subnet cannot have is said on it, with an Event, and taken back when it is free', () => {
+  const bench = new RuleBench();
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.put('subnets', { metadata: { name: 'red' }, spec: { vpc: 'blue', cidrBlock: '10.0.0.0/24' } });
+  bench.settle();
+  const rows = [
+    [rowId('Logical_Router', 'blue'), 'vpc//blue', 'vpcs', 'blue'],
+    [rowId('Logical_Switch', 'red'), 'subnet//red', 'subnets', 'red'],
+  ] as const;
+  for (const [id, owner, resource, name] of rows) {
+    bench.world.rowConflicts.set(id, { owner, message: `${id} belongs to neutron` });
+    bench.settle();
+    const condition = bench.condition(resource, name, 'Ready');
+    assert.deepEqual([condition?.status, condition?.reason, condition?.message], ['False', 'RowConflict', `${id} belongs to neutron`]);
+    assert.equal(
+      bench.events.filter(({ reason, message }) => reason === 'RowConflict' && message === `${id} belongs to neutron`).length,
+      1,
+    );
+    bench.world.rowConflicts.delete(id);
+    bench.settle();
+    assert.equal(bench.condition(resource, name, 'Ready')?.status, 'True');
+  }
+});

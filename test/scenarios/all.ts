@@ -1,5 +1,6 @@
 /** Every scenario. Those that end processes come last. */
 import { addresses } from './addresses.ts';
+import { badInput } from './bad-input.ts';
 import { bindings } from './bindings.ts';
 import { crashes } from './crashes.ts';
 import { defaultNetwork } from './default-network.ts';
@@ -8,10 +9,14 @@ import { families } from './families.ts';
 import { foreignRows } from './foreign-rows.ts';
 import { gateways } from './gateways.ts';
 import { leaders } from './leaders.ts';
+import { notCarriedOut } from './not-carried-out.ts';
+import { restarts } from './restarts.ts';
 import type { Scenario } from './scenario.ts';
+import { serviceAccount } from './service-account.ts';
 import { subnets } from './subnets.ts';
 import { userGuide } from './user-guide.ts';
 import { vpcRoutes } from './vpc-routes.ts';
+import { workloads } from './workloads.ts';
 
 const THEMES: readonly (readonly Scenario[])[] = [
   defaultNetwork,
@@ -22,8 +27,13 @@ const THEMES: readonly (readonly Scenario[])[] = [
   families,
   bindings,
   addresses,
+  badInput,
+  notCarriedOut,
   deletionOrder,
   foreignRows,
+  workloads,
+  serviceAccount,
+  restarts,
   leaders,
   crashes,
 ];

@@ -1,0 +1,107 @@
+/** What people write by mistake: said with field, value and rule; others are not held up; mended, it works. */
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { rowsNamed } from './northbound.ts';
+import type { Scenario } from './scenario.ts';
+
+interface Mistake {
+  readonly name: string;
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly says: readonly RegExp[];
+  readonly mended: Readonly<Record<string, unknown>>;
+}
+
+const MISTAKES: readonly Mistake[] = [
+  {
+    name: 'bad-cidr',
+    spec: { vpc: 'bad', cidrBlock: '10.120.0.0/33' },
+    says: [/cidrBlock/, /10\.120\.0\.0\/33/],
+    mended: { cidrBlock: '10.120.0.0/24' },
+  },
+  {
+    name: 'bad-gateway',
+    spec: { vpc: 'bad', cidrBlock: '10.121.0.0/24', gateway: '10.122.0.1' },
+    says: [/gateway/, /10\.122\.0\.1/, /10\.121\.0\.0\/24/],
+    mended: { gateway: '10.121.0.1', excludeIps: ['10.121.0.1'] },
+  },
+  {
+    name: 'bad-exclude',
+    spec: { vpc: 'bad', cidrBlock: '10.123.0.0/24', excludeIps: ['10.123.0.9..10.123.0.3'] },
+    says: [/excludeIps/, /10\.123\.0\.9\.\.10\.123\.0\.3/],
+    mended: { excludeIps: ['10.123.0.3..10.123.0.9'] },
+  },
+  {
+    name: 'bad-vpc',
+    spec: { vpc: 'bad-nowhere', cidrBlock: '10.124.0.0/24' },
+    says: [/Vpc bad-nowhere does not exist/],
+    mended: { vpc: 'bad' },
+  },
+];
+
+export const badInput: readonly Scenario[] = [
+  {
+    name: 'Subnets with a bad network, a gateway outside, a reversed range, a missing Vpc: each says what, others go on, and each works once mended',
+    run: async (cluster) => {
+      const vpc = vpcYaml('bad');
+      const good = subnetYaml('bad-good', { vpc: 'bad', cidrBlock: '10.125.0.0/24', namespaces: ['bad'] }) + namespaceYaml('bad');
+      await cluster.apply(vpc + MISTAKES.map(({ name, spec }) => subnetYaml(name, spec)).join('') + good + podYaml('bad', 'pod'));
+      assert.equal(await addressOf(cluster, 'bad', 'pod'), '10.125.0.2');
+      for (const { name, says } of MISTAKES) {
+        const { message } = await condition(cluster, 'subnet', name, 'Ready', 'False');
+        for (const pattern of says) assert.match(message, pattern);
+        await cluster.eventually(`an Event on ${name}`, async () =>
+          (await cluster.events('Subnet', name)).some((event) => event.type === 'Warning' && event.message === message),
+        );
+        assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch', name), []);
+      }
+      await cluster.settled();
+      const before = await cluster.api.writes((...args) => cluster.kubectl(args));
+      await sleep(5_000);
+      const after = await cluster.api.writes((...args) => cluster.kubectl(args));
+      assert.equal(after - before, 0, 'a mistake that stands costs no write');
+      for (const { name, mended } of MISTAKES) {
+        await cluster.patch('subnet', name, { spec: mended });
+        await condition(cluster, 'subnet', name, 'Ready', 'True');
+      }
+      await cluster.settled();
+      for (const { name } of MISTAKES) assert.equal(rowsNamed(await cluster.dump(), 'Logical_Switch', name).length, 1);
+      await cluster.removeAll(MISTAKES.map(({ name }) => subnetYaml(name, {})).join('') + good + vpc);
+    },
+  },
+  {
+    name: 'a Subnet with a mistake can be deleted, and one that never worked leaves nothing',
+    run: async (cluster) => {
+      await cluster.apply(subnetYaml('never', { cidrBlock: 'nonsense' }));
+      await condition(cluster, 'subnet', 'never', 'Ready', 'False');
+      await cluster.delete('subnet', 'never');
+      await gone(cluster, 'subnet', 'never');
+    },
+  },
+  {
+    name: 'nonsense in annotations of pods is said on each pod, the others run, and a mended pod runs',
+    run: async (cluster) => {
+      const all =
+        vpcYaml('odd') + subnetYaml('odd-net', { vpc: 'odd', cidrBlock: '10.126.0.0/24', namespaces: ['odd'] }) + namespaceYaml('odd');
+      const wishes: Readonly<Record<string, readonly [key: string, value: string]>> = {
+        address: ['ip_address', 'ten.nil.nil.one'],
+        mac: ['mac_address', '00:00:00:zz:00:01'],
+        family: ['ip_family', 'ipv5'],
+        pool: ['ip_pool', '10.126.0.5,elsewhere'],
+      };
+      const pods = Object.entries(wishes).map(([name, [key, value]]) =>
+        podYaml('odd', name, { annotations: { [`ovn.kubernetes.io/${key}`]: value } }),
+      );
+      await cluster.apply(all + pods.join('') + podYaml('odd', 'fine'));
+      await running(cluster, 'odd', 'fine');
+      for (const [name, [key, value]] of Object.entries(wishes)) {
+        const { message } = await condition(cluster, 'pod', name, 'kiln.io/NetworkBound', 'False', 'odd');
+        assert.match(message, new RegExp(key), name);
+        assert.ok(message.includes(value) || value.split(',').some((part) => message.includes(part)), `${name} says: ${message}`);
+        await cluster.kubectl(['annotate', 'pod', name, '-n', 'odd', `ovn.kubernetes.io/${key}-`]);
+        await running(cluster, 'odd', name);
+      }
+      await cluster.removeAll(all);
+    },
+  },
+];

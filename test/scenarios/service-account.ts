@@ -1,0 +1,55 @@
+/** With the rights of deploy/rbac.yaml and no more. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { addressOf, condition, namespaceYaml, podYaml, subnetYaml, vpcYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+const RBAC = join(import.meta.dirname, '../../deploy/rbac.yaml');
+
+export const serviceAccount: readonly Scenario[] = [
+  {
+    name: 'the controller works with the ServiceAccount of deploy/rbac.yaml, and nothing is forbidden to it',
+    only: 'real',
+    run: async (cluster) => {
+      await cluster.apply(readFileSync(RBAC, 'utf8'));
+      const token = await cluster.kubectl(
+        ['create', '--raw', '/api/v1/namespaces/kube-system/serviceaccounts/kiln-controller/token', '-f', '-'],
+        '{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}',
+      );
+      const { status } = JSON.parse(token) as { readonly status: { readonly token: string } };
+      const kubeconfig = `${cluster.api.kubeconfig}.service-account`;
+      const admin = readFileSync(cluster.api.kubeconfig, 'utf8');
+      await writeFile(
+        kubeconfig,
+        admin.replace(
+          /("?token"?: ).*$/m,
+          (_, key: string) => `${key}${JSON.stringify(status.token)}${/token.*,$/m.test(admin) ? ',' : ''}`,
+        ),
+        { mode: 0o600 },
+      );
+      await cluster.controller.stop();
+      const controller = cluster.startController([], kubeconfig);
+      await controller.untilLogged('writing');
+      const all =
+        vpcYaml('least') +
+        subnetYaml('least-net', { vpc: 'least', cidrBlock: '10.142.0.0/24', namespaces: ['least'] }) +
+        namespaceYaml('least');
+      await cluster.apply(
+        all +
+          podYaml('least', 'pod') +
+          podYaml('least', 'waits', { annotations: { 'ovn.kubernetes.io/ip_address': '1.2.3.4' } }) +
+          '---\napiVersion: v1\nkind: Service\nmetadata: {name: svc, namespace: least}\nspec: {ports: [{port: 80}]}\n',
+      );
+      assert.equal(await addressOf(cluster, 'least', 'pod'), '10.142.0.2');
+      await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'least');
+      await cluster.eventually('an Event on the Service', async () => (await cluster.events('Service', 'svc', 'least')).length === 1);
+      await cluster.removeAll(all);
+      await cluster.settled();
+      const forbidden = (await controller.log()).filter((line) => /forbidden/i.test(JSON.stringify(line)));
+      assert.deepEqual(forbidden, []);
+      await controller.stop();
+    },
+  },
+];

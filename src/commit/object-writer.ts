@@ -23,7 +23,7 @@ export interface ObjectSource {
 export interface ObjectWriterOptions {
   readonly desired: Desired;
   readonly source: ObjectSource;
-  readonly writer: KubeWriter;
+  readonly writer: Pick<KubeWriter, 'submit'>;
   readonly mayWrite: () => boolean;
   /** Wall clock, milliseconds since the epoch. */
   readonly wallTime: () => number;
@@ -44,19 +44,23 @@ export class ObjectWriter {
   readonly #pending = new Set<ObjectId>();
   /** Writes under way by object; while there are any, the object is not diffed again. */
   readonly #underWay = new Map<ObjectId, number>();
+  /** Objects of which a write was refused, until their time is over. */
   readonly #resting = new Set<ObjectId>();
+  /** Refusals in a row, of objects that did not change since. */
+  readonly #refusals = new Map<ObjectId, number>();
 
   constructor(options: ObjectWriterOptions) {
     this.#options = options;
   }
 
   get quiet(): boolean {
-    return this.#pending.size === 0 && this.#underWay.size === 0 && this.#options.desired.dirtyObjects.size === 0;
+    return this.#pending.size + this.#underWay.size + this.#resting.size === 0 && this.#options.desired.dirtyObjects.size === 0;
   }
 
   /** An object changed outside, or a reply came in. */
   mark(id: ObjectId): void {
     this.#resting.delete(id);
+    this.#refusals.delete(id);
     this.#pending.add(id);
   }
 
@@ -75,8 +79,9 @@ export class ObjectWriter {
     desired.dirtyObjects.clear();
     if (!mayWrite()) return;
     for (const id of this.#pending) {
-      if (this.#underWay.has(id) || this.#resting.has(id)) continue;
       this.#pending.delete(id);
+      // The reply, or the end of the rest, asks for another look.
+      if (this.#underWay.has(id) || this.#resting.has(id)) continue;
       for (const write of this.#diff(id)) this.#send(id, write);
     }
   }
@@ -104,6 +109,7 @@ export class ObjectWriter {
     const { source, onWritten, onEvent } = this.#options;
     this.#pending.add(id);
     if (result.ok) {
+      this.#refusals.delete(id);
       const uid = write.verb === 'create' ? result.object?.metadata.uid : write.uid;
       if (write.verb === 'delete' && !stillThere(result.object)) source.applyOwnDelete(resource, key, write.uid);
       else if (result.object !== undefined && removed(result.object))
@@ -114,7 +120,7 @@ export class ObjectWriter {
     onWritten(write, result);
   }
 
-  /** Nothing is retried hot: a conflict waits for the cache to move on, a refusal longer. */
+  /** Nothing is retried hot: a conflict waits for the cache to move on, longer each time that it does not; a refusal longer at once. */
   #rest(id: ObjectId, error: KubeError): void {
     if (error.code === 'KUBE_FENCED' || error.code === 'KUBE_CLOSED' || error.code === 'KUBE_SUPERSEDED') return;
     this.#resting.add(id);
@@ -123,7 +129,9 @@ export class ObjectWriter {
       error.code === 'KUBE_NOT_FOUND' ||
       error.code === 'KUBE_ALREADY_EXISTS' ||
       error.code === 'KUBE_PRECONDITION';
-    this.#options.later(soon ? CONFLICT_MS : REFUSED_MS, () => {
+    const refusals = this.#refusals.get(id) ?? 0;
+    this.#refusals.set(id, refusals + 1);
+    this.#options.later(soon ? Math.min(CONFLICT_MS * 2 ** refusals, REFUSED_MS) : REFUSED_MS, () => {
       if (!this.#resting.delete(id)) return;
       this.#pending.add(id);
       this.#options.wake();

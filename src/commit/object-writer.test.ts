@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Desired } from '../compile/desired.ts';
+import type { PatchOutput } from '../compile/output.ts';
+import { objectId } from '../compile/output.ts';
+import type { AnyObject } from '../diff/object-diff.ts';
+import type { KubeErrorCode } from '../kube/errors.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import type { WriteIntent, WriteResult } from '../kube/write-intent.ts';
+import { intentError } from '../kube/write-intent.ts';
+import { ObjectWriter } from './object-writer.ts';
+
+const id = objectId('namespaces', 'shop');
+
+/** An API server and a cache of one namespace, and a clock that is moved by hand. */
+class Bench {
+  readonly desired = new Desired();
+  readonly sent: { readonly intent: WriteIntent; readonly answer: (result: WriteResult) => void }[] = [];
+  readonly timers: { readonly ms: number; readonly run: () => void }[] = [];
+  observed: AnyObject = { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '1' } };
+  readonly writer = new ObjectWriter({
+    desired: this.desired,
+    source: {
+      get: () => this.observed,
+      applyOwn: (_resource, object) => {
+        this.observed = object as unknown as AnyObject;
+      },
+      applyOwnDelete: () => undefined,
+    },
+    writer: { submit: (intent) => new Promise((answer) => this.sent.push({ intent, answer })) },
+    mayWrite: () => true,
+    wallTime: () => 0,
+    onWritten: () => undefined,
+    onEvent: () => undefined,
+    later: (ms, run) => this.timers.push({ ms, run }),
+    wake: () => undefined,
+  });
+
+  async answer(result: (intent: WriteIntent) => WriteResult): Promise<void> {
+    const next = this.sent.shift();
+    assert.ok(next, 'something was sent');
+    next.answer(result(next.intent));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  refuse(code: KubeErrorCode): Promise<void> {
+    return this.answer((intent) => ({ ok: false, error: intentError(intent, code, 'refused') }));
+  }
+
+  /** The rest is over. @returns how long it was */
+  wait(): number {
+    const timer = this.timers.shift();
+    assert.ok(timer, 'a rest was asked for');
+    timer.run();
+    return timer.ms;
+  }
+}
+
+const patch: PatchOutput = { kind: 'patch', resource: 'namespaces', key: 'shop', uid: 'uid-1', annotations: { a: '1' } };
+
+test('a conflict with a cache that does not move on is tried ever more rarely; a change of the object tries at once', async () => {
+  const bench = new Bench();
+  bench.desired.replace([], [patch]);
+  const rests: number[] = [];
+  for (let round = 0; round < 9; round++) {
+    bench.writer.flush();
+    await bench.refuse('KUBE_CONFLICT');
+    bench.writer.flush();
+    assert.equal(bench.sent.length, 0, 'nothing is sent while it rests');
+    assert.equal(bench.writer.quiet, false);
+    rests.push(bench.wait());
+  }
+  assert.deepEqual(rests, [200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000]);
+  bench.writer.flush();
+  await bench.refuse('KUBE_CONFLICT');
+  bench.writer.mark(id);
+  bench.writer.flush();
+  await bench.answer(() => ({
+    ok: true,
+    object: { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '2', annotations: { a: '1' } } } as KubeObject,
+  }));
+  bench.writer.flush();
+  assert.equal(bench.sent.length, 0);
+  assert.equal(bench.writer.quiet, true);
+});
+
+test('a change of what is wanted while a write is under way is written after its reply', async () => {
+  const bench = new Bench();
+  const said = bench.desired.replace([], [patch]);
+  bench.writer.flush();
+  bench.desired.replace(said, [{ ...patch, annotations: { a: '2' } }]);
+  bench.writer.flush();
+  assert.equal(bench.sent.length, 1);
+  await bench.answer(() => ({
+    ok: true,
+    object: { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '2', annotations: { a: '1' } } } as KubeObject,
+  }));
+  bench.writer.flush();
+  const operation = bench.sent[0]?.intent.operation;
+  assert.deepEqual(operation?.kind === 'merge-patch' ? operation.patch : undefined, { metadata: { annotations: { a: '2' } } });
+});

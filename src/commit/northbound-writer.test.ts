@@ -3,100 +3,17 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { Desired } from '../compile/desired.ts';
-import type { Claimant, MemberOutput, Output, RowOutput } from '../compile/output.ts';
+import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
 import { rowId } from '../nb/row-id.ts';
-import { monitoredColumns } from '../nb/tables.ts';
-import { OvsdbSession } from '../ovsdb/index.ts';
 import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
-import { DEFAULT_SETTINGS } from '../world/settings.ts';
-import { World } from '../world/world.ts';
-import { CollectionLimit } from './collection-limit.ts';
-import { Fence } from './fence.ts';
-import { NorthboundWriter } from './northbound-writer.ts';
-import type { TransactionReport } from './northbound-writer.ts';
+import { WriterProcess } from './testing/writer-process.ts';
 
 const run = promisify(execFile);
 const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 
 let server: OvsdbServerProcess;
 
-/** One writer against the shared server, as one controller process has. */
-class Process {
-  readonly world = new World(DEFAULT_SETTINGS);
-  readonly desired = new Desired();
-  readonly session: OvsdbSession;
-  readonly fence: Fence;
-  readonly writer: NorthboundWriter;
-  readonly reports: TransactionReport[] = [];
-  readonly leftOut: string[] = [];
-  deposed = false;
-  leads = true;
-  #said: readonly Output[] = [];
-
-  constructor() {
-    this.session = new OvsdbSession({ endpoints: [server.unix], database: 'OVN_Northbound', tables: monitoredColumns() });
-    this.fence = new Fence(this.session);
-    const limit = new CollectionLimit({
-      enabled: false,
-      maxRows: 0,
-      maxShare: 0,
-      ownedRows: () => 0,
-      ownerExplained: () => true,
-      paused: () => undefined,
-    });
-    this.writer = new NorthboundWriter({
-      session: this.session,
-      world: this.world,
-      desired: this.desired,
-      fence: this.fence,
-      limit,
-      mayWrite: () => this.leads && this.session.state === 'synced',
-      deposed: () => {
-        this.deposed = true;
-        this.leads = false;
-      },
-      onTransaction: (report) => this.reports.push(report),
-      onLeftOut: (what) => this.leftOut.push(what),
-      later: (ms, again) => void setTimeout(again, Math.min(ms, 50)).unref(),
-      wake: () => setImmediate(() => this.writer.flush()),
-    });
-    this.session.onChanges((batch) => {
-      this.world.rows.apply(this.session.replica, batch);
-      setImmediate(() => this.writer.flush());
-    });
-  }
-
-  async start(leads = true): Promise<this> {
-    this.leads = leads;
-    this.session.onState((state) => {
-      if (state === 'synced') this.writer.examineAll();
-      setImmediate(() => this.writer.flush());
-    });
-    this.session.start();
-    await this.session.untilSynced();
-    assert.equal(await this.fence.raise(), true);
-    return this;
-  }
-
-  async want(outputs: readonly Output[]): Promise<void> {
-    this.desired.replace(this.#said, outputs);
-    this.#said = outputs;
-    this.writer.flush();
-    await this.quiet();
-  }
-
-  async quiet(): Promise<void> {
-    await until('the writer is quiet', () => {
-      this.writer.flush();
-      return this.writer.quiet;
-    });
-  }
-
-  close(): Promise<void> {
-    return this.session.close();
-  }
-}
+const start = (leads = true): Promise<WriterProcess> => new WriterProcess(server).start(leads);
 
 async function nbctl(...args: string[]): Promise<string> {
   const { stdout } = await run('ovn-nbctl', ['--no-leader-only', `--db=${server.unix}`, ...args]);
@@ -133,7 +50,7 @@ after(async () => {
 });
 
 test('rows, children and members are made in one transaction, changed one by one, and collected', async () => {
-  const kiln = await new Process().start();
+  const kiln = await start();
   try {
     await kiln.want([switchRow, groupRow, port('p1'), port('p2'), inGroup('p1'), inGroup('p2')]);
     assert.equal(kiln.reports.length, 1);
@@ -154,7 +71,7 @@ test('rows, children and members are made in one transaction, changed one by one
 });
 
 test('a port whose switch is another one is made again there in one transaction', async () => {
-  const kiln = await new Process().start();
+  const kiln = await start();
   const other = rowId('Logical_Switch', 's2');
   const otherRow: RowOutput = { ...switchRow, id: other, columns: { name: 's2' } };
   try {
@@ -171,7 +88,7 @@ test('a port whose switch is another one is made again there in one transaction'
 });
 
 test('drift is put back: a changed column, a deleted row, a removed member; foreign members and keys stay', async () => {
-  const kiln = await new Process().start();
+  const kiln = await start();
   try {
     await nbctl('ls-add', 'foreign', '--', 'lsp-add', 'foreign', 'guest');
     await kiln.want([switchRow, groupRow, port('p1'), inGroup('p1')]);
@@ -209,7 +126,7 @@ test('drift is put back: a changed column, a deleted row, a removed member; fore
 });
 
 test('a name that a foreign row holds is a conflict and nothing is sent; it is carried out when the name is free', async () => {
-  const kiln = await new Process().start();
+  const kiln = await start();
   try {
     await nbctl('ls-add', 's1', '--', 'set', 'Logical_Switch', 's1', 'external_ids:neutron\\:network_name=theirs');
     await kiln.want([switchRow]);
@@ -226,7 +143,7 @@ test('a name that a foreign row holds is a conflict and nothing is sent; it is c
 });
 
 test('a switch with a foreign port in it is not collected', async () => {
-  const kiln = await new Process().start();
+  const kiln = await start();
   try {
     await kiln.want([switchRow]);
     await nbctl('lsp-add', 's1', 'guest');
@@ -246,7 +163,7 @@ test('a switch with a foreign port in it is not collected', async () => {
 });
 
 test('a row that changed hands meanwhile is not touched', async () => {
-  const kiln = await new Process().start();
+  const kiln = await start();
   try {
     await kiln.want([switchRow]);
     // The plan is made from a replica that lags: the row's marks go while the update is on its way.
@@ -263,9 +180,9 @@ test('a row that changed hands meanwhile is not touched', async () => {
 });
 
 test('a deposed process cannot change a row, and one whose term was wiped writes it again', async () => {
-  const first = await new Process().start();
+  const first = await start();
   await first.want([switchRow]);
-  const second = await new Process().start(false);
+  const second = await start(false);
   try {
     second.desired.replace([], [switchRow]);
     first.desired.replace([], [port('late')]);
@@ -285,7 +202,7 @@ test('a deposed process cannot change a row, and one whose term was wiped writes
 });
 
 test('a row that OVN refuses is set aside with a message and the others go on', async () => {
-  const kiln = await new Process().start();
+  const kiln = await start();
   try {
     const bad: RowOutput = {
       kind: 'row',
@@ -307,7 +224,7 @@ test('a row that OVN refuses is set aside with a message and the others go on', 
 });
 
 test('what the schema of the server cannot hold is left out and told once', async () => {
-  const kiln = await new Process().start();
+  const kiln = await start();
   try {
     const balancer: RowOutput = {
       kind: 'row',
@@ -327,7 +244,7 @@ test('what the schema of the server cannot hold is left out and told once', asyn
 });
 
 test('a server that is killed and started again costs nothing but time', async () => {
-  const kiln = await new Process().start();
+  const kiln = await start();
   try {
     await kiln.want([switchRow, port('p1')]);
     await server.kill();

@@ -149,31 +149,24 @@ export class NorthboundWriter {
     const { operations, blame } = buildTransaction(parts, fence);
     this.#sent = new Set(parts.map((part) => part.id));
     const ids = [...this.#sent];
-    this.#options.session
-      .transact(operations, { comment: `kiln: term ${this.#options.fence.term ?? ''}, ${ids.length} rows, first ${ids[0] ?? ''}` })
-      .then(
-        (outcome) => {
-          this.#inFlight = false;
-          this.#sent = new Set();
-          for (const part of parts) this.#lookAgain(part);
-          if (outcome.ok) {
-            this.#batch = Math.min(this.#batch * 2, this.#options.maxRows ?? 2_000);
-            for (const id of ids) this.#failures.delete(id);
-          } else this.#failed(outcome.error, ids, blame, fence.length);
-          this.#options.onTransaction({
-            ok: outcome.ok,
-            rows: ids.length,
-            operations: operations.length,
-            counts: countEdits(parts),
-            ...(outcome.ok ? {} : { error: outcome.error }),
-          });
-          this.#options.wake();
-        },
-        (error: unknown) => {
-          this.#inFlight = false;
-          throw error;
-        },
-      );
+    const comment = `kiln: term ${this.#options.fence.term ?? ''}, ${ids.length} rows, first ${ids[0] ?? ''}`;
+    void this.#options.session.transact(operations, { comment }).then((outcome) => {
+      this.#inFlight = false;
+      this.#sent = new Set();
+      for (const part of parts) this.#lookAgain(part);
+      if (outcome.ok) {
+        this.#batch = Math.min(this.#batch * 2, this.#options.maxRows ?? 2_000);
+        for (const id of ids) this.#failures.delete(id);
+      } else this.#failed(outcome.error, ids, blame, fence.length);
+      this.#options.onTransaction({
+        ok: outcome.ok,
+        rows: ids.length,
+        operations: operations.length,
+        counts: countEdits(parts),
+        ...(outcome.ok ? {} : { error: outcome.error }),
+      });
+      this.#options.wake();
+    });
   }
 
   #examine(): void {

@@ -2,6 +2,7 @@
  * What the diff asks of the Northbound writer. Edits of one transaction are merged by the writer: many members of one column
  * become one mutation.
  */
+import type { RowId } from '../nb/row-id.ts';
 import type { InputRow, InputValue, Uuid } from '../ovsdb/index.ts';
 
 export type Edit =
@@ -37,7 +38,8 @@ export type Verdict =
   | { readonly kind: 'change'; readonly change: Change; readonly edits: readonly Edit[]; readonly inserts?: Uuid; readonly detail: string }
   /** Cannot be done until these rows are there. */
   | { readonly kind: 'waiting'; readonly on: readonly string[] }
-  | { readonly kind: 'conflict'; readonly owner: string; readonly message: string };
+  /** `on`: another row that stands in the way; when it goes, there is something to look at again. */
+  | { readonly kind: 'conflict'; readonly owner: string; readonly message: string; readonly on?: RowId };
 
 export const SETTLED: Verdict = { kind: 'settled' };
 

@@ -130,7 +130,8 @@ function collect(id: RowId, observed: readonly Observed[], slot: RowSlot | undef
       return {
         kind: 'conflict',
         owner: row.ownership.owner,
-        message: `${spec.table} ${identityOf(id)} is not wanted any more, but ${guest} in it is not Kiln's; remove that row first`,
+        message: `${spec.table} ${identityOf(id)} is not wanted any more, but ${tableOf(guest)} ${identityOf(guest)} in it is not Kiln's; remove that row first`,
+        on: guest,
       };
     }
     edits.push(...removal(row, spec, context));
@@ -139,13 +140,13 @@ function collect(id: RowId, observed: readonly Observed[], slot: RowSlot | undef
 }
 
 /** A row inside this one that would go with it and is not ours. */
-function foreignChild(row: Observed, context: DiffContext): string | undefined {
-  for (const { column, child } of childColumns(row.table)) {
+function foreignChild(row: Observed, context: DiffContext): RowId | undefined {
+  for (const { column } of childColumns(row.table)) {
     const held = row.row[column];
     if (!(held instanceof Set)) continue;
     for (const uuid of held) {
       const entry = context.rows.entry(uuid as Uuid);
-      if (entry !== undefined && entry.ownership.kind === 'foreign') return `${child.table} ${identityOf(entry.id)}`;
+      if (entry !== undefined && entry.ownership.kind === 'foreign') return entry.id;
     }
   }
   return undefined;

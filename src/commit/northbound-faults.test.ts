@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
+import { rowId } from '../nb/row-id.ts';
+import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { WriterProcess } from './testing/writer-process.ts';
+
+const run = promisify(execFile);
+const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
+const ls = rowId('Logical_Switch', 's1');
+const switchRow: RowOutput = { kind: 'row', id: ls, owner, rule: 'test', columns: { name: 's1' } };
+const lr = rowId('Logical_Router', 'r1');
+const routerRow: RowOutput = { kind: 'row', id: lr, owner, rule: 'test', columns: { name: 'r1' } };
+
+let server: OvsdbServerProcess;
+
+before(async () => {
+  server = await OvsdbServerProcess.start();
+});
+
+after(async () => {
+  await server.stop();
+});
+
+async function nbctl(...args: string[]): Promise<string> {
+  const { stdout } = await run('ovn-nbctl', ['--no-leader-only', `--db=${server.unix}`, ...args]);
+  return stdout.trim();
+}
+
+function policy(priority: number): RowOutput {
+  return {
+    kind: 'row',
+    id: rowId('Logical_Router_Policy', 'r1', priority, 'x'),
+    owner,
+    rule: 'test',
+    parent: { id: lr, column: 'policies' },
+    columns: { priority, match: 'x', action: 'allow' },
+  };
+}
+
+test('a switch that waits for a foreign port in it goes when that port goes, without another look at everything', async () => {
+  const kiln = await new WriterProcess(server).start();
+  try {
+    await kiln.want([switchRow]);
+    await nbctl('lsp-add', 's1', 'guest');
+    await until('the replica has the guest', () => kiln.world.rows.best(rowId('Logical_Switch_Port', 'guest')) !== undefined);
+    await kiln.want([]);
+    assert.match(await nbctl('ls-list'), /s1/);
+    await nbctl('lsp-del', 'guest');
+    await until('the switch is gone', async () => (await nbctl('ls-list')) === '');
+    await kiln.quiet();
+    assert.equal(kiln.world.rowConflicts.peek(ls), undefined);
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('a value that cannot even be sent is set aside and the others go on', async () => {
+  const kiln = await new WriterProcess(server).start();
+  try {
+    await kiln.want([switchRow, routerRow, policy(1.5)]);
+    assert.match(await nbctl('ls-list'), /s1/);
+    assert.match(await nbctl('lr-list'), /r1/);
+    assert.match(kiln.world.rowConflicts.peek(policy(1.5).id)?.message ?? '', /priority/);
+    const sent = kiln.reports.length;
+    await sleep(200);
+    assert.ok(kiln.reports.length - sent < 20, 'it is not tried in a tight loop');
+    await kiln.want([]);
+    assert.equal(await nbctl('ls-list'), '');
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('what is set aside stays a conflict while it is tried again', async () => {
+  const kiln = await new WriterProcess(server).start();
+  try {
+    await kiln.want([routerRow, policy(99_999)]);
+    const { id } = policy(99_999);
+    assert.match(kiln.world.rowConflicts.peek(id)?.message ?? '', /refused by OVN/);
+    let gaps = 0;
+    kiln.world.rowConflicts.onChange((_key, after) => (gaps += after === undefined ? 1 : 0));
+    const sent = kiln.reports.length;
+    await until('it was tried again', () => kiln.reports.length >= sent + 2);
+    await kiln.quiet();
+    assert.equal(gaps, 0);
+    await kiln.want([routerRow]);
+    assert.equal(kiln.world.rowConflicts.peek(id), undefined);
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('an element of an address set that goes while a transaction is on its way is put back', async () => {
+  const kiln = await new WriterProcess(server).start();
+  const set = rowId('Address_Set', 'as1');
+  const setRow: RowOutput = { kind: 'row', id: set, owner, rule: 'test', columns: { name: 'as1', addresses: [] } };
+  const element: MemberOutput = { kind: 'member', row: set, column: 'addresses', member: '10.0.0.1' };
+  try {
+    await kiln.want([setRow, element]);
+    assert.match(await nbctl('get', 'Address_Set', 'as1', 'addresses'), /10\.0\.0\.1/);
+    // The server reads neither of the two while it is stopped, so that both are under way at once.
+    const removed = nbctl('remove', 'Address_Set', 'as1', 'addresses', '10.0.0.1');
+    await sleep(0);
+    for (let round = 0; round < 200 && (await Promise.race([removed.then(() => true), sleep(0).then(() => false)])) === false; round++) {
+      await kiln.want([setRow, element, { ...switchRow, columns: { name: 's1', other_config: { mcast_snoop: String(round % 2 === 0) } } }]);
+    }
+    await removed;
+    await until(
+      'the replica has seen it',
+      async () => (await nbctl('get', 'Address_Set', 'as1', 'addresses')) === '[]' || kiln.writer.quiet,
+    );
+    await kiln.quiet();
+    await until('the element is back', async () => (await nbctl('get', 'Address_Set', 'as1', 'addresses')).includes('10.0.0.1'), 2_000);
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+});

@@ -1,0 +1,91 @@
+/** A Northbound writer with a session, a World and a fence of its own, for tests against a real ovsdb-server. */
+import assert from 'node:assert/strict';
+import { Desired } from '../../compile/desired.ts';
+import type { Output } from '../../compile/output.ts';
+import { monitoredColumns } from '../../nb/tables.ts';
+import { OvsdbSession } from '../../ovsdb/index.ts';
+import type { OvsdbServerProcess } from '../../ovsdb/testing/ovsdb-server-process.ts';
+import { until } from '../../ovsdb/testing/ovsdb-server-process.ts';
+import { DEFAULT_SETTINGS } from '../../world/settings.ts';
+import { World } from '../../world/world.ts';
+import { CollectionLimit } from '../collection-limit.ts';
+import { Fence } from '../fence.ts';
+import type { TransactionReport } from '../northbound-writer.ts';
+import { NorthboundWriter } from '../northbound-writer.ts';
+
+/** One writer against a server, as one controller process has it. */
+export class WriterProcess {
+  readonly world = new World(DEFAULT_SETTINGS);
+  readonly desired = new Desired();
+  readonly session: OvsdbSession;
+  readonly fence: Fence;
+  readonly writer: NorthboundWriter;
+  readonly reports: TransactionReport[] = [];
+  readonly leftOut: string[] = [];
+  deposed = false;
+  leads = true;
+  #said: readonly Output[] = [];
+
+  constructor(server: OvsdbServerProcess) {
+    this.session = new OvsdbSession({ endpoints: [server.unix], database: 'OVN_Northbound', tables: monitoredColumns() });
+    this.fence = new Fence(this.session);
+    const limit = new CollectionLimit({
+      enabled: false,
+      maxRows: 0,
+      maxShare: 0,
+      ownedRows: () => 0,
+      ownerExplained: () => true,
+      paused: () => undefined,
+    });
+    this.writer = new NorthboundWriter({
+      session: this.session,
+      world: this.world,
+      desired: this.desired,
+      fence: this.fence,
+      limit,
+      mayWrite: () => this.leads && this.session.state === 'synced',
+      deposed: () => {
+        this.deposed = true;
+        this.leads = false;
+      },
+      onTransaction: (report) => this.reports.push(report),
+      onLeftOut: (what) => this.leftOut.push(what),
+      later: (ms, again) => void setTimeout(again, Math.min(ms, 50)).unref(),
+      wake: () => setImmediate(() => this.writer.flush()),
+    });
+    this.session.onChanges((batch) => {
+      this.world.rows.apply(this.session.replica, batch);
+      setImmediate(() => this.writer.flush());
+    });
+  }
+
+  async start(leads = true): Promise<this> {
+    this.leads = leads;
+    this.session.onState((state) => {
+      if (state === 'synced') this.writer.examineAll();
+      setImmediate(() => this.writer.flush());
+    });
+    this.session.start();
+    await this.session.untilSynced();
+    assert.equal(await this.fence.raise(), true);
+    return this;
+  }
+
+  async want(outputs: readonly Output[]): Promise<void> {
+    this.desired.replace(this.#said, outputs);
+    this.#said = outputs;
+    this.writer.flush();
+    await this.quiet();
+  }
+
+  async quiet(): Promise<void> {
+    await until('the writer is quiet', () => {
+      this.writer.flush();
+      return this.writer.quiet;
+    });
+  }
+
+  close(): Promise<void> {
+    return this.session.close();
+  }
+}

@@ -41,16 +41,22 @@ export function blockersOf(world: World, resource: ResourceName, key: string): B
   let count = 0;
   for (const { held, holder, holders } of HOLDS) {
     if (held !== resource) continue;
-    const keys = [...holders(world, key)];
-    count += keys.length;
-    names.push(
-      ...keys
-        .toSorted()
-        .slice(0, NAMED)
-        .map((name) => `${traitsOf(holder).kind} ${name}`),
-    );
+    const first: string[] = [];
+    for (const name of holders(world, key)) {
+      count++;
+      keepFirst(first, name);
+    }
+    names.push(...first.map((name) => `${traitsOf(holder).kind} ${name}`));
   }
   return count === 0 ? NONE : { count, names: names.slice(0, NAMED) };
+}
+
+/** Keeps the first ten in order; holders may be very many, so they are not all sorted. */
+function keepFirst(first: string[], name: string): void {
+  if (first.length === NAMED && name >= (first[NAMED - 1] as string)) return;
+  const at = first.findIndex((other) => name < other);
+  first.splice(at === -1 ? first.length : at, 0, name);
+  if (first.length > NAMED) first.pop();
 }
 
 /** For a person: what is in the way, and what to do next. */
@@ -58,5 +64,5 @@ export function blockedSentence(resource: ResourceName, key: string, { count, na
   const { kind, plural } = traitsOf(resource);
   const more = count > names.length ? ` and ${count - names.length} more` : '';
   const things = count === 1 ? 'one object still uses it' : `${count} objects still use it`;
-  return `${kind} ${key} cannot be deleted: ${things}: ${names.join(', ')}${more}. It goes when they are gone; kubectl get ${plural} ${key} shows the state`;
+  return `${kind} ${key} cannot be deleted: ${things}: ${names.join(', ')}${more}. It goes when ${count === 1 ? 'that is' : 'they are'} gone; kubectl get ${plural} ${key} shows the state`;
 }

@@ -35,7 +35,7 @@ test('an IP object deleted under a running pod waits for the pod, and says for w
   }[];
   assert.equal(conditions[0]?.type, 'DeletionBlocked');
   assert.match(conditions[0]?.message ?? '', /IP web\.shop cannot be deleted: one object still uses it: Pod shop\/web\./);
-  assert.equal(scene.bench.events.filter(({ object, reason }) => object === 'ips/web.shop' && reason === 'InUse').length, 1);
+  assert.equal(scene.bench.events.filter(({ object, reason }) => object === 'ips/web.shop' && reason === 'DeletionBlocked').length, 1);
   assert.notEqual(scene.stations('web.shop'), undefined);
   scene.bench.vanish('pods', 'shop/web');
   scene.bench.settle();

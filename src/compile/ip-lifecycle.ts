@@ -4,11 +4,11 @@
  */
 import type { IP } from '../api/ip.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
-import { blockedSentence } from '../blockers/graph.ts';
 import { claimantOfIp, isReserved } from '../world/claimants.ts';
 import { keysOf } from '../world/domain.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
+import { DELETION_BLOCKED, deletionBlocked } from './deletion.ts';
 import { holderOf } from './ip-holder.ts';
 import type { IpHolder } from './ip-holder.ts';
 import type { ConditionOutput, Output, PatchOutput } from './output.ts';
@@ -39,8 +39,8 @@ function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
       finalizer: true,
       ...(freed && { annotations: { [kilnAnnotation.podUid]: null } }),
       ...(conflict === undefined
-        ? { withoutConditions: ['DeletionBlocked', CONFLICT] }
-        : { conditions: [conflict], withoutConditions: ['DeletionBlocked'] }),
+        ? { withoutConditions: [DELETION_BLOCKED, CONFLICT] }
+        : { conditions: [conflict], withoutConditions: [DELETION_BLOCKED] }),
     },
   ];
 }
@@ -57,8 +57,7 @@ function conflictOf(world: World, ip: IP): ConditionOutput | undefined {
 function leaving(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   const user = holder.kind === 'pod' ? `Pod ${holder.pod}` : holder.kind === 'node' ? `Node ${holder.node}` : undefined;
   if (user === undefined) return hasPort(world, ip) ? [] : [{ ...patchOf(ip), finalizer: false }];
-  const message = blockedSentence('ips', ip.metadata.name, { count: 1, names: [user] });
-  return [{ ...patchOf(ip), conditions: [{ type: 'DeletionBlocked', status: 'True', reason: 'InUse', message, event: 'Warning' }] }];
+  return [{ ...patchOf(ip), conditions: [deletionBlocked('ips', ip.metadata.name, { count: 1, names: [user] })] }];
 }
 
 /** Whether the port that was made for it is still there. A port that a later pod of the same name has is not its. */

@@ -29,7 +29,7 @@ test('a Vpc stays while a Subnet is in it, and goes with everything when it is g
     bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '',
     /Vpc blue cannot be deleted: one object still uses it: Subnet red/,
   );
-  assert.equal(bench.events.filter(({ reason }) => reason === 'InUse').length, 1);
+  assert.equal(bench.events.filter(({ reason }) => reason === 'DeletionBlocked').length, 1);
   bench.delete('subnets', 'red');
   bench.settle();
   assert.match(bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /IP web\.shop/);

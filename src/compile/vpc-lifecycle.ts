@@ -1,14 +1,12 @@
 /**
- * How a Vpc goes: while a Subnet is in it, it stays with all its rows and says who is in the way; then its rows go, then its
- * finalizer. Also what its spec gets by default, and what of it is not carried out.
+ * How a Vpc goes: while a Subnet is in it, it stays with all its rows and says who is in the way. Also what its spec gets by default, and what of it is not carried out.
  */
-import { blockedSentence, blockersOf } from '../blockers/graph.ts';
 import { vpcDefaults } from '../api/vpc-defaults.ts';
 import type { VpcSpec } from '../api/vpc.ts';
-import { ownerText } from '../nb/ownership.ts';
 import { keysOf } from '../world/domain.ts';
 import type { Rule } from './compiler.ts';
-import type { Json, Output, PatchOutput } from './output.ts';
+import { deletionPatch } from './deletion.ts';
+import type { Json, Output } from './output.ts';
 import { unsupportedNotice } from './unsupported.ts';
 import { claimantOfVpc, vpcSpec, vpcView } from './vpc-view.ts';
 
@@ -17,26 +15,7 @@ export const vpcLifecycle: Rule = {
   over: (world) => keysOf(world.vpcs),
   run: (world, name) => {
     const view = world.ask(vpcView, name);
-    if (view === undefined) return [];
-    const patch = { kind: 'patch', resource: 'vpcs', key: name, uid: view.uid } as const;
-    if (!view.terminating) return [{ ...patch, finalizer: true, withoutConditions: ['DeletionBlocked'] }];
-    const blockers = blockersOf(world, 'vpcs', name);
-    if (blockers.count > 0) {
-      const message = blockedSentence('vpcs', name, blockers);
-      return [
-        {
-          ...patch,
-          finalizer: true,
-          conditions: [{ type: 'DeletionBlocked', status: 'True', reason: 'InUse', message, event: 'Warning' }],
-        },
-      ];
-    }
-    const released: PatchOutput = {
-      ...patch,
-      finalizer: world.rows.ownedBy(ownerText(claimantOfVpc(view))).size > 0,
-      withoutConditions: ['DeletionBlocked'],
-    };
-    return [released];
+    return view === undefined ? [] : [deletionPatch(world, 'vpcs', name, claimantOfVpc(view), view.terminating)];
   },
 };
 

@@ -1,0 +1,31 @@
+/**
+ * How an object that has rows goes: while an index finds who uses it, finalizer and rows stay and the condition names them; then its
+ * rows go; when none of them is left, its finalizer goes. Nothing else is asked: neither its parents nor a sound spec.
+ */
+import { blockedSentence, blockersOf } from '../blockers/graph.ts';
+import type { Blockers } from '../blockers/graph.ts';
+import { ownerText } from '../nb/ownership.ts';
+import type { ResourceName } from '../world/resources.ts';
+import type { World } from '../world/world.ts';
+import type { Claimant, ConditionOutput, PatchOutput } from './output.ts';
+
+export const DELETION_BLOCKED = 'DeletionBlocked';
+
+/** Finalizer and condition of an object, live or on its way out. */
+export function deletionPatch(world: World, resource: ResourceName, key: string, owner: Claimant, terminating: boolean): PatchOutput {
+  const patch = { kind: 'patch', resource, key, uid: owner.uid } as const;
+  if (!terminating) return { ...patch, finalizer: true, withoutConditions: [DELETION_BLOCKED] };
+  const blockers = blockersOf(world, resource, key);
+  if (blockers.count > 0) return { ...patch, finalizer: true, conditions: [deletionBlocked(resource, key, blockers)] };
+  return { ...patch, finalizer: world.rows.ownedBy(ownerText(owner)).size > 0, withoutConditions: [DELETION_BLOCKED] };
+}
+
+export function deletionBlocked(resource: ResourceName, key: string, blockers: Blockers): ConditionOutput {
+  return {
+    type: DELETION_BLOCKED,
+    status: 'True',
+    reason: DELETION_BLOCKED,
+    message: blockedSentence(resource, key, blockers),
+    event: 'Warning',
+  };
+}

@@ -44,3 +44,14 @@ test('what users delete does not count, nor does a small number, nor anything in
   few.survey(rows(15));
   assert.equal(few.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), true);
 });
+
+test('what vanishes later is counted as well; a pause under way is told once', () => {
+  const told: number[] = [];
+  const limit = limitOf(() => false, true, told);
+  limit.survey([]);
+  assert.equal(limit.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), true);
+  limit.survey(rows(20));
+  limit.survey(rows(25));
+  assert.deepEqual(told, [20]);
+  assert.equal(limit.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), false);
+});

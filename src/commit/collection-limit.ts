@@ -38,7 +38,8 @@ export class CollectionLimit {
   }
 
   /**
-   * Counts what a start finds: call once when all is listed, before anything is written, with the identities that would go.
+   * Counts what would go: call when all is listed, and again when a list shows less than was known, each time before anything is
+   * written.
    */
   survey(ids: Iterable<readonly [RowId, Ownership]>): void {
     this.#unexplained.clear();
@@ -46,8 +47,9 @@ export class CollectionLimit {
       if (ownership.kind === 'ours' && !this.#options.ownerExplained(ownership.owner)) this.#unexplained.add(id);
     }
     const limit = Math.max(this.#options.maxRows, this.#options.ownedRows() * this.#options.maxShare);
+    const paused = this.#pausing;
     this.#pausing = this.#options.enabled && this.#unexplained.size > limit;
-    if (this.#pausing) this.#options.paused(this.#unexplained.size, limit);
+    if (this.#pausing && !paused) this.#options.paused(this.#unexplained.size, limit);
   }
 
   /** The World was confirmed: collection goes on. */

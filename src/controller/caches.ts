@@ -29,6 +29,8 @@ export interface CachesOptions {
   readonly world: World;
   /** Called after each batch of changes, with the objects that changed. */
   readonly changed: (resource: ResourceName, keys: readonly string[]) => void;
+  /** Objects are gone without an event that said so: deleted while nobody watched, or the server lost them. */
+  readonly vanished: (resource: ResourceName, count: number) => void;
   readonly onNotice?: (resource: ResourceName, notice: CacheNotice) => void;
 }
 
@@ -159,14 +161,17 @@ export class Caches implements ObjectSource {
     });
     cache.onDelta((deltas) => {
       const keys: string[] = [];
+      let vanished = 0;
       for (const delta of deltas) {
         const key = keyOf(delta.object as { readonly metadata: { readonly namespace?: string; readonly name: string } });
         if (delta.type === 'delete') {
           file(key, undefined);
-          this.#remember(kind, delta.object);
+          if (delta.inferred === true) vanished++;
+          else this.#remember(kind, delta.object);
         } else file(key, delta.object);
         keys.push(key);
       }
+      if (vanished > 0) this.#options.vanished(resource, vanished);
       this.#options.changed(resource, keys);
     });
     cache.onState(() => this.#options.changed(resource, []));

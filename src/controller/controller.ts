@@ -63,6 +63,10 @@ export class Controller {
         for (const key of keys) this.#objects.mark(objectId(resource, key));
         this.wake();
       },
+      vanished: (resource, count) => {
+        log.info('objects are gone that nobody was seen to delete', { resource, count });
+        this.#surveyed = false;
+      },
       onNotice: (resource, notice) => {
         if (notice.kind === 'failure')
           log.warn('cache could not follow the API server', {
@@ -109,6 +113,7 @@ export class Controller {
       ...(lease === undefined ? {} : { lease }),
       changed: wake,
       raised: () => {
+        this.#surveyed = false;
         this.#rows.examineAll();
         this.#objects.examineAll();
         this.wake();
@@ -295,7 +300,7 @@ export class Controller {
     this.#deadlineTimer = this.#clock.setTimeout(() => this.wake(), wait);
   }
 
-  /** What a start finds to collect is counted before anything is collected. */
+  /** What a start finds to collect, and what a list that shows less than before leaves behind, is counted before it is collected. */
   #survey(): void {
     this.#surveyed = true;
     const { rows } = this.world;
@@ -305,7 +310,6 @@ export class Controller {
       if (row !== undefined && (this.#compiler.desired.row(id)?.rows.length ?? 0) === 0) unwanted.push([id, row.ownership]);
     }
     this.#limit.survey(unwanted);
-    this.#rows.examineAll();
   }
 
   /** After the grace a second full list decides: one that shows what the caches lack keeps collection paused. */

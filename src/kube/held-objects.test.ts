@@ -36,6 +36,23 @@ describe('HeldObjects', () => {
     assert.equal(held.version, '20');
   });
 
+  it('tells what a list does not show any more from what an event said', () => {
+    const held = listed([object('a', 1), object('b', 2), object('c', 3)], '10');
+    const deltas: Delta<KubeObject>[] = [];
+    held.event('DELETED', object('a', 11), deltas);
+    held.beginList();
+    held.page([object('b', 2)], '20');
+    deltas.push(...held.endList(), ...held.clear());
+    assert.deepEqual(
+      deltas.map((delta) => [delta.object.metadata.name, delta.type === 'delete' && delta.inferred === true]),
+      [
+        ['a', false],
+        ['c', true],
+        ['b', true],
+      ],
+    );
+  });
+
   it('shows a recreated object as a deletion and a new object', () => {
     const held = listed([object('a', 1, 'old')], '10');
     held.beginList();

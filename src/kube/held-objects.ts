@@ -78,7 +78,7 @@ export class HeldObjects<T extends KubeObject> {
       if (listing.seen.has(key)) continue;
       if (listing.own.has(key) && isAfter(object.metadata.resourceVersion ?? '', listing.version)) continue;
       this.#objects.delete(key);
-      deltas.push({ type: 'delete', object });
+      deltas.push({ type: 'delete', object, inferred: true });
     }
     for (const uid of this.#goneUids) if (!listing.ownDeleted.has(uid)) this.#goneUids.delete(uid);
     this.#version = listing.version;
@@ -156,7 +156,7 @@ export class HeldObjects<T extends KubeObject> {
 
   /** The resource is no longer served: all objects are gone. */
   clear(): Delta<T>[] {
-    const deltas = [...this.#objects.values()].map((object): Delta<T> => ({ type: 'delete', object }));
+    const deltas = [...this.#objects.values()].map((object): Delta<T> => ({ type: 'delete', object, inferred: true }));
     this.#objects.clear();
     this.#goneUids.clear();
     this.#version = undefined;

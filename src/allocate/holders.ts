@@ -4,7 +4,7 @@
  */
 import type { Pod } from '../api/core.ts';
 import type { IP } from '../api/ip.ts';
-import { isAlive, ordinalOf } from '../compile/pod-life.ts';
+import { isAlive, lostAt, ordinalOf } from '../compile/pod-life.ts';
 import type { Holder } from '../ipam/holder.ts';
 import type { Ledger } from '../ipam/ledger.ts';
 import { parseAddress } from '../net/address.ts';
@@ -26,8 +26,10 @@ export class Holders {
   readonly #ledger: Ledger;
   /** Holder keys of a pod by its uid, so that what it no longer has is released. */
   readonly #podHolders = new Map<string, Set<string>>();
-  /** Terminating pods that hold something. */
-  readonly #leaving = new Set<string>();
+  /** When terminating pods that hold something stop holding it, in milliseconds since the epoch. */
+  readonly #leaving = new Map<string, number>();
+  /** The earliest of them, or earlier. */
+  #nextLeaving = Infinity;
   readonly #rowHolders = new Map<RowId, string>();
 
   constructor(world: World, ledger: Ledger) {
@@ -38,9 +40,15 @@ export class Holders {
       if (after !== undefined) this.#holdIp(after);
       this.#rename(key, after ?? before);
     });
-    world.pods.onChange((_key, after, before) => {
+    world.pods.onChange((key, after, before) => {
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#releasePod(before.metadata.uid);
-      if (after !== undefined) this.#holdPod(after);
+      if (after === undefined) {
+        this.#leaving.delete(key);
+        return;
+      }
+      this.#holdPod(after);
+      // Rows may be seen before their pod, and only the pod says whether its claim outlives it.
+      if (before?.metadata.uid !== after.metadata.uid) for (const id of world.rows.ownedBy(`pod/${key}`)) this.#holdRow(id);
     });
     world.rows.onChange({ row: (id) => this.#holdRow(id), member: () => undefined });
   }
@@ -86,17 +94,27 @@ export class Holders {
     for (const key of this.#podHolders.get(uid) ?? []) if (!held.has(key)) this.#ledger.release('pod', key);
     if (held.size > 0) this.#podHolders.set(uid, held);
     else this.#podHolders.delete(uid);
-    const leaving = held.size > 0 && pod.metadata.deletionTimestamp !== undefined;
-    if (leaving) this.#leaving.add(keyOf(pod));
-    else this.#leaving.delete(keyOf(pod));
+    const leaves = held.size > 0 ? lostAt(pod) : undefined;
+    if (leaves === undefined) this.#leaving.delete(keyOf(pod));
+    else {
+      this.#leaving.set(keyOf(pod), leaves);
+      this.#nextLeaving = Math.min(this.#nextLeaving, leaves);
+    }
   }
 
   /** A pod on a lost node stops holding when its time is over, though nothing about it changed. */
   expire(): void {
-    for (const key of this.#leaving) {
-      const pod = this.#world.pods.peek(key);
-      if (pod === undefined) this.#leaving.delete(key);
-      else this.#holdPod(pod);
+    const { deadlines, pods } = this.#world;
+    if (this.#nextLeaving === Infinity || !deadlines.passed(this.#nextLeaving)) return;
+    this.#nextLeaving = Infinity;
+    for (const [key, leaves] of this.#leaving) {
+      if (!deadlines.passed(leaves)) {
+        this.#nextLeaving = Math.min(this.#nextLeaving, leaves);
+        continue;
+      }
+      this.#leaving.delete(key);
+      const pod = pods.peek(key);
+      if (pod !== undefined) this.#holdPod(pod);
     }
   }
 

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '../api/core.ts';
+import { Ledger } from '../ipam/ledger.ts';
+import { OWNER_KEY, RULE_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
+import { MemoryNorthbound } from '../testing/memory-northbound.ts';
+import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import { World } from '../world/world.ts';
+import { Holders } from './holders.ts';
+
+const START = Date.parse('2026-01-01T00:00:00Z');
+
+function pod(name: string, more: Partial<Pod['metadata']> = {}): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      namespace: 'ns',
+      uid: `uid-${name}`,
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      annotations: {
+        'ovn.kubernetes.io/allocated': 'true',
+        'ovn.kubernetes.io/ip_address': '10.0.0.2',
+        'ovn.kubernetes.io/logical_switch': 's1',
+      },
+      ...more,
+    },
+    spec: { terminationGracePeriodSeconds: 30 },
+  };
+}
+
+function portOf(northbound: MemoryNorthbound, world: World, name: string): void {
+  world.rows.apply(northbound, northbound.insert('Logical_Switch', 'ls-uuid', { name: 's1', external_ids: { [VENDOR_KEY]: VENDOR } }));
+  world.rows.apply(
+    northbound,
+    northbound.insert(
+      'Logical_Switch_Port',
+      'lsp-uuid',
+      {
+        name: `${name}.ns`,
+        type: '',
+        addresses: ['00:00:00:00:00:01 10.0.0.2'],
+        external_ids: { [VENDOR_KEY]: VENDOR, [OWNER_KEY]: `pod/ns/${name}`, [UID_KEY]: `uid-${name}`, [RULE_KEY]: 'pod-port', ls: 's1' },
+      },
+      { table: 'Logical_Switch', uuid: 'ls-uuid', column: 'ports' },
+    ),
+  );
+}
+
+test('the row of a StatefulSet pod and the pod are one claimant, whichever is seen first', () => {
+  for (const rowFirst of [true, false]) {
+    const world = new World(DEFAULT_SETTINGS);
+    const ledger = new Ledger();
+    new Holders(world, ledger);
+    const web = pod('web-0', { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'uid-web' }] });
+    if (!rowFirst) world.pods.set('ns/web-0', web);
+    portOf(new MemoryNorthbound(), world, 'web-0');
+    if (rowFirst) world.pods.set('ns/web-0', web);
+    assert.deepEqual(ledger.conflicts('s1'), []);
+    assert.equal(ledger.holdersIn('s1', 10).count, 1);
+  }
+});
+
+test('a terminating pod holds its address until its time is over, and is not looked at before', () => {
+  const world = new World(DEFAULT_SETTINGS);
+  const ledger = new Ledger();
+  const holders = new Holders(world, ledger);
+  world.deadlines.advance(START);
+  world.pods.set('ns/a', pod('a', { deletionTimestamp: '2026-01-01T00:00:30Z' }));
+  let looked = 0;
+  const { peek } = world.pods;
+  world.pods.peek = (key) => {
+    looked++;
+    return peek.call(world.pods, key);
+  };
+  for (let turn = 0; turn < 100; turn++) holders.expire();
+  assert.equal(looked, 0);
+  assert.equal(ledger.holdersIn('s1', 10).count, 1);
+  world.deadlines.advance(START + 59_000);
+  holders.expire();
+  assert.equal(ledger.holdersIn('s1', 10).count, 1);
+  world.deadlines.advance(START + 60_000);
+  holders.expire();
+  assert.equal(ledger.holdersIn('s1', 10).count, 0);
+  const before = looked;
+  for (let turn = 0; turn < 100; turn++) holders.expire();
+  assert.equal(looked, before);
+});

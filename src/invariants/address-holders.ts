@@ -27,7 +27,7 @@ export function addressHolders(world: World): HoldersBySubnet {
       const address = parseAddress(text.trim());
       if (address === undefined || subnet === '') continue;
       let bySubnet = found.get(subnet);
-      if (bySubnet === undefined) found.set(subnet, (bySubnet = new Map()));
+      if (bySubnet === undefined) found.set(subnet, (bySubnet = new Map<string, AddressHolder[]>()));
       const key = formatAddress(address);
       bySubnet.set(key, [...(bySubnet.get(key) ?? []), { who, port, address }]);
     }

@@ -54,17 +54,15 @@ function exists(world: World, kind: string, key: string): boolean {
 }
 
 function vpcs(world: World): Deleted[] {
-  return Array.from(
-    world.vpcs.entries(),
-    ([, { metadata, status }]) => ({ kind: 'Vpc', metadata, conditions: status?.conditions ?? [] }) as Deleted,
-  );
+  return Array.from(world.vpcs.entries(), ([, { metadata, status }]) => ({ kind: 'Vpc', metadata, conditions: status?.conditions ?? [] }));
 }
 
 function subnets(world: World): Deleted[] {
-  return Array.from(
-    world.subnets.entries(),
-    ([, { metadata, status }]) => ({ kind: 'Subnet', metadata, conditions: status?.conditions ?? [] }) as Deleted,
-  );
+  return Array.from(world.subnets.entries(), ([, { metadata, status }]) => ({
+    kind: 'Subnet',
+    metadata,
+    conditions: status?.conditions ?? [],
+  }));
 }
 
 function ips(world: World): Deleted[] {

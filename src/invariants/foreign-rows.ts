@@ -71,7 +71,7 @@ function visible(table: string, column: string, cell: ForeignCell, owned: Readon
   if (table === 'NB_Global' && column === 'options') return without(cell, GLOBAL_OPTIONS);
   if (SHARED.includes(column)) {
     const all = (Array.isArray(cell) ? cell : [cell]) as readonly ForeignCell[];
-    return all.filter((member) => !owned.has(String(member as string)));
+    return all.filter((member) => !owned.has(typeof member === 'string' ? member : ''));
   }
   return cell;
 }

@@ -40,7 +40,7 @@ async function startLab(directory: string): Promise<ClusterApi> {
 async function startReal(): Promise<ClusterApi> {
   const real = new RealCluster();
   await real.start();
-  const minor = Number.parseInt(JSON.parse(await real.kubectl(['get', '--raw', '/version'])).minor as string, 10);
+  const minor = Number.parseInt((JSON.parse(await real.kubectl(['get', '--raw', '/version'])) as { readonly minor: string }).minor, 10);
   return {
     kind: 'real',
     kubeconfig: real.kubeconfig,

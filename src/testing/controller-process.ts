@@ -23,7 +23,7 @@ export interface LogLine {
 }
 
 /** Lease times of a scenario, in seconds: short, and still longer than a garbage collection or a slow disk. */
-export const LEASE_SECONDS = { duration: 3, deadline: 2, retry: 0.3 } as const;
+export const LEASE_SECONDS = { duration: 2, deadline: 1.5, retry: 0.25 } as const;
 
 export class ControllerProcess {
   readonly #daemon: Daemon;

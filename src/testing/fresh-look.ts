@@ -74,10 +74,12 @@ export class FreshLook implements AsyncDisposable {
 
 /** A plan for a person: one line for each thing that would be written. */
 export function planText({ rows, objects }: Plan): string {
-  const shown = (value: unknown): string =>
-    JSON.stringify(value, (_key, part: unknown) =>
-      typeof part === 'bigint' ? String(part) : part instanceof Map ? Object.fromEntries(part) : part instanceof Set ? [...part] : part,
-    ) ?? '';
+  const plain = (_key: string, part: unknown): unknown => {
+    if (typeof part === 'bigint') return String(part);
+    if (part instanceof Map) return [...part];
+    return part instanceof Set ? [...part] : part;
+  };
+  const shown = (value: unknown): string => JSON.stringify(value, plain) ?? '';
   return [
     ...rows.map(({ id, verdict }) => `row ${id}: ${shown(verdict)}`),
     ...objects.map((write) => `${write.verb} ${write.resource} ${write.namespace}/${write.name}: ${shown(write)}`),

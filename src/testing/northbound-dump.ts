@@ -51,7 +51,7 @@ function cellOf(value: unknown): Cell {
 /** The members of a set, however many. */
 export function members(cell: Cell | undefined): readonly string[] {
   if (cell === undefined) return [];
-  return Array.isArray(cell) ? cell.map(String) : [String(cell as string)];
+  return Array.isArray(cell) ? cell.map(String) : [typeof cell === 'object' ? JSON.stringify(cell) : String(cell)];
 }
 
 /** A map's entries; empty for a column that is not there. */

@@ -57,7 +57,7 @@ export const crashes: readonly Scenario[] = [
       await cluster.apply(network('storm', '10.100.0.0/24'));
       await condition(cluster, 'subnet', 'storm-net', 'Ready', 'True');
       const creating = cluster.apply(podsYaml('storm', 'a', 60));
-      for (let round = 0; round < 4; round++) {
+      for (let round = 0; round < 3; round++) {
         await sleep(150 + Math.random() * 900);
         await cluster.controller.kill9();
         cluster.startController();
@@ -66,7 +66,7 @@ export const crashes: readonly Scenario[] = [
       await noneTwice(cluster, 'storm', await allRun(cluster, 'storm', 60));
       const deleting = cluster.kubectl(['delete', 'pods', '--all', '-n', 'storm', '--wait=false']);
       const again = cluster.apply(podsYaml('storm', 'b', 30));
-      for (let round = 0; round < 3; round++) {
+      for (let round = 0; round < 2; round++) {
         await sleep(150 + Math.random() * 900);
         await cluster.controller.kill9();
         cluster.startController();

@@ -66,7 +66,7 @@ export const defaultNetwork: readonly Scenario[] = [
       });
       const groups = (dump.get('Port_Group') ?? [])
         .filter((group) => members(group['ports']).includes(String(row['_uuid'])))
-        .map((group) => group['name']);
+        .map((group) => String(group['name']));
       assert.deepEqual(groups.toSorted(), [`node.${node}`, `ovn.default.${node}`].map((group) => group.replaceAll('-', '.')).toSorted());
       assert.ok(members(rowNamed(dump, 'Logical_Switch', 'ovn-default')['ports']).includes(String(row['_uuid'])));
 
@@ -101,7 +101,7 @@ export const defaultNetwork: readonly Scenario[] = [
           },
         );
         assert.equal(port(dump, `node-${name}`)['addresses'], `${mac} ${ip}`);
-        const { address } = (status?.['addresses'] as { readonly type: string; readonly address: string }[]).find(
+        const { address } = ((status?.['addresses'] ?? []) as { readonly type: string; readonly address: string }[]).find(
           ({ type }) => type === 'InternalIP',
         ) ?? { address: '' };
         const policy = (dump.get('Logical_Router_Policy') ?? []).find(({ match }) => match === `ip4.dst == ${address}`);

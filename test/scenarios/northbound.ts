@@ -29,7 +29,7 @@ export function routesOf(dump: NorthboundDump, router: string): readonly string[
   return children(dump, rowNamed(dump, 'Logical_Router', router), 'static_routes', 'Logical_Router_Static_Route')
     .map(
       (row) =>
-        `${String(row['route_table']) === '' ? 'main' : String(row['route_table'])} ${String(members(row['policy'])[0] ?? 'dst-ip')} ${String(row['ip_prefix'])} ${String(row['nexthop'])}`,
+        `${String(row['route_table']) === '' ? 'main' : String(row['route_table'])} ${members(row['policy'])[0] ?? 'dst-ip'} ${String(row['ip_prefix'])} ${String(row['nexthop'])}`,
     )
     .toSorted();
 }

@@ -49,13 +49,13 @@ export const restarts: readonly Scenario[] = [
       await running(cluster, 'default', 'still');
       await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'still');
       await cluster.settled();
-      await sleep(2_500);
+      await sleep(2_000);
       const [objects, log] = [await versions(cluster), await cluster.northboundLog()];
       for (const way of ['stop', 'kill9'] as const) {
         await cluster.controller[way]();
         const next = cluster.startController();
         await next.untilLogged('writing');
-        await sleep(2_500);
+        await sleep(2_000);
       }
       assert.deepEqual(await versions(cluster), objects);
       const since = (await cluster.northboundLog()).slice(log.length).map(({ comment }) => comment);

@@ -94,9 +94,9 @@ export const vpcRoutes: readonly Scenario[] = [
       await cluster.settled();
       const after = await cluster.dump();
       assert.deepEqual(policiesOf(after, 'routed').at(-1), '10 ip4.src == 10.30.1.0/24 reroute 10.30.1.251');
-      const uuids = (dump: typeof before): readonly unknown[] =>
+      const uuids = (dump: typeof before): readonly string[] =>
         children(dump, rowNamed(dump, 'Logical_Router', 'routed'), 'policies', 'Logical_Router_Policy')
-          .map(({ _uuid }) => _uuid)
+          .map(({ _uuid }) => String(_uuid))
           .toSorted();
       assert.deepEqual(uuids(after), uuids(before));
       await cluster.patch('vpc', 'routed', { spec: { policyRoutes: null } });

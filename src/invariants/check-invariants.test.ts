@@ -1,0 +1,182 @@
+/** Each invariant is shown to be found broken: a check that cannot fail proves nothing. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { rowId } from '../nb/row-id.ts';
+import { RuleBench } from '../testing/rule-bench.ts';
+import { checkInvariants } from './check-invariants.ts';
+import type { Observed } from './check-invariants.ts';
+import { foreignRows, foreignSnapshot } from './foreign-rows.ts';
+import type { WholeRow } from './foreign-rows.ts';
+import { writers } from './writers.ts';
+
+const QUIET: Observed['plan'] = { rows: [], objects: [] };
+
+/** A Vpc, its Subnet, and a pod that runs in it. */
+function running(): RuleBench {
+  const bench = new RuleBench();
+  bench.put('nodes', {
+    metadata: { name: 'n1' },
+    status: { addresses: [{ type: 'InternalIP', address: '172.18.0.2' }], conditions: [{ type: 'Ready', status: 'True' }] },
+  });
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.put('subnets', { metadata: { name: 'red' }, spec: { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'] } });
+  bench.put('namespaces', { metadata: { name: 'shop' } });
+  bench.put('pods', { metadata: { name: 'web', namespace: 'shop' }, spec: { nodeName: 'n1' } });
+  bench.settle();
+  return bench;
+}
+
+function broken(bench: RuleBench, more: Partial<Observed> = {}): readonly string[] {
+  return checkInvariants({ world: bench.world, plan: QUIET, ...more }).map(({ invariant, subject }) => `${invariant} ${subject}`);
+}
+
+test('in a cluster that is as it should be nothing is broken', () => {
+  const bench = running();
+  assert.equal(bench.world.pods.peek('shop/web')?.metadata.annotations?.['ovn.kubernetes.io/allocated'], 'true');
+  assert.deepEqual(checkInvariants({ world: bench.world, plan: QUIET }), []);
+});
+
+test('I1 and I2: counts and ranges that do not follow from the holders', () => {
+  const bench = running();
+  const subnet = bench.world.subnets.peek('red');
+  assert.ok(subnet?.status !== undefined);
+  bench.world.subnets.set('red', { ...subnet, status: { ...subnet.status, v4usingIPs: 2, v4availableIPrange: '10.0.0.2-10.0.0.254' } });
+  const found = checkInvariants({ world: bench.world, plan: QUIET });
+  assert.deepEqual(
+    found.map(({ invariant, subject }) => `${invariant} ${subject}`),
+    ['I1 Subnet red', 'I2 Subnet red'],
+  );
+  assert.match(found[0]?.message ?? '', /status\.v4usingIPs says 2, and 1 follows/);
+});
+
+test('I3: an owned row without its owner, one of an earlier object of that name, and one that the plan would change', () => {
+  const bench = running();
+  const pod = bench.world.pods.peek('shop/web');
+  assert.ok(pod !== undefined);
+  bench.world.pods.set('shop/web', { ...pod, metadata: { ...pod.metadata, uid: 'another' } });
+  assert.ok(broken(bench).includes('I3 Logical_Switch_Port/web.shop'));
+  bench.world.pods.delete('shop/web');
+  assert.ok(broken(bench).includes('I3 Logical_Switch_Port/web.shop'));
+  const id = rowId('Logical_Switch', 'red');
+  const plan: Observed['plan'] = {
+    rows: [{ id, verdict: { kind: 'change', change: 'update', edits: [], detail: 'other_config' } }],
+    objects: [],
+  };
+  assert.ok(broken(running(), { plan }).includes(`I3 ${id}`));
+});
+
+test('I4: a foreign row that is gone, or another in any column of any table; own members and own keys do not count', () => {
+  const marks = { vendor: 'kube-ovn', 'kiln.io/owner': 'subnet//red', 'kiln.io/uid': 'u', 'kiln.io/rule': 'r' };
+  const tables = (rows: Readonly<Record<string, readonly WholeRow[]>>): ReadonlyMap<string, readonly WholeRow[]> =>
+    new Map(Object.entries(rows));
+  const port = { _uuid: 'p1', name: 'vm', addresses: 'unknown', external_ids: { 'neutron:device_id': 'vm' }, up: false };
+  const before = foreignSnapshot(
+    tables({
+      Logical_Switch: [{ _uuid: 's1', name: 'theirs', ports: 'p1', external_ids: {} }],
+      Logical_Switch_Port: [port],
+      Meter: [{ _uuid: 'm1', name: 'limit', unit: 'kbps' }],
+      NB_Global: [{ _uuid: 'g', external_ids: { theirs: '1' }, options: {}, nb_cfg: 1 }],
+    }),
+  );
+  const own = { _uuid: 'p2', name: 'web.shop', external_ids: marks };
+  const same = foreignSnapshot(
+    tables({
+      Logical_Switch: [{ _uuid: 's1', name: 'theirs', ports: ['p1', 'p2'], external_ids: {} }],
+      Logical_Switch_Port: [{ ...port, up: true }, own],
+      Meter: [{ _uuid: 'm1', name: 'limit', unit: 'kbps' }],
+      NB_Global: [{ _uuid: 'g', external_ids: { theirs: '1', 'kiln.io/term': '3' }, options: { use_ct_inv_match: 'false' }, nb_cfg: 2 }],
+    }),
+  );
+  assert.deepEqual(foreignRows(before, same), []);
+  const changed = foreignSnapshot(
+    tables({
+      Logical_Switch: [{ _uuid: 's1', name: 'theirs', ports: [], external_ids: {} }],
+      Logical_Switch_Port: [{ ...port, addresses: 'dynamic' }],
+      NB_Global: [{ _uuid: 'g', external_ids: {}, options: {}, nb_cfg: 2 }],
+    }),
+  );
+  assert.deepEqual(
+    foreignRows(before, changed).map(({ subject }) => subject),
+    ['Logical_Switch/s1', 'Logical_Switch_Port/p1', 'Meter/m1', 'NB_Global/g'],
+  );
+});
+
+test('I5: a deletion that names nothing, or what does not exist', () => {
+  const bench = running();
+  bench.delete('subnets', 'red');
+  bench.settle();
+  assert.deepEqual(broken(bench), []);
+  const subnet = bench.world.subnets.peek('red');
+  assert.ok(subnet?.status !== undefined);
+  const said = (message: string): void =>
+    bench.world.subnets.set('red', {
+      ...subnet,
+      status: { ...subnet.status, conditions: [{ type: 'DeletionBlocked', status: 'True', message }] },
+    });
+  said('Subnet red cannot be deleted: one object still uses it: IP ghost.shop. It goes when they are gone');
+  assert.deepEqual(broken(bench), ['I5 Subnet red']);
+  said('wait');
+  assert.deepEqual(broken(bench), ['I5 Subnet red']);
+  bench.world.subnets.set('red', { ...subnet, status: { ...subnet.status, conditions: [] } });
+  assert.deepEqual(broken(bench), ['I5 Subnet red']);
+});
+
+test('I6: two interfaces with one address that do not say so', () => {
+  const bench = running();
+  const ip = bench.world.ips.peek('web.shop');
+  assert.ok(ip !== undefined);
+  bench.world.ips.set('other.shop', {
+    ...ip,
+    metadata: { ...ip.metadata, name: 'other.shop', uid: 'other' },
+    spec: { ...ip.spec, podName: 'other' },
+  });
+  const found = broken(bench).filter((each) => each.startsWith('I6'));
+  assert.deepEqual(found.toSorted(), ['I6 IP other.shop', 'I6 IP web.shop', 'I6 Logical_Switch_Port web.shop', 'I6 Pod shop/web']);
+});
+
+test('I7: an allocated pod without IP object, with a port of another address, or without a port', () => {
+  const without = running();
+  without.world.ips.delete('web.shop');
+  assert.ok(broken(without).includes('I7 Pod shop/web'));
+  const elsewhere = running();
+  const pod = elsewhere.world.pods.peek('shop/web');
+  assert.ok(pod !== undefined);
+  elsewhere.world.pods.set('shop/web', {
+    ...pod,
+    metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, 'ovn.kubernetes.io/ip_address': '10.0.0.77' } },
+  });
+  const messages = checkInvariants({ world: elsewhere.world, plan: QUIET })
+    .filter(({ invariant }) => invariant === 'I7')
+    .map(({ message }) => message);
+  assert.equal(messages.length, 2);
+  assert.match(messages.join('\n'), /does not have the address/);
+});
+
+test('I8: a fresh controller that would write', () => {
+  const plan: Observed['plan'] = {
+    rows: [],
+    objects: [{ resource: 'ips', namespace: '', name: 'web.shop', verb: 'delete', uid: 'u', events: [] }],
+  };
+  assert.deepEqual(broken(running(), { plan }), ['I8 ips web.shop']);
+});
+
+test('I10: a term that falls, and a row written under a term that was replaced or never taken', () => {
+  const log = (...comments: readonly string[]): readonly { record: number; comment: string }[] =>
+    comments.map((comment, record) => ({ record, comment }));
+  assert.deepEqual(
+    writers(
+      log(
+        'kiln: first term',
+        'kiln: term 1, 3 rows, first x',
+        'ovn-nbctl: run',
+        'kiln: term 2',
+        'kiln: term 2, 1 rows, first y',
+        'kiln: term 2',
+      ),
+    ),
+    [],
+  );
+  assert.equal(writers(log('kiln: term 1, 3 rows, first x')).length, 1);
+  assert.equal(writers(log('kiln: term 2', 'kiln: term 1')).length, 1);
+  assert.equal(writers(log('kiln: term 1', 'kiln: term 2', 'kiln: term 1, 1 rows, first x')).length, 1);
+});

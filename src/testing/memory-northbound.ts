@@ -40,9 +40,15 @@ export class MemoryNorthbound implements Replica {
   }
 
   /** Puts a row in as somebody else would. */
-  insert(table: string, uuid: string, columns: Readonly<Record<string, unknown>>, parent?: { readonly table: string; readonly uuid: string; readonly column: string }): RowChange[] {
+  insert(
+    table: string,
+    uuid: string,
+    columns: Readonly<Record<string, unknown>>,
+    parent?: { readonly table: string; readonly uuid: string; readonly column: string },
+  ): RowChange[] {
     const edits: Edit[] = [{ kind: 'insert', table, uuid: uuid as Uuid, row: columns as never }];
-    if (parent !== undefined) edits.push({ kind: 'member', table: parent.table, uuid: parent.uuid as Uuid, column: parent.column, add: true, value: uuid });
+    if (parent !== undefined)
+      edits.push({ kind: 'member', table: parent.table, uuid: parent.uuid as Uuid, column: parent.column, add: true, value: uuid });
     return this.apply(edits);
   }
 
@@ -74,7 +80,7 @@ export class MemoryNorthbound implements Replica {
 
   /** Rows of non-root tables live while a parent refers to them; references to what went are dropped. */
   #collect(): void {
-    for (let gone = 1; gone > 0; ) {
+    for (let gone = 1; gone > 0;) {
       gone = 0;
       for (const { table, parents } of TABLES) {
         if (parents.length === 0) continue;
@@ -139,7 +145,8 @@ export class MemoryNorthbound implements Replica {
 function blankRow(table: string, uuid: Uuid): MemoryRow {
   const row: MemoryRow = { _uuid: uuid };
   for (const [column, mode] of Object.entries(tableSpec(table).columns)) {
-    row[column] = mode === 'refs' || mode === 'elements' || SETS.has(column) ? new Set() : mode === 'map' || Array.isArray(mode) ? new Map() : null;
+    row[column] =
+      mode === 'refs' || mode === 'elements' || SETS.has(column) ? new Set() : mode === 'map' || Array.isArray(mode) ? new Map() : null;
   }
   return row;
 }
@@ -150,9 +157,12 @@ const SETS: ReadonlySet<string> = new Set(['networks', 'addresses', 'port_securi
 function cellOf(table: string, column: string, value: unknown): Cell {
   const mode = tableSpec(table).columns[column];
   if (mode === undefined) throw new Error(`column ${table}.${column} is not registered`);
-  if (mode === 'map' || Array.isArray(mode)) return value instanceof Map ? new Map(value as Map<Atom, Atom>) : new Map(Object.entries(value as Record<string, Atom>));
-  if (mode === 'refs' || mode === 'elements' || SETS.has(column)) return new Set(value === null ? [] : Array.isArray(value) ? (value as Atom[]) : [value as Atom]);
-  if (Array.isArray(value) || (typeof value === 'object' && value !== null)) throw new Error(`${table}.${column} takes one value, not ${JSON.stringify(value)}`);
+  if (mode === 'map' || Array.isArray(mode))
+    return value instanceof Map ? new Map(value as Map<Atom, Atom>) : new Map(Object.entries(value as Record<string, Atom>));
+  if (mode === 'refs' || mode === 'elements' || SETS.has(column))
+    return new Set(value === null ? [] : Array.isArray(value) ? (value as Atom[]) : [value as Atom]);
+  if (Array.isArray(value) || (typeof value === 'object' && value !== null))
+    throw new Error(`${table}.${column} takes one value, not ${JSON.stringify(value)}`);
   return value as Atom | null;
 }
 

@@ -39,7 +39,14 @@ export interface TestEvent {
 
 /** What a test writes down of an object; the rest is filled in. */
 export interface ObjectInput {
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: Readonly<Record<string, string>>; readonly annotations?: Readonly<Record<string, string>>; readonly finalizers?: readonly string[]; readonly ownerReferences?: readonly object[] };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+    readonly ownerReferences?: readonly object[];
+  };
   readonly spec?: object;
   readonly status?: object;
 }
@@ -108,7 +115,8 @@ export class MemoryObjects {
     const object = table.peek(key);
     if (object === undefined) return;
     if ((object.metadata.finalizers ?? []).length === 0) table.delete(key);
-    else if (object.metadata.deletionTimestamp === undefined) this.#write(resource, key, { ...object, metadata: { ...object.metadata, deletionTimestamp: timeOf(++this.#serial) } });
+    else if (object.metadata.deletionTimestamp === undefined)
+      this.#write(resource, key, { ...object, metadata: { ...object.metadata, deletionTimestamp: timeOf(++this.#serial) } });
   }
 
   /** The object vanishes whatever its finalizers say, as when somebody strips them. */
@@ -149,8 +157,15 @@ export class MemoryObjects {
     const judged = conditionsOf(object, traits.conditions);
     const conditions = this.#conditions(resource, object, judged, patch);
     const said = patch.conditions !== undefined || patch.withoutConditions !== undefined;
-    const inAnnotation = said && traits.conditions === 'annotation' && !equal(conditions, judged) ? { [kilnAnnotation.conditions]: JSON.stringify(conditions) } : {};
-    const status = { ...object.status, ...patch.status, ...(said && traits.conditions === 'status' && { conditions: conditions as unknown as Json }) };
+    const inAnnotation =
+      said && traits.conditions === 'annotation' && !equal(conditions, judged)
+        ? { [kilnAnnotation.conditions]: JSON.stringify(conditions) }
+        : {};
+    const status = {
+      ...object.status,
+      ...patch.status,
+      ...(said && traits.conditions === 'status' && { conditions: conditions as unknown as Json }),
+    };
     const spec = merged(object.spec, patch.spec ?? {});
     return {
       ...object,
@@ -158,7 +173,9 @@ export class MemoryObjects {
         ...object.metadata,
         generation: object.metadata.generation + (equal(spec, object.spec) ? 0 : 1),
         ...(patch.labels !== undefined && { labels: merged<string>(labels ?? {}, patch.labels) }),
-        ...((patch.annotations !== undefined || Object.keys(inAnnotation).length > 0) && { annotations: merged<string>(annotations ?? {}, { ...patch.annotations, ...inAnnotation }) }),
+        ...((patch.annotations !== undefined || Object.keys(inAnnotation).length > 0) && {
+          annotations: merged<string>(annotations ?? {}, { ...patch.annotations, ...inAnnotation }),
+        }),
       },
       spec,
       ...(Object.keys(status).length > 0 && { status: status as NonNullable<TestObject['status']> }),
@@ -198,7 +215,16 @@ export class MemoryObjects {
   }
 }
 
-function tablesOf({ vpcs, subnets, ips, ipPools, pods, namespaces, nodes, statefulSets }: World): Partial<Record<ResourceName, Table<TestObject>>> {
+function tablesOf({
+  vpcs,
+  subnets,
+  ips,
+  ipPools,
+  pods,
+  namespaces,
+  nodes,
+  statefulSets,
+}: World): Partial<Record<ResourceName, Table<TestObject>>> {
   const tables: unknown = { vpcs, subnets, ips, ippools: ipPools, pods, namespaces, nodes, statefulsets: statefulSets };
   return tables as Partial<Record<ResourceName, Table<TestObject>>>;
 }

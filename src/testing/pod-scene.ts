@@ -16,7 +16,11 @@ export class PodScene {
   readonly bench = new RuleBench();
 
   constructor() {
-    this.bench.put('nodes', { metadata: { name: 'n1' }, spec: {}, status: { addresses: [{ type: 'InternalIP', address: '192.168.1.11' }] } });
+    this.bench.put('nodes', {
+      metadata: { name: 'n1' },
+      spec: {},
+      status: { addresses: [{ type: 'InternalIP', address: '192.168.1.11' }] },
+    });
     this.namespace('shop');
     this.bench.settle();
   }
@@ -25,7 +29,10 @@ export class PodScene {
     return this.bench.put('subnets', { metadata: { name }, spec });
   }
 
-  namespace(name: string, metadata: { readonly labels?: Readonly<Record<string, string>>; readonly annotations?: Readonly<Record<string, string>> } = {}): TestObject {
+  namespace(
+    name: string,
+    metadata: { readonly labels?: Readonly<Record<string, string>>; readonly annotations?: Readonly<Record<string, string>> } = {},
+  ): TestObject {
     return this.bench.put('namespaces', { metadata: { name, ...metadata } });
   }
 
@@ -37,7 +44,9 @@ export class PodScene {
         name,
         namespace,
         ...(annotations !== undefined && { annotations }),
-        ...(set !== undefined && { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: set.metadata.name, uid: set.metadata.uid }] }),
+        ...(set !== undefined && {
+          ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: set.metadata.name, uid: set.metadata.uid }],
+        }),
       },
       spec: { ...(node !== '' && { nodeName: node }), restartPolicy: 'Always', ...input.spec },
     });

@@ -16,8 +16,22 @@ const routerOfVpc: Rule = {
     const route = rowId('Logical_Router_Policy', name, 31000, 'ip4');
     const ready = world.rows.state(id)?.ownership.kind === 'ours';
     return [
-      { kind: 'row', id, owner, rule: 'router-of-vpc', columns: { name, options: { dynamic_neigh_routers: 'true' } }, externalIds: { lr: name } },
-      { kind: 'row', id: route, owner, rule: 'router-of-vpc', parent: { id, column: 'policies' }, columns: { priority: 31000, match: 'ip4', action: 'allow' } },
+      {
+        kind: 'row',
+        id,
+        owner,
+        rule: 'router-of-vpc',
+        columns: { name, options: { dynamic_neigh_routers: 'true' } },
+        externalIds: { lr: name },
+      },
+      {
+        kind: 'row',
+        id: route,
+        owner,
+        rule: 'router-of-vpc',
+        parent: { id, column: 'policies' },
+        columns: { priority: 31000, match: 'ip4', action: 'allow' },
+      },
       {
         kind: 'patch',
         resource: 'vpcs',
@@ -25,7 +39,9 @@ const routerOfVpc: Rule = {
         uid: vpc.metadata.uid,
         finalizer: vpc.metadata.deletionTimestamp === undefined || world.rows.ownedBy(`vpc//${name}`).size > 0,
         status: { standby: ready },
-        conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', reason: ready ? 'Carried' : 'Pending', message: '', event: 'Normal' }],
+        conditions: [
+          { type: 'Ready', status: ready ? 'True' : 'False', reason: ready ? 'Carried' : 'Pending', message: '', event: 'Normal' },
+        ],
       },
     ];
   },
@@ -39,7 +55,10 @@ test('rules, diff and both writers run until they are quiet', () => {
   assert.equal(bench.externalIds('Logical_Router', 'blue')['kiln.io/owner'], 'vpc//blue');
   assert.equal(bench.object('vpcs', 'blue')?.status?.['standby'], true);
   assert.equal(bench.condition('vpcs', 'blue', 'Ready')?.reason, 'Carried');
-  assert.deepEqual(bench.events.map(({ reason }) => reason), ['Pending', 'Carried']);
+  assert.deepEqual(
+    bench.events.map(({ reason }) => reason),
+    ['Pending', 'Carried'],
+  );
   const { writes } = bench;
   bench.settle();
   assert.equal(bench.writes, writes);

@@ -63,7 +63,8 @@ export class RuleBench {
       throw error;
     });
     this.allocation = new AllocationStep(this.world, this.compiler.desired);
-    if (options.after === undefined) this.world.rows.apply(this.northbound, this.northbound.insert('NB_Global', '00000000-0000-4000-8000-000000000001', {}));
+    if (options.after === undefined)
+      this.world.rows.apply(this.northbound, this.northbound.insert('NB_Global', '00000000-0000-4000-8000-000000000001', {}));
     else this.#observe(options.after);
   }
 
@@ -73,7 +74,9 @@ export class RuleBench {
   }
 
   #observe(before: RuleBench): void {
-    const rows = TABLES.flatMap(({ table }) => [...before.northbound.table(table)].map(([uuid, row]): RowChange => ({ table, uuid, kind: 'insert', row })));
+    const rows = TABLES.flatMap(({ table }) =>
+      [...before.northbound.table(table)].map(([uuid, row]): RowChange => ({ table, uuid, kind: 'insert', row })),
+    );
     this.world.rows.apply(this.northbound, rows);
     this.#objects.observe(before.#objects);
   }
@@ -105,7 +108,11 @@ export class RuleBench {
     return this.#objects.keys(resource);
   }
 
-  condition(resource: ResourceName, key: string, type: string): { readonly status: string; readonly reason?: string; readonly message?: string } | undefined {
+  condition(
+    resource: ResourceName,
+    key: string,
+    type: string,
+  ): { readonly status: string; readonly reason?: string; readonly message?: string } | undefined {
     return this.object(resource, key)?.status?.conditions?.find((condition) => condition.type === type);
   }
 
@@ -118,7 +125,9 @@ export class RuleBench {
     for (let round = 0; round < MOST_ROUNDS; round++) {
       if (!this.#round()) return;
     }
-    throw new Error(`the rules do not come to rest; still changing: ${[...this.compiler.desired.dirtyObjects, ...this.compiler.desired.dirtyRows].slice(0, 5).join(', ')}`);
+    throw new Error(
+      `the rules do not come to rest; still changing: ${[...this.compiler.desired.dirtyObjects, ...this.compiler.desired.dirtyRows].slice(0, 5).join(', ')}`,
+    );
   }
 
   /** One round of rules, allocation and both writers. @returns whether anything changed */
@@ -133,7 +142,12 @@ export class RuleBench {
   }
 
   /** A row as somebody else makes it. */
-  foreignRow(table: string, uuid: string, columns: Readonly<Record<string, unknown>>, parent?: { readonly table: string; readonly uuid: string; readonly column: string }): void {
+  foreignRow(
+    table: string,
+    uuid: string,
+    columns: Readonly<Record<string, unknown>>,
+    parent?: { readonly table: string; readonly uuid: string; readonly column: string },
+  ): void {
     this.world.rows.apply(this.northbound, this.northbound.insert(table, uuid, columns, parent));
   }
 
@@ -171,7 +185,8 @@ export class RuleBench {
     } while (this.#allocate());
     changed = this.#commitRows() || changed;
     const { desired } = this.compiler;
-    for (const notice of desired.freshNotices) this.#notices.push({ object: `${notice.resource}/${notice.key}`, type: notice.type, reason: notice.reason, message: notice.message });
+    for (const notice of desired.freshNotices)
+      this.#notices.push({ object: `${notice.resource}/${notice.key}`, type: notice.type, reason: notice.reason, message: notice.message });
     desired.freshNotices.clear();
     for (const id of [...desired.objectIds]) {
       const at = id.indexOf('/');
@@ -227,7 +242,14 @@ export class RuleBench {
     return Object.fromEntries(
       Object.entries(row)
         .filter(([column]) => column !== '_uuid')
-        .map(([column, value]) => [column, value instanceof Set ? [...value].map(name).toSorted(byText) : value instanceof Map ? Object.fromEntries([...value].toSorted(([a], [b]) => byText(a, b))) : name(value)]),
+        .map(([column, value]) => [
+          column,
+          value instanceof Set
+            ? [...value].map(name).toSorted(byText)
+            : value instanceof Map
+              ? Object.fromEntries([...value].toSorted(([a], [b]) => byText(a, b)))
+              : name(value),
+        ]),
     );
   }
 }

@@ -179,3 +179,10 @@ test('usage is published at once, then at most once in the interval', () => {
     usingRange: '10.0.0.2',
   });
 });
+
+test('an address that cannot be read is refused, and the others go on', () => {
+  const bench = new Bench().say(small, wish('a#1', { v4: 'junk' }), wish('b#1', { anyOf: ['junk', '10.0.0.4'] }), wish('c#1'));
+  assert.equal(bench.answer('a#1'), 'AddressOutOfRange');
+  assert.equal(bench.answer('b#1'), 's1 10.0.0.4');
+  assert.equal(bench.answer('c#1'), 's1 10.0.0.2');
+});

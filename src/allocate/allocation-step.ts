@@ -127,6 +127,10 @@ export class AllocationStep {
     );
     for (const subnet of subnets) {
       for (const asked of choices(wish)) {
+        if (typeof asked === 'string') {
+          refusals.push({ code: 'AddressOutOfRange', message: asked });
+          continue;
+        }
         const given = this.#allocate(subnet, wish, asked);
         if (given.ok) {
           return {
@@ -166,16 +170,16 @@ export class AllocationStep {
   }
 }
 
-/** The addresses to try by name, in order; one empty choice where any will do. */
-function choices(wish: AddressWish): readonly Dual<Address>[] {
+/** The addresses to try by name, in order; one empty choice where any will do. Text that is no address is passed on as it is. */
+function choices(wish: AddressWish): readonly (Dual<Address> | string)[] {
   if (wish.anyOf !== undefined && wish.anyOf.length > 0) return wish.anyOf.map((text) => dualOf(text));
   return [dualOf([wish.v4, wish.v6].filter((text) => text !== undefined && text !== '').join(','))];
 }
 
-function dualOf(text: string): Dual<Address> {
+function dualOf(text: string): Dual<Address> | string {
   if (text === '') return {};
   const parsed = parseDualAddress(text);
-  if (!parsed.ok) throw new Error(`a rule wishes for the address "${text}", which ${parsed.problem}`);
+  if (!parsed.ok) return `the address "${text}" cannot be given: it ${parsed.problem}`;
   return { ...(parsed.v4 === undefined ? {} : { v4: parsed.v4 }), ...(parsed.v6 === undefined ? {} : { v6: parsed.v6 }) };
 }
 

@@ -215,18 +215,11 @@ export class Controller {
     };
   }
 
-  /** True when everything observed has been carried out and nothing is under way. */
+  /** True when everything observed has been carried out (or only derived, where nothing may be) and nothing is under way. */
   get quiet(): boolean {
-    return (
-      this.#observed &&
-      !this.#scheduled &&
-      this.world.reactor.quiet &&
-      this.#allocation.quiet &&
-      this.#rows.quiet &&
-      this.#objects.quiet &&
-      this.#writer.queued === 0 &&
-      this.#writer.inFlight === 0
-    );
+    const derived = this.#observed && !this.#scheduled && !this.#usageTimer && this.world.reactor.quiet && this.#allocation.quiet;
+    if (this.#options.readOnly === true) return derived;
+    return derived && this.#rows.quiet && this.#objects.quiet && this.#writer.queued === 0 && this.#writer.inFlight === 0;
   }
 
   /** Resolves when the controller is quiet and leads (or only observes). */

@@ -35,6 +35,8 @@ export interface LeadershipOptions {
 }
 
 const RAISE_RETRY_MS = 500;
+/** As long as a Lease lasts where nothing else is said. */
+const LEASE_MS = 15_000;
 
 export class Leadership {
   readonly fence: Fence;
@@ -43,6 +45,8 @@ export class Leadership {
   readonly #kubeOvn: ForeignLeaseWatch;
   #raising = false;
   #deposed = false;
+  /** How often, so that a later one is not ended by the timer of an earlier. */
+  #depositions = 0;
 
   constructor(options: LeadershipOptions) {
     this.#options = options;
@@ -112,10 +116,22 @@ export class Leadership {
     return this.mayWriteObjects && this.#options.session.state === 'synced' && this.fence.term !== undefined;
   }
 
-  /** Another process has a newer term: nothing is written until the Lease is gained again. */
+  /**
+   * Another process has a newer term: nothing is written until the Lease is gained again. If that process took the Lease it would
+   * be lost here before long; where it is still held after its whole duration, the newer term was nobody's who leads (a database
+   * restored from elsewhere, a hand), and leadership without writing would last for ever: the next term is taken.
+   */
   depose(): void {
     this.#deposed = true;
-    this.#options.log.error('deposed: another process writes with a newer term; this one stops writing until it gains the Lease again');
+    const deposition = ++this.#depositions;
+    this.#options.log.error('deposed: another process writes with a newer term; this one stops writing until the Lease is surely its own');
+    this.#options.later(this.#options.lease?.durationMs ?? LEASE_MS, () => {
+      if (!this.#deposed || deposition !== this.#depositions || !this.holdsLease) return;
+      this.#options.log.warn('the Lease is still held here: taking the next term');
+      this.#deposed = false;
+      this.fence.drop();
+      this.#options.changed();
+    });
   }
 
   /** A leader without a term takes the next one; so does one whose NB_Global row vanished. */

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
+import { dhcpOptionsId } from '../nb/tables.ts';
 import { rowId } from '../nb/row-id.ts';
 import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { WriterProcess } from './testing/writer-process.ts';
@@ -116,6 +117,34 @@ test('an element of an address set that goes while a transaction is on its way i
     );
     await kiln.quiet();
     await until('the element is back', async () => (await nbctl('get', 'Address_Set', 'as1', 'addresses')).includes('10.0.0.1'), 2_000);
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('rows whose marks or names were taken away by hand are made again, though the row that was them is still there', async () => {
+  const kiln = await new WriterProcess(server).start();
+  const dhcp = dhcpOptionsId('s1', 'IPv4');
+  const options: RowOutput = {
+    kind: 'row',
+    id: dhcp,
+    owner,
+    rule: 'test',
+    columns: { cidr: '10.0.0.0/24', options: { router: '10.0.0.1' } },
+    externalIds: { ls: 's1', protocol: 'IPv4' },
+  };
+  const made = (): Promise<string> => nbctl('--bare', '--columns=_uuid', 'find', 'DHCP_Options', 'external_ids:ls=s1');
+  try {
+    await kiln.want([options, switchRow]);
+    await nbctl('clear', 'DHCP_Options', await made(), 'external_ids');
+    await until('the options are made again', async () => (await made()) !== '', 2_000);
+    await nbctl('set', 'Logical_Switch', 's1', 'name=renamed');
+    await until('the switch is made again', async () => (await nbctl('ls-list')).includes('(s1)'), 2_000);
+    await until('the renamed one is collected', async () => !(await nbctl('ls-list')).includes('renamed'), 2_000);
+    await kiln.quiet();
+    assert.deepEqual(kiln.writer.plan(), []);
+    assert.equal(kiln.world.rowConflicts.size, 0);
     await kiln.want([]);
   } finally {
     await kiln.close();

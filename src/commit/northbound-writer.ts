@@ -301,7 +301,6 @@ export class NorthboundWriter {
 
   #retry(id: RowId): void {
     this.#aside.delete(id);
-    this.#failures.set(id, 1);
     this.#mark(id);
   }
 
@@ -364,6 +363,7 @@ export class NorthboundWriter {
       rows: world.rows,
       desired,
       planned,
+      refusals: (id) => this.#failures.get(id) ?? 0,
       canHold: (table, column) => this.#noteUnless(session.schema?.tables.get(table)?.columns.has(column) ?? false, `${table}.${column}`),
       allows: (table, column, atom) => {
         const values = session.schema?.tables.get(table)?.columns.get(column)?.key.enum;

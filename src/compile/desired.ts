@@ -190,10 +190,18 @@ export class Desired {
   }
 }
 
-/** Order of claims to one identity: the older object first, then by uid so that every process agrees. */
+/** Order of claims to one identity: the older object first, then by uid, rule and content, so that every process agrees. */
 export function older(a: RowOutput, b: RowOutput): number {
-  if (a.owner.created !== b.owner.created) return a.owner.created < b.owner.created ? -1 : 1;
-  return a.owner.uid < b.owner.uid ? -1 : a.owner.uid > b.owner.uid ? 1 : 0;
+  return (
+    byText(a.owner.created, b.owner.created) ||
+    byText(a.owner.uid, b.owner.uid) ||
+    byText(a.rule, b.rule) ||
+    byText(JSON.stringify(a.columns), JSON.stringify(b.columns))
+  );
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function drop<T>(list: T[], member: T): void {

@@ -21,6 +21,8 @@ export interface DiffContext {
   readonly desired: Desired;
   /** Rows inserted earlier in the same transaction. */
   readonly planned: ReadonlyMap<RowId, Uuid>;
+  /** How often an identity was refused: an insert is tried again under another UUID, since a row may have that one under another name. */
+  readonly refusals?: (id: RowId) => number;
   /** What the server's schema can hold; the rest is left out. */
   readonly canHold: (table: string, column: string) => boolean;
   /** Whether the schema allows this atom in the column: enumerations grow with OVN's versions. */
@@ -73,7 +75,8 @@ function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffC
     if (!resolved.ok) return { kind: 'waiting', on: [resolved.missing] };
     row[column] = resolved.value;
   }
-  const uuid = insertUuid(id, `${wanted.owner.uid}|${parent?.uuid ?? ''}`);
+  const refusals = context.refusals?.(id) ?? 0;
+  const uuid = insertUuid(id, [wanted.owner.uid, parent?.uuid ?? '', ...(refusals > 0 ? [refusals] : [])].join('|'));
   const edits: Edit[] = [...before];
   if (parent !== undefined && !parent.planned) edits.push({ kind: 'exists', table: parent.table, uuid: parent.uuid });
   edits.push({ kind: 'insert', table: spec.table, uuid, row });

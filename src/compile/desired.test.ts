@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { rowId } from '../nb/row-id.ts';
+import { Desired } from './desired.ts';
+import type { Claimant, RowOutput } from './output.ts';
+
+const owner: Claimant = { kind: 'vpc', namespace: '', name: 'v', uid: 'uid-v', created: '2026-01-01T00:00:00Z' };
+
+function claim(columns: RowOutput['columns'], more: Partial<RowOutput> = {}): RowOutput {
+  return { kind: 'row', id: rowId('Logical_Router', 'v'), owner, rule: 'test', columns, ...more };
+}
+
+test('of several claims to one identity every process carries out the same, in whatever order they came', () => {
+  const younger = { ...owner, uid: 'uid-a', created: '2026-02-01T00:00:00Z' };
+  const claims = [
+    claim({ name: 'a' }),
+    claim({ name: 'b' }),
+    claim({ name: 'c' }, { owner: younger }),
+    claim({ name: 'd' }, { rule: 'rule' }),
+  ];
+  for (const order of [claims, claims.toReversed(), [...claims.slice(2), ...claims.slice(0, 2)]]) {
+    const desired = new Desired();
+    for (const one of order) desired.replace([], [one]);
+    assert.deepEqual(
+      desired.row(claims[0]?.id as RowOutput['id'])?.rows.map(({ columns }) => columns['name']),
+      ['d', 'a', 'b', 'c'],
+    );
+  }
+});

@@ -73,6 +73,8 @@ export class AllocationStep {
       this.usage.mark(name);
       if (pool === undefined) {
         this.ledger.removeSubnet(name);
+        // Who was given an address of it is answered as a fresh process would answer.
+        for (const wish of this.#desired.wishes.values()) if (wish.subnets.includes(name)) this.#desired.dirtyWishes.add(wish.claimant);
         continue;
       }
       const parsed = parseSubnetFields({

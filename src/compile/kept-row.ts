@@ -14,7 +14,8 @@ export function keptRows(world: World, owner: string): readonly RowOutput[] {
   return [...world.rows.ownedBy(owner)].toSorted().flatMap((id) => keptRow(world, id) ?? []);
 }
 
-function keptRow(world: World, id: RowId): RowOutput | undefined {
+/** A row as it is, under the keys it carries; undefined unless it is ours. */
+export function keptRow(world: World, id: RowId): RowOutput | undefined {
   const state = world.rows.state(id);
   if (state === undefined || state.ownership.kind !== 'ours') return undefined;
   const [kind = '', namespace = '', name = ''] = state.ownership.owner.split('/');

@@ -14,6 +14,7 @@ import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
 import type { Addresses, IpIdentity } from './ip-object.ts';
 import { addressesOf, addressesOfIp, createIp, ipText, keepIp, sameAddresses } from './ip-object.ts';
+import { keptRow } from './kept-row.ts';
 import type { NodeView } from './node-view.ts';
 import { nodeClaimant, nodeOwner, nodeView } from './node-view.ts';
 import type { Output } from './output.ts';
@@ -32,7 +33,8 @@ export const nodeJoin: Rule = {
   run: (world, name) => {
     const node = world.ask(nodeView, name);
     const join = world.ask(subnetView, world.settings.joinSubnet);
-    if (node === undefined || join === undefined) return [];
+    if (node === undefined) return [];
+    if (join === undefined) return orphanedPort(world, node);
     const { joined } = node;
     if (joined === undefined && !world.ask(subnetReady, join.name).ready) return [];
     const outputs: Output[] = [{ kind: 'wish', wish: wishOf(node, join) }];
@@ -61,9 +63,17 @@ export const nodeJoin: Rule = {
   },
 };
 
+/** The join Subnet was torn out: the port stays as it is until the Subnet is there again. */
+function orphanedPort(world: World, node: NodeView): readonly Output[] {
+  const id = portId(nodePortName(node.name));
+  const row = isOurs(world, id, nodeOwner(node)) ? keptRow(world, id) : undefined;
+  return row === undefined ? [] : [row];
+}
+
 /** The node's addresses in the join Subnet once its port is observed with them; what policies may send traffic to. */
 export function joinAddresses(world: World, node: NodeView): Addresses | undefined {
-  const reserved = addressesOf(world.reservations.get(nodeClaimant(node.name)));
+  const ip = world.ask(subnetView, world.settings.joinSubnet) === undefined ? world.ips.get(nodePortName(node.name)) : undefined;
+  const reserved = ip === undefined ? addressesOf(world.reservations.get(nodeClaimant(node.name))) : addressesOfIp(ip);
   return reserved !== undefined && isJoined(world, node, reserved) ? reserved : undefined;
 }
 

@@ -7,7 +7,9 @@ import { splitList } from '../net/dual.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { rowId } from '../nb/row-id.ts';
 import { dhcpOptionsId } from '../nb/tables.ts';
+import type { World } from '../world/world.ts';
 import type { Addresses } from './ip-object.ts';
+import { keptRow } from './kept-row.ts';
 import type { ColumnValue, Output } from './output.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
@@ -15,12 +17,14 @@ import { annotationOf, portId } from './pod-interface.ts';
 import { podOwner } from './pod-view.ts';
 import type { SubnetView } from './subnet-view.ts';
 import { switchId } from './subnet-view.ts';
+import { isOurs } from './vpc-view.ts';
 
-export function portOutputs(binding: Binding): readonly Output[] {
+export function portOutputs(world: World, binding: Binding): readonly Output[] {
   const { nic, port } = binding;
   if (port === undefined) return [];
   const { addresses, subnet } = port;
   const id = portId(nic.port);
+  if (subnet === undefined) return orphanedPort(world, nic, addresses.subnet);
   return [
     {
       kind: 'row',
@@ -33,6 +37,16 @@ export function portOutputs(binding: Binding): readonly Output[] {
     },
     ...portGroupsOf(binding).map((group): Output => ({ kind: 'member', row: group, column: 'ports', member: { ref: id } })),
   ];
+}
+
+/** The Subnet was torn out from under the pod: the port stays as it is, in the groups it is in. */
+function orphanedPort(world: World, nic: PodInterface, subnet: string): readonly Output[] {
+  const id = portId(nic.port);
+  const row = isOurs(world, id, podOwner(nic.pod)) ? keptRow(world, id) : undefined;
+  if (row === undefined) return [];
+  const groups = [nodePortGroup(nic.pod.node), subnetNodePortGroup(subnet, nic.pod.node)].map((group) => rowId('Port_Group', group));
+  const held = groups.filter((group) => world.rows.holds(group, 'ports', id));
+  return [row, ...held.map((group): Output => ({ kind: 'member', row: group, column: 'ports', member: { ref: id } }))];
 }
 
 /** The text OVN takes as one station: MAC, then addresses. */

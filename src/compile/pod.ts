@@ -31,7 +31,7 @@ function interfaceOutputs(world: World, binding: Binding): readonly Output[] {
   return [
     ...(demand.kind === 'wish' ? [demand] : []),
     ...ipOutputs(world, binding),
-    ...portOutputs(binding),
+    ...portOutputs(world, binding),
     ...annotationOutputs(world, binding),
   ];
 }

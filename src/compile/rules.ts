@@ -18,6 +18,7 @@ import { distributedGateway, subnetCentralizedGateway } from './subnet-gateway.t
 import { subnetKept, vpcMissing } from './subnet-kept.ts';
 import { subnetLifecycle } from './subnet-lifecycle.ts';
 import { subnetLoadBalancers } from './subnet-load-balancers.ts';
+import { subnetMissing } from './subnet-missing.ts';
 import { subnetPool } from './subnet-pool.ts';
 import { subnetRoutes } from './subnet-routes.ts';
 import { subnetSpecDefaults, subnetUnsupported } from './subnet-spec.ts';
@@ -55,6 +56,7 @@ export const NETWORK_RULES: readonly Rule[] = [
   subnetCentralizedGateway,
   subnetKept,
   vpcMissing,
+  subnetMissing,
   subnetPool,
   subnetStatus,
   subnetUsageStatus,

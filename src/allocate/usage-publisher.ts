@@ -15,7 +15,8 @@ const EMPTY: FamilyUsage = { available: 0n, using: 0n, availableRange: '', using
 export class UsagePublisher {
   readonly #world: World;
   readonly #ledger: Ledger;
-  readonly #published = new Map<string, { readonly at: number; readonly revision: number; readonly holders: number }>();
+  /** When each Subnet was published last, in monotonic milliseconds. */
+  readonly #published = new Map<string, number>();
   readonly #marked = new Set<string>();
   readonly #pools = new Map<string, readonly string[]>();
   /** The Subnet whose pool of a name was published last: a pool may have moved to another. */
@@ -38,15 +39,11 @@ export class UsagePublisher {
    * @returns milliseconds until a Subnet that was published a moment ago is due again; undefined when none is
    */
   publish(now: number, intervalMs: number): number | undefined {
-    for (const subnet of this.#ledger.subnets) {
-      const last = this.#published.get(subnet);
-      if (last === undefined || last.revision !== this.#ledger.revision(subnet) || last.holders !== this.#ledger.holdersRevision(subnet))
-        this.#marked.add(subnet);
-    }
+    for (const subnet of this.#ledger.takeChanged()) this.#marked.add(subnet);
     let next: number | undefined;
     for (const subnet of this.#marked) {
       const last = this.#published.get(subnet);
-      const wait = last === undefined ? 0 : last.at + intervalMs - now;
+      const wait = last === undefined ? 0 : last + intervalMs - now;
       if (wait > 0) {
         next = Math.min(next ?? wait, wait);
         continue;
@@ -66,7 +63,7 @@ export class UsagePublisher {
       this.#publishPools(subnet, new Map());
       return;
     }
-    this.#published.set(subnet, { at: now, revision: this.#ledger.revision(subnet), holders: this.#ledger.holdersRevision(subnet) });
+    this.#published.set(subnet, now);
     const shown = subnetUsage(usage);
     if (!equal(this.#world.usage.peek(subnet), shown)) this.#world.usage.set(subnet, shown);
     this.#publishPools(subnet, usage.pools);

@@ -14,6 +14,8 @@ export type OnFreed = (subnet: SubnetState, space: Space, pool: number | undefin
 
 export class Holding {
   readonly holds = new Holds();
+  /** Subnets whose holders came, went or declare something else, until somebody takes them. */
+  readonly changed = new Set<SubnetState>();
   readonly #spaces: (Space | undefined)[] = [];
   readonly #subnets: (SubnetState | undefined)[] = [];
   readonly #vacantSpaces: number[] = [];
@@ -21,6 +23,11 @@ export class Holding {
 
   constructor(onFreed: OnFreed) {
     this.#onFreed = onFreed;
+  }
+
+  #changes(subnet: SubnetState): void {
+    subnet.holdersRevision++;
+    this.changed.add(subnet);
   }
 
   /** The id for a new space, its own until `unregister`. */
@@ -66,7 +73,7 @@ export class Holding {
     } else if (this.holdOn(holder, space, slot) !== none) return;
     if (!holds.isService(holder) && !this.#isIn(subnet, holds.claimantOf(holder))) subnet.claimants++;
     space.setFirstHold(slot, holds.link(holder, space.id, slot, space.firstHold(slot)));
-    subnet.holdersRevision++;
+    this.#changes(subnet);
     this.evaluate(subnet, space, slot);
   }
 
@@ -79,7 +86,7 @@ export class Holding {
     const holder = holds.holderOf(hold);
     const head = holds.unlink(hold, space.firstHold(slot));
     space.setFirstHold(slot, head);
-    subnet.holdersRevision++;
+    this.#changes(subnet);
     if (!holds.isService(holder) && !this.#isIn(subnet, holds.claimantOf(holder))) subnet.claimants--;
     if (head !== none) {
       this.evaluate(subnet, space, slot);
@@ -195,7 +202,7 @@ export class Holding {
     holds.redeclare(holder, declared);
     for (const [subnet, count] of counts) {
       subnet.claimants += present(subnet) - count;
-      subnet.holdersRevision++;
+      this.#changes(subnet);
     }
     for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
       this.evaluate(this.subnetOf(hold), this.spaceOf(hold), holds.slotOf(hold));

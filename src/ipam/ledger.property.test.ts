@@ -206,10 +206,17 @@ class Pair {
       ['s', 't'].map((name) => [name, family as 4 | 6, this.oracle.available(name, family as 4 | 6)] as const),
     );
     const shown = new Map(
-      ['s', 't'].map((name) => [name, { text: JSON.stringify(this.usageOf(name)), revision: this.ledger.revision(name) }]),
+      ['s', 't'].map((name) => [
+        name,
+        { text: JSON.stringify(this.usageOf(name)), revision: this.ledger.revision(name), holders: this.ledger.holdersRevision(name) },
+      ]),
     );
+    this.ledger.takeChanged();
     this.perform(operation);
+    const changed = this.ledger.takeChanged();
     for (const [name, old] of shown) {
+      if (this.ledger.revision(name) !== old.revision || this.ledger.holdersRevision(name) !== old.holders)
+        assert.ok(changed.includes(name), 'a change that is not told');
       if (this.ledger.revision(name) === old.revision)
         assert.equal(JSON.stringify(this.usageOf(name)), old.text, 'usage changed under one revision');
     }

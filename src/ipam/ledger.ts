@@ -179,6 +179,14 @@ export class Ledger {
     return this.#subnets.get(subnet)?.revision ?? 0;
   }
 
+  /** Names of the Subnets whose spec or holders have changed since the last call. */
+  takeChanged(): string[] {
+    const { changed } = this.#holding;
+    const names = Array.from(changed, ({ name }) => name);
+    changed.clear();
+    return names;
+  }
+
   /** Grows whenever the Subnet's holders have changed. */
   holdersRevision(subnet: string): number {
     return this.#subnets.get(subnet)?.holdersRevision ?? 0;
@@ -307,6 +315,7 @@ export class Ledger {
 
   #reevaluate(subnet: SubnetState): void {
     subnet.revision++;
+    this.#holding.changed.add(subnet);
     for (const space of [subnet.v4, subnet.v6, subnet.mac]) {
       for (const slot of space.held.slots()) this.#holding.evaluate(subnet, space, slot);
     }

@@ -13,6 +13,7 @@ import { notCarriedOut } from './not-carried-out.ts';
 import { restarts } from './restarts.ts';
 import type { Scenario } from './scenario.ts';
 import { serviceAccount } from './service-account.ts';
+import { subnetChanges } from './subnet-changes.ts';
 import { subnets } from './subnets.ts';
 import { userGuide } from './user-guide.ts';
 import { vpcRoutes } from './vpc-routes.ts';
@@ -23,6 +24,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   userGuide,
   vpcRoutes,
   subnets,
+  subnetChanges,
   gateways,
   families,
   bindings,

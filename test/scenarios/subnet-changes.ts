@@ -1,0 +1,233 @@
+/** A Subnet edited in place: its gateway, its Vpc, its size; and what is built in. */
+import assert from 'node:assert/strict';
+import { members } from '../../src/testing/northbound-dump.ts';
+import { children, port, rowNamed, rowsNamed, routesOf, traces } from './northbound.ts';
+import { addressOf, condition, gone, namespaceYaml, podYaml, removed, running, subnetYaml, vpcYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+export const subnetChanges: readonly Scenario[] = [
+  {
+    name: 'the gateway is changed under running pods: router port and route follow, pods are told, nobody is given the new one',
+    run: async (cluster) => {
+      const all =
+        vpcYaml('gwmove') +
+        subnetYaml('gwmove-net', { vpc: 'gwmove', cidrBlock: '10.150.0.0/24', namespaces: ['gwmove'] }) +
+        namespaceYaml('gwmove');
+      await cluster.apply(all + podYaml('gwmove', 'a'));
+      const address = await addressOf(cluster, 'gwmove', 'a');
+      await cluster.settled();
+      const { _uuid } = rowNamed(await cluster.dump(), 'Logical_Router_Port', 'gwmove-gwmove-net');
+      await cluster.patch('subnet', 'gwmove-net', { spec: { gateway: '10.150.0.254' } });
+      await cluster.settled();
+      const dump = await cluster.dump();
+      const link = rowNamed(dump, 'Logical_Router_Port', 'gwmove-gwmove-net');
+      assert.deepEqual([link['_uuid'], link['networks']], [_uuid, '10.150.0.254/24']);
+      assert.deepEqual(routesOf(dump, 'gwmove'), ['main src-ip 10.150.0.0/24 10.150.0.254']);
+      assert.ok(((await cluster.get('subnet', 'gwmove-net')).spec['excludeIps'] as readonly string[]).includes('10.150.0.254'));
+      await cluster.apply(podYaml('gwmove', 'b'));
+      const second = await running(cluster, 'gwmove', 'b');
+      assert.equal(second.metadata.annotations?.['ovn.kubernetes.io/gateway'], '10.150.0.254');
+      assert.equal(await addressOf(cluster, 'gwmove', 'a'), address);
+      await cluster.removeAll(all);
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'gwmove'), []);
+    },
+  },
+  {
+    name: 'a Subnet that nobody uses moves to another Vpc: its link leaves the one router and comes to the other',
+    run: async (cluster) => {
+      const all = vpcYaml('from') + vpcYaml('to') + subnetYaml('moved-net', { vpc: 'from', cidrBlock: '10.151.0.0/24' });
+      await cluster.apply(all);
+      await condition(cluster, 'subnet', 'moved-net', 'Ready', 'True');
+      await cluster.settled();
+      await cluster.patch('subnet', 'moved-net', { spec: { vpc: 'to' } });
+      await cluster.settled();
+      const dump = await cluster.dump();
+      const links = (router: string): readonly unknown[] =>
+        children(dump, rowNamed(dump, 'Logical_Router', router), 'ports', 'Logical_Router_Port').map(({ name }) => name);
+      assert.deepEqual([links('from'), links('to')], [[], ['to-moved-net']]);
+      assert.deepEqual(routesOf(dump, 'from'), []);
+      assert.deepEqual(rowsNamed(dump, 'Logical_Switch_Port', 'moved-net-from'), []);
+      const balancers = children(dump, rowNamed(dump, 'Logical_Switch', 'moved-net'), 'load_balancer', 'Load_Balancer').map(({ name }) =>
+        String(name),
+      );
+      assert.ok(balancers.length === 6 && balancers.every((name) => name.startsWith('vpc-to-')), balancers.join(', '));
+      assert.deepEqual((await cluster.get('vpc', 'from')).status?.['subnets'], []);
+      assert.deepEqual((await cluster.get('vpc', 'to')).status?.['subnets'], ['moved-net']);
+      await cluster.kubectl(['delete', 'vpc', 'from', '--timeout=30s']);
+      await cluster.removeAll(vpcYaml('to') + subnetYaml('moved-net', {}));
+    },
+  },
+  {
+    name: 'a full Subnet makes pods wait, and each address that is freed wakes one of them; a /30 and a /31 behave alike',
+    run: async (cluster) => {
+      const all =
+        vpcYaml('full') +
+        subnetYaml('full-30', { vpc: 'full', cidrBlock: '10.152.0.0/30', namespaces: ['full-30'] }) +
+        subnetYaml('full-31', { vpc: 'full', cidrBlock: '10.152.1.0/31', namespaces: ['full-31'] }) +
+        namespaceYaml('full-30') +
+        namespaceYaml('full-31');
+      await cluster.apply(all);
+      for (const [namespace, address] of [
+        ['full-30', '10.152.0.2'],
+        ['full-31', '10.152.1.1'],
+      ] as const) {
+        await cluster.apply(podYaml(namespace, 'a'));
+        assert.equal(await addressOf(cluster, namespace, 'a'), address);
+        await cluster.apply(podYaml(namespace, 'b') + podYaml(namespace, 'c'));
+        const { reason, message } = await condition(cluster, 'pod', 'b', 'kiln.io/NetworkBound', 'False', namespace);
+        assert.equal(reason, 'NoAvailableAddress');
+        assert.match(message, new RegExp(namespace));
+        await condition(cluster, 'pod', 'c', 'kiln.io/NetworkBound', 'False', namespace);
+        await removed(cluster, namespace, 'a');
+        const next = await cluster.eventually('one of them runs', async () =>
+          (await Promise.all(['b', 'c'].map((name) => cluster.get('pod', name, namespace)))).find(
+            ({ status }) => status?.['phase'] === 'Running',
+          ),
+        );
+        assert.equal(next.metadata.name, 'b', 'the one that waits longest');
+        assert.equal(next.status?.['podIP'], address);
+      }
+      await cluster.settled();
+      const { status } = await cluster.get('subnet', 'full-31');
+      assert.deepEqual([status?.['v4availableIPs'], status?.['v4usingIPs'], status?.['v4availableIPrange']], [0, 1, '']);
+      await cluster.removeAll(all);
+    },
+  },
+  {
+    name: 'the built-in Subnets and the default Vpc, deleted or torn out, are there again and pods keep their addresses',
+    run: async (cluster) => {
+      await cluster.apply(podYaml('default', 'stays'));
+      const address = await addressOf(cluster, 'default', 'stays');
+      const node = (await cluster.get('node', 'node-1')).metadata.annotations?.['ovn.kubernetes.io/ip_address'];
+      await cluster.settled();
+      const uuids = async (): Promise<readonly unknown[]> => {
+        const dump = await cluster.dump();
+        return [
+          port(dump, 'stays.default'),
+          port(dump, 'node-node-1'),
+          rowNamed(dump, 'Logical_Router', 'ovn-cluster'),
+          rowNamed(dump, 'Logical_Switch', 'join'),
+        ].map(({ _uuid }) => _uuid);
+      };
+      const before = await uuids();
+      for (const [kind, name] of [
+        ['vpc', 'ovn-cluster'],
+        ['subnet', 'ovn-default'],
+        ['subnet', 'join'],
+      ] as const) {
+        const { uid } = (await cluster.get(kind, name)).metadata;
+        await cluster.delete(kind, name);
+        await cluster.patch(kind, name, { metadata: { finalizers: [] } });
+        await cluster.eventually(`${kind} ${name} is there again`, async () => {
+          const again = await cluster.find(kind, name);
+          return again !== undefined && again.metadata.uid !== uid;
+        });
+        await cluster.settled();
+      }
+      assert.equal(await addressOf(cluster, 'default', 'stays'), address);
+      assert.deepEqual(await uuids(), before);
+      assert.equal((await cluster.get('node', 'node-1')).metadata.annotations?.['ovn.kubernetes.io/ip_address'], node);
+      await condition(cluster, 'subnet', 'ovn-default', 'Ready', 'True');
+      assert.equal((await cluster.get('subnet', 'ovn-default')).status?.['v4usingIPrange'], address);
+      await removed(cluster, 'default', 'stays');
+    },
+  },
+  {
+    name: 'C30 a node that comes and goes leaves nothing: port, port groups, policies, IP object',
+    run: async (cluster) => {
+      const node = `---
+apiVersion: v1
+kind: Node
+metadata: {name: brief}
+`;
+      await cluster.apply(node);
+      await cluster.kubectl(
+        ['replace', '--raw', '/api/v1/nodes/brief/status', '-f', '-'],
+        JSON.stringify({
+          ...(JSON.parse(await cluster.kubectl(['get', 'node', 'brief', '-o', 'json'])) as object),
+          status: { addresses: [{ type: 'InternalIP', address: '172.18.9.9' }], conditions: [{ type: 'Ready', status: 'True' }] },
+        }),
+      );
+      await cluster.eventually(
+        'it is joined',
+        async () => (await cluster.get('node', 'brief')).metadata.annotations?.['ovn.kubernetes.io/allocated'] === 'true',
+      );
+      await cluster.settled();
+      const dump = await cluster.dump();
+      assert.equal(rowsNamed(dump, 'Logical_Switch_Port', 'node-brief').length, 1);
+      assert.equal(rowsNamed(dump, 'Port_Group', 'ovn.default.brief').length, 1);
+      assert.ok((dump.get('Logical_Router_Policy') ?? []).some(({ match }) => match === 'ip4.dst == 172.18.9.9'));
+      await cluster.kubectl(['delete', 'node', 'brief', '--wait=false']);
+      await gone(cluster, 'ip', 'node-brief');
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'brief', '172.18.9.9'), []);
+    },
+  },
+  {
+    name: "a pod's port security, virtual addresses and security groups are on its port; a pod of the host's network has none",
+    run: async (cluster) => {
+      const key = (name: string): string => `ovn.kubernetes.io/${name}`;
+      await cluster.apply(
+        podYaml('default', 'secured', {
+          annotations: { [key('port_security')]: 'true', [key('port_vips')]: '10.16.200.1', [key('security_groups')]: 'sg-a,sg-b' },
+        }) + podYaml('default', 'host').replace('spec:\n', 'spec:\n  hostNetwork: true\n'),
+      );
+      const { metadata } = await running(cluster, 'default', 'secured');
+      await cluster.settled();
+      const dump = await cluster.dump();
+      const row = port(dump, 'secured.default');
+      const station = String(row['addresses']);
+      assert.equal(row['port_security'], `${station} 10.16.200.1`);
+      const said = row['external_ids'] as Readonly<Record<string, string>>;
+      assert.deepEqual(
+        [said['vips'], said['attach-vips'], said['security_groups'], said['associated_sg_sg-a'], said['associated_sg_sg-b']],
+        ['10.16.200.1', 'true', 'sg-a/sg-b', 'true', 'true'],
+      );
+      assert.match(station, new RegExp(metadata.annotations?.[key('ip_address')] ?? 'none'));
+      assert.deepEqual(rowsNamed(dump, 'Logical_Switch_Port', 'host.default'), []);
+      assert.equal((await cluster.get('pod', 'host', 'default')).metadata.annotations?.[key('allocated')], undefined);
+      await cluster.kubectl(['annotate', 'pod', 'secured', '-n', 'default', `${key('port_security')}-`]);
+      await cluster.eventually(
+        'port security is off',
+        async () => members(port(await cluster.dump(), 'secured.default')['port_security']).length === 0,
+      );
+      await removed(cluster, 'default', 'secured');
+      await cluster.delete('pod', 'host', 'default');
+      await gone(cluster, 'pod', 'host', 'default');
+    },
+  },
+  {
+    name: 'an address that a user reserves with an IP object is kept free until a pod of that name comes, and stays when it goes',
+    run: async (cluster) => {
+      const all =
+        vpcYaml('kept') + subnetYaml('kept-net', { vpc: 'kept', cidrBlock: '10.153.0.0/29', namespaces: ['kept'] }) + namespaceYaml('kept');
+      await cluster.apply(all);
+      await condition(cluster, 'subnet', 'kept-net', 'Ready', 'True');
+      await cluster.apply(`---
+apiVersion: kubeovn.io/v1
+kind: IP
+metadata: {name: mine.kept}
+spec: {podName: mine, namespace: kept, subnet: kept-net, v4IpAddress: 10.153.0.2, ipAddress: 10.153.0.2, v6IpAddress: "", macAddress: "", nodeName: "", containerID: "", podType: "", attachIps: [], attachMacs: [], attachSubnets: []}
+`);
+      await cluster.eventually(
+        'it is reserved',
+        async () => (await cluster.get('ip', 'mine.kept')).metadata.labels?.['ovn.kubernetes.io/ip_reserved'] === 'true',
+      );
+      await cluster.settled();
+      assert.equal((await cluster.get('subnet', 'kept-net')).status?.['v4usingIPrange'], '10.153.0.2');
+      await cluster.apply(podYaml('kept', 'other'));
+      assert.equal(await addressOf(cluster, 'kept', 'other'), '10.153.0.3');
+      await cluster.apply(podYaml('kept', 'mine'));
+      assert.equal(await addressOf(cluster, 'kept', 'mine'), '10.153.0.2');
+      await cluster.delete('pod', 'mine', 'kept');
+      await gone(cluster, 'pod', 'mine', 'kept');
+      await cluster.settled();
+      assert.notEqual(await cluster.find('ip', 'mine.kept'), undefined);
+      assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'mine.kept'), []);
+      await cluster.delete('ip', 'mine.kept');
+      await gone(cluster, 'ip', 'mine.kept');
+      await cluster.removeAll(all);
+    },
+  },
+];

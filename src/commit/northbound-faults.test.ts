@@ -150,3 +150,22 @@ test('rows whose marks or names were taken away by hand are made again, though t
     await kiln.close();
   }
 });
+
+test('what is owned by an object that a rule fails for is not collected', async () => {
+  const first = await new WriterProcess(server).start();
+  await first.want([switchRow]);
+  await first.close();
+  const kiln = new WriterProcess(server);
+  try {
+    kiln.undecided.add('subnet//s1');
+    await kiln.start();
+    await kiln.quiet();
+    assert.match(await nbctl('ls-list'), /s1/);
+    kiln.undecided.clear();
+    kiln.writer.examineAll();
+    await kiln.quiet();
+    assert.equal(await nbctl('ls-list'), '');
+  } finally {
+    await kiln.close();
+  }
+});

@@ -26,6 +26,8 @@ export interface NorthboundWriterOptions {
   readonly desired: Desired;
   readonly fence: Fence;
   readonly limit: CollectionLimit;
+  /** Whether it is not known what is wanted for the owner: then nothing of it is collected. */
+  readonly undecided: (owner: string) => boolean;
   /** Asked before each transaction: leader, caches complete, nobody else in charge. */
   readonly mayWrite: () => boolean;
   /** Another process leads. */
@@ -207,8 +209,9 @@ export class NorthboundWriter {
     if (verdict.kind === 'waiting') for (const on of verdict.on) this.#await(on, id);
     if (verdict.kind === 'conflict' && verdict.on !== undefined) this.#await(verdict.on, id);
     if (verdict.kind !== 'change') return;
-    if (verdict.change === 'delete' && !limit.allows(id, world.rows.best(id)?.ownership)) {
-      return;
+    if (verdict.change === 'delete') {
+      const ownership = world.rows.best(id)?.ownership;
+      if (!limit.allows(id, ownership) || (ownership?.kind === 'ours' && this.#options.undecided(ownership.owner))) return;
     }
     parts.push({ id, edits: verdict.edits, ...(members === undefined ? {} : { members }) });
     if (verdict.inserts !== undefined) {

@@ -27,12 +27,44 @@ export class Compiler {
   readonly desired = new Desired();
   readonly #world: World;
   readonly #failed: (failure: RuleFailure) => void;
+  readonly #recovered: () => void;
+  /** Rules that fail, by the key of the object they fail for. */
+  readonly #failing = new Map<string, Set<string>>();
 
-  /** @param failed told when a rule throws (a bug); what it said last stays wanted, other objects go on */
-  constructor(world: World, rules: readonly Rule[], failed: (failure: RuleFailure) => void) {
+  /**
+   * @param failed told when a rule throws (a bug); what it said last stays wanted, other objects go on
+   * @param recovered told when a rule that failed for an object no longer does
+   */
+  constructor(world: World, rules: readonly Rule[], failed: (failure: RuleFailure) => void, recovered: () => void = () => undefined) {
     this.#world = world;
     this.#failed = failed;
+    this.#recovered = recovered;
     for (const rule of rules) this.#start(rule);
+  }
+
+  /**
+   * Whether a rule fails for an object: then nobody knows what of it is not wanted. A process that starts anew has no last outputs
+   * to go by.
+   * @param owner owner text, `<kind>/<namespace>/<name>`
+   */
+  failsFor(owner: string): boolean {
+    if (this.#failing.size === 0) return false;
+    const key = owner.slice(owner.indexOf('/') + 1);
+    return this.#failing.has(key.startsWith('/') ? key.slice(1) : key);
+  }
+
+  #note(rule: string, key: string, fails: boolean): void {
+    // The key of a pair names both of its objects.
+    for (const part of key.split('\n')) {
+      const rules = this.#failing.get(part);
+      if (fails) {
+        if (rules === undefined) this.#failing.set(part, new Set([rule]));
+        else rules.add(rule);
+      } else if (rules?.delete(rule) === true) {
+        if (rules.size === 0) this.#failing.delete(part);
+        this.#recovered();
+      }
+    }
   }
 
   #start(rule: Rule): void {
@@ -43,8 +75,11 @@ export class Compiler {
         this.#world.reactor,
         () => {
           try {
-            return rule.run(this.#world, key);
+            const outputs = rule.run(this.#world, key);
+            if (this.#failing.size > 0) this.#note(rule.name, key, false);
+            return outputs;
           } catch (error) {
+            this.#note(rule.name, key, true);
             this.#failed({ rule: rule.name, key, error });
             return saidBy.get(key) ?? NOTHING;
           }
@@ -63,6 +98,7 @@ export class Compiler {
       if (computation === undefined) return;
       running.delete(key);
       computation.dispose();
+      if (this.#failing.size > 0) this.#note(rule.name, key, false);
       this.desired.replace(saidBy.get(key) ?? NOTHING, NOTHING);
       saidBy.delete(key);
     };

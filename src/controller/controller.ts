@@ -79,8 +79,15 @@ export class Controller {
           log.debug('cache listed', { resource, reason: notice.reason, objects: notice.objects, ms: Math.round(notice.durationMs) });
       },
     });
-    this.#compiler = new Compiler(this.world, options.rules, ({ rule, key, error }) =>
-      log.error('rule failed', { rule, key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+    this.#compiler = new Compiler(
+      this.world,
+      options.rules,
+      ({ rule, key, error }) =>
+        log.error('rule failed', { rule, key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+      () => {
+        this.#rows.examineAll();
+        this.wake();
+      },
     );
     const { desired } = this.#compiler;
     this.#allocation = new AllocationStep(this.world, desired);
@@ -126,6 +133,7 @@ export class Controller {
       desired,
       fence: this.#leadership.fence,
       limit: this.#limit,
+      undecided: (owner) => this.#compiler.failsFor(owner),
       mayWrite: () => this.#mayWrite(),
       deposed: () => this.#leadership.depose(),
       onTransaction: (report) => {

@@ -22,6 +22,8 @@ export class WriterProcess {
   readonly writer: NorthboundWriter;
   readonly reports: TransactionReport[] = [];
   readonly leftOut: string[] = [];
+  /** Owners for whom a rule fails. */
+  readonly undecided = new Set<string>();
   deposed = false;
   leads = true;
   #said: readonly Output[] = [];
@@ -43,6 +45,7 @@ export class WriterProcess {
       desired: this.desired,
       fence: this.fence,
       limit,
+      undecided: (owner) => this.undecided.has(owner),
       mayWrite: () => this.leads && this.session.state === 'synced',
       deposed: () => {
         this.deposed = true;

@@ -53,11 +53,12 @@ test('the row of a StatefulSet pod and the pod are one claimant, whichever is se
   for (const rowFirst of [true, false]) {
     const world = new World(DEFAULT_SETTINGS);
     const ledger = new Ledger();
-    new Holders(world, ledger);
+    const holders = new Holders(world, ledger);
     const web = pod('web-0', { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'uid-web' }] });
     if (!rowFirst) world.pods.set('ns/web-0', web);
     portOf(new MemoryNorthbound(), world, 'web-0');
     if (rowFirst) world.pods.set('ns/web-0', web);
+    holders.expire();
     assert.deepEqual(ledger.conflicts('s1'), []);
     assert.equal(ledger.holdersIn('s1', 10).count, 1);
   }
@@ -70,10 +71,10 @@ test('a terminating pod holds its address until its time is over, and is not loo
   world.deadlines.advance(START);
   world.pods.set('ns/a', pod('a', { deletionTimestamp: '2026-01-01T00:00:30Z' }));
   let looked = 0;
-  const { peek } = world.pods;
+  const peek = world.pods.peek.bind(world.pods);
   world.pods.peek = (key) => {
     looked++;
-    return peek.call(world.pods, key);
+    return peek(key);
   };
   for (let turn = 0; turn < 100; turn++) holders.expire();
   assert.equal(looked, 0);

@@ -31,7 +31,7 @@ test('while a rule fails for an object, what it owns is undecided; others are no
   for (const name of ['web', 'db']) {
     world.pods.set(`shop/${name}`, { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'shop', ...META }, spec: {} });
   }
-  world.subnets.set('s1', { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: 's1', ...META }, spec: {} } as never);
+  world.subnets.set('s1', { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: 's1', ...META }, spec: {} });
   world.nodes.set('n1', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', ...META }, spec: {} });
   world.reactor.settle();
   assert.deepEqual(failures.toSorted(), ['pairs s1\nn1', 'pods shop/web']);

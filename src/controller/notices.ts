@@ -15,15 +15,17 @@ interface PastEvent extends KubeObject {
   readonly message?: string;
 }
 
+/** What was said is remembered for as many of each reason; a repeated Event is all that forgetting costs. */
+const MOST_SAID = 10_000;
+
 export class Notices {
-  readonly #client: KubeClient;
-  readonly #recorder: EventRecorder;
+  readonly #client: Pick<KubeClient, 'listAll'>;
+  readonly #recorder: Pick<EventRecorder, 'record'>;
   /** `<uid> <message>` of what earlier processes said and the server still keeps, by reason. */
   readonly #said = new Map<string, Set<string> | 'asking'>();
-
   readonly #wake: () => void;
 
-  constructor(client: KubeClient, recorder: EventRecorder, wake: () => void) {
+  constructor(client: Pick<KubeClient, 'listAll'>, recorder: Pick<EventRecorder, 'record'>, wake: () => void) {
     this.#wake = wake;
     this.#client = client;
     this.#recorder = recorder;
@@ -47,6 +49,7 @@ export class Notices {
       const mark = `${notice.uid} ${notice.message}`;
       if (said.has(mark)) continue;
       said.add(mark);
+      if (said.size > MOST_SAID) said.delete(said.values().next().value as string);
       const { namespace, name } = splitKey(notice.key);
       this.record(notice.resource, namespace, name, notice.uid, notice);
     }

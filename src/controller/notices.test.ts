@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { NoticeOutput } from '../compile/output.ts';
+import type { EventInput } from '../kube/event-recorder.ts';
+import { Notices } from './notices.ts';
+
+function notice(uid: string): NoticeOutput {
+  return { kind: 'notice', resource: 'services', key: `shop/${uid}`, uid, type: 'Warning', reason: 'NotCarriedOut', message: 'not yet' };
+}
+
+test('a standing fact is said once, by whichever process; memory of what was said is bounded', async () => {
+  const recorded: EventInput[] = [];
+  let woken = 0;
+  const notices = new Notices(
+    { listAll: () => Promise.resolve([{ metadata: { name: 'e' }, involvedObject: { uid: 'old' }, message: 'not yet' }] as never) },
+    { record: (event) => recorded.push(event) },
+    () => woken++,
+  );
+  const fresh = new Set([notice('old'), notice('new')]);
+  notices.flush(fresh);
+  assert.equal(fresh.size, 2, 'first it is asked what others said');
+  await turn();
+  assert.equal(woken, 1);
+  notices.flush(fresh);
+  notices.flush(new Set([notice('new')]));
+  assert.deepEqual(
+    recorded.map(({ target }) => target.uid),
+    ['new'],
+  );
+  notices.flush(new Set(Array.from({ length: 10_001 }, (_, i) => notice(`n${i}`))));
+  notices.flush(new Set([notice('n10000'), notice('new')]));
+  assert.deepEqual(
+    recorded.slice(10_002).map(({ target }) => target.uid),
+    ['new'],
+  );
+});

@@ -170,3 +170,45 @@ test('what is owned by an object that a rule fails for is not collected', async 
     await kiln.close();
   }
 });
+
+test('nothing is put into, or taken out of, a row of somebody else that has a wanted name', async () => {
+  const kiln = await new WriterProcess(server).start();
+  const group = rowId('Port_Group', 'g1');
+  const set = rowId('Address_Set', 'as1');
+  const port: RowOutput = {
+    kind: 'row',
+    id: rowId('Logical_Switch_Port', 'p1'),
+    owner,
+    rule: 'test',
+    parent: { id: ls, column: 'ports' },
+    columns: { name: 'p1' },
+  };
+  const wanted = [
+    switchRow,
+    port,
+    { kind: 'row', id: group, owner, rule: 'test', columns: { name: 'g1' } },
+    { kind: 'member', row: group, column: 'ports', member: { ref: port.id } },
+    { kind: 'row', id: set, owner, rule: 'test', columns: { name: 'as1', addresses: ['10.0.0.1'] } },
+    { kind: 'member', row: set, column: 'addresses', member: '10.0.0.2' },
+  ] as const;
+  const theirs = async (): Promise<string> => (await nbctl('list', 'Port_Group', 'g1')) + (await nbctl('list', 'Address_Set', 'as1'));
+  try {
+    await nbctl('pg-add', 'g1', '--', 'create', 'Address_Set', 'name=as1', 'addresses=10.9.9.9');
+    const before = await theirs();
+    await kiln.want(wanted);
+    assert.equal(await nbctl('--bare', '--columns=name', 'find', 'Logical_Switch_Port', 'name=p1'), 'p1');
+    assert.equal(await theirs(), before);
+    assert.deepEqual([...kiln.world.rowConflicts.entries()].map(([id]) => id).toSorted(), [set, group]);
+
+    await nbctl('pg-del', 'g1', '--', 'destroy', 'Address_Set', 'as1');
+    await until('the group is ours', async () => (await nbctl('--bare', '--columns=ports', 'find', 'Port_Group', 'name=g1')) !== '', 2_000);
+    await until(
+      'the set is ours',
+      async () => (await nbctl('--bare', '--columns=addresses', 'find', 'Address_Set', 'name=as1')).includes('10.0.0.2'),
+      2_000,
+    );
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+});

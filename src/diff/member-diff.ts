@@ -24,7 +24,7 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
   const row = context.rows.best(id);
   // A row of ours that nobody wants goes as a whole.
   if (planned === undefined && row?.ownership.kind === 'ours' && (slot === undefined || slot.rows.length === 0)) return SETTLED;
-  const uuid = planned ?? (row === undefined || !writable(row, slot) ? undefined : row.uuid);
+  const uuid = planned ?? (row === undefined || !writable(row) ? undefined : row.uuid);
   if (uuid === undefined) return slot === undefined || slot.members.size === 0 ? SETTLED : { kind: 'waiting', on: [id] };
   const held = planned === undefined ? row : undefined;
   const edits: Edit[] = [];
@@ -39,13 +39,9 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
   return { kind: 'change', change: 'update', edits, detail: 'members' };
 }
 
-/** Members are only put into rows that are ours, and into the one row everybody shares. */
-function writable(row: Observed, slot: RowSlot | undefined): boolean {
-  return (
-    row.ownership.kind !== 'foreign' ||
-    row.table === 'NB_Global' ||
-    (slot !== undefined && slot.rows.length > 0 && row.ownership.family === 'unmarked')
-  );
+/** Members are only put into rows that are not foreign, and into the one row everybody shares. */
+function writable(row: Observed): boolean {
+  return row.ownership.kind !== 'foreign' || row.table === 'NB_Global';
 }
 
 function contribute(

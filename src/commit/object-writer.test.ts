@@ -99,3 +99,25 @@ test('a change of what is wanted while a write is under way is written after its
   const operation = bench.sent[0]?.intent.operation;
   assert.deepEqual(operation?.kind === 'merge-patch' ? operation.patch : undefined, { metadata: { annotations: { a: '2' } } });
 });
+
+test('a write that the server takes without effect is repeated ever more rarely', async () => {
+  const bench = new Bench();
+  bench.desired.replace([], [patch]);
+  const rests: number[] = [];
+  for (let round = 0; round < 6; round++) {
+    bench.writer.flush();
+    await bench.answer(() => ({ ok: true, object: bench.observed as unknown as KubeObject }));
+    bench.writer.flush();
+    if (bench.sent.length > 0) continue;
+    rests.push(bench.wait());
+  }
+  assert.deepEqual(rests, [200, 400, 800, 1_600, 3_200]);
+  bench.writer.mark(id);
+  bench.writer.flush();
+  await bench.answer(() => ({
+    ok: true,
+    object: { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '2', annotations: { a: '1' } } } as KubeObject,
+  }));
+  bench.writer.flush();
+  assert.equal(bench.writer.quiet, true);
+});

@@ -48,6 +48,8 @@ export class ObjectWriter {
   readonly #resting = new Set<ObjectId>();
   /** Refusals in a row, of objects that did not change since. */
   readonly #refusals = new Map<ObjectId, number>();
+  /** Writes that were acknowledged and whose effect has not been seen yet. */
+  readonly #acknowledged = new Map<ObjectId, Set<string>>();
 
   constructor(options: ObjectWriterOptions) {
     this.#options = options;
@@ -61,6 +63,7 @@ export class ObjectWriter {
   mark(id: ObjectId): void {
     this.#resting.delete(id);
     this.#refusals.delete(id);
+    this.#acknowledged.delete(id);
     this.#pending.add(id);
   }
 
@@ -82,7 +85,9 @@ export class ObjectWriter {
       this.#pending.delete(id);
       // The reply, or the end of the rest, asks for another look.
       if (this.#underWay.has(id) || this.#resting.has(id)) continue;
-      for (const write of this.#diff(id)) this.#send(id, write);
+      const writes = this.#diff(id);
+      if (writes.length === 0) this.#settled(id);
+      for (const write of writes) this.#send(id, write);
     }
   }
 
@@ -109,26 +114,48 @@ export class ObjectWriter {
     const { source, onWritten, onEvent } = this.#options;
     this.#pending.add(id);
     if (result.ok) {
-      this.#refusals.delete(id);
       const uid = write.verb === 'create' ? result.object?.metadata.uid : write.uid;
       if (write.verb === 'delete' && !stillThere(result.object)) source.applyOwnDelete(resource, key, write.uid);
       else if (result.object !== undefined && removed(result.object))
         source.applyOwnDelete(resource, key, result.object.metadata.uid ?? '');
       else if (result.object !== undefined) source.applyOwn(resource, result.object);
       for (const event of write.events) onEvent(write, uid, event);
+      this.#acknowledge(id, write);
     } else this.#rest(id, result.error);
     onWritten(write, result);
+  }
+
+  #settled(id: ObjectId): void {
+    this.#refusals.delete(id);
+    this.#acknowledged.delete(id);
+  }
+
+  /**
+   * The same write twice in a row, and the object did not change between: the server takes it and drops what it says (a field that
+   * an older CRD does not have), so it is repeated ever more rarely.
+   */
+  #acknowledge(id: ObjectId, write: ObjectWrite): void {
+    const text = JSON.stringify({ ...write, resourceVersion: '', events: [] }, withoutTime);
+    const before = this.#acknowledged.get(id);
+    if (before === undefined) this.#acknowledged.set(id, new Set([text]));
+    else if (before.has(text)) this.#pause(id, true);
+    else before.add(text);
   }
 
   /** Nothing is retried hot: a conflict waits for the cache to move on, longer each time that it does not; a refusal longer at once. */
   #rest(id: ObjectId, error: KubeError): void {
     if (error.code === 'KUBE_FENCED' || error.code === 'KUBE_CLOSED' || error.code === 'KUBE_SUPERSEDED') return;
-    this.#resting.add(id);
-    const soon =
+    this.#pause(
+      id,
       error.code === 'KUBE_CONFLICT' ||
-      error.code === 'KUBE_NOT_FOUND' ||
-      error.code === 'KUBE_ALREADY_EXISTS' ||
-      error.code === 'KUBE_PRECONDITION';
+        error.code === 'KUBE_NOT_FOUND' ||
+        error.code === 'KUBE_ALREADY_EXISTS' ||
+        error.code === 'KUBE_PRECONDITION',
+    );
+  }
+
+  #pause(id: ObjectId, soon: boolean): void {
+    this.#resting.add(id);
     const refusals = this.#refusals.get(id) ?? 0;
     this.#refusals.set(id, refusals + 1);
     this.#options.later(soon ? Math.min(CONFLICT_MS * 2 ** refusals, REFUSED_MS) : REFUSED_MS, () => {
@@ -154,6 +181,11 @@ export class ObjectWriter {
       operation: operationOf(write),
     };
   }
+}
+
+/** Times that conditions are stamped with differ from write to write. */
+function withoutTime(key: string, value: unknown): unknown {
+  return key === 'lastTransitionTime' || key === 'lastUpdateTime' ? undefined : typeof value === 'bigint' ? String(value) : value;
 }
 
 function operationOf(write: ObjectWrite): WriteOperation {

@@ -186,3 +186,15 @@ test('keys of an object in a status that are to go are named with null, as a mer
   assert.ok(write?.verb === 'patch');
   assert.deepEqual(write.patch, { status: { nested: { a: 1, b: null } } });
 });
+
+test("a pod's condition that is not wanted any more is taken out by name, and the others stay", () => {
+  const held = [
+    { type: 'kiln.io/NetworkBound', status: 'True', reason: 'Bound' },
+    { type: 'Ready', status: 'True' },
+  ];
+  const observed = { metadata: { name: 'web', namespace: 'shop', uid: 'u1', resourceVersion: '7' }, status: { conditions: held } };
+  const said: PatchOutput = { kind: 'patch', resource: 'pods', key: 'shop/web', uid: 'u1', withoutConditions: ['kiln.io/NetworkBound'] };
+  const [write] = diffObject('pods', 'shop/web', [said], observed, NOW);
+  assert.ok(write?.verb === 'patch');
+  assert.deepEqual(write.patch, { status: { conditions: [{ $patch: 'delete', type: 'kiln.io/NetworkBound' }] } });
+});

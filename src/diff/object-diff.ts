@@ -111,7 +111,13 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
   if (shown !== undefined && traits.conditions === 'status') {
     status.conditions =
       target.resource === 'pods'
-        ? shown.changed.map((one) => shown.conditions.find((condition) => condition.type === one.type))
+        ? [
+            ...shown.changed.map((one) => shown.conditions.find((condition) => condition.type === one.type)),
+            // A list that is merged by key loses a member only by name.
+            ...conditionsOf(observed, 'status')
+              .filter((held) => without.includes(held.type) && !shown.conditions.some(({ type }) => type === held.type))
+              .map(({ type }) => ({ $patch: 'delete', type })),
+          ]
         : shown.conditions;
   }
   const own = patches.flatMap((patch) => (patch.event === undefined ? [] : [patch.event]));

@@ -318,6 +318,20 @@ describe('ListWatchCache', () => {
     assert.equal(cache.size, 0);
   });
 
+  it('never takes the objects of a required resource as gone because it is not served', async () => {
+    const watch = await synced();
+    clock.advance(5_000);
+    watch.end();
+    (await api.next()).text('404 page not found\n', 404);
+    for (let i = 0; i < 10; i++) {
+      await until('the failure', () => notices.filter((notice) => notice.kind === 'failure').length === i + 1);
+      clock.advance(40_000);
+      (await nextList()).text('404 page not found\n', 404);
+    }
+    assert.equal(cache.size, 2);
+    assert.deepEqual(batches, []);
+  });
+
   it('heals a lost event with its periodic list', async () => {
     const watch = await synced({ relistIntervalMs: 1_800_000, watchSeconds: [3_000, 3_000] });
     clock.advance(1_799_000);

@@ -293,7 +293,7 @@ export class ListWatchCache<T extends KubeObject> {
   async #notServed(error: KubeError): Promise<void> {
     const now = this.#clock.now();
     this.#notServedSince ??= now;
-    const grace = this.#options.notServedGraceMs ?? 120_000;
+    const grace = this.#options.notServedGraceMs ?? (this.#options.optional === true ? 120_000 : Infinity);
     if (this.size > 0 && now - this.#notServedSince >= grace) this.#deliver(this.#held.clear());
     this.#setState('not-served');
     const slow = (this.#options.notServedRetryMs ?? 30_000) * (0.8 + 0.4 * this.#random());

@@ -68,7 +68,8 @@ export interface ListWatchOptions<T extends KubeObject> {
   readonly notServedRetryMs?: number;
   /**
    * How long a resource that was served must be unknown to the server before its objects are taken as gone: a
-   * starting API server does not know custom resources for a while. Default 2 minutes.
+   * starting API server does not know custom resources for a while. Default 2 minutes for an optional resource; for any other
+   * without end, as a server that lost a CRD says nothing of what its objects are for.
    */
   readonly notServedGraceMs?: number;
   readonly onNotice?: (notice: CacheNotice) => void;

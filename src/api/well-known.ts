@@ -137,7 +137,7 @@ export const kilnAnnotation = {
   podUid: 'kiln.io/pod-uid',
   /** On an IP that outlives its pod: uid of the StatefulSet that keeps it. */
   ownerUid: 'kiln.io/owner-uid',
-  /** How long an address is kept after its holder is gone, such as `24h`. */
+  /** On an IP: how long its address is kept while nothing uses it, such as `24h`. */
   lease: 'kiln.io/lease',
   /** On a Namespace: `true`, or names of Subnets that its pods wait for. */
   awaitSubnet: 'kiln.io/await-subnet',

@@ -11,6 +11,7 @@ import type { Rule } from './compiler.ts';
 import { DELETION_BLOCKED, deletionBlocked } from './deletion.ts';
 import { holderOf } from './ip-holder.ts';
 import type { IpHolder } from './ip-holder.ts';
+import { LEASE_CONDITIONS, leaseOf } from './ip-lease.ts';
 import type { ConditionOutput, Output, PatchOutput } from './output.ts';
 import { portId } from './pod-interface.ts';
 
@@ -29,8 +30,12 @@ export const ipLifecycle: Rule = {
 function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   const { name, uid } = ip.metadata;
   if (holder.kind === 'nobody') return [{ kind: 'delete', resource: 'ips', key: name, uid }];
+  const lease = leaseOf(world, ip, holder);
+  if (lease.kind === 'over') return [lease.deletion];
+  const said = lease.kind === 'told' ? [lease.condition] : [];
   // A request has no finalizer until it has an address: that is what tells it from an object which lost its holder.
-  if (holder.kind === 'reservation' && !isReserved(ip)) return [];
+  if (holder.kind === 'reservation' && !isReserved(ip))
+    return said.length === 0 ? [] : [{ ...patchOf(ip), conditions: said, withoutConditions: LEASE_CONDITIONS }];
   const freed = holder.kind === 'reservation' && ip.metadata.annotations?.[kilnAnnotation.podUid] !== undefined;
   const conflict = conflictOf(world, ip);
   return [
@@ -38,9 +43,8 @@ function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
       ...patchOf(ip),
       finalizer: true,
       ...(freed && { annotations: { [kilnAnnotation.podUid]: null } }),
-      ...(conflict === undefined
-        ? { withoutConditions: [DELETION_BLOCKED, CONFLICT] }
-        : { conditions: [conflict], withoutConditions: [DELETION_BLOCKED] }),
+      conditions: [...said, ...(conflict === undefined ? [] : [conflict])],
+      withoutConditions: [DELETION_BLOCKED, CONFLICT, ...LEASE_CONDITIONS],
     },
   ];
 }

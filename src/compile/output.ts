@@ -51,6 +51,12 @@ export interface ConditionOutput {
   readonly event?: 'Normal' | 'Warning';
 }
 
+export interface EventOutput {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
 /** What some fields of an existing object should be. Fields not named are left alone; null removes. */
 export interface PatchOutput {
   readonly kind: 'patch';
@@ -71,7 +77,7 @@ export interface PatchOutput {
   /** Condition types that should not be there. */
   readonly withoutConditions?: readonly string[];
   /** Event to emit once when this patch has been written. */
-  readonly event?: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };
+  readonly event?: EventOutput;
 }
 
 /** An object that should exist; made when it does not. What it should say later is a PatchOutput's matter. */
@@ -87,6 +93,8 @@ export interface DeleteOutput {
   readonly resource: ResourceName;
   readonly key: string;
   readonly uid: string;
+  /** Event to emit once when the server has taken the deletion. */
+  readonly event?: EventOutput;
 }
 
 /** An address some interface needs; the allocation step answers with a reservation. */

@@ -4,7 +4,7 @@
  */
 import { FINALIZER, kilnAnnotation, LEGACY_FINALIZERS } from '../api/well-known.ts';
 import type { Condition } from '../api/meta.ts';
-import type { ConditionOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
+import type { ConditionOutput, DeleteOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { splitKey, traitsOf } from '../world/resources.ts';
 import { diffConditions } from './condition-diff.ts';
@@ -75,8 +75,9 @@ export function diffObject(
   const writes: ObjectWrite[] = [];
   const patches = outputs.filter((output): output is PatchOutput => output.kind === 'patch' && output.uid === uid);
   writes.push(...patchWrites(target, patches, observed, now));
-  const doomed = outputs.some((output) => output.kind === 'delete' && output.uid === uid);
-  if (doomed && deletionTimestamp === undefined) writes.push({ ...target, verb: 'delete', uid, events: [] });
+  const doomed = outputs.filter((output): output is DeleteOutput => output.kind === 'delete' && output.uid === uid);
+  if (doomed.length > 0 && deletionTimestamp === undefined)
+    writes.push({ ...target, verb: 'delete', uid, events: doomed.flatMap(({ event }) => event ?? []) });
   return writes;
 }
 

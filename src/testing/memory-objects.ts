@@ -4,6 +4,7 @@
  */
 import type { Condition } from '../api/meta.ts';
 import { FINALIZER, LEGACY_FINALIZERS, kilnAnnotation } from '../api/well-known.ts';
+import { diffConditions } from '../diff/condition-diff.ts';
 import type { ConditionOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
 import { equal } from '../world/equal.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -53,6 +54,8 @@ export interface ObjectInput {
 
 export class MemoryObjects {
   readonly events: TestEvent[] = [];
+  /** Conditions are stamped with this time (milliseconds since the epoch), or that of the last object when it is later. */
+  clock = 0;
   readonly #world: World;
   #serial = 0;
 
@@ -137,6 +140,7 @@ export class MemoryObjects {
         return true;
       }
       if (output.kind === 'delete' && object?.metadata.uid === output.uid && object.metadata.deletionTimestamp === undefined) {
+        if (output.event !== undefined) this.events.push(eventOf(resource, object, output.event.type, output.event));
         this.delete(resource, key);
         return true;
       }
@@ -183,16 +187,15 @@ export class MemoryObjects {
   }
 
   #conditions(resource: ResourceName, object: TestObject, judged: readonly Condition[], patch: PatchOutput): readonly Condition[] {
-    const kept = judged.filter(({ type }) => !(patch.withoutConditions ?? []).includes(type));
-    for (const condition of patch.conditions ?? []) {
-      const at = kept.findIndex(({ type }) => type === condition.type);
-      const { event, ...wanted } = condition;
-      if (at !== -1 && equal(kept[at], wanted)) continue;
-      if (at === -1) kept.push(wanted);
-      else kept[at] = wanted;
-      if (event !== undefined) this.events.push(eventOf(resource, object, event, condition));
-    }
-    return kept;
+    const stamp = { now: this.#now(), observedGeneration: undefined, extended: false };
+    const diff = diffConditions(judged, patch.conditions ?? [], patch.withoutConditions ?? [], stamp);
+    for (const condition of diff?.changed ?? [])
+      if (condition.event !== undefined) this.events.push(eventOf(resource, object, condition.event, condition));
+    return diff?.conditions ?? judged;
+  }
+
+  #now(): string {
+    return new Date(Math.max(this.clock, Date.parse(timeOf(this.#serial)))).toISOString().replace('.000Z', 'Z');
   }
 
   #write(resource: ResourceName, key: string, object: TestObject): void {
@@ -249,7 +252,12 @@ function merged<V>(object: Readonly<Record<string, V>>, patch: Readonly<Record<s
   return Object.fromEntries(Object.entries({ ...object, ...patch }).filter((entry): entry is [string, V] => entry[1] !== null));
 }
 
-function eventOf(resource: ResourceName, object: TestObject, type: string, { reason, message }: ConditionOutput): TestEvent {
+function eventOf(
+  resource: ResourceName,
+  object: TestObject,
+  type: string,
+  { reason, message }: Pick<ConditionOutput, 'reason' | 'message'>,
+): TestEvent {
   return { object: `${resource}/${keyOf(object)}`, type, reason, message };
 }
 

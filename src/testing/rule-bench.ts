@@ -120,6 +120,13 @@ export class RuleBench {
     return [...this.#objects.events, ...this.#notices];
   }
 
+  /** Moves the World's time and the API server's on, and settles. @param moment milliseconds since the epoch */
+  passTo(moment: number): void {
+    this.#objects.clock = moment;
+    this.world.deadlines.advance(moment);
+    this.settle();
+  }
+
   /** Runs rules, allocation and both writers until nothing changes; throws when that takes suspiciously long. */
   settle(): void {
     for (let round = 0; round < MOST_ROUNDS; round++) {

@@ -14,7 +14,7 @@ import { parseMac } from '../net/mac.ts';
 import type { Mac } from '../net/mac.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
-import { claimantOfIp, claimantOfPort } from '../world/claimants.ts';
+import { claimantOfIp, claimantOfPort, heldTexts } from '../world/claimants.ts';
 import { portName } from '../api/names.ts';
 import { keyOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
@@ -54,9 +54,8 @@ export class Holders {
   }
 
   #holdIp(ip: IP): void {
-    const { subnet, v4IpAddress, v6IpAddress, ipAddress, macAddress } = ip.spec;
-    const texts = [v4IpAddress ?? '', v6IpAddress ?? ''].filter((text) => text !== '');
-    const addresses = parsed(texts.length > 0 ? texts : splitList(ipAddress ?? ''));
+    const { subnet, macAddress } = ip.spec;
+    const addresses = parsed(heldTexts(ip));
     if (subnet === undefined || subnet === '' || addresses.length === 0) {
       this.#ledger.release('ip', ip.metadata.uid);
       return;

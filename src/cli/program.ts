@@ -5,6 +5,11 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { LogLevel } from '../runtime/log.ts';
 import { start } from './commands/start.ts';
 import type { StartFlags } from './commands/start.ts';
+import { addClusterFlags, onCluster } from './cluster-command.ts';
+import { release } from './commands/release.ts';
+import type { ReleaseFlags } from './commands/release.ts';
+import { reserve } from './commands/reserve.ts';
+import type { ReserveFlags } from './commands/reserve.ts';
 import { addNetworkFlags } from './network-flags.ts';
 
 function wholeNumber(least: number, most: number): (text: string) => number {
@@ -62,3 +67,37 @@ const startCommand = program
   });
 
 addNetworkFlags(startCommand);
+
+const EXIT_CODES =
+  '\nExit codes: 0 done, 1 refused (in use, taken, not there), 2 usage, 3 cannot reach the cluster or forbidden, 4 timed out, 130 interrupted.\n';
+
+addClusterFlags(
+  program
+    .command('reserve')
+    .description('keep an address of a Subnet under a name; a pod of that name gets it')
+    .argument('<name>', 'name of the pod, or of what else uses the address')
+    .addHelpText(
+      'before',
+      'Examples:\n  kiln reserve db-vip -n shop --subnet shop-net                  the next free address\n  kiln reserve db-vip -n shop --subnet shop-net --ip 10.0.0.9 --lease 24h\n',
+    )
+    .addHelpText('after', EXIT_CODES)
+    .requiredOption('--subnet <name>', 'Subnet to take it from')
+    .option('-n, --namespace <name>', "namespace of the pod; the context's when absent")
+    .option('--ip <address>', 'this address, or one of each family with a comma; the next free one when absent')
+    .option('--mac <mac>', 'this MAC; one is made when absent')
+    .option('--lease <duration>', 'give it back when nothing has used it for so long, such as 24h'),
+).action(async (name: string, flags: ReserveFlags) => {
+  process.exitCode = await onCluster('reserve', flags, (io) => reserve(name, flags, io));
+});
+
+addClusterFlags(
+  program
+    .command('release')
+    .description('give a reserved address back, when nothing uses it')
+    .argument('<ip>', 'name of the IP object, as kiln reserve and kubectl get ips print it')
+    .addHelpText('before', 'Examples:\n  kiln release db-vip.shop\n  kiln release db-vip.shop --yes -o name\n')
+    .addHelpText('after', EXIT_CODES)
+    .option('-y, --yes', 'do not ask'),
+).action(async (ip: string, flags: ReleaseFlags) => {
+  process.exitCode = await onCluster('release', flags, (io) => release(ip, flags, io));
+});

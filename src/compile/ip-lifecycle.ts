@@ -4,7 +4,7 @@
  */
 import type { IP } from '../api/ip.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
-import { claimantOfIp, isReserved } from '../world/claimants.ts';
+import { claimantOfIp, isReserved, onlyAsks } from '../world/claimants.ts';
 import { keysOf } from '../world/domain.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
@@ -34,7 +34,7 @@ function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   if (lease.kind === 'over') return [lease.deletion];
   const said = lease.kind === 'told' ? [lease.condition] : [];
   // A request has no finalizer until it has an address: that is what tells it from an object which lost its holder.
-  if (holder.kind === 'reservation' && !isReserved(ip))
+  if (holder.kind === 'reservation' && (onlyAsks(ip) || !isReserved(ip)))
     return said.length === 0 ? [] : [{ ...patchOf(ip), conditions: said, withoutConditions: LEASE_CONDITIONS }];
   const freed = holder.kind === 'reservation' && ip.metadata.annotations?.[kilnAnnotation.podUid] !== undefined;
   const conflict = conflictOf(world, ip);

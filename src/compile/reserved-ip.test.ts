@@ -69,3 +69,36 @@ test('one that cannot be completed says why, and is completed when it can', () =
   assert.equal(scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress'], '10.90.0.2');
   assert.equal(said('web.shop').includes('Accepted'), false);
 });
+
+test('who asks for an address in use is refused and no second holder; who says all of it is one, and both are told', () => {
+  const scene = new PodScene();
+  reserve(scene, { ipAddress: '10.16.8.8' });
+  const said = (name: string): string => scene.bench.object('ips', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '';
+  scene.bench.put('ips', {
+    metadata: { name: 'asks.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' } },
+    spec: {
+      podName: 'asks',
+      namespace: 'shop',
+      subnet: 'ovn-default',
+      podType: '',
+      ipAddress: '10.16.8.8',
+      macAddress: '0a:00:00:00:00:09',
+    },
+  });
+  scene.bench.settle();
+  assert.match(said('asks.shop'), /Accepted.*AddressConflict.*web\.shop/);
+  assert.doesNotMatch(said('web.shop'), /AddressConflict/);
+  assert.deepEqual(scene.bench.object('ips', 'asks.shop')?.metadata.finalizers ?? [], []);
+  const spec = { podName: 'twin', namespace: 'shop', subnet: 'ovn-default', podType: '', macAddress: '0a:00:00:00:00:0a' };
+  scene.bench.put('ips', {
+    metadata: { name: 'twin.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' }, finalizers: ['kubeovn.io/kube-ovn-controller'] },
+    spec: { ...spec, ipAddress: '10.16.8.8', v4IpAddress: '10.16.8.8', v6IpAddress: '' },
+  });
+  scene.bench.settle();
+  assert.match(said('twin.shop'), /AddressConflict.*web\.shop/);
+  assert.match(said('web.shop'), /AddressConflict.*twin\.shop/);
+  scene.bench.vanish('ips', 'twin.shop');
+  scene.bench.vanish('ips', 'web.shop');
+  scene.bench.settle();
+  assert.equal(scene.bench.object('ips', 'asks.shop')?.spec['v4IpAddress'], '10.16.8.8');
+});

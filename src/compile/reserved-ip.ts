@@ -8,7 +8,7 @@ import { labelKey } from '../api/well-known.ts';
 import { parseMac } from '../net/mac.ts';
 import { parseDualAddress, splitList } from '../net/dual.ts';
 import { formatAddress } from '../net/address.ts';
-import { claimantOfIp, isReserved } from '../world/claimants.ts';
+import { claimantOfIp, isReserved, onlyAsks } from '../world/claimants.ts';
 import { keysOf } from '../world/domain.ts';
 import type { AddressWish } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
@@ -67,7 +67,7 @@ function problemOf(world: World, ip: IP): Problem | undefined {
     };
   const parsed = ipAddress === '' ? undefined : parseDualAddress(ipAddress);
   if (parsed?.ok === false) return { reason: 'AddressInvalid', message: `IP ${name}: spec.ipAddress "${ipAddress}" ${parsed.problem}` };
-  if (isReserved(ip)) return undefined;
+  if (isReserved(ip) && !onlyAsks(ip)) return undefined;
   const readiness = world.ask(subnetReady, subnet);
   return readiness.ready ? undefined : { reason: 'WaitingForSubnet', message: readiness.message };
 }

@@ -7,6 +7,7 @@ import { formatAddress, parseAddress } from '../net/address.ts';
 import type { Address } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
+import { heldTexts } from '../world/claimants.ts';
 import type { World } from '../world/world.ts';
 
 export interface AddressHolder {
@@ -32,10 +33,7 @@ export function addressHolders(world: World): HoldersBySubnet {
       bySubnet.set(key, [...(bySubnet.get(key) ?? []), { who, port, address }]);
     }
   };
-  for (const [name, { spec }] of world.ips.entries()) {
-    const texts = [spec.v4IpAddress ?? '', spec.v6IpAddress ?? ''].filter((text) => text !== '');
-    hold(spec.subnet ?? '', `IP ${name}`, name, texts.length > 0 ? texts : splitList(spec.ipAddress ?? ''));
-  }
+  for (const [name, ip] of world.ips.entries()) hold(ip.spec.subnet ?? '', `IP ${name}`, name, heldTexts(ip));
   for (const nic of allocatedInterfaces(world)) hold(nic.subnet, `Pod ${nic.pod}`, nic.port, nic.addresses);
   for (const id of world.rows.owned) {
     if (tableOf(id) !== 'Logical_Switch_Port') continue;

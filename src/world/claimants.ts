@@ -2,8 +2,9 @@
  * Claimants: the logical identity behind an interface's IP object, port row, annotation and reservation, so that these hold
  * one address together and never conflict with each other.
  */
-import { kilnAnnotation, labelKey } from '../api/well-known.ts';
+import { FINALIZER, kilnAnnotation, labelKey } from '../api/well-known.ts';
 import type { IP } from '../api/ip.ts';
+import { splitList } from '../net/dual.ts';
 
 /** @param incarnation uid of the pod; absent where the address outlives pods (StatefulSet, virtual machine, node, reserved) */
 export function claimantName(port: string, incarnation?: string): string {
@@ -13,6 +14,25 @@ export function claimantName(port: string, incarnation?: string): string {
 /** Kinds of owner that keep an address while no pod runs. */
 export function isRetained(podType: string | undefined): boolean {
   return podType === 'StatefulSet' || podType === 'VirtualMachine';
+}
+
+/**
+ * Whether an IP object only asks for an address: a user made it, and nobody has completed it yet. It does not hold what it names, so
+ * that asking for an address in use is no conflict. One that says an address of a family (restored from a backup) holds it.
+ */
+export function onlyAsks({ metadata, spec }: IP): boolean {
+  const { annotations = {}, finalizers = [] } = metadata;
+  const { v4IpAddress = '', v6IpAddress = '' } = spec;
+  const said = v4IpAddress !== '' || v6IpAddress !== '';
+  return !said && annotations[kilnAnnotation.podUid] === undefined && !finalizers.includes(FINALIZER);
+}
+
+/** The addresses that an IP object holds, as text. */
+export function heldTexts(ip: IP): readonly string[] {
+  if (onlyAsks(ip)) return [];
+  const { v4IpAddress = '', v6IpAddress = '', ipAddress = '' } = ip.spec;
+  const texts = [v4IpAddress, v6IpAddress].filter((text) => text !== '');
+  return texts.length > 0 ? texts : splitList(ipAddress);
 }
 
 /** A user keeps the address, whether a pod has it or not. */

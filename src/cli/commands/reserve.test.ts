@@ -1,0 +1,209 @@
+/** `kiln reserve` and `kiln release` on a laboratory: real OVN, the embedded API server, the controller. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { IP } from '../../api/ip.ts';
+import { KubeClient } from '../../kube/client.ts';
+import { connectionFromKubeconfig } from '../../kube/connection.ts';
+import type { KubeObject } from '../../kube/resource.ts';
+import { PODS } from '../../kube/resource.ts';
+import { KubeTransport } from '../../kube/transport.ts';
+import { Laboratory } from '../../lab/laboratory.ts';
+import { findOvn } from '../../lab/programs/ovn.ts';
+import { ProgramError, runProgram } from '../../lab/programs/run-program.ts';
+import { jsonLog } from '../../runtime/log.ts';
+import type { Controller } from '../../controller/controller.ts';
+import type { CommandIo } from '../cluster-command.ts';
+import { CommandFailure } from '../command-failure.ts';
+import { makeController, northboundSession } from '../connect.ts';
+import { IPS, SUBNETS } from '../reserved-address.ts';
+import { release } from './release.ts';
+import type { ReleaseFlags } from './release.ts';
+import { reserve } from './reserve.ts';
+import type { ReserveFlags } from './reserve.ts';
+
+const skip = findOvn('system') === undefined && 'OVN is not installed';
+const MAIN = join(import.meta.dirname, '../main.ts');
+
+let directory: string;
+let lab: Laboratory;
+let controller: Controller;
+let client: KubeClient;
+
+before(async () => {
+  if (skip !== false) return;
+  directory = await mkdtemp(join(tmpdir(), 'kiln-reserve-'));
+  lab = new Laboratory({ directory, nodes: 1, step: (_what, done) => done.then(() => undefined) });
+  await lab.start();
+  const log = jsonLog('error', () => undefined);
+  client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: lab.kubeconfig })));
+  controller = makeController(client, northboundSession({ ovnNb: lab.ovn.nbEndpoint }, log), log, { collectionLimit: false });
+  controller.start();
+  await controller.untilQuiet();
+  await make(SUBNETS, { metadata: { name: 'kept' }, spec: { cidrBlock: '10.91.0.0/24' } });
+});
+
+after(async () => {
+  if (skip !== false) return;
+  await controller.stop();
+  await client.close();
+  await lab.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+function make(resource: typeof IPS, object: object): Promise<KubeObject> {
+  return client.create(resource, object as KubeObject);
+}
+
+interface Ran {
+  readonly exit: number;
+  readonly out: string;
+  readonly said: string;
+}
+
+async function run(command: (io: CommandIo) => Promise<number>, ask?: CommandIo['ask']): Promise<Ran> {
+  let [out, said] = ['', ''];
+  const io: CommandIo = { client, namespace: 'default', out: (text) => (out += text), say: (line) => (said += `${line}\n`), ask };
+  try {
+    return { exit: await command(io), out, said };
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error;
+    return { exit: error.exit, out, said: `${said}${error.message}\n${error.why}\n${error.next}\n` };
+  }
+}
+
+const COMMON = { output: 'table', timeout: '10s', wait: true, dryRun: 'none' } as const;
+
+function reserved(name: string, flags: Partial<ReserveFlags> = {}): Promise<Ran> {
+  return run((io) => reserve(name, { ...COMMON, subnet: 'kept', ...flags }, io));
+}
+
+function released(name: string, flags: Partial<ReleaseFlags> = {}, ask?: CommandIo['ask']): Promise<Ran> {
+  return run((io) => release(name, { ...COMMON, yes: ask === undefined, ...flags }, io), ask);
+}
+
+function find(name: string): Promise<IP | undefined> {
+  return client.find<IP>(IPS, { name });
+}
+
+test('reserve gives the next free address, or the one asked for, and release gives it back', { skip }, async () => {
+  const free = await reserved('one', { output: 'wide', lease: '24h' });
+  assert.equal(free.exit, 0);
+  assert.match(free.out, /^NAME {9}V4IP {7}V6IP {4}MAC .*SUBNET {2}LEASE {2}FOR {10}STATE/);
+  assert.match(free.out, /\none\.default {2}10\.91\.0\.2 {2}<none> {2}[0-9a-f:]{17} {2}kept {4}24h {4}default\/one/);
+  assert.match(free.said, /to give it back: kiln release one\.default/);
+  const named = await reserved('two', { ip: '10.91.0.77', mac: '0A:00:00:00:00:77', namespace: 'shop', output: 'name' });
+  assert.deepEqual([named.exit, named.out], [0, 'ip.kubeovn.io/two.shop\n']);
+  const { spec, metadata } = (await find('two.shop')) as IP;
+  assert.deepEqual(
+    [spec.v4IpAddress, spec.macAddress, metadata.labels?.['ovn.kubernetes.io/ip_reserved']],
+    ['10.91.0.77', '0a:00:00:00:00:77', 'true'],
+  );
+  assert.deepEqual(
+    [(await reserved('two', { namespace: 'shop' })).exit, (await find('two.shop'))?.metadata.uid],
+    [0, metadata.uid],
+    'asked again, it is there already',
+  );
+  const back = await released('two.shop');
+  assert.deepEqual([back.exit, await find('two.shop')], [0, undefined]);
+  assert.match(back.said, /to have it back: kiln reserve two -n shop --subnet kept --ip 10\.91\.0\.77/);
+  assert.equal((await released('one.default')).exit, 0);
+});
+
+test('an address that is taken, or not of the Subnet, is refused by name, and nothing is left behind', { skip }, async () => {
+  assert.equal((await reserved('first', { ip: '10.91.0.50' })).exit, 0);
+  const taken = await reserved('second', { ip: '10.91.0.50' });
+  assert.equal(taken.exit, 1);
+  assert.match(taken.said, /refused; nothing was kept\nAddressConflict: .*10\.91\.0\.50.*first\.default/);
+  assert.equal(await find('second.default'), undefined);
+  assert.doesNotMatch(
+    (await find('first.default'))?.metadata.annotations?.['kiln.io/conditions'] ?? '',
+    /AddressConflict/,
+    'who only asks is no second holder',
+  );
+  assert.match((await reserved('third', { ip: '10.92.0.1' })).said, /refused.*\n.*10\.92\.0\.1/);
+  assert.match((await reserved('fourth', { subnet: 'nowhere' })).said, /Subnet nowhere does not exist\nkubectl get subnets/);
+  assert.match((await reserved('first', { subnet: 'ovn-default' })).said, /IP first\.default exists: 10\.91\.0\.50 of Subnet kept/);
+  assert.equal((await released('first.default')).exit, 0);
+});
+
+test('an address in use is not released: the pod that has it is named', { skip }, async () => {
+  assert.equal((await reserved('busy', { ip: '10.91.0.60' })).exit, 0);
+  const annotations = { 'ovn.kubernetes.io/logical_switch': 'kept' };
+  await make(PODS, {
+    metadata: { name: 'busy', namespace: 'default', annotations },
+    spec: { containers: [{ name: 'c', image: 'none' }] },
+  });
+  await controller.untilQuiet();
+  const refused = await released('busy.default');
+  assert.equal(refused.exit, 1);
+  assert.match(refused.said, /busy\.default is in use.*\n10\.91\.0\.60 of Subnet kept is used by Pod default\/busy/);
+  assert.notEqual(await find('busy.default'), undefined);
+  await client.delete(PODS, { namespace: 'default', name: 'busy' }, { gracePeriodSeconds: 0 });
+  await controller.untilQuiet();
+  assert.equal((await released('busy.default')).exit, 0);
+});
+
+test('release asks on a terminal, wants --yes elsewhere, and looks a second time after the answer', { skip }, async () => {
+  assert.equal((await reserved('asked')).exit, 0);
+  assert.equal((await released('asked.default', { yes: false }, () => Promise.resolve(false))).exit, 1);
+  assert.notEqual(await find('asked.default'), undefined);
+  const bare = await released('asked.default', { yes: false });
+  assert.equal(bare.exit, 2);
+  assert.match(bare.said, /there is no terminal to ask on\nkiln release asked\.default --yes/);
+  const raced = await released('asked.default', { yes: false }, async () => {
+    await make(PODS, {
+      metadata: { name: 'asked', namespace: 'default', annotations: { 'ovn.kubernetes.io/logical_switch': 'kept' } },
+      spec: { containers: [{ name: 'c', image: 'none' }] },
+    });
+    return true;
+  });
+  assert.equal(raced.exit, 1);
+  assert.match(raced.said, /used by Pod default\/asked/);
+  await client.delete(PODS, { namespace: 'default', name: 'asked' }, { gracePeriodSeconds: 0 });
+  await controller.untilQuiet();
+  assert.equal((await released('asked.default', { yes: false }, () => Promise.resolve(true))).exit, 0);
+  assert.match((await released('asked.default')).said, /IP asked\.default does not exist/);
+});
+
+test('in a Subnet that is not ready a reservation times out, stays a request, and can be taken back', { skip }, async () => {
+  await make(SUBNETS, { metadata: { name: 'broken' }, spec: { cidrBlock: '10.91.0.0/25' } });
+  await controller.untilQuiet();
+  const timedOut = await reserved('later', { subnet: 'broken', timeout: '1s' });
+  assert.equal(timedOut.exit, 4);
+  assert.match(timedOut.said, /kiln release later\.default --yes/);
+  assert.equal((await released('later.default')).exit, 0);
+  await client.delete(SUBNETS, { name: 'broken' });
+});
+
+test('dry runs change nothing', { skip }, async () => {
+  const shown = await reserved('dry', { dryRun: 'client', output: 'yaml', lease: '1h', ip: '10.91.0.5' });
+  assert.equal(shown.exit, 0);
+  assert.match(shown.out, /kiln\.io\/lease: 1h/);
+  assert.equal((await reserved('dry', { dryRun: 'server', output: 'name' })).out, 'ip.kubeovn.io/dry.default\n');
+  assert.equal(await find('dry.default'), undefined);
+});
+
+test('the commands as processes: results on standard output, three lines on standard error, exit codes', { skip }, async () => {
+  const kiln = (...args: readonly string[]): Promise<string> => runProgram([process.execPath, MAIN, ...args]);
+  const fails = async (...args: readonly string[]): Promise<readonly [number | undefined, string]> => {
+    try {
+      return [0, await kiln(...args)];
+    } catch (error) {
+      assert.ok(error instanceof ProgramError);
+      return [error.exitCode, error.stderr];
+    }
+  };
+  const to = `--kubeconfig=${lab.kubeconfig}`;
+  const made = JSON.parse(await kiln('reserve', 'cli', '-n', 'shop', '--subnet', 'kept', '-o', 'json', '-q', to)) as IP;
+  assert.deepEqual([made.apiVersion, made.kind, made.metadata.name], ['kubeovn.io/v1', 'IP', 'cli.shop']);
+  assert.match(await kiln('release', 'cli.shop', '--yes', '-o', 'name', '-q', to), /^ip\.kubeovn\.io\/cli\.shop\n$/);
+  const [exit, text] = await fails('release', 'cli.shop', '--yes', to);
+  assert.equal(exit, 1);
+  assert.match(text, /^error: .*\n {2}why: .*\n {2}next: kubectl get ips\n$/);
+  assert.deepEqual((await fails('reserve', 'cli', to))[0], 2, 'no --subnet');
+  assert.deepEqual((await fails('reserve', 'cli', '--subnet', 'kept', '--lease', 'long', to))[0], 2);
+  assert.deepEqual((await fails('reserve', 'cli', '--subnet', 'kept', '--kubeconfig', join(directory, 'none')))[0], 3);
+});

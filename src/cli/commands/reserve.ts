@@ -1,0 +1,174 @@
+/**
+ * `kiln reserve`: keeps an address of a Subnet, the one asked for or the next free, under a name. A pod of that name gets it; until then
+ * (and for other network plugins, always) it is held by an IP object that the controller completes.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { API_VERSION } from '../../api/kind.ts';
+import type { IP } from '../../api/ip.ts';
+import { portName } from '../../api/names.ts';
+import type { Subnet } from '../../api/subnet.ts';
+import { DEFAULT_PROVIDER, kilnAnnotation, labelKey } from '../../api/well-known.ts';
+import { isKubeError } from '../../kube/errors.ts';
+import type { KubeObject } from '../../kube/resource.ts';
+import { formatAddress } from '../../net/address.ts';
+import { parseDualAddress } from '../../net/dual.ts';
+import { parseMac } from '../../net/mac.ts';
+import { parseDuration } from '../../api/duration.ts';
+import type { ClusterFlags, CommandIo } from '../cluster-command.ts';
+import { patienceMs } from '../cluster-command.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { addressOutput, addressText, conditionOf, IPS, isFilled, SUBNETS } from '../reserved-address.ts';
+
+export interface ReserveFlags extends ClusterFlags {
+  readonly subnet: string;
+  readonly namespace?: string;
+  /** One address, or one of each family with a comma; any when absent. */
+  readonly ip?: string;
+  readonly mac?: string;
+  /** As it goes into the annotation. */
+  readonly lease?: string;
+}
+
+const FIRST_LOOK_MS = 100;
+const LAST_LOOK_MS = 1_000;
+
+/** @returns the exit code */
+export async function reserve(name: string, flags: ReserveFlags, io: CommandIo): Promise<number> {
+  const namespace = flags.namespace ?? io.namespace;
+  checkFlags(flags);
+  const subnet = await io.client.find<Subnet>(SUBNETS, { name: flags.subnet });
+  if (subnet === undefined)
+    throw new CommandFailure(
+      EXIT.findings,
+      `cannot reserve an address for ${namespace}/${name}`,
+      `Subnet ${flags.subnet} does not exist`,
+      'kubectl get subnets',
+    );
+  const { provider = '' } = subnet.spec;
+  const wanted = ipObject(name, namespace, provider === '' ? DEFAULT_PROVIDER : provider, flags);
+  if (flags.dryRun === 'client') {
+    io.out(addressOutput(flags.output, wanted as unknown as IP));
+    return EXIT.fine;
+  }
+  const { ip, made } = await create(wanted, flags, io);
+  if (flags.dryRun === 'server' || !flags.wait || isFilled(ip)) {
+    if (!made) io.say(`${ip.metadata.name} was reserved before`);
+    io.out(addressOutput(flags.output, ip));
+    return EXIT.fine;
+  }
+  const filled = await untilFilled(ip, made, flags, io);
+  io.say(`reserved ${addressText(filled)} for ${namespace}/${name}; to give it back: kiln release ${filled.metadata.name}`);
+  io.out(addressOutput(flags.output, filled));
+  return EXIT.fine;
+}
+
+function checkFlags({ ip, mac, lease }: ReserveFlags): void {
+  const wrong = (flag: string, value: string, rule: string): never => {
+    throw new CommandFailure(EXIT.usage, `--${flag} "${value}" cannot be used`, rule, 'kiln reserve --help');
+  };
+  const address = ip === undefined ? undefined : parseDualAddress(ip);
+  if (address?.ok === false) wrong('ip', ip ?? '', `it ${address.problem}; write an address, or one of each family with a comma`);
+  if (mac !== undefined && parseMac(mac) === undefined) wrong('mac', mac, 'it is not a unicast MAC such as 0a:00:00:00:00:01');
+  if (lease !== undefined && parseDuration(lease) === undefined) wrong('lease', lease, 'it is not a duration such as 24h, 90m or 7d');
+}
+
+function ipObject(name: string, namespace: string, provider: string, flags: ReserveFlags): NewIp {
+  const asked = flags.ip === undefined ? undefined : parseDualAddress(flags.ip);
+  const texts = asked?.ok === true ? [asked.v4, asked.v6].flatMap((one) => (one === undefined ? [] : [formatAddress(one)])) : [];
+  return {
+    apiVersion: API_VERSION,
+    kind: 'IP',
+    metadata: {
+      name: portName(name, namespace, provider),
+      labels: { [labelKey.ipReserved]: 'true', [labelKey.subnet]: flags.subnet },
+      ...(flags.lease !== undefined && { annotations: { [kilnAnnotation.lease]: flags.lease.trim() } }),
+    },
+    spec: {
+      podName: name,
+      namespace,
+      subnet: flags.subnet,
+      ipAddress: texts.join(','),
+      v4IpAddress: '',
+      v6IpAddress: '',
+      macAddress: flags.mac === undefined ? '' : (parseMac(flags.mac) ?? ''),
+      nodeName: '',
+      podType: '',
+      containerID: '',
+      attachIps: [],
+      attachMacs: [],
+      attachSubnets: [],
+    },
+  };
+}
+
+interface NewIp extends KubeObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** Asked a second time for the same thing, it is there already. */
+async function create(wanted: NewIp, flags: ReserveFlags, { client }: CommandIo): Promise<{ readonly ip: IP; readonly made: boolean }> {
+  try {
+    const ip = (await client.create<KubeObject>(IPS, wanted, { dryRun: flags.dryRun === 'server' })) as IP;
+    return { ip, made: true };
+  } catch (error) {
+    if (!isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
+    const ip = await client.get<IP>(IPS, wanted.metadata);
+    const ask = String(wanted.spec['ipAddress']);
+    const same =
+      ip.metadata.labels?.[labelKey.ipReserved] === 'true' &&
+      ip.metadata.deletionTimestamp === undefined &&
+      ip.spec.subnet === flags.subnet &&
+      (ask === '' || ask === ip.spec.ipAddress);
+    if (same) return { ip, made: false };
+    throw new CommandFailure(
+      EXIT.findings,
+      `cannot reserve an address under the name ${wanted.metadata.name}`,
+      `IP ${wanted.metadata.name} exists: ${addressText(ip) || 'no address yet'} of Subnet ${ip.spec.subnet ?? ''}${ip.metadata.deletionTimestamp === undefined ? '' : ', being deleted'}`,
+      `kubectl get ip ${wanted.metadata.name} -o yaml`,
+    );
+  }
+}
+
+/** A request that is refused is taken back: a command that failed leaves nothing behind. */
+async function untilFilled(ip: IP, made: boolean, flags: ReserveFlags, io: CommandIo): Promise<IP> {
+  const { name, uid } = ip.metadata;
+  const until = performance.now() + patienceMs(flags);
+  let said = '';
+  for (let wait = FIRST_LOOK_MS; ; wait = Math.min(wait * 1.5, LAST_LOOK_MS)) {
+    const now = await io.client.find<IP>(IPS, { name });
+    if (now === undefined || now.metadata.uid !== uid)
+      throw new CommandFailure(
+        EXIT.findings,
+        `IP ${name} was taken away while it was waited for`,
+        'somebody deleted it, or its lease ended',
+        'kubectl get events',
+      );
+    if (isFilled(now)) return now;
+    const refusal = conditionOf(now, 'Accepted');
+    const message = refusal?.message ?? '';
+    if (refusal !== undefined && refusal.reason !== 'WaitingForSubnet') {
+      if (made) await io.client.delete(IPS, { name }, { uid });
+      throw new CommandFailure(
+        EXIT.findings,
+        `the address for ${name} is refused${made ? '; nothing was kept' : ''}`,
+        `${refusal.reason ?? ''}: ${message}`,
+        `kubectl get ips -l ${labelKey.subnet}=${flags.subnet}`,
+      );
+    }
+    if (performance.now() > until)
+      throw new CommandFailure(
+        EXIT.timeout,
+        `IP ${name} has no address yet`,
+        message === '' ? 'no controller has answered' : message,
+        `it is answered later; look with kubectl get ip ${name}, or take it back with kiln release ${name} --yes`,
+      );
+    if (message !== said) io.say(message);
+    said = message;
+    await sleep(wait);
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * A reserved address as the commands see it: its IP object, whether the controller has filled it, and what it says meanwhile.
+ */
+import type { Condition } from '../api/meta.ts';
+import type { IP } from '../api/ip.ts';
+import { kilnAnnotation } from '../api/well-known.ts';
+import type { Resource } from '../kube/resource.ts';
+import { traitsOf } from '../world/resources.ts';
+import type { OutputFormat } from './output/object-output.ts';
+import { objectText } from './output/object-output.ts';
+
+export const IPS: Resource = traitsOf('ips');
+export const SUBNETS: Resource = traitsOf('subnets');
+
+export function addressText(ip: IP): string {
+  const { v4IpAddress = '', v6IpAddress = '' } = ip.spec;
+  return [v4IpAddress, v6IpAddress].filter((text) => text !== '').join(',');
+}
+
+/** Whether the controller gave it an address and a MAC. */
+export function isFilled(ip: IP): boolean {
+  return addressText(ip) !== '' && (ip.spec.macAddress ?? '') !== '';
+}
+
+export function conditionOf(ip: IP, type: string): Partial<Condition> | undefined {
+  try {
+    const conditions: unknown = JSON.parse(ip.metadata.annotations?.[kilnAnnotation.conditions] ?? '[]');
+    return Array.isArray(conditions) ? (conditions as readonly Partial<Condition>[]).find((one) => one?.type === type) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function addressOutput(format: OutputFormat, ip: IP): string {
+  const { v4IpAddress = '', v6IpAddress = '', macAddress = '', subnet = '', podName = '', namespace = '' } = ip.spec;
+  return objectText(format, ip, 'ip.kubeovn.io', [
+    { header: 'NAME', value: ip.metadata.name },
+    { header: 'V4IP', value: v4IpAddress },
+    { header: 'V6IP', value: v6IpAddress },
+    { header: 'MAC', value: macAddress },
+    { header: 'SUBNET', value: subnet },
+    { header: 'LEASE', value: ip.metadata.annotations?.[kilnAnnotation.lease] ?? '' },
+    { header: 'FOR', value: `${namespace}/${podName}`, wide: true },
+    { header: 'STATE', value: conditionOf(ip, 'Idle')?.message ?? '', wide: true },
+  ]);
+}

@@ -137,6 +137,8 @@ export const kilnAnnotation = {
   podUid: 'kiln.io/pod-uid',
   /** On an IP that outlives its pod: uid of the StatefulSet that keeps it. */
   ownerUid: 'kiln.io/owner-uid',
+  /** On an IP: `namespace` where the pod left it to its namespace which Subnet it is in. */
+  subnetFrom: 'kiln.io/subnet-from',
   /** On an IP: how long its address is kept while nothing uses it, such as `24h`. */
   lease: 'kiln.io/lease',
   /** On a Namespace: `true`, or names of Subnets that its pods wait for. */

@@ -7,7 +7,7 @@ import { cidrsOverlap } from '../net/cidr.ts';
 import type { Cidr } from '../net/cidr.ts';
 import { formatDualCidr, parseDualAddress, parseDualCidr, splitList } from '../net/dual.ts';
 import { parseRange } from '../net/range.ts';
-import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import { DEFAULT_SETTINGS, MISBOUND_POLICIES } from '../world/settings.ts';
 import type { Settings } from '../world/settings.ts';
 
 export interface NetworkFlags {
@@ -23,6 +23,7 @@ export interface NetworkFlags {
   readonly enableLb: boolean;
   readonly networkType: Settings['networkType'];
   readonly podNicType: string;
+  readonly misbound: Settings['misbound'];
 }
 
 function cidr(text: string): string {
@@ -54,7 +55,8 @@ function yesOrNo(text: string): boolean {
 
 /** Objects that exist already keep their own values: these are for what is made when it is missing. */
 export function addNetworkFlags(command: Command): Command {
-  const { defaultVpc, defaultSubnet, joinSubnet, defaultCidr, joinCidr, serviceCidr, enableLb, networkType, podNicType } = DEFAULT_SETTINGS;
+  const { defaultVpc, defaultSubnet, joinSubnet, defaultCidr, joinCidr, serviceCidr, enableLb, networkType, podNicType, misbound } =
+    DEFAULT_SETTINGS;
   return command
     .option('--default-cidr <networks>', 'network of the default Subnet', cidr, defaultCidr)
     .option('--default-gateway <addresses>', 'its gateway; the first address when empty', address, '')
@@ -71,6 +73,11 @@ export function addNetworkFlags(command: Command): Command {
       new Option('--network-type <type>', 'tunnel that the MTU of DHCP leaves room for')
         .choices(['geneve', 'vxlan', 'stt'])
         .default(networkType),
+    )
+    .addOption(
+      new Option('--misbound <policy>', 'pods on another Subnet than their namespace has now: only told, moved when made again, or evicted')
+        .choices(MISBOUND_POLICIES)
+        .default(misbound),
     );
 }
 
@@ -103,6 +110,7 @@ export function networkSettings(flags: NetworkFlags): NetworkSettings {
     enableLb: flags.enableLb,
     networkType: flags.networkType,
     podNicType: flags.podNicType,
+    misbound: flags.misbound,
   };
   return { ok: true, settings };
 }

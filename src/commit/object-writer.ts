@@ -2,6 +2,8 @@
  * The Kubernetes side of commit: diffs the objects that rules speak of against what was observed, hands the writes to the
  * coalescing writer, and puts the replies into the caches, so that the next diff is against our own acknowledged writes too.
  */
+import type { EvictionTurn } from './eviction-limit.ts';
+import { EVICTION_RETRY_MS, EvictionLimit } from './eviction-limit.ts';
 import type { Desired } from '../compile/desired.ts';
 import type { ObjectId } from '../compile/output.ts';
 import type { AnyObject, EventWish, ObjectWrite } from '../diff/object-diff.ts';
@@ -51,6 +53,8 @@ export class ObjectWriter {
   /** Writes that were acknowledged and whose effect has not been seen yet. */
   readonly #acknowledged = new Map<ObjectId, Set<string>>();
 
+  readonly #evictions = new EvictionLimit();
+
   constructor(options: ObjectWriterOptions) {
     this.#options = options;
   }
@@ -81,14 +85,32 @@ export class ObjectWriter {
     for (const id of desired.dirtyObjects) this.mark(id);
     desired.dirtyObjects.clear();
     if (!mayWrite()) return;
+    const held: ObjectId[] = [];
     for (const id of this.#pending) {
       this.#pending.delete(id);
       // The reply, or the end of the rest, asks for another look.
       if (this.#underWay.has(id) || this.#resting.has(id)) continue;
       const writes = this.#diff(id);
       if (writes.length === 0) this.#settled(id);
-      for (const write of writes) this.#send(id, write);
+      for (const write of writes) {
+        const turn = write.verb === 'evict' ? this.#evictionTurn(id, write.uid) : 'now';
+        if (turn === 'now') this.#send(id, write);
+        else if (turn === 'later') held.push(id);
+      }
     }
+    for (const id of held) this.#pending.add(id);
+  }
+
+  /** The end of a pod's patience is not an event that wakes anybody. */
+  #evictionTurn(id: ObjectId, uid: string): EvictionTurn {
+    const { source, wallTime, later, wake } = this.#options;
+    const turn = this.#evictions.take(id, uid, wallTime(), (one) => source.get('pods', apart(one as ObjectId)[1])?.metadata.uid);
+    if (turn === 'now')
+      later(EVICTION_RETRY_MS + 1_000, () => {
+        this.#pending.add(id);
+        wake();
+      });
+    return turn;
   }
 
   #diff(id: ObjectId): readonly ObjectWrite[] {
@@ -121,7 +143,10 @@ export class ObjectWriter {
       else if (result.object !== undefined) source.applyOwn(resource, result.object);
       for (const event of write.events) onEvent(write, uid, event);
       this.#acknowledge(id, write);
-    } else this.#rest(id, result.error);
+    } else {
+      if (write.verb === 'evict') this.#evictions.refused(id);
+      this.#rest(id, result.error);
+    }
     onWritten(write, result);
   }
 
@@ -168,7 +193,7 @@ export class ObjectWriter {
   #intent(write: ObjectWrite): WriteIntent {
     const { group, version, plural, kind, namespaced } = traitsOf(write.resource);
     const resource = { group, version, plural, kind, namespaced };
-    const lane = write.verb === 'patch' && write.subresource === 'status' ? 'status' : 'object';
+    const lane = write.verb === 'evict' ? 'evict' : write.verb === 'patch' && write.subresource === 'status' ? 'status' : 'object';
     const paced = lane === 'status' && write.resource === 'subnets';
     return {
       resource,
@@ -191,6 +216,7 @@ function withoutTime(key: string, value: unknown): unknown {
 function operationOf(write: ObjectWrite): WriteOperation {
   if (write.verb === 'create') return { kind: 'create', object: write.object as unknown as KubeObject };
   if (write.verb === 'delete') return { kind: 'delete', propagation: 'Background' };
+  if (write.verb === 'evict') return { kind: 'evict' };
   const body = { patch: write.patch, ...(write.subresource === undefined ? {} : { subresource: write.subresource }) };
   return write.style === 'strategic' ? { kind: 'strategic-patch', ...body } : { kind: 'merge-patch', ...body };
 }

@@ -119,7 +119,8 @@ export class Desired {
         return;
       case 'patch':
       case 'create':
-      case 'delete': {
+      case 'delete':
+      case 'evict': {
         const id = objectId(output.resource, output.key);
         const outputs = this.#objects.get(id);
         if (outputs === undefined) this.#objects.set(id, [output]);
@@ -162,7 +163,8 @@ export class Desired {
         return;
       case 'patch':
       case 'create':
-      case 'delete': {
+      case 'delete':
+      case 'evict': {
         const id = objectId(output.resource, output.key);
         const outputs = this.#objects.get(id) ?? [];
         drop(outputs, output);

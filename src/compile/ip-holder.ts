@@ -10,6 +10,7 @@ import { isReserved } from '../world/claimants.ts';
 import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
 import { heldBy } from './held-addresses.ts';
+import { misboundPolicy } from './misbound.ts';
 import { namespaceBinding } from './namespace-binding.ts';
 import { isIpOfNode } from './node-join.ts';
 import { nodeView } from './node-view.ts';
@@ -126,5 +127,6 @@ function servesStill(world: World, ip: IP, namespace: string, subnet: string, de
   }
   if (declared !== '') return declared === subnet;
   const binding = world.ask(namespaceBinding, namespace);
-  return binding.undecided !== undefined || binding.subnets.includes(subnet);
+  if (binding.undecided !== undefined || binding.subnets.includes(subnet)) return true;
+  return misboundPolicy(world, namespace) === 'report';
 }

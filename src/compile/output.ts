@@ -97,6 +97,16 @@ export interface DeleteOutput {
   readonly event?: EventOutput;
 }
 
+/** A pod that is to leave as soon as its disruption budgets allow, so that its owner makes another. */
+export interface EvictOutput {
+  readonly kind: 'evict';
+  readonly resource: 'pods';
+  readonly key: string;
+  readonly uid: string;
+  /** Event to emit once when the server has taken the eviction. */
+  readonly event?: EventOutput;
+}
+
 /** An address some interface needs; the allocation step answers with a reservation. */
 export interface WishOutput {
   readonly kind: 'wish';
@@ -128,7 +138,7 @@ export interface NoticeOutput {
   readonly message: string;
 }
 
-export type ObjectOutput = PatchOutput | CreateOutput | DeleteOutput;
+export type ObjectOutput = PatchOutput | CreateOutput | DeleteOutput | EvictOutput;
 export type Output = RowOutput | MemberOutput | ObjectOutput | WishOutput | PoolOutput | NoticeOutput;
 
 /** `<resource>/<namespace/name or name>`: identity of a Kubernetes object among outputs. */

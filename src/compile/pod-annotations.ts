@@ -6,6 +6,7 @@ import { podAnnotation, POD_CONDITION } from '../api/well-known.ts';
 import type { World } from '../world/world.ts';
 import type { Addresses } from './ip-object.ts';
 import { ipText } from './ip-object.ts';
+import { misboundOf, misboundOutputs } from './misbound.ts';
 import { nodeExists } from './node-view.ts';
 import type { Output, PatchOutput } from './output.ts';
 import type { Binding } from './pod-binding.ts';
@@ -29,14 +30,19 @@ export function annotationOutputs(world: World, binding: Binding): readonly Outp
   return [allocated, { ...patchOf(nic.pod), annotations: { [podAnnotation(nic.provider, 'routed')]: 'true' } }];
 }
 
-/** Only a pod that waits has the condition; it turns true where it is there. */
+/** Only a pod that waits or is misbound has the condition; it turns true where it is there. */
 export function conditionOutputs(world: World, pod: PodView, bindings: readonly Binding[]): readonly Output[] {
   for (const binding of bindings) {
     const obstacle = obstacleOf(world, binding);
     if (obstacle === undefined) continue;
     return [{ ...patchOf(pod), conditions: [{ type: POD_CONDITION, status: 'False', ...obstacle, event: 'Warning' }] }];
   }
-  if (pod.bound === undefined || !bindings.every((binding) => isCarried(world, binding))) return [];
+  if (!bindings.every((binding) => isCarried(world, binding))) return [];
+  for (const { ip } of bindings) {
+    const misbound = misboundOf(world, pod, ip);
+    if (misbound !== undefined) return misboundOutputs(world, pod, misbound);
+  }
+  if (pod.bound === undefined) return [];
   return [
     {
       ...patchOf(pod),

@@ -39,6 +39,11 @@ export function isAllocated(nic: PodInterface): boolean {
   return annotationOf(nic, 'allocated') === 'true' && annotationOf(nic, 'logical_switch') !== '';
 }
 
+/** It names neither Subnet, pool nor address: which Subnet it is in is its namespace's to say. */
+export function leavesSubnetOpen(nic: PodInterface): boolean {
+  return (['logical_switch', 'ip_pool', 'ip_address'] as const).every((suffix) => annotationOf(nic, suffix) === '');
+}
+
 /** Its IP object: not one that an earlier pod of the same name left. */
 export function ipOf(world: World, nic: PodInterface): IP | undefined {
   const ip = world.ips.get(nic.port);

@@ -10,9 +10,10 @@ import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
 import type { Held } from './held-addresses.ts';
 import type { Addresses } from './ip-object.ts';
+import { misboundPolicy } from './misbound.ts';
 import { namespaceBinding } from './namespace-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
-import { annotationOf } from './pod-interface.ts';
+import { annotationOf, leavesSubnetOpen } from './pod-interface.ts';
 import { subnetReady } from './subnet-ready.ts';
 import { subnetView } from './subnet-view.ts';
 
@@ -40,9 +41,15 @@ export function keepsIp(world: World, nic: PodInterface, { bound, ip }: Held): b
 
 function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string[]): boolean {
   const subnet = ip.spec.subnet ?? '';
-  if ((ip.spec.ipAddress ?? '') === '' || !subnets.includes(subnet)) return false;
+  if ((ip.spec.ipAddress ?? '') === '' || !(subnets.includes(subnet) || staysMisbound(world, nic, ip))) return false;
   if (ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid) return true;
   return world.ask(subnetView, subnet)?.terminating === false;
+}
+
+/** A StatefulSet's next pod keeps an address that is now of a wrong Subnet, unless it is policy to move it. */
+function staysMisbound(world: World, nic: PodInterface, ip: IP): boolean {
+  const kept = nic.pod.statefulSet !== undefined && ip.spec.podType === 'StatefulSet';
+  return kept && leavesSubnetOpen(nic) && misboundPolicy(world, nic.pod.namespace) === 'report';
 }
 
 type Asked = Extract<SubnetChoice, { readonly kind: 'open' | 'waiting' }>;

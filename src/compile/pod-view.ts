@@ -24,6 +24,8 @@ export interface PodView {
   /** Empty until it is scheduled. */
   readonly node: string;
   readonly statefulSet: Ordinal | undefined;
+  /** Something makes another one when it goes. */
+  readonly managed: boolean;
   /** Those about interfaces that something is derived from, as they are. */
   readonly annotations: Readonly<Record<string, string>>;
   /** The condition `kiln.io/NetworkBound` as it is. */
@@ -46,6 +48,7 @@ export const podView: Query<PodView | undefined> = defineQuery('pod-view', (worl
     alive: isAlive(pod, (moment) => world.deadlines.passed(moment)),
     node: pod.spec.nodeName ?? '',
     statefulSet,
+    managed: metadata.ownerReferences?.some(({ controller }) => controller === true) === true,
     annotations: networkAnnotations(pod),
     bound: pod.status?.conditions?.find(({ type }) => type === POD_CONDITION)?.status,
   };

@@ -5,6 +5,7 @@ import { builtinObjects, globalOptions } from './builtins.ts';
 import type { Rule } from './compiler.ts';
 import { ipPool } from './ip-pool.ts';
 import { ipLifecycle } from './ip-lifecycle.ts';
+import { misboundPolicyCheck } from './misbound.ts';
 import { namespaceAnnotations } from './namespace-annotations.ts';
 import { nodeJoin } from './node-join.ts';
 import { nodePolicy } from './node-policy.ts';
@@ -70,6 +71,7 @@ export const MEMBER_RULES: readonly Rule[] = [
   nodePortGroups,
   nodePolicy,
   namespaceAnnotations,
+  misboundPolicyCheck,
   pod,
   ipLifecycle,
   retainedPort,

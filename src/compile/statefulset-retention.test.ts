@@ -101,8 +101,9 @@ test('a StatefulSet made again under its name while nobody looked leaves no zomb
   assert.equal(scene.externalIds('Logical_Switch_Port', 'db-0.shop')['kiln.io/uid'], pod.metadata.uid);
 });
 
-test('a kept address is given up when the namespace has moved to another Subnet', () => {
+test('a kept address is given up when the namespace has moved to another Subnet and it is policy to follow', () => {
   const scene = bound(1);
+  scene.namespace('shop', { annotations: { 'kiln.io/misbound': 'rebind' } });
   scene.bench.vanish('pods', 'shop/db-0');
   scene.bench.settle();
   scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });

@@ -42,6 +42,7 @@ export type ObjectWrite = {
 } & (
   | { readonly verb: 'create'; readonly object: { readonly [key: string]: Json | undefined } }
   | { readonly verb: 'delete'; readonly uid: string }
+  | { readonly verb: 'evict'; readonly uid: string }
   | {
       readonly verb: 'patch';
       readonly subresource: 'status' | undefined;
@@ -78,6 +79,10 @@ export function diffObject(
   const doomed = outputs.filter((output): output is DeleteOutput => output.kind === 'delete' && output.uid === uid);
   if (doomed.length > 0 && deletionTimestamp === undefined)
     writes.push({ ...target, verb: 'delete', uid, events: doomed.flatMap(({ event }) => event ?? []) });
+  for (const output of outputs) {
+    if (output.kind === 'evict' && output.uid === uid && doomed.length === 0 && deletionTimestamp === undefined)
+      writes.push({ ...target, verb: 'evict', uid, events: output.event === undefined ? [] : [output.event] });
+  }
   return writes;
 }
 

@@ -56,6 +56,8 @@ export class MemoryObjects {
   readonly events: TestEvent[] = [];
   /** Conditions are stamped with this time (milliseconds since the epoch), or that of the last object when it is later. */
   clock = 0;
+  /** Whether disruption budgets allow that a pod is evicted now. */
+  mayEvict: (pod: string) => boolean = () => true;
   readonly #world: World;
   #serial = 0;
 
@@ -137,6 +139,16 @@ export class MemoryObjects {
         const { namespace, name } = splitKey(key);
         const said = output.object as unknown as { readonly metadata?: object; readonly spec?: object };
         this.put(resource, { ...said, metadata: { ...said.metadata, name, ...(namespace !== '' && { namespace }) } });
+        return true;
+      }
+      if (
+        output.kind === 'evict' &&
+        object?.metadata.uid === output.uid &&
+        object.metadata.deletionTimestamp === undefined &&
+        this.mayEvict(key)
+      ) {
+        if (output.event !== undefined) this.events.push(eventOf(resource, object, output.event.type, output.event));
+        table.delete(key);
         return true;
       }
       if (output.kind === 'delete' && object?.metadata.uid === output.uid && object.metadata.deletionTimestamp === undefined) {

@@ -1,6 +1,7 @@
 /**
  * A bench with a network that is ready: the default Vpc with its Subnets, one node, one namespace. For tests of what lives in it.
  */
+import type { Settings } from '../world/settings.ts';
 import { RuleBench } from './rule-bench.ts';
 import type { TestObject } from './memory-objects.ts';
 
@@ -9,13 +10,16 @@ export interface PodInput {
   readonly node?: string;
   readonly spec?: object;
   readonly statefulSet?: string;
+  /** Name of a ReplicaSet that makes another when it goes. */
+  readonly replicaSet?: string;
   readonly namespace?: string;
 }
 
 export class PodScene {
-  readonly bench = new RuleBench();
+  readonly bench: RuleBench;
 
-  constructor() {
+  constructor(settings: Partial<Settings> = {}) {
+    this.bench = new RuleBench({ settings });
     this.bench.put('nodes', {
       metadata: { name: 'n1' },
       spec: {},
@@ -45,7 +49,14 @@ export class PodScene {
         namespace,
         ...(annotations !== undefined && { annotations }),
         ...(set !== undefined && {
-          ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: set.metadata.name, uid: set.metadata.uid }],
+          ownerReferences: [
+            { apiVersion: 'apps/v1', kind: 'StatefulSet', name: set.metadata.name, uid: set.metadata.uid, controller: true },
+          ],
+        }),
+        ...(input.replicaSet !== undefined && {
+          ownerReferences: [
+            { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: input.replicaSet, uid: `uid-${input.replicaSet}`, controller: true },
+          ],
         }),
       },
       spec: { ...(node !== '' && { nodeName: node }), restartPolicy: 'Always', ...input.spec },

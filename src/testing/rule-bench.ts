@@ -127,6 +127,11 @@ export class RuleBench {
     this.settle();
   }
 
+  /** Disruption budgets: says of each pod whether it may be evicted now. */
+  set mayEvict(allows: (pod: string) => boolean) {
+    this.#objects.mayEvict = allows;
+  }
+
   /** Runs rules, allocation and both writers until nothing changes; throws when that takes suspiciously long. */
   settle(): void {
     for (let round = 0; round < MOST_ROUNDS; round++) {

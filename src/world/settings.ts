@@ -3,6 +3,17 @@
  */
 import { DEFAULT_CIDR, DEFAULT_SUBNET, DEFAULT_VPC, JOIN_CIDR, JOIN_SUBNET, SERVICE_CIDR } from '../api/well-known.ts';
 
+/**
+ * What is done about pods on another Subnet than their namespace has now: told; told, and given a new address when they are made again
+ * under a name that keeps one; told and evicted.
+ */
+export const MISBOUND_POLICIES = ['report', 'rebind', 'evict'] as const;
+export type MisboundPolicy = (typeof MISBOUND_POLICIES)[number];
+
+export function isMisboundPolicy(text: string): text is MisboundPolicy {
+  return MISBOUND_POLICIES.some((policy) => policy === text);
+}
+
 export interface Settings {
   readonly defaultVpc: string;
   readonly defaultSubnet: string;
@@ -22,6 +33,8 @@ export interface Settings {
   readonly networkType: 'geneve' | 'vxlan' | 'stt';
   readonly lsDnatModDlDst: boolean;
   readonly lsCtSkipDstLportIps: boolean;
+  /** A namespace may say otherwise for itself. */
+  readonly misbound: MisboundPolicy;
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -39,4 +52,5 @@ export const DEFAULT_SETTINGS: Settings = {
   networkType: 'geneve',
   lsDnatModDlDst: true,
   lsCtSkipDstLportIps: true,
+  misbound: 'report',
 };

@@ -9,6 +9,7 @@ import { families } from './families.ts';
 import { foreignRows } from './foreign-rows.ts';
 import { gateways } from './gateways.ts';
 import { leaders } from './leaders.ts';
+import { misbound } from './misbound.ts';
 import { notCarriedOut } from './not-carried-out.ts';
 import { restarts } from './restarts.ts';
 import type { Scenario } from './scenario.ts';
@@ -29,6 +30,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   families,
   bindings,
   addresses,
+  misbound,
   badInput,
   notCarriedOut,
   deletionOrder,

@@ -1,0 +1,89 @@
+/** A Subnet that claims a namespace when its pods are bound already, and addresses with a lease. */
+import assert from 'node:assert/strict';
+import { traces } from './northbound.ts';
+import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+export const misbound: readonly Scenario[] = [
+  {
+    name: 'pods that a later Subnet makes misbound are told; with the policy evict they leave when their disruption budget allows',
+    run: async (cluster) => {
+      const budget = `---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: late
+  namespace: late
+spec:
+  minAvailable: 1
+  selector:
+    matchLabels: {app: late}
+`;
+      const owner = '---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: owner\n  namespace: late\n';
+      await cluster.apply(namespaceYaml('late') + owner + budget);
+      const { uid } = (await cluster.get('configmap', 'owner', 'late')).metadata;
+      const owned = `metadata:\n  labels: {app: late}\n  ownerReferences:\n  - {apiVersion: v1, kind: ConfigMap, name: owner, uid: ${uid}, controller: true}\n`;
+      await cluster.apply(podYaml('late', 'bare') + podYaml('late', 'made').replace('metadata:\n', owned));
+      for (const name of ['bare', 'made']) assert.match(await addressOf(cluster, 'late', name), /^10\.16\./);
+      const subnet = subnetYaml('late-net', { cidrBlock: '10.67.0.0/24', namespaces: ['late'] });
+      await cluster.apply(subnet);
+      for (const name of ['bare', 'made']) {
+        const { reason, message } = await condition(cluster, 'pod', name, 'kiln.io/NetworkBound', 'True', 'late');
+        assert.equal(reason, 'Misbound');
+        assert.match(message, /Subnet ovn-default.*late-net/);
+      }
+      await cluster.eventually('an Event says so', async () =>
+        (await cluster.events('Pod', 'made', 'late')).some((event) => event.reason === 'Misbound'),
+      );
+      await cluster.kubectl(['annotate', 'namespace', 'late', 'kiln.io/misbound=evict']);
+      await cluster.eventually('the condition says that it is to leave', async () =>
+        /disruption budgets/.test((await condition(cluster, 'pod', 'made', 'kiln.io/NetworkBound', 'True', 'late')).message),
+      );
+      await running(cluster, 'late', 'made');
+      await cluster.kubectl(['delete', 'poddisruptionbudget', 'late', '-n', 'late']);
+      await cluster.kubectl(['annotate', 'pod', 'made', '-n', 'late', 'kiln.io/look=again']);
+      await gone(cluster, 'pod', 'made', 'late');
+      await gone(cluster, 'ip', 'made.late');
+      assert.match(
+        (await condition(cluster, 'pod', 'bare', 'kiln.io/NetworkBound', 'True', 'late')).message,
+        /nothing would make it again/,
+      );
+      assert.match(await addressOf(cluster, 'late', 'bare'), /^10\.16\./);
+      await cluster.apply(podYaml('late', 'made'));
+      assert.equal(await addressOf(cluster, 'late', 'made'), '10.67.0.2');
+      await cluster.removeAll(subnet + namespaceYaml('late'));
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'late'), []);
+    },
+  },
+  {
+    name: 'a reserved address that nothing uses ends with its lease, one without a lease is kept over a restart',
+    run: async (cluster) => {
+      const subnet = subnetYaml('leased-net', { cidrBlock: '10.68.0.0/24' });
+      const ip = (name: string, lease: string): string => `---
+apiVersion: kubeovn.io/v1
+kind: IP
+metadata:
+  name: ${name}.leased
+  labels: {ovn.kubernetes.io/ip_reserved: "true"}
+  annotations: {${lease}}
+spec: {podName: ${name}, namespace: leased, subnet: leased-net}
+`;
+      await cluster.apply(subnet + ip('short', 'kiln.io/lease: 2s') + ip('kept', ''));
+      await cluster.eventually('the kept one has an address', async () => {
+        const { spec } = await cluster.get('ip', 'kept.leased');
+        return typeof spec['v4IpAddress'] === 'string' && spec['v4IpAddress'] !== '';
+      });
+      await gone(cluster, 'ip', 'short.leased');
+      await cluster.eventually('an Event says so', async () =>
+        (await cluster.events('IP', 'short.leased')).some((event) => event.reason === 'LeaseEnded'),
+      );
+      const before = await cluster.get('ip', 'kept.leased');
+      await cluster.controller.kill9();
+      await cluster.ensureController();
+      await cluster.settled();
+      assert.deepEqual((await cluster.get('ip', 'kept.leased')).spec, before.spec);
+      await cluster.removeAll(ip('kept', '') + subnet);
+    },
+  },
+];

@@ -8,8 +8,9 @@ export const misbound: readonly Scenario[] = [
   {
     name: 'pods that a later Subnet makes misbound are told; with the policy evict they leave when their disruption budget allows',
     run: async (cluster) => {
+      const served = (await cluster.kubectl(['api-versions'])).split('\n');
       const budget = `---
-apiVersion: policy/v1
+apiVersion: ${served.includes('policy/v1') ? 'policy/v1' : 'policy/v1beta1'}
 kind: PodDisruptionBudget
 metadata:
   name: late

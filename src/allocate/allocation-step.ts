@@ -123,17 +123,14 @@ export class AllocationStep {
 
   #reserve(wish: AddressWish): Reservation {
     const refusals: { readonly code: string; readonly message: string }[] = [];
-    // What the claimant holds decides before the order of Subnets does.
-    const subnets = wish.subnets.toSorted(
-      (a, b) => Number(this.ledger.occupant(b, wish.claimant) !== undefined) - Number(this.ledger.occupant(a, wish.claimant) !== undefined),
-    );
-    for (const subnet of subnets) {
+    for (const place of this.#places(wish)) {
+      const { subnet } = place;
       for (const asked of choices(wish)) {
         if (typeof asked === 'string') {
           refusals.push({ code: 'AddressOutOfRange', message: asked });
           continue;
         }
-        const given = this.#allocate(subnet, wish, asked);
+        const given = this.#allocate(place, wish, asked);
         if (given.ok) {
           return {
             kind: 'granted',
@@ -159,17 +156,41 @@ export class AllocationStep {
     };
   }
 
-  #allocate(subnet: string, wish: AddressWish, asked: Dual<Address>): Allocation {
+  /** Where a wish may be met, in order. What the claimant holds decides before the order of Subnets and pools does. */
+  #places(wish: AddressWish): readonly Place[] {
+    const { subnets, pools } = wish;
+    const holds = subnets.map((subnet) => this.ledger.occupant(subnet, wish.claimant) !== undefined);
+    const held = subnets.filter((_, i) => holds[i]).map((subnet): Place => ({ subnet, ...(pools !== undefined && { pools }) }));
+    if (pools === undefined) return [...held, ...subnets.filter((_, i) => !holds[i]).map((subnet) => ({ subnet }))];
+    const inOrder: { readonly subnet: string; readonly pools: string[] }[] = [];
+    for (const pool of pools) {
+      const subnet = subnets.find((one) => this.#desired.pool(one)?.named[pool] !== undefined);
+      const last = inOrder.at(-1);
+      if (subnet === undefined) continue;
+      if (last?.subnet === subnet) last.pools.push(pool);
+      else inOrder.push({ subnet, pools: [pool] });
+    }
+    // Pools that are not in effect anywhere: the ledger says so by name.
+    return inOrder.length > 0 ? [...held, ...inOrder] : subnets.map((subnet) => ({ subnet, pools }));
+  }
+
+  #allocate({ subnet, pools }: Place, wish: AddressWish, asked: Dual<Address>): Allocation {
     const mac = wish.mac === undefined ? undefined : parseMac(wish.mac);
     return this.ledger.allocate(subnet, {
       holder: { kind: 'reservation', key: wish.claimant, claimant: wish.claimant, rank: Date.parse(wish.since) },
       ...(wish.families === 'subnet' ? {} : { families: PROTOCOL[wish.families] }),
       ...(asked.v4 === undefined && asked.v6 === undefined ? {} : { static: asked }),
-      ...(wish.pool === undefined ? {} : { pools: [wish.pool] }),
+      ...(pools === undefined ? {} : { pools }),
       ...(mac === undefined ? {} : { mac }),
       generateMac: (attempt) => derivedMac(wish.claimant, attempt),
     });
   }
+}
+
+/** A Subnet, or only some pools of it, the first with room first. */
+interface Place {
+  readonly subnet: string;
+  readonly pools?: readonly string[];
 }
 
 /** The addresses to try by name, in order; one empty choice where any will do. Text that is no address is passed on as it is. */
@@ -190,8 +211,8 @@ function isStatic(wish: AddressWish): boolean {
 }
 
 /** Wishes of one kind can be carried out, or not, whoever asks. */
-function kindOf({ subnets, pool, families }: AddressWish): string {
-  return [families, pool ?? '', ...subnets].join(' ');
+function kindOf({ subnets, pools = [], families }: AddressWish): string {
+  return [families, pools.join(','), ...subnets].join(' ');
 }
 
 /** A MAC that the claimant alone decides: the same after a restart, without anything remembered. */

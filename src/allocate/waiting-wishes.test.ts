@@ -105,8 +105,8 @@ test('an address that the oldest who waits cannot use goes to the next', () => {
   for (let last = 2; last <= 6; last++) bench.hold('s1', `10.0.0.${last}`);
   bench.say(
     subnet,
-    wish('a#1', { since: early, pool: 'p' }),
-    wish('b#1', { since: early, pool: 'p' }),
+    wish('a#1', { since: early, pools: ['p'] }),
+    wish('b#1', { since: early, pools: ['p'] }),
     wish('c#1', { since: late }),
     wish('d#1', { since: late }),
   );

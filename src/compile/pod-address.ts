@@ -32,11 +32,11 @@ export function demandOf(world: World, nic: PodInterface, claimant: string, held
   if (finding !== undefined) return { kind: 'waiting', reason: 'InvalidAnnotation', message: finding.message };
   const asked = askedAddresses(nic);
   if ('reason' in asked) return { kind: 'waiting', ...asked };
-  const pool = choice.pool === '' || 'v4' in asked || 'v6' in asked || 'anyOf' in asked ? {} : { pool: choice.pool };
+  const pools = choice.pools.length === 0 || 'v4' in asked || 'v6' in asked || 'anyOf' in asked ? {} : { pools: choice.pools };
   const mac = parseMac(annotationOf(nic, 'mac_address'));
   return {
     kind: 'wish',
-    wish: { ...base, subnets: choice.subnets, families: familiesAsked(nic), ...asked, ...pool, ...(mac !== undefined && { mac }) },
+    wish: { ...base, subnets: choice.subnets, families: familiesAsked(nic), ...asked, ...pools, ...(mac !== undefined && { mac }) },
   };
 }
 

@@ -20,8 +20,8 @@ import { subnetView } from './subnet-view.ts';
 export type SubnetChoice =
   /** It has its addresses already, whether their Subnet is ready or not. */
   | { readonly kind: 'bound'; readonly addresses: Addresses }
-  /** `pool` is an IPPool to take the address from; empty for none. */
-  | { readonly kind: 'open'; readonly subnets: readonly string[]; readonly pool: string }
+  /** `pools` are IPPools to take the address from, in order; empty for none. */
+  | { readonly kind: 'open'; readonly subnets: readonly string[]; readonly pools: readonly string[] }
   | { readonly kind: 'waiting'; readonly reason: string; readonly message: string };
 
 export function chooseSubnet(world: World, nic: PodInterface, { bound, addresses, ip }: Held): SubnetChoice {
@@ -59,18 +59,22 @@ function askedSubnets(world: World, nic: PodInterface): Asked {
   if (named !== '') {
     if (named.includes(','))
       return waiting('InvalidAnnotation', `annotation logical_switch "${named}" names several Subnets; an interface has one`);
-    return { kind: 'open', subnets: [named], pool: poolName(annotationOf(nic, 'ip_pool')) };
+    const inNamed = poolName(annotationOf(nic, 'ip_pool'));
+    return { kind: 'open', subnets: [named], pools: inNamed === '' ? [] : [inNamed] };
   }
   const pool = poolName(annotationOf(nic, 'ip_pool'));
   if (pool !== '') {
     const subnet = world.ask(ipPoolSubnet, pool);
     if (subnet === '')
       return waiting('WaitingForSubnet', `IPPool ${pool}, which the pod names, does not exist; kubectl get ippool ${pool}`);
-    return { kind: 'open', subnets: [subnet], pool };
+    return { kind: 'open', subnets: [subnet], pools: [pool] };
   }
   const binding = world.ask(namespaceBinding, nic.pod.namespace);
   if (binding.undecided !== undefined) return waiting('WaitingForSubnet', binding.undecided);
-  return { kind: 'open', subnets: binding.subnets, pool: poolOf(world, binding.subnets, binding.pools) };
+  // A namespace that IPPools are bound to takes its addresses from these alone.
+  const pools = binding.pools.filter((one) => binding.subnets.includes(world.ask(ipPoolSubnet, one)));
+  const subnets = pools.length === 0 ? binding.subnets : [...new Set(pools.map((one) => world.ask(ipPoolSubnet, one)))];
+  return { kind: 'open', subnets, pools };
 }
 
 /**
@@ -92,11 +96,6 @@ function readyOnes(world: World, asked: Extract<Asked, { readonly kind: 'open' }
 /** An annotation `ip_pool` that is neither a list nor an address names an IPPool. */
 export function poolName(annotation: string): string {
   return annotation === '' || /[,;]/.test(annotation) || parseAddress(annotation) !== undefined ? '' : annotation;
-}
-
-/** The first of a namespace's IPPools that lies in one of its Subnets. */
-function poolOf(world: World, subnets: readonly string[], pools: readonly string[]): string {
-  return pools.find((pool) => subnets.includes(world.ask(ipPoolSubnet, pool))) ?? '';
 }
 
 const ipPoolSubnet: Query<string> = defineQuery('ippool-subnet', (world, name) => world.ipPools.get(name)?.spec.subnet ?? '');

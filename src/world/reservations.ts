@@ -13,8 +13,8 @@ export interface AddressWish {
   readonly v6?: string;
   /** Of several static addresses, the first that is free: each one address or a `v4,v6` pair. */
   readonly anyOf?: readonly string[];
-  /** Name of an IPPool. */
-  readonly pool?: string;
+  /** Names of IPPools to take it from, first with room wins; the addresses of no pool when absent. */
+  readonly pools?: readonly string[];
   readonly mac?: string;
   /** RFC 3339 creation time of the claimant's object: waiters are served oldest first. */
   readonly since: string;

@@ -6,6 +6,7 @@ import type { IP } from '../api/ip.ts';
 import { claimantOfPort } from '../world/claimants.ts';
 import type { Reservation } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
+import type { Held } from './held-addresses.ts';
 import { heldBy } from './held-addresses.ts';
 import type { Addresses } from './ip-object.ts';
 import { addressesOf, addressesOfIp, sameAddresses } from './ip-object.ts';
@@ -36,17 +37,17 @@ export function bindingOf(world: World, nic: PodInterface): Binding {
   const demand = demandOf(world, nic, claimant, held);
   const reservation = world.reservations.get(claimant);
   const ip = keepsIp(world, nic, held) ? held.ip : undefined;
-  return { nic, claimant, demand, reservation, ip, port: portOf(world, reservation, ip, held.ownRow), ownRow: held.ownRow };
+  return { nic, claimant, demand, reservation, ip, port: portOf(world, reservation, ip, held), ownRow: held.ownRow };
 }
 
 /**
  * The port follows what is durable: reserved, and said by the IP object. While the IP object is made again (somebody took it away by
  * force) a row that is there stays; and so does one whose reservation is refused because somebody else names the same address.
  */
-function portOf(world: World, reservation: Reservation | undefined, ip: IP | undefined, ownRow: boolean): Binding['port'] {
+function portOf(world: World, reservation: Reservation | undefined, ip: IP | undefined, { ownRow, bound }: Held): Binding['port'] {
   const reserved = addressesOf(reservation);
   const said = ip === undefined ? undefined : addressesOfIp(ip);
-  const durable = reservation?.kind === 'refused' || sameAddresses(said, reserved) ? said : undefined;
+  const durable = (bound && reservation?.kind === 'refused') || sameAddresses(said, reserved) ? said : undefined;
   const addresses = durable ?? (ownRow ? reserved : undefined);
   if (addresses === undefined) return undefined;
   const subnet = world.ask(subnetView, addresses.subnet);

@@ -29,6 +29,9 @@ export const reservedIp: Rule = {
     if (problem !== undefined) return [saying(ip, { type: 'Accepted', status: 'False', event: 'Warning', ...problem })];
     const wish: Output = { kind: 'wish', wish: wishOf(ip) };
     const reservation = world.reservations.get(wish.wish.claimant);
+    // Of two that hold one address each is told by the rule that watches what is held.
+    if (reservation?.kind === 'refused' && reservation.code === 'AddressConflict' && !onlyAsks(ip))
+      return [wish, { ...patchOf(ip), withoutConditions: ['Accepted'] }];
     if (reservation?.kind === 'refused')
       return [
         wish,

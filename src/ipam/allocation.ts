@@ -198,11 +198,28 @@ class Chooser {
 
   #unlessTaken(space: Space, offset: Offset, subject: Family | 'mac', what: string): Choice {
     const slot = space.held.find(offset);
-    if (slot === none || this.#claims(space, slot)) return offset;
-    if (this.#holding.admits(space, slot, this.claimant, this.#request.holder.share)) return offset;
+    if (slot === none) return offset;
+    const claims = this.#claims(space, slot);
+    if (claims && this.#goesFirst(space, slot)) return offset;
+    if (!claims && this.#holding.admits(space, slot, this.claimant, this.#request.holder.share)) return offset;
     const holders = this.#holding.holdersAt(space, slot);
-    const claimants = [...new Set(holders.map(({ claimant }) => claimant))].join(', ');
+    const own = this.#request.holder.claimant;
+    const claimants = [...new Set(holders.map(({ claimant }) => claimant))].filter((claimant) => claimant !== own).join(', ');
     return { ...failure('AddressConflict', subject, `${what} in Subnet "${this.#subnet.name}" is held by ${claimants}`), holders };
+  }
+
+  /**
+   * Of several claimants that have a slot and do not share it: one that is in use already stays; else the one whose durable holder is the
+   * oldest goes first, and never one while another is in use.
+   */
+  #goesFirst(space: Space, slot: number): boolean {
+    if (!space.conflicted.has(slot)) return true;
+    const own = this.#request.holder.claimant;
+    const holders = this.#holding.holdersAt(space, slot);
+    const inUse = holders.filter(({ kind }) => kind === 'row' || kind === 'pod' || kind === 'node');
+    if (inUse.length > 0) return inUse.some(({ claimant }) => claimant === own);
+    const first = holders.find(({ kind }) => kind !== 'reservation') ?? holders[0];
+    return first?.claimant === own;
   }
 
   /** True where the claimant already has the slot. */

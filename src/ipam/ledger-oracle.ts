@@ -226,7 +226,14 @@ export class Oracle {
 
   #mayHave(subnet: string, item: Item, holder: Holder): boolean {
     const facts = this.#facts.filter((fact) => fact.subnet === subnet && fact.item === item);
-    if (facts.some((fact) => fact.holder.claimant === holder.claimant)) return true;
+    if (facts.some((fact) => fact.holder.claimant === holder.claimant)) {
+      if (!this.conflicts(subnet).includes(item)) return true;
+      const rivals = facts.map((fact) => fact.holder);
+      const using = rivals.filter(({ kind }) => ['row', 'pod', 'node'].includes(kind));
+      if (using.length > 0) return using.some(({ claimant }) => claimant === holder.claimant);
+      const durable = rivals.filter(({ kind }) => kind !== 'reservation');
+      return (durable.length > 0 ? durable : rivals).toSorted(byRank)[0]?.claimant === holder.claimant;
+    }
     const others = [...new Set(facts.map((fact) => fact.holder.claimant))];
     return others.every(
       (claimant) =>
@@ -303,6 +310,13 @@ function setOf(items: readonly { readonly address?: Address | undefined }[]): In
 
 function sameHolder(a: Holder, b: Holder): boolean {
   return a.kind === b.kind && a.key === b.key;
+}
+
+/** The order of a conflict. */
+function byRank(a: Holder, b: Holder): number {
+  const [first, second] = [a.rank ?? Infinity, b.rank ?? Infinity];
+  if (first !== second) return first < second ? -1 : 1;
+  return asText(a.claimant, b.claimant) || asText(a.kind, b.kind) || asText(a.key, b.key);
 }
 
 function asText(a: string, b: string): number {

@@ -198,3 +198,25 @@ test("a pod's condition that is not wanted any more is taken out by name, and th
   assert.ok(write?.verb === 'patch');
   assert.deepEqual(write.patch, { status: { conditions: [{ $patch: 'delete', type: 'kiln.io/NetworkBound' }] } });
 });
+
+test('a deletion and an eviction carry the uid and their Event, and are for an object that stays yet', () => {
+  const event = { type: 'Normal', reason: 'Over', message: 'it is over' } as const;
+  const target = { resource: 'pods', key: 'a/b', uid: 'u1' } as const;
+  const pod = (metadata: Partial<AnyObject['metadata']> = {}): AnyObject => ({
+    metadata: { name: 'b', namespace: 'a', uid: 'u1', resourceVersion: '7', ...metadata },
+  });
+  const verbs = (outputs: readonly ObjectOutput[], observed: AnyObject | undefined): readonly unknown[] =>
+    diffObject('pods', 'a/b', outputs, observed, NOW).map((write) => [write.verb, 'uid' in write ? write.uid : '', write.events]);
+  for (const kind of ['delete', 'evict'] as const) {
+    const output: ObjectOutput = { kind, ...target, event };
+    assert.deepEqual(verbs([output], pod()), [[kind, 'u1', [event]]]);
+    assert.deepEqual(verbs([output], pod({ deletionTimestamp: NOW })), []);
+    assert.deepEqual(verbs([output], pod({ uid: 'another' })), []);
+    assert.deepEqual(verbs([output], undefined), []);
+  }
+  const both: readonly ObjectOutput[] = [
+    { kind: 'evict', ...target },
+    { kind: 'delete', ...target },
+  ];
+  assert.deepEqual(verbs(both, pod()), [['delete', 'u1', []]], 'who is deleted is not asked to leave');
+});

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Desired } from '../compile/desired.ts';
+import type { EvictOutput } from '../compile/output.ts';
+import { objectId } from '../compile/output.ts';
+import type { AnyObject } from '../diff/object-diff.ts';
+import type { WriteIntent, WriteResult } from '../kube/write-intent.ts';
+import { intentError } from '../kube/write-intent.ts';
+import { ObjectWriter } from './object-writer.ts';
+
+const evict = (name: string): EvictOutput => ({ kind: 'evict', resource: 'pods', key: `shop/${name}`, uid: `uid-${name}` });
+
+/** A writer for pods that are to be evicted, an API server whose answers a test gives, and a clock that is moved by hand. */
+class Bench {
+  readonly pods = new Map<string, AnyObject>();
+  readonly sent: { readonly intent: WriteIntent; readonly answer: (result: WriteResult) => void }[] = [];
+  readonly timers: (() => void)[] = [];
+  leads = true;
+  now = 0;
+  readonly #desired = new Desired();
+  readonly #writer = new ObjectWriter({
+    desired: this.#desired,
+    source: { get: (_resource, key) => this.pods.get(key), applyOwn: () => undefined, applyOwnDelete: () => undefined },
+    writer: { submit: (intent) => new Promise((answer) => this.sent.push({ intent, answer })) },
+    mayWrite: () => this.leads,
+    wallTime: () => this.now,
+    onWritten: () => undefined,
+    onEvent: () => undefined,
+    later: (_ms, run) => this.timers.push(run),
+    wake: () => undefined,
+  });
+
+  constructor(names: readonly string[]) {
+    for (const name of names)
+      this.pods.set(`shop/${name}`, { metadata: { name, namespace: 'shop', uid: `uid-${name}`, resourceVersion: '1' } });
+    this.#desired.replace([], names.map(evict));
+  }
+
+  /** Names of the pods whose eviction is under way after a turn. */
+  turn(): readonly string[] {
+    this.#writer.flush();
+    return this.sent.map(({ intent }) => intent.name);
+  }
+
+  async answer(name: string, refused = false): Promise<void> {
+    const at = this.sent.findIndex(({ intent }) => intent.name === name);
+    const [one] = this.sent.splice(at, 1);
+    assert.ok(one);
+    assert.deepEqual([one.intent.operation, one.intent.uid], [{ kind: 'evict' }, `uid-${name}`]);
+    one.answer(
+      refused ? { ok: false, error: intentError(one.intent, 'KUBE_DISRUPTION_BUDGET', 'not now') } : { ok: true, object: undefined },
+    );
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  gone(name: string): void {
+    this.pods.delete(`shop/${name}`);
+    this.#writer.mark(objectId('pods', `shop/${name}`));
+  }
+}
+
+test('five pods leave at a time, each is asked once, and the next follow as they go', async () => {
+  const bench = new Bench(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
+  assert.deepEqual(bench.turn(), ['a', 'b', 'c', 'd', 'e']);
+  await bench.answer('a');
+  assert.deepEqual(bench.turn(), ['b', 'c', 'd', 'e'], 'its pod is still there');
+  bench.gone('a');
+  assert.deepEqual(bench.turn(), ['b', 'c', 'd', 'e', 'f']);
+});
+
+test('one that its budget keeps makes place for another, and is asked again later', async () => {
+  const bench = new Bench(['a', 'b', 'c', 'd', 'e', 'f']);
+  bench.turn();
+  await bench.answer('a', true);
+  assert.deepEqual(bench.turn(), ['b', 'c', 'd', 'e', 'f']);
+  for (const name of ['b', 'c', 'd', 'e', 'f']) {
+    await bench.answer(name);
+    bench.gone(name);
+  }
+  assert.deepEqual(bench.turn(), []);
+  for (const run of bench.timers.splice(0)) run();
+  assert.deepEqual(bench.turn(), ['a']);
+});
+
+test('a pod that does not go is asked again when its time is over; who does not lead evicts nobody', async () => {
+  const bench = new Bench(['a']);
+  bench.leads = false;
+  assert.deepEqual(bench.turn(), []);
+  bench.leads = true;
+  assert.deepEqual(bench.turn(), ['a']);
+  await bench.answer('a');
+  bench.now = 59_000;
+  assert.deepEqual(bench.turn(), []);
+  bench.now = 61_000;
+  for (const run of bench.timers.splice(0)) run();
+  assert.deepEqual(bench.turn(), ['a']);
+});

@@ -10,6 +10,7 @@ import { foreignRows } from './foreign-rows.ts';
 import { gateways } from './gateways.ts';
 import { leaders } from './leaders.ts';
 import { notCarriedOut } from './not-carried-out.ts';
+import { races } from './races.ts';
 import { restarts } from './restarts.ts';
 import type { Scenario } from './scenario.ts';
 import { serviceAccount } from './service-account.ts';
@@ -36,6 +37,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   workloads,
   serviceAccount,
   restarts,
+  races,
   leaders,
   crashes,
 ];

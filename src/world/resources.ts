@@ -49,6 +49,9 @@ export const RESOURCES = {
   'iptables-fip-rules': kubeovn('iptables-fip-rules', 'IptablesFIPRule'),
   'iptables-snat-rules': kubeovn('iptables-snat-rules', 'IptablesSnatRule'),
   'iptables-dnat-rules': kubeovn('iptables-dnat-rules', 'IptablesDnatRule'),
+  'bgp-confs': kubeovn('bgp-confs', 'BgpConf', { statusSubresource: false }),
+  'evpn-confs': kubeovn('evpn-confs', 'EvpnConf', { statusSubresource: false }),
+  dnsnameresolvers: kubeovn('dnsnameresolvers', 'DNSNameResolver'),
   'qos-policies': kubeovn('qos-policies', 'QoSPolicy'),
 } as const satisfies Readonly<Record<string, ResourceTraits>>;
 

@@ -13,6 +13,7 @@ import { Computation, Reactor } from './reactor.ts';
 import type { Reservation, SubnetUsage } from './reservations.ts';
 import type { ResourceName } from './resources.ts';
 import type { Settings } from './settings.ts';
+import { SubnetVpcs } from './subnet-vpcs.ts';
 import { Table } from './table.ts';
 
 /** A function of the World that many rules share. It runs again when what it read changed; its readers only when its value did. */
@@ -51,7 +52,6 @@ export class World {
     peer: (vpc) => (vpc.spec.vpcPeerings ?? []).map((peering) => peering.remoteVpc ?? ''),
   });
   readonly subnets = new Table<Subnet>(this.reactor, 'subnets', {
-    vpc: (subnet) => [this.vpcOf(subnet)],
     namespace: (subnet) => subnet.spec.namespaces ?? [],
     /** Value `yes`: Subnets that choose namespaces by label. */
     selects: (subnet) => ((subnet.spec.namespaceSelectors ?? []).length > 0 ? ['yes'] : []),
@@ -85,10 +85,14 @@ export class World {
   /** By row identity. Written after each diff. */
   readonly rowConflicts = new Table<RowConflict>(this.reactor, 'row-conflicts', { owner: (conflict) => [conflict.owner] });
 
+  /** Which Vpc each Subnet is in. */
+  readonly subnetVpcs: SubnetVpcs;
+
   readonly #answers = new Map<Query<unknown>, Map<string, Computation<unknown>>>();
 
   constructor(settings: Settings) {
     this.settings = settings;
+    this.subnetVpcs = new SubnetVpcs(this.reactor, this.subnets, this.rows, settings.defaultVpc);
   }
 
   /** The value of a query, remembered until something it read changes. */
@@ -109,9 +113,8 @@ export class World {
     return answer.get() as V;
   }
 
-  /** The Vpc a Subnet says it is in; the default one where it says nothing. */
+  /** The Vpc a Subnet is in: the one it is attached to, else the one it says, else the default one. */
   vpcOf(subnet: Subnet): string {
-    const { vpc } = subnet.spec;
-    return vpc === undefined || vpc === '' ? this.settings.defaultVpc : vpc;
+    return this.subnetVpcs.of(subnet);
   }
 }

@@ -13,8 +13,11 @@ const kindIds = new Map(kinds.map((kind, id) => [kind, id]));
 const serviceKind = kinds.indexOf('service');
 
 /** Fields of a row: what one call touches lies in one line of the processor's cache. */
-const [KIND, KEY, NEXT_OF_KEY, CLAIMANT, NEXT_OF_CLAIMANT] = [0, 1, 2, 3, 4];
-const rowLength = 5;
+const [KEY_AND_KIND, NEXT_OF_KEY, CLAIMANT, NEXT_OF_CLAIMANT] = [0, 1, 2, 3];
+const rowLength = 4;
+/** The kind has the lowest bits of KEY_AND_KIND, the name's number those above. */
+const kindBits = 4;
+const kindMask = (1 << kindBits) - 1;
 /** Of a name: the first holder with that key, and the first of that claimant. */
 const [FIRST_OF_KEY, FIRST_OF_CLAIMANT] = [0, 1];
 const nameLength = 2;
@@ -47,7 +50,7 @@ export class Holders {
     if (key === none) return none;
     const kindId = kindIds.get(kind) as number;
     let id = this.#byName[key * nameLength + FIRST_OF_KEY] as number;
-    while (id !== none && this.#rows[id * rowLength + KIND] !== kindId) id = this.#rows[id * rowLength + NEXT_OF_KEY] as number;
+    while (id !== none && this.#kindOf(id) !== kindId) id = this.#rows[id * rowLength + NEXT_OF_KEY] as number;
     return id;
   }
 
@@ -61,8 +64,7 @@ export class Holders {
     const claimantName = claimant === none ? this.#addName(holder.claimant) : claimant;
     const keyName = key !== none ? key : holder.key === holder.claimant ? claimantName : this.#addName(holder.key);
     const row = id * rowLength;
-    this.#rows[row + KIND] = kindIds.get(holder.kind) as number;
-    this.#rows[row + KEY] = keyName;
+    this.#rows[row + KEY_AND_KIND] = (keyName << kindBits) | (kindIds.get(holder.kind) as number);
     this.#push(id, NEXT_OF_KEY, keyName, FIRST_OF_KEY);
     this.#rows[row + CLAIMANT] = claimantName;
     this.#push(id, NEXT_OF_CLAIMANT, claimantName, FIRST_OF_CLAIMANT);
@@ -72,9 +74,8 @@ export class Holders {
 
   /** Forgets a holder; nothing may refer to it any more. */
   remove(id: number): void {
-    const row = id * rowLength;
-    const key = this.#rows[row + KEY] as number;
-    const claimant = this.#rows[row + CLAIMANT] as number;
+    const key = this.#keyOf(id);
+    const claimant = this.claimantOf(id);
     this.#pull(id, NEXT_OF_KEY, key, FIRST_OF_KEY);
     this.#pull(id, NEXT_OF_CLAIMANT, claimant, FIRST_OF_CLAIMANT);
     this.#dropName(key);
@@ -106,20 +107,19 @@ export class Holders {
   }
 
   describe(id: number): Holder {
-    const row = id * rowLength;
     const share = this.share(id);
     const rank = this.#rank[id] as number;
     return {
-      kind: kinds[this.#rows[row + KIND] as number] as HolderKind,
-      key: this.#names.text(this.#rows[row + KEY] as number),
-      claimant: this.#names.text(this.#rows[row + CLAIMANT] as number),
+      kind: kinds[this.#kindOf(id)] as HolderKind,
+      key: this.#names.text(this.#keyOf(id)),
+      claimant: this.#names.text(this.claimantOf(id)),
       ...(share === undefined ? {} : { share }),
       ...(Number.isFinite(rank) ? { rank } : {}),
     };
   }
 
   isService(id: number): boolean {
-    return this.#rows[id * rowLength + KIND] === serviceKind;
+    return this.#kindOf(id) === serviceKind;
   }
 
   share(id: number): string | undefined {
@@ -137,6 +137,14 @@ export class Holders {
 
   nextOfClaimant(id: number): number {
     return this.#rows[id * rowLength + NEXT_OF_CLAIMANT] as number;
+  }
+
+  #kindOf(id: number): number {
+    return (this.#rows[id * rowLength + KEY_AND_KIND] as number) & kindMask;
+  }
+
+  #keyOf(id: number): number {
+    return (this.#rows[id * rowLength + KEY_AND_KIND] as number) >>> kindBits;
   }
 
   #declare(id: number, holder: Holder): void {

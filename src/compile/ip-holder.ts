@@ -2,22 +2,20 @@
  * For whom an IP object is there. One that is there for nobody is released.
  */
 import type { IP } from '../api/ip.ts';
-import { DEFAULT_PROVIDER, kilnAnnotation, labelKey, podAnnotation } from '../api/well-known.ts';
-import { parseAddress } from '../net/address.ts';
-import { cidrContains, parseCidr } from '../net/cidr.ts';
-import { splitList } from '../net/dual.ts';
+import type { Labels } from '../api/meta.ts';
+import { kilnAnnotation, labelKey } from '../api/well-known.ts';
 import { isReserved } from '../world/claimants.ts';
 import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
 import { heldBy } from './held-addresses.ts';
-import { namespaceBinding } from './namespace-binding.ts';
 import { isIpOfNode } from './node-join.ts';
 import { nodeView } from './node-view.ts';
-import { interfacesOf, isIpOfPod } from './pod-interface.ts';
+import { isIpOfPod } from './pod-interface.ts';
+import { interfacesOf } from './pod-interfaces.ts';
 import { ordinalIn } from './pod-life.ts';
 import { keepsIp } from './pod-subnet.ts';
 import { podView } from './pod-view.ts';
-import { subnetView } from './subnet-view.ts';
+import { servesStill } from './retention.ts';
 
 export type IpHolder =
   /** A live pod whose interface it is. */
@@ -66,7 +64,7 @@ function holdingPod(world: World, ip: IP): string | undefined {
   const key = `${ip.spec.namespace}/${ip.spec.podName}`;
   const pod = world.ask(podView, key);
   if (pod === undefined || !pod.alive || !isIpOfPod(ip, pod)) return undefined;
-  const nic = interfacesOf(pod).find(({ port }) => port === ip.metadata.name);
+  const nic = interfacesOf(world, pod).interfaces.find(({ port }) => port === ip.metadata.name);
   return nic !== undefined && keepsIp(world, nic, heldBy(world, nic)) ? key : undefined;
 }
 
@@ -83,14 +81,14 @@ export function isRequest(ip: IP): boolean {
 
 function retainingStatefulSet(world: World, ip: IP): IpHolder {
   if (ip.spec.podType !== 'StatefulSet') return NOBODY;
-  const { podName = '', namespace = '', subnet = '' } = ip.spec;
+  const { podName = '', namespace = '' } = ip.spec;
   const ordinal = ordinalIn(podName);
   if (ordinal === undefined) return NOBODY;
   const key = `${namespace}/${podName.slice(0, podName.lastIndexOf('-'))}`;
   const plan = world.ask(statefulSetPlan, key);
   const uid = ip.metadata.annotations?.[kilnAnnotation.ownerUid];
   if (plan === undefined || (uid !== undefined && uid !== plan.uid) || ordinal < plan.first || ordinal >= plan.end) return NOBODY;
-  return servesStill(world, ip, namespace, subnet, plan.subnet) ? { kind: 'statefulset', statefulSet: key } : NOBODY;
+  return servesStill(world, ip, { key, namespace, annotations: plan.annotations }) ? { kind: 'statefulset', statefulSet: key } : NOBODY;
 }
 
 interface StatefulSetPlan {
@@ -98,8 +96,8 @@ interface StatefulSetPlan {
   /** Ordinals it wants: from `first` up to but without `end`. */
   readonly first: number;
   readonly end: number;
-  /** Subnet that its template names; empty for none. */
-  readonly subnet: string;
+  /** Of its pods, as the template has them. */
+  readonly annotations: Labels;
 }
 
 /** Undefined where there is none, or it is being deleted. */
@@ -111,20 +109,6 @@ const statefulSetPlan: Query<StatefulSetPlan | undefined> = defineQuery('statefu
     uid: set.metadata.uid,
     first,
     end: first + (set.spec.replicas ?? 1),
-    subnet: set.spec.template?.metadata?.annotations?.[podAnnotation(DEFAULT_PROVIDER, 'logical_switch')] ?? '',
+    annotations: set.spec.template?.metadata?.annotations ?? {},
   };
 });
-
-/** Whether the next pod of that name would use this address: its Subnet stays, has the address, and is still declared for it. */
-function servesStill(world: World, ip: IP, namespace: string, subnet: string, declared: string): boolean {
-  const view = world.ask(subnetView, subnet);
-  if (view === undefined || view.terminating) return false;
-  for (const text of splitList(ip.spec.ipAddress ?? '')) {
-    const address = parseAddress(text);
-    const cidr = address === undefined ? undefined : parseCidr((address.family === 4 ? view.v4 : view.v6)?.cidr ?? '');
-    if (address === undefined || cidr === undefined || !cidrContains(cidr, address)) return false;
-  }
-  if (declared !== '') return declared === subnet;
-  const binding = world.ask(namespaceBinding, namespace);
-  return binding.undecided !== undefined || binding.subnets.includes(subnet);
-}

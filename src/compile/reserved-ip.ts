@@ -4,7 +4,7 @@
  */
 import type { IP } from '../api/ip.ts';
 import { portName } from '../api/names.ts';
-import { labelKey } from '../api/well-known.ts';
+import { DEFAULT_PROVIDER, labelKey } from '../api/well-known.ts';
 import { parseMac } from '../net/mac.ts';
 import { parseDualAddress, splitList } from '../net/dual.ts';
 import { formatAddress } from '../net/address.ts';
@@ -60,7 +60,8 @@ function problemOf(world: World, ip: IP): Problem | undefined {
   if (view === undefined)
     return { reason: 'WaitingForSubnet', message: `IP ${name}: spec.subnet "${subnet}" does not exist; kubectl get subnet` };
   const expected = portName(podName, namespace, view.provider);
-  if (expected !== name)
+  const several = view.isOvn && view.provider !== DEFAULT_PROVIDER && name.startsWith(`${expected}.`);
+  if (expected !== name && !several)
     return {
       reason: 'NameInvalid',
       message: `IP ${name}: its name is not that of a port of Pod ${namespace}/${podName} in Subnet ${subnet}; make it again with the name ${expected}`,

@@ -24,7 +24,7 @@ import { subnetRoutes } from './subnet-routes.ts';
 import { subnetSpecDefaults, subnetUnsupported } from './subnet-spec.ts';
 import { subnetStatus, subnetUsageStatus } from './subnet-status.ts';
 import { subnetSwitch } from './subnet-switch.ts';
-import { podUnserved, unserved } from './unserved.ts';
+import { unserved } from './unserved.ts';
 import { vpcLifecycle, vpcSpecDefaults } from './vpc-lifecycle.ts';
 import { vpcLoadBalancers } from './vpc-load-balancers.ts';
 import { vpcPeering } from './vpc-peering.ts';
@@ -75,7 +75,6 @@ export const MEMBER_RULES: readonly Rule[] = [
   retainedPort,
   reservedIp,
   unserved,
-  podUnserved,
 ];
 
 export const RULES: readonly Rule[] = [...NETWORK_RULES, ...MEMBER_RULES];

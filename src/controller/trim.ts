@@ -1,7 +1,7 @@
 /**
  * What of an object is kept in a cache: no managed fields, no last-applied copy, and of pods and nodes only what rules read.
  */
-import type { Namespace, Node, Pod, StatefulSet } from '../api/core.ts';
+import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/core.ts';
 import { POD_CONDITION } from '../api/well-known.ts';
 import type { ObjectMeta } from '../api/meta.ts';
 
@@ -92,5 +92,15 @@ export function trimStatefulSet(object: Untrimmed): StatefulSet {
       ...(ordinals === undefined ? {} : { ordinals }),
       ...(annotations === undefined ? {} : { template: { metadata: { annotations } } }),
     },
+  };
+}
+
+export function trimNetworkAttachment(object: Untrimmed): NetworkAttachmentDefinition {
+  const { config } = (object.spec ?? {}) as NetworkAttachmentDefinition['spec'];
+  return {
+    apiVersion: 'k8s.cni.cncf.io/v1',
+    kind: 'NetworkAttachmentDefinition',
+    metadata: trimMeta(object.metadata, () => false),
+    spec: typeof config === 'string' ? { config } : {},
   };
 }

@@ -21,11 +21,13 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
   const text = nic.addresses.join(',');
   const ip = world.ips.peek(nic.port);
   if (ip === undefined) faults.push(`it is allocated, and there is no IP ${nic.port}`);
-  else if ((ip.spec.ipAddress ?? '') !== text || ip.spec.macAddress !== nic.mac || ip.spec.subnet !== nic.subnet) {
+  else if ((ip.spec.ipAddress ?? '') !== text || ip.spec.macAddress !== nic.mac || (nic.subnet !== '' && ip.spec.subnet !== nic.subnet)) {
     faults.push(
       `it says ${text} ${nic.mac} of ${nic.subnet}, and IP ${nic.port} says ${ip.spec.ipAddress ?? ''} ${ip.spec.macAddress ?? ''} of ${ip.spec.subnet ?? ''}`,
     );
   }
+  // An interface for addresses only: its Subnet is known by the IP object, and there is no port.
+  if (nic.subnet === '') return faults;
   const subnet = world.subnets.peek(nic.subnet);
   if (subnet === undefined) return [...faults, `its Subnet ${nic.subnet} does not exist`];
   const networks = splitList(subnet.spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);

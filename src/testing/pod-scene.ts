@@ -1,6 +1,7 @@
 /**
  * A bench with a network that is ready: the default Vpc with its Subnets, one node, one namespace. For tests of what lives in it.
  */
+import type { Settings } from '../world/settings.ts';
 import { RuleBench } from './rule-bench.ts';
 import type { TestObject } from './memory-objects.ts';
 
@@ -13,9 +14,10 @@ export interface PodInput {
 }
 
 export class PodScene {
-  readonly bench = new RuleBench();
+  readonly bench: RuleBench;
 
-  constructor() {
+  constructor(settings: Partial<Settings> = {}) {
+    this.bench = new RuleBench({ settings });
     this.bench.put('nodes', {
       metadata: { name: 'n1' },
       spec: {},
@@ -54,6 +56,18 @@ export class PodScene {
 
   statefulSet(name: string, replicas: number): TestObject {
     return this.bench.put('statefulsets', { metadata: { name, namespace: 'shop' }, spec: { replicas } });
+  }
+
+  /** A NetworkAttachmentDefinition whose plugin is Kube-OVN's, or another one with its IPAM. */
+  attachment(key: string, config: 'kube-ovn' | 'ipam-only' | { readonly config: string }): TestObject {
+    const [namespace = '', name = ''] = key.split('/');
+    const text =
+      config === 'kube-ovn'
+        ? '{"cniVersion":"0.3.0","type":"kube-ovn"}'
+        : config === 'ipam-only'
+          ? '{"cniVersion":"0.3.0","type":"macvlan","ipam":{"type":"kube-ovn"}}'
+          : config.config;
+    return this.bench.put('network-attachment-definitions', { metadata: { name, namespace }, spec: { config: text } });
   }
 
   annotations(pod: string): Readonly<Record<string, string>> {

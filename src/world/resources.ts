@@ -30,6 +30,7 @@ export const RESOURCES = {
   namespaces: core('', 'v1', 'namespaces', 'Namespace', false),
   nodes: core('', 'v1', 'nodes', 'Node', false),
   statefulsets: core('apps', 'v1', 'statefulsets', 'StatefulSet'),
+  'network-attachment-definitions': core('k8s.cni.cncf.io', 'v1', 'network-attachment-definitions', 'NetworkAttachmentDefinition'),
   services: core('', 'v1', 'services', 'Service'),
   networkpolicies: core('networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy'),
   'ovn-eips': kubeovn('ovn-eips', 'OvnEip'),

@@ -16,6 +16,8 @@ export interface Settings {
   readonly joinGateway: string;
   readonly serviceCidr: string;
   readonly enableLb: boolean;
+  /** Another plugin gives pods their own interface: only attached networks are served. */
+  readonly nonPrimaryCni: boolean;
   /** Written to pods as `pod_nic_type`. */
   readonly podNicType: string;
   /** Tunnel that the MTU of DHCP options leaves room for. */
@@ -35,6 +37,7 @@ export const DEFAULT_SETTINGS: Settings = {
   joinGateway: '',
   serviceCidr: SERVICE_CIDR,
   enableLb: true,
+  nonPrimaryCni: false,
   podNicType: 'veth-pair',
   networkType: 'geneve',
   lsDnatModDlDst: true,

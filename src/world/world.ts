@@ -2,7 +2,7 @@
  * All that was observed, and nothing else: one indexed table for each Kubernetes kind, the Northbound rows, and the tables
  * that the allocation step keeps. A controller that starts anew fills the World and is where the last one stopped.
  */
-import type { Namespace, Node, Pod, StatefulSet } from '../api/core.ts';
+import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/core.ts';
 import type { IPPool } from '../api/ip-pool.ts';
 import type { IP } from '../api/ip.ts';
 import type { Subnet } from '../api/subnet.ts';
@@ -72,6 +72,8 @@ export class World {
     node: (pod) => (pod.spec.nodeName === undefined ? [] : [pod.spec.nodeName]),
   });
   readonly statefulSets = new Table<StatefulSet>(this.reactor, 'statefulsets');
+  /** Empty in a cluster that does not serve the kind. */
+  readonly networkAttachments = new Table<NetworkAttachmentDefinition>(this.reactor, 'network-attachment-definitions');
   readonly unserved = new Table<Unserved>(this.reactor, 'unserved');
 
   /** By claimant. Written by the allocation step between rounds of compile. */

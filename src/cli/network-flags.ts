@@ -23,6 +23,7 @@ export interface NetworkFlags {
   readonly enableLb: boolean;
   readonly networkType: Settings['networkType'];
   readonly podNicType: string;
+  readonly keepVmIp: boolean;
   readonly nonPrimaryCniMode: boolean;
 }
 
@@ -61,7 +62,7 @@ function presence(text: string | boolean): boolean {
 /** Objects that exist already keep their own values: these are for what is made when it is missing. */
 export function addNetworkFlags(command: Command): Command {
   const { defaultVpc, defaultSubnet, joinSubnet, defaultCidr, joinCidr, serviceCidr, enableLb, networkType, podNicType } = DEFAULT_SETTINGS;
-  const { nonPrimaryCni } = DEFAULT_SETTINGS;
+  const { keepVmIp, nonPrimaryCni } = DEFAULT_SETTINGS;
   return command
     .option('--default-cidr <networks>', 'network of the default Subnet', cidr, defaultCidr)
     .option('--default-gateway <addresses>', 'its gateway; the first address when empty', address, '')
@@ -74,6 +75,7 @@ export function addNetworkFlags(command: Command): Command {
     .option('--node-switch <name>', 'the Subnet that joins the nodes', joinSubnet)
     .option('--enable-lb <true|false>', 'attach load balancers to Subnets that do not say', yesOrNo, enableLb)
     .option('--pod-nic-type <type>', 'written to pods that do not say', podNicType)
+    .option('--keep-vm-ip <true|false>', 'virtual machines keep their addresses while they are stopped', yesOrNo, keepVmIp)
     .option('--non-primary-cni-mode [true|false]', 'another plugin gives pods their own interface', presence, nonPrimaryCni)
     .addOption(
       new Option('--network-type <type>', 'tunnel that the MTU of DHCP leaves room for')
@@ -111,6 +113,7 @@ export function networkSettings(flags: NetworkFlags): NetworkSettings {
     enableLb: flags.enableLb,
     networkType: flags.networkType,
     podNicType: flags.podNicType,
+    keepVmIp: flags.keepVmIp,
     nonPrimaryCni: flags.nonPrimaryCniMode,
   };
   return { ok: true, settings };

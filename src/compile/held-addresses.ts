@@ -9,16 +9,20 @@ import { splitList } from '../net/dual.ts';
 import type { World } from '../world/world.ts';
 import type { Addresses } from './ip-object.ts';
 import { addressesOfIp, sameAddresses } from './ip-object.ts';
+import { leadOf } from './machine.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, ipOf, isAllocated, portId } from './pod-interface.ts';
+import type { PodView } from './pod-view.ts';
 import { podOwner } from './pod-view.ts';
 import { providerSubnets, subnetView } from './subnet-view.ts';
 import { isOurs } from './vpc-view.ts';
 
 export interface Held {
+  /** The pod that has its rows. */
+  readonly lead: PodView;
   /** Its own IP object. */
   readonly ip: IP | undefined;
-  /** Whether its port row is observed as its own. */
+  /** Whether its port row is observed as the lead's. */
   readonly ownRow: boolean;
   /** It may be in use: agents act on the annotation, OVN on the row. */
   readonly bound: boolean;
@@ -28,7 +32,8 @@ export interface Held {
 
 export function heldBy(world: World, nic: PodInterface): Held {
   const ip = ipOf(world, nic);
-  const ownRow = nic.isOvn && isOurs(world, portId(nic.port), podOwner(nic.pod));
+  const lead = leadOf(world, nic);
+  const ownRow = nic.isOvn && isOurs(world, portId(nic.port), podOwner(lead));
   const allocated = isAllocated(nic);
   const said = [
     ip === undefined ? undefined : addressesOfIp(ip),
@@ -36,7 +41,7 @@ export function heldBy(world: World, nic: PodInterface): Held {
     ownRow ? carried(world, nic) : undefined,
   ].filter((one) => one !== undefined);
   const addresses = said.find((one, i) => said.some((other, j) => i !== j && sameAddresses(one, other))) ?? said[0];
-  return { ip, ownRow, bound: ownRow || allocated, addresses };
+  return { lead, ip, ownRow, bound: ownRow || allocated, addresses };
 }
 
 function annotated(world: World, nic: PodInterface): Addresses | undefined {

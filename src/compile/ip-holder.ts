@@ -8,10 +8,11 @@ import { isReserved } from '../world/claimants.ts';
 import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
 import { heldBy } from './held-addresses.ts';
+import { launchersOf, machinePlan } from './machine.ts';
 import { isIpOfNode } from './node-join.ts';
 import { nodeView } from './node-view.ts';
 import { isIpOfPod } from './pod-interface.ts';
-import { interfacesOf } from './pod-interfaces.ts';
+import { interfacesOf, selectionsOf } from './pod-interfaces.ts';
 import { ordinalIn } from './pod-life.ts';
 import { keepsIp } from './pod-subnet.ts';
 import { podView } from './pod-view.ts';
@@ -23,6 +24,8 @@ export type IpHolder =
   | { readonly kind: 'node'; readonly node: string }
   /** No pod now, but a StatefulSet that will make one for this ordinal again. */
   | { readonly kind: 'statefulset'; readonly statefulSet: string }
+  /** No pod now, but a virtual machine that can be started again. */
+  | { readonly kind: 'machine'; readonly machine: string }
   /** A user keeps it, or asks for it: with or without a pod. */
   | { readonly kind: 'reservation' }
   /** Its Subnet's own; the rules about Subnets care for it. */
@@ -37,7 +40,7 @@ export function holderOf(world: World, ip: IP): IpHolder {
   const pod = holdingPod(world, ip);
   if (pod !== undefined) return { kind: 'pod', pod };
   if (isReserved(ip) || isRequest(ip)) return { kind: 'reservation' };
-  return retainingStatefulSet(world, ip);
+  return ip.spec.podType === 'VirtualMachine' ? retainingMachine(world, ip) : retainingStatefulSet(world, ip);
 }
 
 function isOfSubnet(ip: IP): boolean {
@@ -63,9 +66,12 @@ function holdingNode(world: World, ip: IP): IpHolder {
 function holdingPod(world: World, ip: IP): string | undefined {
   const key = `${ip.spec.namespace}/${ip.spec.podName}`;
   const pod = world.ask(podView, key);
-  if (pod === undefined || !pod.alive || !isIpOfPod(ip, pod)) return undefined;
-  const nic = interfacesOf(world, pod).interfaces.find(({ port }) => port === ip.metadata.name);
-  return nic !== undefined && keepsIp(world, nic, heldBy(world, nic)) ? key : undefined;
+  const candidates = [...(pod?.alive === true ? [pod] : []), ...launchersOf(world, key)];
+  return candidates.find((one) => {
+    if (!isIpOfPod(ip, one)) return false;
+    const nic = interfacesOf(world, one).interfaces.find(({ port }) => port === ip.metadata.name);
+    return nic !== undefined && keepsIp(world, nic, heldBy(world, nic));
+  })?.key;
 }
 
 /** An IP object that a user made to have an address kept: nobody has completed it yet, and nothing on it is Kiln's or Kube-OVN's. */
@@ -88,7 +94,21 @@ function retainingStatefulSet(world: World, ip: IP): IpHolder {
   const plan = world.ask(statefulSetPlan, key);
   const uid = ip.metadata.annotations?.[kilnAnnotation.ownerUid];
   if (plan === undefined || (uid !== undefined && uid !== plan.uid) || ordinal < plan.first || ordinal >= plan.end) return NOBODY;
-  return servesStill(world, ip, { key, namespace, annotations: plan.annotations }) ? { kind: 'statefulset', statefulSet: key } : NOBODY;
+  const selected = selectionsOf({ key, namespace, annotations: plan.annotations });
+  const next = { annotations: plan.annotations, networks: selected.ok ? selected.selections : [] };
+  return servesStill(world, ip, next) ? { kind: 'statefulset', statefulSet: key } : NOBODY;
+}
+
+function retainingMachine(world: World, ip: IP): IpHolder {
+  const { podName = '', namespace = '' } = ip.spec;
+  const key = `${namespace}/${podName}`;
+  const plan = world.settings.keepVmIp ? world.ask(machinePlan, key) : undefined;
+  if (plan === undefined) return NOBODY;
+  const uid = ip.metadata.annotations?.[kilnAnnotation.ownerUid];
+  if (uid !== undefined && plan.uid !== undefined && uid !== plan.uid) return NOBODY;
+  const selected = selectionsOf({ key, namespace, annotations: plan.annotations });
+  const next = { annotations: plan.annotations, networks: [...plan.networks, ...(selected.ok ? selected.selections : [])] };
+  return servesStill(world, ip, next) ? { kind: 'machine', machine: key } : NOBODY;
 }
 
 interface StatefulSetPlan {

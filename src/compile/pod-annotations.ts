@@ -100,6 +100,7 @@ function allocatedAnnotations(world: World, { nic, bound }: Binding): Readonly<R
       : { [key('pod_nic_type')]: null }),
     [key('allocated')]: 'true',
     ...(nic.isOvn && subnet.routed && { [key('logical_router')]: subnet.vpc }),
+    ...(nic.pod.machine !== undefined && { [key('virtualmachine')]: nic.pod.machine.name }),
   };
 }
 

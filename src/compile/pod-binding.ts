@@ -13,6 +13,7 @@ import type { AddressDemand } from './pod-address.ts';
 import { demandOf } from './pod-address.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { keepsIp } from './pod-subnet.ts';
+import { isKept } from './pod-view.ts';
 import type { SubnetView } from './subnet-view.ts';
 import { subnetView } from './subnet-view.ts';
 
@@ -23,6 +24,8 @@ interface Bound {
 
 export interface Binding {
   readonly nic: PodInterface;
+  /** Its pod has the rows and the IP object: false for the second pod of a virtual machine that moves. */
+  readonly leads: boolean;
   readonly claimant: string;
   readonly demand: AddressDemand;
   /** Undefined while nobody has answered. */
@@ -33,19 +36,19 @@ export interface Binding {
   readonly bound: Bound | undefined;
   /** Undefined while it is to have no port. */
   readonly port: Bound | undefined;
-  /** Whether the port row is observed as its own. */
+  /** Whether the port row is observed as that of the pod which leads. */
   readonly ownRow: boolean;
 }
 
 export function bindingOf(world: World, nic: PodInterface): Binding {
   const held = heldBy(world, nic);
-  const claimant = claimantOfPort(nic.port, held.ip, nic.pod.uid, nic.pod.statefulSet !== undefined);
+  const claimant = claimantOfPort(nic.port, held.ip, nic.pod.uid, isKept(nic.pod));
   const demand = demandOf(world, nic, claimant, held);
   const reservation = world.reservations.get(claimant);
   const ip = keepsIp(world, nic, held) ? held.ip : undefined;
   const bound = boundOf(world, reservation, ip, held.ownRow);
   const port = nic.isOvn && bound?.subnet?.isOvn !== false ? bound : undefined;
-  return { nic, claimant, demand, reservation, ip, bound, port, ownRow: held.ownRow };
+  return { nic, leads: held.lead.key === nic.pod.key, claimant, demand, reservation, ip, bound, port, ownRow: held.ownRow };
 }
 
 /**

@@ -12,6 +12,7 @@ import { rowId } from '../nb/row-id.ts';
 import { isReserved } from '../world/claimants.ts';
 import type { World } from '../world/world.ts';
 import type { PodView } from './pod-view.ts';
+import { bearerOf } from './pod-view.ts';
 
 export interface PodInterface {
   readonly pod: PodView;
@@ -28,8 +29,8 @@ export function ownInterface(pod: PodView): PodInterface {
   return { pod, provider: DEFAULT_PROVIDER, port: portOf(pod, DEFAULT_PROVIDER), isOvn: true, selection: undefined };
 }
 
-export function portOf({ name, namespace }: PodView, provider: string): string {
-  return portName(name, namespace, provider);
+export function portOf(pod: PodView, provider: string): string {
+  return portName(bearerOf(pod), pod.namespace, provider);
 }
 
 /** What the pod says about this interface; empty text where it says nothing. */
@@ -49,16 +50,18 @@ export function ipOf(world: World, nic: PodInterface): IP | undefined {
 }
 
 /**
- * Whether an IP object was made for this pod, for an earlier one of the same place in its StatefulSet, or (by a user in advance, or
- * by Kube-OVN) for any pod of its name.
+ * Whether an IP object was made for this pod, for another one of the same place in its StatefulSet or of its virtual machine, or (by a
+ * user in advance, or by Kube-OVN) for any pod of its name.
  */
 export function isIpOfPod(ip: IP, pod: PodView): boolean {
-  if (ip.spec.podName !== pod.name || ip.spec.namespace !== pod.namespace) return false;
+  if (ip.spec.podName !== bearerOf(pod) || ip.spec.namespace !== pod.namespace) return false;
   const { annotations = {} } = ip.metadata;
   const madeFor = annotations[kilnAnnotation.podUid];
   if (madeFor === undefined || madeFor === pod.uid || isReserved(ip)) return true;
+  const owner = annotations[kilnAnnotation.ownerUid];
+  if (ip.spec.podType === 'VirtualMachine' && pod.machine !== undefined) return (owner ?? pod.machine.uid) === (pod.machine.uid ?? owner);
   if (ip.spec.podType !== 'StatefulSet' || pod.statefulSet === undefined) return false;
-  return (annotations[kilnAnnotation.ownerUid] ?? pod.statefulSet.statefulSetUid) === pod.statefulSet.statefulSetUid;
+  return (owner ?? pod.statefulSet.statefulSetUid) === pod.statefulSet.statefulSetUid;
 }
 
 export function portId(port: string): RowId {

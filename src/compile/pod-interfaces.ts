@@ -14,6 +14,7 @@ import { defineQuery } from '../world/world.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { isIpOfPod, ownInterface, portOf } from './pod-interface.ts';
 import type { PodView } from './pod-view.ts';
+import { bearerOf } from './pod-view.ts';
 
 export interface PodInterfaces {
   readonly interfaces: readonly PodInterface[];
@@ -129,7 +130,7 @@ function resolve(
 function recordedProviders(world: World, pod: PodView): ReadonlySet<string> {
   const recorded = new Set(allocatedProviders(pod));
   const prefix = `${portOf(pod, DEFAULT_PROVIDER)}.`;
-  for (const ip of world.ips.select('pod', pod.key)) {
+  for (const ip of world.ips.select('pod', `${pod.namespace}/${bearerOf(pod)}`)) {
     if (ip.metadata.name.startsWith(prefix) && isIpOfPod(ip, pod)) recorded.add(ip.metadata.name.slice(prefix.length));
   }
   return recorded;

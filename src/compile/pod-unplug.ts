@@ -23,6 +23,7 @@ const WRITTEN: readonly PodAnnotationSuffix[] = [
   'allocated',
   'routed',
   'logical_router',
+  'virtualmachine',
 ];
 
 export function unplugOutputs(world: World, pod: PodView, interfaces: readonly PodInterface[]): readonly Output[] {

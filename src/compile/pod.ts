@@ -12,7 +12,7 @@ import { bindingOf } from './pod-binding.ts';
 import { interfacesOf } from './pod-interfaces.ts';
 import { ipOutputs } from './pod-ip.ts';
 import { hasPodNetwork } from './pod-life.ts';
-import { portOutputs } from './pod-port.ts';
+import { portGroupOutputs, portOutputs } from './pod-port.ts';
 import { unplugOutputs } from './pod-unplug.ts';
 import { podView } from './pod-view.ts';
 
@@ -34,6 +34,7 @@ export const pod: Rule = {
 };
 
 function interfaceOutputs(world: World, binding: Binding): readonly Output[] {
-  const { demand } = binding;
+  const { demand, leads } = binding;
+  if (!leads) return portGroupOutputs(binding);
   return [...(demand.kind === 'wish' ? [demand] : []), ...ipOutputs(world, binding), ...portOutputs(world, binding)];
 }

@@ -5,21 +5,20 @@
 import type { IP } from '../api/ip.ts';
 import type { Labels } from '../api/meta.ts';
 import { parseProvider, portName, subnetProvider } from '../api/names.ts';
+import type { NetworkSelection } from '../api/network-selection.ts';
 import { DEFAULT_PROVIDER, podAnnotation } from '../api/well-known.ts';
 import { parseAddress } from '../net/address.ts';
 import { cidrContains, parseCidr } from '../net/cidr.ts';
 import { splitList } from '../net/dual.ts';
 import type { World } from '../world/world.ts';
 import { namespaceBinding } from './namespace-binding.ts';
-import { selectionsOf } from './pod-interfaces.ts';
 import { subnetView } from './subnet-view.ts';
 
 /** The pod that would come, as its template has it. */
 export interface NextPod {
-  /** `namespace/name` of what makes it. */
-  readonly key: string;
-  readonly namespace: string;
   readonly annotations: Labels;
+  /** Networks that it would be attached to. */
+  readonly networks: readonly NetworkSelection[];
 }
 
 export function servesStill(world: World, ip: IP, next: NextPod): boolean {
@@ -43,12 +42,14 @@ export function servesStill(world: World, ip: IP, next: NextPod): boolean {
 }
 
 /** Whether the pod would be attached to the network of a provider. */
-function attaches(next: NextPod, provider: string): boolean {
+function attaches({ networks }: NextPod, provider: string): boolean {
   const parsed = parseProvider(provider);
-  const selected = selectionsOf(next);
-  if (!selected.ok || (parsed.kind !== 'attachment' && parsed.kind !== 'ipam-only')) return false;
+  if (parsed.kind !== 'attachment' && parsed.kind !== 'ipam-only') return false;
   const interfaceName = parsed.kind === 'attachment' ? (parsed.interfaceName ?? '') : '';
-  return selected.selections.some(
-    (one) => one.name === parsed.nad && one.namespace === parsed.namespace && (interfaceName === '' || one.interfaceName === interfaceName),
+  return networks.some(
+    (one) =>
+      one.name === parsed.nad &&
+      one.namespace === parsed.namespace &&
+      (interfaceName === '' || one.interfaceName === '' || one.interfaceName === interfaceName),
   );
 }

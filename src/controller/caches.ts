@@ -21,7 +21,17 @@ import { keyOf, traitsOf } from '../world/resources.ts';
 import type { Table } from '../world/table.ts';
 import type { World } from '../world/world.ts';
 import type { Untrimmed } from './trim.ts';
-import { trimCustom, trimMeta, trimNamespace, trimNetworkAttachment, trimNode, trimPod, trimStatefulSet } from './trim.ts';
+import {
+  trimCustom,
+  trimInstance,
+  trimMachine,
+  trimMeta,
+  trimNamespace,
+  trimNetworkAttachment,
+  trimNode,
+  trimPod,
+  trimStatefulSet,
+} from './trim.ts';
 import { UNSERVED_KINDS } from './unserved-kinds.ts';
 
 export interface CachesOptions {
@@ -57,6 +67,8 @@ export class Caches implements ObjectSource {
     this.#serve('pods', world.pods, trimPod);
     this.#serve('statefulsets', world.statefulSets, trimStatefulSet);
     this.#serve('network-attachment-definitions', world.networkAttachments, trimNetworkAttachment, true);
+    this.#serve('virtualmachines', world.virtualMachines, trimMachine, true);
+    this.#serve('virtualmachineinstances', world.virtualMachineInstances, trimInstance, true);
     for (const kind of UNSERVED_KINDS) this.#notice(kind.resource, kind.feature);
   }
 

@@ -226,6 +226,8 @@ function tablesOf(world: World): Partial<Record<ResourceName, Table<TestObject>>
     nodes,
     statefulsets: statefulSets,
     'network-attachment-definitions': networkAttachments,
+    virtualmachines: world.virtualMachines,
+    virtualmachineinstances: world.virtualMachineInstances,
   };
   return tables as Partial<Record<ResourceName, Table<TestObject>>>;
 }

@@ -10,6 +10,8 @@ export interface PodInput {
   readonly node?: string;
   readonly spec?: object;
   readonly statefulSet?: string;
+  /** A virtual machine that it runs. */
+  readonly machine?: string;
   readonly namespace?: string;
 }
 
@@ -39,16 +41,16 @@ export class PodScene {
   }
 
   pod(name: string, input: PodInput = {}): TestObject {
-    const { annotations, node = 'n1', statefulSet, namespace = 'shop' } = input;
+    const { annotations, node = 'n1', statefulSet, machine, namespace = 'shop' } = input;
+    const run = machine === undefined ? undefined : this.bench.object('virtualmachineinstances', `${namespace}/${machine}`);
     const set = statefulSet === undefined ? undefined : this.bench.object('statefulsets', `${namespace}/${statefulSet}`);
     return this.bench.put('pods', {
       metadata: {
         name,
         namespace,
         ...(annotations !== undefined && { annotations }),
-        ...(set !== undefined && {
-          ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: set.metadata.name, uid: set.metadata.uid }],
-        }),
+        ...(set !== undefined && { ownerReferences: [ownerOf(set, 'apps/v1')] }),
+        ...(run !== undefined && { ownerReferences: [ownerOf(run, 'kubevirt.io/v1')] }),
       },
       spec: { ...(node !== '' && { nodeName: node }), restartPolicy: 'Always', ...input.spec },
     });
@@ -70,6 +72,12 @@ export class PodScene {
     return this.bench.put('network-attachment-definitions', { metadata: { name, namespace }, spec: { config: text } });
   }
 
+  /** A virtual machine that is started: itself and its instance. */
+  machine(name: string, template: object = {}): void {
+    this.bench.put('virtualmachines', { metadata: { name, namespace: 'shop' }, spec: { template } });
+    this.bench.put('virtualmachineinstances', { metadata: { name, namespace: 'shop' }, spec: {} });
+  }
+
   annotations(pod: string): Readonly<Record<string, string>> {
     return this.bench.object('pods', pod)?.metadata.annotations ?? {};
   }
@@ -88,4 +96,8 @@ export class PodScene {
   externalIds(table: string, identity: string): Readonly<Record<string, string>> {
     return (this.bench.row(table, identity)?.['external_ids'] ?? {}) as Record<string, string>;
   }
+}
+
+function ownerOf({ kind, metadata }: TestObject, apiVersion: string): object {
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid };
 }

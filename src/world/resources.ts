@@ -31,6 +31,8 @@ export const RESOURCES = {
   nodes: core('', 'v1', 'nodes', 'Node', false),
   statefulsets: core('apps', 'v1', 'statefulsets', 'StatefulSet'),
   'network-attachment-definitions': core('k8s.cni.cncf.io', 'v1', 'network-attachment-definitions', 'NetworkAttachmentDefinition'),
+  virtualmachines: core('kubevirt.io', 'v1', 'virtualmachines', 'VirtualMachine'),
+  virtualmachineinstances: core('kubevirt.io', 'v1', 'virtualmachineinstances', 'VirtualMachineInstance'),
   services: core('', 'v1', 'services', 'Service'),
   networkpolicies: core('networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy'),
   'ovn-eips': kubeovn('ovn-eips', 'OvnEip'),

@@ -1,5 +1,6 @@
 /** Every scenario. Those that end processes come last. */
 import { addresses } from './addresses.ts';
+import { attachments } from './attachments.ts';
 import { badInput } from './bad-input.ts';
 import { bindings } from './bindings.ts';
 import { crashes } from './crashes.ts';
@@ -29,6 +30,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   families,
   bindings,
   addresses,
+  attachments,
   badInput,
   notCarriedOut,
   deletionOrder,

@@ -17,6 +17,7 @@ import { serviceAccount } from './service-account.ts';
 import { subnetChanges } from './subnet-changes.ts';
 import { subnets } from './subnets.ts';
 import { userGuide } from './user-guide.ts';
+import { virtualMachines } from './virtual-machines.ts';
 import { vpcRoutes } from './vpc-routes.ts';
 import { workloads } from './workloads.ts';
 
@@ -31,6 +32,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   bindings,
   addresses,
   attachments,
+  virtualMachines,
   badInput,
   notCarriedOut,
   deletionOrder,

@@ -274,3 +274,24 @@ test('a StatefulSet keeps the addresses of all interfaces that its template asks
   made.bench.settle();
   assert.deepEqual(named(made, 'ips', 'db-0'), ['db-0.shop']);
 });
+
+test('an address that a user reserves for an attached interface is the one that the pod gets', () => {
+  const made = scene();
+  for (const [name, subnet, ipAddress] of [
+    ['web.shop.fast.infra.ovn.net1', 'fast', '10.50.0.200'],
+    ['web.shop.wide.infra', 'wide', '10.60.0.200'],
+  ] as const)
+    made.bench.put('ips', { metadata: { name }, spec: { podName: 'web', namespace: 'shop', subnet, ipAddress } });
+  made.bench.settle();
+  assert.equal(made.bench.object('ips', 'web.shop.fast.infra.ovn.net1')?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'], 'true');
+  made.pod('web', { annotations: { [NETWORKS]: 'infra/fast@net1,infra/fast@net2,infra/wide' } });
+  made.bench.settle();
+  const annotations = made.annotations('shop/web');
+  assert.equal(of(annotations, 'fast.infra.ovn.net1')['ip_address'], '10.50.0.200');
+  assert.equal(of(annotations, 'fast.infra.ovn.net2')['ip_address'], '10.50.0.2');
+  assert.deepEqual([of(annotations, 'wide.infra')['ip_address'], of(annotations, 'wide.infra')['mac_address']], ['10.60.0.200', undefined]);
+  made.bench.vanish('pods', 'shop/web');
+  made.bench.settle();
+  assert.deepEqual(named(made, 'ips', 'web'), ['web.shop.fast.infra.ovn.net1', 'web.shop.wide.infra']);
+  assert.deepEqual(named(made, 'ports', 'web'), []);
+});

@@ -167,7 +167,7 @@ export class AllocationStep {
       ...(asked.v4 === undefined && asked.v6 === undefined ? {} : { static: asked }),
       ...(wish.pool === undefined ? {} : { pools: [wish.pool] }),
       ...(mac === undefined ? {} : { mac }),
-      generateMac: (attempt) => derivedMac(wish.claimant, attempt),
+      ...(wish.withoutMac === true ? {} : { generateMac: (attempt: number) => derivedMac(wish.claimant, attempt) }),
     });
   }
 }

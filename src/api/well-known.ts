@@ -135,7 +135,7 @@ export const annotationKey = {
 export const kilnAnnotation = {
   /** On an IP: uid of the pod that it was made for. */
   podUid: 'kiln.io/pod-uid',
-  /** On an IP that outlives its pod: uid of the StatefulSet that keeps it. */
+  /** On an IP that outlives its pod: uid of the StatefulSet or virtual machine that keeps it. */
   ownerUid: 'kiln.io/owner-uid',
   /** How long an address is kept after its holder is gone, such as `24h`. */
   lease: 'kiln.io/lease',

@@ -8,6 +8,7 @@ import { addressesOf, createIp, keepIp } from './ip-object.ts';
 import type { Output } from './output.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
+import { bearerOf } from './pod-view.ts';
 
 export function ipOutputs(world: World, { nic, ip, reservation }: Binding): readonly Output[] {
   const addresses = addressesOf(reservation);
@@ -17,16 +18,17 @@ export function ipOutputs(world: World, { nic, ip, reservation }: Binding): read
 }
 
 function identityOf({ pod, port }: PodInterface): IpIdentity {
-  const { statefulSet } = pod;
+  const { statefulSet, machine } = pod;
+  const owner = machine?.uid ?? statefulSet?.statefulSetUid;
   return {
     name: port,
-    podName: pod.name,
+    podName: bearerOf(pod),
     namespace: pod.namespace,
-    podType: statefulSet === undefined ? '' : 'StatefulSet',
+    podType: machine !== undefined ? 'VirtualMachine' : statefulSet === undefined ? '' : 'StatefulSet',
     node: pod.node,
     annotations: {
       [kilnAnnotation.podUid]: pod.uid,
-      ...(statefulSet !== undefined && { [kilnAnnotation.ownerUid]: statefulSet.statefulSetUid }),
+      ...(owner !== undefined && { [kilnAnnotation.ownerUid]: owner }),
     },
   };
 }

@@ -1,9 +1,11 @@
 /**
  * The Subnets that an interface may take its address from, or what it waits for. In order: what it is bound to already, the Subnet that
- * the pod names, the Subnet of the IPPool that the pod names, the Subnets of its namespace in declared order. There is no silent
- * fallback: what is declared and cannot be had yet is waited for.
+ * the pod names, the Subnet of the IPPool that the pod names, the Subnets of its namespace in declared order (for an attached network:
+ * those of its provider). There is no silent fallback: what is declared and cannot be had yet is waited for.
  */
 import type { IP } from '../api/ip.ts';
+import { subnetProvider } from '../api/names.ts';
+import type { NetworkSelection } from '../api/network-selection.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import { parseAddress } from '../net/address.ts';
 import type { Query, World } from '../world/world.ts';
@@ -14,7 +16,7 @@ import { namespaceBinding } from './namespace-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf } from './pod-interface.ts';
 import { subnetReady } from './subnet-ready.ts';
-import { subnetView } from './subnet-view.ts';
+import { providerSubnets, subnetView } from './subnet-view.ts';
 
 export type SubnetChoice =
   /** It has its addresses already, whether their Subnet is ready or not. */
@@ -28,7 +30,7 @@ export function chooseSubnet(world: World, nic: PodInterface, { bound, addresses
   const asked = askedSubnets(world, nic);
   if (asked.kind === 'waiting') return asked;
   if (addresses !== undefined && ip !== undefined && suits(world, nic, ip, asked.subnets)) return { kind: 'bound', addresses };
-  return readyOnes(world, asked);
+  return readyOnes(world, nic, asked);
 }
 
 /** Whether the interface stays with the IP object that is there for it, or needs another: its pod may have been declared elsewhere since. */
@@ -48,7 +50,7 @@ function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string
 type Asked = Extract<SubnetChoice, { readonly kind: 'open' | 'waiting' }>;
 
 function askedSubnets(world: World, nic: PodInterface): Asked {
-  const named = annotationOf(nic, 'logical_switch');
+  const named = nic.isOvn ? annotationOf(nic, 'logical_switch') : '';
   if (named !== '') {
     if (named.includes(','))
       return waiting('InvalidAnnotation', `annotation logical_switch "${named}" names several Subnets; an interface has one`);
@@ -61,24 +63,35 @@ function askedSubnets(world: World, nic: PodInterface): Asked {
       return waiting('WaitingForSubnet', `IPPool ${pool}, which the pod names, does not exist; kubectl get ippool ${pool}`);
     return { kind: 'open', subnets: [subnet], pool };
   }
+  if (nic.selection !== undefined) return attachedSubnets(world, nic, nic.selection);
   const binding = world.ask(namespaceBinding, nic.pod.namespace);
   if (binding.undecided !== undefined) return waiting('WaitingForSubnet', binding.undecided);
   return { kind: 'open', subnets: binding.subnets, pool: poolOf(world, binding.subnets, binding.pools) };
+}
+
+function attachedSubnets(world: World, nic: PodInterface, { namespace, name }: NetworkSelection): Asked {
+  const provider = subnetProvider(nic.provider);
+  const subnets = providerSubnets(world, provider);
+  if (subnets.length > 0) return { kind: 'open', subnets, pool: '' };
+  const message = `no Subnet has spec.provider ${provider}, which attached network ${namespace}/${name} takes its addresses from; kubectl get subnet`;
+  return waiting('WaitingForSubnet', message);
 }
 
 /**
  * Of what was declared, Subnets that are going away are passed over while there are others. The first of the rest must be ready:
  * taking the second one because the first is a moment later would make the outcome a matter of timing.
  */
-function readyOnes(world: World, asked: Extract<Asked, { readonly kind: 'open' }>): SubnetChoice {
+function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { readonly kind: 'open' }>): SubnetChoice {
   const staying = asked.subnets.filter((subnet) => world.ask(subnetView, subnet)?.terminating !== true);
   const candidates = staying.length > 0 ? staying : asked.subnets;
   const [first] = candidates;
   if (first === undefined) return waiting('WaitingForSubnet', 'no Subnet is declared');
   const readiness = world.ask(subnetReady, first);
   if (!readiness.ready) return waiting('WaitingForSubnet', readiness.message);
-  if (world.ask(subnetView, first)?.isJoin === true)
-    return waiting('InvalidAnnotation', `Subnet ${first} joins nodes to the network and has no pods`);
+  const view = world.ask(subnetView, first);
+  if (nic.isOvn && view?.isOvn === false)
+    return waiting('InvalidAnnotation', `Subnet ${first} has provider ${view.provider}: it gives addresses to others, and has no ports`);
+  if (view?.isJoin === true) return waiting('InvalidAnnotation', `Subnet ${first} joins nodes to the network and has no pods`);
   return { ...asked, subnets: [first, ...candidates.slice(1).filter((subnet) => world.ask(subnetReady, subnet).ready)] };
 }
 

@@ -25,7 +25,7 @@ import { subnetRoutes } from './subnet-routes.ts';
 import { subnetSpecDefaults, subnetUnsupported } from './subnet-spec.ts';
 import { subnetStatus, subnetUsageStatus } from './subnet-status.ts';
 import { subnetSwitch } from './subnet-switch.ts';
-import { podAnnotationUnserved, podUnserved, unserved } from './unserved.ts';
+import { podAnnotationUnserved, unserved } from './unserved.ts';
 import { vpcLifecycle, vpcSpecDefaults } from './vpc-lifecycle.ts';
 import { vpcLoadBalancers } from './vpc-load-balancers.ts';
 import { vpcPeering } from './vpc-peering.ts';
@@ -77,7 +77,6 @@ export const MEMBER_RULES: readonly Rule[] = [
   reservedIp,
   rowConflictNotice,
   unserved,
-  podUnserved,
   podAnnotationUnserved,
 ];
 

@@ -1,5 +1,5 @@
 /**
- * Objects whose kind Kiln does not carry out yet, and pods that ask for an interface it does not make: an Event on each says so,
+ * Objects whose kind Kiln does not carry out yet, and pods that ask for what their port does not get: an Event on each says so,
  * because silence about a NetworkPolicy that nobody enforces is unsafe.
  */
 import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../api/well-known.ts';
@@ -53,24 +53,4 @@ export const podAnnotationUnserved: Rule = {
 function unservedOf({ metadata }: Pod): readonly (readonly [string, string])[] {
   const { annotations } = metadata;
   return annotations === undefined ? [] : UNSERVED_ANNOTATIONS.filter(([key]) => (annotations[key] ?? '').trim() !== '');
-}
-
-export const podUnserved: Rule = {
-  name: 'pod-unserved',
-  over: (world) => keysOf(world.pods, (pod) => attachmentKey(pod) !== undefined),
-  run: (world, key) => {
-    const pod = world.pods.get(key);
-    const annotation = pod === undefined ? undefined : attachmentKey(pod);
-    if (pod === undefined || annotation === undefined) return [];
-    const consequence =
-      annotation === annotationKey.defaultNetworkAttachment ? 'the pod gets no interface' : 'the pod gets its own interface only';
-    const message = `Pod ${key}: annotation ${annotation} asks for attached networks, which this version of Kiln does not carry out; ${consequence}`;
-    return [{ kind: 'notice', resource: 'pods', key, uid: pod.metadata.uid, type: 'Warning', reason: REASON, message }];
-  },
-};
-
-function attachmentKey({ metadata }: Pod): string | undefined {
-  const { annotations = {} } = metadata;
-  if (annotations[annotationKey.defaultNetworkAttachment] !== undefined) return annotationKey.defaultNetworkAttachment;
-  return (annotations[annotationKey.networkAttachments] ?? '').trim() === '' ? undefined : annotationKey.networkAttachments;
 }

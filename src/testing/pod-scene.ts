@@ -1,6 +1,7 @@
 /**
  * A bench with a network that is ready: the default Vpc with its Subnets, one node, one namespace. For tests of what lives in it.
  */
+import type { Settings } from '../world/settings.ts';
 import { RuleBench } from './rule-bench.ts';
 import type { TestObject } from './memory-objects.ts';
 
@@ -9,13 +10,16 @@ export interface PodInput {
   readonly node?: string;
   readonly spec?: object;
   readonly statefulSet?: string;
+  /** A virtual machine that it runs. */
+  readonly machine?: string;
   readonly namespace?: string;
 }
 
 export class PodScene {
-  readonly bench = new RuleBench();
+  readonly bench: RuleBench;
 
-  constructor() {
+  constructor(settings: Partial<Settings> = {}) {
+    this.bench = new RuleBench({ settings });
     this.bench.put('nodes', {
       metadata: { name: 'n1' },
       spec: {},
@@ -37,16 +41,16 @@ export class PodScene {
   }
 
   pod(name: string, input: PodInput = {}): TestObject {
-    const { annotations, node = 'n1', statefulSet, namespace = 'shop' } = input;
+    const { annotations, node = 'n1', statefulSet, machine, namespace = 'shop' } = input;
+    const run = machine === undefined ? undefined : this.bench.object('virtualmachineinstances', `${namespace}/${machine}`);
     const set = statefulSet === undefined ? undefined : this.bench.object('statefulsets', `${namespace}/${statefulSet}`);
     return this.bench.put('pods', {
       metadata: {
         name,
         namespace,
         ...(annotations !== undefined && { annotations }),
-        ...(set !== undefined && {
-          ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: set.metadata.name, uid: set.metadata.uid }],
-        }),
+        ...(set !== undefined && { ownerReferences: [ownerOf(set, 'apps/v1')] }),
+        ...(run !== undefined && { ownerReferences: [ownerOf(run, 'kubevirt.io/v1')] }),
       },
       spec: { ...(node !== '' && { nodeName: node }), restartPolicy: 'Always', ...input.spec },
     });
@@ -54,6 +58,24 @@ export class PodScene {
 
   statefulSet(name: string, replicas: number): TestObject {
     return this.bench.put('statefulsets', { metadata: { name, namespace: 'shop' }, spec: { replicas } });
+  }
+
+  /** A NetworkAttachmentDefinition whose plugin is Kube-OVN's, or another one with its IPAM. */
+  attachment(key: string, config: 'kube-ovn' | 'ipam-only' | { readonly config: string }): TestObject {
+    const [namespace = '', name = ''] = key.split('/');
+    const text =
+      config === 'kube-ovn'
+        ? '{"cniVersion":"0.3.0","type":"kube-ovn"}'
+        : config === 'ipam-only'
+          ? '{"cniVersion":"0.3.0","type":"macvlan","ipam":{"type":"kube-ovn"}}'
+          : config.config;
+    return this.bench.put('network-attachment-definitions', { metadata: { name, namespace }, spec: { config: text } });
+  }
+
+  /** A virtual machine that is started: itself and its instance. */
+  machine(name: string, template: object = {}): void {
+    this.bench.put('virtualmachines', { metadata: { name, namespace: 'shop' }, spec: { template } });
+    this.bench.put('virtualmachineinstances', { metadata: { name, namespace: 'shop' }, spec: {} });
   }
 
   annotations(pod: string): Readonly<Record<string, string>> {
@@ -74,4 +96,8 @@ export class PodScene {
   externalIds(table: string, identity: string): Readonly<Record<string, string>> {
     return (this.bench.row(table, identity)?.['external_ids'] ?? {}) as Record<string, string>;
   }
+}
+
+function ownerOf({ kind, metadata }: TestObject, apiVersion: string): object {
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid };
 }

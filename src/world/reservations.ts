@@ -16,6 +16,8 @@ export interface AddressWish {
   /** Name of an IPPool. */
   readonly pool?: string;
   readonly mac?: string;
+  /** It has addresses only. */
+  readonly withoutMac?: true;
   /** RFC 3339 creation time of the claimant's object: waiters are served oldest first. */
   readonly since: string;
 }

@@ -2,10 +2,12 @@
  * All that was observed, and nothing else: one indexed table for each Kubernetes kind, the Northbound rows, and the tables
  * that the allocation step keeps. A controller that starts anew fills the World and is where the last one stopped.
  */
-import type { Namespace, Node, Pod, StatefulSet } from '../api/core.ts';
+import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/core.ts';
 import type { IPPool } from '../api/ip-pool.ts';
 import type { IP } from '../api/ip.ts';
 import type { Subnet } from '../api/subnet.ts';
+import type { VirtualMachine, VirtualMachineInstance } from '../api/virtual-machine.ts';
+import { launchedInstance } from '../api/virtual-machine.ts';
 import type { Vpc } from '../api/vpc.ts';
 import { Deadlines } from './deadlines.ts';
 import { ObservedRows } from './observed-rows.ts';
@@ -70,8 +72,18 @@ export class World {
   readonly pods = new Table<Pod>(this.reactor, 'pods', {
     namespace: (pod) => [pod.metadata.namespace ?? ''],
     node: (pod) => (pod.spec.nodeName === undefined ? [] : [pod.spec.nodeName]),
+    /** `namespace/name` of the virtual machine instance that it runs. */
+    instance: ({ metadata }) => {
+      const instance = launchedInstance(metadata);
+      return instance === undefined ? [] : [`${metadata.namespace ?? ''}/${instance.name}`];
+    },
   });
   readonly statefulSets = new Table<StatefulSet>(this.reactor, 'statefulsets');
+  /** Empty in a cluster that does not serve the kind. */
+  readonly networkAttachments = new Table<NetworkAttachmentDefinition>(this.reactor, 'network-attachment-definitions');
+  /** Empty in a cluster without KubeVirt. */
+  readonly virtualMachines = new Table<VirtualMachine>(this.reactor, 'virtualmachines');
+  readonly virtualMachineInstances = new Table<VirtualMachineInstance>(this.reactor, 'virtualmachineinstances');
   readonly unserved = new Table<Unserved>(this.reactor, 'unserved');
 
   /** By claimant. Written by the allocation step between rounds of compile. */

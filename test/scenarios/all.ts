@@ -1,5 +1,6 @@
 /** Every scenario. Those that end processes come last. */
 import { addresses } from './addresses.ts';
+import { attachments } from './attachments.ts';
 import { badInput } from './bad-input.ts';
 import { bindings } from './bindings.ts';
 import { crashes } from './crashes.ts';
@@ -17,6 +18,7 @@ import { serviceAccount } from './service-account.ts';
 import { subnetChanges } from './subnet-changes.ts';
 import { subnets } from './subnets.ts';
 import { userGuide } from './user-guide.ts';
+import { virtualMachines } from './virtual-machines.ts';
 import { vpcRoutes } from './vpc-routes.ts';
 import { workloads } from './workloads.ts';
 
@@ -30,6 +32,8 @@ const THEMES: readonly (readonly Scenario[])[] = [
   families,
   bindings,
   addresses,
+  attachments,
+  virtualMachines,
   badInput,
   notCarriedOut,
   deletionOrder,

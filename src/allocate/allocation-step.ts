@@ -141,7 +141,7 @@ export class AllocationStep {
             mac: given.mac ?? '',
           };
         }
-        refusals.push({ code: given.code, message: given.message });
+        refusals.push({ code: given.code, message: withoutIncarnations(given.message) });
       }
     }
     const first = refusals[0] ?? { code: 'NoSubnet', message: 'no Subnet to take an address from' };
@@ -182,7 +182,7 @@ export class AllocationStep {
       ...(asked.v4 === undefined && asked.v6 === undefined ? {} : { static: asked }),
       ...(pools === undefined ? {} : { pools }),
       ...(mac === undefined ? {} : { mac }),
-      generateMac: (attempt) => derivedMac(wish.claimant, attempt),
+      ...(wish.withoutMac === true ? {} : { generateMac: (attempt: number) => derivedMac(wish.claimant, attempt) }),
     });
   }
 }
@@ -228,4 +228,9 @@ export function derivedMac(claimant: string, attempt: number): Mac {
 function sameReservation(a: Reservation, b: Reservation): boolean {
   if (a.kind === 'granted' && b.kind === 'granted') return a.subnet === b.subnet && a.v4 === b.v4 && a.v6 === b.v6 && a.mac === b.mac;
   return a.kind === 'refused' && b.kind === 'refused' && a.code === b.code && a.message === b.message;
+}
+
+/** A message to people names ports, not the pod uids behind them. */
+export function withoutIncarnations(text: string): string {
+  return text.replaceAll(/#[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '');
 }

@@ -4,7 +4,7 @@
  */
 import type { Pod } from '../api/core.ts';
 import type { IP } from '../api/ip.ts';
-import { isAlive, lostAt, ordinalOf } from '../compile/pod-life.ts';
+import { isAlive, lostAt, machineNameOf, ordinalOf } from '../compile/pod-life.ts';
 import type { Holder } from '../ipam/holder.ts';
 import type { Ledger } from '../ipam/ledger.ts';
 import { parseAddress } from '../net/address.ts';
@@ -79,8 +79,8 @@ export class Holders {
         const subnet = annotations[`${provider}.kubernetes.io/logical_switch`];
         const addresses = parsed(splitList(annotations[`${provider}.kubernetes.io/ip_address`] ?? ''));
         if (subnet === undefined || addresses.length === 0) continue;
-        const port = portName(name, namespace, provider);
-        const claimant = claimantOfPort(port, this.#world.ips.peek(port), uid, ordinalOf(pod) !== undefined);
+        const port = portName(machineNameOf(pod, this.#world.settings) ?? name, namespace, provider);
+        const claimant = claimantOfPort(port, this.#world.ips.peek(port), uid, this.#isKept(pod));
         this.#hold(
           subnet,
           { kind: 'pod', key: `${uid}/${provider}`, claimant, rank: Date.parse(creationTimestamp) },
@@ -151,7 +151,7 @@ export class Holders {
       port,
       this.#world.ips.peek(port),
       pod === undefined ? undefined : row.ownership.uid,
-      owner !== undefined && ordinalOf(owner) !== undefined,
+      owner !== undefined && this.#isKept(owner),
     );
     this.#hold(subnet, { kind: 'row', key, claimant }, addresses, mac);
     this.#rowHolders.set(id, key);
@@ -160,9 +160,17 @@ export class Holders {
   /** What an IP object says changes the claimant of its pod and its row. */
   #rename(port: string, ip: IP | undefined): void {
     if (ip === undefined) return;
-    const pod = this.#world.pods.peek(`${ip.spec.namespace}/${ip.spec.podName}`);
-    if (pod !== undefined) this.#holdPod(pod);
+    const key = `${ip.spec.namespace}/${ip.spec.podName}`;
+    for (const one of [key, ...this.#world.pods.peekBucket('instance', key)]) {
+      const pod = this.#world.pods.peek(one);
+      if (pod !== undefined) this.#holdPod(pod);
+    }
     this.#holdRow(rowId('Logical_Switch_Port', port));
+  }
+
+  /** Whether its addresses outlive it. */
+  #isKept(pod: Pod): boolean {
+    return ordinalOf(pod) !== undefined || machineNameOf(pod, this.#world.settings) !== undefined;
   }
 
   #hold(subnet: string, holder: Holder, addresses: readonly Address[], macText: string | undefined): void {

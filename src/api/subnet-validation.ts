@@ -34,6 +34,14 @@ export const subnetFindings = ({ name, spec }: NamedSubnet): readonly Finding[] 
       problem: 'is also the name of its Vpc',
       rule: 'a Subnet and a Vpc need different names, because ports between them are named after both',
     });
+  if (name.length > LONGEST_LABEL)
+    findings.add({
+      code: 'SubnetNameTooLong',
+      field: 'metadata.name',
+      value: name,
+      problem: `has ${name.length} characters`,
+      rule: `a Subnet's name is a label of its IP objects, and a label has at most ${LONGEST_LABEL} characters`,
+    });
   if (isMacOnly(spec)) addressesOfMacOnly(findings, spec);
   else {
     const cidrs = cidrsOf(findings, spec);
@@ -45,6 +53,9 @@ export const subnetFindings = ({ name, spec }: NamedSubnet): readonly Finding[] 
   selectors(findings, spec);
   return findings.list;
 };
+
+/** Of a label's key without prefix, and of its value (Kubernetes). */
+const LONGEST_LABEL = 63;
 
 const isSet = (text: string | undefined): text is string => text !== undefined && text !== '';
 

@@ -135,7 +135,7 @@ export const annotationKey = {
 export const kilnAnnotation = {
   /** On an IP: uid of the pod that it was made for. */
   podUid: 'kiln.io/pod-uid',
-  /** On an IP that outlives its pod: uid of the StatefulSet that keeps it. */
+  /** On an IP that outlives its pod: uid of the StatefulSet or virtual machine that keeps it. */
   ownerUid: 'kiln.io/owner-uid',
   /** On an IP: `namespace` where the pod left it to its namespace which Subnet it is in. */
   subnetFrom: 'kiln.io/subnet-from',

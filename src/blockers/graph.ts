@@ -18,8 +18,7 @@ const HOLDS: readonly Hold[] = [
   {
     held: 'vpcs',
     holder: 'subnets',
-    holders: (world, vpc) =>
-      [...world.subnets.bucket('vpc', vpc)].filter((name) => isOvnProvider(world.subnets.get(name)?.spec.provider ?? '')),
+    holders: (world, vpc) => [...world.subnetVpcs.in(vpc)].filter((name) => isOvnProvider(world.subnets.get(name)?.spec.provider ?? '')),
   },
   { held: 'subnets', holder: 'ips', holders: (world, subnet) => world.ips.bucket('subnet', subnet) },
 ];

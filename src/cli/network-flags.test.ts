@@ -44,3 +44,23 @@ test('networks that overlap are refused with both flags', () => {
     problem: '--default-cidr 100.64.0.0/10 overlaps --node-switch-cidr 100.64.0.0/16; the three networks must be apart',
   });
 });
+
+test('beside another primary plugin: the flag may stand alone or have a value', () => {
+  for (const [args, expected] of [
+    [[], false],
+    [['--non-primary-cni-mode'], true],
+    [['--non-primary-cni-mode=true'], true],
+    [['--non-primary-cni-mode', 'false'], false],
+  ] as const) {
+    const parsed = networkSettings(parse(...args));
+    assert.ok(parsed.ok);
+    assert.equal(parsed.settings.nonPrimaryCni, expected, args.join(' '));
+  }
+  assert.throws(() => parse('--non-primary-cni-mode=maybe'), /"maybe" is neither true nor false/);
+});
+
+test('virtual machines keep their addresses unless it is said otherwise', () => {
+  const off = networkSettings(parse('--keep-vm-ip=false'));
+  assert.ok(off.ok);
+  assert.equal(off.settings.keepVmIp, false);
+});

@@ -24,6 +24,8 @@ export interface NetworkFlags {
   readonly networkType: Settings['networkType'];
   readonly podNicType: string;
   readonly misbound: Settings['misbound'];
+  readonly keepVmIp: boolean;
+  readonly nonPrimaryCniMode: boolean;
 }
 
 function cidr(text: string): string {
@@ -53,10 +55,15 @@ function yesOrNo(text: string): boolean {
   return text === 'true';
 }
 
+/** A flag that may stand alone, as Kube-OVN's may. */
+function presence(text: string | boolean): boolean {
+  return typeof text === 'boolean' ? text : yesOrNo(text);
+}
+
 /** Objects that exist already keep their own values: these are for what is made when it is missing. */
 export function addNetworkFlags(command: Command): Command {
-  const { defaultVpc, defaultSubnet, joinSubnet, defaultCidr, joinCidr, serviceCidr, enableLb, networkType, podNicType, misbound } =
-    DEFAULT_SETTINGS;
+  const { defaultVpc, defaultSubnet, joinSubnet, defaultCidr, joinCidr, serviceCidr, enableLb, networkType, podNicType } = DEFAULT_SETTINGS;
+  const { keepVmIp, nonPrimaryCni, misbound } = DEFAULT_SETTINGS;
   return command
     .option('--default-cidr <networks>', 'network of the default Subnet', cidr, defaultCidr)
     .option('--default-gateway <addresses>', 'its gateway; the first address when empty', address, '')
@@ -69,6 +76,8 @@ export function addNetworkFlags(command: Command): Command {
     .option('--node-switch <name>', 'the Subnet that joins the nodes', joinSubnet)
     .option('--enable-lb <true|false>', 'attach load balancers to Subnets that do not say', yesOrNo, enableLb)
     .option('--pod-nic-type <type>', 'written to pods that do not say', podNicType)
+    .option('--keep-vm-ip <true|false>', 'virtual machines keep their addresses while they are stopped', yesOrNo, keepVmIp)
+    .option('--non-primary-cni-mode [true|false]', 'another plugin gives pods their own interface', presence, nonPrimaryCni)
     .addOption(
       new Option('--network-type <type>', 'tunnel that the MTU of DHCP leaves room for')
         .choices(['geneve', 'vxlan', 'stt'])
@@ -111,6 +120,8 @@ export function networkSettings(flags: NetworkFlags): NetworkSettings {
     networkType: flags.networkType,
     podNicType: flags.podNicType,
     misbound: flags.misbound,
+    keepVmIp: flags.keepVmIp,
+    nonPrimaryCni: flags.nonPrimaryCniMode,
   };
   return { ok: true, settings };
 }

@@ -10,6 +10,7 @@ import { release } from './commands/release.ts';
 import type { ReleaseFlags } from './commands/release.ts';
 import { reserve } from './commands/reserve.ts';
 import type { ReserveFlags } from './commands/reserve.ts';
+import { DEFAULT_DIRECTORY } from './defaults.ts';
 import { addNetworkFlags } from './network-flags.ts';
 
 function wholeNumber(least: number, most: number): (text: string) => number {
@@ -52,7 +53,7 @@ const startCommand = program
   .option('--leader-elect-lease-duration <seconds>', 'others wait this long after the last renewal of the Lease', seconds, 15)
   .option('--leader-elect-renew-deadline <seconds>', 'stop writing this long after the last renewal of the Lease', seconds, 10)
   .option('--leader-elect-retry-period <seconds>', 'between tries to gain and to renew the Lease', seconds, 2)
-  .option('--directory <path>', "the laboratory's folder: kubeconfig and log", '.kiln')
+  .option('--directory <path>', "the laboratory's folder: kubeconfig and log", DEFAULT_DIRECTORY)
   .option('--nodes <count>', 'nodes of the laboratory', wholeNumber(1, 500), 2)
   .option('--port <port>', "the laboratory's API server listens here", wholeNumber(1, 65_535))
   .option('--no-demo', 'start an empty laboratory')

@@ -6,8 +6,10 @@ import { blockedSentence, blockersOf } from '../blockers/graph.ts';
 import type { Blockers } from '../blockers/graph.ts';
 import { ownerText } from '../nb/ownership.ts';
 import type { ResourceName } from '../world/resources.ts';
+import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import type { Claimant, ConditionOutput, PatchOutput } from './output.ts';
+import { rowConflictOf } from './row-conflict.ts';
 
 export const DELETION_BLOCKED = 'DeletionBlocked';
 
@@ -17,7 +19,15 @@ export function deletionPatch(world: World, resource: ResourceName, key: string,
   if (!terminating) return { ...patch, finalizer: true, withoutConditions: [DELETION_BLOCKED] };
   const blockers = blockersOf(world, resource, key);
   if (blockers.count > 0) return { ...patch, finalizer: true, conditions: [deletionBlocked(resource, key, blockers)] };
-  return { ...patch, finalizer: world.rows.ownedBy(ownerText(owner)).size > 0, withoutConditions: [DELETION_BLOCKED] };
+  const rowsLeft = world.rows.ownedBy(ownerText(owner)).size > 0;
+  const conflict = rowsLeft ? rowConflictOf(world, owner) : undefined;
+  if (conflict === undefined) return { ...patch, finalizer: rowsLeft, withoutConditions: [DELETION_BLOCKED] };
+  const message = `${traitsOf(resource).kind} ${key} cannot be deleted yet: ${conflict}`;
+  return {
+    ...patch,
+    finalizer: true,
+    conditions: [{ type: DELETION_BLOCKED, status: 'True', reason: DELETION_BLOCKED, message, event: 'Warning' }],
+  };
 }
 
 export function deletionBlocked(resource: ResourceName, key: string, blockers: Blockers): ConditionOutput {

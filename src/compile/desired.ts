@@ -150,7 +150,7 @@ export class Desired {
         return;
       }
       case 'wish':
-        if (equal(this.#wishes.get(output.wish.claimant), output.wish)) this.#wishes.delete(output.wish.claimant);
+        if (this.#wishes.get(output.wish.claimant) === output.wish) this.#wishes.delete(output.wish.claimant);
         this.dirtyWishes.add(output.wish.claimant);
         return;
       case 'pool':

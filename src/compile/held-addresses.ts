@@ -4,19 +4,25 @@
  */
 import type { IP } from '../api/ip.ts';
 import { parseAddress } from '../net/address.ts';
+import { cidrContains, parseCidr } from '../net/cidr.ts';
 import { splitList } from '../net/dual.ts';
 import type { World } from '../world/world.ts';
 import type { Addresses } from './ip-object.ts';
 import { addressesOfIp, sameAddresses } from './ip-object.ts';
+import { leadOf } from './machine.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, ipOf, isAllocated, portId } from './pod-interface.ts';
+import type { PodView } from './pod-view.ts';
 import { podOwner } from './pod-view.ts';
+import { providerSubnets, subnetView } from './subnet-view.ts';
 import { isOurs } from './vpc-view.ts';
 
 export interface Held {
+  /** The pod that has its rows. */
+  readonly lead: PodView;
   /** Its own IP object. */
   readonly ip: IP | undefined;
-  /** Whether its port row is observed as its own. */
+  /** Whether its port row is observed as the lead's. */
   readonly ownRow: boolean;
   /** It may be in use: agents act on the annotation, OVN on the row. */
   readonly bound: boolean;
@@ -26,23 +32,34 @@ export interface Held {
 
 export function heldBy(world: World, nic: PodInterface): Held {
   const ip = ipOf(world, nic);
-  const ownRow = isOurs(world, portId(nic.port), podOwner(nic.pod));
+  const lead = leadOf(world, nic);
+  const ownRow = nic.isOvn && isOurs(world, portId(nic.port), podOwner(lead));
   const allocated = isAllocated(nic);
   const said = [
     ip === undefined ? undefined : addressesOfIp(ip),
-    allocated ? annotated(nic) : undefined,
+    allocated ? annotated(world, nic) : undefined,
     ownRow ? carried(world, nic) : undefined,
   ].filter((one) => one !== undefined);
   const addresses = said.find((one, i) => said.some((other, j) => i !== j && sameAddresses(one, other))) ?? said[0];
-  return { ip, ownRow, bound: ownRow || allocated, addresses };
+  return { lead, ip, ownRow, bound: ownRow || allocated, addresses };
 }
 
-function annotated(nic: PodInterface): Addresses | undefined {
-  return addressesIn(
-    annotationOf(nic, 'logical_switch'),
-    annotationOf(nic, 'mac_address').toLowerCase(),
-    splitList(annotationOf(nic, 'ip_address')),
-  );
+function annotated(world: World, nic: PodInterface): Addresses | undefined {
+  const texts = splitList(annotationOf(nic, 'ip_address'));
+  const subnet = nic.isOvn ? annotationOf(nic, 'logical_switch') : subnetWith(world, nic.provider, texts[0] ?? '');
+  return addressesIn(subnet, annotationOf(nic, 'mac_address').toLowerCase(), texts);
+}
+
+/** Annotations of an interface for addresses only do not name its Subnet: it is the one of its provider that has the address. */
+function subnetWith(world: World, provider: string, text: string): string {
+  const address = parseAddress(text);
+  if (address === undefined) return '';
+  for (const subnet of providerSubnets(world, provider)) {
+    const view = world.ask(subnetView, subnet);
+    const cidr = parseCidr((address.family === 4 ? view?.v4 : view?.v6)?.cidr ?? '');
+    if (cidr !== undefined && cidrContains(cidr, address)) return subnet;
+  }
+  return '';
 }
 
 function carried(world: World, nic: PodInterface): Addresses | undefined {

@@ -2,23 +2,21 @@
  * For whom an IP object is there. One that is there for nobody is released.
  */
 import type { IP } from '../api/ip.ts';
-import { DEFAULT_PROVIDER, kilnAnnotation, labelKey, podAnnotation } from '../api/well-known.ts';
-import { parseAddress } from '../net/address.ts';
-import { cidrContains, parseCidr } from '../net/cidr.ts';
-import { splitList } from '../net/dual.ts';
+import type { Labels } from '../api/meta.ts';
+import { kilnAnnotation, labelKey } from '../api/well-known.ts';
 import { isReserved } from '../world/claimants.ts';
 import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
 import { heldBy } from './held-addresses.ts';
-import { misboundPolicy } from './misbound.ts';
-import { namespaceBinding } from './namespace-binding.ts';
+import { launchersOf, machinePlan } from './machine.ts';
 import { isIpOfNode } from './node-join.ts';
 import { nodeView } from './node-view.ts';
-import { interfacesOf, isIpOfPod } from './pod-interface.ts';
+import { isIpOfPod } from './pod-interface.ts';
+import { interfacesOf, selectionsOf } from './pod-interfaces.ts';
 import { ordinalIn } from './pod-life.ts';
 import { keepsIp } from './pod-subnet.ts';
 import { podView } from './pod-view.ts';
-import { subnetView } from './subnet-view.ts';
+import { servesStill } from './retention.ts';
 
 export type IpHolder =
   /** A live pod whose interface it is. */
@@ -26,6 +24,8 @@ export type IpHolder =
   | { readonly kind: 'node'; readonly node: string }
   /** No pod now, but a StatefulSet that will make one for this ordinal again. */
   | { readonly kind: 'statefulset'; readonly statefulSet: string }
+  /** No pod now, but a virtual machine that can be started again. */
+  | { readonly kind: 'machine'; readonly machine: string }
   /** A user keeps it, or asks for it: with or without a pod. */
   | { readonly kind: 'reservation' }
   /** Its Subnet's own; the rules about Subnets care for it. */
@@ -40,7 +40,7 @@ export function holderOf(world: World, ip: IP): IpHolder {
   const pod = holdingPod(world, ip);
   if (pod !== undefined) return { kind: 'pod', pod };
   if (isReserved(ip) || isRequest(ip)) return { kind: 'reservation' };
-  return retainingStatefulSet(world, ip);
+  return ip.spec.podType === 'VirtualMachine' ? retainingMachine(world, ip) : retainingStatefulSet(world, ip);
 }
 
 function isOfSubnet(ip: IP): boolean {
@@ -66,9 +66,12 @@ function holdingNode(world: World, ip: IP): IpHolder {
 function holdingPod(world: World, ip: IP): string | undefined {
   const key = `${ip.spec.namespace}/${ip.spec.podName}`;
   const pod = world.ask(podView, key);
-  if (pod === undefined || !pod.alive || !isIpOfPod(ip, pod)) return undefined;
-  const nic = interfacesOf(pod).find(({ port }) => port === ip.metadata.name);
-  return nic !== undefined && keepsIp(world, nic, heldBy(world, nic)) ? key : undefined;
+  const candidates = [...(pod?.alive === true ? [pod] : []), ...launchersOf(world, key)];
+  return candidates.find((one) => {
+    if (!isIpOfPod(ip, one)) return false;
+    const nic = interfacesOf(world, one).interfaces.find(({ port }) => port === ip.metadata.name);
+    return nic !== undefined && keepsIp(world, nic, heldBy(world, nic));
+  })?.key;
 }
 
 /** An IP object that a user made to have an address kept: nobody has completed it yet, and nothing on it is Kiln's or Kube-OVN's. */
@@ -84,14 +87,28 @@ export function isRequest(ip: IP): boolean {
 
 function retainingStatefulSet(world: World, ip: IP): IpHolder {
   if (ip.spec.podType !== 'StatefulSet') return NOBODY;
-  const { podName = '', namespace = '', subnet = '' } = ip.spec;
+  const { podName = '', namespace = '' } = ip.spec;
   const ordinal = ordinalIn(podName);
   if (ordinal === undefined) return NOBODY;
   const key = `${namespace}/${podName.slice(0, podName.lastIndexOf('-'))}`;
   const plan = world.ask(statefulSetPlan, key);
   const uid = ip.metadata.annotations?.[kilnAnnotation.ownerUid];
   if (plan === undefined || (uid !== undefined && uid !== plan.uid) || ordinal < plan.first || ordinal >= plan.end) return NOBODY;
-  return servesStill(world, ip, namespace, subnet, plan.subnet) ? { kind: 'statefulset', statefulSet: key } : NOBODY;
+  const selected = selectionsOf({ key, namespace, annotations: plan.annotations });
+  const next = { annotations: plan.annotations, networks: selected.ok ? selected.selections : [] };
+  return servesStill(world, ip, next) ? { kind: 'statefulset', statefulSet: key } : NOBODY;
+}
+
+function retainingMachine(world: World, ip: IP): IpHolder {
+  const { podName = '', namespace = '' } = ip.spec;
+  const key = `${namespace}/${podName}`;
+  const plan = world.settings.keepVmIp ? world.ask(machinePlan, key) : undefined;
+  if (plan === undefined) return NOBODY;
+  const uid = ip.metadata.annotations?.[kilnAnnotation.ownerUid];
+  if (uid !== undefined && plan.uid !== undefined && uid !== plan.uid) return NOBODY;
+  const selected = selectionsOf({ key, namespace, annotations: plan.annotations });
+  const next = { annotations: plan.annotations, networks: [...plan.networks, ...(selected.ok ? selected.selections : [])] };
+  return servesStill(world, ip, next) ? { kind: 'machine', machine: key } : NOBODY;
 }
 
 interface StatefulSetPlan {
@@ -99,8 +116,8 @@ interface StatefulSetPlan {
   /** Ordinals it wants: from `first` up to but without `end`. */
   readonly first: number;
   readonly end: number;
-  /** Subnet that its template names; empty for none. */
-  readonly subnet: string;
+  /** Of its pods, as the template has them. */
+  readonly annotations: Labels;
 }
 
 /** Undefined where there is none, or it is being deleted. */
@@ -112,21 +129,6 @@ const statefulSetPlan: Query<StatefulSetPlan | undefined> = defineQuery('statefu
     uid: set.metadata.uid,
     first,
     end: first + (set.spec.replicas ?? 1),
-    subnet: set.spec.template?.metadata?.annotations?.[podAnnotation(DEFAULT_PROVIDER, 'logical_switch')] ?? '',
+    annotations: set.spec.template?.metadata?.annotations ?? {},
   };
 });
-
-/** Whether the next pod of that name would use this address: its Subnet stays, has the address, and is still declared for it. */
-function servesStill(world: World, ip: IP, namespace: string, subnet: string, declared: string): boolean {
-  const view = world.ask(subnetView, subnet);
-  if (view === undefined || view.terminating) return false;
-  for (const text of splitList(ip.spec.ipAddress ?? '')) {
-    const address = parseAddress(text);
-    const cidr = address === undefined ? undefined : parseCidr((address.family === 4 ? view.v4 : view.v6)?.cidr ?? '');
-    if (address === undefined || cidr === undefined || !cidrContains(cidr, address)) return false;
-  }
-  if (declared !== '') return declared === subnet;
-  const binding = world.ask(namespaceBinding, namespace);
-  if (binding.undecided !== undefined || binding.subnets.includes(subnet)) return true;
-  return misboundPolicy(world, namespace) === 'report';
-}

@@ -21,7 +21,7 @@ export interface IpIdentity {
   readonly podName: string;
   /** Empty for a node. */
   readonly namespace: string;
-  readonly podType: '' | 'StatefulSet';
+  readonly podType: '' | 'StatefulSet' | 'VirtualMachine';
   /** Empty for a pod that is not scheduled. */
   readonly node: string;
   /** Kiln's annotations. */

@@ -3,8 +3,9 @@
  * that the answer is the same after a restart, or after its IP object was taken away by force.
  */
 import { podNetworkFindings } from '../api/pod-network-validation.ts';
-import { parseAddress } from '../net/address.ts';
-import { parseMac } from '../net/mac.ts';
+import { annotationKey, interfaceAnnotation } from '../api/well-known.ts';
+import { addressProblem, parseAddress } from '../net/address.ts';
+import { macProblem, parseMac } from '../net/mac.ts';
 import { splitList } from '../net/dual.ts';
 import type { AddressWish } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
@@ -23,7 +24,7 @@ export type AddressDemand =
 export function demandOf(world: World, nic: PodInterface, claimant: string, held: Held): AddressDemand {
   const choice = chooseSubnet(world, nic, held);
   if (choice.kind === 'waiting') return nic.pod.terminating ? { kind: 'none' } : choice;
-  const base = { claimant, since: nic.pod.created };
+  const base = { claimant, since: nic.pod.created, ...(!nic.isOvn && { withoutMac: true as const }) };
   if (choice.kind === 'bound') {
     return { kind: 'wish', wish: { ...base, subnets: [choice.addresses.subnet], ...exactly(choice.addresses) } };
   }
@@ -31,12 +32,13 @@ export function demandOf(world: World, nic: PodInterface, claimant: string, held
   const [finding] = podNetworkFindings({ kind: 'Pod', namespace: nic.pod.namespace, name: nic.pod.name }, nic.pod.annotations);
   if (finding !== undefined) return { kind: 'waiting', reason: 'InvalidAnnotation', message: finding.message };
   const asked = askedAddresses(nic);
+  const mac = askedMac(nic);
   if ('reason' in asked) return { kind: 'waiting', ...asked };
+  if ('reason' in mac) return { kind: 'waiting', ...mac };
   const pools = choice.pools.length === 0 || 'v4' in asked || 'v6' in asked || 'anyOf' in asked ? {} : { pools: choice.pools };
-  const mac = parseMac(annotationOf(nic, 'mac_address'));
   return {
     kind: 'wish',
-    wish: { ...base, subnets: choice.subnets, families: familiesAsked(nic), ...asked, ...pools, ...(mac !== undefined && { mac }) },
+    wish: { ...base, subnets: choice.subnets, families: familiesAsked(nic), ...asked, ...pools, ...mac },
   };
 }
 
@@ -57,8 +59,37 @@ interface Refused {
   readonly message: string;
 }
 
+/** The annotation for one interface of an attached network, which counts before that for the provider. */
+function interfaceAsks({ pod, selection }: PodInterface, suffix: 'ip_address' | 'mac_address'): string {
+  if (selection === undefined || selection.interfaceName === '') return '';
+  const { name, namespace, interfaceName } = selection;
+  return (pod.annotations[interfaceAnnotation(name, namespace, interfaceName, suffix)] ?? '').trim();
+}
+
+function askedMac(nic: PodInterface): Pick<AddressWish, 'mac'> | Refused {
+  if (!nic.isOvn) return {};
+  const text =
+    [interfaceAsks(nic, 'mac_address'), nic.selection?.mac ?? '', annotationOf(nic, 'mac_address')].find((one) => one !== '') ?? '';
+  if (text === '') return {};
+  const mac = parseMac(text);
+  return mac === undefined ? inSelection(nic, `mac "${text}"`, macProblem(text) ?? 'is no MAC address') : { mac };
+}
+
+/** Annotations of their own were judged before; this is what the list of networks says. */
+function inSelection({ pod, selection }: PodInterface, what: string, problem: string): Refused {
+  const network = `${selection?.namespace ?? ''}/${selection?.name ?? ''}`;
+  const key = annotationKey.networkAttachments;
+  return { reason: 'InvalidAnnotation', message: `Pod ${pod.key}: annotation ${key}: ${what} asked for in network ${network} ${problem}` };
+}
+
 /** Addresses by name: `ip_address`, or of a list `ip_pool` any for a plain pod, the one of its ordinal for a StatefulSet's. */
 function askedAddresses(nic: PodInterface): Pick<AddressWish, 'v4' | 'v6' | 'anyOf'> | Refused {
+  const single = interfaceAsks(nic, 'ip_address');
+  if (single !== '') return familiesIn(splitList(single));
+  const selected = nic.selection?.ips ?? [];
+  const bad = selected.find((item) => parseAddress(item.split('/')[0] ?? '') === undefined);
+  if (bad !== undefined) return inSelection(nic, `address "${bad}"`, addressProblem(bad) ?? 'is no address');
+  if (selected.length > 0) return familiesIn(selected);
   const address = annotationOf(nic, 'ip_address');
   if (address !== '') return familiesIn(splitList(address));
   const text = annotationOf(nic, 'ip_pool');

@@ -10,6 +10,7 @@ import type { Output } from './output.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { isAllocated, leavesSubnetOpen } from './pod-interface.ts';
+import { bearerOf } from './pod-view.ts';
 
 export function ipOutputs(world: World, { nic, ip, reservation }: Binding): readonly Output[] {
   const addresses = addressesOf(reservation);
@@ -32,16 +33,17 @@ function subnetFrom(nic: PodInterface): string | null | undefined {
 }
 
 function identityOf({ pod, port }: PodInterface): IpIdentity {
-  const { statefulSet } = pod;
+  const { statefulSet, machine } = pod;
+  const owner = machine?.uid ?? statefulSet?.statefulSetUid;
   return {
     name: port,
-    podName: pod.name,
+    podName: bearerOf(pod),
     namespace: pod.namespace,
-    podType: statefulSet === undefined ? '' : 'StatefulSet',
+    podType: machine !== undefined ? 'VirtualMachine' : statefulSet === undefined ? '' : 'StatefulSet',
     node: pod.node,
     annotations: {
       [kilnAnnotation.podUid]: pod.uid,
-      ...(statefulSet !== undefined && { [kilnAnnotation.ownerUid]: statefulSet.statefulSetUid }),
+      ...(owner !== undefined && { [kilnAnnotation.ownerUid]: owner }),
     },
   };
 }

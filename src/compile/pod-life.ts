@@ -1,8 +1,10 @@
 /**
  * Whether a pod still uses its network, and who keeps its addresses when it is gone: predicates over a Pod alone.
- * The rules of Kube-OVN's `isPodAlive` and `isStatefulSetPod`.
+ * The rules of Kube-OVN's `isPodAlive`, `isStatefulSetPod` and `isVMPod`.
  */
 import type { Pod } from '../api/core.ts';
+import { launchedInstance } from '../api/virtual-machine.ts';
+import type { Settings } from '../world/settings.ts';
 
 /** Kubernetes' own default, for a pod that says nothing. */
 const DEFAULT_GRACE_SECONDS = 30;
@@ -59,4 +61,9 @@ export function ordinalOf(pod: Pod): Ordinal | undefined {
 export function ordinalIn(podName: string): number | undefined {
   const digits = /-(\d+)$/.exec(podName)?.[1];
   return digits === undefined ? undefined : Number(digits);
+}
+
+/** The virtual machine whose name the interfaces of a pod bear; undefined for a pod that bears its own. */
+export function machineNameOf(pod: Pod, { keepVmIp }: Pick<Settings, 'keepVmIp'>): string | undefined {
+  return keepVmIp ? launchedInstance(pod.metadata)?.name : undefined;
 }

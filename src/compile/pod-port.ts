@@ -10,11 +10,12 @@ import { dhcpOptionsId } from '../nb/tables.ts';
 import type { World } from '../world/world.ts';
 import type { Addresses } from './ip-object.ts';
 import { keptRow } from './kept-row.ts';
+import { migrationOptions } from './machine.ts';
 import type { ColumnValue, Output } from './output.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, portId } from './pod-interface.ts';
-import { podOwner } from './pod-view.ts';
+import { bearerOf, podOwner } from './pod-view.ts';
 import type { SubnetView } from './subnet-view.ts';
 import { switchId } from './subnet-view.ts';
 import { isOurs } from './vpc-view.ts';
@@ -32,10 +33,10 @@ export function portOutputs(world: World, binding: Binding): readonly Output[] {
       owner: podOwner(nic.pod),
       rule: 'pod-port',
       parent: { id: switchId(addresses.subnet), column: 'ports' },
-      columns: portColumns(nic, addresses, subnet),
+      columns: { ...portColumns(nic, addresses, subnet), ...(nic.pod.machine !== undefined && { options: migrationOptions(world, nic) }) },
       externalIds: portExternalIds(nic, addresses, subnet),
     },
-    ...portGroupsOf(binding).map((group): Output => ({ kind: 'member', row: group, column: 'ports', member: { ref: id } })),
+    ...portGroupOutputs(binding),
   ];
 }
 
@@ -47,6 +48,11 @@ function orphanedPort(world: World, nic: PodInterface, subnet: string): readonly
   const groups = [nodePortGroup(nic.pod.node), subnetNodePortGroup(subnet, nic.pod.node)].map((group) => rowId('Port_Group', group));
   const held = groups.filter((group) => world.rows.holds(group, 'ports', id));
   return [row, ...held.map((group): Output => ({ kind: 'member', row: group, column: 'ports', member: { ref: id } }))];
+}
+
+export function portGroupOutputs(binding: Binding): readonly Output[] {
+  const ref = portId(binding.nic.port);
+  return portGroupsOf(binding).map((group): Output => ({ kind: 'member', row: group, column: 'ports', member: { ref } }));
 }
 
 /** The text OVN takes as one station: MAC, then addresses. */
@@ -73,7 +79,7 @@ function portExternalIds(nic: PodInterface, addresses: Addresses, subnet: Subnet
   const groups = splitList(annotationOf(nic, 'security_groups'));
   const vips = annotationOf(nic, 'port_vips');
   return {
-    pod: `${nic.pod.namespace}/${nic.pod.name}`,
+    pod: `${nic.pod.namespace}/${bearerOf(nic.pod)}`,
     ls: addresses.subnet,
     ...(groups.length > 0 && { security_groups: groups.join('/') }),
     ...(subnet?.inDefaultVpc === false && { 'associated_sg_default-securitygroup': 'false' }),

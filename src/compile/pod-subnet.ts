@@ -1,11 +1,14 @@
 /**
  * The Subnets that an interface may take its address from, or what it waits for. In order: what it is bound to already, the Subnet that
- * the pod names, the Subnet of the IPPool that the pod names, the Subnets of its namespace in declared order. There is no silent
- * fallback: what is declared and cannot be had yet is waited for.
+ * the pod names, the Subnet of the IPPool that the pod names, the Subnets of its namespace in declared order (for an attached network:
+ * those of its provider). There is no silent fallback: what is declared and cannot be had yet is waited for.
  */
 import type { IP } from '../api/ip.ts';
+import { subnetProvider } from '../api/names.ts';
+import type { NetworkSelection } from '../api/network-selection.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import { parseAddress } from '../net/address.ts';
+import { isRetained } from '../world/claimants.ts';
 import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
 import type { Held } from './held-addresses.ts';
@@ -14,8 +17,9 @@ import { misboundPolicy } from './misbound.ts';
 import { namespaceBinding } from './namespace-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, leavesSubnetOpen } from './pod-interface.ts';
+import { isKept } from './pod-view.ts';
 import { subnetReady } from './subnet-ready.ts';
-import { subnetView } from './subnet-view.ts';
+import { providerSubnets, subnetView } from './subnet-view.ts';
 
 export type SubnetChoice =
   /** It has its addresses already, whether their Subnet is ready or not. */
@@ -29,7 +33,7 @@ export function chooseSubnet(world: World, nic: PodInterface, { bound, addresses
   const asked = askedSubnets(world, nic);
   if (asked.kind === 'waiting') return asked;
   if (addresses !== undefined && ip !== undefined && suits(world, nic, ip, asked.subnets)) return { kind: 'bound', addresses };
-  return readyOnes(world, asked);
+  return readyOnes(world, nic, asked);
 }
 
 /** Whether the interface stays with the IP object that is there for it, or needs another: its pod may have been declared elsewhere since. */
@@ -46,16 +50,16 @@ function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string
   return world.ask(subnetView, subnet)?.terminating === false;
 }
 
-/** A StatefulSet's next pod keeps an address that is now of a wrong Subnet, unless it is policy to move it. */
+/** The next pod of a StatefulSet or a virtual machine keeps an address that is now of a wrong Subnet, unless it is policy to move it. */
 function staysMisbound(world: World, nic: PodInterface, ip: IP): boolean {
-  const kept = nic.pod.statefulSet !== undefined && ip.spec.podType === 'StatefulSet';
+  const kept = isKept(nic.pod) && isRetained(ip.spec.podType);
   return kept && leavesSubnetOpen(nic) && misboundPolicy(world, nic.pod.namespace) === 'report';
 }
 
 type Asked = Extract<SubnetChoice, { readonly kind: 'open' | 'waiting' }>;
 
 function askedSubnets(world: World, nic: PodInterface): Asked {
-  const named = annotationOf(nic, 'logical_switch');
+  const named = nic.isOvn ? annotationOf(nic, 'logical_switch') : '';
   if (named !== '') {
     if (named.includes(','))
       return waiting('InvalidAnnotation', `annotation logical_switch "${named}" names several Subnets; an interface has one`);
@@ -69,6 +73,7 @@ function askedSubnets(world: World, nic: PodInterface): Asked {
       return waiting('WaitingForSubnet', `IPPool ${pool}, which the pod names, does not exist; kubectl get ippool ${pool}`);
     return { kind: 'open', subnets: [subnet], pools: [pool] };
   }
+  if (nic.selection !== undefined) return attachedSubnets(world, nic, nic.selection);
   const binding = world.ask(namespaceBinding, nic.pod.namespace);
   if (binding.undecided !== undefined) return waiting('WaitingForSubnet', binding.undecided);
   // A namespace that IPPools are bound to takes its addresses from these alone.
@@ -77,19 +82,29 @@ function askedSubnets(world: World, nic: PodInterface): Asked {
   return { kind: 'open', subnets, pools };
 }
 
+function attachedSubnets(world: World, nic: PodInterface, { namespace, name }: NetworkSelection): Asked {
+  const provider = subnetProvider(nic.provider);
+  const subnets = providerSubnets(world, provider);
+  if (subnets.length > 0) return { kind: 'open', subnets, pools: [] };
+  const message = `no Subnet has spec.provider ${provider}, which attached network ${namespace}/${name} takes its addresses from; kubectl get subnet`;
+  return waiting('WaitingForSubnet', message);
+}
+
 /**
  * Of what was declared, Subnets that are going away are passed over while there are others. The first of the rest must be ready:
  * taking the second one because the first is a moment later would make the outcome a matter of timing.
  */
-function readyOnes(world: World, asked: Extract<Asked, { readonly kind: 'open' }>): SubnetChoice {
+function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { readonly kind: 'open' }>): SubnetChoice {
   const staying = asked.subnets.filter((subnet) => world.ask(subnetView, subnet)?.terminating !== true);
   const candidates = staying.length > 0 ? staying : asked.subnets;
   const [first] = candidates;
   if (first === undefined) return waiting('WaitingForSubnet', 'no Subnet is declared');
   const readiness = world.ask(subnetReady, first);
   if (!readiness.ready) return waiting('WaitingForSubnet', readiness.message);
-  if (world.ask(subnetView, first)?.isJoin === true)
-    return waiting('InvalidAnnotation', `Subnet ${first} joins nodes to the network and has no pods`);
+  const view = world.ask(subnetView, first);
+  if (nic.isOvn && view?.isOvn === false)
+    return waiting('InvalidAnnotation', `Subnet ${first} has provider ${view.provider}: it gives addresses to others, and has no ports`);
+  if (view?.isJoin === true) return waiting('InvalidAnnotation', `Subnet ${first} joins nodes to the network and has no pods`);
   return { ...asked, subnets: [first, ...candidates.slice(1).filter((subnet) => world.ask(subnetReady, subnet).ready)] };
 }
 

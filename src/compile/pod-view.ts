@@ -8,7 +8,7 @@ import type { PodAnnotationSuffix } from '../api/well-known.ts';
 import type { Query } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
 import type { Claimant } from './output.ts';
-import { isAlive, ordinalOf } from './pod-life.ts';
+import { isAlive, machineNameOf, ordinalOf } from './pod-life.ts';
 import type { Ordinal } from './pod-life.ts';
 
 export interface PodView {
@@ -26,6 +26,8 @@ export interface PodView {
   readonly statefulSet: Ordinal | undefined;
   /** Something makes another one when it goes. */
   readonly managed: boolean;
+  /** The virtual machine that it runs and that keeps its addresses; its uid where the machine itself is known. */
+  readonly machine: { readonly name: string; readonly uid: string | undefined } | undefined;
   /** Those about interfaces that something is derived from, as they are. */
   readonly annotations: Readonly<Record<string, string>>;
   /** The condition `kiln.io/NetworkBound` as it is. */
@@ -38,6 +40,7 @@ export const podView: Query<PodView | undefined> = defineQuery('pod-view', (worl
   if (pod === undefined || pod.spec.hostNetwork === true) return undefined;
   const { metadata } = pod;
   const statefulSet = ordinalOf(pod);
+  const machine = machineNameOf(pod, world.settings);
   return {
     key,
     namespace: metadata.namespace ?? '',
@@ -49,10 +52,23 @@ export const podView: Query<PodView | undefined> = defineQuery('pod-view', (worl
     node: pod.spec.nodeName ?? '',
     statefulSet,
     managed: metadata.ownerReferences?.some(({ controller }) => controller === true) === true,
+    machine: machine === undefined ? undefined : { name: machine, uid: world.ask(machineUid, `${metadata.namespace ?? ''}/${machine}`) },
     annotations: networkAnnotations(pod),
     bound: pod.status?.conditions?.find(({ type }) => type === POD_CONDITION)?.status,
   };
 });
+
+const machineUid: Query<string | undefined> = defineQuery('machine-uid', (world, key) => world.virtualMachines.get(key)?.metadata.uid);
+
+/** The name that its interfaces bear: its own, or that of its virtual machine. */
+export function bearerOf({ name, machine }: PodView): string {
+  return machine?.name ?? name;
+}
+
+/** Whether its addresses are kept while it is away. */
+export function isKept({ statefulSet, machine }: PodView): boolean {
+  return statefulSet !== undefined || machine !== undefined;
+}
 
 /** The pod as the owner of its rows. */
 export function podOwner({ namespace, name, uid, created }: PodView): Claimant {

@@ -9,10 +9,11 @@ import type { Output } from './output.ts';
 import { annotationOutputs, conditionOutputs } from './pod-annotations.ts';
 import type { Binding } from './pod-binding.ts';
 import { bindingOf } from './pod-binding.ts';
-import { interfacesOf } from './pod-interface.ts';
+import { interfacesOf } from './pod-interfaces.ts';
 import { ipOutputs } from './pod-ip.ts';
 import { hasPodNetwork } from './pod-life.ts';
-import { portOutputs } from './pod-port.ts';
+import { portGroupOutputs, portOutputs } from './pod-port.ts';
+import { unplugOutputs } from './pod-unplug.ts';
 import { podView } from './pod-view.ts';
 
 export const pod: Rule = {
@@ -21,17 +22,19 @@ export const pod: Rule = {
   run: (world, key) => {
     const view = world.ask(podView, key);
     if (view === undefined || !view.alive) return [];
-    const bindings = interfacesOf(view).map((nic) => bindingOf(world, nic));
-    return [...bindings.flatMap((binding) => interfaceOutputs(world, binding)), ...conditionOutputs(world, view, bindings)];
+    const { interfaces, problem } = interfacesOf(world, view);
+    const bindings = interfaces.map((nic) => bindingOf(world, nic));
+    return [
+      ...bindings.flatMap((binding) => interfaceOutputs(world, binding)),
+      ...annotationOutputs(world, view, bindings, problem),
+      ...conditionOutputs(world, view, bindings, problem),
+      ...unplugOutputs(world, view, interfaces),
+    ];
   },
 };
 
 function interfaceOutputs(world: World, binding: Binding): readonly Output[] {
-  const { demand } = binding;
-  return [
-    ...(demand.kind === 'wish' ? [demand] : []),
-    ...ipOutputs(world, binding),
-    ...portOutputs(world, binding),
-    ...annotationOutputs(world, binding),
-  ];
+  const { demand, leads } = binding;
+  if (!leads) return portGroupOutputs(binding);
+  return [...(demand.kind === 'wish' ? [demand] : []), ...ipOutputs(world, binding), ...portOutputs(world, binding)];
 }

@@ -4,7 +4,7 @@
  */
 import type { IP } from '../api/ip.ts';
 import { portName } from '../api/names.ts';
-import { labelKey } from '../api/well-known.ts';
+import { DEFAULT_PROVIDER, labelKey } from '../api/well-known.ts';
 import { parseMac } from '../net/mac.ts';
 import { parseDualAddress, splitList } from '../net/dual.ts';
 import { formatAddress } from '../net/address.ts';
@@ -27,7 +27,7 @@ export const reservedIp: Rule = {
     if (ip === undefined || ip.metadata.deletionTimestamp !== undefined || holderOf(world, ip).kind !== 'reservation') return [];
     const problem = problemOf(world, ip);
     if (problem !== undefined) return [saying(ip, { type: 'Accepted', status: 'False', event: 'Warning', ...problem })];
-    const wish: Output = { kind: 'wish', wish: wishOf(ip) };
+    const wish: Output = { kind: 'wish', wish: wishOf(world, ip) };
     const reservation = world.reservations.get(wish.wish.claimant);
     // Of two that hold one address each is told by the rule that watches what is held.
     if (reservation?.kind === 'refused' && reservation.code === 'AddressConflict' && !onlyAsks(ip))
@@ -63,7 +63,8 @@ function problemOf(world: World, ip: IP): Problem | undefined {
   if (view === undefined)
     return { reason: 'WaitingForSubnet', message: `IP ${name}: spec.subnet "${subnet}" does not exist; kubectl get subnet` };
   const expected = portName(podName, namespace, view.provider);
-  if (expected !== name)
+  const several = view.isOvn && view.provider !== DEFAULT_PROVIDER && name.startsWith(`${expected}.`);
+  if (expected !== name && !several)
     return {
       reason: 'NameInvalid',
       message: `IP ${name}: its name is not that of a port of Pod ${namespace}/${podName} in Subnet ${subnet}; make it again with the name ${expected}`,
@@ -75,7 +76,7 @@ function problemOf(world: World, ip: IP): Problem | undefined {
   return readiness.ready ? undefined : { reason: 'WaitingForSubnet', message: readiness.message };
 }
 
-function wishOf(ip: IP): AddressWish {
+function wishOf(world: World, ip: IP): AddressWish {
   const { subnet = '', ipAddress = '', v4IpAddress = '', v6IpAddress = '', macAddress = '' } = ip.spec;
   const asked = parseDualAddress([...new Set([...splitList(ipAddress), v4IpAddress, v6IpAddress])].filter((text) => text !== '').join(','));
   const mac = parseMac(macAddress);
@@ -86,6 +87,7 @@ function wishOf(ip: IP): AddressWish {
     ...(asked.ok && asked.v4 !== undefined && { v4: formatAddress(asked.v4) }),
     ...(asked.ok && asked.v6 !== undefined && { v6: formatAddress(asked.v6) }),
     ...(mac !== undefined && { mac }),
+    ...(world.ask(subnetView, subnet)?.isOvn === false && { withoutMac: true }),
     since: ip.metadata.creationTimestamp,
   };
 }

@@ -1,7 +1,8 @@
 /**
- * The port of a StatefulSet's pod that is away: it stays on its switch, out of all port groups, owned by the IP object that keeps the
+ * The port of a StatefulSet's pod that is away, or of a virtual machine that is stopped: it stays on its switch, out of all port groups, owned by the IP object that keeps the
  * address. When the pod is back the row is its own again, in place.
  */
+import { isRetained } from '../world/claimants.ts';
 import { keysOf } from '../world/domain.ts';
 import type { Rule } from './compiler.ts';
 import { holderOf } from './ip-holder.ts';
@@ -14,10 +15,12 @@ const RULE = 'retained-port';
 
 export const retainedPort: Rule = {
   name: RULE,
-  over: (world) => keysOf(world.ips, ({ spec }) => spec.podType === 'StatefulSet'),
+  over: (world) => keysOf(world.ips, ({ spec }) => isRetained(spec.podType)),
   run: (world, name) => {
     const ip = world.ips.get(name);
-    if (ip === undefined || ip.metadata.deletionTimestamp !== undefined || holderOf(world, ip).kind !== 'statefulset') return [];
+    if (ip === undefined || ip.metadata.deletionTimestamp !== undefined) return [];
+    const { kind } = holderOf(world, ip);
+    if (kind !== 'statefulset' && kind !== 'machine') return [];
     const addresses = addressesOfIp(ip);
     const subnet = addresses === undefined ? undefined : world.ask(subnetView, addresses.subnet);
     if (addresses === undefined || subnet === undefined || !subnet.isOvn) return [];

@@ -3,11 +3,47 @@
  */
 import type { Owner } from '../nb/ownership.ts';
 import { ownerText } from '../nb/ownership.ts';
+import { keysOf } from '../world/domain.ts';
+import type { ResourceName } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
+import type { Rule } from './compiler.ts';
 
 /** The sentence about the first of them; undefined where there is none. */
 export function rowConflictOf(world: World, owner: Owner): string | undefined {
   const [first, ...others] = world.rowConflicts.select('owner', ownerText(owner));
   if (first === undefined) return undefined;
   return others.length === 0 ? first.message : `${first.message} (and ${others.length} more rows)`;
+}
+
+/** Owners without a condition of their own for it: an Event says it. */
+const TOLD_BY_EVENT: Readonly<Record<string, ResourceName>> = { ippool: 'ippools', node: 'nodes', vpc: 'vpcs', subnet: 'subnets' };
+
+export const rowConflictNotice: Rule = {
+  name: 'row-conflict',
+  over: (world) => keysOf(world.rowConflicts),
+  run: (world, id) => {
+    const conflict = world.rowConflicts.get(id);
+    if (conflict === undefined) return [];
+    const [kind = '', , ...rest] = conflict.owner.split('/');
+    const key = rest.join('/');
+    const resource = TOLD_BY_EVENT[kind];
+    const uid = resource === undefined ? undefined : uidOf(world, resource, key);
+    if (resource === undefined || uid === undefined) return [];
+    return [{ kind: 'notice', resource, key, uid, type: 'Warning', reason: 'Conflict', message: conflict.message }];
+  },
+};
+
+function uidOf(world: World, resource: ResourceName, key: string): string | undefined {
+  switch (resource) {
+    case 'vpcs':
+      return world.vpcs.get(key)?.metadata.uid;
+    case 'subnets':
+      return world.subnets.get(key)?.metadata.uid;
+    case 'ippools':
+      return world.ipPools.get(key)?.metadata.uid;
+    case 'nodes':
+      return world.nodes.get(key)?.metadata.uid;
+    default:
+      return undefined;
+  }
 }

@@ -13,6 +13,7 @@ import { nodePortGroups } from './node-port-group.ts';
 import { pod } from './pod.ts';
 import { reservedIp } from './reserved-ip.ts';
 import { retainedPort } from './retained-port.ts';
+import { rowConflictNotice } from './row-conflict.ts';
 import { subnetAcls } from './subnet-acls.ts';
 import { subnetDhcp } from './subnet-dhcp.ts';
 import { distributedGateway, subnetCentralizedGateway } from './subnet-gateway.ts';
@@ -25,7 +26,7 @@ import { subnetRoutes } from './subnet-routes.ts';
 import { subnetSpecDefaults, subnetUnsupported } from './subnet-spec.ts';
 import { subnetStatus, subnetUsageStatus } from './subnet-status.ts';
 import { subnetSwitch } from './subnet-switch.ts';
-import { podUnserved, unserved } from './unserved.ts';
+import { podAnnotationUnserved, unserved } from './unserved.ts';
 import { vpcLifecycle, vpcSpecDefaults } from './vpc-lifecycle.ts';
 import { vpcLoadBalancers } from './vpc-load-balancers.ts';
 import { vpcPeering } from './vpc-peering.ts';
@@ -76,8 +77,9 @@ export const MEMBER_RULES: readonly Rule[] = [
   ipLifecycle,
   retainedPort,
   reservedIp,
+  rowConflictNotice,
   unserved,
-  podUnserved,
+  podAnnotationUnserved,
 ];
 
 export const RULES: readonly Rule[] = [...NETWORK_RULES, ...MEMBER_RULES];

@@ -37,6 +37,8 @@ function refusalOf(world: World, name: string): Refusal | undefined {
   if (finding !== undefined) return { reason: 'ValidateLogicalSwitchFailed', message: finding.message };
   const conflict = world.ask(subnetConflict, name);
   if (conflict !== undefined) return { reason: 'ValidateLogicalSwitchFailed', message: conflict };
+  const moved = movedTo(world, name, view.vpc);
+  if (moved !== undefined) return { reason: 'ValidateLogicalSwitchFailed', message: moved };
   if (!view.isOvn) return undefined;
   const vpc = world.ask(vpcView, view.vpc);
   if (vpc === undefined) return { reason: 'VpcMissing', message: `Vpc ${view.vpc} does not exist; kubectl get vpcs` };
@@ -47,4 +49,12 @@ function refusalOf(world: World, name: string): Refusal | undefined {
     };
   }
   return undefined;
+}
+
+/** A Subnet stays in the Vpc that its router port is in. */
+function movedTo(world: World, name: string, vpc: string): string | undefined {
+  const subnet = world.subnets.get(name);
+  const said = subnet === undefined ? vpc : world.subnetVpcs.said(subnet);
+  if (said === vpc) return undefined;
+  return `Subnet ${name}: spec.vpc "${said}" cannot be carried out: the Subnet is in Vpc ${vpc}, and a Subnet does not move; set it back to ${vpc}, or delete the Subnet and make it in ${said}`;
 }

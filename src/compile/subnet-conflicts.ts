@@ -28,7 +28,7 @@ export const subnetConflict: Query<string | undefined> = defineQuery('subnet-con
 
 /** By Subnet of the Vpc: a sentence about what it overlaps. One pass for all of them, so that a new Subnet costs no square. */
 export const vpcOverlaps: Query<Readonly<Record<string, string>>> = defineQuery('vpc-overlaps', (world, vpc) => {
-  const claims = [...world.subnets.bucket('vpc', vpc)].flatMap((name) => claimsOf(world, name));
+  const claims = [...world.subnetVpcs.in(vpc)].flatMap((name) => claimsOf(world, name));
   if (vpc === world.settings.defaultVpc) claims.push(...nodeClaims(world.ask(nodeAddresses, '')));
   const found: Record<string, string> = {};
   const refused = new Set<Claim>();

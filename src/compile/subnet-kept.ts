@@ -40,7 +40,7 @@ export const vpcMissing: Rule = {
 
 /** One Subnet speaks for all. */
 function firstWithRows(world: World, vpc: string): string | undefined {
-  return [...world.subnets.bucket('vpc', vpc)]
+  return [...world.subnetVpcs.in(vpc)]
     .toSorted()
     .find((name) => world.ask(subnetView, name)?.isOvn === true && world.ask(subnetRows, name) !== 'none');
 }

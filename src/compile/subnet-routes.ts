@@ -49,7 +49,7 @@ export const subnetRoutes: Rule = {
 /** Of a Vpc: the shortest prefix length of each family among its routed Subnets. */
 const largestNetworks: Query<Readonly<Record<Family, number>>> = defineQuery('vpc-largest-networks', (world, vpc) => {
   const shortest = { 4: 32, 6: 128 };
-  for (const name of world.subnets.bucket('vpc', vpc)) {
+  for (const name of world.subnetVpcs.in(vpc)) {
     const view = world.ask(subnetView, name);
     if (view === undefined || !view.routed) continue;
     for (const family of familiesOf(view)) shortest[family] = Math.min(shortest[family], lengthOf(ofFamily(view, family)?.cidr ?? ''));

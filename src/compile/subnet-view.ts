@@ -4,7 +4,7 @@
  */
 import type { Dual, Protocol } from '../net/dual.ts';
 import { joinDual, protocolOf } from '../net/dual.ts';
-import type { Query } from '../world/world.ts';
+import type { Query, World } from '../world/world.ts';
 import { defineQuery } from '../world/world.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
@@ -42,3 +42,8 @@ export const subnetView: Query<SubnetView | undefined> = defineQuery('subnet-vie
 export const subnetNetworks: Query<SubnetNetworks> = defineQuery('subnet-networks', (world, name) =>
   world.ask(world.ask(subnetAcceptance, name).kind === 'frozen' ? carriedNetworks : askedNetworks, name),
 );
+
+/** Subnets of a provider, there or going, by name. */
+export function providerSubnets(world: World, provider: string): readonly string[] {
+  return [...world.subnets.bucket('provider', provider)].toSorted();
+}

@@ -17,14 +17,3 @@ test('an object that is not carried out says so, once', () => {
   assert.deepEqual([said[0]?.type, said[0]?.reason], ['Warning', 'NotCarriedOut']);
   assert.match(said[0]?.message ?? '', /^NetworkPolicy shop\/deny is not carried out: this version of Kiln does not do network policies/);
 });
-
-test('a pod that asks for attached networks is told that it gets its own interface only', () => {
-  const scene = new PodScene();
-  scene.pod('web', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'shop/extra' } });
-  scene.bench.settle();
-  assert.notEqual(scene.addressOf('shop/web'), undefined);
-  assert.match(
-    scene.bench.events.find(({ object }) => object === 'pods/shop/web')?.message ?? '',
-    /asks for attached networks.*gets its own interface only/,
-  );
-});

@@ -1,12 +1,13 @@
 /**
- * Objects whose kind Kiln does not carry out yet, and pods that ask for an interface it does not make: an Event on each says so,
+ * Objects whose kind Kiln does not carry out yet, and pods that ask for what their port does not get: an Event on each says so,
  * because silence about a NetworkPolicy that nobody enforces is unsafe.
  */
-import { annotationKey } from '../api/well-known.ts';
+import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../api/well-known.ts';
 import type { Pod } from '../api/core.ts';
 import { keysOf } from '../world/domain.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { Rule } from './compiler.ts';
+import type { Output } from './output.ts';
 
 const REASON = 'NotCarriedOut';
 
@@ -22,22 +23,34 @@ export const unserved: Rule = {
   },
 };
 
-export const podUnserved: Rule = {
-  name: 'pod-unserved',
-  over: (world) => keysOf(world.pods, (pod) => attachmentKey(pod) !== undefined),
+/** Annotations of the pod's own interface whose effect Kiln does not bring about. */
+const UNSERVED_ANNOTATIONS: readonly (readonly [string, string])[] = [
+  [podAnnotation(DEFAULT_PROVIDER, 'security_groups'), 'no rule of a SecurityGroup is enforced'],
+  [podAnnotation(DEFAULT_PROVIDER, 'dhcp-v4-options'), "its port has the Subnet's DHCP options"],
+  [podAnnotation(DEFAULT_PROVIDER, 'dhcp-v6-options'), "its port has the Subnet's DHCP options"],
+  [podAnnotation(DEFAULT_PROVIDER, 'activation_strategy'), 'its port is active at once'],
+  [annotationKey.northGateway, 'no traffic is sent through that gateway'],
+  [annotationKey.vip, 'the pod has an address of its own'],
+  [annotationKey.allowedAddressPairs, 'no further address is allowed'],
+  [annotationKey.podEip, 'there is no address translation'],
+  [annotationKey.podSnat, 'there is no address translation'],
+];
+
+/** A pod that asks for what its port does not get. */
+export const podAnnotationUnserved: Rule = {
+  name: 'pod-annotation-unserved',
+  over: (world) => keysOf(world.pods, (pod) => pod.spec.hostNetwork !== true && unservedOf(pod).length > 0),
   run: (world, key) => {
     const pod = world.pods.get(key);
-    const annotation = pod === undefined ? undefined : attachmentKey(pod);
-    if (pod === undefined || annotation === undefined) return [];
-    const consequence =
-      annotation === annotationKey.defaultNetworkAttachment ? 'the pod gets no interface' : 'the pod gets its own interface only';
-    const message = `Pod ${key}: annotation ${annotation} asks for attached networks, which this version of Kiln does not carry out; ${consequence}`;
-    return [{ kind: 'notice', resource: 'pods', key, uid: pod.metadata.uid, type: 'Warning', reason: REASON, message }];
+    if (pod === undefined) return [];
+    return unservedOf(pod).map(([annotation, consequence]): Output => {
+      const message = `Pod ${key}: annotation ${annotation} is not carried out by this version of Kiln: ${consequence}`;
+      return { kind: 'notice', resource: 'pods', key, uid: pod.metadata.uid, type: 'Warning', reason: REASON, message };
+    });
   },
 };
 
-function attachmentKey({ metadata }: Pod): string | undefined {
-  const { annotations = {} } = metadata;
-  if (annotations[annotationKey.defaultNetworkAttachment] !== undefined) return annotationKey.defaultNetworkAttachment;
-  return (annotations[annotationKey.networkAttachments] ?? '').trim() === '' ? undefined : annotationKey.networkAttachments;
+function unservedOf({ metadata }: Pod): readonly (readonly [string, string])[] {
+  const { annotations } = metadata;
+  return annotations === undefined ? [] : UNSERVED_ANNOTATIONS.filter(([key]) => (annotations[key] ?? '').trim() !== '');
 }

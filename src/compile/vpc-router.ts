@@ -31,7 +31,7 @@ export const vpcRouter: Rule = {
 
 /** Whether an underlay Subnet of the Vpc is connected to the overlay. */
 const hasInterconnectedSubnet: Query<boolean> = defineQuery('vpc-has-interconnected-subnet', (world, vpc) =>
-  [...world.subnets.bucket('vpc', vpc)].some((name) => {
+  [...world.subnetVpcs.in(vpc)].some((name) => {
     const spec = world.ask(subnetSpec, name);
     return spec?.u2oInterconnection === true && (spec.vlan ?? '') !== '';
   }),

@@ -48,7 +48,7 @@ export const vpcStatus: Rule = {
 
 /** Names of the Subnets that OVN carries and that do not terminate, sorted. */
 function subnetsIn(world: World, vpc: string): readonly string[] {
-  return [...world.subnets.bucket('vpc', vpc)]
+  return [...world.subnetVpcs.in(vpc)]
     .filter((name) => {
       const subnet = world.ask(subnetView, name);
       return subnet !== undefined && !subnet.terminating && isOvnProvider(subnet.provider);

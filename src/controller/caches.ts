@@ -21,7 +21,17 @@ import { keyOf, traitsOf } from '../world/resources.ts';
 import type { Table } from '../world/table.ts';
 import type { World } from '../world/world.ts';
 import type { Untrimmed } from './trim.ts';
-import { trimCustom, trimMeta, trimNamespace, trimNode, trimPod, trimStatefulSet } from './trim.ts';
+import {
+  trimCustom,
+  trimInstance,
+  trimMachine,
+  trimMeta,
+  trimNamespace,
+  trimNetworkAttachment,
+  trimNode,
+  trimPod,
+  trimStatefulSet,
+} from './trim.ts';
 import { UNSERVED_KINDS } from './unserved-kinds.ts';
 
 export interface CachesOptions {
@@ -56,6 +66,9 @@ export class Caches implements ObjectSource {
     this.#serve('nodes', world.nodes, trimNode);
     this.#serve('pods', world.pods, trimPod);
     this.#serve('statefulsets', world.statefulSets, trimStatefulSet);
+    this.#serve('network-attachment-definitions', world.networkAttachments, trimNetworkAttachment, true);
+    this.#serve('virtualmachines', world.virtualMachines, trimMachine, true);
+    this.#serve('virtualmachineinstances', world.virtualMachineInstances, trimInstance, true);
     for (const kind of UNSERVED_KINDS) this.#notice(kind.resource, kind.feature);
   }
 
@@ -116,7 +129,8 @@ export class Caches implements ObjectSource {
     this.#caches.get(resource)?.cache.applyOwnDelete(key, uid);
   }
 
-  #serve<T>(resource: ResourceName, table: Table<T>, trim: (object: Untrimmed) => T): void {
+  /** @param optional a cluster may not serve the kind */
+  #serve<T>(resource: ResourceName, table: Table<T>, trim: (object: Untrimmed) => T, optional = false): void {
     this.#add(
       resource,
       trim,
@@ -124,7 +138,7 @@ export class Caches implements ObjectSource {
         if (object === undefined) table.delete(key);
         else table.set(key, object as T);
       },
-      false,
+      optional,
     );
   }
 

@@ -14,6 +14,7 @@ import { EventRecorder } from '../kube/event-recorder.ts';
 import { KubeWriter } from '../kube/kube-writer.ts';
 import { CONTROLLER_LEASE } from '../api/well-known.ts';
 import { World } from '../world/world.ts';
+import { cacheLog } from './cache-log.ts';
 import { Caches } from './caches.ts';
 import type { ControllerOptions, ControllerStatus, Phase, Plan } from './controller-options.ts';
 import { Leadership } from './leadership.ts';
@@ -67,17 +68,7 @@ export class Controller {
         log.info('objects are gone that nobody was seen to delete', { resource, count });
         this.#surveyed = false;
       },
-      onNotice: (resource, notice) => {
-        if (notice.kind === 'failure')
-          log.warn('cache could not follow the API server', {
-            resource,
-            code: notice.error.code,
-            error: notice.error.message,
-            retryInMs: notice.retryInMs,
-          });
-        else if (notice.kind === 'list')
-          log.debug('cache listed', { resource, reason: notice.reason, objects: notice.objects, ms: Math.round(notice.durationMs) });
-      },
+      onNotice: cacheLog(log, this.#clock),
     });
     this.#compiler = new Compiler(
       this.world,
@@ -257,6 +248,7 @@ export class Controller {
     if (this.#phase === 'stopped') return;
     this.#phase = this.#phaseNow();
     if (!this.#observed) return;
+    this.#leadership.stand();
     const until = this.#clock.now() + TURN_MS;
     const enough = (): boolean => this.#clock.now() > until;
     this.world.deadlines.advance(this.#clock.wallTime());

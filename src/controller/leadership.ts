@@ -44,6 +44,8 @@ export class Leadership {
   readonly #election: LeaderElection;
   readonly #kubeOvn: ForeignLeaseWatch;
   #raising = false;
+  #standing = false;
+  #kubeOvnWasActive = false;
   #deposed = false;
   /** How often, so that a later one is not ended by the timer of an earlier. */
   #depositions = 0;
@@ -62,6 +64,8 @@ export class Leadership {
             lease: `${namespace}/${KUBE_OVN_LEASE}`,
             holder: state.holder,
           });
+        else if (this.#kubeOvnWasActive && state.kind === 'free') log.info("Kube-OVN's controller is not active any more; Kiln may write");
+        this.#kubeOvnWasActive = state.kind === 'held';
         changed();
       },
     });
@@ -88,12 +92,18 @@ export class Leadership {
 
   start(): void {
     this.#kubeOvn.start();
-    if (!this.#options.readOnly) this.#election.start();
+  }
+
+  /** Asks for the Lease: not before everything was observed, so that one who cannot work does not keep it from one who can. */
+  stand(): void {
+    if (this.#standing || this.#options.readOnly) return;
+    this.#standing = true;
+    this.#election.start();
   }
 
   /** Gives the Lease back. */
   async stop(): Promise<void> {
-    if (!this.#options.readOnly) await this.#election.stop();
+    if (this.#standing) await this.#election.stop();
     await this.#kubeOvn.close();
   }
 

@@ -1,7 +1,8 @@
 /**
  * What of an object is kept in a cache: no managed fields, no last-applied copy, and of pods and nodes only what rules read.
  */
-import type { Namespace, Node, Pod, StatefulSet } from '../api/core.ts';
+import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/core.ts';
+import type { MachineNetwork, VirtualMachine, VirtualMachineInstance } from '../api/virtual-machine.ts';
 import { POD_CONDITION } from '../api/well-known.ts';
 import type { ObjectMeta } from '../api/meta.ts';
 
@@ -93,4 +94,50 @@ export function trimStatefulSet(object: Untrimmed): StatefulSet {
       ...(annotations === undefined ? {} : { template: { metadata: { annotations } } }),
     },
   };
+}
+
+export function trimNetworkAttachment(object: Untrimmed): NetworkAttachmentDefinition {
+  const { config } = (object.spec ?? {}) as NetworkAttachmentDefinition['spec'];
+  return {
+    apiVersion: 'k8s.cni.cncf.io/v1',
+    kind: 'NetworkAttachmentDefinition',
+    metadata: trimMeta(object.metadata, () => false),
+    spec: typeof config === 'string' ? { config } : {},
+  };
+}
+
+export function trimMachine(object: Untrimmed): VirtualMachine {
+  const { template } = (object.spec ?? {}) as VirtualMachine['spec'];
+  const annotations = template?.metadata?.annotations;
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachine',
+    metadata: trimMeta(object.metadata, () => false),
+    spec: {
+      template: {
+        metadata: annotations === undefined ? {} : { annotations: networkAnnotations(annotations) },
+        spec: { networks: attachedNetworks(template?.spec?.networks) },
+      },
+    },
+  };
+}
+
+export function trimInstance(object: Untrimmed): VirtualMachineInstance {
+  const { networks } = (object.spec ?? {}) as VirtualMachineInstance['spec'];
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstance',
+    metadata: trimMeta(object.metadata, (key) => NETWORK_KEYS.test(key)),
+    spec: { networks: attachedNetworks(networks) },
+  };
+}
+
+function networkAnnotations(annotations: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => NETWORK_KEYS.test(key)));
+}
+
+function attachedNetworks(networks: readonly MachineNetwork[] | undefined): readonly MachineNetwork[] {
+  return (networks ?? []).flatMap(({ multus }) =>
+    multus?.networkName === undefined ? [] : [{ multus: { networkName: multus.networkName } }],
+  );
 }

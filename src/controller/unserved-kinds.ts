@@ -43,5 +43,8 @@ export const UNSERVED_KINDS: readonly UnservedKind[] = [
   always('iptables-fip-rules', 'floating addresses of NAT gateways (IptablesFIPRule)'),
   always('iptables-snat-rules', 'source NAT of NAT gateways (IptablesSnatRule)'),
   always('iptables-dnat-rules', 'destination NAT of NAT gateways (IptablesDnatRule)'),
+  always('bgp-confs', 'announcing routes by BGP (BgpConf)'),
+  always('evpn-confs', 'EVPN (EvpnConf)'),
+  always('dnsnameresolvers', 'rules by DNS name (DNSNameResolver)'),
   always('qos-policies', 'bandwidth limits (QoSPolicy)'),
 ];

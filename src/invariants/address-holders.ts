@@ -69,7 +69,7 @@ export function allocatedInterfaces(world: World): readonly AllocatedInterface[]
       const say = (suffix: string): string => annotations[`${provider}.kubernetes.io/${suffix}`] ?? '';
       found.push({
         pod: key,
-        port: portName(name, namespace, provider),
+        port: portName(say('virtualmachine') === '' ? name : say('virtualmachine'), namespace, provider),
         subnet: say('logical_switch'),
         addresses: splitList(say('ip_address')),
         mac: say('mac_address'),

@@ -1,6 +1,7 @@
 /**
  * I7: of a pod that is marked as allocated, annotations, IP object and port agree, and its Subnet exists and has the address.
  */
+import { launchedInstance } from '../api/virtual-machine.ts';
 import { parseCidr, cidrContains } from '../net/cidr.ts';
 import { parseAddress } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';
@@ -21,11 +22,13 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
   const text = nic.addresses.join(',');
   const ip = world.ips.peek(nic.port);
   if (ip === undefined) faults.push(`it is allocated, and there is no IP ${nic.port}`);
-  else if ((ip.spec.ipAddress ?? '') !== text || ip.spec.macAddress !== nic.mac || ip.spec.subnet !== nic.subnet) {
+  else if ((ip.spec.ipAddress ?? '') !== text || ip.spec.macAddress !== nic.mac || (nic.subnet !== '' && ip.spec.subnet !== nic.subnet)) {
     faults.push(
       `it says ${text} ${nic.mac} of ${nic.subnet}, and IP ${nic.port} says ${ip.spec.ipAddress ?? ''} ${ip.spec.macAddress ?? ''} of ${ip.spec.subnet ?? ''}`,
     );
   }
+  // An interface for addresses only: its Subnet is known by the IP object, and there is no port.
+  if (nic.subnet === '') return faults;
   const subnet = world.subnets.peek(nic.subnet);
   if (subnet === undefined) return [...faults, `its Subnet ${nic.subnet} does not exist`];
   const networks = splitList(subnet.spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);
@@ -41,7 +44,7 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
   const port = world.rows.best(rowId('Logical_Switch_Port', nic.port));
   const station = [nic.mac, ...nic.addresses].join(' ');
   if (port?.ownership.kind !== 'ours') faults.push(`port ${nic.port} is not there as Kiln's`);
-  else if (port.ownership.uid !== world.pods.peek(nic.pod)?.metadata.uid) faults.push(`port ${nic.port} is another pod's`);
+  else if (!runs(world, nic.pod, port.ownership.uid)) faults.push(`port ${nic.port} is another pod's`);
   else if (!(port.row.addresses instanceof Set) || !port.row.addresses.has(station))
     faults.push(`port ${nic.port} does not have the address "${station}"`);
   else if (port.parent === undefined || !holdsPort(world, nic, port.parent.uuid))
@@ -51,4 +54,12 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
 
 function holdsPort(world: World, { subnet }: AllocatedInterface, parent: string): boolean {
   return world.rows.rowsOf(rowId('Logical_Switch', subnet)).some(({ uuid }) => uuid === parent);
+}
+
+/** Whether an uid is a pod's, or that of another one which runs the same virtual machine. */
+function runs(world: World, key: string, uid: string): boolean {
+  const pod = world.pods.peek(key);
+  const instance = pod === undefined ? undefined : launchedInstance(pod.metadata);
+  const others = instance === undefined ? [] : world.pods.peekBucket('instance', `${pod?.metadata.namespace ?? ''}/${instance.name}`);
+  return [key, ...others].some((one) => world.pods.peek(one)?.metadata.uid === uid);
 }

@@ -8,9 +8,8 @@ import { macFromNumber, macToNumber } from '../net/mac.ts';
 import type { Mac } from '../net/mac.ts';
 import type { Holder } from './holder.ts';
 import type { Holding } from './holding.ts';
-import { none } from './holds.ts';
+import { none } from './none.ts';
 import type { Offset } from './offset.ts';
-import { toOffset } from './offset.ts';
 import type { Space, SubnetState } from './space.ts';
 
 export interface AllocationRequest {
@@ -58,57 +57,62 @@ export function allocateIn(subnet: SubnetState, request: AllocationRequest, hold
   const families = chooser.families();
   if ('ok' in families) return families;
 
-  const chosen: [Space, Offset][] = [];
-  let v4: Address | undefined;
-  let v6: Address | undefined;
+  let v4: Offset | undefined;
+  let v6: Offset | undefined;
   for (const family of families) {
     const choice = chooser.address(family);
     if (typeof choice === 'object') return choice;
-    const space = family === 4 ? subnet.v4 : subnet.v6;
-    chosen.push([space, choice]);
-    const address = { family, value: space.origin + BigInt(choice) };
-    if (family === 4) v4 = address;
-    else v6 = address;
+    if (family === 4) v4 = choice;
+    else v6 = choice;
   }
   const mac = chooser.mac();
   if (typeof mac === 'object') return mac;
-  if (mac !== undefined) chosen.push([subnet.mac, mac]);
-  take(subnet, request.holder, chooser.claimant, chosen, holding);
+  take(subnet, request.holder, chooser.claimant, v4, v6, mac, holding);
 
   const given: { ok: true; v4?: Address; v6?: Address; mac?: Mac } = { ok: true };
-  if (v4 !== undefined) given.v4 = v4;
-  if (v6 !== undefined) given.v6 = v6;
-  if (mac !== undefined) given.mac = macFromNumber(Number(mac));
+  if (v4 !== undefined) given.v4 = { family: 4, value: subnet.v4.valueAt(v4) };
+  if (v6 !== undefined) given.v6 = { family: 6, value: subnet.v6.valueAt(v6) };
+  if (mac !== undefined) given.mac = request.mac ?? macFromNumber(Number(mac));
   return given;
 }
 
 /** Attaches the holder to what was chosen, and only then lets go of what it had in the same spaces. */
-function take(subnet: SubnetState, holder: Holder, claimant: number, chosen: readonly [Space, Offset][], holding: Holding): void {
+function take(
+  subnet: SubnetState,
+  holder: Holder,
+  claimant: number,
+  v4: Offset | undefined,
+  v6: Offset | undefined,
+  mac: Offset | undefined,
+  holding: Holding,
+): void {
   const { holds } = holding;
   const id = holding.enrol(holder, claimant);
-  const had = holds.firstHoldOf(id) !== none;
-  for (const [space, offset] of chosen) holding.attach(id, subnet, space, offset);
+  const had = holds.firstOf(id) !== none;
+  if (v4 !== undefined) holding.attach(id, subnet, subnet.v4, v4);
+  if (v6 !== undefined) holding.attach(id, subnet, subnet.v6, v6);
+  if (mac !== undefined) holding.attach(id, subnet, subnet.mac, mac);
   // A holder that is new has nothing to let go of; one that got nothing at all is not kept.
-  if (had || chosen.length === 0) {
-    holding.detachWhere(id, (hold) => {
-      const wanted = chosen.find(([space]) => space.id === holds.spaceOf(hold));
-      return wanted !== undefined && holding.offsetOf(hold) !== wanted[1];
-    });
-  }
+  if (!had && holds.firstOf(id) !== none) return;
+  holding.detachWhere(id, (hold) => {
+    const space = holding.spaceOf(hold);
+    const wanted = space === subnet.v4 ? v4 : space === subnet.v6 ? v6 : space === subnet.mac ? mac : undefined;
+    return wanted !== undefined && holding.offsetOf(hold) !== wanted;
+  });
 }
 
 class Chooser {
   readonly #subnet: SubnetState;
   readonly #request: AllocationRequest;
   readonly #holding: Holding;
-  /** -1 where the claimant has nothing anywhere. */
+  /** -1 where the claimant surely has nothing anywhere. */
   readonly claimant: number;
 
   constructor(subnet: SubnetState, request: AllocationRequest, holding: Holding) {
     this.#subnet = subnet;
     this.#request = request;
     this.#holding = holding;
-    this.claimant = holding.holds.findClaimant(request.holder.claimant);
+    this.claimant = holding.holders.findName(request.holder.claimant);
   }
 
   /** The families to give, after checking that the Subnet has them. */
@@ -145,7 +149,7 @@ class Chooser {
       const offset = macToNumber(mac);
       if (this.#subnet.gatewayMacs.has(offset))
         return failure('AddressConflict', 'mac', `the MAC ${mac} is the gateway's of Subnet "${this.#subnet.name}"`);
-      return this.#unlessTaken(space, offset, 'mac', `the MAC ${mac}`);
+      return this.#unlessTaken(space, offset, 'mac', () => `the MAC ${mac}`);
     }
     const current = this.#current(space, undefined);
     if (current !== undefined) return current;
@@ -163,12 +167,13 @@ class Chooser {
 
   #namedAddress(space: Space, family: Family, address: Address): Choice {
     const { name } = this.#subnet;
-    const offset = toOffset(address.value - space.origin);
-    const zone = space.zones.all[space.zones.indexOf(offset)];
-    const text = formatAddress(address);
-    if (zone === undefined) return failure('AddressOutOfRange', family, `the address ${text} is not one that Subnet "${name}" can give`);
-    if (zone.standing === 'gateway') return failure('AddressConflict', family, `the address ${text} is the gateway of Subnet "${name}"`);
-    return this.#unlessTaken(space, offset, family, `the address ${text}`);
+    const offset = space.offsetOf(address.value);
+    const zone = space.zones.zoneAt(offset);
+    if (zone === undefined)
+      return failure('AddressOutOfRange', family, `the address ${formatAddress(address)} is not one that Subnet "${name}" can give`);
+    if (zone.standing === 'gateway')
+      return failure('AddressConflict', family, `the address ${formatAddress(address)} is the gateway of Subnet "${name}"`);
+    return this.#unlessTaken(space, offset, family, () => `the address ${formatAddress(address)}`);
   }
 
   #anyAddress(space: Space, family: Family): Choice {
@@ -196,7 +201,7 @@ class Chooser {
     return failure('NoAvailableAddress', family, `no free IPv${family} address in ${where}${reason}`);
   }
 
-  #unlessTaken(space: Space, offset: Offset, subject: Family | 'mac', what: string): Choice {
+  #unlessTaken(space: Space, offset: Offset, subject: Family | 'mac', what: () => string): Choice {
     const slot = space.held.find(offset);
     if (slot === none) return offset;
     const claims = this.#claims(space, slot);
@@ -205,7 +210,7 @@ class Chooser {
     const holders = this.#holding.holdersAt(space, slot);
     const own = this.#request.holder.claimant;
     const claimants = [...new Set(holders.map(({ claimant }) => claimant))].filter((claimant) => claimant !== own).join(', ');
-    return { ...failure('AddressConflict', subject, `${what} in Subnet "${this.#subnet.name}" is held by ${claimants}`), holders };
+    return { ...failure('AddressConflict', subject, `${what()} in Subnet "${this.#subnet.name}" is held by ${claimants}`), holders };
   }
 
   /**
@@ -224,9 +229,9 @@ class Chooser {
 
   /** True where the claimant already has the slot. */
   #claims(space: Space, slot: number): boolean {
-    const { holds } = this.#holding;
+    const { holders, holds } = this.#holding;
     for (let hold = space.firstHold(slot); hold !== none; hold = holds.nextOfSlot(hold)) {
-      if (holds.claimantOf(holds.holderOf(hold)) === this.claimant) return true;
+      if (holders.claimantOf(holds.holderOf(hold)) === this.claimant) return true;
     }
     return false;
   }
@@ -234,13 +239,13 @@ class Chooser {
   /** What the claimant has in a space and may keep: what this holder has if it has some, else the lowest. */
   #current(space: Space, skip: ReadonlySet<Offset> | undefined): Offset | undefined {
     if (this.claimant === none) return undefined;
-    const { holds } = this.#holding;
+    const { holders, holds } = this.#holding;
     const { kind, key } = this.#request.holder;
-    const own = holds.find(kind, key);
+    const own = holders.find(kind, key);
     let found: Offset | undefined;
     let foundOwn = false;
-    for (let holder = holds.firstHolderOf(this.claimant); holder !== none; holder = holds.nextHolderOfClaimant(holder)) {
-      for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
+    for (let holder = holders.firstOfClaimant(this.claimant); holder !== none; holder = holders.nextOfClaimant(holder)) {
+      for (let hold = holds.firstOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
         if (holds.spaceOf(hold) !== space.id) continue;
         const offset = space.held.at(holds.slotOf(hold));
         if (!mayKeep(space, offset, skip)) continue;
@@ -256,14 +261,14 @@ class Chooser {
   #skipped(space: Space, family: Family): ReadonlySet<Offset> | undefined {
     if (this.#request.skip === undefined) return undefined;
     const addresses = this.#request.skip.filter((address) => address.family === family);
-    return addresses.length === 0 ? undefined : new Set(addresses.map(({ value }) => toOffset(value - space.origin)));
+    return addresses.length === 0 ? undefined : new Set(addresses.map(({ value }) => space.offsetOf(value)));
   }
 }
 
 /** A MAC, or an address that the Subnet can give and that is not its gateway's; and none to be skipped. */
 function mayKeep(space: Space, offset: Offset, skip: ReadonlySet<Offset> | undefined): boolean {
   if (space.kind !== 'mac') {
-    const zone = space.zones.all[space.zones.indexOf(offset)];
+    const zone = space.zones.zoneAt(offset);
     if (zone === undefined || zone.standing === 'gateway') return false;
   }
   return skip === undefined || !skip.has(offset);

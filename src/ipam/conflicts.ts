@@ -26,7 +26,7 @@ export function conflictsOf(subnet: SubnetState, holding: Holding): Conflict[] {
       const subject: Conflict['subject'] =
         space.kind === 'mac'
           ? { kind: 'mac', mac: macFromNumber(Number(offset)) }
-          : { kind: 'address', address: { family: space.kind, value: space.origin + BigInt(offset) } };
+          : { kind: 'address', address: { family: space.kind, value: space.valueAt(offset) } };
       return { subject, gateway: holding.isGateway(subnet, space, slot), holders: holding.holdersAt(space, slot) };
     });
   });

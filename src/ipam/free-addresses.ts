@@ -7,7 +7,7 @@
  */
 
 import { grownInt32 } from './columns.ts';
-import { none } from './holds.ts';
+import { none } from './none.ts';
 import type { Offset } from './offset.ts';
 import { nextOffset } from './offset.ts';
 import { OffsetTable } from './offset-table.ts';
@@ -50,7 +50,7 @@ export class FreeAddresses {
       this.#pools.push({ zones: open, zone: 0, cursor: undefined, oldest: none, newest: none, freed: 0 });
     }
     for (const slot of slots) {
-      const zone = zones.all[zones.indexOf(this.#freed.at(slot))];
+      const zone = zones.zoneAt(this.#freed.at(slot));
       if (zone?.standing === 'open') this.#append(zone.pool, slot);
       else this.#freed.remove(slot);
     }
@@ -72,7 +72,7 @@ export class FreeAddresses {
     if (this.#freed.size === 0) return;
     const slot = this.#freed.find(offset);
     if (slot === none) return;
-    const zone = this.#zones.all[this.#zones.indexOf(offset)];
+    const zone = this.#zones.zoneAt(offset);
     const pool = zone === undefined ? undefined : this.#pools[zone.pool];
     if (pool !== undefined) {
       const older = this.#older[slot] as number;

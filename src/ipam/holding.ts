@@ -4,7 +4,9 @@
  */
 
 import type { Holder } from './holder.ts';
-import { Holds, none } from './holds.ts';
+import { Holders } from './holders.ts';
+import { Holds } from './holds.ts';
+import { none } from './none.ts';
 import { compareOffsets } from './offset.ts';
 import type { Offset } from './offset.ts';
 import type { Space, SubnetState } from './space.ts';
@@ -13,6 +15,7 @@ import type { Space, SubnetState } from './space.ts';
 export type OnFreed = (subnet: SubnetState, space: Space, pool: number | undefined) => void;
 
 export class Holding {
+  readonly holders = new Holders();
   readonly holds = new Holds();
   /** Subnets whose holders came, went or declare something else, until somebody takes them. */
   readonly changed = new Set<SubnetState>();
@@ -55,26 +58,35 @@ export class Holding {
     return this.#subnets[this.holds.spaceOf(hold)] as SubnetState;
   }
 
-  /** The id of a holder, made or brought up to what it now declares; `claimant` where that was looked up already. */
-  enrol(holder: Holder, claimant?: number): number {
-    const known = this.holds.find(holder.kind, holder.key);
-    if (known === none) return this.holds.addHolder(holder, claimant);
-    if (!this.holds.declares(known, holder)) this.#redeclare(known, holder);
+  /** The number of a holder, made or brought up to what it now declares; `claimant` is its claimant's number, or -1. */
+  enrol(holder: Holder, claimant: number): number {
+    const key = holder.key === holder.claimant ? claimant : this.holders.findName(holder.key);
+    const known = this.holders.findByName(holder.kind, key);
+    if (known === none) {
+      const id = this.holders.add(holder, claimant, key);
+      this.holds.admit(id);
+      return id;
+    }
+    if (!this.holders.declares(known, holder)) this.#redeclare(known, holder);
     return known;
   }
 
   /** The holder has the offset, as it may have already. */
   attach(holder: number, subnet: SubnetState, space: Space, offset: Offset): void {
     const { holds } = this;
-    let slot = space.held.find(offset);
-    if (slot === none) {
-      slot = space.occupy(offset);
-      if (space.kind !== 'mac') subnet.revision++;
-    } else if (this.holdOn(holder, space, slot) !== none) return;
-    if (!holds.isService(holder) && !this.#isIn(subnet, holds.claimantOf(holder))) subnet.claimants++;
-    space.setFirstHold(slot, holds.link(holder, space.id, slot, space.firstHold(slot)));
+    const known = space.held.find(offset);
+    if (known !== none && this.holdOn(holder, space, known) !== none) return;
+    const counts = !this.holders.isService(holder);
+    if (counts && !this.#isIn(subnet, this.holders.claimantOf(holder))) subnet.claimants++;
     this.#changes(subnet);
-    this.evaluate(subnet, space, slot);
+    const slot = known === none ? space.occupy(offset, counts) : known;
+    space.setFirstHold(slot, holds.link(holder, space.id, slot, space.firstHold(slot)));
+    if (known !== none) {
+      this.evaluate(subnet, space, slot);
+      return;
+    }
+    if (space.kind !== 'mac') subnet.revision++;
+    if (counts && this.isGateway(subnet, space, slot)) space.conflicted.add(slot);
   }
 
   /** The holder has it no longer. Leaves the holder, even where this was its last hold. */
@@ -87,7 +99,7 @@ export class Holding {
     const head = holds.unlink(hold, space.firstHold(slot));
     space.setFirstHold(slot, head);
     this.#changes(subnet);
-    if (!holds.isService(holder) && !this.#isIn(subnet, holds.claimantOf(holder))) subnet.claimants--;
+    if (!this.holders.isService(holder) && !this.#isIn(subnet, this.holders.claimantOf(holder))) subnet.claimants--;
     if (head !== none) {
       this.evaluate(subnet, space, slot);
       return;
@@ -101,10 +113,10 @@ export class Holding {
   detachWhere(holder: number, goes: (hold: number) => boolean): void {
     const { holds } = this;
     const going: number[] = [];
-    for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) if (goes(hold)) going.push(hold);
+    for (let hold = holds.firstOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) if (goes(hold)) going.push(hold);
     if (going.length > 1) going.sort((a, b) => compareOffsets(this.offsetOf(a), this.offsetOf(b)));
     for (const hold of going) this.detach(hold);
-    if (holds.firstHoldOf(holder) === none) holds.removeHolder(holder);
+    if (holds.firstOf(holder) === none) this.holders.remove(holder);
   }
 
   offsetOf(hold: number): Offset {
@@ -123,21 +135,21 @@ export class Holding {
   holdersAt(space: Space, slot: number): Holder[] {
     const holders: Holder[] = [];
     for (let hold = space.firstHold(slot); hold !== none; hold = this.holds.nextOfSlot(hold))
-      holders.push(this.holds.describe(this.holds.holderOf(hold)));
+      holders.push(this.holders.describe(this.holds.holderOf(hold)));
     return holders.sort(compareHolders);
   }
 
   /** Decides anew whether a slot counts as in use and whether it is in conflict. */
   evaluate(subnet: SubnetState, space: Space, slot: number): void {
-    const { holds } = this;
+    const { holders, holds } = this;
     let counted = false;
     let several = false;
     const head = space.firstHold(slot);
-    const claimant = holds.claimantOf(holds.holderOf(head));
+    const claimant = holders.claimantOf(holds.holderOf(head));
     for (let hold = head; hold !== none; hold = holds.nextOfSlot(hold)) {
       const holder = holds.holderOf(hold);
-      counted ||= !holds.isService(holder);
-      several ||= holds.claimantOf(holder) !== claimant;
+      counted ||= !holders.isService(holder);
+      several ||= holders.claimantOf(holder) !== claimant;
     }
     if (space.count(slot, counted) && space.kind !== 'mac') subnet.revision++;
     if ((counted && this.isGateway(subnet, space, slot)) || (several && !this.#isShared(head))) space.conflicted.add(slot);
@@ -156,9 +168,9 @@ export class Holding {
     const result = new Map<number, Set<string>>();
     for (let hold = head; hold !== none; hold = this.holds.nextOfSlot(hold)) {
       const holder = this.holds.holderOf(hold);
-      const claimant = this.holds.claimantOf(holder);
+      const claimant = this.holders.claimantOf(holder);
       const groups = result.get(claimant) ?? new Set();
-      const share = this.holds.share(holder);
+      const share = this.holders.share(holder);
       if (share !== undefined) groups.add(share);
       result.set(claimant, groups);
     }
@@ -174,15 +186,15 @@ export class Holding {
   isGateway(subnet: SubnetState, space: Space, slot: number): boolean {
     const offset = space.held.at(slot);
     if (space.kind === 'mac') return subnet.gatewayMacs.size > 0 && subnet.gatewayMacs.has(Number(offset));
-    return space.zones.all[space.zones.indexOf(offset)]?.standing === 'gateway';
+    return space.zones.zoneAt(offset)?.standing === 'gateway';
   }
 
   /** True where a claimant has a hold in the Subnet that is not one of its services. */
   #isIn(subnet: SubnetState, claimant: number): boolean {
-    const { holds } = this;
-    for (let holder = holds.firstHolderOf(claimant); holder !== none; holder = holds.nextHolderOfClaimant(holder)) {
-      if (holds.isService(holder)) continue;
-      for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
+    const { holders, holds } = this;
+    for (let holder = holders.firstOfClaimant(claimant); holder !== none; holder = holders.nextOfClaimant(holder)) {
+      if (holders.isService(holder)) continue;
+      for (let hold = holds.firstOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
         if (this.#subnets[holds.spaceOf(hold)] === subnet) return true;
       }
     }
@@ -190,27 +202,30 @@ export class Holding {
   }
 
   #redeclare(holder: number, declared: Holder): void {
-    const { holds } = this;
-    const before = holds.describe(holder);
+    const { holders, holds } = this;
+    const before = holders.describe(holder);
     const subnets = new Set<SubnetState>();
-    for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) subnets.add(this.subnetOf(hold));
+    for (let hold = holds.firstOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) subnets.add(this.subnetOf(hold));
     const present = (subnet: SubnetState): number => {
       const names = new Set([before.claimant, declared.claimant]);
-      return [...names].filter((name) => holds.findClaimant(name) !== none && this.#isIn(subnet, holds.findClaimant(name))).length;
+      return [...names].filter((text) => {
+        const name = holders.findName(text);
+        return name !== none && this.#isIn(subnet, name);
+      }).length;
     };
     const counts = new Map([...subnets].map((subnet) => [subnet, present(subnet)]));
-    holds.redeclare(holder, declared);
+    holders.redeclare(holder, declared);
     for (const [subnet, count] of counts) {
       subnet.claimants += present(subnet) - count;
       this.#changes(subnet);
     }
-    for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
+    for (let hold = holds.firstOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
       this.evaluate(this.subnetOf(hold), this.spaceOf(hold), holds.slotOf(hold));
     }
   }
 }
 
-function compareHolders(a: Holder, b: Holder): number {
+export function compareHolders(a: Holder, b: Holder): number {
   const rank = (a.rank ?? Number.POSITIVE_INFINITY) - (b.rank ?? Number.POSITIVE_INFINITY);
   if (rank !== 0 && !Number.isNaN(rank)) return rank;
   return compareTexts(a.claimant, b.claimant) || compareTexts(a.kind, b.kind) || compareTexts(a.key, b.key);

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { deviations, VectorRun } from './vector-run.ts';
-import type { Vector } from './vector-run.ts';
+import { deviations, VectorRun } from './testing/vector-run.ts';
+import type { Vector } from './testing/vector-run.ts';
 
 const vectorsFile = new URL('../../../shared/reference/ipam-vectors.json', import.meta.url);
 const docsFile = new URL('../../docs/ipam-vectors.md', import.meta.url);

@@ -3,15 +3,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatAddress, parseAddress } from '../net/address.ts';
+import { parseAddress } from '../net/address.ts';
 import type { Address } from '../net/address.ts';
 import { macFromNumber } from '../net/mac.ts';
 import type { Mac } from '../net/mac.ts';
 import type { AllocationRequest } from './allocation.ts';
 import type { Holder, HolderKind } from './holder.ts';
-import { Ledger } from './ledger.ts';
-import type { FreedEvent } from './ledger.ts';
-import { Oracle } from './ledger-oracle.ts';
+import { Pair } from './testing/ledger-pair.ts';
+import type { Operation } from './testing/ledger-pair.ts';
 import { parseSubnetFields } from './subnet-spec.ts';
 import type { SubnetFields, SubnetSpec } from './subnet-spec.ts';
 
@@ -79,13 +78,6 @@ const holder = fc
 const freshHolder = fc.nat(30).map((n): Holder => ({ kind: 'reservation', key: `r${n}`, claimant: `r${n}` }));
 const subnet = fc.constantFrom('s', 's', 's', 't');
 const optional = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(arbitrary, { nil: undefined });
-
-type Operation =
-  | { op: 'upsert'; subnet: string; spec: SubnetSpec }
-  | { op: 'remove'; subnet: string }
-  | { op: 'hold'; subnet: string; holder: Holder; addresses: Address[]; mac: Mac | undefined }
-  | { op: 'release'; subnet: string | undefined; holder: Holder }
-  | { op: 'allocate'; subnet: string; request: AllocationRequest };
 
 const request = fc
   .record({
@@ -160,112 +152,6 @@ const churn: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 
-class Pair {
-  readonly ledger: Ledger;
-  readonly oracle: Oracle;
-  freed: FreedEvent[] = [];
-
-  constructor(rememberFreed: number) {
-    this.ledger = new Ledger({ rememberFreed, onFreed: (event) => this.freed.push(event) });
-    this.oracle = new Oracle(rememberFreed);
-  }
-
-  perform(operation: Operation): void {
-    const { ledger, oracle } = this;
-    this.freed = [];
-    switch (operation.op) {
-      case 'upsert':
-        ledger.upsertSubnet(operation.subnet, operation.spec);
-        return oracle.upsert(operation.subnet, operation.spec);
-      case 'remove':
-        ledger.removeSubnet(operation.subnet);
-        return oracle.remove(operation.subnet);
-      case 'hold':
-        ledger.hold(operation.subnet, operation.holder, { addresses: operation.addresses, ...(operation.mac && { mac: operation.mac }) });
-        return oracle.hold(operation.subnet, operation.holder, operation.addresses, operation.mac);
-      case 'release':
-        assert.equal(
-          ledger.release(operation.holder.kind, operation.holder.key, operation.subnet),
-          oracle.release(operation.holder, operation.subnet),
-        );
-        return;
-      case 'allocate': {
-        const result = ledger.allocate(operation.subnet, operation.request);
-        const text = (one: Address | undefined): string => (one === undefined ? '' : formatAddress(one));
-        const answer = result.ok
-          ? { ok: true, v4: text(result.v4), v6: text(result.v6), mac: result.mac ?? '' }
-          : { ok: false, code: result.code };
-        assert.deepEqual(answer, oracle.allocate(operation.subnet, operation.request));
-      }
-    }
-  }
-
-  /** Performs an operation and checks that what became free by it was announced, and that a change of usage moved the revision. */
-  performWatched(operation: Operation): void {
-    const before = [4, 6].flatMap((family) =>
-      ['s', 't'].map((name) => [name, family as 4 | 6, this.oracle.available(name, family as 4 | 6)] as const),
-    );
-    const shown = new Map(
-      ['s', 't'].map((name) => [
-        name,
-        { text: JSON.stringify(this.usageOf(name)), revision: this.ledger.revision(name), holders: this.ledger.holdersRevision(name) },
-      ]),
-    );
-    this.ledger.takeChanged();
-    this.perform(operation);
-    const changed = this.ledger.takeChanged();
-    for (const [name, old] of shown) {
-      if (this.ledger.revision(name) !== old.revision || this.ledger.holdersRevision(name) !== old.holders)
-        assert.ok(changed.includes(name), 'a change that is not told');
-      if (this.ledger.revision(name) === old.revision)
-        assert.equal(JSON.stringify(this.usageOf(name)), old.text, 'usage changed under one revision');
-    }
-    if (operation.op === 'upsert' || operation.op === 'remove') return;
-    for (const [name, family, available] of before) {
-      const fresh = this.oracle.available(name, family).subtract(available).count;
-      const announced = this.freed.filter((event) => event.subnet === name && event.family === family);
-      assert.equal(
-        announced.reduce((sum, { count }) => sum + count, 0),
-        Number(fresh),
-        `freed in ${name}`,
-      );
-    }
-  }
-
-  usageOf(name: string): unknown[] {
-    return ([4, 6] as const).map((family) => {
-      const counts = this.oracle.usage(name, family);
-      return counts === undefined ? undefined : { ...counts, available: String(counts.available), using: String(counts.using) };
-    });
-  }
-
-  compare(): void {
-    for (const name of ['s', 't']) {
-      const { ledger, oracle } = this;
-      const usage = ledger.usage(name);
-      assert.deepEqual({ v4: usage?.v4, v6: usage?.v6 }, { v4: oracle.usage(name, 4), v6: oracle.usage(name, 6) });
-      for (const [pool, families] of usage?.pools ?? []) {
-        for (const family of [4, 6] as const) {
-          const none = { available: 0n, using: 0n, availableRange: '', usingRange: '' };
-          assert.deepEqual(families[family === 4 ? 'v4' : 'v6'] ?? none, oracle.usage(name, family, pool) ?? none, `pool ${pool}`);
-        }
-      }
-      const conflicts = ledger.conflicts(name);
-      const items = conflicts.map(({ subject }): string => (subject.kind === 'mac' ? subject.mac : formatAddress(subject.address)));
-      assert.deepEqual(items.toSorted(asText), oracle.conflicts(name));
-      assert.equal(ledger.hasConflicts(name), conflicts.length > 0);
-      for (const { holders } of conflicts)
-        assert.deepEqual(
-          holders,
-          holders.toSorted((a, b) => (a.rank ?? 1e9) - (b.rank ?? 1e9)),
-        );
-      const occupants = ledger.holdersIn(name, 100);
-      assert.deepEqual(occupants.first.map(({ claimant }) => claimant).toSorted(asText), oracle.claimants(name));
-      assert.equal(occupants.count, oracle.claimants(name).length);
-    }
-  }
-}
-
 test('equal to the oracle after each operation', () => {
   fc.assert(
     fc.property(
@@ -327,8 +213,4 @@ function addressOf(text: string): Address {
   const parsed = parseAddress(text);
   assert.ok(parsed);
   return parsed;
-}
-
-function asText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -14,10 +14,9 @@ import type { Allocation, AllocationRequest } from './allocation.ts';
 import { conflictsOf } from './conflicts.ts';
 import type { Conflict } from './conflicts.ts';
 import type { Holder, HolderKind } from './holder.ts';
-import { Holding } from './holding.ts';
-import { none } from './holds.ts';
+import { compareHolders, Holding } from './holding.ts';
+import { none } from './none.ts';
 import type { Offset } from './offset.ts';
-import { toOffset } from './offset.ts';
 import { Space } from './space.ts';
 import type { SubnetState } from './space.ts';
 import { admitPools, sameSpec, zonesOf } from './subnet-spec.ts';
@@ -56,7 +55,9 @@ export interface Occupant {
   readonly claimant: string;
   /** IPv4 first, ascending. */
   readonly addresses: readonly Address[];
+  /** Ascending. */
   readonly macs: readonly Mac[];
+  /** Lowest rank first. */
   readonly holders: readonly Holder[];
 }
 
@@ -136,8 +137,8 @@ export class Ledger {
     const state = this.#subnets.get(subnet) ?? this.#addSubnet(subnet);
     const wanted: [Space, Offset][] = binding.addresses.map((address) => this.#locate(state, address));
     if (binding.mac !== undefined) wanted.push([state.mac, macToNumber(binding.mac)]);
-    const { holds } = this.#holding;
-    const id = this.#holding.enrol(holder);
+    const { holders, holds } = this.#holding;
+    const id = this.#holding.enrol(holder, holders.findName(holder.claimant));
     for (const [space, offset] of wanted) this.#holding.attach(id, state, space, offset);
     this.#holding.detachWhere(id, (hold) => {
       const space = this.#holding.spaceOf(hold);
@@ -150,8 +151,7 @@ export class Ledger {
 
   /** The holder has nothing any more, in any Subnet (or in one). False where it had nothing. */
   release(kind: HolderKind, key: string, subnet?: string): boolean {
-    const { holds } = this.#holding;
-    const id = holds.find(kind, key);
+    const id = this.#holding.holders.find(kind, key);
     if (id === none) return false;
     const touched = new Set<SubnetState>();
     this.#holding.detachWhere(id, (hold) => {
@@ -245,42 +245,43 @@ export class Ledger {
   /** Everything a claimant has in a Subnet, by whichever holder; undefined where it has nothing. */
   occupant(subnet: string, claimant: string): Occupant | undefined {
     const state = this.#subnets.get(subnet);
-    const id = this.#holding.holds.findClaimant(claimant);
+    const id = this.#holding.holders.findName(claimant);
     return state === undefined || id === none ? undefined : this.#describeOccupant(state, id);
   }
 
-  /** Who keeps the Subnet: its claimants without its own services. The count costs nothing, the names their number. */
+  /**
+   * Who keeps the Subnet: its claimants without its own services, in order of their first address (IPv4, IPv6, then MACs; on one address,
+   * lowest rank first), whatever came when. The count costs nothing, the names a look at each address that is held.
+   */
   holdersIn(subnet: string, limit: number): Occupants {
     const state = this.#subnets.get(subnet);
     if (state === undefined) return { first: [], count: 0 };
-    const { holds } = this.#holding;
-    const seen = new Set<number>();
+    const names = new Set<string>();
     for (const space of [state.v4, state.v6, state.mac]) {
-      for (const slot of space.held.slots()) {
-        if (seen.size >= limit) break;
-        for (let hold = space.firstHold(slot); hold !== none && seen.size < limit; hold = holds.nextOfSlot(hold)) {
-          const holder = holds.holderOf(hold);
-          if (!holds.isService(holder)) seen.add(holds.claimantOf(holder));
-        }
+      if (names.size >= limit || space.held.size === 0) continue;
+      const offsets = space.held.sorted();
+      for (let at = 0; at < offsets.length && names.size < limit; at++) {
+        for (const { kind, claimant } of this.#holding.holdersAt(space, space.held.find(offsets[at] as Offset)))
+          if (kind !== 'service' && names.size < limit) names.add(claimant);
       }
     }
-    const first = [...seen].map((claimant) => this.#describeOccupant(state, claimant)).filter((occupant) => occupant !== undefined);
-    return { first, count: state.claimants };
+    const first = [...names].map((name) => this.#describeOccupant(state, this.#holding.holders.findName(name)));
+    return { first: first.filter((occupant) => occupant !== undefined), count: state.claimants };
   }
 
   /** Everything one holder has, by Subnet. */
   bindings(kind: HolderKind, key: string): Map<string, Binding> {
-    const { holds } = this.#holding;
+    const { holders, holds } = this.#holding;
     const result = new Map<string, { addresses: Address[]; mac?: Mac }>();
-    const id = holds.find(kind, key);
+    const id = holders.find(kind, key);
     if (id === none) return result;
-    for (let hold = holds.firstHoldOf(id); hold !== none; hold = holds.nextOfHolder(hold)) {
+    for (let hold = holds.firstOf(id); hold !== none; hold = holds.nextOfHolder(hold)) {
       const space = this.#holding.spaceOf(hold);
       const { name } = this.#holding.subnetOf(hold);
       const binding = result.get(name) ?? { addresses: [] };
       const offset = space.held.at(holds.slotOf(hold));
       if (space.kind === 'mac') binding.mac = macFromNumber(Number(offset));
-      else binding.addresses.push({ family: space.kind, value: space.origin + BigInt(offset) });
+      else binding.addresses.push({ family: space.kind, value: space.valueAt(offset) });
       result.set(name, binding);
     }
     for (const binding of result.values()) binding.addresses.sort(compareAddresses);
@@ -334,7 +335,7 @@ export class Ledger {
 
   #locate(subnet: SubnetState, address: Address): [Space, Offset] {
     const space = address.family === 4 ? subnet.v4 : subnet.v6;
-    return [space, toOffset(address.value - space.origin)];
+    return [space, space.offsetOf(address.value)];
   }
 
   #holdersAt(space: Space, slot: number): Holder[] {
@@ -342,23 +343,28 @@ export class Ledger {
   }
 
   #describeOccupant(subnet: SubnetState, claimant: number): Occupant | undefined {
-    const { holds } = this.#holding;
+    const { holders: table, holds } = this.#holding;
     const addresses = new Map<string, Address>();
     const macs = new Set<Mac>();
     const holders: Holder[] = [];
-    for (let holder = holds.firstHolderOf(claimant); holder !== none; holder = holds.nextHolderOfClaimant(holder)) {
+    for (let holder = table.firstOfClaimant(claimant); holder !== none; holder = table.nextOfClaimant(holder)) {
       let here = false;
-      for (let hold = holds.firstHoldOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
+      for (let hold = holds.firstOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
         if (this.#holding.subnetOf(hold) !== subnet) continue;
         here = true;
         const space = this.#holding.spaceOf(hold);
         const offset = space.held.at(holds.slotOf(hold));
         if (space.kind === 'mac') macs.add(macFromNumber(Number(offset)));
-        else addresses.set(`${space.kind}/${offset}`, { family: space.kind, value: space.origin + BigInt(offset) });
+        else addresses.set(`${space.kind}/${offset}`, { family: space.kind, value: space.valueAt(offset) });
       }
-      if (here) holders.push(holds.describe(holder));
+      if (here) holders.push(table.describe(holder));
     }
     if (holders.length === 0) return undefined;
-    return { claimant: holds.claimantName(claimant), addresses: [...addresses.values()].sort(compareAddresses), macs: [...macs], holders };
+    return {
+      claimant: table.nameText(claimant),
+      addresses: [...addresses.values()].sort(compareAddresses),
+      macs: [...macs].sort(),
+      holders: holders.sort(compareHolders),
+    };
   }
 }

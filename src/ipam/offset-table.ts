@@ -7,6 +7,7 @@
 import { grownFloat64 } from './columns.ts';
 import type { Offset } from './offset.ts';
 import { compareOffsets, toOffset } from './offset.ts';
+import { sortNumbers } from './sort-numbers.ts';
 
 export class OffsetTable {
   /** Slot + 1 by hash position; 0 is vacant. Its length is a power of two, at least 4/3 of the members. */
@@ -88,7 +89,7 @@ export class OffsetTable {
       ascending &&= count === 0 || (numbers[count - 1] as number) < offset;
       numbers[count++] = offset;
     }
-    if (!ascending) numbers.sort();
+    if (!ascending) sortNumbers(numbers);
     if (this.#big.size === 0) return numbers;
     return [...numbers, ...this.#big.keys()].toSorted(compareOffsets);
   }

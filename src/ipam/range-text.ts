@@ -8,11 +8,18 @@ import type { Family } from '../net/address.ts';
 import { nextOffset } from './offset.ts';
 import type { Offset } from './offset.ts';
 
-const [comma, dash, dot, zero] = [44, 45, 46, 48];
+const [comma, dash] = [44, 45];
 /** `ffff:…:ffff-ffff:…:ffff,`, the longest that one range can be. */
 const longest = 2 * 40;
 
 const decoder = new TextDecoder();
+
+/** `0.` to `255.`, each in four bytes, and how many of them count. */
+const octetTexts = new Uint8Array(4 * 256);
+const octetLengths = new Uint8Array(256);
+for (let octet = 0; octet < 256; octet++) {
+  octetLengths[octet] = new TextEncoder().encodeInto(`${octet}.`, octetTexts.subarray(4 * octet)).written;
+}
 
 /** Takes stretches of offsets in ascending order; those that touch become one range. */
 export class RangeText {
@@ -69,11 +76,11 @@ export class RangeText {
     let length = this.#length;
     for (let shift = 24; shift >= 0; shift -= 8) {
       const octet = (value >>> shift) & 255;
-      if (octet >= 100) bytes[length++] = zero + Math.trunc(octet / 100);
-      if (octet >= 10) bytes[length++] = zero + (Math.trunc(octet / 10) % 10);
-      bytes[length++] = zero + (octet % 10);
-      if (shift > 0) bytes[length++] = dot;
+      // Four bytes whatever the octet's length: the next one overwrites what is too many.
+      for (let at = 0; at < 4; at++) bytes[length + at] = octetTexts[4 * octet + at] as number;
+      length += octetLengths[octet] as number;
     }
-    this.#length = length;
+    // No dot after the last.
+    this.#length = length - 1;
   }
 }

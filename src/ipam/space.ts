@@ -6,7 +6,8 @@
 import type { Family } from '../net/address.ts';
 import { grownInt32, grownUint8 } from './columns.ts';
 import { FreeAddresses } from './free-addresses.ts';
-import { none } from './holds.ts';
+import { none } from './none.ts';
+import { toOffset } from './offset.ts';
 import type { Offset } from './offset.ts';
 import { OffsetTable } from './offset-table.ts';
 import type { RefusedPool, SubnetSpec } from './subnet-spec.ts';
@@ -37,8 +38,9 @@ export interface SubnetState {
 export class Space {
   readonly id: number;
   readonly kind: SpaceKind;
-  /** The address at offset 0. */
-  origin = 0n;
+  #origin = 0n;
+  /** The origin as a number, where every address of the space is one. */
+  #start = 0;
   zones: Zones = Zones.empty;
   readonly held = new OffsetTable();
   readonly free: FreeAddresses;
@@ -55,11 +57,27 @@ export class Space {
     this.free = new FreeAddresses(remember);
   }
 
+  /** The address at offset 0. */
+  get origin(): bigint {
+    return this.#origin;
+  }
+
+  /** The address (or the MAC) at an offset. */
+  valueAt(offset: Offset): bigint {
+    return this.kind === 4 && typeof offset === 'number' ? BigInt(this.#start + offset) : this.#origin + BigInt(offset);
+  }
+
+  /** The offset of an address. */
+  offsetOf(value: bigint): Offset {
+    return this.kind === 4 ? Number(value) - this.#start : toOffset(value - this.#origin);
+  }
+
   /** Takes over another origin and other zones; everything held stays held. */
   recut(origin: bigint, zones: Zones, pools: number): void {
-    const shift = this.origin - origin;
+    const shift = this.#origin - origin;
     if (shift !== 0n) this.held.shift(shift);
-    this.origin = origin;
+    this.#origin = origin;
+    this.#start = Number(origin);
     this.zones = zones;
     this.free.recut(zones, pools, shift);
     this.#heldInZone = new Float64Array(zones.all.length);
@@ -73,18 +91,21 @@ export class Space {
     }
   }
 
-  /** Makes an offset held; its slot, with no hold yet. */
-  occupy(offset: Offset): number {
+  /** Makes an offset held that counts as in use or not; its slot, with no hold yet. */
+  occupy(offset: Offset, counted: boolean): number {
     const slot = this.held.add(offset);
     if (slot >= this.#firstHold.length) {
       this.#firstHold = grownInt32(this.#firstHold, slot + 1);
       this.#counted = grownUint8(this.#counted, this.#firstHold.length);
     }
     this.#firstHold[slot] = none;
-    this.#counted[slot] = 0;
+    this.#counted[slot] = counted ? 1 : 0;
     this.free.take(offset);
     const zone = this.zones.indexOf(offset);
-    if (zone !== none) this.#heldInZone[zone] = this.heldIn(zone) + 1;
+    if (zone !== none) {
+      this.#heldInZone[zone] = this.heldIn(zone) + 1;
+      if (counted) this.#countedInZone[zone] = this.countedIn(zone) + 1;
+    }
     return slot;
   }
 

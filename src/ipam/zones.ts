@@ -4,7 +4,7 @@
  */
 
 import type { IntervalSet } from '../net/interval-set.ts';
-import { none } from './holds.ts';
+import { none } from './none.ts';
 import { toOffset } from './offset.ts';
 import type { Offset } from './offset.ts';
 
@@ -56,6 +56,12 @@ export class Zones {
     }
     const zone = this.all[low];
     return zone !== undefined && zone.first <= offset ? low : none;
+  }
+
+  /** The zone an offset lies in, or undefined. */
+  zoneAt(offset: Offset): Zone | undefined {
+    const index = this.indexOf(offset);
+    return index === none ? undefined : this.all[index];
   }
 
   firstOf(index: number): Offset {

@@ -33,9 +33,16 @@ export function macFromBytes(bytes: Uint8Array): Mac {
   return octets.map(hexOctet).join(':') as Mac;
 }
 
+const [digit0, colon, letterA] = [48, 58, 97];
+
 /** The 48 bits as one number, below 2^48. */
 export function macToNumber(mac: Mac): number {
-  return Number.parseInt(mac.replaceAll(':', ''), 16);
+  let value = 0;
+  for (let at = 0; at < mac.length; at++) {
+    const code = mac.charCodeAt(at);
+    if (code !== colon) value = value * 16 + (code < letterA ? code - digit0 : code - letterA + 10);
+  }
+  return value;
 }
 
 /** The reverse of `macToNumber`. */

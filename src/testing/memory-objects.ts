@@ -69,7 +69,7 @@ export class MemoryObjects {
   observe(before: MemoryObjects): void {
     this.#serial = before.#serial;
     for (const [resource, table] of Object.entries(this.#tables())) {
-      for (const [key, object] of before.#need(resource as ResourceName).entries()) (table as Table<TestObject>).set(key, object);
+      for (const [key, object] of before.#need(resource as ResourceName).entries()) table.set(key, object);
     }
   }
 
@@ -214,13 +214,12 @@ export class MemoryObjects {
     this.#need(resource).set(key, { ...object, metadata: { ...object.metadata, resourceVersion: String(++this.#serial) } });
   }
 
-  #tables(): Partial<Record<ResourceName, unknown>> {
-    const { vpcs, subnets, ips, ipPools, pods, namespaces, nodes, statefulSets } = this.#world;
-    return { vpcs, subnets, ips, ippools: ipPools, pods, namespaces, nodes, statefulsets: statefulSets };
+  #tables(): Partial<Record<ResourceName, Table<TestObject>>> {
+    return tablesOf(this.#world);
   }
 
   #table(resource: ResourceName): Table<TestObject> | undefined {
-    return this.#tables()[resource] as Table<TestObject> | undefined;
+    return this.#tables()[resource];
   }
 
   #need(resource: ResourceName): Table<TestObject> {
@@ -230,17 +229,21 @@ export class MemoryObjects {
   }
 }
 
-function tablesOf({
-  vpcs,
-  subnets,
-  ips,
-  ipPools,
-  pods,
-  namespaces,
-  nodes,
-  statefulSets,
-}: World): Partial<Record<ResourceName, Table<TestObject>>> {
-  const tables: unknown = { vpcs, subnets, ips, ippools: ipPools, pods, namespaces, nodes, statefulsets: statefulSets };
+function tablesOf(world: World): Partial<Record<ResourceName, Table<TestObject>>> {
+  const { vpcs, subnets, ips, ipPools, pods, namespaces, nodes, statefulSets, networkAttachments } = world;
+  const tables: unknown = {
+    vpcs,
+    subnets,
+    ips,
+    ippools: ipPools,
+    pods,
+    namespaces,
+    nodes,
+    statefulsets: statefulSets,
+    'network-attachment-definitions': networkAttachments,
+    virtualmachines: world.virtualMachines,
+    virtualmachineinstances: world.virtualMachineInstances,
+  };
   return tables as Partial<Record<ResourceName, Table<TestObject>>>;
 }
 

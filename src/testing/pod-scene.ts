@@ -12,6 +12,8 @@ export interface PodInput {
   readonly statefulSet?: string;
   /** Name of a ReplicaSet that makes another when it goes. */
   readonly replicaSet?: string;
+  /** A virtual machine that it runs. */
+  readonly machine?: string;
   readonly namespace?: string;
 }
 
@@ -41,18 +43,16 @@ export class PodScene {
   }
 
   pod(name: string, input: PodInput = {}): TestObject {
-    const { annotations, node = 'n1', statefulSet, namespace = 'shop' } = input;
+    const { annotations, node = 'n1', statefulSet, machine, namespace = 'shop' } = input;
+    const run = machine === undefined ? undefined : this.bench.object('virtualmachineinstances', `${namespace}/${machine}`);
     const set = statefulSet === undefined ? undefined : this.bench.object('statefulsets', `${namespace}/${statefulSet}`);
     return this.bench.put('pods', {
       metadata: {
         name,
         namespace,
         ...(annotations !== undefined && { annotations }),
-        ...(set !== undefined && {
-          ownerReferences: [
-            { apiVersion: 'apps/v1', kind: 'StatefulSet', name: set.metadata.name, uid: set.metadata.uid, controller: true },
-          ],
-        }),
+        ...(set !== undefined && { ownerReferences: [{ ...ownerOf(set, 'apps/v1'), controller: true }] }),
+        ...(run !== undefined && { ownerReferences: [ownerOf(run, 'kubevirt.io/v1')] }),
         ...(input.replicaSet !== undefined && {
           ownerReferences: [
             { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: input.replicaSet, uid: `uid-${input.replicaSet}`, controller: true },
@@ -65,6 +65,24 @@ export class PodScene {
 
   statefulSet(name: string, replicas: number): TestObject {
     return this.bench.put('statefulsets', { metadata: { name, namespace: 'shop' }, spec: { replicas } });
+  }
+
+  /** A NetworkAttachmentDefinition whose plugin is Kube-OVN's, or another one with its IPAM. */
+  attachment(key: string, config: 'kube-ovn' | 'ipam-only' | { readonly config: string }): TestObject {
+    const [namespace = '', name = ''] = key.split('/');
+    const text =
+      config === 'kube-ovn'
+        ? '{"cniVersion":"0.3.0","type":"kube-ovn"}'
+        : config === 'ipam-only'
+          ? '{"cniVersion":"0.3.0","type":"macvlan","ipam":{"type":"kube-ovn"}}'
+          : config.config;
+    return this.bench.put('network-attachment-definitions', { metadata: { name, namespace }, spec: { config: text } });
+  }
+
+  /** A virtual machine that is started: itself and its instance. */
+  machine(name: string, template: object = {}): void {
+    this.bench.put('virtualmachines', { metadata: { name, namespace: 'shop' }, spec: { template } });
+    this.bench.put('virtualmachineinstances', { metadata: { name, namespace: 'shop' }, spec: {} });
   }
 
   annotations(pod: string): Readonly<Record<string, string>> {
@@ -85,4 +103,8 @@ export class PodScene {
   externalIds(table: string, identity: string): Readonly<Record<string, string>> {
     return (this.bench.row(table, identity)?.['external_ids'] ?? {}) as Record<string, string>;
   }
+}
+
+function ownerOf({ kind, metadata }: TestObject, apiVersion: string): object {
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid };
 }

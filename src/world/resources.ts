@@ -30,6 +30,9 @@ export const RESOURCES = {
   namespaces: core('', 'v1', 'namespaces', 'Namespace', false),
   nodes: core('', 'v1', 'nodes', 'Node', false),
   statefulsets: core('apps', 'v1', 'statefulsets', 'StatefulSet'),
+  'network-attachment-definitions': core('k8s.cni.cncf.io', 'v1', 'network-attachment-definitions', 'NetworkAttachmentDefinition'),
+  virtualmachines: core('kubevirt.io', 'v1', 'virtualmachines', 'VirtualMachine'),
+  virtualmachineinstances: core('kubevirt.io', 'v1', 'virtualmachineinstances', 'VirtualMachineInstance'),
   services: core('', 'v1', 'services', 'Service'),
   networkpolicies: core('networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy'),
   'ovn-eips': kubeovn('ovn-eips', 'OvnEip'),
@@ -49,6 +52,9 @@ export const RESOURCES = {
   'iptables-fip-rules': kubeovn('iptables-fip-rules', 'IptablesFIPRule'),
   'iptables-snat-rules': kubeovn('iptables-snat-rules', 'IptablesSnatRule'),
   'iptables-dnat-rules': kubeovn('iptables-dnat-rules', 'IptablesDnatRule'),
+  'bgp-confs': kubeovn('bgp-confs', 'BgpConf', { statusSubresource: false }),
+  'evpn-confs': kubeovn('evpn-confs', 'EvpnConf', { statusSubresource: false }),
+  dnsnameresolvers: kubeovn('dnsnameresolvers', 'DNSNameResolver'),
   'qos-policies': kubeovn('qos-policies', 'QoSPolicy'),
 } as const satisfies Readonly<Record<string, ResourceTraits>>;
 

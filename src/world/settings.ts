@@ -27,6 +27,10 @@ export interface Settings {
   readonly joinGateway: string;
   readonly serviceCidr: string;
   readonly enableLb: boolean;
+  /** A virtual machine keeps its addresses while no pod runs it. */
+  readonly keepVmIp: boolean;
+  /** Another plugin gives pods their own interface: only attached networks are served. */
+  readonly nonPrimaryCni: boolean;
   /** Written to pods as `pod_nic_type`. */
   readonly podNicType: string;
   /** Tunnel that the MTU of DHCP options leaves room for. */
@@ -48,6 +52,8 @@ export const DEFAULT_SETTINGS: Settings = {
   joinGateway: '',
   serviceCidr: SERVICE_CIDR,
   enableLb: true,
+  keepVmIp: true,
+  nonPrimaryCni: false,
   podNicType: 'veth-pair',
   networkType: 'geneve',
   lsDnatModDlDst: true,

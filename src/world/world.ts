@@ -2,10 +2,12 @@
  * All that was observed, and nothing else: one indexed table for each Kubernetes kind, the Northbound rows, and the tables
  * that the allocation step keeps. A controller that starts anew fills the World and is where the last one stopped.
  */
-import type { Namespace, Node, Pod, StatefulSet } from '../api/core.ts';
+import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/core.ts';
 import type { IPPool } from '../api/ip-pool.ts';
 import type { IP } from '../api/ip.ts';
 import type { Subnet } from '../api/subnet.ts';
+import type { VirtualMachine, VirtualMachineInstance } from '../api/virtual-machine.ts';
+import { launchedInstance } from '../api/virtual-machine.ts';
 import type { Vpc } from '../api/vpc.ts';
 import { Deadlines } from './deadlines.ts';
 import { ObservedRows } from './observed-rows.ts';
@@ -13,6 +15,7 @@ import { Computation, Reactor } from './reactor.ts';
 import type { Reservation, SubnetUsage } from './reservations.ts';
 import type { ResourceName } from './resources.ts';
 import type { Settings } from './settings.ts';
+import { SubnetVpcs } from './subnet-vpcs.ts';
 import { Table } from './table.ts';
 
 /** A function of the World that many rules share. It runs again when what it read changed; its readers only when its value did. */
@@ -51,7 +54,6 @@ export class World {
     peer: (vpc) => (vpc.spec.vpcPeerings ?? []).map((peering) => peering.remoteVpc ?? ''),
   });
   readonly subnets = new Table<Subnet>(this.reactor, 'subnets', {
-    vpc: (subnet) => [this.vpcOf(subnet)],
     namespace: (subnet) => subnet.spec.namespaces ?? [],
     /** Value `yes`: Subnets that choose namespaces by label. */
     selects: (subnet) => ((subnet.spec.namespaceSelectors ?? []).length > 0 ? ['yes'] : []),
@@ -70,8 +72,18 @@ export class World {
   readonly pods = new Table<Pod>(this.reactor, 'pods', {
     namespace: (pod) => [pod.metadata.namespace ?? ''],
     node: (pod) => (pod.spec.nodeName === undefined ? [] : [pod.spec.nodeName]),
+    /** `namespace/name` of the virtual machine instance that it runs. */
+    instance: ({ metadata }) => {
+      const instance = launchedInstance(metadata);
+      return instance === undefined ? [] : [`${metadata.namespace ?? ''}/${instance.name}`];
+    },
   });
   readonly statefulSets = new Table<StatefulSet>(this.reactor, 'statefulsets');
+  /** Empty in a cluster that does not serve the kind. */
+  readonly networkAttachments = new Table<NetworkAttachmentDefinition>(this.reactor, 'network-attachment-definitions');
+  /** Empty in a cluster without KubeVirt. */
+  readonly virtualMachines = new Table<VirtualMachine>(this.reactor, 'virtualmachines');
+  readonly virtualMachineInstances = new Table<VirtualMachineInstance>(this.reactor, 'virtualmachineinstances');
   readonly unserved = new Table<Unserved>(this.reactor, 'unserved');
 
   /** By claimant. Written by the allocation step between rounds of compile. */
@@ -85,10 +97,14 @@ export class World {
   /** By row identity. Written after each diff. */
   readonly rowConflicts = new Table<RowConflict>(this.reactor, 'row-conflicts', { owner: (conflict) => [conflict.owner] });
 
+  /** Which Vpc each Subnet is in. */
+  readonly subnetVpcs: SubnetVpcs;
+
   readonly #answers = new Map<Query<unknown>, Map<string, Computation<unknown>>>();
 
   constructor(settings: Settings) {
     this.settings = settings;
+    this.subnetVpcs = new SubnetVpcs(this.reactor, this.subnets, this.rows, settings.defaultVpc);
   }
 
   /** The value of a query, remembered until something it read changes. */
@@ -109,9 +125,8 @@ export class World {
     return answer.get() as V;
   }
 
-  /** The Vpc a Subnet says it is in; the default one where it says nothing. */
+  /** The Vpc a Subnet is in: the one it is attached to, else the one it says, else the default one. */
   vpcOf(subnet: Subnet): string {
-    const { vpc } = subnet.spec;
-    return vpc === undefined || vpc === '' ? this.settings.defaultVpc : vpc;
+    return this.subnetVpcs.of(subnet);
   }
 }

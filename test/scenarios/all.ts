@@ -1,5 +1,6 @@
 /** Every scenario. Those that end processes come last. */
 import { addresses } from './addresses.ts';
+import { attachments } from './attachments.ts';
 import { badInput } from './bad-input.ts';
 import { bindings } from './bindings.ts';
 import { crashes } from './crashes.ts';
@@ -11,12 +12,14 @@ import { gateways } from './gateways.ts';
 import { leaders } from './leaders.ts';
 import { misbound } from './misbound.ts';
 import { notCarriedOut } from './not-carried-out.ts';
+import { races } from './races.ts';
 import { restarts } from './restarts.ts';
 import type { Scenario } from './scenario.ts';
 import { serviceAccount } from './service-account.ts';
 import { subnetChanges } from './subnet-changes.ts';
 import { subnets } from './subnets.ts';
 import { userGuide } from './user-guide.ts';
+import { virtualMachines } from './virtual-machines.ts';
 import { vpcRoutes } from './vpc-routes.ts';
 import { workloads } from './workloads.ts';
 
@@ -31,6 +34,8 @@ const THEMES: readonly (readonly Scenario[])[] = [
   bindings,
   addresses,
   misbound,
+  attachments,
+  virtualMachines,
   badInput,
   notCarriedOut,
   deletionOrder,
@@ -38,6 +43,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   workloads,
   serviceAccount,
   restarts,
+  races,
   leaders,
   crashes,
 ];

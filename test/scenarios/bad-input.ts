@@ -42,6 +42,7 @@ const MISTAKES: readonly Mistake[] = [
 export const badInput: readonly Scenario[] = [
   {
     name: 'Subnets with a bad network, a gateway outside, a reversed range, a missing Vpc: each says what, others go on, and each works once mended',
+    alone: true,
     run: async (cluster) => {
       const vpc = vpcYaml('bad');
       const good = subnetYaml('bad-good', { vpc: 'bad', cidrBlock: '10.125.0.0/24', namespaces: ['bad'] }) + namespaceYaml('bad');

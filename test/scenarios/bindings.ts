@@ -106,9 +106,9 @@ export const bindings: readonly Scenario[] = [
   {
     name: 'a namespace is bound by its label, and no more when the label goes',
     run: async (cluster) => {
-      const all = subnetYaml('labelled-net', { cidrBlock: '10.66.0.0/24', namespaceSelectors: [{ matchLabels: { tier: 'e2e-db' } }] });
+      const all = subnetYaml('labelled-net', { cidrBlock: '10.68.0.0/24', namespaceSelectors: [{ matchLabels: { tier: 'e2e-db' } }] });
       await cluster.apply(all + namespaceYaml('labelled', { tier: 'e2e-db' }) + podYaml('labelled', 'in'));
-      assert.equal(await addressOf(cluster, 'labelled', 'in'), '10.66.0.2');
+      assert.equal(await addressOf(cluster, 'labelled', 'in'), '10.68.0.2');
       await cluster.kubectl(['label', 'namespace', 'labelled', 'tier-']);
       await cluster.eventually(
         'the namespace is unbound',

@@ -53,6 +53,7 @@ async function clean(cluster: ScenarioCluster, name: string): Promise<void> {
 export const crashes: readonly Scenario[] = [
   {
     name: 'kill -9 of the controller again and again while 60 pods come and go',
+    alone: true,
     run: async (cluster) => {
       await cluster.apply(network('storm', '10.100.0.0/24'));
       await condition(cluster, 'subnet', 'storm-net', 'Ready', 'True');
@@ -90,6 +91,7 @@ export const crashes: readonly Scenario[] = [
   },
   {
     name: 'kill -9 of the Northbound ovsdb-server while 40 pods are bound',
+    alone: true,
     run: async (cluster) => {
       await cluster.apply(network('nbdies', '10.101.0.0/24'));
       await condition(cluster, 'subnet', 'nbdies-net', 'Ready', 'True');
@@ -107,6 +109,7 @@ export const crashes: readonly Scenario[] = [
   },
   {
     name: 'kill -9 of kube-apiserver while 40 pods are bound',
+    alone: true,
     only: 'real',
     run: async (cluster) => {
       await cluster.apply(network('apidies', '10.102.0.0/24') + podsYaml('apidies', 'pod', 40));

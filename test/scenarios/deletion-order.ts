@@ -23,6 +23,7 @@ async function nothingLeft(cluster: ScenarioCluster, name: string): Promise<void
 export const deletionOrder: readonly Scenario[] = [
   {
     name: 'C01 a Vpc deleted while its Subnets remain waits, names them, keeps its router through a restart, and goes with the last',
+    alone: true,
     run: async (cluster) => {
       await cluster.apply(network('c01', '10.80.0.0/24') + podYaml('c01', 'pod'));
       await running(cluster, 'c01', 'pod');
@@ -50,6 +51,7 @@ export const deletionOrder: readonly Scenario[] = [
   },
   {
     name: 'C02 a Vpc torn out from under its Subnet keeps its router, the Subnet says VpcMissing, and a new Vpc of that name takes it over',
+    alone: true,
     run: async (cluster) => {
       await cluster.apply(network('c02', '10.81.0.0/24') + podYaml('c02', 'pod'));
       const address = await addressOf(cluster, 'c02', 'pod');
@@ -110,6 +112,7 @@ export const deletionOrder: readonly Scenario[] = [
   },
   {
     name: 'C03 a Subnet goes although somebody removed its router from the database first',
+    alone: true,
     run: async (cluster) => {
       await cluster.apply(vpcYaml('c03') + subnetYaml('c03-net', { vpc: 'c03', cidrBlock: '10.83.0.0/24' }));
       await condition(cluster, 'subnet', 'c03-net', 'Ready', 'True');
@@ -169,6 +172,7 @@ export const deletionOrder: readonly Scenario[] = [
   },
   {
     name: 'a Subnet torn out from under its pod: network and port stay the same rows, also through kill -9; a new Subnet takes them over, or the last pod takes them along',
+    alone: true,
     run: async (cluster) => {
       const subnet = subnetYaml('gone-net', { vpc: 'gone', cidrBlock: '10.86.0.0/24', namespaces: ['gone'] });
       await cluster.apply(network('gone', '10.86.0.0/24') + podYaml('gone', 'pod'));
@@ -212,6 +216,7 @@ export const deletionOrder: readonly Scenario[] = [
   },
   {
     name: 'C25 an IP object forced away under its running pod is made again with its address; one whose pod is gone is free',
+    alone: true,
     run: async (cluster) => {
       await cluster.apply(network('c25', '10.87.0.0/24') + podYaml('c25', 'pod'));
       const address = await addressOf(cluster, 'c25', 'pod');
@@ -285,6 +290,7 @@ export const deletionOrder: readonly Scenario[] = [
   },
   {
     name: 'C70 an edit of the default Vpc leaves the rows of the system as they are',
+    alone: true,
     run: async (cluster) => {
       const system = async (): Promise<readonly unknown[]> => {
         const dump = await cluster.dump();
@@ -300,6 +306,7 @@ export const deletionOrder: readonly Scenario[] = [
   },
   {
     name: 'C74 one policy route of a user in the default Vpc leaves the policies of nodes and Subnets the same rows',
+    alone: true,
     run: async (cluster) => {
       const rows = async (): Promise<ReadonlySet<unknown>> =>
         new Set((await cluster.rows('Logical_Router_Policy')).map(({ _uuid }) => _uuid));

@@ -23,6 +23,7 @@ spec:
 export const leaders: readonly Scenario[] = [
   {
     name: 'kill -9 of the leader: the standby takes over within the time of the Lease, and goes on where the first one stopped',
+    alone: true,
     run: async (cluster) => {
       const first = await cluster.ensureController();
       await first.untilLogged('writing');
@@ -46,6 +47,7 @@ export const leaders: readonly Scenario[] = [
   },
   {
     name: 'C85 a leader stopped past its Lease and woken again changes nothing: its transactions fail at the fence',
+    alone: true,
     run: async (cluster) => {
       const deposed = await cluster.ensureController();
       await deposed.untilLogged('writing');
@@ -84,6 +86,7 @@ export const leaders: readonly Scenario[] = [
   },
   {
     name: "while Kube-OVN's controller holds its Lease nothing is written and the log says so; it goes on when the Lease is free",
+    alone: true,
     run: async (cluster) => {
       await cluster.ensureController();
       const controller = cluster.controller;

@@ -43,6 +43,7 @@ spec: {allowSameGroupTraffic: true}
 export const notCarriedOut: readonly Scenario[] = [
   {
     name: 'a Service, a NetworkPolicy, an OvnEip and a SecurityGroup each get one Event that they are not carried out, and a restart does not repeat it',
+    alone: true,
     run: async (cluster) => {
       await cluster.apply(namespaceYaml('unserved') + served);
       await warned(cluster, 'Service', 'web', 'NotCarriedOut', /Service unserved\/web is not carried out/, 'unserved');

@@ -25,6 +25,7 @@ async function versions(cluster: ScenarioCluster): Promise<readonly string[]> {
 export const restarts: readonly Scenario[] = [
   {
     name: 'C76 a restart with no change writes one row (the term) and no object',
+    alone: true,
     run: async (cluster) => {
       const all =
         vpcYaml('still', { staticRoutes: [{ cidr: '192.168.0.0/24', nextHopIP: '10.130.0.7' }] }) +

@@ -5,6 +5,8 @@ export interface Scenario {
   readonly name: string;
   /** Left out: every API server. */
   readonly only?: 'lab' | 'real';
+  /** It ends processes, counts what is written, or edits what all share: nothing else runs meanwhile. */
+  readonly alone?: true;
   /** Why it cannot run here; undefined when it can. */
   readonly unless?: () => string | undefined;
   readonly run: (cluster: ScenarioCluster) => Promise<void>;

@@ -11,6 +11,7 @@ const RBAC = join(import.meta.dirname, '../../deploy/rbac.yaml');
 export const serviceAccount: readonly Scenario[] = [
   {
     name: 'the controller works with the ServiceAccount of deploy/rbac.yaml, and nothing is forbidden to it',
+    alone: true,
     only: 'real',
     run: async (cluster) => {
       await cluster.apply(readFileSync(RBAC, 'utf8'));

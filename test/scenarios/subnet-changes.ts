@@ -96,6 +96,7 @@ export const subnetChanges: readonly Scenario[] = [
   },
   {
     name: 'the built-in Subnets and the default Vpc, deleted or torn out, are there again and pods keep their addresses',
+    alone: true,
     run: async (cluster) => {
       await cluster.apply(podYaml('default', 'stays'));
       const address = await addressOf(cluster, 'default', 'stays');
@@ -135,6 +136,7 @@ export const subnetChanges: readonly Scenario[] = [
   },
   {
     name: 'C30 a node that comes and goes leaves nothing: port, port groups, policies, IP object',
+    alone: true,
     run: async (cluster) => {
       const node = `---
 apiVersion: v1

@@ -115,28 +115,28 @@ export const subnets: readonly Scenario[] = [
     name: 'a dual-stack Subnet: pods have both families, or the one they ask for',
     run: async (cluster) => {
       const all =
-        vpcYaml('fam46') +
-        subnetYaml('fam46-net', { vpc: 'fam46', cidrBlock: '10.46.0.0/24,fd00:46::/112', namespaces: ['fam46'] }) +
-        namespaceYaml('fam46');
+        vpcYaml('both46') +
+        subnetYaml('both46-net', { vpc: 'both46', cidrBlock: '10.46.0.0/24,fd00:46::/112', namespaces: ['both46'] }) +
+        namespaceYaml('both46');
       await cluster.apply(
         all +
-          podYaml('fam46', 'both') +
-          podYaml('fam46', 'four', { annotations: { 'ovn.kubernetes.io/ip_family': 'ipv4' } }) +
-          podYaml('fam46', 'six', { annotations: { 'ovn.kubernetes.io/ip_family': 'ipv6' } }),
+          podYaml('both46', 'both') +
+          podYaml('both46', 'four', { annotations: { 'ovn.kubernetes.io/ip_family': 'ipv4' } }) +
+          podYaml('both46', 'six', { annotations: { 'ovn.kubernetes.io/ip_family': 'ipv6' } }),
       );
-      const [v4 = '', v6 = ''] = (await addressOf(cluster, 'fam46', 'both')).split(',');
+      const [v4 = '', v6 = ''] = (await addressOf(cluster, 'both46', 'both')).split(',');
       assert.match(v4, /^10\.46\.0\.\d+$/);
       assert.match(v6, /^fd00:46::/);
-      assert.match(await addressOf(cluster, 'fam46', 'four'), /^10\.46\.0\.\d+$/);
-      assert.match(await addressOf(cluster, 'fam46', 'six'), /^fd00:46::[0-9a-f]+$/);
+      assert.match(await addressOf(cluster, 'both46', 'four'), /^10\.46\.0\.\d+$/);
+      assert.match(await addressOf(cluster, 'both46', 'six'), /^fd00:46::[0-9a-f]+$/);
       await cluster.settled();
       const dump = await cluster.dump();
-      const { metadata } = await cluster.get('pod', 'both', 'fam46');
-      assert.equal(port(dump, 'both.fam46')['addresses'], `${metadata.annotations?.['ovn.kubernetes.io/mac_address'] ?? ''} ${v4} ${v6}`);
+      const { metadata } = await cluster.get('pod', 'both', 'both46');
+      assert.equal(port(dump, 'both.both46')['addresses'], `${metadata.annotations?.['ovn.kubernetes.io/mac_address'] ?? ''} ${v4} ${v6}`);
       assert.equal(metadata.annotations?.['ovn.kubernetes.io/cidr'], '10.46.0.0/24,fd00:46::/112');
       assert.equal(metadata.annotations['ovn.kubernetes.io/gateway'], '10.46.0.1,fd00:46::1');
-      assert.deepEqual(rowNamed(dump, 'Logical_Router_Port', 'fam46-fam46-net')['networks'], ['10.46.0.1/24', 'fd00:46::1/112']);
-      const said = await statusOf(cluster, 'fam46-net');
+      assert.deepEqual(rowNamed(dump, 'Logical_Router_Port', 'both46-both46-net')['networks'], ['10.46.0.1/24', 'fd00:46::1/112']);
+      const said = await statusOf(cluster, 'both46-net');
       assert.deepEqual(
         [said['v4usingIPs'], said['v4availableIPs'], said['v6usingIPs'], said['v6availableIPs']],
         [2, 251, 2, 65_531],

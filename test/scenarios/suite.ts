@@ -1,8 +1,10 @@
 /**
- * Runs scenarios one after another on one cluster; each begins and ends with a cluster that is as its objects want it.
+ * Runs scenarios on one cluster: a few at a time those that touch only what is theirs, then one after another those that must be
+ * alone. Then, and after each that was alone, the cluster is as its objects want it and the invariants hold.
  * `SCENARIO=C01 node --test test/e2e/lab.test.ts` runs those whose name matches.
  */
 import { after, before, describe, test } from 'node:test';
+import type { ForeignSnapshot } from '../../src/invariants/foreign-rows.ts';
 import { missingClusterPrograms } from '../../src/lab/real-cluster/real-cluster.ts';
 import { findKubernetesProgram } from '../../src/lab/programs/kubernetes.ts';
 import { findOvn } from '../../src/lab/programs/ovn.ts';
@@ -11,6 +13,8 @@ import { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import type { Scenario } from './scenario.ts';
 
 const SCENARIO_MS = 120_000;
+/** More would only wait for each other: there are two processors where this runs. */
+const AT_A_TIME = 4;
 
 export function scenarioSuite(name: string, options: ScenarioClusterOptions, scenarios: readonly Scenario[]): void {
   const missing = whatIsMissing(options);
@@ -18,27 +22,45 @@ export function scenarioSuite(name: string, options: ScenarioClusterOptions, sce
     test(name, { skip: missing }, () => undefined);
     return;
   }
+  const wanted = new RegExp(process.env['SCENARIO'] ?? '');
+  const chosen = scenarios.filter((scenario) => (scenario.only ?? options.api) === options.api && wanted.test(scenario.name));
+  const declare = (scenario: Scenario, run: () => Promise<void>): void => {
+    void test(scenario.name, { timeout: SCENARIO_MS, skip: scenario.unless?.() ?? false }, run);
+  };
   describe(name, () => {
     let cluster: ScenarioCluster | undefined;
+    let foreign: ForeignSnapshot | undefined;
     const running = (): ScenarioCluster => {
       if (cluster === undefined) throw new Error('the cluster did not start');
       return cluster;
     };
+    const begin = async (): Promise<void> => {
+      await running().ensureController();
+      await running().settled();
+      foreign = await running().foreignRows();
+    };
+    const end = async (): Promise<void> => {
+      await running().endsWell(foreign ?? (await running().foreignRows()));
+    };
     before(async () => {
       cluster = await ScenarioCluster.start(options);
+      await begin();
     });
     after(async () => {
       await cluster?.stop();
     });
-    for (const scenario of scenarios) {
-      if (scenario.only !== undefined && scenario.only !== options.api) continue;
-      if (process.env['SCENARIO'] !== undefined && !new RegExp(process.env['SCENARIO']).test(scenario.name)) continue;
-      test(scenario.name, { timeout: SCENARIO_MS, skip: scenario.unless?.() ?? false }, async () => {
-        await running().ensureController();
-        await running().settled();
-        const foreign = await running().foreignRows();
+    const together = chosen.filter(({ alone }) => alone !== true);
+    if (together.length > 0) {
+      describe('side by side', { concurrency: AT_A_TIME }, () => {
+        for (const scenario of together) declare(scenario, () => scenario.run(running()));
+      });
+      void test('after all of these a fresh controller plans nothing and the invariants hold', { timeout: SCENARIO_MS }, end);
+    }
+    for (const scenario of chosen.filter(({ alone }) => alone === true)) {
+      declare(scenario, async () => {
+        await begin();
         await scenario.run(running());
-        await running().endsWell(foreign);
+        await end();
       });
     }
   });

@@ -26,19 +26,19 @@ export const userGuide: readonly Scenario[] = [
       const subnets = `---
 kind: Subnet
 apiVersion: kubeovn.io/v1
-metadata: {name: net1}
+metadata: {name: guide-net1}
 spec: {vpc: test-vpc-1, cidrBlock: 10.0.1.0/24, protocol: IPv4, namespaces: [ns1]}
 ---
 kind: Subnet
 apiVersion: kubeovn.io/v1
-metadata: {name: net2}
+metadata: {name: guide-net2}
 spec: {vpc: test-vpc-2, cidrBlock: 10.0.1.0/24, protocol: IPv4, namespaces: [ns2]}
 `;
       const all = manifest('vpc__vpc__1') + subnets + namespaceYaml('ns1') + namespaceYaml('ns2');
       await cluster.apply(all + podYaml('ns1', 'vpc1-pod') + podYaml('ns2', 'vpc2-pod'));
       for (const [namespace, pod, vpc, subnet] of [
-        ['ns1', 'vpc1-pod', 'test-vpc-1', 'net1'],
-        ['ns2', 'vpc2-pod', 'test-vpc-2', 'net2'],
+        ['ns1', 'vpc1-pod', 'test-vpc-1', 'guide-net1'],
+        ['ns2', 'vpc2-pod', 'test-vpc-2', 'guide-net2'],
       ] as const) {
         const { metadata } = await running(cluster, namespace, pod);
         assert.equal(metadata.annotations?.['ovn.kubernetes.io/ip_address'], '10.0.1.2');
@@ -48,8 +48,8 @@ spec: {vpc: test-vpc-2, cidrBlock: 10.0.1.0/24, protocol: IPv4, namespaces: [ns2
       await cluster.settled();
       const dump = await cluster.dump();
       for (const [vpc, subnet] of [
-        ['test-vpc-1', 'net1'],
-        ['test-vpc-2', 'net2'],
+        ['test-vpc-1', 'guide-net1'],
+        ['test-vpc-2', 'guide-net2'],
       ] as const) {
         const { status, metadata } = await cluster.get('vpc', vpc);
         assert.deepEqual(metadata.finalizers, ['kubeovn.io/kube-ovn-controller']);
@@ -91,7 +91,7 @@ spec: {vpc: test-vpc-2, cidrBlock: 10.0.1.0/24, protocol: IPv4, namespaces: [ns2
       }
       await cluster.removeAll(all);
       await cluster.settled();
-      assert.deepEqual(traces(await cluster.dump(), 'test-vpc-1', 'test-vpc-2', 'net1', 'net2', 'vpc1-pod'), []);
+      assert.deepEqual(traces(await cluster.dump(), 'test-vpc-1', 'test-vpc-2', 'guide-net1', 'guide-net2', 'vpc1-pod'), []);
     },
   },
   {
@@ -117,6 +117,7 @@ spec: {vpc: test-vpc-2, cidrBlock: 10.0.1.0/24, protocol: IPv4, namespaces: [ns2
   },
   {
     name: "the user guide's pod with a static address and MAC, and one with a single family",
+    alone: true,
     unless,
     run: async (cluster) => {
       const pods = asPods(manifest('guide__static-ip-mac__1'));

@@ -4,10 +4,10 @@ import { children, policiesOf, rowNamed, routesOf, traces } from './northbound.t
 import { condition, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
-const network =
-  vpcYaml('routed') +
-  subnetYaml('routed-a', { vpc: 'routed', cidrBlock: '10.30.1.0/24' }) +
-  subnetYaml('routed-b', { vpc: 'routed', cidrBlock: '10.30.2.0/24,fd00:30:2::/64', routeTable: 'rtb1' });
+const networkOf = (vpc: string): string =>
+  vpcYaml(vpc) +
+  subnetYaml(`${vpc}-a`, { vpc, cidrBlock: '10.30.1.0/24' }) +
+  subnetYaml(`${vpc}-b`, { vpc, cidrBlock: '10.30.2.0/24,fd00:30:2::/64', routeTable: 'rtb1' });
 const generated = ['main src-ip 10.30.1.0/24 10.30.1.1', 'rtb1 src-ip 10.30.2.0/24 10.30.2.1', 'rtb1 src-ip fd00:30:2::/64 fd00:30:2::1'];
 const ofSubnets = ['31000 ip4.dst == 10.30.1.0/24 allow', '31000 ip4.dst == 10.30.2.0/24 allow', '31000 ip6.dst == fd00:30:2::/64 allow'];
 
@@ -15,7 +15,7 @@ export const vpcRoutes: readonly Scenario[] = [
   {
     name: 'static routes: two next hops for one prefix share the traffic, route tables, edited and removed one by one',
     run: async (cluster) => {
-      await cluster.apply(network);
+      await cluster.apply(networkOf('routed'));
       await cluster.patch('vpc', 'routed', {
         spec: {
           staticRoutes: [
@@ -63,7 +63,7 @@ export const vpcRoutes: readonly Scenario[] = [
       await cluster.kubectl(['patch', 'vpc', 'routed', '--type=json', '-p', '[{"op":"remove","path":"/spec/staticRoutes"}]']);
       await cluster.settled();
       assert.deepEqual(routesOf(await cluster.dump(), 'routed'), generated);
-      await cluster.removeAll(network);
+      await cluster.removeAll(networkOf('routed'));
       await cluster.settled();
       assert.deepEqual(traces(await cluster.dump(), 'routed'), []);
     },
@@ -71,7 +71,7 @@ export const vpcRoutes: readonly Scenario[] = [
   {
     name: 'policy routes: allow, drop, reroute to several next hops; an edit changes that policy alone',
     run: async (cluster) => {
-      await cluster.apply(network);
+      await cluster.apply(networkOf('steered'));
       const policies = (nextHopIP: string): object => ({
         spec: {
           policyRoutes: [
@@ -81,35 +81,35 @@ export const vpcRoutes: readonly Scenario[] = [
           ],
         },
       });
-      await cluster.patch('vpc', 'routed', policies('10.30.1.252,10.30.1.253'));
+      await cluster.patch('vpc', 'steered', policies('10.30.1.252,10.30.1.253'));
       await cluster.settled();
       const before = await cluster.dump();
-      assert.deepEqual(policiesOf(before, 'routed'), [
+      assert.deepEqual(policiesOf(before, 'steered'), [
         ...ofSubnets,
         '12 ip4.src == 10.30.1.0/24 && ip4.dst == 10.30.2.0/24 allow',
         '11 ip4.src == 10.30.1.66 drop',
         '10 ip4.src == 10.30.1.0/24 reroute 10.30.1.252,10.30.1.253',
       ]);
-      await cluster.patch('vpc', 'routed', policies('10.30.1.251'));
+      await cluster.patch('vpc', 'steered', policies('10.30.1.251'));
       await cluster.settled();
       const after = await cluster.dump();
-      assert.deepEqual(policiesOf(after, 'routed').at(-1), '10 ip4.src == 10.30.1.0/24 reroute 10.30.1.251');
+      assert.deepEqual(policiesOf(after, 'steered').at(-1), '10 ip4.src == 10.30.1.0/24 reroute 10.30.1.251');
       const uuids = (dump: typeof before): readonly string[] =>
-        children(dump, rowNamed(dump, 'Logical_Router', 'routed'), 'policies', 'Logical_Router_Policy')
+        children(dump, rowNamed(dump, 'Logical_Router', 'steered'), 'policies', 'Logical_Router_Policy')
           .map(({ _uuid }) => String(_uuid))
           .toSorted();
       assert.deepEqual(uuids(after), uuids(before));
-      await cluster.patch('vpc', 'routed', { spec: { policyRoutes: null } });
+      await cluster.patch('vpc', 'steered', { spec: { policyRoutes: null } });
       await cluster.settled();
-      assert.deepEqual(policiesOf(await cluster.dump(), 'routed'), ofSubnets);
-      await cluster.removeAll(network);
+      assert.deepEqual(policiesOf(await cluster.dump(), 'steered'), ofSubnets);
+      await cluster.removeAll(networkOf('steered'));
     },
   },
   {
     name: 'a route that makes no sense is named with field and value, and the others are carried out',
     run: async (cluster) => {
-      await cluster.apply(network);
-      await cluster.patch('vpc', 'routed', {
+      await cluster.apply(networkOf('astray'));
+      await cluster.patch('vpc', 'astray', {
         spec: {
           staticRoutes: [
             { cidr: '192.168.0.0/33', nextHopIP: '10.30.1.2' },
@@ -117,14 +117,14 @@ export const vpcRoutes: readonly Scenario[] = [
           ],
         },
       });
-      const { message } = await condition(cluster, 'vpc', 'routed', 'Accepted', 'False');
+      const { message } = await condition(cluster, 'vpc', 'astray', 'Accepted', 'False');
       assert.match(message, /staticRoutes\[0\]/);
       assert.match(message, /192\.168\.0\.0\/33/);
       await cluster.settled();
-      assert.deepEqual(routesOf(await cluster.dump(), 'routed'), ['main dst-ip 192.168.1.0/24 10.30.1.2', ...generated.slice(1)]);
-      await cluster.patch('vpc', 'routed', { spec: { staticRoutes: [] } });
-      await condition(cluster, 'vpc', 'routed', 'Accepted', 'True');
-      await cluster.removeAll(network);
+      assert.deepEqual(routesOf(await cluster.dump(), 'astray'), ['main dst-ip 192.168.1.0/24 10.30.1.2', ...generated.slice(1)]);
+      await cluster.patch('vpc', 'astray', { spec: { staticRoutes: [] } });
+      await condition(cluster, 'vpc', 'astray', 'Accepted', 'True');
+      await cluster.removeAll(networkOf('astray'));
     },
   },
 ];

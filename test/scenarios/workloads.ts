@@ -24,6 +24,7 @@ spec:
 export const workloads: readonly Scenario[] = [
   {
     name: "C32 a StatefulSet's pods keep their addresses when they are made again, also across kill -9; a scale-down and the deletion release them",
+    alone: true,
     only: 'real',
     run: async (cluster) => {
       const all =

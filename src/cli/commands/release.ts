@@ -86,7 +86,7 @@ async function usersOf(ip: IP, client: KubeClient): Promise<readonly string[]> {
   const pods = await client.listAll<Pod>(PODS);
   const users = pods.filter((pod) => hasPodNetwork(pod) && !isFinished(pod) && (isNamed(pod, ip) || hasAddress(pod, ip)));
   const names = users.map(({ metadata }) => `Pod ${metadata.namespace}/${metadata.name}`);
-  const keeper = ip.spec.podType === 'StatefulSet' ? await keepingSet(ip, client) : undefined;
+  const keeper = ip.spec.podType === 'StatefulSet' ? await keepingSet(ip, client) : await keepingMachine(ip, client);
   return keeper === undefined ? names : [...names, keeper];
 }
 
@@ -103,6 +103,14 @@ function hasAddress({ metadata }: Pod, ip: IP): boolean {
     const bound = annotations[`${provider}/allocated`] === 'true' && annotations[`${provider}/logical_switch`] === ip.spec.subnet;
     return bound && splitList(value).some((text) => held.includes(text));
   });
+}
+
+/** A virtual machine that will be started again. */
+async function keepingMachine({ spec }: IP, client: KubeClient): Promise<string | undefined> {
+  const { podType = '', podName: name = '', namespace = '' } = spec;
+  if (podType !== 'VirtualMachine') return undefined;
+  const machine = await client.find(traitsOf('virtualmachines'), { namespace, name });
+  return machine === undefined || (machine.metadata.deletionTimestamp ?? '') !== '' ? undefined : `VirtualMachine ${namespace}/${name}`;
 }
 
 /** A StatefulSet that will make a pod for this ordinal again. */

@@ -2,7 +2,8 @@
  * `kiln start`: the laboratory with a demo, or with `--kubeconfig` and `--ovn-nb` the controller on a real cluster.
  */
 import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Controller } from '../../controller/controller.ts';
 import { KubeClient } from '../../kube/client.ts';
@@ -23,6 +24,7 @@ import { progressTo, seconds } from '../output/progress.ts';
 import type { NetworkFlags } from '../network-flags.ts';
 import { networkSettings } from '../network-flags.ts';
 import type { Settings } from '../../world/settings.ts';
+import { DEFAULT_DIRECTORY } from '../defaults.ts';
 import { check } from './check.ts';
 
 export interface StartFlags extends Partial<OvnFlags>, NetworkFlags {
@@ -58,6 +60,12 @@ export async function start(flags: StartFlags): Promise<number> {
   if (retry >= deadline || deadline >= duration) {
     process.stderr.write(
       `kiln start: --leader-elect-retry-period (${retry}) must be less than --leader-elect-renew-deadline (${deadline}), and that less than --leader-elect-lease-duration (${duration})\n`,
+    );
+    return 2;
+  }
+  if (real && flags.check === true) {
+    process.stderr.write(
+      'kiln start: --check proves the demo in a laboratory; it does not go with --kubeconfig, --in-cluster and --ovn-nb\n',
     );
     return 2;
   }
@@ -118,8 +126,10 @@ async function runOnCluster(flags: StartFlags, settings: Settings): Promise<numb
     const { phase, waitingFor } = controller.status;
     if (waitingFor.length > 0) log.warn('waiting', { phase, for: waitingFor });
   }, 10_000);
+  const planning = flags.readOnly === true ? sayPlans(controller, log) : undefined;
   const signal = await stopped;
   clearInterval(waiting);
+  clearInterval(planning);
   log.info('stopping', { signal });
   await controller.stop();
   await client.close();
@@ -130,10 +140,12 @@ async function runOnCluster(flags: StartFlags, settings: Settings): Promise<numb
 async function runLaboratory(flags: StartFlags, settings: Settings): Promise<number> {
   const progress = progressTo(process.stderr);
   const began = performance.now();
-  const directory = resolve(flags.directory);
-  await mkdir(directory, { recursive: true });
+  // A check must not disturb a laboratory that runs: it has a folder of its own unless it is given one.
+  const own = flags.check === true && flags.directory === DEFAULT_DIRECTORY ? await mkdtemp(join(tmpdir(), 'kiln-check-')) : undefined;
+  const directory = own ?? resolve(flags.directory);
   let release: () => Promise<void>;
   try {
+    await mkdir(directory, { recursive: true });
     release = await claimDirectory(directory);
   } catch (error) {
     process.stderr.write(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -165,7 +177,7 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
     if (flags.check === true) return check({ lab, controller, progress });
     if (flags.demo) await progress.step('demo: two tenants with the same networks', applyDemo(lab));
     await controller.untilQuiet();
-    introduce(progress, lab, logFile, performance.now() - began);
+    introduce(progress, lab, logFile, performance.now() - began, flags.demo);
     const summary = new LiveSummary(controller, process.stderr);
     summary.start();
     await stopped;
@@ -184,15 +196,37 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
     await lab.stop();
     await new Promise((done) => logStream.end(done));
     await release();
+    if (own !== undefined) await rm(own, { recursive: true, force: true });
   }
+}
+
+/** With `--read-only`: what would be written, whenever that changes. */
+function sayPlans(controller: Controller, log: Log): NodeJS.Timeout {
+  let said: string | undefined;
+  return setInterval(() => {
+    if (!controller.quiet) return;
+    const { rows, objects } = controller.plan();
+    const changes = [
+      ...rows.map(({ id, verdict }) => `${verdict.kind === 'change' ? verdict.change : verdict.kind} ${id}`),
+      ...objects.map(({ verb, resource, namespace, name }) => `${verb} ${resource}/${namespace === '' ? '' : `${namespace}/`}${name}`),
+    ];
+    const text = changes.join('\n');
+    if (text === said) return;
+    said = text;
+    log.info(changes.length === 0 ? 'plan: nothing to do' : 'plan', {
+      rows: rows.length,
+      objects: objects.length,
+      first: changes.slice(0, 20),
+    });
+  }, 2_000);
 }
 
 async function applyDemo(lab: Laboratory): Promise<void> {
   for (const { resource, object } of demoObjects()) await lab.client.create(resource, object);
 }
 
-function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs: number): void {
-  const pod = demoPods()[0];
+function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs: number, demo: boolean): void {
+  const pod = demo ? demoPods()[0] : undefined;
   progress.say(
     [
       '',

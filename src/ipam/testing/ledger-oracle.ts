@@ -3,15 +3,15 @@
  * Shares no code with the ledger but the spec's types and the interval sets of `net`.
  */
 
-import { formatAddress } from '../net/address.ts';
-import type { Address, Family } from '../net/address.ts';
-import { firstUsable, lastUsable } from '../net/cidr.ts';
-import { IntervalSet } from '../net/interval-set.ts';
-import type { Mac } from '../net/mac.ts';
-import { formatIntervals } from '../net/range.ts';
-import type { AllocationRequest } from './allocation.ts';
-import type { Holder } from './holder.ts';
-import type { SubnetSpec } from './subnet-spec.ts';
+import { formatAddress } from '../../net/address.ts';
+import type { Address, Family } from '../../net/address.ts';
+import { firstUsable, lastUsable } from '../../net/cidr.ts';
+import { IntervalSet } from '../../net/interval-set.ts';
+import type { Mac } from '../../net/mac.ts';
+import { formatIntervals } from '../../net/range.ts';
+import type { AllocationRequest } from '../allocation.ts';
+import type { Holder } from '../holder.ts';
+import type { SubnetSpec } from '../subnet-spec.ts';
 
 /** An address or a MAC as text, for comparison. */
 type Item = string;
@@ -160,10 +160,20 @@ export class Oracle {
       .toSorted(asText);
   }
 
-  /** Claimants that keep the Subnet, sorted as text. */
+  /** Claimants that keep the Subnet, by their first address: IPv4, IPv6, then MACs; on one address, lowest rank first, then by name. */
   claimants(subnet: string): string[] {
     const facts = this.#facts.filter((fact) => fact.subnet === subnet && fact.holder.kind !== 'service');
-    return [...new Set(facts.map(({ holder }) => holder.claimant))].toSorted(asText);
+    const place = ({ address }: Fact): bigint =>
+      address === undefined ? 1n << 200n : address.value + (address.family === 6 ? 1n << 128n : 0n);
+    const rank = ({ holder }: Fact): number => holder.rank ?? Number.MAX_VALUE;
+    facts.sort(
+      (a, b) =>
+        Number(place(a) > place(b)) - Number(place(a) < place(b)) ||
+        (a.address === undefined ? asText(a.item, b.item) : 0) ||
+        rank(a) - rank(b) ||
+        asText(a.holder.claimant, b.holder.claimant),
+    );
+    return [...new Set(facts.map(({ holder }) => holder.claimant))];
   }
 
   #choose(subnet: string, spec: SubnetSpec, family: Family, request: AllocationRequest): Address | string {
@@ -245,9 +255,10 @@ export class Oracle {
   #change(change: () => void): void {
     const before = this.#facts;
     change();
+    const after = new Set(this.#facts.map(({ subnet, item }) => `${subnet}/${item}`));
     const ascending = before.toSorted((a, b) => Number((a.address?.value ?? 0n) - (b.address?.value ?? 0n)));
     for (const { subnet, item, address } of ascending) {
-      if (address === undefined || this.#facts.some((fact) => fact.subnet === subnet && fact.item === item)) continue;
+      if (address === undefined || after.has(`${subnet}/${item}`)) continue;
       const list = this.#freed.get(subnet) ?? [];
       if (!list.some((other) => formatAddress(other) === item)) this.#freed.set(subnet, [...list, address]);
     }
@@ -256,9 +267,11 @@ export class Oracle {
 
   #pruneFreed(name: string): void {
     const list = this.#freed.get(name) ?? [];
+    if (list.length === 0) return;
+    const available = { 4: this.available(name, 4), 6: this.available(name, 6) };
     this.#freed.set(
       name,
-      list.filter((address) => this.available(name, address.family).contains(address.value)),
+      list.filter((address) => available[address.family].contains(address.value)),
     );
   }
 }

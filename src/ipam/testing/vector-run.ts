@@ -3,20 +3,20 @@
  * A pod's interface is a claimant; "no conflict check" is a fact recorded with `hold`.
  */
 
-import { formatAddress, parseAddress, compareAddresses, stepAddress } from '../net/address.ts';
-import type { Address, Family } from '../net/address.ts';
-import { cidrCover } from '../net/cidr-cover.ts';
-import { formatCidr } from '../net/cidr.ts';
-import { parseDualAddress, protocolOf } from '../net/dual.ts';
-import type { Protocol } from '../net/dual.ts';
-import { IntervalSet } from '../net/interval-set.ts';
-import { macFromBytes, parseMac } from '../net/mac.ts';
-import type { Mac } from '../net/mac.ts';
-import { formatIntervals, parseRanges } from '../net/range.ts';
-import type { Holder } from './holder.ts';
-import { Ledger } from './ledger.ts';
-import { parseSubnetFields } from './subnet-spec.ts';
-import type { SubnetFields } from './subnet-spec.ts';
+import { formatAddress, parseAddress, compareAddresses, stepAddress } from '../../net/address.ts';
+import type { Address, Family } from '../../net/address.ts';
+import { cidrCover } from '../../net/cidr-cover.ts';
+import { formatCidr } from '../../net/cidr.ts';
+import { parseDualAddress, protocolOf } from '../../net/dual.ts';
+import type { Protocol } from '../../net/dual.ts';
+import { IntervalSet } from '../../net/interval-set.ts';
+import { macFromBytes, parseMac } from '../../net/mac.ts';
+import type { Mac } from '../../net/mac.ts';
+import { formatIntervals, parseRanges } from '../../net/range.ts';
+import type { Holder } from '../holder.ts';
+import { Ledger } from '../ledger.ts';
+import { parseSubnetFields } from '../subnet-spec.ts';
+import type { SubnetFields } from '../subnet-spec.ts';
 
 type Value = string | number | boolean | null | readonly Value[] | { readonly [key: string]: Value };
 type Answer = Record<string, Value>;

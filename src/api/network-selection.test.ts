@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { attachmentKind } from './network-attachment.ts';
+import { parseNetworkSelections } from './network-selection.ts';
+
+const plain = { namespace: 'shop', interfaceName: '', ips: [], mac: '' };
+
+test('the short form names networks, namespaces and interfaces', () => {
+  assert.deepEqual(parseNetworkSelections('a, infra/b ,c@net1,infra/d@eth7', 'shop'), {
+    ok: true,
+    selections: [
+      { ...plain, name: 'a' },
+      { ...plain, name: 'b', namespace: 'infra' },
+      { ...plain, name: 'c', interfaceName: 'net1' },
+      { ...plain, name: 'd', namespace: 'infra', interfaceName: 'eth7' },
+    ],
+  });
+  assert.deepEqual(parseNetworkSelections('  ', 'shop'), { ok: true, selections: [] });
+});
+
+test('the JSON form may ask for addresses and a MAC; fields of others are passed over', () => {
+  const text =
+    '[{"name":"a.b","namespace":"infra","interface":"net1","ips":["10.1.0.5/24","fd00::5"],"mac":"0a:00:00:00:00:01","bandwidth":{}},{"name":"c"}]';
+  assert.deepEqual(parseNetworkSelections(text, 'shop'), {
+    ok: true,
+    selections: [
+      { namespace: 'infra', name: 'a.b', interfaceName: 'net1', ips: ['10.1.0.5/24', 'fd00::5'], mac: '0a:00:00:00:00:01' },
+      { ...plain, name: 'c' },
+    ],
+  });
+});
+
+test('what is no selection names what is wrong with it', () => {
+  for (const [text, problem] of [
+    ['a,,b', /has ""/],
+    ['Big', /has "Big"/],
+    ['a/b/c', /has "a\/b\/c"/],
+    ['a@b@c', /has "a@b@c"/],
+    ['[{"name":"a"}', /neither a list of names/],
+    ['{"name":"a"}', /neither a list of names/],
+    ['["a"]', /element 0 that is not an object/],
+    ['[{"name":"a"},{"namespace":"b"}]', /element 1 without the name/],
+    ['[{"name":"a","ips":"10.0.0.1"}]', /element 0 whose ips/],
+    ['[{"name":"a","mac":7}]', /element 0 whose namespace, interface or mac/],
+  ] as const) {
+    const parsed = parseNetworkSelections(text, 'shop');
+    assert.equal(parsed.ok, false, text);
+    assert.match(parsed.problem, problem);
+  }
+});
+
+test('the CNI configuration says who carries a network', () => {
+  for (const [config, kind] of [
+    [undefined, 'foreign'],
+    [' ', 'foreign'],
+    ['{"type":"kube-ovn","provider":"a.b.ovn"}', 'ovn'],
+    ['{"plugins":[{"type":"tuning"},{"type":"kube-ovn"}]}', 'ovn'],
+    ['{"type":"macvlan","ipam":{"type":"kube-ovn"}}', 'ipam-only'],
+    ['{"plugins":[{"type":"ipvlan","ipam":{"type":"kube-ovn"}}]}', 'ipam-only'],
+    ['{"type":"macvlan","ipam":{"type":"host-local"}}', 'foreign'],
+    ['{"type":"macvlan","plugins":7,"ipam":"kube-ovn"}', 'foreign'],
+    ['{"type":', 'unreadable'],
+    ['[]', 'unreadable'],
+  ] as const)
+    assert.equal(attachmentKind(config), kind, config);
+});

@@ -1,0 +1,70 @@
+/**
+ * The networks that a pod asks for in its annotations, in the two forms of the Network Plumbing Working Group's de-facto standard:
+ * `[namespace/]name[@interface]` with commas, or a JSON list.
+ */
+
+/** One element of the list. Texts that it does not have are empty. */
+export interface NetworkSelection {
+  readonly namespace: string;
+  readonly name: string;
+  readonly interfaceName: string;
+  /** Addresses it asks for, each perhaps with a prefix length. */
+  readonly ips: readonly string[];
+  readonly mac: string;
+}
+
+export type NetworkSelections =
+  | { readonly ok: true; readonly selections: readonly NetworkSelection[] }
+  /** `problem` continues a sentence that begins with the annotation. */
+  | { readonly ok: false; readonly problem: string };
+
+/** @param namespace of elements that name none */
+export const parseNetworkSelections = (text: string, namespace: string): NetworkSelections => {
+  if (text.trim() === '') return { ok: true, selections: [] };
+  return /[[{"]/.test(text) ? fromJson(text, namespace) : fromList(text, namespace);
+};
+
+const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+function fromList(text: string, namespace: string): NetworkSelections {
+  const selections: NetworkSelection[] = [];
+  for (const item of text.split(',').map((one) => one.trim())) {
+    const [path = '', interfaceName, ...more] = item.split('@');
+    const parts = path.split('/');
+    const name = parts.at(-1) ?? '';
+    const own = parts.length === 2 ? (parts[0] ?? '') : namespace;
+    const names = [name, own, ...(interfaceName === undefined ? [] : [interfaceName])];
+    if (parts.length > 2 || more.length > 0 || !names.every((one) => LABEL.test(one)))
+      return { ok: false, problem: `has "${item}"; an element is [namespace/]name[@interface], of lower-case letters, digits and dashes` };
+    selections.push({ namespace: own, name, interfaceName: interfaceName ?? '', ips: [], mac: '' });
+  }
+  return { ok: true, selections };
+}
+
+function fromJson(text: string, namespace: string): NetworkSelections {
+  const parsed = parseJson(text);
+  if (!Array.isArray(parsed)) return { ok: false, problem: 'is neither a list of names with commas nor a list in JSON' };
+  const selections: NetworkSelection[] = [];
+  for (const [i, item] of (parsed as readonly unknown[]).entries()) {
+    const wrong = (what: string): NetworkSelections => ({ ok: false, problem: `has an element ${i} ${what}` });
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) return wrong('that is not an object');
+    const fields = item as Readonly<Record<string, unknown>>;
+    const said = (field: string): unknown => fields[field] ?? '';
+    const [name, own, interfaceName, mac] = [said('name'), said('namespace'), said('interface'), said('mac')];
+    if (typeof name !== 'string' || name === '') return wrong('without the name of its network');
+    if (typeof own !== 'string' || typeof interfaceName !== 'string' || typeof mac !== 'string')
+      return wrong('whose namespace, interface or mac is not a text');
+    const ips = fields['ips'] ?? [];
+    if (!Array.isArray(ips) || !ips.every((ip) => typeof ip === 'string')) return wrong('whose ips are not a list of texts');
+    selections.push({ namespace: own === '' ? namespace : own, name, interfaceName, ips, mac });
+  }
+  return { ok: true, selections };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Which Vpc each Subnet is in. A Subnet does not move: once its router port is there, the Vpc of that port counts, whatever becomes
+ * of `spec.vpc` (Kube-OVN lets it change from empty to the default one only).
+ */
+import { routerToSwitchPort } from '../api/names.ts';
+import type { Subnet } from '../api/subnet.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { identityOf, tableOf } from '../nb/row-id.ts';
+import type { ObservedRows } from './observed-rows.ts';
+import type { Reactor } from './reactor.ts';
+import { Table } from './table.ts';
+
+interface Attachment {
+  readonly vpc: string;
+  readonly uid: string;
+}
+
+const OWNER = 'subnet//';
+
+export class SubnetVpcs {
+  readonly #table: Table<string>;
+  readonly #subnets: Table<Subnet>;
+  readonly #rows: ObservedRows;
+  readonly #defaultVpc: string;
+  /** By Subnet, from its router port. */
+  readonly #attached = new Map<string, Attachment>();
+  /** By router port, so that one that goes is found. */
+  readonly #subnetOf = new Map<RowId, string>();
+
+  constructor(reactor: Reactor, subnets: Table<Subnet>, rows: ObservedRows, defaultVpc: string) {
+    this.#table = new Table<string>(reactor, 'subnet-vpcs', { vpc: (vpc) => [vpc] });
+    this.#subnets = subnets;
+    this.#rows = rows;
+    this.#defaultVpc = defaultVpc;
+    subnets.onChange((name) => this.#file(name));
+    rows.onChange({ row: (id) => this.#observe(id), member: () => undefined });
+  }
+
+  /** Names of the Subnets of a Vpc, tracked. */
+  in(vpc: string): ReadonlySet<string> {
+    return this.#table.bucket('vpc', vpc);
+  }
+
+  /** Tracked. */
+  of(subnet: Subnet): string {
+    return this.#table.get(subnet.metadata.name) ?? this.said(subnet);
+  }
+
+  /** What the spec says; the default Vpc where it says nothing. */
+  said({ spec: { vpc } }: Subnet): string {
+    return vpc === undefined || vpc === '' ? this.#defaultVpc : vpc;
+  }
+
+  #observe(id: RowId): void {
+    if (tableOf(id) !== 'Logical_Router_Port') return;
+    const before = this.#subnetOf.get(id);
+    const ownership = this.#rows.best(id)?.ownership;
+    const name = ownership?.kind === 'ours' && ownership.owner.startsWith(OWNER) ? ownership.owner.slice(OWNER.length) : undefined;
+    const vpc = name === undefined ? undefined : vpcIn(identityOf(id), name);
+    if (before !== undefined && before !== name) this.#detach(before, id);
+    if (name === undefined || vpc === undefined || ownership?.kind !== 'ours') return;
+    this.#subnetOf.set(id, name);
+    this.#attached.set(name, { vpc, uid: ownership.uid });
+    this.#file(name);
+  }
+
+  #detach(name: string, id: RowId): void {
+    this.#subnetOf.delete(id);
+    this.#attached.delete(name);
+    this.#file(name);
+  }
+
+  #file(name: string): void {
+    const subnet = this.#subnets.peek(name);
+    if (subnet === undefined) {
+      this.#table.delete(name);
+      return;
+    }
+    const attached = this.#attached.get(name);
+    this.#table.set(name, attached !== undefined && attached.uid === subnet.metadata.uid ? attached.vpc : this.said(subnet));
+  }
+}
+
+/** The router of `<router>-<switch>`. */
+function vpcIn(port: string, subnet: string): string | undefined {
+  const end = routerToSwitchPort('', subnet);
+  return port.endsWith(end) ? port.slice(0, -end.length) : undefined;
+}

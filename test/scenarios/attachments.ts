@@ -1,0 +1,91 @@
+/** Pods with more interfaces than their own: networks that OVN carries, and addresses for other plugins. */
+import assert from 'node:assert/strict';
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { port, rowsNamed, traces } from './northbound.ts';
+import { condition, gone, namespaceYaml, podYaml, removed, running, subnetYaml, vpcYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+const NETWORKS = 'k8s.v1.cni.cncf.io/networks';
+
+function attachmentYaml(namespace: string, name: string, config: string): string {
+  return `---
+apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: {name: ${name}, namespace: ${namespace}}
+spec: {config: '${config}'}
+`;
+}
+
+const network = (name: string, cidr: string): string =>
+  namespaceYaml(name) +
+  vpcYaml(name) +
+  attachmentYaml(name, 'fast', '{"cniVersion":"0.3.0","type":"kube-ovn"}') +
+  attachmentYaml(name, 'wide', '{"cniVersion":"0.3.0","type":"macvlan","ipam":{"type":"kube-ovn"}}') +
+  subnetYaml(`${name}-own`, { vpc: name, cidrBlock: `${cidr}.0.0/24`, namespaces: [name] }) +
+  subnetYaml(`${name}-fast`, { vpc: name, cidrBlock: `${cidr}.1.0/24`, provider: `fast.${name}.ovn` }) +
+  subnetYaml(`${name}-wide`, { cidrBlock: `${cidr}.2.0/24`, provider: `wide.${name}` });
+
+async function annotations(cluster: ScenarioCluster, namespace: string, name: string): Promise<Readonly<Record<string, string>>> {
+  return (await cluster.get('pod', name, namespace)).metadata.annotations ?? {};
+}
+
+export const attachments: readonly Scenario[] = [
+  {
+    name: 'a pod is attached to two networks from the start, unplugged from both and plugged in again',
+    run: async (cluster) => {
+      const all = network('multi', '10.160');
+      const wish = { annotations: { [NETWORKS]: 'fast,wide', 'fast.multi.kubernetes.io/ip_address.net1': '10.160.1.99' } };
+      await cluster.apply(all + podYaml('multi', 'web', wish));
+      await running(cluster, 'multi', 'web');
+      const first = await annotations(cluster, 'multi', 'web');
+      assert.equal(first['fast.multi.ovn.kubernetes.io/ip_address'], '10.160.1.2');
+      assert.equal(first['wide.multi.kubernetes.io/ip_address'], '10.160.2.2');
+      assert.equal(first['wide.multi.kubernetes.io/mac_address'], undefined);
+      const dump = await cluster.dump();
+      assert.match(String(port(dump, 'web.multi.fast.multi.ovn')['addresses']), / 10\.160\.1\.2$/);
+      assert.deepEqual(rowsNamed(dump, 'Logical_Switch_Port', 'web.multi.wide.multi'), []);
+
+      await cluster.kubectl(['annotate', 'pod', 'web', '-n', 'multi', `${NETWORKS}-`]);
+      await gone(cluster, 'ip', 'web.multi.fast.multi.ovn');
+      await gone(cluster, 'ip', 'web.multi.wide.multi');
+      await cluster.settled();
+      const left = Object.keys(await annotations(cluster, 'multi', 'web')).filter((key) => /^(fast\.multi\.ovn|wide\.multi)\./.test(key));
+      assert.deepEqual(left, []);
+      assert.equal((await cluster.get('subnet', 'multi-wide')).status?.['v4usingIPs'], 0);
+
+      await cluster.kubectl(['annotate', 'pod', 'web', '-n', 'multi', `${NETWORKS}=fast@net1,fast@net2`]);
+      await cluster.eventually('both interfaces are allocated', async () => {
+        const said = await annotations(cluster, 'multi', 'web');
+        return ['net1', 'net2'].every((name) => said[`fast.multi.ovn.${name}.kubernetes.io/allocated`] === 'true');
+      });
+      assert.match(String(port(await cluster.dump(), 'web.multi.fast.multi.ovn.net1')['addresses']), / 10\.160\.1\.99$/);
+      await removed(cluster, 'multi', 'web');
+      await cluster.removeAll(all);
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'multi'), []);
+    },
+  },
+  {
+    name: 'C09 a network that is deleted before its Subnet and its pod takes nothing away and leaves nothing, through a restart',
+    run: async (cluster) => {
+      const all = network('c09', '10.161');
+      await cluster.apply(all + podYaml('c09', 'web', { annotations: { [NETWORKS]: 'fast,wide' } }));
+      await running(cluster, 'c09', 'web');
+      const before = await annotations(cluster, 'c09', 'web');
+      for (const name of ['fast', 'wide']) await cluster.delete('network-attachment-definition', name, 'c09');
+      for (const name of ['c09-own', 'c09-fast', 'c09-wide']) await cluster.delete('subnet', name);
+      assert.match((await condition(cluster, 'subnet', 'c09-wide', 'DeletionBlocked', 'True')).message, /IP web\.c09\.wide\.c09/);
+      await cluster.controller.kill9();
+      cluster.startController();
+      await cluster.settled();
+      assert.deepEqual(await annotations(cluster, 'c09', 'web'), before);
+      await cluster.delete('pod', 'web', 'c09');
+      for (const name of ['c09-own', 'c09-fast', 'c09-wide']) await gone(cluster, 'subnet', name);
+      await cluster.delete('vpc', 'c09');
+      await gone(cluster, 'vpc', 'c09');
+      await cluster.delete('namespace', 'c09');
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'c09'), []);
+    },
+  },
+];

@@ -94,15 +94,22 @@ function none(problems: readonly string[], rule: string): void {
 test('there are sources to look at, and their imports are seen', () => {
   assert.ok(product.length > 50);
   assert.ok(product.flatMap(imports).length > product.length);
-  const text = "import a, {\n  type b,\n} from './c.ts';\nimport 'd';\nexport * from \"e\";\nexport function f() { return 'g'; }\nawait import('h');";
+  const text =
+    "import a, {\n  type b,\n} from './c.ts';\nimport 'd';\nexport * from \"e\";\nexport function f() { return 'g'; }\nawait import('h');";
   assert.deepEqual(imports({ path: 'src/x/y.ts', layer: 'x', text, forTests: false }), ['./c.ts', 'd', 'e', 'h']);
 });
 
 test('every folder of src has its line in the table, and a line names only folders above it', () => {
   const known = Object.keys(MAY_IMPORT);
-  none([...new Set(sources.map(({ layer }) => layer))].filter((layer) => !known.includes(layer)), 'folders without a line:');
+  none(
+    [...new Set(sources.map(({ layer }) => layer))].filter((layer) => !known.includes(layer)),
+    'folders without a line:',
+  );
   for (const [index, [layer, allowed]] of Object.entries(MAY_IMPORT).entries()) {
-    none(allowed.filter((name) => !known.slice(0, index).includes(name)), `${layer} names what is not above it:`);
+    none(
+      allowed.filter((name) => !known.slice(0, index).includes(name)),
+      `${layer} names what is not above it:`,
+    );
   }
 });
 
@@ -120,26 +127,51 @@ test('imports point one way', () => {
 test('the product does not import code that only tests run, but for the laboratory', () => {
   const problems = product
     .filter(({ layer }) => layer !== 'lab')
-    .flatMap((source) => imports(source).filter((name) => /\/testing\/|\.test\.ts$/.test(name)).map((name) => `${source.path} imports ${name}`));
+    .flatMap((source) =>
+      imports(source)
+        .filter((name) => /\/testing\/|\.test\.ts$/.test(name))
+        .map((name) => `${source.path} imports ${name}`),
+    );
   none(problems, 'imports of code for tests:');
 });
 
 test('the core is pure', () => {
   const core = product.filter(({ layer }) => PURE.has(layer));
-  const outside = core.flatMap((source) => imports(source).filter((name) => !name.startsWith('.') && !PURE_PACKAGES.has(name)).map((name) => `${source.path} imports ${name}`));
+  const outside = core.flatMap((source) =>
+    imports(source)
+      .filter((name) => !name.startsWith('.') && !PURE_PACKAGES.has(name))
+      .map((name) => `${source.path} imports ${name}`),
+  );
   none(outside, 'imports of effects:');
-  const words = core.flatMap((source) => code(source).filter((line) => IMPURE_WORDS.test(line)).map((line) => `${source.path}: ${line.trim()}`));
+  const words = core.flatMap((source) =>
+    code(source)
+      .filter((line) => IMPURE_WORDS.test(line))
+      .map((line) => `${source.path}: ${line.trim()}`),
+  );
   none(words, 'effects:');
 });
 
 test('nothing is named after nothing', () => {
   const parts = (path: string): string[] => path.split('/').map((part) => basename(part, '.ts').replace(/\.test$/, ''));
-  none(sources.map(({ path }) => path).filter((path) => parts(path).some((part) => NAMELESS.test(part))), 'names that say nothing:');
+  none(
+    sources.map(({ path }) => path).filter((path) => parts(path).some((part) => NAMELESS.test(part))),
+    'names that say nothing:',
+  );
 });
 
 test('every folder of src says what it is', () => {
-  const folders = new Set(sources.map(({ path }) => path.split('/').slice(0, path.startsWith('src/lab/') ? 3 : 2).join('/')));
-  none([...folders].filter((folder) => !folder.endsWith('.ts') && !existsSync(join(root, folder, 'README.md'))), 'folders without README.md:');
+  const folders = new Set(
+    sources.map(({ path }) =>
+      path
+        .split('/')
+        .slice(0, path.startsWith('src/lab/') ? 3 : 2)
+        .join('/'),
+    ),
+  );
+  none(
+    [...folders].filter((folder) => !folder.endsWith('.ts') && !existsSync(join(root, folder, 'README.md'))),
+    'folders without README.md:',
+  );
 });
 
 test('a long file gives its reason in its first lines', () => {
@@ -147,11 +179,17 @@ test('a long file gives its reason in its first lines', () => {
     const lines = text.split('\n');
     return lines.length > LONG && !/\b(long|lines|length|one file|generated)\b/i.test(lines.slice(0, 12).join('\n'));
   });
-  none(problems.map(({ path }) => path), `files above ${LONG} lines without a reason:`);
+  none(
+    problems.map(({ path }) => path),
+    `files above ${LONG} lines without a reason:`,
+  );
 });
 
 test('no type is opened up, and no test is narrowed to one', () => {
-  const problems = sources
-    .flatMap((source) => code(source).filter((line) => /\bas any\b|^\s*(export )?(const )?enum \w|\b(test|it|describe|suite)\.only\(/.test(line)).map((line) => `${source.path}: ${line.trim()}`));
+  const problems = sources.flatMap((source) =>
+    code(source)
+      .filter((line) => /\bas any\b|^\s*(export )?(const )?enum \w|\b(test|it|describe|suite)\.only\(/.test(line))
+      .map((line) => `${source.path}: ${line.trim()}`),
+  );
   none(problems, 'lines:');
 });

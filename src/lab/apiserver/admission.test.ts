@@ -10,7 +10,13 @@ import { LabApiServer } from './server.ts';
 import { createCredentials } from './tls.ts';
 
 interface Review {
-  readonly request: { readonly uid: string; readonly name: string; readonly operation: string; readonly dryRun: boolean; readonly oldObject: unknown };
+  readonly request: {
+    readonly uid: string;
+    readonly name: string;
+    readonly operation: string;
+    readonly dryRun: boolean;
+    readonly oldObject: unknown;
+  };
 }
 
 const credentials = createCredentials(Date.now());
@@ -23,7 +29,13 @@ const hook = createServer({ key: credentials.server.key, cert: credentials.serve
     reviews.push(review);
     const allowed = !review.request.name.startsWith('bad');
     const status = allowed ? {} : { status: { code: 422, reason: 'Invalid', message: `${review.request.name} is bad` } };
-    response.end(JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', response: { uid: review.request.uid, allowed, ...status, warnings: ['mind this'] } }));
+    response.end(
+      JSON.stringify({
+        kind: 'AdmissionReview',
+        apiVersion: 'admission.k8s.io/v1',
+        response: { uid: review.request.uid, allowed, ...status, warnings: ['mind this'] },
+      }),
+    );
   });
 });
 
@@ -33,12 +45,27 @@ let directory: string;
 
 function configuration(name: string, port: number, failurePolicy: string): object {
   return {
-    apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration', metadata: { name },
-    webhooks: [{
-      name: `${name}.example.com`, sideEffects: 'None', admissionReviewVersions: ['v1'], failurePolicy, timeoutSeconds: 1,
-      clientConfig: { url: `https://127.0.0.1:${port}/validate`, caBundle: Buffer.from(credentials.authority).toString('base64') },
-      rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'DELETE'], resources: [name === 'maps' ? 'configmaps' : 'secrets'] }],
-    }],
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name },
+    webhooks: [
+      {
+        name: `${name}.example.com`,
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        failurePolicy,
+        timeoutSeconds: 1,
+        clientConfig: { url: `https://127.0.0.1:${port}/validate`, caBundle: Buffer.from(credentials.authority).toString('base64') },
+        rules: [
+          {
+            apiGroups: [''],
+            apiVersions: ['v1'],
+            operations: ['CREATE', 'DELETE'],
+            resources: [name === 'maps' ? 'configmaps' : 'secrets'],
+          },
+        ],
+      },
+    ],
   };
 }
 

@@ -40,7 +40,10 @@ export class ValidatingWebhooks {
   async admit(asked: AdmissionRequest): Promise<readonly string[]> {
     const configurations = this.#store.list('validatingwebhookconfigurations');
     if (asked.definition.group === 'admissionregistration.k8s.io') return [];
-    const webhooks = configurations.flatMap((configuration) => list(configuration['webhooks'])).filter(isObject).filter((webhook) => this.#concerns(webhook, asked));
+    const webhooks = configurations
+      .flatMap((configuration) => list(configuration['webhooks']))
+      .filter(isObject)
+      .filter((webhook) => this.#concerns(webhook, asked));
     const answers = await Promise.all(webhooks.map((webhook) => this.#ask(webhook, asked)));
     return answers.flat();
   }
@@ -51,9 +54,13 @@ export class ValidatingWebhooks {
     const named = (values: Json | undefined, value: string): boolean => list(values).some((entry) => entry === '*' || entry === value);
     const matches = list(webhook['rules']).some((rule) => {
       const scope = at(rule, 'scope') ?? '*';
-      return named(at(rule, 'operations'), operation) && named(at(rule, 'apiGroups'), definition.group) && named(at(rule, 'apiVersions'), definition.version)
-        && list(at(rule, 'resources')).some((entry) => resourceMatches(text(entry), resource, definition.plural, subresource))
-        && (scope === '*' || (scope === 'Namespaced') === definition.namespaced);
+      return (
+        named(at(rule, 'operations'), operation) &&
+        named(at(rule, 'apiGroups'), definition.group) &&
+        named(at(rule, 'apiVersions'), definition.version) &&
+        list(at(rule, 'resources')).some((entry) => resourceMatches(text(entry), resource, definition.plural, subresource)) &&
+        (scope === '*' || (scope === 'Namespaced') === definition.namespaced)
+      );
     });
     if (!matches) return false;
     const subject = asked.object ?? asked.old;
@@ -73,14 +80,26 @@ export class ValidatingWebhooks {
       if (typeof response['allowed'] !== 'boolean') throw new Error('the answer has no response.allowed');
     } catch (error) {
       if (webhook['failurePolicy'] === 'Ignore') return [];
-      throw new ApiError(500, 'InternalError', `Internal error occurred: failed calling webhook ${JSON.stringify(name)}: ${error instanceof Error ? error.message : String(error)}`);
+      throw new ApiError(
+        500,
+        'InternalError',
+        `Internal error occurred: failed calling webhook ${JSON.stringify(name)}: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
     if (response['allowed']) return list(response['warnings']).map(text);
     const status = object(response['status']);
     const why = text(status['message']) || text(status['reason']);
-    const message = why === '' ? `admission webhook ${JSON.stringify(name)} denied the request without explanation` : `admission webhook ${JSON.stringify(name)} denied the request: ${why}`;
+    const message =
+      why === ''
+        ? `admission webhook ${JSON.stringify(name)} denied the request without explanation`
+        : `admission webhook ${JSON.stringify(name)} denied the request: ${why}`;
     const code = typeof status['code'] === 'number' && status['code'] >= 400 ? status['code'] : 403;
-    throw new ApiError(code, text(status['reason']) || (code === 403 ? 'Forbidden' : ''), message, isObject(status['details']) ? status['details'] : undefined);
+    throw new ApiError(
+      code,
+      text(status['reason']) || (code === 403 ? 'Forbidden' : ''),
+      message,
+      isObject(status['details']) ? status['details'] : undefined,
+    );
   }
 
   #review(asked: AdmissionRequest): JsonObject {
@@ -90,7 +109,10 @@ export class ValidatingWebhooks {
     const resource = { group: definition.group, version: definition.version, resource: definition.plural };
     const body: JsonObject = {
       uid: this.#environment.uid(),
-      kind, resource, requestKind: kind, requestResource: resource,
+      kind,
+      resource,
+      requestKind: kind,
+      requestResource: resource,
       ...(subresource === '' ? {} : { subResource: subresource, requestSubResource: subresource }),
       name: subject?.metadata.name ?? '',
       ...(subject?.metadata.namespace === undefined ? {} : { namespace: subject.metadata.namespace }),
@@ -118,28 +140,32 @@ async function call(webhook: JsonObject, review: JsonObject): Promise<Json> {
   const url = new URL(address);
   url.searchParams.set('timeout', `${String(webhook['timeoutSeconds'] ?? 10)}s`);
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) },
-      timeout: Number(webhook['timeoutSeconds'] ?? 10) * 1000,
-      ...(authority === '' ? {} : { ca: Buffer.from(authority, 'base64') }),
-    }, (answer) => {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      answer.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > MAX_ANSWER_BYTES) outgoing.destroy(new Error('the answer is too large'));
-        else chunks.push(chunk);
-      });
-      answer.once('end', () => {
-        try {
-          if (answer.statusCode !== 200) throw new Error(`the server answered ${String(answer.statusCode)}`);
-          resolve(parseJson(Buffer.concat(chunks).toString('utf8')));
-        } catch (error) {
-          reject(error instanceof Error ? error : new Error(String(error)));
-        }
-      });
-    });
+    const outgoing = request(
+      url,
+      {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) },
+        timeout: Number(webhook['timeoutSeconds'] ?? 10) * 1000,
+        ...(authority === '' ? {} : { ca: Buffer.from(authority, 'base64') }),
+      },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        let size = 0;
+        answer.on('data', (chunk: Buffer) => {
+          size += chunk.length;
+          if (size > MAX_ANSWER_BYTES) outgoing.destroy(new Error('the answer is too large'));
+          else chunks.push(chunk);
+        });
+        answer.once('end', () => {
+          try {
+            if (answer.statusCode !== 200) throw new Error(`the server answered ${String(answer.statusCode)}`);
+            resolve(parseJson(Buffer.concat(chunks).toString('utf8')));
+          } catch (error) {
+            reject(error instanceof Error ? error : new Error(String(error)));
+          }
+        });
+      },
+    );
     outgoing.once('timeout', () => outgoing.destroy(new Error('context deadline exceeded')));
     outgoing.once('error', reject);
     outgoing.end(body);

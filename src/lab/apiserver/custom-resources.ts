@@ -65,17 +65,31 @@ export class CustomResources {
       this.#served.set(name, { generation: crd.metadata.generation, definitions });
     }
     const now = timestamp(this.#operations.environment.now());
-    this.#operations.update(this.#crds, '', name, (current) => {
-      const accepted = clash === undefined;
-      setCondition(current, accepted
-        ? { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
-        : { type: 'NamesAccepted', status: 'False', reason: clash.reason, message: clash.message }, now);
-      setCondition(current, accepted
-        ? { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' }
-        : { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }, now);
-      if (accepted) current['status'] = { ...object(current['status']), acceptedNames: acceptedNames(current) };
-      return current;
-    }, { subresource: 'status' });
+    this.#operations.update(
+      this.#crds,
+      '',
+      name,
+      (current) => {
+        const accepted = clash === undefined;
+        setCondition(
+          current,
+          accepted
+            ? { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
+            : { type: 'NamesAccepted', status: 'False', reason: clash.reason, message: clash.message },
+          now,
+        );
+        setCondition(
+          current,
+          accepted
+            ? { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' }
+            : { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' },
+          now,
+        );
+        if (accepted) current['status'] = { ...object(current['status']), acceptedNames: acceptedNames(current) };
+        return current;
+      },
+      { subresource: 'status' },
+    );
   }
 
   /** Names must be new within the group. */
@@ -88,7 +102,8 @@ export class CustomResources {
       for (const name of [names['plural'], names['singular'], ...list(names['shortNames'])]) {
         if (taken.includes(text(name))) return { reason: 'NameConflict', message: `${JSON.stringify(name)} is already in use` };
       }
-      if (other.kind === names['kind'] || other.listKind === names['listKind']) return { reason: 'KindConflict', message: `${JSON.stringify(names['kind'])} is already in use` };
+      if (other.kind === names['kind'] || other.listKind === names['listKind'])
+        return { reason: 'KindConflict', message: `${JSON.stringify(names['kind'])} is already in use` };
     }
     return undefined;
   }
@@ -100,7 +115,8 @@ export class CustomResources {
     const definition = this.#served.get(name)?.definitions[0];
     if (definition !== undefined) {
       for (const item of this.#operations.store.list(definition.table)) {
-        if (item.metadata.deletionTimestamp === undefined) this.#operations.delete(definition, item.metadata.namespace ?? '', item.metadata.name);
+        if (item.metadata.deletionTimestamp === undefined)
+          this.#operations.delete(definition, item.metadata.namespace ?? '', item.metadata.name);
       }
       if (this.#operations.store.count(definition.table) > 0) return;
     }
@@ -122,7 +138,8 @@ export class CustomResources {
   refuseCreate(definition: ResourceDefinition): void {
     if (!definition.custom) return;
     const crd = this.#operations.store.get(TABLE, definition.table);
-    if (crd?.metadata.deletionTimestamp !== undefined) throw new ApiError(405, 'MethodNotAllowed', `create not allowed while custom resource definition is terminating`);
+    if (crd?.metadata.deletionTimestamp !== undefined)
+      throw new ApiError(405, 'MethodNotAllowed', `create not allowed while custom resource definition is terminating`);
   }
 }
 
@@ -134,35 +151,38 @@ function servedVersions(crd: KubeObject): ResourceDefinition[] {
   const spec = object(crd['spec']);
   const names = object(spec['names']);
   const scope = text(spec['scope']);
-  return list(spec['versions']).filter(isObject).filter((version) => version['served'] === true).map((version) => {
-    const source = object(at(version, 'schema', 'openAPIV3Schema'));
-    const scale = scaleOf(version);
-    return {
-      group: text(spec['group']),
-      version: text(version['name']),
-      plural: text(names['plural']),
-      singular: text(names['singular']),
-      kind: text(names['kind']),
-      listKind: text(names['listKind']),
-      shortNames: list(names['shortNames']).map(text),
-      categories: list(names['categories']).map(text),
-      namespaced: scope === 'Namespaced',
-      verbs: ALL_VERBS,
-      table: crd.metadata.name,
-      schema: readSchema(source),
-      openApiSchema: source,
-      custom: true,
-      hasStatus: at(version, 'subresources', 'status') !== undefined,
-      ...(scale === undefined ? {} : { scale }),
-      hasGeneration: true,
-      unconditionalUpdate: false,
-      createOnUpdate: false,
-      returnsDeleted: false,
-      fieldSelectors: list(version['selectableFields']).map((field) => text(at(field, 'jsonPath')).replace(/^\./, '')),
-      columns: columnsOf(version),
-      strategy: {},
-    };
-  });
+  return list(spec['versions'])
+    .filter(isObject)
+    .filter((version) => version['served'] === true)
+    .map((version) => {
+      const source = object(at(version, 'schema', 'openAPIV3Schema'));
+      const scale = scaleOf(version);
+      return {
+        group: text(spec['group']),
+        version: text(version['name']),
+        plural: text(names['plural']),
+        singular: text(names['singular']),
+        kind: text(names['kind']),
+        listKind: text(names['listKind']),
+        shortNames: list(names['shortNames']).map(text),
+        categories: list(names['categories']).map(text),
+        namespaced: scope === 'Namespaced',
+        verbs: ALL_VERBS,
+        table: crd.metadata.name,
+        schema: readSchema(source),
+        openApiSchema: source,
+        custom: true,
+        hasStatus: at(version, 'subresources', 'status') !== undefined,
+        ...(scale === undefined ? {} : { scale }),
+        hasGeneration: true,
+        unconditionalUpdate: false,
+        createOnUpdate: false,
+        returnsDeleted: false,
+        fieldSelectors: list(version['selectableFields']).map((field) => text(at(field, 'jsonPath')).replace(/^\./, '')),
+        columns: columnsOf(version),
+        strategy: {},
+      };
+    });
 }
 
 function scaleOf(version: JsonObject): ScaleSubresource | undefined {
@@ -182,18 +202,21 @@ const AGE: Column = { name: 'Age', type: 'date', priority: 0, cell: (item, now) 
 function columnsOf(version: JsonObject): Column[] {
   const declared = list(version['additionalPrinterColumns']).filter(isObject);
   if (declared.length === 0) return [NAME, AGE];
-  return [NAME, ...declared.map((column): Column => {
-    const type = text(column['type']);
-    const read = compileJsonPath(text(column['jsonPath'])) ?? ((): Json[] => []);
-    return {
-      name: text(column['name']),
-      type,
-      ...(typeof column['format'] === 'string' ? { format: column['format'] } : {}),
-      description: text(column['description']),
-      priority: Number(column['priority'] ?? 0),
-      cell: (item, now) => cell(read(item), type, now),
-    };
-  })];
+  return [
+    NAME,
+    ...declared.map((column): Column => {
+      const type = text(column['type']);
+      const read = compileJsonPath(text(column['jsonPath'])) ?? ((): Json[] => []);
+      return {
+        name: text(column['name']),
+        type,
+        ...(typeof column['format'] === 'string' ? { format: column['format'] } : {}),
+        description: text(column['description']),
+        priority: Number(column['priority'] ?? 0),
+        cell: (item, now) => cell(read(item), type, now),
+      };
+    }),
+  ];
 }
 
 /** One cell as an API server prints it: only the first match, and null where it does not fit the column's type. */

@@ -26,7 +26,11 @@ function subresources(definition: ResourceDefinition): Subresource[] {
   if (definition.hasStatus) own.push({ name: 'status', kind: definition.kind, verbs: READ_WRITE });
   if (definition.scale !== undefined) own.push({ name: 'scale', kind: 'Scale', group: 'autoscaling', version: 'v1', verbs: READ_WRITE });
   if (definition.table === 'pods') {
-    own.push({ name: 'binding', kind: 'Binding', verbs: ['create'] }, { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] }, { name: 'log', kind: 'Pod', verbs: ['get'] });
+    own.push(
+      { name: 'binding', kind: 'Binding', verbs: ['create'] },
+      { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
+      { name: 'log', kind: 'Pod', verbs: ['get'] },
+    );
   }
   if (definition.table === 'namespaces') own.push({ name: 'finalize', kind: 'Namespace', verbs: ['update'] });
   return own;
@@ -47,11 +51,24 @@ export function resourceList(registry: ResourceRegistry, group: string, version:
       ...(definition.categories.length === 0 ? {} : { categories: [...definition.categories] }),
     });
     for (const { name, verbs, ...of } of subresources(definition)) {
-      resources.push({ name: `${definition.plural}/${name}`, singularName: '', namespaced: definition.namespaced, ...of, verbs: [...verbs] });
+      resources.push({
+        name: `${definition.plural}/${name}`,
+        singularName: '',
+        namespaced: definition.namespaced,
+        ...of,
+        verbs: [...verbs],
+      });
     }
   }
   for (const review of REVIEWS) {
-    if (review.group === group && version === 'v1') resources.push({ name: review.plural, singularName: review.kind.toLowerCase(), namespaced: false, kind: review.kind, verbs: ['create'] });
+    if (review.group === group && version === 'v1')
+      resources.push({
+        name: review.plural,
+        singularName: review.kind.toLowerCase(),
+        namespaced: false,
+        kind: review.kind,
+        verbs: ['create'],
+      });
   }
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: group === '' ? version : `${group}/${version}`, resources };
 }
@@ -110,18 +127,26 @@ function aggregatedResources(registry: ResourceRegistry, group: string, version:
       verbs: [...definition.verbs],
       ...(definition.shortNames.length === 0 ? {} : { shortNames: [...definition.shortNames] }),
       ...(definition.categories.length === 0 ? {} : { categories: [...definition.categories] }),
-      ...(children.length === 0 ? {} : {
-        subresources: children.map((child) => ({
-          subresource: child.name,
-          responseKind: { group: child.group ?? group, version: child.version ?? version, kind: child.kind },
-          verbs: [...child.verbs],
-        })),
-      }),
+      ...(children.length === 0
+        ? {}
+        : {
+            subresources: children.map((child) => ({
+              subresource: child.name,
+              responseKind: { group: child.group ?? group, version: child.version ?? version, kind: child.kind },
+              verbs: [...child.verbs],
+            })),
+          }),
     });
   }
   for (const review of REVIEWS) {
     if (review.group !== group) continue;
-    resources.push({ resource: review.plural, responseKind: { group, version, kind: review.kind }, scope: 'Cluster', singularResource: review.kind.toLowerCase(), verbs: ['create'] });
+    resources.push({
+      resource: review.plural,
+      responseKind: { group, version, kind: review.kind },
+      scope: 'Cluster',
+      singularResource: review.kind.toLowerCase(),
+      verbs: ['create'],
+    });
   }
   return resources;
 }

@@ -85,11 +85,16 @@ export class GarbageCollector {
     const owners = object.metadata.ownerReferences ?? [];
     if (owners.length === 0) return;
     const living = owners.filter((owner) => this.#lives(owner, object));
-    const waiting = living.filter((owner) => this.#byUid.get(owner.uid)?.object.metadata.finalizers?.includes('foregroundDeletion') === true);
+    const waiting = living.filter(
+      (owner) => this.#byUid.get(owner.uid)?.object.metadata.finalizers?.includes('foregroundDeletion') === true,
+    );
     const { namespace = '', name, uid } = object.metadata;
     if (living.length === owners.length && waiting.length < living.length) return;
     if (living.length === waiting.length) {
-      this.#operations.delete(definition, namespace, name, { preconditions: { uid }, propagationPolicy: waiting.length > 0 ? 'Foreground' : 'Background' });
+      this.#operations.delete(definition, namespace, name, {
+        preconditions: { uid },
+        propagationPolicy: waiting.length > 0 ? 'Foreground' : 'Background',
+      });
     } else if (living.length < owners.length) this.#keepOwners(definition, object, living);
   }
 
@@ -97,12 +102,19 @@ export class GarbageCollector {
     const found = this.#byUid.get(owner.uid);
     if (found === undefined) return false;
     const { metadata, kind } = found.object;
-    return kind === owner.kind && metadata.name === owner.name && (metadata.namespace === undefined || metadata.namespace === dependent.metadata.namespace);
+    return (
+      kind === owner.kind &&
+      metadata.name === owner.name &&
+      (metadata.namespace === undefined || metadata.namespace === dependent.metadata.namespace)
+    );
   }
 
   #keepOwners(definition: ResourceDefinition, object: KubeObject, owners: OwnerReference[]): void {
     const { namespace = '', name } = object.metadata;
-    this.#operations.update(definition, namespace, name, (current) => ({ ...current, metadata: { ...current.metadata, ownerReferences: owners } }));
+    this.#operations.update(definition, namespace, name, (current) => ({
+      ...current,
+      metadata: { ...current.metadata, ownerReferences: owners },
+    }));
   }
 
   #finishDeletion(definition: ResourceDefinition, object: KubeObject): void {
@@ -111,12 +123,21 @@ export class GarbageCollector {
     if (finalizers.includes('orphan')) {
       for (const { table, object: dependent } of dependents) {
         const of = this.#definition(table);
-        if (of !== undefined) this.#keepOwners(of, dependent, (dependent.metadata.ownerReferences ?? []).filter((owner) => owner.uid !== object.metadata.uid));
+        if (of !== undefined)
+          this.#keepOwners(
+            of,
+            dependent,
+            (dependent.metadata.ownerReferences ?? []).filter((owner) => owner.uid !== object.metadata.uid),
+          );
       }
       this.#removeFinalizer(definition, object, 'orphan');
     } else if (finalizers.includes('foregroundDeletion')) {
       for (const { object: dependent } of dependents) this.#enqueue(dependent.metadata.uid);
-      const blocking = dependents.some(({ object: dependent }) => (dependent.metadata.ownerReferences ?? []).some((owner) => owner.uid === object.metadata.uid && owner['blockOwnerDeletion'] === true));
+      const blocking = dependents.some(({ object: dependent }) =>
+        (dependent.metadata.ownerReferences ?? []).some(
+          (owner) => owner.uid === object.metadata.uid && owner['blockOwnerDeletion'] === true,
+        ),
+      );
       if (!blocking) this.#removeFinalizer(definition, object, 'foregroundDeletion');
     }
   }

@@ -33,7 +33,15 @@ export interface HttpOptions {
 const OPEN_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
 const AGGREGATED = /application\/json;(?=[^,]*g=apidiscovery\.k8s\.io)(?=[^,]*v=v2(?:[;,]|$))(?=[^,]*as=APIGroupDiscoveryList)/;
 const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
-const BUILT_IN_VERSIONS = new Set(['/v1', 'apps/v1', 'policy/v1', 'networking.k8s.io/v1', 'rbac.authorization.k8s.io/v1', 'coordination.k8s.io/v1', 'events.k8s.io/v1']);
+const BUILT_IN_VERSIONS = new Set([
+  '/v1',
+  'apps/v1',
+  'policy/v1',
+  'networking.k8s.io/v1',
+  'rbac.authorization.k8s.io/v1',
+  'coordination.k8s.io/v1',
+  'events.k8s.io/v1',
+]);
 const OPENAPI_V2_PROTOBUF = /^application\/com\.github\.proto-openapi\.spec\.v2[@.]v1\.0\+protobuf\s*$/;
 const DEFAULT_WATCH_MS = 30 * 60_000;
 
@@ -46,9 +54,12 @@ export class ApiHttpServer {
   constructor(options: HttpOptions) {
     this.#options = options;
     const { server, authority } = options.credentials;
-    this.#server = createServer({ key: server.key, cert: server.certificate, ca: authority, requestCert: true, rejectUnauthorized: false }, (request, response) => {
-      void this.#serve(request, response);
-    });
+    this.#server = createServer(
+      { key: server.key, cert: server.certificate, ca: authority, requestCert: true, rejectUnauthorized: false },
+      (request, response) => {
+        void this.#serve(request, response);
+      },
+    );
     this.#server.keepAliveTimeout = 120_000;
     this.#server.requestTimeout = 0;
   }
@@ -90,7 +101,16 @@ export class ApiHttpServer {
   }
 
   #fail(response: ServerResponse, error: unknown): void {
-    const known = error instanceof ApiError ? error : error instanceof URIError ? badRequest(error.message) : new ApiError(500, 'InternalError', `Internal error occurred: ${error instanceof Error ? error.stack ?? error.message : String(error)}`);
+    const known =
+      error instanceof ApiError
+        ? error
+        : error instanceof URIError
+          ? badRequest(error.message)
+          : new ApiError(
+              500,
+              'InternalError',
+              `Internal error occurred: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+            );
     if (response.headersSent) {
       response.destroy();
       return;
@@ -149,7 +169,9 @@ export class ApiHttpServer {
       case '/api':
       case '/apis':
         if (aggregated) {
-          response.writeHead(200, { 'Content-Type': AGGREGATED_TYPE, Vary: 'Accept' }).end(JSON.stringify(aggregatedDiscovery(registry, path === '/api')));
+          response
+            .writeHead(200, { 'Content-Type': AGGREGATED_TYPE, Vary: 'Accept' })
+            .end(JSON.stringify(aggregatedDiscovery(registry, path === '/api')));
           return null;
         }
         return path === '/api' ? coreVersions(request.headers.host ?? '127.0.0.1') : groupList(registry);
@@ -177,7 +199,10 @@ export class ApiHttpServer {
     const { definition, target, query, message } = request;
     const presentation = negotiate(message.headers.accept, query);
     const version = query.get('resourceVersion') ?? '';
-    if (version !== '' && !/^\d+$/.test(version)) throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(version)}: strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
+    if (version !== '' && !/^\d+$/.test(version))
+      throw badRequest(
+        `resourceVersion: Invalid value: ${JSON.stringify(version)}: strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`,
+      );
     const named = target.name === '' ? undefined : target.name;
     const matches = selectorOf(definition, query);
     const initial = version === '' || version === '0' || isTrue(query.get('sendInitialEvents'));
@@ -212,6 +237,7 @@ function notThere(response: ServerResponse): undefined {
 
 function send(response: ServerResponse, reply: Reply): void {
   const headers: Record<string, string | string[]> = { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache, private' };
-  if (reply.warnings !== undefined && reply.warnings.length > 0) headers['Warning'] = reply.warnings.map((warning) => `299 - ${JSON.stringify(warning)}`);
+  if (reply.warnings !== undefined && reply.warnings.length > 0)
+    headers['Warning'] = reply.warnings.map((warning) => `299 - ${JSON.stringify(warning)}`);
   response.writeHead(reply.status, headers).end(reply.body);
 }

@@ -41,8 +41,10 @@ function matching(filter: RegExpExecArray): Step {
   const wanted = filter[3] ?? filter[4] ?? filter[5] ?? '';
   const equals = filter[2] === '==';
   return (values) =>
-    values.flatMap((value) => (Array.isArray(value) ? value : [value])).filter((value) => {
-      const found = read?.(value)[0];
-      return found !== undefined && (String(found) === wanted) === equals;
-    });
+    values
+      .flatMap((value) => (Array.isArray(value) ? value : [value]))
+      .filter((value) => {
+        const found = read?.(value)[0];
+        return found !== undefined && (String(found) === wanted) === equals;
+      });
 }

@@ -22,7 +22,8 @@ export class NamespaceLifecycle {
     this.#registry = registry;
     operations.addGuard(this.#guard);
     this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
-    for (const namespace of operations.store.list(TABLE)) if (namespace.metadata.deletionTimestamp !== undefined) this.#enqueue(namespace.metadata.name);
+    for (const namespace of operations.store.list(TABLE))
+      if (namespace.metadata.deletionTimestamp !== undefined) this.#enqueue(namespace.metadata.name);
   }
 
   stop(): void {
@@ -38,7 +39,8 @@ export class NamespaceLifecycle {
   }
 
   readonly #guard: Guard = ({ verb, definition, namespace, name }) => {
-    if (verb === 'delete' && definition.table === TABLE && PERMANENT.has(name)) throw forbidden(definition, name, 'this namespace may not be deleted');
+    if (verb === 'delete' && definition.table === TABLE && PERMANENT.has(name))
+      throw forbidden(definition, name, 'this namespace may not be deleted');
     if (verb !== 'create' || !definition.namespaced) return;
     const found = this.#operations.store.get(TABLE, namespace);
     if (found === undefined) throw notFound({ group: '', plural: TABLE }, namespace);
@@ -77,40 +79,97 @@ export class NamespaceLifecycle {
       if (!definition.namespaced || seen.has(definition.table)) continue;
       seen.add(definition.table);
       for (const item of this.#operations.store.list(definition.table, name)) {
-        if (item.metadata.deletionTimestamp === undefined) this.#operations.delete(definition, name, item.metadata.name, { propagationPolicy: 'Background' });
+        if (item.metadata.deletionTimestamp === undefined)
+          this.#operations.delete(definition, name, item.metadata.name, { propagationPolicy: 'Background' });
       }
       const left = this.#operations.store.list(definition.table, name);
-      if (left.length > 0) remaining.push({ definition, count: left.length, finalizers: left.flatMap((item) => item.metadata.finalizers ?? []) });
+      if (left.length > 0)
+        remaining.push({ definition, count: left.length, finalizers: left.flatMap((item) => item.metadata.finalizers ?? []) });
     }
     const conditions = this.#conditions(remaining, list(at(namespace, 'status', 'conditions')));
     if (!equal(conditions, at(namespace, 'status', 'conditions'))) {
-      this.#operations.update(this.#namespaces(), '', name, (current) => ({ ...current, status: { ...object(current['status']), conditions } }), { subresource: 'status' });
+      this.#operations.update(
+        this.#namespaces(),
+        '',
+        name,
+        (current) => ({ ...current, status: { ...object(current['status']), conditions } }),
+        { subresource: 'status' },
+      );
     }
     if (remaining.length === 0 && list(at(namespace, 'spec', 'finalizers')).includes('kubernetes')) {
-      this.#operations.update(this.#namespaces(), '', name, (current) => {
-        const finalizers = list(at(current, 'spec', 'finalizers')).filter((finalizer) => finalizer !== 'kubernetes');
-        return { ...current, spec: { ...object(current['spec']), finalizers } };
-      }, { subresource: 'finalize' });
+      this.#operations.update(
+        this.#namespaces(),
+        '',
+        name,
+        (current) => {
+          const finalizers = list(at(current, 'spec', 'finalizers')).filter((finalizer) => finalizer !== 'kubernetes');
+          return { ...current, spec: { ...object(current['spec']), finalizers } };
+        },
+        { subresource: 'finalize' },
+      );
     }
   }
 
-  #conditions(remaining: readonly { readonly definition: ResourceDefinition; readonly count: number; readonly finalizers: readonly string[] }[], before: readonly Json[]): JsonObject[] {
+  #conditions(
+    remaining: readonly { readonly definition: ResourceDefinition; readonly count: number; readonly finalizers: readonly string[] }[],
+    before: readonly Json[],
+  ): JsonObject[] {
     const content = remaining.map(({ definition, count }) => `${resourceName(definition)} has ${count} resource instances`).sort();
     const counts = new Map<string, number>();
     for (const finalizer of remaining.flatMap(({ finalizers }) => finalizers)) counts.set(finalizer, (counts.get(finalizer) ?? 0) + 1);
-    const held = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([finalizer, count]) => `${finalizer} in ${count} resource instances`);
-    const condition = (type: string, bad: boolean, badReason: string, badMessage: string, goodReason: string, goodMessage: string): JsonObject => {
+    const held = [...counts]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([finalizer, count]) => `${finalizer} in ${count} resource instances`);
+    const condition = (
+      type: string,
+      bad: boolean,
+      badReason: string,
+      badMessage: string,
+      goodReason: string,
+      goodMessage: string,
+    ): JsonObject => {
       const status = bad ? 'True' : 'False';
       const old = before.find((entry) => at(entry, 'type') === type);
-      const lastTransitionTime = old !== undefined && at(old, 'status') === status ? (at(old, 'lastTransitionTime') ?? null) : timestamp(this.#operations.environment.now());
+      const lastTransitionTime =
+        old !== undefined && at(old, 'status') === status
+          ? (at(old, 'lastTransitionTime') ?? null)
+          : timestamp(this.#operations.environment.now());
       return { type, status, lastTransitionTime, reason: bad ? badReason : goodReason, message: bad ? badMessage : goodMessage };
     };
     return [
       condition('NamespaceDeletionDiscoveryFailure', false, '', '', 'ResourcesDiscovered', 'All resources successfully discovered'),
-      condition('NamespaceDeletionGroupVersionParsingFailure', false, '', '', 'ParsedGroupVersions', 'All legacy kube types successfully parsed'),
-      condition('NamespaceDeletionContentFailure', false, '', '', 'ContentDeleted', 'All content successfully deleted, may be waiting on finalization'),
-      condition('NamespaceContentRemaining', content.length > 0, 'SomeResourcesRemain', `Some resources are remaining: ${content.join(', ')}`, 'ContentRemoved', 'All content successfully removed'),
-      condition('NamespaceFinalizersRemaining', held.length > 0, 'SomeFinalizersRemain', `Some content in the namespace has finalizers remaining: ${held.join(', ')}`, 'ContentHasNoFinalizers', 'All content-preserving finalizers finished'),
+      condition(
+        'NamespaceDeletionGroupVersionParsingFailure',
+        false,
+        '',
+        '',
+        'ParsedGroupVersions',
+        'All legacy kube types successfully parsed',
+      ),
+      condition(
+        'NamespaceDeletionContentFailure',
+        false,
+        '',
+        '',
+        'ContentDeleted',
+        'All content successfully deleted, may be waiting on finalization',
+      ),
+      condition(
+        'NamespaceContentRemaining',
+        content.length > 0,
+        'SomeResourcesRemain',
+        `Some resources are remaining: ${content.join(', ')}`,
+        'ContentRemoved',
+        'All content successfully removed',
+      ),
+      condition(
+        'NamespaceFinalizersRemaining',
+        held.length > 0,
+        'SomeFinalizersRemain',
+        `Some content in the namespace has finalizers remaining: ${held.join(', ')}`,
+        'ContentHasNoFinalizers',
+        'All content-preserving finalizers finished',
+      ),
     ];
   }
 }

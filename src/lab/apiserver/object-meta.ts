@@ -59,11 +59,17 @@ export function validateMeta(definition: ResourceDefinition, object: KubeObject)
     if (!isQualifiedName(key.toLowerCase())) errors.push(invalidValue('metadata.annotations', key, QUALIFIED_RULE));
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
-  if (size > MAX_ANNOTATIONS_BYTES) errors.push({ type: 'TooLong', field: 'metadata.annotations', message: `Too long: may not be more than ${MAX_ANNOTATIONS_BYTES} bytes` });
+  if (size > MAX_ANNOTATIONS_BYTES)
+    errors.push({
+      type: 'TooLong',
+      field: 'metadata.annotations',
+      message: `Too long: may not be more than ${MAX_ANNOTATIONS_BYTES} bytes`,
+    });
   for (const owner of meta.ownerReferences ?? []) {
     const field = 'metadata.ownerReferences';
     for (const key of ['apiVersion', 'kind', 'name', 'uid'] as const) {
-      if (typeof owner[key] !== 'string' || owner[key] === '') errors.push(invalidValue(`${field}.${key}`, owner[key] ?? '', `${key === 'apiVersion' ? 'version' : key} must not be empty`));
+      if (typeof owner[key] !== 'string' || owner[key] === '')
+        errors.push(invalidValue(`${field}.${key}`, owner[key] ?? '', `${key === 'apiVersion' ? 'version' : key} must not be empty`));
     }
   }
   for (const finalizer of meta.finalizers ?? []) {
@@ -92,19 +98,37 @@ export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta): FieldErro
   const added = (meta.finalizers ?? []).filter((finalizer) => !(old.finalizers ?? []).includes(finalizer));
   if (added.length === 0) return errors;
   const shown = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(', ')}}`;
-  return [...errors, forbiddenField('metadata.finalizers', `no new finalizers can be added if the object is being deleted, found new finalizers ${shown}`)];
+  return [
+    ...errors,
+    forbiddenField('metadata.finalizers', `no new finalizers can be added if the object is being deleted, found new finalizers ${shown}`),
+  ];
 }
 
 const IMMUTABLE = ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const;
 
 /** A client may leave out what the server set, not change it. */
 function immutableErrors(meta: ObjectMeta, old: ObjectMeta): FieldError[] {
-  return IMMUTABLE.filter((key) => meta[key] !== undefined && meta[key] !== old[key]).map((key) => invalidValue(`metadata.${key}`, meta[key], 'field is immutable'));
+  return IMMUTABLE.filter((key) => meta[key] !== undefined && meta[key] !== old[key]).map((key) =>
+    invalidValue(`metadata.${key}`, meta[key], 'field is immutable'),
+  );
 }
 
 const KNOWN = new Set([
-  'name', 'namespace', 'generateName', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp',
-  'deletionGracePeriodSeconds', 'labels', 'annotations', 'finalizers', 'ownerReferences', 'managedFields', 'selfLink',
+  'name',
+  'namespace',
+  'generateName',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'finalizers',
+  'ownerReferences',
+  'managedFields',
+  'selfLink',
 ]);
 
 const STRING_FIELDS = ['name', 'namespace', 'generateName', 'uid', 'resourceVersion', 'creationTimestamp', 'deletionTimestamp'];
@@ -130,13 +154,15 @@ export function decodeMeta(object: JsonObject): { readonly unknown: string[]; re
     } else if (value === null || value === '') delete meta[key];
     else if (key === 'labels' || key === 'annotations') problem ??= stringMapProblem(key, value);
     else if (typeof value === 'object' && Object.keys(value).length === 0) delete meta[key];
-    else if (STRING_FIELDS.includes(key) && typeof value !== 'string') problem ??= `json: cannot unmarshal ${typeof value} into Go struct field ObjectMeta.metadata.${key} of type string`;
+    else if (STRING_FIELDS.includes(key) && typeof value !== 'string')
+      problem ??= `json: cannot unmarshal ${typeof value} into Go struct field ObjectMeta.metadata.${key} of type string`;
   }
   return { unknown, problem };
 }
 
 function stringMapProblem(key: string, value: Json): string | undefined {
-  if (!isObject(value)) return `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value} into Go struct field ObjectMeta.metadata.${key} of type map[string]string`;
+  if (!isObject(value))
+    return `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value} into Go struct field ObjectMeta.metadata.${key} of type map[string]string`;
   for (const [name, entry] of Object.entries(value)) {
     if (entry === null) value[name] = '';
     else if (typeof entry !== 'string') {

@@ -24,7 +24,10 @@ export class OpenApi {
     for (const [group, versions] of this.#registry.groups()) {
       for (const version of versions) {
         const path = group === '' ? `api/${version}` : `apis/${group}/${version}`;
-        const hash = createHash('sha256').update(JSON.stringify(this.v3(path))).digest('hex').toUpperCase();
+        const hash = createHash('sha256')
+          .update(JSON.stringify(this.v3(path)))
+          .digest('hex')
+          .toUpperCase();
         paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
       }
     }
@@ -83,28 +86,51 @@ class SchemaWriter {
   resource(definition: ResourceDefinition, openApi: 2 | 3): JsonObject {
     const { group, version, kind, plural, namespaced, listKind } = definition;
     const gvk = { group, version, kind };
-    const name = definition.custom ? `${group.split('.').toReversed().join('.')}.${version}.${kind}` : `io.k8s.api.${definition.schema.name ?? kind}`;
+    const name = definition.custom
+      ? `${group.split('.').toReversed().join('.')}.${version}.${kind}`
+      : `io.k8s.api.${definition.schema.name ?? kind}`;
     if (definition.custom) this.schemas[name] = this.#custom(definition);
     else this.#builtin(definition.schema);
     const schema = this.schemas[name];
-    if (isObject(schema)) schema['x-kubernetes-group-version-kind'] = [...(Array.isArray(schema['x-kubernetes-group-version-kind']) ? schema['x-kubernetes-group-version-kind'] : []), gvk];
+    if (isObject(schema))
+      schema['x-kubernetes-group-version-kind'] = [
+        ...(Array.isArray(schema['x-kubernetes-group-version-kind']) ? schema['x-kubernetes-group-version-kind'] : []),
+        gvk,
+      ];
     const listName = `${name}List`;
     this.schemas[listName] = {
       type: 'object',
       required: ['items'],
-      properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' }, items: { type: 'array', items: { $ref: this.#prefix + name } } },
+      properties: {
+        apiVersion: { type: 'string' },
+        kind: { type: 'string' },
+        metadata: { type: 'object' },
+        items: { type: 'array', items: { $ref: this.#prefix + name } },
+      },
       'x-kubernetes-group-version-kind': [{ group, version, kind: listKind }],
     };
     const root = `${group === '' ? `/api/${version}` : `/apis/${group}/${version}`}/${namespaced ? 'namespaces/{namespace}/' : ''}${plural}`;
     const operation = (action: string, of: string, parameters: readonly string[]): JsonObject => ({
       'x-kubernetes-action': action,
       'x-kubernetes-group-version-kind': gvk,
-      parameters: parameters.map((parameter) => ({ name: parameter, in: 'query', ...(openApi === 3 ? { schema: { type: 'string', uniqueItems: true } } : { type: 'string', uniqueItems: true }) })),
-      responses: { 200: openApi === 3 ? { description: 'OK', content: { 'application/json': { schema: { $ref: this.#prefix + of } } } } : { description: 'OK', schema: { $ref: this.#prefix + of } } },
+      parameters: parameters.map((parameter) => ({
+        name: parameter,
+        in: 'query',
+        ...(openApi === 3 ? { schema: { type: 'string', uniqueItems: true } } : { type: 'string', uniqueItems: true }),
+      })),
+      responses: {
+        200:
+          openApi === 3
+            ? { description: 'OK', content: { 'application/json': { schema: { $ref: this.#prefix + of } } } }
+            : { description: 'OK', schema: { $ref: this.#prefix + of } },
+      },
     });
     const write = ['dryRun', 'fieldManager', 'fieldValidation'];
     return {
-      [root]: { get: operation('list', listName, ['labelSelector', 'fieldSelector', 'limit', 'continue', 'resourceVersion', 'watch']), post: operation('post', name, write) },
+      [root]: {
+        get: operation('list', listName, ['labelSelector', 'fieldSelector', 'limit', 'continue', 'resourceVersion', 'watch']),
+        post: operation('post', name, write),
+      },
       [`${root}/{name}`]: {
         get: operation('get', name, []),
         put: operation('put', name, write),
@@ -151,13 +177,15 @@ class SchemaWriter {
       if (schema.type !== undefined) written['type'] = schema.type;
       if (schema.format !== undefined && schema.format !== 'micro-time') written['format'] = schema.format;
       if (schema.items !== undefined) written['items'] = this.#field(schema.items);
-      if (schema.additionalProperties !== undefined && schema.additionalProperties !== true) written['additionalProperties'] = this.#field(schema.additionalProperties);
+      if (schema.additionalProperties !== undefined && schema.additionalProperties !== true)
+        written['additionalProperties'] = this.#field(schema.additionalProperties);
     }
     if (schema.patchMergeKey !== undefined) {
       written['x-kubernetes-patch-strategy'] = 'merge';
       if (schema.patchMergeKey !== '') written['x-kubernetes-patch-merge-key'] = schema.patchMergeKey;
     }
-    if (schema.retainKeys === true) written['x-kubernetes-patch-strategy'] = schema.patchMergeKey === undefined ? 'retainKeys' : 'merge,retainKeys';
+    if (schema.retainKeys === true)
+      written['x-kubernetes-patch-strategy'] = schema.patchMergeKey === undefined ? 'retainKeys' : 'merge,retainKeys';
     return written;
   }
 }

@@ -53,7 +53,13 @@ export interface Deletion {
 }
 
 /** Says no to a write before it happens. */
-export type Guard = (request: { readonly verb: 'create' | 'update' | 'delete'; readonly definition: ResourceDefinition; readonly namespace: string; readonly name: string; readonly object?: KubeObject }) => void;
+export type Guard = (request: {
+  readonly verb: 'create' | 'update' | 'delete';
+  readonly definition: ResourceDefinition;
+  readonly namespace: string;
+  readonly name: string;
+  readonly object?: KubeObject;
+}) => void;
 
 export class Operations {
   readonly store: ObjectStore;
@@ -119,7 +125,13 @@ export class Operations {
    * @param change gets a copy of the current object and returns the wanted one.
    * @throws ApiError
    */
-  update(definition: ResourceDefinition, namespace: string, name: string, change: (current: KubeObject) => JsonObject, options: UpdateOptions = {}): KubeObject {
+  update(
+    definition: ResourceDefinition,
+    namespace: string,
+    name: string,
+    change: (current: KubeObject) => JsonObject,
+    options: UpdateOptions = {},
+  ): KubeObject {
     const key = storeKey(namespace, name);
     const current = this.get(definition, namespace, name);
     const object = this.#decode(definition, change(clone(current)), options);
@@ -131,8 +143,11 @@ export class Operations {
     const next = this.#prepareUpdate(definition, object, current, options);
     this.#check(definition, next, current);
     if (sameButVersion(next, current)) return current;
-    const ending = next.metadata.deletionTimestamp !== undefined && (next.metadata.finalizers ?? []).length === 0
-      && (next.metadata.deletionGracePeriodSeconds ?? 0) === 0 && !hasSpecFinalizers(next);
+    const ending =
+      next.metadata.deletionTimestamp !== undefined &&
+      (next.metadata.finalizers ?? []).length === 0 &&
+      (next.metadata.deletionGracePeriodSeconds ?? 0) === 0 &&
+      !hasSpecFinalizers(next);
     if (options.dryRun === true) return next;
     const stored = this.#toStorage(definition, next);
     if (ending) return this.toView(definition, this.store.remove(definition.table, key, stored) ?? stored);
@@ -144,7 +159,14 @@ export class Operations {
     const old = current.metadata;
     const immutable = validateMetaUpdate(meta, old);
     if (immutable.length > 0) throw invalid(definition, old.name, immutable);
-    for (const key of ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation', 'generateName'] as const) {
+    for (const key of [
+      'uid',
+      'creationTimestamp',
+      'deletionTimestamp',
+      'deletionGracePeriodSeconds',
+      'generation',
+      'generateName',
+    ] as const) {
       if (old[key] === undefined) delete meta[key];
       else (meta as JsonObject)[key] = old[key];
     }
@@ -164,7 +186,13 @@ export class Operations {
   }
 
   /** A change of the system's own, such as a binding: stored as it is, without the rules for clients. */
-  replaceState(definition: ResourceDefinition, namespace: string, name: string, change: (current: KubeObject) => KubeObject, dryRun = false): KubeObject {
+  replaceState(
+    definition: ResourceDefinition,
+    namespace: string,
+    name: string,
+    change: (current: KubeObject) => KubeObject,
+    dryRun = false,
+  ): KubeObject {
     const next = change(this.get(definition, namespace, name));
     if (dryRun) return next;
     return this.toView(definition, this.store.put(definition.table, storeKey(namespace, name), this.#toStorage(definition, next)));
@@ -176,7 +204,8 @@ export class Operations {
     const current = this.get(definition, namespace, name);
     this.#checkPreconditions(definition, current, options);
     for (const guard of this.#guards) guard({ verb: 'delete', definition, namespace, name, object: current });
-    const marked = definition.strategy.prepareDelete === undefined || current.metadata.deletionTimestamp !== undefined ? current : clone(current);
+    const marked =
+      definition.strategy.prepareDelete === undefined || current.metadata.deletionTimestamp !== undefined ? current : clone(current);
     if (marked !== current) definition.strategy.prepareDelete?.(marked);
     const meta: ObjectMeta = { ...marked.metadata };
     const waitsForGrace = this.#startGrace(definition, current, meta, options);
@@ -185,7 +214,17 @@ export class Operations {
     const waits = waitsForGrace === 'started' || (meta.finalizers ?? []).length > 0 || hasSpecFinalizers(current);
     if (!waits) {
       if (options.dryRun === true) return { object: current, removed: true };
-      return { object: this.toView(definition, this.store.remove(definition.table, key, waitsForGrace === 'none' ? undefined : this.#toStorage(definition, withMeta(current, meta))) ?? current), removed: true };
+      return {
+        object: this.toView(
+          definition,
+          this.store.remove(
+            definition.table,
+            key,
+            waitsForGrace === 'none' ? undefined : this.#toStorage(definition, withMeta(current, meta)),
+          ) ?? current,
+        ),
+        removed: true,
+      };
     }
     if (waitsForGrace !== 'started') {
       meta.deletionTimestamp ??= timestamp(this.environment.now());
@@ -199,7 +238,12 @@ export class Operations {
   }
 
   /** Sets the deletion's time and grace in `meta` where the kind has one. */
-  #startGrace(definition: ResourceDefinition, current: KubeObject, meta: ObjectMeta, options: DeleteOptions): 'none' | 'started' | 'over' | 'unchanged' {
+  #startGrace(
+    definition: ResourceDefinition,
+    current: KubeObject,
+    meta: ObjectMeta,
+    options: DeleteOptions,
+  ): 'none' | 'started' | 'over' | 'unchanged' {
     if (definition.strategy.gracePeriod === undefined) return 'none';
     const requested = options.gracePeriodSeconds;
     const now = this.environment.now();
@@ -223,10 +267,18 @@ export class Operations {
     const { name } = current.metadata;
     const kind = { group: definition.group, plural: definition.kind };
     if (uid !== undefined && uid !== current.metadata.uid) {
-      throw conflict(kind, name, `the UID in the precondition (${uid}) does not match the UID in record (${current.metadata.uid}). The object might have been deleted and then recreated`);
+      throw conflict(
+        kind,
+        name,
+        `the UID in the precondition (${uid}) does not match the UID in record (${current.metadata.uid}). The object might have been deleted and then recreated`,
+      );
     }
     if (resourceVersion !== undefined && resourceVersion !== current.metadata.resourceVersion) {
-      throw conflict(kind, name, `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${current.metadata.resourceVersion}). The object might have been modified`);
+      throw conflict(
+        kind,
+        name,
+        `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${current.metadata.resourceVersion}). The object might have been modified`,
+      );
     }
   }
 
@@ -234,13 +286,26 @@ export class Operations {
     const { name } = current.metadata;
     if (meta.uid !== undefined && meta.uid !== '' && meta.uid !== current.metadata.uid) {
       if (options.replace !== true) throw invalid(definition, name, [invalidValue('metadata.uid', meta.uid, 'field is immutable')]);
-      throw conflict(definition, name, `Precondition failed: UID in precondition: ${meta.uid}, UID in object meta: ${current.metadata.uid}`);
+      throw conflict(
+        definition,
+        name,
+        `Precondition failed: UID in precondition: ${meta.uid}, UID in object meta: ${current.metadata.uid}`,
+      );
     }
     if (meta.resourceVersion !== undefined && meta.resourceVersion !== '' && meta.resourceVersion !== '0') {
-      if (!/^\d+$/.test(meta.resourceVersion)) throw invalid(definition, name, [invalidValue('metadata.resourceVersion', meta.resourceVersion, `strconv.ParseUint: parsing ${JSON.stringify(meta.resourceVersion)}: invalid syntax`)]);
+      if (!/^\d+$/.test(meta.resourceVersion))
+        throw invalid(definition, name, [
+          invalidValue(
+            'metadata.resourceVersion',
+            meta.resourceVersion,
+            `strconv.ParseUint: parsing ${JSON.stringify(meta.resourceVersion)}: invalid syntax`,
+          ),
+        ]);
       if (meta.resourceVersion !== current.metadata.resourceVersion) throw modifiedMeanwhile(definition, name);
     } else if (options.replace === true && !definition.unconditionalUpdate) {
-      throw invalid({ group: definition.group, kind: definition.plural }, name, [{ type: 'Invalid', field: 'metadata.resourceVersion', message: 'Invalid value: 0x0: must be specified for an update' }]);
+      throw invalid({ group: definition.group, kind: definition.plural }, name, [
+        { type: 'Invalid', field: 'metadata.resourceVersion', message: 'Invalid value: 0x0: must be specified for an update' },
+      ]);
     }
   }
 
@@ -249,20 +314,29 @@ export class Operations {
     const apiVersion = apiVersionOf(definition);
     const handled = `${definition.kind} in version ${JSON.stringify(definition.version)} cannot be handled as a ${definition.kind}`;
     if (body['kind'] === undefined || body['kind'] === '') {
-      if (definition.custom && options.isPatch !== true && options.fromClient === true) throw badRequest(`${handled}: unmarshalerDecoder: Object 'Kind' is missing in '${JSON.stringify(body)}'`);
+      if (definition.custom && options.isPatch !== true && options.fromClient === true)
+        throw badRequest(`${handled}: unmarshalerDecoder: Object 'Kind' is missing in '${JSON.stringify(body)}'`);
       body['kind'] = definition.kind;
     }
     if (body['apiVersion'] === undefined || body['apiVersion'] === '') body['apiVersion'] = apiVersion;
-    if (definition.custom && (body['kind'] !== definition.kind || (options.isPatch === true && body['apiVersion'] !== apiVersion))) throw wrongKind(definition, body);
-    if (body['apiVersion'] !== apiVersion) throw badRequest(`the API version in the data (${String(body['apiVersion'])}) does not match the expected API version (${apiVersion})`);
-    if (body['kind'] !== definition.kind) throw badRequest(`${String(body['kind'])} in version ${JSON.stringify(definition.version)} cannot be handled as a ${definition.kind}: the kind in the data does not match the expected kind ${definition.kind}`);
+    if (definition.custom && (body['kind'] !== definition.kind || (options.isPatch === true && body['apiVersion'] !== apiVersion)))
+      throw wrongKind(definition, body);
+    if (body['apiVersion'] !== apiVersion)
+      throw badRequest(
+        `the API version in the data (${String(body['apiVersion'])}) does not match the expected API version (${apiVersion})`,
+      );
+    if (body['kind'] !== definition.kind)
+      throw badRequest(
+        `${String(body['kind'])} in version ${JSON.stringify(definition.version)} cannot be handled as a ${definition.kind}: the kind in the data does not match the expected kind ${definition.kind}`,
+      );
     const meta = decodeMeta(body);
     const problem = meta.problem ?? (definition.custom ? undefined : decodeBuiltin(definition.schema, body));
     if (problem !== undefined) throw badRequest(`${handled}: ${problem}`);
     const unknown = [...meta.unknown, ...pruneObject(definition, body)].sort();
     if (unknown.length > 0 && options.fieldValidation === 'Strict') {
       const fields = unknown.map((field) => `unknown field ${JSON.stringify(field)}`).join(', ');
-      if (options.isPatch === true) throw invalid({ group: '', kind: '' }, '', [invalidValue('patch', JSON.stringify(body), `strict decoding error: ${fields}`)]);
+      if (options.isPatch === true)
+        throw invalid({ group: '', kind: '' }, '', [invalidValue('patch', JSON.stringify(body), `strict decoding error: ${fields}`)]);
       throw badRequest(`${handled}: strict decoding error: ${fields}`);
     }
     if (options.fieldValidation === 'Warn') for (const field of unknown) options.warn?.(`unknown field ${JSON.stringify(field)}`);
@@ -320,7 +394,9 @@ function pruneObject(definition: ResourceDefinition, body: JsonObject): string[]
 function statusUpdate(definition: ResourceDefinition, object: KubeObject, current: KubeObject): KubeObject {
   const next: KubeObject = { ...clone(current) };
   if (definition.custom) next.metadata = { ...next.metadata };
-  else for (const key of ['labels', 'annotations', 'finalizers', 'ownerReferences']) if (object.metadata[key] !== undefined) next.metadata[key] = object.metadata[key];
+  else
+    for (const key of ['labels', 'annotations', 'finalizers', 'ownerReferences'])
+      if (object.metadata[key] !== undefined) next.metadata[key] = object.metadata[key];
   if (object['status'] === undefined) delete next['status'];
   else next['status'] = object['status'];
   return next;
@@ -349,8 +425,20 @@ function setPropagation(meta: ObjectMeta, policy: DeleteOptions['propagationPoli
 }
 
 const META_ORDER = [
-  'name', 'generateName', 'namespace', 'selfLink', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp',
-  'deletionGracePeriodSeconds', 'labels', 'annotations', 'ownerReferences', 'finalizers',
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
 ];
 
 /** Empty maps and lists are absent, as a typed server writes them. */
@@ -363,4 +451,3 @@ function orderMeta(meta: ObjectMeta): ObjectMeta {
   }
   return ordered as ObjectMeta;
 }
-

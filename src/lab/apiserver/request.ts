@@ -19,7 +19,10 @@ const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
 /** @returns undefined for a path that names no resource. */
 export function parseTarget(path: string): ResourceTarget | undefined {
-  const segments = path.split('/').filter((segment) => segment !== '').map(decodeURIComponent);
+  const segments = path
+    .split('/')
+    .filter((segment) => segment !== '')
+    .map(decodeURIComponent);
   const root = segments.shift();
   const group = root === 'apis' ? segments.shift() : root === 'api' ? '' : undefined;
   const version = segments.shift();
@@ -58,7 +61,10 @@ export function decodeBody(body: Buffer, type: string): Json {
     const text = body.toString('utf8');
     return type.includes('yaml') ? (parseYaml(text) as Json) : parseJson(text);
   } catch (error) {
-    if (error instanceof RangeError) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: application/json, application/yaml (${error.message})`);
+    if (error instanceof RangeError)
+      throw unsupportedMediaType(
+        `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml (${error.message})`,
+      );
     throw badRequest(`couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
@@ -72,6 +78,7 @@ function builtinTypeOf(apiVersion: string, kind: string): string {
 /** @throws ApiError 400 */
 export async function readObject(request: IncomingMessage): Promise<JsonObject> {
   const value = decodeBody(await readBody(request), mediaType(request));
-  if (!isObject(value)) throw badRequest("couldn't get version/kind; json parse error: json: cannot unmarshal into Go value of type struct");
+  if (!isObject(value))
+    throw badRequest("couldn't get version/kind; json parse error: json: cannot unmarshal into Go value of type struct");
   return value;
 }

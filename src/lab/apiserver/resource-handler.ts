@@ -86,11 +86,15 @@ export class ResourceHandler {
       if (message.method === 'PATCH') return this.#patch(request, { subresource: 'status' });
     }
     if (subresource === 'scale' && definition.scale !== undefined) return this.#scale(request);
-    if (subresource === 'finalize' && definition.table === 'namespaces' && message.method === 'PUT') return this.#update(request, { subresource: 'finalize' });
+    if (subresource === 'finalize' && definition.table === 'namespaces' && message.method === 'PUT')
+      return this.#update(request, { subresource: 'finalize' });
     if (definition.table === 'pods' && message.method === 'POST' && (subresource === 'binding' || subresource === 'eviction')) {
       const body = await readObject(message);
       const dryRun = isDryRun(request.query, 'CreateOptions');
-      const result = subresource === 'binding' ? bindPodTo(this.#operations, definition, namespace, name, body, dryRun) : evict(this.#operations, definition, namespace, name, body, dryRun);
+      const result =
+        subresource === 'binding'
+          ? bindPodTo(this.#operations, definition, namespace, name, body, dryRun)
+          : evict(this.#operations, definition, namespace, name, body, dryRun);
       return { status: 201, body: JSON.stringify(result) };
     }
     if (definition.table === 'pods' && ['log', 'exec', 'attach', 'portforward'].includes(subresource)) {
@@ -109,7 +113,9 @@ export class ResourceHandler {
 
   #encode(definition: ResourceDefinition, item: KubeObject, presentation: Presentation): string {
     if (presentation.kind === 'Table') {
-      return JSON.stringify(table(definition, [item], presentation, { resourceVersion: item.metadata.resourceVersion }, this.#operations.environment.now()));
+      return JSON.stringify(
+        table(definition, [item], presentation, { resourceVersion: item.metadata.resourceVersion }, this.#operations.environment.now()),
+      );
     }
     return presentation.kind === 'Object' ? encodeObject(item) : JSON.stringify(partialMetadata(item, presentation.version));
   }
@@ -123,33 +129,56 @@ export class ResourceHandler {
     if (!Number.isInteger(limit)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(query.get('limit'))}: invalid syntax`);
     const token = query.get('continue') ?? '';
     const wanted = query.get('resourceVersion') ?? '';
-    if (wanted !== '' && !/^\d+$/.test(wanted)) throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(wanted)}: strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`);
+    if (wanted !== '' && !/^\d+$/.test(wanted))
+      throw badRequest(
+        `resourceVersion: Invalid value: ${JSON.stringify(wanted)}: strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`,
+      );
     if (token !== '' && wanted !== '' && wanted !== '0') throw badRequest('specifying resource version is not allowed when using continue');
     const match = query.get('resourceVersionMatch');
-    if (match !== null && match !== '' && wanted === '') throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [forbiddenField('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided')]);
+    if (match !== null && match !== '' && wanted === '')
+      throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [
+        forbiddenField('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided'),
+      ]);
     if (Number(wanted) > store.revision) {
-      throw new ApiError(504, 'Timeout', `Too large resource version: ${wanted}, current: ${store.revision}`, { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 }, 1);
+      throw new ApiError(
+        504,
+        'Timeout',
+        `Too large resource version: ${wanted}, current: ${store.revision}`,
+        { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 },
+        1,
+      );
     }
     if (match === 'Exact' && Number(wanted) < store.revision && store.changedSince(definition.table, Number(wanted))) {
       throw new ApiError(410, 'Expired', `The resourceVersion for the provided list is too old.`);
     }
     const matches = selectorOf(definition, query);
-    const chunk = token === ''
-      ? this.#snapshots.first(this.#select(definition, target.namespace, matches), store.revision, limit, environment.now())
-      : this.#snapshots.next(token, limit, environment.now());
+    const chunk =
+      token === ''
+        ? this.#snapshots.first(this.#select(definition, target.namespace, matches), store.revision, limit, environment.now())
+        : this.#snapshots.next(token, limit, environment.now());
     const metadata: JsonObject = { resourceVersion: String(chunk.revision) };
     if (chunk.continueToken !== '') {
       metadata['continue'] = chunk.continueToken;
-      if ((query.get('labelSelector') ?? '') === '' && (query.get('fieldSelector') ?? '') === '') metadata['remainingItemCount'] = chunk.remaining;
+      if ((query.get('labelSelector') ?? '') === '' && (query.get('fieldSelector') ?? '') === '')
+        metadata['remainingItemCount'] = chunk.remaining;
     }
-    if (presentation.kind === 'Table') return { status: 200, body: JSON.stringify(table(definition, chunk.objects, presentation, metadata, environment.now())) };
-    const typeMeta = presentation.kind === 'Object' ? { kind: definition.listKind, apiVersion: apiVersionOf(definition) } : { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${presentation.version}` };
-    const items = chunk.objects.map((item) => (presentation.kind === 'Object' ? encodeObject(item) : JSON.stringify(partialMetadata(item, presentation.version))));
+    if (presentation.kind === 'Table')
+      return { status: 200, body: JSON.stringify(table(definition, chunk.objects, presentation, metadata, environment.now())) };
+    const typeMeta =
+      presentation.kind === 'Object'
+        ? { kind: definition.listKind, apiVersion: apiVersionOf(definition) }
+        : { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${presentation.version}` };
+    const items = chunk.objects.map((item) =>
+      presentation.kind === 'Object' ? encodeObject(item) : JSON.stringify(partialMetadata(item, presentation.version)),
+    );
     return { status: 200, body: `${JSON.stringify({ ...typeMeta, metadata }).slice(0, -1)},"items":[${items.join(',')}]}` };
   }
 
   #select(definition: ResourceDefinition, namespace: string, matches: Selector): KubeObject[] {
-    return this.#operations.store.list(definition.table, namespace).map((item) => this.#operations.toView(definition, item)).filter(matches);
+    return this.#operations.store
+      .list(definition.table, namespace)
+      .map((item) => this.#operations.toView(definition, item))
+      .filter(matches);
   }
 
   async #create(request: ResourceRequest): Promise<Reply> {
@@ -165,7 +194,16 @@ export class ResourceHandler {
     const options = writeOptions(query, warnings);
     if (this.#admission.isConfigured) {
       const draft = this.#operations.create(definition, namespace, clone(body), { ...options, dryRun: true, warn: () => undefined });
-      warnings.push(...await this.#admission.admit({ operation: 'CREATE', definition, object: draft, old: undefined, dryRun: options.dryRun === true, subresource: '' }));
+      warnings.push(
+        ...(await this.#admission.admit({
+          operation: 'CREATE',
+          definition,
+          object: draft,
+          old: undefined,
+          dryRun: options.dryRun === true,
+          subresource: '',
+        })),
+      );
     }
     const created = this.#operations.create(definition, namespace, body, options);
     return { status: 201, body: this.#encode(definition, created, presentation), warnings };
@@ -175,8 +213,11 @@ export class ResourceHandler {
     const { definition, target, query, message } = request;
     const presentation = negotiate(message.headers.accept, query);
     const body = await readObject(message);
-    const missing = this.#operations.store.get(definition.table, definition.namespaced ? `${target.namespace}/${target.name}` : target.name) === undefined;
-    if (missing && definition.createOnUpdate && target.subresource === '') return this.#createObject(request, presentation, body, target.namespace);
+    const missing =
+      this.#operations.store.get(definition.table, definition.namespaced ? `${target.namespace}/${target.name}` : target.name) ===
+      undefined;
+    if (missing && definition.createOnUpdate && target.subresource === '')
+      return this.#createObject(request, presentation, body, target.namespace);
     return this.#write(request, presentation, () => clone(body), { ...options, replace: true });
   }
 
@@ -189,7 +230,12 @@ export class ResourceHandler {
     return this.#write(request, presentation, (current) => applyPatch(definition, type, current, patch), { ...options, isPatch: true });
   }
 
-  async #write(request: ResourceRequest, presentation: Presentation, change: (current: KubeObject) => JsonObject, options: UpdateOptions): Promise<Reply> {
+  async #write(
+    request: ResourceRequest,
+    presentation: Presentation,
+    change: (current: KubeObject) => JsonObject,
+    options: UpdateOptions,
+  ): Promise<Reply> {
     const { definition, target, query } = request;
     const { namespace, name, subresource } = target;
     const warnings: string[] = [];
@@ -197,7 +243,9 @@ export class ResourceHandler {
     if (this.#admission.isConfigured) {
       const old = this.#operations.get(definition, namespace, name);
       const draft = this.#operations.update(definition, namespace, name, change, { ...all, dryRun: true, warn: () => undefined });
-      warnings.push(...await this.#admission.admit({ operation: 'UPDATE', definition, object: draft, old, dryRun: all.dryRun === true, subresource }));
+      warnings.push(
+        ...(await this.#admission.admit({ operation: 'UPDATE', definition, object: draft, old, dryRun: all.dryRun === true, subresource })),
+      );
     }
     const updated = this.#operations.update(definition, namespace, name, change, all);
     return { status: 200, body: this.#encode(definition, updated, presentation), warnings };
@@ -208,10 +256,22 @@ export class ResourceHandler {
     const presentation = negotiate(message.headers.accept, query);
     const options = deleteOptions(await readBody(message), mediaType(message), query);
     const old = this.#operations.get(definition, target.namespace, target.name);
-    const warnings = await this.#admission.admit({ operation: 'DELETE', definition, object: undefined, old, dryRun: options.dryRun === true, subresource: '' });
+    const warnings = await this.#admission.admit({
+      operation: 'DELETE',
+      definition,
+      object: undefined,
+      old,
+      dryRun: options.dryRun === true,
+      subresource: '',
+    });
     const { object: item, removed } = this.#operations.delete(definition, target.namespace, target.name, options);
     if (!removed || definition.returnsDeleted) return { status: 200, body: this.#encode(definition, item, presentation), warnings };
-    const details = { name: item.metadata.name, ...(definition.group === '' ? {} : { group: definition.group }), kind: definition.plural, uid: item.metadata.uid };
+    const details = {
+      name: item.metadata.name,
+      ...(definition.group === '' ? {} : { group: definition.group }),
+      kind: definition.plural,
+      uid: item.metadata.uid,
+    };
     return { status: 200, body: JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }), warnings };
   }
 
@@ -220,7 +280,14 @@ export class ResourceHandler {
     const options = deleteOptions(await readBody(message), mediaType(message), query);
     const items = this.#select(definition, target.namespace, selectorOf(definition, query));
     for (const item of items) {
-      await this.#admission.admit({ operation: 'DELETE', definition, object: undefined, old: item, dryRun: options.dryRun === true, subresource: '' });
+      await this.#admission.admit({
+        operation: 'DELETE',
+        definition,
+        object: undefined,
+        old: item,
+        dryRun: options.dryRun === true,
+        subresource: '',
+      });
       try {
         this.#operations.delete(definition, item.metadata.namespace ?? '', item.metadata.name, options);
       } catch (error) {
@@ -228,7 +295,10 @@ export class ResourceHandler {
       }
     }
     const metadata = { resourceVersion: String(this.#operations.store.revision) };
-    return { status: 200, body: `${JSON.stringify({ kind: definition.listKind, apiVersion: apiVersionOf(definition), metadata }).slice(0, -1)},"items":[${items.map(encodeObject).join(',')}]}` };
+    return {
+      status: 200,
+      body: `${JSON.stringify({ kind: definition.listKind, apiVersion: apiVersionOf(definition), metadata }).slice(0, -1)},"items":[${items.map(encodeObject).join(',')}]}`,
+    };
   }
 
   async #scale(request: ResourceRequest): Promise<Reply> {
@@ -240,10 +310,19 @@ export class ResourceHandler {
     if (message.method === 'GET') return { status: 200, body: JSON.stringify(scaleObject(scale, current)) };
     const type = mediaType(message);
     const body = decodeBody(await readBody(message), type);
-    const wanted = message.method === 'PATCH'
-      ? applyPatch({ ...definition, custom: false }, type, scaleObject(scale, current) as KubeObject, body)
-      : isObject(body) ? body : {};
-    const updated = this.#operations.update(definition, namespace, name, (item) => applyScale(definition, scale, item, wanted), writeOptions(query, []));
+    const wanted =
+      message.method === 'PATCH'
+        ? applyPatch({ ...definition, custom: false }, type, scaleObject(scale, current) as KubeObject, body)
+        : isObject(body)
+          ? body
+          : {};
+    const updated = this.#operations.update(
+      definition,
+      namespace,
+      name,
+      (item) => applyScale(definition, scale, item, wanted),
+      writeOptions(query, []),
+    );
     return { status: 200, body: JSON.stringify(scaleObject(scale, updated)) };
   }
 }
@@ -260,7 +339,9 @@ function isDryRun(query: URLSearchParams, options: string): boolean {
   const values = query.getAll('dryRun');
   if (values.some((value) => value !== 'All' && value !== '')) {
     const shown = `[]string{${values.map((value) => JSON.stringify(value)).join(', ')}}`;
-    throw invalid({ group: 'meta.k8s.io', kind: options }, '', [{ type: 'NotSupported', field: 'dryRun', message: `Unsupported value: ${shown}: supported values: "All"` }]);
+    throw invalid({ group: 'meta.k8s.io', kind: options }, '', [
+      { type: 'NotSupported', field: 'dryRun', message: `Unsupported value: ${shown}: supported values: "All"` },
+    ]);
   }
   return values.includes('All');
 }
@@ -270,7 +351,12 @@ function writeOptions(query: URLSearchParams, warnings: string[]): WriteOptions 
   if (validation !== 'Strict' && validation !== 'Warn' && validation !== 'Ignore') {
     throw badRequest(`fieldValidation: Unsupported value: ${JSON.stringify(validation)}: supported values: "", "Ignore", "Strict", "Warn"`);
   }
-  return { dryRun: isDryRun(query, 'WriteOptions'), fromClient: true, fieldValidation: validation, warn: (message) => void warnings.push(message) };
+  return {
+    dryRun: isDryRun(query, 'WriteOptions'),
+    fromClient: true,
+    fieldValidation: validation,
+    warn: (message) => void warnings.push(message),
+  };
 }
 
 function deleteOptions(bytes: Buffer, type: string, query: URLSearchParams): DeleteOptions {
@@ -280,8 +366,16 @@ function deleteOptions(bytes: Buffer, type: string, query: URLSearchParams): Del
   const policy = query.get('propagationPolicy') ?? fields['propagationPolicy'];
   const orphan = query.get('orphanDependents') ?? fields['orphanDependents'];
   const dryRun = isDryRun(query, 'DeleteOptions') || (Array.isArray(fields['dryRun']) && fields['dryRun'].includes('All'));
-  const propagation = policy === 'Orphan' || policy === 'Background' || policy === 'Foreground' ? policy : orphan === true || orphan === 'true' ? 'Orphan' : undefined;
-  if (typeof policy === 'string' && policy !== propagation) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [notSupported('propagationPolicy', policy, ['Foreground', 'Background', 'Orphan', 'nil'])]);
+  const propagation =
+    policy === 'Orphan' || policy === 'Background' || policy === 'Foreground'
+      ? policy
+      : orphan === true || orphan === 'true'
+        ? 'Orphan'
+        : undefined;
+  if (typeof policy === 'string' && policy !== propagation)
+    throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
+      notSupported('propagationPolicy', policy, ['Foreground', 'Background', 'Orphan', 'nil']),
+    ]);
   const conditions = object(fields['preconditions']);
   return {
     dryRun,

@@ -17,9 +17,18 @@ export async function review(target: ResourceTarget, read: () => Promise<JsonObj
   const body = await read();
   const metadata = isObject(body['metadata']) ? body['metadata'] : { creationTimestamp: null };
   const answer = { kind, apiVersion: `${target.group}/v1`, metadata };
-  if (kind === 'SelfSubjectReview') return { ...answer, status: { userInfo: { username: user, groups: ['system:masters', 'system:authenticated'] } } };
+  if (kind === 'SelfSubjectReview')
+    return { ...answer, status: { userInfo: { username: user, groups: ['system:masters', 'system:authenticated'] } } };
   if (kind === 'SelfSubjectRulesReview') {
-    return { ...answer, spec: body['spec'] ?? {}, status: { resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }], nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }], incomplete: false } };
+    return {
+      ...answer,
+      spec: body['spec'] ?? {},
+      status: {
+        resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+        nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+        incomplete: false,
+      },
+    };
   }
   return { ...answer, spec: body['spec'] ?? {}, status: { allowed: true, reason: 'the laboratory allows everything' } };
 }

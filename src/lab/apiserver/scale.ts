@@ -12,7 +12,11 @@ function keys(path: string): string[] {
 export function scaleObject(scale: ScaleSubresource, item: KubeObject): JsonObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = item.metadata;
   const selector = scale.labelSelectorPath === undefined ? undefined : at(item, ...keys(scale.labelSelectorPath));
-  const labels = isObject(selector) ? Object.entries(object(selector['matchLabels'])).map(([key, value]) => `${key}=${text(value)}`).join(',') : text(selector);
+  const labels = isObject(selector)
+    ? Object.entries(object(selector['matchLabels']))
+        .map(([key, value]) => `${key}=${text(value)}`)
+        .join(',')
+    : text(selector);
   const replicas = at(item, ...keys(scale.specReplicasPath));
   return {
     kind: 'Scale',
@@ -26,10 +30,15 @@ export function scaleObject(scale: ScaleSubresource, item: KubeObject): JsonObje
 /** @throws ApiError 400, 409 */
 export function applyScale(definition: ResourceDefinition, scale: ScaleSubresource, item: KubeObject, wanted: JsonObject): JsonObject {
   const replicas: Json | undefined = at(wanted, 'spec', 'replicas') ?? 0;
-  if (typeof replicas !== 'number' || !Number.isInteger(replicas) || replicas < 0) throw badRequest(`spec.replicas: Invalid value: ${JSON.stringify(replicas)}: must be greater than or equal to 0`);
+  if (typeof replicas !== 'number' || !Number.isInteger(replicas) || replicas < 0)
+    throw badRequest(`spec.replicas: Invalid value: ${JSON.stringify(replicas)}: must be greater than or equal to 0`);
   const version = at(wanted, 'metadata', 'resourceVersion');
   if (typeof version === 'string' && version !== '' && version !== item.metadata.resourceVersion) {
-    throw conflict(definition, item.metadata.name, 'the object has been modified; please apply your changes to the latest version and try again');
+    throw conflict(
+      definition,
+      item.metadata.name,
+      'the object has been modified; please apply your changes to the latest version and try again',
+    );
   }
   const path = keys(scale.specReplicasPath);
   let here: JsonObject = item;

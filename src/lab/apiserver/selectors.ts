@@ -58,12 +58,18 @@ function labelTerm(term: string, source: string): LabelTerm {
 }
 
 function labelKey(key: string, source: string): string {
-  if (!LABEL_KEY.test(key)) throw badRequest(`unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(key)}: not a label key, in ${JSON.stringify(source)}`);
+  if (!LABEL_KEY.test(key))
+    throw badRequest(
+      `unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(key)}: not a label key, in ${JSON.stringify(source)}`,
+    );
   return key;
 }
 
 function checkedValue(value: string, source: string): string {
-  if (!LABEL_VALUE.test(value)) throw badRequest(`unable to parse requirement: values[0]: Invalid value: ${JSON.stringify(value)}: not a label value, in ${JSON.stringify(source)}`);
+  if (!LABEL_VALUE.test(value))
+    throw badRequest(
+      `unable to parse requirement: values[0]: Invalid value: ${JSON.stringify(value)}: not a label value, in ${JSON.stringify(source)}`,
+    );
   return value;
 }
 
@@ -77,16 +83,19 @@ function splitOutsideParentheses(source: string): string[] {
  * @throws ApiError 400 for a field the resource does not index.
  */
 export function parseFieldSelector(source: string, supported: readonly string[]): Selector {
-  const terms = source.split(',').filter((term) => term.trim() !== '').map((term) => {
-    const match = /^\s*([^=!]+?)\s*(==|=|!=)\s*(.*?)\s*$/.exec(term);
-    if (match === null) throw badRequest(`invalid selector: '${source}'; can't understand '${term}'`);
-    const field = match[1] ?? '';
-    if (field !== 'metadata.name' && field !== 'metadata.namespace' && !supported.includes(field)) {
-      throw badRequest(`field label not supported: ${field}`);
-    }
-    const path = field.split('.');
-    return { path, negated: match[2] === '!=', value: (match[3] ?? '').replace(/\\(.)/g, '$1') };
-  });
+  const terms = source
+    .split(',')
+    .filter((term) => term.trim() !== '')
+    .map((term) => {
+      const match = /^\s*([^=!]+?)\s*(==|=|!=)\s*(.*?)\s*$/.exec(term);
+      if (match === null) throw badRequest(`invalid selector: '${source}'; can't understand '${term}'`);
+      const field = match[1] ?? '';
+      if (field !== 'metadata.name' && field !== 'metadata.namespace' && !supported.includes(field)) {
+        throw badRequest(`field label not supported: ${field}`);
+      }
+      const path = field.split('.');
+      return { path, negated: match[2] === '!=', value: (match[3] ?? '').replace(/\\(.)/g, '$1') };
+    });
   return (object) => terms.every((term) => (fieldText(object, term.path) === term.value) !== term.negated);
 }
 
@@ -99,21 +108,26 @@ function fieldText(object: KubeObject, path: readonly string[]): string {
 /** A `LabelSelector` object of a spec: an empty one selects everything, an absent one nothing. */
 export function selectsLabels(selector: Json | undefined, labels: Record<string, string>): boolean {
   if (!isObject(selector)) return false;
-  const equals = Object.entries(isObject(selector['matchLabels']) ? selector['matchLabels'] : {}).every(([key, value]) => labels[key] === value);
+  const equals = Object.entries(isObject(selector['matchLabels']) ? selector['matchLabels'] : {}).every(
+    ([key, value]) => labels[key] === value,
+  );
   const expressions = Array.isArray(selector['matchExpressions']) ? selector['matchExpressions'] : [];
-  return equals && expressions.every((expression) => {
-    const value = labels[text(at(expression, 'key'))];
-    const values = at(expression, 'values');
-    const listed = value !== undefined && Array.isArray(values) && values.includes(value);
-    switch (at(expression, 'operator')) {
-      case 'In':
-        return listed;
-      case 'NotIn':
-        return !listed;
-      case 'Exists':
-        return value !== undefined;
-      default:
-        return value === undefined;
-    }
-  });
+  return (
+    equals &&
+    expressions.every((expression) => {
+      const value = labels[text(at(expression, 'key'))];
+      const values = at(expression, 'values');
+      const listed = value !== undefined && Array.isArray(values) && values.includes(value);
+      switch (at(expression, 'operator')) {
+        case 'In':
+          return listed;
+        case 'NotIn':
+          return !listed;
+        case 'Exists':
+          return value !== undefined;
+        default:
+          return value === undefined;
+      }
+    })
+  );
 }

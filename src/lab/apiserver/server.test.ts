@@ -15,7 +15,10 @@ interface Kubeconfig {
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 
-async function withServer(options: ConstructorParameters<typeof LabApiServer>[0], run: (client: HttpsClient, server: LabApiServer) => Promise<void>): Promise<void> {
+async function withServer(
+  options: ConstructorParameters<typeof LabApiServer>[0],
+  run: (client: HttpsClient, server: LabApiServer) => Promise<void>,
+): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'kiln-server-'));
   const server = new LabApiServer({ ...options, dataDir: directory });
   await server.start();
@@ -41,14 +44,19 @@ test('a watch from a forgotten version gets 410 as an event, and ends', async ()
     const watch = await client.watch(`${MAPS}?watch=true&resourceVersion=${old}`);
     await watch.ended;
     assert.equal(watch.status, 200);
-    assert.deepEqual(watch.events.map((event) => [event.type, event.object['code'], event.object['reason']]), [['ERROR', 410, 'Expired']]);
+    assert.deepEqual(
+      watch.events.map((event) => [event.type, event.object['code'], event.object['reason']]),
+      [['ERROR', 410, 'Expired']],
+    );
   });
 });
 
 test('the initial events of a watch can be told from the later ones', async () => {
   await withServer({}, async (client) => {
     await client.send('POST', MAPS, map('m'));
-    const watch = await client.watch(`${MAPS}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1`);
+    const watch = await client.watch(
+      `${MAPS}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1`,
+    );
     await watch.ended;
     assert.equal(watch.events[0]?.type, 'ADDED');
     assert.equal(watch.events[1]?.type, 'BOOKMARK');
@@ -66,7 +74,8 @@ test('server-side apply is refused with a sentence', async () => {
 
 test('faults come in front of every request, with Retry-After', async () => {
   let busy = true;
-  const intercept = (): Promise<void> => (busy ? Promise.reject(new ApiError(429, 'TooManyRequests', 'later', undefined, 3)) : Promise.resolve());
+  const intercept = (): Promise<void> =>
+    busy ? Promise.reject(new ApiError(429, 'TooManyRequests', 'later', undefined, 3)) : Promise.resolve();
   await withServer({ intercept }, async (client) => {
     const reply = await client.get(MAPS);
     assert.deepEqual([reply.status, reply.headers['retry-after']], [429, '3']);

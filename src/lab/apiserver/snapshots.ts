@@ -38,7 +38,9 @@ export class ListSnapshots {
     const snapshot = this.#kept.get(id);
     if (snapshot === undefined || snapshot.expires < now) {
       this.#kept.delete(id);
-      throw expired('The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.');
+      throw expired(
+        'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.',
+      );
     }
     return this.#chunk(id, start, limit <= 0 ? snapshot.objects.length : limit);
   }
@@ -47,7 +49,10 @@ export class ListSnapshots {
     const snapshot = this.#kept.get(id) as Snapshot;
     const end = Math.min(snapshot.objects.length, start + limit);
     const remaining = snapshot.objects.length - end;
-    const continueToken = remaining === 0 ? '' : Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: snapshot.revision, id, start: end })).toString('base64url');
+    const continueToken =
+      remaining === 0
+        ? ''
+        : Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: snapshot.revision, id, start: end })).toString('base64url');
     return { objects: snapshot.objects.slice(start, end), revision: snapshot.revision, continueToken, remaining };
   }
 }

@@ -13,7 +13,7 @@ export interface GroupKind {
 }
 
 export type FieldErrorType =
-  | 'Required' | 'Invalid' | 'NotSupported' | 'Forbidden' | 'TooLong' | 'TooMany' | 'Duplicate' | 'NotFound' | 'TypeInvalid';
+  'Required' | 'Invalid' | 'NotSupported' | 'Forbidden' | 'TooLong' | 'TooMany' | 'Duplicate' | 'NotFound' | 'TypeInvalid';
 
 /** One rule that one field breaks; `message` is without the field's name. */
 export interface FieldError {
@@ -64,7 +64,12 @@ export function notFound(of: GroupResource, name: string): ApiError {
 }
 
 export function alreadyExists(of: GroupResource, name: string, isBeingDeleted = false): ApiError {
-  return new ApiError(409, 'AlreadyExists', `${isBeingDeleted ? 'object is being deleted: ' : ''}${resourceName(of)} "${name}" already exists`, named(of, name));
+  return new ApiError(
+    409,
+    'AlreadyExists',
+    `${isBeingDeleted ? 'object is being deleted: ' : ''}${resourceName(of)} "${name}" already exists`,
+    named(of, name),
+  );
 }
 
 export function conflict(of: GroupResource, name: string, why: string): ApiError {
@@ -114,7 +119,11 @@ export function invalidValue(field: string, value: Json | undefined, detail: str
 }
 
 export function notSupported(field: string, value: Json | undefined, supported: readonly Json[]): FieldError {
-  return { type: 'NotSupported', field, message: `Unsupported value: ${shown(value)}: supported values: ${supported.map(shown).join(', ')}` };
+  return {
+    type: 'NotSupported',
+    field,
+    message: `Unsupported value: ${shown(value)}: supported values: ${supported.map(shown).join(', ')}`,
+  };
 }
 
 export function forbiddenField(field: string, detail: string): FieldError {

@@ -44,7 +44,11 @@ test('the same operations give the same world, without HTTP or time', () => {
     const { api, settle, kind } = world();
     const maps = kind('configmaps');
     const owner = api.operations.create(maps, 'default', map('owner'));
-    api.operations.create(maps, 'default', map('owned', { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid }] }));
+    api.operations.create(
+      maps,
+      'default',
+      map('owned', { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.metadata.uid }] }),
+    );
     api.operations.create(kind('namespaces'), '', map('gone'));
     api.operations.create(maps, 'gone', map('inside', { finalizers: ['example.com/hold'] }));
     api.operations.delete(maps, 'default', 'owner');
@@ -65,7 +69,10 @@ test('a namespace ends when its last object lets go', () => {
   api.operations.delete(kind('namespaces'), '', 'gone');
   settle();
   assert.ok(api.store.get('namespaces', 'gone') !== undefined);
-  api.operations.update(kind('configmaps'), 'gone', 'held', (current) => ({ ...current, metadata: { ...current.metadata, finalizers: [] } }));
+  api.operations.update(kind('configmaps'), 'gone', 'held', (current) => ({
+    ...current,
+    metadata: { ...current.metadata, finalizers: [] },
+  }));
   settle();
   assert.equal(api.store.get('namespaces', 'gone'), undefined);
 });
@@ -77,11 +84,20 @@ test('a watch resumes exactly, or says that it cannot', () => {
   const start = api.store.revision;
   for (let index = 0; index < 10; index++) api.operations.create(maps, 'default', map(`m${index}`));
   api.store.watch('configmaps', start + 3, (event) => void seen.push(event));
-  assert.deepEqual(seen.map((event) => event.key), ['m3', 'm4', 'm5', 'm6', 'm7', 'm8', 'm9'].map((name) => `default/${name}`));
+  assert.deepEqual(
+    seen.map((event) => event.key),
+    ['m3', 'm4', 'm5', 'm6', 'm7', 'm8', 'm9'].map((name) => `default/${name}`),
+  );
   for (let index = 10; index < 60; index++) api.operations.create(maps, 'default', map(`m${index}`));
   assert.equal(seen.length, 57);
-  assert.equal(api.store.watch('configmaps', start, () => undefined), undefined);
-  assert.notEqual(api.store.watch('secrets', start, () => undefined), undefined);
+  assert.equal(
+    api.store.watch('configmaps', start, () => undefined),
+    undefined,
+  );
+  assert.notEqual(
+    api.store.watch('secrets', start, () => undefined),
+    undefined,
+  );
 });
 
 test('what a reader holds never changes', () => {
@@ -94,5 +110,8 @@ test('what a reader holds never changes', () => {
     return current;
   });
   assert.equal(JSON.stringify(created), text);
-  assert.throws(() => api.operations.update(maps, 'default', 'm', () => ({ ...created })), (error) => error instanceof ApiError && error.code === 409);
+  assert.throws(
+    () => api.operations.update(maps, 'default', 'm', () => ({ ...created })),
+    (error) => error instanceof ApiError && error.code === 409,
+  );
 });

@@ -26,16 +26,20 @@ export function table(
     kind: 'Table',
     apiVersion: `meta.k8s.io/${presentation.version}`,
     metadata: listMeta,
-    columnDefinitions: withColumns ? definition.columns.map((column) => ({
-      name: column.name,
-      type: column.type,
-      format: column.format ?? '',
-      description: column.description ?? '',
-      priority: column.priority,
-    })) : [],
+    columnDefinitions: withColumns
+      ? definition.columns.map((column) => ({
+          name: column.name,
+          type: column.type,
+          format: column.format ?? '',
+          description: column.description ?? '',
+          priority: column.priority,
+        }))
+      : [],
     rows: objects.map((object) => ({
       cells: definition.columns.map((column) => column.cell(object, now)),
-      ...(presentation.includeObject === 'None' ? {} : { object: presentation.includeObject === 'Object' ? object : partialMetadata(object, presentation.version) }),
+      ...(presentation.includeObject === 'None'
+        ? {}
+        : { object: presentation.includeObject === 'Object' ? object : partialMetadata(object, presentation.version) }),
     })),
   };
 }

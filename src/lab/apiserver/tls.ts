@@ -53,7 +53,10 @@ export function createCredentials(now: number): Credentials {
       extension('2.5.29.35', false, sequence(der(0x80, issuer.keyId))),
       ...more,
     ];
-    return { certificate: certificate(issuer, name, keys.publicKey, now, extensions), key: keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+    return {
+      certificate: certificate(issuer, name, keys.publicKey, now, extensions),
+      key: keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    };
   };
   const names = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', '127.0.0.1', '::1'];
   return {
@@ -77,7 +80,10 @@ function keyId(key: KeyObject): Buffer {
 
 function distinguishedName(name: Name): Buffer {
   const attribute = (type: string, value: string): Buffer => der(0x31, sequence(objectIdentifier(type), utf8(value)));
-  return sequence(...(name.organization === undefined ? [] : [attribute('2.5.4.10', name.organization)]), attribute('2.5.4.3', name.commonName));
+  return sequence(
+    ...(name.organization === undefined ? [] : [attribute('2.5.4.10', name.organization)]),
+    attribute('2.5.4.3', name.commonName),
+  );
 }
 
 function alternativeName(name: string): Buffer {

@@ -126,21 +126,41 @@ export class WatchStream {
   #send(type: string, object: KubeObject): void {
     const { presentation } = this.#options;
     if (presentation.kind === 'Object') this.#write(encodeEvent(type, object));
-    else this.#write(`{"type":"${type}","object":${JSON.stringify(presentation.kind === 'Table' ? this.#tableOf(object) : partialMetadata(object, presentation.version))}}\n`);
+    else
+      this.#write(
+        `{"type":"${type}","object":${JSON.stringify(presentation.kind === 'Table' ? this.#tableOf(object) : partialMetadata(object, presentation.version))}}\n`,
+      );
   }
 
   #tableOf(object: KubeObject): JsonObject {
     const presentation = this.#options.presentation as Extract<Presentation, { kind: 'Table' }>;
     const withColumns = !this.#columnsSent;
     this.#columnsSent = true;
-    return table(this.#options.definition, [object], presentation, { resourceVersion: object.metadata.resourceVersion }, this.#operations.environment.now(), withColumns);
+    return table(
+      this.#options.definition,
+      [object],
+      presentation,
+      { resourceVersion: object.metadata.resourceVersion },
+      this.#operations.environment.now(),
+      withColumns,
+    );
   }
 
   #bookmark(annotations: JsonObject | undefined): void {
     const { definition, presentation } = this.#options;
-    const metadata = { resourceVersion: String(this.#operations.store.revision), creationTimestamp: null, ...(annotations === undefined ? {} : { annotations }) };
-    const typeMeta = presentation.kind === 'Object' ? { kind: definition.kind, apiVersion: apiVersionOf(definition) } : { kind: presentation.kind, apiVersion: `meta.k8s.io/${presentation.version}` };
-    const object = presentation.kind === 'Table' ? { ...typeMeta, metadata: { resourceVersion: metadata.resourceVersion }, columnDefinitions: null, rows: [] } : { ...typeMeta, metadata };
+    const metadata = {
+      resourceVersion: String(this.#operations.store.revision),
+      creationTimestamp: null,
+      ...(annotations === undefined ? {} : { annotations }),
+    };
+    const typeMeta =
+      presentation.kind === 'Object'
+        ? { kind: definition.kind, apiVersion: apiVersionOf(definition) }
+        : { kind: presentation.kind, apiVersion: `meta.k8s.io/${presentation.version}` };
+    const object =
+      presentation.kind === 'Table'
+        ? { ...typeMeta, metadata: { resourceVersion: metadata.resourceVersion }, columnDefinitions: null, rows: [] }
+        : { ...typeMeta, metadata };
     this.#write(`{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`);
   }
 

@@ -29,18 +29,40 @@ export const DEMO_PODS: Resource = { group: '', version: 'v1', plural: 'pods', k
 
 export function demoPods(): DemoPod[] {
   return TENANTS.flatMap((tenant) =>
-    TIERS.flatMap(({ tier, pods }) => Array.from({ length: pods }, (_, i) => ({ tenant, namespace: `${tenant}-${tier}`, name: `${tier}-${i}`, subnet: `${tenant}-${tier}` }))));
+    TIERS.flatMap(({ tier, pods }) =>
+      Array.from({ length: pods }, (_, i) => ({
+        tenant,
+        namespace: `${tenant}-${tier}`,
+        name: `${tier}-${i}`,
+        subnet: `${tenant}-${tier}`,
+      })),
+    ),
+  );
 }
 
 /** In the order a person would write them. */
 export function demoObjects(): DemoObject[] {
   return [
     ...TENANTS.map((tenant) => custom(VPCS, tenant, { namespaces: TIERS.map(({ tier }) => `${tenant}-${tier}`) })),
-    ...TENANTS.flatMap((tenant) => TIERS.map(({ tier, cidr }) => custom(SUBNETS, `${tenant}-${tier}`, { vpc: tenant, cidrBlock: cidr, namespaces: [`${tenant}-${tier}`] }))),
-    ...TENANTS.flatMap((tenant) => TIERS.map(({ tier }) => ({ resource: NAMESPACES, object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: `${tenant}-${tier}` } } }))),
+    ...TENANTS.flatMap((tenant) =>
+      TIERS.map(({ tier, cidr }) =>
+        custom(SUBNETS, `${tenant}-${tier}`, { vpc: tenant, cidrBlock: cidr, namespaces: [`${tenant}-${tier}`] }),
+      ),
+    ),
+    ...TENANTS.flatMap((tenant) =>
+      TIERS.map(({ tier }) => ({
+        resource: NAMESPACES,
+        object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: `${tenant}-${tier}` } },
+      })),
+    ),
     ...demoPods().map(({ namespace, name }) => ({
       resource: DEMO_PODS,
-      object: { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace }, spec: { containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 0 } },
+      object: {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name, namespace },
+        spec: { containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 0 },
+      },
     })),
   ];
 }

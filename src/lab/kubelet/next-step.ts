@@ -41,8 +41,7 @@ function runStep(pod: ObservedPod, node: LabNode): Step | undefined {
 
 /** The addresses of the primary interface, once the controller has said that port and route are there. */
 function networkAddresses({ metadata }: ObservedPod): readonly string[] | undefined {
-  const value = (suffix: 'allocated' | 'routed' | 'ip_address'): string | undefined =>
-    metadata.annotations?.[podAnnotation('ovn', suffix)];
+  const value = (suffix: 'allocated' | 'routed' | 'ip_address'): string | undefined => metadata.annotations?.[podAnnotation('ovn', suffix)];
   if (value('allocated') !== 'true' || value('routed') !== 'true') return undefined;
   const addresses = (value('ip_address') ?? '').split(',').filter((address) => address !== '');
   return addresses.length === 0 ? undefined : addresses;

@@ -79,13 +79,21 @@ describe('stand-in kubelet on a real API server', { skip: missingClusterPrograms
     const { spec: first, status } = await one('db-0');
     assert.equal(status.phase, 'Running');
     assert.deepEqual(status.podIPs, [{ ip: '10.16.0.2' }, { ip: 'fd00::2' }]);
-    assert.deepEqual(status.containerStatuses?.map(({ ready }) => ready), [true]);
+    assert.deepEqual(
+      status.containerStatuses?.map(({ ready }) => ready),
+      [true],
+    );
     assert.notEqual(first.nodeName, (await one('db-1')).spec.nodeName, 'nodes are given in turn');
   });
 
   test('a new address replaces the old one, and conditions of others stay', async () => {
     const patch = { status: { conditions: [{ type: 'kiln.io/NetworkBound', status: 'True' }] } };
-    await client.strategicPatch({ group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true }, { namespace: 'default', name: 'db-0' }, patch, { subresource: 'status' });
+    await client.strategicPatch(
+      { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true },
+      { namespace: 'default', name: 'db-0' },
+      patch,
+      { subresource: 'status' },
+    );
     await connect('db-0', '10.16.0.77');
     await eventually('the new address', async () => (await one('db-0')).status.podIP === '10.16.0.77');
     const { podIPs, conditions } = (await one('db-0')).status;

@@ -42,7 +42,8 @@ for (const release of ['system', '25.03'] satisfies OvnRelease[]) {
     }
     const args = commands.flatMap((command) => ['--', ...command.split(' ').map((word) => word.replace('\t', ' '))]);
     await lab.nbctl('--wait=sb', ...args);
-    const packet = 'inport == "p1" && eth.src == 0a:00:00:00:00:01 && eth.dst == 0a:00:00:00:01:01 && ip4.src == 10.0.1.5 && ip4.dst == 10.0.2.5 && ip.ttl == 64 && icmp4';
+    const packet =
+      'inport == "p1" && eth.src == 0a:00:00:00:00:01 && eth.dst == 0a:00:00:00:01:01 && ip4.src == 10.0.1.5 && ip4.dst == 10.0.2.5 && ip.ttl == 64 && icmp4';
     assert.match(await lab.trace('--minimal', 's1', packet), /output\("p2"\)/);
     assert.match(await lab.sbctl('list', 'Datapath_Binding'), /name=r/);
     assert.match(await lab.nbctl(`--db=${lab.nbTcpEndpoint}`, 'ls-list'), /\(s2\)/);

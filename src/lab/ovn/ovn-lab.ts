@@ -230,14 +230,22 @@ export class OvnLab implements AsyncDisposable {
     daemon.start();
     await daemon.waitUntil(async () => {
       if (!existsSync(socket)) return false;
-      return await this.#run('ovsdb-client', ['list-dbs', `unix:${socket}`]).then(() => true, () => false);
+      return await this.#run('ovsdb-client', ['list-dbs', `unix:${socket}`]).then(
+        () => true,
+        () => false,
+      );
     });
   }
 
   async #startNorthd(): Promise<void> {
     const northd = this.#daemon('northd');
     northd.start();
-    await northd.waitUntil(() => this.nbctl('--wait=sb', '--timeout=5', 'sync').then(() => true, () => false));
+    await northd.waitUntil(() =>
+      this.nbctl('--wait=sb', '--timeout=5', 'sync').then(
+        () => true,
+        () => false,
+      ),
+    );
   }
 
   /** The programs look for sockets, databases and logs in their own folder, never in the machine's. */

@@ -8,14 +8,7 @@ export type OvnRelease = 'system' | '25.03';
 
 /** The OVN and Open vSwitch programs the laboratory starts. */
 export type OvnProgram =
-  | 'ovsdb-server'
-  | 'ovsdb-tool'
-  | 'ovsdb-client'
-  | 'ovn-northd'
-  | 'ovn-nbctl'
-  | 'ovn-sbctl'
-  | 'ovn-trace'
-  | 'ovn-appctl';
+  'ovsdb-server' | 'ovsdb-tool' | 'ovsdb-client' | 'ovn-northd' | 'ovn-nbctl' | 'ovn-sbctl' | 'ovn-trace' | 'ovn-appctl';
 
 const PROGRAMS: readonly OvnProgram[] = [
   'ovsdb-server',

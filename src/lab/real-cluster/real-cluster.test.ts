@@ -37,16 +37,23 @@ describe('real cluster', { skip: missing ?? false }, () => {
   test('a second start starts nothing', async () => {
     const pids = CLUSTER_DAEMONS.map((which) => cluster.pid(which));
     await cluster.start();
-    assert.deepEqual(CLUSTER_DAEMONS.map((which) => cluster.pid(which)), pids);
+    assert.deepEqual(
+      CLUSTER_DAEMONS.map((which) => cluster.pid(which)),
+      pids,
+    );
   });
 
-  test('every CRD of Kube-OVN applies, and a Subnet with an empty field is stored', { skip: !existsSync(CRDS) && 'no ../shared' }, async () => {
-    await cluster.kubectl(['apply', '--validate=false', '-f', CRDS]);
-    await cluster.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
-    assert.equal((await names('crd')).length, 25);
-    await apply({ apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: 's' }, spec: { cidrBlock: '10.1.0.0/16', vlan: '' } });
-    assert.equal(await cluster.kubectl(['get', 'subnet', 's', '-o', 'jsonpath={.spec.cidrBlock}']), '10.1.0.0/16');
-  });
+  test(
+    'every CRD of Kube-OVN applies, and a Subnet with an empty field is stored',
+    { skip: !existsSync(CRDS) && 'no ../shared' },
+    async () => {
+      await cluster.kubectl(['apply', '--validate=false', '-f', CRDS]);
+      await cluster.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
+      assert.equal((await names('crd')).length, 25);
+      await apply({ apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: 's' }, spec: { cidrBlock: '10.1.0.0/16', vlan: '' } });
+      assert.equal(await cluster.kubectl(['get', 'subnet', 's', '-o', 'jsonpath={.spec.cidrBlock}']), '10.1.0.0/16');
+    },
+  );
 
   test('a StatefulSet makes its pods, and its namespace ends with everything in it', async () => {
     await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
@@ -84,7 +91,12 @@ describe('real cluster', { skip: missing ?? false }, () => {
       assert.equal(cluster.pid(which), undefined);
       await cluster.restart(which);
     }
-    await eventually('the API server answers', () => names('namespace').then((all) => all.includes('namespace/kept'), () => false));
+    await eventually('the API server answers', () =>
+      names('namespace').then(
+        (all) => all.includes('namespace/kept'),
+        () => false,
+      ),
+    );
   });
 
   test('stop leaves no process and no file', async () => {

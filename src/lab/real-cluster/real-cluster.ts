@@ -164,7 +164,10 @@ export class RealCluster implements AsyncDisposable {
         return;
       case 'kube-apiserver':
         // The namespace comes a moment after the server is ready.
-        await daemons['kube-apiserver'].waitUntil(async () => (await this.#get('/readyz')) && (await this.#get('/api/v1/namespaces/default')), 60_000);
+        await daemons['kube-apiserver'].waitUntil(
+          async () => (await this.#get('/readyz')) && (await this.#get('/api/v1/namespaces/default')),
+          60_000,
+        );
         await writeKubeconfig(credentials, server);
         return;
       case 'kube-controller-manager':

@@ -13,7 +13,12 @@ export function collectionCases(holder: Holder): void {
     const { http } = conformance(holder);
     const namespace = await newNamespace(holder);
     const path = `/api/v1/namespaces/${namespace}/configmaps`;
-    for (let index = 0; index < count; index++) await http.send('POST', path, configMap(`c${index}`, {}, { labels: { parity: index % 2 === 0 ? 'even' : 'odd', index: String(index) } }));
+    for (let index = 0; index < count; index++)
+      await http.send(
+        'POST',
+        path,
+        configMap(`c${index}`, {}, { labels: { parity: index % 2 === 0 ? 'even' : 'odd', index: String(index) } }),
+      );
     return path;
   };
 
@@ -22,7 +27,10 @@ export function collectionCases(holder: Holder): void {
     const path = await filled(3);
     const reply = await http.get(path);
     assert.equal(reply.body['kind'], 'ConfigMapList');
-    assert.deepEqual(names(reply).filter((name) => name !== 'kube-root-ca.crt'), ['c0', 'c1', 'c2']);
+    assert.deepEqual(
+      names(reply).filter((name) => name !== 'kube-root-ca.crt'),
+      ['c0', 'c1', 'c2'],
+    );
     assert.match(version(reply), /^\d+$/);
     assert.equal(at(reply.body, 'metadata', 'continue'), undefined);
   });
@@ -36,7 +44,8 @@ export function collectionCases(holder: Holder): void {
   test('label selectors', async () => {
     const { http } = conformance(holder);
     const path = await filled(4);
-    const select = async (selector: string): Promise<unknown[]> => names(await http.get(`${path}?labelSelector=${encodeURIComponent(selector)}`)).filter((name) => name !== 'kube-root-ca.crt');
+    const select = async (selector: string): Promise<unknown[]> =>
+      names(await http.get(`${path}?labelSelector=${encodeURIComponent(selector)}`)).filter((name) => name !== 'kube-root-ca.crt');
     assert.deepEqual(await select('parity=even'), ['c0', 'c2']);
     assert.deepEqual(await select('parity==even,index!=0'), ['c2']);
     assert.deepEqual(await select('index in (1, 3)'), ['c1', 'c3']);
@@ -53,7 +62,8 @@ export function collectionCases(holder: Holder): void {
     const path = `/api/v1/namespaces/${namespace}/pods`;
     await http.send('POST', path, pod('here'));
     await http.send('POST', path, { ...pod('there'), spec: { ...(pod('there')['spec'] as Fields), nodeName: 'node-x' } });
-    const select = async (selector: string): Promise<unknown[]> => names(await http.get(`${path}?fieldSelector=${encodeURIComponent(selector)}`));
+    const select = async (selector: string): Promise<unknown[]> =>
+      names(await http.get(`${path}?fieldSelector=${encodeURIComponent(selector)}`));
     assert.deepEqual(await select('metadata.name=here'), ['here']);
     assert.deepEqual(await select('spec.nodeName=node-x'), ['there']);
     assert.deepEqual(await select('spec.nodeName='), ['here']);
@@ -73,10 +83,14 @@ export function collectionCases(holder: Holder): void {
     assert.deepEqual(names(first), ['c0', 'c1']);
     await http.send('DELETE', `${path}/c3`);
     await http.send('POST', path, configMap('c25', {}, { labels: { parity: 'odd' } }));
-    const second = await http.get(`${path}?limit=2&${selector}&continue=${encodeURIComponent(String(at(first.body, 'metadata', 'continue')))}`);
+    const second = await http.get(
+      `${path}?limit=2&${selector}&continue=${encodeURIComponent(String(at(first.body, 'metadata', 'continue')))}`,
+    );
     assert.deepEqual(names(second), ['c2', 'c3']);
     assert.equal(version(second), version(first));
-    const third = await http.get(`${path}?limit=2&${selector}&continue=${encodeURIComponent(String(at(second.body, 'metadata', 'continue')))}`);
+    const third = await http.get(
+      `${path}?limit=2&${selector}&continue=${encodeURIComponent(String(at(second.body, 'metadata', 'continue')))}`,
+    );
     assert.deepEqual(names(third), ['c4']);
     assert.equal(at(third.body, 'metadata', 'continue'), undefined);
     const plain = await http.get('/api/v1/namespaces?limit=1');
@@ -114,8 +128,15 @@ export function collectionCases(holder: Holder): void {
     assert.equal(reply.body['apiVersion'], 'meta.k8s.io/v1');
     const columns = (reply.body['columnDefinitions'] as Fields[]).map((column) => [column['name'], column['type'], column['priority']]);
     assert.deepEqual(columns, [
-      ['Name', 'string', 0], ['Ready', 'string', 0], ['Status', 'string', 0], ['Restarts', conformance(holder).minor >= 22 ? 'string' : 'integer', 0], ['Age', 'string', 0],
-      ['IP', 'string', 1], ['Node', 'string', 1], ['Nominated Node', 'string', 1], ['Readiness Gates', 'string', 1],
+      ['Name', 'string', 0],
+      ['Ready', 'string', 0],
+      ['Status', 'string', 0],
+      ['Restarts', conformance(holder).minor >= 22 ? 'string' : 'integer', 0],
+      ['Age', 'string', 0],
+      ['IP', 'string', 1],
+      ['Node', 'string', 1],
+      ['Nominated Node', 'string', 1],
+      ['Readiness Gates', 'string', 1],
     ]);
     const row = (reply.body['rows'] as Fields[])[0];
     assert.deepEqual((at(row, 'cells') as unknown[]).slice(0, 3), ['p', '0/1', 'Pending']);

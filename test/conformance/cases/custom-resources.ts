@@ -23,7 +23,10 @@ export function customResourceCases(holder: Holder): void {
     const crd = await http.get(`${CRDS}/widgets.${GROUP}`);
     const conditions = at(crd.body, 'status', 'conditions') as Fields[];
     const established = conditions.find((condition) => condition['type'] === 'Established');
-    assert.deepEqual([established?.['status'], established?.['reason'], established?.['message']], ['True', 'InitialNamesAccepted', 'the initial names have been accepted']);
+    assert.deepEqual(
+      [established?.['status'], established?.['reason'], established?.['message']],
+      ['True', 'InitialNamesAccepted', 'the initial names have been accepted'],
+    );
     assert.deepEqual(at(crd.body, 'status', 'storedVersions'), ['v1']);
     assert.equal(at(crd.body, 'status', 'acceptedNames', 'kind'), 'Widget');
     assert.equal(at(crd.body, 'spec', 'conversion', 'strategy'), 'None');
@@ -35,20 +38,36 @@ export function customResourceCases(holder: Holder): void {
     const named = definition('gadgets', 'Gadget', 'Cluster');
     const wrong = await http.send('POST', CRDS, { ...named, metadata: { name: 'other.lab.example.com' } });
     assert.equal(wrong.status, 422);
-    assert.match(message(wrong), /metadata\.name: Invalid value: "other\.lab\.example\.com": must be spec\.names\.plural\+"\."\+spec\.group/);
+    assert.match(
+      message(wrong),
+      /metadata\.name: Invalid value: "other\.lab\.example\.com": must be spec\.names\.plural\+"\."\+spec\.group/,
+    );
     const untyped = structuredClone(named);
     delete (at(untyped, 'spec', 'versions', 0, 'schema', 'openAPIV3Schema', 'properties', 'spec', 'properties', 'cidr') as Fields)['type'];
     const structural = await http.send('POST', CRDS, untyped);
     assert.equal(structural.status, 422);
-    assert.match(message(structural), /spec\.validation\.openAPIV3Schema\.properties\[spec\]\.properties\[cidr\]\.type: Required value: must not be empty for specified object fields/);
+    assert.match(
+      message(structural),
+      /spec\.validation\.openAPIV3Schema\.properties\[spec\]\.properties\[cidr\]\.type: Required value: must not be empty for specified object fields/,
+    );
   });
 
   test('defaults are filled in, unknown fields dropped', async () => {
     const { http } = conformance(holder);
     const name = fresh('pruned');
-    const created = await http.send('POST', WIDGETS, { ...widget(name, { unknown: 1, ports: [{ port: 80, other: true }], extra: { any: { thing: 1 } }, labels: { a: 'b' } }), more: {} });
+    const created = await http.send('POST', WIDGETS, {
+      ...widget(name, { unknown: 1, ports: [{ port: 80, other: true }], extra: { any: { thing: 1 } }, labels: { a: 'b' } }),
+      more: {},
+    });
     assert.equal(created.status, 201, created.text);
-    assert.deepEqual(created.body['spec'], { cidr: '10.0.0.0/16', mode: 'routed', replicas: 1, ports: [{ port: 80, protocol: 'TCP' }], extra: { any: { thing: 1 } }, labels: { a: 'b' } });
+    assert.deepEqual(created.body['spec'], {
+      cidr: '10.0.0.0/16',
+      mode: 'routed',
+      replicas: 1,
+      ports: [{ port: 80, protocol: 'TCP' }],
+      extra: { any: { thing: 1 } },
+      labels: { a: 'b' },
+    });
     assert.equal(created.body['more'], undefined);
   });
 
@@ -64,27 +83,66 @@ export function customResourceCases(holder: Holder): void {
 
   test('wrong types', async () => {
     const { text, name, causes } = await refused({ mtu: 'big' });
-    assert.equal(text, `Widget.lab.example.com "${name}" is invalid: spec.mtu: Invalid value: "string": spec.mtu in body must be of type integer: "string"`);
+    assert.equal(
+      text,
+      `Widget.lab.example.com "${name}" is invalid: spec.mtu: Invalid value: "string": spec.mtu in body must be of type integer: "string"`,
+    );
     assert.equal(causes[0]?.['field'], 'spec.mtu');
-    assert.match((await refused({ tags: 'one' })).text, /spec\.tags: Invalid value: "string": spec\.tags in body must be of type array: "string"$/);
-    assert.match((await refused({ enabled: 'yes' })).text, /spec\.enabled: Invalid value: "string": spec\.enabled in body must be of type boolean: "string"$/);
-    assert.match((await refused({ cidr: 5 })).text, /spec\.cidr: Invalid value: "integer": spec\.cidr in body must be of type string: "integer"$/);
-    assert.match((await refused({ labels: { a: 1 } })).text, /spec\.labels\.a: Invalid value: "integer": spec\.labels\.a in body must be of type string: "integer"$/);
-    assert.match((await refused({ ports: [{ port: 'x' }] })).text, /spec\.ports\[0\]\.port: Invalid value: "string": spec\.ports\[0\]\.port in body must be of type integer: "string"$|spec\.ports\.port: Invalid value: "string": spec\.ports\.port in body must be of type integer: "string"$/);
-    assert.match((await refused({ port: true })).text, /spec\.port: Invalid value: "boolean": spec\.port in body must be of type integer,string: "boolean"/);
+    assert.match(
+      (await refused({ tags: 'one' })).text,
+      /spec\.tags: Invalid value: "string": spec\.tags in body must be of type array: "string"$/,
+    );
+    assert.match(
+      (await refused({ enabled: 'yes' })).text,
+      /spec\.enabled: Invalid value: "string": spec\.enabled in body must be of type boolean: "string"$/,
+    );
+    assert.match(
+      (await refused({ cidr: 5 })).text,
+      /spec\.cidr: Invalid value: "integer": spec\.cidr in body must be of type string: "integer"$/,
+    );
+    assert.match(
+      (await refused({ labels: { a: 1 } })).text,
+      /spec\.labels\.a: Invalid value: "integer": spec\.labels\.a in body must be of type string: "integer"$/,
+    );
+    assert.match(
+      (await refused({ ports: [{ port: 'x' }] })).text,
+      /spec\.ports\[0\]\.port: Invalid value: "string": spec\.ports\[0\]\.port in body must be of type integer: "string"$|spec\.ports\.port: Invalid value: "string": spec\.ports\.port in body must be of type integer: "string"$/,
+    );
+    assert.match(
+      (await refused({ port: true })).text,
+      /spec\.port: Invalid value: "boolean": spec\.port in body must be of type integer,string: "boolean"/,
+    );
   });
 
   test('enums, bounds, lengths, patterns', async () => {
     const enumerated = await refused({ protocol: 'IPv5' });
-    assert.equal(enumerated.text, `Widget.lab.example.com "${enumerated.name}" is invalid: spec.protocol: Unsupported value: "IPv5": supported values: "IPv4", "IPv6", "Dual"`);
+    assert.equal(
+      enumerated.text,
+      `Widget.lab.example.com "${enumerated.name}" is invalid: spec.protocol: Unsupported value: "IPv5": supported values: "IPv4", "IPv6", "Dual"`,
+    );
     assert.equal(enumerated.causes[0]?.['reason'], 'FieldValueNotSupported');
     assert.equal(enumerated.causes[0]?.['message'], 'Unsupported value: "IPv5": supported values: "IPv4", "IPv6", "Dual"');
     assert.match((await refused({ mtu: 1 })).text, /spec\.mtu: Invalid value: 1: spec\.mtu in body should be greater than or equal to 68$/);
-    assert.match((await refused({ mtu: 70000 })).text, /spec\.mtu: Invalid value: 70000: spec\.mtu in body should be less than or equal to 65535$/);
-    assert.match((await refused({ pattern: 'ABC' })).text, /spec\.pattern: Invalid value: "ABC": spec\.pattern in body should match '\^\[a-z\]\+\$'$/);
-    assert.match((await refused({ short: 'x' })).text, /spec\.short: Invalid value: "x": spec\.short in body should be at least 2 chars long$/);
-    assert.match((await refused({ pattern: 'abcdefghijk' })).text, /spec\.pattern: (Too long: may not be (longer than 8|more than 8 bytes)|Invalid value: "abcdefghijk": spec\.pattern in body should be at most 8 chars long)$/);
-    assert.match((await refused({ tags: ['a', 'b', 'c', 'd'] })).text, /spec\.tags: (Too many: 4: must have at most 3 items|Invalid value: .*spec\.tags in body should have at most 3 items)$/);
+    assert.match(
+      (await refused({ mtu: 70000 })).text,
+      /spec\.mtu: Invalid value: 70000: spec\.mtu in body should be less than or equal to 65535$/,
+    );
+    assert.match(
+      (await refused({ pattern: 'ABC' })).text,
+      /spec\.pattern: Invalid value: "ABC": spec\.pattern in body should match '\^\[a-z\]\+\$'$/,
+    );
+    assert.match(
+      (await refused({ short: 'x' })).text,
+      /spec\.short: Invalid value: "x": spec\.short in body should be at least 2 chars long$/,
+    );
+    assert.match(
+      (await refused({ pattern: 'abcdefghijk' })).text,
+      /spec\.pattern: (Too long: may not be (longer than 8|more than 8 bytes)|Invalid value: "abcdefghijk": spec\.pattern in body should be at most 8 chars long)$/,
+    );
+    assert.match(
+      (await refused({ tags: ['a', 'b', 'c', 'd'] })).text,
+      /spec\.tags: (Too many: 4: must have at most 3 items|Invalid value: .*spec\.tags in body should have at most 3 items)$/,
+    );
   });
 
   test('what is required, and several faults at once', async () => {
@@ -102,7 +160,11 @@ export function customResourceCases(holder: Holder): void {
     const name = fresh('split');
     const created = await http.send('POST', WIDGETS, { ...widget(name), status: { available: 5 } });
     assert.equal(created.body['status'], undefined);
-    const status = await http.patch(`${WIDGETS}/${name}/status`, 'merge-patch', { status: { available: 7 }, spec: { mtu: 9000 }, metadata: { labels: { no: 'thing' } } });
+    const status = await http.patch(`${WIDGETS}/${name}/status`, 'merge-patch', {
+      status: { available: 7 },
+      spec: { mtu: 9000 },
+      metadata: { labels: { no: 'thing' } },
+    });
     assert.deepEqual(status.body['status'], { available: 7 });
     assert.equal(at(status.body, 'spec', 'mtu'), undefined);
     assert.equal(at(status.body, 'metadata', 'labels'), undefined);
@@ -112,7 +174,10 @@ export function customResourceCases(holder: Holder): void {
     assert.equal(at(main.body, 'metadata', 'generation'), 2);
     const labelled = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', { metadata: { labels: { a: 'b' } } });
     assert.equal(at(labelled.body, 'metadata', 'generation'), 2);
-    const put = await http.send('PUT', `${WIDGETS}/${name}/status`, { ...labelled.body, status: { available: 1, conditions: [{ type: 'Ready', status: 'True' }] } });
+    const put = await http.send('PUT', `${WIDGETS}/${name}/status`, {
+      ...labelled.body,
+      status: { available: 1, conditions: [{ type: 'Ready', status: 'True' }] },
+    });
     assert.equal(put.status, 200, put.text);
     assert.equal(at((await http.get(`${WIDGETS}/${name}/status`)).body, 'status', 'available'), 1);
   });
@@ -121,7 +186,13 @@ export function customResourceCases(holder: Holder): void {
     const { http } = conformance(holder);
     const path = `/apis/${GROUP}/v1/plains`;
     const name = fresh('plain');
-    const created = await http.send('POST', path, { apiVersion: `${GROUP}/v1`, kind: 'Plain', metadata: { name }, spec: { cidr: 'x' }, status: { available: 1 } });
+    const created = await http.send('POST', path, {
+      apiVersion: `${GROUP}/v1`,
+      kind: 'Plain',
+      metadata: { name },
+      spec: { cidr: 'x' },
+      status: { available: 1 },
+    });
     assert.deepEqual(created.body['status'], { available: 1 });
     const patched = await http.patch(`${path}/${name}`, 'merge-patch', { status: { available: 2 } });
     assert.equal(at(patched.body, 'metadata', 'generation'), 2);
@@ -132,7 +203,9 @@ export function customResourceCases(holder: Holder): void {
     const { http } = conformance(holder);
     const name = fresh('big');
     await http.send('POST', WIDGETS, widget(name));
-    const patch = async (status: string): Promise<string> => (await http.send('PATCH', `${WIDGETS}/${name}/status`, `{"status":${status}}`, { 'Content-Type': 'application/merge-patch+json' })).text;
+    const patch = async (status: string): Promise<string> =>
+      (await http.send('PATCH', `${WIDGETS}/${name}/status`, `{"status":${status}}`, { 'Content-Type': 'application/merge-patch+json' }))
+        .text;
     assert.match(await patch('{"used":9007199254740993}'), /"used":9007199254740993[,}]/);
     assert.match(await patch('{"used":9223372036854775807}'), /"used":9223372036854775807[,}]/);
     assert.match(await patch('{"used":-9223372036854775808}'), /"used":-9223372036854775808[,}]/);
@@ -157,7 +230,10 @@ export function customResourceCases(holder: Holder): void {
     const body = widget(fresh('strict'), { unknown: 1 });
     const strict = await http.send('POST', `${WIDGETS}?fieldValidation=Strict`, body);
     assert.equal(strict.status, 400);
-    assert.equal(message(strict), 'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.unknown"');
+    assert.equal(
+      message(strict),
+      'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.unknown"',
+    );
     const warned = await http.send('POST', `${WIDGETS}?fieldValidation=Warn`, body);
     assert.equal(warned.status, 201);
     assert.equal(warned.headers['warning'], '299 - "unknown field \\"spec.unknown\\""');
@@ -177,7 +253,12 @@ export function customResourceCases(holder: Holder): void {
     assert.equal((await http.send('POST', CRDS, crd)).status, 201);
     const path = `/apis/${GROUP}/v1/rulers`;
     await until('it is served', async () => (await http.get(path)).status === 200);
-    const ruler = (name: string, fields: Fields): Fields => ({ apiVersion: `${GROUP}/v1`, kind: 'Ruler', metadata: { name }, spec: { cidr: 'x', ...fields } });
+    const ruler = (name: string, fields: Fields): Fields => ({
+      apiVersion: `${GROUP}/v1`,
+      kind: 'Ruler',
+      metadata: { name },
+      spec: { cidr: 'x', ...fields },
+    });
     const broken = await http.send('POST', path, ruler('r', { mtu: 100, replicas: 200 }));
     assert.equal(broken.status, 422);
     assert.equal(message(broken), 'Ruler.lab.example.com "r" is invalid: spec: Invalid value: "object": mtu must be above replicas');
@@ -215,10 +296,24 @@ export function customResourceCases(holder: Holder): void {
     const { http } = conformance(holder);
     const name = fresh('row');
     await http.send('POST', WIDGETS, widget(name, { mtu: 1400, tags: ['a', 'b'] }));
-    await http.patch(`${WIDGETS}/${name}/status`, 'merge-patch', { status: { conditions: [{ type: 'Other', status: 'False' }, { type: 'Ready', status: 'True' }] } });
+    await http.patch(`${WIDGETS}/${name}/status`, 'merge-patch', {
+      status: {
+        conditions: [
+          { type: 'Other', status: 'False' },
+          { type: 'Ready', status: 'True' },
+        ],
+      },
+    });
     const reply = await http.get(`${WIDGETS}/${name}`, { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' });
     const columns = (reply.body['columnDefinitions'] as Fields[]).map((column) => [column['name'], column['type'], column['priority']]);
-    assert.deepEqual(columns, [['Name', 'string', 0], ['CIDR', 'string', 0], ['MTU', 'integer', 0], ['Ready', 'string', 0], ['Tags', 'string', 1], ['Age', 'date', 0]]);
+    assert.deepEqual(columns, [
+      ['Name', 'string', 0],
+      ['CIDR', 'string', 0],
+      ['MTU', 'integer', 0],
+      ['Ready', 'string', 0],
+      ['Tags', 'string', 1],
+      ['Age', 'date', 0],
+    ]);
     const cells = at(reply.body, 'rows', 0, 'cells') as unknown[];
     assert.deepEqual(cells.slice(0, 5), [name, '10.0.0.0/16', 1400, 'True', '["a","b"]']);
     assert.match(String(cells[5]), /^\d+s$/);
@@ -229,12 +324,26 @@ export function customResourceCases(holder: Holder): void {
     await http.send('POST', CRDS, definition('goers', 'Goer', 'Cluster'));
     const path = `/apis/${GROUP}/v1/goers`;
     await until('it is served', async () => (await http.get(path)).status === 200);
-    await until('it takes objects', async () => (await http.send('POST', path, { apiVersion: `${GROUP}/v1`, kind: 'Goer', metadata: { name: 'held', finalizers: ['example.com/hold'] }, spec: { cidr: 'x' } })).status === 201);
+    await until(
+      'it takes objects',
+      async () =>
+        (
+          await http.send('POST', path, {
+            apiVersion: `${GROUP}/v1`,
+            kind: 'Goer',
+            metadata: { name: 'held', finalizers: ['example.com/hold'] },
+            spec: { cidr: 'x' },
+          })
+        ).status === 201,
+    );
     await http.send('POST', path, { apiVersion: `${GROUP}/v1`, kind: 'Goer', metadata: { name: 'free' }, spec: { cidr: 'x' } });
     const deleted = await http.send('DELETE', `${CRDS}/goers.${GROUP}`);
     assert.equal(deleted.status, 200);
     await until('the free one is gone', async () => (await http.get(`${path}/free`)).status === 404);
-    await until('the held one is being deleted', async () => at((await http.get(`${path}/held`)).body, 'metadata', 'deletionTimestamp') !== undefined);
+    await until(
+      'the held one is being deleted',
+      async () => at((await http.get(`${path}/held`)).body, 'metadata', 'deletionTimestamp') !== undefined,
+    );
     const terminating = at((await http.get(`${CRDS}/goers.${GROUP}`)).body, 'status', 'conditions') as Fields[];
     assert.ok(terminating.some((condition) => condition['type'] === 'Terminating' && condition['status'] === 'True'));
     await http.patch(`${path}/held`, 'merge-patch', { metadata: { finalizers: null } });
@@ -247,10 +356,17 @@ export function customResourceCases(holder: Holder): void {
     await http.send('POST', CRDS, definition('movers', 'Mover', 'Cluster'));
     const path = `/apis/${GROUP}/v1/movers`;
     await until('it is served', async () => (await http.get(path)).status === 200);
-    const patched = await http.patch(`${CRDS}/movers.${GROUP}`, 'json-patch', [{ op: 'add', path: '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/fresh', value: { type: 'string' } }]);
+    const patched = await http.patch(`${CRDS}/movers.${GROUP}`, 'json-patch', [
+      { op: 'add', path: '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/fresh', value: { type: 'string' } },
+    ]);
     assert.equal(patched.status, 200, patched.text);
     await until('the new field is kept', async () => {
-      const reply = await http.send('POST', path, { apiVersion: `${GROUP}/v1`, kind: 'Mover', metadata: { name: fresh('m') }, spec: { cidr: 'x', fresh: 'kept' } });
+      const reply = await http.send('POST', path, {
+        apiVersion: `${GROUP}/v1`,
+        kind: 'Mover',
+        metadata: { name: fresh('m') },
+        spec: { cidr: 'x', fresh: 'kept' },
+      });
       return at(reply.body, 'spec', 'fresh') === 'kept';
     });
     await http.send('DELETE', `${CRDS}/movers.${GROUP}`);

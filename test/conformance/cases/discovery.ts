@@ -32,7 +32,11 @@ export function discoveryCases(holder: Holder): void {
   test('groups and resources', async () => {
     const { http } = conformance(holder);
     const groups = (await http.get('/apis')).body['groups'] as Fields[];
-    for (const name of ['apps', 'apiextensions.k8s.io', 'coordination.k8s.io', GROUP]) assert.ok(groups.some((group) => group['name'] === name), name);
+    for (const name of ['apps', 'apiextensions.k8s.io', 'coordination.k8s.io', GROUP])
+      assert.ok(
+        groups.some((group) => group['name'] === name),
+        name,
+      );
     const core = (await http.get('/api/v1')).body['resources'] as Fields[];
     const pods = core.find((resource) => resource['name'] === 'pods');
     assert.equal(pods?.['kind'], 'Pod');
@@ -42,15 +46,22 @@ export function discoveryCases(holder: Holder): void {
     assert.ok(core.some((resource) => resource['name'] === 'pods/eviction' && resource['kind'] === 'Eviction'));
     const own = (await http.get(`/apis/${GROUP}/v1`)).body['resources'] as Fields[];
     const widgets = own.find((resource) => resource['name'] === 'widgets');
-    assert.deepEqual([widgets?.['singularName'], widgets?.['namespaced'], widgets?.['kind'], widgets?.['shortNames'], widgets?.['categories']], ['widget', false, 'Widget', ['wi'], ['lab']]);
-    assert.ok(own.some((resource) => resource['name'] === 'widgets/scale' && resource['kind'] === 'Scale' && resource['group'] === 'autoscaling'));
+    assert.deepEqual(
+      [widgets?.['singularName'], widgets?.['namespaced'], widgets?.['kind'], widgets?.['shortNames'], widgets?.['categories']],
+      ['widget', false, 'Widget', ['wi'], ['lab']],
+    );
+    assert.ok(
+      own.some((resource) => resource['name'] === 'widgets/scale' && resource['kind'] === 'Scale' && resource['group'] === 'autoscaling'),
+    );
     assert.equal(at((await http.get(`/apis/${GROUP}`)).body, 'preferredVersion', 'groupVersion'), `${GROUP}/v1`);
   });
 
   test('aggregated discovery', async (context) => {
     if (!needs(holder, 30, context)) return;
     const { http } = conformance(holder);
-    const reply = await http.get('/apis', { Accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json' });
+    const reply = await http.get('/apis', {
+      Accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json',
+    });
     assert.equal(reply.headers['content-type'], 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList');
     assert.equal(reply.body['kind'], 'APIGroupDiscoveryList');
     const own = (reply.body['items'] as Fields[]).find((item) => at(item, 'metadata', 'name') === GROUP);
@@ -61,7 +72,8 @@ export function discoveryCases(holder: Holder): void {
 
   test('paths that are not there', async () => {
     const { http } = conformance(holder);
-    for (const path of ['/apis/no.such.group/v1/things', '/api/v1/things', '/nothing']) assert.equal((await http.get(path)).status, 404, path);
+    for (const path of ['/apis/no.such.group/v1/things', '/api/v1/things', '/nothing'])
+      assert.equal((await http.get(path)).status, 404, path);
   });
 
   test('OpenAPI v3 names each group and describes custom kinds', async (context) => {

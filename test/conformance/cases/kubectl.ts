@@ -17,7 +17,8 @@ export function kubectlCases(holder: Holder): void {
   test('apply: created, unchanged, configured, fields removed', async () => {
     const { kubectl } = conformance(holder);
     const name = fresh('apply');
-    const apply = async (fields: Record<string, unknown>): Promise<string> => (await kubectl.ok(['apply', '-f', '-'], manifest(name, fields))).trim();
+    const apply = async (fields: Record<string, unknown>): Promise<string> =>
+      (await kubectl.ok(['apply', '-f', '-'], manifest(name, fields))).trim();
     assert.equal(await apply({ mtu: 1400, tags: ['a'] }), `widget.lab.example.com/${name} created`);
     assert.equal(await apply({ mtu: 1400, tags: ['a'] }), `widget.lab.example.com/${name} unchanged`);
     assert.equal(await apply({ mtu: 1500 }), `widget.lab.example.com/${name} configured`);
@@ -27,14 +28,30 @@ export function kubectlCases(holder: Holder): void {
   test('apply of a core kind, with lists', async () => {
     const { kubectl } = conformance(holder);
     const name = fresh('cm');
-    const apply = async (data: Record<string, string>): Promise<string> => (await kubectl.ok(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data }))).trim();
+    const apply = async (data: Record<string, string>): Promise<string> =>
+      (
+        await kubectl.ok(
+          ['apply', '-f', '-'],
+          JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data }),
+        )
+      ).trim();
     assert.equal(await apply({ a: '1', b: '2' }), `configmap/${name} created`);
     assert.equal(await apply({ a: '1' }), `configmap/${name} configured`);
     assert.equal(await kubectl.ok(['get', 'cm', name, '-o', 'jsonpath={.data}']), '{"a":"1"}');
-    const deployment = (images: readonly string[]): string => JSON.stringify({
-      apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace: 'default' },
-      spec: { replicas: 0, selector: { matchLabels: { app: name } }, template: { metadata: { labels: { app: name } }, spec: { containers: images.map((image, index) => ({ name: `c${index}`, image })) } } },
-    });
+    const deployment = (images: readonly string[]): string =>
+      JSON.stringify({
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name, namespace: 'default' },
+        spec: {
+          replicas: 0,
+          selector: { matchLabels: { app: name } },
+          template: {
+            metadata: { labels: { app: name } },
+            spec: { containers: images.map((image, index) => ({ name: `c${index}`, image })) },
+          },
+        },
+      });
     await kubectl.ok(['apply', '-f', '-'], deployment(['a:1', 'b:1', 'c:1']));
     assert.equal((await kubectl.ok(['apply', '-f', '-'], deployment(['a:2', 'b:1']))).trim(), `deployment.apps/${name} configured`);
     assert.equal(await kubectl.ok(['get', 'deploy', name, '-o', 'jsonpath={.spec.template.spec.containers[*].image}']), 'a:2 b:1');
@@ -61,17 +78,29 @@ export function kubectlCases(holder: Holder): void {
     assert.equal(await kubectl.fails(['get', 'widget', name]), `Error from server (NotFound): widgets.lab.example.com "${name}" not found`);
     assert.equal(await kubectl.fails(['delete', 'ns', name]), `Error from server (NotFound): namespaces "${name}" not found`);
     assert.equal(await kubectl.fails(['get', 'nothing']), `error: the server doesn't have a resource type "nothing"`);
-    assert.match(await kubectl.fails(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'no.such.group/v1', kind: 'Gizmo', metadata: { name } })), /no matches for kind "Gizmo" in version "no\.such\.group\/v1"\s+ensure CRDs are installed first$/);
-    assert.equal(await kubectl.fails(['create', '--validate=false', '-f', '-'], manifest(name, { protocol: 'IPv5' })), `The Widget "${name}" is invalid: spec.protocol: Unsupported value: "IPv5": supported values: "IPv4", "IPv6", "Dual"`);
+    assert.match(
+      await kubectl.fails(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'no.such.group/v1', kind: 'Gizmo', metadata: { name } })),
+      /no matches for kind "Gizmo" in version "no\.such\.group\/v1"\s+ensure CRDs are installed first$/,
+    );
+    assert.equal(
+      await kubectl.fails(['create', '--validate=false', '-f', '-'], manifest(name, { protocol: 'IPv5' })),
+      `The Widget "${name}" is invalid: spec.protocol: Unsupported value: "IPv5": supported values: "IPv4", "IPv6", "Dual"`,
+    );
     await kubectl.ok(['create', '-f', '-'], manifest(name, {}));
-    assert.match(await kubectl.fails(['create', '-f', '-'], manifest(name, {})), new RegExp(`widgets\\.lab\\.example\\.com "${name}" already exists$`));
+    assert.match(
+      await kubectl.fails(['create', '-f', '-'], manifest(name, {})),
+      new RegExp(`widgets\\.lab\\.example\\.com "${name}" already exists$`),
+    );
   });
 
   test('unknown fields are refused by default', async (context) => {
     const { kubectl } = conformance(holder);
     if (!needs(holder, 27, context)) return;
     const name = fresh('strict');
-    assert.match(await kubectl.fails(['apply', '-f', '-'], manifest(name, { mtuu: 1 })), /strict decoding error: unknown field "spec\.mtuu"/);
+    assert.match(
+      await kubectl.fails(['apply', '-f', '-'], manifest(name, { mtuu: 1 })),
+      /strict decoding error: unknown field "spec\.mtuu"/,
+    );
     const warned = await kubectl.run(['apply', '--validate=warn', '-f', '-'], manifest(name, { mtuu: 1 }));
     assert.equal(warned.code, 0, warned.stderr);
     assert.match(warned.stderr, /^Warning: unknown field "spec\.mtuu"/);
@@ -94,7 +123,10 @@ export function kubectlCases(holder: Holder): void {
     const name = fresh('get');
     await kubectl.ok(['create', '-f', '-'], manifest(name, { mtu: 1400, tags: ['x'] }));
     await kubectl.ok(['label', 'widget', name, 'a=b']);
-    assert.match(await kubectl.ok(['get', 'wi', name]), new RegExp(`^NAME\\s+CIDR\\s+MTU\\s+READY\\s+AGE\\n${name}\\s+10\\.0\\.0\\.0/16\\s+1400\\s+\\d+s\\n$`));
+    assert.match(
+      await kubectl.ok(['get', 'wi', name]),
+      new RegExp(`^NAME\\s+CIDR\\s+MTU\\s+READY\\s+AGE\\n${name}\\s+10\\.0\\.0\\.0/16\\s+1400\\s+\\d+s\\n$`),
+    );
     assert.match(await kubectl.ok(['get', 'widget', name, '-o', 'wide']), /TAGS\s+AGE\n.*\["x"\]/);
     assert.match(await kubectl.ok(['get', 'widget', name, '-o', 'yaml']), /^apiVersion: lab\.example\.com\/v1\nkind: Widget\nmetadata:\n/);
     const json = JSON.parse(await kubectl.ok(['get', 'widgets', '-l', 'a=b', '-o', 'json'])) as unknown;
@@ -102,7 +134,10 @@ export function kubectlCases(holder: Holder): void {
     assert.match(await kubectl.ok(['get', 'widget', name, '--show-labels']), /LABELS\n.*a=b\n$/);
     assert.equal((await kubectl.ok(['get', 'widget', name, '-o', 'name'])).trim(), `widget.lab.example.com/${name}`);
     assert.match(await kubectl.ok(['get', 'lab', '-o', 'name']), new RegExp(`widget\\.lab\\.example\\.com/${name}`));
-    assert.match(await kubectl.ok(['get', 'widgets.v1.lab.example.com', name, '-o', 'custom-columns=N:.metadata.name,M:.spec.mtu']), /^N\s+M\n.*1400\n$/);
+    assert.match(
+      await kubectl.ok(['get', 'widgets.v1.lab.example.com', name, '-o', 'custom-columns=N:.metadata.name,M:.spec.mtu']),
+      /^N\s+M\n.*1400\n$/,
+    );
     assert.match(await kubectl.ok(['get', 'widgets', '--sort-by=.spec.mtu', '--chunk-size=2']), new RegExp(name));
   });
 
@@ -114,14 +149,23 @@ export function kubectlCases(holder: Holder): void {
     assert.match(await kubectl.fails(['label', 'widget', name, 'a=c']), /'a' already has a value \(b\), and --overwrite is false/);
     await kubectl.ok(['label', 'widget', name, 'a-']);
     await kubectl.ok(['annotate', 'widget', name, 'note=hello']);
-    assert.equal((await kubectl.ok(['patch', 'widget', name, '--type=merge', '-p', '{"spec":{"mtu":1300}}'])).trim(), `widget.lab.example.com/${name} patched`);
-    assert.equal((await kubectl.ok(['patch', 'widget', name, '--type=merge', '-p', '{"spec":{"mtu":1300}}'])).trim(), `widget.lab.example.com/${name} patched (no change)`);
+    assert.equal(
+      (await kubectl.ok(['patch', 'widget', name, '--type=merge', '-p', '{"spec":{"mtu":1300}}'])).trim(),
+      `widget.lab.example.com/${name} patched`,
+    );
+    assert.equal(
+      (await kubectl.ok(['patch', 'widget', name, '--type=merge', '-p', '{"spec":{"mtu":1300}}'])).trim(),
+      `widget.lab.example.com/${name} patched (no change)`,
+    );
     assert.match(await kubectl.ok(['patch', 'widget', name, '--type=json', '-p', '[{"op":"remove","path":"/spec/mtu"}]']), /patched/);
     assert.match(await kubectl.ok(['scale', 'widget', name, '--replicas=4']), /scaled/);
     assert.equal(await kubectl.ok(['get', 'widget', name, '-o', 'jsonpath={.spec.replicas}']), '4');
     assert.match(await kubectl.ok(['replace', '-f', '-'], manifest(name, { mtu: 1200 })), /replaced/);
     assert.equal(await kubectl.ok(['get', 'widget', name, '-o', 'jsonpath={.spec.mtu}']), '1200');
-    assert.match(await kubectl.ok(['patch', 'widget', name, '--subresource=status', '--type=merge', '-p', '{"status":{"available":3}}']), /patched/);
+    assert.match(
+      await kubectl.ok(['patch', 'widget', name, '--subresource=status', '--type=merge', '-p', '{"status":{"available":3}}']),
+      /patched/,
+    );
   });
 
   test('describe shows the object and its Events', async () => {
@@ -129,10 +173,22 @@ export function kubectlCases(holder: Holder): void {
     const name = fresh('descr');
     await kubectl.ok(['create', '-f', '-'], manifest(name, { mtu: 1400 }));
     const uid = await kubectl.ok(['get', 'widget', name, '-o', 'jsonpath={.metadata.uid}']);
-    await kubectl.ok(['create', '-f', '-'], JSON.stringify({
-      apiVersion: 'v1', kind: 'Event', metadata: { name, namespace: 'default' }, involvedObject: { apiVersion: 'lab.example.com/v1', kind: 'Widget', name, uid },
-      reason: 'Tried', message: 'the widget was tried', type: 'Normal', source: { component: 'case' }, firstTimestamp: new Date().toISOString().replace(/\.\d+/, ''), lastTimestamp: new Date().toISOString().replace(/\.\d+/, ''), count: 1,
-    }));
+    await kubectl.ok(
+      ['create', '-f', '-'],
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Event',
+        metadata: { name, namespace: 'default' },
+        involvedObject: { apiVersion: 'lab.example.com/v1', kind: 'Widget', name, uid },
+        reason: 'Tried',
+        message: 'the widget was tried',
+        type: 'Normal',
+        source: { component: 'case' },
+        firstTimestamp: new Date().toISOString().replace(/\.\d+/, ''),
+        lastTimestamp: new Date().toISOString().replace(/\.\d+/, ''),
+        count: 1,
+      }),
+    );
     const described = await kubectl.ok(['describe', 'widget', name]);
     assert.match(described, new RegExp(`^Name:\\s+${name}$`, 'm'));
     assert.match(described, /^ {2}Mtu:\s+1400$/m);
@@ -146,10 +202,15 @@ export function kubectlCases(holder: Holder): void {
     await kubectl.ok(['create', '-f', '-'], manifest(name, {}));
     const waiting = kubectl.ok(['wait', '--for=condition=Ready', `widget/${name}`, '--timeout=20s']);
     await new Promise((resolve) => void setTimeout(resolve, 400));
-    await http.patch(`/apis/lab.example.com/v1/widgets/${name}/status`, 'merge-patch', { status: { conditions: [{ type: 'Ready', status: 'True' }] } });
+    await http.patch(`/apis/lab.example.com/v1/widgets/${name}/status`, 'merge-patch', {
+      status: { conditions: [{ type: 'Ready', status: 'True' }] },
+    });
     assert.equal((await waiting).trim(), `widget.lab.example.com/${name} condition met`);
     assert.match(await kubectl.ok(['wait', '--for=jsonpath={.spec.mode}=routed', `widget/${name}`, '--timeout=5s']), /condition met/);
-    assert.match(await kubectl.fails(['wait', '--for=condition=Never', `widget/${name}`, '--timeout=1s']), /timed out waiting for the condition/);
+    assert.match(
+      await kubectl.fails(['wait', '--for=condition=Never', `widget/${name}`, '--timeout=1s']),
+      /timed out waiting for the condition/,
+    );
     await kubectl.ok(['patch', 'widget', name, '--type=merge', '-p', '{"metadata":{"finalizers":["example.com/hold"]}}']);
     await kubectl.ok(['delete', 'widget', name, '--wait=false']);
     const gone = kubectl.ok(['wait', '--for=delete', `widget/${name}`, '--timeout=20s']);
@@ -192,18 +253,42 @@ export function kubectlCases(holder: Holder): void {
     const { kubectl } = conformance(holder);
     const namespace = fresh('people');
     assert.equal((await kubectl.ok(['create', 'ns', namespace])).trim(), `namespace/${namespace} created`);
-    assert.match(await kubectl.ok(['run', 'web', '-n', namespace, '--image=registry.example/web:1', '--overrides={"spec":{"automountServiceAccountToken":false}}']), /pod\/web created/);
+    assert.match(
+      await kubectl.ok([
+        'run',
+        'web',
+        '-n',
+        namespace,
+        '--image=registry.example/web:1',
+        '--overrides={"spec":{"automountServiceAccountToken":false}}',
+      ]),
+      /pod\/web created/,
+    );
     await kubectl.ok(['create', 'configmap', 'c', '-n', namespace, '--from-literal=a=b']);
     await kubectl.ok(['create', 'secret', 'generic', 's', '-n', namespace, '--from-literal=a=b']);
     await kubectl.ok(['create', 'deployment', 'd', '-n', namespace, '--image=i:1', '--replicas=0']);
     await kubectl.ok(['create', 'service', 'clusterip', 'v', '-n', namespace, '--tcp=80:8080']);
     await kubectl.ok(['create', 'serviceaccount', 'sa', '-n', namespace]);
     await kubectl.ok(['create', 'role', 'r', '-n', namespace, '--verb=get', '--resource=pods']);
-    assert.equal(await kubectl.ok(['get', 'deploy', 'd', '-n', namespace, '-o', 'jsonpath={.spec.replicas}/{.spec.template.spec.containers[0].image}']), '0/i:1');
+    assert.equal(
+      await kubectl.ok([
+        'get',
+        'deploy',
+        'd',
+        '-n',
+        namespace,
+        '-o',
+        'jsonpath={.spec.replicas}/{.spec.template.spec.containers[0].image}',
+      ]),
+      '0/i:1',
+    );
     assert.equal(await kubectl.ok(['get', 'svc', 'v', '-n', namespace, '-o', 'jsonpath={.spec.ports[0].targetPort}']), '8080');
     assert.equal(await kubectl.ok(['get', 'secret', 's', '-n', namespace, '-o', 'jsonpath={.data.a}']), 'Yg==');
     const pods = await kubectl.ok(['get', 'pods', '-n', namespace, '-o', 'wide']);
-    assert.match(pods, /^NAME\s+READY\s+STATUS\s+RESTARTS\s+AGE\s+IP\s+NODE\s+NOMINATED NODE\s+READINESS GATES\nweb\s+0\/1\s+Pending\s+0\s+\d+s\s+<none>\s+<none>\s+<none>\s+<none>\n$/);
+    assert.match(
+      pods,
+      /^NAME\s+READY\s+STATUS\s+RESTARTS\s+AGE\s+IP\s+NODE\s+NOMINATED NODE\s+READINESS GATES\nweb\s+0\/1\s+Pending\s+0\s+\d+s\s+<none>\s+<none>\s+<none>\s+<none>\n$/,
+    );
     assert.match(await kubectl.ok(['describe', 'pod', 'web', '-n', namespace]), /^Status:\s+Pending$/m);
     assert.match(await kubectl.ok(['describe', 'ns', namespace]), /^Status:\s+Active$/m);
     assert.match(await kubectl.ok(['describe', 'svc', 'v', '-n', namespace]), /^TargetPort:\s+8080\/TCP$/m);
@@ -218,7 +303,15 @@ export function kubectlCases(holder: Holder): void {
     const { kubectl } = conformance(holder);
     const node = fresh('node');
     await kubectl.ok(['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name: node } }));
-    await kubectl.ok(['patch', 'node', node, '--subresource=status', '--type=merge', '-p', '{"status":{"conditions":[{"type":"Ready","status":"True"}],"addresses":[{"type":"InternalIP","address":"192.0.2.1"}]}}']);
+    await kubectl.ok([
+      'patch',
+      'node',
+      node,
+      '--subresource=status',
+      '--type=merge',
+      '-p',
+      '{"status":{"conditions":[{"type":"Ready","status":"True"}],"addresses":[{"type":"InternalIP","address":"192.0.2.1"}]}}',
+    ]);
     assert.match(await kubectl.ok(['get', 'node', node, '-o', 'wide']), /Ready\s+<none>\s+\d+s\s+192\.0\.2\.1\s+<none>/);
     assert.match(await kubectl.ok(['describe', 'node', node]), /^Unschedulable:\s+false$/m);
     assert.match(await kubectl.ok(['cordon', node]), /cordoned/);
@@ -231,9 +324,20 @@ export function kubectlCases(holder: Holder): void {
   test('all definitions of Kube-OVN', { skip: existsSync(KUBE_OVN_CRDS) ? false : WITHOUT_CRDS }, async () => {
     const { kubectl } = conformance(holder);
     const applied = await kubectl.ok(['apply', '--validate=false', '-f', KUBE_OVN_CRDS]);
-    assert.equal(applied.trim().split('\n').filter((line) => line.endsWith(' created')).length, 25);
+    assert.equal(
+      applied
+        .trim()
+        .split('\n')
+        .filter((line) => line.endsWith(' created')).length,
+      25,
+    );
     await kubectl.ok(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s']);
-    const subnet = { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: 's' }, spec: { cidrBlock: '10.1.0.0/16', protocol: 'IPv4' } };
+    const subnet = {
+      apiVersion: 'kubeovn.io/v1',
+      kind: 'Subnet',
+      metadata: { name: 's' },
+      spec: { cidrBlock: '10.1.0.0/16', protocol: 'IPv4' },
+    };
     await until('a Subnet can be applied', async () => (await kubectl.run(['apply', '-f', '-'], JSON.stringify(subnet))).code === 0);
     assert.match(await kubectl.ok(['get', 'subnet', 's']), /^NAME\s+PROVIDER\s+VPC\s+VLAN\s+PROTOCOL\s+CIDR/);
     await until('a Subnet is described', async () => (await kubectl.run(['explain', 'subnet'])).code === 0, 60_000);

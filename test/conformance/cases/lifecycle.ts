@@ -19,9 +19,14 @@ export function lifecycleCases(holder: Holder): void {
     assert.equal(at(asked.body, 'metadata', 'generation'), 2);
     const again = await http.send('DELETE', `${WIDGETS}/${name}`);
     assert.equal(at(again.body, 'metadata', 'resourceVersion'), at(asked.body, 'metadata', 'resourceVersion'));
-    const more = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', { metadata: { finalizers: ['example.com/a', 'example.com/b', 'example.com/c'] } });
+    const more = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', {
+      metadata: { finalizers: ['example.com/a', 'example.com/b', 'example.com/c'] },
+    });
     assert.equal(more.status, 422);
-    assert.match(message(more), /metadata\.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers \[\]string\{"example\.com\/c"\}/);
+    assert.match(
+      message(more),
+      /metadata\.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers \[\]string\{"example\.com\/c"\}/,
+    );
     const still = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', { spec: { mtu: 1400 } });
     assert.equal(still.status, 200);
     await http.patch(`${WIDGETS}/${name}`, 'merge-patch', { metadata: { finalizers: ['example.com/b'] } });
@@ -44,13 +49,23 @@ export function lifecycleCases(holder: Holder): void {
     await until('the config map is gone', async () => (await http.get(`/api/v1/namespaces/${namespace}/configmaps/c`)).status === 404);
     const refused = await http.send('POST', `/api/v1/namespaces/${namespace}/configmaps`, configMap('late'));
     assert.equal(refused.status, 403);
-    assert.equal(message(refused), `configmaps "late" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`);
+    assert.equal(
+      message(refused),
+      `configmaps "late" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
+    );
     assert.equal(at(refused.body, 'details', 'causes', 0, 'reason'), 'NamespaceTerminating');
-    await until('it says what holds it', async () => {
-      const conditions = (at((await http.get(`/api/v1/namespaces/${namespace}`)).body, 'status', 'conditions') ?? []) as Fields[];
-      const held = conditions.find((condition) => condition['type'] === 'NamespaceFinalizersRemaining');
-      return held?.['status'] === 'True' && held['message'] === 'Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances';
-    }, 30_000);
+    await until(
+      'it says what holds it',
+      async () => {
+        const conditions = (at((await http.get(`/api/v1/namespaces/${namespace}`)).body, 'status', 'conditions') ?? []) as Fields[];
+        const held = conditions.find((condition) => condition['type'] === 'NamespaceFinalizersRemaining');
+        return (
+          held?.['status'] === 'True' &&
+          held['message'] === 'Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances'
+        );
+      },
+      30_000,
+    );
     await http.patch(`${KITS(namespace)}/held`, 'merge-patch', { metadata: { finalizers: null } });
     await until('the namespace is gone', async () => (await http.get(`/api/v1/namespaces/${namespace}`)).status === 404, 60_000);
   });
@@ -60,7 +75,8 @@ export function lifecycleCases(holder: Holder): void {
     const reply = await http.send('DELETE', '/api/v1/namespaces/default');
     assert.equal(reply.status, 403);
     assert.equal(message(reply), 'namespaces "default" is forbidden: this namespace may not be deleted');
-    for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) await until(`${name} is there`, async () => (await http.get(`/api/v1/namespaces/${name}`)).status === 200);
+    for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease'])
+      await until(`${name} is there`, async () => (await http.get(`/api/v1/namespaces/${name}`)).status === 200);
   });
 
   test('dependents go after their owner', async () => {
@@ -80,7 +96,15 @@ export function lifecycleCases(holder: Holder): void {
     const namespace = await newNamespace(holder);
     const owner = await http.send('POST', KITS(namespace), kit('owner'));
     const path = `/api/v1/namespaces/${namespace}/configmaps`;
-    await http.send('POST', path, configMap('owned', {}, { ownerReferences: [{ apiVersion: 'lab.example.com/v1', kind: 'Kit', name: 'owner', uid: at(owner.body, 'metadata', 'uid') }] }));
+    await http.send(
+      'POST',
+      path,
+      configMap(
+        'owned',
+        {},
+        { ownerReferences: [{ apiVersion: 'lab.example.com/v1', kind: 'Kit', name: 'owner', uid: at(owner.body, 'metadata', 'uid') }] },
+      ),
+    );
     // The collector of a real cluster learns of new kinds and owners with a delay.
     await new Promise((resolve) => void setTimeout(resolve, conformance(holder).minor < 32 ? 2_000 : 50));
     await http.send('DELETE', `${KITS(namespace)}/owner?propagationPolicy=Orphan`);
@@ -95,12 +119,22 @@ export function lifecycleCases(holder: Holder): void {
     const namespace = await newNamespace(holder);
     const owner = await http.send('POST', KITS(namespace), kit('owner'));
     const path = `/api/v1/namespaces/${namespace}/configmaps`;
-    const reference = { apiVersion: 'lab.example.com/v1', kind: 'Kit', name: 'owner', uid: at(owner.body, 'metadata', 'uid'), blockOwnerDeletion: true };
+    const reference = {
+      apiVersion: 'lab.example.com/v1',
+      kind: 'Kit',
+      name: 'owner',
+      uid: at(owner.body, 'metadata', 'uid'),
+      blockOwnerDeletion: true,
+    };
     await http.send('POST', path, configMap('owned', {}, { ownerReferences: [reference], finalizers: ['example.com/hold'] }));
     await new Promise((resolve) => void setTimeout(resolve, conformance(holder).minor < 32 ? 2_000 : 50));
     const asked = await http.send('DELETE', `${KITS(namespace)}/owner?propagationPolicy=Foreground`);
     assert.deepEqual(at(asked.body, 'metadata', 'finalizers'), ['foregroundDeletion']);
-    await until('the dependent is being deleted', async () => at((await http.get(`${path}/owned`)).body, 'metadata', 'deletionTimestamp') !== undefined, 60_000);
+    await until(
+      'the dependent is being deleted',
+      async () => at((await http.get(`${path}/owned`)).body, 'metadata', 'deletionTimestamp') !== undefined,
+      60_000,
+    );
     assert.equal((await http.get(`${KITS(namespace)}/owner`)).status, 200);
     await http.patch(`${path}/owned`, 'merge-patch', { metadata: { finalizers: null } });
     await until('the owner is gone', async () => (await http.get(`${KITS(namespace)}/owner`)).status === 404, 60_000);

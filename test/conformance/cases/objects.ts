@@ -40,7 +40,11 @@ export function objectCases(holder: Holder): void {
   test('generateName', async () => {
     const { http } = conformance(holder);
     const namespace = await newNamespace(holder);
-    const created = await http.send('POST', `/api/v1/namespaces/${namespace}/configmaps`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'made-' } });
+    const created = await http.send('POST', `/api/v1/namespaces/${namespace}/configmaps`, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { generateName: 'made-' },
+    });
     assert.match(String(at(created.body, 'metadata', 'name')), /^made-[a-z0-9]{5}$/);
     assert.equal(at(created.body, 'metadata', 'generateName'), 'made-');
   });
@@ -53,7 +57,12 @@ export function objectCases(holder: Holder): void {
     assert.equal(message(missing), `widgets.lab.example.com "${name}" not found`);
     assert.equal(missing.body['reason'], 'NotFound');
     assert.deepEqual(missing.body['details'], { name, group: 'lab.example.com', kind: 'widgets' });
-    for (const method of ['PUT', 'DELETE']) assert.equal((await http.send(method, `${WIDGETS}/${name}`, method === 'PUT' ? widget(name, {}, { resourceVersion: '1' }) : undefined)).status, 404, method);
+    for (const method of ['PUT', 'DELETE'])
+      assert.equal(
+        (await http.send(method, `${WIDGETS}/${name}`, method === 'PUT' ? widget(name, {}, { resourceVersion: '1' }) : undefined)).status,
+        404,
+        method,
+      );
     assert.equal((await http.patch(`${WIDGETS}/${name}`, 'merge-patch', {})).status, 404);
     await http.send('POST', WIDGETS, widget(name));
     const again = await http.send('POST', WIDGETS, widget(name));
@@ -70,8 +79,14 @@ export function objectCases(holder: Holder): void {
     const late = await http.send('PUT', `${WIDGETS}/${name}`, created.body);
     assert.equal(late.status, 409);
     assert.equal(late.body['reason'], 'Conflict');
-    assert.equal(message(late), `Operation cannot be fulfilled on widgets.lab.example.com "${name}": the object has been modified; please apply your changes to the latest version and try again`);
-    const patched = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', { metadata: { resourceVersion: version(created) }, spec: { mtu: 1 } });
+    assert.equal(
+      message(late),
+      `Operation cannot be fulfilled on widgets.lab.example.com "${name}": the object has been modified; please apply your changes to the latest version and try again`,
+    );
+    const patched = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', {
+      metadata: { resourceVersion: version(created) },
+      spec: { mtu: 1 },
+    });
     assert.equal(patched.status, 409);
   });
 
@@ -81,7 +96,10 @@ export function objectCases(holder: Holder): void {
     await http.send('POST', WIDGETS, widget(name));
     const refused = await http.send('PUT', `${WIDGETS}/${name}`, widget(name));
     assert.equal(refused.status, 422);
-    assert.equal(message(refused), `widgets.lab.example.com "${name}" is invalid: metadata.resourceVersion: Invalid value: 0x0: must be specified for an update`);
+    assert.equal(
+      message(refused),
+      `widgets.lab.example.com "${name}" is invalid: metadata.resourceVersion: Invalid value: 0x0: must be specified for an update`,
+    );
     const namespace = await newNamespace(holder);
     const path = `/api/v1/namespaces/${namespace}/configmaps`;
     await http.send('POST', path, configMap('one'));
@@ -96,10 +114,20 @@ export function objectCases(holder: Holder): void {
     const wrong = { preconditions: { uid: '00000000-0000-0000-0000-000000000000' } };
     const refused = await http.send('DELETE', `${WIDGETS}/${name}`, { kind: 'DeleteOptions', apiVersion: 'v1', ...wrong });
     assert.equal(refused.status, 409);
-    assert.equal(message(refused), `Operation cannot be fulfilled on Widget.lab.example.com "${name}": the UID in the precondition (00000000-0000-0000-0000-000000000000) does not match the UID in record (${uid}). The object might have been deleted and then recreated`);
-    const stale = await http.send('DELETE', `${WIDGETS}/${name}`, { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { resourceVersion: '1' } });
+    assert.equal(
+      message(refused),
+      `Operation cannot be fulfilled on Widget.lab.example.com "${name}": the UID in the precondition (00000000-0000-0000-0000-000000000000) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
+    );
+    const stale = await http.send('DELETE', `${WIDGETS}/${name}`, {
+      kind: 'DeleteOptions',
+      apiVersion: 'v1',
+      preconditions: { resourceVersion: '1' },
+    });
     assert.equal(stale.status, 409);
-    assert.equal((await http.send('DELETE', `${WIDGETS}/${name}`, { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid } })).status, 200);
+    assert.equal(
+      (await http.send('DELETE', `${WIDGETS}/${name}`, { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid } })).status,
+      200,
+    );
   });
 
   test('names and namespaces must agree with the path', async () => {
@@ -123,7 +151,10 @@ export function objectCases(holder: Holder): void {
     const upper = await http.send('POST', WIDGETS, widget('Upper_Case'));
     assert.equal(upper.status, 422);
     assert.equal(upper.body['reason'], 'Invalid');
-    assert.match(message(upper), /^Widget\.lab\.example\.com "Upper_Case" is invalid: metadata\.name: Invalid value: "Upper_Case": a (lowercase RFC 1123|DNS-1123) subdomain must consist of lower case/);
+    assert.match(
+      message(upper),
+      /^Widget\.lab\.example\.com "Upper_Case" is invalid: metadata\.name: Invalid value: "Upper_Case": a (lowercase RFC 1123|DNS-1123) subdomain must consist of lower case/,
+    );
     assert.equal(at(upper.body, 'details', 'causes', 0, 'reason'), 'FieldValueInvalid');
     assert.equal(at(upper.body, 'details', 'causes', 0, 'field'), 'metadata.name');
     const label = await http.send('POST', WIDGETS, widget(fresh('label'), {}, { labels: { a: 'not ok' } }));
@@ -139,17 +170,29 @@ export function objectCases(holder: Holder): void {
   test('clients do not set what the server sets', async () => {
     const { http } = conformance(holder);
     const name = fresh('own');
-    const created = await http.send('POST', WIDGETS, widget(name, {}, { uid: 'mine', generation: 7, creationTimestamp: '2001-01-01T00:00:00Z', deletionTimestamp: '2001-01-01T00:00:00Z' }));
+    const created = await http.send(
+      'POST',
+      WIDGETS,
+      widget(
+        name,
+        {},
+        { uid: 'mine', generation: 7, creationTimestamp: '2001-01-01T00:00:00Z', deletionTimestamp: '2001-01-01T00:00:00Z' },
+      ),
+    );
     assert.equal(created.status, 201);
     assert.notEqual(at(created.body, 'metadata', 'uid'), 'mine');
     assert.equal(at(created.body, 'metadata', 'generation'), 1);
     assert.equal(at(created.body, 'metadata', 'deletionTimestamp'), undefined);
-    const patched = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', { metadata: { creationTimestamp: '2001-01-01T00:00:00Z', generation: 9 } });
+    const patched = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', {
+      metadata: { creationTimestamp: '2001-01-01T00:00:00Z', generation: 9 },
+    });
     assert.equal(patched.status, 200, patched.text);
     assert.equal(at(patched.body, 'metadata', 'creationTimestamp'), at(created.body, 'metadata', 'creationTimestamp'));
     assert.equal(at(patched.body, 'metadata', 'generation'), 1);
     for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds']) {
-      const refused = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', { metadata: { [field]: field === 'deletionTimestamp' ? '2001-01-01T00:00:00Z' : 5 } });
+      const refused = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', {
+        metadata: { [field]: field === 'deletionTimestamp' ? '2001-01-01T00:00:00Z' : 5 },
+      });
       assert.equal(refused.status, 422);
       assert.match(message(refused), new RegExp(`metadata\\.${field}: Invalid value: .*: field is immutable`));
     }
@@ -162,7 +205,12 @@ export function objectCases(holder: Holder): void {
     assert.equal(created.status, 201);
     assert.equal((await http.get(`${WIDGETS}/${name}`)).status, 404);
     const real = await http.send('POST', WIDGETS, widget(name));
-    const patched = await http.send('PATCH', `${WIDGETS}/${name}?dryRun=All`, { spec: { mtu: 9000 } }, { 'Content-Type': 'application/merge-patch+json' });
+    const patched = await http.send(
+      'PATCH',
+      `${WIDGETS}/${name}?dryRun=All`,
+      { spec: { mtu: 9000 } },
+      { 'Content-Type': 'application/merge-patch+json' },
+    );
     assert.equal(at(patched.body, 'spec', 'mtu'), 9000);
     assert.equal(at(patched.body, 'metadata', 'generation'), 2);
     assert.equal((await http.send('DELETE', `${WIDGETS}/${name}?dryRun=All`)).status, 200);

@@ -17,9 +17,23 @@ export function podCases(holder: Holder): void {
     const created = await http.send('POST', await pods(), pod('p'));
     assert.equal(created.status, 201, created.text);
     const spec = created.body['spec'] as Fields;
-    assert.deepEqual([spec['restartPolicy'], spec['terminationGracePeriodSeconds'], spec['dnsPolicy'], spec['schedulerName'], spec['securityContext'], spec['enableServiceLinks'], spec['priority']], ['Always', 30, 'ClusterFirst', 'default-scheduler', {}, true, 0]);
+    assert.deepEqual(
+      [
+        spec['restartPolicy'],
+        spec['terminationGracePeriodSeconds'],
+        spec['dnsPolicy'],
+        spec['schedulerName'],
+        spec['securityContext'],
+        spec['enableServiceLinks'],
+        spec['priority'],
+      ],
+      ['Always', 30, 'ClusterFirst', 'default-scheduler', {}, true, 0],
+    );
     const container = at(spec, 'containers', 0) as Fields;
-    assert.deepEqual([container['imagePullPolicy'], container['terminationMessagePath'], container['terminationMessagePolicy'], container['resources']], ['IfNotPresent', '/dev/termination-log', 'File', {}]);
+    assert.deepEqual(
+      [container['imagePullPolicy'], container['terminationMessagePath'], container['terminationMessagePolicy'], container['resources']],
+      ['IfNotPresent', '/dev/termination-log', 'File', {}],
+    );
     assert.deepEqual(created.body['status'], { phase: 'Pending', qosClass: 'BestEffort' });
     assert.equal(at(spec, 'tolerations', 0, 'key'), 'node.kubernetes.io/not-ready');
   });
@@ -30,9 +44,24 @@ export function podCases(holder: Holder): void {
     const none = await http.send('POST', path, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { containers: [] } });
     assert.equal(none.status, 422);
     assert.equal(message(none), 'Pod "p" is invalid: spec.containers: Required value');
-    const nameless = await http.send('POST', path, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { containers: [{ image: 'i' }] } });
+    const nameless = await http.send('POST', path, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p' },
+      spec: { containers: [{ image: 'i' }] },
+    });
     assert.match(message(nameless), /spec\.containers\[0\]\.name: Required value/);
-    const twice = await http.send('POST', path, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { containers: [{ name: 'a', image: 'i' }, { name: 'a', image: 'i' }] } });
+    const twice = await http.send('POST', path, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p' },
+      spec: {
+        containers: [
+          { name: 'a', image: 'i' },
+          { name: 'a', image: 'i' },
+        ],
+      },
+    });
     assert.match(message(twice), /spec\.containers\[1\]\.name: Duplicate value: "a"/);
     const typed = await http.send('POST', path, { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: { containers: 'none' } });
     assert.equal(typed.status, 400);
@@ -43,7 +72,10 @@ export function podCases(holder: Holder): void {
     if (!needs(holder, 27, context)) return;
     const { http } = conformance(holder);
     const path = await pods();
-    const strict = await http.send('POST', `${path}?fieldValidation=Strict`, { ...pod('p'), spec: { ...(pod('p')['spec'] as Fields), hostname: 'h', hostnam: 'h' } });
+    const strict = await http.send('POST', `${path}?fieldValidation=Strict`, {
+      ...pod('p'),
+      spec: { ...(pod('p')['spec'] as Fields), hostname: 'h', hostnam: 'h' },
+    });
     assert.equal(strict.status, 400);
     assert.equal(message(strict), 'Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "spec.hostnam"');
   });
@@ -65,7 +97,12 @@ export function podCases(holder: Holder): void {
     assert.equal(at(again.body, 'metadata', 'resourceVersion'), at(asked.body, 'metadata', 'resourceVersion'));
     const shorter = await http.send('DELETE', `${path}/bound?gracePeriodSeconds=2`);
     assert.equal(at(shorter.body, 'metadata', 'deletionGracePeriodSeconds'), 2);
-    const confirmed = await http.send('DELETE', `${path}/bound`, { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0, preconditions: { uid: at(asked.body, 'metadata', 'uid') } });
+    const confirmed = await http.send('DELETE', `${path}/bound`, {
+      kind: 'DeleteOptions',
+      apiVersion: 'v1',
+      gracePeriodSeconds: 0,
+      preconditions: { uid: at(asked.body, 'metadata', 'uid') },
+    });
     assert.equal(confirmed.status, 200);
     assert.equal((await http.get(`${path}/bound`)).status, 404);
   });
@@ -117,7 +154,9 @@ export function podCases(holder: Holder): void {
     const { http } = conformance(holder);
     const path = await pods();
     const created = await http.send('POST', path, pod('p'));
-    const status = await http.patch(`${path}/p/status`, 'merge-patch', { status: { phase: 'Running', podIP: '10.0.0.5', podIPs: [{ ip: '10.0.0.5' }] } });
+    const status = await http.patch(`${path}/p/status`, 'merge-patch', {
+      status: { phase: 'Running', podIP: '10.0.0.5', podIPs: [{ ip: '10.0.0.5' }] },
+    });
     assert.equal(status.status, 200, status.text);
     assert.equal(at(status.body, 'status', 'podIP'), '10.0.0.5');
     const ignored = await http.patch(`${path}/p`, 'merge-patch', { status: { phase: 'Failed' }, metadata: { annotations: { a: 'b' } } });
@@ -130,14 +169,27 @@ export function podCases(holder: Holder): void {
     const { http } = conformance(holder);
     const path = await pods();
     await http.send('POST', path, pod('free'));
-    const evicted = await http.send('POST', `${path}/free/eviction`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'free' } });
+    const evicted = await http.send('POST', `${path}/free/eviction`, {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name: 'free' },
+    });
     assert.equal(evicted.status, 201, evicted.text);
     assert.equal((await http.get(`${path}/free`)).status, 404);
     const guarded = pod('guarded', { labels: { app: 'g' } });
     await http.send('POST', path, guarded);
     await http.patch(`${path}/guarded/status`, 'merge-patch', { status: { phase: 'Running' } });
-    await http.send('POST', path.replace('/api/v1', '/apis/policy/v1').replace(/pods$/, 'poddisruptionbudgets'), { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: fresh('b') }, spec: { minAvailable: 1, selector: { matchLabels: { app: 'g' } } } });
-    const refused = await http.send('POST', `${path}/guarded/eviction`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'guarded' } });
+    await http.send('POST', path.replace('/api/v1', '/apis/policy/v1').replace(/pods$/, 'poddisruptionbudgets'), {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: fresh('b') },
+      spec: { minAvailable: 1, selector: { matchLabels: { app: 'g' } } },
+    });
+    const refused = await http.send('POST', `${path}/guarded/eviction`, {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name: 'guarded' },
+    });
     assert.equal(refused.status, 429);
     assert.equal(refused.body['reason'], 'TooManyRequests');
     assert.match(message(refused), /Cannot evict pod as it would violate the pod's disruption budget\./);
@@ -147,18 +199,47 @@ export function podCases(holder: Holder): void {
     const { http } = conformance(holder);
     const namespace = await newNamespace(holder);
     const body = {
-      apiVersion: 'v1', kind: 'Event', metadata: { name: 'e' }, involvedObject: { kind: 'Pod', name: 'p', namespace, apiVersion: 'v1', uid: 'u1' },
-      reason: 'Tried', message: 'it was tried', type: 'Warning', source: { component: 'case' }, count: 2, firstTimestamp: '2024-01-01T00:00:00Z', lastTimestamp: '2024-01-01T00:00:00Z',
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'e' },
+      involvedObject: { kind: 'Pod', name: 'p', namespace, apiVersion: 'v1', uid: 'u1' },
+      reason: 'Tried',
+      message: 'it was tried',
+      type: 'Warning',
+      source: { component: 'case' },
+      count: 2,
+      firstTimestamp: '2024-01-01T00:00:00Z',
+      lastTimestamp: '2024-01-01T00:00:00Z',
     };
     assert.equal((await http.send('POST', `/api/v1/namespaces/${namespace}/events`, body)).status, 201);
     const other = await http.get(`/apis/events.k8s.io/v1/namespaces/${namespace}/events/e`);
-    assert.deepEqual([at(other.body, 'regarding', 'name'), other.body['note'], other.body['deprecatedCount'], other.body['apiVersion']], ['p', 'it was tried', 2, 'events.k8s.io/v1']);
-    const made = { apiVersion: 'events.k8s.io/v1', kind: 'Event', metadata: { name: 'f' }, regarding: { kind: 'Pod', name: 'q', namespace }, reason: 'Made', note: 'so', type: 'Normal', action: 'Make', reportingController: 'kiln.io/case', reportingInstance: 'case-1', eventTime: '2024-01-01T00:00:00.000001Z' };
+    assert.deepEqual(
+      [at(other.body, 'regarding', 'name'), other.body['note'], other.body['deprecatedCount'], other.body['apiVersion']],
+      ['p', 'it was tried', 2, 'events.k8s.io/v1'],
+    );
+    const made = {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { name: 'f' },
+      regarding: { kind: 'Pod', name: 'q', namespace },
+      reason: 'Made',
+      note: 'so',
+      type: 'Normal',
+      action: 'Make',
+      reportingController: 'kiln.io/case',
+      reportingInstance: 'case-1',
+      eventTime: '2024-01-01T00:00:00.000001Z',
+    };
     const created = await http.send('POST', `/apis/events.k8s.io/v1/namespaces/${namespace}/events`, made);
     assert.equal(created.status, 201, created.text);
     const core = await http.get(`/api/v1/namespaces/${namespace}/events/f`);
-    assert.deepEqual([at(core.body, 'involvedObject', 'name'), core.body['message'], core.body['reportingComponent']], ['q', 'so', 'kiln.io/case']);
-    const selected = await http.get(`/api/v1/namespaces/${namespace}/events?fieldSelector=${encodeURIComponent('involvedObject.name=p,involvedObject.kind=Pod,involvedObject.uid=u1')}`);
+    assert.deepEqual(
+      [at(core.body, 'involvedObject', 'name'), core.body['message'], core.body['reportingComponent']],
+      ['q', 'so', 'kiln.io/case'],
+    );
+    const selected = await http.get(
+      `/api/v1/namespaces/${namespace}/events?fieldSelector=${encodeURIComponent('involvedObject.name=p,involvedObject.kind=Pod,involvedObject.uid=u1')}`,
+    );
     assert.equal((selected.body['items'] as Fields[]).length, 1);
   });
 
@@ -166,11 +247,22 @@ export function podCases(holder: Holder): void {
     const { http } = conformance(holder);
     const namespace = await newNamespace(holder);
     const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
-    const created = await http.send('POST', path, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'l' }, spec: { holderIdentity: 'me', leaseDurationSeconds: 15, renewTime: '2024-01-01T00:00:00.123456Z' } });
+    const created = await http.send('POST', path, {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'l' },
+      spec: { holderIdentity: 'me', leaseDurationSeconds: 15, renewTime: '2024-01-01T00:00:00.123456Z' },
+    });
     assert.equal(at(created.body, 'spec', 'renewTime'), '2024-01-01T00:00:00.123456Z');
-    const first = await http.send('PUT', `${path}/l`, { ...created.body, spec: { ...(created.body['spec'] as Fields), holderIdentity: 'you' } });
+    const first = await http.send('PUT', `${path}/l`, {
+      ...created.body,
+      spec: { ...(created.body['spec'] as Fields), holderIdentity: 'you' },
+    });
     assert.equal(first.status, 200, first.text);
-    const late = await http.send('PUT', `${path}/l`, { ...created.body, spec: { ...(created.body['spec'] as Fields), holderIdentity: 'third' } });
+    const late = await http.send('PUT', `${path}/l`, {
+      ...created.body,
+      spec: { ...(created.body['spec'] as Fields), holderIdentity: 'third' },
+    });
     assert.equal(late.status, 409);
   });
 }

@@ -7,7 +7,10 @@ import { until } from '../kubectl.ts';
 import { widget, WIDGETS } from '../widgets.ts';
 
 function shown(events: readonly WatchedEvent[]): string[] {
-  return events.filter((event) => event.type !== 'BOOKMARK').map((event) => `${event.type} ${String(at(event.object, 'metadata', 'name'))}`).filter((line) => !line.endsWith('kube-root-ca.crt'));
+  return events
+    .filter((event) => event.type !== 'BOOKMARK')
+    .map((event) => `${event.type} ${String(at(event.object, 'metadata', 'name'))}`)
+    .filter((line) => !line.endsWith('kube-root-ca.crt'));
 }
 
 export function watchCases(holder: Holder): void {
@@ -34,7 +37,8 @@ export function watchCases(holder: Holder): void {
     const { http } = conformance(holder);
     const namespace = await newNamespace(holder);
     const path = `/api/v1/namespaces/${namespace}/secrets`;
-    for (const name of ['a', 'b']) await http.send('POST', path, { apiVersion: 'v1', kind: 'Secret', metadata: { name, labels: { mine: 'yes' } } });
+    for (const name of ['a', 'b'])
+      await http.send('POST', path, { apiVersion: 'v1', kind: 'Secret', metadata: { name, labels: { mine: 'yes' } } });
     for (const from of ['', '&resourceVersion=0']) {
       const watch = await http.watch(`${path}?watch=true&labelSelector=mine${from}`);
       await until('both are shown', () => shown(watch.events).length >= 2);
@@ -97,10 +101,15 @@ export function watchCases(holder: Holder): void {
     const { http } = conformance(holder);
     const namespace = await newNamespace(holder);
     const path = `/api/v1/namespaces/${namespace}/configmaps`;
-    const watch = await http.watch(`${path}?watch=true&resourceVersion=${version(await http.get(path))}`, { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' });
+    const watch = await http.watch(`${path}?watch=true&resourceVersion=${version(await http.get(path))}`, {
+      Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io',
+    });
     await http.send('POST', path, configMap('one', { a: '1' }));
     await http.send('POST', path, configMap('two'));
-    await until('both came', () => watch.events.filter((event) => ['one', 'two'].includes(String(at(event.object, 'rows', 0, 'cells', 0)))).length === 2);
+    await until(
+      'both came',
+      () => watch.events.filter((event) => ['one', 'two'].includes(String(at(event.object, 'rows', 0, 'cells', 0)))).length === 2,
+    );
     const [first, second] = watch.events;
     assert.equal(at(first?.object, 'kind'), 'Table');
     assert.ok((at(first?.object, 'columnDefinitions') as unknown[]).length > 0);
@@ -116,7 +125,10 @@ export function watchCases(holder: Holder): void {
     await http.patch(`${WIDGETS}/${name}/status`, 'merge-patch', { status: { available: 3 } });
     await http.send('DELETE', `${WIDGETS}/${name}`);
     await until('all came', () => shown(watch.events).some((line) => line === `DELETED ${name}`));
-    assert.deepEqual(shown(watch.events).filter((line) => line.endsWith(name)), [`ADDED ${name}`, `MODIFIED ${name}`, `DELETED ${name}`]);
+    assert.deepEqual(
+      shown(watch.events).filter((line) => line.endsWith(name)),
+      [`ADDED ${name}`, `MODIFIED ${name}`, `DELETED ${name}`],
+    );
     watch.stop();
   });
 }

@@ -31,17 +31,28 @@ function number(...keys: string[]): Cell {
 }
 
 function names(...keys: string[]): Cell {
-  return (item) => list(at(item, ...keys)).map((entry) => text(at(entry, 'name'))).join(',');
+  return (item) =>
+    list(at(item, ...keys))
+      .map((entry) => text(at(entry, 'name')))
+      .join(',');
 }
 
 function images(...keys: string[]): Cell {
-  return (item) => list(at(item, ...keys)).map((entry) => text(at(entry, 'image'))).join(',');
+  return (item) =>
+    list(at(item, ...keys))
+      .map((entry) => text(at(entry, 'image')))
+      .join(',');
 }
 
 function selector(...keys: string[]): Cell {
   return (item) => {
     const value = at(item, ...keys);
-    const labels = isObject(value) && isObject(value['matchLabels']) ? value['matchLabels'] : keys.at(-1) === 'selector' && item.kind === 'Service' ? value : undefined;
+    const labels =
+      isObject(value) && isObject(value['matchLabels'])
+        ? value['matchLabels']
+        : keys.at(-1) === 'selector' && item.kind === 'Service'
+          ? value
+          : undefined;
     const pairs = Object.entries(object(labels)).map(([key, label]) => `${key}=${text(label)}`);
     const expressions = list(at(value, 'matchExpressions')).map((entry) => {
       const values = list(at(entry, 'values')).map(text).join(',');
@@ -60,7 +71,9 @@ const WORKLOAD = [
 ];
 
 function nodeRoles(item: KubeObject): string {
-  const roles = Object.keys(item.metadata.labels ?? {}).filter((key) => key.startsWith('node-role.kubernetes.io/')).map((key) => key.slice('node-role.kubernetes.io/'.length));
+  const roles = Object.keys(item.metadata.labels ?? {})
+    .filter((key) => key.startsWith('node-role.kubernetes.io/'))
+    .map((key) => key.slice('node-role.kubernetes.io/'.length));
   return roles.sort().join(',') || '<none>';
 }
 
@@ -71,7 +84,13 @@ function nodeStatus(item: KubeObject): string {
 }
 
 function nodeAddress(type: string): Cell {
-  return (item) => text(at(list(at(item, 'status', 'addresses')).find((address) => at(address, 'type') === type), 'address')) || '<none>';
+  return (item) =>
+    text(
+      at(
+        list(at(item, 'status', 'addresses')).find((address) => at(address, 'type') === type),
+        'address',
+      ),
+    ) || '<none>';
 }
 
 function orUnknown(...keys: string[]): Cell {
@@ -91,7 +110,11 @@ function externalIp(item: KubeObject): string {
   const ingress = list(at(item, 'status', 'loadBalancer', 'ingress')).map((entry) => text(at(entry, 'ip')) || text(at(entry, 'hostname')));
   const all = [...ingress, ...declared];
   if (all.length > 0) return all.join(',');
-  return at(item, 'spec', 'type') === 'LoadBalancer' ? '<pending>' : at(item, 'spec', 'type') === 'ExternalName' ? text(at(item, 'spec', 'externalName')) : '<none>';
+  return at(item, 'spec', 'type') === 'LoadBalancer'
+    ? '<pending>'
+    : at(item, 'spec', 'type') === 'ExternalName'
+      ? text(at(item, 'spec', 'externalName'))
+      : '<none>';
 }
 
 function endpoints(item: KubeObject): string {
@@ -99,7 +122,8 @@ function endpoints(item: KubeObject): string {
     list(at(subset, 'addresses')).flatMap((address) => {
       const ports = list(at(subset, 'ports'));
       return ports.length === 0 ? [text(at(address, 'ip'))] : ports.map((port) => `${text(at(address, 'ip'))}:${String(at(port, 'port'))}`);
-    }));
+    }),
+  );
   return all.length === 0 ? '<none>' : all.length > 3 ? `${all.slice(0, 3).join(',')} + ${all.length - 3} more...` : all.join(',');
 }
 
@@ -111,35 +135,56 @@ function eventObject(item: KubeObject): string {
 function eventAge(first: boolean): Cell {
   return (item, now) => {
     const time = first
-      ? at(item, 'firstTimestamp') ?? at(item, 'eventTime')
-      : at(item, 'series', 'lastObservedTime') ?? at(item, 'lastTimestamp') ?? at(item, 'eventTime') ?? at(item, 'firstTimestamp');
+      ? (at(item, 'firstTimestamp') ?? at(item, 'eventTime'))
+      : (at(item, 'series', 'lastObservedTime') ?? at(item, 'lastTimestamp') ?? at(item, 'eventTime') ?? at(item, 'firstTimestamp'));
     return ageSince(time ?? item.metadata.creationTimestamp, now);
   };
 }
 
 function subjects(kind: string): Cell {
-  return (item) => list(at(item, 'subjects')).filter((subject) => at(subject, 'kind') === kind)
-    .map((subject) => (kind === 'ServiceAccount' ? `${text(at(subject, 'namespace'))}/` : '') + text(at(subject, 'name'))).join(', ');
+  return (item) =>
+    list(at(item, 'subjects'))
+      .filter((subject) => at(subject, 'kind') === kind)
+      .map((subject) => (kind === 'ServiceAccount' ? `${text(at(subject, 'namespace'))}/` : '') + text(at(subject, 'name')))
+      .join(', ');
 }
 
 const CREATED = column('Created At', 'date', (item) => item.metadata.creationTimestamp);
 const ROLE = column('Role', 'string', (item) => `${text(at(item, 'roleRef', 'kind'))}/${text(at(item, 'roleRef', 'name'))}`);
-const BINDING = [ROLE, AGE, column('Users', 'string', subjects('User'), 1), column('Groups', 'string', subjects('Group'), 1), column('ServiceAccounts', 'string', subjects('ServiceAccount'), 1)];
+const BINDING = [
+  ROLE,
+  AGE,
+  column('Users', 'string', subjects('User'), 1),
+  column('Groups', 'string', subjects('Group'), 1),
+  column('ServiceAccounts', 'string', subjects('ServiceAccount'), 1),
+];
 
 const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   namespaces: [column('Status', 'string', path('status', 'phase')), AGE],
   pods: podColumns,
   nodes: [
-    column('Status', 'string', nodeStatus), column('Roles', 'string', nodeRoles), AGE, column('Version', 'string', path('status', 'nodeInfo', 'kubeletVersion')),
-    column('Internal-IP', 'string', nodeAddress('InternalIP'), 1), column('External-IP', 'string', nodeAddress('ExternalIP'), 1),
-    column('OS-Image', 'string', orUnknown('status', 'nodeInfo', 'osImage'), 1), column('Kernel-Version', 'string', orUnknown('status', 'nodeInfo', 'kernelVersion'), 1),
+    column('Status', 'string', nodeStatus),
+    column('Roles', 'string', nodeRoles),
+    AGE,
+    column('Version', 'string', path('status', 'nodeInfo', 'kubeletVersion')),
+    column('Internal-IP', 'string', nodeAddress('InternalIP'), 1),
+    column('External-IP', 'string', nodeAddress('ExternalIP'), 1),
+    column('OS-Image', 'string', orUnknown('status', 'nodeInfo', 'osImage'), 1),
+    column('Kernel-Version', 'string', orUnknown('status', 'nodeInfo', 'kernelVersion'), 1),
     column('Container-Runtime', 'string', orUnknown('status', 'nodeInfo', 'containerRuntimeVersion'), 1),
   ],
-  configmaps: [column('Data', 'string', (item) => Object.keys(object(at(item, 'data'))).length + Object.keys(object(at(item, 'binaryData'))).length), AGE],
+  configmaps: [
+    column('Data', 'string', (item) => Object.keys(object(at(item, 'data'))).length + Object.keys(object(at(item, 'binaryData'))).length),
+    AGE,
+  ],
   secrets: [column('Type', 'string', path('type')), column('Data', 'string', count('data')), AGE],
   services: [
-    column('Type', 'string', path('spec', 'type')), column('Cluster-IP', 'string', (item) => text(at(item, 'spec', 'clusterIP')) || '<none>'),
-    column('External-IP', 'string', externalIp), column('Port(s)', 'string', servicePorts), AGE, column('Selector', 'string', selector('spec', 'selector'), 1),
+    column('Type', 'string', path('spec', 'type')),
+    column('Cluster-IP', 'string', (item) => text(at(item, 'spec', 'clusterIP')) || '<none>'),
+    column('External-IP', 'string', externalIp),
+    column('Port(s)', 'string', servicePorts),
+    AGE,
+    column('Selector', 'string', selector('spec', 'selector'), 1),
   ],
   endpoints: [column('Endpoints', 'string', endpoints), AGE],
   serviceaccounts: [column('Secrets', 'string', count('secrets')), AGE],
@@ -147,24 +192,58 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   networkpolicies: [column('Pod-Selector', 'string', selector('spec', 'podSelector')), AGE],
   deployments: [
     column('Ready', 'string', (item) => `${String(at(item, 'status', 'readyReplicas') ?? 0)}/${String(at(item, 'spec', 'replicas') ?? 0)}`),
-    column('Up-to-date', 'string', number('status', 'updatedReplicas')), column('Available', 'string', number('status', 'availableReplicas')), AGE, ...WORKLOAD,
+    column('Up-to-date', 'string', number('status', 'updatedReplicas')),
+    column('Available', 'string', number('status', 'availableReplicas')),
+    AGE,
+    ...WORKLOAD,
   ],
-  replicasets: [column('Desired', 'integer', number('spec', 'replicas')), column('Current', 'integer', number('status', 'replicas')), column('Ready', 'integer', number('status', 'readyReplicas')), AGE, ...WORKLOAD],
+  replicasets: [
+    column('Desired', 'integer', number('spec', 'replicas')),
+    column('Current', 'integer', number('status', 'replicas')),
+    column('Ready', 'integer', number('status', 'readyReplicas')),
+    AGE,
+    ...WORKLOAD,
+  ],
   statefulsets: [
-    column('Ready', 'string', (item) => `${String(at(item, 'status', 'readyReplicas') ?? 0)}/${String(at(item, 'spec', 'replicas') ?? 0)}`), AGE, ...WORKLOAD.slice(0, 2),
+    column('Ready', 'string', (item) => `${String(at(item, 'status', 'readyReplicas') ?? 0)}/${String(at(item, 'spec', 'replicas') ?? 0)}`),
+    AGE,
+    ...WORKLOAD.slice(0, 2),
   ],
   daemonsets: [
-    column('Desired', 'integer', number('status', 'desiredNumberScheduled')), column('Current', 'integer', number('status', 'currentNumberScheduled')),
-    column('Ready', 'integer', number('status', 'numberReady')), column('Up-to-date', 'integer', number('status', 'updatedNumberScheduled')),
-    column('Available', 'integer', number('status', 'numberAvailable')), column('Node Selector', 'string', () => '<none>'), AGE, ...WORKLOAD,
+    column('Desired', 'integer', number('status', 'desiredNumberScheduled')),
+    column('Current', 'integer', number('status', 'currentNumberScheduled')),
+    column('Ready', 'integer', number('status', 'numberReady')),
+    column('Up-to-date', 'integer', number('status', 'updatedNumberScheduled')),
+    column('Available', 'integer', number('status', 'numberAvailable')),
+    column('Node Selector', 'string', () => '<none>'),
+    AGE,
+    ...WORKLOAD,
   ],
   poddisruptionbudgets: [
-    column('Min Available', 'string', (item) => String(at(item, 'spec', 'minAvailable') ?? 'N/A')), column('Max Unavailable', 'string', (item) => String(at(item, 'spec', 'maxUnavailable') ?? 'N/A')),
-    column('Allowed Disruptions', 'integer', number('status', 'disruptionsAllowed')), AGE,
+    column('Min Available', 'string', (item) => String(at(item, 'spec', 'minAvailable') ?? 'N/A')),
+    column('Max Unavailable', 'string', (item) => String(at(item, 'spec', 'maxUnavailable') ?? 'N/A')),
+    column('Allowed Disruptions', 'integer', number('status', 'disruptionsAllowed')),
+    AGE,
   ],
   endpointslices: [
-    column('AddressType', 'string', path('addressType')), column('Ports', 'string', (item) => list(at(item, 'ports')).map((port) => String(at(port, 'port'))).join(',') || '<unset>'),
-    column('Endpoints', 'string', (item) => list(at(item, 'endpoints')).flatMap((endpoint) => list(at(endpoint, 'addresses')).map(text)).join(',') || '<unset>'), AGE,
+    column('AddressType', 'string', path('addressType')),
+    column(
+      'Ports',
+      'string',
+      (item) =>
+        list(at(item, 'ports'))
+          .map((port) => String(at(port, 'port')))
+          .join(',') || '<unset>',
+    ),
+    column(
+      'Endpoints',
+      'string',
+      (item) =>
+        list(at(item, 'endpoints'))
+          .flatMap((endpoint) => list(at(endpoint, 'addresses')).map(text))
+          .join(',') || '<unset>',
+    ),
+    AGE,
   ],
   customresourcedefinitions: [CREATED],
   clusterroles: [CREATED],
@@ -173,10 +252,16 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   rolebindings: BINDING,
   validatingwebhookconfigurations: [column('Webhooks', 'integer', count('webhooks')), AGE],
   events: [
-    column('Last Seen', 'string', eventAge(false)), column('Type', 'string', path('type')), column('Reason', 'string', path('reason')), column('Object', 'string', eventObject),
-    column('Subobject', 'string', (item) => at(item, 'involvedObject', 'fieldPath') ?? '', 1), column('Source', 'string', (item) => text(at(item, 'source', 'component')) || text(at(item, 'reportingComponent')), 1),
+    column('Last Seen', 'string', eventAge(false)),
+    column('Type', 'string', path('type')),
+    column('Reason', 'string', path('reason')),
+    column('Object', 'string', eventObject),
+    column('Subobject', 'string', (item) => at(item, 'involvedObject', 'fieldPath') ?? '', 1),
+    column('Source', 'string', (item) => text(at(item, 'source', 'component')) || text(at(item, 'reportingComponent')), 1),
     column('Message', 'string', (item) => text(at(item, 'message') ?? at(item, 'note')).trim()),
-    column('First Seen', 'string', eventAge(true), 1), column('Count', 'integer', (item) => at(item, 'series', 'count') ?? at(item, 'count') ?? 1, 1), column('Name', 'string', (item) => item.metadata.name, 1),
+    column('First Seen', 'string', eventAge(true), 1),
+    column('Count', 'integer', (item) => at(item, 'series', 'count') ?? at(item, 'count') ?? 1, 1),
+    column('Name', 'string', (item) => item.metadata.name, 1),
   ],
 };
 

@@ -21,7 +21,10 @@ export function setCondition(object_: KubeObject, condition: JsonObject, now: st
 }
 
 function storedVersion(spec: JsonObject): Json | undefined {
-  return at(list(spec['versions']).find((version) => at(version, 'storage') === true), 'name');
+  return at(
+    list(spec['versions']).find((version) => at(version, 'storage') === true),
+    'name',
+  );
 }
 
 function validateVersion(version: Json, path: string, here: string): FieldError[] {
@@ -29,7 +32,12 @@ function validateVersion(version: Json, path: string, here: string): FieldError[
   if (text(at(version, 'name')) === '') errors.push(required(`${path}.name`));
   const schema = at(version, 'schema', 'openAPIV3Schema');
   if (!isObject(schema)) return [...errors, required(`${path}.schema.openAPIV3Schema`, 'schemas are required')];
-  if (schema['type'] !== 'object') errors.push(schema['type'] === undefined ? required(`${here}.type`, 'must not be empty at the root') : invalidValue(`${here}.type`, schema['type'], 'must be object at the root'));
+  if (schema['type'] !== 'object')
+    errors.push(
+      schema['type'] === undefined
+        ? required(`${here}.type`, 'must not be empty at the root')
+        : invalidValue(`${here}.type`, schema['type'], 'must be object at the root'),
+    );
   errors.push(...structuralErrors(schema, here));
   try {
     readSchema(schema);
@@ -45,14 +53,18 @@ function structuralErrors(schema: JsonObject, path: string): FieldError[] {
   const free = schema['x-kubernetes-int-or-string'] === true || schema['x-kubernetes-preserve-unknown-fields'] === true;
   if (schema['type'] === undefined && !free) errors.push(required(`${path}.type`, 'must not be empty for specified object fields'));
   const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
-  if (schema['type'] !== undefined && !types.includes(text(schema['type']))) errors.push(notSupported(`${path}.type`, schema['type'], types));
+  if (schema['type'] !== undefined && !types.includes(text(schema['type'])))
+    errors.push(notSupported(`${path}.type`, schema['type'], types));
   if (schema['type'] === 'array' && schema['items'] === undefined) errors.push(required(`${path}.items`, 'must be specified'));
-  if (schema['properties'] !== undefined && schema['additionalProperties'] !== undefined) errors.push(forbiddenField(`${path}.additionalProperties`, 'additionalProperties and properties are mutual exclusive'));
+  if (schema['properties'] !== undefined && schema['additionalProperties'] !== undefined)
+    errors.push(forbiddenField(`${path}.additionalProperties`, 'additionalProperties and properties are mutual exclusive'));
   for (const [name, property] of Object.entries(object(schema['properties']))) {
-    if (isObject(property) && !(path.endsWith('openAPIV3Schema') && name === 'metadata')) errors.push(...structuralErrors(property, `${path}.properties[${name}]`));
+    if (isObject(property) && !(path.endsWith('openAPIV3Schema') && name === 'metadata'))
+      errors.push(...structuralErrors(property, `${path}.properties[${name}]`));
   }
   if (isObject(schema['items'])) errors.push(...structuralErrors(schema['items'], `${path}.items`));
-  if (isObject(schema['additionalProperties'])) errors.push(...structuralErrors(schema['additionalProperties'], `${path}.additionalProperties`));
+  if (isObject(schema['additionalProperties']))
+    errors.push(...structuralErrors(schema['additionalProperties'], `${path}.additionalProperties`));
   return errors;
 }
 
@@ -61,26 +73,33 @@ function validateCrd(crd: KubeObject, old: KubeObject | undefined): FieldError[]
   const names = object(spec['names']);
   const errors: FieldError[] = [];
   const wanted = `${text(names['plural'])}.${text(spec['group'])}`;
-  if (crd.metadata.name !== wanted) errors.push(invalidValue('metadata.name', crd.metadata.name, `must be spec.names.plural+"."+spec.group`));
+  if (crd.metadata.name !== wanted)
+    errors.push(invalidValue('metadata.name', crd.metadata.name, `must be spec.names.plural+"."+spec.group`));
   if (text(spec['group']) === '') errors.push(required('spec.group'));
-  else if (!text(spec['group']).includes('.')) errors.push(invalidValue('spec.group', spec['group'], 'should be a domain with at least one dot'));
-  for (const field of ['plural', 'singular', 'kind', 'listKind']) if (text(names[field]) === '') errors.push(required(`spec.names.${field}`));
+  else if (!text(spec['group']).includes('.'))
+    errors.push(invalidValue('spec.group', spec['group'], 'should be a domain with at least one dot'));
+  for (const field of ['plural', 'singular', 'kind', 'listKind'])
+    if (text(names[field]) === '') errors.push(required(`spec.names.${field}`));
   const scopes = ['Cluster', 'Namespaced'];
   if (text(spec['scope']) === '') errors.push(required('spec.scope'));
   else if (!scopes.includes(text(spec['scope']))) errors.push(notSupported('spec.scope', spec['scope'], scopes));
   const versions = list(spec['versions']);
-  if (versions.filter((version) => at(version, 'storage') === true).length !== 1) errors.push(invalidValue('spec.versions', versions, 'must have exactly one version marked as storage version'));
+  if (versions.filter((version) => at(version, 'storage') === true).length !== 1)
+    errors.push(invalidValue('spec.versions', versions, 'must have exactly one version marked as storage version'));
   // A schema that is the only one is reported where the API once had it.
   versions.forEach((version, index) => {
     const path = `spec.versions[${index}]`;
-    errors.push(...validateVersion(version, path, versions.length === 1 ? 'spec.validation.openAPIV3Schema' : `${path}.schema.openAPIV3Schema`));
+    errors.push(
+      ...validateVersion(version, path, versions.length === 1 ? 'spec.validation.openAPIV3Schema' : `${path}.schema.openAPIV3Schema`),
+    );
   });
   if (old !== undefined) {
     for (const field of ['group', 'scope']) {
       if (at(old, 'spec', field) !== spec[field]) errors.push(invalidValue(`spec.${field}`, spec[field], 'field is immutable'));
     }
     for (const field of ['plural', 'kind']) {
-      if (at(old, 'spec', 'names', field) !== names[field]) errors.push(invalidValue(`spec.names.${field}`, names[field], 'field is immutable'));
+      if (at(old, 'spec', 'names', field) !== names[field])
+        errors.push(invalidValue(`spec.names.${field}`, names[field], 'field is immutable'));
     }
   }
   return errors;
@@ -112,7 +131,16 @@ export function crdStrategy(now: () => string): Strategy {
     validate: validateCrd,
     prepareDelete: (crd) => {
       crd.metadata.finalizers = [...new Set([...(crd.metadata.finalizers ?? []), CLEANUP_FINALIZER])];
-      setCondition(crd, { type: 'Terminating', status: 'True', reason: 'InstanceDeletionPending', message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon' }, now());
+      setCondition(
+        crd,
+        {
+          type: 'Terminating',
+          status: 'True',
+          reason: 'InstanceDeletionPending',
+          message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+        },
+        now(),
+      );
     },
   };
 }

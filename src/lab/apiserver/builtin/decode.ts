@@ -18,7 +18,11 @@ export function decodeBuiltin(schema: Schema, value: Json, path = ''): string | 
       delete value[key];
       continue;
     }
-    if (isEmpty(value[key]) && omittedWhenEmpty(schema.name ?? '')?.has(key) === true && (child.type !== 'object' || child.additionalProperties !== undefined)) {
+    if (
+      isEmpty(value[key]) &&
+      omittedWhenEmpty(schema.name ?? '')?.has(key) === true &&
+      (child.type !== 'object' || child.additionalProperties !== undefined)
+    ) {
       delete value[key];
       continue;
     }
@@ -31,7 +35,12 @@ export function decodeBuiltin(schema: Schema, value: Json, path = ''): string | 
 }
 
 function isEmpty(value: Json | undefined): boolean {
-  return value === '' || value === 0 || value === false || (typeof value === 'object' && value !== null && !JSON.isRawJSON(value) && Object.keys(value).length === 0);
+  return (
+    value === '' ||
+    value === 0 ||
+    value === false ||
+    (typeof value === 'object' && value !== null && !JSON.isRawJSON(value) && Object.keys(value).length === 0)
+  );
 }
 
 function decodeList(schema: Schema, value: Json[], path: string): string | undefined {
@@ -46,13 +55,16 @@ function decodeList(schema: Schema, value: Json[], path: string): string | undef
 
 function mismatch(schema: Schema, value: Json, path: string): string | undefined {
   const actual = Array.isArray(value) ? 'array' : JSON.isRawJSON(value) ? 'number' : typeof value;
-  if (schema.intOrString === true) return actual === 'number' || actual === 'string' ? undefined : unmarshal(actual, path, 'intstr.IntOrString');
+  if (schema.intOrString === true)
+    return actual === 'number' || actual === 'string' ? undefined : unmarshal(actual, path, 'intstr.IntOrString');
   switch (schema.type) {
     case 'string':
       if (actual !== 'string') return unmarshal(actual, path, 'string');
       if (schema.format === 'byte' && !matchesFormat('byte', value as string)) return 'illegal base64 data at input byte 0';
-      if (schema.format === 'micro-time' && !MICRO_TIME.test(value as string)) return `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05.000000Z07:00": cannot parse ${JSON.stringify(value)}`;
-      if (schema.format === 'date-time' && !matchesFormat('date-time', value as string)) return `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`;
+      if (schema.format === 'micro-time' && !MICRO_TIME.test(value as string))
+        return `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05.000000Z07:00": cannot parse ${JSON.stringify(value)}`;
+      if (schema.format === 'date-time' && !matchesFormat('date-time', value as string))
+        return `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`;
       return undefined;
     case 'integer':
       if (actual === 'number' && (JSON.isRawJSON(value) || Number.isInteger(value))) return undefined;

@@ -50,5 +50,7 @@ for (const [path, prefix] of PACKAGES) {
     if (known.has(typeName)) result[typeName] ??= read(body);
   }
 }
-const lines = Object.entries(result).sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, fields]) => `  ${JSON.stringify(name)}: ${JSON.stringify(fields)}`);
+const lines = Object.entries(result)
+  .sort(([a], [b]) => (a < b ? -1 : 1))
+  .map(([name, fields]) => `  ${JSON.stringify(name)}: ${JSON.stringify(fields)}`);
 writeFileSync(new URL('protobuf-fields.json', import.meta.url), `{\n${lines.join(',\n')}\n}\n`);

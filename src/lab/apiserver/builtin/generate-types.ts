@@ -8,20 +8,66 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const ROOTS = [
-  'V1Namespace', 'V1Pod', 'V1Node', 'V1ConfigMap', 'V1Secret', 'V1Service', 'V1Endpoints', 'V1ServiceAccount', 'CoreV1Event',
-  'EventsV1Event', 'V1Lease', 'V1NetworkPolicy', 'V1Deployment', 'V1ReplicaSet', 'V1StatefulSet', 'V1DaemonSet', 'V1PodDisruptionBudget',
-  'V1EndpointSlice', 'V1CustomResourceDefinition', 'V1SelfSubjectAccessReview', 'V1SelfSubjectRulesReview', 'V1SubjectAccessReview',
-  'V1ValidatingWebhookConfiguration', 'V1ClusterRole', 'V1ClusterRoleBinding', 'V1Role', 'V1RoleBinding', 'V1Binding', 'V1Eviction',
-  'V1Scale', 'V1ResourceQuota', 'V1LimitRange', 'V1DeleteOptions', 'V1Status', 'V1WatchEvent', 'V1TokenReview',
+  'V1Namespace',
+  'V1Pod',
+  'V1Node',
+  'V1ConfigMap',
+  'V1Secret',
+  'V1Service',
+  'V1Endpoints',
+  'V1ServiceAccount',
+  'CoreV1Event',
+  'EventsV1Event',
+  'V1Lease',
+  'V1NetworkPolicy',
+  'V1Deployment',
+  'V1ReplicaSet',
+  'V1StatefulSet',
+  'V1DaemonSet',
+  'V1PodDisruptionBudget',
+  'V1EndpointSlice',
+  'V1CustomResourceDefinition',
+  'V1SelfSubjectAccessReview',
+  'V1SelfSubjectRulesReview',
+  'V1SubjectAccessReview',
+  'V1ValidatingWebhookConfiguration',
+  'V1ClusterRole',
+  'V1ClusterRoleBinding',
+  'V1Role',
+  'V1RoleBinding',
+  'V1Binding',
+  'V1Eviction',
+  'V1Scale',
+  'V1ResourceQuota',
+  'V1LimitRange',
+  'V1DeleteOptions',
+  'V1Status',
+  'V1WatchEvent',
+  'V1TokenReview',
 ];
 
 /** Fields that hold resource quantities, which the library describes as plain strings. */
 const QUANTITIES = new Set([
-  'V1ResourceRequirements.limits', 'V1ResourceRequirements.requests', 'V1VolumeResourceRequirements.limits', 'V1VolumeResourceRequirements.requests',
-  'V1NodeStatus.capacity', 'V1NodeStatus.allocatable', 'V1PodSpec.overhead', 'V1EmptyDirVolumeSource.sizeLimit', 'V1ResourceFieldSelector.divisor',
-  'V1ContainerStatus.allocatedResources', 'V1ResourceQuotaSpec.hard', 'V1ResourceQuotaStatus.hard', 'V1ResourceQuotaStatus.used',
-  'V1LimitRangeItem._default', 'V1LimitRangeItem.defaultRequest', 'V1LimitRangeItem.max', 'V1LimitRangeItem.maxLimitRequestRatio',
-  'V1LimitRangeItem.min', 'V1PersistentVolumeClaimStatus.capacity', 'V1PersistentVolumeClaimStatus.allocatedResources',
+  'V1ResourceRequirements.limits',
+  'V1ResourceRequirements.requests',
+  'V1VolumeResourceRequirements.limits',
+  'V1VolumeResourceRequirements.requests',
+  'V1NodeStatus.capacity',
+  'V1NodeStatus.allocatable',
+  'V1PodSpec.overhead',
+  'V1EmptyDirVolumeSource.sizeLimit',
+  'V1ResourceFieldSelector.divisor',
+  'V1ContainerStatus.allocatedResources',
+  'V1ResourceQuotaSpec.hard',
+  'V1ResourceQuotaStatus.hard',
+  'V1ResourceQuotaStatus.used',
+  'V1LimitRangeItem._default',
+  'V1LimitRangeItem.defaultRequest',
+  'V1LimitRangeItem.max',
+  'V1LimitRangeItem.maxLimitRequestRatio',
+  'V1LimitRangeItem.min',
+  'V1PersistentVolumeClaimStatus.capacity',
+  'V1PersistentVolumeClaimStatus.allocatedResources',
 ]);
 
 interface Attribute {
@@ -78,5 +124,7 @@ function collect(type: string): void {
 }
 
 for (const root of ROOTS) collect(root);
-const lines = [...types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, fields]) => `  ${JSON.stringify(name)}: ${JSON.stringify(fields)}`);
+const lines = [...types]
+  .sort(([a], [b]) => (a < b ? -1 : 1))
+  .map(([name, fields]) => `  ${JSON.stringify(name)}: ${JSON.stringify(fields)}`);
 writeFileSync(new URL('types.json', import.meta.url), `{\n${lines.join(',\n')}\n}\n`);

@@ -15,18 +15,52 @@ import { serviceStrategy } from './service.ts';
 import { builtinSchema } from './types.ts';
 import { daemonSets, deployments, replicaSets, statefulSets } from './workloads.ts';
 
-type Options = Partial<Pick<ResourceDefinition, 'shortNames' | 'categories' | 'hasStatus' | 'hasGeneration' | 'fieldSelectors' | 'returnsDeleted' | 'unconditionalUpdate' | 'createOnUpdate' | 'scale' | 'view' | 'table' | 'strategy'>> & { readonly type?: string };
+type Options = Partial<
+  Pick<
+    ResourceDefinition,
+    | 'shortNames'
+    | 'categories'
+    | 'hasStatus'
+    | 'hasGeneration'
+    | 'fieldSelectors'
+    | 'returnsDeleted'
+    | 'unconditionalUpdate'
+    | 'createOnUpdate'
+    | 'scale'
+    | 'view'
+    | 'table'
+    | 'strategy'
+  >
+> & { readonly type?: string };
 
-function define(group: string, version: string, plural: string, kind: string, namespaced: boolean, options: Options = {}): ResourceDefinition {
+function define(
+  group: string,
+  version: string,
+  plural: string,
+  kind: string,
+  namespaced: boolean,
+  options: Options = {},
+): ResourceDefinition {
   const { type, ...rest } = options;
   return {
-    group, version, plural, kind, namespaced,
+    group,
+    version,
+    plural,
+    kind,
+    namespaced,
     singular: kind.toLowerCase(),
     listKind: `${kind}List`,
-    shortNames: [], categories: [], verbs: ALL_VERBS,
+    shortNames: [],
+    categories: [],
+    verbs: ALL_VERBS,
     table: plural,
     schema: builtinSchema(type ?? kind),
-    custom: false, hasStatus: false, hasGeneration: false, unconditionalUpdate: true, createOnUpdate: false, returnsDeleted: false,
+    custom: false,
+    hasStatus: false,
+    hasGeneration: false,
+    unconditionalUpdate: true,
+    createOnUpdate: false,
+    returnsDeleted: false,
     fieldSelectors: [],
     columns: builtinColumns(options.table ?? plural),
     strategy: {},
@@ -36,10 +70,27 @@ function define(group: string, version: string, plural: string, kind: string, na
 
 const SCALE = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas', labelSelectorPath: '.spec.selector' };
 const EVENT_FIELDS = [
-  'involvedObject.kind', 'involvedObject.namespace', 'involvedObject.name', 'involvedObject.uid', 'involvedObject.apiVersion',
-  'involvedObject.resourceVersion', 'involvedObject.fieldPath', 'reason', 'reportingComponent', 'source', 'type',
+  'involvedObject.kind',
+  'involvedObject.namespace',
+  'involvedObject.name',
+  'involvedObject.uid',
+  'involvedObject.apiVersion',
+  'involvedObject.resourceVersion',
+  'involvedObject.fieldPath',
+  'reason',
+  'reportingComponent',
+  'source',
+  'type',
 ];
-const NEW_EVENT_FIELDS = ['regarding.kind', 'regarding.namespace', 'regarding.name', 'regarding.uid', 'reason', 'reportingController', 'type'];
+const NEW_EVENT_FIELDS = [
+  'regarding.kind',
+  'regarding.namespace',
+  'regarding.name',
+  'regarding.uid',
+  'reason',
+  'reportingController',
+  'type',
+];
 
 /** `kubectl` waits for a namespace by its phase, and every client selects namespaces by their name's label. */
 const namespaceStrategy: Strategy = {
@@ -77,7 +128,8 @@ const networkPolicyStrategy: Strategy = {
     policy['spec'] = spec;
     spec['podSelector'] ??= {};
     spec['policyTypes'] ??= list(spec['egress']).length > 0 ? ['Ingress', 'Egress'] : ['Ingress'];
-    for (const rule of [...list(spec['ingress']), ...list(spec['egress'])]) for (const port of list(at(rule, 'ports'))) if (isObject(port)) port['protocol'] ??= 'TCP';
+    for (const rule of [...list(spec['ingress']), ...list(spec['egress'])])
+      for (const port of list(at(rule, 'ports'))) if (isObject(port)) port['protocol'] ??= 'TCP';
   },
 };
 
@@ -93,7 +145,14 @@ const webhookStrategy: Strategy = {
   applyDefaults: (configuration) => {
     for (const webhook of list(configuration['webhooks'])) {
       if (!isObject(webhook)) continue;
-      for (const [key, value] of Object.entries({ failurePolicy: 'Fail', matchPolicy: 'Equivalent', timeoutSeconds: 10, namespaceSelector: {}, objectSelector: {} })) webhook[key] ??= value;
+      for (const [key, value] of Object.entries({
+        failurePolicy: 'Fail',
+        matchPolicy: 'Equivalent',
+        timeoutSeconds: 10,
+        namespaceSelector: {},
+        objectSelector: {},
+      }))
+        webhook[key] ??= value;
       const service = at(webhook, 'clientConfig', 'service');
       if (isObject(service)) service['port'] ??= 443;
       for (const rule of list(webhook['rules'])) if (isObject(rule)) rule['scope'] ??= '*';
@@ -106,7 +165,8 @@ const bindingStrategy: Strategy = {
   applyDefaults: (binding) => {
     const role = binding['roleRef'];
     if (isObject(role)) role['apiGroup'] ??= 'rbac.authorization.k8s.io';
-    for (const subject of list(binding['subjects'])) if (isObject(subject)) subject['apiGroup'] ??= subject['kind'] === 'ServiceAccount' ? '' : 'rbac.authorization.k8s.io';
+    for (const subject of list(binding['subjects']))
+      if (isObject(subject)) subject['apiGroup'] ??= subject['kind'] === 'ServiceAccount' ? '' : 'rbac.authorization.k8s.io';
     for (const subject of list(binding['subjects'])) if (isObject(subject) && subject['apiGroup'] === '') delete subject['apiGroup'];
   },
   validate: (binding) => (at(binding, 'roleRef', 'name') === undefined ? [required('roleRef.name')] : []),
@@ -129,32 +189,126 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
   const now = (): string => timestamp(environment.now());
   return [
     define('', 'v1', 'configmaps', 'ConfigMap', true, { shortNames: ['cm'] }),
-    define('', 'v1', 'endpoints', 'Endpoints', true, { shortNames: ['ep'], strategy: portsDefault((item) => list(item['subsets']).flatMap((subset) => list(at(subset, 'ports')))) }),
-    define('', 'v1', 'events', 'Event', true, { shortNames: ['ev'], type: 'CoreV1Event', fieldSelectors: EVENT_FIELDS, createOnUpdate: true }),
+    define('', 'v1', 'endpoints', 'Endpoints', true, {
+      shortNames: ['ep'],
+      strategy: portsDefault((item) => list(item['subsets']).flatMap((subset) => list(at(subset, 'ports')))),
+    }),
+    define('', 'v1', 'events', 'Event', true, {
+      shortNames: ['ev'],
+      type: 'CoreV1Event',
+      fieldSelectors: EVENT_FIELDS,
+      createOnUpdate: true,
+    }),
     define('', 'v1', 'limitranges', 'LimitRange', true, { shortNames: ['limits'] }),
-    define('', 'v1', 'namespaces', 'Namespace', false, { shortNames: ['ns'], hasStatus: true, fieldSelectors: ['status.phase'], strategy: namespaceStrategy }),
-    define('', 'v1', 'nodes', 'Node', false, { shortNames: ['no'], hasStatus: true, fieldSelectors: ['spec.unschedulable'], strategy: nodeStrategy }),
+    define('', 'v1', 'namespaces', 'Namespace', false, {
+      shortNames: ['ns'],
+      hasStatus: true,
+      fieldSelectors: ['status.phase'],
+      strategy: namespaceStrategy,
+    }),
+    define('', 'v1', 'nodes', 'Node', false, {
+      shortNames: ['no'],
+      hasStatus: true,
+      fieldSelectors: ['spec.unschedulable'],
+      strategy: nodeStrategy,
+    }),
     define('', 'v1', 'pods', 'Pod', true, {
-      shortNames: ['po'], categories: ['all'], hasStatus: true, returnsDeleted: true, strategy: podStrategy,
-      fieldSelectors: ['spec.nodeName', 'spec.restartPolicy', 'spec.schedulerName', 'spec.serviceAccountName', 'spec.hostNetwork', 'status.phase', 'status.podIP', 'status.nominatedNodeName'],
+      shortNames: ['po'],
+      categories: ['all'],
+      hasStatus: true,
+      returnsDeleted: true,
+      strategy: podStrategy,
+      fieldSelectors: [
+        'spec.nodeName',
+        'spec.restartPolicy',
+        'spec.schedulerName',
+        'spec.serviceAccountName',
+        'spec.hostNetwork',
+        'status.phase',
+        'status.podIP',
+        'status.nominatedNodeName',
+      ],
     }),
     define('', 'v1', 'resourcequotas', 'ResourceQuota', true, { shortNames: ['quota'], hasStatus: true, returnsDeleted: true }),
     define('', 'v1', 'secrets', 'Secret', true, { fieldSelectors: ['type'], strategy: secretStrategy }),
     define('', 'v1', 'serviceaccounts', 'ServiceAccount', true, { shortNames: ['sa'], returnsDeleted: true }),
-    define('', 'v1', 'services', 'Service', true, { shortNames: ['svc'], categories: ['all'], hasStatus: true, returnsDeleted: true, strategy: serviceStrategy(store), fieldSelectors: ['spec.clusterIP', 'spec.type'] }),
-    define('apps', 'v1', 'daemonsets', 'DaemonSet', true, { shortNames: ['ds'], categories: ['all'], hasStatus: true, hasGeneration: true, strategy: daemonSets }),
-    define('apps', 'v1', 'deployments', 'Deployment', true, { shortNames: ['deploy'], categories: ['all'], hasStatus: true, hasGeneration: true, scale: SCALE, strategy: deployments }),
-    define('apps', 'v1', 'replicasets', 'ReplicaSet', true, { shortNames: ['rs'], categories: ['all'], hasStatus: true, hasGeneration: true, scale: SCALE, strategy: replicaSets, fieldSelectors: ['status.replicas'] }),
-    define('apps', 'v1', 'statefulsets', 'StatefulSet', true, { shortNames: ['sts'], categories: ['all'], hasStatus: true, hasGeneration: true, scale: SCALE, strategy: statefulSets }),
-    define('admissionregistration.k8s.io', 'v1', 'validatingwebhookconfigurations', 'ValidatingWebhookConfiguration', false, { categories: ['api-extensions'], hasGeneration: true, strategy: webhookStrategy }),
+    define('', 'v1', 'services', 'Service', true, {
+      shortNames: ['svc'],
+      categories: ['all'],
+      hasStatus: true,
+      returnsDeleted: true,
+      strategy: serviceStrategy(store),
+      fieldSelectors: ['spec.clusterIP', 'spec.type'],
+    }),
+    define('apps', 'v1', 'daemonsets', 'DaemonSet', true, {
+      shortNames: ['ds'],
+      categories: ['all'],
+      hasStatus: true,
+      hasGeneration: true,
+      strategy: daemonSets,
+    }),
+    define('apps', 'v1', 'deployments', 'Deployment', true, {
+      shortNames: ['deploy'],
+      categories: ['all'],
+      hasStatus: true,
+      hasGeneration: true,
+      scale: SCALE,
+      strategy: deployments,
+    }),
+    define('apps', 'v1', 'replicasets', 'ReplicaSet', true, {
+      shortNames: ['rs'],
+      categories: ['all'],
+      hasStatus: true,
+      hasGeneration: true,
+      scale: SCALE,
+      strategy: replicaSets,
+      fieldSelectors: ['status.replicas'],
+    }),
+    define('apps', 'v1', 'statefulsets', 'StatefulSet', true, {
+      shortNames: ['sts'],
+      categories: ['all'],
+      hasStatus: true,
+      hasGeneration: true,
+      scale: SCALE,
+      strategy: statefulSets,
+    }),
+    define('admissionregistration.k8s.io', 'v1', 'validatingwebhookconfigurations', 'ValidatingWebhookConfiguration', false, {
+      categories: ['api-extensions'],
+      hasGeneration: true,
+      strategy: webhookStrategy,
+    }),
     define('apiextensions.k8s.io', 'v1', 'customresourcedefinitions', 'CustomResourceDefinition', false, {
-      shortNames: ['crd', 'crds'], categories: ['api-extensions'], hasStatus: true, hasGeneration: true, unconditionalUpdate: false, strategy: crdStrategy(now),
+      shortNames: ['crd', 'crds'],
+      categories: ['api-extensions'],
+      hasStatus: true,
+      hasGeneration: true,
+      unconditionalUpdate: false,
+      strategy: crdStrategy(now),
     }),
     define('coordination.k8s.io', 'v1', 'leases', 'Lease', true, { unconditionalUpdate: false, createOnUpdate: true }),
-    define('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice', true, { hasGeneration: true, strategy: portsDefault((item) => list(item['ports'])) }),
-    define('events.k8s.io', 'v1', 'events', 'Event', true, { shortNames: ['ev'], type: 'EventsV1Event', view: eventsView, fieldSelectors: NEW_EVENT_FIELDS, createOnUpdate: true }),
-    define('networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy', true, { shortNames: ['netpol'], hasGeneration: true, strategy: networkPolicyStrategy }),
-    define('policy', 'v1', 'poddisruptionbudgets', 'PodDisruptionBudget', true, { shortNames: ['pdb'], hasStatus: true, hasGeneration: true, unconditionalUpdate: false, strategy: budgetStrategy }),
+    define('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice', true, {
+      hasGeneration: true,
+      strategy: portsDefault((item) => list(item['ports'])),
+    }),
+    define('events.k8s.io', 'v1', 'events', 'Event', true, {
+      shortNames: ['ev'],
+      type: 'EventsV1Event',
+      view: eventsView,
+      fieldSelectors: NEW_EVENT_FIELDS,
+      createOnUpdate: true,
+    }),
+    define('networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy', true, {
+      shortNames: ['netpol'],
+      hasGeneration: true,
+      strategy: networkPolicyStrategy,
+    }),
+    define('policy', 'v1', 'poddisruptionbudgets', 'PodDisruptionBudget', true, {
+      shortNames: ['pdb'],
+      hasStatus: true,
+      hasGeneration: true,
+      unconditionalUpdate: false,
+      strategy: budgetStrategy,
+    }),
     define(RBAC, 'v1', 'clusterrolebindings', 'ClusterRoleBinding', false, { strategy: bindingStrategy }),
     define(RBAC, 'v1', 'clusterroles', 'ClusterRole', false, { strategy: { nameRule: 'path' } }),
     define(RBAC, 'v1', 'rolebindings', 'RoleBinding', true, { strategy: bindingStrategy }),

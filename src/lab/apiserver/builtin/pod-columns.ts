@@ -13,10 +13,14 @@ function podReason(pod: KubeObject): string {
     if (waiting !== '') reason = waiting;
     else if (terminated !== undefined) {
       const signal = at(terminated, 'signal');
-      reason = text(at(terminated, 'reason')) || (signal !== undefined && signal !== 0 ? `Signal:${String(signal)}` : `ExitCode:${String(at(terminated, 'exitCode') ?? 0)}`);
+      reason =
+        text(at(terminated, 'reason')) ||
+        (signal !== undefined && signal !== 0 ? `Signal:${String(signal)}` : `ExitCode:${String(at(terminated, 'exitCode') ?? 0)}`);
     }
   }
-  const gated = list(at(status, 'conditions')).some((condition) => at(condition, 'type') === 'PodScheduled' && at(condition, 'reason') === 'SchedulingGated');
+  const gated = list(at(status, 'conditions')).some(
+    (condition) => at(condition, 'type') === 'PodScheduled' && at(condition, 'reason') === 'SchedulingGated',
+  );
   if (gated) reason = 'SchedulingGated';
   if (pod.metadata.deletionTimestamp !== undefined) return at(status, 'reason') === 'NodeLost' ? 'Unknown' : 'Terminating';
   return reason;
@@ -41,7 +45,9 @@ function restarts(pod: KubeObject, now: number): string {
 function readinessGates(pod: KubeObject): string {
   const gates = list(at(pod, 'spec', 'readinessGates')).map((gate) => text(at(gate, 'conditionType')));
   if (gates.length === 0) return '<none>';
-  const passed = gates.filter((gate) => list(at(pod, 'status', 'conditions')).some((condition) => at(condition, 'type') === gate && at(condition, 'status') === 'True'));
+  const passed = gates.filter((gate) =>
+    list(at(pod, 'status', 'conditions')).some((condition) => at(condition, 'type') === gate && at(condition, 'status') === 'True'),
+  );
   return `${passed.length}/${gates.length}`;
 }
 

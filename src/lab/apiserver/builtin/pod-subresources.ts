@@ -12,29 +12,57 @@ import { bindPod } from './pod.ts';
 const SUCCESS: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
 /** @throws ApiError 404, 409, 422 */
-export function bindPodTo(operations: Operations, pods: ResourceDefinition, namespace: string, name: string, binding: JsonObject, dryRun: boolean): JsonObject {
+export function bindPodTo(
+  operations: Operations,
+  pods: ResourceDefinition,
+  namespace: string,
+  name: string,
+  binding: JsonObject,
+  dryRun: boolean,
+): JsonObject {
   const node = text(at(binding, 'target', 'name'));
   if (node === '') throw invalid({ group: '', kind: 'Binding' }, name, [required('target.name')]);
-  operations.replaceState(pods, namespace, name, (pod) => {
-    const current = text(at(pod, 'spec', 'nodeName'));
-    if (pod.metadata.deletionTimestamp !== undefined) throw conflict({ group: '', plural: 'pods/binding' }, name, `pod ${name} is being deleted, cannot be assigned to a host`);
-    if (current !== '') throw conflict({ group: '', plural: 'pods/binding' }, name, `pod ${name} is already assigned to node ${JSON.stringify(current)}`);
-    return bindPod(pod, node, timestamp(operations.environment.now()));
-  }, dryRun);
+  operations.replaceState(
+    pods,
+    namespace,
+    name,
+    (pod) => {
+      const current = text(at(pod, 'spec', 'nodeName'));
+      if (pod.metadata.deletionTimestamp !== undefined)
+        throw conflict({ group: '', plural: 'pods/binding' }, name, `pod ${name} is being deleted, cannot be assigned to a host`);
+      if (current !== '')
+        throw conflict({ group: '', plural: 'pods/binding' }, name, `pod ${name} is already assigned to node ${JSON.stringify(current)}`);
+      return bindPod(pod, node, timestamp(operations.environment.now()));
+    },
+    dryRun,
+  );
   return SUCCESS;
 }
 
 /** Deletes the pod unless a disruption budget that selects it allows none. @throws ApiError 404, 429 */
-export function evict(operations: Operations, pods: ResourceDefinition, namespace: string, name: string, eviction: JsonObject, dryRun: boolean): JsonObject {
+export function evict(
+  operations: Operations,
+  pods: ResourceDefinition,
+  namespace: string,
+  name: string,
+  eviction: JsonObject,
+  dryRun: boolean,
+): JsonObject {
   const pod = operations.get(pods, namespace, name);
   const phase = at(pod, 'status', 'phase');
   const counts = phase !== 'Pending' && phase !== 'Succeeded' && phase !== 'Failed' && pod.metadata.deletionTimestamp === undefined;
-  const budgets = counts ? operations.store.list('poddisruptionbudgets', namespace).filter((budget) => selectsLabels(at(budget, 'spec', 'selector'), pod.metadata.labels ?? {})) : [];
+  const budgets = counts
+    ? operations.store
+        .list('poddisruptionbudgets', namespace)
+        .filter((budget) => selectsLabels(at(budget, 'spec', 'selector'), pod.metadata.labels ?? {}))
+    : [];
   for (const budget of budgets) {
     const allowed = Number(at(budget, 'status', 'disruptionsAllowed') ?? 0);
     if (allowed > 0) continue;
     const needs = `The disruption budget ${budget.metadata.name} needs ${String(at(budget, 'status', 'desiredHealthy') ?? 0)} healthy pods and has ${String(at(budget, 'status', 'currentHealthy') ?? 0)} currently`;
-    throw new ApiError(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", { causes: [{ reason: 'DisruptionBudget', message: needs }] });
+    throw new ApiError(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
+      causes: [{ reason: 'DisruptionBudget', message: needs }],
+    });
   }
   const given = eviction['deleteOptions'];
   const grace = isObject(given) && typeof given['gracePeriodSeconds'] === 'number' ? given['gracePeriodSeconds'] : undefined;

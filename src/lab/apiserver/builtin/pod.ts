@@ -15,15 +15,24 @@ function fill(target: JsonObject, defaults: JsonObject): void {
 
 /** Defaults of a pod spec, in a Pod or in a template. */
 export function defaultPodSpec(spec: JsonObject): void {
-  fill(spec, { restartPolicy: 'Always', terminationGracePeriodSeconds: GRACE_SECONDS, dnsPolicy: 'ClusterFirst', securityContext: {}, schedulerName: 'default-scheduler' });
-  for (const field of ['containers', 'initContainers', 'ephemeralContainers']) for (const container of list(spec[field])) if (isObject(container)) defaultContainer(container);
+  fill(spec, {
+    restartPolicy: 'Always',
+    terminationGracePeriodSeconds: GRACE_SECONDS,
+    dnsPolicy: 'ClusterFirst',
+    securityContext: {},
+    schedulerName: 'default-scheduler',
+  });
+  for (const field of ['containers', 'initContainers', 'ephemeralContainers'])
+    for (const container of list(spec[field])) if (isObject(container)) defaultContainer(container);
   if (spec['hostNetwork'] === true) {
-    for (const container of list(spec['containers'])) for (const port of list(at(container, 'ports'))) if (isObject(port)) port['hostPort'] ??= port['containerPort'] ?? 0;
+    for (const container of list(spec['containers']))
+      for (const port of list(at(container, 'ports'))) if (isObject(port)) port['hostPort'] ??= port['containerPort'] ?? 0;
   }
   for (const volume of list(spec['volumes'])) {
     if (!isObject(volume)) continue;
     if (Object.keys(volume).length === 1) volume['emptyDir'] = {};
-    for (const source of ['secret', 'configMap', 'downwardAPI', 'projected']) if (isObject(volume[source])) volume[source]['defaultMode'] ??= 420;
+    for (const source of ['secret', 'configMap', 'downwardAPI', 'projected'])
+      if (isObject(volume[source])) volume[source]['defaultMode'] ??= 420;
     if (isObject(volume['hostPath'])) volume['hostPath']['type'] ??= '';
   }
 }
@@ -32,7 +41,12 @@ function defaultContainer(container: JsonObject): void {
   const image = text(container['image']);
   const tag = /:([^/@:]+)$/.exec(image)?.[1];
   const latest = !image.includes('@') && (tag === undefined || tag === 'latest');
-  fill(container, { resources: {}, terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File', imagePullPolicy: latest ? 'Always' : 'IfNotPresent' });
+  fill(container, {
+    resources: {},
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+    imagePullPolicy: latest ? 'Always' : 'IfNotPresent',
+  });
   for (const port of list(container['ports'])) if (isObject(port)) port['protocol'] ??= 'TCP';
   for (const variable of list(container['env'])) {
     const reference = at(variable, 'valueFrom', 'fieldRef');
@@ -53,7 +67,10 @@ function defaultContainer(container: JsonObject): void {
 function admit(spec: JsonObject): void {
   const tolerations = list(spec['tolerations']);
   for (const key of ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']) {
-    const tolerated = tolerations.some((toleration) => (at(toleration, 'key') ?? '') === key || ((at(toleration, 'key') ?? '') === '' && at(toleration, 'operator') === 'Exists'));
+    const tolerated = tolerations.some(
+      (toleration) =>
+        (at(toleration, 'key') ?? '') === key || ((at(toleration, 'key') ?? '') === '' && at(toleration, 'operator') === 'Exists'),
+    );
     if (!tolerated) tolerations.push({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 });
   }
   if (tolerations.length > 0) spec['tolerations'] = tolerations;
@@ -63,9 +80,18 @@ function admit(spec: JsonObject): void {
 function qosClass(spec: JsonObject): string {
   const containers = [...list(spec['containers']), ...list(spec['initContainers'])];
   const amounts = (container: Json, kind: string): JsonObject => object(at(container, 'resources', kind));
-  if (containers.every((container) => Object.keys(amounts(container, 'limits')).length + Object.keys(amounts(container, 'requests')).length === 0)) return 'BestEffort';
+  if (
+    containers.every(
+      (container) => Object.keys(amounts(container, 'limits')).length + Object.keys(amounts(container, 'requests')).length === 0,
+    )
+  )
+    return 'BestEffort';
   const guaranteed = containers.every((container) =>
-    ['cpu', 'memory'].every((name) => amounts(container, 'limits')[name] !== undefined && equal(amounts(container, 'limits')[name], amounts(container, 'requests')[name])));
+    ['cpu', 'memory'].every(
+      (name) =>
+        amounts(container, 'limits')[name] !== undefined && equal(amounts(container, 'limits')[name], amounts(container, 'requests')[name]),
+    ),
+  );
   return guaranteed ? 'Guaranteed' : 'Burstable';
 }
 
@@ -89,24 +115,29 @@ export function validatePodSpec(spec: JsonObject, path: string): FieldError[] {
       if (text(at(container, 'image')) === '') errors.push(required(`${here}.image`));
       for (const [at_, mount] of list(at(container, 'volumeMounts')).entries()) {
         const volume = text(at(mount, 'name'));
-        if (!volumes.has(volume)) errors.push({ type: 'NotFound', field: `${here}.volumeMounts[${at_}].name`, message: `Not found: ${JSON.stringify(volume)}` });
+        if (!volumes.has(volume))
+          errors.push({ type: 'NotFound', field: `${here}.volumeMounts[${at_}].name`, message: `Not found: ${JSON.stringify(volume)}` });
       }
       for (const [at_, port] of list(at(container, 'ports')).entries()) {
         const value = Number(at(port, 'containerPort') ?? 0);
-        if (value < 1 || value > 65535) errors.push(invalidValue(`${here}.ports[${at_}].containerPort`, value, 'must be between 1 and 65535, inclusive'));
+        if (value < 1 || value > 65535)
+          errors.push(invalidValue(`${here}.ports[${at_}].containerPort`, value, 'must be between 1 and 65535, inclusive'));
       }
     }
   }
   const policies = ['Always', 'OnFailure', 'Never'];
-  if (spec['restartPolicy'] !== undefined && !policies.includes(text(spec['restartPolicy']))) errors.push(notSupported(`${path}.restartPolicy`, spec['restartPolicy'], policies));
+  if (spec['restartPolicy'] !== undefined && !policies.includes(text(spec['restartPolicy'])))
+    errors.push(notSupported(`${path}.restartPolicy`, spec['restartPolicy'], policies));
   return errors;
 }
 
 /** The pod's spec without what an update may change. */
 function fixedSpec(pod: KubeObject): JsonObject {
   const spec = clone(object(pod['spec']));
-  for (const field of ['containers', 'initContainers']) for (const container of list(spec[field])) if (isObject(container)) delete container['image'];
-  for (const field of ['activeDeadlineSeconds', 'tolerations', 'terminationGracePeriodSeconds', 'schedulingGates', 'ephemeralContainers']) delete spec[field];
+  for (const field of ['containers', 'initContainers'])
+    for (const container of list(spec[field])) if (isObject(container)) delete container['image'];
+  for (const field of ['activeDeadlineSeconds', 'tolerations', 'terminationGracePeriodSeconds', 'schedulingGates', 'ephemeralContainers'])
+    delete spec[field];
   return spec;
 }
 

@@ -21,7 +21,9 @@ function freeAddress(store: ObjectStore): string {
 }
 
 function freeNodePorts(store: ObjectStore, spec: JsonObject): void {
-  const taken = new Set(store.list('services').flatMap((service) => list(at(service, 'spec', 'ports')).map((port) => at(port, 'nodePort'))));
+  const taken = new Set(
+    store.list('services').flatMap((service) => list(at(service, 'spec', 'ports')).map((port) => at(port, 'nodePort'))),
+  );
   for (const port of list(spec['ports'])) {
     if (!isObject(port) || (port['nodePort'] !== undefined && port['nodePort'] !== 0)) continue;
     for (let candidate = FIRST_NODE_PORT; candidate < FIRST_NODE_PORT + NODE_PORTS; candidate++) {
@@ -40,7 +42,8 @@ export function serviceStrategy(store: ObjectStore): Strategy {
     prepareUpdate: (service, old) => {
       const spec = object(service['spec']);
       const before = object(old['spec']);
-      for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) if (spec[field] === undefined && before[field] !== undefined) spec[field] = before[field];
+      for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'])
+        if (spec[field] === undefined && before[field] !== undefined) spec[field] = before[field];
     },
     applyDefaults: (service) => {
       const spec = object(service['spec']);
@@ -70,7 +73,9 @@ export function serviceStrategy(store: ObjectStore): Strategy {
       const before = at(old, 'spec', 'clusterIP');
       return [
         ...(needsPorts && list(spec['ports']).length === 0 ? [required('spec.ports')] : []),
-        ...(before !== undefined && before !== spec['clusterIP'] && spec['type'] !== 'ExternalName' ? [invalidValue('spec.clusterIPs[0]', spec['clusterIP'], 'may not change once set')] : []),
+        ...(before !== undefined && before !== spec['clusterIP'] && spec['type'] !== 'ExternalName'
+          ? [invalidValue('spec.clusterIPs[0]', spec['clusterIP'], 'may not change once set')]
+          : []),
       ];
     },
   };

@@ -34,7 +34,8 @@ function validateWorkload(spec: JsonObject, old: JsonObject | undefined): FieldE
     errors.push(invalidValue('spec.template.metadata.labels', labels, '`selector` does not match template `labels`'));
   }
   errors.push(...validatePodSpec(object(template['spec']), 'spec.template.spec'));
-  if (old !== undefined && !equal(spec['selector'], old['selector'])) errors.push(invalidValue('spec.selector', selector, 'field is immutable'));
+  if (old !== undefined && !equal(spec['selector'], old['selector']))
+    errors.push(invalidValue('spec.selector', selector, 'field is immutable'));
   return errors;
 }
 
@@ -44,7 +45,8 @@ export const deployments = workload(
   (spec) => {
     const strategy = object(spec['strategy']);
     strategy['type'] ??= 'RollingUpdate';
-    if (strategy['type'] === 'RollingUpdate') strategy['rollingUpdate'] = { maxUnavailable: '25%', maxSurge: '25%', ...object(strategy['rollingUpdate']) };
+    if (strategy['type'] === 'RollingUpdate')
+      strategy['rollingUpdate'] = { maxUnavailable: '25%', maxSurge: '25%', ...object(strategy['rollingUpdate']) };
   },
 );
 

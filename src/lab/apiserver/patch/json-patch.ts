@@ -11,7 +11,12 @@ const MAX_OPERATIONS = 10_000;
  */
 export function applyJsonPatch(target: Json, patch: Json): Json {
   if (!Array.isArray(patch)) throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch');
-  if (patch.length > MAX_OPERATIONS) throw new ApiError(413, 'RequestEntityTooLarge', `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`);
+  if (patch.length > MAX_OPERATIONS)
+    throw new ApiError(
+      413,
+      'RequestEntityTooLarge',
+      `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`,
+    );
   const root: { document: Json } = { document: target };
   for (const operation of patch) {
     if (!isObject(operation)) throw badRequest('error decoding patch: json: cannot unmarshal into Go value of type jsonpatch.Operation');
@@ -52,8 +57,12 @@ function valueOf(operation: JsonObject): Json {
 }
 
 function pointer(value: Json | undefined, operation: string): string[] {
-  if (typeof value !== 'string' || (value !== '' && !value.startsWith('/'))) throw fails(`${operation} operation does not apply: the path ${JSON.stringify(value ?? null)} is no JSON pointer`);
-  return value.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (typeof value !== 'string' || (value !== '' && !value.startsWith('/')))
+    throw fails(`${operation} operation does not apply: the path ${JSON.stringify(value ?? null)} is no JSON pointer`);
+  return value
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 function shown(path: readonly string[]): string {
@@ -72,7 +81,10 @@ function lookup(document: Json, path: readonly string[]): Json | undefined {
 
 function read(document: Json, path: readonly string[], operation: string): Json {
   const found = lookup(document, path);
-  if (found === undefined) throw fails(`${operation} operation does not apply: doc is missing ${operation === 'replace' ? 'key' : 'path'}: ${shown(path)}: missing value`);
+  if (found === undefined)
+    throw fails(
+      `${operation} operation does not apply: doc is missing ${operation === 'replace' ? 'key' : 'path'}: ${shown(path)}: missing value`,
+    );
   return found;
 }
 
@@ -114,10 +126,13 @@ function remove(root: { document: Json }, path: readonly string[], operation: st
 
 function arrayIndex(part: string, length: number, operation: string): number {
   const index = Number(part);
-  if (!/^\d+$/.test(part) || index > length) throw fails(`${operation} operation does not apply: Unable to access invalid index: ${part}: invalid index referenced`);
+  if (!/^\d+$/.test(part) || index > length)
+    throw fails(`${operation} operation does not apply: Unable to access invalid index: ${part}: invalid index referenced`);
   return index;
 }
 
 function fails(message: string): ApiError {
-  return Object.assign(new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {}), { cause: message });
+  return Object.assign(new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {}), {
+    cause: message,
+  });
 }

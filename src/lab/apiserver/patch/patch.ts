@@ -15,7 +15,9 @@ const STRATEGIC_MERGE_PATCH = 'application/strategic-merge-patch+json';
 /** @throws ApiError 415 for a type that is not served here. */
 export function checkPatchType(definition: ResourceDefinition, type: string): void {
   if (type.startsWith('application/apply-patch')) {
-    throw unsupportedMediaType('this laboratory API server has no server-side apply: use kubectl apply without --server-side, or a merge patch');
+    throw unsupportedMediaType(
+      'this laboratory API server has no server-side apply: use kubectl apply without --server-side, or a merge patch',
+    );
   }
   const accepted = definition.custom ? [JSON_PATCH, MERGE_PATCH] : [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH];
   if (accepted.includes(type)) return;
@@ -24,7 +26,12 @@ export function checkPatchType(definition: ResourceDefinition, type: string): vo
 
 /** @param current is changed. */
 export function applyPatch(definition: ResourceDefinition, type: string, current: KubeObject, patch: Json): JsonObject {
-  const result = type === JSON_PATCH ? applyJsonPatch(current, patch) : type === MERGE_PATCH ? applyMergePatch(current, patch) : applyStrategicMerge(definition.schema, current, patch);
+  const result =
+    type === JSON_PATCH
+      ? applyJsonPatch(current, patch)
+      : type === MERGE_PATCH
+        ? applyMergePatch(current, patch)
+        : applyStrategicMerge(definition.schema, current, patch);
   if (!isObject(result)) throw badRequest('the patched object is not an object');
   return result;
 }

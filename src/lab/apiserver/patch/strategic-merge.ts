@@ -22,7 +22,8 @@ function mergeObject(schema: Schema, target: JsonObject, patch: JsonObject): Jso
   const directive = patch[DIRECTIVE];
   if (directive === 'replace') return withoutDirectives(patch);
   if (directive === 'delete') return {};
-  if (directive !== undefined && directive !== 'merge') throw badRequest(`Unknown patch type found in the patch: ${JSON.stringify(directive)}`);
+  if (directive !== undefined && directive !== 'merge')
+    throw badRequest(`Unknown patch type found in the patch: ${JSON.stringify(directive)}`);
   const retained = patch[RETAIN];
   if (Array.isArray(retained)) for (const key of Object.keys(target)) if (!retained.includes(key)) delete target[key];
   for (const [key, value] of Object.entries(patch)) {
@@ -30,7 +31,8 @@ function mergeObject(schema: Schema, target: JsonObject, patch: JsonObject): Jso
     if (key.startsWith(DELETE_SCALARS)) {
       const field = key.slice(DELETE_SCALARS.length);
       const current = target[field];
-      if (Array.isArray(current) && Array.isArray(value)) target[field] = current.filter((item) => !value.some((gone) => equal(gone, item)));
+      if (Array.isArray(current) && Array.isArray(value))
+        target[field] = current.filter((item) => !value.some((gone) => equal(gone, item)));
       continue;
     }
     if (value === null) delete target[key];
@@ -91,7 +93,9 @@ function reorder(current: readonly Json[], order: Json, mergeKey: string): Json[
   if (!Array.isArray(order)) return [...current];
   const identity = (item: Json): string => JSON.stringify(mergeKey === '' ? item : isObject(item) ? (item[mergeKey] ?? null) : item);
   const rank = new Map(order.map((item, index) => [identity(item), index]));
-  const ordered = current.filter((item) => rank.has(identity(item))).sort((a, b) => (rank.get(identity(a)) ?? 0) - (rank.get(identity(b)) ?? 0));
+  const ordered = current
+    .filter((item) => rank.has(identity(item)))
+    .sort((a, b) => (rank.get(identity(a)) ?? 0) - (rank.get(identity(b)) ?? 0));
   const others = current.filter((item) => !rank.has(identity(item)));
   const result: Json[] = [...ordered];
   for (const item of others) {

@@ -34,23 +34,34 @@ test('rules as definitions write them', () => {
 test('a broken rule names its field and its message', () => {
   const schema = readSchema({
     type: 'object',
-    properties: { name: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'name is immutable' }] }, n: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 1' }] } },
+    properties: {
+      name: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'name is immutable' }] },
+      n: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 1' }] },
+    },
   });
   assert.deepEqual(validateRules(schema, { name: 'a', n: 2 }, undefined), []);
-  assert.deepEqual(validateRules(schema, { name: 'b', n: 2 }, { name: 'a', n: 2 }), [{ type: 'Invalid', field: 'name', message: 'Invalid value: "string": name is immutable' }]);
-  assert.deepEqual(validateRules(schema, { n: 1 }, undefined), [{ type: 'Invalid', field: 'n', message: 'Invalid value: "integer": failed rule: self > 1' }]);
+  assert.deepEqual(validateRules(schema, { name: 'b', n: 2 }, { name: 'a', n: 2 }), [
+    { type: 'Invalid', field: 'name', message: 'Invalid value: "string": name is immutable' },
+  ]);
+  assert.deepEqual(validateRules(schema, { n: 1 }, undefined), [
+    { type: 'Invalid', field: 'n', message: 'Invalid value: "integer": failed rule: self > 1' },
+  ]);
 });
 
-test('every rule of Kube-OVN is understood', { skip: existsSync(CRDS) ? false : 'needs ../shared/reference/kube-ovn-crds.yaml, which is not here' }, () => {
-  const rules: string[] = [];
-  const collect = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return;
-    for (const [key, child] of Object.entries(value as Record<string, unknown>)) {
-      if (key === 'x-kubernetes-validations') rules.push(...(child as { rule: string }[]).map((entry) => entry.rule));
-      else collect(child);
-    }
-  };
-  for (const document of parseAllDocuments(readFileSync(CRDS, 'utf8'))) collect(document.toJS());
-  assert.ok(rules.length >= 16);
-  for (const rule of rules) compileRule(rule);
-});
+test(
+  'every rule of Kube-OVN is understood',
+  { skip: existsSync(CRDS) ? false : 'needs ../shared/reference/kube-ovn-crds.yaml, which is not here' },
+  () => {
+    const rules: string[] = [];
+    const collect = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return;
+      for (const [key, child] of Object.entries(value as Record<string, unknown>)) {
+        if (key === 'x-kubernetes-validations') rules.push(...(child as { rule: string }[]).map((entry) => entry.rule));
+        else collect(child);
+      }
+    };
+    for (const document of parseAllDocuments(readFileSync(CRDS, 'utf8'))) collect(document.toJS());
+    assert.ok(rules.length >= 16);
+    for (const rule of rules) compileRule(rule);
+  },
+);

@@ -69,7 +69,9 @@ class Parser {
   }
 
   #unexpected(): SyntaxError {
-    return new SyntaxError(`the rule ${JSON.stringify(this.#source)} is not understood at ${JSON.stringify(this.#tokens[this.#at]?.text ?? 'its end')}`);
+    return new SyntaxError(
+      `the rule ${JSON.stringify(this.#source)} is not understood at ${JSON.stringify(this.#tokens[this.#at]?.text ?? 'its end')}`,
+    );
   }
 
   #next(...texts: readonly string[]): string | undefined {
@@ -194,7 +196,11 @@ class Parser {
     const items = this.#arguments(')');
     const apply = METHODS[name];
     if (apply === undefined) throw new SyntaxError(`the method ${name} is not known in the rule ${JSON.stringify(this.#source)}`);
-    return (scope) => apply(of(scope), items.map((item) => item(scope)));
+    return (scope) =>
+      apply(
+        of(scope),
+        items.map((item) => item(scope)),
+      );
   }
 
   #macro(name: string, of: Expression): Expression {
@@ -242,7 +248,13 @@ function typeName(value: Json): string {
   return typeof value === 'boolean' ? 'type:bool' : JSON.isRawJSON(value) ? 'type:int' : 'type:string';
 }
 
-const FUNCTIONS: Readonly<Record<string, (value: Json) => Json>> = { size, type: typeName, int: (value) => Math.trunc(Number(value)), string: (value) => String(value), double: Number };
+const FUNCTIONS: Readonly<Record<string, (value: Json) => Json>> = {
+  size,
+  type: typeName,
+  int: (value) => Math.trunc(Number(value)),
+  string: (value) => String(value),
+  double: Number,
+};
 
 function words(value: Json): string {
   if (typeof value !== 'string') throw new Error('no such overload');

@@ -15,7 +15,8 @@ export function applyDefaults(schema: Schema, value: Json): void {
   } else if (isObject(value)) {
     for (const [key, child] of schema.properties ?? []) {
       const present = value[key];
-      if ((present === undefined || (present === null && child.nullable !== true)) && child.default !== undefined) value[key] = clone(child.default);
+      if ((present === undefined || (present === null && child.nullable !== true)) && child.default !== undefined)
+        value[key] = clone(child.default);
       else if (present === null && child.nullable !== true && !isFree(child)) delete value[key];
       if (value[key] !== undefined) applyDefaults(child, value[key]);
     }

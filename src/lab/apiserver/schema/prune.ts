@@ -28,7 +28,11 @@ function visitObject(schema: Schema, value: JsonObject, path: string, unknown: s
     const child = schema.properties?.get(key) ?? (additional === true ? undefined : additional);
     const here = path === '' ? key : `${path}.${key}`;
     if (child !== undefined) visit(child, value[key] as Json, here, unknown);
-    else if (additional === undefined && schema.preserveUnknownFields !== true && !(schema.embeddedResource === true && TYPE_META.has(key))) {
+    else if (
+      additional === undefined &&
+      schema.preserveUnknownFields !== true &&
+      !(schema.embeddedResource === true && TYPE_META.has(key))
+    ) {
       delete value[key];
       unknown.push(here);
     }

@@ -26,7 +26,8 @@ function visit(schema: Schema, value: Json, old: Json | undefined, path: string,
   }
   const items = schema.items;
   if (Array.isArray(value)) {
-    if (items !== undefined) value.forEach((item, index) => visit(items, item, counterpart(schema, item, old), `${path}[${index}]`, errors));
+    if (items !== undefined)
+      value.forEach((item, index) => visit(items, item, counterpart(schema, item, old), `${path}[${index}]`, errors));
   } else if (isObject(value)) {
     for (const [key, member] of Object.entries(value)) {
       const child = schema.properties?.get(key) ?? (schema.additionalProperties === true ? undefined : schema.additionalProperties);

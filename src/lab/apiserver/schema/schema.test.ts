@@ -12,7 +12,11 @@ function faults(schema: JsonObject, value: Json): string[] {
 }
 
 test('combinations', () => {
-  const schema = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } }, oneOf: [{ required: ['a'] }, { required: ['b'] }] };
+  const schema = {
+    type: 'object',
+    properties: { a: { type: 'string' }, b: { type: 'string' } },
+    oneOf: [{ required: ['a'] }, { required: ['b'] }],
+  };
   assert.deepEqual(faults(schema, { a: 'x' }), []);
   assert.match(faults(schema, {})[0] ?? '', /must validate one and only one schema \(oneOf\)\. Found none valid/);
   assert.match(faults(schema, { a: 'x', b: 'x' })[0] ?? '', /Found 2 valid alternatives/);
@@ -27,21 +31,37 @@ test('integers of 64 bits are integers, larger ones are not', () => {
 });
 
 test('sets and maps hold a key once', () => {
-  assert.deepEqual(faults({ type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } }, ['a', 'a']), ['[1]: Duplicate value: "a"']);
-  const map = { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'], items: { type: 'object', properties: { k: { type: 'string' } } } };
+  assert.deepEqual(faults({ type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } }, ['a', 'a']), [
+    '[1]: Duplicate value: "a"',
+  ]);
+  const map = {
+    type: 'array',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['k'],
+    items: { type: 'object', properties: { k: { type: 'string' } } },
+  };
   assert.deepEqual(faults(map, [{ k: 'a' }, { k: 'b' }]), []);
   assert.deepEqual(faults(map, [{ k: 'a' }, { k: 'a' }]), ['[1]: Duplicate value: {"k":"a"}']);
 });
 
 test('pruning names what it drops, and keeps what it was told to', () => {
-  const schema = readSchema({ type: 'object', properties: { keep: { type: 'array', items: { type: 'object', properties: { a: {} } } }, free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { known: { type: 'object' } } } } });
+  const schema = readSchema({
+    type: 'object',
+    properties: {
+      keep: { type: 'array', items: { type: 'object', properties: { a: {} } } },
+      free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { known: { type: 'object' } } },
+    },
+  });
   const value: Json = { keep: [{ a: 1, b: 2 }], free: { any: 1, known: { gone: 1 } }, other: 1 };
   assert.deepEqual(prune(schema, value).sort(), ['free.known.gone', 'keep[0].b', 'other']);
   assert.deepEqual(value, { keep: [{ a: 1 }], free: { any: 1, known: {} } });
 });
 
 test('defaults reach into defaults', () => {
-  const schema = readSchema({ type: 'object', properties: { a: { type: 'object', default: {}, properties: { b: { type: 'integer', default: 3 } } } } });
+  const schema = readSchema({
+    type: 'object',
+    properties: { a: { type: 'object', default: {}, properties: { b: { type: 'integer', default: 3 } } } },
+  });
   const value: Json = {};
   applyDefaults(schema, value);
   assert.deepEqual(value, { a: { b: 3 } });

@@ -60,7 +60,17 @@ export interface ValidationRule {
   readonly isTransition: boolean;
 }
 
-const NUMBERS = ['minimum', 'maximum', 'multipleOf', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'] as const;
+const NUMBERS = [
+  'minimum',
+  'maximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+] as const;
 const FLAGS = ['nullable', 'exclusiveMinimum', 'exclusiveMaximum', 'uniqueItems'] as const;
 const COMBINATIONS = ['allOf', 'anyOf', 'oneOf'] as const;
 
@@ -116,5 +126,12 @@ function readRule(source: JsonObject): ValidationRule {
   } catch {
     check = undefined;
   }
-  return { rule, check, isTransition: needsOldValue(rule), message: field('message'), reason: field('reason'), fieldPath: field('fieldPath') };
+  return {
+    rule,
+    check,
+    isTransition: needsOldValue(rule),
+    message: field('message'),
+    reason: field('reason'),
+    fieldPath: field('fieldPath'),
+  };
 }

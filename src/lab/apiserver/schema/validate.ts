@@ -28,7 +28,8 @@ function visit(schema: Schema, value: Json, path: string, errors: FieldError[]):
     errors.push(wrongType(path, schema.type, actual));
     if (actual !== 'number') return;
   }
-  if (schema.enum !== undefined && !schema.enum.some((allowed) => equal(allowed, value))) errors.push(notSupported(path, value, schema.enum));
+  if (schema.enum !== undefined && !schema.enum.some((allowed) => equal(allowed, value)))
+    errors.push(notSupported(path, value, schema.enum));
   if (typeof value === 'string') visitString(schema, value, path, errors);
   else if (Array.isArray(value)) visitArray(schema, value, path, errors);
   else if (isObject(value)) visitObject(schema, value, path, errors);
@@ -39,9 +40,12 @@ function visit(schema: Schema, value: Json, path: string, errors: FieldError[]):
 function visitString(schema: Schema, value: string, path: string, errors: FieldError[]): void {
   const length = Array.from(value).length;
   // Only the first of these is reported.
-  if (schema.maxLength !== undefined && length > schema.maxLength) errors.push({ type: 'TooLong', field: path, message: `Too long: may not be more than ${schema.maxLength} bytes` });
-  else if (schema.minLength !== undefined && length < schema.minLength) errors.push(invalidValue(path, value, `${path} in body should be at least ${schema.minLength} chars long`));
-  else if (schema.pattern !== undefined && !schema.pattern.test(value)) errors.push(invalidValue(path, value, `${path} in body should match '${schema.pattern.source}'`));
+  if (schema.maxLength !== undefined && length > schema.maxLength)
+    errors.push({ type: 'TooLong', field: path, message: `Too long: may not be more than ${schema.maxLength} bytes` });
+  else if (schema.minLength !== undefined && length < schema.minLength)
+    errors.push(invalidValue(path, value, `${path} in body should be at least ${schema.minLength} chars long`));
+  else if (schema.pattern !== undefined && !schema.pattern.test(value))
+    errors.push(invalidValue(path, value, `${path} in body should match '${schema.pattern.source}'`));
   if (schema.format !== undefined && !matchesFormat(schema.format, value)) {
     errors.push(invalidValue(path, value, `${path} in body must be of type ${schema.format}: ${JSON.stringify(value)}`));
   }
@@ -114,7 +118,8 @@ function visitObject(schema: Schema, value: JsonObject, path: string, errors: Fi
   }
   for (const key of schema.required ?? []) if (!(key in value)) errors.push(required(join(path, key)));
   if (schema.embeddedResource === true) {
-    for (const key of ['apiVersion', 'kind']) if (typeof value[key] !== 'string' || value[key] === '') errors.push(required(join(path, key), 'must not be empty'));
+    for (const key of ['apiVersion', 'kind'])
+      if (typeof value[key] !== 'string' || value[key] === '') errors.push(required(join(path, key), 'must not be empty'));
   }
 }
 
@@ -129,7 +134,10 @@ function visitCombinations(schema: Schema, value: Json, path: string, errors: Fi
   if (schema.anyOf !== undefined && !schema.anyOf.some(passes)) fail(`${JSON.stringify(path)} must validate at least one schema (anyOf)`);
   if (schema.oneOf !== undefined) {
     const matching = schema.oneOf.filter(passes).length;
-    if (matching !== 1) fail(`${JSON.stringify(path)} must validate one and only one schema (oneOf). Found ${matching === 0 ? 'none valid' : `${matching} valid alternatives`}`);
+    if (matching !== 1)
+      fail(
+        `${JSON.stringify(path)} must validate one and only one schema (oneOf). Found ${matching === 0 ? 'none valid' : `${matching} valid alternatives`}`,
+      );
   }
   if (schema.not !== undefined && passes(schema.not)) fail(`${JSON.stringify(path)} must not validate the schema (not)`);
 }
@@ -142,7 +150,11 @@ function typeOf(value: Json): string {
 }
 
 function wrongType(path: string, expected: string, shown: string): FieldError {
-  return { type: 'TypeInvalid', field: path === '' ? '<nil>' : path, message: `Invalid value: ${JSON.stringify(shown)}: ${path} in body must be of type ${expected}: ${JSON.stringify(shown)}` };
+  return {
+    type: 'TypeInvalid',
+    field: path === '' ? '<nil>' : path,
+    message: `Invalid value: ${JSON.stringify(shown)}: ${path} in body must be of type ${expected}: ${JSON.stringify(shown)}`,
+  };
 }
 
 function join(path: string, key: string): string {

@@ -6,8 +6,10 @@ import { decodeBuiltin } from './builtin/decode.ts';
 import type { Environment } from './environment.ts';
 import { timestamp } from './environment.ts';
 import type { JsonObject } from './json.ts';
-import { at, clone, equal } from './json.ts';
+import { at, clone } from './json.ts';
 import type { KubeObject, ObjectMeta } from './object.ts';
+import { orderMeta } from './meta-order.ts';
+import type { DeleteOptions, Deletion, Guard, UpdateOptions, WriteOptions } from './operation-options.ts';
 import { withMeta } from './object.ts';
 import { decodeMeta, sameButVersion, validateMeta, validateMetaUpdate } from './object-meta.ts';
 import type { ResourceDefinition } from './resource.ts';
@@ -20,46 +22,9 @@ import type { FieldError } from './status.ts';
 import { alreadyExists, ApiError, badRequest, conflict, invalid, invalidValue, modifiedMeanwhile, notFound } from './status.ts';
 import type { ObjectStore } from './store.ts';
 import { storeKey } from './store.ts';
+import { specChanged, statusUpdate } from './update-rules.ts';
 
-export interface WriteOptions {
-  readonly dryRun?: boolean;
-  /** What to do about fields the schema does not know. Default `Ignore`. */
-  readonly fieldValidation?: 'Strict' | 'Warn' | 'Ignore';
-  /** The object is a request's body as it came. */
-  readonly fromClient?: boolean;
-  /** The object is what a patch made of the current one. */
-  readonly isPatch?: boolean;
-  /** Receives the warnings of `fieldValidation=Warn`. */
-  readonly warn?: (message: string) => void;
-}
-
-export interface UpdateOptions extends WriteOptions {
-  readonly subresource?: 'status' | 'finalize' | 'approval';
-  /** A full update (PUT), which must name a resourceVersion where the kind demands it. */
-  readonly replace?: boolean;
-}
-
-export interface DeleteOptions {
-  readonly dryRun?: boolean;
-  readonly gracePeriodSeconds?: number;
-  readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
-}
-
-export interface Deletion {
-  readonly object: KubeObject;
-  /** False: the object waits for its finalizers or its grace. */
-  readonly removed: boolean;
-}
-
-/** Says no to a write before it happens. */
-export type Guard = (request: {
-  readonly verb: 'create' | 'update' | 'delete';
-  readonly definition: ResourceDefinition;
-  readonly namespace: string;
-  readonly name: string;
-  readonly object?: KubeObject;
-}) => void;
+export type { DeleteOptions, Deletion, Guard, UpdateOptions, WriteOptions } from './operation-options.ts';
 
 export class Operations {
   readonly store: ObjectStore;
@@ -391,25 +356,6 @@ function pruneObject(definition: ResourceDefinition, body: JsonObject): string[]
   return unknown;
 }
 
-function statusUpdate(definition: ResourceDefinition, object: KubeObject, current: KubeObject): KubeObject {
-  const next: KubeObject = { ...clone(current) };
-  if (definition.custom) next.metadata = { ...next.metadata };
-  else
-    for (const key of ['labels', 'annotations', 'finalizers', 'ownerReferences'])
-      if (object.metadata[key] !== undefined) next.metadata[key] = object.metadata[key];
-  if (object['status'] === undefined) delete next['status'];
-  else next['status'] = object['status'];
-  return next;
-}
-
-function specChanged(definition: ResourceDefinition, next: KubeObject, current: KubeObject): boolean {
-  for (const key of new Set([...Object.keys(next), ...Object.keys(current)])) {
-    if (key === 'metadata' || (key === 'status' && definition.hasStatus)) continue;
-    if (!equal(next[key], current[key])) return true;
-  }
-  return false;
-}
-
 function hasSpecFinalizers(object: KubeObject): boolean {
   const finalizers = object.kind === 'Namespace' ? at(object, 'spec', 'finalizers') : undefined;
   return Array.isArray(finalizers) && finalizers.length > 0;
@@ -422,32 +368,4 @@ function setPropagation(meta: ObjectMeta, policy: DeleteOptions['propagationPoli
   if (policy === 'Foreground') kept.push('foregroundDeletion');
   if (kept.length === 0) delete meta.finalizers;
   else meta.finalizers = kept;
-}
-
-const META_ORDER = [
-  'name',
-  'generateName',
-  'namespace',
-  'selfLink',
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'labels',
-  'annotations',
-  'ownerReferences',
-  'finalizers',
-];
-
-/** Empty maps and lists are absent, as a typed server writes them. */
-function orderMeta(meta: ObjectMeta): ObjectMeta {
-  const ordered: JsonObject = {};
-  for (const key of META_ORDER) {
-    const value = meta[key];
-    if (value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)) continue;
-    ordered[key] = value;
-  }
-  return ordered as ObjectMeta;
 }

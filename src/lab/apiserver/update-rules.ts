@@ -1,0 +1,23 @@
+/** What of an update counts: a status update changes nothing else, and only a changed spec makes a new generation. */
+import { clone, equal } from './json.ts';
+import type { KubeObject } from './object.ts';
+import type { ResourceDefinition } from './resource.ts';
+
+export function statusUpdate(definition: ResourceDefinition, object: KubeObject, current: KubeObject): KubeObject {
+  const next: KubeObject = { ...clone(current) };
+  if (definition.custom) next.metadata = { ...next.metadata };
+  else
+    for (const key of ['labels', 'annotations', 'finalizers', 'ownerReferences'])
+      if (object.metadata[key] !== undefined) next.metadata[key] = object.metadata[key];
+  if (object['status'] === undefined) delete next['status'];
+  else next['status'] = object['status'];
+  return next;
+}
+
+export function specChanged(definition: ResourceDefinition, next: KubeObject, current: KubeObject): boolean {
+  for (const key of new Set([...Object.keys(next), ...Object.keys(current)])) {
+    if (key === 'metadata' || (key === 'status' && definition.hasStatus)) continue;
+    if (!equal(next[key], current[key])) return true;
+  }
+  return false;
+}

@@ -145,7 +145,8 @@ test('a leader that hands its office over is left, without having died', async (
   assert.equal(errors[0]!.code, 'OVSDB_NOT_LEADER');
   assert.equal(errors[0]!.endpoint, first.unix);
   await commitSometime(session, 'after the handover');
-  assert.notEqual(session.endpoint, first.unix);
+  // The office may come back to the first one: what counts is that the session is where it is.
+  await until('the session is at the leader', async () => session.endpoint === (await cluster.leader()).unix);
 });
 
 test('a member without the majority is left', async (t) => {

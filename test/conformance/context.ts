@@ -1,5 +1,5 @@
 /** What every case is given: the server under test, through kubectl and through plain HTTPS. */
-import type { TestContext } from 'node:test';
+import { test } from 'node:test';
 import type { HttpsClient, Fields, RawReply } from './https-client.ts';
 import type { Kubectl } from './kubectl.ts';
 
@@ -7,13 +7,15 @@ export interface Conformance {
   readonly kubectl: Kubectl;
   readonly http: HttpsClient;
   readonly kubeconfigPath: string;
-  /** Of the server: 20 for v1.20. */
-  readonly minor: number;
 }
 
 /** Set before the first case runs. */
 export interface Holder {
   current: Conformance | undefined;
+  /** Of the server, known before it starts. */
+  readonly minor: number;
+  /** Cases that it is too old for. */
+  readonly notAsked: string[];
 }
 
 export function conformance(holder: Holder): Conformance {
@@ -21,11 +23,10 @@ export function conformance(holder: Holder): Conformance {
   return holder.current;
 }
 
-/** Skips a case that needs a newer API server than the one under test. */
-export function needs(holder: Holder, minor: number, context: TestContext): boolean {
-  if (conformance(holder).minor >= minor) return true;
-  context.skip(`first in Kubernetes 1.${minor}`);
-  return false;
+/** A case that needs this minor version: of an older server it is not asked. */
+export function since(holder: Holder, minor: number, name: string, body: () => Promise<void>): void {
+  if (holder.minor >= minor) test(name, body);
+  else holder.notAsked.push(`${name} (first in Kubernetes 1.${minor})`);
 }
 
 let counter = 0;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { LabApiServer } from '../../src/lab/apiserver/server.ts';
 import { apiServerSuite } from './api-server.ts';
 
-apiServerSuite('the laboratory’s API server', async () => {
+apiServerSuite('the laboratory’s API server', 32, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'kiln-lab-'));
   const server = new LabApiServer({ dataDir: directory, watchWindow: 500, bookmarkIntervalMs: 200 });
   await server.start();

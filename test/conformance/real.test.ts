@@ -1,12 +1,12 @@
 import { describe, test } from 'node:test';
 import { findKubernetesProgram } from '../../src/lab/programs/kubernetes.ts';
-import { missingClusterPrograms, RealCluster } from '../../src/lab/real-cluster/real-cluster.ts';
+import { apiServerMinor, missingClusterPrograms, RealCluster } from '../../src/lab/real-cluster/real-cluster.ts';
 import { apiServerSuite } from './api-server.ts';
 
 const missing = missingClusterPrograms() ?? (findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : undefined);
 
 if (missing === undefined) {
-  apiServerSuite('a real kube-apiserver', async () => {
+  apiServerSuite('a real kube-apiserver', await apiServerMinor(), async () => {
     const cluster = new RealCluster();
     await cluster.start();
     return { kubeconfigPath: cluster.kubeconfig, stop: () => cluster.stop() };

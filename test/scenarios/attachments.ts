@@ -66,6 +66,7 @@ export const attachments: readonly Scenario[] = [
     },
   },
   {
+    alone: true,
     name: 'C09 a network that is deleted before its Subnet and its pod takes nothing away and leaves nothing, through a restart',
     run: async (cluster) => {
       const all = network('c09', '10.161');

@@ -58,6 +58,7 @@ spec:
     },
   },
   {
+    alone: true,
     name: 'a reserved address that nothing uses ends with its lease, one without a lease is kept over a restart',
     run: async (cluster) => {
       const subnet = subnetYaml('leased-net', { cidrBlock: '10.68.0.0/24' });

@@ -38,6 +38,8 @@ async function launch(
 
 export const virtualMachines: readonly Scenario[] = [
   {
+    // It ends controllers and looks at the whole cluster.
+    alone: true,
     name: 'C24, C34, C39 a virtual machine keeps its address while stopped and while it moves, through restarts, and gives it up when it is deleted stopped',
     run: async (cluster) => {
       const network = vpcYaml('virt') + subnetYaml('virt-net', { vpc: 'virt', cidrBlock: '10.165.0.0/24', namespaces: ['virt'] });

@@ -204,6 +204,11 @@ function programPath(program: KubernetesProgram): string {
   return path;
 }
 
+/** The minor version of the kube-apiserver that would be started: 20 for v1.20. */
+export async function apiServerMinor(): Promise<number> {
+  return await minorVersion(programPath('kube-apiserver'));
+}
+
 async function minorVersion(program: string): Promise<number> {
   const printed = await runProgram([program, '--version']);
   return Number(/v\d+\.(\d+)/.exec(printed)?.[1] ?? Number.NaN);

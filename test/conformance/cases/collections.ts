@@ -131,7 +131,7 @@ export function collectionCases(holder: Holder): void {
       ['Name', 'string', 0],
       ['Ready', 'string', 0],
       ['Status', 'string', 0],
-      ['Restarts', conformance(holder).minor >= 22 ? 'string' : 'integer', 0],
+      ['Restarts', holder.minor >= 22 ? 'string' : 'integer', 0],
       ['Age', 'string', 0],
       ['IP', 'string', 1],
       ['Node', 'string', 1],

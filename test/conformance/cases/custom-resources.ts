@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Holder } from '../context.ts';
-import { at, conformance, fresh, message, needs, newNamespace } from '../context.ts';
+import { at, conformance, fresh, message, since, newNamespace } from '../context.ts';
 import type { Fields } from '../https-client.ts';
 import { until } from '../kubectl.ts';
 import { definition, GROUP, KITS, kit, widget, WIDGETS } from '../widgets.ts';
@@ -224,8 +224,7 @@ export function customResourceCases(holder: Holder): void {
     assert.equal(at((await http.send('POST', WIDGETS, widget(fresh('ios'), { port: 'http' }))).body, 'spec', 'port'), 'http');
   });
 
-  test('unknown fields: strict refuses, warn warns, ignore is silent', async (context) => {
-    if (!needs(holder, 27, context)) return;
+  since(holder, 27, 'unknown fields: strict refuses, warn warns, ignore is silent', async () => {
     const { http } = conformance(holder);
     const body = widget(fresh('strict'), { unknown: 1 });
     const strict = await http.send('POST', `${WIDGETS}?fieldValidation=Strict`, body);
@@ -243,8 +242,7 @@ export function customResourceCases(holder: Holder): void {
     assert.equal((await http.send('POST', `${WIDGETS}?fieldValidation=Sometimes`, body)).status >= 400, true);
   });
 
-  test('rules that compare fields, and old with new', async (context) => {
-    if (!needs(holder, 29, context)) return;
+  since(holder, 29, 'rules that compare fields, and old with new', async () => {
     const { http } = conformance(holder);
     const crd = definition('rulers', 'Ruler', 'Cluster');
     const spec = at(crd, 'spec', 'versions', 0, 'schema', 'openAPIV3Schema', 'properties', 'spec') as Fields;

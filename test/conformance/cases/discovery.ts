@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Holder } from '../context.ts';
-import { at, conformance, needs } from '../context.ts';
+import { at, conformance, since } from '../context.ts';
 import type { Fields } from '../https-client.ts';
 import { HttpsClient } from '../https-client.ts';
 import { until } from '../kubectl.ts';
@@ -56,8 +56,7 @@ export function discoveryCases(holder: Holder): void {
     assert.equal(at((await http.get(`/apis/${GROUP}`)).body, 'preferredVersion', 'groupVersion'), `${GROUP}/v1`);
   });
 
-  test('aggregated discovery', async (context) => {
-    if (!needs(holder, 30, context)) return;
+  since(holder, 30, 'aggregated discovery', async () => {
     const { http } = conformance(holder);
     const reply = await http.get('/apis', {
       Accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json',
@@ -76,8 +75,7 @@ export function discoveryCases(holder: Holder): void {
       assert.equal((await http.get(path)).status, 404, path);
   });
 
-  test('OpenAPI v3 names each group and describes custom kinds', async (context) => {
-    if (!needs(holder, 27, context)) return;
+  since(holder, 27, 'OpenAPI v3 names each group and describes custom kinds', async () => {
     const { http } = conformance(holder);
     const paths = (await http.get('/openapi/v3')).body['paths'] as Fields;
     const address = at(paths, `apis/${GROUP}/v1`, 'serverRelativeURL');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Holder } from '../context.ts';
-import { at, conformance, fresh, needs } from '../context.ts';
+import { at, conformance, fresh, since } from '../context.ts';
 import { until } from '../kubectl.ts';
 
 const KUBE_OVN_CRDS = fileURLToPath(new URL('../../../../shared/reference/kube-ovn-crds.yaml', import.meta.url));
@@ -93,9 +93,8 @@ export function kubectlCases(holder: Holder): void {
     );
   });
 
-  test('unknown fields are refused by default', async (context) => {
+  since(holder, 27, 'unknown fields are refused by default', async () => {
     const { kubectl } = conformance(holder);
-    if (!needs(holder, 27, context)) return;
     const name = fresh('strict');
     assert.match(
       await kubectl.fails(['apply', '-f', '-'], manifest(name, { mtuu: 1 })),
@@ -298,8 +297,7 @@ export function kubectlCases(holder: Holder): void {
     assert.match(await kubectl.fails(['get', 'ns', namespace]), /not found/);
   });
 
-  test('nodes: described, cordoned, drained', async (context) => {
-    if (!needs(holder, 22, context)) return;
+  since(holder, 22, 'nodes: described, cordoned, drained', async () => {
     const { kubectl } = conformance(holder);
     const node = fresh('node');
     await kubectl.ok(['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name: node } }));

@@ -106,7 +106,7 @@ export function lifecycleCases(holder: Holder): void {
       ),
     );
     // The collector of a real cluster learns of new kinds and owners with a delay.
-    await new Promise((resolve) => void setTimeout(resolve, conformance(holder).minor < 32 ? 2_000 : 50));
+    await new Promise((resolve) => void setTimeout(resolve, holder.minor < 32 ? 2_000 : 50));
     await http.send('DELETE', `${KITS(namespace)}/owner?propagationPolicy=Orphan`);
     await until('the owner is gone', async () => (await http.get(`${KITS(namespace)}/owner`)).status === 404, 60_000);
     const kept = await http.get(`${path}/owned`);
@@ -127,7 +127,7 @@ export function lifecycleCases(holder: Holder): void {
       blockOwnerDeletion: true,
     };
     await http.send('POST', path, configMap('owned', {}, { ownerReferences: [reference], finalizers: ['example.com/hold'] }));
-    await new Promise((resolve) => void setTimeout(resolve, conformance(holder).minor < 32 ? 2_000 : 50));
+    await new Promise((resolve) => void setTimeout(resolve, holder.minor < 32 ? 2_000 : 50));
     const asked = await http.send('DELETE', `${KITS(namespace)}/owner?propagationPolicy=Foreground`);
     assert.deepEqual(at(asked.body, 'metadata', 'finalizers'), ['foregroundDeletion']);
     await until(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Holder } from '../context.ts';
-import { at, conformance, fresh, message, needs, newNamespace, pod } from '../context.ts';
+import { at, conformance, fresh, message, since, newNamespace, pod } from '../context.ts';
 import type { Fields } from '../https-client.ts';
 
 function onNode(name: string, node: string, more: Fields = {}): Fields {
@@ -68,8 +68,7 @@ export function podCases(holder: Holder): void {
     assert.equal(typed.body['reason'], 'BadRequest');
   });
 
-  test('unknown fields of a core kind', async (context) => {
-    if (!needs(holder, 27, context)) return;
+  since(holder, 27, 'unknown fields of a core kind', async () => {
     const { http } = conformance(holder);
     const path = await pods();
     const strict = await http.send('POST', `${path}?fieldValidation=Strict`, {
@@ -164,8 +163,7 @@ export function podCases(holder: Holder): void {
     assert.equal(at(ignored.body, 'metadata', 'uid'), at(created.body, 'metadata', 'uid'));
   });
 
-  test('eviction', async (context) => {
-    if (!needs(holder, 22, context)) return;
+  since(holder, 22, 'eviction', async () => {
     const { http } = conformance(holder);
     const path = await pods();
     await http.send('POST', path, pod('free'));

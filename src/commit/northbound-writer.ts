@@ -58,6 +58,11 @@ export interface PlannedRow {
   readonly verdict: Verdict;
 }
 
+/**
+ * Between transactions, so that changes gather: each costs ovsdb-server and northd a round, and a few rows at a time would keep them,
+ * and the API server beside them, from their work. The first of a quiet time goes at once.
+ */
+const PACE_MS = 20;
 const RETRY_MS = 1_000;
 const SET_ASIDE_MS = 30_000;
 const RANKS = 5;
@@ -159,6 +164,7 @@ export class NorthboundWriter {
       if (outcome.ok) {
         this.#batch = Math.min(this.#batch * 2, this.#options.maxRows ?? 2_000);
         for (const id of ids) this.#failures.delete(id);
+        this.#rest(PACE_MS);
       } else this.#failed(outcome.error, ids, blame, fence.length);
       this.#options.onTransaction({
         ok: outcome.ok,
@@ -167,6 +173,15 @@ export class NorthboundWriter {
         counts: countEdits(parts),
         ...(outcome.ok ? {} : { error: outcome.error }),
       });
+      this.#options.wake();
+    });
+  }
+
+  /** Sends nothing for a while. */
+  #rest(ms: number): void {
+    this.#resting = true;
+    this.#options.later(ms, () => {
+      this.#resting = false;
       this.#options.wake();
     });
   }
@@ -250,11 +265,7 @@ export class NorthboundWriter {
     const at = error.operation?.index;
     // Not sent, or nobody knows: nothing of it is at fault, unless an operation could not be put into words.
     if (error.outcome !== 'rejected' && at === undefined) {
-      this.#resting = true;
-      this.#options.later(RETRY_MS, () => {
-        this.#resting = false;
-        this.#options.wake();
-      });
+      this.#rest(RETRY_MS);
       return;
     }
     if (at !== undefined && at < fenced) {

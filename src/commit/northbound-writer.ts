@@ -3,7 +3,7 @@
  * them against the replica, and sends what differs as one fenced, guarded transaction at a time. What a transaction did comes
  * back through the replica before its reply, so a finished identity settles without anything being remembered.
  */
-import type { Desired, MemberKey } from '../compile/desired.ts';
+import type { MemberKey } from '../compile/desired.ts';
 import { memberKey } from '../compile/desired.ts';
 import type { Verdict } from '../diff/edits.ts';
 import { diffMembers } from '../diff/member-diff.ts';
@@ -13,50 +13,12 @@ import { ownerText } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import { tableSpec } from '../nb/tables.ts';
-import type { OvsdbError, OvsdbSession, Uuid } from '../ovsdb/index.ts';
-import type { World } from '../world/world.ts';
-import type { CollectionLimit } from './collection-limit.ts';
-import type { Fence } from './fence.ts';
+import type { OvsdbError, Uuid } from '../ovsdb/index.ts';
+import type { NorthboundWriterOptions, PlannedRow } from './northbound-writer-options.ts';
 import type { Part } from './transaction.ts';
 import { buildTransaction } from './transaction.ts';
 
-export interface NorthboundWriterOptions {
-  readonly session: OvsdbSession;
-  readonly world: World;
-  readonly desired: Desired;
-  readonly fence: Fence;
-  readonly limit: CollectionLimit;
-  /** Whether it is not known what is wanted for the owner: then nothing of it is collected. */
-  readonly undecided: (owner: string) => boolean;
-  /** Asked before each transaction: leader, caches complete, nobody else in charge. */
-  readonly mayWrite: () => boolean;
-  /** Another process leads. */
-  readonly deposed: () => void;
-  /** Told after each transaction, for metrics and the log. */
-  readonly onTransaction: (report: TransactionReport) => void;
-  /** What this server's schema cannot hold (`ACL.tier`); told once each. */
-  readonly onLeftOut: (what: string) => void;
-  /** Calls back after a while: a clock of the caller's. */
-  readonly later: (ms: number, run: () => void) => void;
-  /** Something is to be done: the caller schedules a turn. */
-  readonly wake: () => void;
-  readonly maxRows?: number;
-}
-
-export interface TransactionReport {
-  readonly ok: boolean;
-  readonly rows: number;
-  readonly operations: number;
-  readonly counts: Readonly<Record<string, number>>;
-  readonly error?: OvsdbError;
-  readonly setAside?: RowId;
-}
-
-/** What the writer would do now, for dry runs, audits and "a fresh controller plans nothing". */
-export interface PlannedRow {
-  readonly id: RowId;
-  readonly verdict: Verdict;
-}
+export type { NorthboundWriterOptions, TransactionReport, PlannedRow } from './northbound-writer-options.ts';
 
 /**
  * Between transactions, so that changes gather: each costs ovsdb-server and northd a round, and a few rows at a time would keep them,

@@ -1,0 +1,46 @@
+/** What the Northbound writer is given, and what it tells. */
+import type { Desired } from '../compile/desired.ts';
+import type { Verdict } from '../diff/edits.ts';
+import type { RowId } from '../nb/row-id.ts';
+import type { World } from '../world/world.ts';
+import type { CollectionLimit } from './collection-limit.ts';
+import type { Fence } from './fence.ts';
+import type { OvsdbError, OvsdbSession } from '../ovsdb/index.ts';
+
+export interface NorthboundWriterOptions {
+  readonly session: OvsdbSession;
+  readonly world: World;
+  readonly desired: Desired;
+  readonly fence: Fence;
+  readonly limit: CollectionLimit;
+  /** Whether it is not known what is wanted for the owner: then nothing of it is collected. */
+  readonly undecided: (owner: string) => boolean;
+  /** Asked before each transaction: leader, caches complete, nobody else in charge. */
+  readonly mayWrite: () => boolean;
+  /** Another process leads. */
+  readonly deposed: () => void;
+  /** Told after each transaction, for metrics and the log. */
+  readonly onTransaction: (report: TransactionReport) => void;
+  /** What this server's schema cannot hold (`ACL.tier`); told once each. */
+  readonly onLeftOut: (what: string) => void;
+  /** Calls back after a while: a clock of the caller's. */
+  readonly later: (ms: number, run: () => void) => void;
+  /** Something is to be done: the caller schedules a turn. */
+  readonly wake: () => void;
+  readonly maxRows?: number;
+}
+
+export interface TransactionReport {
+  readonly ok: boolean;
+  readonly rows: number;
+  readonly operations: number;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly error?: OvsdbError;
+  readonly setAside?: RowId;
+}
+
+/** What the writer would do now, for dry runs, audits and "a fresh controller plans nothing". */
+export interface PlannedRow {
+  readonly id: RowId;
+  readonly verdict: Verdict;
+}

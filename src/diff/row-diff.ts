@@ -2,7 +2,6 @@
  * One Northbound identity: the row that should be there against the rows that are.
  */
 import type { Desired, RowSlot } from '../compile/desired.ts';
-import { older } from '../compile/desired.ts';
 import type { ColumnValue, RowOutput, Scalar } from '../compile/output.ts';
 import { OWNER_KEY, ownerKeys, ownerText, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId, RowRef } from '../nb/row-id.ts';
@@ -38,7 +37,7 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   const slot = context.desired.row(id);
   const wanted = slot?.rows[0];
   const observed = context.rows.rowsOf(id);
-  if (wanted === undefined) return collect(id, observed, slot, context);
+  if (wanted === undefined) return collect(id, observed, context);
   const spec = tableSpec(tableOf(id));
   const mine = context.rows.best(id);
   if (mine === undefined) return insertRow(id, wanted, spec, context, []);
@@ -62,8 +61,6 @@ export function losers(slot: RowSlot | undefined): readonly RowOutput[] {
     ? []
     : slot.rows.slice(1).filter((one) => ownerText(one.owner) !== ownerText((slot.rows[0] as RowOutput).owner));
 }
-
-export { older };
 
 function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffContext, before: readonly Edit[]): Verdict {
   const parent = parentOf(wanted, context);
@@ -122,8 +119,7 @@ function updateRow(id: RowId, wanted: RowOutput, mine: Observed, spec: TableSpec
 }
 
 /** Rows of this identity that are ours and that nobody wants. */
-function collect(id: RowId, observed: readonly Observed[], slot: RowSlot | undefined, context: DiffContext): Verdict {
-  void slot;
+function collect(id: RowId, observed: readonly Observed[], context: DiffContext): Verdict {
   const spec = tableSpec(tableOf(id));
   const edits: Edit[] = [];
   for (const row of observed) {

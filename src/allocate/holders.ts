@@ -4,7 +4,7 @@
  */
 import type { Pod } from '../api/core.ts';
 import type { IP } from '../api/ip.ts';
-import { isAlive, lostAt, machineNameOf, ordinalOf } from '../compile/pod-life.ts';
+import { isAlive, lostAt, machineNameOf, ordinalOf } from '../compile/pod/pod-life.ts';
 import type { Holder } from '../ipam/holder.ts';
 import type { Ledger } from '../ipam/ledger.ts';
 import { parseAddress } from '../net/address.ts';

@@ -12,7 +12,7 @@ import type { Settings } from '../world/settings.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
 import type { Json, Output } from './output.ts';
-import { vpcView } from './vpc-view.ts';
+import { vpcView } from './vpc/vpc-view.ts';
 
 export const builtinObjects: Rule = {
   name: 'builtin-objects',

@@ -2,7 +2,7 @@
  * Who names which address, from what anybody can see: IP objects, allocated annotations of live pods, owned port rows.
  */
 import { portName } from '../api/names.ts';
-import { isAlive } from '../compile/pod-life.ts';
+import { isAlive } from '../compile/pod/pod-life.ts';
 import { formatAddress, parseAddress } from '../net/address.ts';
 import type { Address } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';

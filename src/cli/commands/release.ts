@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pod, StatefulSet } from '../../api/core.ts';
 import type { IP } from '../../api/ip.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
-import { hasPodNetwork, isFinished, ordinalIn } from '../../compile/pod-life.ts';
+import { hasPodNetwork, isFinished, ordinalIn } from '../../compile/pod/pod-life.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { PODS } from '../../kube/resource.ts';

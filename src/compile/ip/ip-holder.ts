@@ -1,0 +1,134 @@
+/**
+ * For whom an IP object is there. One that is there for nobody is released.
+ */
+import type { IP } from '../../api/ip.ts';
+import type { Labels } from '../../api/meta.ts';
+import { kilnAnnotation, labelKey } from '../../api/well-known.ts';
+import { isReserved } from '../../world/claimants.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import { heldBy } from '../pod/held-addresses.ts';
+import { launchersOf, machinePlan } from '../pod/machine.ts';
+import { isIpOfNode } from '../node/node-join.ts';
+import { nodeView } from '../node/node-view.ts';
+import { isIpOfPod } from '../pod/pod-interface.ts';
+import { interfacesOf, selectionsOf } from '../pod/pod-interfaces.ts';
+import { ordinalIn } from '../pod/pod-life.ts';
+import { keepsIp } from '../pod/pod-subnet.ts';
+import { podView } from '../pod/pod-view.ts';
+import { servesStill } from '../pod/retention.ts';
+
+export type IpHolder =
+  /** A live pod whose interface it is. */
+  | { readonly kind: 'pod'; readonly pod: string }
+  | { readonly kind: 'node'; readonly node: string }
+  /** No pod now, but a StatefulSet that will make one for this ordinal again. */
+  | { readonly kind: 'statefulset'; readonly statefulSet: string }
+  /** No pod now, but a virtual machine that can be started again. */
+  | { readonly kind: 'machine'; readonly machine: string }
+  /** A user keeps it, or asks for it: with or without a pod. */
+  | { readonly kind: 'reservation' }
+  /** Its Subnet's own; the rules about Subnets care for it. */
+  | { readonly kind: 'subnet' }
+  | { readonly kind: 'nobody' };
+
+const NOBODY: IpHolder = { kind: 'nobody' };
+
+export function holderOf(world: World, ip: IP): IpHolder {
+  if (isOfSubnet(ip)) return { kind: 'subnet' };
+  if (isOfNode(ip)) return holdingNode(world, ip);
+  const pod = holdingPod(world, ip);
+  if (pod !== undefined) return { kind: 'pod', pod };
+  if (isReserved(ip) || isRequest(ip)) return { kind: 'reservation' };
+  return ip.spec.podType === 'VirtualMachine' ? retainingMachine(world, ip) : retainingStatefulSet(world, ip);
+}
+
+function isOfSubnet(ip: IP): boolean {
+  return (
+    ip.metadata.ownerReferences?.some(({ kind }) => kind === 'Subnet') === true ||
+    ip.metadata.name.startsWith('u2o-interconnection.') ||
+    ip.metadata.name.startsWith('mcast-querier.')
+  );
+}
+
+function isOfNode(ip: IP): boolean {
+  return (
+    ip.metadata.ownerReferences?.some(({ kind }) => kind === 'Node') === true ||
+    (ip.spec.namespace === '' && ip.metadata.name === `node-${ip.spec.podName}`)
+  );
+}
+
+function holdingNode(world: World, ip: IP): IpHolder {
+  const node = world.ask(nodeView, ip.spec.podName ?? '');
+  return node !== undefined && isIpOfNode(ip, node) ? { kind: 'node', node: node.name } : NOBODY;
+}
+
+function holdingPod(world: World, ip: IP): string | undefined {
+  const key = `${ip.spec.namespace}/${ip.spec.podName}`;
+  const pod = world.ask(podView, key);
+  const candidates = [...(pod?.alive === true ? [pod] : []), ...launchersOf(world, key)];
+  return candidates.find((one) => {
+    if (!isIpOfPod(ip, one)) return false;
+    const nic = interfacesOf(world, one).interfaces.find(({ port }) => port === ip.metadata.name);
+    return nic !== undefined && keepsIp(world, nic, heldBy(world, nic));
+  })?.key;
+}
+
+/** An IP object that a user made to have an address kept: nobody has completed it yet, and nothing on it is Kiln's or Kube-OVN's. */
+export function isRequest(ip: IP): boolean {
+  const { annotations = {}, labels = {}, finalizers = [] } = ip.metadata;
+  return (
+    annotations[kilnAnnotation.podUid] === undefined &&
+    finalizers.length === 0 &&
+    labels[labelKey.ipReserved] === undefined &&
+    ip.metadata.deletionTimestamp === undefined
+  );
+}
+
+function retainingStatefulSet(world: World, ip: IP): IpHolder {
+  if (ip.spec.podType !== 'StatefulSet') return NOBODY;
+  const { podName = '', namespace = '' } = ip.spec;
+  const ordinal = ordinalIn(podName);
+  if (ordinal === undefined) return NOBODY;
+  const key = `${namespace}/${podName.slice(0, podName.lastIndexOf('-'))}`;
+  const plan = world.ask(statefulSetPlan, key);
+  const uid = ip.metadata.annotations?.[kilnAnnotation.ownerUid];
+  if (plan === undefined || (uid !== undefined && uid !== plan.uid) || ordinal < plan.first || ordinal >= plan.end) return NOBODY;
+  const selected = selectionsOf({ key, namespace, annotations: plan.annotations });
+  const next = { annotations: plan.annotations, networks: selected.ok ? selected.selections : [] };
+  return servesStill(world, ip, next) ? { kind: 'statefulset', statefulSet: key } : NOBODY;
+}
+
+function retainingMachine(world: World, ip: IP): IpHolder {
+  const { podName = '', namespace = '' } = ip.spec;
+  const key = `${namespace}/${podName}`;
+  const plan = world.settings.keepVmIp ? world.ask(machinePlan, key) : undefined;
+  if (plan === undefined) return NOBODY;
+  const uid = ip.metadata.annotations?.[kilnAnnotation.ownerUid];
+  if (uid !== undefined && plan.uid !== undefined && uid !== plan.uid) return NOBODY;
+  const selected = selectionsOf({ key, namespace, annotations: plan.annotations });
+  const next = { annotations: plan.annotations, networks: [...plan.networks, ...(selected.ok ? selected.selections : [])] };
+  return servesStill(world, ip, next) ? { kind: 'machine', machine: key } : NOBODY;
+}
+
+interface StatefulSetPlan {
+  readonly uid: string;
+  /** Ordinals it wants: from `first` up to but without `end`. */
+  readonly first: number;
+  readonly end: number;
+  /** Of its pods, as the template has them. */
+  readonly annotations: Labels;
+}
+
+/** Undefined where there is none, or it is being deleted. */
+const statefulSetPlan: Query<StatefulSetPlan | undefined> = defineQuery('statefulset-plan', (world, key) => {
+  const set = world.statefulSets.get(key);
+  if (set === undefined || set.metadata.deletionTimestamp !== undefined) return undefined;
+  const first = set.spec.ordinals?.start ?? 0;
+  return {
+    uid: set.metadata.uid,
+    first,
+    end: first + (set.spec.replicas ?? 1),
+    annotations: set.spec.template?.metadata?.annotations ?? {},
+  };
+});

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
+import { portId } from '../pod/pod-interface.ts';
+
+test('an IP object that is taken away by force under a running pod is made again, and the port never goes', () => {
+  for (const statefulSet of [undefined, 'db']) {
+    const scene = new PodScene();
+    if (statefulSet !== undefined) scene.statefulSet(statefulSet, 1);
+    scene.pod('db-0', { ...(statefulSet !== undefined && { statefulSet }) });
+    scene.bench.settle();
+    const before = scene.bench.object('ips', 'db-0.shop');
+    scene.bench.vanish('ips', 'db-0.shop');
+    scene.pod('other');
+    scene.bench.compile();
+    assert.notEqual(scene.bench.compiler.desired.row(portId('db-0.shop')), undefined);
+    scene.bench.settle();
+    const after = scene.bench.object('ips', 'db-0.shop');
+    assert.notEqual(after?.metadata.uid, before?.metadata.uid);
+    assert.deepEqual([after?.spec, scene.addressOf('shop/db-0')], [before?.spec, before?.spec['v4IpAddress']]);
+    assert.notEqual(scene.addressOf('shop/other'), before?.spec['v4IpAddress']);
+    assert.equal(scene.bench.condition('pods', 'shop/db-0', 'kiln.io/NetworkBound'), undefined);
+  }
+});
+
+test('an IP object deleted under a running pod waits for the pod, and says for which', () => {
+  const scene = new PodScene();
+  scene.pod('web');
+  scene.bench.settle();
+  scene.bench.delete('ips', 'web.shop');
+  scene.bench.settle();
+  const conditions = JSON.parse(scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '[]') as {
+    readonly type: string;
+    readonly message: string;
+  }[];
+  assert.equal(conditions[0]?.type, 'DeletionBlocked');
+  assert.match(conditions[0]?.message ?? '', /IP web\.shop cannot be deleted: one object still uses it: Pod shop\/web\./);
+  assert.equal(scene.bench.events.filter(({ object, reason }) => object === 'ips/web.shop' && reason === 'DeletionBlocked').length, 1);
+  assert.notEqual(scene.stations('web.shop'), undefined);
+  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.settle();
+  assert.deepEqual([scene.bench.object('ips', 'web.shop'), scene.stations('web.shop')], [undefined, undefined]);
+});
+
+test('an IP object edited by hand says again what its pod has', () => {
+  const scene = new PodScene();
+  scene.pod('web');
+  scene.bench.settle();
+  const before = scene.bench.object('ips', 'web.shop')?.spec;
+  scene.bench.edit('ips', 'web.shop', { v4IpAddress: '10.16.5.5', ipAddress: '10.16.5.5' });
+  scene.bench.settle();
+  assert.deepEqual(scene.bench.object('ips', 'web.shop')?.spec, before);
+});
+
+test('an IP object of nobody is deleted: one a crash left, or of a pod that was gone before the start', () => {
+  const scene = new PodScene();
+  scene.pod('web');
+  scene.bench.settle();
+  scene.bench.vanish('pods', 'shop/web');
+  const fresh = scene.bench.restarted();
+  fresh.settle();
+  assert.deepEqual([fresh.object('ips', 'web.shop'), fresh.row('Logical_Switch_Port', 'web.shop')], [undefined, undefined]);
+});
+
+test('what Kube-OVN left is adopted: its IP object, without a word of Kiln, stays with its pod', () => {
+  const scene = new PodScene();
+  const spec = {
+    podName: 'web',
+    namespace: 'shop',
+    subnet: 'ovn-default',
+    ipAddress: '10.16.4.4',
+    v4IpAddress: '10.16.4.4',
+    v6IpAddress: '',
+    macAddress: '0a:00:00:00:00:04',
+    nodeName: 'n1',
+    podType: '',
+  };
+  scene.bench.put('ips', {
+    metadata: { name: 'web.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'false' }, finalizers: ['kubeovn.io/kube-ovn-controller'] },
+    spec,
+  });
+  scene.bench.put('ips', {
+    metadata: { name: 'dead.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'false' }, finalizers: ['kube-ovn-controller'] },
+    spec: { ...spec, podName: 'dead', ipAddress: '10.16.4.5', v4IpAddress: '10.16.4.5' },
+  });
+  const pod = scene.pod('web', {
+    annotations: {
+      'ovn.kubernetes.io/allocated': 'true',
+      'ovn.kubernetes.io/ip_address': '10.16.4.4',
+      'ovn.kubernetes.io/mac_address': '0a:00:00:00:00:04',
+      'ovn.kubernetes.io/logical_switch': 'ovn-default',
+    },
+  });
+  scene.bench.settle();
+  assert.deepEqual(scene.stations('web.shop'), ['0a:00:00:00:00:04 10.16.4.4']);
+  assert.equal(scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/pod-uid'], pod.metadata.uid);
+  assert.equal(scene.bench.object('ips', 'dead.shop'), undefined);
+});

@@ -1,0 +1,77 @@
+/**
+ * How long an IP object stays. It is held by whom it is there for; when that is nobody, it is deleted, its port goes, then its
+ * finalizer, and the address is free. One that somebody deletes under a running pod waits for the pod, and says so.
+ */
+import type { IP } from '../../api/ip.ts';
+import { kilnAnnotation } from '../../api/well-known.ts';
+import { claimantOfIp, isReserved, onlyAsks } from '../../world/claimants.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { World } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import { DELETION_BLOCKED, deletionBlocked } from '../deletion.ts';
+import { holderOf } from './ip-holder.ts';
+import type { IpHolder } from './ip-holder.ts';
+import { LEASE_CONDITIONS, leaseOf } from './ip-lease.ts';
+import type { ConditionOutput, Output, PatchOutput } from '../output.ts';
+import { portId } from '../pod/pod-interface.ts';
+
+export const ipLifecycle: Rule = {
+  name: 'ip-lifecycle',
+  over: (world) => keysOf(world.ips),
+  run: (world, name) => {
+    const ip = world.ips.get(name);
+    if (ip === undefined) return [];
+    const holder = holderOf(world, ip);
+    if (holder.kind === 'subnet') return [];
+    return ip.metadata.deletionTimestamp === undefined ? staying(world, ip, holder) : leaving(world, ip, holder);
+  },
+};
+
+function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
+  const { name, uid } = ip.metadata;
+  if (holder.kind === 'nobody') return [{ kind: 'delete', resource: 'ips', key: name, uid }];
+  const lease = leaseOf(world, ip, holder);
+  if (lease.kind === 'over') return [lease.deletion];
+  const said = lease.kind === 'told' ? [lease.condition] : [];
+  // A request has no finalizer until it has an address: that is what tells it from an object which lost its holder.
+  if (holder.kind === 'reservation' && (onlyAsks(ip) || !isReserved(ip)))
+    return said.length === 0 ? [] : [{ ...patchOf(ip), conditions: said, withoutConditions: LEASE_CONDITIONS }];
+  const freed = holder.kind === 'reservation' && ip.metadata.annotations?.[kilnAnnotation.podUid] !== undefined;
+  const conflict = conflictOf(world, ip);
+  return [
+    {
+      ...patchOf(ip),
+      finalizer: true,
+      ...(freed && { annotations: { [kilnAnnotation.podUid]: null } }),
+      conditions: [...said, ...(conflict === undefined ? [] : [conflict])],
+      withoutConditions: [DELETION_BLOCKED, CONFLICT, ...LEASE_CONDITIONS],
+    },
+  ];
+}
+
+const CONFLICT = 'AddressConflict';
+
+function conflictOf(world: World, ip: IP): ConditionOutput | undefined {
+  const others = world.addressConflicts.get(claimantOfIp(ip));
+  if (others === undefined || others.length === 0) return undefined;
+  const message = `IP ${ip.metadata.name}: address ${ip.spec.ipAddress} of Subnet ${ip.spec.subnet} is also held by ${others.map((other) => other.replace(/#\S+/, '')).join(', ')}`;
+  return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
+}
+
+function leaving(world: World, ip: IP, holder: IpHolder): readonly Output[] {
+  const user = holder.kind === 'pod' ? `Pod ${holder.pod}` : holder.kind === 'node' ? `Node ${holder.node}` : undefined;
+  if (user === undefined) return hasPort(world, ip) ? [] : [{ ...patchOf(ip), finalizer: false }];
+  return [{ ...patchOf(ip), conditions: [deletionBlocked('ips', ip.metadata.name, { count: 1, names: [user] })] }];
+}
+
+/** Whether the port that was made for it is still there. A port that a later pod of the same name has is not its. */
+function hasPort(world: World, ip: IP): boolean {
+  const ownership = world.rows.state(portId(ip.metadata.name))?.ownership;
+  if (ownership?.kind !== 'ours') return false;
+  const madeFor = ip.metadata.annotations?.[kilnAnnotation.podUid];
+  return madeFor === undefined || ownership.uid === madeFor || ownership.uid === ip.metadata.uid;
+}
+
+function patchOf(ip: IP): Pick<PatchOutput, 'kind' | 'resource' | 'key' | 'uid'> {
+  return { kind: 'patch', resource: 'ips', key: ip.metadata.name, uid: ip.metadata.uid };
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RuleBench } from '../../testing/rule-bench.ts';
+import { NETWORK_RULES } from '../rules.ts';
+
+function setUp(): RuleBench {
+  const bench = new RuleBench({ rules: NETWORK_RULES });
+  bench.put('subnets', { metadata: { name: 'red' }, spec: { cidrBlock: '10.0.0.0/24' } });
+  bench.put('ippools', {
+    metadata: { name: 'my-pool' },
+    spec: { subnet: 'red', ips: ['10.0.0.20..10.0.0.24', '10.0.0.64/30', '10.0.0.9'], enableAddressSet: true },
+  });
+  bench.settle();
+  return bench;
+}
+
+test('a pool is ready, and keeps an address set under a name that OVN takes', () => {
+  const bench = setUp();
+  assert.deepEqual(
+    [bench.condition('ippools', 'my-pool', 'Ready')?.status, bench.condition('ippools', 'my-pool', 'Ready')?.reason],
+    ['True', 'UpdateIPAMSucceeded'],
+  );
+  assert.deepEqual(bench.list('Address_Set', 'my.pool', 'addresses'), ['10.0.0.20/30', '10.0.0.24', '10.0.0.64/30', '10.0.0.9']);
+  const { ippool, vendor } = bench.externalIds('Address_Set', 'my.pool');
+  assert.deepEqual([ippool, vendor], ['my-pool', 'kube-ovn']);
+});
+
+test('the address set follows the spec and goes with the pool', () => {
+  const bench = setUp();
+  bench.edit('ippools', 'my-pool', { ips: ['10.0.0.9'] });
+  bench.settle();
+  assert.deepEqual(bench.list('Address_Set', 'my.pool', 'addresses'), ['10.0.0.9']);
+  bench.delete('ippools', 'my-pool');
+  bench.settle();
+  assert.deepEqual([bench.object('ippools', 'my-pool'), bench.rowIds('Address_Set')], [undefined, []]);
+});
+
+test('of two pools with one address the older has it', () => {
+  const bench = setUp();
+  bench.put('ippools', { metadata: { name: 'late' }, spec: { subnet: 'red', ips: ['10.0.0.9'] } });
+  bench.settle();
+  assert.match(
+    bench.condition('ippools', 'late', 'Error')?.message ?? '',
+    /IPPool late: spec\.ips\[0\] "10\.0\.0\.9" has addresses of IPPool my-pool/,
+  );
+  assert.equal(bench.condition('ippools', 'my-pool', 'Ready')?.status, 'True');
+});
+
+test('usage of the pool is told in its status', () => {
+  const bench = setUp();
+  const none = { available: 0n, using: 0n, availableRange: '', usingRange: '' };
+  bench.world.poolUsage.set('my-pool', {
+    v4: { available: 9n, using: 1n, availableRange: '10.0.0.20-10.0.0.24', usingRange: '10.0.0.9' },
+    v6: none,
+  });
+  bench.settle();
+  const status = bench.object('ippools', 'my-pool')?.status;
+  assert.deepEqual(
+    [status?.['v4AvailableIPs'], status?.['v4UsingIPs'], status?.['v4UsingIPRange'], status?.['v6AvailableIPs']],
+    [9n, 1n, '10.0.0.9', 0n],
+  );
+});

@@ -1,0 +1,116 @@
+/**
+ * IPPool: its usage and conditions, the address set it may keep, and how it goes. Its addresses are told to the allocator with
+ * those of its Subnet.
+ */
+import { isTerminating } from '../../api/meta.ts';
+import type { Finding } from '../../api/finding.ts';
+import type { IPPool, IPPoolSpec } from '../../api/ip-pool.ts';
+import { ipPoolFindings } from '../../api/ip-pool-validation.ts';
+import { ipPoolAddressSet } from '../../api/names.ts';
+import { cidrCover } from '../../net/cidr-cover.ts';
+import { formatAddress } from '../../net/address.ts';
+import { formatCidr, networkAddress } from '../../net/cidr.ts';
+import { parseRangeOrCidr } from '../../net/range.ts';
+import { ownerText } from '../../nb/ownership.ts';
+import { rowId } from '../../nb/row-id.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { FamilyUsage } from '../../world/reservations.ts';
+import type { Query } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
+import { subnetSpec } from '../subnet/subnet-basics.ts';
+
+const RULE = 'ip-pool';
+
+interface PoolView {
+  readonly name: string;
+  readonly uid: string;
+  readonly created: string;
+  readonly terminating: boolean;
+  readonly spec: IPPoolSpec;
+}
+
+const poolView: Query<PoolView | undefined> = defineQuery('ip-pool-view', (world, name) => {
+  const pool = world.ipPools.get(name);
+  if (pool === undefined) return undefined;
+  return { name, uid: pool.metadata.uid, created: pool.metadata.creationTimestamp, terminating: isTerminating(pool), spec: pool.spec };
+});
+
+/** Of two pools that overlap, the older is right. */
+const poolFindings: Query<readonly Finding[]> = defineQuery('ip-pool-findings', (world, name) => {
+  const pool = world.ask(poolView, name);
+  if (pool === undefined) return [];
+  const { spec, created } = pool;
+  const subnet = world.ask(subnetSpec, spec.subnet);
+  const older = [...world.ipPools.bucket('subnet', spec.subnet)]
+    .flatMap((other) => world.ask(poolView, other) ?? [])
+    .filter((other) => other.created < created);
+  return ipPoolFindings({ name, spec }, subnet && { name: spec.subnet, spec: subnet }, older);
+});
+
+export const ipPool: Rule = {
+  name: RULE,
+  over: (world) => keysOf(world.ipPools),
+  run: (world, name) => {
+    const pool = world.ask(poolView, name);
+    if (pool === undefined) return [];
+    const owner: Claimant = { kind: 'ippool', namespace: '', name, uid: pool.uid, created: pool.created };
+    const patch = { kind: 'patch', resource: 'ippools', key: name, uid: pool.uid } as const;
+    if (pool.terminating) return [{ ...patch, finalizer: world.rows.ownedBy(ownerText(owner)).size > 0 }];
+    const [finding] = world.ask(poolFindings, name);
+    const usage = world.poolUsage.get(name);
+    const outputs: Output[] = [];
+    const said: PatchOutput = {
+      ...patch,
+      finalizer: true,
+      conditions: conditionsOf(finding),
+      ...(finding === undefined && { withoutConditions: ['Error'] }),
+      ...(usage !== undefined && { status: { ...familyStatus('v4', usage.v4), ...familyStatus('v6', usage.v6) } }),
+    };
+    outputs.push(said);
+    if (pool.spec.enableAddressSet === true && finding === undefined) {
+      const set = ipPoolAddressSet(name);
+      outputs.push({
+        kind: 'row',
+        id: rowId('Address_Set', set),
+        owner,
+        rule: RULE,
+        columns: { name: set, addresses: addressesOf(pool.spec) },
+        externalIds: { ippool: name },
+      });
+    }
+    return outputs;
+  },
+};
+
+/** Single addresses and networks that cover the pool exactly, as OVN takes them. */
+function addressesOf({ ips }: IPPool['spec']): readonly string[] {
+  const texts = ips.flatMap((item) => {
+    const range = parseRangeOrCidr(item);
+    return range === undefined
+      ? []
+      : cidrCover(range).map((cidr) =>
+          cidr.prefix === (cidr.family === 4 ? 32 : 128) ? formatAddress(networkAddress(cidr)) : formatCidr(cidr),
+        );
+  });
+  return [...new Set<string>(texts)].toSorted();
+}
+
+function conditionsOf(finding: Finding | undefined): ConditionOutput[] {
+  if (finding === undefined) return [{ type: 'Ready', status: 'True', reason: 'UpdateIPAMSucceeded', message: '' }];
+  const { message } = finding;
+  return [
+    { type: 'Ready', status: 'False', reason: 'UpdateIPAMFailed', message },
+    { type: 'Error', status: 'True', reason: 'UpdateIPAMFailed', message, event: 'Warning' },
+  ];
+}
+
+function familyStatus(family: 'v4' | 'v6', usage: FamilyUsage): Readonly<Record<string, Json>> {
+  return {
+    [`${family}AvailableIPs`]: usage.available,
+    [`${family}AvailableIPRange`]: usage.availableRange,
+    [`${family}UsingIPs`]: usage.using,
+    [`${family}UsingIPRange`]: usage.usingRange,
+  };
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
+
+function reserve(scene: PodScene, spec: object = {}, name = 'web.shop'): void {
+  scene.bench.put('ips', { metadata: { name }, spec: { podName: 'web', namespace: 'shop', subnet: 'ovn-default', podType: '', ...spec } });
+  scene.bench.settle();
+}
+
+test('an IP object that a user makes is completed and kept, without a port', () => {
+  const scene = new PodScene();
+  reserve(scene);
+  const ip = scene.bench.object('ips', 'web.shop');
+  assert.deepEqual([ip?.spec['ipAddress'], ip?.spec['v4IpAddress'], ip?.spec['v6IpAddress']], ['10.16.0.2', '10.16.0.2', '']);
+  assert.match(String(ip?.spec['macAddress']), /^[0-9a-f:]{17}$/);
+  assert.equal(ip?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'], 'true');
+  assert.equal(ip?.metadata.labels?.['ovn-default'], '');
+  assert.deepEqual(ip?.metadata.finalizers, ['kubeovn.io/kube-ovn-controller']);
+  assert.equal(scene.stations('web.shop'), undefined);
+});
+
+test('a pod of its name gets the address, and leaves it reserved when it goes', () => {
+  const scene = new PodScene();
+  reserve(scene, { ipAddress: '10.16.8.8' });
+  scene.pod('other');
+  for (let round = 0; round < 2; round++) {
+    const pod = scene.pod('web');
+    scene.bench.settle();
+    assert.equal(scene.addressOf('shop/web'), '10.16.8.8');
+    assert.deepEqual(scene.stations('web.shop'), [`${scene.annotations('shop/web')['ovn.kubernetes.io/mac_address']} 10.16.8.8`]);
+    assert.equal(scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/pod-uid'], pod.metadata.uid);
+    scene.bench.vanish('pods', 'shop/web');
+    scene.bench.settle();
+    assert.equal(scene.stations('web.shop'), undefined);
+    assert.equal(scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress'], '10.16.8.8');
+  }
+  const fresh = scene.bench.restarted();
+  fresh.settle();
+  assert.equal(fresh.writes, 0);
+  fresh.delete('ips', 'web.shop');
+  fresh.settle();
+  assert.equal(fresh.object('ips', 'web.shop'), undefined);
+  assert.equal(fresh.allocation.ledger.usage('ovn-default')?.v4?.using, 1n);
+});
+
+test('a running pod whose IP object is labelled as reserved leaves it behind', () => {
+  const scene = new PodScene();
+  scene.pod('web');
+  scene.bench.settle();
+  const address = scene.addressOf('shop/web');
+  const ip = scene.bench.object('ips', 'web.shop');
+  scene.bench.put('ips', { metadata: { name: 'web.shop', labels: { ...ip?.metadata.labels, 'ovn.kubernetes.io/ip_reserved': 'true' } } });
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/web'), address);
+  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.settle();
+  assert.equal(scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress'], address);
+});
+
+test('one that cannot be completed says why, and is completed when it can', () => {
+  const scene = new PodScene();
+  reserve(scene, {}, 'wrong-name');
+  reserve(scene, { subnet: 'later' });
+  const said = (name: string): string => scene.bench.object('ips', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '';
+  assert.match(said('wrong-name'), /NameInvalid.*make it again with the name web\.shop/);
+  assert.match(said('web.shop'), /WaitingForSubnet.*later/);
+  scene.subnet('later', { cidrBlock: '10.90.0.0/24' });
+  scene.bench.settle();
+  assert.equal(scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress'], '10.90.0.2');
+  assert.equal(said('web.shop').includes('Accepted'), false);
+});
+
+test('who asks for an address in use is refused and no second holder; who says all of it is one, and both are told', () => {
+  const scene = new PodScene();
+  reserve(scene, { ipAddress: '10.16.8.8' });
+  const said = (name: string): string => scene.bench.object('ips', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '';
+  scene.bench.put('ips', {
+    metadata: { name: 'asks.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' } },
+    spec: {
+      podName: 'asks',
+      namespace: 'shop',
+      subnet: 'ovn-default',
+      podType: '',
+      ipAddress: '10.16.8.8',
+      macAddress: '0a:00:00:00:00:09',
+    },
+  });
+  scene.bench.settle();
+  assert.match(said('asks.shop'), /Accepted.*AddressConflict.*web\.shop/);
+  assert.doesNotMatch(said('web.shop'), /AddressConflict/);
+  assert.deepEqual(scene.bench.object('ips', 'asks.shop')?.metadata.finalizers ?? [], []);
+  const spec = { podName: 'twin', namespace: 'shop', subnet: 'ovn-default', podType: '', macAddress: '0a:00:00:00:00:0a' };
+  scene.bench.put('ips', {
+    metadata: { name: 'twin.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' }, finalizers: ['kubeovn.io/kube-ovn-controller'] },
+    spec: { ...spec, ipAddress: '10.16.8.8', v4IpAddress: '10.16.8.8', v6IpAddress: '' },
+  });
+  scene.bench.settle();
+  assert.match(said('twin.shop'), /AddressConflict.*web\.shop/);
+  assert.match(said('web.shop'), /AddressConflict.*twin\.shop/);
+  scene.bench.vanish('ips', 'twin.shop');
+  scene.bench.vanish('ips', 'web.shop');
+  scene.bench.settle();
+  assert.equal(scene.bench.object('ips', 'asks.shop')?.spec['v4IpAddress'], '10.16.8.8');
+});

@@ -1,0 +1,99 @@
+/**
+ * Which Subnets the pods of a namespace use, computed from specs alone: the annotation on the Namespace is an output, which a
+ * concurrent update may lose.
+ *
+ * Declared order, the same whatever was created first: the default Subnets of custom Vpcs that claim the namespace, then Subnets
+ * that list it, then Subnets that select it by label; each group by name. Only where nothing claims the namespace does the
+ * cluster's default Subnet serve it: a Vpc that claims it without a Subnet for it yet is a reason to wait, not to fall back.
+ */
+import { selectorMatches } from '../../api/label-selector.ts';
+import type { Labels, LabelSelector } from '../../api/meta.ts';
+import { DEFAULT_PROVIDER, kilnAnnotation } from '../../api/well-known.ts';
+import { splitList } from '../../net/dual.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import { subnetView } from '../subnet/subnet-view.ts';
+import { vpcView } from '../vpc/vpc-view.ts';
+
+export interface NamespaceBinding {
+  /** In declared order; there may be one among them that does not exist yet. */
+  readonly subnets: readonly string[];
+  /** IPPools bound to the namespace, by name. */
+  readonly pools: readonly string[];
+  /** A sentence, while what was declared so far does not decide it. */
+  readonly undecided: string | undefined;
+}
+
+/** Kube-OVN never binds this namespace to the default Subnet of a Vpc. */
+const NEVER_IN_CUSTOM_VPC = 'kube-system';
+
+interface NamespaceFacts {
+  readonly labels: Labels;
+  readonly awaits: string;
+}
+
+/** Undefined where there is no such namespace. */
+const namespaceFacts: Query<NamespaceFacts | undefined> = defineQuery('namespace-facts', (world, name) => {
+  const namespace = world.namespaces.get(name);
+  if (namespace === undefined) return undefined;
+  const { labels = {}, annotations = {} } = namespace.metadata;
+  return { labels, awaits: (annotations[kilnAnnotation.awaitSubnet] ?? '').trim() };
+});
+
+const subnetSelectors: Query<readonly LabelSelector[]> = defineQuery(
+  'subnet-selectors',
+  (world, name) => world.subnets.get(name)?.spec.namespaceSelectors ?? [],
+);
+
+export const namespaceBinding: Query<NamespaceBinding> = defineQuery('namespace-binding', (world, name) => {
+  const facts = world.ask(namespaceFacts, name);
+  if (facts === undefined) return { subnets: [], pools: [], undecided: `Namespace ${name} does not exist` };
+  const pools = [...world.ipPools.bucket('namespace', name)].toSorted();
+  const vpcs = name === NEVER_IN_CUSTOM_VPC ? [] : claimingVpcs(world, name);
+  const subnets = [
+    ...new Set([
+      ...vpcs.flatMap(({ defaultSubnet }) => (defaultSubnet === '' ? [] : [defaultSubnet])),
+      ...listing(world, name),
+      ...selecting(world, facts.labels),
+    ]),
+  ];
+  const awaited = splitList(facts.awaits).filter((one) => one !== 'true' && !subnets.includes(one));
+  if (awaited.length > 0)
+    return { subnets, pools, undecided: `Namespace ${name} waits for Subnet ${awaited.join(', ')}, which does not claim it` };
+  if (subnets.length > 0) return { subnets, pools, undecided: undefined };
+  if (facts.awaits === 'true') return { subnets, pools, undecided: `Namespace ${name} waits for a Subnet, and none claims it` };
+  const [vpc] = vpcs;
+  if (vpc !== undefined) return { subnets, pools, undecided: `Namespace ${name} belongs to Vpc ${vpc.name}, which has no Subnet for it` };
+  return { subnets: [world.settings.defaultSubnet], pools, undecided: undefined };
+});
+
+interface ClaimingVpc {
+  readonly name: string;
+  readonly defaultSubnet: string;
+}
+
+function claimingVpcs(world: World, namespace: string): readonly ClaimingVpc[] {
+  return [...world.vpcs.bucket('namespace', namespace)].toSorted().flatMap((name) => {
+    const vpc = world.ask(vpcView, name);
+    if (vpc === undefined || vpc.isDefault) return [];
+    const subnet = vpc.defaultSubnet === '' ? undefined : world.ask(subnetView, vpc.defaultSubnet);
+    return [{ name, defaultSubnet: subnet === undefined || subnet.vpc === name ? vpc.defaultSubnet : '' }];
+  });
+}
+
+function listing(world: World, namespace: string): readonly string[] {
+  return [...world.subnets.bucket('namespace', namespace)].filter((subnet) => servesPods(world, subnet)).toSorted();
+}
+
+function selecting(world: World, labels: Labels): readonly string[] {
+  return [...world.subnets.bucket('selects', 'yes')]
+    .filter(
+      (subnet) => servesPods(world, subnet) && world.ask(subnetSelectors, subnet).some((selector) => selectorMatches(selector, labels)),
+    )
+    .toSorted();
+}
+
+/** A Subnet for attachments is never a pod's own network. */
+function servesPods(world: World, subnet: string): boolean {
+  return world.ask(subnetView, subnet)?.provider === DEFAULT_PROVIDER;
+}

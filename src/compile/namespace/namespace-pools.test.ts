@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
+
+const BOUND = 'kiln.io/NetworkBound';
+
+function pool(scene: PodScene, name: string, subnet: string, ips: readonly string[], namespaces: readonly string[] = ['shop']): void {
+  scene.bench.put('ippools', { metadata: { name }, spec: { subnet, ips, namespaces } });
+}
+
+function addresses(scene: PodScene, pods: readonly string[]): readonly (string | undefined)[] {
+  for (const name of pods) scene.pod(name);
+  scene.bench.settle();
+  return pods.map((name) => scene.addressOf(`shop/${name}`));
+}
+
+test('a namespace takes its addresses from its IPPools, the first with room in declared order, over Subnets', () => {
+  const scene = new PodScene();
+  scene.subnet('s1', { cidrBlock: '10.81.0.0/24', namespaces: ['shop'] });
+  scene.subnet('s2', { cidrBlock: '10.82.0.0/24', namespaces: ['shop'] });
+  pool(scene, 'c', 's1', ['10.81.0.50']);
+  pool(scene, 'b', 's2', ['10.82.0.50']);
+  pool(scene, 'a', 's1', ['10.81.0.20..10.81.0.21']);
+  scene.bench.settle();
+  assert.equal(scene.bench.object('namespaces', 'shop')?.metadata.annotations?.['ovn.kubernetes.io/ip_pool'], 'a,b,c');
+  assert.deepEqual(addresses(scene, ['p1', 'p2', 'p3', 'p4', 'p5']), ['10.81.0.20', '10.81.0.21', '10.82.0.50', '10.81.0.50', undefined]);
+  const { reason, message } = scene.bench.condition('pods', 'shop/p5', BOUND) ?? {};
+  assert.equal(reason, 'NoAvailableAddress');
+  assert.match(message ?? '', /IPPool "a" of Subnet "s1".*IPPool "b" of Subnet "s2".*IPPool "c" of Subnet "s1"/);
+  scene.bench.vanish('pods', 'shop/p1');
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/p5'), '10.81.0.20', 'a freed address goes to who waits');
+});
+
+test('who was given an address of a later pool keeps it when an earlier one has room, over a restart too', () => {
+  const scene = new PodScene();
+  scene.subnet('s1', { cidrBlock: '10.81.0.0/24', namespaces: ['shop'] });
+  pool(scene, 'a', 's1', ['10.81.0.20']);
+  pool(scene, 'b', 's1', ['10.81.0.30']);
+  scene.bench.settle();
+  assert.deepEqual(addresses(scene, ['p1', 'p2']), ['10.81.0.20', '10.81.0.30']);
+  scene.bench.vanish('pods', 'shop/p1');
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/p2'), '10.81.0.30');
+  const fresh = scene.bench.restarted();
+  fresh.settle();
+  assert.equal(fresh.writes, 0);
+  assert.deepEqual(addresses(scene, ['p3']), ['10.81.0.20']);
+});
+
+test('a Subnet of the namespace that is not ready does not hold up pools of another one', () => {
+  const scene = new PodScene();
+  scene.subnet('a-broken', { vpc: 'nowhere', cidrBlock: '10.83.0.0/24', namespaces: ['shop'] });
+  scene.subnet('s2', { cidrBlock: '10.82.0.0/24', namespaces: ['shop'] });
+  pool(scene, 'p', 's2', ['10.82.0.40']);
+  assert.deepEqual(addresses(scene, ['web']), ['10.82.0.40']);
+});
+
+test("a pool of a Subnet that is not the namespace's is no pool of it; a pod that names a pool or an address has its way", () => {
+  const scene = new PodScene();
+  scene.subnet('s1', { cidrBlock: '10.81.0.0/24', namespaces: ['shop'] });
+  scene.subnet('s9', { cidrBlock: '10.89.0.0/24' });
+  pool(scene, 'far', 's9', ['10.89.0.20']);
+  assert.deepEqual(addresses(scene, ['web']), ['10.81.0.2']);
+  pool(scene, 'near', 's1', ['10.81.0.20']);
+  pool(scene, 'other', 's1', ['10.81.0.30'], []);
+  scene.pod('named', { annotations: { 'ovn.kubernetes.io/ip_pool': 'other' } });
+  scene.pod('static', { annotations: { 'ovn.kubernetes.io/ip_address': '10.81.0.99' } });
+  scene.bench.settle();
+  assert.deepEqual([scene.addressOf('shop/named'), scene.addressOf('shop/static')], ['10.81.0.30', '10.81.0.99']);
+});
+
+test('a dual-stack pod may take each family from another pool of the Subnet', () => {
+  const scene = new PodScene();
+  scene.subnet('s1', { cidrBlock: '10.81.0.0/24,fd00:81::/120', namespaces: ['shop'] });
+  pool(scene, 'four', 's1', ['10.81.0.20']);
+  pool(scene, 'six', 's1', ['fd00:81::20']);
+  assert.deepEqual(addresses(scene, ['web']), ['10.81.0.20,fd00:81::20']);
+});

@@ -1,0 +1,142 @@
+/**
+ * How a node joins the network: an address in the join Subnet, its IP object, its switch port, and the annotations by which the
+ * node's agent sets up its interface. The same order of writes as for pods.
+ */
+import { nodePortName } from '../../api/names.ts';
+import type { IP } from '../../api/ip.ts';
+import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
+import { parseAddress } from '../../net/address.ts';
+import { splitList } from '../../net/dual.ts';
+import { parseMac } from '../../net/mac.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { AddressWish } from '../../world/reservations.ts';
+import type { World } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import type { Addresses, IpIdentity } from '../ip/ip-object.ts';
+import { addressesOf, addressesOfIp, createIp, ipText, keepIp, sameAddresses } from '../ip/ip-object.ts';
+import { keptRow } from '../kept-row.ts';
+import type { NodeView } from './node-view.ts';
+import { nodeClaimant, nodeOwner, nodeView } from './node-view.ts';
+import type { Output } from '../output.ts';
+import { portId } from '../pod/pod-interface.ts';
+import { stationText } from '../pod/pod-port.ts';
+import { subnetReady } from '../subnet/subnet-ready.ts';
+import type { SubnetView } from '../subnet/subnet-view.ts';
+import { subnetView, switchId } from '../subnet/subnet-view.ts';
+import { isOurs } from '../vpc/vpc-view.ts';
+
+const RULE = 'node-join';
+
+export const nodeJoin: Rule = {
+  name: RULE,
+  over: (world) => keysOf(world.nodes),
+  run: (world, name) => {
+    const node = world.ask(nodeView, name);
+    const join = world.ask(subnetView, world.settings.joinSubnet);
+    if (node === undefined) return [];
+    if (join === undefined) return orphanedPort(world, node);
+    const { joined } = node;
+    if (joined === undefined && !world.ask(subnetReady, join.name).ready) return [];
+    const outputs: Output[] = [{ kind: 'wish', wish: wishOf(node, join) }];
+    const reservation = world.reservations.get(nodeClaimant(name));
+    if (reservation?.kind === 'refused') {
+      const { code: reason, message } = reservation;
+      outputs.push({
+        kind: 'notice',
+        resource: 'nodes',
+        key: name,
+        uid: node.uid,
+        type: 'Warning',
+        reason,
+        message: `Node ${name} has no address in Subnet ${join.name}: ${message}`,
+      });
+    }
+    const reserved = addressesOf(reservation);
+    if (reserved === undefined) return outputs;
+    const ip = world.ips.get(nodePortName(name));
+    if (ip === undefined) outputs.push(createIp(identityOf(node), reserved));
+    else if (isIpOfNode(ip, node)) outputs.push(keepIp(ip, identityOf(node), reserved));
+    const durable = ip !== undefined && isIpOfNode(ip, node) && sameAddresses(addressesOfIp(ip), reserved);
+    if (durable || isOurs(world, portId(nodePortName(name)), nodeOwner(node))) outputs.push(portRow(node, reserved));
+    if (isJoined(world, node, reserved)) outputs.push(annotations(node, join, reserved));
+    return outputs;
+  },
+};
+
+/** The join Subnet was torn out: the port stays as it is until the Subnet is there again. */
+function orphanedPort(world: World, node: NodeView): readonly Output[] {
+  const id = portId(nodePortName(node.name));
+  const row = isOurs(world, id, nodeOwner(node)) ? keptRow(world, id) : undefined;
+  return row === undefined ? [] : [row];
+}
+
+/** The node's addresses in the join Subnet once its port is observed with them; what policies may send traffic to. */
+export function joinAddresses(world: World, node: NodeView): Addresses | undefined {
+  const ip = world.ask(subnetView, world.settings.joinSubnet) === undefined ? world.ips.get(nodePortName(node.name)) : undefined;
+  const reserved = ip === undefined ? addressesOf(world.reservations.get(nodeClaimant(node.name))) : addressesOfIp(ip);
+  return reserved !== undefined && isJoined(world, node, reserved) ? reserved : undefined;
+}
+
+export function isIpOfNode(ip: IP, node: Pick<NodeView, 'name' | 'uid'>): boolean {
+  const owner = ip.metadata.ownerReferences?.find(({ kind }) => kind === 'Node');
+  return owner === undefined ? ip.spec.podName === node.name : owner.uid === node.uid;
+}
+
+function isJoined(world: World, node: NodeView, addresses: Addresses): boolean {
+  const id = portId(nodePortName(node.name));
+  if (!isOurs(world, id, nodeOwner(node))) return false;
+  const stations = world.rows.column(id, 'addresses');
+  return stations instanceof Set && stations.has(stationText(addresses));
+}
+
+/** What it has it keeps. */
+function wishOf(node: NodeView, join: SubnetView): AddressWish {
+  const { joined } = node;
+  const base = { claimant: nodeClaimant(node.name), subnets: [join.name], families: 'subnet', since: node.created } as const;
+  if (joined === undefined || joined.subnet !== join.name) return base;
+  const [v4, v6] = ([4, 6] as const).map((family) => splitList(joined.addresses).find((text) => parseAddress(text)?.family === family));
+  const mac = parseMac(joined.mac);
+  return {
+    ...base,
+    ...(v4 !== undefined && join.v4 !== undefined && { v4 }),
+    ...(v6 !== undefined && join.v6 !== undefined && { v6 }),
+    ...(mac !== undefined && { mac }),
+  };
+}
+
+function identityOf({ name, uid }: NodeView): IpIdentity {
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name, uid }];
+  return { name: nodePortName(name), podName: name, namespace: '', podType: '', node: name, annotations: {}, ownerReferences };
+}
+
+function portRow(node: NodeView, addresses: Addresses): Output {
+  const port = nodePortName(node.name);
+  return {
+    kind: 'row',
+    id: portId(port),
+    owner: nodeOwner(node),
+    rule: RULE,
+    parent: { id: switchId(addresses.subnet), column: 'ports' },
+    columns: { name: port, type: '', addresses: [stationText(addresses)], port_security: [] },
+    externalIds: { ls: addresses.subnet },
+  };
+}
+
+function annotations(node: NodeView, join: SubnetView, addresses: Addresses): Output {
+  const key = (suffix: Parameters<typeof podAnnotation>[1]): string => podAnnotation(DEFAULT_PROVIDER, suffix);
+  return {
+    kind: 'patch',
+    resource: 'nodes',
+    key: node.name,
+    uid: node.uid,
+    annotations: {
+      [key('ip_address')]: ipText(addresses),
+      [key('mac_address')]: addresses.mac,
+      [key('cidr')]: join.cidr,
+      [key('gateway')]: join.gateway,
+      [key('logical_switch')]: join.name,
+      [key('allocated')]: 'true',
+      [annotationKey.portName]: nodePortName(node.name),
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** The port group of all pods of the default Vpc on one node; each pod puts its own port in. */
+import { nodePortGroup } from '../../api/names.ts';
+import { rowId } from '../../nb/row-id.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { Rule } from '../compiler.ts';
+import { nodeOwner, nodeView } from './node-view.ts';
+
+const RULE = 'node-port-group';
+
+export const nodePortGroups: Rule = {
+  name: RULE,
+  over: (world) => keysOf(world.nodes),
+  run: (world, name) => {
+    const node = world.ask(nodeView, name);
+    if (node === undefined) return [];
+    const group = nodePortGroup(name);
+    return [
+      {
+        kind: 'row',
+        id: rowId('Port_Group', group),
+        owner: nodeOwner(node),
+        rule: RULE,
+        columns: { name: group },
+        externalIds: { node: name, np: `node/${name}` },
+      },
+    ];
+  },
+};

@@ -1,0 +1,50 @@
+/**
+ * What of a node matters to the network: kubelets write its status every few seconds, rules read this projection.
+ */
+import { nodePortName } from '../../api/names.ts';
+import { DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
+import { parseAddress } from '../../net/address.ts';
+import type { Query } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { Claimant } from '../output.ts';
+
+export interface NodeView {
+  readonly name: string;
+  readonly uid: string;
+  readonly created: string;
+  /** Addresses of type InternalIP, in the order the node states them. */
+  readonly internalIps: readonly string[];
+  /** What an earlier binding wrote: its addresses in the join Subnet. */
+  readonly joined: { readonly subnet: string; readonly addresses: string; readonly mac: string } | undefined;
+}
+
+/** Undefined where there is no such node. */
+export const nodeView: Query<NodeView | undefined> = defineQuery('node-view', (world, name) => {
+  const node = world.nodes.get(name);
+  if (node === undefined) return undefined;
+  const { metadata, status } = node;
+  const annotation = (suffix: Parameters<typeof podAnnotation>[1]): string =>
+    metadata.annotations?.[podAnnotation(DEFAULT_PROVIDER, suffix)] ?? '';
+  const [subnet, addresses, mac] = [annotation('logical_switch'), annotation('ip_address'), annotation('mac_address')];
+  return {
+    name,
+    uid: metadata.uid,
+    created: metadata.creationTimestamp,
+    internalIps: (status?.addresses ?? [])
+      .filter(({ type, address }) => type === 'InternalIP' && parseAddress(address) !== undefined)
+      .map(({ address }) => address),
+    joined: annotation('allocated') === 'true' && addresses !== '' && mac !== '' ? { subnet, addresses, mac } : undefined,
+  };
+});
+
+export const nodeExists: Query<boolean> = defineQuery('node-exists', (world, name) => world.nodes.has(name));
+
+/** The node as the owner of its rows. */
+export function nodeOwner({ name, uid, created }: NodeView): Claimant {
+  return { kind: 'node', namespace: '', name, uid, created };
+}
+
+/** Its addresses are the node's whatever incarnation of it is there: one of that name at a time. */
+export function nodeClaimant(node: string): string {
+  return nodePortName(node);
+}

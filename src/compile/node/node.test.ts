@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
+
+const STATUS = {
+  addresses: [
+    { type: 'Hostname', address: 'n2' },
+    { type: 'InternalIP', address: '192.168.1.12' },
+    { type: 'InternalIP', address: 'fd00:1::12' },
+  ],
+};
+
+test('a node joins: address, IP object, port, annotations, port group, policy', () => {
+  const scene = new PodScene();
+  const node = scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: STATUS });
+  scene.bench.settle();
+  const ip = scene.bench.object('ips', 'node-n2');
+  const [address, mac] = [String(ip?.spec['v4IpAddress']), String(ip?.spec['macAddress'])];
+  assert.match(address, /^100\.64\.0\.\d+$/);
+  assert.deepEqual(ip?.spec, {
+    podName: 'n2',
+    namespace: '',
+    subnet: 'join',
+    ipAddress: address,
+    v4IpAddress: address,
+    v6IpAddress: '',
+    macAddress: mac,
+    nodeName: 'n2',
+    attachIps: [],
+    attachMacs: [],
+    attachSubnets: [],
+    containerID: '',
+    podType: '',
+  });
+  assert.deepEqual(scene.bench.world.ips.peek('node-n2')?.metadata.ownerReferences, [
+    { apiVersion: 'v1', kind: 'Node', name: 'n2', uid: node.metadata.uid },
+  ]);
+  const port = scene.bench.row('Logical_Switch_Port', 'node-n2');
+  assert.deepEqual([port?.['addresses'], port?.['port_security']], [[`${mac} ${address}`], []]);
+  assert.deepEqual(scene.bench.object('nodes', 'n2')?.metadata.annotations, {
+    'ovn.kubernetes.io/ip_address': address,
+    'ovn.kubernetes.io/mac_address': mac,
+    'ovn.kubernetes.io/cidr': '100.64.0.0/16',
+    'ovn.kubernetes.io/gateway': '100.64.0.1',
+    'ovn.kubernetes.io/logical_switch': 'join',
+    'ovn.kubernetes.io/allocated': 'true',
+    'ovn.kubernetes.io/port_name': 'node-n2',
+  });
+  const { node: name, np } = scene.externalIds('Port_Group', 'node.n2');
+  assert.deepEqual([name, np], ['n2', 'node/n2']);
+  const policy = scene.bench.row('Logical_Router_Policy', 'ovn-cluster|30000|ip4.dst == 192.168.1.12');
+  assert.deepEqual(
+    [
+      policy?.['action'],
+      policy?.['nexthops'],
+      scene.externalIds('Logical_Router_Policy', 'ovn-cluster|30000|ip4.dst == 192.168.1.12')['address-family'],
+    ],
+    ['reroute', [address], '4'],
+  );
+  assert.equal(scene.bench.row('Logical_Router_Policy', 'ovn-cluster|30000|ip6.dst == fd00:1::12'), undefined);
+});
+
+test('with the node goes all that was made for it', () => {
+  const scene = new PodScene();
+  const rows = scene.bench
+    .rowIds('Logical_Switch_Port')
+    .concat(scene.bench.rowIds('Port_Group'), scene.bench.rowIds('Logical_Router_Policy'));
+  scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: STATUS });
+  scene.bench.settle();
+  scene.bench.vanish('nodes', 'n2');
+  scene.bench.settle();
+  assert.equal(scene.bench.object('ips', 'node-n2'), undefined);
+  assert.deepEqual(
+    scene.bench.rowIds('Logical_Switch_Port').concat(scene.bench.rowIds('Port_Group'), scene.bench.rowIds('Logical_Router_Policy')),
+    rows,
+  );
+});
+
+test('a node made again under its name has its address again, under its new uid', () => {
+  const scene = new PodScene();
+  const address = scene.bench.object('ips', 'node-n1')?.spec['v4IpAddress'];
+  const annotations = scene.bench.object('nodes', 'n1')?.metadata.annotations;
+  scene.bench.vanish('nodes', 'n1');
+  const node = scene.bench.put('nodes', {
+    metadata: { name: 'n1', ...(annotations !== undefined && { annotations }) },
+    spec: {},
+    status: STATUS,
+  });
+  scene.bench.settle();
+  const ip = scene.bench.object('ips', 'node-n1');
+  assert.equal(ip?.spec['v4IpAddress'], address);
+  assert.equal(scene.bench.world.ips.peek('node-n1')?.metadata.ownerReferences?.[0]?.uid, node.metadata.uid);
+  assert.equal(scene.externalIds('Logical_Switch_Port', 'node-n1')['kiln.io/uid'], node.metadata.uid);
+});
+
+test('a heartbeat of a node runs no rule', () => {
+  const scene = new PodScene();
+  const { world } = scene.bench;
+  const node = world.nodes.peek('n1');
+  assert.ok(node);
+  const before = world.reactor.runs;
+  world.nodes.set('n1', { ...node, status: { ...node.status, conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }] } });
+  world.reactor.settle();
+  assert.ok(world.reactor.runs - before <= 2, `${world.reactor.runs - before} runs`);
+});

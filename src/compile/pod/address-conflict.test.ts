@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
+
+const BOUND = 'kiln.io/NetworkBound';
+const ADDRESS = '10.16.7.7';
+
+/** An IP object as a backup or another controller would have it: complete. */
+function restored(scene: PodScene, pod: string, more: { readonly podUid?: string; readonly mac?: string } = {}): void {
+  scene.bench.put('ips', {
+    metadata: {
+      name: `${pod}.shop`,
+      labels: { 'ovn.kubernetes.io/ip_reserved': more.podUid === undefined ? 'true' : 'false' },
+      finalizers: ['kubeovn.io/kube-ovn-controller'],
+      ...(more.podUid !== undefined && { annotations: { 'kiln.io/pod-uid': more.podUid } }),
+    },
+    spec: {
+      podName: pod,
+      namespace: 'shop',
+      subnet: 'ovn-default',
+      ipAddress: ADDRESS,
+      v4IpAddress: ADDRESS,
+      v6IpAddress: '',
+      macAddress: more.mac ?? '0a:00:00:00:00:99',
+      nodeName: '',
+      podType: '',
+    },
+  });
+}
+
+function static7(scene: PodScene, name: string): void {
+  scene.pod(name, { annotations: { 'ovn.kubernetes.io/ip_address': ADDRESS } });
+  scene.bench.settle();
+}
+
+function said(scene: PodScene, name: string): string {
+  return scene.bench.object('ips', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '';
+}
+
+function reason(scene: PodScene, pod: string): string | undefined {
+  return scene.bench.condition('pods', `shop/${pod}`, BOUND)?.reason;
+}
+
+function rowsWith(scene: PodScene, address: string): readonly string[] {
+  return scene.bench.rowIds('Logical_Switch_Port').filter((name) => String(scene.stations(name)).includes(address));
+}
+
+test('an IP object written by hand over a bound pod: both are told, the pod keeps its port, the other never gets one', () => {
+  const scene = new PodScene();
+  static7(scene, 'first');
+  const station = scene.stations('first.shop');
+  restored(scene, 'second');
+  scene.bench.settle();
+  assert.match(said(scene, 'first.shop'), /AddressConflict.*second\.shop/);
+  assert.match(said(scene, 'second.shop'), /AddressConflict.*first\.shop/);
+  assert.equal(reason(scene, 'first'), 'AddressConflict');
+  for (const object of ['ips/first.shop', 'ips/second.shop', 'pods/shop/first'])
+    assert.equal(
+      scene.bench.events.filter((event) => event.object === object && /HeldTwice|AddressConflict/.test(event.reason)).length,
+      1,
+      object,
+    );
+  scene.pod('second');
+  scene.bench.settle();
+  assert.deepEqual(rowsWith(scene, ADDRESS), ['first.shop']);
+  assert.deepEqual(scene.stations('first.shop'), station);
+  assert.equal(reason(scene, 'second'), 'AddressConflict');
+  assert.equal(scene.addressOf('shop/second'), undefined);
+});
+
+test("when the first one goes, the other is nobody's rival any more and its pod gets the port", () => {
+  const scene = new PodScene();
+  static7(scene, 'first');
+  restored(scene, 'second');
+  scene.pod('second');
+  scene.bench.settle();
+  assert.deepEqual(rowsWith(scene, ADDRESS), ['first.shop']);
+  scene.bench.vanish('pods', 'shop/first');
+  scene.bench.settle();
+  assert.deepEqual(rowsWith(scene, ADDRESS), ['second.shop']);
+  assert.equal(scene.addressOf('shop/second'), ADDRESS);
+  assert.equal(reason(scene, 'second'), 'Bound');
+  assert.doesNotMatch(said(scene, 'second.shop'), /AddressConflict/);
+});
+
+test('of two IP objects from a backup whose pods have no port, the first by creation gets it, in every order of their pods', () => {
+  for (const order of [
+    ['old', 'young'],
+    ['young', 'old'],
+  ]) {
+    const scene = new PodScene();
+    restored(scene, 'old', { mac: '0a:00:00:00:00:01' });
+    restored(scene, 'young', { mac: '0a:00:00:00:00:02' });
+    for (const pod of order) {
+      scene.pod(pod);
+      if (order[0] === 'old') scene.bench.settle();
+    }
+    scene.bench.settle();
+    assert.deepEqual(rowsWith(scene, ADDRESS), ['old.shop'], order.join());
+    for (const name of ['old', 'young']) assert.match(said(scene, `${name}.shop`), /AddressConflict/);
+    assert.equal(reason(scene, 'young'), 'AddressConflict');
+    const fresh = scene.bench.restarted();
+    fresh.settle();
+    assert.equal(fresh.writes, 0, 'a restart changes nothing');
+  }
+});
+
+test('a younger one that is bound keeps its port when an older IP object appears: nobody who is bound is moved', () => {
+  const scene = new PodScene();
+  restored(scene, 'old');
+  scene.bench.vanish('ips', 'old.shop');
+  static7(scene, 'young');
+  const station = scene.stations('young.shop');
+  const { ips } = scene.bench.world;
+  restored(scene, 'old');
+  const old = ips.peek('old.shop');
+  assert.ok(old);
+  ips.set('old.shop', { ...old, metadata: { ...old.metadata, creationTimestamp: '2020-01-01T00:00:00Z' } });
+  scene.bench.settle();
+  scene.pod('old');
+  scene.bench.settle();
+  assert.deepEqual(rowsWith(scene, ADDRESS), ['young.shop']);
+  assert.deepEqual(scene.stations('young.shop'), station);
+  assert.equal(reason(scene, 'old'), 'AddressConflict');
+  const fresh = scene.bench.restarted();
+  fresh.settle();
+  assert.deepEqual([fresh.writes, fresh.row('Logical_Switch_Port', 'young.shop')?.['addresses']], [0, station]);
+});
+
+test('two that are both bound stay both, and are told', () => {
+  const scene = new PodScene();
+  static7(scene, 'first');
+  scene.pod('second');
+  scene.bench.settle();
+  const [mac, port] = ['0a:00:00:00:00:55', 'second.shop'];
+  const row = [...scene.bench.northbound.table('Logical_Switch_Port').values()].find(({ name }) => name === port);
+  assert.ok(row);
+  // What another controller did to all three words on the second pod.
+  scene.bench.world.rows.apply(
+    scene.bench.northbound,
+    scene.bench.northbound.apply([
+      { kind: 'update', table: 'Logical_Switch_Port', uuid: row._uuid, row: { addresses: [`${mac} ${ADDRESS}`] } },
+    ]),
+  );
+  scene.bench.edit('ips', port, { ipAddress: ADDRESS, v4IpAddress: ADDRESS, macAddress: mac });
+  scene.pod('second', {
+    annotations: { ...scene.annotations('shop/second'), 'ovn.kubernetes.io/ip_address': ADDRESS, 'ovn.kubernetes.io/mac_address': mac },
+  });
+  scene.bench.settle();
+  assert.deepEqual(rowsWith(scene, ADDRESS), ['first.shop', 'second.shop']);
+  for (const pod of ['first', 'second']) assert.equal(reason(scene, pod), 'AddressConflict', pod);
+  for (const name of ['first.shop', 'second.shop']) assert.match(said(scene, name), /HeldTwice/);
+});

@@ -1,0 +1,80 @@
+/**
+ * What an interface that is bound has. Three places say so: its IP object, its port row, its pod's annotations. They agree, but
+ * for the moment after somebody changed one of them by hand; then what two of them say is right, and the third is written again.
+ */
+import type { IP } from '../../api/ip.ts';
+import { parseAddress } from '../../net/address.ts';
+import { cidrContains, parseCidr } from '../../net/cidr.ts';
+import { splitList } from '../../net/dual.ts';
+import type { World } from '../../world/world.ts';
+import type { Addresses } from '../ip/ip-object.ts';
+import { addressesOfIp, sameAddresses } from '../ip/ip-object.ts';
+import { leadOf } from './machine.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { annotationOf, ipOf, isAllocated, portId } from './pod-interface.ts';
+import type { PodView } from './pod-view.ts';
+import { podOwner } from './pod-view.ts';
+import { providerSubnets, subnetView } from '../subnet/subnet-view.ts';
+import { isOurs } from '../vpc/vpc-view.ts';
+
+export interface Held {
+  /** The pod that has its rows. */
+  readonly lead: PodView;
+  /** Its own IP object. */
+  readonly ip: IP | undefined;
+  /** Whether its port row is observed as the lead's. */
+  readonly ownRow: boolean;
+  /** It may be in use: agents act on the annotation, OVN on the row. */
+  readonly bound: boolean;
+  /** Undefined where none of the three says anything. */
+  readonly addresses: Addresses | undefined;
+}
+
+export function heldBy(world: World, nic: PodInterface): Held {
+  const ip = ipOf(world, nic);
+  const lead = leadOf(world, nic);
+  const ownRow = nic.isOvn && isOurs(world, portId(nic.port), podOwner(lead));
+  const allocated = isAllocated(nic);
+  const said = [
+    ip === undefined ? undefined : addressesOfIp(ip),
+    allocated ? annotated(world, nic) : undefined,
+    ownRow ? carried(world, nic) : undefined,
+  ].filter((one) => one !== undefined);
+  const addresses = said.find((one, i) => said.some((other, j) => i !== j && sameAddresses(one, other))) ?? said[0];
+  return { lead, ip, ownRow, bound: ownRow || allocated, addresses };
+}
+
+function annotated(world: World, nic: PodInterface): Addresses | undefined {
+  const texts = splitList(annotationOf(nic, 'ip_address'));
+  const subnet = nic.isOvn ? annotationOf(nic, 'logical_switch') : subnetWith(world, nic.provider, texts[0] ?? '');
+  return addressesIn(subnet, annotationOf(nic, 'mac_address').toLowerCase(), texts);
+}
+
+/** Annotations of an interface for addresses only do not name its Subnet: it is the one of its provider that has the address. */
+function subnetWith(world: World, provider: string, text: string): string {
+  const address = parseAddress(text);
+  if (address === undefined) return '';
+  for (const subnet of providerSubnets(world, provider)) {
+    const view = world.ask(subnetView, subnet);
+    const cidr = parseCidr((address.family === 4 ? view?.v4 : view?.v6)?.cidr ?? '');
+    if (cidr !== undefined && cidrContains(cidr, address)) return subnet;
+  }
+  return '';
+}
+
+function carried(world: World, nic: PodInterface): Addresses | undefined {
+  const id = portId(nic.port);
+  const stations = world.rows.column(id, 'addresses');
+  const externalIds = world.rows.column(id, 'external_ids');
+  const subnet: unknown = externalIds instanceof Map ? externalIds.get('ls') : undefined;
+  if (!(stations instanceof Set) || typeof subnet !== 'string') return undefined;
+  const station = [...stations].map(String).find((text) => text.includes(' '));
+  const [mac = '', ...addresses] = (station ?? '').split(' ');
+  return addressesIn(subnet, mac, addresses);
+}
+
+function addressesIn(subnet: string, mac: string, texts: readonly string[]): Addresses | undefined {
+  const ofFamily = (family: 4 | 6): string => texts.find((text) => parseAddress(text)?.family === family) ?? '';
+  const [v4, v6] = [ofFamily(4), ofFamily(6)];
+  return subnet === '' || (v4 === '' && v6 === '') ? undefined : { subnet, v4, v6, mac };
+}

@@ -1,0 +1,85 @@
+/**
+ * Virtual machines: their interfaces bear the machine's name and outlive its pods. In a live migration two pods run one machine and
+ * share its interfaces: one of them leads and has the rows, the other one is told the same addresses.
+ */
+import { parseNetworkSelections } from '../../api/network-selection.ts';
+import type { NetworkSelection } from '../../api/network-selection.ts';
+import type { Labels } from '../../api/meta.ts';
+import type { MachineNetwork } from '../../api/virtual-machine.ts';
+import { annotationKey } from '../../api/well-known.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { interfacesOf } from './pod-interfaces.ts';
+import type { PodView } from './pod-view.ts';
+import { podView } from './pod-view.ts';
+
+/** The next pod of a machine, and the machine's uid where one is known. */
+export interface MachinePlan {
+  readonly uid: string | undefined;
+  readonly annotations: Labels;
+  readonly networks: readonly NetworkSelection[];
+}
+
+/** Undefined where nothing makes a pod of that machine again: neither the machine nor an instance of it stays. */
+export const machinePlan: Query<MachinePlan | undefined> = defineQuery('machine-plan', (world, key) => {
+  const namespace = key.slice(0, key.indexOf('/'));
+  const machine = world.virtualMachines.get(key);
+  if (machine !== undefined && machine.metadata.deletionTimestamp === undefined) {
+    const { metadata, spec } = machine.spec.template ?? {};
+    return {
+      uid: machine.metadata.uid,
+      annotations: metadata?.annotations ?? {},
+      networks: attachedNetworks(spec?.networks ?? [], namespace),
+    };
+  }
+  const instance = world.virtualMachineInstances.get(key);
+  if (instance === undefined || instance.metadata.deletionTimestamp !== undefined) return undefined;
+  return {
+    uid: undefined,
+    annotations: instance.metadata.annotations ?? {},
+    networks: attachedNetworks(instance.spec.networks ?? [], namespace),
+  };
+});
+
+function attachedNetworks(networks: readonly MachineNetwork[], namespace: string): readonly NetworkSelection[] {
+  return networks.flatMap(({ multus }) => {
+    const parsed = parseNetworkSelections(multus?.networkName ?? '', namespace);
+    return parsed.ok ? parsed.selections : [];
+  });
+}
+
+/** Live pods that run a machine, who leads first: those that stay before those that go, the older before the younger. */
+const launchers: Query<readonly string[]> = defineQuery('machine-launchers', (world, key) => {
+  const views = [...world.pods.bucket('instance', key)].flatMap((pod) => world.ask(podView, pod) ?? []);
+  return views
+    .filter(({ alive }) => alive)
+    .toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
+    .map((view) => view.key);
+});
+
+function rank({ terminating, created, uid }: PodView): string {
+  return `${terminating ? 1 : 0} ${created} ${uid}`;
+}
+
+export function launchersOf(world: World, key: string): readonly PodView[] {
+  return world.ask(launchers, key).flatMap((pod) => world.ask(podView, pod) ?? []);
+}
+
+/** The pod that has the rows of an interface: its own pod, but for a machine that two pods run. */
+export function leadOf(world: World, { pod, port }: PodInterface): PodView {
+  if (pod.machine === undefined) return pod;
+  const all = launchersOf(world, `${pod.namespace}/${pod.machine.name}`);
+  return all.find((one) => interfacesOf(world, one).interfaces.some((nic) => nic.port === port)) ?? pod;
+}
+
+/**
+ * What OVN is told while a machine moves: both chassis, the first of which is active until the machine announces itself on the other.
+ */
+export function migrationOptions(world: World, { pod }: PodInterface): Readonly<Record<string, string>> {
+  if (pod.machine === undefined) return {};
+  const all = launchersOf(world, `${pod.namespace}/${pod.machine.name}`);
+  const target = all.find((one) => one.key !== pod.key && one.annotations[annotationKey.migrationJob] !== undefined);
+  if (target === undefined || pod.node === '' || target.node === '' || target.node === pod.node) return {};
+  return { 'requested-chassis': `${pod.node},${target.node}`, 'activation-strategy': 'rarp' };
+}

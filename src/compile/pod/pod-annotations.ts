@@ -1,0 +1,134 @@
+/**
+ * What a pod is told of its interfaces, and node agents read: its addresses when the port is observed with them, `routed` when it is also
+ * in its port groups. Derived from the observed row, so that it never comes before the row. And the condition of a pod that waits.
+ */
+import { podAnnotation, POD_CONDITION } from '../../api/well-known.ts';
+import type { PodAnnotationSuffix } from '../../api/well-known.ts';
+import type { World } from '../../world/world.ts';
+import type { Addresses } from '../ip/ip-object.ts';
+import { ipText } from '../ip/ip-object.ts';
+import { misboundOf, misboundOutputs } from './misbound.ts';
+import { nodeExists } from '../node/node-view.ts';
+import type { Output, PatchOutput } from '../output.ts';
+import type { Binding } from './pod-binding.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { annotationOf, isAllocated, portId } from './pod-interface.ts';
+import type { PodInterfaces } from './pod-interfaces.ts';
+import { portGroupsOf, stationText } from './pod-port.ts';
+import type { PodView } from './pod-view.ts';
+
+/**
+ * All interfaces in one patch: none is told before each has what it asks for, but for those that were told before. An interface that a
+ * pod is given later does not take the others' word back.
+ */
+export function annotationOutputs(
+  world: World,
+  pod: PodView,
+  bindings: readonly Binding[],
+  problem: PodInterfaces['problem'],
+): readonly Output[] {
+  const carried = bindings.filter((binding) => isCarried(world, binding));
+  const complete = problem === undefined && carried.length === bindings.length;
+  const told = carried.filter(({ nic }) => complete || isAllocated(nic));
+  if (told.length === 0) return [];
+  const message = told.map(({ nic, bound }) => (bound === undefined ? '' : sentenceOf(nic, bound.addresses))).join('; ');
+  const allocated: PatchOutput = {
+    ...patchOf(pod),
+    annotations: Object.assign({}, ...told.map((binding) => allocatedAnnotations(world, binding))) as Record<string, string | null>,
+    event: { type: 'Normal', reason: 'PodNetworkAllocated', message },
+  };
+  const routed = told.filter((binding) => isRouted(world, binding)).map(({ nic }) => [podAnnotation(nic.provider, 'routed'), 'true']);
+  if (routed.length === 0) return [allocated];
+  return [allocated, { ...patchOf(pod), annotations: Object.fromEntries(routed) as Record<string, string> }];
+}
+
+function sentenceOf({ provider, port }: PodInterface, addresses: Addresses): string {
+  return `provider=${provider} subnet=${addresses.subnet} ip=${ipText(addresses)} mac=${addresses.mac} logicalSwitchPort=${port}`;
+}
+
+/** Only a pod that waits or is misbound has the condition; it turns true where it is there. */
+export function conditionOutputs(
+  world: World,
+  pod: PodView,
+  bindings: readonly Binding[],
+  problem: PodInterfaces['problem'],
+): readonly Output[] {
+  const [obstacle] = [
+    ...(problem === undefined || pod.terminating ? [] : [problem]),
+    ...bindings.flatMap((binding) => obstacleOf(world, binding) ?? []),
+  ];
+  if (obstacle !== undefined)
+    return [{ ...patchOf(pod), conditions: [{ type: POD_CONDITION, status: 'False', ...obstacle, event: 'Warning' }] }];
+  if (!bindings.every((binding) => isCarried(world, binding))) return [];
+  for (const { ip } of bindings) {
+    const misbound = misboundOf(world, pod, ip);
+    if (misbound !== undefined) return misboundOutputs(world, pod, misbound);
+  }
+  if (pod.bound === undefined) return [];
+  return [
+    {
+      ...patchOf(pod),
+      conditions: [
+        { type: POD_CONDITION, status: 'True', reason: 'Bound', message: 'all interfaces have their addresses', event: 'Normal' },
+      ],
+    },
+  ];
+}
+
+/** Whether the port is observed, as this pod's, with these addresses; of an interface without a port, whether its IP object says so. */
+function isCarried(world: World, { nic, bound, port, ownRow }: Binding): boolean {
+  if (bound?.subnet === undefined) return false;
+  if (!nic.isOvn) return true;
+  if (port === undefined || !ownRow) return false;
+  const stations = world.rows.column(portId(nic.port), 'addresses');
+  return stations instanceof Set && stations.has(stationText(port.addresses));
+}
+
+function isRouted(world: World, binding: Binding): boolean {
+  const { nic } = binding;
+  if (!nic.isOvn || nic.pod.node === '' || !world.ask(nodeExists, nic.pod.node)) return false;
+  return portGroupsOf(binding).every((group) => world.rows.holds(group, 'ports', portId(nic.port)));
+}
+
+/** Kube-OVN's keys, in its order. Of an interface for addresses only, what speaks of a port is taken away. */
+function allocatedAnnotations(world: World, { nic, bound }: Binding): Readonly<Record<string, string | null>> {
+  if (bound?.subnet === undefined) return {};
+  const { addresses, subnet } = bound;
+  const key = (suffix: PodAnnotationSuffix): string => podAnnotation(nic.provider, suffix);
+  return {
+    [key('ip_address')]: ipText(addresses),
+    [key('mac_address')]: addresses.mac === '' ? null : addresses.mac,
+    [key('cidr')]: subnet.cidr,
+    [key('gateway')]: subnet.gateway,
+    [key('logical_switch')]: nic.isOvn ? addresses.subnet : null,
+    ...(nic.isOvn
+      ? annotationOf(nic, 'pod_nic_type') === '' && { [key('pod_nic_type')]: world.settings.podNicType }
+      : { [key('pod_nic_type')]: null }),
+    [key('allocated')]: 'true',
+    ...(nic.isOvn && subnet.routed && { [key('logical_router')]: subnet.vpc }),
+    ...(nic.pod.machine !== undefined && { [key('virtualmachine')]: nic.pod.machine.name }),
+  };
+}
+
+interface Obstacle {
+  readonly reason: string;
+  readonly message: string;
+}
+
+function obstacleOf(world: World, { nic, claimant, demand, reservation }: Binding): Obstacle | undefined {
+  if (demand.kind === 'none') return undefined;
+  if (demand.kind === 'waiting') return { reason: demand.reason, message: demand.message };
+  if (reservation?.kind === 'refused') return { reason: reservation.code, message: reservation.message };
+  const conflict = world.rowConflicts.get(portId(nic.port));
+  if (conflict !== undefined) return { reason: 'RowConflict', message: conflict.message };
+  const others = world.addressConflicts.get(claimant) ?? [];
+  if (others.length === 0) return undefined;
+  return {
+    reason: 'AddressConflict',
+    message: `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it`,
+  };
+}
+
+function patchOf(pod: PodView): Pick<PatchOutput, 'kind' | 'resource' | 'key' | 'uid'> {
+  return { kind: 'patch', resource: 'pods', key: pod.key, uid: pod.uid };
+}

@@ -1,0 +1,65 @@
+/**
+ * One interface of a pod on its way: what it asks for, what it was given, what it has, and what its port is to be. Derived once a run;
+ * the features read it.
+ */
+import type { IP } from '../../api/ip.ts';
+import { claimantOfPort } from '../../world/claimants.ts';
+import type { Reservation } from '../../world/reservations.ts';
+import type { World } from '../../world/world.ts';
+import type { Held } from './held-addresses.ts';
+import { heldBy } from './held-addresses.ts';
+import type { Addresses } from '../ip/ip-object.ts';
+import { addressesOf, addressesOfIp, sameAddresses } from '../ip/ip-object.ts';
+import type { AddressDemand } from './pod-address.ts';
+import { demandOf } from './pod-address.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { keepsIp } from './pod-subnet.ts';
+import { isKept } from './pod-view.ts';
+import type { SubnetView } from '../subnet/subnet-view.ts';
+import { subnetView } from '../subnet/subnet-view.ts';
+
+interface Bound {
+  readonly addresses: Addresses;
+  readonly subnet: SubnetView | undefined;
+}
+
+export interface Binding {
+  readonly nic: PodInterface;
+  /** Its pod has the rows and the IP object: false for the second pod of a virtual machine that moves. */
+  readonly leads: boolean;
+  readonly claimant: string;
+  readonly demand: AddressDemand;
+  /** Undefined while nobody has answered. */
+  readonly reservation: Reservation | undefined;
+  /** Its own IP object, unless it needs another one. */
+  readonly ip: IP | undefined;
+  /** What is durable, and so may be carried out. */
+  readonly bound: Bound | undefined;
+  /** Undefined while it is to have no port. */
+  readonly port: Bound | undefined;
+  /** Whether the port row is observed as that of the pod which leads. */
+  readonly ownRow: boolean;
+}
+
+export function bindingOf(world: World, nic: PodInterface): Binding {
+  const held = heldBy(world, nic);
+  const claimant = claimantOfPort(nic.port, held.ip, nic.pod.uid, isKept(nic.pod));
+  const demand = demandOf(world, nic, claimant, held);
+  const reservation = world.reservations.get(claimant);
+  const ip = keepsIp(world, nic, held) ? held.ip : undefined;
+  const bound = boundOf(world, reservation, ip, held);
+  const port = nic.isOvn && bound?.subnet?.isOvn !== false ? bound : undefined;
+  return { nic, leads: held.lead.key === nic.pod.key, claimant, demand, reservation, ip, bound, port, ownRow: held.ownRow };
+}
+
+/**
+ * The port follows what is durable: reserved, and said by the IP object. While the IP object is made again (somebody took it away by
+ * force) a row that is there stays; and so does one whose reservation is refused because somebody else names the same address.
+ */
+function boundOf(world: World, reservation: Reservation | undefined, ip: IP | undefined, { ownRow, bound }: Held): Bound | undefined {
+  const reserved = addressesOf(reservation);
+  const said = ip === undefined ? undefined : addressesOfIp(ip);
+  const durable = (bound && reservation?.kind === 'refused') || sameAddresses(said, reserved) ? said : undefined;
+  const addresses = durable ?? (ownRow ? reserved : undefined);
+  return addresses === undefined ? undefined : { addresses, subnet: world.ask(subnetView, addresses.subnet) };
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
+
+function crowd(pods: number): PodScene {
+  const scene = new PodScene();
+  for (let i = 0; i < pods; i++) scene.pod(`p${i}`);
+  scene.bench.settle();
+  return scene;
+}
+
+/** Computations that one change runs. */
+function runsOf(scene: PodScene, change: () => void): number {
+  const { reactor } = scene.bench.world;
+  reactor.settle();
+  const before = reactor.runs;
+  change();
+  reactor.settle();
+  return reactor.runs - before;
+}
+
+function writeStatus(scene: PodScene, name: string): void {
+  const { subnets } = scene.bench.world;
+  const subnet = subnets.peek(name);
+  assert.ok(subnet);
+  subnets.set(name, { ...subnet, status: { ...subnet.status, activateGateway: 'n1' } });
+}
+
+test('a status write of a Subnet runs no rule of its pods', () => {
+  const few = crowd(10);
+  const many = crowd(200);
+  const cost = runsOf(few, () => writeStatus(few, 'ovn-default'));
+  assert.equal(
+    runsOf(many, () => writeStatus(many, 'ovn-default')),
+    cost,
+  );
+});
+
+test('one pod costs the same among 10 and among 1,000', () => {
+  const cost = (scene: PodScene): readonly number[] => [
+    runsOf(scene, () => {
+      scene.pod('new');
+      scene.bench.compile();
+    }),
+    runsOf(scene, () => {
+      const pod = scene.bench.world.pods.peek('shop/p3');
+      assert.ok(pod);
+      scene.bench.world.pods.set('shop/p3', { ...pod, status: { phase: 'Running', podIP: '10.16.0.5' } });
+    }),
+    runsOf(scene, () => scene.bench.vanish('pods', 'shop/p4')),
+  ];
+  const [few, many] = [cost(crowd(10)), cost(crowd(1_000))];
+  assert.deepEqual(many, few);
+  assert.equal(few[1], 1, 'a kubelet writing a status runs the projection alone');
+});

@@ -1,0 +1,146 @@
+/**
+ * Which interfaces a pod has: the networks that its annotations attach, in their order, then its own. What is recorded of an interface
+ * (its annotation, its IP object) outlives what it was derived from: a NetworkAttachmentDefinition that is deleted or changed, or a
+ * second attachment of its network, does not take a running interface away.
+ */
+import { attachmentKind } from '../../api/network-attachment.ts';
+import type { AttachmentKind } from '../../api/network-attachment.ts';
+import type { NetworkSelection, NetworkSelections } from '../../api/network-selection.ts';
+import { parseNetworkSelections } from '../../api/network-selection.ts';
+import { attachmentProvider, parseProvider } from '../../api/names.ts';
+import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { isIpOfPod, ownInterface, portOf } from './pod-interface.ts';
+import type { PodView } from './pod-view.ts';
+import { bearerOf } from './pod-view.ts';
+
+export interface PodInterfaces {
+  readonly interfaces: readonly PodInterface[];
+  /** Why there is not yet one for each network that the pod asks for. */
+  readonly problem: { readonly reason: string; readonly message: string } | undefined;
+}
+
+/** Of a NetworkAttachmentDefinition; undefined where there is none of that key. */
+const attachment: Query<AttachmentKind | undefined> = defineQuery('network-attachment', (world, key) => {
+  const definition = world.networkAttachments.get(key);
+  return definition === undefined ? undefined : attachmentKind(definition.spec.config);
+});
+
+export function interfacesOf(world: World, pod: PodView): PodInterfaces {
+  const attached = attachedTo(world, pod);
+  const own = world.settings.nonPrimaryCni || pod.annotations[annotationKey.defaultNetworkAttachment] !== undefined;
+  return own ? attached : { ...attached, interfaces: [...attached.interfaces, ownInterface(pod)] };
+}
+
+const NONE: PodInterfaces = { interfaces: [], problem: undefined };
+
+/** The annotations that select networks, in the order in which they count. */
+const SELECTING = [annotationKey.defaultNetworkAttachment, annotationKey.networkAttachments] as const;
+
+function attachedTo(world: World, pod: PodView): PodInterfaces {
+  if (SELECTING.every((key) => pod.annotations[key] === undefined)) return NONE;
+  const recorded = recordedProviders(world, pod);
+  const selected = selectionsOf(pod);
+  if (!selected.ok) {
+    const kept = [...recorded].filter((provider) => provider !== DEFAULT_PROVIDER).toSorted();
+    return {
+      interfaces: kept.map((provider) => interfaceOf(pod, provider, undefined)),
+      problem: { reason: 'InvalidAnnotation', message: selected.problem },
+    };
+  }
+  const interfaces: PodInterface[] = [];
+  const taken = new Set<string>();
+  let problem: PodInterfaces['problem'];
+  for (const selection of selected.selections) {
+    const resolved = resolve(world, selection, selected.selections, recorded, taken);
+    if (typeof resolved === 'object') problem ??= resolved;
+    else if (resolved !== '' && !taken.has(resolved)) {
+      taken.add(resolved);
+      interfaces.push(interfaceOf(pod, resolved, selection));
+    }
+  }
+  return { interfaces, problem };
+}
+
+function interfaceOf(pod: PodView, provider: string, selection: NetworkSelection | undefined): PodInterface {
+  return {
+    pod,
+    provider,
+    port: portOf(pod, provider),
+    isOvn: parseProvider(provider).kind !== 'ipam-only',
+    selection: selection ?? selectionOfProvider(provider),
+  };
+}
+
+/** Of an interface that is known by its record alone. */
+function selectionOfProvider(provider: string): NetworkSelection {
+  const parsed = parseProvider(provider);
+  const named = parsed.kind === 'attachment' || parsed.kind === 'ipam-only';
+  return { namespace: named ? parsed.namespace : '', name: named ? parsed.nad : provider, interfaceName: '', ips: [], mac: '' };
+}
+
+/** Everything that the pod's annotations select; a problem as a sentence. */
+export function selectionsOf({ key, namespace, annotations }: Pick<PodView, 'key' | 'namespace' | 'annotations'>): NetworkSelections {
+  const selections: NetworkSelection[] = [];
+  for (const annotation of SELECTING) {
+    const parsed = parseNetworkSelections(annotations[annotation] ?? '', namespace);
+    if (!parsed.ok) return { ok: false, problem: `Pod ${key}: annotation ${annotation} ${parsed.problem}` };
+    selections.push(...parsed.selections);
+  }
+  return { ok: true, selections };
+}
+
+/** Its provider; empty where somebody else carries the network. */
+function resolve(
+  world: World,
+  selection: NetworkSelection,
+  all: readonly NetworkSelection[],
+  recorded: ReadonlySet<string>,
+  taken: ReadonlySet<string>,
+): string | NonNullable<PodInterfaces['problem']> {
+  const { namespace, name, interfaceName } = selection;
+  const shared = attachmentProvider(name, namespace);
+  const single = attachmentProvider(name, namespace, interfaceName);
+  const addressesOnly = `${name}.${namespace}`;
+  const kept = [single, shared, addressesOnly].find((provider) => recorded.has(provider) && !taken.has(provider));
+  if (kept !== undefined) return kept;
+  const key = `${namespace}/${name}`;
+  const kind = world.ask(attachment, key);
+  if (kind === 'foreign') return '';
+  if (kind === 'ipam-only') return addressesOnly;
+  if (kind === 'ovn') {
+    const times = all.filter((other) => other.name === name && other.namespace === namespace).length;
+    return times > 1 ? single : shared;
+  }
+  const look = `kubectl get net-attach-def -n ${namespace} ${name}`;
+  if (kind === undefined)
+    return {
+      reason: 'WaitingForNetwork',
+      message: `NetworkAttachmentDefinition ${key}, which the pod is attached to, does not exist; ${look}`,
+    };
+  return {
+    reason: 'InvalidNetwork',
+    message: `NetworkAttachmentDefinition ${key}: spec.config is not a CNI configuration in JSON; ${look} -o yaml`,
+  };
+}
+
+/** Providers of interfaces that were made for the pod: by its annotations and by IP objects. */
+function recordedProviders(world: World, pod: PodView): ReadonlySet<string> {
+  const recorded = new Set(allocatedProviders(pod));
+  const prefix = `${portOf(pod, DEFAULT_PROVIDER)}.`;
+  for (const ip of world.ips.select('pod', `${pod.namespace}/${bearerOf(pod)}`)) {
+    if (ip.metadata.name.startsWith(prefix) && isIpOfPod(ip, pod)) recorded.add(ip.metadata.name.slice(prefix.length));
+  }
+  return recorded;
+}
+
+const ALLOCATED = '.kubernetes.io/allocated';
+
+/** Providers whose interface is marked as allocated. */
+export function allocatedProviders({ annotations }: PodView): readonly string[] {
+  return Object.keys(annotations).flatMap((key) =>
+    key.endsWith(ALLOCATED) && annotations[key] === 'true' ? [key.slice(0, -ALLOCATED.length)] : [],
+  );
+}

@@ -1,0 +1,49 @@
+/**
+ * The IP object of an interface: the durable word on who has an address. It is made when the address is reserved, before any row.
+ */
+import { kilnAnnotation } from '../../api/well-known.ts';
+import type { World } from '../../world/world.ts';
+import type { IpIdentity } from '../ip/ip-object.ts';
+import { addressesOf, createIp, keepIp } from '../ip/ip-object.ts';
+import { FROM_NAMESPACE } from './misbound.ts';
+import type { Output } from '../output.ts';
+import type { Binding } from './pod-binding.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { isAllocated, leavesSubnetOpen } from './pod-interface.ts';
+import { bearerOf } from './pod-view.ts';
+
+export function ipOutputs(world: World, { nic, ip, reservation }: Binding): readonly Output[] {
+  const addresses = addressesOf(reservation);
+  if (addresses === undefined) return [];
+  const identity = identityOf(nic);
+  const from = subnetFrom(nic);
+  if (ip !== undefined) {
+    const kept = keepIp(ip, identity, addresses);
+    return [from === undefined ? kept : { ...kept, annotations: { ...kept.annotations, [kilnAnnotation.subnetFrom]: from } }];
+  }
+  if (world.ips.has(nic.port)) return [];
+  const marked = from === FROM_NAMESPACE ? { ...identity.annotations, [kilnAnnotation.subnetFrom]: from } : identity.annotations;
+  return [createIp({ ...identity, annotations: marked }, addresses)];
+}
+
+/** Who decided the Subnet, as long as the pod's annotations are its own words; undefined, nothing to say, once they are Kiln's. */
+function subnetFrom(nic: PodInterface): string | null | undefined {
+  if (isAllocated(nic)) return undefined;
+  return leavesSubnetOpen(nic) ? FROM_NAMESPACE : null;
+}
+
+function identityOf({ pod, port }: PodInterface): IpIdentity {
+  const { statefulSet, machine } = pod;
+  const owner = machine?.uid ?? statefulSet?.statefulSetUid;
+  return {
+    name: port,
+    podName: bearerOf(pod),
+    namespace: pod.namespace,
+    podType: machine !== undefined ? 'VirtualMachine' : statefulSet === undefined ? '' : 'StatefulSet',
+    node: pod.node,
+    annotations: {
+      [kilnAnnotation.podUid]: pod.uid,
+      ...(owner !== undefined && { [kilnAnnotation.ownerUid]: owner }),
+    },
+  };
+}

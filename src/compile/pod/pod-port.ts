@@ -1,0 +1,100 @@
+/**
+ * The switch port of an interface, and its membership in the port groups by which nodes and gateways find it.
+ */
+import { nodePortGroup, subnetNodePortGroup } from '../../api/names.ts';
+import { annotationKey } from '../../api/well-known.ts';
+import { splitList } from '../../net/dual.ts';
+import type { RowId } from '../../nb/row-id.ts';
+import { rowId } from '../../nb/row-id.ts';
+import { dhcpOptionsId } from '../../nb/tables.ts';
+import type { World } from '../../world/world.ts';
+import type { Addresses } from '../ip/ip-object.ts';
+import { keptRow } from '../kept-row.ts';
+import { migrationOptions } from './machine.ts';
+import type { ColumnValue, Output } from '../output.ts';
+import type { Binding } from './pod-binding.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { annotationOf, portId } from './pod-interface.ts';
+import { bearerOf, podOwner } from './pod-view.ts';
+import type { SubnetView } from '../subnet/subnet-view.ts';
+import { switchId } from '../subnet/subnet-view.ts';
+import { isOurs } from '../vpc/vpc-view.ts';
+
+export function portOutputs(world: World, binding: Binding): readonly Output[] {
+  const { nic, port } = binding;
+  if (port === undefined) return [];
+  const { addresses, subnet } = port;
+  const id = portId(nic.port);
+  if (subnet === undefined) return orphanedPort(world, nic, addresses.subnet);
+  return [
+    {
+      kind: 'row',
+      id,
+      owner: podOwner(nic.pod),
+      rule: 'pod-port',
+      parent: { id: switchId(addresses.subnet), column: 'ports' },
+      columns: { ...portColumns(nic, addresses, subnet), ...(nic.pod.machine !== undefined && { options: migrationOptions(world, nic) }) },
+      externalIds: portExternalIds(nic, addresses, subnet),
+    },
+    ...portGroupOutputs(binding),
+  ];
+}
+
+/** The Subnet was torn out from under the pod: the port stays as it is, in the groups it is in. */
+function orphanedPort(world: World, nic: PodInterface, subnet: string): readonly Output[] {
+  const id = portId(nic.port);
+  const row = isOurs(world, id, podOwner(nic.pod)) ? keptRow(world, id) : undefined;
+  if (row === undefined) return [];
+  const groups = [nodePortGroup(nic.pod.node), subnetNodePortGroup(subnet, nic.pod.node)].map((group) => rowId('Port_Group', group));
+  const held = groups.filter((group) => world.rows.holds(group, 'ports', id));
+  return [row, ...held.map((group): Output => ({ kind: 'member', row: group, column: 'ports', member: { ref: id } }))];
+}
+
+export function portGroupOutputs(binding: Binding): readonly Output[] {
+  const ref = portId(binding.nic.port);
+  return portGroupsOf(binding).map((group): Output => ({ kind: 'member', row: group, column: 'ports', member: { ref } }));
+}
+
+/** The text OVN takes as one station: MAC, then addresses. */
+export function stationText({ mac, v4, v6 }: Addresses): string {
+  return [mac, v4, v6].filter((part) => part !== '').join(' ');
+}
+
+function portColumns(nic: PodInterface, addresses: Addresses, subnet: SubnetView | undefined): Readonly<Record<string, ColumnValue>> {
+  const station = stationText(addresses);
+  const vips = splitList(annotationOf(nic, 'port_vips'));
+  const dhcp = (family: 'IPv4' | 'IPv6', address: string): ColumnValue =>
+    subnet?.enableDHCP === true && address !== '' ? { ref: dhcpOptionsId(addresses.subnet, family) } : null;
+  return {
+    name: nic.port,
+    type: '',
+    addresses: annotationOf(nic, 'layer2_forward') === 'true' ? [station, 'unknown'] : [station],
+    port_security: annotationOf(nic, 'port_security') === 'true' ? [[station, ...vips].join(' ')] : [],
+    dhcpv4_options: dhcp('IPv4', addresses.v4),
+    dhcpv6_options: dhcp('IPv6', addresses.v6),
+  };
+}
+
+function portExternalIds(nic: PodInterface, addresses: Addresses, subnet: SubnetView | undefined): Readonly<Record<string, string>> {
+  const groups = splitList(annotationOf(nic, 'security_groups'));
+  const vips = annotationOf(nic, 'port_vips');
+  return {
+    pod: `${nic.pod.namespace}/${bearerOf(nic.pod)}`,
+    ls: addresses.subnet,
+    ...(groups.length > 0 && { security_groups: groups.join('/') }),
+    ...(subnet?.inDefaultVpc === false && { 'associated_sg_default-securitygroup': 'false' }),
+    ...Object.fromEntries(groups.map((group) => [`associated_sg_${group}`, 'true'])),
+    ...(vips !== '' && { vips, 'attach-vips': 'true' }),
+  };
+}
+
+/** Of a pod in the default Vpc that OVN routes: all of its node's pods, and with a distributed gateway those of its Subnet there. */
+export function portGroupsOf({ nic, port }: Binding): readonly RowId[] {
+  const { node } = nic.pod;
+  const subnet = port?.subnet;
+  if (node === '' || subnet === undefined || !subnet.inDefaultVpc || !subnet.routed) return [];
+  const groups = [rowId('Port_Group', nodePortGroup(node))];
+  const throughNode = subnet.gatewayType === 'distributed' && (nic.pod.annotations[annotationKey.northGateway] ?? '') === '';
+  if (throughNode) groups.push(rowId('Port_Group', subnetNodePortGroup(subnet.name, node)));
+  return groups;
+}

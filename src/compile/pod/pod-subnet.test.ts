@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
+
+const BOUND = 'kiln.io/NetworkBound';
+const SUBNET = 'ovn.kubernetes.io/logical_switch';
+
+function subnetOf(scene: PodScene, pod: string): string | undefined {
+  return scene.annotations(pod)[SUBNET];
+}
+
+test('a pod that names a Subnet waits until there is one', () => {
+  const scene = new PodScene();
+  scene.pod('web', { annotations: { [SUBNET]: 'red' } });
+  scene.bench.settle();
+  const waits = scene.bench.condition('pods', 'shop/web', BOUND);
+  assert.deepEqual([waits?.status, waits?.reason, waits?.message], ['False', 'WaitingForSubnet', 'Subnet red does not exist']);
+  scene.subnet('red', { cidrBlock: '10.40.0.0/24' });
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/web'), '10.40.0.2');
+  assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.status, 'True');
+});
+
+test('without any word a pod is in the default Subnet', () => {
+  const scene = new PodScene();
+  scene.pod('web');
+  scene.bench.settle();
+  assert.equal(subnetOf(scene, 'shop/web'), 'ovn-default');
+  assert.equal(scene.bench.condition('pods', 'shop/web', BOUND), undefined);
+});
+
+test('a namespace that a custom Vpc claims waits for a Subnet of that Vpc, whatever comes first', () => {
+  const permutations = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+  ];
+  for (const order of permutations) {
+    const scene = new PodScene();
+    scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop'] } });
+    const steps = [
+      () => scene.subnet('blue-b', { vpc: 'blue', cidrBlock: '10.52.0.0/24', namespaces: ['shop'] }),
+      () => scene.subnet('blue-a', { vpc: 'blue', cidrBlock: '10.51.0.0/24', namespaces: ['elsewhere'] }),
+      () => scene.pod('web'),
+    ];
+    for (const step of order) {
+      steps[step]?.();
+      scene.bench.settle();
+    }
+    assert.equal(subnetOf(scene, 'shop/web'), 'blue-b', order.join());
+    assert.equal(scene.externalIds('Logical_Switch_Port', 'web.shop')['associated_sg_default-securitygroup'], 'false');
+  }
+});
+
+test('several Subnets: the default one of the Vpc, then those that list the namespace, then those that select it', () => {
+  const scene = new PodScene();
+  scene.namespace('teams', { labels: { team: 'a' } });
+  scene.subnet('selects', { vpc: 'blue', cidrBlock: '10.61.0.0/24', namespaceSelectors: [{ matchLabels: { team: 'a' } }] });
+  scene.subnet('lists-2', {
+    vpc: 'blue',
+    cidrBlock: '10.62.0.0/24',
+    namespaces: ['teams'],
+    excludeIps: ['10.62.0.1', '10.62.0.9..10.62.0.12'],
+  });
+  scene.subnet('lists-1', { vpc: 'blue', cidrBlock: '10.63.0.0/24', namespaces: ['teams'] });
+  scene.subnet('zero', { vpc: 'blue', cidrBlock: '10.64.0.0/24' });
+  scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['teams'], defaultSubnet: 'zero' } });
+  scene.bench.settle();
+  assert.deepEqual(scene.bench.object('namespaces', 'teams')?.metadata.annotations, {
+    'ovn.kubernetes.io/logical_switch': 'zero,lists-1,lists-2,selects',
+    'ovn.kubernetes.io/cidr': '10.64.0.0/24;10.63.0.0/24;10.62.0.0/24;10.61.0.0/24',
+    'ovn.kubernetes.io/exclude_ips': '10.64.0.1;10.63.0.1;10.62.0.1,10.62.0.9..10.62.0.12;10.61.0.1',
+  });
+  scene.pod('web', { namespace: 'teams' });
+  scene.bench.settle();
+  assert.equal(subnetOf(scene, 'teams/web'), 'zero');
+});
+
+test('an annotation that was lost on the Namespace is put back and never decided anything', () => {
+  const scene = new PodScene();
+  scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
+  scene.bench.settle();
+  scene.namespace('shop', { annotations: { [SUBNET]: 'ovn-default' } });
+  scene.pod('web');
+  scene.bench.settle();
+  assert.equal(subnetOf(scene, 'shop/web'), 'red');
+  assert.equal(scene.bench.object('namespaces', 'shop')?.metadata.annotations?.[SUBNET], 'red');
+});
+
+test('a full Subnet is passed over for the next of the namespace, never when the pod names it', () => {
+  const scene = new PodScene();
+  scene.subnet('s1', { cidrBlock: '10.71.0.0/30', namespaces: ['shop'] });
+  scene.subnet('s2', { cidrBlock: '10.72.0.0/24', namespaces: ['shop'] });
+  for (const name of ['a', 'b']) scene.pod(name);
+  scene.pod('c', { annotations: { [SUBNET]: 's1' } });
+  scene.bench.settle();
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((name) => subnetOf(scene, `shop/${name}`)),
+    ['s1', 's2', 's1'],
+  );
+  assert.deepEqual([scene.addressOf('shop/c'), scene.bench.condition('pods', 'shop/c', BOUND)?.reason], [undefined, 'NoAvailableAddress']);
+});
+
+test('when a Subnet takes or gives up a namespace, running pods stay where they are and new ones follow', () => {
+  const scene = new PodScene();
+  scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
+  scene.pod('old');
+  scene.bench.settle();
+  const before = [scene.stations('old.shop'), scene.bench.object('ips', 'old.shop')?.metadata.uid];
+  scene.bench.edit('subnets', 'red', { namespaces: [] });
+  scene.pod('new');
+  scene.bench.settle();
+  assert.deepEqual([subnetOf(scene, 'shop/old'), subnetOf(scene, 'shop/new')], ['red', 'ovn-default']);
+  assert.deepEqual([scene.stations('old.shop'), scene.bench.object('ips', 'old.shop')?.metadata.uid], before);
+});
+
+test('a Subnet that is going away takes no new pod, and keeps those it has', () => {
+  const scene = new PodScene();
+  scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
+  scene.pod('old');
+  scene.bench.settle();
+  scene.bench.delete('subnets', 'red');
+  scene.pod('new');
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/old'), '10.40.0.2');
+  assert.match(scene.bench.condition('pods', 'shop/new', BOUND)?.message ?? '', /Subnet red is being deleted/);
+  assert.notEqual(scene.bench.object('subnets', 'red'), undefined);
+  scene.bench.vanish('pods', 'shop/old');
+  scene.bench.settle();
+  assert.equal(scene.bench.object('subnets', 'red'), undefined);
+  assert.equal(subnetOf(scene, 'shop/new'), 'ovn-default');
+});
+
+test('a namespace that awaits a Subnet never falls back', () => {
+  const scene = new PodScene();
+  scene.namespace('chart', { annotations: { 'kiln.io/await-subnet': 'true' } });
+  scene.pod('web', { namespace: 'chart' });
+  scene.bench.settle();
+  assert.match(scene.bench.condition('pods', 'chart/web', BOUND)?.message ?? '', /Namespace chart waits for a Subnet, and none claims it/);
+  scene.subnet('green', { cidrBlock: '10.80.0.0/24', namespaces: ['chart'] });
+  scene.bench.settle();
+  assert.equal(subnetOf(scene, 'chart/web'), 'green');
+});

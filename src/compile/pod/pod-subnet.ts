@@ -1,0 +1,120 @@
+/**
+ * The Subnets that an interface may take its address from, or what it waits for. In order: what it is bound to already, the Subnet that
+ * the pod names, the Subnet of the IPPool that the pod names, the Subnets of its namespace in declared order (for an attached network:
+ * those of its provider). There is no silent fallback: what is declared and cannot be had yet is waited for.
+ */
+import type { IP } from '../../api/ip.ts';
+import { subnetProvider } from '../../api/names.ts';
+import type { NetworkSelection } from '../../api/network-selection.ts';
+import { kilnAnnotation } from '../../api/well-known.ts';
+import { parseAddress } from '../../net/address.ts';
+import { isRetained } from '../../world/claimants.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { Held } from './held-addresses.ts';
+import type { Addresses } from '../ip/ip-object.ts';
+import { misboundPolicy } from './misbound.ts';
+import { namespaceBinding } from '../namespace/namespace-binding.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { annotationOf, leavesSubnetOpen } from './pod-interface.ts';
+import { isKept } from './pod-view.ts';
+import { subnetReady } from '../subnet/subnet-ready.ts';
+import { providerSubnets, subnetView } from '../subnet/subnet-view.ts';
+
+export type SubnetChoice =
+  /** It has its addresses already, whether their Subnet is ready or not. */
+  | { readonly kind: 'bound'; readonly addresses: Addresses }
+  /** `pools` are IPPools to take the address from, in order; empty for none. */
+  | { readonly kind: 'open'; readonly subnets: readonly string[]; readonly pools: readonly string[] }
+  | { readonly kind: 'waiting'; readonly reason: string; readonly message: string };
+
+export function chooseSubnet(world: World, nic: PodInterface, { bound, addresses, ip }: Held): SubnetChoice {
+  if (bound && addresses !== undefined) return { kind: 'bound', addresses };
+  const asked = askedSubnets(world, nic);
+  if (asked.kind === 'waiting') return asked;
+  if (addresses !== undefined && ip !== undefined && suits(world, nic, ip, asked.subnets)) return { kind: 'bound', addresses };
+  return readyOnes(world, nic, asked);
+}
+
+/** Whether the interface stays with the IP object that is there for it, or needs another: its pod may have been declared elsewhere since. */
+export function keepsIp(world: World, nic: PodInterface, { bound, ip }: Held): boolean {
+  if (ip === undefined || bound) return ip !== undefined;
+  const asked = askedSubnets(world, nic);
+  return asked.kind === 'waiting' || suits(world, nic, ip, asked.subnets);
+}
+
+function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string[]): boolean {
+  const subnet = ip.spec.subnet ?? '';
+  if ((ip.spec.ipAddress ?? '') === '' || !(subnets.includes(subnet) || staysMisbound(world, nic, ip))) return false;
+  if (ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid) return true;
+  return world.ask(subnetView, subnet)?.terminating === false;
+}
+
+/** The next pod of a StatefulSet or a virtual machine keeps an address that is now of a wrong Subnet, unless it is policy to move it. */
+function staysMisbound(world: World, nic: PodInterface, ip: IP): boolean {
+  const kept = isKept(nic.pod) && isRetained(ip.spec.podType);
+  return kept && leavesSubnetOpen(nic) && misboundPolicy(world, nic.pod.namespace) === 'report';
+}
+
+type Asked = Extract<SubnetChoice, { readonly kind: 'open' | 'waiting' }>;
+
+function askedSubnets(world: World, nic: PodInterface): Asked {
+  const named = nic.isOvn ? annotationOf(nic, 'logical_switch') : '';
+  if (named !== '') {
+    if (named.includes(','))
+      return waiting('InvalidAnnotation', `annotation logical_switch "${named}" names several Subnets; an interface has one`);
+    const inNamed = poolName(annotationOf(nic, 'ip_pool'));
+    return { kind: 'open', subnets: [named], pools: inNamed === '' ? [] : [inNamed] };
+  }
+  const pool = poolName(annotationOf(nic, 'ip_pool'));
+  if (pool !== '') {
+    const subnet = world.ask(ipPoolSubnet, pool);
+    if (subnet === '')
+      return waiting('WaitingForSubnet', `IPPool ${pool}, which the pod names, does not exist; kubectl get ippool ${pool}`);
+    return { kind: 'open', subnets: [subnet], pools: [pool] };
+  }
+  if (nic.selection !== undefined) return attachedSubnets(world, nic, nic.selection);
+  const binding = world.ask(namespaceBinding, nic.pod.namespace);
+  if (binding.undecided !== undefined) return waiting('WaitingForSubnet', binding.undecided);
+  // A namespace that IPPools are bound to takes its addresses from these alone.
+  const pools = binding.pools.filter((one) => binding.subnets.includes(world.ask(ipPoolSubnet, one)));
+  const subnets = pools.length === 0 ? binding.subnets : [...new Set(pools.map((one) => world.ask(ipPoolSubnet, one)))];
+  return { kind: 'open', subnets, pools };
+}
+
+function attachedSubnets(world: World, nic: PodInterface, { namespace, name }: NetworkSelection): Asked {
+  const provider = subnetProvider(nic.provider);
+  const subnets = providerSubnets(world, provider);
+  if (subnets.length > 0) return { kind: 'open', subnets, pools: [] };
+  const message = `no Subnet has spec.provider ${provider}, which attached network ${namespace}/${name} takes its addresses from; kubectl get subnet`;
+  return waiting('WaitingForSubnet', message);
+}
+
+/**
+ * Of what was declared, Subnets that are going away are passed over while there are others. The first of the rest must be ready:
+ * taking the second one because the first is a moment later would make the outcome a matter of timing.
+ */
+function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { readonly kind: 'open' }>): SubnetChoice {
+  const staying = asked.subnets.filter((subnet) => world.ask(subnetView, subnet)?.terminating !== true);
+  const candidates = staying.length > 0 ? staying : asked.subnets;
+  const [first] = candidates;
+  if (first === undefined) return waiting('WaitingForSubnet', 'no Subnet is declared');
+  const readiness = world.ask(subnetReady, first);
+  if (!readiness.ready) return waiting('WaitingForSubnet', readiness.message);
+  const view = world.ask(subnetView, first);
+  if (nic.isOvn && view?.isOvn === false)
+    return waiting('InvalidAnnotation', `Subnet ${first} has provider ${view.provider}: it gives addresses to others, and has no ports`);
+  if (view?.isJoin === true) return waiting('InvalidAnnotation', `Subnet ${first} joins nodes to the network and has no pods`);
+  return { ...asked, subnets: [first, ...candidates.slice(1).filter((subnet) => world.ask(subnetReady, subnet).ready)] };
+}
+
+/** An annotation `ip_pool` that is neither a list nor an address names an IPPool. */
+export function poolName(annotation: string): string {
+  return annotation === '' || /[,;]/.test(annotation) || parseAddress(annotation) !== undefined ? '' : annotation;
+}
+
+const ipPoolSubnet: Query<string> = defineQuery('ippool-subnet', (world, name) => world.ipPools.get(name)?.spec.subnet ?? '');
+
+function waiting(reason: string, message: string): Extract<SubnetChoice, { readonly kind: 'waiting' }> {
+  return { kind: 'waiting', reason, message };
+}

@@ -1,0 +1,118 @@
+/**
+ * What of a pod matters to its ports. Kubelets write a pod's status many times; rules read this projection, so that only a
+ * change that concerns the network runs them.
+ */
+import type { Pod } from '../../api/core.ts';
+import { annotationKey, POD_CONDITION } from '../../api/well-known.ts';
+import type { PodAnnotationSuffix } from '../../api/well-known.ts';
+import type { Query } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { Claimant } from '../output.ts';
+import { isAlive, machineNameOf, ordinalOf } from './pod-life.ts';
+import type { Ordinal } from './pod-life.ts';
+
+export interface PodView {
+  /** `namespace/name` */
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly created: string;
+  readonly terminating: boolean;
+  /** Still uses its network. */
+  readonly alive: boolean;
+  /** Empty until it is scheduled. */
+  readonly node: string;
+  readonly statefulSet: Ordinal | undefined;
+  /** Something makes another one when it goes. */
+  readonly managed: boolean;
+  /** The virtual machine that it runs and that keeps its addresses; its uid where the machine itself is known. */
+  readonly machine: { readonly name: string; readonly uid: string | undefined } | undefined;
+  /** Those about interfaces that something is derived from, as they are. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** The condition `kiln.io/NetworkBound` as it is. */
+  readonly bound: 'True' | 'False' | 'Unknown' | undefined;
+}
+
+/** Undefined where there is no such pod, or it is in the host's network. */
+export const podView: Query<PodView | undefined> = defineQuery('pod-view', (world, key) => {
+  const pod = world.pods.get(key);
+  if (pod === undefined || pod.spec.hostNetwork === true) return undefined;
+  const { metadata } = pod;
+  const statefulSet = ordinalOf(pod);
+  const machine = machineNameOf(pod, world.settings);
+  return {
+    key,
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid,
+    created: metadata.creationTimestamp,
+    terminating: metadata.deletionTimestamp !== undefined,
+    alive: isAlive(pod, (moment) => world.deadlines.passed(moment)),
+    node: pod.spec.nodeName ?? '',
+    statefulSet,
+    managed: metadata.ownerReferences?.some(({ controller }) => controller === true) === true,
+    machine: machine === undefined ? undefined : { name: machine, uid: world.ask(machineUid, `${metadata.namespace ?? ''}/${machine}`) },
+    annotations: networkAnnotations(pod),
+    bound: pod.status?.conditions?.find(({ type }) => type === POD_CONDITION)?.status,
+  };
+});
+
+const machineUid: Query<string | undefined> = defineQuery('machine-uid', (world, key) => world.virtualMachines.get(key)?.metadata.uid);
+
+/** The name that its interfaces bear: its own, or that of its virtual machine. */
+export function bearerOf({ name, machine }: PodView): string {
+  return machine?.name ?? name;
+}
+
+/** Whether its addresses are kept while it is away. */
+export function isKept({ statefulSet, machine }: PodView): boolean {
+  return statefulSet !== undefined || machine !== undefined;
+}
+
+/** The pod as the owner of its rows. */
+export function podOwner({ namespace, name, uid, created }: PodView): Claimant {
+  return { kind: 'pod', namespace, name, uid, created };
+}
+
+const SUFFIXES: ReadonlySet<string> = new Set<PodAnnotationSuffix>([
+  'allocated',
+  'mac_address',
+  'ip_address',
+  'ip_family',
+  'ip_pool',
+  'logical_switch',
+  'pod_nic_type',
+  'port_security',
+  'port_vips',
+  'security_groups',
+  'layer2_forward',
+  'activation_strategy',
+  'dhcp-v4-options',
+  'dhcp-v6-options',
+]);
+const UNSCOPED: ReadonlySet<string> = new Set([
+  annotationKey.networkAttachments,
+  annotationKey.defaultNetworkAttachment,
+  annotationKey.northGateway,
+  annotationKey.vip,
+  annotationKey.allowedAddressPairs,
+  annotationKey.podEip,
+  annotationKey.podSnat,
+  annotationKey.migrationJob,
+]);
+const MARK = '.kubernetes.io/';
+
+function networkAnnotations(pod: Pod): Readonly<Record<string, string>> {
+  const kept: Record<string, string> = {};
+  for (const [key, value] of Object.entries(pod.metadata.annotations ?? {})) {
+    const at = key.indexOf(MARK);
+    if (UNSCOPED.has(key)) kept[key] = value;
+    else if (at !== -1) {
+      const suffix = key.slice(at + MARK.length);
+      const dot = suffix.indexOf('.');
+      if (SUFFIXES.has(dot === -1 ? suffix : suffix.slice(0, dot))) kept[key] = value;
+    }
+  }
+  return kept;
+}

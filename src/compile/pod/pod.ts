@@ -1,0 +1,40 @@
+/**
+ * What follows from a pod, one interface at a time: the wish for an address, the IP object, the port, the annotations. One run states
+ * them all, since each step reads what the one before it reads.
+ */
+import { keysOf } from '../../world/domain.ts';
+import type { World } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import type { Output } from '../output.ts';
+import { annotationOutputs, conditionOutputs } from './pod-annotations.ts';
+import type { Binding } from './pod-binding.ts';
+import { bindingOf } from './pod-binding.ts';
+import { interfacesOf } from './pod-interfaces.ts';
+import { ipOutputs } from './pod-ip.ts';
+import { hasPodNetwork } from './pod-life.ts';
+import { portGroupOutputs, portOutputs } from './pod-port.ts';
+import { unplugOutputs } from './pod-unplug.ts';
+import { podView } from './pod-view.ts';
+
+export const pod: Rule = {
+  name: 'pod',
+  over: (world) => keysOf(world.pods, hasPodNetwork),
+  run: (world, key) => {
+    const view = world.ask(podView, key);
+    if (view === undefined || !view.alive) return [];
+    const { interfaces, problem } = interfacesOf(world, view);
+    const bindings = interfaces.map((nic) => bindingOf(world, nic));
+    return [
+      ...bindings.flatMap((binding) => interfaceOutputs(world, binding)),
+      ...annotationOutputs(world, view, bindings, problem),
+      ...conditionOutputs(world, view, bindings, problem),
+      ...unplugOutputs(world, view, interfaces),
+    ];
+  },
+};
+
+function interfaceOutputs(world: World, binding: Binding): readonly Output[] {
+  const { demand, leads } = binding;
+  if (!leads) return portGroupOutputs(binding);
+  return [...(demand.kind === 'wish' ? [demand] : []), ...ipOutputs(world, binding), ...portOutputs(world, binding)];
+}

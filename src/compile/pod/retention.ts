@@ -1,0 +1,57 @@
+/**
+ * Whether an address that is kept while no pod is there would be of use to the next one: its Subnet stays and has it, and the next pod
+ * would be given an interface in that Subnet.
+ */
+import type { IP } from '../../api/ip.ts';
+import type { Labels } from '../../api/meta.ts';
+import { parseProvider, portName, subnetProvider } from '../../api/names.ts';
+import type { NetworkSelection } from '../../api/network-selection.ts';
+import { DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
+import { parseAddress } from '../../net/address.ts';
+import { cidrContains, parseCidr } from '../../net/cidr.ts';
+import { splitList } from '../../net/dual.ts';
+import type { World } from '../../world/world.ts';
+import { misboundPolicy } from './misbound.ts';
+import { namespaceBinding } from '../namespace/namespace-binding.ts';
+import { subnetView } from '../subnet/subnet-view.ts';
+
+/** The pod that would come, as its template has it. */
+export interface NextPod {
+  readonly annotations: Labels;
+  /** Networks that it would be attached to. */
+  readonly networks: readonly NetworkSelection[];
+}
+
+export function servesStill(world: World, ip: IP, next: NextPod): boolean {
+  const { subnet = '', podName = '', namespace = '', ipAddress = '' } = ip.spec;
+  const view = world.ask(subnetView, subnet);
+  if (view === undefined || view.terminating) return false;
+  for (const text of splitList(ipAddress)) {
+    const address = parseAddress(text);
+    const cidr = address === undefined ? undefined : parseCidr((address.family === 4 ? view.v4 : view.v6)?.cidr ?? '');
+    if (address === undefined || cidr === undefined || !cidrContains(cidr, address)) return false;
+  }
+  const own = portName(podName, namespace, DEFAULT_PROVIDER);
+  const provider = ip.metadata.name === own ? DEFAULT_PROVIDER : ip.metadata.name.slice(own.length + 1);
+  const attached = provider !== DEFAULT_PROVIDER;
+  if (attached && !attaches(next, provider)) return false;
+  const declared = next.annotations[podAnnotation(provider, 'logical_switch')] ?? '';
+  if (declared !== '') return declared === subnet;
+  if (attached) return view.provider === subnetProvider(provider);
+  const binding = world.ask(namespaceBinding, namespace);
+  if (binding.undecided !== undefined || binding.subnets.includes(subnet)) return true;
+  return misboundPolicy(world, namespace) === 'report';
+}
+
+/** Whether the pod would be attached to the network of a provider. */
+function attaches({ networks }: NextPod, provider: string): boolean {
+  const parsed = parseProvider(provider);
+  if (parsed.kind !== 'attachment' && parsed.kind !== 'ipam-only') return false;
+  const interfaceName = parsed.kind === 'attachment' ? (parsed.interfaceName ?? '') : '';
+  return networks.some(
+    (one) =>
+      one.name === parsed.nad &&
+      one.namespace === parsed.namespace &&
+      (interfaceName === '' || one.interfaceName === '' || one.interfaceName === interfaceName),
+  );
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
+
+function uidOfRow(scene: PodScene, port: string): string | undefined {
+  return [...scene.bench.northbound.table('Logical_Switch_Port').values()].find((row) => row['name'] === port)?._uuid;
+}
+
+function ownerOfRow(scene: PodScene, port: string): string | undefined {
+  return scene.externalIds('Logical_Switch_Port', port)['kiln.io/owner'];
+}
+
+function bound(replicas = 2): PodScene {
+  const scene = new PodScene();
+  scene.statefulSet('db', replicas);
+  for (let i = 0; i < replicas; i++) scene.pod(`db-${i}`, { statefulSet: 'db' });
+  scene.bench.settle();
+  return scene;
+}
+
+test('while the pod is away its address, IP object and port are kept, out of all port groups', () => {
+  const scene = bound();
+  const [address, row] = [scene.addressOf('shop/db-0'), uidOfRow(scene, 'db-0.shop')];
+  assert.equal(scene.bench.object('ips', 'db-0.shop')?.spec['podType'], 'StatefulSet');
+  scene.bench.vanish('pods', 'shop/db-0');
+  scene.bench.settle();
+  assert.equal(scene.bench.object('ips', 'db-0.shop')?.spec['v4IpAddress'], address);
+  assert.equal(uidOfRow(scene, 'db-0.shop'), row);
+  assert.equal(ownerOfRow(scene, 'db-0.shop'), 'ip//db-0.shop');
+  assert.deepEqual(scene.bench.row('Port_Group', 'node.n1')?.['ports'], ['Logical_Switch_Port/db-1.shop']);
+  scene.pod('other');
+  scene.bench.settle();
+  assert.notEqual(scene.addressOf('shop/other'), address);
+
+  const again = scene.pod('db-0', { statefulSet: 'db' });
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/db-0'), address);
+  assert.equal(uidOfRow(scene, 'db-0.shop'), row, 'the row is taken over in place');
+  assert.equal(ownerOfRow(scene, 'db-0.shop'), 'pod/shop/db-0');
+  assert.equal(scene.bench.object('ips', 'db-0.shop')?.metadata.annotations?.['kiln.io/pod-uid'], again.metadata.uid);
+});
+
+test('an address outlives a restart of the controller with no pod there', () => {
+  const scene = bound();
+  const address = scene.addressOf('shop/db-0');
+  scene.bench.vanish('pods', 'shop/db-0');
+  const fresh = scene.bench.restarted();
+  fresh.put('pods', { metadata: { name: 'early', namespace: 'shop' }, spec: { nodeName: 'n1' } });
+  fresh.settle();
+  assert.notEqual(fresh.object('pods', 'shop/early')?.metadata.annotations?.['ovn.kubernetes.io/ip_address'], address);
+  assert.equal(fresh.object('ips', 'db-0.shop')?.spec['v4IpAddress'], address);
+});
+
+test('scaling down releases the ordinals that are not wanted any more, and only those', () => {
+  const scene = bound(3);
+  scene.bench.edit('statefulsets', 'shop/db', { replicas: 1 });
+  scene.bench.settle();
+  assert.notEqual(scene.stations('db-2.shop'), undefined, 'a pod that still runs keeps its port');
+  for (const name of ['db-2', 'db-1', 'db-0']) scene.bench.vanish('pods', `shop/${name}`);
+  scene.bench.settle();
+  assert.deepEqual(
+    scene.bench.keys('ips').filter((name) => name.startsWith('db-')),
+    ['db-0.shop'],
+  );
+  assert.deepEqual(
+    scene.bench.rowIds('Logical_Switch_Port').filter((name) => name.startsWith('db-')),
+    ['db-0.shop'],
+  );
+});
+
+test('with its StatefulSet go the addresses of pods that are away', () => {
+  const scene = bound();
+  scene.bench.vanish('pods', 'shop/db-0');
+  scene.bench.settle();
+  scene.bench.vanish('statefulsets', 'shop/db');
+  scene.bench.vanish('pods', 'shop/db-1');
+  scene.bench.settle();
+  assert.deepEqual(
+    scene.bench.keys('ips').filter((name) => name.startsWith('db-')),
+    [],
+  );
+  assert.deepEqual(
+    scene.bench.rowIds('Logical_Switch_Port').filter((name) => name.startsWith('db-')),
+    [],
+  );
+});
+
+test('a StatefulSet made again under its name while nobody looked leaves no zombie port', () => {
+  const scene = bound(1);
+  scene.bench.vanish('pods', 'shop/db-0');
+  scene.bench.vanish('statefulsets', 'shop/db');
+  const set = scene.statefulSet('db', 1);
+  const pod = scene.pod('db-0', { statefulSet: 'db' });
+  scene.bench.settle();
+  const ip = scene.bench.object('ips', 'db-0.shop');
+  assert.deepEqual(
+    [ip?.metadata.annotations?.['kiln.io/pod-uid'], ip?.metadata.annotations?.['kiln.io/owner-uid']],
+    [pod.metadata.uid, set.metadata.uid],
+  );
+  assert.deepEqual(scene.stations('db-0.shop'), [`${String(ip?.spec['macAddress'])} ${scene.addressOf('shop/db-0')}`]);
+  assert.equal(scene.externalIds('Logical_Switch_Port', 'db-0.shop')['kiln.io/uid'], pod.metadata.uid);
+});
+
+test('a kept address is given up when the namespace has moved to another Subnet and it is policy to follow', () => {
+  const scene = bound(1);
+  scene.namespace('shop', { annotations: { 'kiln.io/misbound': 'rebind' } });
+  scene.bench.vanish('pods', 'shop/db-0');
+  scene.bench.settle();
+  scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
+  scene.bench.settle();
+  assert.equal(scene.bench.object('ips', 'db-0.shop'), undefined);
+  scene.pod('db-0', { statefulSet: 'db' });
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/db-0'), '10.40.0.2');
+});

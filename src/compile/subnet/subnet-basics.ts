@@ -1,0 +1,102 @@
+/**
+ * What a Subnet says of itself that no other object can change: its fields after defaults, but for its networks.
+ */
+import { isTerminating } from '../../api/meta.ts';
+import { isOvnProvider } from '../../api/names.ts';
+import type { Subnet, SubnetSpec } from '../../api/subnet.ts';
+import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
+import type { RowId } from '../../nb/row-id.ts';
+import { rowId } from '../../nb/row-id.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { Claimant } from '../output.ts';
+import { isOurs } from '../vpc/vpc-view.ts';
+
+export interface SubnetBasics {
+  readonly name: string;
+  readonly uid: string;
+  readonly created: string;
+  readonly terminating: boolean;
+  /** Name of its Vpc, there or not; also the name of the router. */
+  readonly vpc: string;
+  readonly inDefaultVpc: boolean;
+  /** `ovn` where the spec says nothing. */
+  readonly provider: string;
+  /** OVN carries it; others are for addresses only and have no rows. */
+  readonly isOvn: boolean;
+  /** The Subnet that nodes join the network by. */
+  readonly isJoin: boolean;
+  /** Empty for none, as in the join Subnet and in custom Vpcs. */
+  readonly gatewayType: string;
+  /** Empty for an overlay Subnet. */
+  readonly vlan: string;
+  readonly logicalGateway: boolean;
+  /** It has a router port: overlay, or underlay that OVN routes. */
+  readonly routed: boolean;
+  readonly enableDHCP: boolean;
+  /** 0 for the default. */
+  readonly mtu: number;
+  readonly private: boolean;
+  readonly routeTable: string;
+}
+
+/** Undefined where there is no Subnet of that name. */
+export const subnetBasics: Query<SubnetBasics | undefined> = defineQuery('subnet-basics', (world, name) => {
+  const subnet = world.subnets.get(name);
+  if (subnet === undefined) return undefined;
+  const { spec } = subnet;
+  const provider = orElse(spec.provider, DEFAULT_PROVIDER);
+  const vpc = world.vpcOf(subnet);
+  const inDefaultVpc = vpc === world.settings.defaultVpc;
+  const isJoin = name === world.settings.joinSubnet;
+  const isOvn = isOvnProvider(provider);
+  const vlan = spec.vlan ?? '';
+  const logicalGateway = spec.logicalGateway === true;
+  return {
+    name,
+    uid: subnet.metadata.uid,
+    created: subnet.metadata.creationTimestamp,
+    terminating: isTerminating(subnet),
+    vpc,
+    inDefaultVpc,
+    provider,
+    isOvn,
+    isJoin,
+    gatewayType: orElse(spec.gatewayType, inDefaultVpc && isOvn && !isJoin ? 'distributed' : ''),
+    vlan,
+    logicalGateway,
+    routed: isOvn && (vlan === '' || logicalGateway),
+    enableDHCP: spec.enableDHCP === true,
+    mtu: spec.mtu ?? 0,
+    private: spec.private === true,
+    routeTable: spec.routeTable ?? '',
+  };
+});
+
+/** The spec alone: rules of the Subnet itself read this, so that its status does not run them again. */
+export const subnetSpec: Query<SubnetSpec | undefined> = defineQuery('subnet-spec', (world, name) => world.subnets.get(name)?.spec);
+
+/** The row of a Subnet's switch. */
+export function switchId(subnet: string): RowId {
+  return rowId('Logical_Switch', subnet);
+}
+
+/** Whether its switch is in the database as ours. */
+export function isRunning(world: World, name: string): boolean {
+  const basics = world.ask(subnetBasics, name);
+  return basics !== undefined && isOurs(world, switchId(name), claimantOfSubnet(basics));
+}
+
+/** The Subnet as the owner of its rows. */
+export function claimantOfSubnet({ name, uid, created }: Pick<SubnetBasics, 'name' | 'uid' | 'created'>): Claimant {
+  return { kind: 'subnet', namespace: '', name, uid, created };
+}
+
+export function subnetClaimant(subnet: Subnet): Claimant {
+  const { name, uid, creationTimestamp } = subnet.metadata;
+  return claimantOfSubnet({ name, uid, created: creationTimestamp });
+}
+
+function orElse(text: string | undefined, otherwise: string): string {
+  return text === undefined || text === '' ? otherwise : text;
+}

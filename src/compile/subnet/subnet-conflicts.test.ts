@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RuleBench } from '../../testing/rule-bench.ts';
+import { NETWORK_RULES } from '../rules.ts';
+
+function setUp(): RuleBench {
+  const bench = new RuleBench({ rules: NETWORK_RULES });
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.put('vpcs', { metadata: { name: 'green' } });
+  return bench;
+}
+
+function subnet(bench: RuleBench, name: string, vpc: string, cidrBlock: string, more: object = {}): void {
+  bench.put('subnets', { metadata: { name }, spec: { vpc, cidrBlock, ...more } });
+}
+
+test('one CIDR in two Vpcs is fine', () => {
+  const bench = setUp();
+  subnet(bench, 'a', 'blue', '10.16.0.0/16');
+  subnet(bench, 'b', 'green', '10.16.0.0/16');
+  bench.settle();
+  for (const name of ['a', 'b', 'ovn-default']) assert.equal(bench.condition('subnets', name, 'Ready')?.status, 'True', name);
+});
+
+test('of two that overlap in one Vpc the older is carried out, the other says why not', () => {
+  const bench = setUp();
+  subnet(bench, 'a', 'blue', '10.0.0.0/16');
+  subnet(bench, 'b', 'blue', '10.0.7.0/24');
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'a', 'Ready')?.status, 'True');
+  assert.match(
+    bench.condition('subnets', 'b', 'Validated')?.message ?? '',
+    /Subnet b: spec\.cidrBlock 10\.0\.7\.0\/24 overlaps 10\.0\.0\.0\/16 of Subnet a/,
+  );
+  assert.equal(bench.row('Logical_Switch', 'b'), undefined);
+  bench.delete('subnets', 'a');
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'b', 'Ready')?.status, 'True');
+  assert.deepEqual(bench.rowIds('Logical_Switch').includes('b'), true);
+});
+
+test('one that is running is not pushed out by an older one that moves', () => {
+  const bench = setUp();
+  subnet(bench, 'a', 'blue', '10.0.0.0/24');
+  subnet(bench, 'b', 'blue', '10.0.1.0/24');
+  bench.settle();
+  bench.edit('subnets', 'a', { cidrBlock: '10.0.0.0/16' });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'b', 'Ready')?.status, 'True');
+  assert.match(bench.condition('subnets', 'a', 'Validated')?.message ?? '', /overlaps 10\.0\.1\.0\/24 of Subnet b/);
+  assert.deepEqual(bench.row('Logical_Router_Port', 'blue-a')?.['networks'], ['10.0.0.1/24']);
+  assert.equal(bench.compiler.desired.pool('a')?.v4, '10.0.0.0/24');
+  const second = bench.restarted();
+  second.settle();
+  assert.deepEqual([second.writes, second.condition('subnets', 'b', 'Ready')?.status], [0, 'True']);
+});
+
+test('the second family counts too', () => {
+  const bench = setUp();
+  subnet(bench, 'a', 'blue', '10.0.0.0/24,fd00::/64');
+  subnet(bench, 'b', 'blue', '10.0.1.0/24,fd00::/112');
+  bench.settle();
+  assert.match(bench.condition('subnets', 'b', 'Validated')?.message ?? '', /fd00::\/112 overlaps fd00::\/64 of Subnet a/);
+});
+
+test('a Subnet of the default Vpc must not contain a node', () => {
+  const bench = setUp();
+  bench.put('nodes', { metadata: { name: 'n1' }, status: { addresses: [{ type: 'InternalIP', address: '192.168.3.4' }] } });
+  subnet(bench, 'a', 'ovn-cluster', '192.168.0.0/16');
+  subnet(bench, 'b', 'blue', '192.168.0.0/16');
+  bench.settle();
+  assert.match(bench.condition('subnets', 'a', 'Validated')?.message ?? '', /contains 192\.168\.3\.4, the InternalIP of node n1/);
+  assert.equal(bench.condition('subnets', 'b', 'Ready')?.status, 'True');
+});
+
+test('a new Subnet among many runs few rules again', () => {
+  const bench = setUp();
+  for (let i = 0; i < 30; i++) subnet(bench, `s${i}`, 'blue', `10.0.${i}.0/24`);
+  bench.settle();
+  const { runs } = bench.world.reactor;
+  subnet(bench, 'last', 'blue', '10.1.0.0/24');
+  bench.settle();
+  assert.ok(bench.world.reactor.runs - runs < 150, `${bench.world.reactor.runs - runs} runs`);
+});

@@ -1,0 +1,118 @@
+/**
+ * Subnets that cannot be carried out together: overlapping networks in one Vpc (across Vpcs they are fine), addresses of nodes
+ * inside an overlay network of the default Vpc, a Subnet with the name of a Vpc.
+ *
+ * Of two that overlap, the one that is in effect stays, else the older one; the other says which it overlaps.
+ */
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import { familiesOf, ofFamily } from '../../net/dual.ts';
+import type { Family } from '../../net/address.ts';
+import { formatAddress, parseAddress } from '../../net/address.ts';
+import type { Cidr } from '../../net/cidr.ts';
+import { cidrContains, formatCidr, parseCidr } from '../../net/cidr.ts';
+import { nodeView } from '../node/node-view.ts';
+import { subnetBasics } from './subnet-basics.ts';
+import { askedNetworks } from './subnet-networks.ts';
+
+/** A sentence about what is in the way of the Subnet, or undefined. */
+export const subnetConflict: Query<string | undefined> = defineQuery('subnet-conflict', (world, name) => {
+  const view = world.ask(subnetBasics, name);
+  if (view === undefined || !view.isOvn) return undefined;
+  const vpc = world.vpcs.get(name);
+  if (vpc !== undefined && vpc.metadata.creationTimestamp <= view.created) {
+    return `Subnet ${name}: metadata.name is the name of a Vpc, and the two would make rows of one name; create it again under another name`;
+  }
+  return world.ask(vpcOverlaps, view.vpc)[name];
+});
+
+/** By Subnet of the Vpc: a sentence about what it overlaps. One pass for all of them, so that a new Subnet costs no square. */
+export const vpcOverlaps: Query<Readonly<Record<string, string>>> = defineQuery('vpc-overlaps', (world, vpc) => {
+  const claims = [...world.subnetVpcs.in(vpc)].flatMap((name) => claimsOf(world, name));
+  if (vpc === world.settings.defaultVpc) claims.push(...nodeClaims(world.ask(nodeAddresses, '')));
+  const found: Record<string, string> = {};
+  const refused = new Set<Claim>();
+  for (const [a, b] of overlappingPairs(claims).toSorted((x, y) => byRank(x[0], y[0]) || byRank(x[1], y[1]))) {
+    if (refused.has(a) || b.node) continue;
+    refused.add(b);
+    found[b.holder] ??= a.node
+      ? `Subnet ${b.holder}: spec.cidrBlock ${formatCidr(b.cidr)} contains ${formatAddress({ family: a.cidr.family, value: a.cidr.base })}, the InternalIP of node ${a.holder}; pods could not reach that node. kubectl edit subnet ${b.holder}`
+      : `Subnet ${b.holder}: spec.cidrBlock ${formatCidr(b.cidr)} overlaps ${formatCidr(a.cidr)} of Subnet ${a.holder}, which is older, in the same Vpc ${vpc}; kubectl get subnet ${a.holder} ${b.holder}`;
+  }
+  return found;
+});
+
+interface Claim {
+  readonly holder: string;
+  readonly node: boolean;
+  readonly cidr: Cidr;
+  readonly vlan: string;
+  /** What ranks it: in effect, then age, then uid. */
+  readonly rank: string;
+}
+
+function claimsOf(world: World, name: string): Claim[] {
+  const view = world.ask(subnetBasics, name);
+  if (view === undefined || !view.isOvn) return [];
+  const networks = world.ask(askedNetworks, name);
+  return familiesOf(networks).flatMap((family) => {
+    const cidr = parseCidr(ofFamily(networks, family)?.cidr ?? '');
+    if (cidr === undefined) return [];
+    return [{ holder: name, node: false, cidr, vlan: view.vlan, rank: `${networks.inPlace ? 1 : 2} ${view.created} ${view.uid}` }];
+  });
+}
+
+function nodeClaims(addresses: Readonly<Record<string, readonly string[]>>): Claim[] {
+  return Object.entries(addresses).flatMap(([node, texts]) =>
+    texts.flatMap((text) => {
+      const address = parseAddress(text);
+      if (address === undefined) return [];
+      return [
+        {
+          holder: node,
+          node: true,
+          cidr: { family: address.family, base: address.value, prefix: address.family === 4 ? 32 : 128 },
+          vlan: '',
+          rank: `0 ${node}`,
+        },
+      ];
+    }),
+  );
+}
+
+/** By node: its InternalIPs. */
+const nodeAddresses: Query<Readonly<Record<string, readonly string[]>>> = defineQuery('node-addresses', (world) => {
+  const found: Record<string, readonly string[]> = {};
+  for (const name of world.nodes.keys()) found[name] = world.ask(nodeView, name)?.internalIps ?? [];
+  return found;
+});
+
+/** Pairs of claims with an address in common, the higher rank first. Two blocks overlap only where one covers the other. */
+function overlappingPairs(claims: readonly Claim[]): (readonly [Claim, Claim])[] {
+  const pairs: (readonly [Claim, Claim])[] = [];
+  for (const family of [4, 6] as const) {
+    const around: Claim[] = [];
+    for (const claim of claims.filter(({ cidr }) => cidr.family === family).toSorted(byPlace)) {
+      while (around.length > 0 && !covers(around.at(-1), claim, family)) around.pop();
+      for (const outer of around) {
+        if (outer.holder === claim.holder || outer.vlan !== claim.vlan) continue;
+        pairs.push(byRank(outer, claim) <= 0 ? [outer, claim] : [claim, outer]);
+      }
+      around.push(claim);
+    }
+  }
+  return pairs;
+}
+
+function covers(outer: Claim | undefined, inner: Claim, family: Family): boolean {
+  return outer !== undefined && cidrContains(outer.cidr, { family, value: inner.cidr.base });
+}
+
+function byPlace(a: Claim, b: Claim): number {
+  if (a.cidr.base !== b.cidr.base) return a.cidr.base < b.cidr.base ? -1 : 1;
+  return a.cidr.prefix - b.cidr.prefix;
+}
+
+function byRank(a: Claim, b: Claim): number {
+  return a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0;
+}

@@ -1,0 +1,71 @@
+/**
+ * DHCP_Options of a Subnet, one row for each family: OVN itself answers its ports. Options of the spec go over the defaults.
+ */
+import type { RowId } from '../../nb/row-id.ts';
+import { dhcpOptionsId } from '../../nb/tables.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { Settings } from '../../world/settings.ts';
+import type { Rule } from '../compiler.ts';
+import { keptMac } from '../kept-mac.ts';
+import { parseOptions } from '../option-text.ts';
+import type { Output } from '../output.ts';
+import { statedSubnet } from './subnet-state.ts';
+import type { SubnetView } from './subnet-view.ts';
+import { claimantOfSubnet, subnetSpec } from './subnet-view.ts';
+
+const RULE = 'subnet-dhcp';
+const LEASE_SECONDS = '3600';
+/** Link-local, so that it is no address of any Subnet. */
+const SERVER = '169.254.0.254';
+const ETHERNET_MTU = 1500;
+/** Bytes of each packet that the tunnel takes. */
+const TUNNEL_BYTES = { geneve: 100, vxlan: 50, stt: 72 } as const;
+
+export type DhcpProtocol = 'IPv4' | 'IPv6';
+
+/** The row that ports of the Subnet refer to. */
+export function subnetDhcpId(subnet: string, protocol: DhcpProtocol): RowId {
+  return dhcpOptionsId(subnet, protocol);
+}
+
+export const subnetDhcp: Rule = {
+  name: RULE,
+  over: (world) => keysOf(world.subnets),
+  run: (world, name) => {
+    const view = statedSubnet(world, name);
+    if (view === undefined || !view.isOvn || !view.enableDHCP) return [];
+    const spec = world.ask(subnetSpec, name);
+    const owner = claimantOfSubnet(view);
+    const outputs: Output[] = [];
+    const say = (protocol: DhcpProtocol, cidr: string, options: Record<string, string>): void => {
+      outputs.push({
+        kind: 'row',
+        id: subnetDhcpId(name, protocol),
+        owner,
+        rule: RULE,
+        columns: { cidr, options },
+        externalIds: { ls: name, protocol },
+      });
+    };
+    if (view.v4 !== undefined) {
+      const defaults = {
+        lease_time: LEASE_SECONDS,
+        router: view.v4.gateway,
+        server_id: SERVER,
+        server_mac: keptMac(world, subnetDhcpId(name, 'IPv4'), 'options', 'server_mac'),
+        mtu: String(mtuOf(view, world.settings)),
+      };
+      say('IPv4', view.v4.cidr, { ...defaults, ...parseOptions(spec?.dhcpV4Options ?? '') });
+    }
+    if (view.v6 !== undefined) {
+      const server = keptMac(world, subnetDhcpId(name, 'IPv6'), 'options', 'server_id');
+      say('IPv6', view.v6.cidr, { server_id: server, ...parseOptions(spec?.dhcpV6Options ?? '') });
+    }
+    return outputs;
+  },
+};
+
+function mtuOf(view: SubnetView, settings: Settings): number {
+  if (view.mtu > 0) return view.mtu;
+  return view.vlan === '' ? ETHERNET_MTU - TUNNEL_BYTES[settings.networkType] : ETHERNET_MTU;
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RuleBench } from '../../testing/rule-bench.ts';
+import type { PlainRow } from '../../testing/rule-bench.ts';
+import { nodeJoin } from '../node/node-join.ts';
+import { NETWORK_RULES } from '../rules.ts';
+
+function node(name: string, ready = true): Parameters<RuleBench['put']>[1] {
+  return {
+    metadata: { name, labels: { edge: 'yes' } },
+    spec: {},
+    status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
+  };
+}
+
+function setUp(spec: object = {}): RuleBench {
+  const bench = new RuleBench({
+    rules: [...NETWORK_RULES, nodeJoin],
+    settings: { defaultCidr: '10.16.0.0/16,fd00:16::/112', joinCidr: '100.64.0.0/16,fd00:64::/112' },
+  });
+  bench.put('nodes', node('n-1'));
+  bench.put('nodes', node('n2'));
+  bench.put('subnets', { metadata: { name: 'red' }, spec: { cidrBlock: '10.0.0.0/24', ...spec } });
+  bench.settle();
+  return bench;
+}
+
+function keysOf(row: PlainRow | undefined): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries((row?.['external_ids'] ?? {}) as Record<string, string>).filter(([key]) => !key.startsWith('kiln.io/')),
+  );
+}
+
+function policies(bench: RuleBench, text: string): string[] {
+  return bench.rowIds('Logical_Router_Policy').filter((id) => id.includes('|29000|') && id.includes(text));
+}
+
+test('a distributed Subnet leaves by each node: a group and a policy for each pair', () => {
+  const bench = setUp();
+  assert.deepEqual(bench.rowIds('Port_Group'), ['ovn.default.n.1', 'ovn.default.n2', 'red.n.1', 'red.n2']);
+  assert.deepEqual(keysOf(bench.row('Port_Group', 'red.n.1')), { subnet: 'red', node: 'n-1', np: 'red/n-1', vendor: 'kube-ovn' });
+  assert.deepEqual(policies(bench, 'red'), ['ovn-cluster|29000|ip4.src == $red.n.1_ip4', 'ovn-cluster|29000|ip4.src == $red.n2_ip4']);
+  const policy = bench.row('Logical_Router_Policy', 'ovn-cluster|29000|ip4.src == $red.n.1_ip4');
+  assert.deepEqual([policy?.['action'], policy?.['nexthops']], ['reroute', ['100.64.0.2']]);
+  assert.deepEqual(keysOf(policy), { subnet: 'red', node: 'n-1', vendor: 'kube-ovn' });
+  assert.equal(policies(bench, 'ip6.src == $ovn.default').length, 2);
+});
+
+test('rows of a pair go with the node', () => {
+  const bench = setUp();
+  bench.vanish('nodes', 'n2');
+  bench.settle();
+  assert.deepEqual(policies(bench, 'red'), ['ovn-cluster|29000|ip4.src == $red.n.1_ip4']);
+  assert.deepEqual(bench.rowIds('Port_Group'), ['ovn.default.n.1', 'red.n.1']);
+});
+
+test('a custom Vpc has neither', () => {
+  const bench = setUp();
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.put('subnets', { metadata: { name: 'there' }, spec: { vpc: 'blue', cidrBlock: '10.0.0.0/24' } });
+  bench.settle();
+  assert.ok(!bench.rowIds('Port_Group').some((name) => name.startsWith('there')));
+});
+
+test('a centralized gateway is one node, which stays while it is ready and is replaced when it is not', () => {
+  const bench = setUp({ gatewayType: 'centralized', gatewayNode: 'n2:10.1.1.1,n-1' });
+  const id = 'ovn-cluster|29000|ip4.src == 10.0.0.0/24';
+  assert.deepEqual(policies(bench, '10.0.0.0/24'), [id]);
+  assert.deepEqual(
+    [bench.row('Logical_Router_Policy', id)?.['nexthops'], bench.object('subnets', 'red')?.status?.['activateGateway']],
+    [['100.64.0.3'], 'n2'],
+  );
+  assert.deepEqual(keysOf(bench.row('Logical_Router_Policy', id)), { subnet: 'red', n2: '100.64.0.3', vendor: 'kube-ovn' });
+  assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'ReconcileCentralizedGatewaySuccess');
+  bench.put('nodes', node('n2', false));
+  bench.settle();
+  assert.deepEqual(
+    [bench.row('Logical_Router_Policy', id)?.['nexthops'], bench.object('subnets', 'red')?.status?.['activateGateway']],
+    [['100.64.0.2'], 'n-1'],
+  );
+  bench.put('nodes', node('n2'));
+  bench.settle();
+  assert.equal(bench.object('subnets', 'red')?.status?.['activateGateway'], 'n-1');
+  assert.ok(!bench.rowIds('Port_Group').includes('red.n2'));
+});
+
+test('with ECMP all ready nodes carry the traffic', () => {
+  const bench = setUp({ gatewayType: 'centralized', gatewayNodeSelectors: [{ matchLabels: { edge: 'yes' } }], enableEcmp: true });
+  assert.deepEqual(bench.row('Logical_Router_Policy', 'ovn-cluster|29000|ip4.src == 10.0.0.0/24')?.['nexthops'], [
+    '100.64.0.2',
+    '100.64.0.3',
+  ]);
+  assert.deepEqual(keysOf(bench.row('Logical_Router_Policy', 'ovn-cluster|29000|ip4.src == 10.0.0.0/24')), {
+    subnet: 'red',
+    'n-1': '100.64.0.2',
+    n2: '100.64.0.3',
+    vendor: 'kube-ovn',
+  });
+});
+
+test('without a node that can, the Subnet says so', () => {
+  const bench = setUp({ gatewayType: 'centralized', gatewayNode: 'n9' });
+  assert.deepEqual(policies(bench, '10.0.0.0/24'), []);
+  assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'NoActiveGatewayFound');
+});
+
+test('a change from distributed to centralized leaves nothing behind', () => {
+  const bench = setUp();
+  bench.edit('subnets', 'red', { gatewayType: 'centralized', gatewayNode: 'n2' });
+  bench.settle();
+  assert.deepEqual(policies(bench, 'red'), []);
+  assert.ok(!bench.rowIds('Port_Group').some((name) => name.startsWith('red')));
+});

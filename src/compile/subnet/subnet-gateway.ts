@@ -1,0 +1,157 @@
+/**
+ * How traffic of a Subnet of the default Vpc leaves the cluster: through each pod's own node (distributed), or through chosen
+ * nodes (centralized). Policies at 29000 send it to the nodes' addresses in the join Subnet.
+ */
+import { selectorMatches } from '../../api/label-selector.ts';
+import { portGroupAddressSet, subnetNodePortGroup } from '../../api/names.ts';
+import type { Subnet } from '../../api/subnet.ts';
+import { isOvnProvider } from '../../api/names.ts';
+import { familiesOf, ofFamily, splitList } from '../../net/dual.ts';
+import type { Dual } from '../../net/dual.ts';
+import type { RowId } from '../../nb/row-id.ts';
+import { rowId } from '../../nb/row-id.ts';
+import type { Domain } from '../../world/domain.ts';
+import { keysOf, pairsOf, splitPair } from '../../world/domain.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import { joinAddresses } from '../node/node-join.ts';
+import { nodeView } from '../node/node-view.ts';
+import type { Output } from '../output.ts';
+import { prefixOf } from './subnet-acls.ts';
+import { statedSubnet } from './subnet-state.ts';
+import type { SubnetView } from './subnet-view.ts';
+import { claimantOfSubnet, subnetSpec } from './subnet-view.ts';
+import { policyRow } from '../vpc/vpc-policy-routes.ts';
+
+const GATEWAY_PRIORITY = 29000;
+
+/** A node's addresses in the join Subnet; empty until its port is there. */
+const joinedAt: Query<Dual<string>> = defineQuery('node-joined-at', (world, node) => {
+  const view = world.ask(nodeView, node);
+  const addresses = view === undefined ? undefined : joinAddresses(world, view);
+  if (addresses === undefined) return {};
+  const { v4, v6 } = addresses;
+  return { ...(v4 !== '' && { v4 }), ...(v6 !== '' && { v6 }) };
+});
+
+/** Pods of a distributed Subnet on one node: the group that their ports join. */
+export function subnetNodeGroupId(subnet: string, node: string): RowId {
+  return rowId('Port_Group', subnetNodePortGroup(subnet, node));
+}
+
+/** Whether traffic of a Subnet leaves by each pod's own node, so that a pod's port joins `subnetNodeGroupId`. */
+export function isDistributed(view: SubnetView): boolean {
+  return view.inDefaultVpc && view.routed && !view.isJoin && view.gatewayType === 'distributed' && view.protocol !== 'Mac';
+}
+
+export const distributedGateway: Rule = {
+  name: 'subnet-distributed-gateway',
+  over: (world) => pairsOf(distributedSubnets(world), keysOf(world.nodes)),
+  run: (world, pair) => {
+    const [subnet, node] = splitPair(pair);
+    const view = statedSubnet(world, subnet);
+    if (view === undefined || !isDistributed(view)) return [];
+    const owner = claimantOfSubnet(view);
+    const group = subnetNodePortGroup(subnet, node);
+    const rule = 'subnet-distributed-gateway';
+    const outputs: Output[] = [
+      {
+        kind: 'row',
+        id: subnetNodeGroupId(subnet, node),
+        owner,
+        rule,
+        columns: { name: group },
+        externalIds: { subnet, node, np: `${subnet}/${node}` },
+      },
+    ];
+    const joined = world.ask(joinedAt, node);
+    for (const family of familiesOf(view)) {
+      const nexthop = ofFamily(joined, family);
+      if (nexthop === undefined) continue;
+      const match = `${prefixOf(family)}.src == $${portGroupAddressSet(group, family)}`;
+      outputs.push(
+        policyRow(view.vpc, { priority: GATEWAY_PRIORITY, match, action: 'reroute', nexthops: [nexthop] }, owner, rule, { subnet, node }),
+      );
+    }
+    return outputs;
+  },
+};
+
+/** Those that may be: a pair of another Subnet with a node costs nothing. */
+function distributedSubnets(world: World): Domain {
+  const may = (subnet: Subnet): boolean => {
+    const { gatewayType = '', vlan = '', logicalGateway, provider = '' } = subnet.spec;
+    if (world.vpcOf(subnet) !== world.settings.defaultVpc || subnet.metadata.name === world.settings.joinSubnet) return false;
+    return isOvnProvider(provider) && gatewayType !== 'centralized' && (vlan === '' || logicalGateway === true);
+  };
+  return keysOf(world.subnets, may);
+}
+
+export interface CentralizedGateway {
+  /** Nodes that carry the traffic now, in the order of the spec. */
+  readonly nodes: readonly string[];
+  /** Nodes that the spec names or selects. */
+  readonly candidates: readonly string[];
+}
+
+/** Undefined where the Subnet has no centralized gateway. */
+export const centralizedGateway: Query<CentralizedGateway | undefined> = defineQuery('subnet-centralized-gateway', (world, name) => {
+  const view = statedSubnet(world, name);
+  if (view === undefined || !view.inDefaultVpc || !view.routed || view.isJoin || view.gatewayType !== 'centralized') return undefined;
+  const candidates = candidatesOf(world, name);
+  const able = candidates.filter((node) => world.ask(nodeReady, node) && familiesOf(world.ask(joinedAt, node)).length > 0);
+  if (world.ask(subnetSpec, name)?.enableEcmp === true) return { nodes: able, candidates };
+  const active = world.ask(activeGateway, name);
+  const chosen = able.includes(active) ? active : able[0];
+  return { nodes: chosen === undefined ? [] : [chosen], candidates };
+});
+
+export const subnetCentralizedGateway: Rule = {
+  name: 'subnet-centralized-gateway',
+  over: (world) => keysOf(world.subnets),
+  run: (world, name) => {
+    const view = statedSubnet(world, name);
+    const gateway = world.ask(centralizedGateway, name);
+    if (view === undefined || gateway === undefined) return [];
+    return familiesOf(view).flatMap((family) => {
+      const hops = gateway.nodes.flatMap((node) => {
+        const nexthop = ofFamily(world.ask(joinedAt, node), family);
+        return nexthop === undefined ? [] : [[node, nexthop] as const];
+      });
+      if (hops.length === 0) return [];
+      const match = `${prefixOf(family)}.src == ${ofFamily(view, family)?.cidr ?? ''}`;
+      const policy = { priority: GATEWAY_PRIORITY, match, action: 'reroute', nexthops: hops.map(([, nexthop]) => nexthop) };
+      return [
+        policyRow(view.vpc, policy, claimantOfSubnet(view), 'subnet-centralized-gateway', { subnet: name, ...Object.fromEntries(hops) }),
+      ];
+    });
+  },
+};
+
+/** Names win over selectors. The egress address that may follow a name is the node agent's matter. */
+function candidatesOf(world: World, name: string): readonly string[] {
+  const spec = world.ask(subnetSpec, name);
+  const named = splitList(spec?.gatewayNode ?? '').map((item) => item.split(':', 1)[0] ?? '');
+  if (named.length > 0) return [...new Set(named)].filter((node) => world.ask(nodeView, node) !== undefined);
+  const selectors = spec?.gatewayNodeSelectors ?? [];
+  if (selectors.length === 0) return [];
+  return [...world.nodes.keys()]
+    .toSorted()
+    .filter((node) => selectors.some((selector) => selectorMatches(selector, world.ask(nodeLabels, node))));
+}
+
+const activeGateway: Query<string> = defineQuery(
+  'subnet-active-gateway',
+  (world, name) => world.subnets.get(name)?.status?.activateGateway ?? '',
+);
+
+const nodeLabels: Query<Readonly<Record<string, string>>> = defineQuery(
+  'node-labels',
+  (world, name) => world.nodes.get(name)?.metadata.labels ?? {},
+);
+
+const nodeReady: Query<boolean> = defineQuery(
+  'node-ready',
+  (world, name) => world.nodes.get(name)?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true,
+);

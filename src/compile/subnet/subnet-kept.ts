@@ -1,0 +1,46 @@
+/**
+ * What stays although nobody can state it anew: the rows of a Subnet whose spec cannot be carried out now, and the rows of a
+ * Vpc that vanished with Subnets still in it. The last of these takes them along; a new Vpc of that name takes them over.
+ */
+import { ownerText } from '../../nb/ownership.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { World } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import { keptRows } from '../kept-row.ts';
+import type { Output } from '../output.ts';
+import { subnetRows } from './subnet-state.ts';
+import { claimantOfSubnet, subnetView, switchId } from './subnet-view.ts';
+import { loadBalancerId, loadBalancersOf } from '../vpc/vpc-load-balancers.ts';
+
+export const subnetKept: Rule = {
+  name: 'subnet-kept',
+  over: (world) => keysOf(world.subnets),
+  run: (world, name) => {
+    const view = world.ask(subnetView, name);
+    if (view === undefined || world.ask(subnetRows, name) !== 'kept') return [];
+    const outputs: Output[] = [...keptRows(world, ownerText(claimantOfSubnet(view)))];
+    for (const lb of loadBalancersOf(world, view.vpc)) {
+      const ref = loadBalancerId(lb.name);
+      if (world.rows.holds(switchId(name), 'load_balancer', ref))
+        outputs.push({ kind: 'member', row: switchId(name), column: 'load_balancer', member: { ref } });
+    }
+    return outputs;
+  },
+};
+
+export const vpcMissing: Rule = {
+  name: 'vpc-missing',
+  over: (world) => keysOf(world.subnets),
+  run: (world, name) => {
+    const vpc = world.ask(subnetView, name)?.vpc;
+    if (vpc === undefined || world.vpcs.has(vpc) || firstWithRows(world, vpc) !== name) return [];
+    return keptRows(world, `vpc//${vpc}`);
+  },
+};
+
+/** One Subnet speaks for all. */
+function firstWithRows(world: World, vpc: string): string | undefined {
+  return [...world.subnetVpcs.in(vpc)]
+    .toSorted()
+    .find((name) => world.ask(subnetView, name)?.isOvn === true && world.ask(subnetRows, name) !== 'none');
+}

@@ -1,0 +1,16 @@
+/**
+ * How a Subnet goes: while somebody has an address in it, it stays with all its rows and says who.
+ */
+import { keysOf } from '../../world/domain.ts';
+import type { Rule } from '../compiler.ts';
+import { deletionPatch } from '../deletion.ts';
+import { claimantOfSubnet, subnetView } from './subnet-view.ts';
+
+export const subnetLifecycle: Rule = {
+  name: 'subnet-lifecycle',
+  over: (world) => keysOf(world.subnets),
+  run: (world, name) => {
+    const view = world.ask(subnetView, name);
+    return view === undefined ? [] : [deletionPatch(world, 'subnets', name, claimantOfSubnet(view), view.terminating)];
+  },
+};

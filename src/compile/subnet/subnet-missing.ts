@@ -1,0 +1,39 @@
+/**
+ * A Subnet that vanished (somebody stripped its finalizer) with addresses of it in use: its rows stay as they are while an IP object
+ * names it. The last of these takes them along; a new Subnet of that name takes them over.
+ */
+import { keysOf } from '../../world/domain.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import { keptRows } from '../kept-row.ts';
+import type { Output } from '../output.ts';
+import { switchId } from './subnet-view.ts';
+
+/** Value, not object: a status that comes back runs nobody's rule. */
+const exists: Query<boolean> = defineQuery('subnet-exists', (world, name) => world.subnets.has(name));
+const subnetOfIp: Query<string> = defineQuery('ip-subnet', (world, name) => world.ips.get(name)?.spec.subnet ?? '');
+
+export const subnetMissing: Rule = {
+  name: 'subnet-missing',
+  over: (world) => keysOf(world.ips),
+  run: (world, ip) => {
+    const subnet = world.ask(subnetOfIp, ip);
+    if (subnet === '' || world.ask(exists, subnet)) return [];
+    // One IP object speaks for all.
+    const [first] = [...world.ips.bucket('subnet', subnet)].toSorted();
+    return first === ip ? [...keptRows(world, `subnet//${subnet}`), ...keptBalancers(world, subnet)] : [];
+  },
+};
+
+/** What else would leave the switch: members are stated one by one. */
+function keptBalancers(world: World, subnet: string): readonly Output[] {
+  const held = world.rows.column(switchId(subnet), 'load_balancer');
+  if (!(held instanceof Set)) return [];
+  return [...held].flatMap((uuid): Output[] => {
+    const row = world.rows.entry(uuid as Parameters<typeof world.rows.entry>[0]);
+    return row?.ownership.kind === 'ours'
+      ? [{ kind: 'member', row: switchId(subnet), column: 'load_balancer', member: { ref: row.id } }]
+      : [];
+  });
+}

@@ -1,0 +1,149 @@
+/**
+ * The networks of a Subnet: what its spec asks, and what is in effect.
+ *
+ * They differ while addresses are in use outside of a CIDR that was narrowed, moved or dropped: then the network that the
+ * router port has stays in effect for all rows, new addresses come from the part of it that the spec still names, and the
+ * Subnet says who is in the way. With the last of them gone the rows follow the spec. They also differ while the spec
+ * cannot be read: a mistyped CIDR does not take a network down.
+ */
+import { routerToSwitchPort } from '../../api/names.ts';
+import type { IP } from '../../api/ip.ts';
+import type { Subnet } from '../../api/subnet.ts';
+import type { Address, AddressText, Family } from '../../net/address.ts';
+import { formatAddress, parseAddress, sameAddress } from '../../net/address.ts';
+import type { Cidr, CidrText } from '../../net/cidr.ts';
+import { cidrContains, cidrCovers, firstUsable, formatCidr, parseInterfaceAddress, sameCidr } from '../../net/cidr.ts';
+import type { Dual } from '../../net/dual.ts';
+import { ofFamily, parseDualAddress, parseDualCidr, splitList } from '../../net/dual.ts';
+import { rowId } from '../../nb/row-id.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+
+export interface Network {
+  readonly cidr: CidrText;
+  readonly gateway: AddressText;
+}
+
+export interface SubnetNetworks extends Dual<Network> {
+  /** Where new addresses come from: of each family the CIDR of the spec, or the one in effect. */
+  readonly pool: Dual<CidrText>;
+  /** Names of IP objects with an address outside of the CIDR that the spec asks for, while that CIDR has to wait for them. */
+  readonly outside: readonly string[];
+  /** Whether its router port carries exactly these networks. */
+  readonly inPlace: boolean;
+}
+
+const NO_NETWORKS: SubnetNetworks = { pool: {}, outside: [], inPlace: false };
+
+interface Interface {
+  readonly cidr: Cidr;
+  readonly gateway: Address;
+}
+
+/** What the spec asks for, as far as addresses in use let it; of a spec that cannot be read, what is carried. */
+export const askedNetworks: Query<SubnetNetworks> = defineQuery('subnet-asked-networks', (world, name) => {
+  const subnet = world.subnets.get(name);
+  if (subnet === undefined) return NO_NETWORKS;
+  const asked = askedOf(subnet);
+  const carried = carriedOf(world, subnet);
+  if (asked === undefined) return inEffect(carried);
+  const waits = ([4, 6] as const).map((family) => waitingFor(world, name, ofFamily(asked, family), ofFamily(carried, family)));
+  const [v4, v6] = ([4, 6] as const).map((family, i) =>
+    (waits[i] ?? []).length > 0 ? ofFamily(carried, family) : ofFamily(asked, family),
+  );
+  const pool4 = poolOf(v4, asked.v4);
+  const pool6 = poolOf(v6, asked.v6);
+  return {
+    ...(v4 !== undefined && { v4: textOf(v4) }),
+    ...(v6 !== undefined && { v6: textOf(v6) }),
+    pool: { ...(pool4 !== undefined && { v4: pool4 }), ...(pool6 !== undefined && { v6: pool6 }) },
+    outside: [...new Set(waits.flat())].toSorted(),
+    inPlace: sameInterface(v4, carried.v4) && sameInterface(v6, carried.v6),
+  };
+});
+
+/** What its router port carries, whatever the spec asks. */
+export const carriedNetworks: Query<SubnetNetworks> = defineQuery('subnet-carried-networks', (world, name) => {
+  const subnet = world.subnets.get(name);
+  return subnet === undefined ? NO_NETWORKS : inEffect(carriedOf(world, subnet));
+});
+
+/** What the spec asks for, with the gateway where it names none; undefined where it cannot be read. */
+function askedOf(subnet: Subnet): Dual<Interface> | undefined {
+  const block = subnet.spec.cidrBlock ?? '';
+  if (block === '') return (subnet.spec.vlan ?? '') === '' ? undefined : {};
+  const cidrs = parseDualCidr(block);
+  if (!cidrs.ok) return undefined;
+  const gatewayText = subnet.spec.gateway ?? '';
+  const gateways = gatewayText === '' ? undefined : parseDualAddress(gatewayText);
+  const pick = (cidr: Cidr | undefined): Interface | undefined => {
+    if (cidr === undefined) return undefined;
+    const gateway = gateways?.ok === true ? ofFamily(gateways, cidr.family) : undefined;
+    return { cidr, gateway: gateway !== undefined && cidrContains(cidr, gateway) ? gateway : firstUsable(cidr) };
+  };
+  const v4 = pick(cidrs.v4);
+  const v6 = pick(cidrs.v6);
+  return { ...(v4 !== undefined && { v4 }), ...(v6 !== undefined && { v6 }) };
+}
+
+/** What its router port has now; nothing where it has none. */
+function carriedOf(world: World, subnet: Subnet): Dual<Interface> {
+  const port = rowId('Logical_Router_Port', routerToSwitchPort(world.vpcOf(subnet), subnet.metadata.name));
+  const ownership = world.rows.state(port)?.ownership;
+  if (ownership?.kind !== 'ours' || ownership.uid !== subnet.metadata.uid) return {};
+  const networks = world.rows.column(port, 'networks');
+  const texts = networks instanceof Set ? [...networks] : typeof networks === 'string' ? [networks] : [];
+  const found: { v4?: Interface; v6?: Interface } = {};
+  for (const text of texts) {
+    const parsed = parseInterfaceAddress(String(text));
+    if (parsed === undefined) continue;
+    found[parsed.cidr.family === 4 ? 'v4' : 'v6'] = { cidr: parsed.cidr, gateway: parsed.address };
+  }
+  return found;
+}
+
+/** IP objects with an address of the carried network that the one asked for does not have. */
+function waitingFor(world: World, subnet: string, asked: Interface | undefined, carried: Interface | undefined): readonly string[] {
+  if (carried === undefined || (asked !== undefined && (sameCidr(asked.cidr, carried.cidr) || cidrCovers(asked.cidr, carried.cidr))))
+    return [];
+  const outside = (address: Address): boolean =>
+    cidrContains(carried.cidr, address) && (asked === undefined || !cidrContains(asked.cidr, address));
+  return world.ips
+    .select('subnet', subnet)
+    .filter((ip) => addressesOf(ip, carried.cidr.family).some(outside))
+    .map((ip) => ip.metadata.name);
+}
+
+function addressesOf(ip: IP, family: Family): readonly Address[] {
+  const { v4IpAddress = '', v6IpAddress = '', ipAddress = '' } = ip.spec;
+  return [v4IpAddress, v6IpAddress, ...splitList(ipAddress)].flatMap((text) => {
+    const address = parseAddress(text);
+    return address?.family === family ? [address] : [];
+  });
+}
+
+/** Of a network that stays although the spec asks for less of it: that less. */
+function poolOf(effective: Interface | undefined, asked: Interface | undefined): CidrText | undefined {
+  if (effective === undefined || asked === undefined) return undefined;
+  return formatCidr(cidrCovers(effective.cidr, asked.cidr) ? asked.cidr : effective.cidr);
+}
+
+function inEffect(carried: Dual<Interface>): SubnetNetworks {
+  const { v4, v6 } = carried;
+  return {
+    ...(v4 !== undefined && { v4: textOf(v4) }),
+    ...(v6 !== undefined && { v6: textOf(v6) }),
+    pool: { ...(v4 !== undefined && { v4: formatCidr(v4.cidr) }), ...(v6 !== undefined && { v6: formatCidr(v6.cidr) }) },
+    outside: [],
+    inPlace: true,
+  };
+}
+
+function sameInterface(a: Interface | undefined, b: Interface | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return sameCidr(a.cidr, b.cidr) && sameAddress(a.gateway, b.gateway);
+}
+
+function textOf({ cidr, gateway }: Interface): Network {
+  return { cidr: formatCidr(cidr), gateway: formatAddress(gateway) };
+}

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RuleBench } from '../../testing/rule-bench.ts';
+import type { PlainRow } from '../../testing/rule-bench.ts';
+import { NETWORK_RULES } from '../rules.ts';
+
+function setUp(spec: object, vpc = 'blue'): RuleBench {
+  const bench = new RuleBench({ rules: NETWORK_RULES });
+  if (vpc !== 'ovn-cluster') bench.put('vpcs', { metadata: { name: vpc } });
+  bench.put('subnets', { metadata: { name: 'red' }, spec: { vpc, cidrBlock: '10.0.0.0/24', ...spec } });
+  bench.settle();
+  return bench;
+}
+
+function keysOf(row: PlainRow | undefined): Record<string, string> {
+  const externalIds = (row?.['external_ids'] ?? {}) as Record<string, string>;
+  return Object.fromEntries(Object.entries(externalIds).filter(([key]) => !key.startsWith('kiln.io/')));
+}
+
+function pick(row: PlainRow | undefined, ...columns: readonly string[]): unknown[] {
+  return columns.map((column) => row?.[column]);
+}
+
+test('a Subnet is a switch with a link to the router', () => {
+  const bench = setUp({ cidrBlock: '10.0.0.77/24,fd00::/112', gateway: '10.0.0.254', routeTable: 't1' });
+  assert.deepEqual(keysOf(bench.row('Logical_Switch', 'red')), { vendor: 'kube-ovn' });
+  const port = bench.row('Logical_Switch_Port', 'red-blue');
+  assert.deepEqual(pick(port, 'type', 'addresses', 'options'), ['router', ['router'], { 'router-port': 'blue-red' }]);
+  assert.deepEqual(keysOf(port), { ls: 'red', vendor: 'kube-ovn' });
+  const routerPort = bench.row('Logical_Router_Port', 'blue-red');
+  assert.deepEqual(pick(routerPort, 'networks', 'options', 'ipv6_ra_configs'), [
+    ['10.0.0.254/24', 'fd00::1/112'],
+    { route_table: 't1' },
+    {},
+  ]);
+  assert.deepEqual(keysOf(routerPort), { lr: 'blue', vendor: 'kube-ovn' });
+  assert.match(String(routerPort?.['mac']), /^[0-9a-f][26ae](:[0-9a-f]{2}){5}$/);
+});
+
+test('a MAC that a router port has is kept', () => {
+  const bench = setUp({});
+  const uuid = [...bench.northbound.table('Logical_Router_Port')].find(([, row]) => row['name'] === 'blue-red')?.[0];
+  assert.ok(uuid !== undefined);
+  bench.world.rows.apply(
+    bench.northbound,
+    bench.northbound.apply([{ kind: 'update', table: 'Logical_Router_Port', uuid, row: { mac: '0a:58:00:00:00:01' } }]),
+  );
+  bench.edit('subnets', 'red', { routeTable: 't2' });
+  bench.settle();
+  assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-red'), 'mac', 'options'), ['0a:58:00:00:00:01', { route_table: 't2' }]);
+});
+
+test('router advertisements, with defaults and as asked', () => {
+  const bench = setUp({ cidrBlock: 'fd00:1::/64', enableIPv6RA: true });
+  const columns = ['ipv6_prefix', 'ipv6_ra_configs'];
+  const defaults = { address_mode: 'dhcpv6_stateful', max_interval: '30', min_interval: '5', send_periodic: 'true' };
+  assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-red'), ...columns), [['64'], defaults]);
+  bench.edit('subnets', 'red', { ipv6RAConfigs: 'address_mode=slaac,send_periodic=true' });
+  bench.settle();
+  assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-red'), ...columns), [
+    ['64'],
+    { address_mode: 'slaac', send_periodic: 'true' },
+  ]);
+});
+
+test('DHCP options of each family, with the MTU that the tunnel leaves, and a server MAC that stays', () => {
+  const bench = setUp({ cidrBlock: '10.0.0.0/24,fd00::/112', enableDHCP: true });
+  const v4 = bench.row('DHCP_Options', 'red|IPv4|');
+  const options = bench.map('DHCP_Options', 'red|IPv4|', 'options');
+  assert.deepEqual(
+    { ...options, server_mac: '' },
+    { lease_time: '3600', router: '10.0.0.1', server_id: '169.254.0.254', server_mac: '', mtu: '1400' },
+  );
+  assert.deepEqual([v4?.['cidr'], keysOf(v4)], ['10.0.0.0/24', { ls: 'red', protocol: 'IPv4', vendor: 'kube-ovn' }]);
+  assert.deepEqual(Object.keys(bench.map('DHCP_Options', 'red|IPv6|', 'options')), ['server_id']);
+  const { status } = bench.object('subnets', 'red') ?? {};
+  assert.ok([...bench.northbound.table('DHCP_Options').keys()].includes(status?.['dhcpV4OptionsUUID'] as never));
+  bench.edit('subnets', 'red', { dhcpV4Options: 'lease_time=60,dns_server={10.0.0.9;10.0.0.10}', mtu: 1342 });
+  bench.settle();
+  assert.deepEqual(bench.row('DHCP_Options', 'red|IPv4|')?.['options'], {
+    ...options,
+    lease_time: '60',
+    dns_server: '{10.0.0.9,10.0.0.10}',
+    mtu: '1342',
+  });
+  bench.edit('subnets', 'red', { enableDHCP: false });
+  bench.settle();
+  assert.deepEqual([bench.rowIds('DHCP_Options'), bench.object('subnets', 'red')?.status?.['dhcpV4OptionsUUID']], [[], '']);
+});
+
+test('a private Subnet lets in members, allowSubnets and nodes', () => {
+  const bench = setUp({ private: true, allowSubnets: ['10.9.0.0/16', 'fd00::/64'] });
+  assert.deepEqual(bench.rowIds('ACL'), [
+    'red|to-lport|1000|ip',
+    'red|to-lport|1001|(ip4.src == 10.0.0.0/24 && ip4.dst == 10.9.0.0/16) || (ip4.src == 10.9.0.0/16 && ip4.dst == 10.0.0.0/24)',
+    'red|to-lport|1001|ip4.src == 10.0.0.0/24 && ip4.dst == 10.0.0.0/24',
+    'red|to-lport|3000|ip4.src == 100.64.0.0/16',
+  ]);
+  const drop = bench.row('ACL', 'red|to-lport|1000|ip');
+  assert.deepEqual(pick(drop, 'name', 'action', 'log', 'severity', 'tier'), ['red', 'drop', true, 'warning', 2]);
+  assert.deepEqual(keysOf(drop), { parent: 'red', vendor: 'kube-ovn' });
+  assert.equal(bench.row('ACL', 'red|to-lport|3000|ip4.src == 100.64.0.0/16')?.['action'], 'allow-related');
+  assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'SetPrivateLogicalSwitchSuccess');
+  bench.edit('subnets', 'red', { private: false });
+  bench.settle();
+  assert.deepEqual(bench.rowIds('ACL'), []);
+  assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'ResetLogicalSwitchAclSuccess');
+});
+
+test('ACLs of the spec are changed one by one, and a foreign one stays', () => {
+  const acl = { direction: 'to-lport', priority: 1005, match: 'ip4.src == 10.0.0.9', action: 'drop' };
+  const bench = setUp({ acls: [acl], allowEWTraffic: true });
+  const within = 'ip4.src == 10.0.0.0/24 && ip4.dst == 10.0.0.0/24';
+  assert.deepEqual(bench.rowIds('ACL'), [
+    `red|from-lport|1900|${within}`,
+    'red|to-lport|1005|ip4.src == 10.0.0.9',
+    `red|to-lport|1900|${within}`,
+  ]);
+  assert.deepEqual(keysOf(bench.row('ACL', 'red|to-lport|1005|ip4.src == 10.0.0.9')), { parent: 'red', subnet: 'red', vendor: 'kube-ovn' });
+  const before = [...bench.northbound.table('ACL')].find(([, row]) => row['priority'] === 1005)?.[0];
+  const uuid = [...bench.northbound.table('Logical_Switch')].find(([, row]) => row['name'] === 'red')?.[0] ?? '';
+  bench.foreignRow(
+    'ACL',
+    '33333333-3333-4333-8333-333333333333',
+    { direction: 'to-lport', priority: 7, match: 'arp', action: 'allow' },
+    { table: 'Logical_Switch', uuid, column: 'acls' },
+  );
+  bench.edit('subnets', 'red', { acls: [acl, { ...acl, priority: 1006 }], allowEWTraffic: false });
+  bench.settle();
+  assert.deepEqual(bench.rowIds('ACL'), [
+    'red|to-lport|1005|ip4.src == 10.0.0.9',
+    'red|to-lport|1006|ip4.src == 10.0.0.9',
+    'red|to-lport|7|arp',
+  ]);
+  assert.ok(before !== undefined && bench.northbound.table('ACL').has(before));
+});
+
+test('a Subnet has an allow policy of each family, one of a custom Vpc a source route too', () => {
+  const inDefault = setUp({ cidrBlock: '10.0.0.0/24,fd00::/112' }, 'ovn-cluster');
+  const policies = inDefault.rowIds('Logical_Router_Policy').filter((id) => !id.includes('100.64') && !id.includes('10.16'));
+  assert.deepEqual(policies, ['ovn-cluster|31000|ip4.dst == 10.0.0.0/24', 'ovn-cluster|31000|ip6.dst == fd00::/112']);
+  assert.deepEqual(keysOf(inDefault.row('Logical_Router_Policy', policies[0] ?? '')), { subnet: 'red', vendor: 'kube-ovn' });
+  const custom = setUp({ routeTable: 't1' });
+  assert.deepEqual(
+    custom.rowIds('Logical_Router_Policy').filter((id) => id.startsWith('blue')),
+    ['blue|31000|ip4.dst == 10.0.0.0/24'],
+  );
+  assert.deepEqual(
+    custom.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')),
+    ['blue|t1|src-ip|10.0.0.0/24|10.0.0.1'],
+  );
+});
+
+test('the source route of a Subnet does not hide a larger one of the same Vpc', () => {
+  const bench = setUp({});
+  bench.put('subnets', { metadata: { name: 'large' }, spec: { vpc: 'blue', cidrBlock: '10.1.0.0/16' } });
+  bench.settle();
+  assert.deepEqual(
+    bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')),
+    ['blue||src-ip|10.1.0.0/16|10.1.0.1'],
+  );
+});
+
+test('the source route of a Subnet does not hide routes that the Vpc asks for', () => {
+  const bench = setUp({});
+  bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '10.0.0.128/25', nextHopIP: '10.0.0.9', policy: 'policyDst' }] });
+  bench.settle();
+  assert.ok(bench.rowIds('Logical_Router_Static_Route').includes('blue||src-ip|10.0.0.0/24|10.0.0.1'));
+  bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.0.0.9', policy: 'policyDst' }] });
+  bench.settle();
+  assert.deepEqual(
+    bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')),
+    ['blue||dst-ip|0.0.0.0/0|10.0.0.9'],
+  );
+});
+
+test('the load balancers of the Vpc are attached unless enableLb is false', () => {
+  const bench = setUp({});
+  assert.equal(bench.list('Logical_Switch', 'red', 'load_balancer')[0], 'Load_Balancer/vpc-blue-sctp-load');
+  bench.edit('subnets', 'red', { enableLb: false });
+  bench.settle();
+  assert.deepEqual(bench.row('Logical_Switch', 'red')?.['load_balancer'], []);
+});
+
+test('a Subnet of another provider is for addresses only', () => {
+  const bench = setUp({ provider: 'macvlan.default', vpc: '' }, 'ovn-cluster');
+  assert.equal(bench.row('Logical_Switch', 'red'), undefined);
+  assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'SetNonOvnSubnetSuccess');
+  assert.equal(bench.object('subnets', 'red')?.status?.['v4availableIPs'], 253n);
+  assert.deepEqual(bench.object('vpcs', 'ovn-cluster')?.status?.['subnets'], ['join', 'ovn-default']);
+});
+
+test('what a Subnet asks and is not carried out is said', () => {
+  const bench = setUp({ natOutgoing: true, enableMulticastSnoop: true, vips: ['10.0.0.9'] });
+  const said = bench.events.filter(({ object, reason }) => object === 'subnets/red' && reason === 'UnsupportedField');
+  assert.deepEqual(
+    said.map(({ message }) => message.split(' ')[2]),
+    ['spec.natOutgoing', 'spec.vips', 'spec.enableMulticastSnoop'],
+  );
+});
+
+test('a fresh controller has nothing to do', () => {
+  const bench = setUp({ private: true, enableDHCP: true, cidrBlock: '10.0.0.0/24,fd00::/112', enableIPv6RA: true });
+  const second = bench.restarted();
+  second.settle();
+  assert.equal(second.writes, 0);
+});

@@ -1,0 +1,52 @@
+/**
+ * What a Subnet's spec gets by default, and what of it is not carried out.
+ */
+import { isTerminating } from '../../api/meta.ts';
+import { subnetDefaults } from '../../api/subnet-defaults.ts';
+import type { SubnetSpec } from '../../api/subnet.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { Rule } from '../compiler.ts';
+import type { Json } from '../output.ts';
+import { subnetSpec } from './subnet-view.ts';
+import { unsupportedNotice } from '../unsupported.ts';
+
+export const subnetSpecDefaults: Rule = {
+  name: 'subnet-spec',
+  over: (world) => keysOf(world.subnets, (subnet) => !isTerminating(subnet)),
+  run: (world, name) => {
+    const spec = world.ask(subnetSpec, name);
+    const uid = world.subnets.get(name)?.metadata.uid;
+    if (spec === undefined || uid === undefined) return [];
+    const fields = subnetDefaults({ name, spec }, world.settings);
+    if (Object.keys(fields).length === 0) return [];
+    return [{ kind: 'patch', resource: 'subnets', key: name, uid, spec: fields as unknown as Readonly<Record<string, Json>> }];
+  },
+};
+
+export const subnetUnsupported: Rule = {
+  name: 'subnet-unsupported',
+  over: (world) => keysOf(world.subnets, (subnet) => !isTerminating(subnet)),
+  run: (world, name) => {
+    const spec = world.ask(subnetSpec, name);
+    const uid = world.subnets.get(name)?.metadata.uid;
+    return spec === undefined || uid === undefined
+      ? []
+      : unsupportedFields(spec).map((field) => unsupportedNotice('subnets', name, uid, field));
+  },
+};
+
+/** Fields that ask for something Kiln does not do: underlay, addresses that move, what the node's agent would do on the way out. */
+function unsupportedFields(spec: SubnetSpec): string[] {
+  const asked: Readonly<Record<string, boolean>> = {
+    vlan: (spec.vlan ?? '') !== '',
+    u2oInterconnection: spec.u2oInterconnection === true,
+    natOutgoing: spec.natOutgoing === true,
+    natOutgoingPolicyRules: (spec.natOutgoingPolicyRules ?? []).length > 0,
+    externalEgressGateway: (spec.externalEgressGateway ?? '') !== '',
+    vips: (spec.vips ?? []).length > 0,
+    enableMulticastSnoop: spec.enableMulticastSnoop === true,
+    enableExternalLBAddress: spec.enableExternalLBAddress === true,
+    nodeNetwork: (spec.nodeNetwork ?? '') !== '',
+  };
+  return Object.keys(asked).flatMap((field) => (asked[field] === true ? [`spec.${field}`] : []));
+}

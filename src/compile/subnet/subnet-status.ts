@@ -1,0 +1,134 @@
+/**
+ * Subnet.status: addresses by count and range, whether it is carried out, which rows and node serve it.
+ */
+import { keysOf } from '../../world/domain.ts';
+import type { FamilyUsage } from '../../world/reservations.ts';
+import type { World } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
+import { rowConflictOf } from '../row-conflict.ts';
+import { subnetDhcpId } from './subnet-dhcp.ts';
+import { centralizedGateway } from './subnet-gateway.ts';
+import { subnetAcceptance } from './subnet-acceptance.ts';
+import { statedSubnet } from './subnet-state.ts';
+import { routerPortId } from './subnet-switch.ts';
+import type { SubnetView } from './subnet-view.ts';
+import { claimantOfSubnet, isRunning, subnetNetworks, subnetView } from './subnet-view.ts';
+import { isOurs } from '../vpc/vpc-view.ts';
+
+/** Longest list of names that a condition gives. */
+const NAMED = 10;
+
+/** Counts and ranges follow every pod: a rule of their own, so that nothing else is said again. */
+export const subnetUsageStatus: Rule = {
+  name: 'subnet-usage-status',
+  over: (world) => keysOf(world.subnets),
+  run: (world, name) => {
+    const usage = world.usage.get(name);
+    const view = world.ask(subnetView, name);
+    if (view === undefined || usage === undefined) return [];
+    return [
+      {
+        kind: 'patch',
+        resource: 'subnets',
+        key: name,
+        uid: view.uid,
+        status: { ...familyStatus('v4', usage.v4), ...familyStatus('v6', usage.v6) },
+      },
+    ];
+  },
+};
+
+function familyStatus(family: 'v4' | 'v6', usage: FamilyUsage): Readonly<Record<string, Json>> {
+  return {
+    [`${family}availableIPs`]: usage.available,
+    [`${family}availableIPrange`]: usage.availableRange,
+    [`${family}usingIPs`]: usage.using,
+    [`${family}usingIPrange`]: usage.usingRange,
+  };
+}
+
+export const subnetStatus: Rule = {
+  name: 'subnet-status',
+  over: (world) => keysOf(world.subnets),
+  run: (world, name) => {
+    const view = world.ask(subnetView, name);
+    if (view === undefined) return [];
+    const patch = { kind: 'patch', resource: 'subnets', key: name, uid: view.uid } as const;
+    const acceptance = world.ask(subnetAcceptance, name);
+    if (acceptance.kind !== 'accepted') return [{ ...patch, conditions: failed(acceptance.reason, acceptance.message) }];
+    const gateway = world.ask(centralizedGateway, name);
+    const carried: PatchOutput = {
+      ...patch,
+      status: {
+        activateGateway: gateway?.nodes.length === 1 ? (gateway.nodes[0] ?? '') : '',
+        dhcpV4OptionsUUID: dhcpRow(world, view, 'IPv4'),
+        dhcpV6OptionsUUID: dhcpRow(world, view, 'IPv6'),
+      },
+      conditions: [
+        accepted(world, view),
+        { type: 'Validated', status: 'True', reason: 'ValidateLogicalSwitchSuccess', message: '' },
+        ready(world, view),
+      ],
+      withoutConditions: ['Error'],
+    };
+    return [carried];
+  },
+};
+
+function failed(reason: string, message: string): ConditionOutput[] {
+  return [
+    { type: 'Accepted', status: 'False', reason, message },
+    { type: 'Validated', status: reason === 'ValidateLogicalSwitchFailed' ? 'False' : 'True', reason, message },
+    { type: 'Ready', status: 'False', reason, message },
+    { type: 'Error', status: 'True', reason, message, event: 'Warning' },
+  ];
+}
+
+function accepted(world: World, view: SubnetView): ConditionOutput {
+  const { outside } = world.ask(subnetNetworks, view.name);
+  if (outside.length === 0) return { type: 'Accepted', status: 'True', reason: 'Accepted', message: '' };
+  const more = outside.length > NAMED ? ` and ${outside.length - NAMED} more` : '';
+  const message =
+    `Subnet ${view.name}: spec.cidrBlock leaves out addresses in use; ${view.cidr} stays in effect until these are gone: ` +
+    `IP ${outside.slice(0, NAMED).join(', ')}${more}; delete their pods, or put the addresses back into spec.cidrBlock`;
+  return { type: 'Accepted', status: 'False', reason: 'CidrInUse', message, event: 'Warning' };
+}
+
+function ready(world: World, view: SubnetView): ConditionOutput {
+  const yes = (reason: string): ConditionOutput => ({ type: 'Ready', status: 'True', reason, message: '' });
+  const no = (reason: string, message: string, event?: 'Warning'): ConditionOutput => ({
+    type: 'Ready',
+    status: 'False',
+    reason,
+    message,
+    ...(event !== undefined && { event }),
+  });
+  if (!view.isOvn) return yes('SetNonOvnSubnetSuccess');
+  const conflict = rowConflictOf(world, claimantOfSubnet(view));
+  if (conflict !== undefined) return no('RowConflict', conflict, 'Warning');
+  if (!isRunning(world, view.name)) return no('SwitchPending', `Logical switch ${view.name} is not there as this Subnet's`);
+  if (
+    view.routed &&
+    view.protocol !== 'Mac' &&
+    statedSubnet(world, view.name) !== undefined &&
+    !isOurs(world, routerPortId(view), claimantOfSubnet(view))
+  ) {
+    return no('RouterPortPending', `The router of Vpc ${view.vpc} has no port to Subnet ${view.name} yet`);
+  }
+  const gateway = world.ask(centralizedGateway, view.name);
+  if (gateway !== undefined && gateway.nodes.length === 0) {
+    const named =
+      gateway.candidates.length === 0
+        ? 'spec.gatewayNode and spec.gatewayNodeSelectors name no node that exists'
+        : `none of ${gateway.candidates.join(', ')} is ready and joined`;
+    return no('NoActiveGatewayFound', `Subnet ${view.name} has a centralized gateway, but ${named}; kubectl get nodes`, 'Warning');
+  }
+  if (gateway !== undefined) return yes('ReconcileCentralizedGatewaySuccess');
+  return yes(view.private ? 'SetPrivateLogicalSwitchSuccess' : 'ResetLogicalSwitchAclSuccess');
+}
+
+function dhcpRow(world: World, view: SubnetView, protocol: 'IPv4' | 'IPv6'): string {
+  const id = subnetDhcpId(view.name, protocol);
+  return isOurs(world, id, claimantOfSubnet(view)) ? (world.rows.state(id)?.uuid ?? '') : '';
+}

@@ -1,0 +1,82 @@
+/**
+ * The Logical_Switch of a Subnet and its link to the router of its Vpc: a port of type router on the switch, a port with the
+ * gateway's addresses on the router.
+ */
+import { routerToSwitchPort, switchToRouterPort } from '../../api/names.ts';
+import { familiesOf, ofFamily } from '../../net/dual.ts';
+import type { RowId } from '../../nb/row-id.ts';
+import { rowId } from '../../nb/row-id.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { World } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import { keptMac } from '../kept-mac.ts';
+import type { ColumnValue, Output } from '../output.ts';
+import { parseOptions } from '../option-text.ts';
+import { statedSubnet } from './subnet-state.ts';
+import type { SubnetView } from './subnet-view.ts';
+import { claimantOfSubnet, subnetSpec, switchId } from './subnet-view.ts';
+import { routerId } from '../vpc/vpc-view.ts';
+
+const RULE = 'subnet-switch';
+const ROUTER_ADVERTISEMENT = 'address_mode=dhcpv6_stateful,max_interval=30,min_interval=5,send_periodic=true';
+
+export const subnetSwitch: Rule = {
+  name: RULE,
+  over: (world) => keysOf(world.subnets),
+  run: (world, name) => {
+    const view = statedSubnet(world, name);
+    if (view === undefined || !view.isOvn) return [];
+    const owner = claimantOfSubnet(view);
+    const outputs: Output[] = [{ kind: 'row', id: switchId(name), owner, rule: RULE, columns: { name, other_config: {} } }];
+    if (!view.routed || view.protocol === 'Mac') return outputs;
+    const port = switchToRouterPort(name, view.vpc);
+    const routerPort = routerToSwitchPort(view.vpc, name);
+    outputs.push({
+      kind: 'row',
+      id: rowId('Logical_Switch_Port', port),
+      owner,
+      rule: RULE,
+      parent: { id: switchId(name), column: 'ports' },
+      columns: { name: port, type: 'router', addresses: ['router'], options: { 'router-port': routerPort } },
+      externalIds: { ls: name },
+    });
+    const id = routerPortId(view);
+    outputs.push({
+      kind: 'row',
+      id,
+      owner,
+      rule: RULE,
+      parent: { id: routerId(view.vpc), column: 'ports' },
+      columns: {
+        name: routerPort,
+        mac: keptMac(world, id, 'mac'),
+        networks: networksOf(view),
+        options: view.routeTable === '' ? {} : { route_table: view.routeTable },
+        ...advertisement(world, view),
+      },
+      externalIds: { lr: view.vpc },
+    });
+    return outputs;
+  },
+};
+
+/** The router's side of a Subnet's link to it. */
+export function routerPortId(view: Pick<SubnetView, 'vpc' | 'name'>): RowId {
+  return rowId('Logical_Router_Port', routerToSwitchPort(view.vpc, view.name));
+}
+
+/** The gateway of each family with the prefix length of its network. */
+function networksOf(view: SubnetView): string[] {
+  return familiesOf(view).flatMap((family) => {
+    const network = ofFamily(view, family);
+    return network === undefined ? [] : [network.gateway + network.cidr.slice(network.cidr.indexOf('/'))];
+  });
+}
+
+function advertisement(world: World, view: SubnetView): Record<string, ColumnValue> {
+  const spec = world.ask(subnetSpec, view.name);
+  if (spec?.enableIPv6RA !== true || view.v6 === undefined) return { ipv6_prefix: [], ipv6_ra_configs: {} };
+  const { cidr } = view.v6;
+  const text = (spec.ipv6RAConfigs ?? '').trim();
+  return { ipv6_prefix: [cidr.slice(cidr.indexOf('/') + 1)], ipv6_ra_configs: parseOptions(text === '' ? ROUTER_ADVERTISEMENT : text) };
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { stringifyJson } from '../../kube/json.ts';
+import { rowId } from '../../nb/row-id.ts';
+import { RuleBench } from '../../testing/rule-bench.ts';
+
+function setUp(): RuleBench {
+  const bench = new RuleBench();
+  for (const vpc of ['z1', 'z2']) bench.put('vpcs', { metadata: { name: vpc }, spec: {} });
+  bench.put('subnets', { metadata: { name: 'zs' }, spec: { vpc: 'z1', cidrBlock: '10.0.0.0/24' } });
+  bench.put('pods', {
+    metadata: { name: 'web', namespace: 'shop', annotations: { 'ovn.kubernetes.io/logical_switch': 'zs' } },
+    spec: { nodeName: 'n1' },
+  });
+  bench.put('nodes', { metadata: { name: 'n1' }, spec: {} });
+  bench.put('namespaces', { metadata: { name: 'shop' } });
+  bench.settle();
+  assert.equal(bench.object('pods', 'shop/web')?.metadata.annotations?.['ovn.kubernetes.io/gateway'], '10.0.0.1');
+  return bench;
+}
+
+for (const target of ['nonexist', 'z2']) {
+  test(`a Subnet does not move to Vpc ${target}: its network stays as it is, and the Subnet says so`, () => {
+    const bench = setUp();
+    const rows = [...bench.world.rows.ownedBy('subnet//zs')].toSorted();
+    bench.edit('subnets', 'zs', { vpc: target });
+    bench.settle();
+    assert.deepEqual([...bench.world.rows.ownedBy('subnet//zs')].toSorted(), rows);
+    const annotations = bench.object('pods', 'shop/web')?.metadata.annotations ?? {};
+    assert.equal(annotations['ovn.kubernetes.io/cidr'], '10.0.0.0/24');
+    assert.equal(annotations['ovn.kubernetes.io/gateway'], '10.0.0.1');
+    assert.equal(annotations['ovn.kubernetes.io/logical_router'], 'z1');
+    assert.equal(bench.object('subnets', 'zs')?.status?.['v4usingIPs'], 1n);
+    assert.deepEqual(bench.object('vpcs', 'z1')?.status?.['subnets'], ['zs']);
+    assert.match(bench.condition('subnets', 'zs', 'Accepted')?.message ?? '', /is in Vpc z1, and a Subnet does not move; set it back/);
+
+    bench.delete('vpcs', 'z1');
+    bench.settle();
+    assert.match(bench.condition('vpcs', 'z1', 'DeletionBlocked')?.message ?? '', /Subnet zs/);
+
+    const again = bench.restarted();
+    again.settle();
+    assert.deepEqual([...again.world.rows.ownedBy('subnet//zs')].toSorted(), rows);
+
+    bench.edit('subnets', 'zs', { vpc: 'z1' });
+    bench.settle();
+    assert.equal(bench.condition('subnets', 'zs', 'Accepted')?.status, 'True');
+  });
+}
+
+test('an object whose rows cannot go yet says what is in the way', () => {
+  const bench = setUp();
+  bench.put('subnets', { metadata: { name: 'fx' }, spec: { vpc: 'z1', cidrBlock: '10.9.0.0/24' } });
+  bench.settle();
+  bench.world.rowConflicts.set(rowId('Logical_Switch', 'fx'), {
+    owner: 'subnet//fx',
+    message: 'Logical_Switch_Port guest in it is not ours',
+  });
+  bench.delete('subnets', 'fx');
+  bench.compile();
+  const said = bench.compiler.desired.object('subnets/fx' as never);
+  assert.match(stringifyJson(said), /Subnet fx cannot be deleted yet: Logical_Switch_Port guest in it is not ours/);
+});
+
+test('a row that an IPPool or a node cannot have is told by an Event on it', () => {
+  const bench = setUp();
+  bench.world.rowConflicts.set(rowId('Port_Group', 'node.n1'), { owner: 'node//n1', message: 'Port_Group node.n1 belongs to neutron' });
+  bench.settle();
+  assert.deepEqual(
+    bench.events.filter(({ reason }) => reason === 'Conflict').map(({ object, message }) => `${object}: ${message}`),
+    ['nodes/n1: Port_Group node.n1 belongs to neutron'],
+  );
+});
+
+test('a pod that asks for what its port does not get is told so', () => {
+  const bench = setUp();
+  bench.put('pods', {
+    metadata: { name: 'odd', namespace: 'shop', annotations: { 'ovn.kubernetes.io/security_groups': 'sg1', 'ovn.kubernetes.io/eip': '' } },
+    spec: { nodeName: 'n1' },
+  });
+  bench.settle();
+  const told = bench.events.filter(({ object, reason }) => object === 'pods/shop/odd' && reason === 'NotCarriedOut');
+  assert.deepEqual(
+    told.map(({ message }) => message),
+    [
+      'Pod shop/odd: annotation ovn.kubernetes.io/security_groups is not carried out by this version of Kiln: no rule of a SecurityGroup is enforced',
+    ],
+  );
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RuleBench } from '../../testing/rule-bench.ts';
+import { NETWORK_RULES } from '../rules.ts';
+
+const IP_SPEC = { subnet: 'red', v4IpAddress: '10.0.0.5', ipAddress: '10.0.0.5', macAddress: '0a:00:00:00:00:05' };
+
+/** A Vpc with one Subnet and one address in use. */
+function setUp(): RuleBench {
+  const bench = new RuleBench({ rules: NETWORK_RULES });
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.put('subnets', { metadata: { name: 'red' }, spec: { vpc: 'blue', cidrBlock: '10.0.0.0/24' } });
+  bench.put('ips', { metadata: { name: 'web.shop' }, spec: IP_SPEC });
+  bench.settle();
+  return bench;
+}
+
+function ownedBy(bench: RuleBench, owner: string): number {
+  return bench.world.rows.ownedBy(owner).size;
+}
+
+test('a Vpc stays while a Subnet is in it, and goes with everything when it is gone', () => {
+  const bench = setUp();
+  const rows = ownedBy(bench, 'vpc//blue');
+  bench.delete('vpcs', 'blue');
+  bench.settle();
+  assert.deepEqual([bench.condition('vpcs', 'blue', 'DeletionBlocked')?.status, ownedBy(bench, 'vpc//blue')], ['True', rows]);
+  assert.match(
+    bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '',
+    /Vpc blue cannot be deleted: one object still uses it: Subnet red/,
+  );
+  assert.equal(bench.events.filter(({ reason }) => reason === 'DeletionBlocked').length, 1);
+  bench.delete('subnets', 'red');
+  bench.settle();
+  assert.match(bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /IP web\.shop/);
+  assert.ok(bench.row('Logical_Router_Port', 'blue-red') !== undefined);
+  bench.vanish('ips', 'web.shop');
+  bench.settle();
+  assert.deepEqual([bench.object('subnets', 'red'), bench.object('vpcs', 'blue')], [undefined, undefined]);
+  assert.deepEqual([ownedBy(bench, 'vpc//blue'), ownedBy(bench, 'subnet//red')], [0, 0]);
+  assert.ok(bench.rowIds('Load_Balancer').every((name) => name.startsWith('cluster-')));
+});
+
+test('a Vpc that is being deleted takes no new Subnet', () => {
+  const bench = setUp();
+  bench.delete('vpcs', 'blue');
+  bench.put('subnets', { metadata: { name: 'late' }, spec: { vpc: 'blue', cidrBlock: '10.0.9.0/24' } });
+  bench.settle();
+  assert.equal(bench.row('Logical_Switch', 'late'), undefined);
+  assert.equal(bench.condition('subnets', 'late', 'Ready')?.reason, 'VpcTerminating');
+  assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
+});
+
+test('a Vpc that vanished leaves its router to its Subnets, and a new one takes it over in place', () => {
+  const bench = setUp();
+  const router = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue')?.[0];
+  bench.vanish('vpcs', 'blue');
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'VpcMissing');
+  assert.deepEqual(bench.row('Logical_Router', 'blue')?.['ports'], ['Logical_Router_Port/blue-red']);
+  assert.equal(bench.list('Logical_Switch', 'red', 'load_balancer').length, 6);
+  const { writes } = bench;
+  bench.settle();
+  assert.equal(bench.writes, writes);
+
+  const again = bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.settle();
+  assert.equal([...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue')?.[0], router);
+  assert.equal(bench.externalIds('Logical_Router', 'blue')['kiln.io/uid'], again.metadata.uid);
+  assert.deepEqual(bench.object('vpcs', 'blue')?.status?.['subnets'], ['red']);
+  assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
+  assert.equal(bench.condition('subnets', 'red', 'Error'), undefined);
+});
+
+test('the router of a vanished Vpc goes with its last Subnet', () => {
+  const bench = setUp();
+  bench.vanish('vpcs', 'blue');
+  bench.vanish('ips', 'web.shop');
+  bench.settle();
+  bench.delete('subnets', 'red');
+  bench.settle();
+  assert.equal(bench.object('subnets', 'red'), undefined);
+  assert.deepEqual([ownedBy(bench, 'vpc//blue'), ownedBy(bench, 'subnet//red')], [0, 0]);
+});
+
+test('a Subnet goes although its router was removed by hand', () => {
+  const bench = setUp();
+  bench.vanish('ips', 'web.shop');
+  bench.vanish('vpcs', 'blue');
+  const uuid = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue')?.[0];
+  assert.ok(uuid !== undefined);
+  bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'delete', table: 'Logical_Router', uuid }]));
+  bench.delete('subnets', 'red');
+  bench.settle();
+  assert.equal(bench.object('subnets', 'red'), undefined);
+  assert.equal(ownedBy(bench, 'subnet//red'), 0);
+});
+
+test('a Vpc made again under its name while Kiln looked away is taken over', () => {
+  const bench = setUp();
+  bench.vanish('vpcs', 'blue');
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.settle();
+  assert.equal(bench.object('vpcs', 'blue')?.status?.['standby'], true);
+  assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
+});
+
+test('of a Vpc and a Subnet of one name the older stays', () => {
+  const bench = setUp();
+  bench.put('vpcs', { metadata: { name: 'red' } });
+  bench.put('subnets', { metadata: { name: 'blue' }, spec: { vpc: 'blue', cidrBlock: '10.0.7.0/24' } });
+  bench.settle();
+  assert.match(bench.condition('vpcs', 'red', 'Accepted')?.message ?? '', /name of a Subnet/);
+  assert.equal(bench.row('Logical_Router', 'red'), undefined);
+  assert.equal(bench.condition('subnets', 'blue', 'Ready')?.status, 'False');
+  assert.equal(bench.row('Logical_Switch', 'blue'), undefined);
+});

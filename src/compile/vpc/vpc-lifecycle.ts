@@ -1,0 +1,51 @@
+/**
+ * How a Vpc goes: while a Subnet is in it, it stays with all its rows and says who is in the way. Also what its spec gets by default, and what of it is not carried out.
+ */
+import { vpcDefaults } from '../../api/vpc-defaults.ts';
+import type { VpcSpec } from '../../api/vpc.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { Rule } from '../compiler.ts';
+import { deletionPatch } from '../deletion.ts';
+import type { Json, Output } from '../output.ts';
+import { unsupportedNotice } from '../unsupported.ts';
+import { claimantOfVpc, vpcSpec, vpcView } from './vpc-view.ts';
+
+export const vpcLifecycle: Rule = {
+  name: 'vpc-lifecycle',
+  over: (world) => keysOf(world.vpcs),
+  run: (world, name) => {
+    const view = world.ask(vpcView, name);
+    return view === undefined ? [] : [deletionPatch(world, 'vpcs', name, claimantOfVpc(view), view.terminating)];
+  },
+};
+
+export const vpcSpecDefaults: Rule = {
+  name: 'vpc-spec',
+  over: (world) => keysOf(world.vpcs),
+  run: (world, name) => {
+    const view = world.ask(vpcView, name);
+    const spec = world.ask(vpcSpec, name);
+    if (view === undefined || spec === undefined || view.terminating || view.external) return [];
+    const defaults = vpcDefaults(spec);
+    const outputs: Output[] = unsupportedFields(spec).map((field) => unsupportedNotice('vpcs', name, view.uid, field));
+    if (Object.keys(defaults).length > 0)
+      outputs.push({
+        kind: 'patch',
+        resource: 'vpcs',
+        key: name,
+        uid: view.uid,
+        spec: defaults as unknown as Readonly<Record<string, Json>>,
+      });
+    return outputs;
+  },
+};
+
+function unsupportedFields(spec: VpcSpec): string[] {
+  return [
+    ...(spec.enableExternal === true ? ['spec.enableExternal'] : []),
+    ...((spec.extraExternalSubnets ?? []).length > 0 ? ['spec.extraExternalSubnets'] : []),
+    ...(spec.enableBfd === true ? ['spec.enableBfd'] : []),
+    ...(spec.bfdPort?.enabled === true ? ['spec.bfdPort'] : []),
+    ...((spec.staticRoutes ?? []).some(({ bfdId = '' }) => bfdId !== '') ? ['spec.staticRoutes[].bfdId'] : []),
+  ];
+}

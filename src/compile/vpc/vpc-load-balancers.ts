@@ -1,0 +1,70 @@
+/**
+ * The six Load_Balancers of a Vpc: TCP, UDP and SCTP, each without and with session affinity. Their vips come from Services.
+ */
+import type { LoadBalancerProtocol } from '../../api/names.ts';
+import { clusterLoadBalancer, vpcLoadBalancer } from '../../api/names.ts';
+import type { RowId } from '../../nb/row-id.ts';
+import { rowId } from '../../nb/row-id.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { World } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import { statedVpc } from './vpc-state.ts';
+import { claimantOfVpc } from './vpc-view.ts';
+
+const RULE = 'vpc-load-balancers';
+/** Seconds that a client stays with its backend. */
+const SESSION_SECONDS = '10800';
+
+export interface VpcLoadBalancer {
+  readonly name: string;
+  readonly protocol: LoadBalancerProtocol;
+  readonly session: boolean;
+  /** Where Vpc.status names it. */
+  readonly statusField: string;
+}
+
+const PROTOCOLS: readonly LoadBalancerProtocol[] = ['tcp', 'udp', 'sctp'];
+
+/** Empty where load balancing is off. */
+export function loadBalancersOf(world: World, vpc: string): readonly VpcLoadBalancer[] {
+  if (!world.settings.enableLb) return [];
+  const isDefault = vpc === world.settings.defaultVpc;
+  return [false, true].flatMap((session) =>
+    PROTOCOLS.map((protocol) => ({
+      name: isDefault ? clusterLoadBalancer(protocol, session) : vpcLoadBalancer(vpc, protocol, session),
+      protocol,
+      session,
+      statusField: `${protocol}${session ? 'SessionLoadBalancer' : 'LoadBalancer'}`,
+    })),
+  );
+}
+
+export function loadBalancerId(name: string): RowId {
+  return rowId('Load_Balancer', name);
+}
+
+export const vpcLoadBalancers: Rule = {
+  name: RULE,
+  over: (world) => keysOf(world.vpcs),
+  run: (world, vpc) => {
+    const stated = statedVpc(world, vpc);
+    if (stated === undefined) return [];
+    const owner = claimantOfVpc(stated.view);
+    return loadBalancersOf(world, vpc).map(({ name, protocol, session }) => ({
+      kind: 'row',
+      id: loadBalancerId(name),
+      owner,
+      rule: RULE,
+      columns: {
+        name,
+        protocol,
+        selection_fields: session ? ['ip_src', 'ipv6_src'] : [],
+        options: {
+          prefer_local_backend: 'false',
+          ...(session && { affinity_timeout: SESSION_SECONDS }),
+          ...(!session && protocol === 'udp' && { ct_flush: 'true' }),
+        },
+      },
+    }));
+  },
+};

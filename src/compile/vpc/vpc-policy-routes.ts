@@ -1,0 +1,61 @@
+/**
+ * Policy routes of a Vpc's spec. Policies of others on the same router (of nodes, of Subnets, foreign ones) are theirs.
+ */
+import { formatAddress, parseAddress } from '../../net/address.ts';
+import { splitList } from '../../net/dual.ts';
+import { policyId } from '../../nb/tables.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { Rule } from '../compiler.ts';
+import type { Claimant, RowOutput } from '../output.ts';
+import { isFaulty, statedVpc, vpcFindings } from './vpc-state.ts';
+import { claimantOfVpc, routerId } from './vpc-view.ts';
+
+const RULE = 'vpc-policy-routes';
+
+export interface Policy {
+  readonly priority: number;
+  readonly match: string;
+  readonly action: string;
+  readonly nexthops: readonly string[];
+}
+
+export const vpcPolicyRoutes: Rule = {
+  name: RULE,
+  over: (world) => keysOf(world.vpcs),
+  run: (world, name) => {
+    const stated = statedVpc(world, name);
+    if (stated === undefined) return [];
+    const { view, spec } = stated;
+    const findings = world.ask(vpcFindings, name);
+    return (spec.policyRoutes ?? []).flatMap(({ priority = 0, match = '', action = '', nextHopIP = '' }, i) => {
+      if (isFaulty(findings, `spec.policyRoutes[${i}]`)) return [];
+      const nexthops = action === 'reroute' ? splitList(nextHopIP).flatMap(canonical) : [];
+      return [policyRow(view.router, { priority, match: match.trim(), action, nexthops }, claimantOfVpc(view), RULE)];
+    });
+  },
+};
+
+/** A policy of a router. Also used for those of Subnets. */
+export function policyRow(
+  router: string,
+  policy: Policy,
+  owner: Claimant,
+  rule: string,
+  externalIds?: Readonly<Record<string, string>>,
+): RowOutput {
+  const { priority, match, action, nexthops } = policy;
+  return {
+    kind: 'row',
+    id: policyId(router, priority, match),
+    owner,
+    rule,
+    parent: { id: routerId(router), column: 'policies' },
+    columns: { priority, match, action, nexthops: [...nexthops].toSorted() },
+    ...(externalIds !== undefined && { externalIds }),
+  };
+}
+
+function canonical(text: string): string[] {
+  const address = parseAddress(text);
+  return address === undefined ? [] : [formatAddress(address)];
+}

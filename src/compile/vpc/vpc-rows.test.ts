@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RuleBench } from '../../testing/rule-bench.ts';
+import type { PlainRow } from '../../testing/rule-bench.ts';
+import { NETWORK_RULES } from '../rules.ts';
+
+function setUp(): RuleBench {
+  return new RuleBench({ rules: NETWORK_RULES });
+}
+
+function pick(row: PlainRow | undefined, ...columns: readonly string[]): unknown[] {
+  return columns.map((column) => row?.[column]);
+}
+
+test('a Vpc is a router that does not learn from ARP requests, unless it has a peer', () => {
+  const bench = setUp();
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.settle();
+  const base = { mac_binding_age_threshold: '300', dynamic_neigh_routers: 'true' };
+  assert.deepEqual(bench.row('Logical_Router', 'blue')?.['options'], { ...base, always_learn_from_arp_request: 'false' });
+  bench.edit('vpcs', 'blue', { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.1/30' }] });
+  bench.settle();
+  assert.deepEqual(bench.row('Logical_Router', 'blue')?.['options'], base);
+});
+
+test('options of the router that somebody else set stay', () => {
+  const bench = setUp();
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.settle();
+  const [uuid] = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue') ?? [];
+  assert.ok(uuid !== undefined);
+  bench.world.rows.apply(
+    bench.northbound,
+    bench.northbound.apply([
+      { kind: 'keys', table: 'Logical_Router', uuid, column: 'options', set: { 'requested-tnl-key': '7' }, remove: [] },
+    ]),
+  );
+  bench.edit('vpcs', 'blue', { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.1/30' }] });
+  bench.settle();
+  assert.deepEqual(bench.row('Logical_Router', 'blue')?.['options'], {
+    mac_binding_age_threshold: '300',
+    dynamic_neigh_routers: 'true',
+    'requested-tnl-key': '7',
+  });
+});
+
+test('a Vpc that mirrors a foreign router leaves it alone', () => {
+  const bench = setUp();
+  bench.foreignRow('Logical_Router', '11111111-1111-4111-8111-111111111111', { name: 'theirs', options: { chassis: 'c' } });
+  bench.put('vpcs', { metadata: { name: 'theirs', labels: { 'ovn.kubernetes.io/vpc_external': 'true' } } });
+  bench.settle();
+  assert.deepEqual(pick(bench.row('Logical_Router', 'theirs'), 'options', 'external_ids'), [{ chassis: 'c' }, {}]);
+  assert.equal(bench.object('vpcs', 'theirs')?.status?.['standby'], true);
+});
+
+test('a router of that name that is not ours is a conflict, and the Vpc does not stand by', () => {
+  const bench = setUp();
+  bench.foreignRow('Logical_Router', '11111111-1111-4111-8111-111111111111', { name: 'blue' });
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.settle();
+  assert.equal(bench.object('vpcs', 'blue')?.status?.['standby'], false);
+  assert.deepEqual([...bench.conflicts.keys()], ['Logical_Router/blue']);
+});
+
+test('six load balancers, with and without session affinity', () => {
+  const bench = setUp();
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.settle();
+  const columns = ['protocol', 'selection_fields', 'options'];
+  assert.deepEqual(pick(bench.row('Load_Balancer', 'vpc-blue-udp-load'), ...columns), [
+    'udp',
+    [],
+    { ct_flush: 'true', prefer_local_backend: 'false' },
+  ]);
+  assert.deepEqual(pick(bench.row('Load_Balancer', 'vpc-blue-tcp-sess-load'), ...columns), [
+    'tcp',
+    ['ip_src', 'ipv6_src'],
+    { affinity_timeout: '10800', prefer_local_backend: 'false' },
+  ]);
+  assert.equal(bench.rowIds('Load_Balancer').filter((name) => name.startsWith('vpc-blue-')).length, 6);
+  assert.equal(bench.object('vpcs', 'blue')?.status?.['sctpSessionLoadBalancer'], 'vpc-blue-sctp-sess-load');
+});
+
+test('several next hops of one prefix stay side by side', () => {
+  const bench = setUp();
+  const route = { cidr: '0.0.0.0/0', policy: 'policyDst' };
+  bench.put('vpcs', {
+    metadata: { name: 'blue' },
+    spec: {
+      staticRoutes: [
+        { ...route, nextHopIP: '10.0.0.2' },
+        { ...route, nextHopIP: '10.0.0.3' },
+        { cidr: '10.7.0.9', policy: 'policySrc', nextHopIP: '10.0.0.4', routeTable: 't1' },
+      ],
+    },
+  });
+  bench.settle();
+  const ours = (): string[] => bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue'));
+  assert.deepEqual(ours(), ['blue|t1|src-ip|10.7.0.9|10.0.0.4', 'blue||dst-ip|0.0.0.0/0|10.0.0.2', 'blue||dst-ip|0.0.0.0/0|10.0.0.3']);
+  const { writes } = bench;
+  bench.put('vpcs', { metadata: { name: 'other' } });
+  bench.settle();
+  bench.delete('vpcs', 'other');
+  bench.settle();
+  assert.equal(ours().length, 3);
+  assert.ok(bench.writes > writes);
+});
+
+test('a bad route is left out, named in a condition, and does not hold back the good one', () => {
+  const bench = setUp();
+  bench.put('vpcs', {
+    metadata: { name: 'blue' },
+    spec: {
+      staticRoutes: [
+        { cidr: '10.0.0.0/8', policy: 'policyDst', nextHopIP: 'nonsense' },
+        { cidr: '10.0.0.0/8', policy: 'policyDst', nextHopIP: '10.0.0.3' },
+      ],
+    },
+  });
+  bench.settle();
+  assert.deepEqual(
+    bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue')),
+    ['blue||dst-ip|10.0.0.0/8|10.0.0.3'],
+  );
+  assert.match(bench.condition('vpcs', 'blue', 'Accepted')?.message ?? '', /Vpc blue: spec\.staticRoutes\[0\]\.nextHopIP "nonsense"/);
+});
+
+test('an empty policy of a route is written back as policyDst', () => {
+  const bench = setUp();
+  bench.put('vpcs', { metadata: { name: 'blue' }, spec: { staticRoutes: [{ cidr: '10.0.0.0/8', nextHopIP: '10.0.0.3' }] } });
+  bench.settle();
+  assert.deepEqual(bench.object('vpcs', 'blue')?.spec['staticRoutes'], [
+    { cidr: '10.0.0.0/8', nextHopIP: '10.0.0.3', policy: 'policyDst' },
+  ]);
+});
+
+test('the default Vpc has a default route in every route table that its routes use', () => {
+  const bench = setUp();
+  bench.put('vpcs', {
+    metadata: { name: 'ovn-cluster' },
+    spec: { staticRoutes: [{ cidr: '10.7.0.0/16', policy: 'policyDst', nextHopIP: '10.16.0.9', routeTable: 'blue' }] },
+  });
+  bench.settle();
+  assert.deepEqual(bench.rowIds('Logical_Router_Static_Route'), [
+    'ovn-cluster|blue|dst-ip|0.0.0.0/0|100.64.0.1',
+    'ovn-cluster|blue|dst-ip|10.7.0.0/16|10.16.0.9',
+    'ovn-cluster||dst-ip|0.0.0.0/0|100.64.0.1',
+  ]);
+});
+
+test('one policy route of a user leaves those of the system alone', () => {
+  const bench = setUp();
+  bench.settle();
+  const before = [...bench.northbound.table('Logical_Router_Policy').keys()];
+  const [router] = [...bench.northbound.table('Logical_Router').keys()];
+  bench.foreignRow(
+    'Logical_Router_Policy',
+    '22222222-2222-4222-8222-222222222222',
+    { priority: 12, match: 'ip4', action: 'drop' },
+    { table: 'Logical_Router', uuid: router ?? '', column: 'policies' },
+  );
+  bench.edit('vpcs', 'ovn-cluster', {
+    policyRoutes: [{ priority: 10, match: 'ip4.src == 10.16.0.7', action: 'reroute', nextHopIP: '10.16.0.8,10.16.0.6' }],
+  });
+  bench.settle();
+  const after = bench.northbound.table('Logical_Router_Policy');
+  assert.ok(before.every((uuid) => after.has(uuid)));
+  assert.ok(after.has('22222222-2222-4222-8222-222222222222' as never));
+  assert.deepEqual(pick(bench.row('Logical_Router_Policy', 'ovn-cluster|10|ip4.src == 10.16.0.7'), 'action', 'nexthops'), [
+    'reroute',
+    ['10.16.0.6', '10.16.0.8'],
+  ]);
+});
+
+test('two Vpcs that name each other are linked by a port on each router', () => {
+  const bench = setUp();
+  bench.put('vpcs', { metadata: { name: 'blue' }, spec: { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.1/30' }] } });
+  bench.put('vpcs', { metadata: { name: 'green' }, spec: { vpcPeerings: [{ remoteVpc: 'blue', localConnectIP: '169.254.0.2/30' }] } });
+  bench.settle();
+  const row = bench.row('Logical_Router_Port', 'blue-green');
+  assert.deepEqual(pick(row, 'networks', 'peer'), [['169.254.0.1/30'], 'green-blue']);
+  assert.deepEqual(pick(bench.row('Logical_Router_Port', 'green-blue'), 'networks', 'peer'), [['169.254.0.2/30'], 'blue-green']);
+  assert.deepEqual(bench.object('vpcs', 'blue')?.status?.['vpcPeerings'], ['green']);
+  bench.edit('vpcs', 'blue', { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.5/30' }] });
+  bench.settle();
+  assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-green'), 'networks', 'mac'), [['169.254.0.5/30'], row?.['mac']]);
+  bench.edit('vpcs', 'blue', { vpcPeerings: [] });
+  bench.settle();
+  assert.equal(bench.row('Logical_Router_Port', 'blue-green'), undefined);
+});
+
+test('what is not carried out is said', () => {
+  const bench = setUp();
+  bench.put('vpcs', { metadata: { name: 'blue' }, spec: { enableExternal: true, enableBfd: true } });
+  bench.settle();
+  const said = bench.events.filter(({ object, reason }) => object === 'vpcs/blue' && reason === 'UnsupportedField');
+  assert.deepEqual(
+    said.map(({ message }) => message.split(' ')[2]),
+    ['spec.enableExternal', 'spec.enableBfd'],
+  );
+});

@@ -1,0 +1,81 @@
+/**
+ * Static routes of a Vpc: those of its spec, and in the default Vpc the default routes through the join Subnet's gateway, one
+ * for each route table in use. Each next hop is a row of its own, so several for one prefix share the traffic.
+ */
+import type { StaticRoute } from '../../api/vpc.ts';
+import { formatAddress, parseAddress } from '../../net/address.ts';
+import { formatCidr, parseCidr } from '../../net/cidr.ts';
+import { familiesOf, ofFamily } from '../../net/dual.ts';
+import { staticRouteId } from '../../nb/tables.ts';
+import type { RowId } from '../../nb/row-id.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { World } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import type { Claimant, Output, RowOutput } from '../output.ts';
+import { subnetView } from '../subnet/subnet-view.ts';
+import { subnetRows } from '../subnet/subnet-state.ts';
+import { isFaulty, statedVpc, vpcFindings } from './vpc-state.ts';
+import { claimantOfVpc, routerId } from './vpc-view.ts';
+
+const RULE = 'vpc-static-routes';
+
+export interface Route {
+  readonly table: string;
+  readonly policy: 'src-ip' | 'dst-ip';
+  readonly prefix: string;
+  readonly nexthop: string;
+}
+
+export const vpcStaticRoutes: Rule = {
+  name: RULE,
+  over: (world) => keysOf(world.vpcs),
+  run: (world, name) => {
+    const stated = statedVpc(world, name);
+    if (stated === undefined) return [];
+    const { view, spec } = stated;
+    const findings = world.ask(vpcFindings, name);
+    const routes = (spec.staticRoutes ?? []).flatMap((route, i) => (isFaulty(findings, `spec.staticRoutes[${i}]`) ? [] : asked(route)));
+    if (view.isDefault) routes.push(...defaultRoutes(world, new Set(['', ...routes.map(({ table }) => table)])));
+    const rows = new Map<RowId, Output>();
+    for (const route of routes) {
+      const row = routeRow(view.router, route, claimantOfVpc(view), RULE);
+      rows.set(row.id, row);
+    }
+    return [...rows.values()];
+  },
+};
+
+/** A row of a router. Also used for the routes of a Subnet. */
+export function routeRow(router: string, { table, policy, prefix, nexthop }: Route, owner: Claimant, rule: string): RowOutput {
+  return {
+    kind: 'row',
+    id: staticRouteId(router, table, policy, prefix, nexthop),
+    owner,
+    rule,
+    parent: { id: routerId(router), column: 'static_routes' },
+    columns: { route_table: table, ip_prefix: prefix, policy, nexthop },
+  };
+}
+
+function asked({ policy, cidr = '', nextHopIP = '', routeTable = '' }: StaticRoute): Route[] {
+  const network = parseCidr(cidr);
+  const host = parseAddress(cidr);
+  const prefix = network !== undefined ? formatCidr(network) : host !== undefined ? formatAddress(host) : undefined;
+  const nexthop = parseAddress(nextHopIP);
+  if (prefix === undefined || nexthop === undefined) return [];
+  return [{ table: routeTable, policy: policy === 'policySrc' ? 'src-ip' : 'dst-ip', prefix, nexthop: formatAddress(nexthop) }];
+}
+
+/** To the nodes, which send on: only once the join Subnet is there. */
+function defaultRoutes(world: World, tables: ReadonlySet<string>): Route[] {
+  const join = world.ask(subnetView, world.settings.joinSubnet);
+  if (join === undefined || world.ask(subnetRows, join.name) === 'none') return [];
+  return [...tables].flatMap((table) =>
+    familiesOf(join).flatMap((family) => {
+      const gateway = ofFamily(join, family)?.gateway;
+      return gateway === undefined
+        ? []
+        : [{ table, policy: 'dst-ip' as const, prefix: family === 4 ? '0.0.0.0/0' : '::/0', nexthop: gateway }];
+    }),
+  );
+}

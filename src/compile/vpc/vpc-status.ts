@@ -1,0 +1,80 @@
+/**
+ * Vpc.status: that it stands by, and by which names its parts go.
+ */
+import { isOvnProvider } from '../../api/names.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { World } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
+import { rowConflictOf } from '../row-conflict.ts';
+import { subnetView } from '../subnet/subnet-view.ts';
+import { vpcFindings, vpcRefusal } from './vpc-state.ts';
+import type { VpcView } from './vpc-view.ts';
+import { claimantOfVpc, vpcSpec, vpcView } from './vpc-view.ts';
+import { loadBalancersOf } from './vpc-load-balancers.ts';
+
+export const vpcStatus: Rule = {
+  name: 'vpc-status',
+  over: (world) => keysOf(world.vpcs),
+  run: (world, name) => {
+    const view = world.ask(vpcView, name);
+    const spec = world.ask(vpcSpec, name);
+    if (view === undefined || spec === undefined) return [];
+    const loadBalancers: Record<string, Json> = view.external
+      ? {}
+      : Object.fromEntries(loadBalancersOf(world, name).map((lb) => [lb.statusField, lb.name]));
+    const patch: PatchOutput = {
+      kind: 'patch',
+      resource: 'vpcs',
+      key: name,
+      uid: view.uid,
+      status: {
+        standby: view.standby,
+        default: view.isDefault,
+        defaultLogicalSwitch: view.defaultSubnet,
+        router: view.standby ? view.router : '',
+        ...loadBalancers,
+        subnets: subnetsIn(world, name),
+        vpcPeerings: (spec.vpcPeerings ?? []).flatMap(({ remoteVpc = '' }) => (remoteVpc === '' ? [] : [remoteVpc])),
+        // What goes out of the cluster is not carried out yet, whatever the spec asks.
+        enableExternal: false,
+        enableBfd: false,
+      },
+      conditions: conditionsOf(world, view),
+    };
+    return [patch];
+  },
+};
+
+/** Names of the Subnets that OVN carries and that do not terminate, sorted. */
+function subnetsIn(world: World, vpc: string): readonly string[] {
+  return [...world.subnetVpcs.in(vpc)]
+    .filter((name) => {
+      const subnet = world.ask(subnetView, name);
+      return subnet !== undefined && !subnet.terminating && isOvnProvider(subnet.provider);
+    })
+    .toSorted();
+}
+
+function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {
+  const refusal = world.ask(vpcRefusal, view.name);
+  const [finding] = world.ask(vpcFindings, view.name);
+  const problem = refusal ?? finding?.message;
+  const accepted: ConditionOutput =
+    problem === undefined
+      ? { type: 'Accepted', status: 'True', reason: 'Accepted', message: '' }
+      : {
+          type: 'Accepted',
+          status: 'False',
+          reason: refusal === undefined ? (finding?.code ?? 'Invalid') : 'NameTaken',
+          message: problem,
+          event: 'Warning',
+        };
+  const conflict = rowConflictOf(world, claimantOfVpc(view));
+  if (conflict !== undefined)
+    return [accepted, { type: 'Ready', status: 'False', reason: 'RowConflict', message: conflict, event: 'Warning' }];
+  const ready: ConditionOutput = view.standby
+    ? { type: 'Ready', status: 'True', reason: 'RouterReady', message: `Logical router ${view.router} is in place` }
+    : { type: 'Ready', status: 'False', reason: 'RouterPending', message: `Logical router ${view.router} is not there as this Vpc's` };
+  return [accepted, ready];
+}

@@ -11,6 +11,7 @@ import { test } from 'node:test';
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   net: [],
+  certificates: ['net'],
   ipam: ['net'],
   runtime: [],
   ovsdb: [],
@@ -29,7 +30,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
     ...['explain', 'invariants', 'commit'],
   ],
-  lab: ['net', 'runtime', 'ovsdb', 'api', 'kube'],
+  lab: ['net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube'],
   cli: [
     ...['net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'explain', 'invariants'],
     ...['commit', 'controller', 'lab'],

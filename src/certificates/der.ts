@@ -33,9 +33,10 @@ export function utf8(text: string): Buffer {
   return der(0x0c, Buffer.from(text));
 }
 
-/** UTCTime, for years up to 2049. */
-export function utcTime(milliseconds: number): Buffer {
-  return der(0x17, Buffer.from(`${new Date(milliseconds).toISOString().slice(2, 19).replace(/[-:T]/g, '')}Z`));
+/** UTCTime up to the year 2049, GeneralizedTime from then on (RFC 5280 section 4.1.2.5). @param milliseconds since 1970 */
+export function time(milliseconds: number): Buffer {
+  const digits = new Date(milliseconds).toISOString().slice(0, 19).replace(/[-:T]/g, '');
+  return digits < '2050' ? der(0x17, Buffer.from(`${digits.slice(2)}Z`)) : der(0x18, Buffer.from(`${digits}Z`));
 }
 
 export function bitString(bytes: Uint8Array, unusedBits = 0): Buffer {

@@ -34,7 +34,6 @@ export class Desired {
   readonly #objects = new Map<ObjectId, ObjectOutput[]>();
   readonly #wishes = new Map<string, AddressWish>();
   readonly #pools = new Map<string, PoolOutput>();
-  readonly #notices = new Set<NoticeOutput>();
   readonly dirtyRows = new Set<RowId>();
   /** Single members that changed, of rows that need no look otherwise. */
   readonly dirtyMembers = new Map<RowId, Set<MemberKey>>();
@@ -80,11 +79,17 @@ export class Desired {
     const kept = new Set<Output>();
     const held = after.map((output) => {
       const same = before.find((one) => !kept.has(one) && equal(one, output));
-      if (same === undefined) this.#add(output);
-      else kept.add(same);
+      if (same === undefined) {
+        this.#add(output);
+        this.#mark(output);
+      } else kept.add(same);
       return same ?? output;
     });
-    for (const output of before) if (!kept.has(output)) this.#remove(output);
+    for (const output of before) {
+      if (kept.has(output)) continue;
+      this.#remove(output);
+      this.#mark(output);
+    }
     return held;
   }
 
@@ -94,7 +99,6 @@ export class Desired {
         const slot = this.#slot(output.id);
         slot.rows.push(output);
         if (slot.rows.length > 1) slot.rows.sort(older);
-        this.dirtyRows.add(output.id);
         return;
       }
       case 'member': {
@@ -102,19 +106,15 @@ export class Desired {
         const key = memberKey(output.column, output.member);
         const present = members.get(key);
         members.set(key, { output, said: (present?.said ?? 0) + 1 });
-        this.markMember(output.row, key);
         return;
       }
       case 'wish':
         this.#wishes.set(output.wish.claimant, output.wish);
-        this.dirtyWishes.add(output.wish.claimant);
         return;
       case 'pool':
         this.#pools.set(output.subnet, output);
-        this.dirtyPools.add(output.subnet);
         return;
       case 'notice':
-        this.#notices.add(output);
         this.freshNotices.add(output);
         return;
       case 'patch':
@@ -125,7 +125,6 @@ export class Desired {
         const outputs = this.#objects.get(id);
         if (outputs === undefined) this.#objects.set(id, [output]);
         else outputs.push(output);
-        this.dirtyObjects.add(id);
       }
     }
   }
@@ -135,7 +134,6 @@ export class Desired {
       case 'row': {
         const slot = this.#slot(output.id);
         drop(slot.rows, output);
-        this.dirtyRows.add(output.id);
         this.#tidy(output.id, slot);
         return;
       }
@@ -145,20 +143,16 @@ export class Desired {
         const present = slot.members.get(key);
         if (present !== undefined && present.said > 1) present.said--;
         else slot.members.delete(key);
-        this.markMember(output.row, key);
         this.#tidy(output.row, slot);
         return;
       }
       case 'wish':
         if (this.#wishes.get(output.wish.claimant) === output.wish) this.#wishes.delete(output.wish.claimant);
-        this.dirtyWishes.add(output.wish.claimant);
         return;
       case 'pool':
         if (this.#pools.get(output.subnet) === output) this.#pools.delete(output.subnet);
-        this.dirtyPools.add(output.subnet);
         return;
       case 'notice':
-        this.#notices.delete(output);
         this.freshNotices.delete(output);
         return;
       case 'patch':
@@ -169,8 +163,29 @@ export class Desired {
         const outputs = this.#objects.get(id) ?? [];
         drop(outputs, output);
         if (outputs.length === 0) this.#objects.delete(id);
-        this.dirtyObjects.add(id);
       }
+    }
+  }
+
+  /** What an output speaks of is to be looked at. A notice has been taken in by then: it is passed on once and forgotten. */
+  #mark(output: Output): void {
+    switch (output.kind) {
+      case 'row':
+        this.dirtyRows.add(output.id);
+        return;
+      case 'member':
+        this.markMember(output.row, memberKey(output.column, output.member));
+        return;
+      case 'wish':
+        this.dirtyWishes.add(output.wish.claimant);
+        return;
+      case 'pool':
+        this.dirtyPools.add(output.subnet);
+        return;
+      case 'notice':
+        return;
+      default:
+        this.dirtyObjects.add(objectId(output.resource, output.key));
     }
   }
 

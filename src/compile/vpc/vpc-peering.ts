@@ -6,45 +6,36 @@ import { formatAddress } from '../../net/address.ts';
 import { parseInterfaceAddress } from '../../net/cidr.ts';
 import { splitList } from '../../net/dual.ts';
 import { rowId } from '../../nb/row-id.ts';
-import { keysOf } from '../../world/domain.ts';
 import type { Rule } from '../compiler.ts';
 import { keptMac } from '../kept-mac.ts';
-import { isFaulty, statedVpc, vpcFindings } from './vpc-state.ts';
+import { vpcRowsRule } from './vpc-rows-rule.ts';
 import { claimantOfVpc, routerId } from './vpc-view.ts';
 
 const RULE = 'vpc-peering';
 
-export const vpcPeering: Rule = {
-  name: RULE,
-  over: (world) => keysOf(world.vpcs),
-  run: (world, name) => {
-    const stated = statedVpc(world, name);
-    if (stated === undefined) return [];
-    const { view, spec } = stated;
-    const findings = world.ask(vpcFindings, name);
-    return (spec.vpcPeerings ?? []).flatMap(({ remoteVpc = '', localConnectIP = '' }, i) => {
-      if (isFaulty(findings, `spec.vpcPeerings[${i}]`)) return [];
-      const port = peerPort(name, remoteVpc);
-      const id = rowId('Logical_Router_Port', port);
-      return [
-        {
-          kind: 'row',
-          id,
-          owner: claimantOfVpc(view),
-          rule: RULE,
-          parent: { id: routerId(view.router), column: 'ports' },
-          columns: {
-            name: port,
-            mac: keptMac(world, id, 'mac'),
-            networks: splitList(localConnectIP).flatMap(networkText),
-            peer: peerPort(remoteVpc, name),
-          },
-          externalIds: { lr: view.router },
+export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, isFaulty }) =>
+  (spec.vpcPeerings ?? []).flatMap(({ remoteVpc = '', localConnectIP = '' }, i) => {
+    if (isFaulty(`spec.vpcPeerings[${i}]`)) return [];
+    const port = peerPort(name, remoteVpc);
+    const id = rowId('Logical_Router_Port', port);
+    return [
+      {
+        kind: 'row',
+        id,
+        owner: claimantOfVpc(view),
+        rule: RULE,
+        parent: { id: routerId(view.router), column: 'ports' },
+        columns: {
+          name: port,
+          mac: keptMac(world, id, 'mac'),
+          networks: splitList(localConnectIP).flatMap(networkText),
+          peer: peerPort(remoteVpc, name),
         },
-      ];
-    });
-  },
-};
+        externalIds: { lr: view.router },
+      },
+    ];
+  }),
+);
 
 function networkText(text: string): string[] {
   const parsed = parseInterfaceAddress(text);

@@ -4,10 +4,9 @@
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';
 import { policyId } from '../../nb/tables.ts';
-import { keysOf } from '../../world/domain.ts';
 import type { Rule } from '../compiler.ts';
 import type { Claimant, RowOutput } from '../output.ts';
-import { isFaulty, statedVpc, vpcFindings } from './vpc-state.ts';
+import { vpcRowsRule } from './vpc-rows-rule.ts';
 import { claimantOfVpc, routerId } from './vpc-view.ts';
 
 const RULE = 'vpc-policy-routes';
@@ -19,21 +18,13 @@ export interface Policy {
   readonly nexthops: readonly string[];
 }
 
-export const vpcPolicyRoutes: Rule = {
-  name: RULE,
-  over: (world) => keysOf(world.vpcs),
-  run: (world, name) => {
-    const stated = statedVpc(world, name);
-    if (stated === undefined) return [];
-    const { view, spec } = stated;
-    const findings = world.ask(vpcFindings, name);
-    return (spec.policyRoutes ?? []).flatMap(({ priority = 0, match = '', action = '', nextHopIP = '' }, i) => {
-      if (isFaulty(findings, `spec.policyRoutes[${i}]`)) return [];
-      const nexthops = action === 'reroute' ? splitList(nextHopIP).flatMap(canonical) : [];
-      return [policyRow(view.router, { priority, match: match.trim(), action, nexthops }, claimantOfVpc(view), RULE)];
-    });
-  },
-};
+export const vpcPolicyRoutes: Rule = vpcRowsRule(RULE, ({ view, spec, isFaulty }) =>
+  (spec.policyRoutes ?? []).flatMap(({ priority = 0, match = '', action = '', nextHopIP = '' }, i) => {
+    if (isFaulty(`spec.policyRoutes[${i}]`)) return [];
+    const nexthops = action === 'reroute' ? splitList(nextHopIP).flatMap(canonical) : [];
+    return [policyRow(view.router, { priority, match: match.trim(), action, nexthops }, claimantOfVpc(view), RULE)];
+  }),
+);
 
 /** A policy of a router. Also used for those of Subnets. */
 export function policyRow(

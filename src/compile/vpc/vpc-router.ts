@@ -1,33 +1,25 @@
 /**
  * The Logical_Router of a Vpc. One that mirrors a foreign router is left alone.
  */
-import { keysOf } from '../../world/domain.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { subnetSpec } from '../subnet/subnet-basics.ts';
-import { statedVpc } from './vpc-state.ts';
+import { vpcRowsRule } from './vpc-rows-rule.ts';
 import { claimantOfVpc, routerId } from './vpc-view.ts';
 
 const RULE = 'vpc-router';
 
-export const vpcRouter: Rule = {
-  name: RULE,
-  over: (world) => keysOf(world.vpcs),
-  run: (world, name) => {
-    const stated = statedVpc(world, name);
-    if (stated === undefined) return [];
-    const { view, spec } = stated;
-    const learnsFromRequests =
-      spec.enableExternal === true || (spec.vpcPeerings ?? []).length > 0 || world.ask(hasInterconnectedSubnet, name);
-    const options = {
-      mac_binding_age_threshold: '300',
-      dynamic_neigh_routers: 'true',
-      ...(!learnsFromRequests && { always_learn_from_arp_request: 'false' }),
-    };
-    return [{ kind: 'row', id: routerId(view.router), owner: claimantOfVpc(view), rule: RULE, columns: { name: view.router, options } }];
-  },
-};
+export const vpcRouter: Rule = vpcRowsRule(RULE, ({ world, name, view, spec }) => {
+  const learnsFromRequests =
+    spec.enableExternal === true || (spec.vpcPeerings ?? []).length > 0 || world.ask(hasInterconnectedSubnet, name);
+  const options = {
+    mac_binding_age_threshold: '300',
+    dynamic_neigh_routers: 'true',
+    ...(!learnsFromRequests && { always_learn_from_arp_request: 'false' }),
+  };
+  return [{ kind: 'row', id: routerId(view.router), owner: claimantOfVpc(view), rule: RULE, columns: { name: view.router, options } }];
+});
 
 /** Whether an underlay Subnet of the Vpc is connected to the overlay. */
 const hasInterconnectedSubnet: Query<boolean> = defineQuery('vpc-has-interconnected-subnet', (world, vpc) =>

@@ -40,8 +40,3 @@ export function statedVpc(world: World, name: string): { readonly view: VpcView;
   if (view === undefined || spec === undefined || view.external) return undefined;
   return world.ask(vpcReleased, name) || world.ask(vpcRefusal, name) !== undefined ? undefined : { view, spec };
 }
-
-/** Whether a finding is about this item of a list of the spec, such as `spec.staticRoutes[2]`. */
-export function isFaulty(findings: readonly Finding[], item: string): boolean {
-  return findings.some(({ field }) => field === item || field.startsWith(`${item}.`));
-}

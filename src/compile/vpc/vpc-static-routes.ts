@@ -8,13 +8,12 @@ import { formatCidr, parseCidr } from '../../net/cidr.ts';
 import { familiesOf, ofFamily } from '../../net/dual.ts';
 import { staticRouteId } from '../../nb/tables.ts';
 import type { RowId } from '../../nb/row-id.ts';
-import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Claimant, Output, RowOutput } from '../output.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 import { subnetRows } from '../subnet/subnet-state.ts';
-import { isFaulty, statedVpc, vpcFindings } from './vpc-state.ts';
+import { vpcRowsRule } from './vpc-rows-rule.ts';
 import { claimantOfVpc, routerId } from './vpc-view.ts';
 
 const RULE = 'vpc-static-routes';
@@ -26,24 +25,16 @@ export interface Route {
   readonly nexthop: string;
 }
 
-export const vpcStaticRoutes: Rule = {
-  name: RULE,
-  over: (world) => keysOf(world.vpcs),
-  run: (world, name) => {
-    const stated = statedVpc(world, name);
-    if (stated === undefined) return [];
-    const { view, spec } = stated;
-    const findings = world.ask(vpcFindings, name);
-    const routes = (spec.staticRoutes ?? []).flatMap((route, i) => (isFaulty(findings, `spec.staticRoutes[${i}]`) ? [] : asked(route)));
-    if (view.isDefault) routes.push(...defaultRoutes(world, new Set(['', ...routes.map(({ table }) => table)])));
-    const rows = new Map<RowId, Output>();
-    for (const route of routes) {
-      const row = routeRow(view.router, route, claimantOfVpc(view), RULE);
-      rows.set(row.id, row);
-    }
-    return [...rows.values()];
-  },
-};
+export const vpcStaticRoutes: Rule = vpcRowsRule(RULE, ({ world, view, spec, isFaulty }) => {
+  const routes = (spec.staticRoutes ?? []).flatMap((route, i) => (isFaulty(`spec.staticRoutes[${i}]`) ? [] : asked(route)));
+  if (view.isDefault) routes.push(...defaultRoutes(world, new Set(['', ...routes.map(({ table }) => table)])));
+  const rows = new Map<RowId, Output>();
+  for (const route of routes) {
+    const row = routeRow(view.router, route, claimantOfVpc(view), RULE);
+    rows.set(row.id, row);
+  }
+  return [...rows.values()];
+});
 
 /** A row of a router. Also used for the routes of a Subnet. */
 export function routeRow(router: string, { table, policy, prefix, nexthop }: Route, owner: Claimant, rule: string): RowOutput {

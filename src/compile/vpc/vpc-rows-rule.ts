@@ -1,0 +1,34 @@
+/**
+ * What every rule for the rows of a Vpc begins with: only a Vpc whose rows Kiln states has any, and an item of its spec that is
+ * wrong is left out while the others are carried out.
+ */
+import type { VpcSpec } from '../../api/vpc.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { World } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import type { Output } from '../output.ts';
+import { statedVpc, vpcFindings } from './vpc-state.ts';
+import type { VpcView } from './vpc-view.ts';
+
+export interface StatedVpc {
+  readonly world: World;
+  readonly name: string;
+  readonly view: VpcView;
+  readonly spec: VpcSpec;
+  /** Whether there is a finding about an item of a list of the spec, such as `spec.staticRoutes[2]`. */
+  readonly isFaulty: (item: string) => boolean;
+}
+
+export function vpcRowsRule(rule: string, rows: (vpc: StatedVpc) => readonly Output[]): Rule {
+  return {
+    name: rule,
+    over: (world) => keysOf(world.vpcs),
+    run: (world, name) => {
+      const stated = statedVpc(world, name);
+      if (stated === undefined) return [];
+      const isFaulty = (item: string): boolean =>
+        world.ask(vpcFindings, name).some(({ field }) => field === item || field.startsWith(`${item}.`));
+      return rows({ world, name, ...stated, isFaulty });
+    },
+  };
+}

@@ -3,7 +3,8 @@
  */
 import type { Desired } from '../compile/desired.ts';
 import { Ledger } from '../ipam/ledger.ts';
-import type { Allocation } from '../ipam/allocation.ts';
+import type { AllocationFailure, AllocationRequest } from '../ipam/allocation.ts';
+import type { Holder } from '../ipam/holder.ts';
 import { parseSubnetFields } from '../ipam/subnet-spec.ts';
 import { formatAddress } from '../net/address.ts';
 import type { Address } from '../net/address.ts';
@@ -17,6 +18,14 @@ import type { World } from '../world/world.ts';
 import { Holders } from './holders.ts';
 import { UsagePublisher } from './usage-publisher.ts';
 import { WaitingList } from './waiting-list.ts';
+
+/** Why a wish cannot be met. */
+export interface WishRefusal {
+  readonly code: string;
+  readonly message: string;
+  /** Who has what was asked for. */
+  readonly holders: readonly Holder[];
+}
 
 const PROTOCOL = { v4: 'IPv4', v6: 'IPv6', dual: 'Dual' } as const;
 
@@ -121,6 +130,29 @@ export class AllocationStep {
     return answer.kind === 'granted';
   }
 
+  /**
+   * Why a wish for addresses by name would be refused now, in the words of its answer, and who has them; undefined where it would not be,
+   * and for a wish for any address. Nothing is taken.
+   */
+  refusal(wish: AddressWish): WishRefusal | undefined {
+    if (!isStatic(wish)) return undefined;
+    const refusals: AllocationFailure[] = [];
+    for (const place of this.#places(wish)) {
+      for (const asked of choices(wish)) {
+        const failure: AllocationFailure | undefined =
+          typeof asked === 'string'
+            ? { ok: false, code: 'AddressOutOfRange', subject: 'subnet', message: asked, holders: [] }
+            : this.ledger.refusal(place.subnet, request(place, wish, asked));
+        if (failure === undefined) return undefined;
+        refusals.push(failure);
+      }
+    }
+    const [first] = refusals;
+    return first === undefined
+      ? undefined
+      : { code: first.code, message: said(refusals), holders: refusals.flatMap(({ holders }) => holders) };
+  }
+
   #reserve(wish: AddressWish): Reservation {
     const refusals: { readonly code: string; readonly message: string }[] = [];
     for (const place of this.#places(wish)) {
@@ -130,7 +162,7 @@ export class AllocationStep {
           refusals.push({ code: 'AddressOutOfRange', message: asked });
           continue;
         }
-        const given = this.#allocate(place, wish, asked);
+        const given = this.ledger.allocate(subnet, request(place, wish, asked));
         if (given.ok) {
           return {
             kind: 'granted',
@@ -141,19 +173,11 @@ export class AllocationStep {
             mac: given.mac ?? '',
           };
         }
-        refusals.push({ code: given.code, message: withoutIncarnations(given.message) });
+        refusals.push(given);
       }
     }
     const first = refusals[0] ?? { code: 'NoSubnet', message: 'no Subnet to take an address from' };
-    return {
-      kind: 'refused',
-      claimant: wish.claimant,
-      code: first.code,
-      message: refusals
-        .map((one) => one.message)
-        .slice(0, 5)
-        .join('; '),
-    };
+    return { kind: 'refused', claimant: wish.claimant, code: first.code, message: said(refusals.length === 0 ? [first] : refusals) };
   }
 
   /** Where a wish may be met, in order. What the claimant holds decides before the order of Subnets and pools does. */
@@ -173,18 +197,26 @@ export class AllocationStep {
     // Pools that are not in effect anywhere: the ledger says so by name.
     return inOrder.length > 0 ? [...held, ...inOrder] : subnets.map((subnet) => ({ subnet, pools }));
   }
+}
 
-  #allocate({ subnet, pools }: Place, wish: AddressWish, asked: Dual<Address>): Allocation {
-    const mac = wish.mac === undefined ? undefined : parseMac(wish.mac);
-    return this.ledger.allocate(subnet, {
-      holder: { kind: 'reservation', key: wish.claimant, claimant: wish.claimant, rank: Date.parse(wish.since) },
-      ...(wish.families === 'subnet' ? {} : { families: PROTOCOL[wish.families] }),
-      ...(asked.v4 === undefined && asked.v6 === undefined ? {} : { static: asked }),
-      ...(pools === undefined ? {} : { pools }),
-      ...(mac === undefined ? {} : { mac }),
-      ...(wish.withoutMac === true ? {} : { generateMac: (attempt: number) => derivedMac(wish.claimant, attempt) }),
-    });
-  }
+function request({ pools }: Place, wish: AddressWish, asked: Dual<Address>): AllocationRequest {
+  const mac = wish.mac === undefined ? undefined : parseMac(wish.mac);
+  return {
+    holder: { kind: 'reservation', key: wish.claimant, claimant: wish.claimant, rank: Date.parse(wish.since) },
+    ...(wish.families === 'subnet' ? {} : { families: PROTOCOL[wish.families] }),
+    ...(asked.v4 === undefined && asked.v6 === undefined ? {} : { static: asked }),
+    ...(pools === undefined ? {} : { pools }),
+    ...(mac === undefined ? {} : { mac }),
+    ...(wish.withoutMac === true ? {} : { generateMac: (attempt: number) => derivedMac(wish.claimant, attempt) }),
+  };
+}
+
+/** The first few of them, as one text. */
+function said(refusals: readonly { readonly message: string }[]): string {
+  return refusals
+    .map(({ message }) => withoutIncarnations(message))
+    .slice(0, 5)
+    .join('; ');
 }
 
 /** A Subnet, or only some pools of it, the first with room first. */

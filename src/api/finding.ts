@@ -35,6 +35,13 @@ const SHOWN = 120;
 
 const shown = (value: string): string => (value.length <= SHOWN ? value : `${value.slice(0, SHOWN)}…`);
 
+/** One broken rule of an object. */
+export function findingOf({ kind, namespace, name }: Subject, { code, field, value, problem, rule }: Breach): Finding {
+  const object = namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
+  const message = `${object}: ${field} "${shown(value)}" ${problem}; ${rule}`;
+  return { code, field, value: shown(value), rule, message };
+}
+
 /** Gathers the findings about one object. */
 export class Findings {
   readonly #subject: Subject;
@@ -44,11 +51,12 @@ export class Findings {
     this.#subject = subject;
   }
 
-  add({ code, field, value, problem, rule }: Breach): void {
-    const { kind, namespace, name } = this.#subject;
-    const object = namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
-    const message = `${object}: ${field} "${shown(value)}" ${problem}; ${rule}`;
-    this.#list.push({ code, field, value: shown(value), rule, message });
+  add(breach: Breach): void {
+    this.#list.push(findingOf(this.#subject, breach));
+  }
+
+  include(finding: Finding): void {
+    this.#list.push(finding);
   }
 
   get list(): readonly Finding[] {

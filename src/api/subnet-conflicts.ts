@@ -5,7 +5,7 @@ import { cidrContains, cidrsOverlap, formatCidr } from '../net/cidr.ts';
 import type { Cidr } from '../net/cidr.ts';
 import { ofFamily } from '../net/dual.ts';
 import type { Dual } from '../net/dual.ts';
-import { Findings } from './finding.ts';
+import { Findings, findingOf } from './finding.ts';
 import type { Finding } from './finding.ts';
 import { effectiveVpc, isMacOnly, subnetCidrs, withSubnetDefaults } from './subnet-defaults.ts';
 import type { NamedSubnet, SubnetSettings } from './subnet-defaults.ts';
@@ -23,11 +23,11 @@ export interface SubnetSurroundings {
   readonly nodeAddresses?: readonly { readonly node: string; readonly address: string }[];
 }
 
-/** The pair of networks that overlap. */
-const overlapOf = (a: Dual<Cidr>, b: Dual<Cidr>): { readonly own: Cidr; readonly other: Cidr } | undefined => {
+/** The network of `b` that one of `a` overlaps. */
+const overlapOf = (a: Dual<Cidr>, b: Dual<Cidr>): Cidr | undefined => {
   for (const own of [a.v4, a.v6]) {
     const other = own && ofFamily(b, own.family);
-    if (own && other && cidrsOverlap(own, other)) return { own, other };
+    if (own && other && cidrsOverlap(own, other)) return other;
   }
   return undefined;
 };
@@ -38,18 +38,63 @@ const holder = (cidrs: Dual<Cidr>, text: string): Cidr | undefined => {
   return address && cidr && cidrContains(cidr, address) ? cidr : undefined;
 };
 
-/** The rules that the Subnet breaks beside other objects. */
-export const subnetConflicts = (subnet: NamedSubnet, around: SubnetSurroundings): readonly Finding[] => {
-  const { name, spec } = subnet;
-  const findings = new Findings({ kind: 'Subnet', name });
-  if (around.vpcNames?.has(name) === true)
-    findings.add({
+/** A Subnet with the name of a Vpc. */
+export const subnetNamedAsVpc = (name: string): Finding =>
+  findingOf(
+    { kind: 'Subnet', name },
+    {
       code: 'SubnetNamedAsVpc',
       field: 'metadata.name',
       value: name,
       problem: 'is also the name of a Vpc',
       rule: 'a Subnet and a Vpc need different names, because ports between them are named after both',
-    });
+    },
+  );
+
+/** @param other the network of the other Subnet that it overlaps */
+export const subnetOverlap = ({ name, spec }: NamedSubnet, vpc: string, other: Cidr, holder: string): Finding =>
+  findingOf(
+    { kind: 'Subnet', name },
+    {
+      code: 'SubnetCidrOverlap',
+      field: 'spec.cidrBlock',
+      value: spec.cidrBlock ?? '',
+      problem: `overlaps ${formatCidr(other)} of Subnet ${holder}`,
+      rule: `networks of one Vpc (${vpc || 'none'}) and Vlan must be apart`,
+    },
+  );
+
+/** @param address an internal address of the node, which pods of the Subnet could not reach */
+export const subnetHoldsNode = ({ name, spec }: NamedSubnet, node: string, address: string): Finding =>
+  findingOf(
+    { kind: 'Subnet', name },
+    {
+      code: 'SubnetHoldsNode',
+      field: 'spec.cidrBlock',
+      value: spec.cidrBlock ?? '',
+      problem: `holds ${address}, the address of node ${node}`,
+      rule: 'an overlay Subnet of the default Vpc must leave nodes reachable',
+    },
+  );
+
+/** @param from the Vpc it is in */
+export const subnetVpcChanged = (name: string, from: string, to: string): Finding =>
+  findingOf(
+    { kind: 'Subnet', name },
+    {
+      code: 'SubnetVpcChanged',
+      field: 'spec.vpc',
+      value: to,
+      problem: `would move the Subnet out of Vpc ${from || 'none'}`,
+      rule: `the Subnet is in Vpc ${from || 'none'}, and a Subnet does not move; set it back to ${from || 'none'}, or make another Subnet in ${to || 'none'}`,
+    },
+  );
+
+/** The rules that the Subnet breaks beside other objects. */
+export const subnetConflicts = (subnet: NamedSubnet, around: SubnetSurroundings): readonly Finding[] => {
+  const { name, spec } = subnet;
+  const findings = new Findings({ kind: 'Subnet', name });
+  if (around.vpcNames?.has(name) === true) findings.include(subnetNamedAsVpc(name));
   const vpc = effectiveVpc(spec, around.settings);
   const cidrs = subnetCidrs(spec);
   otherSubnets(findings, subnet, vpc, cidrs, around);
@@ -69,14 +114,7 @@ const otherSubnets = (
     if (other.name === name) continue;
     if (effectiveVpc(other.spec, settings) === vpc && (other.spec.vlan ?? '') === (spec.vlan ?? '')) {
       const overlap = overlapOf(cidrs, subnetCidrs(other.spec));
-      if (overlap !== undefined)
-        findings.add({
-          code: 'SubnetCidrOverlap',
-          field: 'spec.cidrBlock',
-          value: spec.cidrBlock ?? '',
-          problem: `overlaps ${formatCidr(overlap.other)} of Subnet ${other.name}`,
-          rule: `networks of one Vpc (${vpc || 'none'}) and Vlan must be apart`,
-        });
+      if (overlap !== undefined) findings.include(subnetOverlap({ name, spec }, vpc, overlap, other.name));
     }
     const table = spec.policyRoutingTableID ?? 0;
     if (
@@ -94,7 +132,8 @@ const otherSubnets = (
   }
 };
 
-const reachability = (findings: Findings, { spec }: NamedSubnet, cidrs: Dual<Cidr>, around: SubnetSurroundings): void => {
+const reachability = (findings: Findings, subnet: NamedSubnet, cidrs: Dual<Cidr>, around: SubnetSurroundings): void => {
+  const { spec } = subnet;
   const value = spec.cidrBlock ?? '';
   for (const address of around.apiServerAddresses ?? [])
     if (holder(cidrs, address) !== undefined)
@@ -109,13 +148,7 @@ const reachability = (findings: Findings, { spec }: NamedSubnet, cidrs: Dual<Cid
   if (!isOverlay) return;
   for (const { node, address } of around.nodeAddresses ?? []) {
     if (holder(cidrs, address) === undefined) continue;
-    findings.add({
-      code: 'SubnetHoldsNode',
-      field: 'spec.cidrBlock',
-      value,
-      problem: `holds ${address}, the address of node ${node}`,
-      rule: 'an overlay Subnet of the default Vpc must leave nodes reachable',
-    });
+    findings.include(subnetHoldsNode(subnet, node, address));
     return;
   }
 };
@@ -177,13 +210,6 @@ export const subnetUpdateFindings = (
       problem: isMacOnly(now) ? 'takes away the network' : 'gives a network to a Subnet that had none',
       rule: 'an underlay Subnet is with or without addresses for good: make another Subnet',
     });
-  if ((old.vpc ?? '') !== (now.vpc ?? ''))
-    findings.add({
-      code: 'SubnetVpcChanged',
-      field: 'spec.vpc',
-      value: now.vpc ?? '',
-      problem: `moves the Subnet out of Vpc ${old.vpc || 'none'}`,
-      rule: 'a Subnet stays in its Vpc: make another Subnet',
-    });
+  if ((old.vpc ?? '') !== (now.vpc ?? '')) findings.include(subnetVpcChanged(after.name, old.vpc ?? '', now.vpc ?? ''));
   return findings.list;
 };

@@ -3,7 +3,7 @@
 import { addressProblem, parseAddress } from '../net/address.ts';
 import { canonicalCidr, parseCidr } from '../net/cidr.ts';
 import { parseDualAddress, splitList } from '../net/dual.ts';
-import { Findings } from './finding.ts';
+import { Findings, findingOf } from './finding.ts';
 import type { Finding } from './finding.ts';
 import { selectorProblem } from './label-selector.ts';
 import type { PolicyRoute, StaticRoute, VpcPeering, VpcSpec } from './vpc.ts';
@@ -48,19 +48,18 @@ export const vpcFindings = ({ name, spec }: NamedVpc): readonly Finding[] => {
   return findings.list;
 };
 
-/** The rules that the Vpc breaks beside other objects. */
-export const vpcConflicts = (name: string, subnetNames: ReadonlySet<string>): readonly Finding[] => {
-  const findings = new Findings({ kind: 'Vpc', name });
-  if (subnetNames.has(name))
-    findings.add({
+/** A Vpc with the name of a Subnet. */
+export const vpcNamedAsSubnet = (name: string): Finding =>
+  findingOf(
+    { kind: 'Vpc', name },
+    {
       code: 'VpcNamedAsSubnet',
       field: 'metadata.name',
       value: name,
       problem: 'is also the name of a Subnet',
       rule: 'a Vpc and a Subnet need different names, because ports between them are named after both',
-    });
-  return findings.list;
-};
+    },
+  );
 
 /** The destination or source of a route in one spelling, and its family. */
 const prefixOf = (text: string): { readonly text: string; readonly family: 4 | 6 } | undefined => {

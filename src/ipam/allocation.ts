@@ -54,9 +54,33 @@ type Choice = Offset | AllocationFailure;
 /** Allocates in a Subnet that has a spec. */
 export function allocateIn(subnet: SubnetState, request: AllocationRequest, holding: Holding): Allocation {
   const chooser = new Chooser(subnet, request, holding);
+  const chosen = choose(chooser);
+  if ('ok' in chosen) return chosen;
+  const { v4, v6, mac } = chosen;
+  take(subnet, request.holder, chooser.claimant, v4, v6, mac, holding);
+
+  const given: { ok: true; v4?: Address; v6?: Address; mac?: Mac } = { ok: true };
+  if (v4 !== undefined) given.v4 = { family: 4, value: subnet.v4.valueAt(v4) };
+  if (v6 !== undefined) given.v6 = { family: 6, value: subnet.v6.valueAt(v6) };
+  if (mac !== undefined) given.mac = request.mac ?? macFromNumber(Number(mac));
+  return given;
+}
+
+/** Why `allocateIn` would refuse now; undefined where it would not. Nothing is taken. */
+export function refusalIn(subnet: SubnetState, request: AllocationRequest, holding: Holding): AllocationFailure | undefined {
+  const chosen = choose(new Chooser(subnet, request, holding));
+  return 'ok' in chosen ? chosen : undefined;
+}
+
+interface Chosen {
+  readonly v4: Offset | undefined;
+  readonly v6: Offset | undefined;
+  readonly mac: Offset | undefined;
+}
+
+function choose(chooser: Chooser): Chosen | AllocationFailure {
   const families = chooser.families();
   if ('ok' in families) return families;
-
   let v4: Offset | undefined;
   let v6: Offset | undefined;
   for (const family of families) {
@@ -66,14 +90,7 @@ export function allocateIn(subnet: SubnetState, request: AllocationRequest, hold
     else v6 = choice;
   }
   const mac = chooser.mac();
-  if (typeof mac === 'object') return mac;
-  take(subnet, request.holder, chooser.claimant, v4, v6, mac, holding);
-
-  const given: { ok: true; v4?: Address; v6?: Address; mac?: Mac } = { ok: true };
-  if (v4 !== undefined) given.v4 = { family: 4, value: subnet.v4.valueAt(v4) };
-  if (v6 !== undefined) given.v6 = { family: 6, value: subnet.v6.valueAt(v6) };
-  if (mac !== undefined) given.mac = request.mac ?? macFromNumber(Number(mac));
-  return given;
+  return typeof mac === 'object' ? mac : { v4, v6, mac };
 }
 
 /** Attaches the holder to what was chosen, and only then lets go of what it had in the same spaces. */

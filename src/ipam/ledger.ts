@@ -9,8 +9,8 @@ import { compareAddresses } from '../net/address.ts';
 import type { Address, Family } from '../net/address.ts';
 import { macFromNumber, macToNumber } from '../net/mac.ts';
 import type { Mac } from '../net/mac.ts';
-import { allocateIn } from './allocation.ts';
-import type { Allocation, AllocationRequest } from './allocation.ts';
+import { allocateIn, refusalIn } from './allocation.ts';
+import type { Allocation, AllocationFailure, AllocationRequest } from './allocation.ts';
 import { conflictsOf } from './conflicts.ts';
 import type { Conflict } from './conflicts.ts';
 import type { Holder, HolderKind } from './holder.ts';
@@ -171,7 +171,13 @@ export class Ledger {
   allocate(subnet: string, request: AllocationRequest): Allocation {
     const state = this.#subnets.get(subnet);
     if (state?.spec !== undefined) return allocateIn(state, request, this.#holding);
-    return { ok: false, code: 'NoSubnet', subject: 'subnet', message: `there is no Subnet "${subnet}"`, holders: [] };
+    return noSubnet(subnet);
+  }
+
+  /** Why `allocate` would refuse this request now; undefined where it would not. Nothing is taken. */
+  refusal(subnet: string, request: AllocationRequest): AllocationFailure | undefined {
+    const state = this.#subnets.get(subnet);
+    return state?.spec === undefined ? noSubnet(subnet) : refusalIn(state, request, this.#holding);
   }
 
   /** Grows whenever the Subnet's counts or ranges may have changed; 0 where nothing is known of it. */
@@ -367,4 +373,8 @@ export class Ledger {
       holders: holders.sort(compareHolders),
     };
   }
+}
+
+function noSubnet(subnet: string): AllocationFailure {
+  return { ok: false, code: 'NoSubnet', subject: 'subnet', message: `there is no Subnet "${subnet}"`, holders: [] };
 }

@@ -4,6 +4,7 @@
  */
 import type { IP } from '../../api/ip.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
+import type { Blockers } from '../../blockers/graph.ts';
 import { claimantOfIp, isReserved, onlyAsks } from '../../world/claimants.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
@@ -59,9 +60,15 @@ function conflictOf(world: World, ip: IP): ConditionOutput | undefined {
 }
 
 function leaving(world: World, ip: IP, holder: IpHolder): readonly Output[] {
+  const blockers = blockersOfIp(holder);
+  if (blockers === undefined) return hasPort(world, ip) ? [] : [{ ...patchOf(ip), finalizer: false }];
+  return [{ ...patchOf(ip), conditions: [deletionBlocked('ips', ip.metadata.name, blockers)] }];
+}
+
+/** Who uses it, so that it cannot go. */
+export function blockersOfIp(holder: IpHolder): Blockers | undefined {
   const user = holder.kind === 'pod' ? `Pod ${holder.pod}` : holder.kind === 'node' ? `Node ${holder.node}` : undefined;
-  if (user === undefined) return hasPort(world, ip) ? [] : [{ ...patchOf(ip), finalizer: false }];
-  return [{ ...patchOf(ip), conditions: [deletionBlocked('ips', ip.metadata.name, { count: 1, names: [user] })] }];
+  return user === undefined ? undefined : { count: 1, names: [user] };
 }
 
 /** Whether the port that was made for it is still there. A port that a later pod of the same name has is not its. */

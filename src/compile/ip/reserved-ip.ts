@@ -25,9 +25,9 @@ export const reservedIp: Rule = {
   run: (world, name) => {
     const ip = world.ips.get(name);
     if (ip === undefined || ip.metadata.deletionTimestamp !== undefined || holderOf(world, ip).kind !== 'reservation') return [];
-    const problem = problemOf(world, ip);
+    const problem = requestProblem(world, ip);
     if (problem !== undefined) return [saying(ip, { type: 'Accepted', status: 'False', event: 'Warning', ...problem })];
-    const wish: Output = { kind: 'wish', wish: wishOf(world, ip) };
+    const wish: Output = { kind: 'wish', wish: requestWish(world, ip) };
     const reservation = world.reservations.get(wish.wish.claimant);
     // Of two that hold one address each is told by the rule that watches what is held.
     if (reservation?.kind === 'refused' && reservation.code === 'AddressConflict' && !onlyAsks(ip))
@@ -56,7 +56,8 @@ interface Problem {
   readonly message: string;
 }
 
-function problemOf(world: World, ip: IP): Problem | undefined {
+/** Why it cannot be given an address, whoever else there is. */
+export function requestProblem(world: World, ip: IP): Problem | undefined {
   const { name } = ip.metadata;
   const { subnet = '', podName = '', namespace = '', ipAddress = '' } = ip.spec;
   const view = world.ask(subnetView, subnet);
@@ -76,7 +77,8 @@ function problemOf(world: World, ip: IP): Problem | undefined {
   return readiness.ready ? undefined : { reason: 'WaitingForSubnet', message: readiness.message };
 }
 
-function wishOf(world: World, ip: IP): AddressWish {
+/** The address that it asks for. */
+export function requestWish(world: World, ip: IP): AddressWish {
   const { subnet = '', ipAddress = '', v4IpAddress = '', v6IpAddress = '', macAddress = '' } = ip.spec;
   const asked = parseDualAddress([...new Set([...splitList(ipAddress), v4IpAddress, v6IpAddress])].filter((text) => text !== '').join(','));
   const mac = parseMac(macAddress);

@@ -56,6 +56,13 @@ function staysMisbound(world: World, nic: PodInterface, ip: IP): boolean {
   return kept && leavesSubnetOpen(nic) && misboundPolicy(world, nic.pod.namespace) === 'report';
 }
 
+/** The Subnet that the pod names for an interface, itself or by an IPPool; empty where it names none. */
+export function namedSubnet(world: World, nic: PodInterface): string {
+  const named = nic.isOvn ? annotationOf(nic, 'logical_switch') : '';
+  const pool = named === '' ? poolName(annotationOf(nic, 'ip_pool')) : '';
+  return pool === '' ? named : world.ask(ipPoolSubnet, pool);
+}
+
 type Asked = Extract<SubnetChoice, { readonly kind: 'open' | 'waiting' }>;
 
 function askedSubnets(world: World, nic: PodInterface): Asked {

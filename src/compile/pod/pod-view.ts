@@ -5,7 +5,8 @@
 import type { Pod } from '../../api/core.ts';
 import { annotationKey, POD_CONDITION } from '../../api/well-known.ts';
 import type { PodAnnotationSuffix } from '../../api/well-known.ts';
-import type { Query } from '../../world/world.ts';
+import { keyOf } from '../../world/resources.ts';
+import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Claimant } from '../output.ts';
 import { isAlive, machineNameOf, ordinalOf } from './pod-life.ts';
@@ -37,12 +38,17 @@ export interface PodView {
 /** Undefined where there is no such pod, or it is in the host's network. */
 export const podView: Query<PodView | undefined> = defineQuery('pod-view', (world, key) => {
   const pod = world.pods.get(key);
-  if (pod === undefined || pod.spec.hostNetwork === true) return undefined;
+  return pod === undefined ? undefined : podViewOf(world, pod);
+});
+
+/** Also of a pod that the World does not have. Undefined for one in the host's network. */
+export function podViewOf(world: World, pod: Pod): PodView | undefined {
+  if (pod.spec.hostNetwork === true) return undefined;
   const { metadata } = pod;
   const statefulSet = ordinalOf(pod);
   const machine = machineNameOf(pod, world.settings);
   return {
-    key,
+    key: keyOf(pod),
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     uid: metadata.uid,
@@ -56,7 +62,7 @@ export const podView: Query<PodView | undefined> = defineQuery('pod-view', (worl
     annotations: networkAnnotations(pod),
     bound: pod.status?.conditions?.find(({ type }) => type === POD_CONDITION)?.status,
   };
-});
+}
 
 const machineUid: Query<string | undefined> = defineQuery('machine-uid', (world, key) => world.virtualMachines.get(key)?.metadata.uid);
 

@@ -1,6 +1,8 @@
 /**
  * Whether a Subnet is carried out as its spec asks.
  */
+import type { Finding } from '../../api/finding.ts';
+import { subnetVpcChanged } from '../../api/subnet-conflicts.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { isRunning, subnetBasics } from './subnet-basics.ts';
@@ -11,6 +13,8 @@ import { vpcView } from '../vpc/vpc-view.ts';
 export interface Refusal {
   /** Reason of a condition: one word in CamelCase. */
   readonly reason: string;
+  /** The rule that is broken, where it is one of the spec's. */
+  readonly code?: string;
   readonly message: string;
 }
 
@@ -34,27 +38,24 @@ function refusalOf(world: World, name: string): Refusal | undefined {
   const view = world.ask(subnetBasics, name);
   if (view === undefined) return { reason: 'NotFound', message: `Subnet ${name} does not exist` };
   const [finding] = world.ask(subnetFindings, name);
-  if (finding !== undefined) return { reason: 'ValidateLogicalSwitchFailed', message: finding.message };
-  const conflict = world.ask(subnetConflict, name);
-  if (conflict !== undefined) return { reason: 'ValidateLogicalSwitchFailed', message: conflict };
-  const moved = movedTo(world, name, view.vpc);
-  if (moved !== undefined) return { reason: 'ValidateLogicalSwitchFailed', message: moved };
+  const broken = finding ?? world.ask(subnetConflict, name) ?? movedTo(world, name, view.vpc);
+  if (broken !== undefined) return { reason: 'ValidateLogicalSwitchFailed', code: broken.code, message: broken.message };
   if (!view.isOvn) return undefined;
   const vpc = world.ask(vpcView, view.vpc);
   if (vpc === undefined) return { reason: 'VpcMissing', message: `Vpc ${view.vpc} does not exist; kubectl get vpcs` };
   if (vpc.terminating && !isRunning(world, name)) {
-    return {
-      reason: 'VpcTerminating',
-      message: `Vpc ${view.vpc} is being deleted and takes no new Subnet; kubectl describe vpc ${view.vpc}`,
-    };
+    return vpcTerminating(view.vpc);
   }
   return undefined;
 }
 
+export function vpcTerminating(vpc: string): Refusal {
+  return { reason: 'VpcTerminating', message: `Vpc ${vpc} is being deleted and takes no new Subnet; kubectl describe vpc ${vpc}` };
+}
+
 /** A Subnet stays in the Vpc that its router port is in. */
-function movedTo(world: World, name: string, vpc: string): string | undefined {
+function movedTo(world: World, name: string, vpc: string): Finding | undefined {
   const subnet = world.subnets.get(name);
   const said = subnet === undefined ? vpc : world.subnetVpcs.said(subnet);
-  if (said === vpc) return undefined;
-  return `Subnet ${name}: spec.vpc "${said}" cannot be carried out: the Subnet is in Vpc ${vpc}, and a Subnet does not move; set it back to ${vpc}, or delete the Subnet and make it in ${said}`;
+  return said === vpc ? undefined : subnetVpcChanged(name, vpc, said);
 }

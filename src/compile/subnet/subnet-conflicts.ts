@@ -8,36 +8,37 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { familiesOf, ofFamily } from '../../net/dual.ts';
 import type { Family } from '../../net/address.ts';
+import type { Finding } from '../../api/finding.ts';
+import { subnetHoldsNode, subnetNamedAsVpc, subnetOverlap } from '../../api/subnet-conflicts.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import type { Cidr } from '../../net/cidr.ts';
-import { cidrContains, formatCidr, parseCidr } from '../../net/cidr.ts';
+import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import { nodeView } from '../node/node-view.ts';
-import { subnetBasics } from './subnet-basics.ts';
+import { subnetBasics, subnetSpec } from './subnet-basics.ts';
 import { askedNetworks } from './subnet-networks.ts';
 
-/** A sentence about what is in the way of the Subnet, or undefined. */
-export const subnetConflict: Query<string | undefined> = defineQuery('subnet-conflict', (world, name) => {
+/** What is in the way of the Subnet, or undefined. */
+export const subnetConflict: Query<Finding | undefined> = defineQuery('subnet-conflict', (world, name) => {
   const view = world.ask(subnetBasics, name);
   if (view === undefined || !view.isOvn) return undefined;
   const vpc = world.vpcs.get(name);
-  if (vpc !== undefined && vpc.metadata.creationTimestamp <= view.created) {
-    return `Subnet ${name}: metadata.name is the name of a Vpc, and the two would make rows of one name; create it again under another name`;
-  }
+  if (vpc !== undefined && vpc.metadata.creationTimestamp <= view.created) return subnetNamedAsVpc(name);
   return world.ask(vpcOverlaps, view.vpc)[name];
 });
 
-/** By Subnet of the Vpc: a sentence about what it overlaps. One pass for all of them, so that a new Subnet costs no square. */
-export const vpcOverlaps: Query<Readonly<Record<string, string>>> = defineQuery('vpc-overlaps', (world, vpc) => {
+/** By Subnet of the Vpc: what it overlaps. One pass for all of them, so that a new Subnet costs no square. */
+export const vpcOverlaps: Query<Readonly<Record<string, Finding>>> = defineQuery('vpc-overlaps', (world, vpc) => {
   const claims = [...world.subnetVpcs.in(vpc)].flatMap((name) => claimsOf(world, name));
   if (vpc === world.settings.defaultVpc) claims.push(...nodeClaims(world.ask(nodeAddresses, '')));
-  const found: Record<string, string> = {};
+  const found: Record<string, Finding> = {};
   const refused = new Set<Claim>();
   for (const [a, b] of overlappingPairs(claims).toSorted((x, y) => byRank(x[0], y[0]) || byRank(x[1], y[1]))) {
     if (refused.has(a) || b.node) continue;
     refused.add(b);
+    const subnet = { name: b.holder, spec: world.ask(subnetSpec, b.holder) ?? {} };
     found[b.holder] ??= a.node
-      ? `Subnet ${b.holder}: spec.cidrBlock ${formatCidr(b.cidr)} contains ${formatAddress({ family: a.cidr.family, value: a.cidr.base })}, the InternalIP of node ${a.holder}; pods could not reach that node. kubectl edit subnet ${b.holder}`
-      : `Subnet ${b.holder}: spec.cidrBlock ${formatCidr(b.cidr)} overlaps ${formatCidr(a.cidr)} of Subnet ${a.holder}, which is older, in the same Vpc ${vpc}; kubectl get subnet ${a.holder} ${b.holder}`;
+      ? subnetHoldsNode(subnet, a.holder, formatAddress({ family: a.cidr.family, value: a.cidr.base }))
+      : subnetOverlap(subnet, vpc, a.cidr, a.holder);
   }
   return found;
 });

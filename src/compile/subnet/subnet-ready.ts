@@ -11,6 +11,13 @@ export type SubnetReadiness = { readonly ready: true } | ({ readonly ready: fals
 
 const READY: SubnetReadiness = { ready: true };
 
+export function subnetTerminating(name: string): Refusal {
+  return {
+    reason: 'SubnetTerminating',
+    message: `Subnet ${name} is being deleted and takes no new holder; kubectl describe subnet ${name}`,
+  };
+}
+
 /**
  * Whether a Subnet takes new holders: it exists, is carried out, does not terminate, and its switch is observed as ours.
  * Who already holds an address in it keeps it, ready or not.
@@ -20,11 +27,7 @@ export const subnetReady: Query<SubnetReadiness> = defineQuery('subnet-ready', (
   if (acceptance.kind !== 'accepted') return { ready: false, reason: acceptance.reason, message: acceptance.message };
   const basics = world.ask(subnetBasics, name);
   if (basics === undefined || basics.terminating) {
-    return {
-      ready: false,
-      reason: 'SubnetTerminating',
-      message: `Subnet ${name} is being deleted and takes no new holder; kubectl describe subnet ${name}`,
-    };
+    return { ready: false, ...subnetTerminating(name) };
   }
   if (basics.isOvn && !isRunning(world, name)) {
     return { ready: false, reason: 'SubnetPending', message: `Subnet ${name} has no switch in OVN yet` };

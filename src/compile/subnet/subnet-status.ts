@@ -9,6 +9,7 @@ import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetDhcpId } from './subnet-dhcp.ts';
 import { centralizedGateway } from './subnet-gateway.ts';
+import type { Refusal } from './subnet-acceptance.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
 import { statedSubnet } from './subnet-state.ts';
 import { routerPortId } from './subnet-switch.ts';
@@ -56,7 +57,7 @@ export const subnetStatus: Rule = {
     if (view === undefined) return [];
     const patch = { kind: 'patch', resource: 'subnets', key: name, uid: view.uid } as const;
     const acceptance = world.ask(subnetAcceptance, name);
-    if (acceptance.kind !== 'accepted') return [{ ...patch, conditions: failed(acceptance.reason, acceptance.message) }];
+    if (acceptance.kind !== 'accepted') return [{ ...patch, conditions: failed(acceptance) }];
     const gateway = world.ask(centralizedGateway, name);
     const carried: PatchOutput = {
       ...patch,
@@ -76,9 +77,10 @@ export const subnetStatus: Rule = {
   },
 };
 
-function failed(reason: string, message: string): ConditionOutput[] {
+/** Kube-OVN has one reason for every broken rule; `Accepted` says which. */
+function failed({ reason, code = reason, message }: Refusal): ConditionOutput[] {
   return [
-    { type: 'Accepted', status: 'False', reason, message },
+    { type: 'Accepted', status: 'False', reason: code, message },
     { type: 'Validated', status: reason === 'ValidateLogicalSwitchFailed' ? 'False' : 'True', reason, message },
     { type: 'Ready', status: 'False', reason, message },
     { type: 'Error', status: 'True', reason, message, event: 'Warning' },

@@ -3,7 +3,7 @@
  */
 import { blockersOf } from '../../blockers/graph.ts';
 import type { Finding } from '../../api/finding.ts';
-import { vpcFindings as judge } from '../../api/vpc-validation.ts';
+import { vpcFindings as judge, vpcNamedAsSubnet } from '../../api/vpc-validation.ts';
 import type { VpcSpec } from '../../api/vpc.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -19,12 +19,11 @@ export const vpcFindings: Query<readonly Finding[]> = defineQuery('vpc-findings'
 });
 
 /** Why the Vpc has no rows at all: an older Subnet has its name. Once it runs it keeps what it has. */
-export const vpcRefusal: Query<string | undefined> = defineQuery('vpc-refusal', (world, name) => {
+export const vpcRefusal: Query<Finding | undefined> = defineQuery('vpc-refusal', (world, name) => {
   const view = world.ask(vpcView, name);
   if (view === undefined || !world.subnets.has(name) || isOurs(world, routerId(view.router), claimantOfVpc(view))) return undefined;
   const created = world.subnets.get(name)?.metadata.creationTimestamp ?? '';
-  if (view.created <= created) return undefined;
-  return `Vpc ${name}: metadata.name is the name of a Subnet, and ports between the two are named after both; create it again under another name`;
+  return view.created <= created ? undefined : vpcNamedAsSubnet(name);
 });
 
 /** It terminates and nothing is in it. */

@@ -57,19 +57,11 @@ function subnetsIn(world: World, vpc: string): readonly string[] {
 }
 
 function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {
-  const refusal = world.ask(vpcRefusal, view.name);
-  const [finding] = world.ask(vpcFindings, view.name);
-  const problem = refusal ?? finding?.message;
+  const finding = world.ask(vpcRefusal, view.name) ?? world.ask(vpcFindings, view.name)[0];
   const accepted: ConditionOutput =
-    problem === undefined
+    finding === undefined
       ? { type: 'Accepted', status: 'True', reason: 'Accepted', message: '' }
-      : {
-          type: 'Accepted',
-          status: 'False',
-          reason: refusal === undefined ? (finding?.code ?? 'Invalid') : 'NameTaken',
-          message: problem,
-          event: 'Warning',
-        };
+      : { type: 'Accepted', status: 'False', reason: finding.code, message: finding.message, event: 'Warning' };
   const conflict = rowConflictOf(world, claimantOfVpc(view));
   if (conflict !== undefined)
     return [accepted, { type: 'Ready', status: 'False', reason: 'RowConflict', message: conflict, event: 'Warning' }];

@@ -54,6 +54,7 @@ const startCommand = program
   .option('--leader-elect-renew-deadline <seconds>', 'stop writing this long after the last renewal of the Lease', seconds, 10)
   .option('--leader-elect-retry-period <seconds>', 'between tries to gain and to renew the Lease', seconds, 2)
   .option('--directory <path>', "the laboratory's folder: kubeconfig and log", DEFAULT_DIRECTORY)
+  .option('--keep', "keep the laboratory's objects in its folder, and begin with those that are there")
   .option('--nodes <count>', 'nodes of the laboratory', wholeNumber(1, 500), 2)
   .option('--port <port>', "the laboratory's API server listens here", wholeNumber(1, 65_535))
   .option('--no-demo', 'start an empty laboratory')

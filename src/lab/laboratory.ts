@@ -12,8 +12,10 @@ import { StandInKubelet } from './kubelet/stand-in-kubelet.ts';
 import { OvnLab } from './ovn/ovn-lab.ts';
 
 export interface LaboratoryOptions {
-  /** For the kubeconfig. */
+  /** For the kubeconfig, and for the state. */
   readonly directory: string;
+  /** The API server's objects outlive this process, in `state` of the folder; OVN's databases do not, as Kiln fills them anew. */
+  readonly keep?: boolean;
   readonly nodes?: number;
   /** Port of the API server; any free one when absent. */
   readonly port?: number;
@@ -31,7 +33,10 @@ export class Laboratory {
 
   constructor(options: LaboratoryOptions) {
     this.#options = options;
-    this.#api = new LabApiServer(options.port === undefined ? {} : { port: options.port });
+    this.#api = new LabApiServer({
+      ...(options.port === undefined ? {} : { port: options.port }),
+      ...(options.keep === true ? { stateDir: join(options.directory, 'state') } : {}),
+    });
     this.kubeconfig = join(options.directory, 'kubeconfig');
   }
 

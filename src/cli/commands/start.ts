@@ -38,6 +38,7 @@ export interface StartFlags extends Partial<OvnFlags>, NetworkFlags {
   readonly leaderElectRenewDeadline: number;
   readonly leaderElectRetryPeriod: number;
   readonly directory: string;
+  readonly keep?: boolean;
   readonly nodes: number;
   readonly port?: number;
   readonly demo: boolean;
@@ -157,6 +158,7 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
   const lab = new Laboratory({
     directory,
     nodes: flags.nodes,
+    keep: flags.keep === true,
     ...(flags.port === undefined ? {} : { port: flags.port }),
     step: (what, done) => progress.step(what, done),
   });
@@ -222,7 +224,14 @@ function sayPlans(controller: Controller, log: Log): NodeJS.Timeout {
 }
 
 async function applyDemo(lab: Laboratory): Promise<void> {
-  for (const { resource, object } of demoObjects()) await lab.client.create(resource, object);
+  for (const { resource, object } of demoObjects()) {
+    try {
+      await lab.client.create(resource, object);
+    } catch (error) {
+      // Kept from an earlier run.
+      if (!isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
+    }
+  }
 }
 
 function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs: number, demo: boolean): void {

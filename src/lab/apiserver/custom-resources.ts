@@ -51,19 +51,16 @@ export class CustomResources {
   #establish(name: string): void {
     const crd = this.#operations.store.get(TABLE, name);
     if (crd === undefined) return;
+    const known = this.#served.get(name);
     if (crd.metadata.deletionTimestamp !== undefined) {
+      // After a restart its objects are still to be found.
+      if (known === undefined) this.#serve(crd);
       this.#empty(crd);
       return;
     }
-    const known = this.#served.get(name);
     if (known !== undefined && known.generation === crd.metadata.generation) return;
     const clash = this.#clash(crd);
-    if (clash === undefined) {
-      for (const definition of known?.definitions ?? []) this.#registry.remove(definition);
-      const definitions = servedVersions(crd);
-      for (const definition of definitions) this.#registry.add(definition);
-      this.#served.set(name, { generation: crd.metadata.generation, definitions });
-    }
+    if (clash === undefined) this.#serve(crd);
     const now = timestamp(this.#operations.environment.now());
     this.#operations.update(
       this.#crds,
@@ -90,6 +87,14 @@ export class CustomResources {
       },
       { subresource: 'status' },
     );
+  }
+
+  #serve(crd: KubeObject): void {
+    const { name, generation } = crd.metadata;
+    for (const definition of this.#served.get(name)?.definitions ?? []) this.#registry.remove(definition);
+    const definitions = servedVersions(crd);
+    for (const definition of definitions) this.#registry.add(definition);
+    this.#served.set(name, { generation, definitions });
   }
 
   /** Names must be new within the group. */

@@ -25,6 +25,9 @@ export class GarbageCollector {
   constructor(operations: Operations, registry: ResourceRegistry) {
     this.#operations = operations;
     this.#registry = registry;
+    for (const { table, key, object } of operations.store.all())
+      this.#onEvent({ type: 'ADDED', table, key, revision: operations.store.revision, object });
+    for (const { object } of this.#byUid.values()) if (isCollected(object)) this.#enqueue(object.metadata.uid);
     this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
   }
 

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { ValidatingWebhooks } from './admission.ts';
 import { builtinResources } from './builtin/kinds.ts';
 import { CustomResources } from './custom-resources.ts';
+import { keptCredentials } from './disk/kept-credentials.ts';
+import { StateDirectory } from './disk/state-directory.ts';
 import type { Environment } from './environment.ts';
 import { systemEnvironment } from './environment.ts';
 import { GarbageCollector } from './garbage-collector.ts';
@@ -25,6 +27,10 @@ export interface LabApiServerOptions {
   readonly port?: number;
   /** Where `start` leaves a kubeconfig (`kubeconfig`) and the authority's certificate (`ca.crt`). */
   readonly dataDir?: string;
+  /** Where objects and certificates are kept over restarts; without it they end with the process. */
+  readonly stateDir?: string;
+  /** See `StateDirectoryOptions`. */
+  readonly compactAfter?: number;
   readonly environment?: Environment;
   /** Past events of each resource that a watch can resume through. Default 10,000. */
   readonly watchWindow?: number;
@@ -43,10 +49,11 @@ export class LabApi {
   readonly #namespaces: NamespaceLifecycle;
   readonly #garbage: GarbageCollector;
 
-  constructor(environment: Environment, watchWindow?: number) {
-    this.store = new ObjectStore(watchWindow);
-    this.operations = new Operations(this.store, environment);
-    for (const definition of builtinResources(this.store, environment)) this.registry.add(definition);
+  /** `store`: empty, or with the objects of an earlier run. */
+  constructor(environment: Environment, store = new ObjectStore()) {
+    this.store = store;
+    this.operations = new Operations(store, environment);
+    for (const definition of builtinResources(store, environment)) this.registry.add(definition);
     this.#customResources = new CustomResources(this.operations, this.registry);
     this.operations.addGuard(({ verb, definition }) => {
       if (verb === 'create') this.#customResources.refuseCreate(definition);
@@ -66,15 +73,22 @@ export class LabApi {
 export class LabApiServer {
   readonly #options: LabApiServerOptions;
   readonly #credentials: Credentials;
+  readonly #state: StateDirectory | undefined;
   readonly #api: LabApi;
   readonly #http: ApiHttpServer;
   #url = '';
 
+  /** @throws BrokenStateError when `stateDir` holds a damaged state. */
   constructor(options: LabApiServerOptions = {}) {
-    const environment = options.environment ?? systemEnvironment;
+    const { environment = systemEnvironment, stateDir, watchWindow } = options;
     this.#options = options;
-    this.#credentials = createCredentials(environment.now());
-    this.#api = new LabApi(environment, options.watchWindow);
+    this.#state =
+      stateDir === undefined
+        ? undefined
+        : new StateDirectory(stateDir, options.compactAfter === undefined ? {} : { compactAfter: options.compactAfter });
+    const store = this.#state?.open(watchWindow) ?? new ObjectStore(watchWindow);
+    this.#credentials = stateDir === undefined ? createCredentials(environment.now()) : keptCredentials(stateDir, environment.now());
+    this.#api = new LabApi(environment, store);
     const webhooks = new ValidatingWebhooks(this.#api.store, environment);
     this.#http = new ApiHttpServer({
       credentials: this.#credentials,
@@ -122,5 +136,6 @@ export class LabApiServer {
   async stop(): Promise<void> {
     this.#api.stop();
     await this.#http.close();
+    await this.#state?.close();
   }
 }

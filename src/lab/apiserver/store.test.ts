@@ -6,6 +6,7 @@ import type { ResourceDefinition } from './resource.ts';
 import { LabApi } from './server.ts';
 import { ApiError } from './status.ts';
 import type { StoreEvent } from './store.ts';
+import { ObjectStore } from './store.ts';
 
 /** A world whose clock stands still and whose background steps run when the test says so. */
 function world(): { readonly api: LabApi; readonly settle: () => number; readonly kind: (plural: string) => ResourceDefinition } {
@@ -17,7 +18,7 @@ function world(): { readonly api: LabApi; readonly settle: () => number; readonl
     suffix: () => 'abcde',
     schedule: (step) => void steps.push(step),
   };
-  const api = new LabApi(environment, 20);
+  const api = new LabApi(environment, new ObjectStore(20));
   const settle = (): number => {
     let count = 0;
     for (let step = steps.shift(); step !== undefined; step = steps.shift()) {

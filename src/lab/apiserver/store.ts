@@ -19,6 +19,18 @@ export interface StoreEvent {
 
 export type StoreListener = (event: StoreEvent) => void;
 
+/** Told of every write before it takes effect; when it throws, the write does not. */
+export interface Journal {
+  append(event: StoreEvent): void;
+}
+
+/** An object and where it lies. */
+export interface StoredObject {
+  readonly table: string;
+  readonly key: string;
+  readonly object: KubeObject;
+}
+
 interface Table {
   readonly objects: Map<string, KubeObject>;
   /** Keys in order, made again after an insert or a removal. */
@@ -39,10 +51,14 @@ export class ObjectStore {
   readonly #tables = new Map<string, Table>();
   readonly #listeners = new Set<StoreListener>();
   readonly #window: number;
+  readonly #journal: Journal | undefined;
+  /** What a table that is not there yet has forgotten: all that was before the store was restored. */
+  #restored = 0;
 
   /** `window`: how many past events of each table a watch can resume through. */
-  constructor(window = 10_000) {
+  constructor(window = 10_000, journal?: Journal) {
     this.#window = window;
+    this.#journal = journal;
   }
 
   get revision(): number {
@@ -71,45 +87,53 @@ export class ObjectStore {
     return result;
   }
 
+  /** Every object, table by table. */
+  all(): StoredObject[] {
+    return [...this.#tables].flatMap(([table, { objects }]) => Array.from(objects, ([key, object]) => ({ table, key, object })));
+  }
+
   /** Creates or replaces; the stored object carries the new revision as its resourceVersion. */
   put(table: string, key: string, object: KubeObject): KubeObject {
-    const rows = this.#table(table);
-    const previous = rows.objects.get(key);
-    const revision = ++this.#revision;
+    const previous = this.#table(table).objects.get(key);
+    const revision = this.#revision + 1;
     const stored = withMeta(object, { ...object.metadata, resourceVersion: String(revision) });
-    rows.objects.set(key, stored);
-    if (previous === undefined) {
-      rows.order = undefined;
-      this.#publish(rows, { type: 'ADDED', table, key, revision, object: stored });
-    } else {
-      this.#publish(rows, { type: 'MODIFIED', table, key, revision, object: stored, previous });
-    }
+    this.#commit(
+      previous === undefined
+        ? { type: 'ADDED', table, key, revision, object: stored }
+        : { type: 'MODIFIED', table, key, revision, object: stored, previous },
+    );
     return stored;
   }
 
   /** Removes; the DELETED event carries the last state with the revision of the removal. */
   remove(table: string, key: string, last?: KubeObject): KubeObject | undefined {
-    const rows = this.#table(table);
-    const previous = rows.objects.get(key);
+    const previous = this.#table(table).objects.get(key);
     if (previous === undefined) return undefined;
-    const revision = ++this.#revision;
+    const revision = this.#revision + 1;
     const final = last ?? previous;
     const object = withMeta(final, { ...final.metadata, resourceVersion: String(revision) });
-    rows.objects.delete(key);
-    rows.order = undefined;
-    this.#publish(rows, { type: 'DELETED', table, key, revision, object, previous });
+    this.#commit({ type: 'DELETED', table, key, revision, object, previous });
     return object;
+  }
+
+  /** Begins, while empty, with the objects of a past moment; what was before it is forgotten. */
+  restore(revision: number, objects: Iterable<StoredObject>): void {
+    this.#revision = revision;
+    this.#restored = revision;
+    for (const { table, key, object } of objects) this.#table(table).objects.set(key, object);
+  }
+
+  /** Makes a write again that the journal has: the next one after those that the store has. */
+  replay({ table, key, revision, object, removed }: StoredObject & { readonly revision: number; readonly removed: boolean }): void {
+    const previous = this.#table(table).objects.get(key);
+    const type = removed ? 'DELETED' : previous === undefined ? 'ADDED' : 'MODIFIED';
+    this.#take({ type, table, key, revision, object, ...(previous === undefined ? {} : { previous }) });
   }
 
   /** Whether anything of a table changed after a revision, as far as it is remembered. */
   changedSince(table: string, revision: number): boolean {
     const rows = this.#tables.get(table);
     return rows !== undefined && (rows.forgotten > revision || (rows.history.at(-1)?.revision ?? 0) > revision);
-  }
-
-  /** Takes revisions up to the given one as used, for a store that is loaded from disk. */
-  advanceTo(revision: number): void {
-    this.#revision = Math.max(this.#revision, revision);
   }
 
   /** Drops a table's past, so that every watch on it must list again. */
@@ -141,13 +165,23 @@ export class ObjectStore {
   #table(name: string): Table {
     let table = this.#tables.get(name);
     if (table === undefined) {
-      table = { objects: new Map(), order: undefined, history: [], forgotten: 0, listeners: new Set() };
+      table = { objects: new Map(), order: undefined, history: [], forgotten: this.#restored, listeners: new Set() };
       this.#tables.set(name, table);
     }
     return table;
   }
 
-  #publish(rows: Table, event: StoreEvent): void {
+  #commit(event: StoreEvent): void {
+    this.#journal?.append(event);
+    this.#take(event);
+  }
+
+  #take(event: StoreEvent): void {
+    const rows = this.#table(event.table);
+    this.#revision = event.revision;
+    if (event.type === 'DELETED') rows.objects.delete(event.key);
+    else rows.objects.set(event.key, event.object);
+    if (event.type !== 'MODIFIED') rows.order = undefined;
     rows.history.push(event);
     if (rows.history.length > this.#window * 1.25) {
       const dropped = rows.history.splice(0, rows.history.length - this.#window);

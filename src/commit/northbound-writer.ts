@@ -8,7 +8,7 @@ import { memberKey } from '../compile/desired.ts';
 import type { Verdict } from '../diff/edits.ts';
 import { diffMembers } from '../diff/member-diff.ts';
 import type { DiffContext } from '../diff/row-diff.ts';
-import { diffRow, losers } from '../diff/row-diff.ts';
+import { diffRow } from '../diff/row-diff.ts';
 import { ownerText } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
@@ -208,19 +208,23 @@ export class NorthboundWriter {
   /** Keeps the conflicts that rules and people see in step with what the diff found. */
   #report(id: RowId, verdict: Verdict): void {
     const { rowConflicts } = this.#options.world;
-    const lost = losers(this.#options.desired.row(id));
-    if (verdict.kind === 'conflict') rowConflicts.set(id, { owner: verdict.owner, message: verdict.message });
-    else if (lost.length > 0 && lost[0] !== undefined) {
-      const winner = this.#options.desired.row(id)?.rows[0];
+    const [winner, ...lost] = this.#ownersOf(id);
+    if (verdict.kind === 'conflict') rowConflicts.set(id, { owners: verdict.owners, message: verdict.message });
+    else if (winner !== undefined && lost.some((owner) => owner !== winner)) {
       rowConflicts.set(id, {
-        owner: ownerText(lost[0].owner),
-        message: `${tableOf(id)} ${identityOf(id)} belongs to the older ${winner === undefined ? 'object' : ownerText(winner.owner)}`,
+        owners: lost.filter((owner) => owner !== winner),
+        message: `${tableOf(id)} ${identityOf(id)} belongs to the older ${winner}`,
       });
     } else if (verdict.kind === 'settled') {
       this.#failures.delete(id);
       rowConflicts.delete(id);
       // What OVN refused stays a conflict while it is tried again.
     } else if (!this.#failures.has(id)) rowConflicts.delete(id);
+  }
+
+  /** Of the objects that want the row, the one that is to have it first. */
+  #ownersOf(id: RowId): readonly string[] {
+    return (this.#options.desired.row(id)?.rows ?? []).map(({ owner }) => ownerText(owner));
   }
 
   #failed(error: OvsdbError, ids: readonly RowId[], blame: readonly (readonly RowId[])[], fenced: number): void {
@@ -257,10 +261,10 @@ export class NorthboundWriter {
     this.#failures.set(id, failures);
     if (failures < 2) return;
     this.#aside.add(id);
-    const row = this.#options.desired.row(id)?.rows[0];
     const ownership = this.#options.world.rows.best(id)?.ownership;
-    const owner = row !== undefined ? ownerText(row.owner) : ownership?.kind === 'ours' ? ownership.owner : '';
-    this.#options.world.rowConflicts.set(id, { owner, message: `${tableOf(id)} ${identityOf(id)} was refused by OVN: ${error.message}` });
+    const wanted = this.#ownersOf(id);
+    const owners = wanted.length > 0 ? wanted : ownership?.kind === 'ours' ? [ownership.owner] : [];
+    this.#options.world.rowConflicts.set(id, { owners, message: `${tableOf(id)} ${identityOf(id)} was refused by OVN: ${error.message}` });
     this.#options.onTransaction({ ok: false, rows: 1, operations: 0, counts: {}, error, setAside: id });
     this.#options.later(SET_ASIDE_MS, () => {
       this.#retry(id);

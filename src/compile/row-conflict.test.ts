@@ -13,7 +13,7 @@ test('a row that a Vpc or a Subnet cannot have is said on it, with an Event, and
     [rowId('Logical_Switch', 'red'), 'subnet//red', 'subnets', 'red'],
   ] as const;
   for (const [id, owner, resource, name] of rows) {
-    bench.world.rowConflicts.set(id, { owner, message: `${id} belongs to neutron` });
+    bench.world.rowConflicts.set(id, { owners: [owner], message: `${id} belongs to neutron` });
     bench.settle();
     const condition = bench.condition(resource, name, 'Ready');
     assert.deepEqual([condition?.status, condition?.reason, condition?.message], ['False', 'RowConflict', `${id} belongs to neutron`]);
@@ -25,4 +25,18 @@ test('a row that a Vpc or a Subnet cannot have is said on it, with an Event, and
     bench.settle();
     assert.equal(bench.condition(resource, name, 'Ready')?.status, 'True');
   }
+});
+
+test('everyone who wants a row that an older object has is told so, not only the next in age', () => {
+  const bench = new RuleBench();
+  bench.put('ippools', { metadata: { name: 'one' } });
+  bench.put('ippools', { metadata: { name: 'two' } });
+  bench.settle();
+  bench.world.rowConflicts.set(rowId('Address_Set', 'shared'), {
+    owners: ['ippool//one', 'ippool//two'],
+    message: 'Address_Set shared belongs to the older ippool//zero',
+  });
+  bench.settle();
+  const told = bench.events.filter(({ reason }) => reason === 'Conflict').map(({ object }) => object);
+  assert.deepEqual(told.toSorted(), ['ippools/one', 'ippools/two']);
 });

@@ -5,8 +5,11 @@ import type { Owner } from '../nb/ownership.ts';
 import { ownerText } from '../nb/ownership.ts';
 import { keysOf } from '../world/domain.ts';
 import type { ResourceName } from '../world/resources.ts';
-import type { World } from '../world/world.ts';
+import type { RowConflict, World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
+import type { NoticeOutput } from './output.ts';
+
+const NO_CONFLICT: RowConflict = { owners: [], message: '' };
 
 /** The sentence about the first of them; undefined where there is none. */
 export function rowConflictOf(world: World, owner: Owner): string | undefined {
@@ -22,14 +25,15 @@ export const rowConflictNotice: Rule = {
   name: 'row-conflict',
   over: (world) => keysOf(world.rowConflicts),
   run: (world, id) => {
-    const conflict = world.rowConflicts.get(id);
-    if (conflict === undefined) return [];
-    const [kind = '', , ...rest] = conflict.owner.split('/');
-    const key = rest.join('/');
-    const resource = TOLD_BY_EVENT[kind];
-    const uid = resource === undefined ? undefined : uidOf(world, resource, key);
-    if (resource === undefined || uid === undefined) return [];
-    return [{ kind: 'notice', resource, key, uid, type: 'Warning', reason: 'Conflict', message: conflict.message }];
+    const { owners, message } = world.rowConflicts.get(id) ?? NO_CONFLICT;
+    return owners.flatMap((owner): readonly NoticeOutput[] => {
+      const [kind = '', , ...rest] = owner.split('/');
+      const key = rest.join('/');
+      const resource = TOLD_BY_EVENT[kind];
+      const uid = resource === undefined ? undefined : uidOf(world, resource, key);
+      if (resource === undefined || uid === undefined) return [];
+      return [{ kind: 'notice', resource, key, uid, type: 'Warning', reason: 'Conflict', message }];
+    });
   },
 };
 

@@ -39,7 +39,7 @@ export type Verdict =
   /** Cannot be done until these rows are there. */
   | { readonly kind: 'waiting'; readonly on: readonly string[] }
   /** `on`: another row that stands in the way; when it goes, there is something to look at again. */
-  | { readonly kind: 'conflict'; readonly owner: string; readonly message: string; readonly on?: RowId };
+  | { readonly kind: 'conflict'; readonly owners: readonly string[]; readonly message: string; readonly on?: RowId };
 
 export const SETTLED: Verdict = { kind: 'settled' };
 

@@ -1,7 +1,7 @@
 /**
  * One Northbound identity: the row that should be there against the rows that are.
  */
-import type { Desired, RowSlot } from '../compile/desired.ts';
+import type { Desired } from '../compile/desired.ts';
 import type { ColumnValue, RowOutput, Scalar } from '../compile/output.ts';
 import { OWNER_KEY, ownerKeys, ownerText, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId, RowRef } from '../nb/row-id.ts';
@@ -42,7 +42,7 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   const mine = context.rows.best(id);
   if (mine === undefined) return insertRow(id, wanted, spec, context, []);
   if (mine.ownership.kind === 'foreign' && !adoptable(mine, context)) {
-    return { kind: 'conflict', owner: ownerText(wanted.owner), message: foreignSentence(id, mine) };
+    return { kind: 'conflict', owners: (slot?.rows ?? []).map(({ owner }) => ownerText(owner)), message: foreignSentence(id, mine) };
   }
   const extra = observed
     .filter((row) => row.uuid !== mine.uuid && row.ownership.kind === 'ours')
@@ -53,13 +53,6 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
     return insertRow(id, wanted, spec, context, [...extra, ...removal(mine, spec, context)]);
   }
   return updateRow(id, wanted, mine, spec, context, extra);
-}
-
-/** The other claims to an identity, which are not carried out. */
-export function losers(slot: RowSlot | undefined): readonly RowOutput[] {
-  return slot === undefined || slot.rows.length < 2
-    ? []
-    : slot.rows.slice(1).filter((one) => ownerText(one.owner) !== ownerText((slot.rows[0] as RowOutput).owner));
 }
 
 function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffContext, before: readonly Edit[]): Verdict {
@@ -128,7 +121,7 @@ function collect(id: RowId, observed: readonly Observed[], context: DiffContext)
     if (guest !== undefined) {
       return {
         kind: 'conflict',
-        owner: row.ownership.owner,
+        owners: [row.ownership.owner],
         message: `${spec.table} ${identityOf(id)} is not wanted any more, but ${tableOf(guest)} ${identityOf(guest)} in it is not Kiln's; remove that row first`,
         on: guest,
       };

@@ -39,7 +39,8 @@ export interface Unserved {
 
 /** A row an object wants but cannot have. Key: the row's identity. */
 export interface RowConflict {
-  readonly owner: string;
+  /** Of the objects that want it, those that do not get it. */
+  readonly owners: readonly string[];
   readonly message: string;
 }
 
@@ -95,7 +96,7 @@ export class World {
   /** By claimant: the claimants it shares an address with and should not. */
   readonly addressConflicts = new Table<readonly string[]>(this.reactor, 'address-conflicts');
   /** By row identity. Written after each diff. */
-  readonly rowConflicts = new Table<RowConflict>(this.reactor, 'row-conflicts', { owner: (conflict) => [conflict.owner] });
+  readonly rowConflicts = new Table<RowConflict>(this.reactor, 'row-conflicts', { owner: (conflict) => conflict.owners });
 
   /** Which Vpc each Subnet is in. */
   readonly subnetVpcs: SubnetVpcs;

@@ -4,9 +4,11 @@
  */
 import { podAnnotation, POD_CONDITION } from '../../api/well-known.ts';
 import type { PodAnnotationSuffix } from '../../api/well-known.ts';
+import { ownerText } from '../../nb/ownership.ts';
 import type { World } from '../../world/world.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { ipText } from '../ip/ip-object.ts';
+import { leadOf } from './machine.ts';
 import { misboundOf, misboundOutputs } from './misbound.ts';
 import { nodeExists } from '../node/node-view.ts';
 import type { Output, PatchOutput } from '../output.ts';
@@ -15,6 +17,7 @@ import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated, portId } from './pod-interface.ts';
 import type { PodInterfaces } from './pod-interfaces.ts';
 import { portGroupsOf, stationText } from './pod-port.ts';
+import { podOwner } from './pod-view.ts';
 import type { PodView } from './pod-view.ts';
 
 /**
@@ -120,7 +123,8 @@ function obstacleOf(world: World, { nic, claimant, demand, reservation }: Bindin
   if (demand.kind === 'waiting') return { reason: demand.reason, message: demand.message };
   if (reservation?.kind === 'refused') return { reason: reservation.code, message: reservation.message };
   const conflict = world.rowConflicts.get(portId(nic.port));
-  if (conflict !== undefined) return { reason: 'RowConflict', message: conflict.message };
+  if (conflict?.owners.includes(ownerText(podOwner(leadOf(world, nic)))) === true)
+    return { reason: 'RowConflict', message: conflict.message };
   const others = world.addressConflicts.get(claimant) ?? [];
   if (others.length === 0) return undefined;
   return {

@@ -53,7 +53,7 @@ test('an object whose rows cannot go yet says what is in the way', () => {
   bench.put('subnets', { metadata: { name: 'fx' }, spec: { vpc: 'z1', cidrBlock: '10.9.0.0/24' } });
   bench.settle();
   bench.world.rowConflicts.set(rowId('Logical_Switch', 'fx'), {
-    owner: 'subnet//fx',
+    owners: ['subnet//fx'],
     message: 'Logical_Switch_Port guest in it is not ours',
   });
   bench.delete('subnets', 'fx');
@@ -64,7 +64,7 @@ test('an object whose rows cannot go yet says what is in the way', () => {
 
 test('a row that an IPPool or a node cannot have is told by an Event on it', () => {
   const bench = setUp();
-  bench.world.rowConflicts.set(rowId('Port_Group', 'node.n1'), { owner: 'node//n1', message: 'Port_Group node.n1 belongs to neutron' });
+  bench.world.rowConflicts.set(rowId('Port_Group', 'node.n1'), { owners: ['node//n1'], message: 'Port_Group node.n1 belongs to neutron' });
   bench.settle();
   assert.deepEqual(
     bench.events.filter(({ reason }) => reason === 'Conflict').map(({ object, message }) => `${object}: ${message}`),

@@ -4,6 +4,7 @@ import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
 import { kubeErrorCodes } from '../../src/kube/errors.ts';
 import { TABLES } from '../../src/nb/tables.ts';
 import { errorCodes } from '../../src/ovsdb/index.ts';
+import { METRICS } from '../../src/runtime/metrics.ts';
 import { traitsOf } from '../../src/world/resources.ts';
 
 export function referencePage(): string {
@@ -20,6 +21,12 @@ export function referencePage(): string {
     table(
       ['code', 'meaning'],
       Object.entries(kubeErrorCodes).map(([code, meaning]) => [`\`${code}\``, meaning]),
+    ),
+    '## Metrics',
+    'Served at `/metrics` (`--metrics-bind-address`), beside the `process_*` and `nodejs_*` metrics of every Node.js process.',
+    table(
+      ['metric', 'kind', 'labels', 'meaning'],
+      Object.entries(METRICS).map(([name, { kind, labels, help }]) => [`\`${name}\``, kind, labels.join(', '), help]),
     ),
     '## Northbound tables and columns that Kiln writes',
     'How a column of an owned row is kept: `value` as a whole; `elements` an exact set, member by member; `refs` only references to own rows; `map` exactly, but for keys with a colon; named keys only those.',

@@ -50,7 +50,7 @@ function ranges(text: string): readonly string[] {
   return items;
 }
 
-function yesOrNo(text: string): boolean {
+export function yesOrNo(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new InvalidArgumentError(`"${text}" is neither true nor false.`);
   return text === 'true';
 }

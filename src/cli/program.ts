@@ -3,6 +3,8 @@
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { LogLevel } from '../runtime/log.ts';
+import { parseBindAddress } from '../runtime/operations-server.ts';
+import { VERSION } from '../runtime/version.ts';
 import { start } from './commands/start.ts';
 import type { StartFlags } from './commands/start.ts';
 import { addClusterFlags, onCluster } from './cluster-command.ts';
@@ -10,8 +12,8 @@ import { release } from './commands/release.ts';
 import type { ReleaseFlags } from './commands/release.ts';
 import { reserve } from './commands/reserve.ts';
 import type { ReserveFlags } from './commands/reserve.ts';
-import { DEFAULT_DIRECTORY } from './defaults.ts';
-import { addNetworkFlags } from './network-flags.ts';
+import { DEFAULT_BIND, DEFAULT_DIRECTORY } from './defaults.ts';
+import { addNetworkFlags, yesOrNo } from './network-flags.ts';
 
 function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
@@ -29,9 +31,15 @@ function seconds(text: string): number {
   return value;
 }
 
+function bindAddress(text: string): string {
+  if (text !== 'off' && parseBindAddress(text) === undefined)
+    throw new InvalidArgumentError(`"${text}" is neither HOST:PORT, such as 127.0.0.1:10670, nor :PORT, nor off.`);
+  return text;
+}
+
 export const program = new Command('kiln')
   .description('A control plane for Kubernetes networking on OVN')
-  .version('0.1.0')
+  .version(VERSION)
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 
 const startCommand = program
@@ -59,6 +67,13 @@ const startCommand = program
   .option('--port <port>', "the laboratory's API server listens here", wholeNumber(1, 65_535))
   .option('--no-demo', 'start an empty laboratory')
   .option('--read-only', 'observe and plan, write nothing')
+  .option(
+    '--metrics-bind-address <address>',
+    'serve /metrics, /healthz and /readyz here: HOST:PORT, :PORT for every address, or off',
+    bindAddress,
+    DEFAULT_BIND,
+  )
+  .option('--metrics-subnet-label <true|false>', 'name Subnets in the metrics of addresses', yesOrNo, true)
   .addOption(
     new Option('--log-level <level>', 'least level that is logged')
       .choices(['debug', 'info', 'warn', 'error'] satisfies LogLevel[])

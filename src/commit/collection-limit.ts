@@ -32,7 +32,11 @@ export class CollectionLimit {
     this.#options = options;
   }
 
-  /** Rows whose deletion waits. */
+  get pausing(): boolean {
+    return this.#pausing;
+  }
+
+  /** Rows whose deletion waits, or would if there were more of them. */
   get held(): ReadonlySet<RowId> {
     return this.#unexplained;
   }

@@ -23,6 +23,8 @@ export interface NorthboundWriterOptions {
   readonly onTransaction: (report: TransactionReport) => void;
   /** What this server's schema cannot hold (`ACL.tier`); told once each. */
   readonly onLeftOut: (what: string) => void;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
   /** Calls back after a while: a clock of the caller's. */
   readonly later: (ms: number, run: () => void) => void;
   /** Something is to be done: the caller schedules a turn. */
@@ -34,6 +36,8 @@ export interface TransactionReport {
   readonly ok: boolean;
   readonly rows: number;
   readonly operations: number;
+  /** From sending it to its reply, in milliseconds; absent where the report is of an identity that is set aside. */
+  readonly durationMs?: number;
   readonly counts: Readonly<Record<string, number>>;
   readonly error?: OvsdbError;
   readonly setAside?: RowId;

@@ -9,6 +9,7 @@ import type { Verdict } from '../diff/edits.ts';
 import { diffMembers } from '../diff/member-diff.ts';
 import type { DiffContext } from '../diff/row-diff.ts';
 import { diffRow } from '../diff/row-diff.ts';
+import { differenceOf, RowDifferences } from './row-differences.ts';
 import { ownerText } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
@@ -39,11 +40,12 @@ export class NorthboundWriter {
   readonly #failures = new Map<RowId, number>();
   readonly #aside = new Set<RowId>();
   readonly #leftOut = new Set<string>();
+  readonly #differences = new RowDifferences();
   /** Marked while this process could not write: looked at for conflicts alone, so that a standby knows them too. */
   readonly #unexamined = new Set<RowId>();
   /** Identities of the transaction that is under way. */
   #sent: ReadonlySet<RowId> = new Set();
-  #inFlight = false;
+  #sentAt: number | undefined;
   /** After a transaction that nobody answered. */
   #resting = false;
   #batch: number;
@@ -63,7 +65,7 @@ export class NorthboundWriter {
   /** True when nothing is left to look at and no transaction is under way. */
   get quiet(): boolean {
     return (
-      !this.#inFlight &&
+      !this.inFlight &&
       this.#members.size === 0 &&
       this.#rows.every((rows) => rows.size === 0) &&
       this.#options.desired.dirtyRows.size === 0 &&
@@ -72,7 +74,22 @@ export class NorthboundWriter {
   }
 
   get inFlight(): boolean {
-    return this.#inFlight;
+    return this.#sentAt !== undefined;
+  }
+
+  /** When the transaction that is under way was sent, in monotonic milliseconds. */
+  get sentAt(): number | undefined {
+    return this.#sentAt;
+  }
+
+  /** Rows that are not as the rules want them, as of the last look at each. */
+  get differences(): RowDifferences['counts'] {
+    return this.#differences.counts;
+  }
+
+  /** Identities that OVN refused twice and that rest. */
+  get setAside(): number {
+    return this.#aside.size;
   }
 
   /** Looks at every identity again: after a start, a resync, or a gain of leadership. */
@@ -104,7 +121,7 @@ export class NorthboundWriter {
   /** Sends the next transaction if there is something to change and none is under way. */
   flush(): void {
     this.#takeDirty();
-    if (this.#inFlight || this.#resting) return;
+    if (this.inFlight || this.#resting) return;
     if (!this.#options.mayWrite()) return this.#examine();
     this.#unexamined.clear();
     const fence = this.#options.fence.guards();
@@ -114,13 +131,14 @@ export class NorthboundWriter {
       if (!this.quiet) this.#options.wake();
       return;
     }
-    this.#inFlight = true;
+    const sentAt = this.#options.now();
+    this.#sentAt = sentAt;
     const { operations, blame } = buildTransaction(parts, fence);
     this.#sent = new Set(parts.map((part) => part.id));
     const ids = [...this.#sent];
     const comment = `kiln: term ${this.#options.fence.term ?? ''}, ${ids.length} rows, first ${ids[0] ?? ''}`;
     void this.#options.session.transact(operations, { comment }).then((outcome) => {
-      this.#inFlight = false;
+      this.#sentAt = undefined;
       this.#sent = new Set();
       for (const part of parts) this.#lookAgain(part);
       if (outcome.ok) {
@@ -132,6 +150,7 @@ export class NorthboundWriter {
         ok: outcome.ok,
         rows: ids.length,
         operations: operations.length,
+        durationMs: this.#options.now() - sentAt,
         counts: countEdits(parts),
         ...(outcome.ok ? {} : { error: outcome.error }),
       });
@@ -208,6 +227,7 @@ export class NorthboundWriter {
   /** Keeps the conflicts that rules and people see in step with what the diff found. */
   #report(id: RowId, verdict: Verdict): void {
     const { rowConflicts } = this.#options.world;
+    this.#differences.note(id, differenceOf(verdict));
     const [winner, ...lost] = this.#ownersOf(id);
     if (verdict.kind === 'conflict') rowConflicts.set(id, { owners: verdict.owners, message: verdict.message });
     else if (winner !== undefined && lost.some((owner) => owner !== winner)) {

@@ -4,8 +4,20 @@
 import { equal } from '../world/equal.ts';
 import type { AddressWish } from '../world/reservations.ts';
 import type { RowId } from '../nb/row-id.ts';
-import type { MemberOutput, NoticeOutput, ObjectId, ObjectOutput, Output, PoolOutput, RowOutput } from './output.ts';
+import { tableOf } from '../nb/row-id.ts';
+import type {
+  ConditionOutput,
+  MemberOutput,
+  NoticeOutput,
+  ObjectId,
+  ObjectOutput,
+  Output,
+  PatchOutput,
+  PoolOutput,
+  RowOutput,
+} from './output.ts';
 import { objectId } from './output.ts';
+import type { ResourceName } from '../world/resources.ts';
 
 export interface RowSlot {
   /** Claims to this identity; the first in the order of `older` is carried out, the others conflict. */
@@ -29,11 +41,19 @@ export function memberKey(column: string, member: MemberOutput['member']): Membe
 
 const NO_OBJECTS: readonly ObjectOutput[] = [];
 
+/** How many objects of a resource have a condition with this status and reason. */
+export interface ConditionCount extends Pick<ConditionOutput, 'type' | 'status' | 'reason'> {
+  readonly resource: ResourceName;
+  objects: number;
+}
+
 export class Desired {
   readonly #rows = new Map<RowId, MutableSlot>();
   readonly #objects = new Map<ObjectId, ObjectOutput[]>();
   readonly #wishes = new Map<string, AddressWish>();
   readonly #pools = new Map<string, PoolOutput>();
+  readonly #rowCounts = new Map<string, number>();
+  readonly #conditionCounts = new Map<string, ConditionCount>();
   readonly dirtyRows = new Set<RowId>();
   /** Single members that changed, of rows that need no look otherwise. */
   readonly dirtyMembers = new Map<RowId, Set<MemberKey>>();
@@ -61,6 +81,15 @@ export class Desired {
 
   get wishes(): ReadonlyMap<string, AddressWish> {
     return this.#wishes;
+  }
+
+  /** Rows that are wanted, by table. */
+  get rowCounts(): ReadonlyMap<string, number> {
+    return this.#rowCounts;
+  }
+
+  get conditionCounts(): IterableIterator<Readonly<ConditionCount>> {
+    return this.#conditionCounts.values();
   }
 
   get rowIds(): IterableIterator<RowId> {
@@ -98,6 +127,7 @@ export class Desired {
       case 'row': {
         const slot = this.#slot(output.id);
         slot.rows.push(output);
+        if (slot.rows.length === 1) this.#countRow(output.id, 1);
         if (slot.rows.length > 1) slot.rows.sort(older);
         return;
       }
@@ -125,6 +155,7 @@ export class Desired {
         const outputs = this.#objects.get(id);
         if (outputs === undefined) this.#objects.set(id, [output]);
         else outputs.push(output);
+        if (output.kind === 'patch') this.#countConditions(output, 1);
       }
     }
   }
@@ -134,6 +165,7 @@ export class Desired {
       case 'row': {
         const slot = this.#slot(output.id);
         drop(slot.rows, output);
+        if (slot.rows.length === 0) this.#countRow(output.id, -1);
         this.#tidy(output.id, slot);
         return;
       }
@@ -162,6 +194,7 @@ export class Desired {
         const id = objectId(output.resource, output.key);
         const outputs = this.#objects.get(id) ?? [];
         drop(outputs, output);
+        if (output.kind === 'patch') this.#countConditions(output, -1);
         if (outputs.length === 0) this.#objects.delete(id);
       }
     }
@@ -186,6 +219,20 @@ export class Desired {
         return;
       default:
         this.dirtyObjects.add(objectId(output.resource, output.key));
+    }
+  }
+
+  #countRow(id: RowId, by: 1 | -1): void {
+    const table = tableOf(id);
+    this.#rowCounts.set(table, (this.#rowCounts.get(table) ?? 0) + by);
+  }
+
+  #countConditions({ resource, conditions = [] }: Pick<PatchOutput, 'resource' | 'conditions'>, by: 1 | -1): void {
+    for (const { type, status, reason } of conditions) {
+      const key = `${resource} ${type} ${status} ${reason}`;
+      const count = this.#conditionCounts.get(key);
+      if (count === undefined) this.#conditionCounts.set(key, { resource, type, status, reason, objects: by });
+      else count.objects += by;
     }
   }
 

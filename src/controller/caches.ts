@@ -13,7 +13,7 @@ import { vpcKind } from '../api/vpc.ts';
 import type { ObjectSource } from '../commit/object-writer.ts';
 import type { AnyObject } from '../diff/object-diff.ts';
 import type { KubeClient } from '../kube/client.ts';
-import type { CacheNotice } from '../kube/list-watch-cache.ts';
+import type { CacheCounters, CacheNotice } from '../kube/list-watch-cache.ts';
 import { ListWatchCache } from '../kube/list-watch-cache.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -42,6 +42,17 @@ export interface CachesOptions {
   /** Objects are gone without an event that said so: deleted while nobody watched, or the server lost them. */
   readonly vanished: (resource: ResourceName, count: number) => void;
   readonly onNotice?: (resource: ResourceName, notice: CacheNotice) => void;
+}
+
+/** How the following of one resource goes. */
+export interface CacheObservation {
+  readonly kind: string;
+  readonly objects: number;
+  /** False where the server does not know the kind. */
+  readonly served: boolean;
+  /** Monotonic milliseconds. */
+  readonly lastHeardAt: number | undefined;
+  readonly counters: CacheCounters;
 }
 
 interface Entry {
@@ -89,6 +100,16 @@ export class Caches implements ObjectSource {
   /** Resources that are not listed yet, for people who wait. */
   get missing(): readonly ResourceName[] {
     return [...this.#caches.values()].filter(({ cache }) => !cache.ready).map(({ resource }) => resource);
+  }
+
+  get observations(): readonly CacheObservation[] {
+    return [...this.#caches.values()].map(({ resource, cache }) => ({
+      kind: traitsOf(resource).kind,
+      objects: cache.size,
+      served: cache.state !== 'not-served',
+      lastHeardAt: cache.lastHeardAt,
+      counters: cache.counters,
+    }));
   }
 
   /** Lists everything that can own a row once more and says whether it shows nothing that the caches lack. */

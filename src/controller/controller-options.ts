@@ -6,6 +6,7 @@ import type { KubeClient } from '../kube/client.ts';
 import type { Clock } from '../kube/clock.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
 import type { Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import type { Settings } from '../world/settings.ts';
 import type { LeaseTimes } from './leadership.ts';
 
@@ -20,6 +21,9 @@ export interface ControllerOptions {
   /** Where the Lease is. */
   readonly namespace: string;
   readonly log: Log;
+  readonly metrics?: Metrics;
+  /** False: the metrics do not name Subnets. */
+  readonly subnetLabel?: boolean;
   /** Observe and plan, never write, never lead. */
   readonly readOnly?: boolean;
   /** False in a laboratory: collect without a pause however much there is. */

@@ -16,9 +16,12 @@ import { CONTROLLER_LEASE } from '../api/well-known.ts';
 import { World } from '../world/world.ts';
 import { cacheLog } from './cache-log.ts';
 import { Caches } from './caches.ts';
+import { exposeController } from './controller-metrics.ts';
 import type { ControllerOptions, ControllerStatus, Phase, Plan } from './controller-options.ts';
+import { DeadlineTimer } from './deadline-timer.ts';
 import { Leadership } from './leadership.ts';
 import { Notices } from './notices.ts';
+import { TurnMeter } from './turn-meter.ts';
 
 export type { ControllerOptions, ControllerStatus, Phase, Plan } from './controller-options.ts';
 
@@ -41,13 +44,14 @@ export class Controller {
   readonly #events: EventRecorder;
   readonly #notices: Notices;
   readonly #leadership: Leadership;
+  readonly #meter: TurnMeter;
+  readonly #deadlines: DeadlineTimer;
   readonly #timers = new Set<unknown>();
   readonly #settled: (() => void)[] = [];
   #phase: Phase = 'starting';
   #scheduled = false;
   #surveyed = false;
   #usageTimer = false;
-  #deadlineTimer: unknown;
   #transactions = 0;
   #rowsWritten = 0;
   #objectsWritten = 0;
@@ -55,8 +59,10 @@ export class Controller {
   constructor(options: ControllerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#meter = new TurnMeter(options.metrics, this.#clock);
     const { client, session, log } = options;
     this.world = new World(options.settings);
+    this.#deadlines = new DeadlineTimer(this.world.deadlines, this.#clock, () => this.wake());
     this.#caches = new Caches({
       client,
       world: this.world,
@@ -73,8 +79,10 @@ export class Controller {
     this.#compiler = new Compiler(
       this.world,
       options.rules,
-      ({ rule, key, error }) =>
-        log.error('rule failed', { rule, key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+      ({ rule, key, error }) => {
+        this.#meter.ruleFailed(rule);
+        log.error('rule failed', { rule, key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      },
       () => {
         this.#rows.examineAll();
         this.wake();
@@ -88,6 +96,7 @@ export class Controller {
       ownedRows: () => this.world.rows.owned.size,
       ownerExplained: (owner) => this.#caches.explains(owner),
       paused: (rows, limit) => {
+        this.#meter.paused();
         log.error('collection paused: rows whose owners are not in the API server', {
           rows,
           limit: Math.floor(limit),
@@ -128,6 +137,7 @@ export class Controller {
       mayWrite: () => this.#mayWrite(),
       deposed: () => this.#leadership.depose(),
       onTransaction: (report) => {
+        this.#meter.transaction(report);
         if (report.ok) {
           this.#transactions++;
           this.#rowsWritten += report.rows;
@@ -142,6 +152,7 @@ export class Controller {
       },
       onLeftOut: (what) =>
         log.warn("this OVN's schema cannot hold a column or value; it is left out", { what, schema: session.schema?.version }),
+      now: () => this.#clock.now(),
       later,
       wake,
     });
@@ -155,6 +166,7 @@ export class Controller {
       mayWrite: () => this.#mayWrite(),
       wallTime: () => this.#clock.wallTime(),
       onWritten: (write, result) => {
+        this.#meter.written(write, result);
         if (result.ok) this.#objectsWritten++;
         else if (result.error.code !== 'KUBE_SUPERSEDED' && result.error.code !== 'KUBE_CONFLICT') {
           log.warn('write refused', {
@@ -171,6 +183,22 @@ export class Controller {
       later,
       wake,
     });
+    if (options.metrics !== undefined)
+      exposeController(options.metrics, {
+        world: this.world,
+        desired,
+        session,
+        caches: this.#caches,
+        rows: this.#rows,
+        limit: this.#limit,
+        writer: this.#writer,
+        events: this.#events,
+        leadership: this.#leadership,
+        clock: this.#clock,
+        subnetLabel: options.subnetLabel ?? true,
+        ready: () => this.waitingFor.length === 0,
+        lastSuccess: () => this.#meter.lastSuccess,
+      });
     session.onChanges((batch) => {
       this.world.rows.apply(session.replica, batch);
       this.wake();
@@ -194,7 +222,7 @@ export class Controller {
     this.#phase = 'stopped';
     for (const timer of this.#timers) this.#clock.clearTimeout(timer);
     this.#timers.clear();
-    this.#clock.clearTimeout(this.#deadlineTimer);
+    this.#deadlines.stop();
     await this.#writer.close();
     await this.#events.close();
     await this.#leadership.stop();
@@ -205,7 +233,7 @@ export class Controller {
   get status(): ControllerStatus {
     return {
       phase: this.#phase,
-      waitingFor: this.#waitingFor(),
+      waitingFor: this.waitingFor,
       transactions: this.#transactions,
       rowsWritten: this.#rowsWritten,
       objectsWritten: this.#objectsWritten,
@@ -218,7 +246,12 @@ export class Controller {
   get quiet(): boolean {
     const derived = this.#observed && !this.#scheduled && !this.#usageTimer && this.world.reactor.quiet && this.#allocation.quiet;
     if (this.#options.readOnly === true) return derived;
-    return derived && this.#rows.quiet && this.#objects.quiet && this.#writer.queued === 0 && this.#writer.inFlight === 0;
+    return derived && this.#committed;
+  }
+
+  /** Nothing waits to be written and nothing is on its way. */
+  get #committed(): boolean {
+    return this.#rows.quiet && this.#objects.quiet && this.#writer.queued === 0 && this.#writer.inFlight === 0;
   }
 
   /** Resolves when the controller is quiet and leads (or only observes). */
@@ -238,40 +271,58 @@ export class Controller {
   wake(): void {
     if (this.#scheduled || this.#phase === 'stopped') return;
     this.#scheduled = true;
+    this.#meter.woken();
     setImmediate(() => {
       this.#scheduled = false;
-      this.#turn();
+      const settled = this.#turn();
+      if (settled !== undefined) this.#meter.turned(settled, settled && !this.#scheduled && (!this.#mayWrite() || this.#committed));
     });
   }
 
-  #turn(): void {
-    if (this.#phase === 'stopped') return;
+  /** @returns whether all that was due is derived and handed over; undefined where nothing could be done yet */
+  #turn(): boolean | undefined {
+    if (this.#phase === 'stopped') return undefined;
     this.#phase = this.#phaseNow();
-    if (!this.#observed) return;
+    if (!this.#observed) return undefined;
     this.#leadership.stand();
-    const until = this.#clock.now() + TURN_MS;
+    const began = this.#clock.now();
+    const until = began + TURN_MS;
     const enough = (): boolean => this.#clock.now() > until;
     this.world.deadlines.advance(this.#clock.wallTime());
-    for (let round = 0; ; round++) {
-      if (!this.world.reactor.settle(enough)) return this.wake();
-      this.#allocation.run();
-      if (this.world.reactor.quiet && this.#allocation.quiet) {
-        this.#publishUsage();
-        if (this.world.reactor.quiet) break;
-      }
-      if (round >= ROUNDS || enough()) return this.wake();
-    }
+    const derived = this.#derive(enough);
+    const derivedAt = this.#meter.phase('compile', began);
+    if (!derived) return this.#again();
     if (!this.#surveyed) this.#survey();
     this.#leadership.raiseFence();
     this.#rows.flush();
     // A conflict that the diff just found is said before anything else is said of its object.
-    if (!this.world.reactor.quiet) return this.wake();
+    if (!this.world.reactor.quiet) return this.#again();
     this.#objects.flush();
+    this.#meter.phase('diff', derivedAt);
     if (this.#mayWrite()) this.#notices.flush(this.#compiler.desired.freshNotices);
-    this.#watchDeadlines();
+    this.#deadlines.set();
     if (!this.world.reactor.quiet) this.wake();
     if (this.#settled.length > 0 && this.quiet && (this.#mayWrite() || this.#options.readOnly === true))
       for (const settled of this.#settled.splice(0)) settled();
+    return true;
+  }
+
+  #again(): false {
+    this.wake();
+    return false;
+  }
+
+  /** Runs rules and allocation in turn until neither has anything to do. @returns false when the time was up before */
+  #derive(enough: () => boolean): boolean {
+    for (let round = 0; ; round++) {
+      if (!this.world.reactor.settle(enough)) return false;
+      this.#allocation.run();
+      if (this.world.reactor.quiet && this.#allocation.quiet) {
+        this.#publishUsage();
+        if (this.world.reactor.quiet) return true;
+      }
+      if (round >= ROUNDS || enough()) return false;
+    }
   }
 
   #publishUsage(): void {
@@ -282,15 +333,6 @@ export class Controller {
       this.#usageTimer = false;
       this.wake();
     });
-  }
-
-  #watchDeadlines(): void {
-    const { next } = this.world.deadlines;
-    this.#clock.clearTimeout(this.#deadlineTimer);
-    this.#deadlineTimer = undefined;
-    if (next === undefined) return;
-    const wait = Math.min(Math.max(next - this.#clock.wallTime(), 0) + 1, 60_000);
-    this.#deadlineTimer = this.#clock.setTimeout(() => this.wake(), wait);
   }
 
   /** What a start finds to collect, and what a list that shows less than before leaves behind, is counted before it is collected. */
@@ -338,9 +380,10 @@ export class Controller {
     return this.#leadership.holdsLease ? 'leading' : 'standby';
   }
 
-  #waitingFor(): readonly string[] {
+  /** What is needed to work and not there: lists that were never complete, a Northbound replica that is not in step. */
+  get waitingFor(): readonly string[] {
     const missing: string[] = [...this.#caches.missing];
-    if (this.#options.session.generation === 0) missing.push('the Northbound database');
+    if (this.#options.session.state !== 'synced') missing.push('the Northbound database');
     return missing;
   }
 

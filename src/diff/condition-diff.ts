@@ -39,7 +39,9 @@ export function diffConditions(
     }
     named.delete(held.type);
     if (held.status === want.status && (held.reason ?? '') === want.reason && (held.message ?? '') === want.message) {
-      conditions.push(held);
+      const observedGeneration = newerGeneration(held, stamp);
+      if (observedGeneration !== undefined) differs = true;
+      conditions.push(observedGeneration === undefined ? held : { ...held, observedGeneration, lastUpdateTime: stamp.now });
       continue;
     }
     differs = true;
@@ -52,6 +54,15 @@ export function diffConditions(
     conditions.push(stamped(want, undefined, stamp));
   }
   return differs ? { conditions, changed } : undefined;
+}
+
+/**
+ * The generation to write where a condition says the same of a newer spec: whoever waits for `observedGeneration` is to see it. One
+ * that the server never kept (a CRD without the field) is not written again and again.
+ */
+function newerGeneration(held: Condition, { extended, observedGeneration }: ConditionStamp): number | undefined {
+  if (!extended || observedGeneration === undefined || held.observedGeneration === undefined) return undefined;
+  return held.observedGeneration < observedGeneration ? observedGeneration : undefined;
 }
 
 function stamped(want: ConditionOutput, since: string | undefined, stamp: ConditionStamp): Condition {

@@ -220,3 +220,24 @@ test('a deletion and an eviction carry the uid and their Event, and are for an o
   ];
   assert.deepEqual(verbs(both, pod()), [['delete', 'u1', []]], 'who is deleted is not asked to leave');
 });
+
+test('a condition that says the same of a newer spec gets its generation, without an Event and without a new transition', () => {
+  const held = {
+    type: 'Ready',
+    status: 'True',
+    reason: 'Up',
+    message: '',
+    observedGeneration: 2,
+    lastUpdateTime: 'u',
+    lastTransitionTime: 't',
+  };
+  const says = patch({ conditions: [{ type: 'Ready', status: 'True', reason: 'Up', message: '', event: 'Normal' }] });
+  const [write, ...more] = diff([says], subnet({ status: { conditions: [held] } }));
+  assert.deepEqual(more, []);
+  assert.ok(write?.verb === 'patch');
+  assert.deepEqual(write.patch, { status: { conditions: [{ ...held, observedGeneration: 3, lastUpdateTime: NOW }] } });
+  assert.deepEqual(write.events, []);
+  assert.deepEqual(diff([says], subnet({ status: { conditions: [{ ...held, observedGeneration: 3 }] } })), []);
+  const { observedGeneration: _, ...without } = held;
+  assert.deepEqual(diff([says], subnet({ status: { conditions: [without] } })), [], 'a server that drops the field is not asked again');
+});

@@ -45,6 +45,7 @@ export class ControllerProcess {
       '--ovn-nb',
       ovnNb,
       '--log-level=debug',
+      '--metrics-bind-address=127.0.0.1:0',
       ...lease,
       ...flags,
     ] as const;
@@ -81,6 +82,12 @@ export class ControllerProcess {
   async log(): Promise<readonly LogLine[]> {
     const text = await readFile(this.#log, 'utf8').catch(() => '');
     return text.split('\n').flatMap((line) => (line.startsWith('{') && line.endsWith('}') ? [JSON.parse(line) as LogLine] : []));
+  }
+
+  /** Its metrics, as `curl` prints them. */
+  async metrics(): Promise<string> {
+    const { url } = await this.untilLogged('serving metrics and probes');
+    return await (await fetch(`${String(url)}/metrics`)).text();
   }
 
   /** Waits until it has logged a message. @param from lines before this one do not count */

@@ -52,6 +52,7 @@ export class ObservedRows implements ReadRows {
   readonly #byId = new Map<RowId, Uuid[]>();
   readonly #byOwner = new Map<string, Set<RowId>>();
   readonly #owned = new Set<RowId>();
+  readonly #ownedCounts = new Map<string, number>();
   readonly #parents = new Map<Uuid, { readonly uuid: Uuid; readonly column: string; readonly table: string }>();
   readonly #sources = new Map<string, Source>();
   readonly #listeners: RowsListener[] = [];
@@ -154,6 +155,11 @@ export class ObservedRows implements ReadRows {
   /** Identities of all owned rows, not tracked: what collection looks at. */
   get owned(): ReadonlySet<RowId> {
     return this.#owned;
+  }
+
+  /** How many of them are in each table. */
+  get ownedCounts(): ReadonlyMap<string, number> {
+    return this.#ownedCounts;
   }
 
   /** Owner texts that have rows, not tracked. */
@@ -266,7 +272,10 @@ export class ObservedRows implements ReadRows {
 
   #own(entry: Entry): void {
     if (entry.ownership.kind !== 'ours') return;
-    this.#owned.add(entry.id);
+    if (!this.#owned.has(entry.id)) {
+      this.#owned.add(entry.id);
+      this.#countOwned(entry.table, 1);
+    }
     const { owner } = entry.ownership;
     let ids = this.#byOwner.get(owner);
     if (ids === undefined) this.#byOwner.set(owner, (ids = new Set()));
@@ -274,9 +283,13 @@ export class ObservedRows implements ReadRows {
     this.#touch('@' + owner);
   }
 
+  #countOwned(table: string, by: 1 | -1): void {
+    this.#ownedCounts.set(table, (this.#ownedCounts.get(table) ?? 0) + by);
+  }
+
   #disown(entry: Entry): void {
     if (entry.ownership.kind !== 'ours') return;
-    if (this.best(entry.id)?.ownership.kind !== 'ours') this.#owned.delete(entry.id);
+    if (this.best(entry.id)?.ownership.kind !== 'ours' && this.#owned.delete(entry.id)) this.#countOwned(entry.table, -1);
     const { owner } = entry.ownership;
     const ids = this.#byOwner.get(owner);
     const still = this.rowsOf(entry.id).some(

@@ -29,3 +29,16 @@ test('the ClusterRole lets the controller watch every resource it observes, and 
       .toSorted(),
   );
 });
+
+test('the Deployment serves its probes at the port that they ask', () => {
+  const deployment = parseAllDocuments(read('deploy/controller.yaml'))
+    .map((document) => document.toJS() as Record<string, unknown> & { kind: string })
+    .find(({ kind }) => kind === 'Deployment') as unknown as {
+    spec: { template: { spec: { containers: { args: string[]; ports: { name: string; containerPort: number }[] }[] } } };
+  };
+  const [container] = deployment.spec.template.spec.containers;
+  const port = container?.ports.find(({ name }) => name === 'metrics')?.containerPort;
+  assert.ok(container?.args.includes(`--metrics-bind-address=:${port}`));
+  const parsed = JSON.stringify(container);
+  for (const path of ['/healthz', '/readyz']) assert.match(parsed, new RegExp(`"path":"${path}","port":"metrics"`));
+});

@@ -23,6 +23,7 @@ import type { Progress } from '../output/progress.ts';
 import { progressTo, seconds } from '../output/progress.ts';
 import type { NetworkFlags } from '../network-flags.ts';
 import { networkSettings } from '../network-flags.ts';
+import { processMetrics, serveController } from '../operations.ts';
 import type { Settings } from '../../world/settings.ts';
 import { DEFAULT_DIRECTORY } from '../defaults.ts';
 import { check } from './check.ts';
@@ -43,6 +44,8 @@ export interface StartFlags extends Partial<OvnFlags>, NetworkFlags {
   readonly port?: number;
   readonly demo: boolean;
   readonly logLevel: LogLevel;
+  readonly metricsBindAddress: string;
+  readonly metricsSubnetLabel: boolean;
   readonly readOnly?: boolean;
 }
 
@@ -96,6 +99,8 @@ async function runOnCluster(flags: StartFlags, settings: Settings): Promise<numb
   let controller: Controller;
   let client: KubeClient;
   let leaseClient: KubeClient;
+  let endServing: () => Promise<void>;
+  const metrics = processMetrics();
   try {
     const connection =
       flags.inCluster === true
@@ -109,6 +114,8 @@ async function runOnCluster(flags: StartFlags, settings: Settings): Promise<numb
     controller = makeController(client, northboundSession({ ...flags, ovnNb: flags.ovnNb ?? '' }, log), log, {
       leaseClient,
       settings,
+      metrics,
+      subnetLabel: flags.metricsSubnetLabel,
       namespace: flags.namespace,
       readOnly: flags.readOnly === true,
       lease: {
@@ -117,6 +124,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings): Promise<numb
         retryMs: flags.leaderElectRetryPeriod * 1_000,
       },
     });
+    endServing = await serveController(flags.metricsBindAddress, controller, metrics, log);
   } catch (error) {
     process.stderr.write(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`);
     return isKubeError(error) ? 3 : 2;
@@ -133,6 +141,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings): Promise<numb
   clearInterval(planning);
   log.info('stopping', { signal });
   await controller.stop();
+  await endServing();
   await client.close();
   await leaseClient.close();
   return signal === 'SIGINT' ? 130 : 0;
@@ -165,6 +174,8 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
   const stopped = interrupted();
   let controller: Controller | undefined;
   let controllerClient: KubeClient | undefined;
+  const metrics = processMetrics();
+  let endServing: (() => Promise<void>) | undefined;
   const parts = async (): Promise<number> => {
     await lab.start();
     controllerClient = new KubeClient(
@@ -172,8 +183,11 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
     );
     controller = makeController(controllerClient, northboundSession({ ovnNb: lab.ovn.nbEndpoint }, log), log, {
       settings,
+      metrics,
+      subnetLabel: flags.metricsSubnetLabel,
       collectionLimit: false,
     });
+    endServing = await serveController(flags.metricsBindAddress, controller, metrics, log);
     controller.start();
     await progress.step('Kiln: default Vpc, Subnets and nodes', controller.untilQuiet());
     if (flags.check === true) return check({ lab, controller, progress });
@@ -194,6 +208,7 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
     return 1;
   } finally {
     await controller?.stop();
+    await endServing?.();
     await controllerClient?.close();
     await lab.stop();
     await new Promise((done) => logStream.end(done));

@@ -53,6 +53,7 @@ export class WriterProcess {
       },
       onTransaction: (report) => this.reports.push(report),
       onLeftOut: (what) => this.leftOut.push(what),
+      now: () => performance.now(),
       later: (ms, again) => void setTimeout(again, Math.min(ms, 50)).unref(),
       wake: () => setImmediate(() => this.writer.flush()),
     });

@@ -1,0 +1,38 @@
+/** Which rows were found not to be as the rules want them, counted by table as they come and go. */
+import type { Verdict } from '../diff/edits.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { tableOf } from '../nb/row-id.ts';
+
+export const DIFFERENCES = ['missing', 'extra', 'different'] as const;
+export type Difference = (typeof DIFFERENCES)[number];
+
+/** What a verdict says of a row: undefined where nothing of it is to be written. */
+export function differenceOf(verdict: Verdict): Difference | undefined {
+  if (verdict.kind !== 'change') return undefined;
+  return verdict.change === 'insert' ? 'missing' : verdict.change === 'delete' ? 'extra' : 'different';
+}
+
+export class RowDifferences {
+  readonly #found = new Map<RowId, Difference>();
+  readonly #counts = new Map<string, Record<Difference, number>>();
+
+  note(id: RowId, difference: Difference | undefined): void {
+    const before = this.#found.get(id);
+    if (before === difference) return;
+    const table = tableOf(id);
+    let counts = this.#counts.get(table);
+    if (counts === undefined) this.#counts.set(table, (counts = { missing: 0, extra: 0, different: 0 }));
+    if (before !== undefined) counts[before]--;
+    if (difference === undefined) {
+      this.#found.delete(id);
+      return;
+    }
+    this.#found.set(id, difference);
+    counts[difference]++;
+  }
+
+  /** By table; tables that never differed are not there. */
+  get counts(): ReadonlyMap<string, Readonly<Record<Difference, number>>> {
+    return this.#counts;
+  }
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { RULES } from '../compile/rules.ts';
+import { KubeClient } from '../kube/client.ts';
+import { connectionFromKubeconfig } from '../kube/connection.ts';
+import { KubeTransport } from '../kube/transport.ts';
+import { LabApiServer } from '../lab/apiserver/server.ts';
+import { installCrds } from '../lab/crd-installation.ts';
+import { monitoredColumns } from '../nb/tables.ts';
+import { OvsdbSession } from '../ovsdb/index.ts';
+import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { SILENT } from '../runtime/log.ts';
+import { METRICS, Metrics } from '../runtime/metrics.ts';
+import { traitsOf } from '../world/resources.ts';
+import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import { Controller } from './controller.ts';
+
+const run = promisify(execFile);
+let directory: string;
+let api: LabApiServer;
+let ovn: OvsdbServerProcess;
+let client: KubeClient;
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'kiln-metrics-'));
+  api = new LabApiServer({ dataDir: directory });
+  ovn = await OvsdbServerProcess.start();
+  await api.start();
+  const path = join(directory, 'kubeconfig');
+  await api.writeKubeconfig(path);
+  client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path })));
+  await installCrds(client);
+});
+
+after(async () => {
+  await client.close();
+  await api.stop();
+  await ovn.stop();
+  await rm(directory, { recursive: true });
+});
+
+/** Samples of the text format: name and labels to the value. */
+function samples(text: string): ReadonlyMap<string, number> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
+}
+
+async function rowsWithOwner(table: string): Promise<number> {
+  const { stdout } = await run('ovn-nbctl', [
+    ...['--no-leader-only', `--db=${ovn.unix}`, '--bare', '--columns=_uuid', 'find', table],
+    'external_ids:vendor=kube-ovn',
+  ]);
+  return stdout.split('\n').filter((line) => line !== '').length;
+}
+
+test('the metrics of a controller that leads agree with what ovn-nbctl and the API server show', async () => {
+  const metrics = new Metrics();
+  const controller = new Controller({
+    client,
+    session: new OvsdbSession({ endpoints: [ovn.unix], database: 'OVN_Northbound', tables: monitoredColumns() }),
+    rules: RULES,
+    settings: DEFAULT_SETTINGS,
+    namespace: 'kube-system',
+    log: SILENT,
+    metrics,
+    lease: { durationMs: 1_500, renewMs: 1_000, retryMs: 200 },
+  });
+  const scrape = async (): Promise<ReadonlyMap<string, number>> => samples(await metrics.text());
+  try {
+    const idle = await scrape();
+    assert.equal(idle.get('kiln_ready'), 0);
+    assert.equal(idle.get('kiln_reconcile_last_success_timestamp_seconds'), 0);
+    controller.start();
+    await controller.untilQuiet();
+    const subnet = { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: 'm' }, spec: { cidrBlock: '10.77.0.0/29,fd77::/125' } };
+    await client.create(traitsOf('subnets'), subnet);
+    await until(
+      'the Subnet is counted',
+      async () => (await scrape()).has('kiln_subnet_addresses{subnet="m",family="IPv6",state="used"}'),
+      10_000,
+    );
+    await controller.untilQuiet();
+    const found = await scrape();
+    const is = (name: string, value: number): void => assert.equal(found.get(name), value, name);
+    is('kiln_ready', 1);
+    is('kiln_leader', 1);
+    is('kiln_term', 1);
+    is('kiln_ovsdb_connected{db="OVN_Northbound"}', 1);
+    is('kiln_ovsdb_reconnects_total{db="OVN_Northbound"}', 0);
+    is('kiln_ovsdb_replica_lag_seconds{db="OVN_Northbound"}', 0);
+    is('kiln_snapshot_objects{kind="Subnet"}', 3);
+    is('kiln_snapshot_objects{kind="Vpc"}', 1);
+    is('kiln_subnet_addresses{subnet="m",family="IPv4",state="capacity"}', 8);
+    is('kiln_subnet_addresses{subnet="m",family="IPv4",state="reserved"}', 3);
+    is('kiln_subnet_addresses{subnet="m",family="IPv4",state="available"}', 5);
+    is('kiln_ip_problems{problem="NoAvailableAddress"}', 0);
+    is('kiln_misbound_pods', 0);
+    const readySubnets = [...found].filter(([name]) => name.startsWith('kiln_object_conditions{kind="Subnet",type="Ready",status="True"'));
+    assert.equal(
+      readySubnets.reduce((sum, [, value]) => sum + value, 0),
+      3,
+    );
+    for (const table of ['Logical_Switch', 'Logical_Router', 'Logical_Router_Port', 'Logical_Switch_Port', 'ACL']) {
+      const rows = await rowsWithOwner(table);
+      assert.equal(found.get(`kiln_owned_rows{table="${table}"}`) ?? 0, rows, table);
+      assert.equal(found.get(`kiln_desired_rows{table="${table}"}`) ?? 0, rows, table);
+      assert.equal(found.get(`kiln_drift_rows{table="${table}",kind="missing"}`) ?? 0, 0, table);
+    }
+    assert.ok((found.get('kiln_owned_rows{table="Logical_Switch"}') ?? 0) >= 3);
+    assert.equal(found.get('kiln_transaction_total{result="committed"}'), controller.status.transactions);
+    assert.equal(found.get('kiln_transaction_operations_count'), controller.status.transactions);
+    assert.ok((found.get('kiln_reconcile_duration_seconds_count{phase="commit"}') ?? 0) >= controller.status.transactions);
+    assert.ok((found.get('kiln_reconcile_total{result="settled"}') ?? 0) > 0);
+    assert.ok((found.get('kiln_api_writes_total{kind="Subnet",verb="patch",result="ok"}') ?? 0) > 0);
+    const seconds = Date.now() / 1_000;
+    assert.ok(Math.abs(seconds - (found.get('kiln_reconcile_last_success_timestamp_seconds') ?? 0)) < 5);
+    assert.ok(Math.abs(seconds - (found.get('kiln_watch_last_event_timestamp_seconds{kind="Subnet"}') ?? 0)) < 60);
+
+    await ovn.stop();
+    await until('the loss is seen', async () => (await scrape()).get('kiln_ovsdb_connected{db="OVN_Northbound"}') === 0, 10_000);
+    const lost = await scrape();
+    assert.equal(lost.get('kiln_ready'), 0);
+    assert.ok((lost.get('kiln_ovsdb_replica_lag_seconds{db="OVN_Northbound"}') ?? 0) > 0);
+  } finally {
+    await controller.stop();
+  }
+  const text = await metrics.text();
+  for (const name of Object.keys(METRICS)) assert.match(text, new RegExp(`^# TYPE ${name} `, 'm'));
+});

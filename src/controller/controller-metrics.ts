@@ -1,0 +1,135 @@
+/**
+ * What of a controller the metrics show. Everything is read at a scrape from counts that are kept up as things change; a scrape walks
+ * Subnets and kinds, never pods or rows.
+ */
+import type { Ledgered } from './subnet-addresses.ts';
+import { subnetAddresses } from './subnet-addresses.ts';
+import type { CollectionLimit } from '../commit/collection-limit.ts';
+import type { NorthboundWriter } from '../commit/northbound-writer.ts';
+import { DIFFERENCES } from '../commit/row-differences.ts';
+import { DELETION_BLOCKED } from '../compile/deletion.ts';
+import type { Desired } from '../compile/desired.ts';
+import type { Clock } from '../kube/clock.ts';
+import type { EventRecorder } from '../kube/event-recorder.ts';
+import type { KubeWriter } from '../kube/kube-writer.ts';
+import type { OvsdbSession } from '../ovsdb/index.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { traitsOf } from '../world/resources.ts';
+import type { World } from '../world/world.ts';
+import type { Caches } from './caches.ts';
+import type { Leadership } from './leadership.ts';
+import { RefusedWishes } from './refused-wishes.ts';
+
+const DB = { db: 'OVN_Northbound' } as const;
+
+export interface MetricSources {
+  readonly world: World;
+  readonly desired: Desired;
+  readonly session: OvsdbSession;
+  readonly caches: Caches;
+  readonly rows: NorthboundWriter;
+  readonly limit: CollectionLimit;
+  readonly writer: KubeWriter;
+  readonly events: EventRecorder;
+  readonly leadership: Leadership;
+  readonly clock: Clock;
+  /** False: the addresses of all Subnets together, under an empty name. */
+  readonly subnetLabel: boolean;
+  readonly ready: () => boolean;
+  /** Milliseconds since the epoch; 0 for never. */
+  readonly lastSuccess: () => number;
+}
+
+export function exposeController(metrics: Metrics, sources: MetricSources): void {
+  const { world, desired, caches, rows, limit, writer, events, leadership } = sources;
+  const gauge = (value: boolean): number => (value ? 1 : 0);
+  metrics.read('kiln_leader', (report) => report({}, gauge(leadership.holdsLease)));
+  metrics.read('kiln_term', (report) => report({}, leadership.fence.term ?? 0));
+  metrics.read('kiln_ready', (report) => report({}, gauge(sources.ready())));
+  metrics.read('kiln_reconcile_last_success_timestamp_seconds', (report) => report({}, sources.lastSuccess() / 1_000));
+  metrics.read('kiln_desired_rows', (report) => desired.rowCounts.forEach((count, table) => report({ table }, count)));
+  metrics.read('kiln_owned_rows', (report) => world.rows.ownedCounts.forEach((count, table) => report({ table }, count)));
+  metrics.read('kiln_drift_rows', (report) => {
+    for (const [table, counts] of rows.differences) for (const kind of DIFFERENCES) report({ table, kind }, counts[kind]);
+  });
+  metrics.read('kiln_row_conflicts', (report) => report({}, world.rowConflicts.size));
+  metrics.read('kiln_rows_set_aside', (report) => report({}, rows.setAside));
+  metrics.read('kiln_collection_paused', (report) => report({}, gauge(limit.pausing)));
+  metrics.read('kiln_collection_held_rows', (report) => report({}, limit.pausing ? limit.held.size : 0));
+  metrics.read('kiln_api_writes_pending', (report) => report({}, writer.queued + writer.inFlight));
+  metrics.read('kiln_events_total', (report) => {
+    for (const [result, count] of Object.entries(events.counters)) report({ result }, count as number);
+  });
+  exposeReplica(metrics, sources);
+  exposeCaches(metrics, caches, sources.clock);
+  exposeAddresses(metrics, sources);
+}
+
+function exposeReplica(metrics: Metrics, { session, rows, clock }: MetricSources): void {
+  let outOfStepAt: number | undefined = clock.now();
+  session.onState((state) => {
+    outOfStepAt = state === 'synced' ? undefined : (outOfStepAt ?? clock.now());
+  });
+  metrics.read('kiln_ovsdb_connected', (report) => report(DB, session.state === 'synced' ? 1 : 0));
+  metrics.read('kiln_ovsdb_reconnects_total', (report) => report(DB, Math.max(0, session.generation - 1)));
+  metrics.read('kiln_ovsdb_replica_lag_seconds', (report) => {
+    const since = Math.min(outOfStepAt ?? Infinity, rows.sentAt ?? Infinity);
+    report(DB, since === Infinity ? 0 : (clock.now() - since) / 1_000);
+  });
+}
+
+function exposeCaches(metrics: Metrics, caches: Caches, clock: Clock): void {
+  metrics.read('kiln_snapshot_objects', (report) => {
+    for (const { kind, objects } of caches.observations) report({ kind }, objects);
+  });
+  metrics.read('kiln_watch_last_event_timestamp_seconds', (report) => {
+    const offset = clock.wallTime() - clock.now();
+    for (const { kind, served, lastHeardAt } of caches.observations)
+      if (served && lastHeardAt !== undefined) report({ kind }, (lastHeardAt + offset) / 1_000);
+  });
+  metrics.read('kiln_watch_restarts_total', (report) => {
+    for (const { kind, counters } of caches.observations) {
+      const { first, ...again } = counters.lists;
+      for (const [reason, count] of Object.entries(again)) report({ kind, reason }, count);
+      const lists = Object.values(again).reduce((sum, count) => sum + count, first);
+      report({ kind, reason: 'silent' }, counters.silences);
+      report({ kind, reason: 'resumed' }, Math.max(0, counters.watches - lists - counters.silences));
+    }
+  });
+}
+
+function exposeAddresses(metrics: Metrics, { world, desired, subnetLabel }: MetricSources): void {
+  const refused = new RefusedWishes(world.reservations);
+  metrics.read('kiln_subnet_addresses', (report) => {
+    const totals = new Map<string, Ledgered>();
+    for (const entry of subnetAddresses(world)) {
+      if (subnetLabel) {
+        report({ subnet: entry.subnet, family: entry.family, state: entry.state }, entry.addresses);
+        continue;
+      }
+      const key = `${entry.family} ${entry.state}`;
+      totals.set(key, { ...entry, subnet: '', addresses: entry.addresses + (totals.get(key)?.addresses ?? 0) });
+    }
+    for (const { subnet, family, state, addresses } of totals.values()) report({ subnet, family, state }, addresses);
+  });
+  metrics.read('kiln_object_conditions', (report) => {
+    for (const { resource, type, status, reason, objects } of desired.conditionCounts)
+      report({ kind: traitsOf(resource).kind, type, status, reason }, objects);
+  });
+  metrics.read('kiln_deletion_blocked_objects', (report) => {
+    for (const { resource, type, objects } of desired.conditionCounts)
+      if (type === DELETION_BLOCKED) report({ kind: traitsOf(resource).kind }, objects);
+  });
+  const misbound = (): number => {
+    let pods = 0;
+    for (const { reason, objects } of desired.conditionCounts) if (reason === 'Misbound') pods += objects;
+    return pods;
+  };
+  metrics.read('kiln_misbound_pods', (report) => report({}, misbound()));
+  metrics.read('kiln_ip_problems', (report) => {
+    // Refused because another has it, and two that have it already, are one problem to whoever looks.
+    for (const [problem, count] of refused.counts)
+      report({ problem }, count + (problem === 'AddressConflict' ? world.addressConflicts.size : 0));
+    report({ problem: 'Misbound' }, misbound());
+  });
+}

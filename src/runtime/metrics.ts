@@ -1,0 +1,197 @@
+/**
+ * Every metric that Kiln exposes: name, kind, help and labels in one list, from which the registry and the reference are made. Seconds
+ * and bytes only; labels are of closed sets, but for the name of a Subnet, which can be left out.
+ */
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+export interface MetricSpec {
+  readonly kind: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Upper bounds of a histogram. */
+  readonly buckets?: readonly number[];
+}
+
+export const METRICS = {
+  kiln_build_info: { kind: 'gauge', help: '1, with the version and that of Node.js', labels: ['version', 'node'] },
+  kiln_leader: { kind: 'gauge', help: '1 while this process surely holds the Lease', labels: [] },
+  kiln_term: { kind: 'gauge', help: 'Term that this process writes with; 0 while it may not write', labels: [] },
+  kiln_ready: { kind: 'gauge', help: '1 while every cache is complete and the Northbound replica is in step', labels: [] },
+
+  kiln_reconcile_total: {
+    kind: 'counter',
+    help: 'Turns: settled (all that was due is derived and handed over), continued (the rest waits for the next turn), failed (a rule threw)',
+    labels: ['result'],
+  },
+  kiln_reconcile_duration_seconds: {
+    kind: 'histogram',
+    help: 'Time of a phase: compile and diff in each turn, commit from sending a transaction to its reply',
+    labels: ['phase'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  },
+  kiln_reconcile_last_success_timestamp_seconds: {
+    kind: 'gauge',
+    help: 'When all that was observed had been carried out, or a write was acknowledged, last; the present while nothing is pending',
+    labels: [],
+  },
+  kiln_rule_failures_total: { kind: 'counter', help: 'Runs of a rule that threw, which is a bug', labels: ['rule'] },
+
+  kiln_desired_rows: { kind: 'gauge', help: 'Northbound rows that the rules want', labels: ['table'] },
+  kiln_owned_rows: { kind: 'gauge', help: 'Northbound rows that carry the owner keys', labels: ['table'] },
+  kiln_drift_rows: {
+    kind: 'gauge',
+    help: 'Northbound rows that are not as the rules want them now: missing, extra or different',
+    labels: ['table', 'kind'],
+  },
+  kiln_drift_repaired_total: {
+    kind: 'counter',
+    help: 'Rows that another program changed, deleted or added, and that were put right',
+    labels: ['table', 'kind'],
+  },
+  kiln_row_conflicts: { kind: 'gauge', help: 'Rows that an object wants and cannot have', labels: [] },
+  kiln_rows_set_aside: { kind: 'gauge', help: 'Rows that OVN refused twice; each is tried again after a while', labels: [] },
+  kiln_collection_paused: { kind: 'gauge', help: '1 while collection of rows without an owner is paused', labels: [] },
+  kiln_collection_pauses_total: { kind: 'counter', help: 'How often collection was paused', labels: [] },
+  kiln_collection_held_rows: { kind: 'gauge', help: 'Rows whose collection waits for the end of a pause', labels: [] },
+
+  kiln_transaction_total: {
+    kind: 'counter',
+    help: 'Northbound transactions: committed, rejected, not-sent, or unknown (the reply was lost)',
+    labels: ['result'],
+  },
+  kiln_transaction_operations: {
+    kind: 'histogram',
+    help: 'Operations of a Northbound transaction',
+    labels: [],
+    buckets: [2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000],
+  },
+  kiln_ovsdb_connected: { kind: 'gauge', help: '1 while the replica is in step with the server', labels: ['db'] },
+  kiln_ovsdb_reconnects_total: {
+    kind: 'counter',
+    help: 'How often the replica was made complete again after the first time',
+    labels: ['db'],
+  },
+  kiln_ovsdb_replica_lag_seconds: {
+    kind: 'gauge',
+    help: 'How long the replica is out of step, or a transaction has waited for its reply',
+    labels: ['db'],
+  },
+
+  kiln_api_writes_total: {
+    kind: 'counter',
+    help: 'Writes to the Kubernetes API by result: ok, or the code of the error',
+    labels: ['kind', 'verb', 'result'],
+  },
+  kiln_api_writes_pending: { kind: 'gauge', help: 'Writes to the Kubernetes API that wait or are under way', labels: [] },
+  kiln_events_total: {
+    kind: 'counter',
+    help: 'Events: created, bumped (count raised), coalesced (no write of their own), dropped (rate or trouble)',
+    labels: ['result'],
+  },
+  kiln_watch_restarts_total: {
+    kind: 'counter',
+    help: 'Why a watch began anew: resumed, silent, or with a full list (gone, undecodable, errors, periodic, not-served)',
+    labels: ['kind', 'reason'],
+  },
+  kiln_watch_last_event_timestamp_seconds: {
+    kind: 'gauge',
+    help: 'When the server last sent anything about a kind: an event, a bookmark, a list; kinds that are not served have none',
+    labels: ['kind'],
+  },
+  kiln_snapshot_objects: { kind: 'gauge', help: 'Objects held of a kind', labels: ['kind'] },
+
+  kiln_subnet_addresses: {
+    kind: 'gauge',
+    help: 'Addresses of a Subnet: capacity, used, reserved (never given out) and available',
+    labels: ['subnet', 'family', 'state'],
+  },
+  kiln_ip_problems: {
+    kind: 'gauge',
+    help: 'Interfaces without the address they should have: refused with a code, AddressConflict of two that hold one, Misbound pods',
+    labels: ['problem'],
+  },
+  kiln_misbound_pods: { kind: 'gauge', help: 'Pods on another Subnet than their namespace has now', labels: [] },
+  kiln_deletion_blocked_objects: { kind: 'gauge', help: 'Objects that are being deleted and that something still uses', labels: ['kind'] },
+  kiln_object_conditions: {
+    kind: 'gauge',
+    help: 'Objects of which the rules state a condition with this status and reason',
+    labels: ['kind', 'type', 'status', 'reason'],
+  },
+
+  kiln_event_loop_lag_seconds: {
+    kind: 'gauge',
+    help: 'How late timers ran since the last scrape: median, 99th percentile and longest (quantile 1)',
+    labels: ['quantile'],
+  },
+} as const satisfies Readonly<Record<`kiln_${string}`, MetricSpec>>;
+
+export type MetricName = keyof typeof METRICS;
+type Kind<N extends MetricName> = (typeof METRICS)[N]['kind'];
+type NameOf<K extends MetricSpec['kind']> = { [N in MetricName]: Kind<N> extends K ? N : never }[MetricName];
+export type Labels<N extends MetricName> = Readonly<Record<(typeof METRICS)[N]['labels'][number], string>>;
+export type Report<N extends MetricName> = (labels: Labels<N>, value: number) => void;
+
+export class Metrics {
+  readonly contentType: string;
+  readonly #registry = new Registry();
+  readonly #counters = new Map<MetricName, Counter>();
+  readonly #histograms = new Map<MetricName, Histogram>();
+  readonly #readers = new Map<MetricName, (report: (labels: Readonly<Record<string, string>>, value: number) => void) => void>();
+
+  constructor() {
+    this.contentType = this.#registry.contentType;
+    for (const [name, spec] of Object.entries(METRICS) as [MetricName, MetricSpec][]) this.#register(name, spec);
+    // Tenths of a second: a finer clock would wake an idle process for nothing.
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 100 });
+  }
+
+  count<N extends NameOf<'counter'>>(name: N, labels: Labels<N>, by = 1): void {
+    this.#counters.get(name)?.inc(labels, by);
+  }
+
+  observe<N extends NameOf<'histogram'>>(name: N, labels: Labels<N>, value: number): void {
+    this.#histograms.get(name)?.observe(labels, value);
+  }
+
+  /** What is counted elsewhere is asked for at each scrape; label values that are not reported then are not shown. */
+  read<N extends NameOf<'gauge' | 'counter'>>(name: N, ask: (report: Report<N>) => void): void {
+    this.#readers.set(name, ask);
+  }
+
+  /** In Prometheus' text format. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #register(name: MetricName, { kind, help, labels, buckets }: MetricSpec): void {
+    const readers = this.#readers;
+    const common = { name, help, labelNames: [...labels], registers: [this.#registry] };
+    switch (kind) {
+      case 'gauge': {
+        const gauge: Gauge = new Gauge({
+          ...common,
+          collect: () => {
+            gauge.reset();
+            readers.get(name)?.((values, value) => gauge.set(values, value));
+          },
+        });
+        return;
+      }
+      case 'counter': {
+        const counter: Counter = new Counter({
+          ...common,
+          collect: () => {
+            const ask = readers.get(name);
+            if (ask === undefined) return;
+            counter.reset();
+            ask((values, value) => counter.inc(values, value));
+          },
+        });
+        this.#counters.set(name, counter);
+        return;
+      }
+      case 'histogram':
+        this.#histograms.set(name, new Histogram({ ...common, buckets: [...(buckets ?? [])] }));
+    }
+  }
+}

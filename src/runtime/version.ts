@@ -1,0 +1,2 @@
+/** The version of this program: the one of its package. */
+export const VERSION = '0.1.0';

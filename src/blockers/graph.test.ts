@@ -10,7 +10,7 @@ function ip(name: string, subnet: string): IP {
     apiVersion: 'kubeovn.io/v1',
     kind: 'IP',
     metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
-    spec: { subnet },
+    spec: { subnet, v4IpAddress: '10.0.0.9' },
   };
 }
 

@@ -2,26 +2,117 @@
  * What holds what: the one table that deletion, its conditions and explanations read. A kind that comes later adds its lines.
  */
 import { isOvnProvider } from '../api/names.ts';
+import type { Subnet } from '../api/subnet.ts';
+import { launchedInstance } from '../api/virtual-machine.ts';
+import { onlyAsks } from '../world/claimants.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
-import type { World } from '../world/world.ts';
+import type { DeclaredQuery, Query, World } from '../world/world.ts';
+import { declareQuery, defineQuery } from '../world/world.ts';
 
-/** Objects of one kind keep an object of another from going. */
-interface Hold {
+/** Objects of one kind depend on an object of another. */
+export interface Hold {
   readonly held: ResourceName;
   readonly holder: ResourceName;
   /** Keys of the holders, by an index of the World. Live or not: one that terminates holds until it is gone. */
   readonly holders: (world: World, key: string) => Iterable<string>;
+  /** The way back: keys of what a holder holds. */
+  readonly holds: (world: World, key: string) => Iterable<string>;
+  /** False where the object goes all the same, and who depends on it is told so. */
+  readonly blocks?: false;
 }
 
-const HOLDS: readonly Hold[] = [
+/** Who has an IP object now, a pod or a node: what the rules about pods and nodes know. */
+export interface IpUser {
+  readonly resource: 'pods' | 'nodes';
+  readonly key: string;
+}
+
+export const ipUser: DeclaredQuery<IpUser | undefined> = declareQuery('ip-user');
+
+export const HOLDS: readonly Hold[] = [
   {
     held: 'vpcs',
     holder: 'subnets',
-    holders: (world, vpc) => [...world.subnetVpcs.in(vpc)].filter((name) => isOvnProvider(world.subnets.get(name)?.spec.provider ?? '')),
+    holders: (world, vpc) => [...world.subnetVpcs.in(vpc)].filter((name) => isInOvn(world, name)),
+    holds: (world, subnet) => (isInOvn(world, subnet) ? [world.vpcOf(world.subnets.get(subnet) as Subnet)] : []),
   },
-  { held: 'subnets', holder: 'ips', holders: (world, subnet) => world.ips.bucket('subnet', subnet) },
+  {
+    held: 'subnets',
+    holder: 'ips',
+    // One that only asks for an address has none yet: it is refused while the Subnet goes.
+    holders: (world, subnet) => [...world.ips.bucket('subnet', subnet)].filter((ip) => world.ask(holdsAddress, ip)),
+    holds: (world, ip) => (world.ask(holdsAddress, ip) ? [world.ips.get(ip)?.spec.subnet ?? ''] : []),
+  },
+  {
+    held: 'ips',
+    holder: 'pods',
+    holders: (world, ip) => userOf(world, ip, 'pods'),
+    holds: (world, pod) => [...ipsNamed(world, pod)].filter((ip) => world.ask(ipUser, ip)?.key === pod),
+  },
+  {
+    held: 'ips',
+    holder: 'nodes',
+    holders: (world, ip) => userOf(world, ip, 'nodes'),
+    holds: (world, node) => [`node-${node}`].filter((ip) => world.ask(ipUser, ip)?.key === node),
+  },
+  {
+    held: 'subnets',
+    holder: 'ippools',
+    blocks: false,
+    holders: (world, subnet) => world.ipPools.bucket('subnet', subnet),
+    holds: (world, pool) => [world.ipPools.get(pool)?.spec.subnet ?? ''],
+  },
+  {
+    held: 'namespaces',
+    holder: 'pods',
+    blocks: false,
+    holders: (world, namespace) => world.pods.bucket('namespace', namespace),
+    holds: (world, pod) => [world.pods.get(pod)?.metadata.namespace ?? ''],
+  },
+  {
+    held: 'nodes',
+    holder: 'pods',
+    blocks: false,
+    holders: (world, node) => world.pods.bucket('node', node),
+    holds: (world, pod) => [world.pods.get(pod)?.spec.nodeName ?? ''],
+  },
+  {
+    held: 'subnets',
+    holder: 'namespaces',
+    blocks: false,
+    holders: (world, subnet) => world.subnets.get(subnet)?.spec.namespaces ?? [],
+    holds: (world, namespace) => world.subnets.bucket('namespace', namespace),
+  },
 ];
+
+const holdsAddress: Query<boolean> = defineQuery('holds-address', (world, name) => {
+  const ip = world.ips.get(name);
+  return ip !== undefined && !onlyAsks(ip);
+});
+
+/** Kinds that something can keep from going. */
+export const BLOCKED_RESOURCES: readonly ResourceName[] = [
+  ...new Set(HOLDS.filter(({ blocks }) => blocks !== false).map(({ held }) => held)),
+];
+
+function isInOvn(world: World, subnet: string): boolean {
+  const object = world.subnets.get(subnet);
+  return object !== undefined && isOvnProvider(object.spec.provider ?? '');
+}
+
+function userOf(world: World, ip: string, resource: IpUser['resource']): readonly string[] {
+  const user = world.ask(ipUser, ip);
+  return user?.resource === resource ? [user.key] : [];
+}
+
+/** A pod of a virtual machine has the addresses of the machine, which has another name. */
+function ipsNamed(world: World, pod: string): ReadonlySet<string> {
+  const metadata = world.pods.get(pod)?.metadata;
+  const machine = metadata === undefined ? undefined : launchedInstance(metadata);
+  const names = [pod, ...(machine === undefined ? [] : [`${metadata?.namespace ?? ''}/${machine.name}`])];
+  return new Set(names.flatMap((name) => [...world.ips.bucket('pod', name)]));
+}
 
 /** Longest list of names that a sentence gives. */
 const NAMED = 10;
@@ -38,8 +129,8 @@ const NONE: Blockers = { count: 0, names: [] };
 export function blockersOf(world: World, resource: ResourceName, key: string): Blockers {
   const names: string[] = [];
   let count = 0;
-  for (const { held, holder, holders } of HOLDS) {
-    if (held !== resource) continue;
+  for (const { held, holder, holders, blocks } of HOLDS) {
+    if (held !== resource || blocks === false) continue;
     const first: string[] = [];
     for (const name of holders(world, key)) {
       count++;

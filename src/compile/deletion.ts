@@ -12,6 +12,7 @@ import type { Claimant, ConditionOutput, PatchOutput } from './output.ts';
 import { rowConflictOf } from './row-conflict.ts';
 
 export const DELETION_BLOCKED = 'DeletionBlocked';
+const DELETION_UNBLOCKED = 'DeletionUnblocked';
 
 /** Finalizer and condition of an object, live or on its way out. */
 export function deletionPatch(world: World, resource: ResourceName, key: string, owner: Claimant, terminating: boolean): PatchOutput {
@@ -21,12 +22,21 @@ export function deletionPatch(world: World, resource: ResourceName, key: string,
   if (blockers.count > 0) return { ...patch, finalizer: true, conditions: [deletionBlocked(resource, key, blockers)] };
   const rowsLeft = world.rows.ownedBy(ownerText(owner)).size > 0;
   const conflict = rowsLeft ? rowConflictOf(world, owner) : undefined;
-  if (conflict === undefined) return { ...patch, finalizer: rowsLeft, withoutConditions: [DELETION_BLOCKED] };
+  if (conflict === undefined) return { ...patch, finalizer: rowsLeft, ...unblocked(resource, key) };
   const message = `${traitsOf(resource).kind} ${key} cannot be deleted yet: ${conflict}`;
   return {
     ...patch,
     finalizer: true,
-    conditions: [{ type: DELETION_BLOCKED, status: 'True', reason: DELETION_BLOCKED, message, event: 'Warning' }],
+    conditions: [{ type: DELETION_BLOCKED, status: 'True', reason: DELETION_BLOCKED, message, event: 'Warning', eventOnce: true }],
+  };
+}
+
+/** Of an object that is being deleted and that nothing keeps any more. */
+export function unblocked(resource: ResourceName, key: string): Pick<PatchOutput, 'withoutConditions' | 'eventsWithout'> {
+  const message = `${traitsOf(resource).kind} ${key} is not kept by anything any more and goes`;
+  return {
+    withoutConditions: [DELETION_BLOCKED],
+    eventsWithout: { [DELETION_BLOCKED]: { type: 'Normal', reason: DELETION_UNBLOCKED, message } },
   };
 }
 
@@ -37,5 +47,6 @@ export function deletionBlocked(resource: ResourceName, key: string, blockers: B
     reason: DELETION_BLOCKED,
     message: blockedSentence(resource, key, blockers),
     event: 'Warning',
+    eventOnce: true,
   };
 }

@@ -49,6 +49,8 @@ export interface ConditionOutput {
   readonly message: string;
   /** Emit an Event of this type when the condition is written. */
   readonly event?: 'Normal' | 'Warning';
+  /** The Event is for the transition: not again when only the message changes, as a list of names does with each that goes. */
+  readonly eventOnce?: true;
 }
 
 export interface EventOutput {
@@ -76,6 +78,8 @@ export interface PatchOutput {
   readonly conditions?: readonly ConditionOutput[];
   /** Condition types that should not be there. */
   readonly withoutConditions?: readonly string[];
+  /** By condition type: Events to emit when such a condition was there and is taken away. */
+  readonly eventsWithout?: Readonly<Record<string, EventOutput>>;
   /** Event to emit once when this patch has been written. */
   readonly event?: EventOutput;
 }

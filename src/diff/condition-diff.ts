@@ -9,6 +9,10 @@ export interface ConditionDiff {
   readonly conditions: readonly Condition[];
   /** Those that are new, or whose status, reason or message changed. */
   readonly changed: readonly ConditionOutput[];
+  /** Those of the changed whose Event is due. */
+  readonly told: readonly ConditionOutput[];
+  /** Types that were there and are taken away. */
+  readonly removed: readonly string[];
 }
 
 export interface ConditionStamp {
@@ -27,14 +31,18 @@ export function diffConditions(
   stamp: ConditionStamp,
 ): ConditionDiff | undefined {
   const changed: ConditionOutput[] = [];
+  const told: ConditionOutput[] = [];
+  const removed: string[] = [];
   const conditions: Condition[] = [];
   const named = new Map(wanted.map((one) => [one.type, one]));
   let differs = false;
   for (const held of observed) {
     const want = named.get(held.type);
     if (want === undefined) {
-      if (without.includes(held.type)) differs = true;
-      else conditions.push(held);
+      if (without.includes(held.type)) {
+        differs = true;
+        removed.push(held.type);
+      } else conditions.push(held);
       continue;
     }
     named.delete(held.type);
@@ -46,14 +54,17 @@ export function diffConditions(
     }
     differs = true;
     changed.push(want);
+    const sameState = held.status === want.status && (held.reason ?? '') === want.reason;
+    if (want.event !== undefined && !(want.eventOnce === true && sameState)) told.push(want);
     conditions.push(stamped(want, held.status === want.status ? held.lastTransitionTime : undefined, stamp));
   }
   for (const want of named.values()) {
     differs = true;
     changed.push(want);
+    if (want.event !== undefined) told.push(want);
     conditions.push(stamped(want, undefined, stamp));
   }
-  return differs ? { conditions, changed } : undefined;
+  return differs ? { conditions, changed, told, removed } : undefined;
 }
 
 /**

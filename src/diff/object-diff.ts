@@ -3,8 +3,8 @@
  * carry the uid the rules saw, and lists and spec fields the resourceVersion.
  */
 import { FINALIZER, kilnAnnotation, LEGACY_FINALIZERS } from '../api/well-known.ts';
-import type { Condition } from '../api/meta.ts';
 import type { ConditionOutput, DeleteOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
+import { conditionsOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { splitKey, traitsOf } from '../world/resources.ts';
 import { diffConditions } from './condition-diff.ts';
@@ -96,8 +96,11 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
   const without = patches.flatMap((patch) => patch.withoutConditions ?? []);
   const stamp = { now, observedGeneration: generation, extended: target.resource !== 'pods' };
   const shown =
-    traits.conditions === 'none' ? undefined : diffConditions(conditionsOf(observed, traits.conditions), conditions, without, stamp);
-  const events: EventWish[] = (shown?.changed ?? []).flatMap((condition) => eventOf(condition));
+    traits.conditions === 'none' ? undefined : diffConditions(conditionsOf(target.resource, observed), conditions, without, stamp);
+  const events: EventWish[] = [
+    ...(shown?.told ?? []).flatMap((condition) => eventOf(condition)),
+    ...patches.flatMap(({ eventsWithout = {} }) => (shown?.removed ?? []).flatMap((type) => eventsWithout[type] ?? [])),
+  ];
 
   const metadata = metadataPatch(
     patches,
@@ -120,7 +123,7 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
         ? [
             ...shown.changed.map((one) => shown.conditions.find((condition) => condition.type === one.type)),
             // A list that is merged by key loses a member only by name.
-            ...conditionsOf(observed, 'status')
+            ...conditionsOf(target.resource, observed)
               .filter((held) => without.includes(held.type) && !shown.conditions.some(({ type }) => type === held.type))
               .map(({ type }) => ({ $patch: 'delete', type })),
           ]
@@ -134,9 +137,12 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
   if (spec !== undefined) body.spec = spec;
   const statusDiffers = Object.keys(status).length > 0;
   if (statusDiffers && !traits.statusSubresource) body.status = status;
+  // What is let go is gone with that write: nothing more can be said of it.
+  const letGo =
+    observed.metadata.deletionTimestamp !== undefined && Array.isArray(metadata?.finalizers) && metadata.finalizers.length === 0;
   if (Object.keys(body).length > 0) {
     const pinned = spec !== undefined || metadata?.finalizers !== undefined;
-    const inMain = !traits.statusSubresource || traits.conditions === 'annotation' ? events : [];
+    const inMain = letGo || !traits.statusSubresource || traits.conditions === 'annotation' ? events : [];
     writes.push({
       ...target,
       verb: 'patch',
@@ -148,9 +154,6 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
       events: [...own, ...inMain],
     });
   }
-  // What is let go is gone with that write: nothing more can be said of it.
-  const letGo =
-    observed.metadata.deletionTimestamp !== undefined && Array.isArray(metadata?.finalizers) && metadata.finalizers.length === 0;
   if (statusDiffers && traits.statusSubresource && !letGo) {
     writes.push({
       ...target,
@@ -218,22 +221,6 @@ function mergeable(value: unknown, held: unknown): unknown {
   for (const [key, old] of Object.entries(held))
     merged[key] = key in value ? mergeable((value as Record<string, unknown>)[key], old) : null;
   return merged;
-}
-
-function conditionsOf(observed: AnyObject, where: 'status' | 'annotation'): readonly Condition[] {
-  if (where === 'status') {
-    const status = observed.status as { readonly conditions?: readonly Condition[] | null } | undefined;
-    return status?.conditions ?? [];
-  }
-  const text = observed.metadata.annotations?.[kilnAnnotation.conditions];
-  if (text === undefined) return [];
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return Array.isArray(parsed) ? (parsed as readonly Condition[]) : [];
-  } catch {
-    // Somebody wrote nonsense into the annotation: it is replaced as a whole.
-    return [];
-  }
 }
 
 function eventOf(condition: ConditionOutput): EventWish[] {

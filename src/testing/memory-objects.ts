@@ -6,6 +6,7 @@ import type { Condition } from '../api/meta.ts';
 import { FINALIZER, LEGACY_FINALIZERS, kilnAnnotation } from '../api/well-known.ts';
 import { diffConditions } from '../diff/condition-diff.ts';
 import type { ConditionOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
+import { conditionsOf } from '../world/conditions.ts';
 import { equal } from '../world/equal.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, splitKey, traitsOf } from '../world/resources.ts';
@@ -170,7 +171,7 @@ export class MemoryObjects {
   #patched(resource: ResourceName, object: TestObject, patch: PatchOutput): TestObject {
     const { labels, annotations } = object.metadata;
     const traits = traitsOf(resource);
-    const judged = conditionsOf(object, traits.conditions);
+    const judged = conditionsOf(resource, object);
     const conditions = this.#conditions(resource, object, judged, patch);
     const said = patch.conditions !== undefined || patch.withoutConditions !== undefined;
     const inAnnotation =
@@ -201,8 +202,11 @@ export class MemoryObjects {
   #conditions(resource: ResourceName, object: TestObject, judged: readonly Condition[], patch: PatchOutput): readonly Condition[] {
     const stamp = { now: this.#now(), observedGeneration: undefined, extended: false };
     const diff = diffConditions(judged, patch.conditions ?? [], patch.withoutConditions ?? [], stamp);
-    for (const condition of diff?.changed ?? [])
-      if (condition.event !== undefined) this.events.push(eventOf(resource, object, condition.event, condition));
+    for (const condition of diff?.told ?? []) this.events.push(eventOf(resource, object, condition.event ?? 'Normal', condition));
+    for (const type of diff?.removed ?? []) {
+      const event = patch.eventsWithout?.[type];
+      if (event !== undefined) this.events.push(eventOf(resource, object, event.type, event));
+    }
     return diff?.conditions ?? judged;
   }
 
@@ -230,21 +234,7 @@ export class MemoryObjects {
 }
 
 function tablesOf(world: World): Partial<Record<ResourceName, Table<TestObject>>> {
-  const { vpcs, subnets, ips, ipPools, pods, namespaces, nodes, statefulSets, networkAttachments } = world;
-  const tables: unknown = {
-    vpcs,
-    subnets,
-    ips,
-    ippools: ipPools,
-    pods,
-    namespaces,
-    nodes,
-    statefulsets: statefulSets,
-    'network-attachment-definitions': networkAttachments,
-    virtualmachines: world.virtualMachines,
-    virtualmachineinstances: world.virtualMachineInstances,
-  };
-  return tables as Partial<Record<ResourceName, Table<TestObject>>>;
+  return world.tables as unknown as Partial<Record<ResourceName, Table<TestObject>>>;
 }
 
 function withFinalizers(object: TestObject, patches: readonly PatchOutput[]): TestObject {
@@ -255,11 +245,6 @@ function withFinalizers(object: TestObject, patches: readonly PatchOutput[]): Te
   const wanted = said.includes(true);
   const keeps = wanted && (had || object.metadata.deletionTimestamp === undefined);
   return { ...object, metadata: { ...object.metadata, finalizers: keeps ? [...others, FINALIZER] : others } };
-}
-
-function conditionsOf(object: TestObject, where: 'status' | 'annotation' | 'none'): readonly Condition[] {
-  if (where === 'annotation') return JSON.parse(object.metadata.annotations?.[kilnAnnotation.conditions] ?? '[]') as Condition[];
-  return object.status?.conditions ?? [];
 }
 
 /** A merge patch of one level: null takes away. */

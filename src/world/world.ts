@@ -5,6 +5,7 @@
 import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/core.ts';
 import type { IPPool } from '../api/ip-pool.ts';
 import type { IP } from '../api/ip.ts';
+import type { ObjectMeta } from '../api/meta.ts';
 import type { Subnet } from '../api/subnet.ts';
 import type { VirtualMachine, VirtualMachineInstance } from '../api/virtual-machine.ts';
 import { launchedInstance } from '../api/virtual-machine.ts';
@@ -28,6 +29,26 @@ export function defineQuery<V>(name: string, run: (world: World, key: string) =>
   return { name, run };
 }
 
+/** A query whose answer is known above the layer that asks. Who knows it gives the function once, as its module is loaded. */
+export interface DeclaredQuery<V> extends Query<V> {
+  readonly define: (run: (world: World, key: string) => V) => void;
+}
+
+export function declareQuery<V>(name: string): DeclaredQuery<V> {
+  let known: ((world: World, key: string) => V) | undefined;
+  return {
+    name,
+    define: (run) => {
+      if (known !== undefined) throw new Error(`the query ${name} is defined twice`);
+      known = run;
+    },
+    run: (world, key) => {
+      if (known === undefined) throw new Error(`the query ${name} is not defined: its rules are not loaded`);
+      return known(world, key);
+    },
+  };
+}
+
 /** An object of a kind that Kiln does not carry out yet. Key: `<resource>/<key>`. */
 export interface Unserved {
   readonly resource: ResourceName;
@@ -35,6 +56,15 @@ export interface Unserved {
   readonly uid: string;
   /** What exactly is not carried out. */
   readonly feature: string;
+}
+
+/** What every observed object has. */
+export interface AnyObservedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+  readonly spec?: unknown;
+  readonly status?: unknown;
 }
 
 /** A row an object wants but cannot have. Key: the row's identity. */
@@ -86,6 +116,21 @@ export class World {
   readonly virtualMachines = new Table<VirtualMachine>(this.reactor, 'virtualmachines');
   readonly virtualMachineInstances = new Table<VirtualMachineInstance>(this.reactor, 'virtualmachineinstances');
   readonly unserved = new Table<Unserved>(this.reactor, 'unserved');
+
+  /** The tables of Kubernetes objects, for who takes objects of any kind alike. */
+  readonly tables: Readonly<Partial<Record<ResourceName, Table<AnyObservedObject>>>> = {
+    vpcs: this.vpcs,
+    subnets: this.subnets,
+    ips: this.ips,
+    ippools: this.ipPools,
+    pods: this.pods,
+    namespaces: this.namespaces,
+    nodes: this.nodes,
+    statefulsets: this.statefulSets,
+    'network-attachment-definitions': this.networkAttachments,
+    virtualmachines: this.virtualMachines,
+    virtualmachineinstances: this.virtualMachineInstances,
+  } as unknown as Readonly<Partial<Record<ResourceName, Table<AnyObservedObject>>>>;
 
   /** By claimant. Written by the allocation step between rounds of compile. */
   readonly reservations = new Table<Reservation>(this.reactor, 'reservations');

@@ -4,6 +4,7 @@
 import type { IP } from '../../api/ip.ts';
 import type { Labels } from '../../api/meta.ts';
 import { kilnAnnotation, labelKey } from '../../api/well-known.ts';
+import { ipUser } from '../../blockers/graph.ts';
 import { isReserved } from '../../world/claimants.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -42,6 +43,13 @@ export function holderOf(world: World, ip: IP): IpHolder {
   if (isReserved(ip) || isRequest(ip)) return { kind: 'reservation' };
   return ip.spec.podType === 'VirtualMachine' ? retainingMachine(world, ip) : retainingStatefulSet(world, ip);
 }
+
+ipUser.define((world, name) => {
+  const ip = world.ips.get(name);
+  const holder = ip === undefined ? NOBODY : holderOf(world, ip);
+  if (holder.kind === 'pod') return { resource: 'pods', key: holder.pod };
+  return holder.kind === 'node' ? { resource: 'nodes', key: holder.node } : undefined;
+});
 
 function isOfSubnet(ip: IP): boolean {
   return (

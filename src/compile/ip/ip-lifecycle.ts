@@ -4,12 +4,12 @@
  */
 import type { IP } from '../../api/ip.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
-import type { Blockers } from '../../blockers/graph.ts';
 import { claimantOfIp, isReserved, onlyAsks } from '../../world/claimants.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import { DELETION_BLOCKED, deletionBlocked } from '../deletion.ts';
+import { blockersOf } from '../../blockers/graph.ts';
+import { DELETION_BLOCKED, deletionBlocked, unblocked } from '../deletion.ts';
 import { holderOf } from './ip-holder.ts';
 import type { IpHolder } from './ip-holder.ts';
 import { LEASE_CONDITIONS, leaseOf } from './ip-lease.ts';
@@ -24,7 +24,7 @@ export const ipLifecycle: Rule = {
     if (ip === undefined) return [];
     const holder = holderOf(world, ip);
     if (holder.kind === 'subnet') return [];
-    return ip.metadata.deletionTimestamp === undefined ? staying(world, ip, holder) : leaving(world, ip, holder);
+    return ip.metadata.deletionTimestamp === undefined ? staying(world, ip, holder) : leaving(world, ip);
   },
 };
 
@@ -59,16 +59,11 @@ function conflictOf(world: World, ip: IP): ConditionOutput | undefined {
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 
-function leaving(world: World, ip: IP, holder: IpHolder): readonly Output[] {
-  const blockers = blockersOfIp(holder);
-  if (blockers === undefined) return hasPort(world, ip) ? [] : [{ ...patchOf(ip), finalizer: false }];
-  return [{ ...patchOf(ip), conditions: [deletionBlocked('ips', ip.metadata.name, blockers)] }];
-}
-
-/** Who uses it, so that it cannot go. */
-export function blockersOfIp(holder: IpHolder): Blockers | undefined {
-  const user = holder.kind === 'pod' ? `Pod ${holder.pod}` : holder.kind === 'node' ? `Node ${holder.node}` : undefined;
-  return user === undefined ? undefined : { count: 1, names: [user] };
+function leaving(world: World, ip: IP): readonly Output[] {
+  const { name } = ip.metadata;
+  const blockers = blockersOf(world, 'ips', name);
+  if (blockers.count > 0) return [{ ...patchOf(ip), conditions: [deletionBlocked('ips', name, blockers)] }];
+  return [{ ...patchOf(ip), ...unblocked('ips', name), ...(!hasPort(world, ip) && { finalizer: false }) }];
 }
 
 /** Whether the port that was made for it is still there. A port that a later pod of the same name has is not its. */

@@ -15,7 +15,7 @@ import { ownerText } from '../../nb/ownership.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { FamilyUsage } from '../../world/reservations.ts';
-import type { Query } from '../../world/world.ts';
+import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
@@ -58,7 +58,7 @@ export const ipPool: Rule = {
     const owner: Claimant = { kind: 'ippool', namespace: '', name, uid: pool.uid, created: pool.created };
     const patch = { kind: 'patch', resource: 'ippools', key: name, uid: pool.uid } as const;
     if (pool.terminating) return [{ ...patch, finalizer: world.rows.ownedBy(ownerText(owner)).size > 0 }];
-    const [finding] = world.ask(poolFindings, name);
+    const finding = world.ask(poolFindings, name)[0] ?? lateComer(world, pool);
     const usage = world.poolUsage.get(name);
     const outputs: Output[] = [];
     const said: PatchOutput = {
@@ -84,6 +84,20 @@ export const ipPool: Rule = {
   },
 };
 
+/** A Subnet that is being deleted takes no new pool; those that were there before go on until it is gone. */
+function lateComer(world: World, { name, created, spec }: PoolView): Pick<Finding, 'message'> | undefined {
+  const since = world.ask(subnetDeletion, spec.subnet);
+  if (since === undefined || created < since) return undefined;
+  return {
+    message: `IPPool ${name}: spec.subnet "${spec.subnet}" takes no new pool: Subnet ${spec.subnet} is being deleted; kubectl describe subnet ${spec.subnet}`,
+  };
+}
+
+const subnetDeletion: Query<string | undefined> = defineQuery(
+  'subnet-deletion',
+  (world, name) => world.subnets.get(name)?.metadata.deletionTimestamp,
+);
+
 /** Single addresses and networks that cover the pool exactly, as OVN takes them. */
 function addressesOf({ ips }: IPPool['spec']): readonly string[] {
   const texts = ips.flatMap((item) => {
@@ -97,7 +111,7 @@ function addressesOf({ ips }: IPPool['spec']): readonly string[] {
   return [...new Set<string>(texts)].toSorted();
 }
 
-function conditionsOf(finding: Finding | undefined): ConditionOutput[] {
+function conditionsOf(finding: Pick<Finding, 'message'> | undefined): ConditionOutput[] {
   if (finding === undefined) return [{ type: 'Ready', status: 'True', reason: 'UpdateIPAMSucceeded', message: '' }];
   const { message } = finding;
   return [

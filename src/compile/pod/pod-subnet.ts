@@ -4,6 +4,7 @@
  * those of its provider). There is no silent fallback: what is declared and cannot be had yet is waited for.
  */
 import type { IP } from '../../api/ip.ts';
+import { isTerminating } from '../../api/meta.ts';
 import { subnetProvider } from '../../api/names.ts';
 import type { NetworkSelection } from '../../api/network-selection.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
@@ -105,6 +106,10 @@ function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { read
   const staying = asked.subnets.filter((subnet) => world.ask(subnetView, subnet)?.terminating !== true);
   const candidates = staying.length > 0 ? staying : asked.subnets;
   const [first] = candidates;
+  const pools = asked.pools.filter((pool) => !world.ask(ipPoolTerminates, pool));
+  const [going] = asked.pools;
+  if (going !== undefined && pools.length === 0)
+    return waiting('WaitingForSubnet', `IPPool ${going} is being deleted and takes no new holder; kubectl describe ippool ${going}`);
   if (first === undefined) return waiting('WaitingForSubnet', 'no Subnet is declared');
   const readiness = world.ask(subnetReady, first);
   if (!readiness.ready) return waiting('WaitingForSubnet', readiness.message);
@@ -112,7 +117,7 @@ function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { read
   if (nic.isOvn && view?.isOvn === false)
     return waiting('InvalidAnnotation', `Subnet ${first} has provider ${view.provider}: it gives addresses to others, and has no ports`);
   if (view?.isJoin === true) return waiting('InvalidAnnotation', `Subnet ${first} joins nodes to the network and has no pods`);
-  return { ...asked, subnets: [first, ...candidates.slice(1).filter((subnet) => world.ask(subnetReady, subnet).ready)] };
+  return { ...asked, pools, subnets: [first, ...candidates.slice(1).filter((subnet) => world.ask(subnetReady, subnet).ready)] };
 }
 
 /** An annotation `ip_pool` that is neither a list nor an address names an IPPool. */
@@ -121,6 +126,11 @@ export function poolName(annotation: string): string {
 }
 
 const ipPoolSubnet: Query<string> = defineQuery('ippool-subnet', (world, name) => world.ipPools.get(name)?.spec.subnet ?? '');
+
+const ipPoolTerminates: Query<boolean> = defineQuery('ippool-terminates', (world, name) => {
+  const pool = world.ipPools.get(name);
+  return pool !== undefined && isTerminating(pool);
+});
 
 function waiting(reason: string, message: string): Extract<SubnetChoice, { readonly kind: 'waiting' }> {
   return { kind: 'waiting', reason, message };

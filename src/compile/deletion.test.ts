@@ -1,0 +1,168 @@
+/** What is common to all kinds that something holds: told once, told when it is over, and no new holders meanwhile. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { HOLDS } from '../blockers/graph.ts';
+import { PodScene } from '../testing/pod-scene.ts';
+import type { RuleBench } from '../testing/rule-bench.ts';
+import type { ResourceName } from '../world/resources.ts';
+
+/** A Vpc with a Subnet that has an IPPool, a namespace and two pods. */
+function tenant(): PodScene {
+  const scene = new PodScene();
+  scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop'] } });
+  scene.subnet('red', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
+  scene.bench.put('ippools', { metadata: { name: 'few' }, spec: { subnet: 'red', ips: ['10.1.0.100..10.1.0.110'] } });
+  scene.bench.settle();
+  scene.pod('a');
+  scene.pod('b');
+  scene.bench.settle();
+  return scene;
+}
+
+function eventsOf(bench: RuleBench, resource: ResourceName, key: string, reason: RegExp): string[] {
+  return bench.events
+    .filter((event) => event.object === `${resource}/${key}` && reason.test(event.reason))
+    .map(({ reason: said, message }) => `${said}: ${message}`);
+}
+
+test('what blocks a deletion is told by one Event, however many go before the last, and so is its end', () => {
+  const { bench } = tenant();
+  bench.delete('subnets', 'red');
+  bench.settle();
+  bench.vanish('pods', 'shop/a');
+  bench.settle();
+  assert.match(bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /one object still uses it: IP b\.shop\./);
+  assert.deepEqual(
+    eventsOf(bench, 'subnets', 'red', /^Deletion/).map((text) => text.replace(/:.*/, '')),
+    ['DeletionBlocked'],
+  );
+  bench.vanish('pods', 'shop/b');
+  bench.settle();
+  assert.equal(bench.object('subnets', 'red'), undefined);
+  assert.deepEqual(eventsOf(bench, 'subnets', 'red', /^Deletion/).slice(1), [
+    'DeletionUnblocked: Subnet red is not kept by anything any more and goes',
+  ]);
+});
+
+test('an IP object that somebody deletes under a pod is told once, and goes with the pod', () => {
+  const { bench } = tenant();
+  bench.delete('ips', 'a.shop');
+  bench.settle();
+  assert.equal(eventsOf(bench, 'ips', 'a.shop', /^DeletionBlocked$/).length, 1);
+  bench.vanish('pods', 'shop/a');
+  bench.settle();
+  assert.equal(bench.object('ips', 'a.shop'), undefined);
+  assert.equal(eventsOf(bench, 'ips', 'a.shop', /^DeletionUnblocked$/).length, 1);
+});
+
+test('every line of the graph can be read both ways', () => {
+  const { world } = tenant().bench;
+  let pairs = 0;
+  for (const { held, holder, holders, holds } of HOLDS) {
+    for (const [key] of world.tables[held]?.entries() ?? [])
+      for (const by of holders(world, key)) {
+        if (world.tables[holder]?.peek(by) === undefined) continue;
+        assert.ok([...holds(world, by)].includes(key), `${holder} ${by} holds ${held} ${key}`);
+        pairs++;
+      }
+    for (const [key] of world.tables[holder]?.entries() ?? [])
+      for (const of of holds(world, key)) {
+        if (world.tables[held]?.peek(of) === undefined) continue;
+        assert.ok([...holders(world, of)].includes(key), `${held} ${of} is held by ${holder} ${key}`);
+      }
+  }
+  assert.ok(pairs > 8, `only ${pairs}`);
+});
+
+test('a Subnet that is being deleted: a new pod gets no address, and both are told', () => {
+  const scene = tenant();
+  scene.bench.delete('subnets', 'red');
+  scene.bench.settle();
+  scene.pod('late', { annotations: { 'ovn.kubernetes.io/logical_switch': 'red' } });
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/late'), undefined);
+  assert.equal(scene.bench.object('ips', 'late.shop'), undefined);
+  assert.match(scene.bench.condition('pods', 'shop/late', 'kiln.io/NetworkBound')?.message ?? '', /Subnet red is being deleted/);
+  assert.equal(eventsOf(scene.bench, 'pods', 'shop/late', /./).filter((text) => text.includes('Subnet red is being deleted')).length, 1);
+});
+
+test('a Subnet that is being deleted: an address that is asked for is refused', () => {
+  const { bench } = tenant();
+  bench.delete('subnets', 'red');
+  bench.settle();
+  bench.put('ips', { metadata: { name: 'vip.shop' }, spec: { subnet: 'red', podName: 'vip', namespace: 'shop' } });
+  bench.settle();
+  assert.equal(bench.object('ips', 'vip.shop')?.spec['v4IpAddress'], undefined);
+  const text = bench.object('ips', 'vip.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '';
+  assert.match(text, /Subnet red is being deleted/);
+  assert.equal(eventsOf(bench, 'ips', 'vip.shop', /./).length, 1);
+  bench.vanish('pods', 'shop/a');
+  bench.vanish('pods', 'shop/b');
+  bench.settle();
+  assert.equal(bench.object('subnets', 'red'), undefined, 'who only asks keeps nothing');
+});
+
+test('a Subnet that is being deleted: a new IPPool is told, and keeps nothing', () => {
+  const { bench } = tenant();
+  bench.delete('subnets', 'red');
+  bench.settle();
+  bench.put('ippools', { metadata: { name: 'late' }, spec: { subnet: 'red', ips: ['10.1.0.200..10.1.0.210'] } });
+  bench.settle();
+  assert.match(bench.condition('ippools', 'late', 'Ready')?.message ?? '', /Subnet red is being deleted/);
+  assert.equal(eventsOf(bench, 'ippools', 'late', /./).length, 1);
+  assert.equal(bench.condition('ippools', 'few', 'Ready')?.status, 'True', 'one that was there goes on');
+});
+
+test('an IPPool that is being deleted: a new pod that asks for it is told', () => {
+  const scene = tenant();
+  const pool = scene.bench.object('ippools', 'few');
+  assert.ok(pool);
+  scene.bench.put('ippools', { metadata: { ...pool.metadata, finalizers: ['somebody/else'] }, spec: pool.spec });
+  scene.bench.delete('ippools', 'few');
+  scene.bench.settle();
+  scene.pod('late', { annotations: { 'ovn.kubernetes.io/ip_pool': 'few' } });
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/late'), undefined);
+  assert.match(scene.bench.condition('pods', 'shop/late', 'kiln.io/NetworkBound')?.message ?? '', /IPPool few is being deleted/);
+});
+
+test('a Vpc that is being deleted: a new Subnet is told by an Event too', () => {
+  const { bench } = tenant();
+  bench.delete('vpcs', 'blue');
+  bench.settle();
+  bench.put('subnets', { metadata: { name: 'late' }, spec: { vpc: 'blue', cidrBlock: '10.1.9.0/24' } });
+  bench.settle();
+  assert.equal(bench.row('Logical_Switch', 'late'), undefined);
+  assert.match(bench.condition('subnets', 'late', 'Ready')?.message ?? '', /Vpc blue is being deleted/);
+  assert.ok(eventsOf(bench, 'subnets', 'late', /./).some((text) => text.includes('Vpc blue is being deleted')));
+});
+
+test('a Subnet made again under its name is another one: who lives in the old one keeps what it has, and counts once', () => {
+  const scene = tenant();
+  const { bench } = scene;
+  const address = scene.addressOf('shop/a');
+  bench.vanish('subnets', 'red');
+  bench.settle();
+  const again = scene.subnet('red', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
+  bench.settle();
+  assert.equal(bench.externalIds('Logical_Switch', 'red')['kiln.io/uid'], again.metadata.uid);
+  assert.equal(scene.addressOf('shop/a'), address);
+  bench.delete('subnets', 'red');
+  bench.settle();
+  assert.match(bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /2 objects still use it: IP a\.shop, IP b\.shop/);
+});
+
+test('an IP object made again under its name does not take over what its predecessor was told', () => {
+  const scene = tenant();
+  const { bench } = scene;
+  bench.delete('ips', 'a.shop');
+  bench.settle();
+  const before = bench.object('ips', 'a.shop')?.metadata.uid;
+  bench.vanish('ips', 'a.shop');
+  bench.settle();
+  const after = bench.object('ips', 'a.shop');
+  assert.notEqual(after?.metadata.uid, before);
+  assert.equal(after?.metadata.deletionTimestamp, undefined);
+  assert.equal(after?.metadata.annotations?.['kiln.io/conditions'], undefined);
+  assert.equal(after?.spec['v4IpAddress'], scene.addressOf('shop/a'));
+});

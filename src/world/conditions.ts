@@ -1,0 +1,34 @@
+/**
+ * The conditions of an observed object, wherever its kind keeps them.
+ */
+import type { Condition } from '../api/meta.ts';
+import { kilnAnnotation } from '../api/well-known.ts';
+import type { ResourceName } from './resources.ts';
+import { traitsOf } from './resources.ts';
+
+interface WithConditions {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
+  readonly status?: unknown;
+}
+
+const NONE: readonly Condition[] = [];
+
+export function conditionsOf(resource: ResourceName, object: WithConditions): readonly Condition[] {
+  if (traitsOf(resource).conditions !== 'annotation') {
+    const status = object.status as { readonly conditions?: readonly Condition[] | null } | undefined;
+    return status?.conditions ?? NONE;
+  }
+  const text = object.metadata.annotations?.[kilnAnnotation.conditions];
+  if (text === undefined) return NONE;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return Array.isArray(parsed) ? (parsed as readonly Condition[]) : NONE;
+  } catch {
+    // Somebody wrote nonsense into the annotation: it is replaced as a whole.
+    return NONE;
+  }
+}
+
+export function conditionOf(resource: ResourceName, object: WithConditions, type: string): Condition | undefined {
+  return conditionsOf(resource, object).find((condition) => condition.type === type);
+}

@@ -25,9 +25,8 @@ export async function startApi(kind: 'lab' | 'real', directory: string): Promise
 async function startLab(directory: string): Promise<ClusterApi> {
   let writes = 0;
   const server = new LabApiServer({
-    intercept: ({ method, url = '' }) => {
+    onRequest: ({ method, url = '' }) => {
       if (method !== 'GET' && !url.includes('/leases')) writes++;
-      return Promise.resolve();
     },
   });
   await mkdir(directory, { recursive: true });

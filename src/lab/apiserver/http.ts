@@ -5,6 +5,9 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { aggregatedDiscovery, allGroups, coreVersions, groupInfo, groupList, resourceList } from './discovery.ts';
+import type { Verb } from './faults/fault.ts';
+import { answerFaultRequest } from './faults/fault-requests.ts';
+import type { Call, Faults } from './faults/faults.ts';
 import type { JsonObject } from './json.ts';
 import { negotiate } from './negotiate.ts';
 import type { OpenApi } from './openapi.ts';
@@ -26,8 +29,9 @@ export interface HttpOptions {
   readonly resources: ResourceHandler;
   readonly openApi: OpenApi;
   readonly bookmarkIntervalMs: number;
-  /** Runs before each request; throws an ApiError to fail it, waits to delay it. For fault injection. */
-  readonly intercept?: (request: IncomingMessage) => Promise<void>;
+  readonly faults: Faults;
+  /** Told of each request before it is looked at. */
+  readonly onRequest?: (request: IncomingMessage) => void;
 }
 
 const OPEN_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
@@ -83,18 +87,23 @@ export class ApiHttpServer {
     await new Promise<void>((resolve) => void this.#server.close(() => resolve()));
   }
 
-  /** Ends the watches of a table, or all: their clients connect again. */
-  endWatches(table?: string): void {
-    for (const watch of [...this.#watches]) if (table === undefined || watch.table === table) watch.end();
-  }
-
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const url = new URL(request.url ?? '/', 'https://lab');
       if (!OPEN_PATHS.has(url.pathname) && !isAuthenticated(request)) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
-      await this.#options.intercept?.(request);
+      this.#options.onRequest?.(request);
+      const { faults } = this.#options;
+      const control = await answerFaultRequest(faults, url.pathname, request);
+      if (control !== undefined) {
+        send(response, control);
+        return;
+      }
+      const cut = await faults.beforeRequest(callOf(url, request));
+      if (cut === 'before') response.destroy();
+      if (response.destroyed) return;
       const reply = await this.#route(url, request, response);
-      if (reply !== undefined) send(response, reply);
+      if (cut === 'after') response.destroy();
+      else if (reply !== undefined) send(response, reply);
     } catch (error) {
       this.#fail(response, error);
     }
@@ -207,6 +216,7 @@ export class ApiHttpServer {
     const matches = selectorOf(definition, query);
     const initial = version === '' || version === '0' || isTrue(query.get('sendInitialEvents'));
     const seconds = Number(query.get('timeoutSeconds') ?? 0);
+    const call = callOf(new URL(message.url ?? '/', 'https://lab'), message);
     const watch = new WatchStream(this.#options.operations, response, {
       definition,
       namespace: target.namespace,
@@ -215,10 +225,34 @@ export class ApiHttpServer {
       presentation,
       bookmarks: isTrue(query.get('allowWatchBookmarks')),
       markInitialEnd: isTrue(query.get('sendInitialEvents')),
+      fault: (isBookmark) => this.#options.faults.beforeEvent(call, isBookmark),
       timeoutMs: seconds > 0 ? seconds * 1000 : DEFAULT_WATCH_MS * (1 + Math.random()),
     });
     this.#watches.add(watch);
     watch.start(() => this.#watches.delete(watch));
+  }
+}
+
+/** A request as faults look at it. */
+function callOf(url: URL, request: IncomingMessage): Call {
+  const { group = '', plural = '', namespace = '', name = '', subresource = '' } = parseTarget(url.pathname) ?? {};
+  const verb = verbOf(request.method ?? '', name !== '', isTrue(url.searchParams.get('watch')));
+  const resource = `${plural}${group === '' ? '' : `.${group}`}${subresource === '' ? '' : `/${subresource}`}`;
+  return { verb, resource, namespace, name, userAgent: request.headers['user-agent'] ?? '' };
+}
+
+function verbOf(method: string, isNamed: boolean, isWatch: boolean): Verb {
+  switch (method) {
+    case 'POST':
+      return 'create';
+    case 'PUT':
+      return 'update';
+    case 'PATCH':
+      return 'patch';
+    case 'DELETE':
+      return isNamed ? 'delete' : 'deletecollection';
+    default:
+      return isWatch ? 'watch' : isNamed ? 'get' : 'list';
   }
 }
 

@@ -7,7 +7,6 @@ import { parse, stringify } from 'yaml';
 import { at } from '../../../test/conformance/context.ts';
 import { HttpsClient } from '../../../test/conformance/https-client.ts';
 import { LabApiServer } from './server.ts';
-import { ApiError } from './status.ts';
 
 interface Kubeconfig {
   readonly users: unknown;
@@ -69,18 +68,6 @@ test('server-side apply is refused with a sentence', async () => {
     const reply = await client.send('PATCH', `${MAPS}/m?fieldManager=x`, map('m'), { 'Content-Type': 'application/apply-patch+yaml' });
     assert.equal(reply.status, 415);
     assert.match(String(reply.body['message']), /has no server-side apply: use kubectl apply without --server-side/);
-  });
-});
-
-test('faults come in front of every request, with Retry-After', async () => {
-  let busy = true;
-  const intercept = (): Promise<void> =>
-    busy ? Promise.reject(new ApiError(429, 'TooManyRequests', 'later', undefined, 3)) : Promise.resolve();
-  await withServer({ intercept }, async (client) => {
-    const reply = await client.get(MAPS);
-    assert.deepEqual([reply.status, reply.headers['retry-after']], [429, '3']);
-    busy = false;
-    assert.equal((await client.get(MAPS)).status, 200);
   });
 });
 

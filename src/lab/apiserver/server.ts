@@ -9,6 +9,7 @@ import { keptCredentials } from './disk/kept-credentials.ts';
 import { StateDirectory } from './disk/state-directory.ts';
 import type { Environment } from './environment.ts';
 import { systemEnvironment } from './environment.ts';
+import { Faults } from './faults/faults.ts';
 import { GarbageCollector } from './garbage-collector.ts';
 import { ApiHttpServer } from './http.ts';
 import { kubeconfig } from './kubeconfig.ts';
@@ -36,8 +37,8 @@ export interface LabApiServerOptions {
   readonly watchWindow?: number;
   /** Default 10,000. */
   readonly bookmarkIntervalMs?: number;
-  /** Runs before each request; throws an ApiError to fail it, waits to delay it. */
-  readonly intercept?: (request: IncomingMessage) => Promise<void>;
+  /** Told of each request before it is looked at. */
+  readonly onRequest?: (request: IncomingMessage) => void;
 }
 
 /** The API without HTTP: what a simulator runs on. */
@@ -71,6 +72,7 @@ export class LabApi {
 }
 
 export class LabApiServer {
+  readonly faults = new Faults();
   readonly #options: LabApiServerOptions;
   readonly #credentials: Credentials;
   readonly #state: StateDirectory | undefined;
@@ -97,7 +99,8 @@ export class LabApiServer {
       resources: new ResourceHandler(this.#api.operations, new ListSnapshots(), webhooks),
       openApi: new OpenApi(this.#api.registry),
       bookmarkIntervalMs: options.bookmarkIntervalMs ?? 10_000,
-      ...(options.intercept === undefined ? {} : { intercept: options.intercept }),
+      faults: this.faults,
+      ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
     });
   }
 
@@ -126,11 +129,6 @@ export class LabApiServer {
 
   async writeKubeconfig(path: string): Promise<void> {
     await writeFile(path, kubeconfig(this.#url, this.#credentials), { mode: 0o600 });
-  }
-
-  /** Ends the watches of a table (`pods`, `subnets.kubeovn.io`), or all of them. */
-  endWatches(table?: string): void {
-    this.#http.endWatches(table);
   }
 
   async stop(): Promise<void> {

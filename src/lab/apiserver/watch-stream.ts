@@ -1,5 +1,6 @@
 /** One watch: the events of a resource as lines of JSON, shared in their encoded form by all watchers. */
 import type { ServerResponse } from 'node:http';
+import type { WatchFault } from './faults/fault.ts';
 import type { JsonObject } from './json.ts';
 import type { KubeObject } from './object.ts';
 import { encodeObject } from './object.ts';
@@ -23,6 +24,8 @@ export interface WatchOptions {
   /** Mark the end of the initial events with a bookmark. */
   readonly markInitialEnd: boolean;
   readonly timeoutMs: number;
+  /** What is to go wrong with the next line. */
+  readonly fault: (isBookmark: boolean) => WatchFault | undefined;
 }
 
 /** A watcher that reads this much too slowly is cut off, as a slow one is by any API server. */
@@ -46,15 +49,12 @@ export class WatchStream {
   #timer: NodeJS.Timeout | undefined;
   #columnsSent = false;
   #ended = false;
+  #isStalled = false;
 
   constructor(operations: Operations, response: ServerResponse, options: WatchOptions) {
     this.#operations = operations;
     this.#response = response;
     this.#options = options;
-  }
-
-  get table(): string {
-    return this.#options.definition.table;
   }
 
   /** @param onEnd runs once, however the watch ends. */
@@ -78,9 +78,7 @@ export class WatchStream {
     }
     this.#stop = store.watch(definition.table, since, (event) => this.#onEvent(event));
     if (this.#stop === undefined) {
-      const status = expired(`too old resource version: ${since} (${store.revision})`).toStatus();
-      this.#write(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`);
-      this.end();
+      this.#expire(since);
       return;
     }
     if (this.#ended) this.#release();
@@ -96,6 +94,12 @@ export class WatchStream {
     this.#ended = true;
     this.#release();
     this.#response.end();
+  }
+
+  #expire(since: number): void {
+    const status = expired(`too old resource version: ${since} (${this.#operations.store.revision})`).toStatus();
+    this.#response.write(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`);
+    this.end();
   }
 
   #finish(): void {
@@ -161,11 +165,31 @@ export class WatchStream {
       presentation.kind === 'Table'
         ? { ...typeMeta, metadata: { resourceVersion: metadata.resourceVersion }, columnDefinitions: null, rows: [] }
         : { ...typeMeta, metadata };
-    this.#write(`{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`);
+    this.#write(`{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`, true);
   }
 
-  #write(line: Buffer | string): void {
-    if (this.#ended) return;
+  #write(line: Buffer | string, isBookmark = false): void {
+    if (this.#ended || this.#isStalled) return;
+    switch (this.#options.fault(isBookmark)) {
+      case 'drop-event':
+        return;
+      case 'repeat-event':
+        this.#response.write(line);
+        break;
+      case 'garble-event':
+        this.#response.write(`${line.toString().slice(0, line.length / 2)}\n`);
+        return;
+      case 'close-watch':
+        this.end();
+        return;
+      case 'expire-watch':
+        this.#expire(0);
+        return;
+      case 'stall-watch':
+        this.#isStalled = true;
+        return;
+      default:
+    }
     this.#response.write(line);
     if (this.#response.writableLength > MAX_BUFFERED_BYTES) {
       this.#ended = true;

@@ -65,6 +65,27 @@ test('I3: an owned row without its owner, one of an earlier object of that name,
   assert.ok(broken(running(), { plan }).includes(`I3 ${id}`));
 });
 
+test('I3: what outlived its torn out Subnet or Vpc is wanted while something is in it, and no longer', () => {
+  const bench = running();
+  bench.world.subnets.delete('red');
+  bench.settle();
+  assert.deepEqual(
+    broken(bench).filter((line) => line.startsWith('I3')),
+    [],
+  );
+  bench.world.ips.delete('web.shop');
+  assert.ok(broken(bench).includes('I3 Logical_Switch/red'));
+  const other = running();
+  other.world.vpcs.delete('blue');
+  other.settle();
+  assert.deepEqual(
+    broken(other).filter((line) => line.startsWith('I3')),
+    [],
+  );
+  other.world.subnets.delete('red');
+  assert.ok(broken(other).includes('I3 Logical_Router/blue'));
+});
+
 test('I4: a foreign row that is gone, or another in any column of any table; own members and own keys do not count', () => {
   const marks = { vendor: 'kube-ovn', 'kiln.io/owner': 'subnet//red', 'kiln.io/uid': 'u', 'kiln.io/rule': 'r' };
   const tables = (rows: Readonly<Record<string, readonly WholeRow[]>>): ReadonlyMap<string, readonly WholeRow[]> =>

@@ -14,7 +14,7 @@ export function ownedRows(world: World, planned: readonly { readonly id: RowId; 
     const [kind = '', namespace = '', ...rest] = ownership.owner.split('/');
     const name = rest.join('/');
     const uid = uidOf(world, kind, namespace === '' ? name : `${namespace}/${name}`);
-    if (uid === ownership.uid || (kind === 'vpc' && uid === undefined && hasLiveSubnets(world, name))) continue;
+    if (uid === ownership.uid || (uid === undefined && isKept(world, kind, name))) continue;
     const message =
       uid === undefined
         ? `there is no ${ownership.owner}`
@@ -32,9 +32,10 @@ export function ownedRows(world: World, planned: readonly { readonly id: RowId; 
   return violations;
 }
 
-/** A router that outlived its Vpc stays with the Subnets that need it. */
-function hasLiveSubnets(world: World, vpc: string): boolean {
-  return world.subnets.peekBucket('vpc', vpc).size > 0;
+/** A router that outlived its Vpc stays with the Subnets that need it, a network that outlived its Subnet with the addresses in use. */
+function isKept(world: World, kind: string, name: string): boolean {
+  if (kind === 'vpc') return world.subnetVpcs.peekIn(name).size > 0;
+  return kind === 'subnet' && world.ips.peekBucket('subnet', name).size > 0;
 }
 
 function uidOf(world: World, kind: string, key: string): string | undefined {

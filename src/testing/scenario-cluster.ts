@@ -141,9 +141,14 @@ export class ScenarioCluster implements AsyncDisposable {
     return running;
   }
 
+  /** Those that run, stopped ones too. */
+  get controllers(): readonly ControllerProcess[] {
+    return this.#controllers.filter(({ pid }) => pid !== undefined);
+  }
+
   /** As `controller`, or a new one when none runs: for the suite, between scenarios. */
   async ensureController(): Promise<ControllerProcess> {
-    const running = this.#controllers.filter(({ pid }) => pid !== undefined);
+    const running = this.controllers;
     for (const one of running) await one.resume();
     for (const extra of running.slice(0, -1)) await extra.stop();
     return running.at(-1) ?? this.startController();

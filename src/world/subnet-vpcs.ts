@@ -41,6 +41,11 @@ export class SubnetVpcs {
     return this.#table.bucket('vpc', vpc);
   }
 
+  /** As `in`, untracked: for who looks on. */
+  peekIn(vpc: string): ReadonlySet<string> {
+    return this.#table.peekBucket('vpc', vpc);
+  }
+
   /** Tracked. */
   of(subnet: Subnet): string {
     return this.#table.get(subnet.metadata.name) ?? this.said(subnet);

@@ -10,10 +10,13 @@ import { families } from './families.ts';
 import { foreignRows } from './foreign-rows.ts';
 import { gateways } from './gateways.ts';
 import { leaders } from './leaders.ts';
+import { leftovers } from './leftovers.ts';
 import { misbound } from './misbound.ts';
+import { namespaces } from './namespaces.ts';
 import { notCarriedOut } from './not-carried-out.ts';
 import { races } from './races.ts';
 import { restarts } from './restarts.ts';
+import { sameNames } from './same-names.ts';
 import type { Scenario } from './scenario.ts';
 import { serviceAccount } from './service-account.ts';
 import { subnetChanges } from './subnet-changes.ts';
@@ -32,6 +35,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   gateways,
   families,
   bindings,
+  namespaces,
   addresses,
   misbound,
   attachments,
@@ -39,11 +43,13 @@ const THEMES: readonly (readonly Scenario[])[] = [
   badInput,
   notCarriedOut,
   deletionOrder,
+  leftovers,
   foreignRows,
   workloads,
   serviceAccount,
   restarts,
   races,
+  sameNames,
   leaders,
   crashes,
 ];

@@ -5,9 +5,9 @@ import { port, rowsNamed, traces } from './northbound.ts';
 import { condition, gone, namespaceYaml, podYaml, removed, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
-const NETWORKS = 'k8s.v1.cni.cncf.io/networks';
+export const NETWORKS = 'k8s.v1.cni.cncf.io/networks';
 
-function attachmentYaml(namespace: string, name: string, config: string): string {
+export function attachmentYaml(namespace: string, name: string, config: string): string {
   return `---
 apiVersion: k8s.cni.cncf.io/v1
 kind: NetworkAttachmentDefinition
@@ -30,6 +30,37 @@ async function annotations(cluster: ScenarioCluster, namespace: string, name: st
 }
 
 export const attachments: readonly Scenario[] = [
+  {
+    name: 'C21 addresses for other plugins: pods come and go more often than there are addresses, and none is left in use',
+    run: async (cluster) => {
+      const all =
+        namespaceYaml('c21') +
+        vpcYaml('c21') +
+        attachmentYaml('c21', 'wide', '{"cniVersion":"0.3.0","type":"macvlan","ipam":{"type":"kube-ovn"}}') +
+        subnetYaml('c21-own', { vpc: 'c21', cidrBlock: '10.176.0.0/24', namespaces: ['c21'] }) +
+        subnetYaml('c21-wide', { cidrBlock: '10.176.1.0/29', provider: 'wide.c21' });
+      await cluster.apply(all);
+      await condition(cluster, 'subnet', 'c21-wide', 'Ready', 'True');
+      const names = ['a', 'b', 'c', 'd', 'e'];
+      // Five of them fill it; four rounds are more than twice its size.
+      for (let round = 0; round < 4; round++) {
+        await cluster.apply(names.map((name) => podYaml('c21', name, { annotations: { [NETWORKS]: 'wide' } })).join(''));
+        for (const name of names) await running(cluster, 'c21', name);
+        await cluster.kubectl(['delete', 'pods', '--all', '-n', 'c21', '--wait=false']);
+        for (const name of names) await gone(cluster, 'ip', `${name}.c21.wide.c21`);
+      }
+      await cluster.apply(podYaml('c21', 'last', { annotations: { [NETWORKS]: 'wide' } }));
+      await running(cluster, 'c21', 'last');
+      await cluster.settled();
+      assert.equal((await cluster.get('subnet', 'c21-wide')).status?.['v4usingIPs'], 1);
+      assert.deepEqual(traces(await cluster.dump(), 'wide.c21'), []);
+      await removed(cluster, 'c21', 'last');
+      await cluster.settled();
+      const { v4usingIPs, v4availableIPs } = (await cluster.get('subnet', 'c21-wide')).status ?? {};
+      assert.deepEqual([v4usingIPs, v4availableIPs], [0, 5]);
+      await cluster.removeAll(all);
+    },
+  },
   {
     name: 'a pod is attached to two networks from the start, unplugged from both and plugged in again',
     run: async (cluster) => {

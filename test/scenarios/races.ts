@@ -43,7 +43,7 @@ export const races: readonly Scenario[] = [
     },
   },
   {
-    name: 'what changed while no controller ran is as if it had seen it: pods, Subnets and a Vpc come and go in the gap',
+    name: 'C31, C87 what changed while no controller ran is as if it had seen it: pods, Subnets and a Vpc come and go in the gap',
     alone: true,
     run: async (cluster) => {
       await cluster.apply(network('gap', '10.161.0.0/24') + podYaml('gap', 'goes') + podYaml('gap', 'stays'));
@@ -61,7 +61,7 @@ export const races: readonly Scenario[] = [
       await cluster.patch('vpc', 'gap', { spec: { staticRoutes: [{ cidr: '10.250.0.0/16', nextHopIP: '10.161.0.9' }] } });
       await cluster.ovn.nbctl('lsp-del', 'stays.gap');
       cluster.startController();
-      assert.equal(await addressOf(cluster, 'gap', 'comes'), goes, 'C31 a static address of a pod that went in the gap is free');
+      assert.equal(await addressOf(cluster, 'gap', 'comes'), goes, 'a static address of a pod that went in the gap is free');
       await condition(cluster, 'subnet', 'gap-two-net', 'Ready', 'True');
       await cluster.settled();
       const dump = await cluster.dump();

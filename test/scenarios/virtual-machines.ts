@@ -1,8 +1,9 @@
 /** Virtual machines of KubeVirt, as its controllers make their objects: the machine, its instance, pods that run it. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { attachmentYaml, NETWORKS } from './attachments.ts';
 import { port, rowsNamed, traces } from './northbound.ts';
-import { addressOf, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 function kindYaml(kind: string, short: string): string {
@@ -20,39 +21,132 @@ spec:
 `;
 }
 
-const kinds = kindYaml('VirtualMachine', 'vm') + kindYaml('VirtualMachineInstance', 'vmi');
-const machine = '---\napiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: vm, namespace: virt}\nspec: {}\n';
-const instance = '---\napiVersion: kubevirt.io/v1\nkind: VirtualMachineInstance\nmetadata: {name: vm, namespace: virt}\nspec: {}\n';
+const KINDS = kindYaml('VirtualMachine', 'vm') + kindYaml('VirtualMachineInstance', 'vmi');
+/** @param annotations of its launchers, as its template has them @param networks that it is attached to */
+function machineYaml(namespace: string, annotations: Readonly<Record<string, string>> = {}, networks: readonly object[] = []): string {
+  const template = JSON.stringify({ metadata: { annotations }, spec: { networks } });
+  return `---\napiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: vm, namespace: ${namespace}}\nspec: {template: ${template}}\n`;
+}
+
+const instanceYaml = (namespace: string): string =>
+  `---\napiVersion: kubevirt.io/v1\nkind: VirtualMachineInstance\nmetadata: {name: vm, namespace: ${namespace}}\nspec: {}\n`;
+
+const machine = machineYaml('virt');
+const instance = instanceYaml('virt');
 
 async function launch(
   cluster: ScenarioCluster,
   name: string,
   node: string,
   annotations: Readonly<Record<string, string>> = {},
+  namespace = 'virt',
 ): Promise<void> {
-  const { uid } = (await cluster.get('vmi', 'vm', 'virt')).metadata;
+  const { uid } = (await cluster.get('vmi', 'vm', namespace)).metadata;
   const owner = [{ apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid }];
-  const pod = podYaml('virt', name, { node, annotations, restartPolicy: 'Never' });
+  const pod = podYaml(namespace, name, { node, annotations, restartPolicy: 'Never' });
   await cluster.apply(pod.replace('  annotations:', `  ownerReferences: ${JSON.stringify(owner)}\n  annotations:`));
 }
 
+async function installKinds(cluster: ScenarioCluster): Promise<void> {
+  await cluster.apply(KINDS);
+  await cluster.kubectl([
+    'wait',
+    '--for=condition=Established',
+    'crd/virtualmachines.kubevirt.io',
+    'crd/virtualmachineinstances.kubevirt.io',
+  ]);
+  // Kinds that are served are looked at when a controller starts.
+  await cluster.controller.stop();
+  cluster.startController();
+}
+
+async function stopMachine(cluster: ScenarioCluster, namespace: string, launcher: string): Promise<void> {
+  await cluster.delete('vmi', 'vm', namespace);
+  await gone(cluster, 'vmi', 'vm', namespace);
+  await cluster.kubectl(['delete', 'pod', launcher, '-n', namespace, '--wait=false', '--ignore-not-found']);
+  await gone(cluster, 'pod', launcher, namespace);
+}
+
 export const virtualMachines: readonly Scenario[] = [
+  {
+    alone: true,
+    name: 'C23, C59 an interface of a virtual machine moves to another Subnet, by way of one that is not there: the other interface keeps address and MAC, the old Subnet is empty',
+    run: async (cluster) => {
+      await installKinds(cluster);
+      const [node = ''] = (await cluster.names('node')).toSorted();
+      const all =
+        namespaceYaml('c23') +
+        vpcYaml('c23') +
+        attachmentYaml('c23', 'second', '{"cniVersion":"0.3.0","type":"kube-ovn"}') +
+        subnetYaml('c23-one', { vpc: 'c23', cidrBlock: '10.177.0.0/24', namespaces: ['c23'] }) +
+        subnetYaml('c23-two', { vpc: 'c23', cidrBlock: '10.177.1.0/24', provider: 'second.c23.ovn' }) +
+        subnetYaml('c23-three', { vpc: 'c23', cidrBlock: '10.177.2.0/24' });
+      const SWITCH = 'ovn.kubernetes.io/logical_switch';
+      const networks = [{ name: 'second', multus: { networkName: 'c23/second' } }];
+      const start = async (launcher: string, subnet: string): Promise<void> => {
+        await cluster.apply(machineYaml('c23', { [SWITCH]: subnet }, networks) + instanceYaml('c23'));
+        await launch(cluster, launcher, node, { [SWITCH]: subnet, [NETWORKS]: 'c23/second' }, 'c23');
+      };
+      const using = async (subnet: string): Promise<unknown> => (await cluster.get('subnet', subnet)).status?.['v4usingIPs'];
+      await cluster.apply(all);
+      await start('launcher-a', 'c23-one');
+      const first = await addressOf(cluster, 'c23', 'launcher-a');
+      assert.match(first, /^10\.177\.0\./);
+      await cluster.settled();
+      const second = port(await cluster.dump(), 'vm.c23.second.c23.ovn');
+      await stopMachine(cluster, 'c23', 'launcher-a');
+      await start('launcher-b', 'c23-wrong');
+      const { message } = await condition(cluster, 'pod', 'launcher-b', 'kiln.io/NetworkBound', 'False', 'c23');
+      assert.match(message, /c23-wrong/);
+      await stopMachine(cluster, 'c23', 'launcher-b');
+      await start('launcher-c', 'c23-three');
+      assert.match(await addressOf(cluster, 'c23', 'launcher-c'), /^10\.177\.2\./);
+      await cluster.settled();
+      const kept = port(await cluster.dump(), 'vm.c23.second.c23.ovn');
+      assert.deepEqual([kept['_uuid'], kept['addresses']], [second['_uuid'], second['addresses']]);
+      assert.deepEqual([await using('c23-one'), await using('c23-two'), await using('c23-three')], [0, 1, 1]);
+      assert.equal((await cluster.get('ip', 'vm.c23')).spec['subnet'], 'c23-three');
+      await cluster.delete('vm', 'vm', 'c23');
+      await stopMachine(cluster, 'c23', 'launcher-c');
+      await gone(cluster, 'ip', 'vm.c23');
+      await gone(cluster, 'ip', 'vm.c23.second.c23.ovn');
+      await cluster.removeAll(all + KINDS);
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'c23'), []);
+    },
+  },
+  {
+    alone: true,
+    name: 'C11, C24 a running virtual machine and its Subnet are deleted together, in both orders: both go without a restart, and the address is free',
+    run: async (cluster) => {
+      await installKinds(cluster);
+      const [node = ''] = (await cluster.names('node')).toSorted();
+      const subnet = (cidrBlock = ''): string => subnetYaml('c11-net', { vpc: 'c11', cidrBlock, namespaces: ['c11'] });
+      for (const first of ['machine', 'subnet'] as const) {
+        await cluster.apply(namespaceYaml('c11') + vpcYaml('c11') + subnet('10.178.0.0/24') + machineYaml('c11') + instanceYaml('c11'));
+        await launch(cluster, 'launcher', node, {}, 'c11');
+        await running(cluster, 'c11', 'launcher');
+        const { pid } = cluster.controller;
+        if (first === 'subnet') await cluster.delete('subnet', 'c11-net');
+        await cluster.kubectl(['delete', 'vm/vm', 'vmi/vm', 'pod/launcher', '-n', 'c11', '--wait=false', '--ignore-not-found']);
+        if (first === 'machine') await cluster.delete('subnet', 'c11-net');
+        await gone(cluster, 'subnet', 'c11-net');
+        assert.equal(await cluster.find('ip', 'vm.c11'), undefined);
+        assert.equal(cluster.controller.pid, pid);
+        await cluster.settled();
+        assert.deepEqual(traces(await cluster.dump(), 'c11-net', 'vm.c11'), []);
+      }
+      await cluster.removeAll(vpcYaml('c11') + namespaceYaml('c11') + KINDS);
+    },
+  },
   {
     // It ends controllers and looks at the whole cluster.
     alone: true,
     name: 'C24, C34, C39 a virtual machine keeps its address while stopped and while it moves, through restarts, and gives it up when it is deleted stopped',
     run: async (cluster) => {
       const network = vpcYaml('virt') + subnetYaml('virt-net', { vpc: 'virt', cidrBlock: '10.165.0.0/24', namespaces: ['virt'] });
-      await cluster.apply(kinds);
-      await cluster.kubectl([
-        'wait',
-        '--for=condition=Established',
-        'crd/virtualmachines.kubevirt.io',
-        'crd/virtualmachineinstances.kubevirt.io',
-      ]);
-      await cluster.controller.stop();
+      await installKinds(cluster);
       await cluster.apply(network + namespaceYaml('virt') + machine + instance);
-      cluster.startController();
       const nodes = (await cluster.names('node')).toSorted();
       const [first = '', second = ''] = nodes;
       await launch(cluster, 'launcher-a', first);
@@ -91,7 +185,7 @@ export const virtualMachines: readonly Scenario[] = [
       await gone(cluster, 'ip', 'vm.virt');
       await cluster.settled();
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'vm.virt'), []);
-      await cluster.removeAll(podYaml('virt', 'other') + network + namespaceYaml('virt') + kinds);
+      await cluster.removeAll(podYaml('virt', 'other') + network + namespaceYaml('virt') + KINDS);
       await cluster.settled();
       assert.deepEqual(traces(await cluster.dump(), 'virt-net'), []);
     },

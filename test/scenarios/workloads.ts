@@ -1,10 +1,11 @@
 /** With the controllers of a real cluster: StatefulSets make their pods, namespaces end. */
 import assert from 'node:assert/strict';
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { addressOf, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
-import { rowsNamed, traces } from './northbound.ts';
+import { rowNamed, rowsNamed, traces } from './northbound.ts';
 import type { Scenario } from './scenario.ts';
 
-const statefulSet = (namespace: string, replicas: number): string => `---
+const statefulSet = (namespace: string, replicas: number, annotations: Readonly<Record<string, string>> = {}): string => `---
 apiVersion: apps/v1
 kind: StatefulSet
 metadata: {name: db, namespace: ${namespace}}
@@ -14,14 +15,194 @@ spec:
   podManagementPolicy: Parallel
   selector: {matchLabels: {app: db}}
   template:
-    metadata: {labels: {app: db}}
+    metadata: {labels: {app: db}, annotations: ${JSON.stringify(annotations)}}
     spec:
       automountServiceAccountToken: false
       terminationGracePeriodSeconds: 0
       containers: [{name: main, image: none}]
 `;
 
+/** @param version of its template: another one is a rollout */
+const deployment = (
+  namespace: string,
+  replicas: number,
+  version: number,
+  annotations: Readonly<Record<string, string>> = {},
+): string => `---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: ${namespace}}
+spec:
+  replicas: ${replicas}
+  selector: {matchLabels: {app: web}}
+  strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1, maxUnavailable: 1}}
+  template:
+    metadata: {labels: {app: web}, annotations: ${JSON.stringify({ ...annotations, version: String(version) })}}
+    spec:
+      automountServiceAccountToken: false
+      terminationGracePeriodSeconds: 0
+      containers: [{name: main, image: none}]
+`;
+
+interface ListedPod {
+  readonly metadata: {
+    readonly name: string;
+    readonly deletionTimestamp?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly status: { readonly phase: string; readonly podIP?: string };
+}
+
+/** Addresses of the pods of a workload, once exactly so many run and none is going; by name. */
+async function runningPods(cluster: ScenarioCluster, namespace: string, app: string, count: number): Promise<ReadonlyMap<string, string>> {
+  return await cluster.eventually(
+    `${count} pods ${app} run in ${namespace}`,
+    async () => {
+      const printed = await cluster.kubectl(['get', 'pods', '-n', namespace, '-l', `app=${app}`, '-o', 'json']);
+      const pods = (JSON.parse(printed) as { readonly items: readonly ListedPod[] }).items;
+      const ready = pods.filter(
+        ({ metadata, status }) =>
+          metadata.deletionTimestamp === undefined &&
+          status.phase === 'Running' &&
+          metadata.annotations?.['ovn.kubernetes.io/ip_address'] === status.podIP,
+      );
+      if (pods.length !== count || ready.length !== count) throw new Error(`${pods.length} pods, ${ready.length} of them run`);
+      return new Map(ready.map(({ metadata, status }) => [metadata.name, status.podIP ?? '']));
+    },
+    60_000,
+  );
+}
+
+/** What IP objects and status of a Subnet, and the ports of its namespace, say is exactly the addresses of these pods. */
+async function agreesWith(cluster: ScenarioCluster, namespace: string, subnet: string, pods: ReadonlyMap<string, string>): Promise<void> {
+  await cluster.settled();
+  const ips = await Promise.all(
+    (await cluster.names('ip')).filter((name) => name.endsWith(`.${namespace}`)).map((name) => cluster.get('ip', name)),
+  );
+  const said = ips.map(({ spec }) => `${String(spec['podName'])} ${String(spec['ipAddress'])}`);
+  assert.deepEqual(said.toSorted(), [...pods].map(([name, address]) => `${name} ${address}`).toSorted());
+  const ports = (await cluster.rows('Logical_Switch_Port')).filter(({ name }) => String(name).endsWith(`.${namespace}`));
+  assert.deepEqual(
+    ports.map(({ name, addresses }) => `${String(name)} ${String(addresses).split(' ')[1] ?? ''}`).toSorted(),
+    [...pods].map(([name, address]) => `${name}.${namespace} ${address}`).toSorted(),
+  );
+  assert.equal((await cluster.get('subnet', subnet)).status?.['v4usingIPs'], pods.size);
+}
+
 export const workloads: readonly Scenario[] = [
+  {
+    name: 'a Deployment is scaled up and down, rolled out and deleted by the real controllers: addresses, ports and status are those of its pods each time',
+    only: 'real',
+    run: async (cluster) => {
+      const all =
+        vpcYaml('dep') + subnetYaml('dep-net', { vpc: 'dep', cidrBlock: '10.187.0.0/24', namespaces: ['dep'] }) + namespaceYaml('dep');
+      await cluster.apply(all + deployment('dep', 4, 1));
+      const first = await runningPods(cluster, 'dep', 'web', 4);
+      await agreesWith(cluster, 'dep', 'dep-net', first);
+      await cluster.kubectl(['scale', 'deployment', 'web', '-n', 'dep', '--replicas=9']);
+      const more = await runningPods(cluster, 'dep', 'web', 9);
+      for (const [name, address] of first) assert.equal(more.get(name), address);
+      await agreesWith(cluster, 'dep', 'dep-net', more);
+      await cluster.kubectl(['scale', 'deployment', 'web', '-n', 'dep', '--replicas=3']);
+      const fewer = await runningPods(cluster, 'dep', 'web', 3);
+      await agreesWith(cluster, 'dep', 'dep-net', fewer);
+      await cluster.apply(deployment('dep', 3, 2));
+      const next = await cluster.eventually('the rollout is done', async () => {
+        const pods = await runningPods(cluster, 'dep', 'web', 3);
+        return [...pods.keys()].some((name) => fewer.has(name)) ? undefined : pods;
+      });
+      await agreesWith(cluster, 'dep', 'dep-net', next);
+      await cluster.delete('deployment', 'web', 'dep');
+      await runningPods(cluster, 'dep', 'web', 0);
+      await agreesWith(cluster, 'dep', 'dep-net', new Map());
+      await cluster.removeAll(all);
+    },
+  },
+  {
+    name: 'C27 a Deployment with as many pods as its list has addresses: its pods end while no controller runs, and the next ones have all of them',
+    alone: true,
+    only: 'real',
+    run: async (cluster) => {
+      const all =
+        vpcYaml('c27') + subnetYaml('c27-net', { vpc: 'c27', cidrBlock: '10.188.0.0/24', namespaces: ['c27'] }) + namespaceYaml('c27');
+      const list = ['10.188.0.40', '10.188.0.41', '10.188.0.42'];
+      await cluster.apply(all + deployment('c27', 3, 1, { 'ovn.kubernetes.io/ip_pool': list.join(',') }));
+      const has = async (): Promise<void> => {
+        const pods = await runningPods(cluster, 'c27', 'web', 3);
+        assert.deepEqual([...pods.values()].toSorted(), list);
+        await agreesWith(cluster, 'c27', 'c27-net', pods);
+      };
+      await has();
+      const deleting = cluster.kubectl(['delete', 'pods', '--all', '-n', 'c27', '--wait=false']);
+      await cluster.controller.kill9();
+      await deleting;
+      cluster.startController();
+      await has();
+      await cluster.kubectl(['scale', 'deployment', 'web', '-n', 'c27', '--replicas=0']);
+      await runningPods(cluster, 'c27', 'web', 0);
+      await cluster.kubectl(['scale', 'deployment', 'web', '-n', 'c27', '--replicas=3']);
+      await has();
+      await cluster.delete('deployment', 'web', 'c27');
+      await cluster.removeAll(all);
+    },
+  },
+  {
+    name: 'C56 the template of a StatefulSet names another Subnet: its pods move there one after another, and the old Subnet is empty',
+    only: 'real',
+    run: async (cluster) => {
+      const all =
+        vpcYaml('c56') +
+        subnetYaml('c56-one', { vpc: 'c56', cidrBlock: '10.189.0.0/24', namespaces: ['c56'] }) +
+        subnetYaml('c56-two', { vpc: 'c56', cidrBlock: '10.189.1.0/24' }) +
+        namespaceYaml('c56');
+      await cluster.apply(all + statefulSet('c56', 3));
+      await agreesWith(cluster, 'c56', 'c56-one', await runningPods(cluster, 'c56', 'db', 3));
+      await cluster.apply(statefulSet('c56', 3, { 'ovn.kubernetes.io/logical_switch': 'c56-two' }));
+      const moved = await cluster.eventually(
+        'all three have moved',
+        async () => {
+          const pods = await runningPods(cluster, 'c56', 'db', 3);
+          return [...pods.values()].every((address) => address.startsWith('10.189.1.')) ? pods : undefined;
+        },
+        60_000,
+      );
+      await agreesWith(cluster, 'c56', 'c56-two', moved);
+      assert.equal((await cluster.get('subnet', 'c56-one')).status?.['v4usingIPs'], 0);
+      const dump = await cluster.dump();
+      for (const name of moved.keys())
+        assert.equal(
+          (rowNamed(dump, 'Logical_Switch_Port', `${name}.c56`)['external_ids'] as Readonly<Record<string, string>>)['ls'],
+          'c56-two',
+        );
+      await cluster.delete('statefulset', 'db', 'c56');
+      await cluster.removeAll(all);
+    },
+  },
+  {
+    name: 'C58 a StatefulSet deleted and made again while the controller is stopped: the old ports do not stand in the way of the new pods',
+    alone: true,
+    only: 'real',
+    run: async (cluster) => {
+      const all =
+        vpcYaml('c58') + subnetYaml('c58-net', { vpc: 'c58', cidrBlock: '10.190.0.0/24', namespaces: ['c58'] }) + namespaceYaml('c58');
+      await cluster.apply(all + statefulSet('c58', 3));
+      await runningPods(cluster, 'c58', 'db', 3);
+      await cluster.settled();
+      const { uid } = (await cluster.get('pod', 'db-0', 'c58')).metadata;
+      await cluster.controller.pause();
+      await cluster.kubectl(['delete', 'statefulset', 'db', '-n', 'c58', '--timeout=30s']);
+      await gone(cluster, 'pod', 'db-0', 'c58');
+      await cluster.apply(statefulSet('c58', 3));
+      await cluster.eventually('another db-0', async () => {
+        const pod = await cluster.find('pod', 'db-0', 'c58');
+        return pod !== undefined && pod.metadata.uid !== uid;
+      });
+      await cluster.controller.resume();
+      await agreesWith(cluster, 'c58', 'c58-net', await runningPods(cluster, 'c58', 'db', 3));
+      await cluster.delete('statefulset', 'db', 'c58');
+      await cluster.removeAll(all);
+    },
+  },
   {
     name: "C32 a StatefulSet's pods keep their addresses when they are made again, also across kill -9; a scale-down and the deletion release them",
     alone: true,

@@ -1,0 +1,84 @@
+/**
+ * The table of known failure cases: the list of `test/scenarios/failure-cases.ts`, its scenarios, and what came of them when they
+ * were run last.
+ */
+import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
+import { traitsOf } from '../../src/world/resources.ts';
+import { SCENARIOS } from '../../test/scenarios/all.ts';
+import type { FailureCase } from '../../test/scenarios/failure-cases.ts';
+import { casesOf, FAILURE_CASES } from '../../test/scenarios/failure-cases.ts';
+import type { Scenario } from '../../test/scenarios/scenario.ts';
+
+export const SERVERS = ['lab', 'real'] as const;
+export type Server = (typeof SERVERS)[number];
+export type Outcome = 'passes' | 'FAILS' | 'not run';
+
+/** What came of the scenarios, by their names, and when. */
+export interface Results {
+  readonly date: string;
+  readonly outcomes: ReadonlyMap<string, Readonly<Record<Server, Outcome>>>;
+}
+
+const NONE: Readonly<Record<Server, Outcome>> = { lab: 'not run', real: 'not run' };
+
+export function failureCasesPage(results: Results): string {
+  const families = [...new Set(FAILURE_CASES.map(({ family }) => family))];
+  const shown = FAILURE_CASES.filter((one) => scenariosOf(one).length > 0);
+  const partly = shown.filter((one) => waitsFor(one) !== '');
+  return `${[
+    '# Failure cases',
+    `Failures known from the field, in Kube-OVN and in comparable projects, each with the scenarios of \`test/scenarios\` that show that it
+cannot happen here: the end state is asserted with \`kubectl\` and \`ovn-nbctl\`, after them a fresh controller plans nothing and the
+[invariants](architecture.md#invariants) hold. One case after another: \`SCENARIO=C01 node --test test/e2e/lab.test.ts\`.`,
+    `Generated from the list, the scenarios and a run of them: \`npm run failure-cases\`. A test keeps page, list and scenarios together.`,
+    `Run on ${results.date}, on the laboratory's API server and on a real kube-apiserver. Of ${FAILURE_CASES.length} cases ${shown.length} are shown, ${partly.length} of
+them in part, and ${FAILURE_CASES.length - shown.length} wait for kinds or features that this version does not have.`,
+    ...families.flatMap((name) => [
+      `## ${name}`,
+      table(FAILURE_CASES.filter(({ family }) => family === name).flatMap((one) => rowsOf(one, results))),
+    ]),
+  ].join('\n\n')}\n`;
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [
+    line(['case', 'what happens', 'laboratory', 'real', 'shown by, or waiting for']),
+    '|---|---|---|---|---|',
+    ...rows.map(line),
+  ].join('\n');
+}
+
+function rowsOf(one: FailureCase, { outcomes }: Results): readonly (readonly string[])[] {
+  const scenarios = scenariosOf(one);
+  const rows = scenarios.map(({ name, only }) => {
+    const outcome = outcomes.get(name) ?? NONE;
+    const cell = (server: Server): string => (only !== undefined && only !== server ? '—' : outcome[server]);
+    return [cell('lab'), cell('real'), name];
+  });
+  const waits = waitsFor(one);
+  const rest =
+    waits === '' ? [] : [['waits', 'waits', `${one.shown === undefined ? '' : `shown: ${one.shown}. The rest `}waits for ${waits}`]];
+  return [...rows, ...rest].map((cells, at) => [at === 0 ? one.number : '', at === 0 ? one.title : '', ...cells]);
+}
+
+function scenariosOf({ number }: FailureCase): readonly Scenario[] {
+  return SCENARIOS.filter(({ name }) => casesOf(name).includes(number));
+}
+
+/** The kinds and features that it waits for and that are still not there; empty for none. */
+function waitsFor({ waitsFor: kinds = [], waitsForFeature }: FailureCase): string {
+  const unserved = new Set(UNSERVED_KINDS.map(({ resource }) => traitsOf(resource).kind));
+  return [...kinds.filter((kind) => unserved.has(kind)), ...(waitsForFeature === undefined ? [] : [waitsForFeature])].join(', ');
+}
+
+/** What a page says about the run it was made of. */
+export function resultsIn(page: string): Results {
+  const outcomes = new Map<string, Readonly<Record<Server, Outcome>>>();
+  const outcome = (cell: string): Outcome => (cell === 'passes' || cell === 'FAILS' ? cell : 'not run');
+  for (const line of page.split('\n')) {
+    const [lab = '', real = '', name = ''] = line.slice(2, -2).split(' | ').slice(2);
+    if (line.startsWith('| ') && lab !== 'waits' && name !== '') outcomes.set(name, { lab: outcome(lab), real: outcome(real) });
+  }
+  return { date: /^Run on (\S+),/m.exec(page)?.[1] ?? 'no day', outcomes };
+}

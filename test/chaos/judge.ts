@@ -1,0 +1,57 @@
+/** What must be so when a history has ended and all is quiet: the invariants, progress, and in the end nothing. */
+import assert from 'node:assert/strict';
+import { KubeError } from '../../src/kube/errors.ts';
+import type { ForeignSnapshot } from '../../src/invariants/foreign-rows.ts';
+import type { PrintedObject, ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { traces } from '../scenarios/northbound.ts';
+import type { History, Target } from './history.ts';
+import { NAMESPACES } from './history.ts';
+import { exists, nameOf } from './player.ts';
+import { RESOURCES } from '../../src/world/resources.ts';
+
+const ENDS_MS = 60_000;
+
+/** In the middle: what was made works or says why not. */
+export async function judgeLife(cluster: ScenarioCluster, foreign: ForeignSnapshot): Promise<void> {
+  await cluster.settled(ENDS_MS);
+  await cluster.endsWell(foreign);
+  for (const namespace of NAMESPACES) {
+    const printed = await cluster.kubectl(['get', 'pods', '-n', namespace, '-o', 'json']);
+    for (const pod of (JSON.parse(printed) as { readonly items: readonly PrintedObject[] }).items) {
+      if (pod.metadata.deletionTimestamp !== undefined || pod.spec['nodeName'] === undefined) continue;
+      const bound = pod.metadata.annotations?.['ovn.kubernetes.io/allocated'] === 'true';
+      const condition = pod.status?.conditions?.find(({ type }) => type === 'kiln.io/NetworkBound');
+      assert.ok(
+        bound || condition?.status === 'False',
+        `pod ${namespace}/${pod.metadata.name} has no address and nothing says why: ${JSON.stringify(pod.status?.conditions)}`,
+      );
+    }
+  }
+}
+
+/** Everything is deleted in the order that the history says, and nothing is left, with no finalizer taken off. */
+export async function judgeEnd(cluster: ScenarioCluster, foreign: ForeignSnapshot, { ending, endsUnattended }: History): Promise<void> {
+  if (endsUnattended) await cluster.controller.kill9();
+  for (const target of ending) {
+    try {
+      await cluster.client.delete(RESOURCES[target.kind], nameOf(target));
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error;
+    }
+  }
+  if (endsUnattended) cluster.startController();
+  await cluster.eventually(
+    'everything is gone',
+    async () => {
+      const left: Target[] = [];
+      for (const target of ending) if (await exists(cluster, target)) left.push(target);
+      const ips = (await cluster.names('ip')).filter((name) => name.includes('.chaos-'));
+      if (left.length + ips.length > 0) throw new Error(`left: ${[...left.map(({ key }) => key), ...ips].join(', ')}`);
+      return true;
+    },
+    ENDS_MS,
+  );
+  await cluster.settled(ENDS_MS);
+  await cluster.endsWell(foreign);
+  assert.deepEqual(traces(await cluster.dump(), 'chaos-'), []);
+}

@@ -1,0 +1,130 @@
+/** Histories one after another, on a cluster that is a new one now and then. */
+import type { ScenarioClusterOptions } from '../../src/testing/scenario-cluster.ts';
+import { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { namespaceYaml } from '../scenarios/pods.ts';
+import type { Fault } from './history.ts';
+import { drawHistory, historyText, NAMESPACES } from './history.ts';
+import { judgeEnd, judgeLife } from './judge.ts';
+import { Player } from './player.ts';
+
+export interface ChaosOptions {
+  readonly api: ScenarioClusterOptions['api'];
+  /** Of the first history; the others count on from it. */
+  readonly seed: number;
+  readonly runs: number;
+  /** No history begins after so many milliseconds. */
+  readonly forMs?: number;
+  readonly say?: (line: string) => void;
+}
+
+export interface ChaosFailure {
+  readonly seed: number;
+  /** History, what was found, and the end of the controller's log. */
+  readonly text: string;
+}
+
+export interface ChaosReport {
+  readonly histories: number;
+  readonly operations: number;
+  readonly faults: ReadonlyMap<Fault, number>;
+  /** Transactions that the fence refused. */
+  readonly fenced: number;
+  readonly failures: readonly ChaosFailure[];
+}
+
+/** A new cluster keeps databases small and failures apart. */
+const HISTORIES_A_CLUSTER = 20;
+const FAULTS: readonly Fault[] = [
+  'kill -9 the controller',
+  'kill -9 the controller',
+  'kill -9 the Northbound database',
+  'a second controller',
+  'stop the leader past its Lease, then wake it',
+  'somebody takes the term',
+];
+/** The laboratory's API server is this process. */
+const REAL_FAULTS: readonly Fault[] = [...FAULTS, 'kill -9 kube-apiserver'];
+
+export async function runChaos({
+  api,
+  seed,
+  runs,
+  forMs = Number.POSITIVE_INFINITY,
+  say = () => undefined,
+}: ChaosOptions): Promise<ChaosReport> {
+  const begun = performance.now();
+  const faults = new Map<Fault, number>();
+  const failures: ChaosFailure[] = [];
+  let [histories, operations, fenced] = [0, 0, 0];
+  let cluster: ScenarioCluster | undefined;
+  try {
+    while (histories < runs && performance.now() - begun < forMs) {
+      if (cluster === undefined || histories % HISTORIES_A_CLUSTER === 0) {
+        await cluster?.stop();
+        cluster = await startCluster(api);
+      }
+      const history = drawHistory(seed + histories, api === 'real' ? REAL_FAULTS : FAULTS);
+      const since = performance.now();
+      const player = new Player(cluster);
+      histories++;
+      for (const { operations: some, fault } of history.bursts) {
+        operations += some.length;
+        if (fault !== undefined) faults.set(fault.what, (faults.get(fault.what) ?? 0) + 1);
+      }
+      let found: unknown;
+      try {
+        const foreign = await cluster.foreignRows();
+        for (const burst of history.bursts) await player.burst(burst);
+        await cluster.ensureController();
+        await judgeLife(cluster, foreign);
+        await judgeEnd(cluster, foreign, history);
+      } catch (error) {
+        found = error ?? 'undefined';
+      }
+      fenced += player.met.fenced;
+      const took = `${((performance.now() - since) / 1_000).toFixed(1)} s`;
+      if (found === undefined) {
+        say(`✔ seed ${history.seed}: ${history.bursts.flatMap((burst) => burst.fault?.what ?? []).join(', ') || 'no fault'} (${took})`);
+        continue;
+      }
+      const reason = found instanceof Error ? (found.stack ?? found.message) : JSON.stringify(found);
+      const text = `${historyText(history)}\n\n${reason}\n\n${await controllerLog(cluster)}`;
+      failures.push({ seed: history.seed, text });
+      say(`✖ seed ${history.seed} (${took})\n${text}`);
+      await cluster.stop();
+      cluster = undefined;
+    }
+  } finally {
+    await cluster?.stop();
+  }
+  return { histories, operations, faults, fenced, failures };
+}
+
+async function startCluster(api: ScenarioClusterOptions['api']): Promise<ScenarioCluster> {
+  const cluster = await ScenarioCluster.start({ api });
+  await cluster.apply(NAMESPACES.map((name) => namespaceYaml(name)).join(''));
+  await cluster.startController().untilLogged('writing');
+  await cluster.settled();
+  return cluster;
+}
+
+async function controllerLog(cluster: ScenarioCluster): Promise<string> {
+  try {
+    const lines = await cluster.controller.log();
+    return `the end of the controller's log:\n${lines
+      .slice(-25)
+      .map((line) => JSON.stringify(line).slice(0, 400))
+      .join('\n')}`;
+  } catch (error) {
+    return `no controller's log: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+export function reportText({ histories, operations, faults, fenced, failures }: ChaosReport): string {
+  const counts = [...faults].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([fault, count]) => `${count} × ${fault}`);
+  return [
+    `${histories} histories, ${operations} operations, faults: ${counts.join(', ') || 'none'}`,
+    `${fenced} transactions refused at the fence`,
+    failures.length === 0 ? 'every invariant held' : `${failures.length} failed: seeds ${failures.map(({ seed }) => seed).join(', ')}`,
+  ].join('\n');
+}

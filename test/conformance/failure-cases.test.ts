@@ -1,0 +1,43 @@
+/** The list of known cases: whole, each one shown or waiting for something that there is not, and in the docs as it was run. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { failureCasesPage, resultsIn } from '../../scripts/failure-cases/page.ts';
+import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
+import { traitsOf } from '../../src/world/resources.ts';
+import { SCENARIOS } from '../scenarios/all.ts';
+import { casesOf, FAILURE_CASES } from '../scenarios/failure-cases.ts';
+
+const CATALOGUE = new URL('../../../shared/design/failures.md', import.meta.url);
+const PAGE = new URL('../../docs/failure-cases.md', import.meta.url);
+const NUMBERS = FAILURE_CASES.map(({ number }) => number);
+const SHOWN = new Set(SCENARIOS.flatMap(({ name }) => casesOf(name)));
+
+test('the list has every case of the catalogue', { skip: !existsSync(CATALOGUE) && 'no ../shared' }, () => {
+  const known = [...readFileSync(CATALOGUE, 'utf8').matchAll(/^### (C\d\d) /gm)].map(([, number = '']) => number);
+  assert.deepEqual(NUMBERS, known);
+});
+
+test('every number in the name of a scenario is in the list', () => {
+  assert.deepEqual(
+    [...SHOWN].filter((number) => !NUMBERS.includes(number)),
+    [],
+  );
+});
+
+test('every case is shown by a scenario, or waits for a kind that is not carried out or for a feature that is named', () => {
+  const unserved = new Set(UNSERVED_KINDS.map(({ resource }) => traitsOf(resource).kind));
+  for (const { number, title, waitsFor = [], waitsForFeature, shown } of FAILURE_CASES) {
+    const waits = waitsForFeature !== undefined || waitsFor.some((kind) => unserved.has(kind));
+    assert.ok(
+      SHOWN.has(number) || waits,
+      `${number} (${title}): ${waitsFor.join(', ') || 'nothing'} keeps it from being shown; write a scenario whose name begins with ${number}`,
+    );
+    if (shown !== undefined) assert.ok(SHOWN.has(number), `${number}: a part of it is said to be shown, by no scenario`);
+  }
+});
+
+test('docs/failure-cases.md is what the list and its run say; mend with: npm run failure-cases', () => {
+  const page = readFileSync(PAGE, 'utf8');
+  assert.equal(page, failureCasesPage(resultsIn(page)));
+});

@@ -1,0 +1,159 @@
+/**
+ * The cases known from the field, of Kube-OVN and of comparable projects: their numbers have gaps. A scenario that shows one bears its
+ * number at the beginning of its name. A case that has none waits for a kind, or for a feature, that Kiln does not have.
+ * `npm run failure-cases` makes the table in `docs/failure-cases.md` of them.
+ */
+
+export interface FailureCase {
+  readonly number: string;
+  readonly family: Family;
+  readonly title: string;
+  /** Custom resources and built-in kinds without which the case, or a part of it, cannot happen. */
+  readonly waitsFor?: readonly string[];
+  /** Something else that it waits for. */
+  readonly waitsForFeature?: string;
+  /** What of the case a scenario shows already, where the rest waits. */
+  readonly shown?: string;
+}
+
+export type Family =
+  | 'Deletion order and finalizers'
+  | 'Uninstallation'
+  | 'Addresses that do not come back'
+  | 'Addresses given twice'
+  | 'Status that drifts'
+  | 'Binding a pod to its Subnet'
+  | 'What is kept for StatefulSets and virtual machines'
+  | 'Address translation'
+  | 'Services and load balancers'
+  | 'Routes, policies and sets'
+  | 'Rows of others in one OVN'
+  | 'Collection of what is left'
+  | 'Restart, leaders and the database'
+  | 'Upgrades';
+
+const NAT = ['OvnEip', 'OvnFip', 'OvnSnatRule', 'OvnDnatRule'];
+const GATEWAY = ['VpcNatGateway', 'IptablesEIP', 'IptablesFIPRule', 'IptablesSnatRule', 'IptablesDnatRule'];
+
+export const FAILURE_CASES: readonly FailureCase[] = [
+  ...family(
+    'Deletion order and finalizers',
+    ['C01', 'a Vpc is deleted while its Subnets remain'],
+    ['C02', 'a Vpc made again under its name takes its Subnets back'],
+    ['C03', 'a Subnet is deleted whose router is gone already'],
+    ['C05', 'a Vpc is deleted while NAT rules use it', { waitsFor: ['OvnEip', 'OvnSnatRule', 'OvnDnatRule'] }],
+    ['C07', 'a pod of many interfaces and its Subnet are deleted in the middle of the allocation'],
+    ['C08', 'the Subnet of the first interface is torn out, then the pod goes'],
+    ['C09', 'network, Vpc, Subnets and pod are deleted in every order'],
+    ['C11', 'a Subnet goes when its last holder goes, without a restart'],
+    ['C12', 'the event that a deletion waits for is never delivered'],
+    ['C13', 'a whole set-up with a NAT gateway is deleted at once', { waitsFor: GATEWAY }],
+    ['C15', 'rows are left whose objects and parents are all gone'],
+  ),
+  ...family('Uninstallation', [
+    'C16',
+    'the program is removed with everything it made, Custom Resource Definitions too',
+    { waitsForFeature: 'the procedure of uninstallation (chart and hook)' },
+  ]),
+  ...family(
+    'Addresses that do not come back',
+    ['C18', 'the finalizer of an EIP is stripped', { waitsFor: ['OvnEip', 'IptablesEIP'] }],
+    ['C19', 'an EIP that cannot be programmed is deleted', { waitsFor: ['VpcNatGateway', 'IptablesEIP'] }],
+    ['C21', 'interfaces that get only an address here come and go more often than there are addresses'],
+    ['C23', 'an interface of a virtual machine moves to another Subnet'],
+    ['C24', 'a virtual machine is deleted while it is stopped, or while it runs'],
+    ['C25', 'an IP object is forced away, with and without its pod'],
+    ['C27', 'pods that share a list of addresses end while no controller runs'],
+    ['C28', 'completed and evicted pods keep nothing'],
+    ['C30', 'many nodes come and go'],
+  ),
+  ...family(
+    'Addresses given twice',
+    ['C31', 'a static address is asked for again while the port of the old pod is still there'],
+    ['C32', 'a restart comes between two lives of a pod of a StatefulSet'],
+    ['C33', 'attached interfaces and EIPs share one external Subnet', { waitsFor: ['OvnEip', 'IptablesEIP'] }],
+    ['C34', 'the address of a stopped virtual machine is not given to others'],
+    ['C36', 'a network is widened and narrowed under pods'],
+    ['C37', 'every kind of holder keeps its address over a restart', { waitsFor: ['Vip'] }],
+    ['C39', 'two launchers of one virtual machine share its address while it moves'],
+    ['C40', 'two Vpcs have the same network, and two Subnets of one Vpc must not'],
+    ['C42', 'what an old pod of the same name left is collected, and not what the new one has'],
+    ['C44', 'an address is asked for between the end of its holder and its release'],
+    ['C46', 'a pod is made again under its name on another node while the leader changes'],
+  ),
+  ...family(
+    'Status that drifts',
+    ['C48', 'counts and ranges of a Subnet agree after every event', { waitsFor: ['Vip', 'OvnEip'] }],
+    ['C50', 'both families of an address translation are removed', { waitsFor: ['OvnEip', 'OvnFip'] }],
+  ),
+  ...family(
+    'Binding a pod to its Subnet',
+    ['C52', "pods come before their namespace's Subnet"],
+    ['C53', 'annotations of a namespace are lost and overwritten by others'],
+    ['C54', 'a namespace has several Subnets'],
+    ['C56', 'a StatefulSet moves to another Subnet'],
+  ),
+  ...family(
+    'What is kept for StatefulSets and virtual machines',
+    ['C58', 'a pod is made again under its name and finds the old port'],
+    ['C59', 'another interface of a virtual machine moves, this one stays'],
+    ['C61', 'a security group is taken from a stopped virtual machine', { waitsFor: ['SecurityGroup'] }],
+    ['C62', 'the address set of a security group forgets a pod', { waitsFor: ['SecurityGroup'] }],
+  ),
+  ...family(
+    'Address translation',
+    ['C63', 'a floating address is made and deleted at once', { waitsFor: ['OvnFip', 'IptablesFIPRule'] }],
+    ['C64', 'the end of a rule does not make its EIP ready', { waitsFor: ['IptablesEIP', 'IptablesFIPRule'] }],
+    ['C66', 'an EIP is torn out from under its rule', { waitsFor: NAT }],
+    ['C68', 'a NAT gateway is deleted before its rules', { waitsFor: GATEWAY }],
+    [
+      'C70',
+      'an edit of the default Vpc leaves the rows of the system as they are',
+      { waitsFor: NAT, shown: 'routes and policies of the system' },
+    ],
+  ),
+  ...family(
+    'Services and load balancers',
+    ['C71', 'the second address of a Service goes with it', { waitsFor: ['Service'] }],
+    ['C73', 'a rule of several protocols leaves no entry', { waitsFor: ['SwitchLBRule', 'Service'] }],
+  ),
+  ...family(
+    'Routes, policies and sets',
+    ['C74', "one policy route of a user leaves the system's as they are"],
+    ['C76', 'a Subnet takes its policies along, and a restart writes nothing'],
+    [
+      'C78',
+      'routes that the interconnection learned are left alone, and go with it',
+      { waitsForFeature: 'interconnection (OVN-IC)', shown: 'what was learned is left alone' },
+    ],
+  ),
+  ...family('Rows of others in one OVN', ['C79', "rows of Neutron, ovn-kubernetes and nobody's stay bit for bit"]),
+  ...family(
+    'Collection of what is left',
+    ['C81', 'a port without a pod is collected, wherever it is'],
+    ['C82', 'no finding on a healthy cluster, whatever interfaces pods have'],
+    ['C84', 'a namespace is deleted before what it holds', { waitsFor: ['NetworkPolicy'], shown: 'Subnets, pods and pools' }],
+  ),
+  ...family(
+    'Restart, leaders and the database',
+    ['C85', 'a deposed leader goes on'],
+    ['C87', 'what came and went while no controller ran'],
+    [
+      'C88',
+      'no set is emptied and filled again at a start',
+      { waitsFor: ['NetworkPolicy'], shown: 'port groups and the address sets of pools' },
+    ],
+  ),
+  ...family('Upgrades', ['C90', 'objects and rows as an older version left them']),
+];
+
+type Line = readonly [number: string, title: string, waits?: Pick<FailureCase, 'waitsFor' | 'waitsForFeature' | 'shown'>];
+
+function family(name: Family, ...lines: readonly Line[]): readonly FailureCase[] {
+  return lines.map(([number, title, waits = {}]) => ({ number, family: name, title, ...waits }));
+}
+
+/** The cases that a scenario shows, as the beginning of its name says: `C24, C34 a virtual machine…`. */
+export function casesOf(scenarioName: string): readonly string[] {
+  return (/^C\d\d(?:, C\d\d)*(?= )/.exec(scenarioName)?.[0] ?? '').split(', ').filter((number) => number !== '');
+}

@@ -6,23 +6,28 @@ import type { Controller } from '../src/controller/controller.ts';
 import { makeController, northboundSession } from '../src/cli/connect.ts';
 import { KubeClient } from '../src/kube/client.ts';
 import { connectionFromKubeconfig } from '../src/kube/connection.ts';
-import type { KubeObject, Resource } from '../src/kube/resource.ts';
+import type { KubeObject } from '../src/kube/resource.ts';
+import { PODS } from '../src/kube/resource.ts';
 import { KubeTransport } from '../src/kube/transport.ts';
 import { installCrds } from '../src/lab/crd-installation.ts';
 import { StandInKubelet } from '../src/lab/kubelet/stand-in-kubelet.ts';
 import { OvnLab } from '../src/lab/ovn/ovn-lab.ts';
 import { RealCluster } from '../src/lab/real-cluster/real-cluster.ts';
 import { SILENT } from '../src/runtime/log.ts';
+import { IPS, NAMESPACES, podObject } from './crowd.ts';
 import type { BenchRow } from './row.ts';
-
-const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
-const IPS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'ips', kind: 'IP', namespaced: false };
 
 interface AnnotatedPod extends KubeObject {
   readonly metadata: KubeObject['metadata'] & { readonly annotations?: Readonly<Record<string, string>> };
 }
 
-export async function bind(count = 2_000, nodes = 4): Promise<BenchRow[]> {
+export interface BindOptions {
+  readonly pods: number;
+  readonly namespaces: number;
+  readonly nodes: number;
+}
+
+export async function bind({ pods: count, namespaces, nodes }: BindOptions): Promise<BenchRow[]> {
   const cluster = new RealCluster();
   const ovn = new OvnLab();
   await Promise.all([cluster.start(), ovn.start()]);
@@ -45,7 +50,9 @@ export async function bind(count = 2_000, nodes = 4): Promise<BenchRow[]> {
     await first.untilQuiet();
     await first.stop();
 
-    await inParallel(count, 64, (i) => client.create(PODS, pod(`bench-${i}`, kubelet.nodes[i % nodes]?.name ?? '')));
+    const spaceOf = (i: number): string => (namespaces === 1 ? 'default' : `space-${i % namespaces}`);
+    if (namespaces > 1) for (let i = 0; i < namespaces; i++) await client.create(NAMESPACES, { metadata: { name: spaceOf(i) } });
+    await inParallel(count, 64, (i) => client.create(PODS, podObject(spaceOf(i), `bench-${i}`, kubelet.nodes[i % nodes]?.name ?? '')));
 
     const controller = make();
     const started = performance.now();
@@ -68,15 +75,17 @@ export async function bind(count = 2_000, nodes = 4): Promise<BenchRow[]> {
     await controller.stop();
     await verify(client, ovn, count);
 
-    const sample = (await client.listAll<AnnotatedPod>(PODS, { namespace: 'default' }))[0];
+    const sample = (await client.listAll<AnnotatedPod>(PODS))[0];
     const annotations = sample?.metadata.annotations ?? {};
-    const ip = (await client.listAll(IPS)).find(({ metadata }) => metadata.name === `${sample?.metadata.name ?? ''}.default`);
+    const ip = (await client.listAll(IPS)).find(
+      ({ metadata }) => metadata.name === `${sample?.metadata.name ?? ''}.${sample?.metadata.namespace ?? ''}`,
+    );
     const limitStart = performance.now();
     await inParallel(count, 64, async (i) => {
       await client.create(IPS, copyOf(ip, `limit-${i}`));
       await client.mergePatch(
         PODS,
-        { namespace: 'default', name: `bench-${i}` },
+        { namespace: spaceOf(i), name: `bench-${i}` },
         { metadata: { annotations: Object.fromEntries(Object.keys(annotations).map((key) => [`limit.${key}`, annotations[key]])) } },
       );
     });
@@ -100,7 +109,7 @@ export async function bind(count = 2_000, nodes = 4): Promise<BenchRow[]> {
 
 /** What was measured must also be right: asked of the servers. */
 async function verify(client: KubeClient, ovn: OvnLab, count: number): Promise<void> {
-  const pods = await client.listAll<AnnotatedPod>(PODS, { namespace: 'default' });
+  const pods = await client.listAll<AnnotatedPod>(PODS);
   const addresses = new Set(pods.map(({ metadata }) => metadata.annotations?.['ovn.kubernetes.io/ip_address']));
   if (pods.length !== count || addresses.size !== count || addresses.has(undefined))
     throw new Error(`${count} pods have ${addresses.size} different addresses`);
@@ -110,20 +119,6 @@ async function verify(client: KubeClient, ovn: OvnLab, count: number): Promise<v
     .filter((name) => name.startsWith('bench-'));
   if (ips.length !== count || ports.length !== count)
     throw new Error(`${ips.length} IP objects and ${ports.length} ports for ${count} pods`);
-}
-
-function pod(name: string, nodeName: string): KubeObject & { readonly spec: unknown } {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace: 'default' },
-    spec: {
-      nodeName,
-      automountServiceAccountToken: false,
-      terminationGracePeriodSeconds: 0,
-      containers: [{ name: 'main', image: 'busybox' }],
-    },
-  };
 }
 
 function copyOf(ip: KubeObject | undefined, name: string): KubeObject {

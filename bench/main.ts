@@ -1,33 +1,65 @@
 /**
- * Runs benchmarks: `node bench/main.ts [name …] [--json]`.
+ * Runs benchmarks: `node bench/main.ts [name …] [-o table|json] [--pods N --namespaces N --nodes N]`; the numbers are of `bind`.
  */
+import { parseArgs } from 'node:util';
 import { bind } from './bind.ts';
+import { change } from './change.ts';
+import { churn } from './churn.ts';
+import { idle } from './idle.ts';
 import { run as ipam } from './ipam.ts';
+import { ovsdb } from './ovsdb.ts';
+import { restart } from './restart.ts';
 import type { BenchRow } from './row.ts';
+import { table } from './table.ts';
+
+const { values: flags, positionals: asked } = readArguments();
 
 const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
-  bind: () => bind(),
+  bind: () => bind({ pods: count('pods', 2_000), namespaces: count('namespaces', 1), nodes: count('nodes', 4) }),
+  change,
+  churn,
+  idle,
   ipam,
+  ovsdb,
+  restart,
 };
 
-const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'));
-const unknown = asked.filter((name) => !(name in BENCHES));
-if (unknown.length > 0) {
-  process.stderr.write(`bench: no benchmark "${unknown[0] ?? ''}"; there are: ${Object.keys(BENCHES).join(', ')}\n`);
-  process.exit(2);
-}
+const unknown = asked.find((name) => !Object.hasOwn(BENCHES, name));
+if (unknown !== undefined) refuse(`no benchmark "${unknown}"; there are: ${Object.keys(BENCHES).join(', ')}`);
+if (!['table', 'json'].includes(flags.output)) refuse(`-o ${flags.output} is neither table nor json`);
+
 const results: Record<string, readonly BenchRow[]> = {};
 for (const name of asked.length > 0 ? asked : Object.keys(BENCHES)) {
   process.stderr.write(`${name} …\n`);
   results[name] = (await BENCHES[name]?.()) ?? [];
+  if (flags.output === 'table') process.stdout.write(table(name, results[name]));
 }
-if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify(results, undefined, 2)}\n`);
-else {
-  for (const [name, rows] of Object.entries(results)) {
-    process.stdout.write(`\n${name}\n`);
-    for (const row of rows)
-      process.stdout.write(
-        `  ${row.value.toLocaleString('en', { maximumFractionDigits: 1 }).padStart(12)} ${row.unit.padEnd(7)} ${row.name}\n`,
-      );
+if (flags.output === 'json') process.stdout.write(`${JSON.stringify(results, undefined, 2)}\n`);
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        output: { type: 'string', short: 'o', default: 'table' },
+        pods: { type: 'string' },
+        namespaces: { type: 'string' },
+        nodes: { type: 'string' },
+      },
+    });
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
   }
+}
+
+function count(flag: 'pods' | 'namespaces' | 'nodes', otherwise: number): number {
+  const text = flags[flag];
+  if (text === undefined) return otherwise;
+  const value = Number(text);
+  return Number.isInteger(value) && value > 0 ? value : refuse(`--${flag} ${text} is not a whole number above 0`);
+}
+
+function refuse(why: string): never {
+  process.stderr.write(`bench: ${why}\n`);
+  process.exit(2);
 }

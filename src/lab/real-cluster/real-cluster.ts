@@ -73,6 +73,11 @@ export class RealCluster implements AsyncDisposable {
     return this.#state.server;
   }
 
+  /** Where etcd serves its clients. */
+  get etcdUrl(): string {
+    return this.#state.etcdUrl;
+  }
+
   /** Bearer token of a member of `system:masters`. */
   get adminToken(): string {
     return this.#state.credentials.adminToken;

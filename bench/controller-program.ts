@@ -1,0 +1,85 @@
+/**
+ * A controller in a process of its own, which tells what it costs: `measured-controller.ts` starts it and asks.
+ */
+import { subscribe } from 'node:diagnostics_channel';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { makeController, northboundSession } from '../src/cli/connect.ts';
+import { KubeClient } from '../src/kube/client.ts';
+import { connectionFromKubeconfig } from '../src/kube/connection.ts';
+import { KubeTransport } from '../src/kube/transport.ts';
+import { SILENT } from '../src/runtime/log.ts';
+import type { Question, Report } from './measured-controller.ts';
+
+const [kubeconfig = '', ovnNb = ''] = process.argv.slice(2);
+const requests: Record<string, number> = {};
+subscribe('undici:request:create', (message) => {
+  const { method, path } = (message as { readonly request: { readonly method: string; readonly path: string } }).request;
+  const what = kindOf(method, path);
+  requests[what] = (requests[what] ?? 0) + 1;
+});
+const turns = monitorEventLoopDelay({ resolution: 1 });
+turns.enable();
+
+const connection = await connectionFromKubeconfig({ path: kubeconfig });
+const [client, leaseClient] = [64, 2].map((connections) => new KubeClient(new KubeTransport(connection, { connections })));
+if (client === undefined || leaseClient === undefined) throw new Error('two clients');
+const session = northboundSession({ ovnNb }, SILENT);
+const controller = makeController(client, session, SILENT, { leaseClient, collectionLimit: false });
+let operations = 0;
+let leadingMs: number | undefined;
+countOperations();
+controller.start();
+const look = setInterval(() => {
+  if (controller.status.phase !== 'leading') return;
+  leadingMs = performance.now();
+  clearInterval(look);
+}, 2);
+
+process.on('message', (question: Question) => void answer(question));
+// Whoever asked is gone, in whatever way.
+process.once('disconnect', () => process.exit());
+process.send?.({ kind: 'ready' });
+
+async function answer(question: Question): Promise<void> {
+  if (question === 'stop') {
+    await controller.stop();
+    await Promise.all([client?.close(), leaseClient?.close()]);
+    process.disconnect();
+    return;
+  }
+  if (question === 'quiet') await controller.untilQuiet();
+  process.send?.(report());
+  turns.reset();
+}
+
+function report(): Report {
+  const { user, system } = process.cpuUsage();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return {
+    kind: 'report',
+    upMs: performance.now(),
+    leadingMs,
+    cpuMs: (user + system) / 1_000,
+    peakMb: process.resourceUsage().maxRSS / 1_024,
+    heapMb: (heapUsed + arrayBuffers) / 1_048_576,
+    longestTurnMs: turns.max / 1e6,
+    requests: { ...requests },
+    operations,
+    status: controller.status,
+  };
+}
+
+/** Operations sent to the Northbound database, those of the fence included. */
+function countOperations(): void {
+  const transact = session.transact.bind(session);
+  session.transact = (sent, options) => {
+    operations += sent.length;
+    return transact(sent, options);
+  };
+}
+
+function kindOf(method: string, path: string): string {
+  if (path.includes('/leases')) return 'lease';
+  if (path.includes('watch=true')) return 'watch';
+  return method === 'GET' ? 'read' : 'write';
+}

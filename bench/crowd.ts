@@ -1,0 +1,278 @@
+/**
+ * A cluster with very many pods that are bound: a real kube-apiserver with etcd, a real ovsdb-server. Some pods are bound by a
+ * controller, one on each node; all others are copies of those, with names, uids and addresses of their own, put into etcd and into the
+ * Northbound database as they would be after a controller had bound them. That a controller then writes nothing shows that they are.
+ * There is no northd: nothing here reads the Southbound database, and translating so many ports is not what is measured.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { KubeClient } from '../src/kube/client.ts';
+import { connectionFromKubeconfig } from '../src/kube/connection.ts';
+import { KubeTransport } from '../src/kube/transport.ts';
+import type { KubeObject, Resource } from '../src/kube/resource.ts';
+import { PODS } from '../src/kube/resource.ts';
+import { installCrds } from '../src/lab/crd-installation.ts';
+import { StandInKubelet } from '../src/lab/kubelet/stand-in-kubelet.ts';
+import { OvnLab } from '../src/lab/ovn/ovn-lab.ts';
+import { RealCluster } from '../src/lab/real-cluster/real-cluster.ts';
+import { monitoredColumns } from '../src/nb/tables.ts';
+import { insert, mutateInsert, OvsdbSession } from '../src/ovsdb/index.ts';
+import type { Atom, InputValue, Row, Uuid } from '../src/ovsdb/index.ts';
+import { putAll } from './etcd.ts';
+import type { Stored } from './etcd.ts';
+import { MeasuredController } from './measured-controller.ts';
+
+export const IPS: Resource = { group: 'kubeovn.io', version: 'v1', plural: 'ips', kind: 'IP', namespaced: false };
+export const NAMESPACES: Resource = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false };
+
+const SAMPLE_SPACE = 'sample-space';
+const BATCH = 200;
+
+export interface CrowdOptions {
+  readonly pods: number;
+  readonly nodes?: number;
+  readonly namespaces?: number;
+}
+
+/** A pod that was bound, in the three places that say so. */
+interface Sample {
+  readonly name: string;
+  readonly pod: string;
+  readonly ip: string;
+  readonly uids: readonly [string, string];
+  readonly address: string;
+  readonly mac: string;
+  readonly port: Row;
+  readonly groups: readonly Uuid[];
+  readonly parent: Uuid;
+}
+
+export class Crowd {
+  readonly cluster: RealCluster;
+  readonly ovn: OvnLab;
+  readonly client: KubeClient;
+  readonly nodes: readonly string[];
+
+  private constructor(cluster: RealCluster, ovn: OvnLab, client: KubeClient, nodes: readonly string[]) {
+    this.cluster = cluster;
+    this.ovn = ovn;
+    this.client = client;
+    this.nodes = nodes;
+  }
+
+  static async start({ pods, nodes = 10, namespaces = 20 }: CrowdOptions): Promise<Crowd> {
+    const cluster = new RealCluster({ controllerManager: false });
+    const ovn = new OvnLab({ northd: false });
+    await Promise.all([cluster.start(), ovn.start()]);
+    const client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: cluster.kubeconfig }), { connections: 32 }));
+    await installCrds(client, false);
+    const kubelet = new StandInKubelet({ client, nodes });
+    await kubelet.start();
+    await kubelet.stop();
+    const crowd = new Crowd(
+      cluster,
+      ovn,
+      client,
+      kubelet.nodes.map(({ name }) => name),
+    );
+    for (const name of [SAMPLE_SPACE, ...spaces(namespaces)]) await client.create(NAMESPACES, { metadata: { name } });
+    await crowd.#fill(pods, namespaces);
+    return crowd;
+  }
+
+  async stop(): Promise<void> {
+    await this.client.close();
+    await this.ovn.stop();
+    await this.cluster.stop();
+  }
+
+  controller(name: string): Promise<MeasuredController> {
+    return MeasuredController.start(this.cluster.kubeconfig, this.ovn.nbEndpoint, name);
+  }
+
+  async #fill(pods: number, namespaces: number): Promise<void> {
+    const controller = await this.controller('samples');
+    const names = this.nodes.map((_, at) => `sample-pod-${at}x`);
+    for (const [at, name] of names.entries()) await this.client.create(PODS, podObject(SAMPLE_SPACE, name, this.nodes[at] ?? ''));
+    for (const name of names) await untilRouted(this.client, SAMPLE_SPACE, name);
+    await controller.report('quiet');
+    await controller.stop();
+    const session = new OvsdbSession({ endpoints: [this.ovn.nbEndpoint], database: 'OVN_Northbound', tables: monitoredColumns() });
+    session.start();
+    await session.untilSynced();
+    const samples = await Promise.all(names.map((name) => this.#sample(session, name)));
+    const taken = new Set(samples.map(({ address }) => address));
+    const addresses = freeAddresses(taken);
+    const copies = Array.from({ length: Math.max(0, pods - samples.length) }, (_, at) => {
+      const sample = samples[at % samples.length] as Sample;
+      return copyOf(sample, { name: `p-${at}`, namespace: spaces(namespaces)[at % namespaces] ?? '', address: addresses.next().value });
+    });
+    await Promise.all([
+      putAll(
+        this.cluster.etcdUrl,
+        copies.flatMap(({ stored }) => stored),
+      ),
+      (async () => {
+        for (let at = 0; at < copies.length; at += BATCH) await insertPorts(session, copies.slice(at, at + BATCH));
+      })(),
+    ]);
+    await session.close();
+    await this.#untilCached(copies.at(-1)?.stored ?? []);
+    // What is left: the counts in the Subnet's status.
+    const settling = await this.controller('settling');
+    await settling.report('quiet');
+    await sleep(1_500);
+    const { status } = await settling.report('quiet');
+    await settling.stop();
+    if (status.rowsWritten > 0 || status.objectsWritten > 10)
+      throw new Error(`the copies are not what a controller makes: ${JSON.stringify(status)}`);
+  }
+
+  /** Every row but NB_Global's, which carries the term, as one text to compare. */
+  async northboundFingerprint(): Promise<string> {
+    const session = new OvsdbSession({ endpoints: [this.ovn.nbEndpoint], database: 'OVN_Northbound', tables: monitoredColumns() });
+    session.start();
+    await session.untilSynced();
+    const hash = createHash('sha256');
+    for (const table of Object.keys(monitoredColumns()).filter((name) => name !== 'NB_Global')) {
+      const rows = [...session.replica.table(table).values()].toSorted((a, b) => (a._uuid < b._uuid ? -1 : 1));
+      for (const row of rows)
+        hash.update(JSON.stringify(row, (_, value: unknown) => (value instanceof Set || value instanceof Map ? [...value] : value)));
+    }
+    await session.close();
+    return hash.digest('hex');
+  }
+
+  /** The API server's own cache has taken in the last object. */
+  async #untilCached(stored: readonly Stored[]): Promise<void> {
+    const [, space = '', name = ''] = /^\/registry\/pods\/([^/]+)\/([^/]+)$/.exec(stored[0]?.key ?? '') ?? [];
+    if (name === '') return;
+    for (;;) {
+      const found = await this.client.getPath(`/api/v1/namespaces/${space}/pods/${name}?resourceVersion=0`).catch(() => undefined);
+      if (found !== undefined) return;
+      await sleep(50);
+    }
+  }
+
+  async #sample(session: OvsdbSession, name: string): Promise<Sample> {
+    const pod = await this.client.get<Annotated>(PODS, { namespace: SAMPLE_SPACE, name });
+    const ip = await this.client.get<Annotated>(IPS, { name: `${name}.${SAMPLE_SPACE}` });
+    const { replica } = session;
+    const port = [...replica.table('Logical_Switch_Port').values()].find((row) => row['name'] === `${name}.${SAMPLE_SPACE}`);
+    const holders = (table: string): Uuid[] =>
+      [...replica.table(table)].flatMap(([uuid, row]) => ((row['ports'] as ReadonlySet<unknown>).has(port?._uuid) ? [uuid] : []));
+    const [parent] = holders('Logical_Switch');
+    if (port === undefined || parent === undefined) throw new Error(`no port of ${name}`);
+    return {
+      name,
+      pod: asStored(pod),
+      ip: asStored(ip),
+      uids: [pod.metadata.uid ?? '', ip.metadata.uid ?? ''],
+      address: pod.metadata.annotations?.['ovn.kubernetes.io/ip_address'] ?? '',
+      mac: pod.metadata.annotations?.['ovn.kubernetes.io/mac_address'] ?? '',
+      port,
+      groups: holders('Port_Group'),
+      parent,
+    };
+  }
+}
+
+type Annotated = KubeObject & { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } };
+
+interface Copy {
+  readonly stored: readonly Stored[];
+  readonly sample: Sample;
+  readonly row: Readonly<Record<string, InputValue>>;
+}
+
+export function podObject(namespace: string, name: string, nodeName: string): KubeObject & { readonly spec: unknown } {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace },
+    spec: {
+      nodeName,
+      automountServiceAccountToken: false,
+      terminationGracePeriodSeconds: 0,
+      containers: [{ name: 'main', image: 'busybox' }],
+    },
+  };
+}
+
+/** Polls until a pod has all its annotations. */
+export async function untilRouted(client: KubeClient, namespace: string, name: string): Promise<void> {
+  for (;;) {
+    const { metadata } = await client.get<Annotated>(PODS, { namespace, name });
+    if (metadata.annotations?.['ovn.kubernetes.io/routed'] === 'true') return;
+    await sleep(3);
+  }
+}
+
+/** Of the namespaces that the crowd is in. */
+export function spaces(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, at) => `space-${at}`);
+}
+
+function copyOf(sample: Sample, { name, namespace, address }: { name: string; namespace: string; address: string }): Copy {
+  const uids = [randomUUID(), randomUUID()] as const;
+  const [, , c = 0, d = 0] = address.split('.').map(Number);
+  const mac = ['0a', '00', '00', '10', c.toString(16).padStart(2, '0'), d.toString(16).padStart(2, '0')].join(':');
+  const renamed = (text: string): string =>
+    text
+      .replaceAll(sample.name, name)
+      .replaceAll(SAMPLE_SPACE, namespace)
+      .replaceAll(sample.uids[0], uids[0])
+      .replaceAll(sample.uids[1], uids[1])
+      .replaceAll(sample.address, address)
+      .replaceAll(sample.mac, mac);
+  const value = (of: Row[string]): InputValue => {
+    if (of instanceof Map) return new Map([...of].map(([key, one]) => [renamed(String(key)), renamed(String(one))]));
+    if (of instanceof Set) return new Set([...(of as ReadonlySet<Atom>)].map((one) => (typeof one === 'string' ? renamed(one) : one)));
+    return typeof of === 'string' ? renamed(of) : of;
+  };
+  const row = Object.fromEntries(
+    Object.entries(sample.port).flatMap(([column, of]) => (column === '_uuid' || of === null ? [] : [[column, value(of)]])),
+  );
+  return {
+    sample,
+    row,
+    stored: [
+      { key: `/registry/pods/${namespace}/${name}`, value: renamed(sample.pod) },
+      { key: `/registry/kubeovn.io/ips/${name}.${namespace}`, value: renamed(sample.ip) },
+    ],
+  };
+}
+
+async function insertPorts(session: OvsdbSession, copies: readonly Copy[]): Promise<void> {
+  const members = new Map<string, { table: string; parent: Uuid; ports: Uuid[] }>();
+  const operations = copies.map(({ row, sample }) => {
+    const uuid = randomUUID() as Uuid;
+    for (const [table, parent] of [['Logical_Switch', sample.parent], ...sample.groups.map((group) => ['Port_Group', group])] as [
+      string,
+      Uuid,
+    ][]) {
+      const known = members.get(parent) ?? { table, parent, ports: [] };
+      known.ports.push(uuid);
+      members.set(parent, known);
+    }
+    return insert('Logical_Switch_Port', row, uuid);
+  });
+  const memberships = [...members.values()].map(({ table, parent, ports }) => mutateInsert(table, parent, 'ports', ports));
+  const outcome = await session.transact([...operations, ...memberships]);
+  if (!outcome.ok) throw outcome.error;
+}
+
+/** The resourceVersion is etcd's own. */
+function asStored(object: KubeObject): string {
+  const { resourceVersion, ...metadata } = object.metadata;
+  void resourceVersion;
+  return JSON.stringify({ ...object, metadata });
+}
+
+function* freeAddresses(taken: ReadonlySet<string>): Generator<string, string> {
+  for (let at = 256; at < 65_000; at++) {
+    const address = `10.16.${at >> 8}.${at & 255}`;
+    if (!taken.has(address)) yield address;
+  }
+  throw new Error('the default Subnet is full');
+}

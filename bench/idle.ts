@@ -1,0 +1,39 @@
+/**
+ * `idle`: what a controller costs while nothing happens in a cluster of 10,000 pods that are bound.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Crowd } from './crowd.ts';
+import type { BenchRow } from './row.ts';
+
+const PODS = 10_000;
+const SECONDS = 30;
+
+export async function idle(): Promise<BenchRow[]> {
+  const crowd = await Crowd.start({ pods: PODS });
+  try {
+    const controller = await crowd.controller('idle');
+    await controller.report('quiet');
+    await sleep(5_000);
+    const before = await controller.report();
+    await sleep(SECONDS * 1_000);
+    const after = await controller.report();
+    await controller.stop();
+    const seconds = (after.upMs - before.upMs) / 1_000;
+    const requests = (what: string): number => (after.requests[what] ?? 0) - (before.requests[what] ?? 0);
+    return [
+      {
+        name: `${PODS} pods: processor time, of one core`,
+        value: ((after.cpuMs - before.cpuMs) / (seconds * 1_000)) * 100,
+        unit: '%',
+        aim: '< 1',
+      },
+      { name: 'requests that read or write objects', value: requests('read') + requests('write'), unit: '', aim: '= 0' },
+      { name: 'watches that were opened anew', value: requests('watch'), unit: '' },
+      { name: 'requests that keep the Lease, a minute', value: (requests('lease') / seconds) * 60, unit: '/min' },
+      { name: 'operations sent to the Northbound database', value: after.operations - before.operations, unit: '', aim: '= 0' },
+      { name: 'runs of rules and queries', value: after.status.ruleRuns - before.status.ruleRuns, unit: '', aim: '= 0' },
+    ];
+  } finally {
+    await crowd.stop();
+  }
+}

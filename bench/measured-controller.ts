@@ -1,0 +1,73 @@
+/**
+ * A controller in a process of its own: its time, memory and requests are its own, and not those of what loads the cluster.
+ */
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import type { ControllerStatus } from '../src/controller/controller.ts';
+
+export interface Report {
+  readonly kind: 'report';
+  /** Since the process began; so are `leadingMs` and `cpuMs`. */
+  readonly upMs: number;
+  readonly leadingMs: number | undefined;
+  /** Processor time of all its threads. */
+  readonly cpuMs: number;
+  /** The most memory it had resident. */
+  readonly peakMb: number;
+  readonly heapMb: number;
+  /** Of the event loop, since the last report. */
+  readonly longestTurnMs: number;
+  /** Requests to the API server by `watch`, `lease`, `read` and `write`. */
+  readonly requests: Readonly<Record<string, number>>;
+  /** Sent to the Northbound database. */
+  readonly operations: number;
+  readonly status: ControllerStatus;
+}
+
+/** `now`: a report at once; `quiet`: when nothing is left to do. */
+export type Question = 'now' | 'quiet' | 'stop';
+
+export class MeasuredController {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<void>;
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+    this.#ended = new Promise((resolve) => child.once('exit', () => resolve()));
+  }
+
+  /** @param name of the profile, where `KILN_BENCH_PROFILES` names a folder for `--cpu-prof` */
+  static async start(kubeconfig: string, ovnNb: string, name: string): Promise<MeasuredController> {
+    const profiles = process.env['KILN_BENCH_PROFILES'];
+    const execArgv = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`, `--cpu-prof-name=${name}.cpuprofile`];
+    const program = join(import.meta.dirname, 'controller-program.ts');
+    const controller = new MeasuredController(
+      fork(program, [kubeconfig, ovnNb], { execArgv, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }),
+    );
+    await controller.#next();
+    return controller;
+  }
+
+  async report(question: 'now' | 'quiet' = 'now'): Promise<Report> {
+    this.#child.send(question);
+    return (await this.#next()) as Report;
+  }
+
+  /** Gives the Lease back and ends. */
+  async stop(): Promise<void> {
+    if (this.#child.connected) this.#child.send('stop');
+    await this.#ended;
+  }
+
+  #next(): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const exited = (code: number | null): void => reject(new Error(`the controller's process ended with ${code ?? 'a signal'}`));
+      this.#child.once('exit', exited);
+      this.#child.once('message', (message) => {
+        this.#child.off('exit', exited);
+        resolve(message);
+      });
+    });
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * `restart`: a fresh controller against a cluster whose pods are all bound: how long until it leads and has looked at everything, the
+ * memory that takes, and that it writes nothing but its term.
+ */
+import { Crowd } from './crowd.ts';
+import { newestRevision } from './etcd.ts';
+import type { BenchRow } from './row.ts';
+
+const SIZES = [10_000, 50_000] as const;
+
+export async function restart(): Promise<BenchRow[]> {
+  const rows: BenchRow[] = [];
+  for (const size of SIZES) rows.push(...(await restartAmong(size)));
+  return rows;
+}
+
+async function restartAmong(pods: number): Promise<BenchRow[]> {
+  const crowd = await Crowd.start({ pods });
+  try {
+    const before = await written(crowd);
+    const controller = await crowd.controller(`restart-${pods}`);
+    const report = await controller.report('quiet');
+    await controller.stop();
+    const { status } = report;
+    if (status.rowsWritten + status.objectsWritten > 0 || (await written(crowd)) !== before)
+      throw new Error(`a fresh controller wrote: ${JSON.stringify(status)}`);
+    const large = pods === 50_000;
+    const name = `${pods} pods`;
+    return [
+      {
+        name: `${name}: from the start of the process until nothing is left to do`,
+        value: report.upMs / 1_000,
+        unit: 's',
+        ...(large && { aim: '< 20' }),
+      },
+      { name: `${name}: of that, until everything was listed and the Lease was held`, value: (report.leadingMs ?? 0) / 1_000, unit: 's' },
+      { name: `${name}: processor time`, value: report.cpuMs / 1_000, unit: 's' },
+      { name: `${name}: the most memory`, value: report.peakMb, unit: 'MB', ...(large && { aim: '< 1,000' }) },
+      { name: `${name}: memory of JavaScript at the end`, value: report.heapMb, unit: 'MB' },
+      { name: `${name}: longest turn of the event loop`, value: report.longestTurnMs, unit: 'ms' },
+      { name: `${name}: rows and objects written`, value: status.rowsWritten + status.objectsWritten, unit: '', aim: '= 0' },
+      { name: `${name}: runs of rules and queries`, value: status.ruleRuns, unit: '' },
+    ];
+  } finally {
+    await crowd.stop();
+  }
+}
+
+/** As the servers see it: the newest change to a pod or to one of Kiln's kinds, and every row of the Northbound database but NB_Global. */
+async function written(crowd: Crowd): Promise<string> {
+  const { etcdUrl } = crowd.cluster;
+  const revisions = [await newestRevision(etcdUrl, '/registry/pods/'), await newestRevision(etcdUrl, '/registry/kubeovn.io/')];
+  return [...revisions, await crowd.northboundFingerprint()].join(' ');
+}

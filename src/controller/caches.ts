@@ -13,6 +13,7 @@ import { vpcKind } from '../api/vpc.ts';
 import type { ObjectSource } from '../commit/object-writer.ts';
 import type { AnyObject } from '../diff/object-diff.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { Clock, Random } from '../kube/clock.ts';
 import type { CacheCounters, CacheNotice } from '../kube/list-watch-cache.ts';
 import { ListWatchCache } from '../kube/list-watch-cache.ts';
 import type { KubeObject } from '../kube/resource.ts';
@@ -37,6 +38,8 @@ import { UNSERVED_KINDS } from './unserved-kinds.ts';
 export interface CachesOptions {
   readonly client: KubeClient;
   readonly world: World;
+  readonly clock: Clock;
+  readonly random?: Random;
   /** Called after each batch of changes, with the objects that changed. */
   readonly changed: (resource: ResourceName, keys: readonly string[]) => void;
   /** Objects are gone without an event that said so: deleted while nobody watched, or the server lost them. */
@@ -185,9 +188,11 @@ export class Caches implements ObjectSource {
     optional: boolean,
   ): void {
     const { group, version, plural, kind, namespaced } = traitsOf(resource);
-    const { client, onNotice } = this.#options;
+    const { client, clock, random, onNotice } = this.#options;
     const cache = new ListWatchCache<KubeObject>({
       client,
+      clock,
+      ...(random === undefined ? {} : { random }),
       resource: { group, version, plural, kind, namespaced },
       trim: (object) => trim(object as unknown as Untrimmed) as KubeObject,
       optional,

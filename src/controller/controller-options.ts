@@ -3,7 +3,7 @@ import type { PlannedRow } from '../commit/northbound-writer.ts';
 import type { Rule } from '../compile/compiler.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
 import type { KubeClient } from '../kube/client.ts';
-import type { Clock } from '../kube/clock.ts';
+import type { Clock, Random } from '../kube/clock.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -29,6 +29,10 @@ export interface ControllerOptions {
   /** False in a laboratory: collect without a pause however much there is. */
   readonly collectionLimit?: boolean;
   readonly clock?: Clock;
+  /** For pauses between retries. */
+  readonly random?: Random;
+  /** Runs a turn after all that is due already; the event loop's `setImmediate` by default. */
+  readonly defer?: (turn: () => void) => void;
   readonly identity?: string;
   /** Lease times, shorter in tests. */
   readonly lease?: LeaseTimes;

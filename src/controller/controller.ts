@@ -61,11 +61,14 @@ export class Controller {
     this.#clock = options.clock ?? systemClock;
     this.#meter = new TurnMeter(options.metrics, this.#clock);
     const { client, session, log } = options;
+    const random = options.random === undefined ? {} : { random: options.random };
     this.world = new World(options.settings);
     this.#deadlines = new DeadlineTimer(this.world.deadlines, this.#clock, () => this.wake());
     this.#caches = new Caches({
       client,
       world: this.world,
+      clock: this.#clock,
+      ...random,
       changed: (resource, keys) => {
         for (const key of keys) this.#objects.mark(objectId(resource, key));
         this.wake();
@@ -115,6 +118,8 @@ export class Controller {
       session,
       namespace: options.namespace,
       log,
+      clock: this.#clock,
+      ...random,
       readOnly: options.readOnly === true,
       ...(identity === undefined ? {} : { identity }),
       ...(lease === undefined ? {} : { lease }),
@@ -156,8 +161,8 @@ export class Controller {
       later,
       wake,
     });
-    this.#writer = new KubeWriter({ client, gate: () => this.#mayWriteObjects(), concurrency: 64 });
-    this.#events = new EventRecorder({ client, component: CONTROLLER_LEASE, gate: () => this.#mayWriteObjects() });
+    this.#writer = new KubeWriter({ client, gate: () => this.#mayWriteObjects(), concurrency: 64, clock: this.#clock, ...random });
+    this.#events = new EventRecorder({ client, component: CONTROLLER_LEASE, gate: () => this.#mayWriteObjects(), clock: this.#clock });
     this.#notices = new Notices(client, this.#events, wake);
     this.#objects = new ObjectWriter({
       desired,
@@ -272,7 +277,7 @@ export class Controller {
     if (this.#scheduled || this.#phase === 'stopped') return;
     this.#scheduled = true;
     this.#meter.woken();
-    setImmediate(() => {
+    (this.#options.defer ?? setImmediate)(() => {
       this.#scheduled = false;
       const settled = this.#turn();
       if (settled !== undefined) this.#meter.turned(settled, settled && !this.#scheduled && (!this.#mayWrite() || this.#committed));

@@ -4,6 +4,7 @@
 import { CONTROLLER_LEASE, KUBE_OVN_LEASE } from '../api/well-known.ts';
 import { Fence } from '../commit/fence.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { Clock, Random } from '../kube/clock.ts';
 import { ForeignLeaseWatch } from '../kube/foreign-lease-watch.ts';
 import { LeaderElection } from '../kube/leader-election.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
@@ -23,6 +24,8 @@ export interface LeadershipOptions {
   readonly session: OvsdbSession;
   readonly namespace: string;
   readonly log: Log;
+  readonly clock: Clock;
+  readonly random?: Random;
   readonly identity?: string;
   readonly lease?: LeaseTimes;
   /** Observe only: never ask for the Lease. */
@@ -52,12 +55,15 @@ export class Leadership {
 
   constructor(options: LeadershipOptions) {
     this.#options = options;
-    const { client, leaseClient, namespace, log, identity, lease, changed } = options;
+    const { client, leaseClient, namespace, log, identity, lease, changed, clock } = options;
+    const random = options.random === undefined ? {} : { random: options.random };
     this.fence = new Fence(options.session);
     this.#kubeOvn = new ForeignLeaseWatch({
       client,
       namespace,
       name: KUBE_OVN_LEASE,
+      clock,
+      ...random,
       onChange: (state) => {
         if (state.kind === 'held')
           log.warn("Kube-OVN's controller is active; Kiln observes and does not write", {
@@ -73,6 +79,8 @@ export class Leadership {
       client: leaseClient,
       namespace,
       name: CONTROLLER_LEASE,
+      clock,
+      ...random,
       ...(identity === undefined ? {} : { identity }),
       ...(lease === undefined ? {} : { leaseDurationMs: lease.durationMs, renewDeadlineMs: lease.renewMs, retryPeriodMs: lease.retryMs }),
       onGained: () => {

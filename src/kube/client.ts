@@ -11,7 +11,7 @@ import {
   type Resource,
   resourceName,
 } from './resource.ts';
-import type { KubeRequest, KubeTransport } from './transport.ts';
+import type { KubeRequest, Transport } from './transport.ts';
 
 export interface ListOptions {
   /** Of a namespaced resource; left out: all namespaces. */
@@ -75,9 +75,9 @@ export interface VersionInfo {
 
 /** Typed requests. Every failure is thrown as a KubeError; integers beyond 2^53 are bigint in and out. */
 export class KubeClient {
-  readonly transport: KubeTransport;
+  readonly transport: Transport;
 
-  constructor(transport: KubeTransport) {
+  constructor(transport: Transport) {
     this.transport = transport;
   }
 

@@ -41,8 +41,19 @@ interface Channels {
   readonly watches: Dispatcher;
 }
 
-/** Authenticated requests to one API server over kept-alive connections. Every failure is a KubeError. */
-export class KubeTransport {
+/** How requests reach an API server. Every failure is a KubeError. */
+export interface Transport {
+  /** @returns the body of a 2xx answer as text */
+  request(request: KubeRequest): Promise<string>;
+  /** Opens a stream (a watch); the request's signal ends it. */
+  stream(request: KubeRequest): Promise<Readable>;
+  /** A stream's later failure, in the same terms as a request's. */
+  streamFailure(subject: KubeSubject, error: unknown): KubeError;
+  close(): Promise<void>;
+}
+
+/** Authenticated requests to one API server over kept-alive connections. */
+export class KubeTransport implements Transport {
   readonly #connection: Connection;
   readonly #options: TransportOptions;
   readonly #clock: Clock;

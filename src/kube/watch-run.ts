@@ -4,7 +4,7 @@ import { KubeError, type KubeSubject } from './errors.ts';
 import type { WatchEventType } from './held-objects.ts';
 import { LineSplitter } from './line-splitter.ts';
 import type { KubeObject } from './resource.ts';
-import type { KubeTransport } from './transport.ts';
+import type { Transport } from './transport.ts';
 import { decodeWatchEvent } from './watch-event.ts';
 
 /** How a watch ended. All but `ended` and `limit` are the server's or the network's fault. */
@@ -24,7 +24,7 @@ export type FollowedEvent<T> =
 
 export interface WatchRun<T> {
   readonly subject: KubeSubject;
-  readonly transport: KubeTransport;
+  readonly transport: Transport;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   open(signal: AbortSignal): Promise<Readable>;

@@ -3,91 +3,13 @@ import { execFile } from 'node:child_process';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { decodeValue } from './decode.ts';
-import {
-  deleteRows,
-  insert,
-  mapSet,
-  mutateDelete,
-  mutateInsert,
-  newUuid,
-  update,
-  type Atom,
-  type Operation,
-  type OvsdbSession,
-  type RowChange,
-  type Uuid,
-  type Value,
-} from './index.ts';
+import { insert, type Atom, type OvsdbSession, type RowChange, type Value } from './index.ts';
 import { openSession } from './testing/open-session.ts';
+import { randomFrom, randomTransaction, tables } from './testing/random-transaction.ts';
 import { OvsdbServerProcess, until } from './testing/ovsdb-server-process.ts';
 import { TamperingProxy } from './testing/tampering-proxy.ts';
 
 const run = promisify(execFile);
-const tables = ['Logical_Switch', 'Logical_Switch_Port', 'Load_Balancer', 'QoS'] as const;
-
-/** Numbers that are the same for the same seed (mulberry32). */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
-/** Any transaction on switches, their ports, load balancers and QoS rows: some of them fail, as some do anywhere. */
-function randomTransaction(session: OvsdbSession, random: (below: number) => number): Operation[] {
-  const any = (table: string): Uuid => {
-    const uuids = [...session.replica.table(table).keys()];
-    return uuids[random(uuids.length || 1)] ?? newUuid();
-  };
-  const text = (): string => ['a', 'b', 'ç', '"', '\\', ''][random(6)]! + random(50);
-  const pairs = (): Record<string, string> => Object.fromEntries(Array.from({ length: random(4) }, () => [`k${random(6)}`, text()]));
-  const texts = (): string[] => [...new Set(Array.from({ length: random(4) }, text))];
-  const choices: (() => Operation[])[] = [
-    () => [insert('Logical_Switch', { name: text(), external_ids: pairs(), other_config: pairs() })],
-    () => {
-      const port = newUuid();
-      return [
-        insert(
-          'Logical_Switch_Port',
-          { name: text() + newUuid(), addresses: texts(), tag: random(2) === 0 ? null : 1 + random(100) },
-          port,
-        ),
-        mutateInsert('Logical_Switch', any('Logical_Switch'), 'ports', [port]),
-      ];
-    },
-    () => [insert('Load_Balancer', { name: text(), vips: pairs(), selection_fields: ['ip_src', 'tp_dst'].slice(random(3)) })],
-    () => {
-      const qos = newUuid();
-      return [
-        insert('QoS', { priority: random(10), direction: 'to-lport', match: text(), bandwidth: { rate: 1 + random(9) } }, qos),
-        update('Logical_Switch', any('Logical_Switch'), { qos_rules: [qos] }),
-      ];
-    },
-    () => [
-      update('Logical_Switch_Port', any('Logical_Switch_Port'), {
-        addresses: texts(),
-        up: [true, false, null][random(3)]!,
-        options: pairs(),
-      }),
-    ],
-    () => [mapSet('Logical_Switch', any('Logical_Switch'), 'external_ids', pairs())],
-    () => [
-      mutateDelete('Load_Balancer', any('Load_Balancer'), 'vips', [`k${random(6)}`]),
-      mutateInsert('Load_Balancer', any('Load_Balancer'), 'vips', pairs()),
-    ],
-    () => [mutateInsert('Logical_Switch', any('Logical_Switch'), 'load_balancer', [any('Load_Balancer')])],
-    () => [update('QoS', any('QoS'), { bandwidth: random(2) === 0 ? {} : { burst: 1 + random(9), rate: 5 }, match: text() })],
-    () => [mutateDelete('Logical_Switch', any('Logical_Switch'), 'ports', [any('Logical_Switch_Port')])],
-    () => (random(4) === 0 ? [deleteRows('Load_Balancer', any('Load_Balancer'))] : []),
-    () => (random(8) === 0 ? [deleteRows('Logical_Switch_Port', any('Logical_Switch_Port'))] : []),
-    () => (random(8) === 0 ? [deleteRows('Logical_Switch', any('Logical_Switch'))] : []),
-  ];
-  return Array.from({ length: 1 + random(4) }, () => choices[random(choices.length)]!()).flat();
-}
-
 type Contents = Map<string, Map<string, Record<string, Value>>>;
 
 /** What `ovsdb-client dump` says the database holds. */

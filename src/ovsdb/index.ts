@@ -3,7 +3,7 @@ export { OvsdbSession, type SessionState } from './session.ts';
 export type { OvsdbOptions } from './session-options.ts';
 export type { BackoffOptions } from './backoff.ts';
 export type { Clock } from './clock.ts';
-export type { TlsMaterial, TlsOption } from './transport.ts';
+export type { Dial, TlsMaterial, TlsOption, Wire } from './transport.ts';
 export type { TransactOptions } from './send-transaction.ts';
 export type { MissingPart, MonitoredTables } from './monitor.ts';
 export type { Replica, ReplicaStatus } from './replica.ts';

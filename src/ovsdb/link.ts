@@ -1,9 +1,9 @@
-import type { Socket } from 'node:net';
 import type { Clock } from './clock.ts';
 import { OvsdbError, readServerError, toOvsdbError } from './errors.ts';
 import { readUpdate, startMonitor, type MonitorContents, type MonitorPlan } from './monitor.ts';
 import { RpcConnection } from './rpc.ts';
 import { readServerStatus, serverStatusColumns, type ServerStatus } from './server-status.ts';
+import type { Wire } from './transport.ts';
 import type { Uuid } from './uuid.ts';
 
 export interface LinkOptions {
@@ -37,7 +37,7 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #events: LinkEvents;
 
-  constructor(socket: Socket, options: LinkOptions, events: LinkEvents) {
+  constructor(socket: Wire, options: LinkOptions, events: LinkEvents) {
     this.#options = options;
     this.#events = events;
     this.ended = new Promise((resolve) => socket.once('close', () => resolve()));

@@ -1,8 +1,8 @@
-import type { Socket } from 'node:net';
 import type { Clock } from './clock.ts';
 import { OvsdbError, toOvsdbError } from './errors.ts';
 import { InactivityProbe } from './inactivity-probe.ts';
 import { MessageStream } from './message-stream.ts';
+import type { Wire } from './transport.ts';
 
 /** What came of a request: the result, the peer's `error` member, or the loss of the connection. */
 export type RpcReply =
@@ -27,7 +27,7 @@ export interface RpcOptions {
  * reply to a transaction is seen before it, and no update slips between the reply to a monitor request and its handling.
  */
 export class RpcConnection {
-  readonly #socket: Socket;
+  readonly #socket: Wire;
   readonly #options: RpcOptions;
   readonly #stream: MessageStream;
   readonly #probe: InactivityProbe;
@@ -35,7 +35,7 @@ export class RpcConnection {
   #nextId = 1;
   #closed = false;
 
-  constructor(socket: Socket, options: RpcOptions) {
+  constructor(socket: Wire, options: RpcOptions) {
     this.#socket = socket;
     this.#options = options;
     this.#stream = new MessageStream(options.maxMessageBytes, (message) => this.#receive(message));

@@ -4,7 +4,7 @@ import { systemClock, type Clock } from './clock.ts';
 import { parseEndpoint, type Endpoint } from './endpoint.ts';
 import { OvsdbError } from './errors.ts';
 import type { MonitoredTables } from './monitor.ts';
-import type { TlsOption } from './transport.ts';
+import { dial, type Dial, type TlsOption } from './transport.ts';
 
 /** All durations are in milliseconds. */
 export interface OvsdbOptions {
@@ -29,6 +29,8 @@ export interface OvsdbOptions {
   readonly clock?: Clock;
   /** A number in [0, 1). */
   readonly random?: () => number;
+  /** Opens connections; a socket of the system's by default. */
+  readonly dial?: Dial;
 }
 
 export interface ResolvedOptions {
@@ -44,6 +46,7 @@ export interface ResolvedOptions {
   readonly backoff: BackoffOptions;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly dial: Dial;
 }
 
 /** @throws {OvsdbError} OVSDB_BAD_ENDPOINT or OVSDB_BAD_OPTION */
@@ -66,5 +69,6 @@ export function resolveOptions(options: OvsdbOptions): ResolvedOptions {
     backoff: { ...defaultBackoff, ...options.backoff },
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
+    dial: options.dial ?? dial,
   };
 }

@@ -11,7 +11,6 @@ import { judgeServer, type ClusterProgress } from './server-status.ts';
 import { resolveOptions, type OvsdbOptions, type ResolvedOptions } from './session-options.ts';
 import { sendTransaction, type TransactOptions } from './send-transaction.ts';
 import type { TransactOutcome } from './transaction.ts';
-import { dial } from './transport.ts';
 import { zeroUuid, type Uuid } from './uuid.ts';
 
 /**
@@ -151,18 +150,18 @@ export class OvsdbSession {
   }
 
   #connect(): void {
-    const { tls, connectTimeoutMs, clock } = this.#options;
+    const { tls, connectTimeoutMs, clock, dial } = this.#options;
     const endpoint = this.#options.endpoints[this.#endpointAt]!;
     const dialing = dial(
       endpoint,
       tls,
       connectTimeoutMs,
       clock,
-      (socket) => {
+      (wire) => {
         this.#cancelAttempt = () => {};
         if (this.#store.generation === 0) this.#setState('syncing');
         const link: Link = new Link(
-          socket,
+          wire,
           this.#options,
           this.#eventsOf(() => link),
         );

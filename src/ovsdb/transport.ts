@@ -19,10 +19,29 @@ export interface TlsMaterial {
 /** The material, or a function that is asked at each connection, so that renewed certificates are used. */
 export type TlsOption = TlsMaterial | (() => TlsMaterial);
 
+/** What a connection needs of its socket; `net.Socket` and `tls.TLSSocket` have it. */
+export interface Wire {
+  on(event: 'data', listener: (chunk: Buffer) => void): unknown;
+  on(event: 'error', listener: (cause: Error) => void): unknown;
+  on(event: 'close', listener: () => void): unknown;
+  once(event: 'close', listener: () => void): unknown;
+  write(text: string): unknown;
+  destroy(): unknown;
+}
+
 export interface Dialing {
   /** Gives up; neither callback is called any more. */
   cancel(): void;
 }
+
+export type Dial = (
+  endpoint: Endpoint,
+  tls: TlsOption | undefined,
+  timeoutMs: number,
+  clock: Clock,
+  onOpen: (wire: Wire) => void,
+  onFailed: (error: OvsdbError) => void,
+) => Dialing;
 
 /** Opens a socket (with TLS where the endpoint asks for it) and calls exactly one of the two functions, never before it returns. */
 export function dial(
@@ -30,7 +49,7 @@ export function dial(
   tls: TlsOption | undefined,
   timeoutMs: number,
   clock: Clock,
-  onOpen: (socket: Socket) => void,
+  onOpen: (wire: Wire) => void,
   onFailed: (error: OvsdbError) => void,
 ): Dialing {
   let over = false;

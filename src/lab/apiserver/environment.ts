@@ -9,6 +9,8 @@ export interface Environment {
   readonly suffix: () => string;
   /** Runs a step of a background controller in a later turn. */
   readonly schedule: (step: () => void) => void;
+  /** Runs once after that many milliseconds; what is returned cancels it. */
+  readonly after: (milliseconds: number, run: () => void) => () => void;
 }
 
 const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
@@ -18,6 +20,10 @@ export const systemEnvironment: Environment = {
   uid: () => randomUUID(),
   suffix: () => [...randomBytes(5)].map((byte) => SUFFIX_LETTERS[byte % SUFFIX_LETTERS.length]).join(''),
   schedule: (step) => void setImmediate(step),
+  after: (milliseconds, run) => {
+    const timer = setTimeout(run, milliseconds);
+    return () => clearTimeout(timer);
+  },
 };
 
 /** RFC 3339 with seconds, as `metadata` times are. */

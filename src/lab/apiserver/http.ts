@@ -15,11 +15,12 @@ import type { Operations } from './operations.ts';
 import type { ResourceRegistry } from './registry.ts';
 import { parseTarget, readObject } from './request.ts';
 import type { Reply, ResourceHandler, ResourceRequest } from './resource-handler.ts';
-import { selectorOf } from './resource-handler.ts';
 import { review } from './reviews.ts';
 import { ApiError, badRequest } from './status.ts';
 import type { Credentials } from './tls.ts';
 import { VERSION } from './version.ts';
+import { isTrue, watchOptionsOf } from './watch-request.ts';
+import type { WatchOptions } from './watch-stream.ts';
 import { WatchStream } from './watch-stream.ts';
 
 export interface HttpOptions {
@@ -47,7 +48,6 @@ const BUILT_IN_VERSIONS = new Set([
   'events.k8s.io/v1',
 ]);
 const OPENAPI_V2_PROTOBUF = /^application\/com\.github\.proto-openapi\.spec\.v2[@.]v1\.0\+protobuf\s*$/;
-const DEFAULT_WATCH_MS = 30 * 60_000;
 
 export class ApiHttpServer {
   readonly #options: HttpOptions;
@@ -150,7 +150,7 @@ export class ApiHttpServer {
     }
     const resourceRequest: ResourceRequest = { definition, target, query: url.searchParams, message: request };
     if (request.method === 'GET' && target.subresource === '' && isTrue(url.searchParams.get('watch'))) {
-      this.#watch(resourceRequest, response);
+      this.#watch(resourceRequest, callOf(url, request), response);
       return undefined;
     }
     return this.#options.resources.handle(resourceRequest);
@@ -204,30 +204,9 @@ export class ApiHttpServer {
     return allGroups(registry).get(name)?.includes(version) === true ? resourceList(registry, name, version) : undefined;
   }
 
-  #watch(request: ResourceRequest, response: ServerResponse): void {
-    const { definition, target, query, message } = request;
-    const presentation = negotiate(message.headers.accept, query);
-    const version = query.get('resourceVersion') ?? '';
-    if (version !== '' && !/^\d+$/.test(version))
-      throw badRequest(
-        `resourceVersion: Invalid value: ${JSON.stringify(version)}: strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`,
-      );
-    const named = target.name === '' ? undefined : target.name;
-    const matches = selectorOf(definition, query);
-    const initial = version === '' || version === '0' || isTrue(query.get('sendInitialEvents'));
-    const seconds = Number(query.get('timeoutSeconds') ?? 0);
-    const call = callOf(new URL(message.url ?? '/', 'https://lab'), message);
-    const watch = new WatchStream(this.#options.operations, response, {
-      definition,
-      namespace: target.namespace,
-      matches: named === undefined ? matches : (object) => object.metadata.name === named && matches(object),
-      after: initial ? undefined : Number(version),
-      presentation,
-      bookmarks: isTrue(query.get('allowWatchBookmarks')),
-      markInitialEnd: isTrue(query.get('sendInitialEvents')),
-      fault: (isBookmark) => this.#options.faults.beforeEvent(call, isBookmark),
-      timeoutMs: seconds > 0 ? seconds * 1000 : DEFAULT_WATCH_MS * (1 + Math.random()),
-    });
+  #watch(request: ResourceRequest, call: Call, response: ServerResponse): void {
+    const fault: WatchOptions['fault'] = (isBookmark) => this.#options.faults.beforeEvent(call, isBookmark);
+    const watch = new WatchStream(this.#options.operations, response, { ...watchOptionsOf(request), fault });
     this.#watches.add(watch);
     watch.start(() => this.#watches.delete(watch));
   }
@@ -258,10 +237,6 @@ function verbOf(method: string, isNamed: boolean, isWatch: boolean): Verb {
 
 function isAuthenticated(request: IncomingMessage): boolean {
   return (request.socket as TLSSocket).authorized;
-}
-
-function isTrue(value: string | null): boolean {
-  return value === 'true' || value === '1' || value === 'True';
 }
 
 function notThere(response: ServerResponse): undefined {

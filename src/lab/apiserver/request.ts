@@ -1,5 +1,5 @@
 /** What a request asks for: the resource its path names, its query, its body. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { parse as parseYaml } from 'yaml';
 import { decodeProtobuf } from './builtin/protobuf.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -13,6 +13,12 @@ export interface ResourceTarget {
   readonly plural: string;
   readonly name: string;
   readonly subresource: string;
+}
+
+/** What is read of a request; Node's `IncomingMessage` has it. */
+export interface RequestMessage extends AsyncIterable<unknown> {
+  readonly method?: string | undefined;
+  readonly headers: Readonly<IncomingHttpHeaders>;
 }
 
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
@@ -38,7 +44,7 @@ export function parseTarget(path: string): ResourceTarget | undefined {
 }
 
 /** @throws ApiError 413, 400 */
-export async function readBody(request: IncomingMessage): Promise<Buffer> {
+export async function readBody(request: RequestMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
@@ -50,7 +56,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-export function mediaType(request: IncomingMessage): string {
+export function mediaType(request: RequestMessage): string {
   return (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim() ?? '';
 }
 
@@ -76,7 +82,7 @@ function builtinTypeOf(apiVersion: string, kind: string): string {
 }
 
 /** @throws ApiError 400 */
-export async function readObject(request: IncomingMessage): Promise<JsonObject> {
+export async function readObject(request: RequestMessage): Promise<JsonObject> {
   const value = decodeBody(await readBody(request), mediaType(request));
   if (!isObject(value))
     throw badRequest("couldn't get version/kind; json parse error: json: cannot unmarshal into Go value of type struct");

@@ -1,5 +1,4 @@
 /** The verbs of the API on one resource, from a parsed request to a reply. */
-import type { IncomingMessage } from 'node:http';
 import type { AdmissionRequest } from './admission.ts';
 import { bindPodTo, evict } from './builtin/pod-subresources.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -10,7 +9,7 @@ import type { DeleteOptions, Operations, UpdateOptions, WriteOptions } from './o
 import { applyPatch, checkPatchType } from './patch/patch.ts';
 import { negotiate } from './negotiate.ts';
 import { decodeBody, mediaType, readBody, readObject } from './request.ts';
-import type { ResourceTarget } from './request.ts';
+import type { RequestMessage, ResourceTarget } from './request.ts';
 import type { ResourceDefinition } from './resource.ts';
 import { apiVersionOf } from './resource.ts';
 import { applyScale, scaleObject } from './scale.ts';
@@ -32,7 +31,7 @@ export interface ResourceRequest {
   readonly definition: ResourceDefinition;
   readonly target: ResourceTarget;
   readonly query: URLSearchParams;
-  readonly message: IncomingMessage;
+  readonly message: RequestMessage;
 }
 
 /** Asked before a write takes place, with what it would store. */

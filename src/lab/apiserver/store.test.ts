@@ -16,6 +16,7 @@ function world(): { readonly api: LabApi; readonly settle: () => number; readonl
     now: () => Date.UTC(2024, 0, 1),
     uid: () => `uid-${next++}`,
     suffix: () => 'abcde',
+    after: () => () => undefined,
     schedule: (step) => void steps.push(step),
   };
   const api = new LabApi(environment, new ObjectStore(20));

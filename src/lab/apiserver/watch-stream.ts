@@ -1,5 +1,4 @@
 /** One watch: the events of a resource as lines of JSON, shared in their encoded form by all watchers. */
-import type { ServerResponse } from 'node:http';
 import type { WatchFault } from './faults/fault.ts';
 import type { JsonObject } from './json.ts';
 import type { KubeObject } from './object.ts';
@@ -12,6 +11,17 @@ import { expired } from './status.ts';
 import type { StoreEvent } from './store.ts';
 import type { Presentation } from './table.ts';
 import { partialMetadata, table } from './table.ts';
+
+/** Where a watch writes to; Node's `ServerResponse` is one. */
+export interface WatchSink {
+  readonly writableLength: number;
+  writeHead(status: number, headers: Readonly<Record<string, string>>): unknown;
+  flushHeaders(): void;
+  on(event: 'close' | 'error', listener: () => void): unknown;
+  write(line: Buffer | string): unknown;
+  end(): unknown;
+  destroy(): unknown;
+}
 
 export interface WatchOptions {
   readonly definition: ResourceDefinition;
@@ -44,14 +54,14 @@ function encodeEvent(type: string, object: KubeObject): Buffer {
 export class WatchStream {
   readonly #options: WatchOptions;
   readonly #operations: Operations;
-  readonly #response: ServerResponse;
+  readonly #response: WatchSink;
   #stop: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTimer = (): void => {};
   #columnsSent = false;
   #ended = false;
   #isStalled = false;
 
-  constructor(operations: Operations, response: ServerResponse, options: WatchOptions) {
+  constructor(operations: Operations, response: WatchSink, options: WatchOptions) {
     this.#operations = operations;
     this.#response = response;
     this.#options = options;
@@ -82,7 +92,7 @@ export class WatchStream {
       return;
     }
     if (this.#ended) this.#release();
-    else this.#timer = setTimeout(() => this.#finish(), timeoutMs);
+    else this.#cancelTimer = this.#operations.environment.after(timeoutMs, () => this.#finish());
   }
 
   /** Tells the watcher how far it has seen, if it asked for that. */
@@ -110,7 +120,7 @@ export class WatchStream {
   #release(): void {
     this.#stop?.();
     this.#stop = undefined;
-    clearTimeout(this.#timer);
+    this.#cancelTimer();
   }
 
   #onEvent(event: StoreEvent): void {

@@ -1,0 +1,77 @@
+/** The API for a caller in the same process: the same verbs on the same store as over HTTPS, as calls. For simulations. */
+import type { JsonObject } from './json.ts';
+import { parseTarget } from './request.ts';
+import type { RequestMessage } from './request.ts';
+import type { Reply, ResourceRequest } from './resource-handler.ts';
+import { ResourceHandler } from './resource-handler.ts';
+import type { LabApi } from './server.ts';
+import { ListSnapshots } from './snapshots.ts';
+import { ApiError } from './status.ts';
+import { watchOptionsOf } from './watch-request.ts';
+import type { WatchSink } from './watch-stream.ts';
+import { WatchStream } from './watch-stream.ts';
+
+export interface ApiCall {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly body?: string;
+  readonly contentType?: string;
+}
+
+export class InProcessApi {
+  readonly #api: LabApi;
+  readonly #resources: ResourceHandler;
+  /** With the table that each is of. */
+  readonly #watches = new Map<WatchStream, string>();
+
+  constructor(api: LabApi) {
+    this.#api = api;
+    this.#resources = new ResourceHandler(api.operations, new ListSnapshots(), { isConfigured: false, admit: () => Promise.resolve([]) });
+  }
+
+  /** @throws ApiError */
+  request(call: ApiCall): Promise<Reply> {
+    return this.#resources.handle(this.#requestOf(call));
+  }
+
+  /** @throws ApiError where it cannot begin; @returns how to end it */
+  watch(call: ApiCall, sink: WatchSink): WatchStream {
+    const request = this.#requestOf(call);
+    const watch = new WatchStream(this.#api.operations, sink, { ...watchOptionsOf(request), fault: () => undefined });
+    this.#watches.set(watch, request.definition.table);
+    watch.start(() => this.#watches.delete(watch));
+    return watch;
+  }
+
+  /** Tells every watcher how far it has seen. */
+  bookmarks(): void {
+    for (const watch of [...this.#watches.keys()]) watch.bookmark();
+  }
+
+  /** Ends the watches of a table, or all of them: their clients connect again. */
+  endWatches(table?: string): void {
+    for (const [watch, of] of [...this.#watches]) if (table === undefined || of === table) watch.end();
+  }
+
+  #requestOf({ method, path, body, contentType }: ApiCall): ResourceRequest {
+    const url = new URL(path, 'https://lab');
+    const target = parseTarget(url.pathname);
+    const definition = target === undefined ? undefined : this.#api.registry.find(target.group, target.version, target.plural);
+    if (target === undefined || definition === undefined)
+      throw new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
+    const message: RequestMessage = {
+      method,
+      headers: { accept: 'application/json', 'content-type': contentType ?? 'application/json' },
+      async *[Symbol.asyncIterator]() {
+        if (body !== undefined) yield Buffer.from(body);
+      },
+    };
+    return { definition, target, query: url.searchParams, message };
+  }
+}
+
+/** The text of an error's answer. */
+export function errorBody(error: ApiError): string {
+  return JSON.stringify(error.toStatus() satisfies JsonObject | object);
+}

@@ -1,0 +1,36 @@
+/** What a watch is asked for, from the query of its request. */
+import { negotiate } from './negotiate.ts';
+import type { ResourceRequest } from './resource-handler.ts';
+import { selectorOf } from './resource-handler.ts';
+import { badRequest } from './status.ts';
+import type { WatchOptions } from './watch-stream.ts';
+
+const DEFAULT_WATCH_MS = 30 * 60_000;
+
+/** @throws ApiError */
+export function watchOptionsOf({ definition, target, query, message }: ResourceRequest): Omit<WatchOptions, 'fault'> {
+  const presentation = negotiate(message.headers.accept, query);
+  const version = query.get('resourceVersion') ?? '';
+  if (version !== '' && !/^\d+$/.test(version))
+    throw badRequest(
+      `resourceVersion: Invalid value: ${JSON.stringify(version)}: strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`,
+    );
+  const named = target.name === '' ? undefined : target.name;
+  const matches = selectorOf(definition, query);
+  const initial = version === '' || version === '0' || isTrue(query.get('sendInitialEvents'));
+  const seconds = Number(query.get('timeoutSeconds') ?? 0);
+  return {
+    definition,
+    namespace: target.namespace,
+    matches: named === undefined ? matches : (object) => object.metadata.name === named && matches(object),
+    after: initial ? undefined : Number(version),
+    presentation,
+    bookmarks: isTrue(query.get('allowWatchBookmarks')),
+    markInitialEnd: isTrue(query.get('sendInitialEvents')),
+    timeoutMs: seconds > 0 ? seconds * 1000 : DEFAULT_WATCH_MS * (1 + Math.random()),
+  };
+}
+
+export function isTrue(value: string | null): boolean {
+  return value === 'true' || value === '1' || value === 'True';
+}

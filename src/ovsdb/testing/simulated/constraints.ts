@@ -1,0 +1,78 @@
+/** Types and limits of values, as ovsdb-server checks them when it reads an operation (RFC 7047 section 3.2). */
+import { decodeValue } from '../../decode.ts';
+import { toOvsdbError } from '../../errors.ts';
+import type { BaseType, ColumnSchema } from '../../schema.ts';
+import { uuidColumn, type TableSchema } from '../../schema.ts';
+import type { Atom, Value } from '../../value.ts';
+
+/** What ovsdb-server answers where an operation or a commit fails. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  /** The `error` member, such as `constraint violation`. */
+  readonly error: string;
+
+  constructor(error: string, details: string) {
+    super(details);
+    this.error = error;
+  }
+
+  toJson(): { readonly error: string; readonly details: string } {
+    return { error: this.error, details: this.message };
+  }
+}
+
+export function columnOf(table: TableSchema, name: string): ColumnSchema {
+  if (name === '_uuid' || name === '_version') return uuidColumn;
+  const column = table.columns.get(name);
+  if (column === undefined) throw new Refusal('unknown column', `No column ${name} in table ${table.name}.`);
+  return column;
+}
+
+/** Reads a value of an operation. @throws {Refusal} */
+export function readValue(column: ColumnSchema, json: unknown): Value {
+  const value = decoded(column, json);
+  checkLimits(column, value);
+  return value;
+}
+
+function decoded(column: ColumnSchema, json: unknown): Value {
+  try {
+    // A set with several members in a column for one would be cut short.
+    if (column.kind === 'optional' && Array.isArray(json) && json[0] === 'set' && Array.isArray(json[1]) && json[1].length > 1)
+      throw new Refusal('syntax error', `${json[1].length} values when column ${column.name} requires 0 to 1`);
+    return decodeValue(column, json);
+  } catch (thrown) {
+    if (thrown instanceof Refusal) throw thrown;
+    throw new Refusal('syntax error', toOvsdbError(thrown, 'OVSDB_BAD_VALUE').message);
+  }
+}
+
+function checkLimits(column: ColumnSchema, value: Value): void {
+  if (value === null) return;
+  if (value instanceof Set) {
+    checkSize(column, value.size);
+    for (const atom of value as ReadonlySet<Atom>) checkAtom(column, column.key, atom);
+  } else if (value instanceof Map) {
+    checkSize(column, value.size);
+    for (const [key, member] of value as ReadonlyMap<Atom, Atom>) {
+      checkAtom(column, column.key, key);
+      checkAtom(column, column.value!, member);
+    }
+  } else checkAtom(column, column.key, value as Atom);
+}
+
+export function checkSize(column: ColumnSchema, size: number): void {
+  if (size >= column.min && size <= column.max) return;
+  throw new Refusal('syntax error', `${size} values when column ${column.name} requires ${column.min} to ${column.max}`);
+}
+
+export function checkAtom(column: ColumnSchema, type: BaseType, atom: Atom): void {
+  const refuse = (what: string): never => {
+    throw new Refusal('constraint violation', `${JSON.stringify(atom)} in column ${column.name} ${what}`);
+  };
+  if (type.enum !== undefined && !type.enum.has(atom)) refuse('is not one of the allowed values');
+  if (typeof atom === 'number' && (atom < (type.minimum ?? -Infinity) || atom > (type.maximum ?? Infinity))) refuse('is out of range');
+  if (typeof atom !== 'string' || (type.minLength === undefined && type.maxLength === undefined)) return;
+  const length = Array.from(atom).length;
+  if (length < (type.minLength ?? 0) || length > (type.maxLength ?? Infinity)) refuse('has not the allowed length');
+}

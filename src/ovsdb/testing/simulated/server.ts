@@ -1,0 +1,270 @@
+/** The protocol in front of a simulated database: connections, transactions, monitors with resume, members of a cluster. */
+import type { Clock } from '../../clock.ts';
+import { encodeValue } from '../../encode.ts';
+import { defaultValue } from '../../decode.ts';
+import { OvsdbError } from '../../errors.ts';
+import type { ColumnSchema } from '../../schema.ts';
+import { parseSchema } from '../../schema.ts';
+import type { Dial } from '../../transport.ts';
+import { zeroUuid, type Uuid } from '../../uuid.ts';
+import type { Atom, Value } from '../../value.ts';
+import { equalValues } from '../../value.ts';
+import type { RowDifference } from './database.ts';
+import { SimulatedDatabase } from './database.ts';
+import { execute, type Execution } from './transaction.ts';
+import { SimulatedWire } from './wire.ts';
+
+export interface SimulatedServerOptions {
+  /** A `<database-schema>` of RFC 7047 section 3.2. */
+  readonly schemaJson: unknown;
+  readonly clock: Clock;
+  readonly newUuid: () => Uuid;
+  /** Milliseconds that a message is under way. Default 0. */
+  readonly latency?: () => number;
+  /** Asked for each transaction of a client: lose the request, or the reply, by a broken connection. */
+  readonly fate?: (client: string) => 'carry-out' | 'lose-request' | 'lose-reply';
+  /** @param client undefined: nobody who is connected */
+  readonly onTransaction?: (execution: Execution, operations: readonly unknown[], client: string | undefined) => void;
+  /** Servers of a cluster; 1 stands alone. Default 1. */
+  readonly members?: number;
+}
+
+/** Transactions that a monitor can resume through. */
+const HISTORY = 100;
+
+interface Message {
+  readonly method?: string;
+  readonly params?: readonly unknown[];
+  readonly id?: unknown;
+}
+
+interface Monitor {
+  readonly id: unknown;
+  readonly columns: ReadonlyMap<string, readonly ColumnSchema[]>;
+}
+
+interface Connection {
+  readonly client: string;
+  readonly wire: SimulatedWire;
+  readonly member: number;
+  serverMonitor: unknown;
+  monitor: Monitor | undefined;
+}
+
+type TableUpdates = Record<string, Record<string, unknown>>;
+
+export class SimulatedServer {
+  readonly database: SimulatedDatabase;
+  readonly #options: SimulatedServerOptions;
+  readonly #connections = new Set<Connection>();
+  readonly #history: { readonly id: Uuid; readonly differences: readonly RowDifference[] }[] = [];
+  #lastTxnId: Uuid;
+  #leader = 0;
+  /** Of the cluster's log: never goes back. */
+  #index = 0;
+  #down = false;
+
+  constructor(options: SimulatedServerOptions) {
+    this.#options = options;
+    this.database = new SimulatedDatabase(parseSchema(options.schemaJson));
+    this.#lastTxnId = options.newUuid();
+  }
+
+  /** For the session's option `dial`; the port's last digit chooses the member, from 1. */
+  dialFor(client: string): Dial {
+    return (endpoint, _tls, _timeoutMs, clock, onOpen, onFailed) => {
+      const member = ((endpoint.kind === 'unix' ? 1 : endpoint.port) % 10) - 1;
+      const cancel = clock.schedule(this.#options.latency?.() ?? 0, () => {
+        if (this.#down) onFailed(new OvsdbError('OVSDB_CONNECT_FAILED', `cannot connect to ${endpoint.text}`, { endpoint: endpoint.text }));
+        else onOpen(this.#accept(client, member, clock));
+      });
+      return { cancel };
+    };
+  }
+
+  /** Carries out a transaction of somebody who is not connected, such as a person with ovn-nbctl. */
+  transact(operations: readonly unknown[], client?: string): Execution {
+    const execution = execute(this.database, operations, this.#options.newUuid);
+    if (execution.ok && execution.differences.length > 0) this.#publish(execution.differences);
+    this.#options.onTransaction?.(execution, operations, client);
+    return execution;
+  }
+
+  /** Another member of the cluster leads from now on. */
+  moveLeader(): void {
+    this.#leader = (this.#leader + 1) % (this.#options.members ?? 1);
+    for (const connection of this.#connections)
+      if (connection.serverMonitor !== undefined)
+        connection.wire.deliver({ method: 'update', params: [connection.serverMonitor, this.#serverRows(connection.member)], id: null });
+  }
+
+  /** Every connection breaks, or those of one client. */
+  disconnect(client?: string): void {
+    for (const connection of [...this.#connections]) if (client === undefined || connection.client === client) connection.wire.break();
+  }
+
+  /** As after a restart from its file: no connection, and no history to resume from. */
+  restart(): void {
+    this.disconnect();
+    this.#history.length = 0;
+    this.#lastTxnId = this.#options.newUuid();
+  }
+
+  stop(): void {
+    this.#down = true;
+    this.disconnect();
+  }
+
+  start(): void {
+    this.#down = false;
+  }
+
+  #accept(client: string, member: number, clock: Clock): SimulatedWire {
+    const wire: SimulatedWire = new SimulatedWire({
+      clock,
+      latency: this.#options.latency ?? ((): number => 0),
+      toServer: (message) => this.#answer(connection, message as Message),
+      closed: () => this.#connections.delete(connection),
+    });
+    const connection: Connection = { client, wire, member, serverMonitor: undefined, monitor: undefined };
+    this.#connections.add(connection);
+    return wire;
+  }
+
+  #answer(connection: Connection, { method, params = [], id }: Message): void {
+    if (method === undefined || id === null || id === undefined) return;
+    const reply = (result: unknown): void => connection.wire.deliver({ id, result, error: null });
+    switch (method) {
+      case 'echo':
+        return reply(params);
+      case 'list_dbs':
+        return reply([this.database.schema.name, '_Server']);
+      case 'get_schema':
+        return reply(this.#options.schemaJson);
+      case 'monitor':
+        if (params[0] !== '_Server') break;
+        connection.serverMonitor = params[1];
+        return reply(this.#serverRows(connection.member));
+      case 'monitor_cond_since':
+        return reply(this.#startMonitor(connection, params));
+      case 'transact':
+        return this.#transactFor(connection, params.slice(1), reply);
+    }
+    connection.wire.deliver({ id, result: null, error: { error: 'unknown method', details: `no method ${method} here` } });
+  }
+
+  /** The client's own updates go out before the reply, as ovsdb-server sends them. */
+  #transactFor(connection: Connection, operations: readonly unknown[], reply: (result: unknown) => void): void {
+    const fate = this.#options.fate?.(connection.client) ?? 'carry-out';
+    if (fate === 'lose-request') return connection.wire.break();
+    const { results } = this.transact(operations, connection.client);
+    if (fate === 'lose-reply') connection.wire.break();
+    else reply(results);
+  }
+
+  #startMonitor(connection: Connection, [, id, requests, since]: readonly unknown[]): unknown {
+    const columns = new Map<string, readonly ColumnSchema[]>();
+    for (const [table, request] of Object.entries(
+      requests as Readonly<Record<string, readonly { readonly columns: readonly string[] }[]>>,
+    )) {
+      const names = request[0]?.columns ?? [];
+      columns.set(
+        table,
+        names.map((name) => this.database.schema.tables.get(table)?.columns.get(name) as ColumnSchema),
+      );
+    }
+    const monitor: Monitor = { id, columns };
+    connection.monitor = monitor;
+    const missed = this.#since(since as Uuid);
+    if (missed !== undefined) return [true, this.#lastTxnId, updatesOf(monitor, missed)];
+    const contents: TableUpdates = {};
+    for (const [table, monitored] of columns) {
+      const rows = Array.from(this.database.rows(table), ([uuid, row]): [string, unknown] => [uuid, { initial: written(monitored, row) }]);
+      if (rows.length > 0) contents[table] = Object.fromEntries(rows);
+    }
+    return [false, this.#lastTxnId, contents];
+  }
+
+  /** What changed after a transaction, each row once; undefined where that is not remembered. */
+  #since(id: Uuid): readonly RowDifference[] | undefined {
+    if (id === zeroUuid) return undefined;
+    if (id === this.#lastTxnId) return [];
+    const at = this.#history.findIndex((entry) => entry.id === id);
+    if (at < 0) return undefined;
+    const net = new Map<Uuid, RowDifference>();
+    for (const { differences } of this.#history.slice(at + 1))
+      for (const difference of differences) {
+        const earlier = net.get(difference.uuid);
+        net.set(difference.uuid, earlier === undefined ? difference : { ...difference, before: earlier.before });
+      }
+    return [...net.values()];
+  }
+
+  #publish(differences: readonly RowDifference[]): void {
+    this.#lastTxnId = this.#options.newUuid();
+    this.#index++;
+    this.#history.push({ id: this.#lastTxnId, differences });
+    if (this.#history.length > HISTORY) this.#history.shift();
+    for (const { monitor, wire } of this.#connections) {
+      if (monitor === undefined) continue;
+      const updates = updatesOf(monitor, differences);
+      if (Object.keys(updates).length > 0) wire.deliver({ method: 'update3', params: [monitor.id, this.#lastTxnId, updates], id: null });
+    }
+  }
+
+  #serverRows(member: number): unknown {
+    const clustered = (this.#options.members ?? 1) > 1;
+    const row = {
+      name: this.database.schema.name,
+      model: clustered ? 'clustered' : 'standalone',
+      leader: member === this.#leader,
+      connected: true,
+      cid: clustered ? ['uuid', '00000000-0000-4000-8000-00000000c1d0'] : ['set', []],
+      index: clustered ? this.#index : ['set', []],
+    };
+    return { Database: { '00000000-0000-4000-8000-0000000000db': { new: row } } };
+  }
+}
+
+function updatesOf({ columns }: Monitor, differences: readonly RowDifference[]): TableUpdates {
+  const updates: TableUpdates = {};
+  for (const { table, uuid, before, after } of differences) {
+    const monitored = columns.get(table);
+    if (monitored === undefined || (before === undefined && after === undefined)) continue;
+    let update: Record<string, unknown> | undefined;
+    if (before === undefined) update = { insert: written(monitored, after!) };
+    else if (after === undefined) update = { delete: null };
+    else {
+      const changed = monitored.filter(({ name }) => !equalValues(before[name]!, after[name]!));
+      if (changed.length > 0)
+        update = {
+          modify: Object.fromEntries(changed.map((column) => [column.name, difference(column, before[column.name]!, after[column.name]!)])),
+        };
+    }
+    if (update !== undefined) (updates[table] ??= {})[uuid] = update;
+  }
+  return updates;
+}
+
+/** Columns that have their default are left out. */
+function written(columns: readonly ColumnSchema[], row: Readonly<Record<string, Value>>): Record<string, unknown> {
+  const shown: Record<string, unknown> = {};
+  for (const column of columns) {
+    const value = row[column.name]!;
+    if (!equalValues(value, defaultValue(column))) shown[column.name] = encodeValue(column, value);
+  }
+  return shown;
+}
+
+/** ovsdb-server(7) section 4.1.14. */
+function difference(column: ColumnSchema, before: Value, after: Value): unknown {
+  if (column.max === 1) return encodeValue(column, after);
+  if (column.kind === 'map') {
+    const [old, next] = [before as ReadonlyMap<Atom, Atom>, after as ReadonlyMap<Atom, Atom>];
+    const gone = [...old].filter(([key]) => !next.has(key));
+    const other = [...next].filter(([key, value]) => old.get(key) !== value);
+    return encodeValue(column, new Map([...gone, ...other]));
+  }
+  const [old, next] = [before as ReadonlySet<Atom>, after as ReadonlySet<Atom>];
+  return encodeValue(column, new Set([...[...old].filter((atom) => !next.has(atom)), ...[...next].filter((atom) => !old.has(atom))]));
+}

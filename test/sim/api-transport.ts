@@ -1,0 +1,192 @@
+/** How one process reaches the API server of the simulation: the same requests as over HTTPS, with time between and faults. */
+import { Readable } from 'node:stream';
+import { errorFromStatus, KubeError, type KubeSubject } from '../../src/kube/errors.ts';
+import type { KubeRequest, Transport } from '../../src/kube/transport.ts';
+import type { InProcessApi } from '../../src/lab/apiserver/in-process.ts';
+import { ApiError } from '../../src/lab/apiserver/status.ts';
+import type { WatchSink } from '../../src/lab/apiserver/watch-stream.ts';
+import type { ProcessClock } from './virtual-time.ts';
+
+/** What becomes of a request. */
+export type RequestFate =
+  | { readonly kind: 'carry-out' }
+  /** Refused by a server that is overloaded, or in trouble; nothing was done. */
+  | { readonly kind: 'refuse'; readonly status: number; readonly retryAfterSeconds?: number }
+  /** Carried out, and then the answer is an error, or none. */
+  | { readonly kind: 'fail-after'; readonly status: 0 | 500 }
+  /** Somebody else's write comes in between: the object has changed. */
+  | { readonly kind: 'conflict' };
+
+export interface ApiFaults {
+  fate(request: KubeRequest): RequestFate;
+  /** Milliseconds that the next message of a watch of this kind is under way beyond the usual. */
+  watchDelay(plural: string): number;
+  /** Whether the next line of a watch comes twice. */
+  repeats(plural: string): boolean;
+}
+
+export interface ApiTransportOptions {
+  readonly api: InProcessApi;
+  readonly clock: ProcessClock;
+  readonly latency: () => number;
+  readonly faults: ApiFaults;
+  readonly onRequest?: (request: KubeRequest, status: number) => void;
+}
+
+export class ApiTransport implements Transport {
+  readonly #options: ApiTransportOptions;
+  readonly #streams = new Set<ClientStream>();
+
+  constructor(options: ApiTransportOptions) {
+    this.#options = options;
+  }
+
+  async request(request: KubeRequest): Promise<string> {
+    const { api, faults } = this.#options;
+    await this.#underWay(request);
+    const fate = faults.fate(request);
+    if (fate.kind === 'refuse') throw this.#failed(request, fate.status, { message: 'refused by the simulation' }, fate.retryAfterSeconds);
+    if (fate.kind === 'conflict') throw this.#failed(request, 409, { reason: 'Conflict', message: 'changed by the simulation' });
+    const { method, path, body, contentType } = request;
+    let text: string;
+    try {
+      const reply = await api.request({
+        method,
+        path,
+        ...(body === undefined ? {} : { body }),
+        ...(contentType === undefined ? {} : { contentType }),
+      });
+      text = reply.body;
+      this.#options.onRequest?.(request, reply.status);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.#options.onRequest?.(request, error.code);
+      await this.#underWay(request);
+      throw errorFromStatus(request.subject, error.code, JSON.parse(JSON.stringify(error.toStatus())) as object);
+    }
+    if (fate.kind === 'fail-after' && fate.status === 500) throw this.#failed(request, 500, { message: 'failed by the simulation' });
+    await this.#underWay(request);
+    if (fate.kind === 'fail-after') throw new KubeError('KUBE_DISCONNECTED', request.subject, 'the simulation lost the answer');
+    return text;
+  }
+
+  async stream(request: KubeRequest): Promise<Readable> {
+    await this.#underWay(request);
+    const fate = this.#options.faults.fate(request);
+    if (fate.kind === 'refuse') throw this.#failed(request, fate.status, { message: 'refused by the simulation' }, fate.retryAfterSeconds);
+    const stream = new ClientStream(this.#options, request, () => this.#streams.delete(stream));
+    this.#streams.add(stream);
+    try {
+      stream.open();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      throw errorFromStatus(request.subject, error.code, JSON.parse(JSON.stringify(error.toStatus())) as object);
+    }
+    return stream.readable;
+  }
+
+  streamFailure(subject: KubeSubject, error: unknown): KubeError {
+    return new KubeError('KUBE_DISCONNECTED', subject, error instanceof Error ? error.message : String(error));
+  }
+
+  /** Every watch of a kind, or of all, breaks. */
+  breakWatches(plural?: string): void {
+    for (const stream of [...this.#streams]) if (plural === undefined || stream.plural === plural) stream.break();
+  }
+
+  close(): Promise<void> {
+    for (const stream of [...this.#streams]) stream.end();
+    return Promise.resolve();
+  }
+
+  #underWay(request: KubeRequest): Promise<void> {
+    const { clock, latency } = this.#options;
+    return new Promise((resolve, reject) => {
+      const aborted = (): void => {
+        cancel();
+        reject(new KubeError('KUBE_CLOSED', request.subject, 'aborted'));
+      };
+      const cancel = clock.schedule(latency(), () => {
+        request.signal?.removeEventListener('abort', aborted);
+        resolve();
+      });
+      if (request.signal?.aborted === true) aborted();
+      else request.signal?.addEventListener('abort', aborted, { once: true });
+    });
+  }
+
+  #failed(request: KubeRequest, status: number, said: object, retryAfterSeconds?: number): KubeError {
+    this.#options.onRequest?.(request, status);
+    const details = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };
+    return errorFromStatus(request.subject, status, { kind: 'Status', code: status, ...details, ...said });
+  }
+}
+
+/** A watch as its client has it: lines come in order, late, and sometimes twice. */
+class ClientStream implements WatchSink {
+  readonly readable: Readable;
+  readonly plural: string;
+  readonly #options: ApiTransportOptions;
+  readonly #request: KubeRequest;
+  readonly #closed: () => void;
+  readonly #onClose: (() => void)[] = [];
+  #until = 0;
+  #over = false;
+
+  constructor(options: ApiTransportOptions, request: KubeRequest, closed: () => void) {
+    this.#options = options;
+    this.#request = request;
+    this.#closed = closed;
+    this.plural = /\/([^/?]+)(\?|$)/.exec(request.path)?.[1] ?? '';
+    this.readable = new Readable({ read: () => undefined, destroy: (error, callback) => (this.#release(), callback(error)) });
+  }
+
+  open(): void {
+    this.#options.api.watch({ method: 'GET', path: this.#request.path }, this);
+    this.#request.signal?.addEventListener('abort', () => this.readable.destroy(), { once: true });
+  }
+
+  readonly writableLength = 0;
+
+  writeHead(): void {}
+
+  flushHeaders(): void {}
+
+  on(event: 'close' | 'error', listener: () => void): void {
+    if (event === 'close') this.#onClose.push(listener);
+  }
+
+  write(line: Buffer | string): void {
+    const { clock, latency, faults } = this.#options;
+    this.#until = Math.max(this.#until, clock.now() + latency() + faults.watchDelay(this.plural));
+    const bytes = typeof line === 'string' ? Buffer.from(line) : line;
+    const times = faults.repeats(this.plural) ? 2 : 1;
+    clock.schedule(this.#until - clock.now(), () => {
+      for (let time = 0; time < times && !this.#over; time++) this.readable.push(bytes);
+    });
+  }
+
+  /** The server ends it. */
+  end(): void {
+    const { clock } = this.#options;
+    clock.schedule(Math.max(0, this.#until - clock.now()), () => {
+      if (!this.#over) this.readable.push(null);
+    });
+  }
+
+  destroy(): void {
+    this.break();
+  }
+
+  /** The connection breaks: what is under way is lost. */
+  break(): void {
+    if (!this.#over) this.readable.destroy(new Error('the simulation broke the connection'));
+  }
+
+  #release(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#closed();
+    for (const listener of this.#onClose) listener();
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * What must hold when all is quiet: the invariants, and that everything which can finish has finished.
+ */
+import { FINALIZER } from '../../src/api/well-known.ts';
+import type { Violation } from '../../src/invariants/violation.ts';
+import { checkInvariants } from '../../src/invariants/check-invariants.ts';
+import type { World } from '../../src/world/world.ts';
+import type { SimulatedCluster } from './simulated-cluster.ts';
+
+/** Virtual time in which everything must come to rest: longer than any pause in the product. */
+const PATIENCE_MS = 400_000;
+const LOOK_MS = 50;
+/** Leases run out, refusals are forgotten. */
+const CALM_MS = 300;
+
+export interface Finding {
+  /** Stable between runs and while a history is shortened: what is wrong, not with whom. */
+  readonly kind: string;
+  readonly message: string;
+}
+
+/** Lets everything come to rest. @returns what did not, or nothing */
+export async function rest(cluster: SimulatedCluster): Promise<readonly Finding[]> {
+  const { time } = cluster;
+  cluster.quietly = true;
+  cluster.ovn.start();
+  cluster.workloads.startNodes();
+  for (const { clock } of cluster.controllers.values()) if (clock.stopped) clock.continue();
+  const until = time.now + PATIENCE_MS;
+  let calmSince: number | undefined;
+  let step = LOOK_MS;
+  let revision = -1;
+  while (time.now < until) {
+    await time.runUntil(time.now + step);
+    cluster.api.bookmarks();
+    const calm = isCalm(cluster) && cluster.lab.store.revision === revision;
+    revision = cluster.lab.store.revision;
+    if (!calm) calmSince = undefined;
+    else calmSince ??= time.now;
+    if (calmSince !== undefined && time.now - calmSince >= CALM_MS) return [];
+    if (!calm) step = Math.min(step * 1.5, 2_000);
+    else step = LOOK_MS * 2;
+  }
+  const states = [...cluster.controllers.values()].map(({ name, controller }) => `${name}: ${JSON.stringify(controller.status)}`);
+  return [{ kind: 'never quiet', message: `after ${PATIENCE_MS / 1000} s without a fault still not quiet: ${states.join('; ')}` }];
+}
+
+function isCalm(cluster: SimulatedCluster): boolean {
+  let leads = false;
+  for (const { controller } of cluster.controllers.values()) {
+    const { phase } = controller.status;
+    if (phase === 'leading') {
+      leads = true;
+      if (!controller.quiet) return false;
+    }
+  }
+  return leads;
+}
+
+export async function judge(cluster: SimulatedCluster): Promise<readonly Finding[]> {
+  const unrest = await rest(cluster);
+  if (unrest.length > 0) return unrest;
+  const judging = cluster.judge();
+  const { controller } = judging;
+  try {
+    for (let tries = 0; !derived(); tries++) {
+      if (tries > 1_000)
+        return [{ kind: 'judge', message: `a fresh controller does not come to rest: ${JSON.stringify(controller.status)}` }];
+      await cluster.time.runUntil(cluster.time.now + 1);
+    }
+    const { world } = controller;
+    const plan = controller.plan();
+    const conflict = plan.rows.some(({ verdict }) => verdict.kind === 'conflict');
+    const rows = plan.rows.filter(({ verdict }) => verdict.kind === 'change' || (verdict.kind === 'waiting' && !conflict));
+    const violations = checkInvariants({
+      world,
+      plan: { rows, objects: plan.objects },
+      foreign: { before: cluster.foreign, after: cluster.foreignNow() },
+      log: cluster.log,
+    });
+    return [
+      ...cluster.alarms.map((message): Finding => ({ kind: 'alarm', message })),
+      ...violations.map(found),
+      ...unfinished(cluster, world),
+    ];
+  } finally {
+    judging.kill();
+    cluster.alarms.length = 0;
+  }
+
+  function derived(): boolean {
+    const { phase } = controller.status;
+    return phase !== 'starting' && phase !== 'observing' && controller.quiet;
+  }
+}
+
+function found({ invariant, subject, message }: Violation): Finding {
+  return { kind: `${invariant} ${subject.split(' ')[0] ?? ''}`, message: `${invariant}: ${message}` };
+}
+
+/** Progress: what can finish has finished. */
+function unfinished(cluster: SimulatedCluster, world: World): readonly Finding[] {
+  const findings: Finding[] = [];
+  for (const table of ['ippools.kubeovn.io', 'pods', 'namespaces', 'nodes']) {
+    for (const { metadata } of cluster.lab.store.list(table)) {
+      if (metadata.deletionTimestamp === undefined) continue;
+      const ours = metadata.finalizers?.includes(FINALIZER) === true;
+      if (table === 'ippools.kubeovn.io' ? !ours : table === 'pods' && (metadata.finalizers ?? []).length > 0 && !ours) continue;
+      findings.push({
+        kind: `progress ${table}`,
+        message: `${table} ${metadata.namespace ?? ''}/${metadata.name} is being deleted since ${metadata.deletionTimestamp} and still there`,
+      });
+    }
+  }
+  for (const [key, pod] of world.pods.entries()) {
+    const { annotations = {}, deletionTimestamp } = pod.metadata;
+    if (deletionTimestamp !== undefined || pod.spec.hostNetwork === true || pod.spec.nodeName === undefined) continue;
+    const phase = pod.status?.phase ?? 'Pending';
+    if (phase === 'Succeeded' || phase === 'Failed' || annotations['ovn.kubernetes.io/allocated'] === 'true') continue;
+    const bound = pod.status?.conditions?.find(({ type }) => type === 'kiln.io/NetworkBound');
+    if (bound?.status !== 'False' || (bound.message ?? '') === '')
+      findings.push({ kind: 'progress bind', message: `Pod ${key} has no address and is not told why: ${JSON.stringify(bound)}` });
+    else findings.push(...baseless(world, key, bound.reason ?? '', bound.message ?? ''));
+  }
+  return findings;
+}
+
+/** A pod waits for a Subnet that is there and has addresses. */
+function baseless(world: World, key: string, reason: string, message: string): readonly Finding[] {
+  if (reason !== 'AddressUnavailable' && reason !== 'SubnetExhausted') return [];
+  const name = /Subnet ([\w.-]+)/.exec(message)?.[1];
+  const subnet = name === undefined ? undefined : world.subnets.peek(name);
+  const free = Number(subnet?.status?.v4availableIPs ?? 0) + Number(subnet?.status?.v6availableIPs ?? 0);
+  return free > 0 && subnet?.metadata.deletionTimestamp === undefined && /no free|exhausted|full/.test(message)
+    ? [{ kind: 'progress full', message: `Pod ${key} waits (${message}), and Subnet ${name ?? ''} has ${free} free addresses` }]
+    : [];
+}

@@ -1,0 +1,109 @@
+/** One life of a simulated cluster: from its birth through operations and faults, judged whenever it rests. */
+import { createHash } from 'node:crypto';
+import type { Rule } from '../../src/compile/compiler.ts';
+import { RULES } from '../../src/compile/rules.ts';
+import { carryOut, inflict } from './carry-out.ts';
+import { drawFault } from './draw-fault.ts';
+import { drawOperation, node } from './draw.ts';
+import type { Finding } from './judge.ts';
+import { judge } from './judge.ts';
+import { Random } from './random.ts';
+import { SimulatedCluster } from './simulated-cluster.ts';
+import type { History, Step } from './step.ts';
+
+export interface LifeOptions {
+  readonly rules?: readonly Rule[];
+  readonly trace?: (line: string) => void;
+}
+
+export interface Life {
+  readonly history: History;
+  readonly operations: number;
+  /** Empty where all went well. */
+  readonly findings: readonly Finding[];
+  /** Of everything that happened: the same for the same history. */
+  readonly hash: string;
+}
+
+/** Operations between two rests. */
+const EPISODE = 100;
+
+/** Draws a life from its seed. */
+export async function draw(seed: number, operations: number, options: LifeOptions = {}): Promise<Life> {
+  const random = new Random(seed);
+  const controllers = random.chance(0.35) ? 2 : 1;
+  const faulty = random.chance(0.8) ? 0.05 + random.next() * 0.2 : 0;
+  let left = operations;
+  let untilRest = EPISODE;
+  function next(cluster: SimulatedCluster): Step | undefined {
+    if (left === 0 && untilRest === EPISODE) return undefined;
+    if (left === 0 || untilRest === 0) {
+      untilRest = EPISODE;
+      return { kind: 'rest' };
+    }
+    if (random.chance(faulty)) return { kind: 'fault', ...drawFault(random) };
+    if (random.chance(0.3)) return { kind: 'wait', ms: random.pick([0.5, 2, 10, 10, 50, 300]) };
+    left--;
+    untilRest--;
+    return { kind: 'operation', ...drawOperation(random, cluster) };
+  }
+  return live(seed, controllers, next, options);
+}
+
+/** Does a history again. */
+export async function replay({ seed, controllers, steps }: History, options: LifeOptions = {}): Promise<Life> {
+  let at = 0;
+  return live(seed, controllers, () => steps[at++], options);
+}
+
+async function live(
+  seed: number,
+  controllers: number,
+  next: (cluster: SimulatedCluster) => Step | undefined,
+  { rules = RULES, trace }: LifeOptions,
+): Promise<Life> {
+  const hash = createHash('sha256');
+  const steps: Step[] = [];
+  let operations = 0;
+  let over = false;
+  const cluster = new SimulatedCluster({
+    seed,
+    rules,
+    trace: (line) => {
+      if (over) return;
+      hash.update(line);
+      trace?.(line);
+    },
+  });
+  const ended = (findings: readonly Finding[]): Life => {
+    for (const name of [...cluster.controllers.keys()]) cluster.kill(name);
+    cluster.lab.stop();
+    over = true;
+    return { history: { version: 1, seed, controllers, steps }, operations, findings, hash: hash.digest('hex').slice(0, 16) };
+  };
+  for (const name of ['n0', 'n1']) carryOut(cluster, node(name));
+  for (const name of ['a', 'b'].slice(0, controllers)) cluster.start(name);
+  await cluster.time.runUntil(200);
+  for (let step = next(cluster); step !== undefined; step = next(cluster)) {
+    steps.push(step);
+    trace?.(`${cluster.time.now.toFixed(3)} ${JSON.stringify(step)}`);
+    switch (step.kind) {
+      case 'operation':
+        operations++;
+        carryOut(cluster, step);
+        break;
+      case 'fault':
+        inflict(cluster, step);
+        break;
+      case 'wait':
+        await cluster.time.runUntil(cluster.time.now + step.ms);
+        break;
+      case 'rest': {
+        const findings = await judge(cluster);
+        if (findings.length > 0) return ended(findings);
+        cluster.quietly = false;
+      }
+    }
+  }
+  return ended([]);
+}

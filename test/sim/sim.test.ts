@@ -1,0 +1,26 @@
+/** The simulator itself: the same seed is the same life, and a history is done again to the same end. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readHistory, writeHistory } from './history-file.ts';
+import { draw, replay } from './life.ts';
+
+test('the same seed gives the same life, another seed another one', async () => {
+  const [first, again, other] = [await draw(3, 100), await draw(3, 100), await draw(4, 100)];
+  assert.equal(again.hash, first.hash);
+  assert.deepEqual(again.history, first.history);
+  assert.notEqual(other.hash, first.hash);
+});
+
+test('a history read from its file is done again to the same end', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'kiln-sim-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'one.history');
+  const life = await draw(5, 100);
+  writeHistory(file, life.history);
+  const again = await replay(readHistory(file));
+  assert.equal(again.hash, life.hash);
+  assert.deepEqual(again.findings, life.findings);
+});

@@ -1,0 +1,288 @@
+/**
+ * The whole world of one life: time, the laboratory's API store, a simulated Northbound database, nodes with kubelets, a StatefulSet
+ * controller, and the controllers under test.
+ */
+import { readFileSync } from 'node:fs';
+import { allCrds } from '../../src/api/crds.ts';
+import { VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
+import type { Rule } from '../../src/compile/compiler.ts';
+import type { ForeignCell, ForeignSnapshot, WholeRow } from '../../src/invariants/foreign-rows.ts';
+import { foreignSnapshot } from '../../src/invariants/foreign-rows.ts';
+import type { LoggedTransaction } from '../../src/invariants/writers.ts';
+import { InProcessApi } from '../../src/lab/apiserver/in-process.ts';
+import type { JsonObject } from '../../src/lab/apiserver/json.ts';
+import { ApiError } from '../../src/lab/apiserver/status.ts';
+import { ObjectStore } from '../../src/lab/apiserver/store.ts';
+import { LabApi } from '../../src/lab/apiserver/server.ts';
+import { networkAttachmentCrd } from '../../src/lab/network-attachment-crd.ts';
+import type { Uuid, Value } from '../../src/ovsdb/index.ts';
+import type { Execution } from '../../src/ovsdb/testing/simulated/transaction.ts';
+import { SimulatedServer } from '../../src/ovsdb/testing/simulated/server.ts';
+import { northboundSchemaFile } from '../../src/ovsdb/testing/ovsdb-server-process.ts';
+import type { Fields, Log } from '../../src/runtime/log.ts';
+import { ArmedFaults } from './armed-faults.ts';
+import { Random } from './random.ts';
+import { SimulatedController } from './simulated-controller.ts';
+import { EPOCH, VirtualTime } from './virtual-time.ts';
+import { Workloads } from './workloads.ts';
+
+const schemaJson: unknown = JSON.parse(readFileSync(northboundSchemaFile, 'utf8'));
+
+export interface ClusterOptions {
+  readonly seed: number;
+  readonly rules: readonly Rule[];
+  /** Told what happens, one line each; for a trace and for a person. */
+  readonly trace?: (line: string) => void;
+}
+
+export class SimulatedCluster {
+  readonly time = new VirtualTime();
+  readonly lab: LabApi;
+  readonly api: InProcessApi;
+  readonly ovn: SimulatedServer;
+  readonly faults = new ArmedFaults();
+  readonly workloads: Workloads;
+  /** Transactions with comments, as the database's log would have them. */
+  readonly log: LoggedTransaction[] = [];
+  /** What controllers said that must never be said. */
+  readonly alarms: string[] = [];
+  /** Foreign rows as whoever owns them left them. */
+  readonly foreign = new Map<string, string>();
+  readonly controllers = new Map<string, SimulatedController>();
+  readonly rules: readonly Rule[];
+  readonly #chance: Random;
+  readonly #trace: (line: string) => void;
+  /** Writes after which a process is killed. */
+  readonly #killAfter = new Map<string, { left: number; readonly restartMs: number }>();
+  #quietly = false;
+
+  constructor({ seed, rules, trace = () => undefined }: ClusterOptions) {
+    this.rules = rules;
+    this.#trace = trace;
+    this.#chance = new Random(seed ^ 0x5eed);
+    const uuids = new Random(seed ^ 0x1d);
+    this.lab = new LabApi(
+      {
+        now: () => EPOCH + this.time.now,
+        uid: () => uuids.uuid(),
+        suffix: () => uuids.uuid().slice(0, 5),
+        schedule: (step) => void this.time.after(0, step),
+        after: (ms, run) => {
+          const entry = this.time.after(ms, run);
+          return () => this.time.cancel(entry);
+        },
+      },
+      new ObjectStore(2_000),
+    );
+    this.api = new InProcessApi(this.lab);
+    this.ovn = new SimulatedServer({
+      schemaJson,
+      clock: { now: () => this.time.now, schedule: (ms, run) => this.#schedule(ms, run) },
+      newUuid: () => uuids.uuid() as Uuid,
+      latency: () => this.#latency(0.2, 2),
+      members: 3,
+      fate: (client) => (client === 'judge' ? 'carry-out' : this.faults.transactionFate()),
+      onTransaction: (execution, operations, client) => this.#transacted(execution, operations, client),
+    });
+    this.ovn.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
+    this.workloads = new Workloads(this.lab, this.time, this.#chance);
+    for (const crd of [...allCrds({ cel: true }), networkAttachmentCrd, ...kubevirtCrds()])
+      this.create('apiextensions.k8s.io/v1/customresourcedefinitions', '', structuredClone(crd) as unknown as JsonObject);
+    this.lab.store.watchAll(({ type, table, key, object }) =>
+      this.#trace(`${this.time.now.toFixed(3)} ${type} ${table} ${key} ${object.metadata.resourceVersion ?? ''}`),
+    );
+  }
+
+  /** Faults end, and everything is as quick as it can be. */
+  set quietly(quietly: boolean) {
+    this.#quietly = quietly;
+    if (!quietly) return;
+    this.faults.clear();
+    this.#killAfter.clear();
+  }
+
+  start(name: string): SimulatedController {
+    const controller = new SimulatedController({
+      name,
+      time: this.time,
+      api: this.api,
+      ovn: this.ovn,
+      rules: this.rules,
+      random: new Random(this.#chance.below(2 ** 31)),
+      latency: () => this.#latency(0.2, 3),
+      faults: this.faults,
+      log: this.#logOf(name),
+      onWrite: () => this.#wrote(name),
+    });
+    this.controllers.set(name, controller);
+    return controller;
+  }
+
+  kill(name: string): void {
+    this.#trace(`${this.time.now.toFixed(3)} kill ${name}`);
+    this.controllers.get(name)?.kill();
+    this.controllers.delete(name);
+  }
+
+  /** The process dies right after so many further writes took effect, and another takes its place. */
+  killAfterWrites(name: string, writes: number, restartMs: number): void {
+    this.#killAfter.set(name, { left: writes, restartMs });
+  }
+
+  /** Looks without touching: a process that has just started and may not write. */
+  judge(): SimulatedController {
+    return new SimulatedController({
+      name: 'judge',
+      time: this.time,
+      api: this.api,
+      ovn: this.ovn,
+      rules: this.rules,
+      random: new Random(1),
+      latency: () => 0,
+      faults: new ArmedFaults(),
+      log: this.#logOf('judge'),
+      readOnly: true,
+    });
+  }
+
+  /** @param path `<group>/<version>/<plural>`, without the group and its slash for the core. @returns the error's text, or nothing */
+  create(path: string, namespace: string, object: JsonObject): string | undefined {
+    return this.#try(path, (definition) => this.lab.operations.create(definition, namespace, object));
+  }
+
+  /** The server forgets a kind's past: every watch of it ends, and cannot resume. */
+  forgetPast(plural: string): void {
+    for (const definition of this.lab.registry.all()) {
+      if (definition.plural !== plural) continue;
+      this.lab.store.forgetHistory(definition.table);
+      this.api.endWatches(definition.table);
+    }
+  }
+
+  #try(path: string, act: (definition: Parameters<LabApi['operations']['create']>[0]) => unknown): string | undefined {
+    const parts = path.split('/');
+    const plural = parts.pop() ?? '';
+    const version = parts.pop() ?? '';
+    const definition = this.lab.registry.find(parts.join('/'), version, plural);
+    if (definition === undefined) return `no resource ${path}`;
+    try {
+      act(definition);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ApiError) return error.message;
+      throw error;
+    }
+  }
+
+  update(
+    path: string,
+    namespace: string,
+    name: string,
+    change: (current: JsonObject) => JsonObject,
+    subresource?: string,
+  ): string | undefined {
+    return this.#try(path, (definition) =>
+      this.lab.operations.update(definition, namespace, name, (current) => change(current), {
+        ...(subresource === undefined ? {} : { subresource: subresource as 'status' }),
+      }),
+    );
+  }
+
+  delete(path: string, namespace: string, name: string, graceSeconds?: number): string | undefined {
+    return this.#try(path, (definition) =>
+      this.lab.operations.delete(definition, namespace, name, graceSeconds === undefined ? {} : { gracePeriodSeconds: graceSeconds }),
+    );
+  }
+
+  /** A person changes the Northbound database: what is not Kiln's after that is to stay as it was left. */
+  byHand(operations: readonly unknown[]): Execution {
+    const execution = this.ovn.transact(operations);
+    const now = this.foreignNow();
+    for (const { table, uuid } of execution.differences) {
+      const row = `${table}/${uuid}`;
+      const text = now.get(row);
+      if (text === undefined) this.foreign.delete(row);
+      else this.foreign.set(row, text);
+    }
+    return execution;
+  }
+
+  /** Rows that are neither Kiln's nor to be adopted by it. */
+  foreignNow(): ForeignSnapshot {
+    const tables = new Map<string, WholeRow[]>();
+    const legacy = new Set<string>();
+    for (const name of this.ovn.database.schema.tables.keys()) {
+      const rows = [...this.ovn.database.rows(name)].map(([uuid, row]) => {
+        const ids = row['external_ids'];
+        if (ids instanceof Map && (ids as ReadonlyMap<string, string>).get(VENDOR_KEY) === VENDOR) legacy.add(`${name}/${uuid}`);
+        return { _uuid: uuid, ...Object.fromEntries(Object.entries(row).map(([column, value]) => [column, cellOf(value)])) };
+      });
+      tables.set(name, rows);
+    }
+    return new Map([...foreignSnapshot(tables)].filter(([row]) => !legacy.has(row)));
+  }
+
+  #transacted(execution: Execution, operations: readonly unknown[], client: string | undefined): void {
+    for (const comment of execution.comments) this.log.push({ record: this.log.length, comment });
+    this.#trace(
+      `${this.time.now.toFixed(3)} transaction ${client ?? 'by hand'} ${execution.ok ? 'ok' : 'refused'} ${operations.length} ${execution.differences.map(({ table, uuid }) => `${table}/${uuid}`).join(' ')}`,
+    );
+    if (client !== undefined && execution.ok && execution.differences.length > 0) this.#wrote(client);
+  }
+
+  #wrote(name: string): void {
+    const armed = this.#killAfter.get(name);
+    if (armed === undefined || armed.left-- > 0) return;
+    this.#killAfter.delete(name);
+    this.kill(name);
+    this.time.after(armed.restartMs, () => {
+      if (!this.controllers.has(name)) this.start(name);
+    });
+  }
+
+  #latency(least: number, most: number): number {
+    return this.#quietly ? 0.1 : least + this.#chance.next() * (most - least);
+  }
+
+  #schedule(ms: number, run: () => void): () => void {
+    const entry = this.time.after(ms, run);
+    return () => this.time.cancel(entry);
+  }
+
+  #logOf(name: string): Log {
+    const say = (level: string, message: string, fields: Fields = {}): void => {
+      this.#trace(`${this.time.now.toFixed(3)} ${name} ${level} ${message} ${JSON.stringify(fields)}`);
+      if (message === 'rule failed') this.alarms.push(`${name}: ${message} ${JSON.stringify(fields)}`);
+    };
+    return {
+      debug: () => undefined,
+      info: (message, fields) => say('info', message, fields),
+      warn: (message, fields) => say('warn', message, fields),
+      error: (message, fields) => say('error', message, fields),
+    };
+  }
+}
+
+function cellOf(value: Value): ForeignCell {
+  if (value instanceof Set) return [...(value as ReadonlySet<string>)].toSorted();
+  if (value instanceof Map) return Object.fromEntries([...(value as ReadonlyMap<string, string>)].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return (value ?? []) as ForeignCell;
+}
+
+function kubevirtCrds(): readonly JsonObject[] {
+  return ['VirtualMachine', 'VirtualMachineInstance'].map((kind) => {
+    const singular = kind.toLowerCase();
+    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+    return {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${singular}s.kubevirt.io` },
+      spec: {
+        group: 'kubevirt.io',
+        scope: 'Namespaced',
+        names: { plural: `${singular}s`, singular, kind },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    };
+  });
+}

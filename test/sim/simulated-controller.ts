@@ -1,0 +1,92 @@
+/** One process of the real controller on the simulation's outsides: it can be killed, stopped and continued. */
+import type { Rule } from '../../src/compile/compiler.ts';
+import { Controller } from '../../src/controller/controller.ts';
+import type { LeaseTimes } from '../../src/controller/leadership.ts';
+import { KubeClient } from '../../src/kube/client.ts';
+import type { InProcessApi } from '../../src/lab/apiserver/in-process.ts';
+import { monitoredColumns } from '../../src/nb/tables.ts';
+import { OvsdbSession } from '../../src/ovsdb/index.ts';
+import type { SimulatedServer } from '../../src/ovsdb/testing/simulated/server.ts';
+import type { Log } from '../../src/runtime/log.ts';
+import { DEFAULT_SETTINGS } from '../../src/world/settings.ts';
+import type { Settings } from '../../src/world/settings.ts';
+import type { ApiFaults } from './api-transport.ts';
+import { ApiTransport } from './api-transport.ts';
+import type { Random } from './random.ts';
+import type { VirtualTime } from './virtual-time.ts';
+import { ProcessClock } from './virtual-time.ts';
+
+/** Longer than in a cluster, so that renewals are a small part of what happens. */
+export const LEASE: LeaseTimes = { durationMs: 30_000, renewMs: 20_000, retryMs: 5_000 };
+
+export interface SimulatedControllerOptions {
+  readonly name: string;
+  readonly time: VirtualTime;
+  readonly api: InProcessApi;
+  readonly ovn: SimulatedServer;
+  readonly rules: readonly Rule[];
+  readonly random: Random;
+  readonly latency: () => number;
+  readonly faults: ApiFaults;
+  readonly log: Log;
+  readonly readOnly?: boolean;
+  readonly settings?: Partial<Settings>;
+  /** A write of this process took effect on the API server. */
+  readonly onWrite?: () => void;
+}
+
+export class SimulatedController {
+  readonly controller: Controller;
+  readonly clock: ProcessClock;
+  readonly transport: ApiTransport;
+  readonly name: string;
+  readonly #ovn: SimulatedServer;
+
+  constructor(options: SimulatedControllerOptions) {
+    const { name, time, api, ovn, rules, random, latency, faults, log, readOnly = false, settings, onWrite } = options;
+    this.name = name;
+    this.#ovn = ovn;
+    this.clock = new ProcessClock(time);
+    this.transport = new ApiTransport({
+      api,
+      clock: this.clock,
+      latency,
+      faults,
+      onRequest: ({ method, path }, status) => {
+        if (method !== 'GET' && status < 300 && !path.includes('/leases')) onWrite?.();
+      },
+    });
+    const session = new OvsdbSession({
+      endpoints: [1, 2, 3].map((member) => `tcp:127.0.0.1:664${member}`),
+      database: 'OVN_Northbound',
+      tables: monitoredColumns(),
+      leaderOnly: true,
+      clock: this.clock,
+      random: random.next,
+      dial: ovn.dialFor(name),
+    });
+    this.controller = new Controller({
+      client: new KubeClient(this.transport),
+      session,
+      rules,
+      settings: { ...DEFAULT_SETTINGS, ...settings },
+      namespace: 'kube-system',
+      log,
+      readOnly,
+      collectionLimit: false,
+      clock: this.clock,
+      random: random.next,
+      defer: (turn) => void this.clock.setTimeout(turn, 0),
+      identity: name,
+      lease: LEASE,
+    });
+    this.controller.start();
+  }
+
+  /** SIGKILL: nothing more runs; its connections break. */
+  kill(): void {
+    this.clock.end();
+    this.transport.breakWatches();
+    this.#ovn.disconnect(this.name);
+  }
+}

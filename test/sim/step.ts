@@ -1,0 +1,68 @@
+/** A history is a list of steps: plain data, so that it can be kept in a file, shortened, and done again. */
+import type { JsonObject } from '../../src/lab/apiserver/json.ts';
+import type { ApiFault, TransactionFault } from './armed-faults.ts';
+
+/** `<group>/<version>/<plural>`; `v1/pods` for the core. */
+export type ApiPath = string;
+
+/** What people and other programs do. */
+export type Operation =
+  | { readonly do: 'create'; readonly path: ApiPath; readonly namespace: string; readonly object: JsonObject }
+  /** A merge patch of the spec, of the metadata, or of the status. */
+  | {
+      readonly do: 'edit';
+      readonly path: ApiPath;
+      readonly namespace: string;
+      readonly name: string;
+      readonly patch: JsonObject;
+      readonly status?: boolean;
+    }
+  | { readonly do: 'delete'; readonly path: ApiPath; readonly namespace: string; readonly name: string; readonly grace?: number }
+  | { readonly do: 'strip'; readonly path: ApiPath; readonly namespace: string; readonly name: string }
+  /** Deleted without its finalizers and made again at once under its name, with another uid. */
+  | { readonly do: 'recreate'; readonly path: ApiPath; readonly namespace: string; readonly name: string; readonly patch?: JsonObject }
+  | { readonly do: 'node'; readonly name: string; readonly up: boolean }
+  /** With ovn-nbctl, on the row of that place in the table's order. */
+  | { readonly do: 'row'; readonly table: string; readonly place: number; readonly change: RowChange }
+  | {
+      readonly do: 'foreign';
+      readonly name: string;
+      readonly what: 'switch' | 'port-in-ours' | 'acl-in-ours' | 'same-name' | 'load-balancer' | 'remove';
+    };
+
+export type RowChange =
+  | { readonly kind: 'delete' }
+  | { readonly kind: 'forget-owner' }
+  | { readonly kind: 'set'; readonly columns: JsonObject }
+  | { readonly kind: 'clear-members'; readonly column: string };
+
+export type Fault =
+  | { readonly fault: 'api'; readonly what: ApiFault }
+  | { readonly fault: 'transaction'; readonly what: TransactionFault }
+  | { readonly fault: 'break-watches'; readonly plural?: string }
+  /** The server forgets its past: every watch of the kind gets 410. */
+  | { readonly fault: 'gone'; readonly plural: string }
+  | { readonly fault: 'end-watches' }
+  | { readonly fault: 'delay'; readonly plural: string; readonly ms: number }
+  | { readonly fault: 'repeat'; readonly plural: string; readonly times: number }
+  | { readonly fault: 'disconnect' }
+  | { readonly fault: 'database-restart'; readonly downMs: number }
+  | { readonly fault: 'database-leader' }
+  | { readonly fault: 'kill'; readonly controller: string; readonly afterWrites: number; readonly restartMs: number }
+  | { readonly fault: 'stop'; readonly controller: string; readonly ms: number; readonly asleep: boolean }
+  | { readonly fault: 'jump'; readonly controller: string; readonly ms: number }
+  | { readonly fault: 'term-lost' };
+
+export type Step =
+  | ({ readonly kind: 'operation' } & Operation)
+  | ({ readonly kind: 'fault' } & Fault)
+  | { readonly kind: 'wait'; readonly ms: number }
+  /** Faults end, everything comes to rest, and everything is judged. */
+  | { readonly kind: 'rest' };
+
+export interface History {
+  readonly version: 1;
+  readonly seed: number;
+  readonly controllers: number;
+  readonly steps: readonly Step[];
+}

@@ -1,0 +1,174 @@
+/**
+ * Time that passes only when there is nothing left to do now. One queue holds everything that will happen; after each thing that
+ * happened, all promises that can settle do, before the next.
+ */
+import type { Clock as KubeClock } from '../../src/kube/clock.ts';
+import type { Clock as OvsdbClock } from '../../src/ovsdb/index.ts';
+
+interface Entry {
+  readonly at: number;
+  readonly order: number;
+  run: (() => void) | undefined;
+}
+
+export const EPOCH = Date.UTC(2026, 0, 1);
+
+export class VirtualTime {
+  #now = 0;
+  #order = 0;
+  /** A heap: the parent of i is at (i - 1) >> 1. */
+  readonly #heap: Entry[] = [];
+
+  get now(): number {
+    return this.#now;
+  }
+
+  /** @returns what cancels it */
+  after(ms: number, run: () => void): Entry {
+    const entry: Entry = { at: this.#now + Math.max(0, ms), order: this.#order++, run };
+    this.#push(entry);
+    return entry;
+  }
+
+  cancel(entry: Entry): void {
+    entry.run = undefined;
+  }
+
+  /** Lets everything happen that is due by then. */
+  async runUntil(moment: number): Promise<void> {
+    for (;;) {
+      await settled();
+      const next = this.#take(moment);
+      if (next === undefined) break;
+      this.#now = Math.max(this.#now, next.at);
+      next.run?.();
+    }
+    this.#now = Math.max(this.#now, moment);
+  }
+
+  #take(moment: number): Entry | undefined {
+    for (;;) {
+      const [first] = this.#heap;
+      if (first === undefined || first.at > moment) return undefined;
+      this.#pop();
+      if (first.run !== undefined) return first;
+    }
+  }
+
+  #push(entry: Entry): void {
+    const heap = this.#heap;
+    let at = heap.length;
+    heap.push(entry);
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!before(entry, heap[parent] as Entry)) break;
+      heap[at] = heap[parent] as Entry;
+      at = parent;
+    }
+    heap[at] = entry;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop() as Entry;
+    if (heap.length === 0) return;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && before(heap[child + 1] as Entry, heap[child] as Entry)) child++;
+      if (!before(heap[child] as Entry, last)) break;
+      heap[at] = heap[child] as Entry;
+      at = child;
+    }
+    heap[at] = last;
+  }
+}
+
+function before(a: Entry, b: Entry): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
+
+/** Promises and next ticks settle before an immediate runs. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The clock of one process: it ends with it, stands still while it is stopped, and may be off. */
+export class ProcessClock implements KubeClock, OvsdbClock {
+  readonly #time: VirtualTime;
+  #alive = true;
+  /** While it is stopped: what fell due. */
+  #held: (() => void)[] | undefined;
+  /** Milliseconds that the monotonic clock lost while the machine slept. */
+  #lost = 0;
+  /** Milliseconds that the date is off. */
+  #wallOff = 0;
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
+
+  now(): number {
+    return this.#time.now - this.#lost + 1_000;
+  }
+
+  wallTime(): number {
+    return EPOCH + this.#time.now + this.#wallOff;
+  }
+
+  setTimeout(callback: () => void, ms: number): Entry {
+    return this.#time.after(ms, () => this.#run(callback));
+  }
+
+  clearTimeout(handle: unknown): void {
+    if (handle !== undefined) this.#time.cancel(handle as Entry);
+  }
+
+  schedule(afterMs: number, run: () => void): () => void {
+    const entry = this.setTimeout(run, afterMs);
+    return () => this.clearTimeout(entry);
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  get stopped(): boolean {
+    return this.#held !== undefined;
+  }
+
+  /** Nothing of the process runs any more. */
+  end(): void {
+    this.#alive = false;
+    this.#held = undefined;
+  }
+
+  /** As SIGSTOP. */
+  stop(): void {
+    this.#held ??= [];
+  }
+
+  /** As SIGCONT: what fell due happens now. */
+  continue(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const run of held) this.#time.after(0, () => this.#run(run));
+  }
+
+  /** The monotonic clock did not count this time: the machine slept. */
+  lose(ms: number): void {
+    this.#lost += ms;
+  }
+
+  /** The date jumps. */
+  jump(ms: number): void {
+    this.#wallOff += ms;
+  }
+
+  #run(run: () => void): void {
+    if (!this.#alive) return;
+    if (this.#held !== undefined) this.#held.push(run);
+    else run();
+  }
+}

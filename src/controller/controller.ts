@@ -1,6 +1,6 @@
 /**
  * The controller: observes, compiles, allocates, diffs and commits, one turn at a time. Only the leader writes; the others keep
- * their World warm.
+ * their World warm. Long, because it is the one place where all parts are put together.
  */
 import { AllocationStep } from '../allocate/allocation-step.ts';
 import { COLLECTION_GRACE_MS, CollectionLimit, DEFAULT_LIMIT } from '../commit/collection-limit.ts';

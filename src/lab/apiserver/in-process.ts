@@ -1,5 +1,4 @@
 /** The API for a caller in the same process: the same verbs on the same store as over HTTPS, as calls. For simulations. */
-import type { JsonObject } from './json.ts';
 import { parseTarget } from './request.ts';
 import type { RequestMessage } from './request.ts';
 import type { Reply, ResourceRequest } from './resource-handler.ts';
@@ -69,9 +68,4 @@ export class InProcessApi {
     };
     return { definition, target, query: url.searchParams, message };
   }
-}
-
-/** The text of an error's answer. */
-export function errorBody(error: ApiError): string {
-  return JSON.stringify(error.toStatus() satisfies JsonObject | object);
 }

@@ -1,5 +1,6 @@
 /** What the Northbound writer is given, and what it tells. */
 import type { Desired } from '../compile/desired.ts';
+import type { Drift } from '../diff/drift.ts';
 import type { Verdict } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
@@ -21,6 +22,8 @@ export interface NorthboundWriterOptions {
   readonly deposed: () => void;
   /** Told after each transaction, for metrics and the log. */
   readonly onTransaction: (report: TransactionReport) => void;
+  /** Told of what another program changed: as it is found, and again when it is put right. */
+  readonly onDrift: (drifts: readonly Drift[], repaired: boolean) => void;
   /** What this server's schema cannot hold (`ACL.tier`); told once each. */
   readonly onLeftOut: (what: string) => void;
   /** Monotonic milliseconds. */

@@ -5,19 +5,22 @@
  */
 import type { MemberKey } from '../compile/desired.ts';
 import { memberKey } from '../compile/desired.ts';
+import type { Drift } from '../diff/drift.ts';
+import { describeDrift, differenceOf } from '../diff/drift.ts';
 import type { Verdict } from '../diff/edits.ts';
 import { diffMembers } from '../diff/member-diff.ts';
 import type { DiffContext } from '../diff/row-diff.ts';
 import { diffRow } from '../diff/row-diff.ts';
-import { differenceOf, RowDifferences } from './row-differences.ts';
 import { ownerText } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
-import { tableSpec } from '../nb/tables.ts';
 import type { OvsdbError, Uuid } from '../ovsdb/index.ts';
+import { DriftWatch } from './drift-watch.ts';
 import type { NorthboundWriterOptions, PlannedRow } from './northbound-writer-options.ts';
+import { hasMembers, PendingRows, rankOf } from './pending-rows.ts';
+import { RowDifferences } from './row-differences.ts';
 import type { Part } from './transaction.ts';
-import { buildTransaction } from './transaction.ts';
+import { buildTransaction, countEdits } from './transaction.ts';
 
 export type { NorthboundWriterOptions, TransactionReport, PlannedRow } from './northbound-writer-options.ts';
 
@@ -28,19 +31,20 @@ export type { NorthboundWriterOptions, TransactionReport, PlannedRow } from './n
 const PACE_MS = 20;
 const RETRY_MS = 1_000;
 const SET_ASIDE_MS = 30_000;
-const RANKS = 5;
 /** In one turn: a turn is to be short. */
 const MOST_EXAMINED = 2_000;
 
 export class NorthboundWriter {
   readonly #options: NorthboundWriterOptions;
-  readonly #rows: Set<RowId>[] = Array.from({ length: RANKS }, () => new Set<RowId>());
-  readonly #members = new Map<RowId, Set<MemberKey> | 'all'>();
+  readonly #pending: PendingRows;
   readonly #waiters = new Map<string, Set<RowId>>();
   readonly #failures = new Map<RowId, number>();
   readonly #aside = new Set<RowId>();
   readonly #leftOut = new Set<string>();
   readonly #differences = new RowDifferences();
+  readonly #drift = new DriftWatch();
+  /** Whether this process could write when it last looked. */
+  #writing = false;
   /** Marked while this process could not write: looked at for conflicts alone, so that a standby knows them too. */
   readonly #unexamined = new Set<RowId>();
   /** Identities of the transaction that is under way. */
@@ -52,6 +56,7 @@ export class NorthboundWriter {
 
   constructor(options: NorthboundWriterOptions) {
     this.#options = options;
+    this.#pending = new PendingRows(options.world, options.desired);
     this.#batch = options.maxRows ?? 2_000;
     options.world.rows.onChange({
       row: (id) => {
@@ -64,13 +69,7 @@ export class NorthboundWriter {
 
   /** True when nothing is left to look at and no transaction is under way. */
   get quiet(): boolean {
-    return (
-      !this.inFlight &&
-      this.#members.size === 0 &&
-      this.#rows.every((rows) => rows.size === 0) &&
-      this.#options.desired.dirtyRows.size === 0 &&
-      this.#options.desired.dirtyMembers.size === 0
-    );
+    return !this.inFlight && this.#pending.size === 0;
   }
 
   get inFlight(): boolean {
@@ -122,7 +121,8 @@ export class NorthboundWriter {
   flush(): void {
     this.#takeDirty();
     if (this.inFlight || this.#resting) return;
-    if (!this.#options.mayWrite()) return this.#examine();
+    if (!this.#options.mayWrite()) return this.#stand();
+    this.#writing = true;
     this.#unexamined.clear();
     const fence = this.#options.fence.guards();
     if (fence === undefined) return;
@@ -144,6 +144,10 @@ export class NorthboundWriter {
       if (outcome.ok) {
         this.#batch = Math.min(this.#batch * 2, this.#options.maxRows ?? 2_000);
         for (const id of ids) this.#failures.delete(id);
+        const repaired = parts.flatMap(
+          ({ id, members }) => this.#drift.repaired(`${members === undefined ? 'row' : 'members'} ${id}`) ?? [],
+        );
+        if (repaired.length > 0) this.#options.onDrift(repaired, true);
         this.#rest(PACE_MS);
       } else this.#failed(outcome.error, ids, blame, fence.length);
       this.#options.onTransaction({
@@ -167,6 +171,13 @@ export class NorthboundWriter {
     });
   }
 
+  /** Somebody else writes, or nobody. */
+  #stand(): void {
+    if (this.#writing) this.#drift.forget();
+    this.#writing = false;
+    this.#examine();
+  }
+
   #examine(): void {
     const context = this.#context(new Map());
     let examined = 0;
@@ -180,23 +191,35 @@ export class NorthboundWriter {
   #nextBatch(): Part[] {
     const planned = new Map<RowId, Uuid>();
     const context = this.#context(planned);
+    const drifts: Drift[] = [];
     const parts: Part[] = [];
     let examined = 0;
-    for (const rows of this.#rows) {
+    for (const rows of this.#pending.rows) {
       for (const id of rows) {
         if (parts.length >= this.#batch || examined++ >= MOST_EXAMINED) break;
         rows.delete(id);
         if (this.#aside.has(id)) continue;
-        this.#conclude(id, diffRow(id, context), parts, planned);
+        const verdict = diffRow(id, context);
+        if (this.#drift.rowJudged(id, verdict)) this.#tell(id, verdict, context, drifts);
+        this.#conclude(id, verdict, parts, planned);
       }
     }
-    for (const [id, keys] of this.#members) {
+    for (const [id, keys] of this.#pending.members) {
       if (parts.length >= this.#batch || examined++ >= MOST_EXAMINED) break;
-      this.#members.delete(id);
+      this.#pending.members.delete(id);
       if (this.#aside.has(id)) continue;
-      this.#conclude(id, diffMembers(id, keys, context), parts, planned, keys);
+      const verdict = diffMembers(id, keys, context);
+      if (this.#drift.membersJudged(id, keys, verdict)) this.#tell(id, verdict, context, drifts, 'members');
+      this.#conclude(id, verdict, parts, planned, keys);
     }
+    if (drifts.length > 0) this.#options.onDrift(drifts, false);
     return parts;
+  }
+
+  #tell(id: RowId, verdict: Verdict, context: DiffContext, drifts: Drift[], part = 'row'): void {
+    if (verdict.kind !== 'change') return;
+    const drift = describeDrift(id, verdict, context);
+    if (this.#drift.tell(`${part} ${id}`, drift)) drifts.push(drift);
   }
 
   #conclude(id: RowId, verdict: Verdict, parts: Part[], planned: Map<RowId, Uuid>, members?: ReadonlySet<MemberKey> | 'all'): void {
@@ -212,7 +235,7 @@ export class NorthboundWriter {
     parts.push({ id, edits: verdict.edits, ...(members === undefined ? {} : { members }) });
     if (verdict.inserts !== undefined) {
       planned.set(id, verdict.inserts);
-      this.#members.set(id, 'all');
+      this.#pending.members.set(id, 'all');
       this.#awaken(id);
     }
   }
@@ -295,8 +318,8 @@ export class NorthboundWriter {
   /** What was sent is compared once more: it settles, or was refused and is planned anew. */
   #lookAgain({ id, members }: Part): void {
     if (members === undefined) this.#mark(id, 'row');
-    else if (members === 'all') this.#members.set(id, 'all');
-    else this.#markMembers(id, members);
+    else if (members === 'all') this.#pending.members.set(id, 'all');
+    else this.#pending.markMembers(id, members);
   }
 
   #retry(id: RowId): void {
@@ -307,23 +330,37 @@ export class NorthboundWriter {
   #takeDirty(): void {
     const { desired } = this.#options;
     for (const id of desired.dirtyRows) {
+      this.#drift.wanted(id);
       if (this.#aside.delete(id)) this.#failures.delete(id);
       this.#mark(id);
     }
     desired.dirtyRows.clear();
-    for (const [id, keys] of desired.dirtyMembers) this.#markMembers(id, keys);
+    for (const [id, keys] of desired.dirtyMembers) {
+      this.#drift.memberWanted(id, keys);
+      this.#pending.markMembers(id, keys);
+    }
     desired.dirtyMembers.clear();
   }
 
   /** A row changed outside or by ourselves: it matters when a rule speaks of it or it is ours. */
   #observed(id: RowId): void {
     if (this.#options.desired.row(id) === undefined && this.#options.world.rows.best(id)?.ownership.kind !== 'ours') return;
+    if (this.#writing && !this.#sent.has(id) && !this.#isPending(id)) this.#drift.rowChanged(id, hasMembers(id));
     // Of what is being sent, the members that are sent are looked at again with the reply.
     this.#mark(id, this.#sent.has(id) ? 'row' : 'all');
   }
 
   #memberObserved(id: RowId, column: string, member: RowId): void {
-    this.#markMembers(id, new Set([memberKey(column, { ref: member })]));
+    const key = memberKey(column, { ref: member });
+    // A member that left because its row did is that row's drift.
+    const present = this.#options.world.rows.best(member) !== undefined;
+    if (this.#writing && present && !this.#sent.has(id) && !this.#isPending(id, key)) this.#drift.memberChanged(id, key);
+    this.#pending.markMembers(id, new Set([key]));
+  }
+
+  /** Something of it is to be written already. */
+  #isPending(id: RowId, key?: MemberKey): boolean {
+    return this.#pending.has(id) || this.#aside.has(id) || (key !== undefined && this.#pending.hasMember(id, key));
   }
 
   #awaken(id: RowId): void {
@@ -334,19 +371,8 @@ export class NorthboundWriter {
   }
 
   #mark(id: RowId, how: 'row' | 'all' = 'all'): void {
-    this.#rows[rankOf(id)]?.add(id);
     this.#unexamined.add(id);
-    if (how === 'row') return;
-    const slot = this.#options.desired.row(id);
-    if (slot !== undefined && slot.members.size === 0 && this.#options.world.rows.best(id) === undefined) return;
-    if (HAS_MEMBERS.has(tableOf(id))) this.#members.set(id, 'all');
-  }
-
-  #markMembers(id: RowId, keys: ReadonlySet<MemberKey>): void {
-    const present = this.#members.get(id);
-    if (present === 'all') return;
-    if (present === undefined) this.#members.set(id, new Set(keys));
-    else for (const key of keys) present.add(key);
+    this.#pending.mark(id, how);
   }
 
   #noteUnless(holds: boolean, what: string): boolean {
@@ -371,24 +397,4 @@ export class NorthboundWriter {
       },
     };
   }
-}
-
-/** Tables with columns that several rules contribute to. */
-const HAS_MEMBERS: ReadonlySet<string> = new Set([
-  'Port_Group',
-  'Logical_Switch',
-  'Logical_Router',
-  'Address_Set',
-  'Load_Balancer',
-  'NB_Global',
-]);
-
-function rankOf(id: RowId): number {
-  return tableSpec(tableOf(id)).rank;
-}
-
-function countEdits(parts: readonly Part[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { edits } of parts) for (const edit of edits) counts[edit.kind] = (counts[edit.kind] ?? 0) + 1;
-  return counts;
 }

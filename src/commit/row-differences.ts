@@ -1,16 +1,7 @@
 /** Which rows were found not to be as the rules want them, counted by table as they come and go. */
-import type { Verdict } from '../diff/edits.ts';
+import type { Difference } from '../diff/drift.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { tableOf } from '../nb/row-id.ts';
-
-export const DIFFERENCES = ['missing', 'extra', 'different'] as const;
-export type Difference = (typeof DIFFERENCES)[number];
-
-/** What a verdict says of a row: undefined where nothing of it is to be written. */
-export function differenceOf(verdict: Verdict): Difference | undefined {
-  if (verdict.kind !== 'change') return undefined;
-  return verdict.change === 'insert' ? 'missing' : verdict.change === 'delete' ? 'extra' : 'different';
-}
 
 export class RowDifferences {
   readonly #found = new Map<RowId, Difference>();

@@ -105,3 +105,10 @@ function memberMutations(one: Members): Mutation[] {
   if (one.add.size > 0) mutations.push({ column, mutator: 'insert', value: one.add });
   return mutations;
 }
+
+/** How many edits of each kind, for the log. */
+export function countEdits(parts: readonly Part[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { edits } of parts) for (const edit of edits) counts[edit.kind] = (counts[edit.kind] ?? 0) + 1;
+  return counts;
+}

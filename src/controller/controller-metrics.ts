@@ -6,7 +6,7 @@ import type { Ledgered } from './subnet-addresses.ts';
 import { subnetAddresses } from './subnet-addresses.ts';
 import type { CollectionLimit } from '../commit/collection-limit.ts';
 import type { NorthboundWriter } from '../commit/northbound-writer.ts';
-import { DIFFERENCES } from '../commit/row-differences.ts';
+import { DIFFERENCES } from '../diff/drift.ts';
 import { DELETION_BLOCKED } from '../compile/deletion.ts';
 import type { Desired } from '../compile/desired.ts';
 import type { Clock } from '../kube/clock.ts';

@@ -19,8 +19,10 @@ import { Caches } from './caches.ts';
 import { exposeController } from './controller-metrics.ts';
 import type { ControllerOptions, ControllerStatus, Phase, Plan } from './controller-options.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
+import { DriftReport } from './drift-report.ts';
 import { Leadership } from './leadership.ts';
 import { Notices } from './notices.ts';
+import { Timers } from './timers.ts';
 import { TurnMeter } from './turn-meter.ts';
 
 export type { ControllerOptions, ControllerStatus, Phase, Plan } from './controller-options.ts';
@@ -46,7 +48,7 @@ export class Controller {
   readonly #leadership: Leadership;
   readonly #meter: TurnMeter;
   readonly #deadlines: DeadlineTimer;
-  readonly #timers = new Set<unknown>();
+  readonly #timers: Timers;
   readonly #settled: (() => void)[] = [];
   #phase: Phase = 'starting';
   #scheduled = false;
@@ -59,6 +61,7 @@ export class Controller {
   constructor(options: ControllerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#timers = new Timers(this.#clock);
     this.#meter = new TurnMeter(options.metrics, this.#clock);
     const { client, session, log } = options;
     const random = options.random === undefined ? {} : { random: options.random };
@@ -106,10 +109,10 @@ export class Controller {
           graceMs: COLLECTION_GRACE_MS,
           next: 'check that this is the right cluster; collection goes on after the grace when a second full list agrees',
         });
-        this.#later(COLLECTION_GRACE_MS, () => this.#endPause());
+        this.#timers.later(COLLECTION_GRACE_MS, () => this.#endPause());
       },
     });
-    const later = (ms: number, run: () => void): void => this.#later(ms, run);
+    const { later } = this.#timers;
     const wake = (): void => this.wake();
     const { identity, lease } = options;
     this.#leadership = new Leadership({
@@ -131,6 +134,12 @@ export class Controller {
         this.wake();
       },
       later,
+    });
+    const drift = new DriftReport({
+      log,
+      metrics: options.metrics,
+      clock: this.#clock,
+      event: (...event) => this.#notices.record(...event),
     });
     this.#rows = new NorthboundWriter({
       session,
@@ -155,6 +164,7 @@ export class Controller {
             setAside: report.setAside,
           });
       },
+      onDrift: (drifts, repaired) => drift.tell(drifts, repaired),
       onLeftOut: (what) =>
         log.warn("this OVN's schema cannot hold a column or value; it is left out", { what, schema: session.schema?.version }),
       now: () => this.#clock.now(),
@@ -225,8 +235,7 @@ export class Controller {
   /** Stops writing, gives the Lease back, closes everything. */
   async stop(): Promise<void> {
     this.#phase = 'stopped';
-    for (const timer of this.#timers) this.#clock.clearTimeout(timer);
-    this.#timers.clear();
+    this.#timers.end();
     this.#deadlines.stop();
     await this.#writer.close();
     await this.#events.close();
@@ -334,7 +343,7 @@ export class Controller {
     const next = this.#allocation.usage.publish(this.#clock.now(), USAGE_INTERVAL_MS);
     if (next === undefined || this.#usageTimer) return;
     this.#usageTimer = true;
-    this.#later(next, () => {
+    this.#timers.later(next, () => {
       this.#usageTimer = false;
       this.wake();
     });
@@ -360,7 +369,7 @@ export class Controller {
           ? 'collection goes on: a second full list agrees'
           : 'collection stays paused: a second full list does not agree with the first',
       );
-      if (!confirmed) return this.#later(COLLECTION_GRACE_MS, () => this.#endPause());
+      if (!confirmed) return this.#timers.later(COLLECTION_GRACE_MS, () => this.#endPause());
       this.#limit.end();
       this.#rows.examineAll();
       this.wake();
@@ -390,14 +399,5 @@ export class Controller {
     const missing: string[] = [...this.#caches.missing];
     if (this.#options.session.state !== 'synced') missing.push('the Northbound database');
     return missing;
-  }
-
-  #later(ms: number, run: () => void): void {
-    if (this.#phase === 'stopped') return;
-    const timer = this.#clock.setTimeout(() => {
-      this.#timers.delete(timer);
-      run();
-    }, ms);
-    this.#timers.add(timer);
   }
 }

@@ -64,6 +64,15 @@ export function traitsOf(resource: ResourceName): ResourceTraits {
   return RESOURCES[resource];
 }
 
+const BY_KIND: ReadonlyMap<string, ResourceName> = new Map(
+  (Object.entries(RESOURCES) as [ResourceName, ResourceTraits][]).map(([name, { kind }]) => [kind.toLowerCase(), name]),
+);
+
+/** @param kind in lower case, as owner texts have it */
+export function resourceOfKind(kind: string): ResourceName | undefined {
+  return BY_KIND.get(kind);
+}
+
 /** `namespace/name`, or `name` for cluster scope. */
 export function keyOf(object: { readonly metadata: { readonly namespace?: string; readonly name: string } }): string {
   const { namespace, name } = object.metadata;

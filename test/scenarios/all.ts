@@ -6,6 +6,7 @@ import { bindings } from './bindings.ts';
 import { crashes } from './crashes.ts';
 import { defaultNetwork } from './default-network.ts';
 import { deletionOrder } from './deletion-order.ts';
+import { drift } from './drift.ts';
 import { families } from './families.ts';
 import { foreignRows } from './foreign-rows.ts';
 import { gateways } from './gateways.ts';
@@ -45,6 +46,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   deletionOrder,
   leftovers,
   foreignRows,
+  drift,
   workloads,
   serviceAccount,
   restarts,

@@ -1,5 +1,6 @@
 /** A Northbound writer with a session, a World and a fence of its own, for tests against a real ovsdb-server. */
 import assert from 'node:assert/strict';
+import type { Drift } from '../../diff/drift.ts';
 import { Desired } from '../../compile/desired.ts';
 import type { Output } from '../../compile/output.ts';
 import { monitoredColumns } from '../../nb/tables.ts';
@@ -22,6 +23,8 @@ export class WriterProcess {
   readonly writer: NorthboundWriter;
   readonly reports: TransactionReport[] = [];
   readonly leftOut: string[] = [];
+  readonly drifted: Drift[] = [];
+  readonly repaired: Drift[] = [];
   /** Owners for whom a rule fails. */
   readonly undecided = new Set<string>();
   deposed = false;
@@ -52,6 +55,7 @@ export class WriterProcess {
         this.leads = false;
       },
       onTransaction: (report) => this.reports.push(report),
+      onDrift: (drifts, repaired) => (repaired ? this.repaired : this.drifted).push(...drifts),
       onLeftOut: (what) => this.leftOut.push(what),
       now: () => performance.now(),
       later: (ms, again) => void setTimeout(again, Math.min(ms, 50)).unref(),

@@ -1,0 +1,83 @@
+/**
+ * Tells a repair from an ordinary change: a row was as the rules want it, another program changed it, and the rules still want the
+ * same. Only what changed outside is remembered, until the diff has looked at it.
+ */
+import type { MemberKey } from '../compile/desired.ts';
+import type { Drift } from '../diff/drift.ts';
+import type { Verdict } from '../diff/edits.ts';
+import type { RowId } from '../nb/row-id.ts';
+
+export class DriftWatch {
+  /** Rows that are not as wanted for another reason: what happens to them is no drift. */
+  readonly #unsettled = new Set<RowId>();
+  readonly #rows = new Set<RowId>();
+  readonly #members = new Map<RowId, Set<MemberKey> | 'all'>();
+  /** What was told already, and is not repaired yet. */
+  readonly #told = new Map<string, Drift>();
+
+  /** A row changed that nothing of this process was to change. @param shared it has columns of members */
+  rowChanged(id: RowId, shared: boolean): void {
+    if (this.#unsettled.has(id)) return;
+    this.#rows.add(id);
+    if (shared) this.#members.set(id, 'all');
+  }
+
+  memberChanged(id: RowId, key: MemberKey): void {
+    if (this.#unsettled.has(id)) return;
+    const keys = this.#members.get(id);
+    if (keys === 'all') return;
+    if (keys === undefined) this.#members.set(id, new Set([key]));
+    else keys.add(key);
+  }
+
+  /** The rules want something else of it now. */
+  wanted(id: RowId): void {
+    this.#rows.delete(id);
+    this.#members.delete(id);
+  }
+
+  memberWanted(id: RowId, keys: ReadonlySet<MemberKey>): void {
+    const suspected = this.#members.get(id);
+    if (suspected === undefined || suspected === 'all') return;
+    for (const key of keys) suspected.delete(key);
+    if (suspected.size === 0) this.#members.delete(id);
+  }
+
+  /** The diff looked at a row. @returns true when what it found is drift */
+  rowJudged(id: RowId, verdict: Verdict): boolean {
+    if (verdict.kind === 'settled') this.#unsettled.delete(id);
+    else this.#unsettled.add(id);
+    if (verdict.kind === 'settled' || verdict.kind === 'conflict') this.#rows.delete(id);
+    return verdict.kind === 'change' && this.#rows.has(id);
+  }
+
+  /** As `rowJudged`, for some members of a row. */
+  membersJudged(id: RowId, keys: ReadonlySet<MemberKey> | 'all', verdict: Verdict): boolean {
+    const suspected = this.#members.get(id);
+    if (suspected === undefined) return false;
+    const hit = suspected === 'all' || keys === 'all' || [...suspected].some((key) => keys.has(key));
+    if (hit && verdict.kind === 'settled') this.#members.delete(id);
+    return hit && verdict.kind === 'change';
+  }
+
+  /** @returns false when it was told before, as of a transaction that failed */
+  tell(part: string, drift: Drift): boolean {
+    const known = this.#told.has(part);
+    this.#told.set(part, drift);
+    return !known;
+  }
+
+  /** A transaction has put it right. @returns what was told of it */
+  repaired(part: string): Drift | undefined {
+    const drift = this.#told.get(part);
+    this.#told.delete(part);
+    return drift;
+  }
+
+  /** Another process writes now: what changes is its work. */
+  forget(): void {
+    this.#rows.clear();
+    this.#members.clear();
+    this.#told.clear();
+  }
+}

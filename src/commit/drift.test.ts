@@ -1,0 +1,219 @@
+/** Drift by hand, with ovn-nbctl against a real ovsdb-server: told with both states, told from ordinary changes, put right. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
+import { driftSentence, repairSentence } from '../diff/drift.ts';
+import { rowId } from '../nb/row-id.ts';
+import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { WriterProcess } from './testing/writer-process.ts';
+
+const run = promisify(execFile);
+const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
+const ls = rowId('Logical_Switch', 's1');
+const group = rowId('Port_Group', 'g1');
+const set = rowId('Address_Set', 'a1');
+const route = rowId('Logical_Router_Static_Route', 'r1', '', 'dst-ip', '10.7.0.0/16', '10.0.0.9');
+const row = (id: RowOutput['id'], columns: RowOutput['columns'], parent?: RowOutput['parent']): RowOutput => ({
+  kind: 'row',
+  id,
+  owner,
+  rule: 'test',
+  columns,
+  ...(parent === undefined ? {} : { parent }),
+});
+const switchRow = row(ls, { name: 's1', other_config: { mcast_snoop: 'true' } });
+const groupRow = row(group, { name: 'g1' });
+const setRow = row(set, { name: 'a1', addresses: ['10.0.0.1', '10.0.0.2'] });
+const port = (address: string): RowOutput =>
+  row(rowId('Logical_Switch_Port', 'p1'), { name: 'p1', addresses: [address], type: '' }, { id: ls, column: 'ports' });
+const inGroup: MemberOutput = { kind: 'member', row: group, column: 'ports', member: { ref: rowId('Logical_Switch_Port', 'p1') } };
+
+let server: OvsdbServerProcess;
+before(async () => {
+  server = await OvsdbServerProcess.start();
+});
+after(async () => {
+  await server.stop();
+});
+
+async function nbctl(...args: string[]): Promise<string> {
+  const { stdout } = await run('ovn-nbctl', ['--no-leader-only', `--db=${server.unix}`, ...args]);
+  return stdout.trim();
+}
+
+async function withWriter(use: (kiln: WriterProcess) => Promise<void>): Promise<void> {
+  const kiln = await new WriterProcess(server).start(true);
+  try {
+    await use(kiln);
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+}
+
+test('what is wanted otherwise, and what comes and goes with it, is no drift', async () => {
+  await withWriter(async (kiln) => {
+    await kiln.want([switchRow, groupRow, setRow, port('00:00:00:00:00:01 10.0.0.2'), inGroup]);
+    await kiln.want([switchRow, groupRow, row(set, { name: 'a1', addresses: ['10.0.0.1'] }), port('00:00:00:00:00:01 10.0.0.3')]);
+    await nbctl(
+      'ls-add',
+      'foreign',
+      '--',
+      'lsp-add',
+      's1',
+      'guest',
+      '--',
+      'set',
+      'Logical_Switch_Port',
+      'p1',
+      'external_ids:neutron\\:x=1',
+    );
+    await nbctl('lsp-del', 'guest', '--', 'ls-del', 'foreign');
+    await kiln.want([switchRow, setRow]);
+    await kiln.want([]);
+    assert.deepEqual([...kiln.drifted, ...kiln.repaired], []);
+  });
+});
+
+test('a changed column, key and element: what was found and what is put back, by column', async () => {
+  await withWriter(async (kiln) => {
+    await kiln.want([switchRow, setRow, port('00:00:00:00:00:01 10.0.0.2')]);
+    await nbctl('lsp-set-addresses', 'p1', '00:00:00:00:00:02 10.9.9.9');
+    await until('the address is back', async () => (await nbctl('lsp-get-addresses', 'p1')).includes('10.0.0.2'));
+    await kiln.quiet();
+    const [drift, ...more] = kiln.drifted.splice(0);
+    assert.deepEqual(more, []);
+    assert.deepEqual(drift, {
+      id: 'Logical_Switch_Port/p1',
+      difference: 'different',
+      owner: 'subnet//s1',
+      uid: 'uid-1',
+      before: { addresses: '00:00:00:00:00:02 10.9.9.9' },
+      after: { addresses: '00:00:00:00:00:01 10.0.0.2' },
+    });
+    assert.deepEqual(kiln.repaired.splice(0), [drift]);
+    assert.equal(
+      driftSentence(drift),
+      'Logical_Switch_Port p1 was changed by another program; it is put right: addresses was "00:00:00:00:00:02 10.9.9.9" and becomes "00:00:00:00:00:01 10.0.0.2"',
+    );
+    assert.equal(repairSentence(drift), 'Logical_Switch_Port p1 is as it should be again: addresses "00:00:00:00:00:01 10.0.0.2"');
+
+    await nbctl('set', 'Logical_Switch', 's1', 'other_config:mcast_snoop=false');
+    await until('the key is back', async () => (await nbctl('get', 'Logical_Switch', 's1', 'other_config:mcast_snoop')) === '"true"');
+    await kiln.quiet();
+    assert.deepEqual(
+      kiln.repaired.splice(0).map(({ before: was, after: is }) => [was, is]),
+      [[{ 'other_config:mcast_snoop': 'false' }, { 'other_config:mcast_snoop': 'true' }]],
+    );
+
+    await nbctl('set', 'Address_Set', 'a1', 'addresses=10.0.0.1,10.66.66.66');
+    await until('the elements are back', async () =>
+      /^\["?10\.0\.0\.1"?, "?10\.0\.0\.2"?\]$/.test(await nbctl('get', 'Address_Set', 'a1', 'addresses')),
+    );
+    await kiln.quiet();
+    const found = kiln.repaired.splice(0);
+    assert.deepEqual(
+      found.map(({ before: was }) => was.addresses).filter((text) => text !== undefined),
+      ['10.66.66.66'],
+    );
+    assert.deepEqual(
+      found.map(({ after: is }) => is.addresses).filter((text) => text !== undefined),
+      ['10.0.0.2'],
+    );
+  });
+});
+
+test('a deleted row, a duplicate, a row under our marks that nobody wants, a member taken out', async () => {
+  const router = row(rowId('Logical_Router', 'r1'), { name: 'r1' });
+  const routeRow = row(
+    route,
+    { route_table: '', ip_prefix: '10.7.0.0/16', nexthop: '10.0.0.9', policy: 'dst-ip' },
+    { id: router.id, column: 'static_routes' },
+  );
+  await withWriter(async (kiln) => {
+    await kiln.want([switchRow, groupRow, router, routeRow, port('00:00:00:00:00:01 10.0.0.2'), inGroup]);
+    await nbctl('lsp-del', 'p1');
+    await until('the port is back in the group', async () => (await nbctl('--bare', '--columns=ports', 'list', 'Port_Group', 'g1')) !== '');
+    await kiln.quiet();
+    assert.deepEqual(
+      kiln.repaired.splice(0).map(({ id, difference, before: was, after: is }) => [id, difference, was, is.addresses]),
+      [['Logical_Switch_Port/p1', 'missing', {}, '00:00:00:00:00:01 10.0.0.2']],
+    );
+
+    const marks = await nbctl(
+      'get',
+      'Logical_Router_Static_Route',
+      (await nbctl('--bare', '--columns=_uuid', 'list', 'Logical_Router_Static_Route')).trim(),
+      'external_ids',
+    );
+    const ids = marks
+      .slice(1, -1)
+      .split(', ')
+      .map((pair) => `external_ids:${pair.replaceAll('"', '').replace(/^([^=]+)=/, (_, key: string) => `${key.replaceAll(':', '\\:')}=`)}`);
+    await nbctl(
+      '--id=@r',
+      'create',
+      'Logical_Router_Static_Route',
+      'ip_prefix=10.7.0.0/16',
+      'nexthop=10.0.0.9',
+      'policy=dst-ip',
+      ...ids,
+      '--',
+      'add',
+      'Logical_Router',
+      'r1',
+      'static_routes',
+      '@r',
+    );
+    await until(
+      'the duplicate is gone',
+      async () => (await nbctl('--bare', '--columns=_uuid', 'list', 'Logical_Router_Static_Route')).split(/\s+/).length === 1,
+    );
+    await kiln.quiet();
+    const [twin] = kiln.repaired.splice(0);
+    assert.equal(twin?.difference, 'extra');
+    assert.equal(twin.before.nexthop, '10.0.0.9');
+
+    await nbctl('ls-add', 'forged', '--', 'set', 'Logical_Switch', 'forged', ...ids);
+    await until('the forged switch is gone', async () => !(await nbctl('ls-list')).includes('forged'));
+    await kiln.quiet();
+    assert.deepEqual(
+      kiln.repaired.splice(0).map(({ id, difference, before: was }) => [id, difference, was.name]),
+      [['Logical_Switch/forged', 'extra', 'forged']],
+    );
+
+    await nbctl('ls-add', 'foreign', '--', 'lsp-add', 'foreign', 'guest');
+    const guest = await nbctl('get', 'Logical_Switch_Port', 'guest', '_uuid');
+    await nbctl('set', 'Port_Group', 'g1', `ports=[${guest}]`);
+    const mine = await nbctl('get', 'Logical_Switch_Port', 'p1', '_uuid');
+    await until('the own member is back', async () => (await nbctl('get', 'Port_Group', 'g1', 'ports')).includes(mine));
+    assert.ok((await nbctl('get', 'Port_Group', 'g1', 'ports')).includes(guest));
+    await kiln.quiet();
+    assert.deepEqual(
+      kiln.repaired.splice(0).map(({ id, before: was, after: is }) => [id, was, is]),
+      [['Port_Group/g1', {}, { ports: 'p1' }]],
+    );
+    await nbctl('ls-del', 'foreign');
+  });
+});
+
+test('what changes while another process may write is no drift', async () => {
+  await withWriter(async (kiln) => {
+    await kiln.want([switchRow]);
+    kiln.leads = false;
+    kiln.writer.flush();
+    await nbctl('set', 'Logical_Switch', 's1', 'other_config:mcast_snoop=false');
+    await until('it is seen', () =>
+      Promise.resolve((kiln.writer.differences.get('Logical_Switch')?.different ?? 0) === 1 || (kiln.writer.flush(), false)),
+    );
+    assert.deepEqual(kiln.drifted, []);
+    kiln.leads = true;
+    kiln.writer.flush();
+    await until('it is back', async () => (await nbctl('get', 'Logical_Switch', 's1', 'other_config:mcast_snoop')) === '"true"');
+    await kiln.quiet();
+    assert.deepEqual(kiln.drifted, []);
+    assert.equal(kiln.writer.differences.get('Logical_Switch')?.different, 0);
+  });
+});

@@ -1,0 +1,70 @@
+/** Which rows, and which members of them, are to be compared: rows in the order in which they may refer to each other. */
+import type { Desired, MemberKey } from '../compile/desired.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { tableOf } from '../nb/row-id.ts';
+import { tableSpec } from '../nb/tables.ts';
+import type { World } from '../world/world.ts';
+
+const RANKS = 5;
+
+/** Tables with columns that several rules contribute to. */
+const HAS_MEMBERS: ReadonlySet<string> = new Set([
+  'Port_Group',
+  'Logical_Switch',
+  'Logical_Router',
+  'Address_Set',
+  'Load_Balancer',
+  'NB_Global',
+]);
+
+export class PendingRows {
+  /** By rank. */
+  readonly rows: readonly Set<RowId>[] = Array.from({ length: RANKS }, () => new Set<RowId>());
+  readonly members = new Map<RowId, Set<MemberKey> | 'all'>();
+  readonly #world: World;
+  readonly #desired: Desired;
+
+  constructor(world: World, desired: Desired) {
+    this.#world = world;
+    this.#desired = desired;
+  }
+
+  get size(): number {
+    const { dirtyRows, dirtyMembers } = this.#desired;
+    return this.rows.reduce((sum, { size }) => sum + size, this.members.size + dirtyRows.size + dirtyMembers.size);
+  }
+
+  /** @param how `all`: its members too */
+  mark(id: RowId, how: 'row' | 'all'): void {
+    this.rows[rankOf(id)]?.add(id);
+    if (how === 'row') return;
+    const slot = this.#desired.row(id);
+    if (slot !== undefined && slot.members.size === 0 && this.#world.rows.best(id) === undefined) return;
+    if (hasMembers(id)) this.members.set(id, 'all');
+  }
+
+  markMembers(id: RowId, keys: ReadonlySet<MemberKey>): void {
+    const present = this.members.get(id);
+    if (present === 'all') return;
+    if (present === undefined) this.members.set(id, new Set(keys));
+    else for (const key of keys) present.add(key);
+  }
+
+  has(id: RowId): boolean {
+    return this.rows[rankOf(id)]?.has(id) === true || this.#desired.dirtyRows.has(id);
+  }
+
+  hasMember(id: RowId, key: MemberKey): boolean {
+    const members = this.members.get(id);
+    return members === 'all' || members?.has(key) === true || this.#desired.dirtyMembers.get(id)?.has(key) === true;
+  }
+}
+
+export function hasMembers(id: RowId): boolean {
+  return HAS_MEMBERS.has(tableOf(id));
+}
+
+/** Rows of a higher rank refer to those of a lower. */
+export function rankOf(id: RowId): number {
+  return tableSpec(tableOf(id)).rank;
+}

@@ -1,0 +1,162 @@
+/**
+ * Drift: the rules want what they wanted before, and another program changed the row. What was found, what it is made again, and the
+ * sentence a person reads.
+ */
+import { ownerText } from '../nb/ownership.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { identityOf, tableOf } from '../nb/row-id.ts';
+import { tableSpec } from '../nb/tables.ts';
+import type { InputValue, Uuid, Value } from '../ovsdb/index.ts';
+import { isUuid } from '../ovsdb/index.ts';
+import type { Edit, Verdict } from './edits.ts';
+import type { DiffContext } from './row-diff.ts';
+
+export const DIFFERENCES = ['missing', 'extra', 'different'] as const;
+export type Difference = (typeof DIFFERENCES)[number];
+
+/** What a verdict says of a row: undefined where nothing of it is to be written. */
+export function differenceOf(verdict: Verdict): Difference | undefined {
+  if (verdict.kind !== 'change') return undefined;
+  return verdict.change === 'insert' ? 'missing' : verdict.change === 'delete' ? 'extra' : 'different';
+}
+
+export interface Drift {
+  readonly id: RowId;
+  readonly difference: Difference;
+  /** Object because of which the row exists, `<kind>/<namespace>/<name>`, and its uid; absent for a row that is everybody's. */
+  readonly owner?: string;
+  readonly uid?: string;
+  /** As it was found, by column (`column:key` in a map); what is not named was not there. */
+  readonly before: Readonly<Record<string, string>>;
+  /** As it is made again. */
+  readonly after: Readonly<Record<string, string>>;
+}
+
+/** @param verdict what the diff found in a row, or among its members, that another program changed */
+export function describeDrift(id: RowId, verdict: Extract<Verdict, { readonly kind: 'change' }>, context: DiffContext): Drift {
+  const before: Record<string, string> = {};
+  const after: Record<string, string> = {};
+  for (const edit of verdict.edits) describeEdit(id, edit, context, before, after);
+  const wanted = context.desired.row(id)?.rows[0]?.owner;
+  const ownership = context.rows.best(id)?.ownership;
+  const owner =
+    wanted !== undefined
+      ? { owner: ownerText(wanted), uid: wanted.uid }
+      : ownership?.kind === 'ours'
+        ? { owner: ownership.owner, uid: ownership.uid }
+        : {};
+  // Duplicates go in an update of the row that stays.
+  const onlyLess = Object.keys(after).length === 0 && Object.keys(before).length > 0;
+  const difference = verdict.change === 'update' && onlyLess && verdict.detail === '' ? 'extra' : (differenceOf(verdict) ?? 'different');
+  return { id, difference, ...owner, before, after };
+}
+
+function describeEdit(id: RowId, edit: Edit, context: DiffContext, before: Record<string, string>, after: Record<string, string>): void {
+  switch (edit.kind) {
+    case 'exists':
+    case 'owned':
+      return;
+    case 'insert':
+      describeColumns(id, edit.row, context, after);
+      return;
+    case 'update': {
+      const row = context.rows.entry(edit.uuid)?.row;
+      for (const [column, value] of Object.entries(edit.row)) {
+        before[column] = shown(row?.[column], context);
+        after[column] = shown(value, context);
+      }
+      return;
+    }
+    case 'keys': {
+      const held = context.rows.entry(edit.uuid)?.row[edit.column];
+      for (const key of [...Object.keys(edit.set), ...edit.remove]) {
+        const was: unknown = held instanceof Map ? held.get(key) : undefined;
+        if (was !== undefined) before[`${edit.column}:${key}`] = cut(String(was));
+      }
+      for (const [key, value] of Object.entries(edit.set)) after[`${edit.column}:${key}`] = cut(value);
+      return;
+    }
+    case 'delete':
+      describeColumns(id, context.rows.entry(edit.uuid)?.row ?? {}, context, before);
+      return;
+    case 'member': {
+      const child = typeof edit.value === 'string' && isUuid(edit.value) ? context.rows.entry(edit.value) : undefined;
+      // A row comes into and leaves its parent's column with the insert and as the deletion.
+      if (child?.id === id && !edit.add) describeColumns(id, child.row, context, before);
+      if (child?.id === id || edit.table !== tableOf(id)) return;
+      const name = child === undefined ? String(edit.value) : identityOf(child.id);
+      (edit.add ? after : before)[edit.column] = listed((edit.add ? after : before)[edit.column], name);
+    }
+  }
+}
+
+/** The columns Kiln keeps of a row, without its marks and those that are empty. */
+function describeColumns(
+  id: RowId,
+  row: Readonly<Record<string, Value | InputValue | undefined>>,
+  context: DiffContext,
+  into: Record<string, string>,
+): void {
+  for (const column of Object.keys(tableSpec(tableOf(id)).columns)) {
+    const text = column === 'external_ids' ? '' : shown(row[column], context);
+    if (text !== '') into[column] = text;
+  }
+}
+
+function shown(value: Value | InputValue | undefined, context: DiffContext): string {
+  if (value === null || value === undefined) return '';
+  if (value instanceof Map) return cut([...value].map(([key, one]) => `${String(key)}=${String(one)}`).join(', '));
+  if (value instanceof Set || Array.isArray(value))
+    return cut([...(value as Iterable<unknown>)].map((one) => atomText(one, context)).join(', '));
+  if (typeof value === 'object')
+    return cut(
+      Object.entries(value)
+        .map(([key, one]) => `${key}=${String(one)}`)
+        .join(', '),
+    );
+  return cut(atomText(value, context));
+}
+
+function atomText(atom: unknown, context: DiffContext): string {
+  const text = String(atom);
+  const row = isUuid(text) ? context.rows.entry(text as Uuid) : undefined;
+  return row === undefined ? text : identityOf(row.id);
+}
+
+function listed(text: string | undefined, more: string): string {
+  return cut(text === undefined ? more : `${text}, ${more}`);
+}
+
+const LONGEST = 200;
+
+function cut(text: string): string {
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
+}
+
+/** Names the row, what was done to it, and what is done about it. */
+export function driftSentence({ id, difference, before, after }: Drift): string {
+  const row = `${tableOf(id)} ${identityOf(id)}`;
+  if (difference === 'missing') return `${row} was deleted by another program; it is made again: ${columnsText(after)}`;
+  if (difference === 'extra') return `${row} was added by another program under Kiln's marks; it is removed: ${columnsText(before)}`;
+  const changes = [...new Set([...Object.keys(before), ...Object.keys(after)])].map(
+    (column) => `${column} was ${quoted(before[column])} and becomes ${quoted(after[column])}`,
+  );
+  return `${row} was changed by another program; it is put right: ${changes.join('; ')}`;
+}
+
+export function repairSentence({ id, difference, after }: Drift): string {
+  const row = `${tableOf(id)} ${identityOf(id)}`;
+  return difference === 'extra'
+    ? `${row}, which another program added, is gone`
+    : `${row} is as it should be again: ${Object.keys(after).length === 0 ? 'what was added is gone' : columnsText(after)}`;
+}
+
+function columnsText(columns: Readonly<Record<string, string>>): string {
+  return Object.entries(columns)
+    .map(([column, text]) => `${column} ${quoted(text)}`)
+    .join(', ');
+}
+
+function quoted(text: string | undefined): string {
+  return text === undefined ? 'absent' : `"${text}"`;
+}

@@ -1,0 +1,153 @@
+/** Rows of Kiln's that a person changes with ovn-nbctl: back at once, and told on the object, in the log and in the metrics. */
+import assert from 'node:assert/strict';
+import { entries, members } from '../../src/testing/northbound-dump.ts';
+import type { DumpedRow } from '../../src/testing/northbound-dump.ts';
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { rowsNamed } from './northbound.ts';
+import { namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+/** Far above what it takes: machines that run this are loaded. */
+const BACK_MS = 10_000;
+
+/** Does something to a row by hand and waits until it is undone. @returns milliseconds from the end of the one to the sight of the other */
+async function undone(cluster: ScenarioCluster, change: readonly string[], back: () => Promise<boolean>): Promise<number> {
+  await cluster.ovn.nbctl(...change);
+  const began = performance.now();
+  await cluster.eventually(`undone: ovn-nbctl ${change.join(' ')}`, back, BACK_MS);
+  return performance.now() - began;
+}
+
+async function only(cluster: ScenarioCluster, table: string, name: string): Promise<DumpedRow> {
+  const [row, ...more] = rowsNamed(await cluster.dump(), table, name);
+  assert.ok(row !== undefined && more.length === 0, `one ${table} ${name}`);
+  return row;
+}
+
+function sample(text: string, name: string): number {
+  const line = text.split('\n').find((one) => one.startsWith(`${name} `));
+  return line === undefined ? 0 : Number(line.slice(name.length + 1));
+}
+
+export const drift: readonly Scenario[] = [
+  {
+    name: 'drift: a row changed, deleted or duplicated by hand is back at once, with an Event, a log line and a metric that show both states; a foreign member stays',
+    alone: true,
+    run: async (cluster) => {
+      const network =
+        vpcYaml('drift', { staticRoutes: [{ cidr: '10.45.0.0/16', nextHopIP: '10.44.0.9' }] }) +
+        subnetYaml('drift-net', { vpc: 'drift', cidrBlock: '10.44.0.0/24', namespaces: ['drift'] }) +
+        namespaceYaml('drift') +
+        subnetYaml('drift-shared', { cidrBlock: '10.48.0.0/24', namespaces: ['drift-shared'] }) +
+        namespaceYaml('drift-shared');
+      await cluster.apply(network + podYaml('drift', 'pod') + podYaml('drift-shared', 'grouped'));
+      await running(cluster, 'drift', 'pod');
+      await running(cluster, 'drift-shared', 'grouped');
+      await cluster.settled();
+      const { controller } = cluster;
+      const from = (await controller.log()).length;
+      const text = await controller.metrics();
+      const repaired = (table: string, kind: string): string => `kiln_drift_repaired_total{table="${table}",kind="${kind}"}`;
+      const before = new Map(
+        [
+          repaired('Logical_Switch_Port', 'different'),
+          repaired('Logical_Switch_Port', 'missing'),
+          repaired('Logical_Router_Static_Route', 'extra'),
+        ].map((name) => [name, sample(text, name)]),
+      );
+      const port = await only(cluster, 'Logical_Switch_Port', 'pod.drift');
+      const [address = ''] = members(port['addresses']);
+      const took: Record<string, number> = {};
+
+      took['changed'] = await undone(cluster, ['lsp-set-addresses', 'pod.drift', '02:00:00:00:00:01 10.44.0.200'], async () =>
+        (await cluster.ovn.nbctl('lsp-get-addresses', 'pod.drift')).includes(address),
+      );
+      took['deleted'] = await undone(cluster, ['lsp-del', 'pod.drift'], async () =>
+        (await cluster.ovn.nbctl('lsp-get-addresses', 'pod.drift')).includes(address),
+      );
+      const [route] = (await cluster.rows('Logical_Router_Static_Route')).filter(({ ip_prefix }) => ip_prefix === '10.45.0.0/16');
+      const marks = Object.entries(entries(route?.['external_ids'])).map(
+        ([key, value]) => `external_ids:${key.replaceAll(':', '\\:')}="${value}"`,
+      );
+      took['duplicated'] = await undone(
+        cluster,
+        [
+          ...['--id=@r', 'create', 'Logical_Router_Static_Route', 'ip_prefix=10.45.0.0/16', 'nexthop=10.44.0.9', 'policy=dst-ip', ...marks],
+          ...['--', 'add', 'Logical_Router', 'drift', 'static_routes', '@r'],
+        ],
+        async () =>
+          (await cluster.rows('Logical_Router_Static_Route')).filter(({ ip_prefix }) => ip_prefix === '10.45.0.0/16').length === 1,
+      );
+      took['a whole switch deleted'] = await undone(cluster, ['ls-del', 'drift-net'], async () =>
+        (await cluster.ovn.nbctl('lsp-get-addresses', 'pod.drift')).includes(address),
+      );
+      process.stderr.write(`drift, ms until it is seen to be back: ${JSON.stringify(took)}\n`);
+
+      await cluster.eventually('the pod says what was changed and that it is right again', async () => {
+        const events = await cluster.events('Pod', 'pod', 'drift');
+        const drifted = events.filter(({ reason }) => reason === 'Drifted').map(({ message }) => message);
+        assert.ok(
+          drifted.some((message) => message.includes('10.44.0.200') && message.includes(address)),
+          drifted.join(' | '),
+        );
+        assert.ok(drifted.some((message) => message.includes('was deleted by another program')));
+        assert.ok(events.some(({ reason, type }) => reason === 'Repaired' && type === 'Normal'));
+        return true;
+      });
+      await cluster.eventually('the Vpc says that a duplicate was removed', async () =>
+        (await cluster.events('Vpc', 'drift')).some(({ reason, message }) => reason === 'Drifted' && message.includes('10.45.0.0/16')),
+      );
+      const lines = (await controller.log()).slice(from);
+      const found = lines.find(({ msg, row }) => msg === 'drift: another program changed a row' && row === 'pod.drift');
+      assert.deepEqual(
+        [found?.level, found?.['owner'], found?.['kind'], found?.['before'], found?.['after']],
+        ['warn', 'pod/drift/pod', 'different', { addresses: '02:00:00:00:00:01 10.44.0.200' }, { addresses: address }],
+      );
+      assert.ok(lines.some(({ msg, row }) => msg === 'drift repaired' && row === 'pod.drift'));
+      const after = await controller.metrics();
+      for (const [name, count] of before) assert.ok(sample(after, name) > count, name);
+      assert.equal(sample(after, 'kiln_drift_rows{table="Logical_Switch_Port",kind="missing"}'), 0);
+
+      // What others put into a shared column stays, and is no drift.
+      const pod = await only(cluster, 'Logical_Switch_Port', 'grouped.drift-shared');
+      const [group] = (await cluster.rows('Port_Group')).filter(({ ports }) => members(ports).includes(String(pod['_uuid'])));
+      assert.ok(group !== undefined, 'the pod is in a port group');
+      const name = String(group['name']);
+      await cluster.ovn.nbctl('ls-add', 'drift-foreign', '--', 'lsp-add', 'drift-foreign', 'drift-guest');
+      const guest = (await cluster.ovn.nbctl('get', 'Logical_Switch_Port', 'drift-guest', '_uuid')).trim();
+      const quiet = (await controller.log()).length;
+      await undone(cluster, ['set', 'Port_Group', name, `ports=[${guest}]`], async () =>
+        members((await only(cluster, 'Port_Group', name))['ports']).includes(String(pod['_uuid'])),
+      );
+      assert.ok(members((await only(cluster, 'Port_Group', name))['ports']).includes(guest), 'the foreign member stays');
+      const told = (await controller.log()).slice(quiet).filter(({ msg }) => msg === 'drift: another program changed a row');
+      assert.ok(told.some(({ row }) => row === name) && told.every((line) => !JSON.stringify(line).includes('drift-guest')));
+      await cluster.ovn.nbctl('ls-del', 'drift-foreign');
+      await cluster.removeAll(network);
+      await cluster.settled();
+    },
+  },
+  {
+    name: 'drift: what Kiln itself makes, changes and removes is never told as drift',
+    alone: true,
+    run: async (cluster) => {
+      const { controller } = cluster;
+      await cluster.settled();
+      const from = (await controller.log()).length;
+      const network =
+        vpcYaml('calm') +
+        subnetYaml('calm-net', { vpc: 'calm', cidrBlock: '10.46.0.0/24', namespaces: ['calm'], enableDHCP: true }) +
+        namespaceYaml('calm');
+      const pods = ['a', 'b', 'c', 'd'].map((name) => podYaml('calm', name)).join('');
+      await cluster.apply(network + pods);
+      for (const name of ['a', 'b', 'c', 'd']) await running(cluster, 'calm', name);
+      await cluster.patch('subnet', 'calm-net', { spec: { private: true, enableDHCP: false } });
+      await cluster.patch('vpc', 'calm', { spec: { staticRoutes: [{ cidr: '10.47.0.0/16', nextHopIP: '10.46.0.9' }] } });
+      await cluster.settled();
+      await cluster.removeAll(network + pods);
+      await cluster.settled();
+      const told = (await controller.log()).slice(from).filter(({ msg }) => msg.startsWith('drift'));
+      assert.deepEqual(told, []);
+    },
+  },
+];

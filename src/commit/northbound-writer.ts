@@ -17,7 +17,8 @@ import { identityOf, tableOf } from '../nb/row-id.ts';
 import type { OvsdbError, Uuid } from '../ovsdb/index.ts';
 import { DriftWatch } from './drift-watch.ts';
 import type { NorthboundWriterOptions, PlannedRow } from './northbound-writer-options.ts';
-import { hasMembers, PendingRows, rankOf } from './pending-rows.ts';
+import { hasMembers, PendingRows } from './pending-rows.ts';
+import { planRows } from './plan-rows.ts';
 import { RowDifferences } from './row-differences.ts';
 import type { Part } from './transaction.ts';
 import { buildTransaction, countEdits } from './transaction.ts';
@@ -99,22 +100,9 @@ export class NorthboundWriter {
 
   /** What would be written now. Changes nothing. */
   plan(): readonly PlannedRow[] {
+    const { desired, world } = this.#options;
     const planned = new Map<RowId, Uuid>();
-    const context = this.#context(planned);
-    const found: PlannedRow[] = [];
-    const ids = [...new Set([...this.#options.desired.rowIds, ...this.#options.world.rows.owned])].toSorted(
-      (a, b) => rankOf(a) - rankOf(b),
-    );
-    for (const id of ids) {
-      const verdict = diffRow(id, context);
-      if (verdict.kind !== 'settled') found.push({ id, verdict });
-      if (verdict.kind === 'change' && verdict.inserts !== undefined) planned.set(id, verdict.inserts);
-    }
-    for (const id of ids) {
-      const verdict = diffMembers(id, 'all', context);
-      if (verdict.kind !== 'settled') found.push({ id, verdict });
-    }
-    return found;
+    return planRows(new Set([...desired.rowIds, ...world.rows.owned]), this.#context(planned), planned);
   }
 
   /** Sends the next transaction if there is something to change and none is under way. */

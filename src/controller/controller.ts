@@ -24,6 +24,7 @@ import { Leadership } from './leadership.ts';
 import { Notices } from './notices.ts';
 import { Timers } from './timers.ts';
 import { TurnMeter } from './turn-meter.ts';
+import { logTransaction, logWrite } from './write-log.ts';
 
 export type { ControllerOptions, ControllerStatus, Phase, Plan } from './controller-options.ts';
 
@@ -152,17 +153,10 @@ export class Controller {
       deposed: () => this.#leadership.depose(),
       onTransaction: (report) => {
         this.#meter.transaction(report);
-        if (report.ok) {
-          this.#transactions++;
-          this.#rowsWritten += report.rows;
-          log.debug('transaction', { rows: report.rows, operations: report.operations, ...report.counts });
-        } else
-          log.warn('transaction refused', {
-            rows: report.rows,
-            code: report.error?.code,
-            error: report.error?.message,
-            setAside: report.setAside,
-          });
+        logTransaction(log, report);
+        if (!report.ok) return;
+        this.#transactions++;
+        this.#rowsWritten += report.rows;
       },
       onDrift: (drifts, repaired) => drift.tell(drifts, repaired),
       onLeftOut: (what) =>
@@ -183,16 +177,7 @@ export class Controller {
       onWritten: (write, result) => {
         this.#meter.written(write, result);
         if (result.ok) this.#objectsWritten++;
-        else if (result.error.code !== 'KUBE_SUPERSEDED' && result.error.code !== 'KUBE_CONFLICT') {
-          log.warn('write refused', {
-            verb: write.verb,
-            resource: write.resource,
-            namespace: write.namespace,
-            name: write.name,
-            code: result.error.code,
-            error: result.error.message,
-          });
-        }
+        logWrite(log, write, result);
       },
       onEvent: (write, uid, event) => this.#notices.record(write.resource, write.namespace, write.name, uid, event),
       later,

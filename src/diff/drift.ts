@@ -6,7 +6,7 @@ import { ownerText } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import { tableSpec } from '../nb/tables.ts';
-import type { InputValue, Uuid, Value } from '../ovsdb/index.ts';
+import type { InputValue, Value } from '../ovsdb/index.ts';
 import { isUuid } from '../ovsdb/index.ts';
 import type { Edit, Verdict } from './edits.ts';
 import type { DiffContext } from './row-diff.ts';
@@ -119,7 +119,7 @@ function shown(value: Value | InputValue | undefined, context: DiffContext): str
 
 function atomText(atom: unknown, context: DiffContext): string {
   const text = String(atom);
-  const row = isUuid(text) ? context.rows.entry(text as Uuid) : undefined;
+  const row = isUuid(text) ? context.rows.entry(text) : undefined;
   return row === undefined ? text : identityOf(row.id);
 }
 

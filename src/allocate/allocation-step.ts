@@ -202,7 +202,13 @@ export class AllocationStep {
 function request({ pools }: Place, wish: AddressWish, asked: Dual<Address>): AllocationRequest {
   const mac = wish.mac === undefined ? undefined : parseMac(wish.mac);
   return {
-    holder: { kind: 'reservation', key: wish.claimant, claimant: wish.claimant, rank: Date.parse(wish.since) },
+    holder: {
+      kind: 'reservation',
+      key: wish.claimant,
+      claimant: wish.claimant,
+      rank: Date.parse(wish.since),
+      ...(wish.share !== undefined && { share: wish.share }),
+    },
     ...(wish.families === 'subnet' ? {} : { families: PROTOCOL[wish.families] }),
     ...(asked.v4 === undefined && asked.v6 === undefined ? {} : { static: asked }),
     ...(pools === undefined ? {} : { pools }),

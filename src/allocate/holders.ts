@@ -1,5 +1,6 @@
 /**
- * What holds an address, kept up from the World's tables: IP objects, live pods' allocated annotations, owned port rows.
+ * What holds an address, kept up from the World's tables: IP objects, Vips, EIPs and the rules that use one, live pods' allocated
+ * annotations, owned port rows.
  * Reservations are the allocation step's own.
  */
 import type { Pod } from '../api/core.ts';
@@ -14,7 +15,12 @@ import { parseMac } from '../net/mac.ts';
 import type { Mac } from '../net/mac.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
-import { claimantOfIp, claimantOfPort, heldTexts } from '../world/claimants.ts';
+import type { AddressObject } from '../world/address-objects.ts';
+import { claimantOfObject, hasRouterMac, iptablesEipAddresses, ovnEipAddresses, vipAddresses, vipShare } from '../world/address-objects.ts';
+import { claimantOfIp, claimantOfPort, heldTexts, shareOfIp } from '../world/claimants.ts';
+import type { NatRule, NatRuleResource } from '../world/nat-rules.ts';
+import { bookedByRule, eipKindOf, eipOfRule, NAT_RULES } from '../world/nat-rules.ts';
+import { annotationKey } from '../api/well-known.ts';
 import { portName } from '../api/names.ts';
 import { keyOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
@@ -50,7 +56,56 @@ export class Holders {
       // Rows may be seen before their pod, and only the pod says whether its claim outlives it.
       if (before?.metadata.uid !== after.metadata.uid) for (const id of world.rows.ownedBy(`pod/${key}`)) this.#holdRow(id);
     });
+    world.vips.onChange((_, after, before) => this.#watchObject(before?.metadata.uid, after && vipAddresses(after)));
+    world.ovnEips.onChange((_, after, before) => this.#watchObject(before?.metadata.uid, after && ovnEipAddresses(after, world.settings)));
+    world.iptablesEips.onChange((_, after, before) => this.#watchObject(before?.metadata.uid, after && iptablesEipAddresses(after)));
+    for (const resource of NAT_RULES) {
+      world.natRules[resource].onChange((_, after, before) => {
+        if (before !== undefined && before.metadata.uid !== after?.metadata.uid) ledger.release('eip', ruleKey(before));
+        if (after !== undefined) this.#holdRule(resource, after);
+      });
+    }
     world.rows.onChange({ row: (id) => this.#holdRow(id), member: () => undefined });
+  }
+
+  #watchObject(before: string | undefined, after: AddressObject | undefined): void {
+    if (before !== undefined && before !== after?.uid) for (const kind of ['vip', 'eip'] as const) this.#ledger.release(kind, before);
+    if (after !== undefined) this.#holdObject(after);
+  }
+
+  /** A Vip shares its address with the pod that is given it. */
+  #holdObject({ kind, name, uid, created, subnet, held, type }: AddressObject): void {
+    const holder = kind === 'Vip' ? 'vip' : 'eip';
+    if (held === undefined || subnet === '') {
+      this.#ledger.release(holder, uid);
+      return;
+    }
+    const share = kind === 'Vip' ? { share: vipShare(name) } : {};
+    const mac = hasRouterMac(type) ? undefined : held.mac;
+    this.#hold(
+      subnet,
+      { kind: holder, key: uid, claimant: claimantOfObject(kind, name), rank: Date.parse(created), ...share },
+      parsed([held.v4, held.v6]),
+      mac,
+    );
+  }
+
+  /** A rule holds the address of the EIP that it was marked with, while it still names it. */
+  #holdRule(resource: NatRuleResource, rule: NatRule): void {
+    const eip = eipOfRule(rule);
+    const { subnet, addresses } = bookedByRule(rule);
+    const marked = rule.metadata.annotations?.[annotationKey.vpcEip] ?? eip;
+    if (eip === '' || marked !== eip || subnet === '' || addresses.length === 0) {
+      this.#ledger.release('eip', ruleKey(rule));
+      return;
+    }
+    const claimant = claimantOfObject(eipKindOf(resource), eip);
+    this.#hold(
+      subnet,
+      { kind: 'eip', key: ruleKey(rule), claimant, rank: Date.parse(rule.metadata.creationTimestamp) },
+      parsed(addresses),
+      undefined,
+    );
   }
 
   #holdIp(ip: IP): void {
@@ -62,7 +117,13 @@ export class Holders {
     }
     this.#hold(
       subnet,
-      { kind: 'ip', key: ip.metadata.uid, claimant: claimantOfIp(ip), rank: Date.parse(ip.metadata.creationTimestamp) },
+      {
+        kind: 'ip',
+        key: ip.metadata.uid,
+        claimant: claimantOfIp(ip),
+        rank: Date.parse(ip.metadata.creationTimestamp),
+        ...sharing(shareOfIp(ip)),
+      },
       addresses,
       macAddress,
     );
@@ -81,9 +142,16 @@ export class Holders {
         if (subnet === undefined || addresses.length === 0) continue;
         const port = portName(machineNameOf(pod, this.#world.settings) ?? name, namespace, provider);
         const claimant = claimantOfPort(port, this.#world.ips.peek(port), uid, this.#isKept(pod));
+        const [vip] = splitList(annotations[annotationKey.vip] ?? '');
         this.#hold(
           subnet,
-          { kind: 'pod', key: `${uid}/${provider}`, claimant, rank: Date.parse(creationTimestamp) },
+          {
+            kind: 'pod',
+            key: `${uid}/${provider}`,
+            claimant,
+            rank: Date.parse(creationTimestamp),
+            ...sharing(vip === undefined ? undefined : vipShare(vip)),
+          },
           addresses,
           annotations[`${provider}.kubernetes.io/mac_address`],
         );
@@ -145,6 +213,13 @@ export class Holders {
     const externalIds = row.row.external_ids;
     const subnet: unknown = externalIds instanceof Map ? externalIds.get('ls') : undefined;
     if (typeof subnet !== 'string') return;
+    const object = objectNamed(row.ownership.owner);
+    if (object !== undefined) {
+      // Its MAC is the object's to hold, or the router's.
+      this.#hold(subnet, { kind: 'row', key, claimant: claimantOfObject(object.kind, object.name) }, addresses, undefined);
+      this.#rowHolders.set(id, key);
+      return;
+    }
     const pod = podNamed(row.ownership.owner);
     const owner = pod === undefined ? undefined : this.#world.pods.peek(pod);
     const claimant = claimantOfPort(
@@ -182,6 +257,20 @@ export class Holders {
 /** Key of the pod that an owner text names; undefined for an owner of another kind. */
 function podNamed(owner: string): string | undefined {
   return owner.startsWith('pod/') ? owner.slice('pod/'.length) : undefined;
+}
+
+/** The Vip or OvnEip that an owner text names. */
+function objectNamed(owner: string): { readonly kind: 'Vip' | 'OvnEip'; readonly name: string } | undefined {
+  if (owner.startsWith('vip//')) return { kind: 'Vip', name: owner.slice('vip//'.length) };
+  return owner.startsWith('ovneip//') ? { kind: 'OvnEip', name: owner.slice('ovneip//'.length) } : undefined;
+}
+
+function ruleKey({ metadata }: NatRule): string {
+  return `rule/${metadata.uid}`;
+}
+
+function sharing(share: string | undefined): Pick<Holder, 'share'> {
+  return share === undefined ? {} : { share };
 }
 
 function parsed(texts: readonly string[]): Address[] {

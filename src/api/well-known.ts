@@ -28,6 +28,8 @@ export const DEFAULT_CIDR = '10.16.0.0/16';
 export const JOIN_CIDR = '100.64.0.0/16';
 export const SERVICE_CIDR = '10.96.0.0/12';
 export const EXTERNAL_SUBNET = 'external';
+/** Subnet of an IptablesEIP that names none. */
+export const NAT_GATEWAY_SUBNET = 'ovn-vpc-external-network';
 export const NODE_INTERFACE = 'ovn0';
 export const TRANSIT_SWITCH = 'ts';
 export const DENY_ALL_SECURITY_GROUP = 'kubeovn_deny_all';
@@ -139,7 +141,9 @@ export const kilnAnnotation = {
   ownerUid: 'kiln.io/owner-uid',
   /** On an IP: `namespace` where the pod left it to its namespace which Subnet it is in. */
   subnetFrom: 'kiln.io/subnet-from',
-  /** On an IP: how long its address is kept while nothing uses it, such as `24h`. */
+  /** On an IP: the Vip whose address it is. */
+  vip: 'kiln.io/vip',
+  /** On an IP, a Vip or an EIP: how long its address is kept while nothing uses it, such as `24h`. */
   lease: 'kiln.io/lease',
   /** On a Namespace: `true`, or names of Subnets that its pods wait for. */
   awaitSubnet: 'kiln.io/await-subnet',

@@ -7,6 +7,10 @@ import { launchedInstance } from '../api/virtual-machine.ts';
 import { onlyAsks } from '../world/claimants.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
+import { ADDRESS_RESOURCES } from '../world/address-objects.ts';
+import type { AddressResource } from '../world/address-objects.ts';
+import type { NatRuleResource } from '../world/nat-rules.ts';
+import { eipOfRule, eipResourceOf, NAT_RULES } from '../world/nat-rules.ts';
 import type { DeclaredQuery, Query, World } from '../world/world.ts';
 import { declareQuery, defineQuery } from '../world/world.ts';
 
@@ -84,6 +88,22 @@ export const HOLDS: readonly Hold[] = [
     holders: (world, subnet) => world.subnets.get(subnet)?.spec.namespaces ?? [],
     holds: (world, namespace) => world.subnets.bucket('namespace', namespace),
   },
+  ...ADDRESS_RESOURCES.map(
+    (holder): Hold => ({
+      held: 'subnets',
+      holder,
+      holders: (world, subnet) => [...world.addressObjectsIn(holder, subnet)].filter((name) => world.ask(subnetHeldBy, `${holder}/${name}`) === subnet),
+      holds: (world, name) => [world.ask(subnetHeldBy, `${holder}/${name}`)].filter((subnet) => subnet !== ''),
+    }),
+  ),
+  ...NAT_RULES.map(
+    (holder): Hold => ({
+      held: eipResourceOf(holder),
+      holder,
+      holders: (world, eip) => world.natRules[holder].bucket('eip', eip),
+      holds: (world, name) => eipsNamedBy(world, holder, name),
+    }),
+  ),
 ];
 
 const holdsAddress: Query<boolean> = defineQuery('holds-address', (world, name) => {
@@ -112,6 +132,18 @@ function ipsNamed(world: World, pod: string): ReadonlySet<string> {
   const machine = metadata === undefined ? undefined : launchedInstance(metadata);
   const names = [pod, ...(machine === undefined ? [] : [`${metadata?.namespace ?? ''}/${machine.name}`])];
   return new Set(names.flatMap((name) => [...world.ips.bucket('pod', name)]));
+}
+
+/** The Subnet that a Vip or an EIP has an address of; empty while it only asks for one. */
+const subnetHeldBy: Query<string> = defineQuery('subnet-held-by', (world, key) => {
+  const at = key.indexOf('/');
+  const object = world.addressObject(key.slice(0, at) as AddressResource, key.slice(at + 1));
+  return object?.held === undefined ? '' : object.subnet;
+});
+
+function eipsNamedBy(world: World, resource: NatRuleResource, name: string): readonly string[] {
+  const rule = world.natRules[resource].get(name);
+  return rule === undefined || eipOfRule(rule) === '' ? [] : [eipOfRule(rule)];
 }
 
 /** Longest list of names that a sentence gives. */

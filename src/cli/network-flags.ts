@@ -20,6 +20,7 @@ export interface NetworkFlags {
   readonly clusterRouter: string;
   readonly defaultLs: string;
   readonly nodeSwitch: string;
+  readonly externalGatewaySwitch: string;
   readonly enableLb: boolean;
   readonly networkType: Settings['networkType'];
   readonly podNicType: string;
@@ -63,7 +64,7 @@ function presence(text: string | boolean): boolean {
 /** Objects that exist already keep their own values: these are for what is made when it is missing. */
 export function addNetworkFlags(command: Command): Command {
   const { defaultVpc, defaultSubnet, joinSubnet, defaultCidr, joinCidr, serviceCidr, enableLb, networkType, podNicType } = DEFAULT_SETTINGS;
-  const { keepVmIp, nonPrimaryCni, misbound } = DEFAULT_SETTINGS;
+  const { keepVmIp, nonPrimaryCni, misbound, externalSubnet } = DEFAULT_SETTINGS;
   return command
     .option('--default-cidr <networks>', 'network of the default Subnet', cidr, defaultCidr)
     .option('--default-gateway <addresses>', 'its gateway; the first address when empty', address, '')
@@ -74,6 +75,7 @@ export function addNetworkFlags(command: Command): Command {
     .option('--cluster-router <name>', 'the default Vpc', defaultVpc)
     .option('--default-ls <name>', 'the default Subnet', defaultSubnet)
     .option('--node-switch <name>', 'the Subnet that joins the nodes', joinSubnet)
+    .option('--external-gateway-switch <name>', 'Subnet of an OvnEip that names none', externalSubnet)
     .option('--enable-lb <true|false>', 'attach load balancers to Subnets that do not say', yesOrNo, enableLb)
     .option('--pod-nic-type <type>', 'written to pods that do not say', podNicType)
     .option('--keep-vm-ip <true|false>', 'virtual machines keep their addresses while they are stopped', yesOrNo, keepVmIp)
@@ -110,6 +112,7 @@ export function networkSettings(flags: NetworkFlags): NetworkSettings {
     defaultVpc: flags.clusterRouter,
     defaultSubnet: flags.defaultLs,
     joinSubnet: flags.nodeSwitch,
+    externalSubnet: flags.externalGatewaySwitch,
     defaultCidr: flags.defaultCidr,
     defaultGateway: flags.defaultGateway,
     defaultExcludeIps: flags.defaultExcludeIps,

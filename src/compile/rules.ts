@@ -1,6 +1,9 @@
 /**
  * The list of all rules.
  */
+import { iptablesEip, ovnEip } from './address-object/eip.ts';
+import { natRuleMarks } from './address-object/nat-rule.ts';
+import { vip } from './address-object/vip.ts';
 import { builtinObjects, globalOptions } from './builtins.ts';
 import type { Rule } from './compiler.ts';
 import { ipPool } from './ip/ip-pool.ts';
@@ -77,6 +80,10 @@ export const MEMBER_RULES: readonly Rule[] = [
   ipLifecycle,
   retainedPort,
   reservedIp,
+  vip,
+  ovnEip,
+  iptablesEip,
+  ...natRuleMarks,
   rowConflictNotice,
   unserved,
   podAnnotationUnserved,

@@ -26,12 +26,8 @@ export const unserved: Rule = {
 /** Annotations of the pod's own interface whose effect Kiln does not bring about. */
 const UNSERVED_ANNOTATIONS: readonly (readonly [string, string])[] = [
   [podAnnotation(DEFAULT_PROVIDER, 'security_groups'), 'no rule of a SecurityGroup is enforced'],
-  [podAnnotation(DEFAULT_PROVIDER, 'dhcp-v4-options'), "its port has the Subnet's DHCP options"],
-  [podAnnotation(DEFAULT_PROVIDER, 'dhcp-v6-options'), "its port has the Subnet's DHCP options"],
   [podAnnotation(DEFAULT_PROVIDER, 'activation_strategy'), 'its port is active at once'],
   [annotationKey.northGateway, 'no traffic is sent through that gateway'],
-  [annotationKey.vip, 'the pod has an address of its own'],
-  [annotationKey.allowedAddressPairs, 'no further address is allowed'],
   [annotationKey.podEip, 'there is no address translation'],
   [annotationKey.podSnat, 'there is no address translation'],
 ];

@@ -5,9 +5,15 @@ import type { IPPool } from '../api/ip-pool.ts';
 import { ipPoolKind } from '../api/ip-pool.ts';
 import type { IP } from '../api/ip.ts';
 import { ipKind } from '../api/ip.ts';
+import type { IptablesEIP } from '../api/iptables-eip.ts';
+import { iptablesEipKind } from '../api/iptables-eip.ts';
 import { complete } from '../api/kind.ts';
+import type { OvnEip } from '../api/ovn-eip.ts';
+import { ovnEipKind } from '../api/ovn-eip.ts';
 import type { Subnet } from '../api/subnet.ts';
 import { subnetKind } from '../api/subnet.ts';
+import type { Vip } from '../api/vip.ts';
+import { vipKind } from '../api/vip.ts';
 import type { Vpc } from '../api/vpc.ts';
 import { vpcKind } from '../api/vpc.ts';
 import type { ObjectSource } from '../commit/object-writer.ts';
@@ -18,6 +24,8 @@ import type { CacheCounters, CacheNotice } from '../kube/list-watch-cache.ts';
 import { ListWatchCache } from '../kube/list-watch-cache.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { ResourceName } from '../world/resources.ts';
+import type { NatRule } from '../world/nat-rules.ts';
+import { isNatRule } from '../world/nat-rules.ts';
 import { keyOf, traitsOf } from '../world/resources.ts';
 import type { Table } from '../world/table.ts';
 import type { World } from '../world/world.ts';
@@ -28,6 +36,7 @@ import {
   trimMachine,
   trimMeta,
   trimNamespace,
+  trimNatRule,
   trimNetworkAttachment,
   trimNode,
   trimPod,
@@ -76,6 +85,14 @@ export class Caches implements ObjectSource {
     this.#serve('subnets', world.subnets, (object) => complete(subnetKind, trimCustom(object as unknown as Subnet & Untrimmed)));
     this.#serve('ips', world.ips, (object) => complete(ipKind, trimCustom(object as unknown as IP & Untrimmed)));
     this.#serve('ippools', world.ipPools, (object) => complete(ipPoolKind, trimCustom(object as unknown as IPPool & Untrimmed)));
+    this.#serve('vips', world.vips, (object) => complete(vipKind, trimCustom(object as unknown as Vip & Untrimmed)), true);
+    this.#serve('ovn-eips', world.ovnEips, (object) => complete(ovnEipKind, trimCustom(object as unknown as OvnEip & Untrimmed)), true);
+    this.#serve(
+      'iptables-eips',
+      world.iptablesEips,
+      (object) => complete(iptablesEipKind, trimCustom(object as unknown as IptablesEIP & Untrimmed)),
+      true,
+    );
     this.#serve('namespaces', world.namespaces, trimNamespace);
     this.#serve('nodes', world.nodes, trimNode);
     this.#serve('pods', world.pods, trimPod);
@@ -168,14 +185,20 @@ export class Caches implements ObjectSource {
 
   #notice(resource: ResourceName, feature: (object: Untrimmed) => string | undefined): void {
     const { unserved } = this.#options.world;
-    const trim = (object: Untrimmed): unknown => ({ metadata: trimMeta(object.metadata, () => false), spec: { feature: feature(object) } });
+    const rules = isNatRule(resource) ? this.#options.world.natRules[resource] : undefined;
+    const trim = (object: Untrimmed): unknown => {
+      const said = feature(object);
+      return rules === undefined ? { metadata: trimMeta(object.metadata, () => false), said } : { ...trimNatRule(object), said };
+    };
     this.#add(
       resource,
       trim,
       (key, object) => {
-        const said = object as { readonly metadata: { readonly uid: string }; readonly spec: { readonly feature?: string } } | undefined;
-        if (said?.spec.feature === undefined) unserved.delete(`${resource}/${key}`);
-        else unserved.set(`${resource}/${key}`, { resource, key, uid: said.metadata.uid, feature: said.spec.feature });
+        const seen = object as (NatRule & { readonly said?: string }) | undefined;
+        if (seen?.said === undefined) unserved.delete(`${resource}/${key}`);
+        else unserved.set(`${resource}/${key}`, { resource, key, uid: seen.metadata.uid, feature: seen.said });
+        if (seen === undefined) rules?.delete(key);
+        else rules?.set(key, seen);
       },
       true,
     );
@@ -232,4 +255,6 @@ const RESOURCE_OF_KIND: ReadonlyMap<string, ResourceName> = new Map([
   ['pod', 'pods'],
   ['node', 'nodes'],
   ['namespace', 'namespaces'],
+  ['vip', 'vips'],
+  ['ovneip', 'ovn-eips'],
 ]);

@@ -3,8 +3,10 @@
  */
 import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/core.ts';
 import type { MachineNetwork, VirtualMachine, VirtualMachineInstance } from '../api/virtual-machine.ts';
-import { POD_CONDITION } from '../api/well-known.ts';
+import { annotationKey, POD_CONDITION } from '../api/well-known.ts';
+import { API_VERSION } from '../api/kind.ts';
 import type { ObjectMeta } from '../api/meta.ts';
+import type { NatRule } from '../world/nat-rules.ts';
 
 /** An object as it comes from the API server. */
 export interface Untrimmed {
@@ -34,8 +36,9 @@ export function trimCustom<T extends Untrimmed>(object: T): T {
 const NETWORK_KEYS = /\.kubernetes\.io\/|^kiln\.io\/|^k8s\.v1\.cni\.cncf\.io\/|^v1\.multus-cni\.io\/|^kubevirt\.io\//;
 
 export function trimPod(object: Untrimmed): Pod {
-  const { labels, ...metadata } = trimMeta(object.metadata, (key) => NETWORK_KEYS.test(key));
-  void labels;
+  const { labels, ...rest } = trimMeta(object.metadata, (key) => NETWORK_KEYS.test(key));
+  // A Vip chooses by label among the pods that declare it.
+  const metadata = labels === undefined || rest.annotations?.[annotationKey.allowedAddressPairs] === undefined ? rest : { ...rest, labels };
   const pod = object as Pod;
   const { nodeName, hostNetwork, restartPolicy, terminationGracePeriodSeconds } = pod.spec;
   const { phase, reason, conditions } = pod.status ?? {};
@@ -103,6 +106,23 @@ export function trimNetworkAttachment(object: Untrimmed): NetworkAttachmentDefin
     kind: 'NetworkAttachmentDefinition',
     metadata: trimMeta(object.metadata, () => false),
     spec: typeof config === 'string' ? { config } : {},
+  };
+}
+
+export function trimNatRule(object: Untrimmed): NatRule {
+  const { ovnEip, eip, ipName, ipType } = (object.spec ?? {}) as NatRule['spec'];
+  const { v4Eip, v6Eip } = (object.status ?? {}) as NonNullable<NatRule['status']>;
+  return {
+    apiVersion: API_VERSION,
+    kind: object.kind ?? '',
+    metadata: trimMeta(object.metadata, (key) => NETWORK_KEYS.test(key)),
+    spec: {
+      ...(ovnEip !== undefined && { ovnEip }),
+      ...(eip !== undefined && { eip }),
+      ...(ipName !== undefined && { ipName }),
+      ...(ipType !== undefined && { ipType }),
+    },
+    status: { ...(v4Eip !== undefined && { v4Eip }), ...(v6Eip !== undefined && { v6Eip }) },
   };
 }
 

@@ -1,5 +1,6 @@
 /**
- * Who names which address, from what anybody can see: IP objects, allocated annotations of live pods, owned port rows.
+ * Who names which address, from what anybody can see: IP objects, Vips, EIPs and the rules that use them, allocated annotations of live pods,
+ * owned port rows.
  */
 import { portName } from '../api/names.ts';
 import { isAlive } from '../compile/pod/pod-life.ts';
@@ -7,14 +8,21 @@ import { formatAddress, parseAddress } from '../net/address.ts';
 import type { Address } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
-import { heldTexts } from '../world/claimants.ts';
+import { annotationKey, OWNER_KEY } from '../api/well-known.ts';
+import type { AddressObject } from '../world/address-objects.ts';
+import { ADDRESS_RESOURCES, claimantOfObject, vipShare } from '../world/address-objects.ts';
+import { heldTexts, shareOfIp } from '../world/claimants.ts';
+import { bookedByRule, eipKindOf, eipOfRule, NAT_RULES } from '../world/nat-rules.ts';
+import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 
 export interface AddressHolder {
   /** `IP web-0.shop`, `Pod shop/web-0`, `Logical_Switch_Port web-0.shop`. */
   readonly who: string;
-  /** What holds together and never conflicts with itself: an interface by its port's name. */
+  /** What holds together and never conflicts with itself: an interface by its port's name, a Vip or EIP by kind and name. */
   readonly port: string;
+  /** Who declare the same may have the address together. */
+  readonly share?: string;
   readonly address: Address;
 }
 
@@ -23,28 +31,56 @@ export type HoldersBySubnet = ReadonlyMap<string, ReadonlyMap<string, readonly A
 
 export function addressHolders(world: World): HoldersBySubnet {
   const found = new Map<string, Map<string, AddressHolder[]>>();
-  const hold = (subnet: string, who: string, port: string, texts: readonly string[]): void => {
+  const hold = (subnet: string, who: string, port: string, texts: readonly string[], share?: string): void => {
     for (const text of texts) {
       const address = parseAddress(text.trim());
       if (address === undefined || subnet === '') continue;
       let bySubnet = found.get(subnet);
       if (bySubnet === undefined) found.set(subnet, (bySubnet = new Map<string, AddressHolder[]>()));
       const key = formatAddress(address);
-      bySubnet.set(key, [...(bySubnet.get(key) ?? []), { who, port, address }]);
+      bySubnet.set(key, [...(bySubnet.get(key) ?? []), { who, port, address, ...(share !== undefined && { share }) }]);
     }
   };
-  for (const [name, ip] of world.ips.entries()) hold(ip.spec.subnet ?? '', `IP ${name}`, name, heldTexts(ip));
+  for (const [name, ip] of world.ips.entries()) hold(ip.spec.subnet ?? '', `IP ${name}`, name, heldTexts(ip), shareOfIp(ip));
+  for (const { kind, name, subnet, held } of addressObjects(world)) {
+    if (held === undefined) continue;
+    const claimant = claimantOfObject(kind, name);
+    hold(subnet, claimant, claimant, [held.v4, held.v6], kind === 'Vip' ? vipShare(name) : undefined);
+  }
+  for (const resource of NAT_RULES) {
+    for (const [name, rule] of world.natRules[resource].entries()) {
+      const eip = eipOfRule(rule);
+      const { subnet, addresses } = bookedByRule(rule);
+      if (eip === '' || (rule.metadata.annotations?.[annotationKey.vpcEip] ?? eip) !== eip) continue;
+      hold(subnet, `${traitsOf(resource).kind} ${name}`, claimantOfObject(eipKindOf(resource), eip), addresses);
+    }
+  }
   for (const nic of allocatedInterfaces(world)) hold(nic.subnet, `Pod ${nic.pod}`, nic.port, nic.addresses);
   for (const id of world.rows.owned) {
     if (tableOf(id) !== 'Logical_Switch_Port') continue;
     const row = world.rows.best(id)?.row;
     const externalIds = row?.external_ids;
     if (row?.type !== '' || !(row.addresses instanceof Set) || !(externalIds instanceof Map)) continue;
-    const port = identityOf(id);
+    const name = identityOf(id);
+    const port = claimantOfOwner(String(externalIds.get(OWNER_KEY) ?? '')) ?? name;
     for (const station of row.addresses)
-      hold(String(externalIds.get('ls') ?? ''), `Logical_Switch_Port ${port}`, port, String(station).split(' ').slice(1));
+      hold(String(externalIds.get('ls') ?? ''), `Logical_Switch_Port ${name}`, port, String(station).split(' ').slice(1));
   }
   return found;
+}
+
+/** All Vips and EIPs. */
+export function addressObjects(world: World): readonly AddressObject[] {
+  const names = { vips: world.vips, 'ovn-eips': world.ovnEips, 'iptables-eips': world.iptablesEips };
+  return ADDRESS_RESOURCES.flatMap((resource) =>
+    Array.from(names[resource].entries(), ([name]) => world.addressObject(resource, name)).filter((one) => one !== undefined),
+  );
+}
+
+/** The port of a Vip or an OvnEip holds together with the object. */
+function claimantOfOwner(owner: string): string | undefined {
+  const [kind, , name = ''] = owner.split('/');
+  return kind === 'vip' ? claimantOfObject('Vip', name) : kind === 'ovneip' ? claimantOfObject('OvnEip', name) : undefined;
 }
 
 export interface AllocatedInterface {

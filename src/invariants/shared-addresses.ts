@@ -3,7 +3,9 @@
  */
 import type { Condition } from '../api/meta.ts';
 import { kilnAnnotation, POD_CONDITION } from '../api/well-known.ts';
+import { claimantOfObject } from '../world/address-objects.ts';
 import type { World } from '../world/world.ts';
+import { addressObjects } from './address-holders.ts';
 import type { AddressHolder, HoldersBySubnet } from './address-holders.ts';
 import type { Violation } from './violation.ts';
 
@@ -11,7 +13,7 @@ export function sharedAddresses(world: World, holders: HoldersBySubnet): readonl
   const violations: Violation[] = [];
   for (const [subnet, byAddress] of holders) {
     for (const [address, all] of byAddress) {
-      if (new Set(all.map(({ port }) => port)).size < 2) continue;
+      if (new Set(all.map(({ port }) => port)).size < 2 || declareTogether(all)) continue;
       const silent = all.filter((holder) => !saysConflict(world, holder));
       for (const { who } of silent) {
         violations.push({
@@ -28,8 +30,18 @@ export function sharedAddresses(world: World, holders: HoldersBySubnet): readonl
   return violations;
 }
 
+/** Every claimant says by one of its holders that it shares the address in one group. */
+function declareTogether(all: readonly AddressHolder[]): boolean {
+  const ports = new Set(all.map(({ port }) => port));
+  return all.some(
+    ({ share }) => share !== undefined && ports.size === new Set(all.filter((one) => one.share === share).map(({ port }) => port)).size,
+  );
+}
+
 /** A row cannot say anything; its IP object or its pod does. */
 function saysConflict(world: World, { port }: AddressHolder): boolean {
+  const object = addressObjects(world).find(({ kind, name }) => claimantOfObject(kind, name) === port);
+  if (object !== undefined) return object.conditions.some(({ type, status }) => type === 'AddressConflict' && status === 'True');
   const ip = world.ips.peek(port);
   const conditions = JSON.parse(ip?.metadata.annotations?.[kilnAnnotation.conditions] ?? '[]') as readonly Condition[];
   if (conditions.some(({ type, status }) => type === 'AddressConflict' && status === 'True')) return true;

@@ -5,6 +5,7 @@
 import { FINALIZER, kilnAnnotation, labelKey } from '../api/well-known.ts';
 import type { IP } from '../api/ip.ts';
 import { splitList } from '../net/dual.ts';
+import { vipShare } from './address-objects.ts';
 
 /** @param incarnation uid of the pod; absent where the address outlives pods (StatefulSet, virtual machine, node, reserved) */
 export function claimantName(port: string, incarnation?: string): string {
@@ -33,6 +34,12 @@ export function heldTexts(ip: IP): readonly string[] {
   const { v4IpAddress = '', v6IpAddress = '', ipAddress = '' } = ip.spec;
   const texts = [v4IpAddress, v6IpAddress].filter((text) => text !== '');
   return texts.length > 0 ? texts : splitList(ipAddress);
+}
+
+/** The group of the Vip whose address it is: that Vip and the interface have it together. */
+export function shareOfIp({ metadata }: IP): string | undefined {
+  const vip = metadata.annotations?.[kilnAnnotation.vip] ?? '';
+  return vip === '' ? undefined : vipShare(vip);
 }
 
 /** A user keeps the address, whether a pod has it or not. */

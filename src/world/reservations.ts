@@ -16,6 +16,8 @@ export interface AddressWish {
   /** Names of IPPools to take it from, first with room wins; the addresses of no pool when absent. */
   readonly pools?: readonly string[];
   readonly mac?: string;
+  /** Claimants that declare the same group may have these addresses together. */
+  readonly share?: string;
   /** It has addresses only. */
   readonly withoutMac?: true;
   /** RFC 3339 creation time of the claimant's object: waiters are served oldest first. */

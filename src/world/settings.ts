@@ -1,7 +1,7 @@
 /**
  * What an operator sets once for a cluster and rules read as constants. Names and defaults are those of Kube-OVN's flags.
  */
-import { DEFAULT_CIDR, DEFAULT_SUBNET, DEFAULT_VPC, JOIN_CIDR, JOIN_SUBNET, SERVICE_CIDR } from '../api/well-known.ts';
+import { DEFAULT_CIDR, DEFAULT_SUBNET, DEFAULT_VPC, EXTERNAL_SUBNET, JOIN_CIDR, JOIN_SUBNET, SERVICE_CIDR } from '../api/well-known.ts';
 
 /**
  * What is done about pods on another Subnet than their namespace has now: told; told, and given a new address when they are made again
@@ -18,6 +18,8 @@ export interface Settings {
   readonly defaultVpc: string;
   readonly defaultSubnet: string;
   readonly joinSubnet: string;
+  /** Subnet of an OvnEip that names none. */
+  readonly externalSubnet: string;
   /** One network, or one of each family with a comma. */
   readonly defaultCidr: string;
   /** Empty: the first address of each network. */
@@ -45,6 +47,7 @@ export const DEFAULT_SETTINGS: Settings = {
   defaultVpc: DEFAULT_VPC,
   defaultSubnet: DEFAULT_SUBNET,
   joinSubnet: JOIN_SUBNET,
+  externalSubnet: EXTERNAL_SUBNET,
   defaultCidr: DEFAULT_CIDR,
   defaultGateway: '',
   defaultExcludeIps: [],

@@ -5,12 +5,21 @@
 import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/core.ts';
 import type { IPPool } from '../api/ip-pool.ts';
 import type { IP } from '../api/ip.ts';
+import type { IptablesEIP } from '../api/iptables-eip.ts';
 import type { ObjectMeta } from '../api/meta.ts';
+import type { OvnEip } from '../api/ovn-eip.ts';
 import type { Subnet } from '../api/subnet.ts';
 import type { VirtualMachine, VirtualMachineInstance } from '../api/virtual-machine.ts';
 import { launchedInstance } from '../api/virtual-machine.ts';
+import type { Vip } from '../api/vip.ts';
 import type { Vpc } from '../api/vpc.ts';
+import { annotationKey, kilnAnnotation } from '../api/well-known.ts';
+import { splitList } from '../net/dual.ts';
+import type { AddressObject, AddressResource } from './address-objects.ts';
+import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from './address-objects.ts';
 import { Deadlines } from './deadlines.ts';
+import type { NatRule, NatRuleResource } from './nat-rules.ts';
+import { eipOfRule, NAT_RULES } from './nat-rules.ts';
 import { ObservedRows } from './observed-rows.ts';
 import { Computation, Reactor } from './reactor.ts';
 import type { Reservation, SubnetUsage } from './reservations.ts';
@@ -93,11 +102,23 @@ export class World {
   readonly ips = new Table<IP>(this.reactor, 'ips', {
     subnet: (ip) => [ip.spec.subnet ?? ''],
     pod: (ip) => [`${ip.spec.namespace}/${ip.spec.podName}`],
+    /** The Vip whose address it is. */
+    vip: ({ metadata }) => splitList(metadata.annotations?.[kilnAnnotation.vip] ?? ''),
   });
   readonly ipPools = new Table<IPPool>(this.reactor, 'ippools', {
     subnet: (pool) => [pool.spec.subnet ?? ''],
     namespace: (pool) => pool.spec.namespaces ?? [],
   });
+  readonly vips = new Table<Vip>(this.reactor, 'vips', { subnet: (vip) => [vipAddresses(vip).subnet] });
+  readonly ovnEips = new Table<OvnEip>(this.reactor, 'ovn-eips', { subnet: (eip) => [ovnEipAddresses(eip, this.settings).subnet] });
+  readonly iptablesEips = new Table<IptablesEIP>(this.reactor, 'iptables-eips', { subnet: (eip) => [iptablesEipAddresses(eip).subnet] });
+  /** Rules that use an EIP, by kind. Index `eip`: name of the EIP. */
+  readonly natRules = Object.fromEntries(
+    NAT_RULES.map((resource) => [
+      resource,
+      new Table<NatRule>(this.reactor, resource, { eip: (rule) => [eipOfRule(rule)], ip: ({ spec }) => [spec.ipName ?? ''] }),
+    ]),
+  ) as Readonly<Record<NatRuleResource, Table<NatRule>>>;
   readonly namespaces = new Table<Namespace>(this.reactor, 'namespaces');
   readonly nodes = new Table<Node>(this.reactor, 'nodes');
   readonly pods = new Table<Pod>(this.reactor, 'pods', {
@@ -108,6 +129,10 @@ export class World {
       const instance = launchedInstance(metadata);
       return instance === undefined ? [] : [`${metadata.namespace ?? ''}/${instance.name}`];
     },
+    /** Vips whose address it asks for. */
+    vip: ({ metadata }) => splitList(metadata.annotations?.[annotationKey.vip] ?? ''),
+    /** Vips whose addresses its ports may use beside their own. */
+    allowedPair: ({ metadata }) => splitList(metadata.annotations?.[annotationKey.allowedAddressPairs] ?? ''),
   });
   readonly statefulSets = new Table<StatefulSet>(this.reactor, 'statefulsets');
   /** Empty in a cluster that does not serve the kind. */
@@ -130,6 +155,10 @@ export class World {
     'network-attachment-definitions': this.networkAttachments,
     virtualmachines: this.virtualMachines,
     virtualmachineinstances: this.virtualMachineInstances,
+    vips: this.vips,
+    'ovn-eips': this.ovnEips,
+    'iptables-eips': this.iptablesEips,
+    ...this.natRules,
   } as unknown as Readonly<Partial<Record<ResourceName, Table<AnyObservedObject>>>>;
 
   /** By claimant. Written by the allocation step between rounds of compile. */
@@ -169,6 +198,22 @@ export class World {
       answers.set(key, answer);
     }
     return answer.get() as V;
+  }
+
+  /** A Vip or an EIP in the form that all kinds of them have. Reads the object as it is: status writes come back here. */
+  addressObject(resource: AddressResource, name: string): AddressObject | undefined {
+    const vip = resource === 'vips' ? this.vips.get(name) : undefined;
+    if (vip !== undefined) return vipAddresses(vip);
+    const ovnEip = resource === 'ovn-eips' ? this.ovnEips.get(name) : undefined;
+    if (ovnEip !== undefined) return ovnEipAddresses(ovnEip, this.settings);
+    const iptablesEip = resource === 'iptables-eips' ? this.iptablesEips.get(name) : undefined;
+    return iptablesEip === undefined ? undefined : iptablesEipAddresses(iptablesEip);
+  }
+
+  /** Names of the Vips or EIPs of a Subnet. */
+  addressObjectsIn(resource: AddressResource, subnet: string): ReadonlySet<string> {
+    const table = resource === 'vips' ? this.vips : resource === 'ovn-eips' ? this.ovnEips : this.iptablesEips;
+    return table.bucket('subnet', subnet);
   }
 
   /** The Vpc a Subnet is in: the one it is attached to, else the one it says, else the default one. */

@@ -12,7 +12,8 @@ import { blockersOf } from '../../blockers/graph.ts';
 import { DELETION_BLOCKED, deletionBlocked, unblocked } from '../deletion.ts';
 import { holderOf } from './ip-holder.ts';
 import type { IpHolder } from './ip-holder.ts';
-import { LEASE_CONDITIONS, leaseOf } from './ip-lease.ts';
+import { LEASE_CONDITIONS } from '../lease.ts';
+import { leaseOfIp } from './ip-lease.ts';
 import type { ConditionOutput, Output, PatchOutput } from '../output.ts';
 import { portId } from '../pod/pod-interface.ts';
 
@@ -31,7 +32,7 @@ export const ipLifecycle: Rule = {
 function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   const { name, uid } = ip.metadata;
   if (holder.kind === 'nobody') return [{ kind: 'delete', resource: 'ips', key: name, uid }];
-  const lease = leaseOf(world, ip, holder);
+  const lease = leaseOfIp(world, ip, holder);
   if (lease.kind === 'over') return [lease.deletion];
   const said = lease.kind === 'told' ? [lease.condition] : [];
   // A request has no finalizer until it has an address: that is what tells it from an object which lost its holder.

@@ -14,6 +14,7 @@ import type { Addresses } from '../ip/ip-object.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf } from './pod-interface.ts';
 import { chooseSubnet, poolName } from './pod-subnet.ts';
+import { addressesOfVip, allowedPairProblem, shareOf, vipNamed } from './pod-vip.ts';
 
 export type AddressDemand =
   | { readonly kind: 'wish'; readonly wish: AddressWish }
@@ -24,13 +25,28 @@ export type AddressDemand =
 export function demandOf(world: World, nic: PodInterface, claimant: string, held: Held): AddressDemand {
   const choice = chooseSubnet(world, nic, held);
   if (choice.kind === 'waiting') return nic.pod.terminating ? { kind: 'none' } : choice;
-  const base = { claimant, since: nic.pod.created, ...(!nic.isOvn && { withoutMac: true as const }) };
+  const share = shareOf(world, nic, held);
+  const base = {
+    claimant,
+    since: nic.pod.created,
+    ...(!nic.isOvn && { withoutMac: true as const }),
+    ...(share !== undefined && { share }),
+  };
   if (choice.kind === 'bound') {
     return { kind: 'wish', wish: { ...base, subnets: [choice.addresses.subnet], ...exactly(choice.addresses) } };
   }
   if (nic.pod.terminating) return { kind: 'none' };
   const [finding] = podNetworkFindings({ kind: 'Pod', namespace: nic.pod.namespace, name: nic.pod.name }, nic.pod.annotations);
   if (finding !== undefined) return { kind: 'waiting', reason: 'InvalidAnnotation', message: finding.message };
+  const pairs = allowedPairProblem(world, nic.pod);
+  if (pairs !== undefined) return { kind: 'waiting', ...pairs };
+  const vip = vipNamed(world, nic);
+  if (vip !== undefined) {
+    const given = addressesOfVip(world, nic, vip);
+    return 'reason' in given
+      ? { kind: 'waiting', ...given }
+      : { kind: 'wish', wish: { ...base, subnets: [given.subnet], ...exactly(given) } };
+  }
   const asked = askedAddresses(nic);
   const mac = askedMac(nic);
   if ('reason' in asked) return { kind: 'waiting', ...asked };

@@ -5,7 +5,7 @@
 import { portName } from '../../api/names.ts';
 import type { NetworkSelection } from '../../api/network-selection.ts';
 import type { PodAnnotationSuffix } from '../../api/well-known.ts';
-import { DEFAULT_PROVIDER, kilnAnnotation, podAnnotation } from '../../api/well-known.ts';
+import { annotationKey, DEFAULT_PROVIDER, kilnAnnotation, podAnnotation } from '../../api/well-known.ts';
 import type { IP } from '../../api/ip.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
@@ -43,10 +43,11 @@ export function isAllocated(nic: PodInterface): boolean {
   return annotationOf(nic, 'allocated') === 'true' && (!nic.isOvn || annotationOf(nic, 'logical_switch') !== '');
 }
 
-/** It names neither Subnet, pool nor address: which Subnet it is in is its namespace's to say. */
+/** It names neither Subnet, pool, address nor Vip: which Subnet it is in is its namespace's to say. */
 export function leavesSubnetOpen(nic: PodInterface): boolean {
   return (
     nic.provider === DEFAULT_PROVIDER &&
+    (nic.pod.annotations[annotationKey.vip] ?? '') === '' &&
     (['logical_switch', 'ip_pool', 'ip_address'] as const).every((suffix) => annotationOf(nic, suffix) === '')
   );
 }

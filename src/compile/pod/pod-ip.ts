@@ -3,7 +3,8 @@
  */
 import { kilnAnnotation } from '../../api/well-known.ts';
 import type { World } from '../../world/world.ts';
-import type { IpIdentity } from '../ip/ip-object.ts';
+import { vipView } from '../address-object/vip-view.ts';
+import type { Addresses, IpIdentity } from '../ip/ip-object.ts';
 import { addressesOf, createIp, keepIp } from '../ip/ip-object.ts';
 import { FROM_NAMESPACE } from './misbound.ts';
 import type { Output } from '../output.ts';
@@ -11,11 +12,12 @@ import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { isAllocated, leavesSubnetOpen } from './pod-interface.ts';
 import { bearerOf } from './pod-view.ts';
+import { vipNamed } from './pod-vip.ts';
 
 export function ipOutputs(world: World, { nic, ip, reservation }: Binding): readonly Output[] {
   const addresses = addressesOf(reservation);
   if (addresses === undefined) return [];
-  const identity = identityOf(nic);
+  const identity = identityOf(world, nic, addresses);
   const from = subnetFrom(nic);
   if (ip !== undefined) {
     const kept = keepIp(ip, identity, addresses);
@@ -32,7 +34,11 @@ function subnetFrom(nic: PodInterface): string | null | undefined {
   return leavesSubnetOpen(nic) ? FROM_NAMESPACE : null;
 }
 
-function identityOf({ pod, port }: PodInterface): IpIdentity {
+function identityOf(world: World, nic: PodInterface, { subnet, v4, v6 }: Addresses): IpIdentity {
+  const { pod, port } = nic;
+  const name = vipNamed(world, nic);
+  const vip = name === undefined ? undefined : world.ask(vipView, name);
+  const isOfVip = vip?.subnet === subnet && vip.addresses?.v4 === v4 && vip.addresses.v6 === v6;
   const { statefulSet, machine } = pod;
   const owner = machine?.uid ?? statefulSet?.statefulSetUid;
   return {
@@ -44,6 +50,7 @@ function identityOf({ pod, port }: PodInterface): IpIdentity {
     annotations: {
       [kilnAnnotation.podUid]: pod.uid,
       ...(owner !== undefined && { [kilnAnnotation.ownerUid]: owner }),
+      ...(isOfVip && { [kilnAnnotation.vip]: vip.name }),
     },
   };
 }

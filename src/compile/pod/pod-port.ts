@@ -16,6 +16,9 @@ import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, portId } from './pod-interface.ts';
 import { bearerOf, podOwner } from './pod-view.ts';
+import { furtherAddresses } from './pod-vip.ts';
+import type { DhcpProtocol } from '../subnet/subnet-dhcp.ts';
+import { dhcpOptions } from '../subnet/subnet-dhcp.ts';
 import type { SubnetView } from '../subnet/subnet-view.ts';
 import { switchId } from '../subnet/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
@@ -33,9 +36,13 @@ export function portOutputs(world: World, binding: Binding): readonly Output[] {
       owner: podOwner(nic.pod),
       rule: 'pod-port',
       parent: { id: switchId(addresses.subnet), column: 'ports' },
-      columns: { ...portColumns(nic, addresses, subnet), ...(nic.pod.machine !== undefined && { options: migrationOptions(world, nic) }) },
-      externalIds: portExternalIds(nic, addresses, subnet),
+      columns: {
+        ...portColumns(world, nic, addresses, subnet),
+        ...(nic.pod.machine !== undefined && { options: migrationOptions(world, nic) }),
+      },
+      externalIds: portExternalIds(world, nic, addresses, subnet),
     },
+    ...dhcpOutputs(world, nic, addresses, subnet),
     ...portGroupOutputs(binding),
   ];
 }
@@ -60,11 +67,14 @@ export function stationText({ mac, v4, v6 }: Addresses): string {
   return [mac, v4, v6].filter((part) => part !== '').join(' ');
 }
 
-function portColumns(nic: PodInterface, addresses: Addresses, subnet: SubnetView | undefined): Readonly<Record<string, ColumnValue>> {
+function portColumns(world: World, nic: PodInterface, addresses: Addresses, subnet: SubnetView): Readonly<Record<string, ColumnValue>> {
   const station = stationText(addresses);
-  const vips = splitList(annotationOf(nic, 'port_vips'));
-  const dhcp = (family: 'IPv4' | 'IPv6', address: string): ColumnValue =>
-    subnet?.enableDHCP === true && address !== '' ? { ref: dhcpOptionsId(addresses.subnet, family) } : null;
+  const vips = furtherAddresses(world, nic, addresses.subnet);
+  const dhcp = (family: 'IPv4' | 'IPv6', address: string): ColumnValue => {
+    if (address === '') return null;
+    if (ownDhcpOptions(nic, family) !== '') return { ref: dhcpOptionsId(addresses.subnet, family, nic.port) };
+    return subnet.enableDHCP ? { ref: dhcpOptionsId(addresses.subnet, family) } : null;
+  };
   return {
     name: nic.port,
     type: '',
@@ -75,14 +85,38 @@ function portColumns(nic: PodInterface, addresses: Addresses, subnet: SubnetView
   };
 }
 
-function portExternalIds(nic: PodInterface, addresses: Addresses, subnet: SubnetView | undefined): Readonly<Record<string, string>> {
+function ownDhcpOptions(nic: PodInterface, family: DhcpProtocol): string {
+  return annotationOf(nic, family === 'IPv4' ? 'dhcp-v4-options' : 'dhcp-v6-options');
+}
+
+/** Options of its own, which count instead of those of the Subnet; a port may have them where the Subnet has no DHCP. */
+function dhcpOutputs(world: World, nic: PodInterface, addresses: Addresses, subnet: SubnetView): readonly Output[] {
+  return (['IPv4', 'IPv6'] as const).flatMap((protocol): Output[] => {
+    const text = ownDhcpOptions(nic, protocol);
+    const network = protocol === 'IPv4' ? subnet.v4 : subnet.v6;
+    if (text === '' || network === undefined || (protocol === 'IPv4' ? addresses.v4 : addresses.v6) === '') return [];
+    const id = dhcpOptionsId(subnet.name, protocol, nic.port);
+    return [
+      {
+        kind: 'row',
+        id,
+        owner: podOwner(nic.pod),
+        rule: 'pod-dhcp',
+        columns: { cidr: network.cidr, options: dhcpOptions(world, subnet, protocol, id, text) },
+        externalIds: { ls: subnet.name, protocol, port: nic.port },
+      },
+    ];
+  });
+}
+
+function portExternalIds(world: World, nic: PodInterface, addresses: Addresses, subnet: SubnetView): Readonly<Record<string, string>> {
   const groups = splitList(annotationOf(nic, 'security_groups'));
-  const vips = annotationOf(nic, 'port_vips');
+  const vips = furtherAddresses(world, nic, addresses.subnet).join(',');
   return {
     pod: `${nic.pod.namespace}/${bearerOf(nic.pod)}`,
     ls: addresses.subnet,
     ...(groups.length > 0 && { security_groups: groups.join('/') }),
-    ...(subnet?.inDefaultVpc === false && { 'associated_sg_default-securitygroup': 'false' }),
+    ...(!subnet.inDefaultVpc && { 'associated_sg_default-securitygroup': 'false' }),
     ...Object.fromEntries(groups.map((group) => [`associated_sg_${group}`, 'true'])),
     ...(vips !== '' && { vips, 'attach-vips': 'true' }),
   };

@@ -19,6 +19,7 @@ import { namespaceBinding } from '../namespace/namespace-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, leavesSubnetOpen } from './pod-interface.ts';
 import { isKept } from './pod-view.ts';
+import { addressesOfVip, vipNamed } from './pod-vip.ts';
 import { subnetReady } from '../subnet/subnet-ready.ts';
 import { providerSubnets, subnetView } from '../subnet/subnet-view.ts';
 
@@ -67,6 +68,11 @@ export function namedSubnet(world: World, nic: PodInterface): string {
 type Asked = Extract<SubnetChoice, { readonly kind: 'open' | 'waiting' }>;
 
 function askedSubnets(world: World, nic: PodInterface): Asked {
+  const vip = vipNamed(world, nic);
+  if (vip !== undefined) {
+    const given = addressesOfVip(world, nic, vip);
+    return 'reason' in given ? waiting(given.reason, given.message) : { kind: 'open', subnets: [given.subnet], pools: [] };
+  }
   const named = nic.isOvn ? annotationOf(nic, 'logical_switch') : '';
   if (named !== '') {
     if (named.includes(','))

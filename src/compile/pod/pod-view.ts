@@ -3,6 +3,7 @@
  * change that concerns the network runs them.
  */
 import type { Pod } from '../../api/core.ts';
+import type { Labels } from '../../api/meta.ts';
 import { annotationKey, POD_CONDITION } from '../../api/well-known.ts';
 import type { PodAnnotationSuffix } from '../../api/well-known.ts';
 import { keyOf } from '../../world/resources.ts';
@@ -31,6 +32,8 @@ export interface PodView {
   readonly machine: { readonly name: string; readonly uid: string | undefined } | undefined;
   /** Those about interfaces that something is derived from, as they are. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** Of a pod that declares Vips, which choose pods by label; else empty. */
+  readonly labels: Labels;
   /** The condition `kiln.io/NetworkBound` as it is. */
   readonly bound: 'True' | 'False' | 'Unknown' | undefined;
 }
@@ -60,6 +63,7 @@ export function podViewOf(world: World, pod: Pod): PodView | undefined {
     managed: metadata.ownerReferences?.some(({ controller }) => controller === true) === true,
     machine: machine === undefined ? undefined : { name: machine, uid: world.ask(machineUid, `${metadata.namespace ?? ''}/${machine}`) },
     annotations: networkAnnotations(pod),
+    labels: metadata.annotations?.[annotationKey.allowedAddressPairs] === undefined ? {} : (metadata.labels ?? {}),
     bound: pod.status?.conditions?.find(({ type }) => type === POD_CONDITION)?.status,
   };
 }
@@ -96,6 +100,16 @@ const SUFFIXES: ReadonlySet<string> = new Set<PodAnnotationSuffix>([
   'activation_strategy',
   'dhcp-v4-options',
   'dhcp-v6-options',
+  'routes',
+  'default_route',
+  'ingress_rate',
+  'egress_rate',
+  'ingress_burst',
+  'egress_burst',
+  'latency',
+  'limit',
+  'loss',
+  'jitter',
 ]);
 const UNSCOPED: ReadonlySet<string> = new Set([
   annotationKey.networkAttachments,

@@ -5,6 +5,7 @@ import type { RowId } from '../../nb/row-id.ts';
 import { dhcpOptionsId } from '../../nb/tables.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Settings } from '../../world/settings.ts';
+import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { keptMac } from '../kept-mac.ts';
 import { parseOptions } from '../option-text.ts';
@@ -47,23 +48,35 @@ export const subnetDhcp: Rule = {
         externalIds: { ls: name, protocol },
       });
     };
-    if (view.v4 !== undefined) {
-      const defaults = {
-        lease_time: LEASE_SECONDS,
-        router: view.v4.gateway,
-        server_id: SERVER,
-        server_mac: keptMac(world, subnetDhcpId(name, 'IPv4'), 'options', 'server_mac'),
-        mtu: String(mtuOf(view, world.settings)),
-      };
-      say('IPv4', view.v4.cidr, { ...defaults, ...parseOptions(spec?.dhcpV4Options ?? '') });
-    }
-    if (view.v6 !== undefined) {
-      const server = keptMac(world, subnetDhcpId(name, 'IPv6'), 'options', 'server_id');
-      say('IPv6', view.v6.cidr, { server_id: server, ...parseOptions(spec?.dhcpV6Options ?? '') });
-    }
+    if (view.v4 !== undefined)
+      say('IPv4', view.v4.cidr, dhcpOptions(world, view, 'IPv4', subnetDhcpId(name, 'IPv4'), spec?.dhcpV4Options ?? ''));
+    if (view.v6 !== undefined)
+      say('IPv6', view.v6.cidr, dhcpOptions(world, view, 'IPv6', subnetDhcpId(name, 'IPv6'), spec?.dhcpV6Options ?? ''));
     return outputs;
   },
 };
+
+/**
+ * The defaults, and over them what a user wrote.
+ * @param id the row, which keeps the MAC of its server
+ */
+export function dhcpOptions(
+  world: World,
+  view: SubnetView,
+  protocol: DhcpProtocol,
+  id: RowId,
+  text: string,
+): Readonly<Record<string, string>> {
+  if (protocol === 'IPv6') return { server_id: keptMac(world, id, 'options', 'server_id'), ...parseOptions(text) };
+  return {
+    lease_time: LEASE_SECONDS,
+    router: view.v4?.gateway ?? '',
+    server_id: SERVER,
+    server_mac: keptMac(world, id, 'options', 'server_mac'),
+    mtu: String(mtuOf(view, world.settings)),
+    ...parseOptions(text),
+  };
+}
 
 function mtuOf(view: SubnetView, settings: Settings): number {
   if (view.mtu > 0) return view.mtu;

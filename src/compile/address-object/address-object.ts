@@ -1,0 +1,163 @@
+/**
+ * What Vips and EIPs share. The address is reserved, then written into the object together with the finalizer: from then on the object
+ * holds it, until it is gone. What it has never changes; a spec that asks for something else later is told so.
+ */
+import type { Finding } from '../../api/finding.ts';
+import { labelKey } from '../../api/well-known.ts';
+import { formatAddress, parseAddress } from '../../net/address.ts';
+import { joinDual } from '../../net/dual.ts';
+import { parseMac } from '../../net/mac.ts';
+import { ownerText } from '../../nb/ownership.ts';
+import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
+import { claimantOfObject } from '../../world/address-objects.ts';
+import type { AddressWish } from '../../world/reservations.ts';
+import type { World } from '../../world/world.ts';
+import { DELETION_BLOCKED, deletionPatch } from '../deletion.ts';
+import { blockersOf } from '../../blockers/graph.ts';
+import { keptRows } from '../kept-row.ts';
+import { LEASE_CONDITIONS, leaseOf } from '../lease.ts';
+import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
+import { subnetReady } from '../subnet/subnet-ready.ts';
+import { subnetView } from '../subnet/subnet-view.ts';
+
+const ACCEPTED = 'Accepted';
+const CONFLICT = 'AddressConflict';
+
+/** What is particular to a kind. */
+export interface AddressKind {
+  /** Rules that the spec breaks. */
+  readonly findings: readonly Finding[];
+  readonly families: AddressWish['families'];
+  /** It has the MAC of something else. */
+  readonly withoutMac: boolean;
+  /** Who declares the same may have the address with it. */
+  readonly share?: string;
+  /** Something uses the address, so that no lease runs. */
+  readonly used: boolean;
+  readonly labels: (addresses: AddressTexts) => Readonly<Record<string, string | null>>;
+  /** Under the kind's own names. */
+  readonly spec: (addresses: AddressTexts) => Readonly<Record<string, Json>>;
+  readonly status: (addresses: AddressTexts) => Readonly<Record<string, Json>>;
+  /** Its rows once the object holds the addresses; also while it is kept from going. */
+  readonly rows: (addresses: AddressTexts) => readonly Output[];
+  /** The type that is in effect, where one is. */
+  readonly typeInEffect: string | undefined;
+}
+
+export function ownerOf({ kind, name, uid, created }: AddressObject): Claimant {
+  return { kind: kind.toLowerCase(), namespace: '', name, uid, created };
+}
+
+export function addressOutputs(world: World, object: AddressObject, kind: AddressKind): readonly Output[] {
+  const { resource, name, held } = object;
+  if (object.terminating) {
+    const rows = held !== undefined && blockersOf(world, resource, name).count > 0 ? kind.rows(held) : [];
+    return [deletionPatch(world, resource, name, ownerOf(object), true), ...rows];
+  }
+  const problem = held === undefined ? requestProblem(world, object, kind) : undefined;
+  if (problem !== undefined) return [refused(object, problem)];
+  const wish = wishOf(object, kind);
+  const reservation = world.reservations.get(wish.claimant);
+  if (held === undefined && reservation?.kind !== 'granted') {
+    if (reservation === undefined) return [{ kind: 'wish', wish }];
+    return [
+      { kind: 'wish', wish },
+      refused(object, { reason: reservation.code, message: `${object.kind} ${name}: ${reservation.message}` }),
+    ];
+  }
+  const addresses = reservation?.kind === 'granted' ? { v4: reservation.v4, v6: reservation.v6, mac: reservation.mac } : held;
+  if (addresses === undefined) return [{ kind: 'wish', wish }];
+  const lease = leaseOf(world, { ...object, address: joinDual(addresses), used: kind.used });
+  if (lease.kind === 'over') return [{ kind: 'wish', wish }, lease.deletion];
+  const change = changeOf(object, kind);
+  const conditions = [change, conflictOf(world, object), lease.kind === 'told' ? lease.condition : undefined].filter(
+    (one) => one !== undefined,
+  );
+  const patch: PatchOutput = {
+    ...patchOf(object),
+    finalizer: true,
+    labels: { [labelKey.subnet]: object.subnet, ...kind.labels(addresses) },
+    ...(change === undefined && { spec: kind.spec(addresses) }),
+    status: kind.status(addresses),
+    conditions,
+    withoutConditions: [DELETION_BLOCKED, CONFLICT, ACCEPTED, ...LEASE_CONDITIONS],
+  };
+  if (held === undefined) return [{ kind: 'wish', wish }, patch];
+  // While somebody else goes first, or the Subnet is gone, its ports stay as they are: there, or not.
+  const rows = reservation?.kind === 'granted' ? kind.rows(addresses) : keptRows(world, ownerText(ownerOf(object)));
+  return [{ kind: 'wish', wish }, patch, ...rows];
+}
+
+interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Why an address cannot be asked for yet. */
+function requestProblem(world: World, { kind, name, subnet }: AddressObject, { findings }: AddressKind): Problem | undefined {
+  const [finding] = findings;
+  if (finding !== undefined) return { reason: finding.code, message: finding.message };
+  if (world.ask(subnetView, subnet) === undefined)
+    return { reason: 'WaitingForSubnet', message: `${kind} ${name}: Subnet "${subnet}" does not exist; kubectl get subnet` };
+  const readiness = world.ask(subnetReady, subnet);
+  return readiness.ready ? undefined : { reason: 'WaitingForSubnet', message: `${kind} ${name}: ${readiness.message}` };
+}
+
+/** Exactly what it has, or what its spec asks for. */
+function wishOf({ kind, name, subnet, created, asked, held }: AddressObject, { families, withoutMac, share }: AddressKind): AddressWish {
+  const { v4, v6, mac: macText } = held ?? asked;
+  const mac = parseMac(macText);
+  const exact = held === undefined ? families : v6 === '' ? 'v4' : v4 === '' ? 'v6' : 'dual';
+  return {
+    claimant: claimantOfObject(kind, name),
+    subnets: [subnet],
+    families: exact,
+    ...(v4 !== '' && { v4 }),
+    ...(v6 !== '' && { v6 }),
+    ...(withoutMac ? { withoutMac: true } : mac !== undefined && { mac }),
+    ...(share !== undefined && { share }),
+    since: created,
+  };
+}
+
+/** What the spec asks for beside what the object has. */
+function changeOf(object: AddressObject, kind: AddressKind): ConditionOutput | undefined {
+  const { asked, held } = object;
+  if (held === undefined) return undefined;
+  const differs = (text: string, has: string): boolean => text !== '' && canonical(text) !== has;
+  const found: readonly (readonly [string, string])[] = [
+    ...(differs(asked.v4, held.v4) ? [[asked.v4, held.v4] as const] : []),
+    ...(differs(asked.v6, held.v6) ? [[asked.v6, held.v6] as const] : []),
+    ...(!kind.withoutMac && held.mac !== '' && differs(asked.mac, held.mac) ? [[asked.mac, held.mac] as const] : []),
+    ...(kind.typeInEffect !== undefined && kind.typeInEffect !== object.type ? [[object.type, kind.typeInEffect] as const] : []),
+  ];
+  if (found.length === 0) return undefined;
+  const what = found.map(([asks, has]) => `"${asks}" (it has ${has === '' ? 'none' : has})`).join(', ');
+  return {
+    type: ACCEPTED,
+    status: 'False',
+    reason: 'Immutable',
+    message: `${object.kind} ${object.name}: spec asks for ${what}, and addresses, MAC and type do not change once they are given; put back what it has, or make another ${object.kind}`,
+    event: 'Warning',
+  };
+}
+
+function canonical(text: string): string {
+  const address = parseAddress(text);
+  return address === undefined ? (parseMac(text) ?? text) : formatAddress(address);
+}
+
+function conflictOf(world: World, object: AddressObject): ConditionOutput | undefined {
+  const others = world.addressConflicts.get(claimantOfObject(object.kind, object.name)) ?? [];
+  if (others.length === 0) return undefined;
+  const message = `${object.kind} ${object.name}: address ${joinDual(object.held ?? object.asked)} of Subnet ${object.subnet} is also held by ${others.map((other) => other.replace(/#\S+/, '')).join(', ')}`;
+  return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
+}
+
+function refused(object: AddressObject, { reason, message }: Problem): PatchOutput {
+  return { ...patchOf(object), conditions: [{ type: ACCEPTED, status: 'False', reason, message, event: 'Warning' }] };
+}
+
+export function patchOf({ resource, name, uid }: AddressObject): Pick<PatchOutput, 'kind' | 'resource' | 'key' | 'uid'> {
+  return { kind: 'patch', resource, key: name, uid };
+}

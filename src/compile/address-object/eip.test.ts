@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FINALIZER } from '../../api/well-known.ts';
+import { PodScene } from '../../testing/pod-scene.ts';
+
+function scene(cidrBlock = '172.20.0.0/29'): PodScene {
+  const made = new PodScene();
+  made.subnet('ext', { cidrBlock, vpc: 'outside', provider: 'ovn' });
+  made.bench.put('vpcs', { metadata: { name: 'outside' }, spec: {} });
+  made.bench.settle();
+  return made;
+}
+
+function eip(made: PodScene, name: string, spec: object = {}): void {
+  made.bench.put('ovn-eips', { metadata: { name }, spec: { externalSubnet: 'ext', ...spec } });
+  made.bench.settle();
+}
+
+function using(made: PodScene, family: 'v4' | 'v6' = 'v4'): readonly [string, string] {
+  const status = made.bench.object('subnets', 'ext')?.status;
+  return [String(status?.[`${family}usingIPs`]), String(status?.[`${family}usingIPrange`])];
+}
+
+test('an OvnEip is completed: addresses in spec, status and labels, a finalizer, and its Subnet counts it', () => {
+  const made = scene();
+  eip(made, 'e1');
+  const { metadata, spec, status } = made.bench.object('ovn-eips', 'e1') ?? assert.fail();
+  assert.deepEqual(metadata.finalizers, [FINALIZER]);
+  assert.deepEqual(metadata.labels, {
+    'ovn.kubernetes.io/subnet': 'ext',
+    'ovn.kubernetes.io/ovn_eip_type': 'nat',
+    'ovn.kubernetes.io/eip_v4_ip': '172.20.0.2',
+    'ovn.kubernetes.io/eip_v6_ip': '',
+  });
+  assert.match(String(spec['macAddress']), /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/);
+  assert.deepEqual(spec, { externalSubnet: 'ext', v4Ip: '172.20.0.2', v6Ip: '', macAddress: spec['macAddress'], type: 'nat' });
+  assert.deepEqual(
+    [status?.['v4Ip'], status?.['v6Ip'], status?.['macAddress'], status?.['type'], status?.['nat'], status?.['ready']],
+    ['172.20.0.2', '', spec['macAddress'], 'nat', '', true],
+  );
+  assert.deepEqual(using(made), ['1', '172.20.0.2']);
+});
+
+test('a dual OvnEip has both families, and the label of IPv6 has dashes', () => {
+  const made = scene('172.20.0.0/29,fd20::/120');
+  eip(made, 'e1', { v6Ip: 'fd20::9' });
+  assert.equal(made.bench.object('ovn-eips', 'e1')?.metadata.labels?.['ovn.kubernetes.io/eip_v6_ip'], 'fd20--9');
+  assert.deepEqual(
+    [using(made), using(made, 'v6')],
+    [
+      ['1', '172.20.0.2'],
+      ['1', 'fd20::9'],
+    ],
+  );
+});
+
+test('an OvnEip that names no Subnet is from the external one of the settings, and waits for it by name', () => {
+  const made = new PodScene({ externalSubnet: 'uplink' });
+  made.bench.put('ovn-eips', { metadata: { name: 'e1' }, spec: {} });
+  made.bench.settle();
+  assert.match(made.bench.condition('ovn-eips', 'e1', 'Accepted')?.message ?? '', /^OvnEip e1: Subnet "uplink" does not exist/);
+  assert.equal(made.bench.object('ovn-eips', 'e1')?.metadata.finalizers, undefined);
+  made.subnet('uplink', { cidrBlock: '172.21.0.0/24' });
+  made.bench.settle();
+  assert.equal(made.bench.object('ovn-eips', 'e1')?.status?.['v4Ip'], '172.21.0.2');
+  assert.equal(made.bench.condition('ovn-eips', 'e1', 'Accepted'), undefined);
+});
+
+for (const [field, value, rule] of [
+  ['v4Ip', '172.20.0.999', /spec\.v4Ip "172\.20\.0\.999" .*; it is one IPv4 address/],
+  ['v4Ip', 'fd00::1', /spec\.v4Ip "fd00::1" is an IPv6 address/],
+  ['v6Ip', 'FD00::1', /spec\.v6Ip "FD00::1" has upper-case letters/],
+  ['macAddress', 'red', /spec\.macAddress "red" is not a MAC address/],
+  ['type', 'lan', /spec\.type "lan" is not known; it is nat, lrp, lsp/],
+  ['v4Ip', '10.0.0.1', /the address 10\.0\.0\.1 is not one that Subnet "ext" can give/],
+  ['v4Ip', '172.20.0.1', /the gateway of Subnet "ext"/],
+] as const) {
+  test(`an OvnEip with ${field} ${value} is told why, holds nothing, and is completed as soon as it is mended`, () => {
+    const made = scene();
+    eip(made, 'e1', { [field]: value });
+    const said = made.bench.condition('ovn-eips', 'e1', 'Accepted');
+    assert.equal(said?.status, 'False');
+    assert.match(said?.message ?? '', /^OvnEip e1: /);
+    assert.match(said?.message ?? '', rule);
+    assert.equal(made.bench.object('ovn-eips', 'e1')?.metadata.finalizers, undefined);
+    assert.deepEqual(using(made), ['0', '']);
+    made.bench.edit('ovn-eips', 'e1', { [field]: '' });
+    made.bench.settle();
+    assert.deepEqual(using(made), ['1', '172.20.0.2']);
+    assert.equal(made.bench.condition('ovn-eips', 'e1', 'Accepted'), undefined);
+  });
+}
+
+test('a spec that changes later is told so and put in effect never; putting it back clears the word', () => {
+  const made = scene();
+  eip(made, 'e1', { v4Ip: '172.20.0.4' });
+  made.bench.edit('ovn-eips', 'e1', { v4Ip: '172.20.0.5' });
+  made.bench.settle();
+  assert.match(made.bench.condition('ovn-eips', 'e1', 'Accepted')?.message ?? '', /"172\.20\.0\.5" \(it has 172\.20\.0\.4\)/);
+  assert.deepEqual(using(made), ['1', '172.20.0.4']);
+  made.bench.edit('ovn-eips', 'e1', { v4Ip: '172.20.0.4' });
+  made.bench.settle();
+  assert.equal(made.bench.condition('ovn-eips', 'e1', 'Accepted'), undefined);
+});
+
+test('C18 an OvnEip whose finalizer was stripped frees its address and its port at once', () => {
+  const made = scene();
+  eip(made, 'node-out', { type: 'lsp' });
+  assert.ok(made.bench.row('Logical_Switch_Port', 'node-out'));
+  assert.deepEqual(using(made), ['1', '172.20.0.2']);
+  made.bench.vanish('ovn-eips', 'node-out');
+  made.bench.settle();
+  assert.deepEqual(using(made), ['0', '']);
+  assert.equal(made.bench.row('Logical_Switch_Port', 'node-out'), undefined);
+});
+
+test('C19 an IptablesEIP for a gateway that does not exist says so, and its deletion leaves nothing behind', () => {
+  const made = scene();
+  made.bench.put('iptables-eips', { metadata: { name: 'i1' }, spec: { externalSubnet: 'ext', natGwDp: 'nowhere' } });
+  made.bench.settle();
+  const { metadata, status } = made.bench.object('iptables-eips', 'i1') ?? assert.fail();
+  assert.deepEqual([status?.['ip'], status?.['ready']], ['172.20.0.2', false]);
+  assert.equal(metadata.labels?.['ovn.kubernetes.io/vpc-nat-gw-name'], 'nowhere');
+  assert.ok(made.bench.events.some(({ object, message }) => object === 'iptables-eips/i1' && /natGwDp "nowhere"/.test(message)));
+  made.bench.delete('iptables-eips', 'i1');
+  made.bench.settle();
+  assert.equal(made.bench.object('iptables-eips', 'i1'), undefined);
+  assert.deepEqual(using(made), ['0', '']);
+});
+
+test('a Subnet waits for its EIPs and names them; with the last of them it goes', () => {
+  const made = scene();
+  eip(made, 'e1');
+  made.bench.delete('subnets', 'ext');
+  made.bench.settle();
+  assert.match(made.bench.condition('subnets', 'ext', 'DeletionBlocked')?.message ?? '', /OvnEip e1/);
+  made.bench.delete('ovn-eips', 'e1');
+  made.bench.settle();
+  assert.equal(made.bench.object('ovn-eips', 'e1'), undefined);
+  assert.equal(made.bench.object('subnets', 'ext'), undefined);
+});
+
+test('an OvnEip waits for the rules that name it, each kind, and says which; its status names their kinds', () => {
+  const made = scene();
+  eip(made, 'e1');
+  made.bench.put('ovn-fips', { metadata: { name: 'f1' }, spec: { ovnEip: 'e1' } });
+  made.bench.put('ovn-dnat-rules', { metadata: { name: 'd1' }, spec: { ovnEip: 'e1' } });
+  made.bench.settle();
+  assert.equal(made.bench.object('ovn-eips', 'e1')?.status?.['nat'], 'dnat,fip');
+  made.bench.delete('ovn-eips', 'e1');
+  made.bench.settle();
+  const said = made.bench.condition('ovn-eips', 'e1', 'DeletionBlocked')?.message ?? '';
+  assert.match(said, /OvnFip f1/);
+  assert.match(said, /OvnDnatRule d1/);
+  made.bench.delete('ovn-fips', 'f1');
+  made.bench.delete('ovn-dnat-rules', 'd1');
+  made.bench.settle();
+  assert.equal(made.bench.object('ovn-eips', 'e1'), undefined);
+  assert.deepEqual(using(made), ['0', '']);
+});
+
+test('C66 the address of an EIP that was taken away by force stays booked until the last rule that names it is gone, across a restart', () => {
+  const made = scene('172.20.0.0/29,fd20::/120');
+  eip(made, 'e1');
+  made.bench.put('ovn-fips', { metadata: { name: 'f1' }, spec: { ovnEip: 'e1' } });
+  made.bench.settle();
+  made.bench.vanish('ovn-eips', 'e1');
+  made.bench.settle();
+  assert.deepEqual(
+    [using(made), using(made, 'v6')],
+    [
+      ['1', '172.20.0.2'],
+      ['1', 'fd20::2'],
+    ],
+  );
+  const again = made.bench.restarted();
+  again.settle();
+  again.put('ovn-eips', { metadata: { name: 'e2' }, spec: { externalSubnet: 'ext' } });
+  again.settle();
+  assert.equal(again.object('ovn-eips', 'e2')?.status?.['v4Ip'], '172.20.0.3');
+  again.delete('ovn-fips', 'f1');
+  again.settle();
+  assert.equal(again.object('subnets', 'ext')?.status?.['v4usingIPrange'], '172.20.0.3');
+  assert.equal(again.object('subnets', 'ext')?.status?.['v6usingIPrange'], 'fd20::3');
+});
+
+test('an EIP that is made again under the name its rules use gets their address back', () => {
+  const made = scene();
+  eip(made, 'e1', { v4Ip: '172.20.0.5' });
+  made.bench.put('ovn-snat-rules', { metadata: { name: 's1' }, spec: { ovnEip: 'e1' } });
+  made.bench.settle();
+  made.bench.vanish('ovn-eips', 'e1');
+  eip(made, 'e1');
+  assert.equal(made.bench.object('ovn-eips', 'e1')?.status?.['v4Ip'], '172.20.0.5');
+});
+
+test('C33 pods and EIPs of one Subnet never collide: they take from one ledger until it is full, and the last waits', () => {
+  const made = scene();
+  made.bench.put('network-attachment-definitions', { metadata: { name: 'x', namespace: 'shop' }, spec: { config: '{}' } });
+  const names: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    eip(made, `e${i}`);
+    made.pod(`p${i}`, { annotations: { 'ovn.kubernetes.io/logical_switch': 'ext' } });
+    made.bench.settle();
+    names.push(String(made.bench.object('ovn-eips', `e${i}`)?.status?.['v4Ip']), String(made.addressOf(`shop/p${i}`)));
+  }
+  const given = names.filter((text) => text !== 'undefined');
+  assert.equal(new Set(given).size, 5);
+  assert.deepEqual(using(made), ['5', '172.20.0.2-172.20.0.6']);
+  assert.equal(made.addressOf('shop/p2'), undefined);
+  made.bench.delete('ovn-eips', 'e1');
+  made.bench.settle();
+  assert.equal(made.addressOf('shop/p2'), '172.20.0.4');
+});
+
+test('C37 C48 after a restart every Vip and EIP has what it had, nothing is written, and counts agree with ranges', () => {
+  const made = scene();
+  eip(made, 'e1', { v4Ip: '172.20.0.6' });
+  eip(made, 'e2', { type: 'lrp' });
+  made.bench.put('vips', { metadata: { name: 'v1' }, spec: { subnet: 'ext' } });
+  made.bench.put('iptables-eips', { metadata: { name: 'i1' }, spec: { externalSubnet: 'ext' } });
+  made.bench.settle();
+  assert.deepEqual(using(made), ['4', '172.20.0.2-172.20.0.4,172.20.0.6']);
+  const again = made.bench.restarted();
+  again.settle();
+  assert.equal(again.writes, 0);
+  assert.equal(again.object('subnets', 'ext')?.status?.['v4usingIPrange'], '172.20.0.2-172.20.0.4,172.20.0.6');
+  assert.equal(again.object('subnets', 'ext')?.status?.['v4availableIPrange'], '172.20.0.5');
+});
+
+test('what an OvnEip of type lrp would make in OVN is said not to be made; its address is booked', () => {
+  const made = scene();
+  eip(made, 'e1', { type: 'lrp' });
+  assert.equal(made.bench.object('ovn-eips', 'e1')?.status?.['ready'], false);
+  assert.ok(made.bench.events.some(({ object, reason }) => object === 'ovn-eips/e1' && reason === 'UnsupportedField'));
+  assert.deepEqual(using(made), ['1', '172.20.0.2']);
+});
+
+test('an EIP that nothing used when its lease ends is deleted with an Event; one that a rule names stays', () => {
+  const made = scene();
+  const lease = { annotations: { 'kiln.io/lease': '1h' } };
+  made.bench.put('ovn-eips', { metadata: { name: 'idle', ...lease }, spec: { externalSubnet: 'ext' } });
+  made.bench.put('ovn-eips', { metadata: { name: 'named', ...lease }, spec: { externalSubnet: 'ext' } });
+  made.bench.put('ovn-snat-rules', { metadata: { name: 's1' }, spec: { ovnEip: 'named' } });
+  made.bench.settle();
+  assert.equal(made.bench.condition('ovn-eips', 'idle', 'Idle')?.status, 'True');
+  assert.equal(made.bench.condition('ovn-eips', 'named', 'Idle'), undefined);
+  made.bench.passTo(Date.UTC(2026, 0, 2));
+  assert.equal(made.bench.object('ovn-eips', 'idle'), undefined);
+  assert.ok(made.bench.object('ovn-eips', 'named'));
+  assert.ok(made.bench.events.some(({ object, reason }) => object === 'ovn-eips/idle' && reason === 'LeaseEnded'));
+  assert.deepEqual(using(made), ['1', '172.20.0.3']);
+});

@@ -1,0 +1,119 @@
+/**
+ * OvnEip and IptablesEIP: addresses of external networks. They are booked here; what translates by them is not carried out, nor is the
+ * router port of an OvnEip of type `lrp`, and each object says so.
+ */
+import { iptablesEipFindings, ovnEipFindings } from '../../api/address-request-validation.ts';
+import { addressLabelValue, labelKey } from '../../api/well-known.ts';
+import { iptablesEipAddresses, ovnEipAddresses } from '../../world/address-objects.ts';
+import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
+import { keysOf } from '../../world/domain.ts';
+import { NAT_USE, natRulesOf } from '../../world/nat-rules.ts';
+import type { World } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import { keptRow } from '../kept-row.ts';
+import type { Output } from '../output.ts';
+import { portId } from '../pod/pod-interface.ts';
+import { stationText } from '../pod/pod-port.ts';
+import { subnetView, switchId } from '../subnet/subnet-view.ts';
+import { unsupportedNotice } from '../unsupported.ts';
+import { isOurs } from '../vpc/vpc-view.ts';
+import { addressOutputs, ownerOf } from './address-object.ts';
+
+export const ovnEip: Rule = {
+  name: 'ovn-eip',
+  over: (world) => keysOf(world.ovnEips),
+  run: (world, name) => {
+    const observed = world.ovnEips.get(name);
+    if (observed === undefined) return [];
+    const object = ovnEipAddresses(observed, world.settings);
+    const typeInEffect = observed.status?.type ?? '';
+    const type = typeInEffect === '' ? object.type : typeInEffect;
+    const nat = usesOf(world, object);
+    const outputs = addressOutputs(world, object, {
+      findings: ovnEipFindings(name, observed.spec),
+      families: 'subnet',
+      withoutMac: false,
+      // The port of a router or of a node is use enough.
+      used: nat !== '' || type !== 'nat',
+      typeInEffect: typeInEffect === '' ? undefined : typeInEffect,
+      labels: ({ v4, v6 }) => ({
+        [labelKey.ovnEipType]: type,
+        [labelKey.eipV4]: addressLabelValue(v4),
+        [labelKey.eipV6]: addressLabelValue(v6),
+      }),
+      spec: ({ v4, v6, mac }) => ({ externalSubnet: object.subnet, v4Ip: v4, v6Ip: v6, macAddress: mac, type }),
+      // Of type `lsp` the agent of the node says when it is ready, of type `lrp` there is no router port yet.
+      status: ({ v4, v6, mac }) => ({
+        v4Ip: v4,
+        v6Ip: v6,
+        macAddress: mac,
+        type,
+        nat,
+        ...(type === 'nat' && { ready: true }),
+        ...(type === 'lrp' && { ready: false }),
+      }),
+      rows: (addresses) => (type === 'lsp' ? nodePort(world, object, addresses) : []),
+    });
+    return type === 'lrp' ? [...outputs, unsupportedNotice('ovn-eips', name, object.uid, 'spec.type lrp (the port of a router)')] : outputs;
+  },
+};
+
+export const iptablesEip: Rule = {
+  name: 'iptables-eip',
+  over: (world) => keysOf(world.iptablesEips),
+  run: (world, name) => {
+    const observed = world.iptablesEips.get(name);
+    if (observed === undefined) return [];
+    const object = iptablesEipAddresses(observed);
+    const { natGwDp = '', qosPolicy = '' } = observed.spec;
+    const nat = usesOf(world, object);
+    const outputs = addressOutputs(world, object, {
+      findings: iptablesEipFindings(name, observed.spec),
+      families: 'v4',
+      withoutMac: false,
+      used: nat !== '',
+      typeInEffect: undefined,
+      labels: ({ v4 }) => ({
+        [labelKey.vpcNatGatewayName]: natGwDp,
+        [labelKey.eipV4]: v4,
+        [labelKey.qos]: qosPolicy === '' ? null : qosPolicy,
+      }),
+      spec: ({ v4, mac }) => ({ externalSubnet: object.subnet, v4ip: v4, macAddress: mac }),
+      status: ({ v4 }) => ({ ip: v4, nat, ready: false }),
+      rows: () => [],
+    });
+    return [
+      ...outputs,
+      unsupportedNotice('iptables-eips', name, object.uid, `spec.natGwDp "${natGwDp}" (giving the address to the NAT gateway)`),
+    ];
+  },
+};
+
+/** Which kinds of rules name it, in the order of `status.nat`. */
+function usesOf(world: World, { resource, name }: AddressObject): string {
+  const uses = natRulesOf(resource).flatMap((rules) => (world.natRules[rules].bucket('eip', name).size > 0 ? [NAT_USE[rules]] : []));
+  return [...new Set(uses)].toSorted().join(',');
+}
+
+/** A port on the external switch for a node that is a gateway, named like the OvnEip. */
+function nodePort(world: World, object: AddressObject, addresses: AddressTexts): readonly Output[] {
+  const { name, subnet } = object;
+  const view = world.ask(subnetView, subnet);
+  const id = portId(name);
+  if (view === undefined) {
+    const kept = isOurs(world, id, ownerOf(object)) ? keptRow(world, id) : undefined;
+    return kept === undefined ? [] : [kept];
+  }
+  if (!view.isOvn) return [];
+  return [
+    {
+      kind: 'row',
+      id,
+      owner: ownerOf(object),
+      rule: 'ovn-eip',
+      parent: { id: switchId(subnet), column: 'ports' },
+      columns: { name, type: '', addresses: [stationText({ subnet, ...addresses })] },
+      externalIds: { ls: subnet },
+    },
+  ];
+}

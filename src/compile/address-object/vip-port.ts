@@ -1,0 +1,93 @@
+/**
+ * The switch ports of a Vip, as Kube-OVN names and fills them: a virtual port that whichever of its parents announces the address binds to,
+ * and for a typed Vip a port that has the address.
+ */
+import { portName } from '../../api/names.ts';
+import { joinDual } from '../../net/dual.ts';
+import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import { keptRows } from '../kept-row.ts';
+import { ownerText } from '../../nb/ownership.ts';
+import type { Output, RowOutput } from '../output.ts';
+import { heldBy } from '../pod/held-addresses.ts';
+import { portId } from '../pod/pod-interface.ts';
+import { interfacesOf } from '../pod/pod-interfaces.ts';
+import { stationText } from '../pod/pod-port.ts';
+import { podView } from '../pod/pod-view.ts';
+import type { SubnetView } from '../subnet/subnet-view.ts';
+import { subnetView, switchId } from '../subnet/subnet-view.ts';
+import { ownerOf } from './address-object.ts';
+import type { VipView } from './vip-view.ts';
+import { admitsPod, vipView } from './vip-view.ts';
+
+const RULE = 'vip';
+
+export function vipPorts(world: World, object: AddressObject, vip: VipView, addresses: AddressTexts): readonly Output[] {
+  const subnet = world.ask(subnetView, vip.subnet);
+  // The Subnet was torn out from under it: its ports stay as they are.
+  if (subnet === undefined) return keptRows(world, ownerText(ownerOf(object)));
+  if (!subnet.isOvn) return [];
+  const rows: Output[] = [];
+  if (vip.type !== '' && addresses.mac !== '') rows.push(ownPort(object, vip, subnet, addresses));
+  if (vip.type !== 'kube_host_vm_vip' && vip.namespace !== '') rows.push(virtualPort(world, object, vip, addresses));
+  return rows;
+}
+
+function ownPort(object: AddressObject, vip: VipView, { provider }: SubnetView, addresses: AddressTexts): RowOutput {
+  const name = portName(vip.name, vip.namespace, provider);
+  return {
+    kind: 'row',
+    id: portId(name),
+    owner: ownerOf(object),
+    rule: RULE,
+    parent: { id: switchId(vip.subnet), column: 'ports' },
+    columns: {
+      name,
+      type: '',
+      addresses: [stationText({ subnet: vip.subnet, ...addresses })],
+      ...(vip.type === 'switch_lb_vip' && { options: { arp_proxy: 'true' } }),
+    },
+    externalIds: { ls: vip.subnet, pod: `${vip.namespace}/${vip.name}` },
+  };
+}
+
+function virtualPort(world: World, object: AddressObject, vip: VipView, addresses: AddressTexts): RowOutput {
+  const parents = vip.type === '' ? world.ask(vipParents, vip.name) : [];
+  return {
+    kind: 'row',
+    id: portId(vip.name),
+    owner: ownerOf(object),
+    rule: RULE,
+    parent: { id: switchId(vip.subnet), column: 'ports' },
+    columns: {
+      name: vip.name,
+      type: 'virtual',
+      options: { 'virtual-ip': joinDual(addresses), ...(parents.length > 0 && { 'virtual-parents': parents.join(',') }) },
+    },
+    externalIds: { ls: vip.subnet },
+  };
+}
+
+/** Ports of the pods that declare the Vip and that it admits, in its Subnet, by name; only those that are there. */
+const vipParents: Query<readonly string[]> = defineQuery('vip-parents', (world, name) => {
+  const vip = world.ask(vipView, name);
+  if (vip === undefined) return [];
+  const ports: string[] = [];
+  for (const key of world.pods.bucket('allowedPair', name)) {
+    const pod = world.ask(podView, key);
+    if (pod === undefined || !pod.alive || !admitsPod(vip, pod)) continue;
+    for (const nic of interfacesOf(world, pod).interfaces) {
+      const { ownRow, addresses } = heldBy(world, nic);
+      if (ownRow && addresses?.subnet === vip.subnet) ports.push(nic.port);
+    }
+  }
+  return [...new Set(ports)].toSorted();
+});
+
+/** A rule translates to the address of the Vip. */
+export function isUsedByRule(world: World, name: string): boolean {
+  return (['ovn-fips', 'ovn-dnat-rules', 'ovn-snat-rules'] as const).some((resource) =>
+    world.natRules[resource].select('ip', name).some(({ spec }) => spec.ipType === 'vip'),
+  );
+}

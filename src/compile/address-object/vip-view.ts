@@ -1,0 +1,76 @@
+/**
+ * What of a Vip matters to pods and to its ports, and which pods use it.
+ */
+import type { Labels } from '../../api/meta.ts';
+import type { Vip } from '../../api/vip.ts';
+import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
+import { splitList } from '../../net/dual.ts';
+import type { AddressTexts } from '../../world/address-objects.ts';
+import { vipAddresses } from '../../world/address-objects.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import { portOf } from '../pod/pod-interface.ts';
+import { podView } from '../pod/pod-view.ts';
+import { subnetView } from '../subnet/subnet-view.ts';
+
+export interface VipView {
+  readonly name: string;
+  readonly subnet: string;
+  /** As in effect. */
+  readonly type: string;
+  /** Of the pods that may have it; empty for none. */
+  readonly namespace: string;
+  /** Labels of these pods as key:value. */
+  readonly selector: readonly string[];
+  readonly terminating: boolean;
+  /** Undefined while it has none. */
+  readonly addresses: AddressTexts | undefined;
+}
+
+export const vipView: Query<VipView | undefined> = defineQuery('vip-view', (world, name) => {
+  const vip = world.vips.get(name);
+  if (vip === undefined) return undefined;
+  const { subnet, type, held, terminating } = vipAddresses(vip);
+  const { namespace = '', selector = [] } = vip.spec;
+  return { name, subnet, type: typeInEffect(vip) ?? type, namespace, selector, terminating, addresses: held };
+});
+
+/** Undefined until it has an address. */
+export function typeInEffect({ status }: Vip): string | undefined {
+  return (status?.v4ip ?? '') === '' && (status?.v6ip ?? '') === '' ? undefined : (status?.type ?? '');
+}
+
+export function admitsPod({ namespace, selector }: VipView, pod: { readonly namespace: string; readonly labels: Labels }): boolean {
+  return namespace === pod.namespace && selector.every((item) => matches(item, pod.labels));
+}
+
+function matches(item: string, labels: Labels): boolean {
+  const at = item.indexOf(':');
+  return labels[item.slice(0, at).trim()] === item.slice(at + 1).trim();
+}
+
+/** Provider of the interfaces that have their addresses from the Subnet of a Vip. */
+export function vipProvider(world: World, vip: VipView): string {
+  return world.ask(subnetView, vip.subnet)?.provider ?? DEFAULT_PROVIDER;
+}
+
+/**
+ * The port that is given the address of a Vip: the one whose IP object says so, else that of the oldest pod that asks. Undefined while none does.
+ */
+export const vipUser: Query<string | undefined> = defineQuery('vip-user', (world, name) => {
+  const [ip] = world.ips.select('vip', name).toSorted((a, b) => (a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1));
+  if (ip !== undefined) return ip.metadata.name;
+  const vip = world.ask(vipView, name);
+  if (vip === undefined) return undefined;
+  const provider = vipProvider(world, vip);
+  const [first] = [...world.pods.bucket('vip', name)]
+    .flatMap((key) => world.ask(podView, key) ?? [])
+    .filter(({ alive }) => alive)
+    .toSorted((a, b) => (`${a.created} ${a.uid}` < `${b.created} ${b.uid}` ? -1 : 1));
+  return first === undefined ? undefined : portOf(first, provider);
+});
+
+/** Names of the Vips whose addresses a pod may use beside its own. */
+export function allowedPairsOf(annotations: Labels): readonly string[] {
+  return splitList(annotations[annotationKey.allowedAddressPairs] ?? '');
+}

@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FINALIZER } from '../../api/well-known.ts';
+import { PodScene } from '../../testing/pod-scene.ts';
+
+const MINE = { 'ovn.kubernetes.io/vip': 'v1' };
+
+function scene(cidrBlock = '10.50.0.0/29'): PodScene {
+  const made = new PodScene();
+  made.subnet('net', { cidrBlock, namespaces: ['shop'] });
+  made.bench.settle();
+  return made;
+}
+
+function vip(made: PodScene, name: string, spec: object = {}, metadata: object = {}): void {
+  made.bench.put('vips', { metadata: { name, ...metadata }, spec: { subnet: 'net', ...spec } });
+  made.bench.settle();
+}
+
+function usingRange(made: PodScene): string {
+  return String(made.bench.object('subnets', 'net')?.status?.['v4usingIPrange']);
+}
+
+function port(made: PodScene, name: string): Readonly<Record<string, unknown>> {
+  return made.bench.row('Logical_Switch_Port', name) ?? assert.fail(`no port ${name}`);
+}
+
+test('a Vip is completed: address, MAC, labels, finalizer, status; without a namespace it makes nothing in OVN', () => {
+  const made = scene();
+  vip(made, 'v1', { v4ip: '10.50.0.5' });
+  const { metadata, spec, status } = made.bench.object('vips', 'v1') ?? assert.fail();
+  assert.deepEqual(metadata.finalizers, [FINALIZER]);
+  assert.deepEqual(metadata.labels, { 'ovn.kubernetes.io/subnet': 'net', 'ovn.kubernetes.io/ip_reserved': '' });
+  assert.deepEqual([spec['v4ip'], spec['v6ip']], ['10.50.0.5', '']);
+  assert.deepEqual([status?.['v4ip'], status?.['v6ip'], status?.['type'], status?.['mac']], ['10.50.0.5', '', '', spec['macAddress']]);
+  assert.equal(made.bench.row('Logical_Switch_Port', 'v1'), undefined);
+  assert.equal(usingRange(made), '10.50.0.5');
+});
+
+test('a Vip for the pods of a namespace has a virtual port, whose parents are the ports of pods that declare it and that it chooses', () => {
+  const made = scene();
+  vip(made, 'v1', { namespace: 'shop', selector: ['app:lb'] });
+  assert.deepEqual(port(made, 'v1')['options'], { 'virtual-ip': '10.50.0.2' });
+  assert.equal(port(made, 'v1')['type'], 'virtual');
+  const declares = { 'ovn.kubernetes.io/aaps': 'v1', 'ovn.kubernetes.io/port_security': 'true' };
+  for (const [name, app] of [
+    ['a', 'lb'],
+    ['b', 'lb'],
+    ['c', 'web'],
+  ] as const) {
+    made.bench.put('pods', {
+      metadata: { name, namespace: 'shop', labels: { app }, annotations: declares },
+      spec: { nodeName: 'n1', restartPolicy: 'Always' },
+    });
+  }
+  made.bench.settle();
+  assert.deepEqual(port(made, 'v1')['options'], { 'virtual-ip': '10.50.0.2', 'virtual-parents': 'a.shop,b.shop' });
+  const [own] = made.stations('a.shop') as readonly string[];
+  assert.deepEqual(port(made, 'a.shop')['port_security'], [`${own} 10.50.0.2`]);
+  assert.deepEqual(
+    [made.externalIds('Logical_Switch_Port', 'a.shop')['vips'], made.externalIds('Logical_Switch_Port', 'a.shop')['attach-vips']],
+    ['10.50.0.2', 'true'],
+  );
+  const [other] = made.stations('c.shop') as readonly string[];
+  assert.deepEqual(port(made, 'c.shop')['port_security'], [other]);
+  assert.equal(usingRange(made), '10.50.0.2-10.50.0.5');
+  made.bench.delete('pods', 'shop/a');
+  made.bench.settle();
+  assert.deepEqual(port(made, 'v1')['options'], { 'virtual-ip': '10.50.0.2', 'virtual-parents': 'b.shop' });
+  made.bench.delete('vips', 'v1');
+  made.bench.settle();
+  assert.equal(made.bench.object('vips', 'v1'), undefined);
+  assert.equal(made.bench.row('Logical_Switch_Port', 'v1'), undefined);
+  assert.equal(made.externalIds('Logical_Switch_Port', 'b.shop')['vips'], undefined);
+});
+
+test('a Vip of type switch_lb_vip has a port with the MAC of the router, and several of them do not conflict', () => {
+  const made = scene();
+  vip(made, 'lb1', { type: 'switch_lb_vip', namespace: 'shop' });
+  vip(made, 'lb2', { type: 'switch_lb_vip', namespace: 'shop' });
+  const mac = String(made.bench.row('Logical_Router_Port', 'ovn-cluster-net')?.['mac']);
+  assert.deepEqual(port(made, 'lb1.shop')['addresses'], [`${mac} 10.50.0.2`]);
+  assert.deepEqual(port(made, 'lb1.shop')['options'], { arp_proxy: 'true' });
+  assert.deepEqual(port(made, 'lb1')['options'], { 'virtual-ip': '10.50.0.2' });
+  assert.equal(made.bench.object('vips', 'lb1')?.status?.['mac'], mac);
+  assert.equal(made.bench.condition('vips', 'lb2', 'AddressConflict'), undefined);
+  made.bench.vanish('vips', 'lb1');
+  made.bench.settle();
+  assert.equal(made.bench.row('Logical_Switch_Port', 'lb1.shop'), undefined);
+  assert.equal(usingRange(made), '10.50.0.3');
+});
+
+test('a Vip of type kube_host_vm_vip has one port, with a MAC of its own', () => {
+  const made = scene();
+  vip(made, 'vm', { type: 'kube_host_vm_vip', namespace: 'shop' });
+  assert.deepEqual(port(made, 'vm.shop')['addresses'], [`${String(made.bench.object('vips', 'vm')?.status?.['mac'])} 10.50.0.2`]);
+  assert.equal(made.bench.row('Logical_Switch_Port', 'vm'), undefined);
+});
+
+test('a pod is given the address and the MAC of a Vip; the Vip names its port, counts the address once, and is free again after it', () => {
+  const made = scene();
+  vip(made, 'v1');
+  made.pod('a', { annotations: MINE });
+  made.bench.settle();
+  assert.equal(made.addressOf('shop/a'), '10.50.0.2');
+  assert.equal(made.annotations('shop/a')['ovn.kubernetes.io/mac_address'], made.bench.object('vips', 'v1')?.status?.['mac']);
+  assert.equal(made.bench.object('vips', 'v1')?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'], 'a.shop');
+  assert.equal(made.bench.condition('vips', 'v1', 'AddressConflict'), undefined);
+  assert.equal(made.bench.object('subnets', 'net')?.status?.['v4usingIPs'], 1n);
+  const again = made.bench.restarted();
+  again.settle();
+  assert.equal(again.writes, 0);
+  made.bench.delete('pods', 'shop/a');
+  made.bench.settle();
+  assert.equal(made.bench.object('vips', 'v1')?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'], '');
+  assert.equal(usingRange(made), '10.50.0.2');
+});
+
+test('of two pods that name one Vip the older has it; the younger waits, says for whom, and gets it when the other is gone', () => {
+  const made = scene();
+  vip(made, 'v1');
+  made.pod('a', { annotations: MINE });
+  made.pod('b', { annotations: MINE });
+  made.bench.settle();
+  const said = made.bench.condition('pods', 'shop/b', 'kiln.io/NetworkBound');
+  assert.equal(said?.reason, 'AddressConflict');
+  assert.match(said?.message ?? '', /^Pod shop\/b: annotation ovn\.kubernetes\.io\/vip "v1" names a Vip whose address port a\.shop has/);
+  made.bench.delete('pods', 'shop/a');
+  made.bench.settle();
+  assert.equal(made.addressOf('shop/b'), '10.50.0.2');
+});
+
+test('the address stays with its pod when the Vip is taken away, and nobody else is given it', () => {
+  const made = scene();
+  vip(made, 'v1');
+  made.pod('a', { annotations: MINE });
+  made.bench.settle();
+  made.bench.delete('vips', 'v1');
+  made.bench.settle();
+  assert.equal(made.bench.object('vips', 'v1'), undefined);
+  vip(made, 'v2');
+  assert.equal(made.bench.object('vips', 'v2')?.status?.['v4ip'], '10.50.0.3');
+  assert.equal(made.addressOf('shop/a'), '10.50.0.2');
+});
+
+for (const [what, annotations, reason, message, mend] of [
+  [
+    'a Vip that does not exist',
+    MINE,
+    'WaitingForVip',
+    /Pod shop\/a: annotation ovn\.kubernetes\.io\/vip "v1" names a Vip that does not exist; kubectl get vip v1/,
+    (made: PodScene) => vip(made, 'v1'),
+  ],
+  [
+    'a Vip of a type with a port of its own',
+    { 'ovn.kubernetes.io/vip': 'typed' },
+    'InvalidAnnotation',
+    /"typed" names a Vip of type kube_host_vm_vip/,
+    (made: PodScene) => made.bench.put('pods', podWith(made, 'other')),
+  ],
+  [
+    'a Vip for another namespace',
+    { 'ovn.kubernetes.io/vip': 'theirs' },
+    'InvalidAnnotation',
+    /"theirs" names a Vip for pods of Namespace elsewhere/,
+    (made: PodScene) => made.bench.put('pods', podWith(made, 'other')),
+  ],
+  [
+    'an allowed pair that does not exist',
+    { 'ovn.kubernetes.io/aaps': 'v1' },
+    'WaitingForVip',
+    /annotation ovn\.kubernetes\.io\/aaps names Vip "v1", which does not exist/,
+    (made: PodScene) => vip(made, 'v1', { namespace: 'shop' }),
+  ],
+  [
+    'an allowed pair of another namespace',
+    { 'ovn.kubernetes.io/aaps': 'theirs' },
+    'InvalidAnnotation',
+    /names Vip "theirs", which is for pods of Namespace elsewhere: its spec\.namespace must be shop/,
+    (made: PodScene) => made.bench.edit('vips', 'theirs', { namespace: 'shop' }),
+  ],
+] as const) {
+  test(`a pod that names ${what} waits with a message, has nothing, and binds as soon as that is mended`, () => {
+    const made = scene('10.50.0.0/28');
+    vip(made, 'typed', { type: 'kube_host_vm_vip', namespace: 'shop' });
+    vip(made, 'theirs', { namespace: 'elsewhere' });
+    vip(made, 'other');
+    made.pod('a', { annotations });
+    made.bench.settle();
+    const said = made.bench.condition('pods', 'shop/a', 'kiln.io/NetworkBound');
+    assert.equal(said?.reason, reason);
+    assert.match(said?.message ?? '', message);
+    assert.equal(made.bench.object('ips', 'a.shop'), undefined);
+    assert.equal(made.bench.row('Logical_Switch_Port', 'a.shop'), undefined);
+    mend(made);
+    made.bench.settle();
+    assert.match(made.addressOf('shop/a') ?? '', /^10\.50\.0\./);
+    assert.equal(made.bench.condition('pods', 'shop/a', 'kiln.io/NetworkBound')?.status, 'True');
+  });
+}
+
+function podWith(made: PodScene, name: string): Parameters<PodScene['bench']['put']>[1] {
+  const { metadata, spec } = made.bench.object('pods', 'shop/a') ?? assert.fail();
+  return { metadata: { ...metadata, annotations: { 'ovn.kubernetes.io/vip': name } }, spec };
+}
+
+for (const [spec, rule] of [
+  [{ subnet: '' }, /spec\.subnet "" is empty; a Vip names the Subnet/],
+  [{ subnet: 'nowhere' }, /Subnet "nowhere" does not exist/],
+  [{ type: 'lb' }, /spec\.type "lb" is not known; it is switch_lb_vip, kube_host_vm_vip or empty/],
+  [{ v4ip: '10.50.0' }, /spec\.v4ip "10\.50\.0" .*; it is one IPv4 address/],
+  [{ v6ip: 'FD00::1' }, /spec\.v6ip "FD00::1" has upper-case letters/],
+  [{ macAddress: '01:00:00:00:00:01' }, /spec\.macAddress "01:00:00:00:00:01" is a multicast MAC/],
+  [{ selector: ['app'] }, /spec\.selector\[0\] "app" is no label; it is a label of the pods as key:value/],
+] as const) {
+  test(`a Vip with ${JSON.stringify(spec)} is told why, holds nothing, and is completed as soon as it is mended`, () => {
+    const made = scene();
+    vip(made, 'v1', spec);
+    const said = made.bench.condition('vips', 'v1', 'Accepted');
+    assert.equal(said?.status, 'False');
+    assert.match(said?.message ?? '', rule);
+    assert.equal(usingRange(made), '');
+    made.bench.put('vips', { metadata: { name: 'v1' }, spec: { subnet: 'net' } });
+    made.bench.settle();
+    assert.equal(usingRange(made), '10.50.0.2');
+    assert.equal(made.bench.condition('vips', 'v1', 'Accepted'), undefined);
+  });
+}
+
+test('a Subnet waits for its Vips and names them; a Vip that only asks is refused and does not hold it', () => {
+  const made = scene();
+  vip(made, 'v1');
+  made.bench.delete('subnets', 'net');
+  made.bench.settle();
+  assert.match(made.bench.condition('subnets', 'net', 'DeletionBlocked')?.message ?? '', /Vip v1/);
+  vip(made, 'late');
+  assert.match(made.bench.condition('vips', 'late', 'Accepted')?.message ?? '', /is being deleted/);
+  made.bench.delete('vips', 'v1');
+  made.bench.settle();
+  assert.equal(made.bench.object('subnets', 'net'), undefined);
+});
+
+test('two Vips that say they have one address (restored from a backup) are both told; the older keeps its port', () => {
+  const made = scene();
+  for (const name of ['old', 'young'])
+    made.bench.put('vips', {
+      metadata: { name, finalizers: [FINALIZER] },
+      spec: { subnet: 'net', type: 'kube_host_vm_vip', namespace: 'shop', v4ip: '10.50.0.5' },
+      status: { v4ip: '10.50.0.5', type: 'kube_host_vm_vip', mac: `02:00:00:00:00:0${name.length}` },
+    });
+  made.bench.settle();
+  assert.match(made.bench.condition('vips', 'old', 'AddressConflict')?.message ?? '', /is also held by Vip young/);
+  assert.match(made.bench.condition('vips', 'young', 'AddressConflict')?.message ?? '', /is also held by Vip old/);
+  assert.ok(made.bench.row('Logical_Switch_Port', 'old.shop'));
+  assert.equal(made.bench.row('Logical_Switch_Port', 'young.shop'), undefined);
+});
+
+test('a Vip that nothing used when its lease ends is deleted with an Event; one that a pod declares stays', () => {
+  const made = scene();
+  vip(made, 'idle', {}, { annotations: { 'kiln.io/lease': '2h' } });
+  vip(made, 'used', { namespace: 'shop' }, { annotations: { 'kiln.io/lease': '2h' } });
+  made.pod('a', { annotations: { 'ovn.kubernetes.io/aaps': 'used' } });
+  made.bench.settle();
+  made.bench.passTo(Date.UTC(2026, 0, 3));
+  assert.equal(made.bench.object('vips', 'idle'), undefined);
+  assert.ok(made.bench.object('vips', 'used'));
+  const [said] = made.bench.events.filter(({ reason }) => reason === 'LeaseEnded');
+  assert.match(said?.message ?? '', /the lease of 2h ended at .* and nothing used address 10\.50\.0\.2; the Vip object is deleted/);
+});

@@ -1,0 +1,56 @@
+/**
+ * Vip: an address that no single pod owns. Depending on its type it has a port of its own, a port that moves between the pods which declare
+ * it, or nothing in OVN; a pod may also be given its address as its own.
+ */
+import { vipFindings } from '../../api/address-request-validation.ts';
+import { labelKey } from '../../api/well-known.ts';
+import { routerToSwitchPort } from '../../api/names.ts';
+import { rowId } from '../../nb/row-id.ts';
+import { hasRouterMac, vipAddresses, vipShare } from '../../world/address-objects.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { World } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import { subnetView } from '../subnet/subnet-view.ts';
+import { addressOutputs } from './address-object.ts';
+import { isUsedByRule, vipPorts } from './vip-port.ts';
+import { typeInEffect, vipUser, vipView } from './vip-view.ts';
+
+export const vip: Rule = {
+  name: 'vip',
+  over: (world) => keysOf(world.vips),
+  run: (world, name) => {
+    const observed = world.vips.get(name);
+    const view = world.ask(vipView, name);
+    if (observed === undefined || view === undefined) return [];
+    const object = vipAddresses(observed);
+    const { type } = view;
+    // Services are reached at it by the router's own port.
+    const ofRouter = hasRouterMac(type);
+    const user = world.ask(vipUser, name);
+    return addressOutputs(world, object, {
+      findings: vipFindings(name, observed.spec),
+      families: 'subnet',
+      withoutMac: ofRouter,
+      share: vipShare(name),
+      used: type !== '' || user !== undefined || world.pods.bucket('allowedPair', name).size > 0 || isUsedByRule(world, name),
+      typeInEffect: typeInEffect(observed),
+      labels: () => ({ [labelKey.ipReserved]: user ?? '' }),
+      spec: ({ v4, v6, mac }) => ({ v4ip: v4, v6ip: v6, ...(!ofRouter && { macAddress: mac }) }),
+      status: ({ v4, v6, mac }) => ({
+        type,
+        v4ip: v4,
+        v6ip: v6,
+        mac: ofRouter ? routerMac(world, object.subnet) : mac,
+        selector: view.selector,
+      }),
+      rows: (addresses) => vipPorts(world, object, view, ofRouter ? { ...addresses, mac: routerMac(world, object.subnet) } : addresses),
+    });
+  },
+};
+
+/** The MAC of the Subnet's router port; empty while there is none. */
+function routerMac(world: World, subnet: string): string {
+  const view = world.ask(subnetView, subnet);
+  const mac = view === undefined ? undefined : world.rows.column(rowId('Logical_Router_Port', routerToSwitchPort(view.vpc, subnet)), 'mac');
+  return typeof mac === 'string' ? mac : '';
+}

@@ -1,0 +1,81 @@
+/**
+ * The lease of an address that nothing uses: an annotation with a duration on its IP object, Vip or EIP. It runs from the moment the object
+ * shows that nothing uses it, which a condition tells, so that a restart changes nothing; a use ends it, and the next idle time starts it
+ * anew.
+ */
+import { parseDuration } from '../api/duration.ts';
+import type { Condition, Labels } from '../api/meta.ts';
+import { kilnAnnotation } from '../api/well-known.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { traitsOf } from '../world/resources.ts';
+import type { World } from '../world/world.ts';
+import type { ConditionOutput, DeleteOutput } from './output.ts';
+
+/** Abnormal-true: an address with a lease is idle. Its transition time is the start of the lease. */
+const IDLE = 'Idle';
+const INVALID = 'LeaseInvalid';
+export const LEASE_CONDITIONS: readonly string[] = [IDLE, INVALID];
+
+export type Lease =
+  | { readonly kind: 'none' }
+  /** Something to tell: it runs, or it cannot be read. */
+  | { readonly kind: 'told'; readonly condition: ConditionOutput }
+  | { readonly kind: 'over'; readonly deletion: DeleteOutput };
+
+/** What has an address that may be leased. */
+export interface Leased {
+  readonly resource: ResourceName;
+  readonly name: string;
+  readonly uid: string;
+  readonly annotations: Labels;
+  readonly conditions: readonly Partial<Condition>[];
+  /** As text; empty while it has none. */
+  readonly address: string;
+  readonly used: boolean;
+}
+
+const NONE: Lease = { kind: 'none' };
+
+export function leaseOf(world: World, { resource, name, uid, annotations, conditions, address, used }: Leased): Lease {
+  const text = annotations[kilnAnnotation.lease];
+  if (text === undefined) return NONE;
+  const { kind } = traitsOf(resource);
+  const duration = parseDuration(text);
+  if (duration === undefined)
+    return told({
+      type: INVALID,
+      status: 'True',
+      reason: 'LeaseInvalid',
+      message: `${kind} ${name}: annotation ${kilnAnnotation.lease} "${text}" is not a duration such as 24h, 90m or 7d; the address is kept without a lease`,
+      event: 'Warning',
+    });
+  if (used) return NONE;
+  const begun = idleSince(conditions);
+  if (begun === undefined) return told(idle(`nothing uses the address; its lease of ${text} begins`));
+  const end = begun + duration;
+  if (!world.deadlines.passed(end)) return told(idle(`nothing uses the address; its lease of ${text} ends at ${timeText(end)}`));
+  const message = `the lease of ${text} ended at ${timeText(end)} and nothing used ${address === '' ? 'it' : `address ${address}`}; the ${kind} object is deleted`;
+  return {
+    kind: 'over',
+    deletion: { kind: 'delete', resource, key: name, uid, event: { type: 'Normal', reason: 'LeaseEnded', message } },
+  };
+}
+
+function told(condition: ConditionOutput): Lease {
+  return { kind: 'told', condition };
+}
+
+function idle(message: string): ConditionOutput {
+  return { type: IDLE, status: 'True', reason: 'LeaseRuns', message };
+}
+
+/** Since when the object says that nothing uses it, in milliseconds since the epoch. */
+function idleSince(conditions: readonly Partial<Condition>[]): number | undefined {
+  const since = conditions.find((one) => one?.type === IDLE && one.status === 'True')?.lastTransitionTime;
+  const begun = typeof since === 'string' ? Date.parse(since) : Number.NaN;
+  return Number.isNaN(begun) ? undefined : begun;
+}
+
+function timeText(moment: number): string {
+  return new Date(moment).toISOString().replace(/\.\d+Z$/, 'Z');
+}

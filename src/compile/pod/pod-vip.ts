@@ -1,0 +1,85 @@
+/**
+ * What a pod says about Vips: the one whose address it is given as its own, and those whose addresses its ports may use beside theirs.
+ */
+import { subnetProvider } from '../../api/names.ts';
+import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
+import { splitList } from '../../net/dual.ts';
+import { vipShare } from '../../world/address-objects.ts';
+import { shareOfIp } from '../../world/claimants.ts';
+import type { World } from '../../world/world.ts';
+import { admitsPod, allowedPairsOf, vipProvider, vipUser, vipView } from '../address-object/vip-view.ts';
+import type { VipView } from '../address-object/vip-view.ts';
+import type { Addresses } from '../ip/ip-object.ts';
+import type { Held } from './held-addresses.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { annotationOf } from './pod-interface.ts';
+import type { PodView } from './pod-view.ts';
+
+interface Obstacle {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Name of the Vip that an interface is given the address of: the interface in the Vip's network, else the pod's own. */
+export function vipNamed(world: World, { pod, provider, isOvn }: PodInterface): string | undefined {
+  const name = (pod.annotations[annotationKey.vip] ?? '').trim();
+  if (name === '' || !isOvn) return undefined;
+  const vip = world.ask(vipView, name);
+  return subnetProvider(provider) === (vip === undefined ? DEFAULT_PROVIDER : vipProvider(world, vip)) ? name : undefined;
+}
+
+/** The address that an interface is given of a Vip, or what it waits for. */
+export function addressesOfVip(world: World, nic: PodInterface, name: string): Addresses | Obstacle {
+  const said = `Pod ${nic.pod.key}: annotation ${annotationKey.vip} "${name}"`;
+  const look = `kubectl get vip ${name}`;
+  const vip = world.ask(vipView, name);
+  if (vip === undefined) return { reason: 'WaitingForVip', message: `${said} names a Vip that does not exist; ${look}` };
+  if (vip.terminating) return { reason: 'WaitingForVip', message: `${said} names a Vip that is being deleted; ${look}` };
+  if (vip.addresses === undefined) return { reason: 'WaitingForVip', message: `${said} names a Vip that has no address yet; ${look}` };
+  if (vip.type !== '')
+    return {
+      reason: 'InvalidAnnotation',
+      message: `${said} names a Vip of type ${vip.type}, which has a port of its own; name one without a type`,
+    };
+  if (vip.namespace !== '' && vip.namespace !== nic.pod.namespace)
+    return { reason: 'InvalidAnnotation', message: `${said} names a Vip for pods of Namespace ${vip.namespace}; ${look}` };
+  const user = world.ask(vipUser, name);
+  if (user !== undefined && user !== nic.port)
+    return { reason: 'AddressConflict', message: `${said} names a Vip whose address port ${user} has; one pod is given it` };
+  return { subnet: vip.subnet, ...vip.addresses };
+}
+
+/** The group by which an interface shares its address with a Vip; undefined where it has one of its own. */
+export function shareOf(world: World, nic: PodInterface, { ip }: Held): string | undefined {
+  const durable = ip === undefined ? undefined : shareOfIp(ip);
+  if (durable !== undefined) return durable;
+  const name = vipNamed(world, nic);
+  return name === undefined ? undefined : vipShare(name);
+}
+
+/** What is wrong with the Vips that a pod declares to use beside its own addresses. */
+export function allowedPairProblem(world: World, pod: PodView): Obstacle | undefined {
+  for (const name of allowedPairsOf(pod.annotations)) {
+    const said = `Pod ${pod.key}: annotation ${annotationKey.allowedAddressPairs} names Vip "${name}"`;
+    const vip = world.ask(vipView, name);
+    const look = `kubectl get vip ${name}`;
+    if (vip?.addresses === undefined)
+      return { reason: 'WaitingForVip', message: `${said}, which ${vip === undefined ? 'does not exist' : 'has no address yet'}; ${look}` };
+    if (vip.namespace !== pod.namespace)
+      return {
+        reason: 'InvalidAnnotation',
+        message: `${said}, which is for pods of ${vip.namespace === '' ? 'no namespace' : `Namespace ${vip.namespace}`}: its spec.namespace must be ${pod.namespace}; ${look}`,
+      };
+  }
+  return undefined;
+}
+
+/** Addresses that a port may use beside its own: those its annotation lists, and of the Vips that its pod declares those of its Subnet. */
+export function furtherAddresses(world: World, nic: PodInterface, subnet: string): readonly string[] {
+  const listed = splitList(annotationOf(nic, 'port_vips'));
+  const vips = allowedPairsOf(nic.pod.annotations)
+    .flatMap((name) => world.ask(vipView, name) ?? [])
+    .filter((vip: VipView) => vip.subnet === subnet && admitsPod(vip, nic.pod));
+  const shared = vips.flatMap(({ addresses }) => [addresses?.v4 ?? '', addresses?.v6 ?? '']).filter((text) => text !== '');
+  return [...new Set([...listed, ...shared])];
+}

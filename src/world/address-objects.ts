@@ -1,0 +1,128 @@
+/**
+ * Vips and EIPs: objects that have addresses by themselves, not through a port. One form for all kinds, so that who counts holders, who
+ * allocates and who checks read the same.
+ */
+import type { IptablesEIP } from '../api/iptables-eip.ts';
+import type { Condition, Labels, ObjectMeta } from '../api/meta.ts';
+import type { OvnEip } from '../api/ovn-eip.ts';
+import type { Vip } from '../api/vip.ts';
+import { FINALIZER, labelKey, NAT_GATEWAY_SUBNET } from '../api/well-known.ts';
+import type { Settings } from './settings.ts';
+
+export const ADDRESS_RESOURCES = ['vips', 'ovn-eips', 'iptables-eips'] as const;
+export type AddressResource = (typeof ADDRESS_RESOURCES)[number];
+
+/** Its addresses as text; empty where there is none. */
+export interface AddressTexts {
+  readonly v4: string;
+  readonly v6: string;
+  readonly mac: string;
+}
+
+export interface AddressObject {
+  readonly resource: AddressResource;
+  readonly kind: 'Vip' | 'OvnEip' | 'IptablesEIP';
+  readonly name: string;
+  readonly uid: string;
+  readonly created: string;
+  readonly terminating: boolean;
+  readonly labels: Labels;
+  readonly annotations: Labels;
+  readonly conditions: readonly Condition[];
+  /** The Subnet that its addresses are from: the one it is labelled with once it has some, else the one its spec names. */
+  readonly subnet: string;
+  /** As the spec says; empty for any. */
+  readonly type: string;
+  /** What the spec asks for; empty for any. */
+  readonly asked: AddressTexts;
+  /** What it has: undefined while it only asks. */
+  readonly held: AddressTexts | undefined;
+}
+
+export function isAddressResource(resource: string): resource is AddressResource {
+  return (ADDRESS_RESOURCES as readonly string[]).includes(resource);
+}
+
+export function vipAddresses({ metadata, spec, status }: Vip): AddressObject {
+  const asked = texts(spec.v4ip, spec.v6ip, spec.macAddress);
+  return addressObject('vips', 'Vip', metadata, asked, texts(status?.v4ip, status?.v6ip, status?.mac), {
+    subnet: spec.subnet ?? '',
+    type: spec.type ?? '',
+    conditions: status?.conditions ?? [],
+  });
+}
+
+export function ovnEipAddresses({ metadata, spec, status }: OvnEip, { externalSubnet }: Settings): AddressObject {
+  const asked = texts(spec.v4Ip, spec.v6Ip, spec.macAddress);
+  return addressObject('ovn-eips', 'OvnEip', metadata, asked, texts(status?.v4Ip, status?.v6Ip, status?.macAddress), {
+    subnet: orElse(spec.externalSubnet, externalSubnet),
+    type: orElse(spec.type, 'nat'),
+    conditions: status?.conditions ?? [],
+  });
+}
+
+/** Its status has no MAC: the spec has the one in use. */
+export function iptablesEipAddresses({ metadata, spec, status }: IptablesEIP): AddressObject {
+  const asked = texts(spec.v4ip, spec.v6ip, spec.macAddress);
+  return addressObject('iptables-eips', 'IptablesEIP', metadata, asked, texts(status?.ip, '', spec.macAddress), {
+    subnet: orElse(spec.externalSubnet, NAT_GATEWAY_SUBNET),
+    type: '',
+    conditions: status?.conditions ?? [],
+  });
+}
+
+/** Kind and name: one claimant for the object, the port that is made for it and the rules that use it. */
+export function claimantOfObject(kind: AddressObject['kind'], name: string): string {
+  return `${kind} ${name}`;
+}
+
+/** A Vip of this type is reached by the MAC of its Subnet's router port, which is not its own. */
+export function hasRouterMac(type: string): boolean {
+  return type === 'switch_lb_vip';
+}
+
+/** The group of those who may have the address of a Vip together: the Vip, and the pod that is given its address. */
+export function vipShare(vip: string): string {
+  return `vip/${vip}`;
+}
+
+function addressObject(
+  resource: AddressResource,
+  kind: AddressObject['kind'],
+  metadata: ObjectMeta,
+  asked: AddressTexts,
+  shown: AddressTexts,
+  said: Pick<AddressObject, 'subnet' | 'type' | 'conditions'>,
+): AddressObject {
+  const { name, uid, creationTimestamp, deletionTimestamp, labels = {}, annotations = {}, finalizers = [] } = metadata;
+  // The spec is completed and the finalizer set in one write; status comes after it.
+  const held = has(shown) ? shown : finalizers.includes(FINALIZER) && has(asked) ? asked : undefined;
+  const home = held === undefined ? '' : (labels[labelKey.subnet] ?? '');
+  return {
+    resource,
+    kind,
+    name,
+    uid,
+    created: creationTimestamp,
+    terminating: deletionTimestamp !== undefined,
+    labels,
+    annotations,
+    conditions: said.conditions,
+    subnet: orElse(home, said.subnet),
+    type: said.type,
+    asked,
+    held,
+  };
+}
+
+function has({ v4, v6 }: AddressTexts): boolean {
+  return v4 !== '' || v6 !== '';
+}
+
+function texts(v4: string | undefined, v6: string | undefined, mac: string | undefined): AddressTexts {
+  return { v4: v4 ?? '', v6: v6 ?? '', mac: mac ?? '' };
+}
+
+function orElse(text: string | undefined, otherwise: string): string {
+  return text === undefined || text === '' ? otherwise : text;
+}

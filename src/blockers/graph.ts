@@ -88,22 +88,19 @@ export const HOLDS: readonly Hold[] = [
     holders: (world, subnet) => world.subnets.get(subnet)?.spec.namespaces ?? [],
     holds: (world, namespace) => world.subnets.bucket('namespace', namespace),
   },
-  ...ADDRESS_RESOURCES.map(
-    (holder): Hold => ({
-      held: 'subnets',
-      holder,
-      holders: (world, subnet) => [...world.addressObjectsIn(holder, subnet)].filter((name) => world.ask(subnetHeldBy, `${holder}/${name}`) === subnet),
-      holds: (world, name) => [world.ask(subnetHeldBy, `${holder}/${name}`)].filter((subnet) => subnet !== ''),
-    }),
-  ),
-  ...NAT_RULES.map(
-    (holder): Hold => ({
-      held: eipResourceOf(holder),
-      holder,
-      holders: (world, eip) => world.natRules[holder].bucket('eip', eip),
-      holds: (world, name) => eipsNamedBy(world, holder, name),
-    }),
-  ),
+  ...ADDRESS_RESOURCES.map((holder): Hold => ({
+    held: 'subnets',
+    holder,
+    holders: (world, subnet) =>
+      [...world.addressObjectsIn(holder, subnet)].filter((name) => world.ask(subnetHeldBy, `${holder}/${name}`) === subnet),
+    holds: (world, name) => [world.ask(subnetHeldBy, `${holder}/${name}`)].filter((subnet) => subnet !== ''),
+  })),
+  ...NAT_RULES.map((holder): Hold => ({
+    held: eipResourceOf(holder),
+    holder,
+    holders: (world, eip) => world.natRules[holder].bucket('eip', eip),
+    holds: (world, name) => eipsNamedBy(world, holder, name),
+  })),
 ];
 
 const holdsAddress: Query<boolean> = defineQuery('holds-address', (world, name) => {

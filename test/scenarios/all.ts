@@ -23,6 +23,7 @@ import { serviceAccount } from './service-account.ts';
 import { subnetChanges } from './subnet-changes.ts';
 import { subnets } from './subnets.ts';
 import { userGuide } from './user-guide.ts';
+import { vipsAndEips } from './vips-and-eips.ts';
 import { virtualMachines } from './virtual-machines.ts';
 import { vpcRoutes } from './vpc-routes.ts';
 import { workloads } from './workloads.ts';
@@ -38,6 +39,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   bindings,
   namespaces,
   addresses,
+  vipsAndEips,
   misbound,
   attachments,
   virtualMachines,

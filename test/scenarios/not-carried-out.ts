@@ -30,9 +30,9 @@ metadata: {name: deny, namespace: unserved}
 spec: {podSelector: {}, policyTypes: [Ingress]}
 ---
 apiVersion: kubeovn.io/v1
-kind: OvnEip
-metadata: {name: unserved-eip}
-spec: {externalSubnet: external, type: nat}
+kind: OvnSnatRule
+metadata: {name: unserved-snat}
+spec: {ovnEip: nowhere, vpcSubnet: nowhere}
 ---
 apiVersion: kubeovn.io/v1
 kind: SecurityGroup
@@ -42,13 +42,13 @@ spec: {allowSameGroupTraffic: true}
 
 export const notCarriedOut: readonly Scenario[] = [
   {
-    name: 'a Service, a NetworkPolicy, an OvnEip and a SecurityGroup each get one Event that they are not carried out, and a restart does not repeat it',
+    name: 'a Service, a NetworkPolicy, an OvnSnatRule and a SecurityGroup each get one Event that they are not carried out, and a restart does not repeat it',
     alone: true,
     run: async (cluster) => {
       await cluster.apply(namespaceYaml('unserved') + served);
       await warned(cluster, 'Service', 'web', 'NotCarriedOut', /Service unserved\/web is not carried out/, 'unserved');
       await warned(cluster, 'NetworkPolicy', 'deny', 'NotCarriedOut', /traffic that it should deny is still allowed/, 'unserved');
-      await warned(cluster, 'OvnEip', 'unserved-eip', 'NotCarriedOut', /OvnEip/);
+      await warned(cluster, 'OvnSnatRule', 'unserved-snat', 'NotCarriedOut', /OvnSnatRule/);
       await warned(cluster, 'SecurityGroup', 'unserved-sg', 'NotCarriedOut', /still allowed/);
       await cluster.controller.stop();
       await cluster.startController().untilLogged('writing');

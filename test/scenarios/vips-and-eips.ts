@@ -1,0 +1,144 @@
+/** Addresses that are objects: Vips and EIPs beside pods in one ledger, through deletions in every manner and restarts. */
+import assert from 'node:assert/strict';
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { port, rowsNamed } from './northbound.ts';
+import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+const network = (name: string, cidrBlock: string): string =>
+  vpcYaml(name) + subnetYaml(`${name}-net`, { vpc: name, cidrBlock, namespaces: [name] }) + namespaceYaml(name);
+
+const object = (kind: string, name: string, spec: object): string =>
+  `---\napiVersion: kubeovn.io/v1\nkind: ${kind}\nmetadata:\n  name: ${name}\nspec: ${JSON.stringify(spec)}\n`;
+
+/** What a Subnet says of its IPv4 addresses, once it says so. */
+async function using(cluster: ScenarioCluster, subnet: string, count: number, range: string): Promise<void> {
+  await cluster.eventually(`Subnet ${subnet} has ${count} in use: ${range}`, async () => {
+    const { status } = await cluster.get('subnet', subnet);
+    const said = `${String(status?.['v4usingIPs'])} ${String(status?.['v4usingIPrange'])}`;
+    if (said !== `${count} ${range}`) throw new Error(`it says ${said}`);
+    return true;
+  });
+}
+
+async function statusOf(cluster: ScenarioCluster, kind: string, name: string, field: string): Promise<string> {
+  return await cluster.eventually(`${kind} ${name} has ${field}`, async () => {
+    const value = (await cluster.get(kind, name)).status?.[field];
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  });
+}
+
+export const vipsAndEips: readonly Scenario[] = [
+  {
+    name: 'C18 an OvnEip whose finalizer is stripped while it is deleted frees its address and its port, and counts agree with ranges',
+    run: async (cluster) => {
+      const all = network('strip', '10.160.0.0/29');
+      await cluster.apply(
+        all +
+          object('OvnEip', 'strip-gw', { externalSubnet: 'strip-net', type: 'lsp' }) +
+          object('OvnEip', 'strip-eip', { externalSubnet: 'strip-net', v4Ip: '10.160.0.6' }) +
+          object('OvnSnatRule', 'strip-snat', { ovnEip: 'strip-eip', vpcSubnet: 'strip-net' }),
+      );
+      assert.equal(await statusOf(cluster, 'ovn-eip', 'strip-gw', 'v4Ip'), '10.160.0.2');
+      await statusOf(cluster, 'ovn-eip', 'strip-eip', 'v4Ip');
+      await cluster.settled();
+      assert.equal(port(await cluster.dump(), 'strip-gw')['external_ids'] === undefined, false);
+      await using(cluster, 'strip-net', 2, '10.160.0.2,10.160.0.6');
+      await cluster.delete('ovn-eip', 'strip-eip');
+      const { message } = await condition(cluster, 'ovn-eip', 'strip-eip', 'DeletionBlocked', 'True');
+      assert.match(message, /OvnSnatRule strip-snat/);
+      await cluster.patch('ovn-eip', 'strip-gw', { metadata: { finalizers: [] } });
+      await cluster.delete('ovn-eip', 'strip-gw');
+      await gone(cluster, 'ovn-eip', 'strip-gw');
+      await using(cluster, 'strip-net', 1, '10.160.0.6');
+      await cluster.settled();
+      assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'strip-gw'), []);
+      await cluster.delete('ovn-snat-rule', 'strip-snat');
+      await gone(cluster, 'ovn-eip', 'strip-eip');
+      await using(cluster, 'strip-net', 0, '');
+      await cluster.removeAll(all);
+    },
+  },
+  {
+    name: 'C66 an address whose OvnEip was taken away by force is not given again before the last rule that names it is gone',
+    alone: true,
+    run: async (cluster) => {
+      const all = network('booked', '10.161.0.0/29');
+      await cluster.apply(
+        all +
+          object('OvnEip', 'booked-eip', { externalSubnet: 'booked-net' }) +
+          object('OvnFip', 'booked-fip', { ovnEip: 'booked-eip', ipName: 'a.booked' }),
+      );
+      assert.equal(await statusOf(cluster, 'ovn-eip', 'booked-eip', 'v4Ip'), '10.161.0.2');
+      await cluster.eventually('the rule bears the address', async () => {
+        const { labels = {} } = (await cluster.get('ovn-fip', 'booked-fip')).metadata;
+        return labels['ovn.kubernetes.io/eip_v4_ip'] === '10.161.0.2';
+      });
+      await cluster.delete('ovn-eip', 'booked-eip');
+      await condition(cluster, 'ovn-eip', 'booked-eip', 'DeletionBlocked', 'True');
+      await cluster.controller.stop();
+      await cluster.patch('ovn-eip', 'booked-eip', { metadata: { finalizers: [] } });
+      await gone(cluster, 'ovn-eip', 'booked-eip');
+      await cluster.startController().untilLogged('writing');
+      await cluster.apply(object('OvnEip', 'booked-other', { externalSubnet: 'booked-net' }));
+      assert.equal(await statusOf(cluster, 'ovn-eip', 'booked-other', 'v4Ip'), '10.161.0.3');
+      await using(cluster, 'booked-net', 2, '10.161.0.2-10.161.0.3');
+      await cluster.delete('ovn-fip', 'booked-fip');
+      await using(cluster, 'booked-net', 1, '10.161.0.3');
+      await cluster.delete('ovn-eip', 'booked-other');
+      await cluster.removeAll(all);
+    },
+  },
+  {
+    name: 'C37 C48 three Vips keep their addresses through a restart while pods fill the Subnet, and the last pod waits until one goes',
+    alone: true,
+    run: async (cluster) => {
+      const all = network('kept', '10.162.0.0/29');
+      const vips = ['a', 'b', 'c'].map((name) => object('Vip', `kept-${name}`, { subnet: 'kept-net' })).join('');
+      await cluster.apply(all + vips);
+      for (const name of ['a', 'b', 'c']) await statusOf(cluster, 'vip', `kept-${name}`, 'v4ip');
+      await using(cluster, 'kept-net', 3, '10.162.0.2-10.162.0.4');
+      await cluster.controller.kill9();
+      await cluster.apply(podYaml('kept', 'one') + podYaml('kept', 'two'));
+      await cluster.startController().untilLogged('writing');
+      assert.deepEqual([await addressOf(cluster, 'kept', 'one'), await addressOf(cluster, 'kept', 'two')].toSorted(), [
+        '10.162.0.5',
+        '10.162.0.6',
+      ]);
+      await cluster.apply(podYaml('kept', 'late'));
+      const { reason } = await condition(cluster, 'pod', 'late', 'kiln.io/NetworkBound', 'False', 'kept');
+      assert.equal(reason, 'NoAvailableAddress');
+      await using(cluster, 'kept-net', 5, '10.162.0.2-10.162.0.6');
+      await cluster.delete('vip', 'kept-b');
+      assert.equal(await addressOf(cluster, 'kept', 'late'), '10.162.0.3');
+      await cluster.removeAll(vips + all);
+    },
+  },
+  {
+    name: 'pods that declare a Vip may use its address: port security, virtual port and parents; one pod is given a Vip as its own address',
+    run: async (cluster) => {
+      const all = network('pairs', '10.163.0.0/24');
+      const declares = { 'ovn.kubernetes.io/aaps': 'pairs-vip', 'ovn.kubernetes.io/port_security': 'true' };
+      await cluster.apply(
+        all +
+          podYaml('pairs', 'a', { annotations: declares }) +
+          podYaml('pairs', 'b', { annotations: declares }) +
+          podYaml('pairs', 'own', { annotations: { 'ovn.kubernetes.io/vip': 'pairs-own' } }) +
+          object('Vip', 'pairs-vip', { subnet: 'pairs-net', namespace: 'pairs', v4ip: '10.163.0.100' }) +
+          object('Vip', 'pairs-own', { subnet: 'pairs-net', v4ip: '10.163.0.200' }),
+      );
+      for (const name of ['a', 'b']) await running(cluster, 'pairs', name);
+      assert.equal(await addressOf(cluster, 'pairs', 'own'), '10.163.0.200');
+      await cluster.settled();
+      const dump = await cluster.dump();
+      const a = port(dump, 'a.pairs');
+      assert.equal(a['port_security'], `${String(a['addresses'])} 10.163.0.100`);
+      const virtual = port(dump, 'pairs-vip');
+      assert.equal(virtual['type'], 'virtual');
+      assert.deepEqual(virtual['options'], { 'virtual-ip': '10.163.0.100', 'virtual-parents': 'a.pairs,b.pairs' });
+      assert.equal((await cluster.get('vip', 'pairs-own')).metadata.labels?.['ovn.kubernetes.io/ip_reserved'], 'own.pairs');
+      assert.equal((await cluster.get('subnet', 'pairs-net')).status?.['v4usingIPs'], 4);
+      await cluster.removeAll(all + object('Vip', 'pairs-vip', {}) + object('Vip', 'pairs-own', {}));
+    },
+  },
+];

@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   allocate: ['net', 'ipam', 'nb', 'api', 'world', 'compile'],
   explain: ['net', 'nb', 'api', 'world', 'blockers', 'compile', 'diff'],
   invariants: ['net', 'ipam', 'nb', 'api', 'world', 'blockers', 'compile', 'diff'],
+  webhook: ['net', 'certificates', 'ipam', 'runtime', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'allocate'],
   commit: ['net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff'],
   controller: [
     ...['net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
@@ -33,11 +34,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lab: ['net', 'certificates', 'runtime', 'ovsdb', 'api', 'kube'],
   cli: [
     ...['net', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'explain', 'invariants'],
-    ...['commit', 'controller', 'lab'],
+    ...['commit', 'controller', 'webhook', 'lab'],
   ],
   testing: [
     ...['net', 'ipam', 'runtime', 'ovsdb', 'nb', 'api', 'kube', 'world', 'blockers', 'compile', 'diff', 'allocate'],
-    ...['explain', 'invariants', 'commit', 'controller', 'lab', 'cli'],
+    ...['certificates', 'explain', 'invariants', 'commit', 'controller', 'webhook', 'lab', 'cli'],
   ],
 };
 

@@ -57,7 +57,11 @@ function commands(): string[] {
     command.description(),
     table(
       ['flag', 'meaning', 'default'],
-      command.options.map((option) => [`\`${option.flags}\``, option.description, defaultText(option.defaultValue)]),
+      command.options.map((option) => [
+        `\`${option.flags}\``,
+        option.description,
+        defaultText(option.defaultValueDescription ?? option.defaultValue),
+      ]),
     ),
   ]);
 }

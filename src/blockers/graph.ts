@@ -154,14 +154,20 @@ export interface Blockers {
 
 const NONE: Blockers = { count: 0, names: [] };
 
-/** What keeps an object from going. */
-export function blockersOf(world: World, resource: ResourceName, key: string): Blockers {
+/** What keeps an object from going. @param counts leaves some of it out */
+export function blockersOf(
+  world: World,
+  resource: ResourceName,
+  key: string,
+  counts: (holder: ResourceName, key: string) => boolean = () => true,
+): Blockers {
   const names: string[] = [];
   let count = 0;
   for (const { held, holder, holders, blocks } of HOLDS) {
     if (held !== resource || blocks === false) continue;
     const first: string[] = [];
     for (const name of holders(world, key)) {
+      if (!counts(holder, name)) continue;
       count++;
       keepFirst(first, name);
     }
@@ -178,10 +184,21 @@ function keepFirst(first: string[], name: string): void {
   if (first.length > NAMED) first.pop();
 }
 
-/** For a person: what is in the way, and what to do next. */
-export function blockedSentence(resource: ResourceName, key: string, { count, names }: Blockers): string {
-  const { kind, plural } = traitsOf(resource);
+/** For a person: what is in the way of an object that is being deleted, and what to do next. */
+export function blockedSentence(resource: ResourceName, key: string, blockers: Blockers): string {
+  const { plural } = traitsOf(resource);
+  const when = `It goes when ${blockers.count === 1 ? 'that is' : 'they are'} gone`;
+  return `${inTheWay(resource, key, blockers)}. ${when}; kubectl get ${plural} ${key} shows the state`;
+}
+
+/** The same of one whose deletion is not even begun. */
+export function refusedDeletionSentence(resource: ResourceName, key: string, blockers: Blockers): string {
+  return `${inTheWay(resource, key, blockers)}. Delete ${blockers.count === 1 ? 'that' : 'them'} first, then ${traitsOf(resource).kind} ${key}`;
+}
+
+function inTheWay(resource: ResourceName, key: string, { count, names }: Blockers): string {
+  const { kind } = traitsOf(resource);
   const more = count > names.length ? ` and ${count - names.length} more` : '';
   const things = count === 1 ? 'one object still uses it' : `${count} objects still use it`;
-  return `${kind} ${key} cannot be deleted: ${things}: ${names.join(', ')}${more}. It goes when ${count === 1 ? 'that is' : 'they are'} gone; kubectl get ${plural} ${key} shows the state`;
+  return `${kind} ${key} cannot be deleted: ${things}: ${names.join(', ')}${more}`;
 }

@@ -14,6 +14,7 @@ import { reserve } from './commands/reserve.ts';
 import type { ReserveFlags } from './commands/reserve.ts';
 import { DEFAULT_BIND, DEFAULT_DIRECTORY } from './defaults.ts';
 import { addNetworkFlags, yesOrNo } from './network-flags.ts';
+import { addWebhookFlags } from './webhook-flags.ts';
 
 function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
@@ -84,6 +85,7 @@ const startCommand = program
   });
 
 addNetworkFlags(startCommand);
+addWebhookFlags(startCommand);
 
 const EXIT_CODES =
   '\nExit codes: 0 done, 1 refused (in use, taken, not there), 2 usage, 3 cannot reach the cluster or forbidden, 4 timed out, 130 interrupted.\n';

@@ -36,19 +36,23 @@ export interface Leased {
 
 const NONE: Lease = { kind: 'none' };
 
+/** What is wrong with the lease that an object asks for, if anything is. */
+export function leaseProblem(resource: ResourceName, name: string, annotations: Labels): string | undefined {
+  const text = annotations[kilnAnnotation.lease];
+  return text === undefined || parseDuration(text) !== undefined ? undefined : unreadable(traitsOf(resource).kind, name, text);
+}
+
+function unreadable(kind: string, name: string, text: string): string {
+  return `${kind} ${name}: annotation ${kilnAnnotation.lease} "${text}" is not a duration such as 24h, 90m or 7d; the address is kept without a lease`;
+}
+
 export function leaseOf(world: World, { resource, name, uid, annotations, conditions, address, used }: Leased): Lease {
   const text = annotations[kilnAnnotation.lease];
   if (text === undefined) return NONE;
   const { kind } = traitsOf(resource);
   const duration = parseDuration(text);
   if (duration === undefined)
-    return told({
-      type: INVALID,
-      status: 'True',
-      reason: 'LeaseInvalid',
-      message: `${kind} ${name}: annotation ${kilnAnnotation.lease} "${text}" is not a duration such as 24h, 90m or 7d; the address is kept without a lease`,
-      event: 'Warning',
-    });
+    return told({ type: INVALID, status: 'True', reason: 'LeaseInvalid', message: unreadable(kind, name, text), event: 'Warning' });
   if (used) return NONE;
   const begun = idleSince(conditions);
   if (begun === undefined) return told(idle(`nothing uses the address; its lease of ${text} begins`));

@@ -6,7 +6,18 @@ import { traitsOf } from '../world/resources.ts';
 import type { NoticeOutput } from './output.ts';
 
 export function unsupportedNotice(resource: ResourceName, key: string, uid: string, field: string): NoticeOutput {
+  return {
+    kind: 'notice',
+    resource,
+    key,
+    uid,
+    type: 'Warning',
+    reason: 'UnsupportedField',
+    message: unsupportedSentence(resource, key, field),
+  };
+}
+
+export function unsupportedSentence(resource: ResourceName, key: string, field: string): string {
   const { kind } = traitsOf(resource);
-  const message = `${kind} ${key}: ${field} is set, but this version does not carry it out; all else of the ${kind} is in effect`;
-  return { kind: 'notice', resource, key, uid, type: 'Warning', reason: 'UnsupportedField', message };
+  return `${kind} ${key}: ${field} is set, but this version does not carry it out; all else of the ${kind} is in effect`;
 }

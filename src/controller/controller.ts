@@ -2,6 +2,7 @@
  * The controller: observes, compiles, allocates, diffs and commits, one turn at a time. Only the leader writes; the others keep
  * their World warm. Long, because it is the one place where all parts are put together.
  */
+import type { WishRefusal } from '../allocate/allocation-step.ts';
 import { AllocationStep } from '../allocate/allocation-step.ts';
 import { COLLECTION_GRACE_MS, CollectionLimit, DEFAULT_LIMIT } from '../commit/collection-limit.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
@@ -13,6 +14,7 @@ import { systemClock } from '../kube/clock.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import { KubeWriter } from '../kube/kube-writer.ts';
 import { CONTROLLER_LEASE } from '../api/well-known.ts';
+import type { AddressWish } from '../world/reservations.ts';
 import { World } from '../world/world.ts';
 import { cacheLog } from './cache-log.ts';
 import { Caches } from './caches.ts';
@@ -252,6 +254,14 @@ export class Controller {
   get #committed(): boolean {
     return this.#rows.quiet && this.#objects.quiet && this.#writer.queued === 0 && this.#writer.inFlight === 0;
   }
+
+  /** Every list was read in full: what the World does not have is not there. */
+  get complete(): boolean {
+    return this.#observed && this.#phase !== 'stopped';
+  }
+
+  /** Why a wish for addresses by name would be refused now. Nothing is taken. */
+  readonly refusal = (wish: AddressWish): WishRefusal | undefined => this.#allocation.refusal(wish);
 
   /** Resolves when the controller is quiet and leads (or only observes). */
   untilQuiet(): Promise<void> {

@@ -76,9 +76,12 @@ export interface VersionInfo {
 /** Typed requests. Every failure is thrown as a KubeError; integers beyond 2^53 are bigint in and out. */
 export class KubeClient {
   readonly transport: Transport;
+  readonly #writeQuery: string;
 
-  constructor(transport: Transport) {
+  /** @param fieldManager name that admission and managed fields see on what is created and changed; the server takes the user agent's when absent */
+  constructor(transport: Transport, fieldManager?: string) {
     this.transport = transport;
+    this.#writeQuery = queryOf({ fieldManager });
   }
 
   async get<T extends KubeObject>(resource: Resource, name: ObjectName, signal?: AbortSignal): Promise<T> {
@@ -258,11 +261,16 @@ export class KubeClient {
     return this.#send({
       subject: subjectOf(verb, resource, name),
       method,
-      path: options.dryRun === true ? `${path}?dryRun=All` : path,
+      path: this.#writePath(path, options.dryRun === true),
       body: stringifyJson(body),
       ...(contentType === undefined ? {} : { contentType }),
       ...signalOf(options),
     }) as Promise<T>;
+  }
+
+  #writePath(path: string, dryRun: boolean): string {
+    const query = this.#writeQuery;
+    return dryRun ? `${path}${query}${query === '' ? '?' : '&'}dryRun=All` : path + query;
   }
 
   /** Reading is safe to repeat: a kept-alive connection that the server had just closed costs one more try. */

@@ -118,6 +118,12 @@ export const METRICS = {
     labels: ['kind', 'type', 'status', 'reason'],
   },
 
+  kiln_webhook_reviews_total: {
+    kind: 'counter',
+    help: 'Requests that the admission webhook judged: allowed, warned (allowed, and something said), refused',
+    labels: ['operation', 'resource', 'result'],
+  },
+
   kiln_event_loop_lag_seconds: {
     kind: 'gauge',
     help: 'How late timers ran since the last scrape: median, 99th percentile and longest (quantile 1)',

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { crdYaml } from '../../src/api/crds.ts';
+import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
+import { webhookYaml } from '../../src/webhook/webhook-configuration.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
 
 function read(path: string): string {
@@ -11,6 +13,10 @@ function read(path: string): string {
 
 test('deploy/crds.yaml is what src/api says; mend with: npm run --silent crds > deploy/crds.yaml', () => {
   assert.equal(read('deploy/crds.yaml'), crdYaml());
+});
+
+test('deploy/webhook.yaml is what src/webhook says; mend with: npm run --silent webhook > deploy/webhook.yaml', () => {
+  assert.equal(read('deploy/webhook.yaml'), webhookYaml(UNSERVED_KINDS.map(({ resource }) => resource)));
 });
 
 test('the ClusterRole lets the controller watch every resource it observes, and no more', () => {

@@ -5,6 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Controller } from '../../controller/controller.ts';
 import { FINALIZER } from '../../api/well-known.ts';
+import { isKubeError } from '../../kube/errors.ts';
+import { CONFIGURATION_NAME, WEBHOOK_CONFIGURATIONS } from '../../webhook/webhook-configuration.ts';
 import type { KubeObject, Resource } from '../../kube/resource.ts';
 import type { DemoPod } from '../../lab/demo/demo.ts';
 import { DEMO_PODS, demoObjects, demoPods, IPS, NAMESPACES, SUBNETS, TENANTS, VPCS } from '../../lab/demo/demo.ts';
@@ -16,6 +18,8 @@ export interface CheckParts {
   readonly lab: Laboratory;
   readonly controller: Controller;
   readonly progress: Progress;
+  /** The admission webhook is configured. */
+  readonly webhook: boolean;
 }
 
 interface RunningPod extends KubeObject {
@@ -30,7 +34,7 @@ interface Located extends DemoPod {
 
 const PATIENCE_MS = 30_000;
 
-export async function check({ lab, controller, progress }: CheckParts): Promise<number> {
+export async function check({ lab, controller, progress, webhook }: CheckParts): Promise<number> {
   const proofs = new Proofs(progress);
   const before = await inventory(lab);
   let pods: readonly Located[] = [];
@@ -54,6 +58,7 @@ export async function check({ lab, controller, progress }: CheckParts): Promise<
       );
     return 'empty plan';
   });
+  if (webhook) await proofs.prove('the admission webhook refuses to delete what is used, and a network that overlaps', () => refuses(lab));
   await proofs.prove('deletion in the worst order (Vpcs, Subnets, pods, namespaces): what is used waits and says why', () =>
     deleteAll(lab),
   );
@@ -163,6 +168,25 @@ async function deliveredTo(lab: Laboratory, from: Located, ip: string, mac: stri
   const flow = `inport == "${from.name}.${from.namespace}" && eth.src == ${from.mac} && eth.dst == ${mac} && ip4.src == ${from.ip} && ip4.dst == ${ip} && ip.ttl == 64 && icmp4.type == 8`;
   const trace = await lab.ovn.trace('--minimal', from.subnet, flow);
   return [...trace.matchAll(/output\("([^"]+)"\)/g)].map(([, port]) => port ?? '');
+}
+
+/** Then the webhook is taken away: what follows is right without it. */
+async function refuses({ client }: Laboratory): Promise<string> {
+  const [tenant] = TENANTS;
+  const said: string[] = [];
+  const refused = async (what: string, request: Promise<unknown>): Promise<void> => {
+    const error: unknown = await request.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    if (!isKubeError(error)) throw new Error(`${what} was not refused`);
+    said.push(error.detail);
+  };
+  const overlapping = { metadata: { name: 'overlapping' }, spec: { vpc: tenant, cidrBlock: '10.0.0.0/8' } };
+  await refused(`deletion of Vpc ${tenant}`, client.delete(VPCS, { name: tenant }));
+  await refused('a network around those of the tenant', client.create(SUBNETS, overlapping));
+  await client.delete(WEBHOOK_CONFIGURATIONS, { name: CONFIGURATION_NAME });
+  return said.map((text) => `"${text}"`).join(', ');
 }
 
 async function deleteAll(lab: Laboratory): Promise<string> {

@@ -5,6 +5,8 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CONTROLLER_LEASE } from '../../api/well-known.ts';
 import type { Controller } from '../../controller/controller.ts';
 import { KubeClient } from '../../kube/client.ts';
 import { connectionFromCluster, connectionFromKubeconfig } from '../../kube/connection.ts';
@@ -23,12 +25,25 @@ import type { Progress } from '../output/progress.ts';
 import { progressTo, seconds } from '../output/progress.ts';
 import type { NetworkFlags } from '../network-flags.ts';
 import { networkSettings } from '../network-flags.ts';
+import type { Webhook } from '../../webhook/webhook.ts';
+import type { WebhookConfiguration } from '../../webhook/webhook-configuration.ts';
+import {
+  CONFIGURATION_NAME,
+  SECRET_NAME,
+  WEBHOOK_CONFIGURATIONS,
+  WEBHOOK_PATH,
+  webhookConfiguration,
+} from '../../webhook/webhook-configuration.ts';
+import type { WebhookFlags, WebhookSettings } from '../webhook-flags.ts';
+import { startWebhook, webhookSettings } from '../webhook-flags.ts';
 import { processMetrics, serveController } from '../operations.ts';
 import type { Settings } from '../../world/settings.ts';
 import { DEFAULT_DIRECTORY } from '../defaults.ts';
 import { check } from './check.ts';
 
-export interface StartFlags extends Partial<OvnFlags>, NetworkFlags {
+export interface StartFlags extends Partial<OvnFlags>, NetworkFlags, WebhookFlags {
+  /** In a laboratory. */
+  readonly webhook: boolean;
   readonly check?: boolean;
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -78,7 +93,12 @@ export async function start(flags: StartFlags): Promise<number> {
     process.stderr.write(`kiln start: ${network.problem}\n`);
     return 2;
   }
-  return real ? runOnCluster(flags, network.settings) : runLaboratory(flags, network.settings);
+  const webhook = webhookSettings(flags, flags.namespace);
+  if (!webhook.ok) {
+    process.stderr.write(`kiln start: ${webhook.problem}\n`);
+    return 2;
+  }
+  return real ? runOnCluster(flags, network.settings, webhook) : runLaboratory(flags, network.settings);
 }
 
 /** Ends with the first of SIGINT and SIGTERM; a second one ends the process at once. */
@@ -93,13 +113,14 @@ function interrupted(): Promise<NodeJS.Signals> {
   });
 }
 
-async function runOnCluster(flags: StartFlags, settings: Settings): Promise<number> {
+async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted: WebhookSettings): Promise<number> {
   const log = jsonLog(flags.logLevel);
   const stopped = interrupted();
   let controller: Controller;
   let client: KubeClient;
   let leaseClient: KubeClient;
   let endServing: () => Promise<void>;
+  let webhook: Webhook | undefined;
   const metrics = processMetrics();
   try {
     const connection =
@@ -109,7 +130,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings): Promise<numb
             path: resolve(flags.kubeconfig ?? ''),
             ...(flags.context === undefined ? {} : { context: flags.context }),
           });
-    client = new KubeClient(new KubeTransport(connection, { connections: 64, userAgent: 'kiln-controller' }));
+    client = new KubeClient(new KubeTransport(connection, { connections: 64, userAgent: 'kiln-controller' }), CONTROLLER_LEASE);
     leaseClient = new KubeClient(new KubeTransport(connection, { connections: 1, userAgent: 'kiln-controller' }));
     controller = makeController(client, northboundSession({ ...flags, ovnNb: flags.ovnNb ?? '' }, log), log, {
       leaseClient,
@@ -125,6 +146,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings): Promise<numb
       },
     });
     endServing = await serveController(flags.metricsBindAddress, controller, metrics, log);
+    webhook = startWebhook(webhookWanted, { client, controller, metrics, log });
   } catch (error) {
     process.stderr.write(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`);
     return isKubeError(error) ? 3 : 2;
@@ -140,6 +162,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings): Promise<numb
   clearInterval(waiting);
   clearInterval(planning);
   log.info('stopping', { signal });
+  await webhook?.close();
   await controller.stop();
   await endServing();
   await client.close();
@@ -176,10 +199,12 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
   let controllerClient: KubeClient | undefined;
   const metrics = processMetrics();
   let endServing: (() => Promise<void>) | undefined;
+  let webhook: Webhook | undefined;
   const parts = async (): Promise<number> => {
     await lab.start();
     controllerClient = new KubeClient(
       new KubeTransport(await connectionFromKubeconfig({ path: lab.kubeconfig }), { connections: 64, userAgent: 'kiln-controller' }),
+      CONTROLLER_LEASE,
     );
     controller = makeController(controllerClient, northboundSession({ ovnNb: lab.ovn.nbEndpoint }, log), log, {
       settings,
@@ -190,7 +215,11 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
     endServing = await serveController(flags.metricsBindAddress, controller, metrics, log);
     controller.start();
     await progress.step('Kiln: default Vpc, Subnets and nodes', controller.untilQuiet());
-    if (flags.check === true) return check({ lab, controller, progress });
+    if (flags.webhook) {
+      webhook = startWebhook(webhookSettings(LABORATORY_WEBHOOK, flags.namespace), { client: controllerClient, controller, metrics, log });
+      if (webhook !== undefined) await progress.step('admission webhook', configureWebhook(lab, webhook));
+    }
+    if (flags.check === true) return check({ lab, controller, progress, webhook: webhook !== undefined });
     if (flags.demo) await progress.step('demo: two tenants with the same networks', applyDemo(lab));
     await controller.untilQuiet();
     introduce(progress, lab, logFile, performance.now() - began, flags.demo);
@@ -207,6 +236,7 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
     process.stderr.write(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`);
     return 1;
   } finally {
+    await webhook?.close();
     await controller?.stop();
     await endServing?.();
     await controllerClient?.close();
@@ -214,6 +244,32 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
     await new Promise((done) => logStream.end(done));
     await release();
     if (own !== undefined) await rm(own, { recursive: true, force: true });
+  }
+}
+
+const LABORATORY_WEBHOOK: WebhookFlags = {
+  webhookBindAddress: '127.0.0.1:0',
+  webhookHost: ['127.0.0.1'],
+  webhookConfiguration: CONFIGURATION_NAME,
+  webhookSecret: SECRET_NAME,
+  webhookCertificateLifetime: 90 * 24 * 3_600_000,
+};
+
+/** The laboratory's API server reaches it by its address; it is configured once its authority is in place. */
+async function configureWebhook({ client }: Laboratory, webhook: Webhook): Promise<void> {
+  const url = `https://127.0.0.1:${await webhook.listening()}${WEBHOOK_PATH}`;
+  const wanted = webhookConfiguration(
+    { url },
+    UNSERVED_KINDS.map(({ resource }) => resource),
+  );
+  // One that is kept from an earlier run names that run's port.
+  if ((await client.find(WEBHOOK_CONFIGURATIONS, wanted.metadata)) !== undefined)
+    await client.delete(WEBHOOK_CONFIGURATIONS, wanted.metadata);
+  await client.create(WEBHOOK_CONFIGURATIONS, wanted);
+  for (;;) {
+    const { webhooks = [] } = await client.get<WebhookConfiguration>(WEBHOOK_CONFIGURATIONS, wanted.metadata);
+    if (webhooks.every(({ clientConfig }) => clientConfig.caBundle !== undefined)) return;
+    await sleep(20);
   }
 }
 

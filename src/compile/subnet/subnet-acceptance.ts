@@ -42,11 +42,15 @@ function refusalOf(world: World, name: string): Refusal | undefined {
   if (broken !== undefined) return { reason: 'ValidateLogicalSwitchFailed', code: broken.code, message: broken.message };
   if (!view.isOvn) return undefined;
   const vpc = world.ask(vpcView, view.vpc);
-  if (vpc === undefined) return { reason: 'VpcMissing', message: `Vpc ${view.vpc} does not exist; kubectl get vpcs` };
+  if (vpc === undefined) return vpcMissing(view.vpc);
   if (vpc.terminating && !isRunning(world, name)) {
     return vpcTerminating(view.vpc);
   }
   return undefined;
+}
+
+export function vpcMissing(vpc: string): Refusal {
+  return { reason: 'VpcMissing', message: `Vpc ${vpc} does not exist; kubectl get vpcs` };
 }
 
 export function vpcTerminating(vpc: string): Refusal {

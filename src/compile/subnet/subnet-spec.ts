@@ -31,12 +31,12 @@ export const subnetUnsupported: Rule = {
     const uid = world.subnets.get(name)?.metadata.uid;
     return spec === undefined || uid === undefined
       ? []
-      : unsupportedFields(spec).map((field) => unsupportedNotice('subnets', name, uid, field));
+      : unsupportedSubnetFields(spec).map((field) => unsupportedNotice('subnets', name, uid, field));
   },
 };
 
 /** Fields that ask for something Kiln does not do: underlay, addresses that move, what the node's agent would do on the way out. */
-function unsupportedFields(spec: SubnetSpec): string[] {
+export function unsupportedSubnetFields(spec: SubnetSpec): string[] {
   const asked: Readonly<Record<string, boolean>> = {
     vlan: (spec.vlan ?? '') !== '',
     u2oInterconnection: spec.u2oInterconnection === true,

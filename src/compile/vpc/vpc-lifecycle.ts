@@ -27,7 +27,7 @@ export const vpcSpecDefaults: Rule = {
     const spec = world.ask(vpcSpec, name);
     if (view === undefined || spec === undefined || view.terminating || view.external) return [];
     const defaults = vpcDefaults(spec);
-    const outputs: Output[] = unsupportedFields(spec).map((field) => unsupportedNotice('vpcs', name, view.uid, field));
+    const outputs: Output[] = unsupportedVpcFields(spec).map((field) => unsupportedNotice('vpcs', name, view.uid, field));
     if (Object.keys(defaults).length > 0)
       outputs.push({
         kind: 'patch',
@@ -40,7 +40,8 @@ export const vpcSpecDefaults: Rule = {
   },
 };
 
-function unsupportedFields(spec: VpcSpec): string[] {
+/** Fields that ask for something Kiln does not do. */
+export function unsupportedVpcFields(spec: VpcSpec): string[] {
   return [
     ...(spec.enableExternal === true ? ['spec.enableExternal'] : []),
     ...((spec.extraExternalSubnets ?? []).length > 0 ? ['spec.extraExternalSubnets'] : []),

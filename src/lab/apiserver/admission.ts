@@ -16,6 +16,8 @@ export interface AdmissionRequest {
   readonly old: KubeObject | undefined;
   readonly dryRun: boolean;
   readonly subresource: string;
+  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions. */
+  readonly options: JsonObject;
 }
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -121,6 +123,7 @@ export class ValidatingWebhooks {
       object: asked.object ?? null,
       oldObject: asked.old ?? null,
       dryRun: asked.dryRun,
+      options: asked.options,
     };
     return { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request: body };
   }

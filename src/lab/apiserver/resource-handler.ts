@@ -1,11 +1,12 @@
 /** The verbs of the API on one resource, from a parsed request to a reply. */
 import type { AdmissionRequest } from './admission.ts';
 import { bindPodTo, evict } from './builtin/pod-subresources.ts';
-import type { Json, JsonObject } from './json.ts';
-import { clone, isObject, object } from './json.ts';
+import type { JsonObject } from './json.ts';
+import { clone, isObject } from './json.ts';
 import type { KubeObject } from './object.ts';
 import { encodeObject } from './object.ts';
-import type { DeleteOptions, Operations, UpdateOptions, WriteOptions } from './operations.ts';
+import { deleteOptions, isDryRun, reviewedDeletion, reviewedOptions, writeOptions } from './requested-options.ts';
+import type { Operations, UpdateOptions } from './operations.ts';
 import { applyPatch, checkPatchType } from './patch/patch.ts';
 import { negotiate } from './negotiate.ts';
 import { decodeBody, mediaType, readBody, readObject } from './request.ts';
@@ -16,7 +17,7 @@ import { applyScale, scaleObject } from './scale.ts';
 import type { Selector } from './selectors.ts';
 import { parseFieldSelector, parseLabelSelector } from './selectors.ts';
 import type { ListSnapshots } from './snapshots.ts';
-import { ApiError, badRequest, forbiddenField, invalid, methodNotAllowed, notFound, notSupported } from './status.ts';
+import { ApiError, badRequest, forbiddenField, invalid, methodNotAllowed, notFound } from './status.ts';
 import type { Presentation } from './table.ts';
 import { partialMetadata, table } from './table.ts';
 
@@ -201,6 +202,7 @@ export class ResourceHandler {
           old: undefined,
           dryRun: options.dryRun === true,
           subresource: '',
+          options: reviewedOptions('CreateOptions', query),
         })),
       );
     }
@@ -243,7 +245,15 @@ export class ResourceHandler {
       const old = this.#operations.get(definition, namespace, name);
       const draft = this.#operations.update(definition, namespace, name, change, { ...all, dryRun: true, warn: () => undefined });
       warnings.push(
-        ...(await this.#admission.admit({ operation: 'UPDATE', definition, object: draft, old, dryRun: all.dryRun === true, subresource })),
+        ...(await this.#admission.admit({
+          operation: 'UPDATE',
+          definition,
+          object: draft,
+          old,
+          dryRun: all.dryRun === true,
+          subresource,
+          options: reviewedOptions(options.isPatch === true ? 'PatchOptions' : 'UpdateOptions', query),
+        })),
       );
     }
     const updated = this.#operations.update(definition, namespace, name, change, all);
@@ -262,6 +272,7 @@ export class ResourceHandler {
       old,
       dryRun: options.dryRun === true,
       subresource: '',
+      options: reviewedDeletion(options),
     });
     const { object: item, removed } = this.#operations.delete(definition, target.namespace, target.name, options);
     if (!removed || definition.returnsDeleted) return { status: 200, body: this.#encode(definition, item, presentation), warnings };
@@ -286,6 +297,7 @@ export class ResourceHandler {
         old: item,
         dryRun: options.dryRun === true,
         subresource: '',
+        options: reviewedDeletion(options),
       });
       try {
         this.#operations.delete(definition, item.metadata.namespace ?? '', item.metadata.name, options);
@@ -332,57 +344,4 @@ export function selectorOf(definition: ResourceDefinition, query: URLSearchParam
   const byLabel = labels === '' ? undefined : parseLabelSelector(labels);
   const byField = fields === '' ? undefined : parseFieldSelector(fields, definition.fieldSelectors);
   return (item) => (byLabel === undefined || byLabel(item)) && (byField === undefined || byField(item));
-}
-
-function isDryRun(query: URLSearchParams, options: string): boolean {
-  const values = query.getAll('dryRun');
-  if (values.some((value) => value !== 'All' && value !== '')) {
-    const shown = `[]string{${values.map((value) => JSON.stringify(value)).join(', ')}}`;
-    throw invalid({ group: 'meta.k8s.io', kind: options }, '', [
-      { type: 'NotSupported', field: 'dryRun', message: `Unsupported value: ${shown}: supported values: "All"` },
-    ]);
-  }
-  return values.includes('All');
-}
-
-function writeOptions(query: URLSearchParams, warnings: string[]): WriteOptions {
-  const validation = query.get('fieldValidation') || 'Warn';
-  if (validation !== 'Strict' && validation !== 'Warn' && validation !== 'Ignore') {
-    throw badRequest(`fieldValidation: Unsupported value: ${JSON.stringify(validation)}: supported values: "", "Ignore", "Strict", "Warn"`);
-  }
-  return {
-    dryRun: isDryRun(query, 'WriteOptions'),
-    fromClient: true,
-    fieldValidation: validation,
-    warn: (message) => void warnings.push(message),
-  };
-}
-
-function deleteOptions(bytes: Buffer, type: string, query: URLSearchParams): DeleteOptions {
-  const body: Json = bytes.length === 0 ? {} : decodeBody(bytes, type);
-  const fields = isObject(body) ? body : {};
-  const grace = query.get('gracePeriodSeconds') ?? fields['gracePeriodSeconds'];
-  const policy = query.get('propagationPolicy') ?? fields['propagationPolicy'];
-  const orphan = query.get('orphanDependents') ?? fields['orphanDependents'];
-  const dryRun = isDryRun(query, 'DeleteOptions') || (Array.isArray(fields['dryRun']) && fields['dryRun'].includes('All'));
-  const propagation =
-    policy === 'Orphan' || policy === 'Background' || policy === 'Foreground'
-      ? policy
-      : orphan === true || orphan === 'true'
-        ? 'Orphan'
-        : undefined;
-  if (typeof policy === 'string' && policy !== propagation)
-    throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
-      notSupported('propagationPolicy', policy, ['Foreground', 'Background', 'Orphan', 'nil']),
-    ]);
-  const conditions = object(fields['preconditions']);
-  return {
-    dryRun,
-    ...(grace === undefined || grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
-    ...(propagation === undefined ? {} : { propagationPolicy: propagation }),
-    preconditions: {
-      ...(typeof conditions['uid'] === 'string' ? { uid: conditions['uid'] } : {}),
-      ...(typeof conditions['resourceVersion'] === 'string' ? { resourceVersion: conditions['resourceVersion'] } : {}),
-    },
-  };
 }

@@ -1,0 +1,141 @@
+/** The admission webhook's flags, checked before anything starts, and what follows from them. */
+import type { Command } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../api/duration.ts';
+import type { Controller } from '../controller/controller.ts';
+import { UNSERVED_KINDS } from '../controller/unserved-kinds.ts';
+import type { Untrimmed } from '../controller/trim.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { splitList } from '../net/dual.ts';
+import { parseAddress } from '../net/address.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { parseBindAddress } from '../runtime/operations-server.ts';
+import type { CertificateSource } from '../webhook/webhook.ts';
+import { Webhook } from '../webhook/webhook.ts';
+import { CONFIGURATION_NAME, SECRET_NAME, SERVICE_NAME } from '../webhook/webhook-configuration.ts';
+
+export interface WebhookFlags {
+  readonly webhookBindAddress: string;
+  readonly webhookHost?: readonly string[];
+  readonly webhookConfiguration: string;
+  readonly webhookSecret: string;
+  /** Milliseconds. */
+  readonly webhookCertificateLifetime: number;
+  readonly webhookCert?: string;
+  readonly webhookKey?: string;
+}
+
+/** Shorter ones would be rotated before an API server has seen them. */
+const SHORTEST_LIFETIME_MS = 10_000;
+
+function bindAddress(text: string): string {
+  if (text !== 'off' && parseBindAddress(text) === undefined)
+    throw new InvalidArgumentError(`"${text}" is neither HOST:PORT, such as 0.0.0.0:10671, nor :PORT, nor off.`);
+  return text;
+}
+
+function hosts(text: string): readonly string[] {
+  const items = splitList(text);
+  const bad = items.find((item) => parseAddress(item) === undefined && !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(item));
+  if (items.length === 0 || bad !== undefined) throw new InvalidArgumentError(`"${bad ?? text}" is neither a DNS name nor an address.`);
+  return items;
+}
+
+function lifetime(text: string): number {
+  const duration = parseDuration(text);
+  if (duration === undefined || duration < SHORTEST_LIFETIME_MS)
+    throw new InvalidArgumentError(`"${text}" is not a duration of at least 10s, such as 24h, 90m or 7d.`);
+  return duration;
+}
+
+export function addWebhookFlags(command: Command): Command {
+  return command
+    .option(
+      '--webhook-bind-address <address>',
+      'serve the admission webhook here: HOST:PORT, :PORT for every address, or off',
+      bindAddress,
+      'off',
+    )
+    .option(
+      '--webhook-host <names>',
+      `names and addresses that the API server reaches it by, with commas; ${SERVICE_NAME}.<namespace>.svc when absent`,
+      hosts,
+    )
+    .option('--webhook-configuration <name>', 'ValidatingWebhookConfiguration whose caBundle is kept up', CONFIGURATION_NAME)
+    .option('--webhook-secret <name>', 'Secret that all replicas share its certificate in', SECRET_NAME)
+    .addOption(
+      new Option(
+        '--webhook-certificate-lifetime <duration>',
+        'how long its certificate is valid; it is rotated when a third of that is left',
+      )
+        .argParser(lifetime)
+        .default(lifetime('90d'), '90d'),
+    )
+    .option('--webhook-cert <file>', 'its certificate, made elsewhere; read again when it changes')
+    .option('--webhook-key <file>', 'its private key, likewise')
+    .option('--no-webhook', 'a laboratory without the admission webhook');
+}
+
+export type WebhookSettings =
+  | { readonly ok: true; readonly host: string | undefined; readonly port: number; readonly certificate: CertificateSource }
+  /** It is not wanted. */
+  | { readonly ok: true; readonly port: undefined }
+  | { readonly ok: false; readonly problem: string };
+
+export function webhookSettings(flags: WebhookFlags, namespace: string): WebhookSettings {
+  const { webhookBindAddress: bind, webhookCert: certificateFile, webhookKey: keyFile } = flags;
+  if ((certificateFile === undefined) !== (keyFile === undefined))
+    return { ok: false, problem: '--webhook-cert and --webhook-key go together: give both, or neither to have a certificate made' };
+  const address = bind === 'off' ? undefined : parseBindAddress(bind);
+  if (address === undefined) {
+    return certificateFile === undefined
+      ? { ok: true, port: undefined }
+      : { ok: false, problem: '--webhook-cert needs --webhook-bind-address as well, such as --webhook-bind-address=:10671' };
+  }
+  const certificate: CertificateSource =
+    certificateFile !== undefined && keyFile !== undefined
+      ? { kind: 'files', certificateFile, keyFile }
+      : {
+          kind: 'own',
+          namespace,
+          secret: flags.webhookSecret,
+          configuration: flags.webhookConfiguration,
+          hosts: flags.webhookHost ?? [`${SERVICE_NAME}.${namespace}.svc`],
+          lifetimeMs: flags.webhookCertificateLifetime,
+        };
+  return { ok: true, ...address, certificate };
+}
+
+export interface WebhookParts {
+  readonly client: KubeClient;
+  readonly controller: Controller;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/**
+ * Starts what the settings want.
+ * @returns undefined where that is nothing
+ * @throws Error with a sentence where files are given and cannot be used
+ */
+export function startWebhook(settings: WebhookSettings, { client, controller, metrics, log }: WebhookParts): Webhook | undefined {
+  if (!settings.ok || settings.port === undefined) return undefined;
+  const webhook = new Webhook({
+    client,
+    observed: controller,
+    unserved: (resource, object) => UNSERVED_KINDS.find((kind) => kind.resource === resource)?.feature(object as unknown as Untrimmed),
+    host: settings.host,
+    port: settings.port,
+    certificate: settings.certificate,
+    log,
+    answered: ({ operation, resource }, { objections, warnings }) =>
+      metrics.count('kiln_webhook_reviews_total', {
+        operation: operation.toLowerCase(),
+        resource,
+        result: objections.length > 0 ? 'refused' : warnings.length > 0 ? 'warned' : 'allowed',
+      }),
+  });
+  webhook.start();
+  return webhook;
+}

@@ -1,0 +1,81 @@
+/** The options that a request gives to a write, and as an AdmissionReview has them. */
+import type { Json, JsonObject } from './json.ts';
+import { isObject, object } from './json.ts';
+import type { DeleteOptions, WriteOptions } from './operation-options.ts';
+import { decodeBody } from './request.ts';
+import { badRequest, invalid, notSupported } from './status.ts';
+
+/** Of a creation, an update or a patch. */
+export function reviewedOptions(kind: string, query: URLSearchParams): JsonObject {
+  const [fieldManager, dryRun] = [query.get('fieldManager') ?? '', query.getAll('dryRun')];
+  return {
+    kind,
+    apiVersion: 'meta.k8s.io/v1',
+    ...(fieldManager !== '' && { fieldManager }),
+    ...(dryRun.length > 0 && { dryRun }),
+  };
+}
+
+export function reviewedDeletion({ preconditions = {}, propagationPolicy, gracePeriodSeconds, dryRun }: DeleteOptions): JsonObject {
+  return {
+    kind: 'DeleteOptions',
+    apiVersion: 'meta.k8s.io/v1',
+    ...(Object.keys(preconditions).length > 0 && { preconditions: { ...preconditions } }),
+    ...(propagationPolicy !== undefined && { propagationPolicy }),
+    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+    ...(dryRun === true && { dryRun: ['All'] }),
+  };
+}
+
+export function isDryRun(query: URLSearchParams, options: string): boolean {
+  const values = query.getAll('dryRun');
+  if (values.some((value) => value !== 'All' && value !== '')) {
+    const shown = `[]string{${values.map((value) => JSON.stringify(value)).join(', ')}}`;
+    throw invalid({ group: 'meta.k8s.io', kind: options }, '', [
+      { type: 'NotSupported', field: 'dryRun', message: `Unsupported value: ${shown}: supported values: "All"` },
+    ]);
+  }
+  return values.includes('All');
+}
+
+export function writeOptions(query: URLSearchParams, warnings: string[]): WriteOptions {
+  const validation = query.get('fieldValidation') || 'Warn';
+  if (validation !== 'Strict' && validation !== 'Warn' && validation !== 'Ignore') {
+    throw badRequest(`fieldValidation: Unsupported value: ${JSON.stringify(validation)}: supported values: "", "Ignore", "Strict", "Warn"`);
+  }
+  return {
+    dryRun: isDryRun(query, 'WriteOptions'),
+    fromClient: true,
+    fieldValidation: validation,
+    warn: (message) => void warnings.push(message),
+  };
+}
+
+export function deleteOptions(bytes: Buffer, type: string, query: URLSearchParams): DeleteOptions {
+  const body: Json = bytes.length === 0 ? {} : decodeBody(bytes, type);
+  const fields = isObject(body) ? body : {};
+  const grace = query.get('gracePeriodSeconds') ?? fields['gracePeriodSeconds'];
+  const policy = query.get('propagationPolicy') ?? fields['propagationPolicy'];
+  const orphan = query.get('orphanDependents') ?? fields['orphanDependents'];
+  const dryRun = isDryRun(query, 'DeleteOptions') || (Array.isArray(fields['dryRun']) && fields['dryRun'].includes('All'));
+  const propagation =
+    policy === 'Orphan' || policy === 'Background' || policy === 'Foreground'
+      ? policy
+      : orphan === true || orphan === 'true'
+        ? 'Orphan'
+        : undefined;
+  if (typeof policy === 'string' && policy !== propagation)
+    throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
+      notSupported('propagationPolicy', policy, ['Foreground', 'Background', 'Orphan', 'nil']),
+    ]);
+  const conditions = object(fields['preconditions']);
+  return {
+    dryRun,
+    ...(grace === undefined || grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
+    ...(propagation === undefined ? {} : { propagationPolicy: propagation }),
+    preconditions: {
+      ...(typeof conditions['uid'] === 'string' ? { uid: conditions['uid'] } : {}),
+      ...(typeof conditions['resourceVersion'] === 'string' ? { resourceVersion: conditions['resourceVersion'] } : {}),
+    },
+  };
+}

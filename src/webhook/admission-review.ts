@@ -1,0 +1,144 @@
+/** AdmissionReview of `admission.k8s.io/v1`: a request as data, an answer as text. */
+import { parseJson, stringifyJson } from '../kube/json.ts';
+import type { Objection, Opinion } from './opinion.ts';
+
+export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+
+/** An object as it comes: nothing of it is promised but its metadata. */
+export interface ReviewedObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: {
+    readonly name?: string;
+    readonly generateName?: string;
+    readonly namespace?: string;
+    readonly uid?: string;
+    readonly creationTimestamp?: string;
+    readonly deletionTimestamp?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+  };
+  readonly spec?: unknown;
+  readonly status?: unknown;
+}
+
+export interface AdmissionRequest {
+  readonly uid: string;
+  readonly operation: Operation;
+  readonly group: string;
+  readonly version: string;
+  /** Plural. */
+  readonly resource: string;
+  readonly kind: string;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  readonly namespace: string;
+  /** Empty where the server chooses it, and for a collection. */
+  readonly name: string;
+  readonly object: ReviewedObject | undefined;
+  readonly oldObject: ReviewedObject | undefined;
+  readonly dryRun: boolean;
+  /** Of CreateOptions, UpdateOptions and PatchOptions; empty where none is given. */
+  readonly fieldManager: string;
+  /** Of DeleteOptions: only the object with this uid is meant; empty where none is given. */
+  readonly preconditionUid: string;
+}
+
+export type ParsedReview = { readonly ok: true; readonly request: AdmissionRequest } | { readonly ok: false; readonly problem: string };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const API_VERSION = 'admission.k8s.io/v1';
+const KIND = 'AdmissionReview';
+const OPERATIONS: readonly Operation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
+
+export function parseReview(text: string): ParsedReview {
+  let review: Fields;
+  try {
+    review = fields(parseJson(text));
+  } catch {
+    return { ok: false, problem: 'the body is not JSON' };
+  }
+  if (review['apiVersion'] !== API_VERSION || review['kind'] !== KIND)
+    return { ok: false, problem: `the body is not an ${KIND} of ${API_VERSION}` };
+  const request = fields(review['request']);
+  const uid = words(request['uid']);
+  const operation = OPERATIONS.find((one) => one === request['operation']);
+  if (uid === '') return { ok: false, problem: 'request.uid is missing' };
+  if (operation === undefined) return { ok: false, problem: `request.operation is none of ${OPERATIONS.join(', ')}` };
+  const resource = fields(request['resource']);
+  if (words(resource['resource']) === '') return { ok: false, problem: 'request.resource.resource is missing' };
+  const options = fields(request['options']);
+  return {
+    ok: true,
+    request: {
+      uid,
+      operation,
+      group: words(resource['group']),
+      version: words(resource['version']),
+      resource: words(resource['resource']),
+      kind: words(fields(request['kind'])['kind']),
+      subresource: words(request['subResource']),
+      namespace: words(request['namespace']),
+      name: words(request['name']),
+      object: objectIn(request['object']),
+      oldObject: objectIn(request['oldObject']),
+      dryRun: request['dryRun'] === true,
+      fieldManager: words(options['fieldManager']),
+      preconditionUid: words(fields(options['preconditions'])['uid']),
+    },
+  };
+}
+
+function fields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+function words(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function objectIn(value: unknown): ReviewedObject | undefined {
+  const object = fields(value);
+  return Object.keys(fields(object['metadata'])).length === 0 ? undefined : (object as unknown as ReviewedObject);
+}
+
+/** More would make a message that nobody reads. */
+const MOST_SAID = 5;
+/** API servers cut longer warnings, and all of them together at 4096 bytes. */
+const MOST_WARNINGS = 10;
+const LONGEST_WARNING = 256;
+
+/** The AdmissionReview that answers a request. */
+export function answerText(request: AdmissionRequest, { objections, warnings }: Opinion): string {
+  const said = warnings
+    .slice(0, MOST_WARNINGS)
+    .map((text) => (text.length <= LONGEST_WARNING ? text : `${text.slice(0, LONGEST_WARNING - 1)}…`));
+  const response = {
+    uid: request.uid,
+    allowed: objections.length === 0,
+    ...(objections.length > 0 && { status: statusOf(request, objections) }),
+    ...(said.length > 0 && { warnings: said }),
+  };
+  return stringifyJson({ apiVersion: API_VERSION, kind: KIND, response });
+}
+
+function statusOf(request: AdmissionRequest, objections: readonly Objection[]): object {
+  const isInvalid = objections.some(({ kind }) => kind === 'invalid');
+  const some = objections.slice(0, MOST_SAID);
+  const more = objections.length - some.length;
+  return {
+    metadata: {},
+    status: 'Failure',
+    code: isInvalid ? 422 : 403,
+    reason: isInvalid ? 'Invalid' : 'Forbidden',
+    message: some.map(({ message }) => message).join('; ') + (more > 0 ? `; and ${more} more` : ''),
+    details: {
+      name: request.name,
+      group: request.group,
+      kind: request.kind,
+      causes: some.map(({ code, field, message }) => ({ reason: code, message, field })),
+    },
+  };
+}

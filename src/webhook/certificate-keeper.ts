@@ -1,0 +1,223 @@
+/**
+ * Keeps the webhook's certificate in one Secret that all replicas share, and its authorities in the configuration of the API server. Both
+ * are watched, so a change by another replica or by hand is taken up at once; each write names the version it saw, so of two replicas
+ * one wins and the other takes what that one made.
+ */
+import type { Credential } from '../certificates/authority.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Clock, TimerHandle } from '../kube/clock.ts';
+import { systemClock } from '../kube/clock.ts';
+import { isKubeError } from '../kube/errors.ts';
+import { ListWatchCache } from '../kube/list-watch-cache.ts';
+import type { CacheNotice } from '../kube/list-watch-options.ts';
+import type { KubeObject, Resource } from '../kube/resource.ts';
+import type { Log } from '../runtime/log.ts';
+import type { CertificateData, CertificatePlan } from './certificate-plan.ts';
+import { certificatesIn, planCertificate } from './certificate-plan.ts';
+import type { WebhookConfiguration } from './webhook-configuration.ts';
+import { WEBHOOK_CONFIGURATIONS } from './webhook-configuration.ts';
+
+const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
+/** cert-manager writes the bundle itself where this is set. */
+const INJECTED = 'cert-manager.io/inject-ca-from';
+const RETRY_MS = 5_000;
+/** Timers of Node hold 24 days. */
+const LONGEST_WAIT_MS = 24 * 3_600_000;
+
+interface Secret extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export interface CertificateKeeperOptions {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  /** Name of the Secret. */
+  readonly secret: string;
+  /** Name of the ValidatingWebhookConfiguration. */
+  readonly configuration: string;
+  readonly hosts: readonly string[];
+  readonly lifetimeMs: number;
+  readonly log: Log;
+  /** Called with each certificate that is to be served. */
+  readonly use: (credential: Credential) => void;
+  readonly clock?: Clock;
+}
+
+export class CertificateKeeper {
+  readonly #options: CertificateKeeperOptions;
+  readonly #clock: Clock;
+  readonly #secrets: ListWatchCache<Secret>;
+  readonly #configurations: ListWatchCache<WebhookConfiguration>;
+  #served = '';
+  #busy = false;
+  #again = false;
+  #closed = false;
+  #complained = '';
+  /** The bundle that was last seen in the configuration as a whole, and since when. */
+  #published: { readonly bundle: string; readonly since: number } | undefined;
+  #timer: TimerHandle;
+
+  constructor(options: CertificateKeeperOptions) {
+    this.#options = options;
+    const clock = options.clock ?? systemClock;
+    this.#clock = clock;
+    const { client, namespace, secret, configuration } = options;
+    const onNotice = (notice: CacheNotice): void => {
+      if (notice.kind === 'failure') this.#complain(notice.error);
+    };
+    this.#secrets = new ListWatchCache<Secret>({
+      client,
+      resource: SECRETS,
+      namespace,
+      fieldSelector: `metadata.name=${secret}`,
+      clock,
+      onNotice,
+    });
+    this.#configurations = new ListWatchCache<WebhookConfiguration>({
+      client,
+      resource: WEBHOOK_CONFIGURATIONS,
+      fieldSelector: `metadata.name=${configuration}`,
+      clock,
+      onNotice,
+    });
+    for (const cache of [this.#secrets, this.#configurations]) {
+      cache.onDelta(() => this.#look());
+      cache.onState(() => this.#look());
+    }
+  }
+
+  start(): void {
+    this.#secrets.start();
+    this.#configurations.start();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#clock.clearTimeout(this.#timer);
+    await Promise.all([this.#secrets.close(), this.#configurations.close()]);
+  }
+
+  /** One look at a time; what comes meanwhile is looked at after it. */
+  #look(): void {
+    if (this.#closed || !this.#secrets.ready) return;
+    if (this.#busy) {
+      this.#again = true;
+      return;
+    }
+    this.#busy = true;
+    this.#again = false;
+    this.#clock.clearTimeout(this.#timer);
+    this.#step().then(
+      (wait) => this.#rest(wait),
+      (error: unknown) => {
+        this.#complain(error);
+        this.#rest(RETRY_MS);
+      },
+    );
+  }
+
+  #rest(wait: number): void {
+    this.#busy = false;
+    if (this.#closed) return;
+    if (this.#again) this.#look();
+    else this.#timer = this.#clock.setTimeout(() => this.#look(), Math.min(Math.max(wait, 100), LONGEST_WAIT_MS));
+  }
+
+  /** @returns milliseconds until the next look, when nothing changes before */
+  async #step(): Promise<number> {
+    const { namespace, secret: name, hosts, lifetimeMs } = this.#options;
+    const secret = this.#secrets.get(`${namespace}/${name}`);
+    const now = this.#clock.wallTime();
+    const data = secret === undefined ? undefined : decoded(secret);
+    const plan = planCertificate(now, data, hosts, { lifetimeMs }, this.#publishedSince(data?.['ca.crt'], now));
+    if (plan.kind === 'write') {
+      await this.#write(plan, secret);
+      return RETRY_MS;
+    }
+    if (this.#served !== plan.credential.certificate) {
+      this.#served = plan.credential.certificate;
+      this.#options.use(plan.credential);
+    }
+    await this.#publish(plan.bundle);
+    this.#complained = '';
+    return plan.until - now;
+  }
+
+  async #write(plan: Extract<CertificatePlan, { kind: 'write' }>, secret: Secret | undefined): Promise<void> {
+    const { client, namespace, secret: name, log } = this.#options;
+    const data = encoded(plan.data);
+    try {
+      const written =
+        secret === undefined
+          ? await client.create<Secret & { readonly type: string }>(SECRETS, {
+              metadata: { namespace, name },
+              type: 'kubernetes.io/tls',
+              data,
+            })
+          : await client.update<Secret>(SECRETS, { ...secret, data });
+      log.info('webhook certificate', { step: plan.why, secret: `${namespace}/${name}` });
+      this.#secrets.applyOwn(written);
+      this.#again = true;
+    } catch (error) {
+      // Another replica was faster: what it wrote comes by the watch.
+      if (!isKubeError(error, 'KUBE_CONFLICT') && !isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
+    }
+  }
+
+  /** Since when the configuration shows all of a bundle; undefined while it does not. */
+  #publishedSince(bundle: string | undefined, now: number): number | undefined {
+    const configuration = this.#configurations.get(this.#options.configuration);
+    const shown = configuration?.webhooks?.every(({ clientConfig }) => clientConfig.caBundle === base64(bundle ?? '')) === true;
+    if (bundle === undefined || !shown) this.#published = undefined;
+    else if (this.#published?.bundle !== bundle) this.#published = { bundle, since: now };
+    return this.#published?.since;
+  }
+
+  /** A configuration that is not there, or that cert-manager cares for, is left alone. */
+  async #publish(bundle: string): Promise<void> {
+    const { client, configuration: name, log } = this.#options;
+    const configuration = this.#configurations.get(name);
+    if (configuration === undefined || annotationsOf(configuration)[INJECTED] !== undefined) return;
+    const wanted = base64(bundle);
+    const outdated = (configuration.webhooks ?? []).flatMap(({ clientConfig }, at) => (clientConfig.caBundle === wanted ? [] : [at]));
+    if (outdated.length === 0) return;
+    try {
+      const written = await client.jsonPatch<WebhookConfiguration>(WEBHOOK_CONFIGURATIONS, { name }, [
+        { op: 'test', path: '/metadata/resourceVersion', value: configuration.metadata.resourceVersion },
+        ...outdated.map((at) => ({ op: 'add', path: `/webhooks/${at}/clientConfig/caBundle`, value: wanted }) as const),
+      ]);
+      log.info('webhook authorities published', { configuration: name, authorities: certificatesIn(bundle).length });
+      this.#configurations.applyOwn(written);
+      this.#again = true;
+    } catch (error) {
+      // Somebody changed it meanwhile: its new version comes by the watch.
+      if (!['KUBE_CONFLICT', 'KUBE_INVALID', 'KUBE_NOT_FOUND'].some((code) => isKubeError(error, code as 'KUBE_CONFLICT'))) throw error;
+    }
+  }
+
+  #complain(error: unknown): void {
+    const text = error instanceof Error ? error.message : String(error);
+    if (text === this.#complained) return;
+    this.#complained = text;
+    this.#options.log.warn('the certificate of the webhook cannot be kept', {
+      error: text,
+      next: 'the webhook answers with what it has, or not at all; deploy/webhook.yaml has the rights that it needs',
+    });
+  }
+}
+
+function annotationsOf(configuration: WebhookConfiguration): Readonly<Record<string, string>> {
+  return (configuration.metadata as { readonly annotations?: Readonly<Record<string, string>> }).annotations ?? {};
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
+
+function decoded({ data = {} }: Secret): Partial<CertificateData> {
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
+}
+
+function encoded(data: CertificateData): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, base64(value as string)]));
+}

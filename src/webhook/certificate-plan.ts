@@ -1,0 +1,139 @@
+/**
+ * What becomes of the webhook's certificate: kept, made, or rotated in two steps, so that no API server ever sees one it does not trust
+ * yet. First the next authority is published beside the present one (the bundle holds both), later the next certificate takes over. Each
+ * certificate has an authority of its own, whose key is thrown away at once: nobody can sign another.
+ */
+import { X509Certificate, createPrivateKey } from 'node:crypto';
+import { CertificateAuthority } from '../certificates/authority.ts';
+import type { Credential } from '../certificates/authority.ts';
+
+/** As the Secret keeps it, all in PEM. */
+export interface CertificateData {
+  /** Every authority that a replica's certificate may be of; the newest last. */
+  readonly 'ca.crt': string;
+  readonly 'tls.crt': string;
+  readonly 'tls.key': string;
+  readonly 'next.crt'?: string;
+  readonly 'next.key'?: string;
+}
+
+export interface CertificateTimes {
+  /** How long a certificate is valid; it is rotated when a third of that is left. */
+  readonly lifetimeMs: number;
+}
+
+export type CertificatePlan =
+  | {
+      readonly kind: 'keep';
+      readonly credential: Credential;
+      readonly bundle: string;
+      /** Milliseconds since 1970. */ readonly until: number;
+    }
+  | { readonly kind: 'write'; readonly data: CertificateData; readonly why: 'first' | 'unfit' | 'next' | 'promoted' };
+
+const CLOCK_SKEW_MS = 300_000;
+/** How long the next authority is published before its certificate takes over: API servers follow the configuration within moments. */
+const SETTLE_MS = 60_000;
+
+/**
+ * @param published when the next authority was seen in the configuration of the API server, in milliseconds since 1970; undefined while
+ *   it is not there
+ */
+export function planCertificate(
+  now: number,
+  data: Partial<CertificateData> | undefined,
+  hosts: readonly string[],
+  { lifetimeMs }: CertificateTimes,
+  published: number | undefined,
+): CertificatePlan {
+  const present = data === undefined ? undefined : fit(now, data['tls.crt'], data['tls.key'], hosts);
+  const bundle = data?.['ca.crt'] ?? '';
+  if (present === undefined || !trusts(bundle, present.certificate)) {
+    const made = make(now, hosts, lifetimeMs);
+    const kept = data === undefined ? [] : certificatesIn(bundle).slice(-1);
+    return {
+      kind: 'write',
+      data: { 'ca.crt': joined([...kept, made.authority]), ...made.data },
+      why: data === undefined ? 'first' : 'unfit',
+    };
+  }
+  const credential = { certificate: data?.['tls.crt'] ?? '', key: data?.['tls.key'] ?? '' };
+  const next = fit(now, data?.['next.crt'], data?.['next.key'], hosts);
+  if (next !== undefined && trusts(bundle, next.certificate)) {
+    const settled = published === undefined ? Infinity : published + Math.min(SETTLE_MS, lifetimeMs / 10);
+    // One that nobody publishes still takes over before the present one ends.
+    const due = Math.min(settled, present.end - lifetimeMs / 6);
+    if (now < due) return { kind: 'keep', credential, bundle, until: due };
+    return {
+      kind: 'write',
+      data: { 'ca.crt': bundle, 'tls.crt': data?.['next.crt'] ?? '', 'tls.key': data?.['next.key'] ?? '' },
+      why: 'promoted',
+    };
+  }
+  const due = present.end - lifetimeMs / 3;
+  if (now < due) return { kind: 'keep', credential, bundle, until: due };
+  const made = make(now, hosts, lifetimeMs);
+  return {
+    kind: 'write',
+    data: {
+      'ca.crt': joined([...certificatesIn(bundle).filter((pem) => issued(pem, present.certificate)), made.authority]),
+      'tls.crt': credential.certificate,
+      'tls.key': credential.key,
+      'next.crt': made.data['tls.crt'],
+      'next.key': made.data['tls.key'],
+    },
+    why: 'next',
+  };
+}
+
+interface Made {
+  readonly authority: string;
+  readonly data: Pick<CertificateData, 'tls.crt' | 'tls.key'>;
+}
+
+function make(now: number, hosts: readonly string[], lifetimeMs: number): Made {
+  const authority = new CertificateAuthority('kiln-webhook-ca', { from: now - CLOCK_SKEW_MS, until: now + lifetimeMs });
+  const { certificate, key } = authority.issue({ name: { commonName: hosts[0] ?? 'kiln-webhook' }, purpose: 'server', hosts });
+  return { authority: authority.certificate, data: { 'tls.crt': certificate, 'tls.key': key } };
+}
+
+interface Fit {
+  readonly certificate: X509Certificate;
+  /** Milliseconds since 1970. */
+  readonly end: number;
+}
+
+/** Undefined for what cannot be read, is over, has another key, or is not for these hosts. */
+function fit(now: number, pem: string | undefined, key: string | undefined, hosts: readonly string[]): Fit | undefined {
+  if (pem === undefined || key === undefined) return undefined;
+  try {
+    const certificate = new X509Certificate(pem);
+    const end = Date.parse(certificate.validTo);
+    const named = hosts.every((host) => certificate.checkHost(host) !== undefined || certificate.checkIP(host) !== undefined);
+    return now < end && named && certificate.checkPrivateKey(createPrivateKey(key)) ? { certificate, end } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const PEM = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----\n?/g;
+
+export function certificatesIn(bundle: string): readonly string[] {
+  return bundle.match(PEM) ?? [];
+}
+
+function joined(certificates: readonly string[]): string {
+  return certificates.map((pem) => (pem.endsWith('\n') ? pem : `${pem}\n`)).join('');
+}
+
+function trusts(bundle: string, certificate: X509Certificate): boolean {
+  return certificatesIn(bundle).some((pem) => issued(pem, certificate));
+}
+
+function issued(authority: string, certificate: X509Certificate): boolean {
+  try {
+    return certificate.verify(new X509Certificate(authority).publicKey);
+  } catch {
+    return false;
+  }
+}

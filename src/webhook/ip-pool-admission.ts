@@ -1,0 +1,47 @@
+/** An IPPool that is made or changed. A Subnet that is not there yet is waited for. */
+import type { Finding } from '../api/finding.ts';
+import type { IPPool } from '../api/ip-pool.ts';
+import { ipPoolFindings, ipPoolUpdateFindings } from '../api/ip-pool-validation.ts';
+import { subnetTerminating } from '../compile/subnet/subnet-ready.ts';
+import type { World } from '../world/world.ts';
+import type { Observed, Opinion } from './opinion.ts';
+import { forbidden, invalid, newOnes } from './opinion.ts';
+
+const WAITED_FOR = 'IPPoolSubnetMissing';
+
+export function ipPoolCreated(pool: IPPool, { world, complete }: Observed): Opinion {
+  const findings = findingsOf(pool, complete ? world : undefined);
+  const waits = complete ? findings.filter(({ code, value }) => code === WAITED_FOR && value !== '') : [];
+  const subnet = complete ? world.subnets.get(pool.spec.subnet) : undefined;
+  const going = subnet?.metadata.deletionTimestamp !== undefined;
+  return {
+    objections: [
+      ...findings.filter(({ code, value }) => code !== WAITED_FOR || value === '').map(invalid),
+      ...(going ? [forbidden(subnetTerminating(pool.spec.subnet), 'spec.subnet')] : []),
+    ],
+    warnings: waits.map(({ message }) => message),
+  };
+}
+
+export function ipPoolChanged(before: IPPool, after: IPPool, { world, complete }: Observed): Opinion {
+  const all = complete ? world : undefined;
+  const findings = [
+    ...ipPoolUpdateFindings(namedOf(before), namedOf(after)),
+    ...newOnes(findingsOf(after, all), findingsOf(before, all)).filter(({ code }) => code !== WAITED_FOR),
+  ];
+  return { objections: findings.map(invalid), warnings: [] };
+}
+
+function namedOf({ metadata: { name }, spec }: IPPool): { readonly name: string; readonly spec: IPPool['spec'] } {
+  return { name, spec };
+}
+
+function findingsOf(pool: IPPool, world: World | undefined): readonly Finding[] {
+  const { subnet } = pool.spec;
+  const spec = world?.subnets.get(subnet)?.spec;
+  const others = [...(world?.ipPools.bucket('subnet', subnet) ?? [])].flatMap((name) => {
+    const other = world?.ipPools.get(name);
+    return other === undefined ? [] : [namedOf(other)];
+  });
+  return ipPoolFindings(namedOf(pool), spec === undefined ? undefined : { name: subnet, spec }, others);
+}

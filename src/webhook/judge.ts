@@ -1,0 +1,144 @@
+/**
+ * Who judges a write, and what is let through whoever asks: what cannot be judged, what nobody may be kept from (status, finalizers, an
+ * object on its way out), and what Kiln itself writes.
+ */
+import type { Pod } from '../api/core.ts';
+import { ipKind } from '../api/ip.ts';
+import { ipPoolKind } from '../api/ip-pool.ts';
+import type { Kind } from '../api/kind.ts';
+import { complete as completed } from '../api/kind.ts';
+import type { KubeObject } from '../api/meta.ts';
+import { subnetKind } from '../api/subnet.ts';
+import { vpcKind } from '../api/vpc.ts';
+import { CONTROLLER_LEASE } from '../api/well-known.ts';
+import { BLOCKED_RESOURCES } from '../blockers/graph.ts';
+import { equal } from '../world/equal.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { RESOURCES, traitsOf } from '../world/resources.ts';
+import type { AdmissionRequest, ReviewedObject } from './admission-review.ts';
+import { deletionAsked } from './deletion-admission.ts';
+import { ipChanged, ipCreated } from './ip-admission.ts';
+import { ipPoolChanged, ipPoolCreated } from './ip-pool-admission.ts';
+import type { Observed, Opinion } from './opinion.ts';
+import { NO_OPINION } from './opinion.ts';
+import { podChanged, podCreated } from './pod-admission.ts';
+import { subnetChanged, subnetCreated } from './subnet-admission.ts';
+import { vpcChanged, vpcCreated } from './vpc-admission.ts';
+
+interface KindJudge {
+  readonly created: (object: ReviewedObject, observed: Observed) => Opinion;
+  readonly changed: (before: ReviewedObject, after: ReviewedObject, observed: Observed) => Opinion;
+}
+
+function ofKind<Spec, Status>(
+  kind: Kind<Spec, Status>,
+  created: (object: KubeObject<Spec, Status>, observed: Observed) => Opinion,
+  changed: (before: KubeObject<Spec, Status>, after: KubeObject<Spec, Status>, observed: Observed) => Opinion,
+): KindJudge {
+  const typed = (object: ReviewedObject): KubeObject<Spec, Status> => completed(kind, object as unknown as KubeObject<Spec, Status>);
+  return {
+    created: (object, observed) => created(typed(object), observed),
+    changed: (before, after, observed) => changed(typed(before), typed(after), observed),
+  };
+}
+
+const JUDGES: Partial<Readonly<Record<ResourceName, KindJudge>>> = {
+  vpcs: ofKind(vpcKind, vpcCreated, vpcChanged),
+  subnets: ofKind(subnetKind, subnetCreated, subnetChanged),
+  ips: ofKind(ipKind, ipCreated, ipChanged),
+  ippools: ofKind(ipPoolKind, ipPoolCreated, ipPoolChanged),
+  pods: {
+    created: (pod, observed) => podCreated(pod as unknown as Pod, observed),
+    changed: (before, after) => podChanged(before as unknown as Pod, after as unknown as Pod),
+  },
+};
+
+/** What is asked about: the configuration of the API server follows this. */
+export const JUDGED = Object.keys(JUDGES) as readonly ResourceName[];
+
+/**
+ * What is thought of a request. Queries that only it needs are forgotten afterwards.
+ * @param unserved what is not carried out for an object of a kind that Kiln only observes
+ */
+export function judge(
+  request: AdmissionRequest,
+  observed: Observed,
+  unserved: (resource: ResourceName, object: ReviewedObject) => string | undefined,
+): Opinion {
+  const resource = resourceOf(request);
+  if (resource === undefined || request.subresource !== '' || isOwn(request)) return NO_OPINION;
+  return observed.world.glance(() => opinionOf(resource, request, observed, unserved));
+}
+
+function opinionOf(
+  resource: ResourceName,
+  { operation, object, oldObject, name, namespace }: AdmissionRequest,
+  observed: Observed,
+  unserved: (resource: ResourceName, object: ReviewedObject) => string | undefined,
+): Opinion {
+  const kind = JUDGES[resource];
+  switch (operation) {
+    case 'CREATE': {
+      if (object === undefined) return NO_OPINION;
+      if (kind !== undefined) return kind.created(named(object, namespace), observed);
+      const feature = unserved(resource, object);
+      const what = `${traitsOf(resource).kind} ${object.metadata.name ?? ''}`;
+      return feature === undefined ? NO_OPINION : { objections: [], warnings: [`${what}: this version does not carry out ${feature}`] };
+    }
+    case 'UPDATE': {
+      if (kind === undefined || object === undefined || oldObject === undefined) return NO_OPINION;
+      if (isGoing(oldObject) || isGoing(object) || asksTheSame(oldObject, object)) return NO_OPINION;
+      return kind.changed(named(oldObject, namespace), named(object, namespace), observed);
+    }
+    case 'DELETE': {
+      if (!BLOCKED_RESOURCES.includes(resource) || oldObject === undefined || isGoing(oldObject)) return NO_OPINION;
+      return deletionAsked(resource, oldObject.metadata.name ?? name, observed);
+    }
+    default:
+      return NO_OPINION;
+  }
+}
+
+/**
+ * Kiln names itself in what it creates and changes. A deletion that names the uid it means comes from a program that has looked at the
+ * object and what it belongs to: Kiln, the garbage collector.
+ */
+function isOwn({ operation, fieldManager, preconditionUid }: AdmissionRequest): boolean {
+  return operation === 'DELETE' ? preconditionUid !== '' : fieldManager === CONTROLLER_LEASE;
+}
+
+function isGoing({ metadata }: ReviewedObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+/** Status, finalizers, owners and labels are nobody's business here. */
+function asksTheSame(before: ReviewedObject, after: ReviewedObject): boolean {
+  return equal(before.spec, after.spec) && equal(before.metadata.annotations ?? {}, after.metadata.annotations ?? {});
+}
+
+/** An object whose name the server has not chosen yet goes by what it begins with. */
+function named(object: ReviewedObject, namespace: string): ReviewedObject {
+  const { metadata } = object;
+  return {
+    ...object,
+    spec: object.spec ?? {},
+    metadata: {
+      ...metadata,
+      name: metadata.name ?? metadata.generateName ?? '',
+      uid: metadata.uid ?? '',
+      creationTimestamp: metadata.creationTimestamp ?? '1970-01-01T00:00:00Z',
+      ...(namespace !== '' && { namespace }),
+    },
+  };
+}
+
+const BY_PLURAL: ReadonlyMap<string, ResourceName> = new Map(
+  (Object.keys(RESOURCES) as ResourceName[]).map((resource) => {
+    const { plural, group } = traitsOf(resource);
+    return [`${plural}.${group}`, resource];
+  }),
+);
+
+function resourceOf({ resource, group }: AdmissionRequest): ResourceName | undefined {
+  return BY_PLURAL.get(`${resource}.${group}`);
+}

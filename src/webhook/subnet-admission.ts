@@ -1,0 +1,82 @@
+/** A Subnet that is made or changed. A Vpc that is not there yet is waited for, as without the webhook: manifests come in any order. */
+import type { Finding } from '../api/finding.ts';
+import { isOvnProvider } from '../api/names.ts';
+import type { SubnetSurroundings } from '../api/subnet-conflicts.ts';
+import { subnetConflicts, subnetUpdateFindings } from '../api/subnet-conflicts.ts';
+import type { NamedSubnet } from '../api/subnet-defaults.ts';
+import { effectiveProvider, effectiveVpc } from '../api/subnet-defaults.ts';
+import { subnetFindings } from '../api/subnet-validation.ts';
+import type { Subnet } from '../api/subnet.ts';
+import { nodeView } from '../compile/node/node-view.ts';
+import { subnetAcceptance, vpcMissing, vpcTerminating } from '../compile/subnet/subnet-acceptance.ts';
+import { askedNetworks } from '../compile/subnet/subnet-networks.ts';
+import { unsupportedSubnetFields } from '../compile/subnet/subnet-spec.ts';
+import { unsupportedSentence } from '../compile/unsupported.ts';
+import { vpcView } from '../compile/vpc/vpc-view.ts';
+import { joinDual } from '../net/dual.ts';
+import type { World } from '../world/world.ts';
+import type { Objection, Observed, Opinion } from './opinion.ts';
+import { forbidden, invalid, newOnes } from './opinion.ts';
+
+export function subnetCreated(subnet: Subnet, { world, complete }: Observed): Opinion {
+  const named = namedOf(subnet);
+  const objections: Objection[] = subnetFindings(named).map(invalid);
+  const warnings = [...warningsOf(named)];
+  if (complete && isOvn(named)) {
+    if (objections.length === 0) objections.push(...conflictsOf(world, named).map(invalid));
+    const vpc = effectiveVpc(named.spec, world.settings);
+    const view = world.ask(vpcView, vpc);
+    if (view === undefined) warnings.push(vpcMissing(vpc).message);
+    else if (view.terminating) objections.push(forbidden(vpcTerminating(vpc), 'spec.vpc'));
+  }
+  return { objections, warnings };
+}
+
+export function subnetChanged(before: Subnet, after: Subnet, { world, complete }: Observed): Opinion {
+  const [old, now] = [namedOf(before), namedOf(after)];
+  // The gateway may change under addresses in use: that is carried out.
+  const findings = [
+    ...newOnes(subnetFindings(now), subnetFindings(old)),
+    ...subnetUpdateFindings(old, now, { v4: 0, v6: 0 }, world.settings),
+  ];
+  if (findings.length === 0 && complete && isOvn(now)) findings.push(...newOnes(conflictsOf(world, now), conflictsOf(world, old)));
+  return { objections: findings.map(invalid), warnings: warningsOf(now) };
+}
+
+function namedOf({ metadata: { name }, spec }: Subnet): NamedSubnet {
+  return { name, spec };
+}
+
+function isOvn({ spec }: NamedSubnet): boolean {
+  return isOvnProvider(effectiveProvider(spec));
+}
+
+function warningsOf({ name, spec }: NamedSubnet): readonly string[] {
+  return unsupportedSubnetFields(spec).map((field) => unsupportedSentence('subnets', name, field));
+}
+
+function conflictsOf(world: World, subnet: NamedSubnet): readonly Finding[] {
+  return subnetConflicts(subnet, surroundingsOf(world, subnet));
+}
+
+/** What the rules hold a Subnet against: the networks in effect of those in its Vpc that are carried out, and nodes. */
+function surroundingsOf(world: World, { name, spec }: NamedSubnet): SubnetSurroundings {
+  const vpc = effectiveVpc(spec, world.settings);
+  const overlay = (spec.vlan ?? '') === '';
+  return {
+    settings: world.settings,
+    subnets: [...world.subnetVpcs.in(vpc)].flatMap((other) => (other === name ? [] : carriedOut(world, other, vpc))),
+    vpcNames: new Set(world.vpcs.has(name) ? [name] : []),
+    nodeAddresses: overlay
+      ? [...world.nodes.keys()].flatMap((node) => (world.ask(nodeView, node)?.internalIps ?? []).map((address) => ({ node, address })))
+      : [],
+  };
+}
+
+function carriedOut(world: World, name: string, vpc: string): readonly NamedSubnet[] {
+  const subnet = world.subnets.get(name);
+  if (subnet === undefined || !isOvn(namedOf(subnet)) || world.ask(subnetAcceptance, name).kind === 'refused') return [];
+  const { v4, v6 } = world.ask(askedNetworks, name);
+  const cidrBlock = joinDual({ ...(v4 !== undefined && { v4: v4.cidr }), ...(v6 !== undefined && { v6: v6.cidr }) });
+  return [{ name, spec: { ...subnet.spec, vpc, cidrBlock } }];
+}

@@ -1,0 +1,25 @@
+/** A Vpc that is made or changed. */
+import type { Vpc } from '../api/vpc.ts';
+import { vpcFindings, vpcNamedAsSubnet } from '../api/vpc-validation.ts';
+import { unsupportedSentence } from '../compile/unsupported.ts';
+import { unsupportedVpcFields } from '../compile/vpc/vpc-lifecycle.ts';
+import type { Observed, Opinion } from './opinion.ts';
+import { invalid, newOnes } from './opinion.ts';
+
+export function vpcCreated(vpc: Vpc, { world, complete }: Observed): Opinion {
+  const { name } = vpc.metadata;
+  const taken = complete && world.subnets.has(name) ? [vpcNamedAsSubnet(name)] : [];
+  return { objections: [...taken, ...findingsOf(vpc)].map(invalid), warnings: warningsOf(vpc) };
+}
+
+export function vpcChanged(before: Vpc, after: Vpc): Opinion {
+  return { objections: newOnes(findingsOf(after), findingsOf(before)).map(invalid), warnings: warningsOf(after) };
+}
+
+function findingsOf({ metadata: { name }, spec }: Vpc): ReturnType<typeof vpcFindings> {
+  return vpcFindings({ name, spec });
+}
+
+function warningsOf({ metadata: { name }, spec }: Vpc): readonly string[] {
+  return unsupportedVpcFields(spec).map((field) => unsupportedSentence('vpcs', name, field));
+}

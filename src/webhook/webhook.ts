@@ -1,0 +1,125 @@
+/** The webhook as a whole: a certificate from wherever it comes, and a server once there is one. */
+import type { Credential } from '../certificates/authority.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Clock, TimerHandle } from '../kube/clock.ts';
+import { systemClock } from '../kube/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { ResourceName } from '../world/resources.ts';
+import type { AdmissionRequest, ReviewedObject } from './admission-review.ts';
+import { CertificateFiles, readCertificateFiles } from './certificate-files.ts';
+import { CertificateKeeper } from './certificate-keeper.ts';
+import { judge } from './judge.ts';
+import type { Observed, Opinion } from './opinion.ts';
+import { WebhookServer } from './webhook-server.ts';
+
+export type CertificateSource =
+  | {
+      readonly kind: 'own';
+      readonly namespace: string;
+      readonly secret: string;
+      readonly configuration: string;
+      /** DNS names and addresses that the API server reaches it by. */
+      readonly hosts: readonly string[];
+      readonly lifetimeMs: number;
+    }
+  | { readonly kind: 'files'; readonly certificateFile: string; readonly keyFile: string };
+
+export interface WebhookOptions {
+  readonly client: KubeClient;
+  readonly observed: Observed;
+  /** What is not carried out for an object of a kind that is only observed. */
+  readonly unserved: (resource: ResourceName, object: ReviewedObject) => string | undefined;
+  readonly host: string | undefined;
+  /** 0: one that is free. */
+  readonly port: number;
+  readonly certificate: CertificateSource;
+  readonly log: Log;
+  readonly answered?: (request: AdmissionRequest, opinion: Opinion) => void;
+  readonly clock?: Clock;
+}
+
+/** A port that another process still has is tried again: without the webhook everything goes on. */
+const LISTEN_AGAIN_MS = 5_000;
+
+export class Webhook {
+  readonly #options: WebhookOptions;
+  readonly #clock: Clock;
+  readonly #waiting: ((port: number) => void)[] = [];
+  #keeper: CertificateKeeper | undefined;
+  #files: CertificateFiles | undefined;
+  #credential: Credential | undefined;
+  #server: Promise<WebhookServer> | undefined;
+  #port: number | undefined;
+  #closed = false;
+  #timer: TimerHandle;
+
+  constructor(options: WebhookOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** @throws Error with a sentence where files are given and cannot be used */
+  start(): void {
+    const { certificate, client, log } = this.#options;
+    const use = (credential: Credential): void => this.#use(credential);
+    if (certificate.kind === 'own') {
+      this.#keeper = new CertificateKeeper({ ...certificate, client, log, use, clock: this.#clock });
+      this.#keeper.start();
+      return;
+    }
+    const first = readCertificateFiles(certificate.certificateFile, certificate.keyFile);
+    this.#files = new CertificateFiles({ ...certificate, first, log, use, clock: this.#clock });
+    use(first);
+  }
+
+  /** Resolves with the port once it answers. */
+  listening(): Promise<number> {
+    return new Promise((resolve) => {
+      if (this.#port === undefined) this.#waiting.push(resolve);
+      else resolve(this.#port);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#clock.clearTimeout(this.#timer);
+    this.#files?.close();
+    await this.#keeper?.close();
+    await this.#server?.then(
+      (server) => server.close(),
+      () => undefined,
+    );
+  }
+
+  #use(credential: Credential): void {
+    this.#credential = credential;
+    if (this.#server !== undefined) {
+      void this.#server.then(
+        (server) => server.use(credential),
+        () => undefined,
+      );
+      return;
+    }
+    const { observed, unserved, host, port, log, answered } = this.#options;
+    this.#server = WebhookServer.start({
+      host,
+      port,
+      credential,
+      judge: (request) => judge(request, observed, unserved),
+      log,
+      ...(answered !== undefined && { answered }),
+    });
+    this.#server.then(
+      (server) => {
+        this.#port = server.port;
+        log.info('webhook serves', { port: server.port });
+        for (const resolve of this.#waiting.splice(0)) resolve(server.port);
+      },
+      (error: unknown) => {
+        this.#server = undefined;
+        log.warn('the webhook cannot listen; it is tried again', { port, error: error instanceof Error ? error.message : String(error) });
+        if (!this.#closed) this.#timer = this.#clock.setTimeout(() => this.#use(this.#credential ?? credential), LISTEN_AGAIN_MS);
+      },
+    );
+  }
+}

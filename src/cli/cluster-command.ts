@@ -8,19 +8,29 @@ import { parseDuration } from '../api/duration.ts';
 import { KubeClient } from '../kube/client.ts';
 import { connectionFromKubeconfig } from '../kube/connection.ts';
 import { KubeTransport } from '../kube/transport.ts';
-import { failureOf, failureText } from './command-failure.ts';
+import { EXIT, failureOf, failureText } from './command-failure.ts';
+import type { Paint } from '../explain/tree-text.ts';
+import type { ColorMode } from './output/paint.ts';
+import { COLOR_MODES, painter } from './output/paint.ts';
 import type { OutputFormat } from './output/object-output.ts';
 import { OUTPUT_FORMATS } from './output/object-output.ts';
 
-export interface ClusterFlags {
+/** kubectl's flags for the connection, and how much is said. */
+export interface ConnectionFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
+  /** A duration such as `30s`; zero for no limit. */
+  readonly requestTimeout: string;
+  readonly quiet?: boolean;
+  readonly color: ColorMode;
+}
+
+export interface ClusterFlags extends ConnectionFlags {
   readonly output: OutputFormat;
   /** A duration such as `30s`. */
   readonly timeout: string;
   readonly wait: boolean;
   readonly dryRun: 'none' | 'client' | 'server';
-  readonly quiet?: boolean;
 }
 
 export interface CommandIo {
@@ -31,6 +41,8 @@ export interface CommandIo {
   readonly out: (text: string) => void;
   /** Progress, warnings and hints, a line each. */
   readonly say: (line: string) => void;
+  /** Text as standard output takes it: in colour on a terminal, plain elsewhere. */
+  readonly paint: Paint;
   /** Asks on a terminal; undefined where there is none. */
   readonly ask: ((question: string) => Promise<boolean>) | undefined;
 }
@@ -45,10 +57,30 @@ function duration(text: string): string {
   return text;
 }
 
-export function addClusterFlags(command: Command): Command {
+/** No request is given up before this where `--request-timeout` is 0, as kubectl's is by default. */
+const NO_LIMIT_MS = 24 * 3_600_000;
+
+export function requestTimeoutMs({ requestTimeout }: Pick<ConnectionFlags, 'requestTimeout'>): number {
+  return parseDuration(requestTimeout) || NO_LIMIT_MS;
+}
+
+export function addConnectionFlags(command: Command): Command {
   return command
     .option('--kubeconfig <file>', "the cluster; kubectl's default when absent")
     .option('--context <name>', 'context of the kubeconfig')
+    .option('--request-timeout <duration>', 'give up on a request, or on reading everything, after this long; 0 for never', timeout, '30s')
+    .addOption(
+      new Option('--color <mode>', 'colour on a terminal, unless NO_COLOR is set or TERM is dumb').choices(COLOR_MODES).default('auto'),
+    )
+    .option('-q, --quiet', 'no progress and no hints');
+}
+
+function timeout(text: string): string {
+  return text === '0' ? '0s' : duration(text);
+}
+
+export function addClusterFlags(command: Command): Command {
+  return addConnectionFlags(command)
     .addOption(new Option('-o, --output <format>', 'how the result is printed').choices(OUTPUT_FORMATS).default('table'))
     .option('--timeout <duration>', 'wait at most this long for the controller', duration, '30s')
     .option('--no-wait', 'do not wait for the controller')
@@ -56,19 +88,21 @@ export function addClusterFlags(command: Command): Command {
       new Option('--dry-run <mode>', 'change nothing: client shows what would be sent, server has it checked')
         .choices(['none', 'client', 'server'])
         .default('none'),
-    )
-    .option('-q, --quiet', 'no progress and no hints');
+    );
 }
 
 /** Runs a command on the cluster its flags name. @returns the exit code */
-export async function onCluster(name: string, flags: ClusterFlags, run: (io: CommandIo) => Promise<number>): Promise<number> {
+export async function onCluster(name: string, flags: ConnectionFlags, run: (io: CommandIo) => Promise<number>): Promise<number> {
   let client: KubeClient | undefined;
+  process.once('SIGINT', () => process.exit(EXIT.interrupted));
   try {
     const connection = await connectionFromKubeconfig({
       ...(flags.kubeconfig === undefined ? {} : { path: flags.kubeconfig }),
       ...(flags.context === undefined ? {} : { context: flags.context }),
     });
-    client = new KubeClient(new KubeTransport(connection, { connections: 2, userAgent: `kiln-${name}` }));
+    client = new KubeClient(
+      new KubeTransport(connection, { connections: 8, userAgent: `kiln-${name}`, timeoutMs: requestTimeoutMs(flags) }),
+    );
     return await run({
       client,
       namespace: connection.namespace ?? 'default',
@@ -76,6 +110,7 @@ export async function onCluster(name: string, flags: ClusterFlags, run: (io: Com
       say: (line) => {
         if (flags.quiet !== true) process.stderr.write(`${line}\n`);
       },
+      paint: painter(flags.color, process.stdout),
       ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,
     });
   } catch (error) {

@@ -21,11 +21,16 @@ export interface OvnFlags {
   readonly ovnKey?: string;
 }
 
-export function northboundSession(flags: OvnFlags, log: Log): OvsdbSession {
-  const endpoints = flags.ovnNb
+/** The endpoints of `--ovn-nb`, one by one. */
+export function endpointsOf(ovnNb: string): readonly string[] {
+  return ovnNb
     .split(',')
     .map((one) => one.trim())
     .filter((one) => one !== '');
+}
+
+export function northboundSession(flags: OvnFlags, log: Log): OvsdbSession {
+  const endpoints = endpointsOf(flags.ovnNb);
   const { ovnCa, ovnCert, ovnKey } = flags;
   const given = [ovnCa, ovnCert, ovnKey].filter((one) => one !== undefined).length;
   if (given !== 0 && given !== 3) throw new Error('ssl endpoints need all of --ovn-ca, --ovn-cert and --ovn-key');

@@ -10,6 +10,7 @@ import type { StartFlags } from './commands/start.ts';
 import { addClusterFlags, onCluster } from './cluster-command.ts';
 import { release } from './commands/release.ts';
 import type { ReleaseFlags } from './commands/release.ts';
+import { addExplain } from './commands/explain.ts';
 import { reserve } from './commands/reserve.ts';
 import type { ReserveFlags } from './commands/reserve.ts';
 import { DEFAULT_BIND, DEFAULT_DIRECTORY } from './defaults.ts';
@@ -120,3 +121,5 @@ addClusterFlags(
 ).action(async (ip: string, flags: ReleaseFlags) => {
   process.exitCode = await onCluster('release', flags, (io) => release(ip, flags, io));
 });
+
+addExplain(program);

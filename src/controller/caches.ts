@@ -70,6 +70,7 @@ export interface CacheObservation {
 interface Entry {
   readonly resource: ResourceName;
   readonly cache: ListWatchCache<KubeObject>;
+  readonly optional: boolean;
 }
 
 export class Caches implements ObjectSource {
@@ -115,6 +116,11 @@ export class Caches implements ObjectSource {
   get ready(): boolean {
     for (const { cache } of this.#caches.values()) if (!cache.ready) return false;
     return true;
+  }
+
+  /** Whether a cluster may lack the kind. */
+  isOptional(resource: ResourceName): boolean {
+    return this.#caches.get(resource)?.optional ?? true;
   }
 
   /** Resources that are not listed yet, for people who wait. */
@@ -238,7 +244,7 @@ export class Caches implements ObjectSource {
       this.#options.changed(resource, keys);
     });
     cache.onState(() => this.#options.changed(resource, []));
-    this.#caches.set(resource, { resource, cache });
+    this.#caches.set(resource, { resource, cache, optional });
   }
 
   #remember(kind: string, object: KubeObject): void {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { IP } from '../../api/ip.ts';
+import { PLAIN } from '../../explain/tree-text.ts';
 import { KubeClient } from '../../kube/client.ts';
 import { connectionFromKubeconfig } from '../../kube/connection.ts';
 import type { KubeObject } from '../../kube/resource.ts';
@@ -65,7 +66,14 @@ interface Ran {
 
 async function run(command: (io: CommandIo) => Promise<number>, ask?: CommandIo['ask']): Promise<Ran> {
   let [out, said] = ['', ''];
-  const io: CommandIo = { client, namespace: 'default', out: (text) => (out += text), say: (line) => (said += `${line}\n`), ask };
+  const io: CommandIo = {
+    client,
+    namespace: 'default',
+    out: (text) => (out += text),
+    say: (line) => (said += `${line}\n`),
+    paint: PLAIN,
+    ask,
+  };
   try {
     return { exit: await command(io), out, said };
   } catch (error) {
@@ -74,7 +82,7 @@ async function run(command: (io: CommandIo) => Promise<number>, ask?: CommandIo[
   }
 }
 
-const COMMON = { output: 'table', timeout: '10s', wait: true, dryRun: 'none' } as const;
+const COMMON = { output: 'table', requestTimeout: '30s', color: 'never', timeout: '10s', wait: true, dryRun: 'none' } as const;
 
 function reserved(name: string, flags: Partial<ReserveFlags> = {}): Promise<Ran> {
   return run((io) => reserve(name, { ...COMMON, subnet: 'kept', ...flags }, io));

@@ -64,6 +64,9 @@ export interface StartFlags extends Partial<OvnFlags>, NetworkFlags, WebhookFlag
   readonly readOnly?: boolean;
 }
 
+/** Where `kiln` is, in a clone. */
+const BIN = resolve(import.meta.dirname, '../../../bin');
+
 /** @returns the exit code */
 export async function start(flags: StartFlags): Promise<number> {
   const real = flags.kubeconfig !== undefined || flags.inCluster === true;
@@ -312,10 +315,11 @@ function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs:
       '',
       `Ready after ${seconds(tookMs)}. In another terminal:`,
       '',
-      `  export KUBECONFIG=${lab.kubeconfig}`,
+      `  export KUBECONFIG=${lab.kubeconfig} KILN_OVN_NB=${lab.ovn.nbEndpoint} PATH=${BIN}:$PATH`,
       '  kubectl get vpcs,subnets,ips',
       `  kubectl get pods -A -o wide${pod === undefined ? '' : `      # ${pod.namespace}/${pod.name} and its twin in the other tenant have the same network`}`,
-      `  ovn-nbctl --db=${lab.ovn.nbEndpoint} show`,
+      ...(pod === undefined ? [] : [`  kiln explain vpc ${pod.tenant}      # what is in it, down to the pods and the rows in OVN`]),
+      '  ovn-nbctl --db=$KILN_OVN_NB show',
       '',
       `Not carried out yet (each such object gets an Event): Services, NetworkPolicies, NAT and gateways, underlay networks.`,
       `Log: ${logFile}   Stop: Ctrl-C`,

@@ -1,0 +1,85 @@
+/**
+ * `kiln explain`: one object, what it holds and what holds it, its Northbound rows, why it waits, since when, and what to do next.
+ */
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { stringify } from 'yaml';
+import { UNSERVED_KINDS } from '../../controller/unserved-kinds.ts';
+import { ageText } from '../../explain/age.ts';
+import { explain } from '../../explain/explanation.ts';
+import type { Explanation } from '../../explain/explanation.ts';
+import { explanationJson } from '../../explain/explanation-json.ts';
+import type { Paint } from '../../explain/tree-text.ts';
+import { explanationLine, treeText } from '../../explain/tree-text.ts';
+import type { CommandIo } from '../cluster-command.ts';
+import { addConnectionFlags, onCluster } from '../cluster-command.ts';
+import { EXIT } from '../command-failure.ts';
+import { existing, objectArgument } from '../object-argument.ts';
+import type { LookFlags } from '../observe.ts';
+import { addNorthboundFlags, observe } from '../observe.ts';
+
+export interface ExplainFlags extends LookFlags {
+  readonly namespace?: string;
+  readonly output: 'table' | 'json' | 'yaml';
+  readonly all?: boolean;
+}
+
+/** Children of one object that are drawn without `--all`. */
+const SHOWN = 10;
+
+const EXAMPLES = `Examples:
+  kiln explain subnet red                       what is in it, and why it does not go
+  kiln explain vpc/blue --all                   every object, however many
+  kiln explain pod web-0 -n shop -o json        for programs
+`;
+
+const EXIT_CODES = `
+Exit codes: 0 all is well, 1 it waits, is not ready or does not exist, 2 usage, 3 cannot reach the cluster or forbidden, 4 timed out.
+`;
+
+export function addExplain(program: Command): void {
+  const command = program
+    .command('explain')
+    .description('what an object holds and what holds it, its Northbound rows, why it waits, and what to do next')
+    .argument('<kind>', 'kind or short name, or KIND/NAME')
+    .argument('[name]', 'name of the object')
+    .addHelpText('before', EXAMPLES)
+    .addHelpText('after', EXIT_CODES)
+    .option('-n, --namespace <name>', "namespace of the object; the context's when absent")
+    .addOption(new Option('-o, --output <format>', 'how the result is printed').choices(['table', 'json', 'yaml']).default('table'))
+    .option('--all', `all objects, not only ${SHOWN} of each`);
+  addNorthboundFlags(addConnectionFlags(command)).action(async (kind: string, name: string | undefined, flags: ExplainFlags) => {
+    process.exitCode = await onCluster('explain', flags, (io) => runExplain(kind, name, flags, io));
+  });
+}
+
+/** @returns the exit code */
+export async function runExplain(kind: string, name: string | undefined, flags: ExplainFlags, io: CommandIo): Promise<number> {
+  const named = objectArgument('explain', kind, name, flags.namespace ?? io.namespace);
+  const object = await existing('explain', named, io.client);
+  await using observation = await observe(flags, io);
+  const text = flags.output === 'table';
+  const explanation = explain(observation.world, named.resource, object, {
+    limits: { children: text && flags.all !== true ? SHOWN : Number.POSITIVE_INFINITY },
+    rows: observation.northboundRead,
+    notCarriedOut: (resource) => UNSERVED_KINDS.find((one) => one.resource === resource)?.feature(object),
+  });
+  if (flags.output === 'json') io.out(`${JSON.stringify(explanationJson(explanation), undefined, 2)}\n`);
+  else if (flags.output === 'yaml') io.out(stringify(explanationJson(explanation)));
+  else io.out(explanationText(explanation, Date.now(), io.paint));
+  return explanation.waiting === undefined ? EXIT.fine : EXIT.findings;
+}
+
+function explanationText(explanation: Explanation, now: number, paint: Paint): string {
+  const { waiting, next } = explanation;
+  const tree = treeText(explanationLine(explanation, now), paint);
+  if (waiting === undefined) return tree;
+  const { reason, message, since } = waiting;
+  const lines = [
+    '',
+    `waits: ${message === '' ? reason : message}`,
+    `since: ${since} (${ageText(now - Date.parse(since))})`,
+    ...next.map((command, index) => `${index === 0 ? 'next:  ' : '       '}${command}`),
+  ];
+  return `${tree}${lines.join('\n')}\n`;
+}

@@ -1,0 +1,69 @@
+/**
+ * An object as commands are given it: `subnet red`, `subnet/red`, `pod web-0 -n shop`.
+ */
+import { resourceNamed, TYPED_NAMES, typedName } from '../explain/kind-names.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { traitsOf } from '../world/resources.ts';
+import type { AnyObservedObject } from '../world/world.ts';
+import { CommandFailure, EXIT } from './command-failure.ts';
+
+export interface NamedObject {
+  readonly resource: ResourceName;
+  /** Empty for cluster scope. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** @param defaultNamespace of kinds that have one */
+export function objectArgument(command: string, kind: string, name: string | undefined, defaultNamespace: string): NamedObject {
+  const [type = '', inOne] = kind.split('/', 2);
+  const resource = resourceNamed(type);
+  if (resource === undefined)
+    throw new CommandFailure(
+      EXIT.usage,
+      `kiln ${command} does not know the kind "${type}"`,
+      `it is none of ${TYPED_NAMES.join(', ')}`,
+      `kiln ${command} --help`,
+    );
+  if (name !== undefined && inOne !== undefined)
+    throw new CommandFailure(
+      EXIT.usage,
+      `kiln ${command} is given two names, ${inOne} and ${name}`,
+      'it takes one object',
+      `kiln ${command} ${type} ${name}`,
+    );
+  const said = name ?? inOne ?? '';
+  if (said === '')
+    throw new CommandFailure(
+      EXIT.usage,
+      `kiln ${command} ${type} needs a name`,
+      'it takes one object',
+      `kubectl get ${traitsOf(resource).plural}`,
+    );
+  return { resource, namespace: traitsOf(resource).namespaced ? defaultNamespace : '', name: said };
+}
+
+/** @throws CommandFailure where there is no such object */
+export async function existing(
+  command: string,
+  { resource, namespace, name }: NamedObject,
+  client: KubeClient,
+): Promise<AnyObservedObject> {
+  const object = await client.find(traitsOf(resource), namespace === '' ? { name } : { name, namespace });
+  if (object !== undefined) return object as unknown as AnyObservedObject;
+  const where = namespace === '' ? '' : ` in namespace ${namespace}`;
+  const all = `kubectl get ${traitsOf(resource).plural}${namespace === '' ? '' : ` -n ${namespace}`}`;
+  throw new CommandFailure(
+    EXIT.findings,
+    `kiln ${command} has nothing to show`,
+    `${traitsOf(resource).kind} ${name} does not exist${where}`,
+    all,
+  );
+}
+
+/** As kubectl names an object of this kind: `subnet.kubeovn.io`. */
+export function typeText(resource: ResourceName): string {
+  const { group } = traitsOf(resource);
+  return group === '' ? typedName(resource) : `${typedName(resource)}.${group}`;
+}

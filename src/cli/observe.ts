@@ -1,0 +1,53 @@
+/**
+ * What commands that look at everything share: the flags of the Northbound database, and a World that is filled once.
+ */
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { Observation } from '../controller/observation.ts';
+import { SILENT } from '../runtime/log.ts';
+import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import type { CommandIo, ConnectionFlags } from './cluster-command.ts';
+import { requestTimeoutMs } from './cluster-command.ts';
+import { CommandFailure, EXIT } from './command-failure.ts';
+import type { OvnFlags } from './connect.ts';
+import { endpointsOf, northboundSession } from './connect.ts';
+
+export interface LookFlags extends ConnectionFlags, Partial<OvnFlags> {}
+
+export function addNorthboundFlags(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--ovn-nb <endpoints>', 'Northbound database: unix:PATH, tcp:HOST:PORT or ssl:HOST:PORT, several with commas').env(
+        'KILN_OVN_NB',
+      ),
+    )
+    .addOption(new Option('--ovn-ca <file>', 'CA certificate for ssl endpoints').env('KILN_OVN_CA'))
+    .addOption(new Option('--ovn-cert <file>', 'client certificate for ssl endpoints').env('KILN_OVN_CERT'))
+    .addOption(new Option('--ovn-key <file>', 'private key for ssl endpoints').env('KILN_OVN_KEY'));
+}
+
+/** Lists everything once. Without `--ovn-nb`, or where that cannot be read, there are no rows, and a hint says so. */
+export async function observe(flags: LookFlags, io: CommandIo): Promise<Observation> {
+  const ovnNb = flags.ovnNb ?? '';
+  const endpoints = endpointsOf(ovnNb);
+  const observation = await Observation.open({
+    client: io.client,
+    session: endpoints.length === 0 ? undefined : sessionOf(flags, ovnNb),
+    endpoints: endpoints.length,
+    settings: DEFAULT_SETTINGS,
+    timeoutMs: requestTimeoutMs(flags),
+  });
+  if (endpoints.length === 0) io.say('hint: Northbound rows are shown with --ovn-nb, or KILN_OVN_NB in the environment');
+  else if (!observation.northboundRead)
+    io.say(`warning: the Northbound database at ${ovnNb} cannot be read: ${observation.northboundProblem ?? ''}`);
+  return observation;
+}
+
+function sessionOf(flags: LookFlags, ovnNb: string): ReturnType<typeof northboundSession> {
+  try {
+    return northboundSession({ ...flags, ovnNb }, SILENT);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(EXIT.usage, `--ovn-nb "${ovnNb}" cannot be used`, why, 'kiln explain --help');
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * A laboratory with a controller for tests of commands, and the commands as processes of their own.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Controller } from '../../controller/controller.ts';
+import { KubeClient } from '../../kube/client.ts';
+import { connectionFromKubeconfig } from '../../kube/connection.ts';
+import type { KubeObject } from '../../kube/resource.ts';
+import { KubeTransport } from '../../kube/transport.ts';
+import { Laboratory } from '../../lab/laboratory.ts';
+import { SILENT } from '../../runtime/log.ts';
+import type { ResourceName } from '../../world/resources.ts';
+import { traitsOf } from '../../world/resources.ts';
+import { makeController, northboundSession } from '../connect.ts';
+
+const KILN = join(import.meta.dirname, '../../../bin/kiln');
+
+/** How a process ended. */
+export interface Ended {
+  readonly exit: number | null;
+  readonly out: string;
+  readonly said: string;
+}
+
+export class CommandLab implements AsyncDisposable {
+  readonly lab: Laboratory;
+  readonly client: KubeClient;
+  readonly controller: Controller;
+  readonly directory: string;
+
+  private constructor(directory: string, lab: Laboratory, client: KubeClient) {
+    this.directory = directory;
+    this.lab = lab;
+    this.client = client;
+    this.controller = makeController(client, northboundSession({ ovnNb: lab.ovn.nbEndpoint }, SILENT), SILENT, { collectionLimit: false });
+  }
+
+  static async open(): Promise<CommandLab> {
+    const directory = await mkdtemp(join(tmpdir(), 'kiln-commands-'));
+    const lab = new Laboratory({ directory, nodes: 1, step: (_what, done) => done.then(() => undefined) });
+    await lab.start();
+    const client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: lab.kubeconfig })));
+    const opened = new CommandLab(directory, lab, client);
+    opened.controller.start();
+    await opened.controller.untilQuiet();
+    return opened;
+  }
+
+  make(resource: ResourceName, object: object): Promise<KubeObject> {
+    return this.client.create(traitsOf(resource), object as KubeObject);
+  }
+
+  /** Runs `kiln` with the laboratory's kubeconfig and Northbound database. */
+  kiln(...args: readonly string[]): Promise<Ended> {
+    return runKiln([...args, `--kubeconfig=${this.lab.kubeconfig}`], { env: { KILN_OVN_NB: this.lab.ovn.nbEndpoint } });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.controller.stop();
+    await this.client.close();
+    await this.lab.stop();
+    await rm(this.directory, { recursive: true, force: true });
+  }
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Sends Ctrl-C when this has been said on standard error. */
+  readonly interruptAt?: RegExp;
+}
+
+export function runKiln(args: readonly string[], { env = {}, interruptAt }: RunOptions = {}): Promise<Ended> {
+  const child = spawn(KILN, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let [out, said] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+    if (interruptAt?.test(said) === true) child.kill('SIGINT');
+  });
+  return new Promise((done, fail) => {
+    child.on('error', fail);
+    child.on('close', (exit) => done({ exit, out, said }));
+  });
+}

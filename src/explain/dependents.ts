@@ -1,0 +1,102 @@
+/**
+ * The graph of what holds what as trees around one object: upwards what it holds, downwards what holds it.
+ */
+import type { Hold } from '../blockers/graph.ts';
+import { HOLDS } from '../blockers/graph.ts';
+import { heldTexts } from '../world/claimants.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { splitKey, traitsOf } from '../world/resources.ts';
+import type { World } from '../world/world.ts';
+import type { ObjectState } from './object-state.ts';
+import { stateOf } from './object-state.ts';
+
+/** An object in a tree. */
+export interface TreeObject {
+  readonly resource: ResourceName;
+  readonly kind: string;
+  /** Empty for cluster scope. */
+  readonly namespace: string;
+  readonly name: string;
+  /** Undefined where it is named and does not exist. */
+  readonly uid: string | undefined;
+  readonly created: string | undefined;
+  /** Addresses it has. */
+  readonly addresses: readonly string[];
+  readonly state: ObjectState;
+  /** False where the object above goes although this one depends on it. */
+  readonly blocks: boolean;
+  readonly children: readonly TreeObject[];
+  /** Children that were left out. */
+  readonly more: number;
+}
+
+export interface TreeLimits {
+  /** Children of one object at most. */
+  readonly children: number;
+}
+
+const GONE: ObjectState = { ready: '-', reason: 'NotFound', message: '', since: '' };
+/** Deeper than any chain of kinds: a guard against kinds that would hold each other. */
+const DEEPEST = 8;
+
+/** What holds an object, and what holds that: the order in which they have to go is from the leaves. */
+export function holdersOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, depth = 0): Branches {
+  const lines = HOLDS.filter(({ held, blocks }) => held === resource && (depth === 0 || blocks !== false));
+  return branches(world, lines, limits, depth, (line) => ({ resource: line.holder, keys: line.holders(world, key) }), holdersOf);
+}
+
+/** What an object holds, and what that holds. */
+export function heldOf(world: World, resource: ResourceName, key: string, limits: TreeLimits, depth = 0): Branches {
+  const lines = HOLDS.filter(({ holder, blocks }) => holder === resource && (depth === 0 || blocks !== false));
+  return branches(world, lines, limits, depth, (line) => ({ resource: line.held, keys: line.holds(world, key) }), heldOf);
+}
+
+export interface Branches {
+  readonly objects: readonly TreeObject[];
+  readonly more: number;
+}
+
+function branches(
+  world: World,
+  lines: readonly Hold[],
+  limits: TreeLimits,
+  depth: number,
+  neighbours: (line: Hold) => { readonly resource: ResourceName; readonly keys: Iterable<string> },
+  follow: (world: World, resource: ResourceName, key: string, limits: TreeLimits, depth: number) => Branches,
+): Branches {
+  if (depth >= DEEPEST) return { objects: [], more: 0 };
+  const objects: TreeObject[] = [];
+  let more = 0;
+  for (const line of lines) {
+    const { resource, keys } = neighbours(line);
+    const sorted = [...keys].filter((key) => key !== '').toSorted();
+    for (const key of sorted.slice(0, limits.children)) {
+      const below = line.blocks === false ? { objects: [], more: 0 } : follow(world, resource, key, limits, depth + 1);
+      objects.push({ ...treeObject(world, resource, key), blocks: line.blocks !== false, children: below.objects, more: below.more });
+    }
+    more += Math.max(sorted.length - limits.children, 0);
+  }
+  return { objects, more };
+}
+
+export function treeObject(world: World, resource: ResourceName, key: string): TreeObject {
+  const object = world.tables[resource]?.peek(key);
+  return {
+    resource,
+    kind: traitsOf(resource).kind,
+    ...splitKey(key),
+    uid: object?.metadata.uid,
+    created: object?.metadata.creationTimestamp,
+    addresses: addressesOf(world, resource, key),
+    state: object === undefined ? GONE : stateOf(resource, object),
+    blocks: true,
+    children: [],
+    more: 0,
+  };
+}
+
+function addressesOf(world: World, resource: ResourceName, key: string): readonly string[] {
+  if (resource === 'subnets') return [world.subnets.peek(key)?.spec.cidrBlock ?? ''].filter((text) => text !== '');
+  const ip = resource === 'ips' ? world.ips.peek(key) : undefined;
+  return ip === undefined ? [] : heldTexts(ip);
+}

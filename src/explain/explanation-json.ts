@@ -1,0 +1,52 @@
+/**
+ * An explanation for programs. What is here stays as it is: a field may be added, none is renamed or taken away.
+ */
+import { typedName } from './kind-names.ts';
+import type { Branches, TreeObject } from './dependents.ts';
+import type { Explanation } from './explanation.ts';
+
+export const OUTPUT_API_VERSION = 'kiln.io/v1';
+
+export function explanationJson(explanation: Explanation): object {
+  const { subject, carriedOut, holds, heldBy, blockers, madeBy, rows, waiting, next } = explanation;
+  return {
+    apiVersion: OUTPUT_API_VERSION,
+    kind: 'Explanation',
+    object: objectJson(subject),
+    carriedOut,
+    waiting: waiting ?? null,
+    blockers: { count: blockers.count, names: blockers.names },
+    holds: branchesJson('holds', holds),
+    heldBy: branchesJson('heldBy', heldBy),
+    madeBy: madeBy.map(({ apiVersion, kind, name, uid }) => ({ apiVersion, kind, name, uid })),
+    northbound: rows === undefined ? null : { count: rows.count, rows: rows.rows },
+    next,
+  };
+}
+
+/** @param way whether the branches go to what an object holds, or to what holds it */
+export function branchesJson(way: 'holds' | 'heldBy', { objects, more }: Branches): object {
+  return {
+    objects: objects.map((one) => ({
+      ...objectJson(one),
+      blocks: one.blocks,
+      [way]: branchesJson(way, { objects: one.children, more: one.more }),
+    })),
+    more,
+  };
+}
+
+function objectJson({ resource, kind, namespace, name, uid, created, addresses, state }: TreeObject): object {
+  return {
+    kind,
+    resource: typedName(resource),
+    ...(namespace === '' ? {} : { namespace }),
+    name,
+    uid: uid ?? null,
+    created: created ?? null,
+    addresses,
+    ready: state.ready,
+    reason: state.reason,
+    since: state.since,
+  };
+}

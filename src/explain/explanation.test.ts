@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../testing/pod-scene.ts';
+import type { ResourceName } from '../world/resources.ts';
+import type { AnyObservedObject } from '../world/world.ts';
+import { ageText } from './age.ts';
+import type { Explanation } from './explanation.ts';
+import { explain } from './explanation.ts';
+import { explanationJson } from './explanation-json.ts';
+import { resourceNamed } from './kind-names.ts';
+import { explanationLine, treeText } from './tree-text.ts';
+
+const NOW = Date.parse('2026-01-01T01:00:00Z');
+
+function tenant(pods: number): PodScene {
+  const scene = new PodScene();
+  scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop'] } });
+  scene.subnet('red', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
+  scene.bench.settle();
+  for (let i = 0; i < pods; i++) scene.pod(`web-${String(i).padStart(2, '0')}`);
+  scene.bench.settle();
+  return scene;
+}
+
+function explained({ bench }: PodScene, resource: ResourceName, key: string, children = 10): Explanation {
+  const object = bench.object(resource, key);
+  assert.ok(object);
+  return explain(bench.world, resource, object, {
+    limits: { children },
+    rows: true,
+    notCarriedOut: () => undefined,
+  });
+}
+
+function drawn(explanation: Explanation): string[] {
+  return treeText(explanationLine(explanation, NOW))
+    .split('\n')
+    .map((line) => line.replace(/ {2,}/g, '  '));
+}
+
+test('a tree goes from a Vpc over its Subnets and addresses to the pods, with its rows beside', () => {
+  const text = treeText(explanationLine(explained(tenant(2), 'vpcs', 'blue'), NOW));
+  const lines = text.split('\n');
+  assert.match(lines[0] ?? '', /^NAME +READY +REASON +AGE$/);
+  assert.match(lines[1] ?? '', /^Vpc\/blue +True +\S+ +59m$/);
+  assert.deepEqual(
+    lines.slice(2, 9).map((line) => line.replace(/ {3,}(True|False|-).*$/, '').replace(/\(\d+\)/, '(n)')),
+    [
+      '├─ held by',
+      '│  └─ Subnet/red  10.1.0.0/24',
+      '│     ├─ IP/web-00.shop  10.1.0.2',
+      '│     │  └─ Pod/shop/web-00',
+      '│     └─ IP/web-01.shop  10.1.0.3',
+      '│        └─ Pod/shop/web-01',
+      '└─ Northbound rows (n)',
+    ],
+  );
+  assert.ok(
+    lines.some((line) => /^ {3}└─ Logical_Router blue +vpc-router$/.test(line)),
+    text,
+  );
+});
+
+test('a pod shows what it holds: its address, the Subnet of that, and the Vpc', () => {
+  const lines = drawn(explained(tenant(1), 'pods', 'shop/web-00'));
+  const at = lines.findIndex((line) => line.startsWith('├─ holds'));
+  assert.match(lines[at + 1] ?? '', /^│ {2}├─ IP\/web-00\.shop {2}10\.1\.0\.2/);
+  assert.match(lines[at + 2] ?? '', /^│ {2}│ {2}└─ Subnet\/red/);
+  assert.match(lines[at + 3] ?? '', /Vpc\/blue/);
+  assert.ok(
+    lines.some((line) => line.includes('Logical_Switch_Port web-00.shop')),
+    lines.join('\n'),
+  );
+});
+
+test('what waits says for whom, since when, and what to do; ten are named and drawn, the others counted', () => {
+  const scene = tenant(13);
+  scene.bench.delete('subnets', 'red');
+  scene.bench.settle();
+  const explanation = explained(scene, 'subnets', 'red');
+  const { waiting, blockers, next } = explanation;
+  assert.equal(waiting?.reason, 'DeletionBlocked');
+  assert.match(waiting.message, /13 objects still use it: IP web-00\.shop, .* and 3 more/);
+  assert.equal(waiting.since, scene.bench.object('subnets', 'red')?.metadata.deletionTimestamp);
+  assert.deepEqual([blockers.count, blockers.names.length], [13, 10]);
+  assert.deepEqual(next, ['kiln delete subnet red --cascade --dry-run=client', 'kiln explain ip web-00.shop']);
+  assert.ok(drawn(explanation).includes('│  └─ … and 3 more (--all shows them)'));
+  assert.equal(explained(scene, 'subnets', 'red', 100).heldBy.more, 0);
+});
+
+test('an object that is well waits for nothing', () => {
+  const scene = tenant(1);
+  for (const [resource, key] of [
+    ['vpcs', 'blue'],
+    ['subnets', 'red'],
+    ['ips', 'web-00.shop'],
+    ['nodes', 'n1'],
+    ['namespaces', 'shop'],
+  ] as const) {
+    const { waiting, next } = explained(scene, resource, key);
+    assert.deepEqual([waiting, next], [undefined, []], key);
+  }
+});
+
+test('a condition that says no is the reason, and the command it ends with is the next one', () => {
+  const scene = tenant(0);
+  scene.subnet('lost', { vpc: 'nowhere', cidrBlock: '10.2.0.0/24' });
+  scene.bench.settle();
+  const { waiting, next } = explained(scene, 'subnets', 'lost');
+  assert.equal(waiting?.reason, 'VpcMissing');
+  assert.deepEqual(next, ['kubectl get vpcs']);
+});
+
+test("somebody else's finalizer is named", () => {
+  const scene = tenant(0);
+  const red = scene.bench.object('subnets', 'red');
+  assert.ok(red);
+  scene.bench.put('subnets', {
+    metadata: { ...red.metadata, finalizers: [...(red.metadata.finalizers ?? []), 'example.com/keep'] },
+    spec: red.spec,
+  });
+  scene.bench.delete('subnets', 'red');
+  scene.bench.settle();
+  const { waiting } = explained(scene, 'subnets', 'red');
+  assert.deepEqual([waiting?.reason, waiting?.message], ['ForeignFinalizer', 'Subnet red waits for whoever set example.com/keep']);
+});
+
+test('rows of an earlier object of the name are marked', () => {
+  const scene = tenant(1);
+  const pod = scene.bench.object('pods', 'shop/web-00');
+  assert.ok(pod);
+  const object = { ...pod, metadata: { ...pod.metadata, uid: 'another' } } as unknown as AnyObservedObject;
+  const { rows } = explain(scene.bench.world, 'pods', object, { limits: { children: 10 }, rows: true, notCarriedOut: () => undefined });
+  assert.deepEqual(
+    rows?.rows.map(({ table, ofPredecessor }) => [table, ofPredecessor]),
+    [['Logical_Switch_Port', true]],
+  );
+});
+
+test('a kind that is not carried out says so', () => {
+  const { bench } = tenant(0);
+  const object = {
+    apiVersion: 'kubeovn.io/v1',
+    kind: 'Vlan',
+    metadata: { name: 'v', uid: 'v', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
+  };
+  const explanation = explain(bench.world, 'vlans', object, {
+    limits: { children: 10 },
+    rows: true,
+    notCarriedOut: () => 'underlay networks',
+  });
+  assert.equal(explanation.carriedOut, false);
+  assert.match(explanation.waiting?.message ?? '', /does not carry this out yet: underlay networks/);
+});
+
+test('the JSON form keeps its fields', () => {
+  const scene = tenant(1);
+  scene.bench.delete('subnets', 'red');
+  scene.bench.settle();
+  const json = JSON.parse(JSON.stringify(explanationJson(explained(scene, 'subnets', 'red')))) as Record<string, unknown>;
+  assert.deepEqual([json['apiVersion'], json['kind']], ['kiln.io/v1', 'Explanation']);
+  assert.deepEqual(Object.keys(json), [
+    'apiVersion',
+    'kind',
+    'object',
+    'carriedOut',
+    'waiting',
+    'blockers',
+    'holds',
+    'heldBy',
+    'madeBy',
+    'northbound',
+    'next',
+  ]);
+  const { uid } = scene.bench.object('subnets', 'red')?.metadata ?? {};
+  assert.deepEqual(json['object'], {
+    kind: 'Subnet',
+    resource: 'subnet',
+    name: 'red',
+    uid,
+    created: '2026-01-01T00:00:18Z',
+    addresses: ['10.1.0.0/24'],
+    ready: 'False',
+    reason: 'DeletionBlocked',
+    since: scene.bench.object('subnets', 'red')?.metadata.deletionTimestamp,
+  });
+  const heldBy = json['heldBy'] as {
+    readonly objects: readonly { readonly kind: string; readonly heldBy: { readonly objects: readonly object[] } }[];
+  };
+  assert.deepEqual([heldBy.objects[0]?.kind, heldBy.objects[0]?.heldBy.objects.length], ['IP', 1]);
+});
+
+test('kinds go by every name that kubectl takes', () => {
+  const expected: Readonly<Record<string, ResourceName>> = {
+    vpc: 'vpcs',
+    Subnet: 'subnets',
+    'subnets.kubeovn.io': 'subnets',
+    ip: 'ips',
+    ippool: 'ippools',
+    po: 'pods',
+    ns: 'namespaces',
+    no: 'nodes',
+    oeip: 'ovn-eips',
+    'vpc-nat-gw': 'vpc-nat-gateways',
+  };
+  for (const [name, resource] of Object.entries(expected)) assert.equal(resourceNamed(name), resource, name);
+  assert.equal(resourceNamed('deployment'), undefined);
+});
+
+test('ages as kubectl prints them', () => {
+  const seconds = [0, 119, 120, 200, 600, 10_799, 10_800, 20_000, 28_800, 172_799, 172_800, 800_000, 40_000_000, 64_000_000];
+  assert.deepEqual(
+    seconds.map((one) => ageText(one * 1_000)),
+    ['0s', '119s', '2m', '3m20s', '10m', '179m', '3h', '5h33m', '8h', '47h', '2d', '9d', '462d', '2y10d'],
+  );
+});

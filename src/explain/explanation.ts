@@ -1,0 +1,115 @@
+/**
+ * Everything that is to be said about one object: `kiln explain` prints it, as a tree or as JSON.
+ */
+import { blockersOf } from '../blockers/graph.ts';
+import type { Blockers } from '../blockers/graph.ts';
+import type { OwnerReference } from '../api/meta.ts';
+import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { keyOf, splitKey, traitsOf } from '../world/resources.ts';
+import type { AnyObservedObject, World } from '../world/world.ts';
+import type { Branches } from './dependents.ts';
+import { heldOf, holdersOf, treeObject } from './dependents.ts';
+import type { TreeLimits, TreeObject } from './dependents.ts';
+import { typedName } from './kind-names.ts';
+import type { ObjectState } from './object-state.ts';
+import { stateOf } from './object-state.ts';
+import type { OwnedRows } from './owned-rows.ts';
+import { ownedRows } from './owned-rows.ts';
+
+export interface Waiting {
+  readonly reason: string;
+  readonly message: string;
+  /** RFC 3339. */
+  readonly since: string;
+}
+
+export interface Explanation {
+  readonly subject: TreeObject;
+  /** Rules of Kiln are about this kind; what is not carried out says so in `waiting`. */
+  readonly carriedOut: boolean;
+  readonly holds: Branches;
+  readonly heldBy: Branches;
+  /** What keeps it from going, were it deleted now. */
+  readonly blockers: Blockers;
+  /** Who made it, and makes it again. */
+  readonly madeBy: readonly OwnerReference[];
+  /** Undefined where the Northbound database was not looked at. */
+  readonly rows: OwnedRows | undefined;
+  /** Undefined where all is well. */
+  readonly waiting: Waiting | undefined;
+  /** Commands that lead on. */
+  readonly next: readonly string[];
+}
+
+export interface ExplainOptions {
+  readonly limits: TreeLimits;
+  /** The Northbound replica is complete. */
+  readonly rows: boolean;
+  /** Kinds that are not carried out, and why. */
+  readonly notCarriedOut: (resource: ResourceName) => string | undefined;
+}
+
+/** @param object as the API server has it now */
+export function explain(world: World, resource: ResourceName, object: AnyObservedObject, options: ExplainOptions): Explanation {
+  const key = keyOf(object);
+  const state = stateOf(resource, object);
+  const blockers = blockersOf(world, resource, key);
+  const unserved = options.notCarriedOut(resource);
+  const waiting = whyItWaits(resource, object, state, blockers, unserved);
+  const { limits } = options;
+  return {
+    subject: { ...treeObject(world, resource, key), uid: object.metadata.uid, created: object.metadata.creationTimestamp, state },
+    carriedOut: unserved === undefined,
+    holds: heldOf(world, resource, key, limits),
+    heldBy: holdersOf(world, resource, key, limits),
+    blockers,
+    madeBy: object.metadata.ownerReferences ?? [],
+    rows: options.rows ? ownedRows(world, resource, key, object.metadata.uid, limits.children) : undefined,
+    waiting,
+    next: waiting === undefined ? [] : nextCommands(resource, object, blockers, waiting),
+  };
+}
+
+function whyItWaits(
+  resource: ResourceName,
+  { metadata }: AnyObservedObject,
+  state: ObjectState,
+  blockers: Blockers,
+  unserved: string | undefined,
+): Waiting | undefined {
+  const { kind } = traitsOf(resource);
+  if (metadata.deletionTimestamp !== undefined) {
+    const since = metadata.deletionTimestamp;
+    const others = (metadata.finalizers ?? []).filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
+    if (state.message !== '') return { reason: state.reason, message: state.message, since };
+    if (blockers.count > 0) {
+      const more = blockers.count > blockers.names.length ? ` and ${blockers.count - blockers.names.length} more` : '';
+      return { reason: 'DeletionBlocked', message: `${kind} ${metadata.name} waits for ${blockers.names.join(', ')}${more}`, since };
+    }
+    if (others.length > 0)
+      return { reason: 'ForeignFinalizer', message: `${kind} ${metadata.name} waits for whoever set ${others.join(', ')}`, since };
+    return { reason: 'Terminating', message: `nothing keeps ${kind} ${metadata.name}; it goes when its rows are gone`, since };
+  }
+  if (unserved !== undefined)
+    return { reason: 'NotCarriedOut', message: `Kiln does not carry this out yet: ${unserved}`, since: metadata.creationTimestamp };
+  return state.ready === 'False' ? { reason: state.reason, message: state.message, since: state.since } : undefined;
+}
+
+function nextCommands(resource: ResourceName, object: AnyObservedObject, blockers: Blockers, { reason, message }: Waiting): string[] {
+  const type = typedName(resource);
+  const { namespace, name } = splitKey(keyOf(object));
+  const inNamespace = namespace === '' ? '' : ` -n ${namespace}`;
+  if (reason === 'DeletionBlocked' && blockers.count > 0)
+    return [`kiln delete ${type} ${name}${inNamespace} --cascade --dry-run=client`, ...blockers.names.slice(0, 1).map(explainCommand)];
+  if (reason === 'ForeignFinalizer') return [`kubectl get ${type} ${name}${inNamespace} -o jsonpath='{.metadata.finalizers}'`];
+  const said = /;\s*((?:kubectl|kiln) [^;]+)$/.exec(message)?.[1];
+  return [said ?? `kubectl describe ${type} ${name}${inNamespace}`];
+}
+
+/** @param named `<kind> <key>` */
+function explainCommand(named: string): string {
+  const [kind = '', key = ''] = named.split(' ');
+  const { namespace, name } = splitKey(key);
+  return `kiln explain ${kind.toLowerCase()} ${name}${namespace === '' ? '' : ` -n ${namespace}`}`;
+}

@@ -1,0 +1,85 @@
+/**
+ * An object in the three words of a tree: whether it is ready, for what reason, and since when it is there.
+ */
+import type { Condition, ObjectMeta } from '../api/meta.ts';
+import { POD_CONDITION } from '../api/well-known.ts';
+import { conditionsOf } from '../world/conditions.ts';
+import type { ResourceName } from '../world/resources.ts';
+
+export interface ObjectState {
+  /** `-` where a kind has no such notion. */
+  readonly ready: 'True' | 'False' | '-';
+  readonly reason: string;
+  /** Whole sentence of the condition that says so; empty where there is none. */
+  readonly message: string;
+  /** RFC 3339: since when it is so; of what is deleted, since when. */
+  readonly since: string;
+}
+
+interface Stated {
+  readonly metadata: ObjectMeta;
+  readonly spec?: unknown;
+  readonly status?: unknown;
+}
+
+/** Conditions that say that something is wrong by being there. */
+const ABNORMAL = ['DeletionBlocked', 'AddressConflict'];
+/** Conditions that say that something is wrong by being false. */
+const NORMAL = ['Accepted', POD_CONDITION, 'Ready'];
+
+export function stateOf(resource: ResourceName, object: Stated): ObjectState {
+  const { metadata } = object;
+  const conditions = conditionsOf(resource, object);
+  const blocked = find(conditions, 'DeletionBlocked', 'True');
+  if (metadata.deletionTimestamp !== undefined)
+    return {
+      ready: 'False',
+      reason: blocked === undefined ? 'Terminating' : 'DeletionBlocked',
+      message: blocked?.message ?? '',
+      since: metadata.deletionTimestamp,
+    };
+  const wrong = [...ABNORMAL.map((type) => find(conditions, type, 'True')), ...NORMAL.map((type) => find(conditions, type, 'False'))].find(
+    (condition) => condition !== undefined,
+  );
+  if (wrong !== undefined)
+    return {
+      ready: 'False',
+      reason: wrong.reason ?? wrong.type,
+      message: wrong.message ?? '',
+      since: wrong.lastTransitionTime ?? metadata.creationTimestamp,
+    };
+  const { phase = '' } = (object.status ?? {}) as { readonly phase?: string };
+  const ready = find(conditions, 'Ready', 'True');
+  const since = ready?.lastTransitionTime ?? metadata.creationTimestamp;
+  if (ready !== undefined) return { ready: 'True', reason: ready.reason ?? '', message: '', since };
+  switch (resource) {
+    case 'pods':
+      return { ready: phase === 'Running' || phase === 'Succeeded' ? 'True' : 'False', reason: phase, message: '', since };
+    case 'namespaces':
+      return { ready: phase === 'Terminating' ? 'False' : 'True', reason: phase, message: '', since };
+    case 'nodes': {
+      const up = nodeReady(object.status);
+      return { ready: up ? 'True' : 'False', reason: up ? '' : 'NotReady', message: '', since };
+    }
+    case 'ips': {
+      const held = hasAddress(object.spec);
+      return { ready: held ? 'True' : 'False', reason: held ? '' : 'NoAddress', message: '', since };
+    }
+    default:
+      return { ready: '-', reason: '', message: '', since };
+  }
+}
+
+function find(conditions: readonly Condition[], type: string, status: 'True' | 'False'): Condition | undefined {
+  return conditions.find((condition) => condition.type === type && condition.status === status);
+}
+
+function nodeReady(status: unknown): boolean {
+  const { conditions } = (status ?? {}) as { readonly conditions?: readonly Condition[] };
+  return conditions === undefined || find(conditions, 'Ready', 'False') === undefined;
+}
+
+function hasAddress(spec: unknown): boolean {
+  const { v4IpAddress = '', v6IpAddress = '', ipAddress = '' } = (spec ?? {}) as Readonly<Record<string, string | undefined>>;
+  return `${v4IpAddress}${v6IpAddress}${ipAddress}` !== '';
+}

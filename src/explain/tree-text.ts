@@ -1,0 +1,105 @@
+/**
+ * Trees as kubectl-tree draws them: `├─ └─ │`, with columns beside.
+ */
+import type { OwnedRow, OwnedRows } from './owned-rows.ts';
+import type { Branches, TreeObject } from './dependents.ts';
+import type { Explanation } from './explanation.ts';
+import { ageText } from './age.ts';
+
+/** A line of a tree before it is drawn. */
+export interface TreeLine {
+  readonly text: string;
+  readonly ready: string;
+  readonly reason: string;
+  readonly age: string;
+  readonly children: readonly TreeLine[];
+}
+
+/** What a terminal may show: bold, colours. Text as it is where there is none. */
+export type Paint = (style: 'ready' | 'notReady' | 'dim', text: string) => string;
+
+export const PLAIN: Paint = (_style, text) => text;
+
+const HEADER = ['NAME', 'READY', 'REASON', 'AGE'] as const;
+
+/** @param now milliseconds since the epoch */
+export function explanationLine(explanation: Explanation, now: number): TreeLine {
+  const { subject, holds, heldBy, madeBy, rows } = explanation;
+  const groups: TreeLine[] = [];
+  const group = (text: string, { objects, more }: Branches): void => {
+    if (objects.length > 0) groups.push(heading(text, [...objects.map((one) => objectLine(one, now)), ...hidden(more)]));
+  };
+  group('holds', holds);
+  group('held by', { objects: heldBy.objects.filter(({ blocks }) => blocks), more: heldBy.more });
+  group('used by', { objects: heldBy.objects.filter(({ blocks }) => !blocks), more: 0 });
+  if (madeBy.length > 0)
+    groups.push(
+      heading(
+        'made by',
+        madeBy.map(({ kind, name }) => heading(`${kind}/${name}`, [])),
+      ),
+    );
+  if (rows !== undefined && rows.count > 0) groups.push(heading(`Northbound rows (${rows.count})`, rowLines(rows)));
+  return { ...objectLine({ ...subject, children: [], more: 0 }, now), children: groups };
+}
+
+export function objectLine(object: TreeObject, now: number): TreeLine {
+  const { kind, namespace, name, addresses, state, created } = object;
+  const named = `${kind}/${namespace === '' ? '' : `${namespace}/`}${name}`;
+  return {
+    text: addresses.length === 0 ? named : `${named}  ${addresses.join(',')}`,
+    ready: state.ready,
+    reason: state.reason === '' ? '-' : state.reason,
+    age: created === undefined ? '-' : ageText(now - Date.parse(created)),
+    children: [...object.children.map((child) => objectLine(child, now)), ...hidden(object.more)],
+  };
+}
+
+function rowLines({ count, rows }: OwnedRows): TreeLine[] {
+  const text = ({ table, name, ofPredecessor }: OwnedRow): string =>
+    `${table} ${name}${ofPredecessor ? '  (of an earlier object of this name)' : ''}`;
+  return [...rows.map((row) => ({ ...heading(text(row), []), reason: row.rule })), ...hidden(count - rows.length)];
+}
+
+function heading(text: string, children: readonly TreeLine[]): TreeLine {
+  return { text, ready: '', reason: '', age: '', children };
+}
+
+function hidden(more: number): TreeLine[] {
+  return more > 0 ? [heading(`… and ${more} more (--all shows them)`, [])] : [];
+}
+
+export function treeText(root: TreeLine, paint: Paint = PLAIN): string {
+  const lines = [{ drawn: HEADER[0] as string, cells: HEADER.slice(1) as readonly string[] }, ...drawnLines(root, '', '')];
+  const widths = [0, 1, 2].map((at) => Math.max(...lines.map(({ cells }) => (cells[at] ?? '').length)));
+  const first = Math.max(...lines.map(({ drawn, cells }) => (cells.some((cell) => cell !== '') ? drawn.length : 0)));
+  return lines
+    .map(({ drawn, cells }, index) => {
+      const [ready = '', ...rest] = cells.map((cell, at) => cell.padEnd(widths[at] ?? 0));
+      const shown =
+        index === 0
+          ? ready
+          : ready.startsWith('True')
+            ? paint('ready', ready)
+            : ready.startsWith('False')
+              ? paint('notReady', ready)
+              : ready;
+      return cells.every((cell) => cell === '') ? `${drawn}\n` : `${[drawn.padEnd(first), shown, ...rest].join('  ').trimEnd()}\n`;
+    })
+    .join('');
+}
+
+interface Drawn {
+  readonly drawn: string;
+  readonly cells: readonly string[];
+}
+
+function drawnLines({ text, ready, reason, age, children }: TreeLine, lead: string, below: string): Drawn[] {
+  return [
+    { drawn: `${lead}${text}`, cells: [ready, reason, age] },
+    ...children.flatMap((child, index) => {
+      const last = index === children.length - 1;
+      return drawnLines(child, `${below}${last ? '└─ ' : '├─ '}`, `${below}${last ? '   ' : '│  '}`);
+    }),
+  ];
+}

@@ -1,4 +1,7 @@
 /** The reference page: flags, error codes, Northbound tables and unserved kinds, as the code has them. */
+import type { Command, Option } from 'commander';
+import { acceptedBy, defaultText, settingsOf } from '../../src/cli/configuration.ts';
+import { PRECEDENCE } from '../../src/cli/configured.ts';
 import { program } from '../../src/cli/program.ts';
 import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
 import { kubeErrorCodes } from '../../src/kube/errors.ts';
@@ -55,20 +58,47 @@ function commands(): string[] {
   return program.commands.flatMap((command) => [
     `## kiln ${command.name()}`,
     command.description(),
-    table(
-      ['flag', 'meaning', 'default'],
-      command.options.map((option) => [
-        `\`${option.flags}\``,
-        option.description,
-        defaultText(option.defaultValueDescription ?? option.defaultValue),
-      ]),
-    ),
+    ...(CONFIGURABLE.has(command.name()) ? settings(command) : [flags(command.options)]),
   ]);
 }
 
-function defaultText(value: unknown): string {
-  if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) return '';
-  return `\`${String(value)}\``;
+/** Commands whose options can be given otherwise too. */
+const CONFIGURABLE: ReadonlySet<string> = new Set(['start', 'config']);
+
+function settings(command: Command): string[] {
+  const all = settingsOf(command);
+  const alone = flags(command.options.filter((option) => all.every((one) => one.option !== option)));
+  if (command.name() === 'config') return ['The settings of `kiln start`, and:', alone];
+  return [
+    alone,
+    PRECEDENCE,
+    table(
+      ['flag', 'key in the file', 'variable', 'meaning', 'takes', 'default'],
+      all.map(({ option, key, variable }) => [
+        `\`${option.flags}\``,
+        `\`${key}\``,
+        `\`${variable}\``,
+        option.description,
+        acceptedBy(option),
+        quoted(option.negate ? 'true' : defaultText(option)),
+      ]),
+    ),
+  ];
+}
+
+function flags(options: readonly Option[]): string {
+  return table(
+    ['flag', 'meaning', 'default'],
+    options.map((option) => [
+      `\`${option.flags}\``,
+      option.description,
+      option.required || option.optional ? quoted(defaultText(option)) : '',
+    ]),
+  );
+}
+
+function quoted(text: string | undefined): string {
+  return text === undefined ? '' : `\`${text}\``;
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

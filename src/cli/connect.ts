@@ -32,8 +32,6 @@ export function endpointsOf(ovnNb: string): readonly string[] {
 export function northboundSession(flags: OvnFlags, log: Log): OvsdbSession {
   const endpoints = endpointsOf(flags.ovnNb);
   const { ovnCa, ovnCert, ovnKey } = flags;
-  const given = [ovnCa, ovnCert, ovnKey].filter((one) => one !== undefined).length;
-  if (given !== 0 && given !== 3) throw new Error('ssl endpoints need all of --ovn-ca, --ovn-cert and --ovn-key');
   const read = (path: string): string => readFileSync(path, 'utf8');
   // Read at each connection: renewed certificates are used without a restart.
   const tls =

@@ -1,12 +1,28 @@
 /**
  * One laboratory in a folder at a time: a second one would overwrite the first one's kubeconfig.
  */
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 export class DirectoryInUseError extends Error {
   override name = 'DirectoryInUseError';
   readonly code = 'LAB_DIRECTORY_IN_USE';
+}
+
+/**
+ * Makes the folder and those above it that are missing, one by one: where a file system refuses with ENOENT (as /proc does), Node's
+ * recursive mkdir never ends.
+ *
+ * @throws as mkdir does
+ */
+export async function makeDirectory(directory: string): Promise<void> {
+  const found = await stat(directory).catch(() => undefined);
+  if (found?.isDirectory() === true) return;
+  const parent = dirname(directory);
+  if (parent !== directory) await makeDirectory(parent);
+  await mkdir(directory).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST') || found !== undefined) throw error;
+  });
 }
 
 /**

@@ -2,6 +2,7 @@
  * The log: a constant message and fields, as JSON lines. Made once at the edge and passed down; never global.
  */
 import { pino } from 'pino';
+import { redacted } from './redaction.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -20,7 +21,7 @@ export function jsonLog(level: LogLevel, write?: (line: string) => void): Log {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }) },
+    formatters: { level: (label: string) => ({ level: label }), log: (fields: Record<string, unknown>) => redacted(fields) },
   };
   const logger = write === undefined ? pino(options) : pino(options, { write: (line: string) => write(line.trimEnd()) });
   return {

@@ -2,7 +2,7 @@
  * `kiln start`: the laboratory with a demo, or with `--kubeconfig` and `--ovn-nb` the controller on a real cluster.
  */
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { KubeClient } from '../../kube/client.ts';
 import { connectionFromCluster, connectionFromKubeconfig } from '../../kube/connection.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { KubeTransport } from '../../kube/transport.ts';
-import { claimDirectory } from '../../lab/directory-claim.ts';
+import { claimDirectory, makeDirectory } from '../../lab/directory-claim.ts';
 import { demoObjects, demoPods } from '../../lab/demo/demo.ts';
 import { Laboratory } from '../../lab/laboratory.ts';
 import { jsonLog } from '../../runtime/log.ts';
@@ -67,40 +67,13 @@ export interface StartFlags extends Partial<OvnFlags>, NetworkFlags, WebhookFlag
 /** Where `kiln` is, in a clone. */
 const BIN = resolve(import.meta.dirname, '../../../bin');
 
-/** @returns the exit code */
+/** @param flags of which `startProblem` says nothing. @returns the exit code */
 export async function start(flags: StartFlags): Promise<number> {
-  const real = flags.kubeconfig !== undefined || flags.inCluster === true;
-  if (real !== (flags.ovnNb !== undefined)) {
-    process.stderr.write(
-      real
-        ? 'kiln start: --kubeconfig needs --ovn-nb as well: the endpoints of the Northbound database, such as --ovn-nb tcp:10.0.0.1:6641\n'
-        : 'kiln start: --ovn-nb needs --kubeconfig (or --in-cluster) as well; without both, a laboratory is started\n',
-    );
-    return 2;
-  }
-  const { leaderElectLeaseDuration: duration, leaderElectRenewDeadline: deadline, leaderElectRetryPeriod: retry } = flags;
-  if (retry >= deadline || deadline >= duration) {
-    process.stderr.write(
-      `kiln start: --leader-elect-retry-period (${retry}) must be less than --leader-elect-renew-deadline (${deadline}), and that less than --leader-elect-lease-duration (${duration})\n`,
-    );
-    return 2;
-  }
-  if (real && flags.check === true) {
-    process.stderr.write(
-      'kiln start: --check proves the demo in a laboratory; it does not go with --kubeconfig, --in-cluster and --ovn-nb\n',
-    );
-    return 2;
-  }
   const network = networkSettings(flags);
-  if (!network.ok) {
-    process.stderr.write(`kiln start: ${network.problem}\n`);
-    return 2;
-  }
+  if (!network.ok) throw new Error(network.problem);
   const webhook = webhookSettings(flags, flags.namespace);
-  if (!webhook.ok) {
-    process.stderr.write(`kiln start: ${webhook.problem}\n`);
-    return 2;
-  }
+  if (!webhook.ok) throw new Error(webhook.problem);
+  const real = flags.kubeconfig !== undefined || flags.inCluster === true;
   return real ? runOnCluster(flags, network.settings, webhook) : runLaboratory(flags, network.settings);
 }
 
@@ -181,7 +154,14 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
   const directory = own ?? resolve(flags.directory);
   let release: () => Promise<void>;
   try {
-    await mkdir(directory, { recursive: true });
+    await makeDirectory(directory);
+  } catch (error) {
+    process.stderr.write(
+      `kiln start: --directory ${directory} cannot be made: ${error instanceof Error ? error.message : String(error)}\n`,
+    );
+    return 2;
+  }
+  try {
     release = await claimDirectory(directory);
   } catch (error) {
     process.stderr.write(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { Command } from 'commander';
+import { parse } from 'yaml';
+import { config } from './commands/config.ts';
+import type { StartFlags } from './commands/start.ts';
+import type { Configured } from './configuration.ts';
+import { acceptedBy, ConfigurationError, configure, settingsOf } from './configuration.ts';
+import { addStartOptions } from './start-options.ts';
+import { startProblem } from './start-problem.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'kiln-config-'));
+after(() => rmSync(directory, { recursive: true }));
+
+let files = 0;
+function file(text: string): string {
+  const path = join(directory, `${++files}.yaml`);
+  writeFileSync(path, text);
+  return path;
+}
+
+interface Result {
+  readonly flags: StartFlags;
+  readonly settings: readonly Configured[];
+}
+
+function given(args: readonly string[], env: NodeJS.ProcessEnv = {}): Result {
+  const command = addStartOptions(new Command('start').exitOverride().configureOutput({ writeErr: () => undefined }));
+  command.parse(args, { from: 'user' });
+  const settings = configure(command, env);
+  return { flags: command.opts<StartFlags>(), settings };
+}
+
+function refusal(args: readonly string[], env: NodeJS.ProcessEnv = {}): string {
+  try {
+    given(args, env);
+  } catch (error) {
+    assert.ok(error instanceof ConfigurationError, String(error));
+    assert.doesNotMatch(error.message, /\n/, 'one sentence');
+    return error.message;
+  }
+  assert.fail('it was taken');
+}
+
+function source({ settings }: Result, key: string): string {
+  return settings.find((one) => one.key === key)?.source ?? 'unknown';
+}
+
+test('a flag counts before the environment, that before the file, and that before the default', () => {
+  const path = file(
+    'nodes: 3\ndefaultCidr: 10.30.0.0/16\nleaderElectLeaseDuration: 30\ndemo: false\ndefaultExcludeIps: [10.30.0.5, 10.30.0.7..10.30.0.9]\n',
+  );
+  const result = given(['--config', path, '--default-cidr', '10.40.0.0/16'], {
+    KILN_DEFAULT_CIDR: '10.50.0.0/16',
+    KILN_NODES: '4',
+    KILN_READ_ONLY: 'true',
+  });
+  const { flags } = result;
+  assert.equal(flags.defaultCidr, '10.40.0.0/16');
+  assert.equal(flags.nodes, 4);
+  assert.equal(flags.leaderElectLeaseDuration, 30);
+  assert.equal(flags.demo, false);
+  assert.equal(flags.readOnly, true);
+  assert.deepEqual(flags.defaultExcludeIps, ['10.30.0.5', '10.30.0.7..10.30.0.9']);
+  assert.equal(flags.namespace, 'kube-system');
+  assert.deepEqual(
+    ['defaultCidr', 'nodes', 'leaderElectLeaseDuration', 'demo', 'readOnly', 'namespace'].map((key) => source(result, key)),
+    ['flag', 'environment', 'file', 'file', 'environment', 'default'],
+  );
+  assert.equal(given([], { KILN_CONFIG: path }).flags.nodes, 3);
+});
+
+test('an unknown name is refused, and the one that was meant is named', () => {
+  assert.match(refusal(['--config', file('defaultCdir: 10.0.0.0/16\n')]), /"defaultCdir" is not a setting; did you mean defaultCidr\?/);
+  assert.match(refusal(['--config', file('default-cidr: 10.0.0.0/16\n')]), /did you mean defaultCidr\?/);
+  assert.match(
+    refusal([], { KILN_DEFAULT_CIRD: 'x' }),
+    /environment variable KILN_DEFAULT_CIRD is not a setting; did you mean KILN_DEFAULT_CIDR\?/,
+  );
+  assert.match(refusal([], { KILN_WHATEVER_ELSE: 'x' }), /is not a setting; kiln config/);
+});
+
+test('what a cluster sets beside a Service named kiln is no setting', () => {
+  const { flags } = given([], {
+    KILN_SERVICE_HOST: '10.96.0.9',
+    KILN_PORT: 'tcp://10.96.0.9:443',
+    KILN_PORT_443_TCP_ADDR: '10.96.0.9',
+    KILN_CACHE: '/c',
+  });
+  assert.equal(flags.port, undefined);
+});
+
+test('a wrong value is refused wherever it is from, with the place, the value and the rule', () => {
+  assert.match(refusal([], { KILN_NODES: '0' }), /^environment variable KILN_NODES: "0" is not a whole number from 1 to 500\.$/);
+  assert.match(refusal([], { KILN_READ_ONLY: 'yes' }), /"yes" is neither true nor false/);
+  assert.match(refusal([], { KILN_LOG_LEVEL: 'loud' }), /"loud" is none of debug, info, warn, error/);
+  const path = file('defaultCidr: 10.16.0.0\n');
+  assert.equal(refusal(['--config', path]).startsWith(`${path}: defaultCidr: "10.16.0.0" `), true);
+  assert.match(refusal(['--config', file('metricsBindAddress: localhost\n')]), /metricsBindAddress: "localhost" is neither HOST:PORT/);
+  assert.match(refusal(['--config', file('nodes: {a: 1}\n')]), /nodes: a value or a list of values is expected/);
+});
+
+test('a file that is no list of settings is refused', () => {
+  assert.match(refusal(['--config', join(directory, 'none.yaml')]), /none\.yaml cannot be read/);
+  assert.match(refusal(['--config', file('a: [1\n')]), /is not YAML/);
+  assert.match(refusal(['--config', file('- nodes\n')]), /is not a list of settings/);
+  assert.deepEqual(given(['--config', file('# nothing\n')]).flags.nodes, 2);
+});
+
+test('what is right one by one and wrong together is one sentence', () => {
+  const problem = (...args: string[]): string | undefined => startProblem(given(args).flags);
+  assert.equal(problem(), undefined);
+  assert.match(problem('--kubeconfig', 'k') ?? '', /needs --ovn-nb/);
+  assert.match(problem('--default-cidr', '100.64.0.0/10') ?? '', /--default-cidr .* overlaps --node-switch-cidr/);
+  assert.match(problem('--leader-elect-retry-period', '20') ?? '', /must be less than/);
+  const real = ['--kubeconfig', 'k', '--ovn-nb', 'tcp:10.0.0.1:6641,ssl:10.0.0.2:6641'];
+  assert.equal(problem(...real), '--ovn-nb ssl:10.0.0.2:6641 is reached with TLS and needs --ovn-ca and --ovn-cert and --ovn-key as well');
+  const pem = file('x');
+  assert.match(problem(...real, '--ovn-ca', pem, '--ovn-cert', pem, '--ovn-key', '/none') ?? '', /^--ovn-key \/none cannot be read/);
+  const inline = problem(...real, '--ovn-ca', pem, '--ovn-cert', pem, '--ovn-key', '-----BEGIN PRIVATE KEY-----\nhunter22') ?? '';
+  assert.equal(inline, '--ovn-key takes the name of a file, not what is in it');
+});
+
+test('kiln config prints every setting with its source, as a file that says the same, and no secret', () => {
+  const result = given(['--nodes', '5', '--webhook-certificate-lifetime', '30d', '--default-exclude-ips', '10.16.0.2,10.16.0.3'], {
+    KILN_DEFAULT_LS: 'first',
+    KILN_OVN_KEY: '-----BEGIN PRIVATE KEY-----\nhunter22',
+  });
+  const print = (output: 'table' | 'yaml' | 'json'): string => {
+    let text = '';
+    assert.equal(
+      config({ ...result.flags, output }, result.settings, (more) => (text += more)),
+      0,
+    );
+    assert.doesNotMatch(text, /hunter22/);
+    return text;
+  };
+  assert.match(print('table'), /^SETTING +VALUE +SOURCE +VARIABLE\n/);
+  assert.match(print('table'), /^nodes +5 +flag +KILN_NODES$/m);
+  assert.match(print('table'), /^defaultLs +first +environment +KILN_DEFAULT_LS$/m);
+  const json = JSON.parse(print('json')) as {
+    readonly settings: readonly { readonly name: string; readonly value?: unknown; readonly source: string }[];
+  };
+  assert.deepEqual(
+    json.settings.map(({ name }) => name),
+    result.settings.map(({ key }) => key),
+  );
+  assert.deepEqual(
+    json.settings.find(({ name }) => name === 'enableLb'),
+    { name: 'enableLb', value: true, source: 'default', flag: '--enable-lb', variable: 'KILN_ENABLE_LB' },
+  );
+  const { ovnKey: _, ...yaml } = parse(print('yaml')) as Record<string, unknown>;
+  const again = given(['--config', file(JSON.stringify(yaml))]);
+  const texts = ({ settings }: Result): Record<string, string | undefined> =>
+    Object.fromEntries(settings.map(({ key, text }) => [key, key === 'ovnKey' ? undefined : text]));
+  assert.deepEqual(texts(again), texts(result));
+  assert.deepEqual(again.flags.defaultExcludeIps, result.flags.defaultExcludeIps);
+});
+
+test('every setting says what it is and what it takes, and its variable is its own', () => {
+  const settings = settingsOf(addStartOptions(new Command('start')));
+  assert.ok(settings.length > 25);
+  assert.equal(new Set(settings.map(({ variable }) => variable)).size, settings.length);
+  for (const { key, option } of settings) {
+    assert.notEqual(option.description, '', key);
+    assert.notEqual(acceptedBy(option), '', key);
+  }
+});
+
+test('a wrong setting ends the process with one sentence and exit code 2, before anything starts', async () => {
+  const main = join(import.meta.dirname, 'main.ts');
+  const run = promisify(execFile);
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const wrong = [
+    [['start', '--nodes', 'many'], {}, /argument 'many' is invalid.*whole number/],
+    [['start'], { KILN_NODES: 'many' }, /^kiln start: environment variable KILN_NODES: "many" is not a whole number from 1 to 500\.\n$/],
+    [
+      ['start', '--kubeconfig', '/none', '--ovn-nb', 'ssl:10.0.0.1:6641'],
+      {},
+      /^kiln start: --ovn-nb ssl:10\.0\.0\.1:6641 is reached with TLS.*\n$/,
+    ],
+    [['config', '--config', '/none.yaml'], {}, /^kiln config: --config \/none\.yaml cannot be read.*\n$/],
+    [['start', '--directory', '/proc/kiln', '--no-demo'], {}, /^kiln start: --directory \/proc\/kiln cannot be made: .*\n$/],
+  ] as const;
+  const refused = wrong.map(async ([args, variables, said]) => {
+    await assert.rejects(run(process.execPath, [main, ...args], { env: { ...env, ...variables }, timeout: 90_000 }), (error: unknown) => {
+      const { code, stderr } = error as { readonly code: number; readonly stderr: string };
+      assert.match(stderr, said);
+      assert.equal(code, 2);
+      return true;
+    });
+  });
+  await Promise.all(refused);
+});

@@ -1,0 +1,203 @@
+/**
+ * One description of every setting: the options of a command. Each can be given as a flag, as a variable of the environment and in a
+ * file, and is checked by the same function wherever it comes from. The first of flag, environment, file and default counts.
+ */
+import { readFileSync } from 'node:fs';
+import type { Command, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
+import { parseDocument } from 'yaml';
+import { redactedText } from '../runtime/redaction.ts';
+
+export const CONFIG_VARIABLE = 'KILN_CONFIG';
+/** Options that say what a command does rather than how: flags alone. */
+const FLAGS_ALONE: ReadonlySet<string> = new Set(['config', 'check', 'help', 'output']);
+/** Variables that other programs of the project read. */
+const OTHER_VARIABLES = /^KILN_(CACHE|BENCH_\w+|TEST_\w+)$/;
+/** What a cluster puts into every container beside a Service whose name begins with `kiln`. */
+const SERVICE_LINKS = /^KILN(_\w+)?_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)$/;
+
+export interface Setting {
+  /** Name in the file. */
+  readonly key: string;
+  readonly flag: string;
+  readonly variable: string;
+  readonly option: Option;
+}
+
+export type Source = 'flag' | 'environment' | 'file' | 'default';
+
+export interface Configured extends Setting {
+  /** As it was written; absent where nothing is set. */
+  readonly text: string | undefined;
+  readonly source: Source;
+}
+
+/** One sentence for the person who set it. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+}
+
+/** Gives the function that reads an option's text the words for what it takes. */
+export function accepting<T>(accepts: string, read: (text: string) => T): ((text: string) => T) & { readonly accepts: string } {
+  return Object.assign((text: string) => read(text), { accepts });
+}
+
+/** What an option takes, in words. */
+export function acceptedBy({ argChoices, parseArg, required, optional, flags }: Option): string {
+  if (!required && !optional) return 'true or false';
+  if (argChoices !== undefined) return argChoices.join(', ');
+  if (parseArg !== undefined && 'accepts' in parseArg) return String(parseArg.accepts);
+  return (/[<[]([^>\]]+)[>\]]/.exec(flags)?.[1] ?? '').replace('|', ' or ');
+}
+
+/** The settings of a command, in the order of its help. */
+export function settingsOf(command: Command): readonly Setting[] {
+  return command.options
+    .filter((option) => !FLAGS_ALONE.has(option.attributeName()))
+    .map((option) => ({
+      key: option.attributeName(),
+      flag: option.long ?? option.flags,
+      variable: `KILN_${option.attributeName().replace(/[A-Z]/g, '_$&').toUpperCase()}`,
+      option,
+    }));
+}
+
+/** What was typed for each flag, before it was read. */
+const typed = new WeakMap<Command, Map<string, string>>();
+
+/** Call when a command has all its options: their texts are printed as they were typed. */
+export function rememberTexts(command: Command): Command {
+  const texts = new Map<string, string>();
+  typed.set(command, texts);
+  for (const option of command.options)
+    command.on(`option:${option.name()}`, (text: unknown) => {
+      if (typeof text === 'string') texts.set(option.attributeName(), text);
+    });
+  return command;
+}
+
+/**
+ * Gives the command's options what the environment and the file say, where no flag does.
+ *
+ * @returns every setting with where its value is from
+ * @throws ConfigurationError
+ */
+export function configure(command: Command, env: NodeJS.ProcessEnv = process.env): readonly Configured[] {
+  const settings = settingsOf(command);
+  refuseUnknownVariables(settings, env);
+  const path = (command.opts<{ readonly config?: string }>().config ?? env[CONFIG_VARIABLE] ?? '') || undefined;
+  const file = path === undefined ? new Map<string, string>() : readFile(path, settings);
+  return settings.map((setting): Configured => {
+    const { key, flag, variable, option } = setting;
+    if (command.getOptionValueSource(key) === 'cli')
+      return { ...setting, source: 'flag', text: typed.get(command)?.get(key) ?? valueText(command.getOptionValue(key)) };
+    const given = env[variable];
+    if (given !== undefined && !(SERVICE_LINKS.test(variable) && given.includes('://'))) {
+      command.setOptionValueWithSource(key, parse(option, given, `environment variable ${variable}`), 'env');
+      return { ...setting, source: 'environment', text: given };
+    }
+    const written = file.get(key);
+    if (written !== undefined) {
+      command.setOptionValueWithSource(key, parse(option, written, `${path}: ${key}`), 'config');
+      return { ...setting, source: 'file', text: written };
+    }
+    return { ...setting, source: 'default', text: flag.startsWith('--no-') ? 'true' : defaultText(option) };
+  });
+}
+
+/** The default as a person would write it; undefined where there is none. */
+export function defaultText({ defaultValue, defaultValueDescription, required, optional }: Option): string | undefined {
+  if (defaultValueDescription !== undefined) return defaultValueDescription;
+  // A flag without a value is off unless it is given.
+  if (defaultValue === undefined) return required || optional ? undefined : 'false';
+  return valueText(defaultValue);
+}
+
+function valueText(value: unknown): string | undefined {
+  const text = Array.isArray(value)
+    ? value.join(',')
+    : typeof value === 'object' || value === undefined
+      ? undefined
+      : String(value as string);
+  return text === '' ? undefined : text;
+}
+
+function parse(option: Option, text: string, where: string): unknown {
+  if (!option.required && !option.optional) {
+    if (text === 'true' || text === 'false') return text === 'true';
+    throw new ConfigurationError(`${where}: "${redactedText(text)}" is neither true nor false.`);
+  }
+  if (text === '' && option.defaultValue === undefined) return undefined;
+  if (option.parseArg === undefined) return text;
+  try {
+    return option.parseArg(text, undefined);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    const allowed = option.argChoices === undefined ? '' : `"${text}" is none of ${option.argChoices.join(', ')}.`;
+    throw new ConfigurationError(redactedText(`${where}: ${allowed || error.message}`), { cause: error });
+  }
+}
+
+function readFile(path: string, settings: readonly Setting[]): ReadonlyMap<string, string> {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new ConfigurationError(`--config ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+  const document = parseDocument(text);
+  const [fault] = document.errors;
+  if (fault !== undefined) throw new ConfigurationError(redactedText(`${path} is not YAML: ${fault.message.split('\n')[0]}`));
+  const content: unknown = document.toJS();
+  if (content === null || content === undefined) return new Map();
+  if (typeof content !== 'object' || Array.isArray(content))
+    throw new ConfigurationError(`${path} is not a list of settings, one "name: value" a line; kiln config prints them all`);
+  const keys = settings.map(({ key }) => key);
+  return new Map(
+    Object.entries(content).map(([key, value]: [string, unknown]) => {
+      if (!keys.includes(key))
+        throw new ConfigurationError(`${path}: "${key}" is not a setting${suggestion(key, keys)}; kiln config prints them all`);
+      return [key, scalarText(value, `${path}: ${key}`)];
+    }),
+  );
+}
+
+/** A list is written with commas. */
+function scalarText(value: unknown, where: string): string {
+  if (Array.isArray(value)) return value.map((one) => scalarText(one, where)).join(',');
+  if (value === null) return '';
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw new ConfigurationError(`${where}: a value or a list of values is expected, not a mapping`);
+}
+
+function refuseUnknownVariables(settings: readonly Setting[], env: NodeJS.ProcessEnv): void {
+  const known = settings.map(({ variable }) => variable);
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('KILN_') || name === CONFIG_VARIABLE || known.includes(name)) continue;
+    if (OTHER_VARIABLES.test(name) || SERVICE_LINKS.test(name)) continue;
+    throw new ConfigurationError(`environment variable ${name} is not a setting${suggestion(name, known)}; kiln config prints them all`);
+  }
+}
+
+function suggestion(word: string, known: readonly string[]): string {
+  const bare = (text: string): string => text.toLowerCase().replace(/[-_]/g, '');
+  const [best] = known
+    .map((name) => ({ name, distance: distance(bare(word), bare(name)) }))
+    .filter((one) => one.distance <= 3)
+    .toSorted((a, b) => a.distance - b.distance);
+  return best === undefined ? '' : `; did you mean ${best.name}?`;
+}
+
+/** Levenshtein's. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -3,7 +3,7 @@
  */
 import type { Desired } from '../compile/desired.ts';
 import { Ledger } from '../ipam/ledger.ts';
-import type { AllocationFailure, AllocationRequest } from '../ipam/allocation.ts';
+import type { Allocation, AllocationFailure, AllocationRequest } from '../ipam/allocation.ts';
 import type { Holder } from '../ipam/holder.ts';
 import { parseSubnetFields } from '../ipam/subnet-spec.ts';
 import { formatAddress } from '../net/address.ts';
@@ -162,7 +162,7 @@ export class AllocationStep {
           refusals.push({ code: 'AddressOutOfRange', message: asked });
           continue;
         }
-        const given = this.ledger.allocate(subnet, request(place, wish, asked));
+        const given = this.#allocate(subnet, wish, request(place, wish, asked));
         if (given.ok) {
           return {
             kind: 'granted',
@@ -178,6 +178,17 @@ export class AllocationStep {
     }
     const first = refusals[0] ?? { code: 'NoSubnet', message: 'no Subnet to take an address from' };
     return { kind: 'refused', claimant: wish.claimant, code: first.code, message: said(refusals.length === 0 ? [first] : refusals) };
+  }
+
+  /** Exactly what is asked for; for a wish that yields, another one of each that somebody has who goes first. */
+  #allocate(subnet: string, wish: AddressWish, asked: AllocationRequest): Allocation {
+    let given = this.ledger.allocate(subnet, asked);
+    let instead = asked;
+    for (let attempt = 1; attempt <= 4 && wish.yields === true && !given.ok && given.code === 'AddressConflict'; attempt++) {
+      instead = without(instead, given.subject, derivedMac(wish.claimant, attempt));
+      given = this.ledger.allocate(subnet, instead);
+    }
+    return given;
   }
 
   /** Where a wish may be met, in order. What the claimant holds decides before the order of Subnets and pools does. */
@@ -215,6 +226,14 @@ function request({ pools }: Place, wish: AddressWish, asked: Dual<Address>): All
     ...(mac === undefined ? {} : { mac }),
     ...(wish.withoutMac === true ? {} : { generateMac: (attempt: number) => derivedMac(wish.claimant, attempt) }),
   };
+}
+
+/** The request without the address or the MAC that could not be had by name. */
+function without(asked: AllocationRequest, subject: AllocationFailure['subject'], mac: Mac): AllocationRequest {
+  if (subject === 'mac') return { ...asked, mac };
+  const { v4, v6 } = asked.static ?? {};
+  const [taken, kept] = subject === 4 ? [v4, v6 === undefined ? {} : { v6 }] : [v6, v4 === undefined ? {} : { v4 }];
+  return { ...asked, static: kept, skip: [...(asked.skip ?? []), ...(taken === undefined ? [] : [taken])] };
 }
 
 /** The first few of them, as one text. */

@@ -1,6 +1,6 @@
 /**
  * Rules that the network annotations of a pod or of a pod template must keep: for each provider, its addresses, MAC,
- * pool, family and rates. The same rules bind admission, the controller and the node.
+ * pool and family, and those about its port. The same rules bind admission, the controller and the node.
  */
 
 import { addressProblem, parseAddress } from '../net/address.ts';
@@ -13,14 +13,14 @@ import { macProblem } from '../net/mac.ts';
 import { Findings } from './finding.ts';
 import type { Finding, Subject } from './finding.ts';
 import type { Labels } from './meta.ts';
+import type { Annotation } from './pod-annotation.ts';
+import { breach } from './pod-annotation.ts';
+import { portAnnotationRules } from './pod-port-validation.ts';
 import { podAnnotation } from './well-known.ts';
 import type { PodAnnotationSuffix } from './well-known.ts';
 
-/** Largest value of a 32-bit signed integer, which node agents read rates into. */
-const RATE_MAXIMUM = 2_147_483_647;
-
 /** `<provider>.kubernetes.io/<suffix>`, and `.<interface>` behind it where one interface is meant. */
-const networkKey = /^(ovn|[^/]+\.[^/]+)\.kubernetes\.io\/([a-z_]+)(?:\.[^/]+)?$/;
+const networkKey = /^(ovn|[^/]+\.[^/]+)\.kubernetes\.io\/([a-z0-9_-]+)(?:\.[^/]+)?$/;
 
 /** The rules that the annotations break. */
 export const podNetworkFindings = (subject: Subject, annotations: Labels): readonly Finding[] => {
@@ -32,17 +32,6 @@ export const podNetworkFindings = (subject: Subject, annotations: Labels): reado
   }
   return findings.list;
 };
-
-interface Annotation {
-  readonly findings: Findings;
-  readonly annotations: Labels;
-  readonly provider: string;
-  readonly key: string;
-  readonly value: string;
-}
-
-const breach = ({ findings, key, value }: Annotation, code: string, problem: string, rule: string): void =>
-  findings.add({ code, field: `metadata.annotations[${key}]`, value, problem, rule });
 
 /** Another annotation of the same provider. */
 const sibling = ({ annotations, provider }: Annotation, suffix: PodAnnotationSuffix): string =>
@@ -136,19 +125,10 @@ const ipPool = (annotation: Annotation): void => {
     );
 };
 
-const rate = (annotation: Annotation): void => {
-  const { value } = annotation;
-  if (!/^\d{1,10}$/.test(value) || Number(value) > RATE_MAXIMUM)
-    breach(annotation, 'PodRateInvalid', 'is no rate', `it is a whole number of megabits, from 0 to ${RATE_MAXIMUM}`);
-};
-
 const rules: ReadonlyMap<string, (annotation: Annotation) => void> = new Map([
   ['ip_family', ipFamily],
   ['ip_address', ipAddress],
   ['mac_address', macAddress],
   ['ip_pool', ipPool],
-  ['ingress_rate', rate],
-  ['egress_rate', rate],
-  ['ingress_burst', rate],
-  ['egress_burst', rate],
+  ...portAnnotationRules,
 ]);

@@ -18,6 +18,8 @@ export interface AddressWish {
   readonly mac?: string;
   /** Claimants that declare the same group may have these addresses together. */
   readonly share?: string;
+  /** Nobody asked for just these: another address, or MAC, will do where a claimant that goes first has one of them. */
+  readonly yields?: true;
   /** It has addresses only. */
   readonly withoutMac?: true;
   /** RFC 3339 creation time of the claimant's object: waiters are served oldest first. */

@@ -151,3 +151,65 @@ test('two that are both bound stay both, and are told', () => {
   for (const pod of ['first', 'second']) assert.equal(reason(scene, pod), 'AddressConflict', pod);
   for (const name of ['first.shop', 'second.shop']) assert.match(said(scene, name), /HeldTwice/);
 });
+
+test('of two IP objects that two controllers made for one address, the later one without a port is given another; a restart changes nothing', () => {
+  for (const order of [
+    ['old', 'young'],
+    ['young', 'old'],
+  ]) {
+    const scene = new PodScene();
+    const uids = new Map(order.map((name) => [name, scene.pod(name).metadata.uid]));
+    for (const name of ['old', 'young']) restored(scene, name, { podUid: uids.get(name) ?? '', mac: `0a:00:00:00:00:0${name.length}` });
+    scene.bench.settle();
+    assert.equal(scene.addressOf('shop/old'), ADDRESS);
+    assert.match(scene.addressOf('shop/young') ?? '', /^10\.16\./);
+    assert.notEqual(scene.addressOf('shop/young'), ADDRESS);
+    assert.equal(scene.bench.object('ips', 'young.shop')?.spec['v4IpAddress'], scene.addressOf('shop/young'));
+    for (const name of ['old.shop', 'young.shop']) assert.doesNotMatch(said(scene, name), /AddressConflict/);
+    const fresh = scene.bench.restarted();
+    fresh.settle();
+    assert.equal(fresh.writes, 0);
+  }
+});
+
+test('one of them that has its port keeps it, though it is the later one; the other is given another', () => {
+  const scene = new PodScene();
+  scene.pod('bound');
+  scene.bench.settle();
+  const held = scene.addressOf('shop/bound') ?? '';
+  const { uid } = scene.pod('late', { node: '' }).metadata;
+  restored(scene, 'late', { podUid: uid });
+  scene.bench.edit('ips', 'late.shop', { ipAddress: held, v4IpAddress: held });
+  const { ips } = scene.bench.world;
+  const late = ips.peek('late.shop');
+  assert.ok(late);
+  ips.set('late.shop', { ...late, metadata: { ...late.metadata, creationTimestamp: '2020-01-01T00:00:00Z' } });
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/bound'), held);
+  assert.notEqual(scene.addressOf('shop/late'), held);
+  assert.match(scene.addressOf('shop/late') ?? '', /^10\.16\./);
+});
+
+test('one whose pod names the address waits for it: nothing else will do', () => {
+  const scene = new PodScene();
+  static7(scene, 'first');
+  const { uid } = scene.pod('second', { annotations: { 'ovn.kubernetes.io/ip_address': ADDRESS } }).metadata;
+  restored(scene, 'second', { podUid: uid });
+  scene.bench.settle();
+  assert.equal(reason(scene, 'second'), 'AddressConflict');
+  assert.equal(scene.addressOf('shop/second'), ADDRESS, 'only what its own annotation asks');
+  assert.deepEqual(rowsWith(scene, ADDRESS), ['first.shop']);
+});
+
+test('two of one MAC: the later one without a port is given another MAC, and keeps its address', () => {
+  const scene = new PodScene();
+  const uids = ['old', 'young'].map((name) => scene.pod(name).metadata.uid);
+  for (const [i, name] of ['old', 'young'].entries()) {
+    restored(scene, name, { podUid: uids[i] ?? '', mac: '0a:00:00:00:00:77' });
+    scene.bench.edit('ips', `${name}.shop`, { ipAddress: `10.16.7.${i + 1}`, v4IpAddress: `10.16.7.${i + 1}` });
+  }
+  scene.bench.settle();
+  assert.deepEqual(scene.stations('old.shop'), ['0a:00:00:00:00:77 10.16.7.1']);
+  assert.match(String(scene.stations('young.shop')), / 10\.16\.7\.2$/);
+  assert.doesNotMatch(String(scene.stations('young.shop')), /0a:00:00:00:00:77/);
+});

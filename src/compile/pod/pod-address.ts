@@ -33,7 +33,8 @@ export function demandOf(world: World, nic: PodInterface, claimant: string, held
     ...(share !== undefined && { share }),
   };
   if (choice.kind === 'bound') {
-    return { kind: 'wish', wish: { ...base, subnets: [choice.addresses.subnet], ...exactly(choice.addresses) } };
+    const wish = { ...base, subnets: [choice.addresses.subnet], ...exactly(choice.addresses) };
+    return { kind: 'wish', wish: choice.pools === undefined || asksByName(nic) ? wish : { ...wish, ...givingWay(choice.pools) } };
   }
   if (nic.pod.terminating) return { kind: 'none' };
   const [finding] = podNetworkFindings({ kind: 'Pod', namespace: nic.pod.namespace, name: nic.pod.name }, nic.pod.annotations);
@@ -56,6 +57,16 @@ export function demandOf(world: World, nic: PodInterface, claimant: string, held
     kind: 'wish',
     wish: { ...base, subnets: choice.subnets, families: familiesAsked(nic), ...asked, ...pools, ...mac },
   };
+}
+
+/** Its pod names addresses or a Vip, or a MAC: no others will do. */
+function asksByName(nic: PodInterface): boolean {
+  const asked = { ...askedAddresses(nic), ...askedMac(nic) };
+  return Object.keys(asked).length > 0 || (nic.pod.annotations[annotationKey.vip] ?? '') !== '';
+}
+
+function givingWay(pools: readonly string[]): Pick<AddressWish, 'yields' | 'pools'> {
+  return { yields: true, ...(pools.length > 0 && { pools }) };
 }
 
 /** The wish for exactly these. */

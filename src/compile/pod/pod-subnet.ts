@@ -9,7 +9,7 @@ import { subnetProvider } from '../../api/names.ts';
 import type { NetworkSelection } from '../../api/network-selection.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import { parseAddress } from '../../net/address.ts';
-import { isRetained } from '../../world/claimants.ts';
+import { isReserved, isRetained } from '../../world/claimants.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Held } from './held-addresses.ts';
@@ -25,7 +25,8 @@ import { providerSubnets, subnetView } from '../subnet/subnet-view.ts';
 
 export type SubnetChoice =
   /** It has its addresses already, whether their Subnet is ready or not. */
-  | { readonly kind: 'bound'; readonly addresses: Addresses }
+  /** With `pools`: it has no port yet, and where somebody else goes first it may be given others, of these pools. */
+  | { readonly kind: 'bound'; readonly addresses: Addresses; readonly pools?: readonly string[] }
   /** `pools` are IPPools to take the address from, in order; empty for none. */
   | { readonly kind: 'open'; readonly subnets: readonly string[]; readonly pools: readonly string[] }
   | { readonly kind: 'waiting'; readonly reason: string; readonly message: string };
@@ -34,7 +35,10 @@ export function chooseSubnet(world: World, nic: PodInterface, { bound, addresses
   if (bound && addresses !== undefined) return { kind: 'bound', addresses };
   const asked = askedSubnets(world, nic);
   if (asked.kind === 'waiting') return asked;
-  if (addresses !== undefined && ip !== undefined && suits(world, nic, ip, asked.subnets)) return { kind: 'bound', addresses };
+  if (addresses !== undefined && ip !== undefined && suits(world, nic, ip, asked.subnets)) {
+    const ours = ip.metadata.annotations?.[kilnAnnotation.podUid] !== undefined && !isReserved(ip);
+    return { kind: 'bound', addresses, ...(ours && { pools: asked.pools }) };
+  }
   return readyOnes(world, nic, asked);
 }
 

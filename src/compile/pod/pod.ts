@@ -9,6 +9,7 @@ import type { Output } from '../output.ts';
 import { annotationOutputs, conditionOutputs } from './pod-annotations.ts';
 import type { Binding } from './pod-binding.ts';
 import { bindingOf } from './pod-binding.ts';
+import { isAllocated } from './pod-interface.ts';
 import { interfacesOf } from './pod-interfaces.ts';
 import { ipOutputs } from './pod-ip.ts';
 import { hasPodNetwork } from './pod-life.ts';
@@ -24,14 +25,21 @@ export const pod: Rule = {
     if (view === undefined || !view.alive) return [];
     const { interfaces, problem } = interfacesOf(world, view);
     const bindings = interfaces.map((nic) => bindingOf(world, nic));
+    // Nothing half bound: while one interface cannot be had, none that has nothing yet is begun.
+    const waits = problem !== undefined || bindings.some(({ demand }) => demand.kind === 'waiting');
     return [
-      ...bindings.flatMap((binding) => interfaceOutputs(world, binding)),
+      ...bindings.filter((binding) => !waits || isBegun(binding)).flatMap((binding) => interfaceOutputs(world, binding)),
       ...annotationOutputs(world, view, bindings, problem),
       ...conditionOutputs(world, view, bindings, problem),
       ...unplugOutputs(world, view, interfaces),
     ];
   },
 };
+
+/** It has an IP object or is in use. */
+function isBegun({ nic, ip, ownRow }: Binding): boolean {
+  return ip !== undefined || ownRow || isAllocated(nic);
+}
 
 function interfaceOutputs(world: World, binding: Binding): readonly Output[] {
   const { demand, leads } = binding;

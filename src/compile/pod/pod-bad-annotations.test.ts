@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
+
+const BOUND = 'kiln.io/NetworkBound';
+
+/** Every annotation that a person writes, with a value that breaks its rule, what must be named of it, and one that is right. */
+const CASES: readonly (readonly [key: string, bad: string, rule: RegExp, good: string])[] = [
+  ['ovn.kubernetes.io/ip_address', '10.16.0.300', /"10\.16\.0\.300" .*; it is one address, or one of each family/, '10.16.0.30'],
+  ['ovn.kubernetes.io/ip_address', '10.16.0.30,10.16.0.31', /has two IPv4 addresses/, '10.16.0.30'],
+  ['ovn.kubernetes.io/ip_address', '10.17.0.30', /10\.17\.0\.30 is not one that Subnet "ovn-default" can give/, '10.16.0.30'],
+  ['ovn.kubernetes.io/mac_address', 'zz:00:00:00:00:01', /is not a MAC address/, '0a:00:00:00:00:01'],
+  ['ovn.kubernetes.io/mac_address', '01:00:00:00:00:01', /multicast/, '0a:00:00:00:00:01'],
+  [
+    'ovn.kubernetes.io/ip_pool',
+    '10.16.0.40,nonsense',
+    /holds "nonsense".*it is a list of addresses, or the name of one IPPool/,
+    '10.16.0.40',
+  ],
+  ['ovn.kubernetes.io/ip_pool', 'no-such-pool', /IPPool no-such-pool, which the pod names, does not exist/, '10.16.0.40'],
+  ['ovn.kubernetes.io/ip_family', 'IPv5', /"IPv5" is not known; it is ipv4 or ipv6/, 'ipv4'],
+  ['ovn.kubernetes.io/ip_family', 'ipv6', /Subnet "ovn-default" is IPv4, and IPv6 was asked for/, 'ipv4'],
+  ['ovn.kubernetes.io/logical_switch', 'nowhere', /Subnet nowhere/, 'ovn-default'],
+  ['ovn.kubernetes.io/logical_switch', 'a,b', /logical_switch "a,b" names several Subnets/, 'ovn-default'],
+  ['ovn.kubernetes.io/port_security', 'yes', /"yes" is not known; it is true or false/, 'true'],
+  ['ovn.kubernetes.io/layer2_forward', 'on', /"on" is not known; it is true or false/, 'true'],
+  ['ovn.kubernetes.io/default_route', 'no', /"no" is not known; it is true or false/, 'false'],
+  ['ovn.kubernetes.io/port_vips', '10.16.0.50,x', /holds "x".*it is a list of addresses or networks/, '10.16.0.50'],
+  ['ovn.kubernetes.io/security_groups', 'good,Bad_One', /holds "Bad_One", which is no name/, 'good'],
+  [
+    'ovn.kubernetes.io/dhcp-v4-options',
+    'lease_time',
+    /holds "lease_time", which is no option; it is a list of options as name=value/,
+    'lease_time=60',
+  ],
+  ['ovn.kubernetes.io/dhcp-v6-options', '=x', /holds "=x", which is no option/, 'dns_server=fd00::1'],
+  ['ovn.kubernetes.io/routes', '10.0.0.0/8 via x', /is not JSON; it is a JSON list of routes/, '[{"dst":"10.0.0.0/8","gw":"10.16.0.1"}]'],
+  ['ovn.kubernetes.io/routes', '[{"dst":"10.0.0.0/8"}]', /route 0 whose gw null is no address/, '[{"gw":"10.16.0.1"}]'],
+  ['ovn.kubernetes.io/routes', '[{"dst":"10.0.0.0/8","gw":"fd00::1"}]', /other family/, '[]'],
+  ['ovn.kubernetes.io/ingress_rate', '-1', /is no rate; it is a whole number of megabits/, '10'],
+  ['ovn.kubernetes.io/egress_rate', '1M', /is no rate/, '10'],
+  ['ovn.kubernetes.io/ingress_burst', '1.5', /is no rate/, '10'],
+  ['ovn.kubernetes.io/egress_burst', '99999999999', /is no rate/, '10'],
+  ['ovn.kubernetes.io/latency', '3ms', /is no whole number/, '3'],
+  ['ovn.kubernetes.io/limit', '-3', /is no whole number/, '3'],
+  ['ovn.kubernetes.io/jitter', 'x', /is no whole number/, '3'],
+  ['ovn.kubernetes.io/loss', '101', /is no percentage; it is a number from 0 to 100/, '0.5'],
+  ['ovn.kubernetes.io/pod_nic_type', 'wire', /is not known; it is one of veth-pair/, 'veth-pair'],
+  ['k8s.v1.cni.cncf.io/networks', '[{"name":', /annotation k8s\.v1\.cni\.cncf\.io\/networks/, ''],
+];
+
+for (const [key, bad, rule, good] of CASES) {
+  test(`a pod with ${key} ${bad} is told object, key, value and rule, has nothing, and binds as soon as it says ${good || 'nothing'}`, () => {
+    const scene = new PodScene();
+    scene.pod('a', { annotations: { [key]: bad } });
+    scene.bench.settle();
+    const said = scene.bench.condition('pods', 'shop/a', BOUND);
+    assert.equal(said?.status, 'False');
+    assert.match(said?.message ?? '', rule);
+    assert.equal(scene.bench.object('ips', 'a.shop'), undefined);
+    assert.equal(scene.bench.row('Logical_Switch_Port', 'a.shop'), undefined);
+    assert.equal(scene.annotations('shop/a')['ovn.kubernetes.io/allocated'], undefined);
+    assert.equal(scene.bench.object('subnets', 'ovn-default')?.status?.['v4usingIPs'], 0n);
+    scene.pod('a', { annotations: good === '' ? {} : { [key]: good } });
+    scene.bench.settle();
+    assert.match(scene.addressOf('shop/a') ?? '', /^10\.16\./);
+    assert.equal(scene.bench.condition('pods', 'shop/a', BOUND)?.status, 'True');
+  });
+}
+
+test('the sentence about a bad annotation begins with its pod and names the key', () => {
+  const scene = new PodScene();
+  for (const [i, [key, bad]] of CASES.entries()) scene.pod(`p${i}`, { annotations: { [key]: bad } });
+  scene.bench.settle();
+  for (const [i, [key, bad]] of CASES.entries()) {
+    const message = scene.bench.condition('pods', `shop/p${i}`, BOUND)?.message ?? '';
+    const byRule = message.startsWith(`Pod shop/p${i}: `) && message.includes(key);
+    // What only the Subnet can know is said by the Subnet's name, with the value.
+    const bySubnet = /Subnet|IPPool/.test(message) && bad.split(',').some((part) => message.includes(part));
+    assert.ok(byRule || bySubnet || /was asked for/.test(message), `${key} ${bad}: ${message}`);
+  }
+});
+
+test('options of DHCP for one port: a row of its own, the defaults with its options over them, also where the Subnet has no DHCP', () => {
+  const scene = new PodScene();
+  scene.pod('a', { annotations: { 'ovn.kubernetes.io/dhcp-v4-options': 'lease_time=60,dns_server={8.8.8.8;1.1.1.1}' } });
+  scene.bench.settle();
+  const id = 'ovn-default|IPv4|a.shop';
+  assert.equal(scene.bench.row('Logical_Switch_Port', 'a.shop')?.['dhcpv4_options'], `DHCP_Options/${id}`);
+  const options = scene.bench.map('DHCP_Options', id, 'options');
+  assert.deepEqual([options['lease_time'], options['dns_server'], options['router']], ['60', '{8.8.8.8,1.1.1.1}', '10.16.0.1']);
+  const { ls, protocol, port } = scene.externalIds('DHCP_Options', id);
+  assert.deepEqual([ls, protocol, port], ['ovn-default', 'IPv4', 'a.shop']);
+  scene.pod('a', { annotations: Object.fromEntries(Object.entries(scene.annotations('shop/a')).filter(([key]) => !key.includes('dhcp'))) });
+  scene.bench.settle();
+  assert.equal(scene.bench.row('DHCP_Options', id), undefined);
+  assert.equal(scene.bench.row('Logical_Switch_Port', 'a.shop')?.['dhcpv4_options'], null);
+});

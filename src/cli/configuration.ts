@@ -114,12 +114,9 @@ export function defaultText({ defaultValue, defaultValueDescription, required, o
 }
 
 function valueText(value: unknown): string | undefined {
-  const text = Array.isArray(value)
-    ? value.join(',')
-    : typeof value === 'object' || value === undefined
-      ? undefined
-      : String(value as string);
-  return text === '' ? undefined : text;
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.join(',');
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function parse(option: Option, text: string, where: string): unknown {

@@ -46,8 +46,28 @@ export function northboundSession(flags: OvnFlags, log: Log): OvsdbSession {
     ...tls,
   };
   const session = new OvsdbSession(options);
-  session.onError((error) => log.warn('ovsdb', { code: error.code, error: error.message }));
+  logConnection(session, log);
   return session;
+}
+
+/** One line when the database is lost, or why it cannot be reached, and one when it is there. */
+function logConnection(session: OvsdbSession, log: Log): void {
+  let since: number | undefined;
+  /** Codes: members of a cluster fail in different ways, each time anew. */
+  const said = new Set<string>();
+  session.onError(({ code, message }) => {
+    since ??= performance.now();
+    if (said.has(code)) return;
+    said.add(code);
+    log.warn('the Northbound database cannot be followed', { code, error: message });
+  });
+  session.onState((state) => {
+    if (state !== 'synced') return;
+    if (since !== undefined)
+      log.info('the Northbound database is followed again', { endpoint: session.endpoint, ms: Math.round(performance.now() - since) });
+    since = undefined;
+    said.clear();
+  });
 }
 
 export function makeController(

@@ -1,33 +1,43 @@
-/**
- * What caches tell, as log lines: trouble of one resource is said at once, then at most every half minute.
- */
-import type { Clock } from '../kube/clock.ts';
+/** What caches tell, as log lines: trouble of one resource is said once, and said again only when it becomes another or is over. */
 import type { CacheNotice } from '../kube/list-watch-options.ts';
 import type { Log } from '../runtime/log.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
+import type { ApiOutage } from './api-outage.ts';
 
-const REPEAT_MS = 30_000;
-
-export function cacheLog(log: Log, clock: Clock): (resource: ResourceName, notice: CacheNotice) => void {
-  const saidAt = new Map<string, number>();
+export function cacheLog(log: Log, outage: ApiOutage): (resource: ResourceName, notice: CacheNotice) => void {
+  /** The code that was said of a resource and is not over. */
+  const said = new Map<ResourceName, string>();
+  const over = (resource: ResourceName): void => {
+    outage.answered(resource);
+    const code = said.get(resource);
+    if (code === undefined) return;
+    said.delete(resource);
+    log.info('cache follows the API server again', { resource, code });
+  };
   return (resource, notice) => {
-    if (notice.kind === 'list') {
-      log.debug('cache listed', { resource, reason: notice.reason, objects: notice.objects, ms: Math.round(notice.durationMs) });
-      return;
+    switch (notice.kind) {
+      case 'list':
+        log.debug('cache listed', { resource, reason: notice.reason, objects: notice.objects, ms: Math.round(notice.durationMs) });
+        return;
+      case 'state':
+        if (notice.state === 'synced') over(resource);
+        // It answered: it does not know the kind.
+        if (notice.state === 'not-served') outage.answered(resource);
+        return;
+      case 'failure':
+      case 'undecodable': {
+        const { error } = notice;
+        if (outage.failed(resource, error) || said.get(resource) === error.code) return;
+        said.set(resource, error.code);
+        const missing = error.code === 'KUBE_NOT_SERVED' && traitsOf(resource).group === 'kubeovn.io';
+        log.warn(missing ? 'a kind of Kube-OVN is not served: its CRD is missing' : 'cache could not follow the API server', {
+          resource,
+          code: error.code,
+          error: error.message,
+          ...(missing ? { next: 'kubectl apply --server-side=false --validate=false -f deploy/crds.yaml' } : {}),
+        });
+      }
     }
-    if (notice.kind !== 'failure') return;
-    const { code, message } = notice.error;
-    const key = `${resource} ${code}`;
-    const last = saidAt.get(key);
-    if (last !== undefined && clock.now() - last < REPEAT_MS) return;
-    saidAt.set(key, clock.now());
-    const missing = code === 'KUBE_NOT_SERVED' && traitsOf(resource).group === 'kubeovn.io';
-    log.warn(missing ? 'a kind of Kube-OVN is not served: its CRD is missing' : 'cache could not follow the API server', {
-      resource,
-      code,
-      error: message,
-      ...(missing ? { next: 'kubectl apply --server-side=false --validate=false -f deploy/crds.yaml' } : { retryInMs: notice.retryInMs }),
-    });
   };
 }

@@ -16,6 +16,7 @@ import { KubeWriter } from '../kube/kube-writer.ts';
 import { CONTROLLER_LEASE } from '../api/well-known.ts';
 import type { AddressWish } from '../world/reservations.ts';
 import { World } from '../world/world.ts';
+import { ApiOutage } from './api-outage.ts';
 import { cacheLog } from './cache-log.ts';
 import { Caches } from './caches.ts';
 import { exposeController } from './controller-metrics.ts';
@@ -70,6 +71,7 @@ export class Controller {
     const random = options.random === undefined ? {} : { random: options.random };
     this.world = new World(options.settings);
     this.#deadlines = new DeadlineTimer(this.world.deadlines, this.#clock, () => this.wake());
+    const outage = new ApiOutage(log, this.#clock);
     this.#caches = new Caches({
       client,
       world: this.world,
@@ -83,7 +85,7 @@ export class Controller {
         log.info('objects are gone that nobody was seen to delete', { resource, count });
         this.#surveyed = false;
       },
-      onNotice: cacheLog(log, this.#clock),
+      onNotice: cacheLog(log, outage),
     });
     this.#compiler = new Compiler(
       this.world,
@@ -126,6 +128,7 @@ export class Controller {
       log,
       clock: this.#clock,
       ...random,
+      outage,
       readOnly: options.readOnly === true,
       ...(identity === undefined ? {} : { identity }),
       ...(lease === undefined ? {} : { lease }),
@@ -179,7 +182,7 @@ export class Controller {
       onWritten: (write, result) => {
         this.#meter.written(write, result);
         if (result.ok) this.#objectsWritten++;
-        logWrite(log, write, result);
+        logWrite(log, outage, write, result);
       },
       onEvent: (write, uid, event) => this.#notices.record(write.resource, write.namespace, write.name, uid, event),
       later,

@@ -9,6 +9,7 @@ import { ForeignLeaseWatch } from '../kube/foreign-lease-watch.ts';
 import { LeaderElection } from '../kube/leader-election.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
 import type { Log } from '../runtime/log.ts';
+import type { ApiOutage } from './api-outage.ts';
 
 /** Milliseconds. */
 export interface LeaseTimes {
@@ -24,6 +25,7 @@ export interface LeadershipOptions {
   readonly session: OvsdbSession;
   readonly namespace: string;
   readonly log: Log;
+  readonly outage: ApiOutage;
   readonly clock: Clock;
   readonly random?: Random;
   readonly identity?: string;
@@ -55,7 +57,7 @@ export class Leadership {
 
   constructor(options: LeadershipOptions) {
     this.#options = options;
-    const { client, leaseClient, namespace, log, identity, lease, changed, clock } = options;
+    const { client, leaseClient, namespace, log, outage, identity, lease, changed, clock } = options;
     const random = options.random === undefined ? {} : { random: options.random };
     this.fence = new Fence(options.session);
     this.#kubeOvn = new ForeignLeaseWatch({
@@ -91,10 +93,15 @@ export class Leadership {
       },
       onLost: (reason) => {
         log.warn('no longer leading', { reason });
+        // What could not be written is another's now.
+        outage.answered('writes');
         this.fence.drop();
         changed();
       },
-      onError: (error) => log.warn('lease could not be renewed', { code: error.code, error: error.message }),
+      onError: (error) => {
+        if (!outage.failed('lease', error)) log.warn('lease could not be renewed', { code: error.code, error: error.message });
+      },
+      onAnswered: () => outage.answered('lease'),
     });
   }
 

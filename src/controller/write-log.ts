@@ -2,15 +2,22 @@
 import type { TransactionReport } from '../commit/northbound-writer.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
 import type { WriteResult } from '../kube/write-intent.ts';
+import type { KubeErrorCode } from '../kube/errors.ts';
 import type { Log } from '../runtime/log.ts';
+import type { ApiOutage } from './api-outage.ts';
 
 export function logTransaction(log: Log, { ok, rows, operations, counts, error, setAside }: TransactionReport): void {
   if (ok) log.debug('transaction', { rows, operations, ...counts });
   else log.warn('transaction refused', { rows, code: error?.code, error: error?.message, setAside });
 }
 
+const UNSENT: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>(['KUBE_SUPERSEDED', 'KUBE_FENCED', 'KUBE_CLOSED']);
+
 /** A conflict, or a write that a newer one took the place of, is the ordinary course. */
-export function logWrite(log: Log, { verb, resource, namespace, name }: ObjectWrite, result: WriteResult): void {
-  if (result.ok || result.error.code === 'KUBE_SUPERSEDED' || result.error.code === 'KUBE_CONFLICT') return;
+export function logWrite(log: Log, outage: ApiOutage, { verb, resource, namespace, name }: ObjectWrite, result: WriteResult): void {
+  if (!result.ok && outage.failed('writes', result.error)) return;
+  if (!result.ok && UNSENT.has(result.error.code)) return;
+  outage.answered('writes');
+  if (result.ok || result.error.code === 'KUBE_CONFLICT') return;
   log.warn('write refused', { verb, resource, namespace, name, code: result.error.code, error: result.error.message });
 }

@@ -25,6 +25,8 @@ export interface LeaderElectionOptions {
   /** Another holder was seen (empty: nobody). */
   readonly onHolder?: (identity: string) => void;
   readonly onError?: (error: KubeError) => void;
+  /** Called after each try that the server answered, whoever holds the Lease. */
+  readonly onAnswered?: () => void;
   readonly clock?: Clock;
   readonly random?: Random;
 }
@@ -109,6 +111,8 @@ export class LeaderElection {
       const started = this.#clock.now();
       try {
         await this.#attempt(started);
+        const { onAnswered } = this.#options;
+        if (onAnswered !== undefined) shielded(onAnswered);
       } catch (error) {
         if (signal.aborted) return;
         this.#report(error);

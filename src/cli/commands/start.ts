@@ -129,9 +129,14 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
   }
   sayWhatIsNotDone(log);
   controller.start();
+  let said = '';
   const waiting = setInterval(() => {
     const { phase, waitingFor } = controller.status;
+    const now = waitingFor.join(', ');
+    if (now === said) return;
+    said = now;
     if (waitingFor.length > 0) log.warn('waiting', { phase, for: waitingFor });
+    else log.info('waiting no more', { phase });
   }, 10_000);
   const planning = flags.readOnly === true ? sayPlans(controller, log) : undefined;
   const signal = await stopped;

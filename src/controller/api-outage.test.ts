@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KubeError } from '../kube/errors.ts';
+import type { KubeErrorCode } from '../kube/errors.ts';
+import { ManualClock } from '../kube/testing/manual-clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { ApiOutage } from './api-outage.ts';
+import { cacheLog } from './cache-log.ts';
+import { logWrite } from './write-log.ts';
+
+function recording(): { readonly log: Log; readonly lines: string[] } {
+  const lines: string[] = [];
+  const line =
+    (level: string) =>
+    (message: string, fields: Readonly<Record<string, unknown>> = {}): void => {
+      if (level !== 'debug') lines.push(`${level}: ${message} ${JSON.stringify(fields)}`);
+    };
+  return { lines, log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') } };
+}
+
+function error(code: KubeErrorCode): KubeError {
+  return new KubeError(code, { verb: 'watch', resource: 'pods' }, 'what went wrong');
+}
+
+const RESOURCES = ['pods', 'subnets', 'vpcs', 'ips'] as const satisfies readonly ResourceName[];
+
+test('an outage of the API server is two lines, whoever meets it and however often', async () => {
+  const { log, lines } = recording();
+  const clock = new ManualClock();
+  const outage = new ApiOutage(log, clock);
+  const notice = cacheLog(log, outage);
+  for (let minute = 0; minute < 5; minute++) {
+    for (const resource of RESOURCES) notice(resource, { kind: 'failure', error: error('KUBE_UNREACHABLE'), retryInMs: 500 });
+    outage.failed('lease', error('KUBE_TIMEOUT'));
+    logWrite(
+      log,
+      outage,
+      { resource: 'ips', namespace: '', name: 'a', verb: 'delete', uid: 'u', events: [] },
+      { ok: false, error: error('KUBE_DISCONNECTED') },
+    );
+    await clock.advance(60_000);
+  }
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? '', /^warn: the API server is in trouble .*KUBE_UNREACHABLE/);
+  for (const resource of RESOURCES) notice(resource, { kind: 'state', state: 'synced', before: 'stale' });
+  outage.answered('lease');
+  assert.equal(lines.length, 1, 'a write has not gone through yet');
+  logWrite(
+    log,
+    outage,
+    { resource: 'ips', namespace: '', name: 'a', verb: 'delete', uid: 'u', events: [] },
+    { ok: true, object: undefined },
+  );
+  assert.deepEqual(lines.slice(1), [`info: the API server is back ${JSON.stringify({ ms: 300_000, failures: 30, affected: 6 })}`]);
+});
+
+test('trouble of one resource is said once, and that it is over', () => {
+  const { log, lines } = recording();
+  const notice = cacheLog(log, new ApiOutage(log, new ManualClock()));
+  for (let i = 0; i < 9; i++) notice('subnets', { kind: 'failure', error: error('KUBE_NOT_SERVED'), retryInMs: 1_000 });
+  notice('pods', { kind: 'failure', error: error('KUBE_FORBIDDEN'), retryInMs: 1_000 });
+  notice('subnets', { kind: 'state', state: 'synced', before: 'not-served' });
+  assert.deepEqual(
+    lines.map((line) => line.slice(0, line.indexOf('{') - 1)),
+    [
+      'warn: a kind of Kube-OVN is not served: its CRD is missing',
+      'warn: cache could not follow the API server',
+      'info: cache follows the API server again',
+    ],
+  );
+});

@@ -25,7 +25,7 @@ const NOTHING: readonly Output[] = [];
 
 export class Compiler {
   readonly desired = new Desired();
-  readonly #world: World;
+  readonly world: World;
   readonly #failed: (failure: RuleFailure) => void;
   readonly #recovered: () => void;
   /** Rules that fail, by the key of the object they fail for. */
@@ -36,7 +36,7 @@ export class Compiler {
    * @param recovered told when a rule that failed for an object no longer does
    */
   constructor(world: World, rules: readonly Rule[], failed: (failure: RuleFailure) => void, recovered: () => void = () => undefined) {
-    this.#world = world;
+    this.world = world;
     this.#failed = failed;
     this.#recovered = recovered;
     for (const rule of rules) this.#start(rule);
@@ -68,40 +68,64 @@ export class Compiler {
   }
 
   #start(rule: Rule): void {
-    const running = new Map<string, Computation<readonly Output[]>>();
-    const saidBy = new Map<string, readonly Output[]>();
+    const running = new Map<string, RuleRun>();
     const begin = (key: string): void => {
-      const computation: Computation<readonly Output[]> = new Computation<readonly Output[]>(
-        this.#world.reactor,
-        () => {
-          try {
-            const outputs = rule.run(this.#world, key);
-            if (this.#failing.size > 0) this.#note(rule.name, key, false);
-            return outputs;
-          } catch (error) {
-            this.#note(rule.name, key, true);
-            this.#failed({ rule: rule.name, key, error });
-            return saidBy.get(key) ?? NOTHING;
-          }
-        },
-        (outputs) => {
-          if (running.get(key) !== computation) return;
-          saidBy.set(key, this.desired.replace(saidBy.get(key) ?? NOTHING, outputs));
-        },
-        undefined,
-      );
-      running.set(key, computation);
-      this.#world.reactor.enqueue(computation);
+      const run = new RuleRun(this, rule, key);
+      running.set(key, run);
+      this.world.reactor.enqueue(run);
     };
     const end = (key: string): void => {
-      const computation = running.get(key);
-      if (computation === undefined) return;
+      running.get(key)?.end();
       running.delete(key);
-      computation.dispose();
-      if (this.#failing.size > 0) this.#note(rule.name, key, false);
-      this.desired.replace(saidBy.get(key) ?? NOTHING, NOTHING);
-      saidBy.delete(key);
     };
-    rule.over(this.#world).watch({ enter: begin, leave: end });
+    rule.over(this.world).watch({ enter: begin, leave: end });
+  }
+
+  /** What a rule says of a key. One that throws says what it said before. */
+  outputsOf(rule: Rule, key: string, before: readonly Output[]): readonly Output[] {
+    try {
+      const outputs = rule.run(this.world, key);
+      this.worksAgain(rule, key);
+      return outputs;
+    } catch (error) {
+      this.#note(rule.name, key, true);
+      this.#failed({ rule: rule.name, key, error });
+      return before;
+    }
+  }
+
+  /** It does not fail for this key, or is not run for it any more. */
+  worksAgain(rule: Rule, key: string): void {
+    if (this.#failing.size > 0) this.#note(rule.name, key, false);
+  }
+}
+
+/** One rule for one key, as long as the key is in the rule's domain. Its value is what it says, with what it said before kept where equal. */
+class RuleRun extends Computation<readonly Output[]> {
+  readonly #compiler: Compiler;
+  readonly #rule: Rule;
+  readonly #key: string;
+  #ended = false;
+
+  constructor(compiler: Compiler, rule: Rule, key: string) {
+    super(compiler.world.reactor);
+    this.#compiler = compiler;
+    this.#rule = rule;
+    this.#key = key;
+  }
+
+  protected override run(): readonly Output[] {
+    return this.#compiler.outputsOf(this.#rule, this.#key, this.peek() ?? NOTHING);
+  }
+
+  protected override changed(outputs: readonly Output[], before: readonly Output[] | undefined): readonly Output[] {
+    return this.#ended ? outputs : this.#compiler.desired.replace(before ?? NOTHING, outputs);
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.dispose();
+    this.#compiler.worksAgain(this.#rule, this.#key);
+    this.#compiler.desired.replace(this.peek() ?? NOTHING, NOTHING);
   }
 }

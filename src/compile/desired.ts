@@ -26,9 +26,10 @@ export interface RowSlot {
   readonly members: ReadonlyMap<MemberKey, { readonly output: MemberOutput; readonly said: number }>;
 }
 
+/** Very many have one row and no members: a list is made anew at its exact length, and a map with its first member. */
 interface MutableSlot {
-  readonly rows: RowOutput[];
-  readonly members: Map<MemberKey, { output: MemberOutput; said: number }>;
+  rows: readonly RowOutput[];
+  members: Map<MemberKey, { output: MemberOutput; said: number }>;
 }
 
 /** What a member is within its row: the column and the reference, the key of a map, or the element. */
@@ -40,6 +41,9 @@ export function memberKey(column: string, member: MemberOutput['member']): Membe
 }
 
 const NO_OBJECTS: readonly ObjectOutput[] = [];
+const NO_ROWS: readonly RowOutput[] = [];
+/** Never written to. */
+const NO_MEMBERS: MutableSlot['members'] = new Map();
 
 /** How many objects of a resource have a condition with this status and reason. */
 export interface ConditionCount extends Pick<ConditionOutput, 'type' | 'status' | 'reason'> {
@@ -49,7 +53,7 @@ export interface ConditionCount extends Pick<ConditionOutput, 'type' | 'status' 
 
 export class Desired {
   readonly #rows = new Map<RowId, MutableSlot>();
-  readonly #objects = new Map<ObjectId, ObjectOutput[]>();
+  readonly #objects = new Map<ObjectId, readonly ObjectOutput[]>();
   readonly #wishes = new Map<string, AddressWish>();
   readonly #pools = new Map<string, PoolOutput>();
   readonly #rowCounts = new Map<string, number>();
@@ -105,6 +109,13 @@ export class Desired {
    * @param before what the last call for this run returned
    */
   replace(before: readonly Output[], after: readonly Output[]): readonly Output[] {
+    if (before.length === 0) {
+      for (const output of after) {
+        this.#add(output);
+        this.#mark(output);
+      }
+      return after;
+    }
     const kept = new Set<Output>();
     const held = after.map((output) => {
       const same = before.find((one) => !kept.has(one) && equal(one, output));
@@ -126,16 +137,16 @@ export class Desired {
     switch (output.kind) {
       case 'row': {
         const slot = this.#slot(output.id);
-        slot.rows.push(output);
-        if (slot.rows.length === 1) this.#countRow(output.id, 1);
-        if (slot.rows.length > 1) slot.rows.sort(older);
+        if (slot.rows.length === 0) this.#countRow(output.id, 1);
+        slot.rows = slot.rows.length === 0 ? [output] : [...slot.rows, output].toSorted(older);
         return;
       }
       case 'member': {
-        const { members } = this.#slot(output.row);
+        const slot = this.#slot(output.row);
         const key = memberKey(output.column, output.member);
-        const present = members.get(key);
-        members.set(key, { output, said: (present?.said ?? 0) + 1 });
+        const present = slot.members.get(key);
+        if (slot.members === NO_MEMBERS) slot.members = new Map();
+        slot.members.set(key, { output, said: (present?.said ?? 0) + 1 });
         return;
       }
       case 'wish':
@@ -153,8 +164,7 @@ export class Desired {
       case 'evict': {
         const id = objectId(output.resource, output.key);
         const outputs = this.#objects.get(id);
-        if (outputs === undefined) this.#objects.set(id, [output]);
-        else outputs.push(output);
+        this.#objects.set(id, outputs === undefined ? [output] : [...outputs, output]);
         if (output.kind === 'patch') this.#countConditions(output, 1);
       }
     }
@@ -164,7 +174,7 @@ export class Desired {
     switch (output.kind) {
       case 'row': {
         const slot = this.#slot(output.id);
-        drop(slot.rows, output);
+        slot.rows = without(slot.rows, output);
         if (slot.rows.length === 0) this.#countRow(output.id, -1);
         this.#tidy(output.id, slot);
         return;
@@ -192,10 +202,10 @@ export class Desired {
       case 'delete':
       case 'evict': {
         const id = objectId(output.resource, output.key);
-        const outputs = this.#objects.get(id) ?? [];
-        drop(outputs, output);
+        const outputs = without(this.#objects.get(id) ?? NO_OBJECTS, output);
         if (output.kind === 'patch') this.#countConditions(output, -1);
         if (outputs.length === 0) this.#objects.delete(id);
+        else this.#objects.set(id, outputs);
       }
     }
   }
@@ -238,7 +248,7 @@ export class Desired {
 
   #slot(id: RowId): MutableSlot {
     let slot = this.#rows.get(id);
-    if (slot === undefined) this.#rows.set(id, (slot = { rows: [], members: new Map() }));
+    if (slot === undefined) this.#rows.set(id, (slot = { rows: NO_ROWS, members: NO_MEMBERS }));
     return slot;
   }
 
@@ -268,7 +278,6 @@ function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function drop<T>(list: T[], member: T): void {
-  const at = list.indexOf(member);
-  if (at !== -1) list.splice(at, 1);
+function without<T>(list: readonly T[], member: T): readonly T[] {
+  return list.filter((one) => one !== member);
 }

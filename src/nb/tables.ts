@@ -253,10 +253,20 @@ export function monitoredColumns(): Readonly<Record<string, readonly string[]>> 
 }
 
 /** Columns of `table` that hold children, with the child's table. */
-export function childColumns(table: string): readonly { readonly column: string; readonly child: TableSpec }[] {
-  return SPECS.flatMap((child) =>
-    child.parents.filter((parent) => parent.table === table).map((parent) => ({ column: parent.column, child })),
-  );
+export function childColumns(table: string): readonly ChildColumn[] {
+  return CHILDREN.get(table) ?? [];
 }
+
+interface ChildColumn {
+  readonly column: string;
+  readonly child: TableSpec;
+}
+
+const CHILDREN: ReadonlyMap<string, readonly ChildColumn[]> = new Map(
+  SPECS.map(({ table }) => [
+    table,
+    SPECS.flatMap((child) => child.parents.filter((parent) => parent.table === table).map((parent) => ({ column: parent.column, child }))),
+  ]),
+);
 
 export type { Row, Uuid, Value };

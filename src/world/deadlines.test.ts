@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Deadlines } from './deadlines.ts';
-import { Computation, Reactor } from './reactor.ts';
+import { Computed, Reactor } from './reactor.ts';
 
 function setUp(): {
   readonly reactor: Reactor;
   readonly deadlines: Deadlines;
-  readonly waits: (moment: number) => { readonly passed: Computation<boolean>; readonly runs: () => number };
+  readonly waits: (moment: number) => { readonly passed: Computed<boolean>; readonly runs: () => number };
 } {
   const reactor = new Reactor();
   const deadlines = new Deadlines(reactor);
-  const waits = (moment: number): { passed: Computation<boolean>; runs: () => number } => {
+  const waits = (moment: number): { passed: Computed<boolean>; runs: () => number } => {
     let runs = 0;
-    const passed = new Computation(reactor, () => {
+    const passed = new Computed(reactor, () => {
       runs++;
       return deadlines.passed(moment);
     });

@@ -8,6 +8,7 @@ import { ownershipOf } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
 import { childColumns, tableSpec } from '../nb/tables.ts';
+import { bucketOf, putInto, takeOut } from './bucket.ts';
 import type { Reactor } from './reactor.ts';
 import type { Source } from './reactor.ts';
 import { KeyedSource } from './reactor.ts';
@@ -18,10 +19,16 @@ export interface ObservedRow {
   readonly uuid: Uuid;
   readonly ownership: Ownership;
   /** The row that refers to this one, for tables whose rows live only while referred to. */
-  readonly parent: { readonly uuid: Uuid; readonly column: string } | undefined;
+  readonly parent: Link | undefined;
 }
 
-interface Entry extends ObservedRow {
+interface Link {
+  readonly uuid: Uuid;
+  readonly column: string;
+  readonly table: string;
+}
+
+export interface Entry extends ObservedRow {
   readonly row: Row;
 }
 
@@ -44,17 +51,23 @@ export interface RowsListener {
   readonly member: (id: RowId, column: string, member: RowId) => void;
 }
 
-const NONE: ReadonlySet<RowId> = new Set();
-
 export class ObservedRows implements ReadRows {
   readonly #reactor: Reactor;
   readonly #entries = new Map<Uuid, Entry>();
-  readonly #byId = new Map<RowId, Uuid[]>();
-  readonly #byOwner = new Map<string, Set<RowId>>();
+  /** One entry held bare, or a list where there are more. */
+  readonly #byId = new Map<RowId, Entry | readonly Entry[]>();
+  readonly #byOwner = new Map<string, RowId | Set<RowId>>();
   readonly #owned = new Set<RowId>();
   readonly #ownedCounts = new Map<string, number>();
-  readonly #parents = new Map<Uuid, { readonly uuid: Uuid; readonly column: string; readonly table: string }>();
-  readonly #sources = new Map<string, Source>();
+  readonly #parents = new Map<Uuid, Link>();
+  /** Of an identity: whether there is a row, and whose. */
+  readonly #states = new Map<string, Source>();
+  /** Of an identity: what its row's columns hold. */
+  readonly #contents = new Map<string, Source>();
+  /** Of an owner: which rows it has. */
+  readonly #possessions = new Map<string, Source>();
+  /** Of a row: which shared columns hold it. It is in few, so that one source for all of them is read by few. */
+  readonly #memberships = new Map<string, Source>();
   readonly #listeners: RowsListener[] = [];
   #replica: Replica | undefined;
 
@@ -74,11 +87,11 @@ export class ObservedRows implements ReadRows {
     for (const change of batch) if (change.kind === 'delete') this.#abandonChildren(change, touched);
     for (const change of batch) {
       if (change.kind === 'delete') this.#forget(change.uuid, touched);
-      else if (this.#unmoved(change)) this.#touch('=' + (this.#entries.get(change.uuid) as Entry).id);
+      else if (this.#unmoved(change)) this.#touch(this.#contents, (this.#entries.get(change.uuid) as Entry).id);
       else this.#file(change.table, change.uuid, change.row, touched, change.kind === 'modify' ? change.changed : undefined);
     }
     for (const id of touched) {
-      this.#touch('=' + id);
+      this.#touch(this.#contents, id);
       for (const listener of this.#listeners) listener.row(id);
     }
     for (const { id, column, member } of [...departed, ...this.#memberChanges(batch, 'added')]) {
@@ -120,36 +133,36 @@ export class ObservedRows implements ReadRows {
   }
 
   /** All rows of an identity; more than one only where names are not unique or somebody made a duplicate. */
-  rowsOf(id: RowId): readonly (ObservedRow & { readonly row: Row })[] {
-    const uuids = this.#byId.get(id);
-    if (uuids === undefined) return [];
-    return uuids.map((uuid) => this.#entries.get(uuid) as Entry);
+  rowsOf(id: RowId): readonly Entry[] {
+    const entries = this.#byId.get(id);
+    if (entries === undefined) return [];
+    return isList(entries) ? entries : [entries];
   }
 
   state(id: RowId): ObservedRow | undefined {
-    this.#read('?' + id);
+    this.#read(this.#states, id);
     return this.best(id);
   }
 
   column(id: RowId, column: string): Value | undefined {
-    this.#read('=' + id);
+    this.#read(this.#contents, id);
     return this.best(id)?.row[column];
   }
 
   holds(id: RowId, column: string, member: RowId): boolean {
-    this.#read(`?${id}`);
-    this.#read(`?${member}`);
+    this.#read(this.#states, id);
+    this.#read(this.#states, member);
     const row = this.best(id);
     const uuid = this.best(member)?.uuid;
     if (row === undefined || uuid === undefined) return false;
-    this.#read(`${row.uuid} ${column} ${uuid}`);
+    this.#read(this.#memberships, uuid);
     const value = row.row[column];
     return value instanceof Set && value.has(uuid);
   }
 
   ownedBy(owner: string): ReadonlySet<RowId> {
-    this.#read('@' + owner);
-    return this.#byOwner.get(owner) ?? NONE;
+    this.#read(this.#possessions, owner);
+    return bucketOf(this.#byOwner.get(owner));
   }
 
   /** Identities of all owned rows, not tracked: what collection looks at. */
@@ -173,13 +186,10 @@ export class ObservedRows implements ReadRows {
 
   /** Among several rows of an identity, an owned one stands for it, then a legacy one, then the first. Not tracked. */
   best(id: RowId): (ObservedRow & { readonly row: Row }) | undefined {
-    const uuids = this.#byId.get(id);
-    if (uuids === undefined) return undefined;
+    const entries = this.#byId.get(id);
+    if (entries === undefined || !isList(entries)) return entries;
     let found: Entry | undefined;
-    for (const uuid of uuids) {
-      const entry = this.#entries.get(uuid) as Entry;
-      if (found === undefined || rankOf(entry.ownership) < rankOf(found.ownership)) found = entry;
-    }
+    for (const entry of entries) if (found === undefined || rankOf(entry.ownership) < rankOf(found.ownership)) found = entry;
     return found;
   }
 
@@ -190,23 +200,25 @@ export class ObservedRows implements ReadRows {
       const removed = delta?.removed;
       if (removed !== undefined) for (const uuid of removed) this.#unlink(uuid as Uuid, change.uuid, column, touched);
       const added = change.kind === 'insert' ? change.row[column] : delta?.added;
-      if (added instanceof Set) for (const uuid of added) this.#link(uuid as Uuid, change, column, child, touched);
+      if (!(added instanceof Set)) continue;
+      const link = { uuid: change.uuid, column, table: change.table };
+      for (const uuid of added) this.#link(uuid as Uuid, link, child, touched);
     }
     if (change.kind !== 'modify' || change.changed === undefined) return;
     this.#touchMembers(change);
   }
 
   #touchMembers(change: RowChange): void {
-    for (const [column, delta] of change.changed ?? []) {
+    for (const delta of change.changed?.values() ?? []) {
       for (const members of [delta.added, delta.removed]) {
         if (!(members instanceof Set)) continue;
-        for (const member of members) this.#touch(`${change.uuid} ${column} ${String(member)}`);
+        for (const member of members) this.#touch(this.#memberships, String(member));
       }
     }
   }
 
-  #link(uuid: Uuid, change: RowChange, column: string, child: TableSpec, touched: Set<RowId>): void {
-    this.#parents.set(uuid, { uuid: change.uuid, column, table: change.table });
+  #link(uuid: Uuid, link: Link, child: TableSpec, touched: Set<RowId>): void {
+    this.#parents.set(uuid, link);
     const row = this.#replica?.table(child.table).get(uuid);
     if (row !== undefined) this.#file(child.table, uuid, row, touched);
   }
@@ -241,33 +253,34 @@ export class ObservedRows implements ReadRows {
       before !== undefined && changed !== undefined && !changed.has('external_ids')
         ? before.ownership
         : ownershipOf(externalIds instanceof Map ? externalIds : undefined);
-    const parent = link === undefined ? undefined : { uuid: link.uuid, column: link.column };
-    const entry: Entry = { id, table, uuid, ownership, parent, row };
+    const entry: Entry = { id, table, uuid, ownership, parent: link, row };
     if (before !== undefined && before.id !== id) this.#forget(uuid, touched);
-    const same = before !== undefined && before.id === id && before.ownership === ownership && before.parent?.uuid === parent?.uuid;
+    const same = before !== undefined && before.id === id && before.ownership === ownership && before.parent?.uuid === link?.uuid;
     this.#entries.set(uuid, entry);
-    if (before === undefined || before.id !== id) {
-      const uuids = this.#byId.get(id);
-      if (uuids === undefined) this.#byId.set(id, [uuid]);
-      else uuids.push(uuid);
+    const rows = this.#byId.get(id);
+    if (rows === undefined || rows === before) this.#byId.set(id, entry);
+    else {
+      const others = isList(rows) ? rows : [rows];
+      // It keeps its place: of several the first stands for the identity.
+      this.#byId.set(id, before?.id === id ? others.map((one) => (one === before ? entry : one)) : [...others, entry]);
     }
     touched.add(id);
     if (same) return;
     if (before !== undefined && before.id === id) this.#disown(before);
     this.#own(entry);
-    this.#touch('?' + id);
+    this.#touch(this.#states, id);
   }
 
   #forget(uuid: Uuid, touched: Set<RowId>): void {
     const before = this.#entries.get(uuid);
     if (before === undefined) return;
     this.#entries.delete(uuid);
-    const uuids = (this.#byId.get(before.id) ?? []).filter((one) => one !== uuid);
-    if (uuids.length === 0) this.#byId.delete(before.id);
-    else this.#byId.set(before.id, uuids);
+    const [namesake, ...others] = this.rowsOf(before.id).filter((one) => one.uuid !== uuid);
+    if (namesake === undefined) this.#byId.delete(before.id);
+    else this.#byId.set(before.id, others.length === 0 ? namesake : [namesake, ...others]);
     this.#disown(before);
     touched.add(before.id);
-    this.#touch('?' + before.id);
+    this.#touch(this.#states, before.id);
   }
 
   #own(entry: Entry): void {
@@ -277,10 +290,8 @@ export class ObservedRows implements ReadRows {
       this.#countOwned(entry.table, 1);
     }
     const { owner } = entry.ownership;
-    let ids = this.#byOwner.get(owner);
-    if (ids === undefined) this.#byOwner.set(owner, (ids = new Set()));
-    ids.add(entry.id);
-    this.#touch('@' + owner);
+    putInto(this.#byOwner, owner, entry.id);
+    this.#touch(this.#possessions, owner);
   }
 
   #countOwned(table: string, by: 1 | -1): void {
@@ -291,13 +302,11 @@ export class ObservedRows implements ReadRows {
     if (entry.ownership.kind !== 'ours') return;
     if (this.best(entry.id)?.ownership.kind !== 'ours' && this.#owned.delete(entry.id)) this.#countOwned(entry.table, -1);
     const { owner } = entry.ownership;
-    const ids = this.#byOwner.get(owner);
     const still = this.rowsOf(entry.id).some(
       (row) => row.uuid !== entry.uuid && row.ownership.kind === 'ours' && row.ownership.owner === owner,
     );
-    if (!still) ids?.delete(entry.id);
-    if (ids?.size === 0) this.#byOwner.delete(owner);
-    this.#touch('@' + owner);
+    if (!still) takeOut(this.#byOwner, owner, entry.id);
+    this.#touch(this.#possessions, owner);
   }
 
   /** The name a child's identity is made with: router, switch or port group name. */
@@ -306,15 +315,19 @@ export class ObservedRows implements ReadRows {
     return typeof name === 'string' ? name : undefined;
   }
 
-  #read(what: string): void {
+  #read(sources: Map<string, Source>, key: string): void {
     if (!this.#reactor.tracking) return;
-    this.#reactor.track(this.#sources.get(what) ?? new KeyedSource(this.#sources, what));
+    this.#reactor.track(sources.get(key) ?? new KeyedSource(sources, key));
   }
 
-  #touch(what: string): void {
-    const source = this.#sources.get(what);
+  #touch(sources: ReadonlyMap<string, Source>, key: string): void {
+    const source = sources.get(key);
     if (source !== undefined) this.#reactor.touch(source);
   }
+}
+
+function isList(entries: Entry | readonly Entry[]): entries is readonly Entry[] {
+  return Array.isArray(entries);
 }
 
 function rankOf(ownership: Ownership): number {

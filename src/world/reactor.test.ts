@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Computation, Reactor } from './reactor.ts';
+import { Computed, Reactor } from './reactor.ts';
 import { Table } from './table.ts';
 
 interface Thing {
@@ -17,7 +17,7 @@ test('a computation runs again only when what it read changes', () => {
   const { reactor, things } = setUp();
   things.set('a', { colour: 'red', size: 1 });
   let runs = 0;
-  const size = new Computation(reactor, () => {
+  const size = new Computed(reactor, () => {
     runs++;
     return things.get('a')?.size;
   });
@@ -34,9 +34,9 @@ test('a computation runs again only when what it read changes', () => {
 test('readers are not disturbed when a projection stays equal', () => {
   const { reactor, things } = setUp();
   things.set('a', { colour: 'red', size: 1 });
-  const colour = new Computation(reactor, () => things.get('a')?.colour ?? '');
+  const colour = new Computed(reactor, () => things.get('a')?.colour ?? '');
   let runs = 0;
-  const reader = new Computation(reactor, () => {
+  const reader = new Computed(reactor, () => {
     runs++;
     return colour.get();
   });
@@ -53,7 +53,7 @@ test('readers are not disturbed when a projection stays equal', () => {
 test('a bucket disturbs its readers when membership changes, not when members do', () => {
   const { reactor, things } = setUp();
   let runs = 0;
-  const reds = new Computation(reactor, () => {
+  const reds = new Computed(reactor, () => {
     runs++;
     return [...things.bucket('colour', 'red')];
   });
@@ -72,10 +72,10 @@ test('a bucket disturbs its readers when membership changes, not when members do
 test('a diamond runs its bottom once for one change', () => {
   const { reactor, things } = setUp();
   things.set('a', { colour: 'red', size: 1 });
-  const left = new Computation(reactor, () => (things.get('a')?.size ?? 0) + 1);
-  const right = new Computation(reactor, () => (things.get('a')?.size ?? 0) * 2);
+  const left = new Computed(reactor, () => (things.get('a')?.size ?? 0) + 1);
+  const right = new Computed(reactor, () => (things.get('a')?.size ?? 0) * 2);
   let runs = 0;
-  const bottom = new Computation(reactor, () => {
+  const bottom = new Computed(reactor, () => {
     runs++;
     return left.get() + right.get();
   });
@@ -88,12 +88,12 @@ test('a diamond runs its bottom once for one change', () => {
 
 test('a failure is thrown to readers until a source changes', () => {
   const { reactor, things } = setUp();
-  const fragile = new Computation(reactor, () => {
+  const fragile = new Computed(reactor, () => {
     const thing = things.get('a');
     if (thing === undefined) throw new Error('no thing');
     return thing.size;
   });
-  const reader = new Computation(reactor, () => {
+  const reader = new Computed(reactor, () => {
     try {
       return fragile.get();
     } catch {
@@ -110,7 +110,7 @@ test('a disposed computation leaves nothing behind', () => {
   const { reactor, things } = setUp();
   things.set('a', { colour: 'red', size: 1 });
   let runs = 0;
-  const reader = new Computation(reactor, () => {
+  const reader = new Computed(reactor, () => {
     runs++;
     return things.get('a')?.size;
   });
@@ -123,7 +123,7 @@ test('a disposed computation leaves nothing behind', () => {
 
 test('settle yields when told to and goes on later', () => {
   const { reactor, things } = setUp();
-  const readers = Array.from({ length: 10 }, (_, i) => new Computation(reactor, () => things.get(`k${i}`)?.size));
+  const readers = Array.from({ length: 10 }, (_, i) => new Computed(reactor, () => things.get(`k${i}`)?.size));
   for (const reader of readers) reader.get();
   for (let i = 0; i < 10; i++) things.set(`k${i}`, { colour: 'red', size: i });
   const before = reactor.runs;

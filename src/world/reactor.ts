@@ -84,14 +84,15 @@ export class KeyedSource extends Source {
   }
 }
 
-export type Runner<V> = () => V;
+const NO_SOURCES: Source[] = [];
 
-export class Computation<V> extends Source implements Reader {
+/**
+ * What `run` says of the sources it reads. There are several for each pod: a subclass keeps what it is about in fields, since closures
+ * would cost more than the rest.
+ */
+export abstract class Computation<V> extends Source implements Reader {
   readonly #reactor: Reactor;
-  readonly #run: Runner<V>;
-  readonly #changed: ((value: V, before: V | undefined) => void) | undefined;
-  readonly #abandoned: (() => void) | undefined;
-  #sources: Source[] = [];
+  #sources: Source[] = NO_SOURCES;
   /** The same as a set, once a run has read so much that searching the list would cost. */
   #seen: Set<Source> | undefined;
   #value: V | undefined;
@@ -99,20 +100,21 @@ export class Computation<V> extends Source implements Reader {
   #height = 1;
   #state: 'due' | 'running' | 'fresh' | 'disposed' = 'due';
 
-  constructor(reactor: Reactor, run: Runner<V>, changed?: (value: V, before: V | undefined) => void, abandoned?: () => void) {
+  constructor(reactor: Reactor) {
     super();
-    this.#abandoned = abandoned;
     this.#reactor = reactor;
-    this.#run = run;
-    this.#changed = changed;
+  }
+
+  protected abstract run(): V;
+
+  /** Called with a value that differs. @returns what is kept of it */
+  protected changed(value: V, before: V | undefined): V {
+    void before;
+    return value;
   }
 
   override get height(): number {
     return this.#height;
-  }
-
-  protected override abandoned(): void {
-    this.#abandoned?.();
   }
 
   /** The value as of now; runs first when something it read has changed. */
@@ -143,10 +145,13 @@ export class Computation<V> extends Source implements Reader {
     this.#sources = [];
     this.#seen = undefined;
     let outcome: { readonly value: V } | { readonly error: unknown };
+    this.#reactor.enter(this);
     try {
-      outcome = { value: this.#reactor.during(this, this.#run) };
+      outcome = { value: this.run() };
     } catch (error) {
       outcome = { error };
+    } finally {
+      this.#reactor.leave();
     }
     this.#state = 'fresh';
     this.#sources = this.#sources.slice();
@@ -167,9 +172,7 @@ export class Computation<V> extends Source implements Reader {
     }
     this.#failure = undefined;
     if (!failed && this.#value !== undefined && equal(this.#value, outcome.value)) return;
-    const old = this.#value;
-    this.#value = outcome.value;
-    this.#changed?.(outcome.value, old);
+    this.#value = this.changed(outcome.value, this.#value);
     this.#reactor.touch(this);
   }
 
@@ -185,7 +188,7 @@ export class Computation<V> extends Source implements Reader {
   dispose(): void {
     this.#state = 'disposed';
     const before = this.#sources;
-    this.#sources = [];
+    this.#sources = NO_SOURCES;
     this.#seen = undefined;
     this.#release(before);
   }
@@ -196,6 +199,20 @@ export class Computation<V> extends Source implements Reader {
       if (this.#seen !== undefined ? this.#seen.has(source) : this.#sources.includes(source)) continue;
       source.removeReader(this);
     }
+  }
+}
+
+/** Of a function, for those that are few. */
+export class Computed<V> extends Computation<V> {
+  readonly #of: () => V;
+
+  constructor(reactor: Reactor, of: () => V) {
+    super(reactor);
+    this.#of = of;
+  }
+
+  protected override run(): V {
+    return this.#of();
   }
 }
 
@@ -225,14 +242,14 @@ export class Reactor {
     this.#pending++;
   }
 
-  during<V>(computation: Reader, run: Runner<V>): V {
+  /** What is read from now on is read by this computation, until it leaves. */
+  enter(computation: Reader): void {
     this.#stack.push(computation);
     this.runs++;
-    try {
-      return run();
-    } finally {
-      this.#stack.pop();
-    }
+  }
+
+  leave(): void {
+    this.#stack.pop();
   }
 
   /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Deadlines } from './deadlines.ts';
 import { keysOf, pairsOf, splitPair } from './domain.ts';
-import { Computation, Reactor } from './reactor.ts';
+import { Computed, Reactor } from './reactor.ts';
 import { Table } from './table.ts';
 
 test('pairs enter and leave with either side', () => {
@@ -45,7 +45,7 @@ test('a rule that waits for a moment runs when it has passed, and only then', ()
   const reactor = new Reactor();
   const deadlines = new Deadlines(reactor);
   let runs = 0;
-  const late = new Computation(reactor, () => {
+  const late = new Computed(reactor, () => {
     runs++;
     return deadlines.passed(5_000);
   });

@@ -3,10 +3,8 @@
  * a change disturbs exactly the rules that read that entry or a bucket whose membership changed.
  */
 import type { Reactor } from './reactor.ts';
-import type { Source } from './reactor.ts';
-import { KeyedSource } from './reactor.ts';
-
-const NOTHING: ReadonlySet<string> = new Set();
+import { KeyedSource, Source } from './reactor.ts';
+import { bucketOf, putInto, takeOut } from './bucket.ts';
 
 /** Says which values of an index an object is filed under. */
 export type IndexFunction<T> = (object: T) => readonly string[];
@@ -26,23 +24,34 @@ export interface ReadTable<T> {
   keys(): ReadonlySet<string>;
 }
 
+/** Most values have one key: that is held bare, and a Set only where there are more. */
+interface Index<T> {
+  readonly of: IndexFunction<T>;
+  readonly buckets: Map<string, string | Set<string>>;
+  /** By value. */
+  readonly sources: Map<string, Source>;
+}
+
 export class Table<T> implements ReadTable<T> {
   readonly name: string;
   readonly #reactor: Reactor;
   readonly #rows = new Map<string, T>();
-  readonly #keys = new Set<string>();
-  readonly #indexes: ReadonlyMap<string, { readonly of: IndexFunction<T>; readonly buckets: Map<string, Set<string>> }>;
+  /** Kept once somebody asked for all keys, which rules do of small tables only. */
+  #keys: Set<string> | undefined;
+  readonly #indexes: ReadonlyMap<string, Index<T>>;
+  /** By key of the entry that is read. */
   readonly #sources = new Map<string, Source>();
+  readonly #all = new Source();
   readonly #listeners: TableListener<T>[] = [];
 
   constructor(reactor: Reactor, name: string, indexes: Readonly<Record<string, IndexFunction<T>>> = {}) {
     this.#reactor = reactor;
     this.name = name;
-    this.#indexes = new Map(Object.entries(indexes).map(([index, of]) => [index, { of, buckets: new Map<string, Set<string>>() }]));
+    this.#indexes = new Map(Object.entries(indexes).map(([index, of]) => [index, { of, buckets: new Map(), sources: new Map() }]));
   }
 
   get(key: string): T | undefined {
-    this.#read('=' + key);
+    this.#read(this.#sources, key);
     return this.#rows.get(key);
   }
 
@@ -51,8 +60,9 @@ export class Table<T> implements ReadTable<T> {
   }
 
   bucket(index: string, value: string): ReadonlySet<string> {
-    this.#read(index + '=' + value);
-    return this.#index(index).buckets.get(value) ?? NOTHING;
+    const { buckets, sources } = this.#index(index);
+    this.#read(sources, value);
+    return bucketOf(buckets.get(value));
   }
 
   select(index: string, value: string): readonly T[] {
@@ -65,8 +75,8 @@ export class Table<T> implements ReadTable<T> {
   }
 
   keys(): ReadonlySet<string> {
-    this.#read('*');
-    return this.#keys;
+    this.#reactor.track(this.#all);
+    return (this.#keys ??= new Set(this.#rows.keys()));
   }
 
   /** Number of objects, not tracked. */
@@ -84,20 +94,19 @@ export class Table<T> implements ReadTable<T> {
   }
 
   peekBucket(index: string, value: string): ReadonlySet<string> {
-    return this.#index(index).buckets.get(value) ?? NOTHING;
+    return bucketOf(this.#index(index).buckets.get(value));
   }
 
   set(key: string, object: T): void {
     const before = this.#rows.get(key);
     if (before === object) return;
     this.#rows.set(key, object);
-    for (const [name, { of, buckets }] of this.#indexes)
-      this.#refile(name, buckets, key, before === undefined ? [] : of(before), of(object));
+    for (const index of this.#indexes.values()) this.#refile(index, key, before === undefined ? [] : index.of(before), index.of(object));
     if (before === undefined) {
-      this.#keys.add(key);
-      this.#touch('*');
+      this.#keys?.add(key);
+      this.#reactor.touch(this.#all);
     }
-    this.#touch('=' + key);
+    this.#touch(this.#sources, key);
     for (const listener of this.#listeners) listener(key, object, before);
   }
 
@@ -105,10 +114,10 @@ export class Table<T> implements ReadTable<T> {
     const before = this.#rows.get(key);
     if (before === undefined) return;
     this.#rows.delete(key);
-    this.#keys.delete(key);
-    for (const [name, { of, buckets }] of this.#indexes) this.#refile(name, buckets, key, of(before), []);
-    this.#touch('*');
-    this.#touch('=' + key);
+    this.#keys?.delete(key);
+    for (const index of this.#indexes.values()) this.#refile(index, key, index.of(before), []);
+    this.#reactor.touch(this.#all);
+    this.#touch(this.#sources, key);
     for (const listener of this.#listeners) listener(key, undefined, before);
   }
 
@@ -117,36 +126,32 @@ export class Table<T> implements ReadTable<T> {
     this.#listeners.push(listener);
   }
 
-  #index(name: string): { readonly of: IndexFunction<T>; readonly buckets: Map<string, Set<string>> } {
+  #index(name: string): Index<T> {
     const index = this.#indexes.get(name);
     if (index === undefined) throw new Error(`table ${this.name} has no index ${name}`);
     return index;
   }
 
-  #refile(index: string, buckets: Map<string, Set<string>>, key: string, before: readonly string[], after: readonly string[]): void {
+  #refile({ buckets, sources }: Index<T>, key: string, before: readonly string[], after: readonly string[]): void {
     for (const value of before) {
       if (after.includes(value)) continue;
-      const bucket = buckets.get(value);
-      bucket?.delete(key);
-      if (bucket?.size === 0) buckets.delete(value);
-      this.#touch(index + '=' + value);
+      takeOut(buckets, value, key);
+      this.#touch(sources, value);
     }
     for (const value of after) {
       if (before.includes(value)) continue;
-      let bucket = buckets.get(value);
-      if (bucket === undefined) buckets.set(value, (bucket = new Set()));
-      bucket.add(key);
-      this.#touch(index + '=' + value);
+      putInto(buckets, value, key);
+      this.#touch(sources, value);
     }
   }
 
-  #read(what: string): void {
+  #read(sources: Map<string, Source>, key: string): void {
     if (!this.#reactor.tracking) return;
-    this.#reactor.track(this.#sources.get(what) ?? new KeyedSource(this.#sources, what));
+    this.#reactor.track(sources.get(key) ?? new KeyedSource(sources, key));
   }
 
-  #touch(what: string): void {
-    const source = this.#sources.get(what);
+  #touch(sources: ReadonlyMap<string, Source>, key: string): void {
+    const source = sources.get(key);
     if (source !== undefined) this.#reactor.touch(source);
   }
 }

@@ -21,7 +21,7 @@ import { Deadlines } from './deadlines.ts';
 import type { NatRule, NatRuleResource } from './nat-rules.ts';
 import { eipOfRule, NAT_RULES } from './nat-rules.ts';
 import { ObservedRows } from './observed-rows.ts';
-import { Computation, Reactor } from './reactor.ts';
+import { Computation, Computed, Reactor } from './reactor.ts';
 import type { Reservation, SubnetUsage } from './reservations.ts';
 import type { ResourceName } from './resources.ts';
 import type { Settings } from './settings.ts';
@@ -56,6 +56,32 @@ export function declareQuery<V>(name: string): DeclaredQuery<V> {
       return known(world, key);
     },
   };
+}
+
+/** A query about one key, kept while somebody reads it. */
+class Answer extends Computation<unknown> {
+  readonly #world: World;
+  readonly #query: Query<unknown>;
+  readonly #key: string;
+  readonly #home: Map<string, Answer>;
+
+  constructor(world: World, query: Query<unknown>, key: string, home: Map<string, Answer>) {
+    super(world.reactor);
+    this.#world = world;
+    this.#query = query;
+    this.#key = key;
+    this.#home = home;
+  }
+
+  protected override run(): unknown {
+    return this.#query.run(this.#world, this.#key);
+  }
+
+  protected override abandoned(): void {
+    if (this.#home.get(this.#key) !== this) return;
+    this.#home.delete(this.#key);
+    this.dispose();
+  }
 }
 
 /** An object of a kind that Kiln does not carry out yet. Key: `<resource>/<key>`. */
@@ -175,7 +201,7 @@ export class World {
   /** Which Vpc each Subnet is in. */
   readonly subnetVpcs: SubnetVpcs;
 
-  readonly #answers = new Map<Query<unknown>, Map<string, Computation<unknown>>>();
+  readonly #answers = new Map<Query<unknown>, Map<string, Answer>>();
 
   constructor(settings: Settings) {
     this.settings = settings;
@@ -185,18 +211,9 @@ export class World {
   /** The value of a query, remembered until something it read changes. */
   ask<V>(query: Query<V>, key: string): V {
     let answers = this.#answers.get(query);
-    if (answers === undefined) this.#answers.set(query, (answers = new Map<string, Computation<unknown>>()));
+    if (answers === undefined) this.#answers.set(query, (answers = new Map<string, Answer>()));
     let answer = answers.get(key);
-    if (answer === undefined) {
-      const kept = answers;
-      const forget = (): void => {
-        if (kept.get(key) !== answer) return;
-        kept.delete(key);
-        answer?.dispose();
-      };
-      answer = new Computation<unknown>(this.reactor, () => query.run(this, key), undefined, forget);
-      answers.set(key, answer);
-    }
+    if (answer === undefined) answers.set(key, (answer = new Answer(this, query, key, answers)));
     return answer.get() as V;
   }
 
@@ -218,7 +235,7 @@ export class World {
 
   /** Runs a function that asks queries, and forgets those that nobody else reads: for a look from outside the rules. */
   glance<V>(run: () => V): V {
-    const look = new Computation(this.reactor, run);
+    const look = new Computed(this.reactor, run);
     try {
       return look.get();
     } finally {

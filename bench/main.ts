@@ -1,5 +1,5 @@
 /**
- * Runs benchmarks: `node bench/main.ts [name …] [-o table|json] [--pods N --namespaces N --nodes N]`; the numbers are of `bind`.
+ * Runs benchmarks: `node bench/main.ts [name …] [-o table|json] [--pods N --namespaces N --nodes N --interfaces N]`; the numbers are of `bind`.
  */
 import { parseArgs } from 'node:util';
 import { bind } from './bind.ts';
@@ -15,7 +15,8 @@ import { table } from './table.ts';
 const { values: flags, positionals: asked } = readArguments();
 
 const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
-  bind: () => bind({ pods: count('pods', 2_000), namespaces: count('namespaces', 1), nodes: count('nodes', 4) }),
+  bind: () =>
+    bind({ pods: count('pods', 2_000), namespaces: count('namespaces', 1), nodes: count('nodes', 4), interfaces: count('interfaces', 1) }),
   change,
   churn,
   idle,
@@ -45,6 +46,7 @@ function readArguments() {
         pods: { type: 'string' },
         namespaces: { type: 'string' },
         nodes: { type: 'string' },
+        interfaces: { type: 'string' },
       },
     });
   } catch (error) {
@@ -52,7 +54,7 @@ function readArguments() {
   }
 }
 
-function count(flag: 'pods' | 'namespaces' | 'nodes', otherwise: number): number {
+function count(flag: 'pods' | 'namespaces' | 'nodes' | 'interfaces', otherwise: number): number {
   const text = flags[flag];
   if (text === undefined) return otherwise;
   const value = Number(text);

@@ -1,6 +1,7 @@
 /** Addresses that are objects: Vips and EIPs beside pods in one ledger, through deletions in every manner and restarts. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { attachmentYaml, NETWORKS } from './attachments.ts';
 import { port, rowsNamed } from './northbound.ts';
 import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
@@ -90,28 +91,132 @@ export const vipsAndEips: readonly Scenario[] = [
     },
   },
   {
-    name: 'C37 C48 three Vips keep their addresses through a restart while pods fill the Subnet, and the last pod waits until one goes',
+    name: 'C37 every kind of holder (Vip, OvnEip, IptablesEIP, reserved IP, pod) keeps its address through kill -9 while pods fill the Subnet; the last one waits until one goes',
     alone: true,
     run: async (cluster) => {
-      const all = network('kept', '10.162.0.0/29');
-      const vips = ['a', 'b', 'c'].map((name) => object('Vip', `kept-${name}`, { subnet: 'kept-net' })).join('');
-      await cluster.apply(all + vips);
-      for (const name of ['a', 'b', 'c']) await statusOf(cluster, 'vip', `kept-${name}`, 'v4ip');
-      await using(cluster, 'kept-net', 3, '10.162.0.2-10.162.0.4');
+      const all =
+        vpcYaml('kept') +
+        subnetYaml('kept-net', {
+          vpc: 'kept',
+          cidrBlock: '10.162.0.0/28',
+          excludeIps: ['10.162.0.10..10.162.0.14'],
+          namespaces: ['kept'],
+        }) +
+        namespaceYaml('kept');
+      const holders =
+        ['a', 'b', 'c'].map((name) => object('Vip', `kept-${name}`, { subnet: 'kept-net' })).join('') +
+        object('OvnEip', 'kept-lrp', { externalSubnet: 'kept-net', type: 'lrp' }) +
+        object('IptablesEIP', 'kept-gw', { externalSubnet: 'kept-net', natGwDp: 'nowhere' }) +
+        object('IP', 'reserved.kept', { podName: 'reserved', namespace: 'kept', subnet: 'kept-net' });
+      await cluster.apply(all + holders);
+      const before = [
+        ...(await Promise.all(['a', 'b', 'c'].map(async (name) => await statusOf(cluster, 'vip', `kept-${name}`, 'v4ip')))),
+        await statusOf(cluster, 'ovn-eip', 'kept-lrp', 'v4Ip'),
+        await statusOf(cluster, 'iptables-eip', 'kept-gw', 'ip'),
+      ];
+      await using(cluster, 'kept-net', 6, '10.162.0.2-10.162.0.7');
       await cluster.controller.kill9();
       await cluster.apply(podYaml('kept', 'one') + podYaml('kept', 'two'));
       await cluster.startController().untilLogged('writing');
       assert.deepEqual([await addressOf(cluster, 'kept', 'one'), await addressOf(cluster, 'kept', 'two')].toSorted(), [
-        '10.162.0.5',
-        '10.162.0.6',
+        '10.162.0.8',
+        '10.162.0.9',
       ]);
+      const after = [
+        ...(await Promise.all(['a', 'b', 'c'].map(async (name) => await statusOf(cluster, 'vip', `kept-${name}`, 'v4ip')))),
+        await statusOf(cluster, 'ovn-eip', 'kept-lrp', 'v4Ip'),
+        await statusOf(cluster, 'iptables-eip', 'kept-gw', 'ip'),
+      ];
+      assert.deepEqual(after, before);
       await cluster.apply(podYaml('kept', 'late'));
       const { reason } = await condition(cluster, 'pod', 'late', 'kiln.io/NetworkBound', 'False', 'kept');
       assert.equal(reason, 'NoAvailableAddress');
-      await using(cluster, 'kept-net', 5, '10.162.0.2-10.162.0.6');
-      await cluster.delete('vip', 'kept-b');
-      assert.equal(await addressOf(cluster, 'kept', 'late'), '10.162.0.3');
-      await cluster.removeAll(vips + all);
+      await using(cluster, 'kept-net', 8, '10.162.0.2-10.162.0.9');
+      await cluster.delete('ovn-eip', 'kept-lrp');
+      assert.equal(await addressOf(cluster, 'kept', 'late'), before[3]);
+      await cluster.removeAll(holders + all);
+    },
+  },
+  {
+    name: 'C48 pods, Vips and OvnEips are made and deleted one after the other: after each, counts and ranges of their Subnet say the same',
+    run: async (cluster) => {
+      const all = network('agree', '10.166.0.0/28');
+      await cluster.apply(all + podYaml('agree', 'pod'));
+      await using(cluster, 'agree-net', 1, '10.166.0.2');
+      await cluster.apply(object('Vip', 'agree-vip', { subnet: 'agree-net' }));
+      await using(cluster, 'agree-net', 2, '10.166.0.2-10.166.0.3');
+      await cluster.apply(object('OvnEip', 'agree-lrp', { externalSubnet: 'agree-net', type: 'lrp' }));
+      await using(cluster, 'agree-net', 3, '10.166.0.2-10.166.0.4');
+      // As Kube-OVN has it: an address in use, and no finalizer.
+      await cluster.patch('ovn-eip', 'agree-lrp', { metadata: { finalizers: [] } });
+      await cluster.delete('vip', 'agree-vip');
+      await using(cluster, 'agree-net', 2, '10.166.0.2,10.166.0.4');
+      await cluster.delete('ovn-eip', 'agree-lrp');
+      await using(cluster, 'agree-net', 1, '10.166.0.2');
+      await cluster.delete('pod', 'pod', 'agree');
+      await using(cluster, 'agree-net', 0, '');
+      assert.equal((await cluster.get('subnet', 'agree-net')).status?.['v4availableIPrange'], '10.166.0.2-10.166.0.14');
+      await cluster.removeAll(all);
+    },
+  },
+  {
+    name: 'C19 an IptablesEIP for a gateway that does not exist is deleted: what was free before is free again',
+    run: async (cluster) => {
+      const all = network('nogw', '10.164.0.0/29');
+      await cluster.apply(all);
+      await using(cluster, 'nogw-net', 0, '');
+      await cluster.apply(object('IptablesEIP', 'nogw-eip', { externalSubnet: 'nogw-net', natGwDp: 'nowhere' }));
+      await statusOf(cluster, 'iptables-eip', 'nogw-eip', 'ip');
+      await using(cluster, 'nogw-net', 1, '10.164.0.2');
+      await cluster.delete('iptables-eip', 'nogw-eip');
+      await gone(cluster, 'iptables-eip', 'nogw-eip');
+      await using(cluster, 'nogw-net', 0, '');
+      assert.equal((await cluster.get('subnet', 'nogw-net')).status?.['v4availableIPrange'], '10.164.0.2-10.164.0.6');
+      await cluster.removeAll(all);
+    },
+  },
+  {
+    name: 'C33 attached interfaces and EIPs of one Subnet come and go in turn: no address is ever with two, and none is left in use',
+    run: async (cluster) => {
+      const all =
+        namespaceYaml('mixed') +
+        vpcYaml('mixed') +
+        attachmentYaml('mixed', 'ext', '{"cniVersion":"0.3.0","type":"kube-ovn"}') +
+        subnetYaml('mixed-own', { vpc: 'mixed', cidrBlock: '10.165.0.0/24', namespaces: ['mixed'] }) +
+        subnetYaml('mixed-ext', { vpc: 'mixed', cidrBlock: '10.165.1.0/28', provider: 'ext.mixed.ovn' });
+      await cluster.apply(all);
+      await condition(cluster, 'subnet', 'mixed-ext', 'Ready', 'True');
+      const names = ['a', 'b', 'c', 'd'];
+      for (let round = 0; round < 3; round++) {
+        await cluster.apply(
+          names
+            .map(
+              (name) =>
+                podYaml('mixed', name, { annotations: { [NETWORKS]: 'ext' } }) +
+                object('OvnEip', `mixed-${name}`, { externalSubnet: 'mixed-ext' }),
+            )
+            .join(''),
+        );
+        const addresses: string[] = [];
+        for (const name of names) {
+          await running(cluster, 'mixed', name);
+          const { annotations = {} } = (await cluster.get('pod', name, 'mixed')).metadata;
+          addresses.push(
+            annotations['ext.mixed.ovn.kubernetes.io/ip_address'] ?? '',
+            await statusOf(cluster, 'ovn-eip', `mixed-${name}`, 'v4Ip'),
+          );
+        }
+        assert.equal(new Set(addresses).size, 8, addresses.join());
+        assert.ok(!addresses.includes(''));
+        await cluster.deleteAll(names.map((name) => object('OvnEip', `mixed-${name}`, {})).join(''));
+        await cluster.kubectl(['delete', 'pods', '--all', '-n', 'mixed', '--wait=false']);
+        for (const name of names) {
+          await gone(cluster, 'ip', `${name}.mixed.ext.mixed.ovn`);
+          await gone(cluster, 'ovn-eip', `mixed-${name}`);
+        }
+      }
+      await using(cluster, 'mixed-ext', 0, '');
+      await cluster.removeAll(all);
     },
   },
   {

@@ -87,6 +87,37 @@ test('a port whose switch is another one is made again there in one transaction'
   }
 });
 
+test('a group refers to no port that is gone: not to one made again elsewhere, and after a start not to what the server left of a foreign one', async () => {
+  let kiln = await start();
+  const other = rowId('Logical_Switch', 's2');
+  const otherRow: RowOutput = { ...switchRow, id: other, columns: { name: 's2' } };
+  const members = async (): Promise<string[]> =>
+    (await nbctl('--bare', '--columns=ports', 'list', 'Port_Group', 'g1')).split(' ').filter((uuid) => uuid !== '');
+  const uuidOf = (name: string): Promise<string> => nbctl('--bare', '--columns=_uuid', 'find', 'Logical_Switch_Port', `name=${name}`);
+  try {
+    await kiln.want([switchRow, otherRow, groupRow, port('mover'), inGroup('mover')]);
+    await kiln.want([switchRow, otherRow, groupRow, port('mover', '00:00:00:00:00:01 10.0.1.2', other), inGroup('mover')]);
+    assert.deepEqual(await members(), [await uuidOf('mover')]);
+    await kiln.want([switchRow, otherRow, groupRow, port('next'), inGroup('next')]);
+    assert.deepEqual(await members(), [await uuidOf('next')]);
+
+    await nbctl('lsp-add', 's2', 'third', '--', 'lsp-add', 's2', 'fourth');
+    const [third, fourth] = [await uuidOf('third'), await uuidOf('fourth')];
+    await nbctl('add', 'Port_Group', 'g1', 'ports', third);
+    // What ovsdb-server 3.1 makes of this is a reference to the port that went.
+    await nbctl('lsp-del', 'third', '--', 'add', 'Port_Group', 'g1', 'ports', fourth);
+    assert.equal((await members()).length, 3);
+    await kiln.close();
+    kiln = await start();
+    await kiln.want([switchRow, otherRow, groupRow, port('next'), inGroup('next')]);
+    assert.deepEqual((await members()).toSorted(), [await uuidOf('next'), fourth].toSorted());
+    await nbctl('lsp-del', 'fourth');
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+});
+
 test('drift is put back: a changed column, a deleted row, a removed member; foreign members and keys stay', async () => {
   const kiln = await start();
   try {

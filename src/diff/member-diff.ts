@@ -17,6 +17,9 @@ import { resolve } from './row-diff.ts';
 
 type Observed = ObservedRow & { readonly row: Row };
 
+const NONE: readonly Edit[] = [];
+const NO_UUIDS: readonly Uuid[] = [];
+
 /** @param keys the members to look at, or all of them */
 export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', context: DiffContext): Verdict {
   const slot = context.desired.row(id);
@@ -31,8 +34,8 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
   const missing: string[] = [];
   for (const key of keys === 'all' ? allKeys(id, slot, held, context) : keys) {
     const wanted = slot?.members.get(key)?.output;
-    const edit = wanted === undefined ? unwanted(id, uuid, key, slot, held, context) : contribute(id, uuid, wanted, held, context, missing);
-    if (edit !== undefined) edits.push(edit);
+    if (wanted !== undefined) edits.push(...contribute(id, uuid, wanted, held, context, missing));
+    else edits.push(...unwanted(id, uuid, key, slot, held, context));
   }
   if (edits.length === 0) return missing.length === 0 ? SETTLED : { kind: 'waiting', on: missing };
   if (planned === undefined) edits.unshift({ kind: 'exists', table: tableOf(id), uuid });
@@ -47,26 +50,38 @@ function writable(row: Observed): boolean {
 function contribute(
   id: RowId,
   uuid: Uuid,
-  output: MemberOutput,
+  { column, member }: MemberOutput,
   held: Observed | undefined,
   context: DiffContext,
   missing: string[],
-): Edit | undefined {
-  const { column, member } = output;
+): readonly Edit[] {
   const table = tableOf(id);
-  if (!context.canHold(table, column)) return undefined;
+  if (!context.canHold(table, column)) return NONE;
   const now = held?.row[column];
   if (typeof member === 'object' && !isRowRef(member)) {
-    if (now instanceof Map && now.get(member.key) === member.value) return undefined;
-    return { kind: 'keys', table, uuid, column, set: { [member.key]: member.value }, remove: [] };
+    if (now instanceof Map && now.get(member.key) === member.value) return NONE;
+    return [{ kind: 'keys', table, uuid, column, set: { [member.key]: member.value }, remove: [] }];
   }
   const value = isRowRef(member) ? resolve(member.ref, context) : (member as string | number);
   if (value === undefined) {
     if (isRowRef(member)) missing.push(member.ref);
-    return undefined;
+    return NONE;
   }
-  if (now instanceof Set && now.has(value)) return undefined;
-  return { kind: 'member', table, uuid, column, add: true, value };
+  const before = isRowRef(member) && now instanceof Set ? ownHeld(member.ref, now, context).filter((one) => one !== value) : NO_UUIDS;
+  const edits: Edit[] = before.map((one) => ({ kind: 'member', table, uuid, column, add: false, value: one }));
+  if (!(now instanceof Set && now.has(value))) edits.push({ kind: 'member', table, uuid, column, add: true, value });
+  return edits;
+}
+
+/**
+ * Rows of ours of one identity that the column refers to. ovsdb-server 3.1 leaves a weak reference to a row that goes where the same
+ * transaction changes the column otherwise, so each is taken out by name.
+ */
+function ownHeld(referred: RowId, now: ReadonlySet<unknown>, context: DiffContext): readonly Uuid[] {
+  return context.rows
+    .rowsOf(referred)
+    .filter(({ ownership, uuid }) => ownership.kind === 'ours' && now.has(uuid))
+    .map(({ uuid }) => uuid);
 }
 
 function unwanted(
@@ -76,7 +91,7 @@ function unwanted(
   slot: RowSlot | undefined,
   held: Observed | undefined,
   context: DiffContext,
-): Edit | undefined {
+): readonly Edit[] {
   const at = key.indexOf('\n');
   const column = key.slice(0, at);
   const name = key.slice(at + 1);
@@ -84,21 +99,23 @@ function unwanted(
   const now = held?.row[column];
   const mode = tableSpec(table).columns[column];
   if (now instanceof Map) {
-    if (!now.has(name) || (Array.isArray(mode) && !mode.includes(name))) return undefined;
-    if (slot?.rows[0]?.columns[column] !== undefined) return undefined;
-    return { kind: 'keys', table, uuid, column, set: {}, remove: [name] };
+    if (!now.has(name) || (Array.isArray(mode) && !mode.includes(name))) return NONE;
+    if (slot?.rows[0]?.columns[column] !== undefined) return NONE;
+    return [{ kind: 'keys', table, uuid, column, set: {}, remove: [name] }];
   }
-  if (!(now instanceof Set)) return undefined;
+  if (!(now instanceof Set)) return NONE;
   if (mode === 'elements') {
     const base = slot?.rows[0]?.columns[column];
-    if (!now.has(name) || (Array.isArray(base) && base.includes(name))) return undefined;
-    return { kind: 'member', table, uuid, column, add: false, value: name };
+    if (!now.has(name) || (Array.isArray(base) && base.includes(name))) return NONE;
+    return [{ kind: 'member', table, uuid, column, add: false, value: name }];
   }
-  for (const referred of context.rows.rowsOf(name as RowId)) {
-    if (referred.ownership.kind === 'ours' && now.has(referred.uuid))
-      return { kind: 'member', table, uuid, column, add: false, value: referred.uuid };
-  }
-  return undefined;
+  const gone = isDangling(name, now, context) ? [name as Uuid] : ownHeld(name as RowId, now, context);
+  return gone.map((value) => ({ kind: 'member', table, uuid, column, add: false, value }));
+}
+
+/** A reference to a row that is in no table: see `ownHeld` for where it comes from. */
+function isDangling(uuid: string, now: ReadonlySet<unknown>, { rows }: DiffContext): boolean {
+  return now.has(uuid) && rows.entry(uuid as Uuid) === undefined;
 }
 
 function allKeys(id: RowId, slot: RowSlot | undefined, held: Observed | undefined, context: DiffContext): Set<MemberKey> {
@@ -113,7 +130,8 @@ function allKeys(id: RowId, slot: RowSlot | undefined, held: Observed | undefine
     if (mode !== 'refs') continue;
     for (const uuid of now) {
       const entry = context.rows.entry(uuid as Uuid);
-      if (entry?.ownership.kind === 'ours') keys.add(memberKey(column, { ref: entry.id }));
+      if (entry === undefined && held.ownership.kind === 'ours') keys.add(memberKey(column, String(uuid)));
+      else if (entry?.ownership.kind === 'ours') keys.add(memberKey(column, { ref: entry.id }));
     }
   }
   return keys;

@@ -19,7 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   api: ['net'],
   kube: ['api'],
   world: ['net', 'ipam', 'ovsdb', 'nb', 'api', 'kube'],
-  blockers: ['net', 'api', 'world'],
+  blockers: ['net', 'nb', 'api', 'world'],
   compile: ['net', 'ipam', 'nb', 'api', 'world', 'blockers'],
   diff: ['net', 'ovsdb', 'nb', 'api', 'world', 'compile'],
   allocate: ['net', 'ipam', 'nb', 'api', 'world', 'compile'],

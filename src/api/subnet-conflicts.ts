@@ -90,6 +90,19 @@ export const subnetVpcChanged = (name: string, from: string, to: string): Findin
     },
   );
 
+/** A network that runs in OVN stays there. */
+export const subnetProviderChanged = (name: string, provider: string): Finding =>
+  findingOf(
+    { kind: 'Subnet', name },
+    {
+      code: 'SubnetProviderChanged',
+      field: 'spec.provider',
+      value: provider,
+      problem: 'would take the network out of OVN while it runs',
+      rule: 'a Subnet that runs in OVN stays with its provider (ovn, or one that ends in .ovn); set it back, or make another Subnet',
+    },
+  );
+
 /** The rules that the Subnet breaks beside other objects. */
 export const subnetConflicts = (subnet: NamedSubnet, around: SubnetSurroundings): readonly Finding[] => {
   const { name, spec } = subnet;

@@ -4,6 +4,7 @@
 import { isOvnProvider } from '../api/names.ts';
 import type { Subnet } from '../api/subnet.ts';
 import { launchedInstance } from '../api/virtual-machine.ts';
+import { rowId } from '../nb/row-id.ts';
 import { onlyAsks } from '../world/claimants.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
@@ -115,7 +116,10 @@ export const BLOCKED_RESOURCES: readonly ResourceName[] = [
 
 function isInOvn(world: World, subnet: string): boolean {
   const object = world.subnets.get(subnet);
-  return object !== undefined && isOvnProvider(object.spec.provider ?? '');
+  if (object === undefined || isOvnProvider(object.spec.provider ?? '')) return object !== undefined;
+  // A provider edited away from OVN does not take a running network along.
+  const switchOwner = world.rows.state(rowId('Logical_Switch', subnet))?.ownership;
+  return switchOwner?.kind === 'ours' && switchOwner.uid === object.metadata.uid;
 }
 
 function userOf(world: World, ip: string, resource: IpUser['resource']): readonly string[] {

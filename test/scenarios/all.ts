@@ -1,5 +1,6 @@
 /** Every scenario. Those that end processes come last. */
 import { addresses } from './addresses.ts';
+import { anyOrder } from './any-order.ts';
 import { attachments } from './attachments.ts';
 import { badInput } from './bad-input.ts';
 import { bindings } from './bindings.ts';
@@ -46,6 +47,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   badInput,
   notCarriedOut,
   deletionOrder,
+  anyOrder,
   leftovers,
   foreignRows,
   drift,

@@ -2,10 +2,12 @@
  * Whether a Subnet is carried out as its spec asks.
  */
 import type { Finding } from '../../api/finding.ts';
-import { subnetVpcChanged } from '../../api/subnet-conflicts.ts';
+import { isOvnProvider } from '../../api/names.ts';
+import { subnetProviderChanged, subnetVpcChanged } from '../../api/subnet-conflicts.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { isRunning, subnetBasics } from './subnet-basics.ts';
+import type { SubnetBasics } from './subnet-basics.ts';
 import { subnetConflict } from './subnet-conflicts.ts';
 import { subnetFindings } from './subnet-findings.ts';
 import { vpcView } from '../vpc/vpc-view.ts';
@@ -38,7 +40,7 @@ function refusalOf(world: World, name: string): Refusal | undefined {
   const view = world.ask(subnetBasics, name);
   if (view === undefined) return { reason: 'NotFound', message: `Subnet ${name} does not exist` };
   const [finding] = world.ask(subnetFindings, name);
-  const broken = finding ?? world.ask(subnetConflict, name) ?? movedTo(world, name, view.vpc);
+  const broken = finding ?? world.ask(subnetConflict, name) ?? movedTo(world, name, view.vpc) ?? leavesOvn(view);
   if (broken !== undefined) return { reason: 'ValidateLogicalSwitchFailed', code: broken.code, message: broken.message };
   if (!view.isOvn) return undefined;
   const vpc = world.ask(vpcView, view.vpc);
@@ -55,6 +57,10 @@ export function vpcMissing(vpc: string): Refusal {
 
 export function vpcTerminating(vpc: string): Refusal {
   return { reason: 'VpcTerminating', message: `Vpc ${vpc} is being deleted and takes no new Subnet; kubectl describe vpc ${vpc}` };
+}
+
+function leavesOvn({ name, provider, isOvn }: SubnetBasics): Finding | undefined {
+  return isOvn && !isOvnProvider(provider) ? subnetProviderChanged(name, provider) : undefined;
 }
 
 /** A Subnet stays in the Vpc that its router port is in. */

@@ -22,7 +22,7 @@ export interface SubnetBasics {
   readonly inDefaultVpc: boolean;
   /** `ovn` where the spec says nothing. */
   readonly provider: string;
-  /** OVN carries it; others are for addresses only and have no rows. */
+  /** OVN carries it, or did until its provider was edited; others are for addresses only and have no rows. */
   readonly isOvn: boolean;
   /** The Subnet that nodes join the network by. */
   readonly isJoin: boolean;
@@ -49,7 +49,8 @@ export const subnetBasics: Query<SubnetBasics | undefined> = defineQuery('subnet
   const vpc = world.vpcOf(subnet);
   const inDefaultVpc = vpc === world.settings.defaultVpc;
   const isJoin = name === world.settings.joinSubnet;
-  const isOvn = isOvnProvider(provider);
+  // A provider edited away from OVN does not take a running network along.
+  const isOvn = isOvnProvider(provider) || isOurs(world, switchId(name), subnetClaimant(subnet));
   const vlan = spec.vlan ?? '';
   const logicalGateway = spec.logicalGateway === true;
   return {

@@ -48,6 +48,27 @@ for (const target of ['nonexist', 'z2']) {
   });
 }
 
+test('a provider edited away from OVN does not take a running network along; the Subnet says so, and can be deleted', () => {
+  const bench = setUp();
+  const rows = [...bench.world.rows.ownedBy('subnet//zs')].toSorted();
+  bench.edit('subnets', 'zs', { provider: 'nonsense' });
+  bench.settle();
+  assert.deepEqual([...bench.world.rows.ownedBy('subnet//zs')].toSorted(), rows);
+  assert.match(bench.condition('subnets', 'zs', 'Accepted')?.message ?? '', /spec\.provider.*nonsense.*set it back/);
+  assert.equal(bench.object('subnets', 'zs')?.status?.['v4usingIPs'], 1n);
+  assert.deepEqual(bench.object('vpcs', 'z1')?.status?.['subnets'], ['zs']);
+  const again = bench.restarted();
+  again.settle();
+  assert.deepEqual([...again.world.rows.ownedBy('subnet//zs')].toSorted(), rows);
+  bench.delete('subnets', 'zs');
+  bench.settle();
+  assert.match(bench.condition('subnets', 'zs', 'DeletionBlocked')?.message ?? '', /IP web\.shop/);
+  bench.delete('pods', 'shop/web');
+  bench.settle();
+  assert.equal(bench.object('subnets', 'zs'), undefined);
+  assert.deepEqual([...bench.world.rows.ownedBy('subnet//zs')], []);
+});
+
 test('an object whose rows cannot go yet says what is in the way', () => {
   const bench = setUp();
   bench.put('subnets', { metadata: { name: 'fx' }, spec: { vpc: 'z1', cidrBlock: '10.9.0.0/24' } });

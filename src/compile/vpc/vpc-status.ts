@@ -1,7 +1,6 @@
 /**
  * Vpc.status: that it stands by, and by which names its parts go.
  */
-import { isOvnProvider } from '../../api/names.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
@@ -51,7 +50,7 @@ function subnetsIn(world: World, vpc: string): readonly string[] {
   return [...world.subnetVpcs.in(vpc)]
     .filter((name) => {
       const subnet = world.ask(subnetView, name);
-      return subnet !== undefined && !subnet.terminating && isOvnProvider(subnet.provider);
+      return subnet !== undefined && !subnet.terminating && subnet.isOvn;
     })
     .toSorted();
 }

@@ -1,0 +1,153 @@
+/** Pods that come, go and come again under their names, thousands of them, while controllers end without a word. */
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isKubeError, KubeError } from '../../src/kube/errors.ts';
+import { PODS } from '../../src/kube/resource.ts';
+import type { KubeObject } from '../../src/kube/resource.ts';
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { traces } from '../scenarios/northbound.ts';
+import { condition, namespaceYaml, subnetYaml, vpcYaml } from '../scenarios/pods.ts';
+import { disagreements } from './agreement.ts';
+
+const NAMESPACES = ['churn-a', 'churn-b', 'churn-c'] as const;
+/** One is dual stack, one of the default Vpc, and two have the same network. */
+const NETWORKS =
+  vpcYaml('churn-one') +
+  vpcYaml('churn-two') +
+  subnetYaml('churn-a-net', { vpc: 'churn-one', cidrBlock: '10.240.0.0/21', namespaces: ['churn-a'] }) +
+  subnetYaml('churn-b-net', { vpc: 'churn-two', cidrBlock: '10.240.0.0/21,fd00:240::/64', namespaces: ['churn-b'] }) +
+  subnetYaml('churn-c-net', { cidrBlock: '10.241.0.0/21', namespaces: ['churn-c'], excludeIps: ['10.241.0.10..10.241.0.99'] });
+const SUBNETS = ['churn-a-net', 'churn-b-net', 'churn-c-net'] as const;
+
+export interface ChurnOptions {
+  /** Names of pods in each namespace. */
+  readonly names: number;
+  /** How often each of them is created or killed, about. */
+  readonly rounds: number;
+  /** Milliseconds between the ends of controllers. */
+  readonly killEveryMs: number;
+}
+
+export interface ChurnReport {
+  readonly created: number;
+  readonly killed: number;
+  readonly controllersKilled: number;
+  readonly pods: number;
+  readonly seconds: number;
+}
+
+/** Requests under way at a time. */
+const AT_A_TIME = 16;
+
+export async function churn(cluster: ScenarioCluster, { names, rounds, killEveryMs }: ChurnOptions): Promise<ChurnReport> {
+  const begun = performance.now();
+  await cluster.apply(NAMESPACES.map((name) => namespaceYaml(name)).join('') + NETWORKS);
+  await cluster.startController().untilLogged('writing');
+  for (const subnet of SUBNETS) await condition(cluster, 'subnet', subnet, 'Ready', 'True');
+
+  let [created, killed, controllersKilled] = [0, 0, 0];
+  const over = new AbortController();
+  const killing = (async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      await sleep(killEveryMs, undefined, { signal: over.signal }).catch(() => undefined);
+      if (over.signal.aborted) return;
+      await cluster.controller.kill9();
+      cluster.startController();
+      controllersKilled++;
+    }
+  })();
+  const all = NAMESPACES.flatMap((namespace) => Array.from({ length: names }, (_, at) => ({ namespace, name: `pod-${at}` })));
+  const create = async (pod: (typeof all)[number]): Promise<void> => {
+    for (let tries = 0; ; tries++) {
+      try {
+        await cluster.client.create(PODS, podObject(pod.namespace, pod.name));
+        created++;
+        return;
+      } catch (error) {
+        // The one of that name may still be ending.
+        if (!isKubeError(error, 'KUBE_ALREADY_EXISTS') || tries > 200) throw error;
+        await sleep(50);
+      }
+    }
+  };
+  try {
+    await inTurns(all, create);
+    for (let round = 1; round < rounds; round++) {
+      const some = all.filter(() => Math.random() < 0.5);
+      await inTurns(some, async (pod) => {
+        const force = Math.random() < 0.3;
+        await cluster.client.delete(PODS, pod, force ? { gracePeriodSeconds: 0 } : {}).catch(ignoreMissing);
+        killed++;
+        await create(pod);
+      });
+    }
+    // A third go and stay away.
+    const last = all.filter((_, at) => at % 3 === 0);
+    await inTurns(last, async (pod) => {
+      await cluster.client.delete(PODS, pod).catch(ignoreMissing);
+      killed++;
+    });
+  } finally {
+    over.abort();
+    await killing;
+  }
+  const pods = all.length - Math.ceil(all.length / 3);
+  await allRun(cluster, pods);
+  await cluster.settled(120_000);
+  const tools = {
+    kubectl: (args: readonly string[]) => cluster.kubectl(args),
+    nbctl: (...args: readonly string[]) => cluster.ovn.nbctl(...args),
+  };
+  assert.deepEqual(await disagreements(tools, NAMESPACES, SUBNETS), []);
+  await cluster.invariantsHold();
+  await cluster.kubectl(['delete', 'pods', '--all', '--wait=false', '-A']);
+  await cluster.eventually(
+    'every address is free',
+    async () => !(await cluster.names('ip')).some((name) => name.includes('.churn-')),
+    120_000,
+  );
+  await cluster.settled(60_000);
+  assert.deepEqual(await disagreements(tools, NAMESPACES, SUBNETS), []);
+  await cluster.kubectl(['delete', '--wait=false', '-f', '-'], NETWORKS);
+  await cluster.eventually('every row is gone', async () => traces(await cluster.dump(), 'churn-').length === 0);
+  return { created, killed, controllersKilled, pods, seconds: (performance.now() - begun) / 1_000 };
+}
+
+async function allRun(cluster: ScenarioCluster, count: number): Promise<void> {
+  await cluster.eventually(
+    `${count} pods run`,
+    async () => {
+      const printed = await cluster.kubectl([
+        'get',
+        'pods',
+        '-A',
+        '-o',
+        'jsonpath={range .items[*]}{.metadata.namespace} {.status.phase}{"\\n"}{end}',
+      ]);
+      const phases = printed.split('\n').filter((line) => line.startsWith('churn-'));
+      const running = phases.filter((line) => line.endsWith(' Running')).length;
+      if (phases.length !== count || running !== count) throw new Error(`${phases.length} pods, ${running} run`);
+      return true;
+    },
+    180_000,
+  );
+}
+
+async function inTurns<T>(some: readonly T[], each: (one: T) => Promise<void>): Promise<void> {
+  const waiting = [...some];
+  await Promise.all(
+    Array.from({ length: AT_A_TIME }, async () => {
+      for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await each(one);
+    }),
+  );
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!(error instanceof KubeError) || error.code !== 'KUBE_NOT_FOUND') throw error;
+  return undefined;
+}
+
+function podObject(namespace: string, name: string): KubeObject {
+  const spec = { automountServiceAccountToken: false, terminationGracePeriodSeconds: 0, containers: [{ name: 'main', image: 'none' }] };
+  return { metadata: { namespace, name }, spec } as KubeObject;
+}

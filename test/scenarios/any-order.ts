@@ -1,0 +1,176 @@
+/** A whole tenant deleted in any order, in any way, at any moment, with and without a controller: it goes, and nothing of it is left. */
+import assert from 'node:assert/strict';
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { ProgramError } from '../../src/lab/programs/run-program.ts';
+import { attachmentYaml, NETWORKS } from './attachments.ts';
+import { poolYaml } from './namespaces.ts';
+import { traces } from './northbound.ts';
+import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+/** Documents of a tenant, by what they are. Namespaces stay: the API server ends them by itself, in its own order. */
+function tenant(
+  name: string,
+  net: number,
+  pods: readonly string[] = ['a', 'b'],
+): Readonly<Record<'vpc' | 'network' | 'own' | 'second' | 'pool' | 'pods', string>> {
+  return {
+    vpc: vpcYaml(name),
+    network: attachmentYaml(name, 'second', '{"cniVersion":"0.3.0","type":"kube-ovn"}'),
+    own: subnetYaml(`${name}-own`, { vpc: name, cidrBlock: `10.${net}.0.0/24`, namespaces: [name] }),
+    second: subnetYaml(`${name}-second`, { vpc: name, cidrBlock: `10.${net}.1.0/24`, provider: `second.${name}.ovn` }),
+    pool: poolYaml(`${name}-pool`, { subnet: `${name}-own`, ips: [`10.${net}.0.50..10.${net}.0.99`], enableAddressSet: true }),
+    pods: pods.map((pod) => podYaml(name, pod, { annotations: { [NETWORKS]: 'second' } })).join(''),
+  };
+}
+
+type Part = keyof ReturnType<typeof tenant>;
+
+function permutations<T>(some: readonly T[]): readonly (readonly T[])[] {
+  if (some.length < 2) return [some];
+  return some.flatMap((first, at) => permutations(some.toSpliced(at, 1)).map((rest) => [first, ...rest]));
+}
+
+/** As `kubectl delete -f` of the file does it, without waiting: one document after another. */
+async function deleteInOrder(cluster: ScenarioCluster, documents: readonly string[]): Promise<void> {
+  await cluster.kubectl(['delete', '--wait=false', '--ignore-not-found', '-f', '-'], documents.join(''));
+}
+
+async function allGone(cluster: ScenarioCluster, prefix: string): Promise<void> {
+  await cluster.eventually(
+    `everything of ${prefix} is gone`,
+    async () => {
+      const left: string[] = [];
+      for (const kind of ['vpc', 'subnet', 'ippool', 'ip'])
+        left.push(...(await cluster.names(kind)).filter((name) => name.includes(prefix)).map((name) => `${kind} ${name}`));
+      if (left.length > 0) throw new Error(`left: ${left.join(', ')}`);
+      return true;
+    },
+    60_000,
+  );
+  await cluster.settled();
+  assert.deepEqual(traces(await cluster.dump(), prefix), []);
+}
+
+/** Finalizers off, whether the object is there or not, and whoever puts them back meanwhile. */
+async function strip(cluster: ScenarioCluster, kind: string, name: string): Promise<void> {
+  try {
+    await cluster.patch(kind, name, { metadata: { finalizers: [] } });
+  } catch (error) {
+    if (!(error instanceof ProgramError)) throw error;
+  }
+}
+
+export const anyOrder: readonly Scenario[] = [
+  {
+    name: 'C09 Vpc, network, Subnet and pods of a tenant are deleted in each of their 24 orders, half of them while no controller runs',
+    alone: true,
+    run: async (cluster) => {
+      const orders = permutations<Part>(['vpc', 'network', 'own', 'pods']);
+      assert.equal(orders.length, 24);
+      for (const [round, withController] of [true, false].entries()) {
+        const tenants = orders
+          .filter((_, at) => at % 2 === round)
+          .map((order, at) => ({ name: `any-${round}-${at}`, order, net: 60 + round * 12 + at }));
+        const all = tenants.map((one) => ({ ...one, parts: tenant(one.name, one.net, ['a']) }));
+        await cluster.apply(all.map(({ name }) => namespaceYaml(name)).join(''));
+        await cluster.apply(all.map(({ parts }) => Object.values(parts).join('')).join(''));
+        for (const { name } of all) await running(cluster, name, 'a');
+        if (!withController) await cluster.controller.kill9();
+        for (const { order, parts } of all) await deleteInOrder(cluster, [...order.map((part) => parts[part]), parts.pool, parts.second]);
+        if (!withController) cluster.startController();
+        await allGone(cluster, `any-${round}-`);
+        await cluster.kubectl(['delete', 'namespace', '--wait=false', ...all.map(({ name }) => name)]);
+      }
+    },
+  },
+  {
+    name: 'a tenant is made and deleted in one breath while its addresses are being allocated, the Vpc first: again and again, and the last time it stays',
+    run: async (cluster) => {
+      const parts = tenant('breath', 85);
+      const make = Object.values(parts).join('');
+      await cluster.apply(namespaceYaml('breath'));
+      for (let round = 0; round < 3; round++) {
+        await cluster.apply(make);
+        await deleteInOrder(cluster, [parts.vpc, parts.own, parts.second, parts.pods, parts.pool, parts.network]);
+        await cluster.eventually('the Vpc is gone', async () => (await cluster.find('vpc', 'breath')) === undefined);
+        for (const name of ['breath-own', 'breath-second']) await gone(cluster, 'subnet', name);
+        await gone(cluster, 'ippool', 'breath-pool');
+      }
+      await cluster.apply(make);
+      assert.match(await addressOf(cluster, 'breath', 'a'), /^10\.85\.0\./);
+      assert.match(await addressOf(cluster, 'breath', 'b'), /^10\.85\.0\./);
+      await deleteInOrder(cluster, [parts.pods, parts.pool, parts.second, parts.own, parts.vpc, parts.network]);
+      await allGone(cluster, 'breath');
+      await cluster.delete('namespace', 'breath');
+    },
+  },
+  {
+    name: 'finalizers are stripped by hand from every object, living and going, while its pods are bound: what lives works on, and everything can be deleted',
+    run: async (cluster) => {
+      const parts = tenant('strip', 86);
+      await cluster.apply(namespaceYaml('strip'));
+      const objects = [
+        ['vpc', 'strip'],
+        ['subnet', 'strip-own'],
+        ['subnet', 'strip-second'],
+        ['ippool', 'strip-pool'],
+        ['ip', 'a.strip'],
+        ['ip', 'b.strip.second.strip.ovn'],
+      ] as const;
+      const making = cluster.apply(Object.values(parts).join(''));
+      for (const [kind, name] of objects) await strip(cluster, kind, name);
+      await making;
+      const address = await addressOf(cluster, 'strip', 'a');
+      await running(cluster, 'strip', 'b');
+      await Promise.all(objects.map(([kind, name]) => strip(cluster, kind, name)));
+      await cluster.settled();
+      for (const [kind, name] of objects)
+        assert.deepEqual(
+          (await cluster.get(kind, name)).metadata.finalizers,
+          ['kubeovn.io/kube-ovn-controller'],
+          `${kind} ${name} has it again`,
+        );
+      assert.equal(await addressOf(cluster, 'strip', 'a'), address);
+      await cluster.kubectl(['delete', 'vpc/strip', 'subnet/strip-second', 'subnet/strip-own', 'ippool/strip-pool', '--wait=false']);
+      await cluster.kubectl(['delete', 'pods', '--all', '-n', 'strip', '--force', '--grace-period=0', '--wait=false']);
+      for (const [kind, name] of objects) await strip(cluster, kind, name);
+      await allGone(cluster, 'strip');
+      await cluster.delete('namespace', 'strip');
+    },
+  },
+  {
+    name: 'objects that wait to be deleted are edited to nonsense: they keep their service, and go when their holders go',
+    run: async (cluster) => {
+      const parts = tenant('mad', 87);
+      await cluster.apply(namespaceYaml('mad'));
+      await cluster.apply(Object.values(parts).join(''));
+      const address = await addressOf(cluster, 'mad', 'a');
+      await running(cluster, 'mad', 'b');
+      await deleteInOrder(cluster, [parts.vpc, parts.own, parts.second, parts.pool]);
+      await condition(cluster, 'vpc', 'mad', 'DeletionBlocked', 'True');
+      await condition(cluster, 'subnet', 'mad-own', 'DeletionBlocked', 'True');
+      await cluster.delete('ip', 'a.mad');
+      for (const spec of [
+        { cidrBlock: 'nonsense', gateway: 'nonsense', excludeIps: ['z..y'] },
+        { vpc: 'nowhere', provider: 'nonsense', gatewayType: 'nonsense', gatewayNode: 'nowhere' },
+      ]) {
+        await cluster.patch('subnet', 'mad-own', { spec });
+        await cluster.patch('subnet', 'mad-second', { spec });
+      }
+      await cluster.patch('vpc', 'mad', {
+        spec: { staticRoutes: [{ cidr: 'nonsense' }], namespaces: ['nowhere'], vpcPeerings: [{ remoteVpc: 'mad' }] },
+      });
+      await cluster.patch('ip', 'a.mad', {
+        spec: { subnet: 'nowhere', ipAddress: 'nonsense', v4IpAddress: 'nonsense', namespace: 'nowhere' },
+      });
+      await cluster.settled();
+      const pod = await running(cluster, 'mad', 'a');
+      assert.equal(pod.metadata.annotations?.['ovn.kubernetes.io/ip_address'], address);
+      assert.match(traces(await cluster.dump(), address).join(), /Logical_Switch_Port a\.mad/, 'the pod keeps its port');
+      await cluster.kubectl(['delete', 'pods', '--all', '-n', 'mad', '--wait=false']);
+      await allGone(cluster, 'mad');
+      await cluster.delete('namespace', 'mad');
+    },
+  },
+];

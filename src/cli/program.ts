@@ -70,9 +70,12 @@ addClusterFlags(
 addClusterFlags(
   program
     .command('release')
-    .description('give a reserved address back, when nothing uses it')
-    .argument('<ip>', 'name of the IP object, as kiln reserve and kubectl get ips print it')
-    .addHelpText('before', 'Examples:\n  kiln release db-vip.shop\n  kiln release db-vip.shop --yes -o name\n')
+    .description('give a kept address back, when nothing uses it')
+    .argument(
+      '<ip>',
+      'name of the IP object, as kiln reserve and kubectl get ips print it; or vip/<name>, ovn-eip/<name>, iptables-eip/<name>',
+    )
+    .addHelpText('before', 'Examples:\n  kiln release db-vip.shop\n  kiln release db-vip.shop --yes -o name\n  kiln release vip/db\n')
     .addHelpText('after', EXIT_CODES)
     .option('-y, --yes', 'do not ask'),
 ).action(async (ip: string, flags: ReleaseFlags) => {

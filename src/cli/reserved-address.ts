@@ -1,10 +1,10 @@
 /**
  * A reserved address as the commands see it: its IP object, whether the controller has filled it, and what it says meanwhile.
  */
-import type { Condition } from '../api/meta.ts';
 import type { IP } from '../api/ip.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import type { Resource } from '../kube/resource.ts';
+import { conditionOf } from '../world/conditions.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { OutputFormat } from './output/object-output.ts';
 import { objectText } from './output/object-output.ts';
@@ -22,15 +22,6 @@ export function isFilled(ip: IP): boolean {
   return addressText(ip) !== '' && (ip.spec.macAddress ?? '') !== '';
 }
 
-export function conditionOf(ip: IP, type: string): Partial<Condition> | undefined {
-  try {
-    const conditions: unknown = JSON.parse(ip.metadata.annotations?.[kilnAnnotation.conditions] ?? '[]');
-    return Array.isArray(conditions) ? (conditions as readonly Partial<Condition>[]).find((one) => one?.type === type) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 export function addressOutput(format: OutputFormat, ip: IP): string {
   const { v4IpAddress = '', v6IpAddress = '', macAddress = '', subnet = '', podName = '', namespace = '' } = ip.spec;
   return objectText(format, ip, 'ip.kubeovn.io', [
@@ -41,6 +32,6 @@ export function addressOutput(format: OutputFormat, ip: IP): string {
     { header: 'SUBNET', value: subnet },
     { header: 'LEASE', value: ip.metadata.annotations?.[kilnAnnotation.lease] ?? '' },
     { header: 'FOR', value: `${namespace}/${podName}`, wide: true },
-    { header: 'STATE', value: conditionOf(ip, 'Idle')?.message ?? '', wide: true },
+    { header: 'STATE', value: conditionOf('ips', ip, 'Idle')?.message ?? '', wide: true },
   ]);
 }

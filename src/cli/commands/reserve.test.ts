@@ -16,6 +16,7 @@ import { findOvn } from '../../lab/programs/ovn.ts';
 import { ProgramError, runProgram } from '../../lab/programs/run-program.ts';
 import { jsonLog } from '../../runtime/log.ts';
 import type { Controller } from '../../controller/controller.ts';
+import { traitsOf } from '../../world/resources.ts';
 import type { CommandIo } from '../cluster-command.ts';
 import { CommandFailure } from '../command-failure.ts';
 import { makeController, northboundSession } from '../connect.ts';
@@ -152,6 +153,29 @@ test('an address in use is not released: the pod that has it is named', { skip }
   await client.delete(PODS, { namespace: 'default', name: 'busy' }, { gracePeriodSeconds: 0 });
   await controller.untilQuiet();
   assert.equal((await released('busy.default')).exit, 0);
+});
+
+test('a Vip and an OvnEip are given back by kind and name when nothing uses them, and what names them is told', { skip }, async () => {
+  const [vips, eips, fips] = [traitsOf('vips'), traitsOf('ovn-eips'), traitsOf('ovn-fips')];
+  await make(vips, { metadata: { name: 'db' }, spec: { subnet: 'kept', v4ip: '10.91.0.90' } });
+  await make(eips, { metadata: { name: 'out' }, spec: { externalSubnet: 'kept', v4Ip: '10.91.0.91' } });
+  await make(fips, { metadata: { name: 'web' }, spec: { ovnEip: 'out' } });
+  await controller.untilQuiet();
+  const used = await released('ovn-eip/out');
+  assert.equal(used.exit, 1);
+  assert.match(used.said, /ovn-eip\/out is in use.*\n10\.91\.0\.91 of Subnet kept is used by OvnFip web/);
+  await client.delete(fips, { name: 'web' });
+  await controller.untilQuiet();
+  for (const [target, address] of [
+    ['ovn-eip/out', '10.91.0.91'],
+    ['vip/db', '10.91.0.90'],
+  ] as const) {
+    const back = await released(target);
+    assert.deepEqual([back.exit, back.said.includes(`released ${address}`)], [0, true], back.said);
+  }
+  assert.deepEqual([await client.find(vips, { name: 'db' }), await client.find(eips, { name: 'out' })], [undefined, undefined]);
+  assert.match((await released('vip/db')).said, /Vip db does not exist/);
+  assert.match((await released('pod/db')).said, /neither the name of an IP object nor <kind>\/<name> with one of vip, ovn-eip/);
 });
 
 test('release asks on a terminal, wants --yes elsewhere, and looks a second time after the answer', { skip }, async () => {

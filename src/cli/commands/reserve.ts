@@ -14,10 +14,11 @@ import { formatAddress } from '../../net/address.ts';
 import { parseDualAddress } from '../../net/dual.ts';
 import { parseMac } from '../../net/mac.ts';
 import { parseDuration } from '../../api/duration.ts';
+import { conditionOf } from '../../world/conditions.ts';
 import type { ClusterFlags, CommandIo } from '../cluster-command.ts';
 import { patienceMs } from '../cluster-command.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
-import { addressOutput, addressText, conditionOf, IPS, isFilled, SUBNETS } from '../reserved-address.ts';
+import { addressOutput, addressText, IPS, isFilled, SUBNETS } from '../reserved-address.ts';
 
 export interface ReserveFlags extends ClusterFlags {
   readonly subnet: string;
@@ -149,7 +150,7 @@ async function untilFilled(ip: IP, made: boolean, flags: ReserveFlags, io: Comma
         'kubectl get events',
       );
     if (isFilled(now)) return now;
-    const refusal = conditionOf(now, 'Accepted');
+    const refusal = conditionOf('ips', now, 'Accepted');
     const message = refusal?.message ?? '';
     if (refusal !== undefined && refusal.reason !== 'WaitingForSubnet') {
       if (made) await io.client.delete(IPS, { name }, { uid });

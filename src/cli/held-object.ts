@@ -1,0 +1,82 @@
+/**
+ * Vips and EIPs as `kiln release` sees them: their address, and who has a use for it.
+ */
+import type { IptablesEIP } from '../api/iptables-eip.ts';
+import type { Pod } from '../api/core.ts';
+import type { OvnEip } from '../api/ovn-eip.ts';
+import type { Vip } from '../api/vip.ts';
+import { annotationKey } from '../api/well-known.ts';
+import { isFinished } from '../compile/pod/pod-life.ts';
+import { isKubeError } from '../kube/errors.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { PODS } from '../kube/resource.ts';
+import { splitList } from '../net/dual.ts';
+import type { AddressObject, AddressResource } from '../world/address-objects.ts';
+import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from '../world/address-objects.ts';
+import type { NatRule, NatRuleResource } from '../world/nat-rules.ts';
+import { eipOfRule, natRulesOf } from '../world/nat-rules.ts';
+import { traitsOf } from '../world/resources.ts';
+import { DEFAULT_SETTINGS } from '../world/settings.ts';
+
+/** As a person names their kinds before a slash. */
+const KINDS: Readonly<Record<string, AddressResource>> = {
+  vip: 'vips',
+  vips: 'vips',
+  'ovn-eip': 'ovn-eips',
+  'ovn-eips': 'ovn-eips',
+  oeip: 'ovn-eips',
+  'iptables-eip': 'iptables-eips',
+  'iptables-eips': 'iptables-eips',
+  eip: 'iptables-eips',
+};
+/** Rules that may translate to the address of a Vip. */
+const VIP_RULES: readonly NatRuleResource[] = ['ovn-fips', 'ovn-snat-rules', 'ovn-dnat-rules'];
+
+/** Of `vip/db` the kind and the name; undefined for the name of an IP object, which has no slash. */
+export function namedObject(target: string): { readonly resource: AddressResource; readonly name: string } | undefined {
+  const at = target.indexOf('/');
+  const resource = at === -1 ? undefined : KINDS[target.slice(0, at)];
+  return resource === undefined ? undefined : { resource, name: target.slice(at + 1) };
+}
+
+export const NAMED_KINDS = 'vip, ovn-eip, iptables-eip';
+
+export function addressesOf(resource: AddressResource, object: unknown): AddressObject {
+  if (resource === 'vips') return vipAddresses(object as Vip);
+  return resource === 'ovn-eips' ? ovnEipAddresses(object as OvnEip, DEFAULT_SETTINGS) : iptablesEipAddresses(object as IptablesEIP);
+}
+
+/** Live pods that name the Vip, rules that name the Vip or the EIP; a port that is made for it is a use. */
+export async function usersOfObject(object: AddressObject, client: KubeClient): Promise<readonly string[]> {
+  const { resource, name, type } = object;
+  if (type !== '' && type !== 'nat') return [`its own port (type ${type})`];
+  const rules = resource === 'vips' ? VIP_RULES : natRulesOf(resource);
+  const named = await Promise.all(
+    rules.map(async (kind) =>
+      (await listed<NatRule>(client, kind))
+        .filter((rule) => (resource === 'vips' ? rule.spec.ipType === 'vip' && rule.spec.ipName === name : eipOfRule(rule) === name))
+        .map(({ metadata }) => `${traitsOf(kind).kind} ${metadata.name}`),
+    ),
+  );
+  return [...(resource === 'vips' ? await podsOfVip(name, client) : []), ...named.flat()];
+}
+
+async function podsOfVip(name: string, client: KubeClient): Promise<readonly string[]> {
+  const pods = await client.listAll<Pod>(PODS);
+  return pods
+    .filter((pod) => !isFinished(pod))
+    .filter(({ metadata: { annotations = {} } }) =>
+      [annotationKey.vip, annotationKey.allowedAddressPairs].some((key) => splitList(annotations[key] ?? '').includes(name)),
+    )
+    .map(({ metadata }) => `Pod ${metadata.namespace}/${metadata.name}`);
+}
+
+/** A cluster may not serve a kind. */
+async function listed<T>(client: KubeClient, resource: NatRuleResource): Promise<readonly T[]> {
+  try {
+    return (await client.listAll(traitsOf(resource))) as unknown as readonly T[];
+  } catch (error) {
+    if (isKubeError(error, 'KUBE_NOT_SERVED')) return [];
+    throw error;
+  }
+}

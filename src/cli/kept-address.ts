@@ -1,0 +1,92 @@
+/**
+ * An address that an object keeps, as `kiln release` sees it: an IP object, a Vip or an EIP, who has a use for it, and how to have it back.
+ */
+import type { IP } from '../api/ip.ts';
+import { kilnAnnotation } from '../api/well-known.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import { joinDual } from '../net/dual.ts';
+import type { AddressResource } from '../world/address-objects.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { traitsOf } from '../world/resources.ts';
+import { CommandFailure, EXIT } from './command-failure.ts';
+import { addressesOf, namedObject, NAMED_KINDS, usersOfObject } from './held-object.ts';
+import { usersOf } from './ip-users.ts';
+import type { OutputFormat } from './output/object-output.ts';
+import { objectText } from './output/object-output.ts';
+import { addressOutput, addressText, IPS } from './reserved-address.ts';
+
+export interface KeptAddress {
+  readonly resource: ResourceName;
+  readonly object: KubeObject;
+  /** As text; empty while it has none. */
+  readonly address: string;
+  readonly subnet: string;
+  readonly users: () => Promise<readonly string[]>;
+  readonly output: (format: OutputFormat) => string;
+  /** The command that asks for the same address. */
+  readonly undo: string;
+}
+
+/** @throws CommandFailure where there is none */
+export async function keptAddress(target: string, client: KubeClient): Promise<KeptAddress> {
+  const named = namedObject(target);
+  if (named !== undefined) return await ofObject(named.resource, named.name, client);
+  const ip = target.includes('/') ? undefined : await client.find<IP>(IPS, { name: target });
+  if (ip !== undefined) return ofIp(ip, client);
+  const why = target.includes('/')
+    ? `"${target}" is neither the name of an IP object nor <kind>/<name> with one of ${NAMED_KINDS}`
+    : `IP ${target} does not exist`;
+  throw new CommandFailure(
+    EXIT.findings,
+    'there is no address to release',
+    why,
+    target.includes('/') ? 'kubectl get vips,ovn-eips,iptables-eips' : 'kubectl get ips',
+  );
+}
+
+function ofIp(ip: IP, client: KubeClient): KeptAddress {
+  const { podName = '', namespace = '', subnet = '' } = ip.spec;
+  const lease = ip.metadata.annotations?.[kilnAnnotation.lease];
+  const address = addressText(ip);
+  return {
+    resource: 'ips',
+    object: ip,
+    address,
+    subnet,
+    users: () => usersOf(ip, client),
+    output: (format) => addressOutput(format, ip),
+    undo: `kiln reserve ${podName} -n ${namespace} --subnet ${subnet}${address === '' ? '' : ` --ip ${address}`}${lease === undefined ? '' : ` --lease ${lease}`}`,
+  };
+}
+
+async function ofObject(resource: AddressResource, name: string, client: KubeClient): Promise<KeptAddress> {
+  const traits = traitsOf(resource);
+  const found = await client.find(traits, { name });
+  if (found === undefined)
+    throw new CommandFailure(
+      EXIT.findings,
+      'there is no address to release',
+      `${traits.kind} ${name} does not exist`,
+      `kubectl get ${traits.plural}`,
+    );
+  const object = addressesOf(resource, { spec: {}, ...found });
+  const { v4, v6, mac } = object.held ?? { v4: '', v6: '', mac: '' };
+  return {
+    resource,
+    object: found,
+    address: joinDual({ v4, v6 }),
+    subnet: object.subnet,
+    users: () => usersOfObject(object, client),
+    output: (format) =>
+      objectText(format, found, `${traits.plural.replace(/s$/, '')}.${traits.group}`, [
+        { header: 'NAME', value: name },
+        { header: 'V4IP', value: v4 },
+        { header: 'V6IP', value: v6 },
+        { header: 'MAC', value: mac },
+        { header: 'SUBNET', value: object.subnet },
+        { header: 'LEASE', value: object.annotations[kilnAnnotation.lease] ?? '' },
+      ]),
+    undo: `make ${traits.kind} ${name} again with ${joinDual({ v4, v6 })} in its spec`,
+  };
+}

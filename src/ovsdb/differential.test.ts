@@ -3,7 +3,9 @@ import { execFile } from 'node:child_process';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { decodeValue } from './decode.ts';
-import { insert, type Atom, type OvsdbSession, type RowChange, type Value } from './index.ts';
+import { UnsteadyProxy } from '../testing/unsteady-proxy.ts';
+import { insert, newUuid, type Atom, type OvsdbError, type OvsdbOptions, type OvsdbSession, type RowChange, type Value } from './index.ts';
+import { OvsdbCluster } from './testing/ovsdb-cluster.ts';
 import { openSession } from './testing/open-session.ts';
 import { randomFrom, randomTransaction, tables } from './testing/random-transaction.ts';
 import { OvsdbServerProcess, until } from './testing/ovsdb-server-process.ts';
@@ -71,38 +73,51 @@ function follow(session: OvsdbSession): Contents {
   return copy;
 }
 
-async function randomHistory(t: TestContext, seed: number, count: number): Promise<void> {
-  const server = await OvsdbServerProcess.start();
-  t.after(() => server.stop());
-  const proxy = await TamperingProxy.start(server.unix);
-  t.after(() => proxy.stop());
-  const { session: writer } = openSession(t, [server.unix]);
-  const { session: reader, errors } = openSession(t, [proxy.endpoint]);
+/** How the two sessions of a history reach the database, and what is done to that way while they work. */
+interface Way {
+  readonly writer: readonly string[];
+  readonly reader: readonly string[];
+  readonly options?: Partial<OvsdbOptions>;
+  /** Called before each transaction. */
+  readonly disturb: (done: number, random: (below: number) => number) => Promise<void> | void;
+  /** Called after the last: from then on everything works. */
+  readonly calm: () => Promise<void> | void;
+  /** Whom to ask for the truth. */
+  readonly server: () => Promise<OvsdbServerProcess> | OvsdbServerProcess;
+}
+
+async function randomHistory(t: TestContext, seed: number, count: number, way: Way): Promise<readonly OvsdbError[]> {
+  const { session: writer } = openSession(t, way.writer, way.options);
+  const { session: reader, errors } = openSession(t, way.reader, way.options);
   const indexed = reader.replica.memberIndex('Logical_Switch', 'port', 'ports');
   const [written, read] = [follow(writer), follow(reader)];
   await Promise.all([writer.untilSynced(), reader.untilSynced()]);
   const random = randomFrom(seed);
   let failed = 0;
   for (let done = 0; done < count; done++) {
+    await way.disturb(done, random);
+    await writer.untilSynced();
     const outcome = await writer.transact(randomTransaction(writer, random));
     if (!outcome.ok) failed++;
-    if (random(300) === 0) proxy.disconnectAll();
   }
   assert.ok(failed > 0 && failed < count / 2, `${failed} of ${count} transactions failed`);
-  assert.ok(errors.length > 0 && errors.every(({ code }) => code === 'OVSDB_DISCONNECTED'));
-  await reader.untilSynced();
-  const outcome = await writer.transact([insert('Logical_Switch', { name: 'the last' })]);
-  assert.ok(outcome.ok);
-  const last = outcome.results[0]!.uuid!;
-  await until('the reader has the last row', () => reader.replica.table('Logical_Switch').has(last));
+  await way.calm();
+  const last = newUuid();
+  await until('the last row is written', async () => {
+    await writer.untilSynced();
+    const outcome = await writer.transact([insert('Logical_Switch', { name: 'the last' }, last)]);
+    return outcome.ok || outcome.error.code === 'OVSDB_DUPLICATE_UUID';
+  });
+  await until('the reader has the last row', () => reader.state === 'synced' && reader.replica.table('Logical_Switch').has(last));
+  await until('the writer has the last row', () => writer.state === 'synced' && writer.replica.table('Logical_Switch').has(last));
 
-  const truth = await dump(server, writer);
+  const truth = await dump(await way.server(), writer);
   for (const table of tables) assert.ok(truth.get(table)!.size > 10, `${table} has ${truth.get(table)!.size} rows`);
   const copies = {
     'the replica of the session that wrote': contentsOf(writer),
-    'the replica of the session that was cut off now and then': contentsOf(reader),
+    'the replica of the session that only read': contentsOf(reader),
     'what the changes told to the session that wrote': written,
-    'what the changes told to the session that was cut off now and then': read,
+    'what the changes told to the session that only read': read,
   };
   for (const [what, copy] of Object.entries(copies)) {
     for (const [table, rows] of truth) {
@@ -113,8 +128,72 @@ async function randomHistory(t: TestContext, seed: number, count: number): Promi
   for (const [switchId, row] of truth.get('Logical_Switch')!) {
     for (const port of row['ports'] as Set<string>) assert.equal(indexed.first(port)?._uuid, switchId);
   }
+  return errors;
 }
 
 for (const seed of [1, 2]) {
-  test(`after 2,000 random transactions the replica is what ovsdb-client dumps (seed ${seed})`, (t) => randomHistory(t, seed, 2_000));
+  test(`after 2,000 random transactions the replica is what ovsdb-client dumps, with a reader cut off now and then (seed ${seed})`, async (t) => {
+    const server = await OvsdbServerProcess.start();
+    t.after(() => server.stop());
+    const proxy = await TamperingProxy.start(server.unix);
+    t.after(() => proxy.stop());
+    const errors = await randomHistory(t, seed, 2_000, {
+      writer: [server.unix],
+      reader: [proxy.endpoint],
+      disturb: (_, random) => void (random(300) === 0 && proxy.disconnectAll()),
+      calm: () => undefined,
+      server: () => server,
+    });
+    assert.ok(errors.length > 0 && errors.every(({ code }) => code === 'OVSDB_DISCONNECTED'));
+  });
 }
+
+test('the same when all bytes come late, and both connections break in the middle of messages or fall silent', async (t) => {
+  const server = await OvsdbServerProcess.start();
+  t.after(() => server.stop());
+  const chance = randomFrom(3);
+  const proxies = await Promise.all(
+    [0, 1].map(() => UnsteadyProxy.start(server.unix, { delayMs: 2, lifeBytes: 60_000, silentOneIn: 4 }, () => chance(1_000_000) / 1e6)),
+  );
+  for (const proxy of proxies) t.after(() => proxy.stop());
+  const [writer, reader] = proxies as [UnsteadyProxy, UnsteadyProxy];
+  const errors = await randomHistory(t, 3, 600, {
+    writer: [writer.endpoint],
+    reader: [reader.endpoint],
+    options: { probeIntervalMs: 250, syncSilenceMs: 500, backoff: { baseMs: 5, maxMs: 50 } },
+    disturb: () => undefined,
+    calm: () => proxies.forEach((proxy) => proxy.calm()),
+    server: () => server,
+  });
+  const { closed, silent } = writer.broken;
+  assert.ok(closed > 2 && silent > 0, `the writer lost ${closed} connections, and ${silent} by silence`);
+  assert.ok(errors.length > 0);
+});
+
+test('the same on a cluster whose members die and come back, and whose leader hands its office over', async (t) => {
+  const cluster = await OvsdbCluster.start();
+  t.after(() => cluster.stop());
+  let down: OvsdbServerProcess | undefined;
+  const back = async (): Promise<void> => {
+    const member = down;
+    down = undefined;
+    await member?.restart();
+  };
+  await randomHistory(t, 4, 600, {
+    writer: cluster.endpoints,
+    reader: cluster.endpoints,
+    options: { leaderOnly: true, probeIntervalMs: 1_000 },
+    disturb: async (done, random) => {
+      if (done % 100 === 50) await back();
+      if (done % 100 !== 99) return;
+      const leader = await cluster.leader();
+      if (random(3) === 0) await leader.appctl('cluster/failure-test', 'transfer-leadership').catch(() => leader.kill());
+      if (leader.pid !== undefined && random(2) === 0) {
+        down = leader;
+        await leader.kill();
+      }
+    },
+    calm: back,
+    server: () => cluster.leader(),
+  });
+});

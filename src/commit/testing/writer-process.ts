@@ -31,8 +31,16 @@ export class WriterProcess {
   leads = true;
   #said: readonly Output[] = [];
 
-  constructor(server: OvsdbServerProcess) {
-    this.session = new OvsdbSession({ endpoints: [server.unix], database: 'OVN_Northbound', tables: monitoredColumns() });
+  /** @param server one, or the endpoints of a cluster */
+  constructor(server: OvsdbServerProcess | readonly string[]) {
+    const endpoints = 'unix' in server ? [server.unix] : server;
+    this.session = new OvsdbSession({
+      endpoints,
+      database: 'OVN_Northbound',
+      tables: monitoredColumns(),
+      leaderOnly: endpoints.length > 1,
+      probeIntervalMs: endpoints.length > 1 ? 1_000 : 5_000,
+    });
     this.fence = new Fence(this.session);
     const limit = new CollectionLimit({
       enabled: false,

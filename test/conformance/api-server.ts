@@ -12,6 +12,7 @@ import { objectCases } from './cases/objects.ts';
 import { patchCases } from './cases/patches.ts';
 import { podCases } from './cases/pods.ts';
 import { watchCases } from './cases/watches.ts';
+import { webhookCases } from './cases/webhooks.ts';
 import { at } from './context.ts';
 import type { Holder } from './context.ts';
 import { HttpsClient } from './https-client.ts';
@@ -72,6 +73,7 @@ export function apiServerSuite(name: string, minor: number, start: () => Promise
     describe('custom resources', () => customResourceCases(holder));
     describe('pods', () => podCases(holder));
     describe('lifecycles', () => lifecycleCases(holder));
+    describe('webhooks', () => webhookCases(holder));
     describe('kubectl', () => kubectlCases(holder));
     for (const what of holder.notAsked) process.stdout.write(`not asked of Kubernetes 1.${minor}: ${what}\n`);
   });

@@ -54,6 +54,11 @@ export class Operations {
     return stored.apiVersion === apiVersion ? stored : { ...stored, apiVersion };
   }
 
+  /** An object of one version of a resource in another version of it. */
+  convert(from: ResourceDefinition, to: ResourceDefinition, object: KubeObject): KubeObject {
+    return this.toView(to, this.#toStorage(from, object));
+  }
+
   #toStorage(definition: ResourceDefinition, object: KubeObject): KubeObject {
     return definition.view === undefined ? object : definition.view.toStorage(object);
   }

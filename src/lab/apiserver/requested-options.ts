@@ -1,9 +1,13 @@
-/** The options that a request gives to a write, and as an AdmissionReview has them. */
+/** The options that a request gives to a read or a write, and as an AdmissionReview has them. */
 import type { Json, JsonObject } from './json.ts';
 import { isObject, object } from './json.ts';
 import type { DeleteOptions, WriteOptions } from './operation-options.ts';
 import { decodeBody } from './request.ts';
-import { badRequest, invalid, notSupported } from './status.ts';
+import type { ResourceDefinition } from './resource.ts';
+import type { Selector } from './selectors.ts';
+import { parseFieldSelector, parseLabelSelector } from './selectors.ts';
+import type { FieldError } from './status.ts';
+import { ApiError, badRequest, forbiddenField, invalid, notSupported } from './status.ts';
 
 /** Of a creation, an update or a patch. */
 export function reviewedOptions(kind: string, query: URLSearchParams): JsonObject {
@@ -78,4 +82,41 @@ export function deleteOptions(bytes: Buffer, type: string, query: URLSearchParam
       ...(typeof conditions['resourceVersion'] === 'string' ? { resourceVersion: conditions['resourceVersion'] } : {}),
     },
   };
+}
+
+export function selectorOf(definition: ResourceDefinition, query: URLSearchParams): Selector {
+  const labels = query.get('labelSelector') ?? '';
+  const fields = query.get('fieldSelector') ?? '';
+  const byLabel = labels === '' ? undefined : parseLabelSelector(labels);
+  const byField = fields === '' ? undefined : parseFieldSelector(fields, definition.fieldSelectors);
+  return (item) => (byLabel === undefined || byLabel(item)) && (byField === undefined || byField(item));
+}
+
+/**
+ * The moment that a read asks for.
+ *
+ * @param current the store's revision
+ * @throws ApiError 400, 422, and 504 for one that is yet to come
+ */
+export function wantedVersion(query: URLSearchParams, current: number): { readonly revision: number; readonly isExact: boolean } {
+  const version = query.get('resourceVersion') ?? '';
+  const match = query.get('resourceVersionMatch') ?? '';
+  const refuse = (error: FieldError): ApiError => invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [error]);
+  if (version !== '' && !/^\d+$/.test(version)) {
+    const shown = JSON.stringify(version);
+    throw badRequest(`resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: invalid syntax`);
+  }
+  if (match !== '') {
+    const field = 'resourceVersionMatch';
+    if (version === '') throw refuse(forbiddenField(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
+    if (match !== 'Exact' && match !== 'NotOlderThan') throw refuse(notSupported(field, match, ['Exact', 'NotOlderThan', '']));
+    if (match === 'Exact' && version === '0')
+      throw refuse(forbiddenField(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+  }
+  const revision = Number(version);
+  if (revision > current) {
+    const details = { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 };
+    throw new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${version}, current: ${current}`, details, 1);
+  }
+  return { revision, isExact: match === 'Exact' };
 }

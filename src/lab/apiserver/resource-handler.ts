@@ -1,11 +1,19 @@
 /** The verbs of the API on one resource, from a parsed request to a reply. */
-import type { AdmissionRequest } from './admission.ts';
+import type { AdmissionRequest } from './admission/review.ts';
 import { bindPodTo, evict } from './builtin/pod-subresources.ts';
 import type { JsonObject } from './json.ts';
 import { clone, isObject } from './json.ts';
 import type { KubeObject } from './object.ts';
 import { encodeObject } from './object.ts';
-import { deleteOptions, isDryRun, reviewedDeletion, reviewedOptions, writeOptions } from './requested-options.ts';
+import {
+  deleteOptions,
+  isDryRun,
+  reviewedDeletion,
+  reviewedOptions,
+  selectorOf,
+  wantedVersion,
+  writeOptions,
+} from './requested-options.ts';
 import type { Operations, UpdateOptions } from './operations.ts';
 import { applyPatch, checkPatchType } from './patch/patch.ts';
 import { negotiate } from './negotiate.ts';
@@ -15,9 +23,8 @@ import type { ResourceDefinition } from './resource.ts';
 import { apiVersionOf } from './resource.ts';
 import { applyScale, scaleObject } from './scale.ts';
 import type { Selector } from './selectors.ts';
-import { parseFieldSelector, parseLabelSelector } from './selectors.ts';
 import type { ListSnapshots } from './snapshots.ts';
-import { ApiError, badRequest, forbiddenField, invalid, methodNotAllowed, notFound } from './status.ts';
+import { ApiError, badRequest, expired, methodNotAllowed, notFound } from './status.ts';
 import type { Presentation } from './table.ts';
 import { partialMetadata, table } from './table.ts';
 
@@ -108,6 +115,7 @@ export class ResourceHandler {
   #get(request: ResourceRequest): Reply {
     const { definition, target, query, message } = request;
     const presentation = negotiate(message.headers.accept, query);
+    wantedVersion(query, this.#operations.store.revision);
     return { status: 200, body: this.#encode(definition, this.#operations.get(definition, target.namespace, target.name), presentation) };
   }
 
@@ -128,33 +136,14 @@ export class ResourceHandler {
     const limit = Number(query.get('limit') ?? 0);
     if (!Number.isInteger(limit)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(query.get('limit'))}: invalid syntax`);
     const token = query.get('continue') ?? '';
-    const wanted = query.get('resourceVersion') ?? '';
-    if (wanted !== '' && !/^\d+$/.test(wanted))
-      throw badRequest(
-        `resourceVersion: Invalid value: ${JSON.stringify(wanted)}: strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`,
-      );
-    if (token !== '' && wanted !== '' && wanted !== '0') throw badRequest('specifying resource version is not allowed when using continue');
-    const match = query.get('resourceVersionMatch');
-    if (match !== null && match !== '' && wanted === '')
-      throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [
-        forbiddenField('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided'),
-      ]);
-    if (Number(wanted) > store.revision) {
-      throw new ApiError(
-        504,
-        'Timeout',
-        `Too large resource version: ${wanted}, current: ${store.revision}`,
-        { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 },
-        1,
-      );
-    }
-    if (match === 'Exact' && Number(wanted) < store.revision && store.changedSince(definition.table, Number(wanted))) {
-      throw new ApiError(410, 'Expired', `The resourceVersion for the provided list is too old.`);
-    }
+    const wanted = wantedVersion(query, store.revision);
+    if (token !== '' && wanted.revision > 0) throw badRequest('specifying resource version is not allowed when using continue');
     const matches = selectorOf(definition, query);
     const chunk =
       token === ''
-        ? this.#snapshots.first(this.#select(definition, target.namespace, matches), store.revision, limit, environment.now())
+        ? wanted.isExact
+          ? this.#snapshots.first(this.#selectAt(request, matches, wanted.revision), wanted.revision, limit, environment.now())
+          : this.#snapshots.first(this.#select(definition, target.namespace, matches), store.revision, limit, environment.now())
         : this.#snapshots.next(token, limit, environment.now());
     const metadata: JsonObject = { resourceVersion: String(chunk.revision) };
     if (chunk.continueToken !== '') {
@@ -172,6 +161,13 @@ export class ResourceHandler {
       presentation.kind === 'Object' ? encodeObject(item) : JSON.stringify(partialMetadata(item, presentation.version)),
     );
     return { status: 200, body: `${JSON.stringify({ ...typeMeta, metadata }).slice(0, -1)},"items":[${items.join(',')}]}` };
+  }
+
+  /** @throws ApiError 410 */
+  #selectAt({ definition, target }: ResourceRequest, matches: Selector, revision: number): KubeObject[] {
+    const then = this.#operations.store.listAt(definition.table, revision, target.namespace);
+    if (then === undefined) throw expired('The resourceVersion for the provided list is too old.');
+    return then.map((item) => this.#operations.toView(definition, item)).filter(matches);
   }
 
   #select(definition: ResourceDefinition, namespace: string, matches: Selector): KubeObject[] {
@@ -252,7 +248,7 @@ export class ResourceHandler {
           old,
           dryRun: all.dryRun === true,
           subresource,
-          options: reviewedOptions(options.isPatch === true ? 'PatchOptions' : 'UpdateOptions', query),
+          options: reviewedOptions('UpdateOptions', query),
         })),
       );
     }
@@ -297,6 +293,7 @@ export class ResourceHandler {
         old: item,
         dryRun: options.dryRun === true,
         subresource: '',
+        isCollection: true,
         options: reviewedDeletion(options),
       });
       try {
@@ -336,12 +333,4 @@ export class ResourceHandler {
     );
     return { status: 200, body: JSON.stringify(scaleObject(scale, updated)) };
   }
-}
-
-export function selectorOf(definition: ResourceDefinition, query: URLSearchParams): Selector {
-  const labels = query.get('labelSelector') ?? '';
-  const fields = query.get('fieldSelector') ?? '';
-  const byLabel = labels === '' ? undefined : parseLabelSelector(labels);
-  const byField = fields === '' ? undefined : parseFieldSelector(fields, definition.fieldSelectors);
-  return (item) => (byLabel === undefined || byLabel(item)) && (byField === undefined || byField(item));
 }

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { ValidatingWebhooks } from './admission.ts';
+import { ValidatingWebhooks } from './admission/validating-webhooks.ts';
 import { builtinResources } from './builtin/kinds.ts';
 import { CustomResources } from './custom-resources.ts';
 import { keptCredentials } from './disk/kept-credentials.ts';
@@ -91,7 +91,7 @@ export class LabApiServer {
     const store = this.#state?.open(watchWindow) ?? new ObjectStore(watchWindow);
     this.#credentials = stateDir === undefined ? createCredentials(environment.now()) : keptCredentials(stateDir, environment.now());
     this.#api = new LabApi(environment, store);
-    const webhooks = new ValidatingWebhooks(this.#api.store, environment);
+    const webhooks = new ValidatingWebhooks(this.#api.operations, this.#api.registry);
     this.#http = new ApiHttpServer({
       credentials: this.#credentials,
       operations: this.#api.operations,

@@ -46,6 +46,10 @@ export function storeKey(namespace: string | undefined, name: string): string {
   return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
 }
 
+function keyOf({ metadata }: KubeObject): string {
+  return storeKey(metadata.namespace, metadata.name);
+}
+
 export class ObjectStore {
   #revision = 1;
   readonly #tables = new Map<string, Table>();
@@ -130,10 +134,18 @@ export class ObjectStore {
     this.#take({ type, table, key, revision, object, ...(previous === undefined ? {} : { previous }) });
   }
 
-  /** Whether anything of a table changed after a revision, as far as it is remembered. */
-  changedSince(table: string, revision: number): boolean {
+  /** As `list`, of the moment of a revision; undefined when that is no longer remembered. */
+  listAt(table: string, revision: number, namespace?: string): KubeObject[] | undefined {
     const rows = this.#tables.get(table);
-    return rows !== undefined && (rows.forgotten > revision || (rows.history.at(-1)?.revision ?? 0) > revision);
+    if (rows === undefined) return revision < this.#restored ? undefined : [];
+    if (rows.forgotten > revision) return undefined;
+    const then = new Map(this.list(table, namespace).map((object) => [keyOf(object), object]));
+    const after = rows.history.slice(firstAfter(rows.history, revision)).toReversed();
+    for (const { key, previous } of after) {
+      if (previous === undefined) then.delete(key);
+      else if (namespace === undefined || namespace === '' || key.startsWith(`${namespace}/`)) then.set(key, previous);
+    }
+    return [...then].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
   }
 
   /** Drops a table's past, so that every watch on it must list again. */

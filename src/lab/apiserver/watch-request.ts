@@ -1,7 +1,7 @@
 /** What a watch is asked for, from the query of its request. */
 import { negotiate } from './negotiate.ts';
 import type { ResourceRequest } from './resource-handler.ts';
-import { selectorOf } from './resource-handler.ts';
+import { selectorOf } from './requested-options.ts';
 import { badRequest } from './status.ts';
 import type { WatchOptions } from './watch-stream.ts';
 

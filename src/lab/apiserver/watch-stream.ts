@@ -86,7 +86,9 @@ export class WatchStream {
       }
       if (this.#options.markInitialEnd) this.#bookmark({ 'k8s.io/initial-events-end': 'true' });
     }
-    this.#stop = store.watch(definition.table, since, (event) => this.#onEvent(event));
+    this.#stop = store.watch(definition.table, since, (event) => {
+      if (event.revision > since) this.#onEvent(event);
+    });
     if (this.#stop === undefined) {
       this.#expire(since);
       return;

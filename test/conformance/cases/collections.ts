@@ -110,6 +110,38 @@ export function collectionCases(holder: Holder): void {
     assert.equal((await http.get(`${path}?resourceVersion=abc`)).status >= 400, true);
   });
 
+  test('resourceVersionMatch: a list of a past moment, or of any that is not older', async () => {
+    const { http } = conformance(holder);
+    const path = await filled(2);
+    const then = await http.get(`${path}?labelSelector=parity`);
+    await http.send('DELETE', `${path}/c0`);
+    await http.patch(`${path}/c1`, 'merge-patch', { data: { later: 'yes' } });
+    await http.send('POST', path, configMap('c2', {}, { labels: { parity: 'even' } }));
+    const query = `${path}?labelSelector=parity&resourceVersion=${version(then)}`;
+    const exact = await http.get(`${query}&resourceVersionMatch=Exact`);
+    assert.equal(exact.status, 200, exact.text);
+    assert.deepEqual(names(exact), ['c0', 'c1']);
+    assert.equal(at(exact.body, 'items', 1, 'data'), undefined);
+    assert.equal(version(exact), version(then));
+    const chunk = await http.get(`${query}&resourceVersionMatch=Exact&limit=1`);
+    assert.deepEqual(names(chunk), ['c0']);
+    const rest = encodeURIComponent(String(at(chunk.body, 'metadata', 'continue')));
+    assert.deepEqual(names(await http.get(`${path}?labelSelector=parity&limit=1&continue=${rest}`)), ['c1']);
+    const newer = await http.get(`${query}&resourceVersionMatch=NotOlderThan`);
+    assert.ok(BigInt(version(newer)) >= BigInt(version(then)));
+    for (const [wrong, why] of [
+      ['resourceVersionMatch=Exact', /resourceVersionMatch is forbidden unless resourceVersion is provided/],
+      ['resourceVersion=5&resourceVersionMatch=Sometimes', /Unsupported value: "Sometimes": supported values: "Exact", "NotOlderThan"/],
+      ['resourceVersion=0&resourceVersionMatch=Exact', /resourceVersionMatch "exact" is forbidden for resourceVersion "0"/],
+    ] as const) {
+      const reply = await http.get(`${path}?${wrong}`);
+      assert.equal(reply.status, 422, reply.text);
+      assert.match(message(reply), why);
+    }
+    const one = await http.get(`${path}/c1?resourceVersion=${BigInt(version(newer)) + 1_000_000n}`);
+    assert.equal(one.status, 504, one.text);
+  });
+
   test('a collection is deleted by selector', async () => {
     const { http } = conformance(holder);
     const path = await filled(4);

@@ -13,6 +13,7 @@ import { eventsView } from './event.ts';
 import { podStrategy } from './pod.ts';
 import { serviceStrategy } from './service.ts';
 import { builtinSchema } from './types.ts';
+import { webhookConfigurationStrategy } from './webhook-configuration.ts';
 import { daemonSets, deployments, replicaSets, statefulSets } from './workloads.ts';
 
 type Options = Partial<
@@ -141,25 +142,6 @@ function portsDefault(read: (item: JsonObject) => unknown[]): Strategy {
   };
 }
 
-const webhookStrategy: Strategy = {
-  applyDefaults: (configuration) => {
-    for (const webhook of list(configuration['webhooks'])) {
-      if (!isObject(webhook)) continue;
-      for (const [key, value] of Object.entries({
-        failurePolicy: 'Fail',
-        matchPolicy: 'Equivalent',
-        timeoutSeconds: 10,
-        namespaceSelector: {},
-        objectSelector: {},
-      }))
-        webhook[key] ??= value;
-      const service = at(webhook, 'clientConfig', 'service');
-      if (isObject(service)) service['port'] ??= 443;
-      for (const rule of list(webhook['rules'])) if (isObject(rule)) rule['scope'] ??= '*';
-    }
-  },
-};
-
 const bindingStrategy: Strategy = {
   nameRule: 'path',
   applyDefaults: (binding) => {
@@ -275,7 +257,7 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
     define('admissionregistration.k8s.io', 'v1', 'validatingwebhookconfigurations', 'ValidatingWebhookConfiguration', false, {
       categories: ['api-extensions'],
       hasGeneration: true,
-      strategy: webhookStrategy,
+      strategy: webhookConfigurationStrategy,
     }),
     define('apiextensions.k8s.io', 'v1', 'customresourcedefinitions', 'CustomResourceDefinition', false, {
       shortNames: ['crd', 'crds'],

@@ -5,9 +5,9 @@ import { after, before, test } from 'node:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HttpsClient } from '../../../test/conformance/https-client.ts';
-import { LabApiServer } from './server.ts';
-import { createCredentials } from './tls.ts';
+import { HttpsClient } from '../../../../test/conformance/https-client.ts';
+import { LabApiServer } from '../server.ts';
+import { createCredentials } from '../tls.ts';
 
 interface Review {
   readonly request: {

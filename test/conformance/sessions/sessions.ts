@@ -1,0 +1,268 @@
+/** What people type at a cluster, as data: each session is typed at the lab and at a real one. */
+
+export interface Step {
+  readonly args: readonly string[];
+  readonly input?: string;
+  /** `kubectl edit` with this sed expression for an editor. */
+  readonly edit?: string;
+  /** Tried until it succeeds, where controllers need a moment. */
+  readonly eventually?: boolean;
+  /** `code`: what it prints depends on the server's age. */
+  readonly compare?: 'code';
+}
+
+export interface Session {
+  readonly name: string;
+  /** The first minor version that it can be asked of. */
+  readonly since?: number;
+  readonly steps: readonly Step[];
+}
+
+const N = ['-n', 'sides'];
+
+function words(line: string): string[] {
+  return line.split(' ');
+}
+
+function say(line: string, more: Omit<Step, 'args'> = {}): Step {
+  return { args: words(line), ...more };
+}
+
+function apply(object: unknown, ...flags: readonly string[]): Step {
+  return { args: ['apply', ...flags, '-f', '-'], input: JSON.stringify(object) };
+}
+
+function create(object: unknown, ...flags: readonly string[]): Step {
+  return { args: ['create', ...flags, '-f', '-'], input: JSON.stringify(object) };
+}
+
+const widget = (name: string, spec: object = {}, metadata: object = {}): object => ({
+  apiVersion: 'lab.example.com/v1',
+  kind: 'Widget',
+  metadata: { name, ...metadata },
+  spec: { cidr: '10.1.0.0/16', ...spec },
+});
+const kit = (name: string, spec: object = {}, metadata: object = {}): object => ({
+  apiVersion: 'lab.example.com/v1',
+  kind: 'Kit',
+  metadata: { name, namespace: 'sides', ...metadata },
+  spec: { cidr: '10.1.0.0/16', ...spec },
+});
+const container = { name: 'main', image: 'registry.example/app:1' };
+const pod = (name: string, spec: object = {}, metadata: object = {}): object => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'sides', ...metadata },
+  spec: { automountServiceAccountToken: false, containers: [container], ...spec },
+});
+const items = (...objects: readonly object[]): object => ({ apiVersion: 'v1', kind: 'List', items: objects });
+
+export const SESSIONS: readonly Session[] = [
+  {
+    name: 'a custom object, from apply to delete',
+    steps: [
+      apply(widget('a', { mtu: 1400 })),
+      apply(widget('a', { mtu: 1400 })),
+      say('get widget a'),
+      say('get widgets -o wide'),
+      say('get widget a -o yaml'),
+      say('get widget a -o json'),
+      say('get widget a -o jsonpath={.spec.mtu}'),
+      say('get widget a -o name'),
+      say('get widget a --show-labels'),
+      say('get widget a --no-headers'),
+      say('get wi'),
+      say('get lab'),
+      say('describe widget a'),
+      { args: ['diff', '-f', '-'], input: JSON.stringify(widget('a', { mtu: 1500 })), compare: 'code' },
+      apply(widget('a', { mtu: 1500 }), '--dry-run=server'),
+      apply(widget('a', { mtu: 1500 }), '--dry-run=client'),
+      apply(widget('a', { mtu: 1500 }), '-o', 'yaml'),
+      { args: ['widget', 'a'], edit: 's/mtu: 1500/mtu: 1450/' },
+      { args: ['widget', 'a'], edit: 's/never/ever/' },
+      say('label widget a tier=gold'),
+      say('label widget a tier=silver'),
+      say('label widget a tier=silver --overwrite'),
+      say('label widget a tier-'),
+      say('label widget a bad_=x'),
+      say('annotate widget a example.com/note=hi'),
+      say('annotate widget a example.com/note=ho'),
+      { args: ['patch', 'widget', 'a', '--type=merge', '-p', '{"spec":{"mtu":67}}'] },
+      { args: ['patch', 'widget', 'a', '--type=merge', '-p', '{"spec":{"mtu":"x"}}'] },
+      {
+        args: [
+          'patch',
+          'widget',
+          'a',
+          '--type=json',
+          '-p',
+          '[{"op":"test","path":"/spec/mtu","value":1},{"op":"remove","path":"/spec/mtu"}]',
+        ],
+      },
+      { args: ['patch', 'widget', 'a', '--type=json', '-p', '[{"op":"remove","path":"/spec/nothing"}]'], compare: 'code' },
+      { args: ['patch', 'widget', 'a', '-p', '{"spec":{"mtu":1460}}'], compare: 'code' },
+      say('scale widget a --replicas=3'),
+      say('scale widget a --replicas=3 --current-replicas=7'),
+      say('get widget a -o jsonpath={.spec}'),
+      say('get widget nothing'),
+      say('get widget nothing --ignore-not-found'),
+      say('delete widget a --dry-run=server'),
+      say('delete widget a'),
+      say('delete widget a'),
+    ],
+  },
+  {
+    name: 'many at once, and selected',
+    steps: [
+      create(items(kit('k1', { mtu: 1000 }, { labels: { tier: 'a' } }), kit('k2', { mtu: 2000 }, { labels: { tier: 'b' } }), kit('k3'))),
+      create(items(kit('k1'), kit('k4'))),
+      { args: ['get', 'kits', ...N] },
+      { args: ['get', 'kits', ...N, '-l', 'tier'] },
+      { args: ['get', 'kits', ...N, '-l', 'tier in (a),tier!=c'] },
+      { args: ['get', 'kits', ...N, '-l', '!tier'] },
+      { args: ['get', 'kits', ...N, '-l', 'tier=='] },
+      { args: ['get', 'kits', ...N, '-L', 'tier'] },
+      { args: ['get', 'kits', ...N, '--sort-by=.spec.mtu'] },
+      { args: ['get', 'kits', ...N, '--field-selector', 'metadata.name=k2'] },
+      { args: ['get', 'kits', ...N, '--field-selector', 'spec.mtu=1'] },
+      { args: ['get', 'kits', '-A'] },
+      { args: ['get', 'kits', ...N, '--chunk-size=1', '-o', 'name'] },
+      { args: ['get', 'kits', ...N, '-o', 'custom-columns=NAME:.metadata.name,MTU:.spec.mtu'] },
+      { args: ['get', 'kits', ...N, '-o', 'jsonpath={range .items[*]}{.metadata.name} {.spec.mtu}{"\\n"}{end}'] },
+      { args: ['get', 'kits', ...N, '-o', 'go-template={{range .items}}{{.metadata.name}} {{end}}'] },
+      { args: ['get', 'kit/k1', 'kit/k2', ...N] },
+      { args: ['get', 'kit', 'k1', 'none', ...N] },
+      { args: ['delete', 'kits', ...N, '-l', 'tier'] },
+      { args: ['delete', 'kits', '--all', ...N] },
+      { args: ['get', 'kits', ...N] },
+    ],
+  },
+  {
+    name: 'what is wrong is said alike',
+    steps: [
+      create(widget('Bad_Name'), '--validate=false'),
+      create(widget('e', { mtu: 1 }), '--validate=false'),
+      create(widget('e', { mtu: 'x', tags: 'y' }), '--validate=false'),
+      create(widget('e', { protocol: 'IPv5' }), '--validate=false'),
+      create({ apiVersion: 'lab.example.com/v1', kind: 'Widget', metadata: { name: 'e' }, spec: {} }, '--validate=false'),
+      create({ apiVersion: 'lab.example.com/v2', kind: 'Widget', metadata: { name: 'e' } }),
+      create({ apiVersion: 'v1', kind: 'Gadget', metadata: { name: 'e' } }),
+      create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'e', namespace: 'nowhere' } }),
+      create(widget('e', {}, { labels: { 'a b': 'c' } }), '--validate=false'),
+      create(widget('e', {}, { finalizers: ['a b'] }), '--validate=false'),
+      create(widget('e', {}, { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p' }] }), '--validate=false'),
+      create(pod('e', { containers: [] })),
+      create(pod('e', { containers: [{ name: 'A' }] })),
+      create(pod('e', { containers: [container, container] })),
+      create(pod('e', { restartPolicy: 'Sometimes' })),
+      say('get nothing'),
+      say('get pods none -n sides'),
+      say('delete ns kube-system'),
+      say('create ns sides'),
+      say('create ns Up'),
+      say('create configmap c -n nowhere'),
+      { args: ['get', 'pods', ...N, '--field-selector', 'spec.dnsPolicy=x'] },
+      { args: ['get', '--raw', '/apis/none.example.com/v1'] },
+    ],
+  },
+  {
+    name: 'pods and their relatives',
+    steps: [
+      create(pod('p', {}, { labels: { app: 'p' } })),
+      { args: ['get', 'pods', ...N] },
+      { args: ['get', 'pod', 'p', ...N, '-o', 'wide'] },
+      { args: ['get', 'pod', 'p', ...N, '-o', 'jsonpath={.spec.containers[0]}{.spec.dnsPolicy}{.spec.restartPolicy}{.status}'] },
+      { args: ['patch', 'pod', 'p', ...N, '-p', '{"spec":{"containers":[{"name":"main","image":"registry.example/app:2"}]}}'] },
+      { args: ['get', 'pod', 'p', ...N, '-o', 'jsonpath={.spec.containers[*].image}'] },
+      { args: ['patch', 'pod', 'p', ...N, '-p', '{"spec":{"nodeName":"x"}}'], compare: 'code' },
+      { args: ['annotate', 'pod', 'p', ...N, 'ovn.kubernetes.io/ip_address=10.16.0.9'] },
+      { args: ['wait', '--for=condition=Ready', 'pod/p', ...N, '--timeout=1s'] },
+      { args: ['delete', 'pod', 'p', ...N] },
+      { args: ['create', 'configmap', 'c', ...N, '--from-literal=a=b'] },
+      { args: ['get', 'cm', 'c', ...N] },
+      { args: ['describe', 'cm', 'c', ...N] },
+      { args: ['create', 'secret', 'generic', 's', ...N, '--from-literal=a=b'] },
+      { args: ['get', 'secret', 's', ...N] },
+      { args: ['create', 'service', 'clusterip', 'v', ...N, '--tcp=80:8080'] },
+      { args: ['get', 'svc', 'v', ...N] },
+      { args: ['get', 'svc', 'v', ...N, '-o', 'jsonpath={.spec.type}{.spec.sessionAffinity}{.spec.ports}{.spec.selector}'] },
+      { args: ['create', 'service', 'nodeport', 'np', ...N, '--tcp=80:8080', '--node-port=30080'] },
+      { args: ['get', 'svc', 'np', ...N] },
+      { args: ['create', 'role', 'r', ...N, '--verb=get', '--resource=pods'] },
+      { args: ['create', 'rolebinding', 'rb', ...N, '--role=r', '--user=u'] },
+      { args: ['describe', 'rolebinding', 'rb', ...N] },
+      { args: ['get', 'rolebinding', 'rb', ...N, '-o', 'wide'] },
+      { args: ['create', 'quota', 'q', ...N, '--hard=pods=9'] },
+      { args: ['describe', 'ns', 'kube-public'], compare: 'code' },
+      { args: ['get', 'ns', 'sides'] },
+      { args: ['delete', 'quota', 'q', ...N] },
+      { args: ['delete', 'svc', 'v', 'np', ...N] },
+      { args: ['delete', 'cm', 'c', ...N] },
+      { args: ['delete', 'secret', 's', ...N] },
+    ],
+  },
+  {
+    name: 'network policies and Events',
+    steps: [
+      create({
+        apiVersion: 'networking.k8s.io/v1',
+        kind: 'NetworkPolicy',
+        metadata: { name: 'np', namespace: 'sides' },
+        spec: { podSelector: { matchLabels: { a: 'b' } }, ingress: [{ from: [{ podSelector: {} }], ports: [{ port: 80 }] }] },
+      }),
+      { args: ['get', 'netpol', ...N] },
+      { args: ['get', 'netpol', 'np', ...N, '-o', 'jsonpath={.spec}'] },
+      { args: ['describe', 'netpol', 'np', ...N] },
+      create({
+        apiVersion: 'v1',
+        kind: 'Event',
+        metadata: { name: 'e', namespace: 'sides' },
+        involvedObject: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', name: 'np', namespace: 'sides' },
+        reason: 'Tried',
+        message: 'it was tried',
+        type: 'Warning',
+        source: { component: 'case' },
+        count: 3,
+        firstTimestamp: '2026-01-01T00:00:00Z',
+        lastTimestamp: '2026-01-01T00:00:00Z',
+      }),
+      { args: ['get', 'events', ...N, '--field-selector', 'involvedObject.name=np', '--no-headers'] },
+      { args: ['get', 'events.v1.', ...N, '--field-selector', 'involvedObject.name=np,type!=Warning'] },
+      { args: ['delete', 'netpol', 'np', ...N] },
+    ],
+  },
+  {
+    name: 'explain',
+    steps: [
+      say('explain widget', { eventually: true, compare: 'code' }),
+      say('explain widget.spec.nothing', { compare: 'code' }),
+      say('explain nothing'),
+      say('explain pod.spec.containers.image', { compare: 'code' }),
+    ],
+  },
+  {
+    name: 'foreground, and orphans',
+    steps: [
+      create(kit('owner')),
+      { args: ['delete', 'kit', 'owner', ...N, '--cascade=foreground'] },
+      create(kit('owner')),
+      { args: ['delete', 'kit', 'owner', ...N, '--cascade=orphan'] },
+      { args: ['get', 'kit', 'owner', ...N] },
+      create(kit('held', {}, { finalizers: ['example.com/hold'] })),
+      { args: ['delete', 'kit', 'held', ...N, '--timeout=1s'] },
+      { args: ['patch', 'kit', 'held', ...N, '--type=merge', '-p', '{"metadata":{"finalizers":["example.com/other"]}}'] },
+      {
+        args: [
+          'get',
+          'kit',
+          'held',
+          ...N,
+          '-o',
+          'jsonpath={.metadata.finalizers}{.metadata.deletionGracePeriodSeconds}{.metadata.generation}',
+        ],
+      },
+      { args: ['patch', 'kit', 'held', ...N, '--type=merge', '-p', '{"metadata":{"finalizers":null}}'] },
+      { args: ['get', 'kit', 'held', ...N] },
+    ],
+  },
+];

@@ -1,5 +1,6 @@
 /** The reference page: flags, error codes, Northbound tables and unserved kinds, as the code has them. */
 import type { Command, Option } from 'commander';
+import { REASONS } from '../../src/api/reasons.ts';
 import { acceptedBy, defaultText, settingsOf } from '../../src/cli/configuration.ts';
 import { PRECEDENCE } from '../../src/cli/configured.ts';
 import { program } from '../../src/cli/program.ts';
@@ -15,6 +16,12 @@ export function referencePage(): string {
     '# Reference',
     'Generated from the code: `npm run --silent reference > docs/reference.md`. A test keeps it equal.',
     ...commands(),
+    '## Reasons of conditions, Events and refusals',
+    'A closed list: no other reason is ever written.',
+    table(
+      ['reason', 'it means', 'what to do'],
+      Object.entries(REASONS).map(([reason, { means, next }]) => [`\`${reason}\``, means, next]),
+    ),
     '## Error codes of the OVSDB client',
     table(
       ['code', 'meaning'],

@@ -1,6 +1,7 @@
 /**
  * Between rounds of compile: wishes in, reservations out. The only code that gives addresses away.
  */
+import type { Reason } from '../api/reasons.ts';
 import type { Desired } from '../compile/desired.ts';
 import { Ledger } from '../ipam/ledger.ts';
 import type { Allocation, AllocationFailure, AllocationRequest } from '../ipam/allocation.ts';
@@ -21,7 +22,7 @@ import { WaitingList } from './waiting-list.ts';
 
 /** Why a wish cannot be met. */
 export interface WishRefusal {
-  readonly code: string;
+  readonly code: Reason;
   readonly message: string;
   /** Who has what was asked for. */
   readonly holders: readonly Holder[];
@@ -154,7 +155,7 @@ export class AllocationStep {
   }
 
   #reserve(wish: AddressWish): Reservation {
-    const refusals: { readonly code: string; readonly message: string }[] = [];
+    const refusals: { readonly code: Reason; readonly message: string }[] = [];
     for (const place of this.#places(wish)) {
       const { subnet } = place;
       for (const asked of choices(wish)) {

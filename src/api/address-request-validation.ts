@@ -1,5 +1,6 @@
 /** Rules that the spec of a Vip, an OvnEip or an IptablesEIP must keep, under the field names of each kind. */
 
+import type { Reason } from './reasons.ts';
 import { addressProblem, addressSpelling, parseAddress } from '../net/address.ts';
 import { macProblem } from '../net/mac.ts';
 import { Findings } from './finding.ts';
@@ -55,16 +56,16 @@ export const iptablesEipFindings = (name: string, spec: IptablesEIPSpec): readon
   return findings.list;
 };
 
-const required = (findings: Findings, code: string, subnet: string | undefined): void => {
+const required = (findings: Findings, code: Reason, subnet: string | undefined): void => {
   if ((subnet ?? '') === '')
     findings.add({ code, field: 'spec.subnet', value: '', problem: 'is empty', rule: 'a Vip names the Subnet that it is from' });
 };
 
-const oneOf = (findings: Findings, code: string, value: string, known: readonly string[], rule: string): void => {
+const oneOf = (findings: Findings, code: Reason, value: string, known: readonly string[], rule: string): void => {
   if (!known.includes(value)) findings.add({ code, field: 'spec.type', value, problem: 'is not known', rule });
 };
 
-const address = (findings: Findings, code: string, field: string, value: string | undefined, family: 4 | 6): void => {
+const address = (findings: Findings, code: Reason, field: string, value: string | undefined, family: 4 | 6): void => {
   if (value === undefined || value === '') return;
   const rule = `it is one IPv${family} address, or empty to have one chosen`;
   const parsed = parseAddress(value);
@@ -74,7 +75,7 @@ const address = (findings: Findings, code: string, field: string, value: string 
     findings.add({ code, field, value, problem: 'has upper-case letters', rule: 'an IPv6 address is written in lower case' });
 };
 
-const mac = (findings: Findings, code: string, value: string | undefined): void => {
+const mac = (findings: Findings, code: Reason, value: string | undefined): void => {
   const problem = value === undefined || value === '' ? undefined : macProblem(value);
   if (problem !== undefined)
     findings.add({ code, field: 'spec.macAddress', value: value ?? '', problem, rule: 'leave it empty to have one chosen' });

@@ -1,9 +1,11 @@
 /** What validation says: each broken rule as data, and as a sentence that names object, field, value and rule. */
 
+import type { Reason } from './reasons.ts';
+
 /** A rule that an object breaks. */
 export interface Finding {
   /** Stable name of the rule, in CamelCase: fit for a condition's reason and for tests. */
-  readonly code: string;
+  readonly code: Reason;
   /** Path of the field, such as `spec.excludeIps[2]`. */
   readonly field: string;
   /** The value found there, as text. */
@@ -23,7 +25,7 @@ export interface Subject {
 
 /** How a value breaks a rule: `problem` reads on after the quoted value. */
 export interface Breach {
-  readonly code: string;
+  readonly code: Reason;
   readonly field: string;
   readonly value: string;
   readonly problem: string;

@@ -1,5 +1,6 @@
 /** One network annotation of a pod under judgement. */
 
+import type { Reason } from './reasons.ts';
 import type { Findings } from './finding.ts';
 import type { Labels } from './meta.ts';
 
@@ -14,5 +15,5 @@ export interface Annotation {
 
 export type AnnotationRule = (annotation: Annotation) => void;
 
-export const breach = ({ findings, key, value }: Annotation, code: string, problem: string, rule: string): void =>
+export const breach = ({ findings, key, value }: Annotation, code: Reason, problem: string, rule: string): void =>
   findings.add({ code, field: `metadata.annotations[${key}]`, value, problem, rule });

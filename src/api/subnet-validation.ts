@@ -1,5 +1,6 @@
 /** Rules that a Subnet's spec must keep by itself. Rules about other objects are in `subnet-conflicts.ts`. */
 
+import type { Reason } from './reasons.ts';
 import { addressProblem, parseAddress, sameAddress } from '../net/address.ts';
 import type { Address } from '../net/address.ts';
 import { cidrContains, cidrProblem, firstUsable, formatCidr, isUsable, lastUsable, parseCidr } from '../net/cidr.ts';
@@ -103,7 +104,7 @@ const hostAddress = (
   value: string,
   text: string,
   cidrs: Dual<Cidr>,
-  code: string,
+  code: Reason,
 ): Address | undefined => {
   const breach = (problem: string, rule: string): undefined => {
     findings.add({ code, field, value, problem, rule });
@@ -122,7 +123,7 @@ const hostAddress = (
 };
 
 /** One address, or one of each family, that must be fit for a host. */
-const dualAddress = (findings: Findings, field: string, value: string, cidrs: Dual<Cidr>, code: string): readonly Address[] => {
+const dualAddress = (findings: Findings, field: string, value: string, cidrs: Dual<Cidr>, code: Reason): readonly Address[] => {
   const result = parseDualAddress(value);
   if (result.ok) return splitList(value).flatMap((text) => hostAddress(findings, field, value, text, cidrs, code) ?? []);
   findings.add({ code, field, value, problem: result.problem, rule: `${field} is one address, or one of each family with a comma` });

@@ -2,6 +2,7 @@
  * What a rule says should exist: Northbound rows and members, Kubernetes objects and what of them, addresses, notices.
  * Plain data; every output names the object because of which it exists.
  */
+import type { Reason } from '../api/reasons.ts';
 import type { Owner } from '../nb/ownership.ts';
 import type { RowId, RowRef } from '../nb/row-id.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -45,7 +46,7 @@ export type Json = string | number | bigint | boolean | null | readonly Json[] |
 export interface ConditionOutput {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
+  readonly reason: Reason;
   readonly message: string;
   /** Emit an Event of this type when the condition is written. */
   readonly event?: 'Normal' | 'Warning';
@@ -55,7 +56,7 @@ export interface ConditionOutput {
 
 export interface EventOutput {
   readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
+  readonly reason: Reason;
   readonly message: string;
 }
 
@@ -138,7 +139,7 @@ export interface NoticeOutput {
   readonly key: string;
   readonly uid: string;
   readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
+  readonly reason: Reason;
   readonly message: string;
 }
 

@@ -98,11 +98,11 @@ test('with the last finalizer of a terminating object nothing else is said of it
 });
 
 test('conditions are stamped when they change, keep their transition time when only the message does, and carry their Event', () => {
-  const held = { type: 'Ready', status: 'True', reason: 'A', message: 'old', lastTransitionTime: '2026-01-01T00:00:00Z' };
+  const held = { type: 'Ready', status: 'True', reason: 'Accepted', message: 'old', lastTransitionTime: '2026-01-01T00:00:00Z' };
   const foreign = { type: 'Theirs', status: 'True' };
   const observed = subnet({ status: { conditions: [held, foreign] } });
-  const ready = { type: 'Ready', status: 'True', reason: 'A', message: 'new' } as const;
-  const blocked = { type: 'DeletionBlocked', status: 'True', reason: 'InUse', message: 'by x', event: 'Warning' } as const;
+  const ready = { type: 'Ready', status: 'True', reason: 'Accepted', message: 'new' } as const;
+  const blocked = { type: 'DeletionBlocked', status: 'True', reason: 'DeletionBlocked', message: 'by x', event: 'Warning' } as const;
   const [write] = diff([patch({ conditions: [ready, blocked] })], observed);
   assert.ok(write?.verb === 'patch');
   assert.deepEqual(write.patch, {
@@ -111,7 +111,7 @@ test('conditions are stamped when they change, keep their transition time when o
         {
           type: 'Ready',
           status: 'True',
-          reason: 'A',
+          reason: 'Accepted',
           message: 'new',
           observedGeneration: 3,
           lastUpdateTime: NOW,
@@ -121,7 +121,7 @@ test('conditions are stamped when they change, keep their transition time when o
         {
           type: 'DeletionBlocked',
           status: 'True',
-          reason: 'InUse',
+          reason: 'DeletionBlocked',
           message: 'by x',
           observedGeneration: 3,
           lastUpdateTime: NOW,
@@ -130,7 +130,7 @@ test('conditions are stamped when they change, keep their transition time when o
       ],
     },
   });
-  assert.deepEqual(write.events, [{ type: 'Warning', reason: 'InUse', message: 'by x' }]);
+  assert.deepEqual(write.events, [{ type: 'Warning', reason: 'DeletionBlocked', message: 'by x' }]);
   const after = subnet({ status: (write.patch as { status: unknown }).status });
   assert.deepEqual(diff([patch({ conditions: [ready, blocked] })], after), []);
   assert.equal(diff([patch({ conditions: [ready], withoutConditions: ['DeletionBlocked'] })], after).length, 1);
@@ -143,7 +143,7 @@ test('a kind without conditions keeps them as JSON in an annotation', () => {
     resource: 'ips',
     key: 'p.ns',
     uid: 'u2',
-    conditions: [{ type: 'AddressConflict', status: 'True', reason: 'Taken', message: 'm' }],
+    conditions: [{ type: 'AddressConflict', status: 'True', reason: 'AddressConflict', message: 'm' }],
   };
   const [write] = diffObject('ips', 'p.ns', [wanted], ip, NOW);
   assert.ok(write?.verb === 'patch');
@@ -200,7 +200,7 @@ test("a pod's condition that is not wanted any more is taken out by name, and th
 });
 
 test('a deletion and an eviction carry the uid and their Event, and are for an object that stays yet', () => {
-  const event = { type: 'Normal', reason: 'Over', message: 'it is over' } as const;
+  const event = { type: 'Normal', reason: 'LeaseEnded', message: 'it is over' } as const;
   const target = { resource: 'pods', key: 'a/b', uid: 'u1' } as const;
   const pod = (metadata: Partial<AnyObject['metadata']> = {}): AnyObject => ({
     metadata: { name: 'b', namespace: 'a', uid: 'u1', resourceVersion: '7', ...metadata },
@@ -225,13 +225,13 @@ test('a condition that says the same of a newer spec gets its generation, withou
   const held = {
     type: 'Ready',
     status: 'True',
-    reason: 'Up',
+    reason: 'RouterReady',
     message: '',
     observedGeneration: 2,
     lastUpdateTime: 'u',
     lastTransitionTime: 't',
   };
-  const says = patch({ conditions: [{ type: 'Ready', status: 'True', reason: 'Up', message: '', event: 'Normal' }] });
+  const says = patch({ conditions: [{ type: 'Ready', status: 'True', reason: 'RouterReady', message: '', event: 'Normal' }] });
   const [write, ...more] = diff([says], subnet({ status: { conditions: [held] } }));
   assert.deepEqual(more, []);
   assert.ok(write?.verb === 'patch');

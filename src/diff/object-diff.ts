@@ -2,6 +2,7 @@
  * One Kubernetes object: what rules say of it against what was observed. Patches name only what differs; deletions and patches
  * carry the uid the rules saw, and lists and spec fields the resourceVersion.
  */
+import type { Reason } from '../api/reasons.ts';
 import { FINALIZER, kilnAnnotation, LEGACY_FINALIZERS } from '../api/well-known.ts';
 import type { ConditionOutput, DeleteOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
 import { conditionsOf } from '../world/conditions.ts';
@@ -29,7 +30,7 @@ export interface AnyObject {
 
 export interface EventWish {
   readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
+  readonly reason: Reason;
   readonly message: string;
 }
 

@@ -40,7 +40,7 @@ const routerOfVpc: Rule = {
         finalizer: vpc.metadata.deletionTimestamp === undefined || world.rows.ownedBy(`vpc//${name}`).size > 0,
         status: { standby: ready },
         conditions: [
-          { type: 'Ready', status: ready ? 'True' : 'False', reason: ready ? 'Carried' : 'Pending', message: '', event: 'Normal' },
+          { type: 'Ready', status: ready ? 'True' : 'False', reason: ready ? 'RouterReady' : 'RouterPending', message: '', event: 'Normal' },
         ],
       },
     ];
@@ -54,10 +54,10 @@ test('rules, diff and both writers run until they are quiet', () => {
   assert.deepEqual(bench.rowIds('Logical_Router_Policy'), ['blue|31000|ip4']);
   assert.equal(bench.externalIds('Logical_Router', 'blue')['kiln.io/owner'], 'vpc//blue');
   assert.equal(bench.object('vpcs', 'blue')?.status?.['standby'], true);
-  assert.equal(bench.condition('vpcs', 'blue', 'Ready')?.reason, 'Carried');
+  assert.equal(bench.condition('vpcs', 'blue', 'Ready')?.reason, 'RouterReady');
   assert.deepEqual(
     bench.events.map(({ reason }) => reason),
-    ['Pending', 'Carried'],
+    ['RouterPending', 'RouterReady'],
   );
   const { writes } = bench;
   bench.settle();

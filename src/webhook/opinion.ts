@@ -1,4 +1,5 @@
 /** What the judge of a kind thinks of a write. */
+import type { Reason } from '../api/reasons.ts';
 import type { WishRefusal } from '../allocate/allocation-step.ts';
 import type { Finding } from '../api/finding.ts';
 import type { AddressWish } from '../world/reservations.ts';
@@ -6,7 +7,7 @@ import type { World } from '../world/world.ts';
 
 /** Why a write is refused: the rule's code and sentence. */
 export interface Objection {
-  readonly code: string;
+  readonly code: Reason;
   /** Path of the field; empty where it is the object as a whole. */
   readonly field: string;
   readonly message: string;
@@ -35,7 +36,7 @@ export function invalid({ code, field, message }: Pick<Finding, 'code' | 'field'
   return { code, field, message, kind: 'invalid' };
 }
 
-export function forbidden({ reason, message }: { readonly reason: string; readonly message: string }, field = ''): Objection {
+export function forbidden({ reason, message }: { readonly reason: Reason; readonly message: string }, field = ''): Objection {
   return { code: reason, field, message, kind: 'forbidden' };
 }
 

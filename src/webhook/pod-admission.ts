@@ -1,4 +1,5 @@
 /** A pod that is made, or whose annotations change: what they ask must be readable, and possible. */
+import type { Reason } from '../api/reasons.ts';
 import type { Pod } from '../api/core.ts';
 import type { Finding } from '../api/finding.ts';
 import { podNetworkFindings } from '../api/pod-network-validation.ts';
@@ -13,7 +14,7 @@ import { takenByName } from './taken-addresses.ts';
 import type { Objection, Observed, Opinion } from './opinion.ts';
 import { forbidden, invalid, newOnes, NO_OPINION } from './opinion.ts';
 
-const UNREADABLE = 'InvalidAnnotation';
+const UNREADABLE: Reason = 'InvalidAnnotation';
 const NEVER: ReadonlySet<string> = new Set([UNREADABLE, 'InvalidNetwork']);
 
 export function podCreated(pod: Pod, observed: Observed): Opinion {

@@ -1,6 +1,7 @@
 /**
  * Addresses as rules speak of them: a wish goes out of a rule, a reservation comes back as an entry of a table.
  */
+import type { Reason } from '../api/reasons.ts';
 
 /** What an interface needs. Idempotent by claimant: who holds an address already gets that one. */
 export interface AddressWish {
@@ -35,7 +36,7 @@ export type Reservation =
       readonly v6: string;
       readonly mac: string;
     }
-  | { readonly kind: 'refused'; readonly claimant: string; readonly code: string; readonly message: string };
+  | { readonly kind: 'refused'; readonly claimant: string; readonly code: Reason; readonly message: string };
 
 /** A Subnet's addresses in one snapshot, in Kube-OVN's text format; counts are exact. */
 export interface FamilyUsage {

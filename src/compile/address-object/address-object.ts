@@ -2,6 +2,7 @@
  * What Vips and EIPs share. The address is reserved, then written into the object together with the finalizer: from then on the object
  * holds it, until it is gone. What it has never changes; a spec that asks for something else later is told so.
  */
+import type { Reason } from '../../api/reasons.ts';
 import type { Finding } from '../../api/finding.ts';
 import { labelKey } from '../../api/well-known.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
@@ -89,7 +90,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
 }
 
 interface Problem {
-  readonly reason: string;
+  readonly reason: Reason;
   readonly message: string;
 }
 

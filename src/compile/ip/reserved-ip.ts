@@ -2,6 +2,7 @@
  * An IP object that a user makes to have an address kept: it is completed with an address of its Subnet, the one it names or any, and
  * from then on it holds it, until the user deletes it. A pod of its name gets the address.
  */
+import type { Reason } from '../../api/reasons.ts';
 import type { IP } from '../../api/ip.ts';
 import { portName } from '../../api/names.ts';
 import { DEFAULT_PROVIDER, labelKey } from '../../api/well-known.ts';
@@ -52,7 +53,7 @@ export const reservedIp: Rule = {
 };
 
 interface Problem {
-  readonly reason: string;
+  readonly reason: Reason;
   readonly message: string;
 }
 

@@ -2,6 +2,7 @@
  * The address an interface asks for: the wish that the allocation step answers. What is bound asks for exactly what it has, so
  * that the answer is the same after a restart, or after its IP object was taken away by force.
  */
+import type { Reason } from '../../api/reasons.ts';
 import { podNetworkFindings } from '../../api/pod-network-validation.ts';
 import { annotationKey, interfaceAnnotation } from '../../api/well-known.ts';
 import { addressProblem, parseAddress } from '../../net/address.ts';
@@ -18,7 +19,7 @@ import { addressesOfVip, allowedPairProblem, shareOf, vipNamed } from './pod-vip
 
 export type AddressDemand =
   | { readonly kind: 'wish'; readonly wish: AddressWish }
-  | { readonly kind: 'waiting'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string }
   /** It goes before it had anything. */
   | { readonly kind: 'none' };
 
@@ -82,7 +83,7 @@ function familiesAsked(nic: PodInterface): AddressWish['families'] {
 }
 
 interface Refused {
-  readonly reason: string;
+  readonly reason: Reason;
   readonly message: string;
 }
 

@@ -2,6 +2,7 @@
  * What a pod is told of its interfaces, and node agents read: its addresses when the port is observed with them, `routed` when it is also
  * in its port groups. Derived from the observed row, so that it never comes before the row. And the condition of a pod that waits.
  */
+import type { Reason } from '../../api/reasons.ts';
 import { podAnnotation, POD_CONDITION } from '../../api/well-known.ts';
 import type { PodAnnotationSuffix } from '../../api/well-known.ts';
 import { ownerText } from '../../nb/ownership.ts';
@@ -114,7 +115,7 @@ function allocatedAnnotations(world: World, { nic, bound }: Binding): Readonly<R
 }
 
 interface Obstacle {
-  readonly reason: string;
+  readonly reason: Reason;
   readonly message: string;
 }
 

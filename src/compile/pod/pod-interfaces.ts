@@ -3,6 +3,7 @@
  * (its annotation, its IP object) outlives what it was derived from: a NetworkAttachmentDefinition that is deleted or changed, or a
  * second attachment of its network, does not take a running interface away.
  */
+import type { Reason } from '../../api/reasons.ts';
 import { attachmentKind } from '../../api/network-attachment.ts';
 import type { AttachmentKind } from '../../api/network-attachment.ts';
 import type { NetworkSelection, NetworkSelections } from '../../api/network-selection.ts';
@@ -19,7 +20,7 @@ import { bearerOf } from './pod-view.ts';
 export interface PodInterfaces {
   readonly interfaces: readonly PodInterface[];
   /** Why there is not yet one for each network that the pod asks for. */
-  readonly problem: { readonly reason: string; readonly message: string } | undefined;
+  readonly problem: { readonly reason: Reason; readonly message: string } | undefined;
 }
 
 /** Of a NetworkAttachmentDefinition; undefined where there is none of that key. */

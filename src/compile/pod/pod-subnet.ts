@@ -3,6 +3,7 @@
  * the pod names, the Subnet of the IPPool that the pod names, the Subnets of its namespace in declared order (for an attached network:
  * those of its provider). There is no silent fallback: what is declared and cannot be had yet is waited for.
  */
+import type { Reason } from '../../api/reasons.ts';
 import type { IP } from '../../api/ip.ts';
 import { isTerminating } from '../../api/meta.ts';
 import { subnetProvider } from '../../api/names.ts';
@@ -29,7 +30,7 @@ export type SubnetChoice =
   | { readonly kind: 'bound'; readonly addresses: Addresses; readonly pools?: readonly string[] }
   /** `pools` are IPPools to take the address from, in order; empty for none. */
   | { readonly kind: 'open'; readonly subnets: readonly string[]; readonly pools: readonly string[] }
-  | { readonly kind: 'waiting'; readonly reason: string; readonly message: string };
+  | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string };
 
 export function chooseSubnet(world: World, nic: PodInterface, { bound, addresses, ip }: Held): SubnetChoice {
   if (bound && addresses !== undefined) return { kind: 'bound', addresses };
@@ -142,6 +143,6 @@ const ipPoolTerminates: Query<boolean> = defineQuery('ippool-terminates', (world
   return pool !== undefined && isTerminating(pool);
 });
 
-function waiting(reason: string, message: string): Extract<SubnetChoice, { readonly kind: 'waiting' }> {
+function waiting(reason: Reason, message: string): Extract<SubnetChoice, { readonly kind: 'waiting' }> {
   return { kind: 'waiting', reason, message };
 }

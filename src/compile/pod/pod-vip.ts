@@ -1,6 +1,7 @@
 /**
  * What a pod says about Vips: the one whose address it is given as its own, and those whose addresses its ports may use beside theirs.
  */
+import type { Reason } from '../../api/reasons.ts';
 import { subnetProvider } from '../../api/names.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { splitList } from '../../net/dual.ts';
@@ -16,7 +17,7 @@ import { annotationOf } from './pod-interface.ts';
 import type { PodView } from './pod-view.ts';
 
 interface Obstacle {
-  readonly reason: string;
+  readonly reason: Reason;
   readonly message: string;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Whether a Subnet is carried out as its spec asks.
  */
+import type { Reason } from '../../api/reasons.ts';
 import type { Finding } from '../../api/finding.ts';
 import { isOvnProvider } from '../../api/names.ts';
 import { subnetProviderChanged, subnetVpcChanged } from '../../api/subnet-conflicts.ts';
@@ -14,9 +15,9 @@ import { vpcView } from '../vpc/vpc-view.ts';
 
 export interface Refusal {
   /** Reason of a condition: one word in CamelCase. */
-  readonly reason: string;
+  readonly reason: Reason;
   /** The rule that is broken, where it is one of the spec's. */
-  readonly code?: string;
+  readonly code?: Reason;
   readonly message: string;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Subnet.status: addresses by count and range, whether it is carried out, which rows and node serve it.
  */
+import type { Reason } from '../../api/reasons.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { FamilyUsage } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
@@ -98,8 +99,8 @@ function accepted(world: World, view: SubnetView): ConditionOutput {
 }
 
 function ready(world: World, view: SubnetView): ConditionOutput {
-  const yes = (reason: string): ConditionOutput => ({ type: 'Ready', status: 'True', reason, message: '' });
-  const no = (reason: string, message: string, event?: 'Warning'): ConditionOutput => ({
+  const yes = (reason: Reason): ConditionOutput => ({ type: 'Ready', status: 'True', reason, message: '' });
+  const no = (reason: Reason, message: string, event?: 'Warning'): ConditionOutput => ({
     type: 'Ready',
     status: 'False',
     reason,

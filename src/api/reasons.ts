@@ -1,0 +1,169 @@
+/**
+ * Every reason of a condition, an Event, or a refusal, with what it means and what to do: a closed list. What is not here cannot be
+ * said: add a line. The reference is made from it.
+ */
+export interface ReasonText {
+  readonly means: string;
+  /** Empty where nothing is to be done. */
+  readonly next: string;
+}
+
+const mend = (field: string): string => `mend ${field}; the message names the value and the rule`;
+const breach = (where: string): ReasonText => ({
+  means: `a rule is broken by ${where}`,
+  next: 'mend it; the message names the value and the rule',
+});
+
+export const REASONS = {
+  // What is as it should be.
+  Accepted: { means: 'the spec is sound and nothing conflicts with it', next: '' },
+  Bound: { means: 'all interfaces of the pod have their addresses', next: '' },
+  PodNetworkAllocated: { means: "the pod's annotations have its addresses", next: '' },
+  RouterReady: { means: 'the logical router of the Vpc is in place', next: '' },
+  ValidateLogicalSwitchSuccess: { means: 'the Subnet was judged and is sound', next: '' },
+  SetNonOvnSubnetSuccess: { means: 'the Subnet gives addresses to networks of others; it has no switch', next: '' },
+  SetPrivateLogicalSwitchSuccess: { means: 'the private Subnet is in place with its ACLs', next: '' },
+  ResetLogicalSwitchAclSuccess: { means: 'the Subnet is in place, open to others', next: '' },
+  ReconcileCentralizedGatewaySuccess: { means: 'the Subnet is in place, with its centralized gateway', next: '' },
+  UpdateIPAMSucceeded: { means: 'the pool gives out addresses', next: '' },
+  Repaired: { means: 'a row that another program changed is as it should be again', next: '' },
+  DeletionUnblocked: { means: 'nothing holds the object any more; it goes', next: '' },
+  MisboundEvicted: { means: 'policy evict: the pod was evicted so that its owner makes one in the right Subnet', next: '' },
+  LeaseRuns: { means: 'nothing uses the address and its lease runs', next: 'nothing, use it, or change annotation kiln.io/lease' },
+  LeaseEnded: { means: 'nothing used the address during its lease, so it was given back', next: 'reserve it again' },
+
+  // What is under way.
+  RouterPending: { means: 'the logical router is not there yet', next: 'wait; while it lasts, see the log' },
+  RouterPortPending: { means: "the Vpc's router has no port to the Subnet yet", next: 'see the Vpc' },
+  SwitchPending: { means: 'the logical switch is not there yet', next: 'wait; while it lasts, see the log' },
+  SubnetPending: { means: 'the Subnet has no switch in OVN yet', next: 'see the Subnet' },
+  SubnetTerminating: { means: 'the Subnet is being deleted and takes nobody new', next: 'choose another Subnet' },
+  VpcTerminating: { means: 'the Vpc is being deleted and takes nothing new', next: 'choose another Vpc' },
+  WaitingForSubnet: { means: 'the Subnet is not there, not ready or going away', next: 'kubectl describe subnet' },
+  WaitingForNetwork: {
+    means: 'a NetworkAttachmentDefinition that the pod is attached to does not exist',
+    next: 'make it, or mend annotation k8s.v1.cni.cncf.io/networks',
+  },
+  WaitingForVip: { means: 'the Vip that the pod names is not there or has no address', next: 'kubectl describe vip' },
+  DeletionBlocked: {
+    means: 'it is being deleted and something still uses it',
+    next: 'delete what the message names, or wait; kiln explain shows the tree',
+  },
+
+  // What another one does or has.
+  Drifted: {
+    means: 'another program changed, deleted or added a row of this object; it is put right',
+    next: 'when it repeats, find that program',
+  },
+  Conflict: { means: 'a row it needs belongs to another object or program', next: 'rename one of the two, or remove the other row' },
+  RowConflict: { means: 'a row it needs belongs to another object or program', next: 'rename one of the two, or remove the other row' },
+  AddressConflict: { means: 'the address or MAC is held by another', next: 'delete the object or pod that should not have it' },
+  HeldTwice: { means: 'two hold one address', next: 'delete the object or pod that should not have it; the other is served at once' },
+  Misbound: {
+    means: 'the pod runs on another Subnet than its namespace has now',
+    next: 'delete the pod, or choose policy rebind or evict',
+  },
+
+  // What cannot be had.
+  NoSubnet: { means: 'there is no Subnet to take an address from', next: 'kubectl get subnets' },
+  NoAvailableAddress: { means: 'every address that may be given is in use', next: 'free some, or widen the Subnet' },
+  AddressOutOfRange: { means: 'the address asked for is not in the Subnet, or never given out', next: 'ask for another' },
+  InvalidIPFamily: { means: 'the Subnet has no address of the family asked for', next: 'ask for one it has' },
+  NoActiveGatewayFound: { means: 'none of the gateway nodes of a centralized Subnet is ready', next: 'kubectl get nodes' },
+  UpdateIPAMFailed: { means: 'the pool cannot be used as it is', next: 'mend the IPPool' },
+  NotFound: { means: 'what it refers to does not exist', next: 'make it, or mend the reference' },
+  VpcMissing: { means: 'the Vpc does not exist', next: 'make it again, or delete the Subnet' },
+
+  // What is not carried out.
+  NotCarriedOut: { means: 'Kiln does not carry out this kind or feature yet', next: 'do not rely on it' },
+  UnsupportedField: { means: 'Kiln does not carry out this field yet', next: 'do not rely on it' },
+
+  // What breaks a rule.
+  Invalid: { means: 'the spec breaks a rule', next: mend('the field that the message names') },
+  Immutable: { means: 'the field cannot change once it is set', next: 'put it back, or make a new object' },
+  ValidateLogicalSwitchFailed: { means: 'the Subnet breaks a rule', next: mend('the field that the message names') },
+  InvalidAnnotation: { means: 'an annotation cannot be read or does not fit', next: 'mend the annotation that the message names' },
+  InvalidNetwork: { means: 'the spec.config of a NetworkAttachmentDefinition cannot be read', next: 'mend it' },
+  LeaseInvalid: { means: 'annotation kiln.io/lease is not a duration; the address is kept', next: 'write 24h, 90m or 7d' },
+  NameInvalid: { means: 'the name of the IP object is not one that a reservation may have', next: 'make it under another name' },
+  AddressInvalid: { means: 'the text is not an address', next: mend('spec') },
+  CidrInUse: { means: 'the CIDR was changed and addresses outside of the new one are in use', next: 'free those, or put it back' },
+
+  // One for each rule of validation, here and in the admission webhook.
+  IPAddressInvalid: breach('the addresses of the IP object'),
+  IPFieldImmutable: {
+    means: 'an edit changes a field of the IP object that cannot change once it is set',
+    next: 'put it back, or make a new object',
+  },
+  IPMacInvalid: breach('spec.macAddress of the IP object'),
+  IPNameMismatch: breach('the name of the IP object, against the pod in its spec'),
+  IPPodTypeInvalid: breach('spec.podType of the IP object'),
+  IPPoolIpsInvalid: breach('spec.ips of the IPPool'),
+  IPPoolOverlap: breach('spec.ips of the IPPool: another pool has some of them'),
+  IPPoolSubnetImmutable: {
+    means: 'an edit changes spec.subnet of an IPPool that cannot change once it is set',
+    next: 'put it back, or make a new object',
+  },
+  IPPoolSubnetMissing: breach('spec.subnet of the IPPool'),
+  IPSubnetMissing: breach('spec.subnet of the IP object'),
+  IptablesEIPAddressInvalid: breach('the addresses of the IptablesEIP'),
+  IptablesEIPMacInvalid: breach('spec.macAddress of the IptablesEIP'),
+  OvnEipAddressInvalid: breach('the addresses of the OvnEip'),
+  OvnEipMacInvalid: breach('spec.macAddress of the OvnEip'),
+  OvnEipTypeInvalid: breach('spec.type of the OvnEip'),
+  PodDhcpOptionsInvalid: breach('the DHCP options in the annotations'),
+  PodIpAddressInvalid: breach('annotation ip_address'),
+  PodIpFamilyInvalid: breach('annotation ip_family'),
+  PodIpPoolInvalid: breach('annotation ip_pool'),
+  PodMacAddressInvalid: breach('annotation mac_address'),
+  PodNicTypeInvalid: breach('annotation pod_nic_type'),
+  PodPortVipsInvalid: breach('annotation port_vips'),
+  PodQosInvalid: breach('an annotation of latency, limit, loss or jitter'),
+  PodRateInvalid: breach('annotation ingress_rate or egress_rate'),
+  PodRoutesInvalid: breach('annotation routes'),
+  PodSecurityGroupsInvalid: breach('annotation security_groups'),
+  PodSwitchInvalid: breach('annotation logical_switch'),
+  SubnetAclInvalid: breach('spec.acls'),
+  SubnetAllowSubnetsInvalid: breach('spec.allowSubnets'),
+  SubnetCidrComesOrGoes: breach('spec.cidrBlock: it can be neither added nor taken away'),
+  SubnetCidrInvalid: breach('spec.cidrBlock'),
+  SubnetCidrOverlap: breach('spec.cidrBlock: another Subnet of the Vpc has some of it'),
+  SubnetExcludeIpsInvalid: breach('spec.excludeIps'),
+  SubnetExternalEgressGatewayInvalid: breach('spec.externalEgressGateway'),
+  SubnetGatewayInUse: breach('spec.gateway: the address is in use'),
+  SubnetGatewayInvalid: breach('spec.gateway'),
+  SubnetGatewayNodeInvalid: breach('spec.gatewayNode'),
+  SubnetGatewayTypeInvalid: breach('spec.gatewayType'),
+  SubnetHoldsApiServer: breach('spec.cidrBlock: the API server has an address in it'),
+  SubnetHoldsNode: breach('spec.cidrBlock: a node has an address in it'),
+  SubnetMacOnlyWithAddresses: breach('spec.protocol Mac beside addresses'),
+  SubnetMtuInvalid: breach('spec.mtu'),
+  SubnetNameTooLong: breach('the name of the Subnet'),
+  SubnetNamedAsVpc: breach('the name of the Subnet: a Vpc has it'),
+  SubnetNamespaceNotOfVpc: breach('spec.namespaces: one is not of the Vpc'),
+  SubnetNatOutgoingPolicyRuleInvalid: breach('spec.natOutgoingPolicyRules'),
+  SubnetOverlayOnlyWithoutU2o: breach('spec.u2oInterconnection'),
+  SubnetProtocolInvalid: breach('spec.protocol'),
+  SubnetProviderChanged: {
+    means: 'an edit changes spec.provider of a Subnet whose network runs',
+    next: 'put it back, or make a new object',
+  },
+  SubnetRoutingTableTaken: breach('spec.policyRoutingTableID: another Subnet has it'),
+  SubnetSelectorInvalid: breach('spec.namespaceSelectors'),
+  SubnetU2oIpInvalid: breach('spec.u2oInterconnectionIP'),
+  SubnetU2oWithLogicalGateway: breach('spec.u2oInterconnection beside logicalGateway'),
+  SubnetVipInvalid: breach('spec.vips'),
+  SubnetVpcChanged: { means: 'an edit changes spec.vpc of a Subnet, which cannot move', next: 'put it back, or make a new object' },
+  VipAddressInvalid: breach('the addresses of the Vip'),
+  VipMacInvalid: breach('spec.macAddress of the Vip'),
+  VipSelectorInvalid: breach('spec.selector of the Vip'),
+  VipSubnetMissing: breach('spec.subnet of the Vip'),
+  VipTypeInvalid: breach('spec.type of the Vip'),
+  VpcBfdPortInvalid: breach('spec.bfdPort'),
+  VpcNamedAsSubnet: breach('the name of the Vpc: a Subnet has it'),
+  VpcPeeringInvalid: breach('spec.vpcPeerings'),
+  VpcPolicyRouteInvalid: breach('spec.policyRoutes'),
+  VpcStaticRouteInvalid: breach('spec.staticRoutes'),
+} as const satisfies Readonly<Record<string, ReasonText>>;
+
+export type Reason = keyof typeof REASONS;

@@ -267,3 +267,46 @@ test('a Vip that nothing used when its lease ends is deleted with an Event; one 
   const [said] = made.bench.events.filter(({ reason }) => reason === 'LeaseEnded');
   assert.match(said?.message ?? '', /the lease of 2h ended at .* and nothing used address 10\.50\.0\.2; the Vip object is deleted/);
 });
+
+test('Subnet, Vip, OvnEip and pods of one manifest end the same in every order, settled between or not', () => {
+  const parts: Readonly<Record<string, (made: PodScene) => void>> = {
+    subnet: (made) => made.subnet('late', { cidrBlock: '10.51.0.0/29' }),
+    vip: (made) => made.bench.put('vips', { metadata: { name: 'v1' }, spec: { subnet: 'late', v4ip: '10.51.0.3', namespace: 'shop' } }),
+    eip: (made) => made.bench.put('ovn-eips', { metadata: { name: 'e1' }, spec: { externalSubnet: 'late', v4Ip: '10.51.0.4' } }),
+    pods: (made) => {
+      made.pod('own', { annotations: MINE });
+      made.pod('pair', { annotations: { 'ovn.kubernetes.io/logical_switch': 'late', 'ovn.kubernetes.io/aaps': 'v1' } });
+    },
+  };
+  const ends = new Set<string>();
+  for (const order of permutations(Object.keys(parts))) {
+    for (const between of [true, false]) {
+      const made = new PodScene();
+      for (const part of order) {
+        parts[part]?.(made);
+        if (between) made.bench.settle();
+      }
+      made.bench.settle();
+      const { v4usingIPs, v4usingIPrange } = made.bench.object('subnets', 'late')?.status ?? {};
+      ends.add(
+        [
+          made.addressOf('shop/own'),
+          made.addressOf('shop/pair'),
+          made.bench.object('ovn-eips', 'e1')?.status?.['v4Ip'],
+          `${String(v4usingIPs)} ${String(v4usingIPrange)}`,
+          JSON.stringify(port(made, 'v1')['options']),
+          JSON.stringify(made.externalIds('Logical_Switch_Port', 'pair.shop')['vips']),
+        ].join(' | '),
+      );
+    }
+  }
+  assert.deepEqual(
+    [...ends],
+    ['10.51.0.3 | 10.51.0.2 | 10.51.0.4 | 3 10.51.0.2-10.51.0.4 | {"virtual-ip":"10.51.0.3","virtual-parents":"pair.shop"} | "10.51.0.3"'],
+  );
+});
+
+function permutations<T>(items: readonly T[]): readonly (readonly T[])[] {
+  if (items.length < 2) return [items];
+  return items.flatMap((first, i) => permutations(items.filter((_, j) => j !== i)).map((rest) => [first, ...rest]));
+}

@@ -16,6 +16,7 @@ import { cidrContains, cidrCovers, firstUsable, formatCidr, parseInterfaceAddres
 import type { Dual } from '../../net/dual.ts';
 import { ofFamily, parseDualAddress, parseDualCidr, splitList } from '../../net/dual.ts';
 import { rowId } from '../../nb/row-id.ts';
+import { ADDRESS_RESOURCES } from '../../world/address-objects.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 
@@ -27,7 +28,7 @@ export interface Network {
 export interface SubnetNetworks extends Dual<Network> {
   /** Where new addresses come from: of each family the CIDR of the spec, or the one in effect. */
   readonly pool: Dual<CidrText>;
-  /** Names of IP objects with an address outside of the CIDR that the spec asks for, while that CIDR has to wait for them. */
+  /** IP objects, Vips and EIPs, each as `<kind> <name>`, with an address outside of the CIDR that the spec asks for, while that CIDR has to wait for them. */
   readonly outside: readonly string[];
   /** Whether its router port carries exactly these networks. */
   readonly inPlace: boolean;
@@ -102,16 +103,23 @@ function carriedOf(world: World, subnet: Subnet): Dual<Interface> {
   return found;
 }
 
-/** IP objects with an address of the carried network that the one asked for does not have. */
+/** IP objects, Vips and EIPs with an address of the carried network that the one asked for does not have. */
 function waitingFor(world: World, subnet: string, asked: Interface | undefined, carried: Interface | undefined): readonly string[] {
   if (carried === undefined || (asked !== undefined && (sameCidr(asked.cidr, carried.cidr) || cidrCovers(asked.cidr, carried.cidr))))
     return [];
   const outside = (address: Address): boolean =>
     cidrContains(carried.cidr, address) && (asked === undefined || !cidrContains(asked.cidr, address));
-  return world.ips
+  const ips = world.ips
     .select('subnet', subnet)
     .filter((ip) => addressesOf(ip, carried.cidr.family).some(outside))
-    .map((ip) => ip.metadata.name);
+    .map((ip) => `IP ${ip.metadata.name}`);
+  const objects = ADDRESS_RESOURCES.flatMap((resource) =>
+    [...world.addressObjectsIn(resource, subnet)].map((name) => world.addressObject(resource, name)),
+  )
+    .filter((object) => object !== undefined)
+    .filter(({ held }) => [held?.v4 ?? '', held?.v6 ?? ''].flatMap((text) => parseAddress(text) ?? []).some(outside))
+    .map(({ kind, name }) => `${kind} ${name}`);
+  return [...ips, ...objects];
 }
 
 function addressesOf(ip: IP, family: Family): readonly Address[] {

@@ -94,7 +94,7 @@ function accepted(world: World, view: SubnetView): ConditionOutput {
   const more = outside.length > NAMED ? ` and ${outside.length - NAMED} more` : '';
   const message =
     `Subnet ${view.name}: spec.cidrBlock leaves out addresses in use; ${view.cidr} stays in effect until these are gone: ` +
-    `IP ${outside.slice(0, NAMED).join(', ')}${more}; delete their pods, or put the addresses back into spec.cidrBlock`;
+    `${outside.slice(0, NAMED).join(', ')}${more}; delete their pods or them, or put the addresses back into spec.cidrBlock`;
   return { type: 'Accepted', status: 'False', reason: 'CidrInUse', message, event: 'Warning' };
 }
 

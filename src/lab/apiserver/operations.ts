@@ -82,6 +82,7 @@ export class Operations {
     definition.strategy.prepareCreate?.(object);
     this.#default(definition, object);
     this.#check(definition, object, undefined);
+    for (const warning of definition.strategy.warnings?.(object) ?? []) options.warn?.(warning);
     const key = storeKey(namespace, meta.name);
     const existing = this.store.get(definition.table, key);
     if (existing !== undefined) throw alreadyExists(definition, meta.name, existing.metadata.deletionTimestamp !== undefined);
@@ -113,6 +114,7 @@ export class Operations {
     const next = this.#prepareUpdate(definition, object, current, options);
     this.#check(definition, next, current);
     if (sameButVersion(next, current)) return current;
+    if (options.subresource === undefined) for (const warning of definition.strategy.warnings?.(next) ?? []) options.warn?.(warning);
     const ending =
       next.metadata.deletionTimestamp !== undefined &&
       (next.metadata.finalizers ?? []).length === 0 &&

@@ -30,6 +30,8 @@ export interface Strategy {
   /** Fills in defaults; also for objects that clients send as updates. */
   readonly applyDefaults?: (object: KubeObject) => void;
   readonly validate?: (object: KubeObject, old: KubeObject | undefined) => readonly FieldError[];
+  /** What whoever creates or changes it should know. */
+  readonly warnings?: (object: KubeObject) => readonly string[];
   /** Seconds a deletion waits for its confirmation; absent or 0: none. */
   readonly gracePeriod?: (object: KubeObject, requested: number | undefined) => number;
   /** What objects of the kind are called at most. */

@@ -71,6 +71,31 @@ test('server-side apply is refused with a sentence', async () => {
   });
 });
 
+test('what the laboratory does not do is said to whoever asks for it', async () => {
+  await withServer({}, async (client) => {
+    const rules = [{ rule: 'self.a.exists(x, y, x == y)' }, { rule: 'self.a == self.a' }];
+    const a = { type: 'object', properties: { a: { type: 'string' } }, 'x-kubernetes-validations': rules };
+    const crd = await client.send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+      ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'as.lab.example.com' } },
+      spec: {
+        ...{ group: 'lab.example.com', scope: 'Cluster', names: { plural: 'as', kind: 'A' } },
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties: { spec: a } } } }],
+      },
+    });
+    assert.equal(crd.status, 201, crd.text);
+    assert.equal(
+      String(crd.headers['warning']),
+      '299 - "spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule: this laboratory cannot read \\"self.a.exists(x, y, x == y)\\" and does not enforce it"',
+    );
+    const labels = { app: 'd' };
+    const deployment = await client.send('POST', '/apis/apps/v1/namespaces/default/deployments', {
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd' } },
+      spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } } },
+    });
+    assert.match(String(deployment.headers['warning']), /no controller for Deployments: no pod is made for d/);
+  });
+});
+
 test('a client with a certificate of another authority is not let in', async () => {
   await withServer({}, async (_client, first) => {
     await withServer({}, async (_second, second) => {

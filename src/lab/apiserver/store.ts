@@ -33,8 +33,8 @@ export interface StoredObject {
 
 interface Table {
   readonly objects: Map<string, KubeObject>;
-  /** Keys in order, made again after an insert or a removal. */
-  order: readonly string[] | undefined;
+  /** Keys in order, once somebody asked for it. */
+  order: string[] | undefined;
   history: StoreEvent[];
   /** The last revision that fell out of the history: a watch must start at or after it. */
   forgotten: number;
@@ -81,14 +81,11 @@ export class ObjectStore {
   list(table: string, namespace?: string): KubeObject[] {
     const rows = this.#tables.get(table);
     if (rows === undefined) return [];
-    rows.order ??= [...rows.objects.keys()].sort();
-    const result: KubeObject[] = [];
-    const prefix = namespace === undefined || namespace === '' ? '' : `${namespace}/`;
-    for (const key of rows.order) {
-      if (prefix !== '' && !key.startsWith(prefix)) continue;
-      result.push(rows.objects.get(key) as KubeObject);
-    }
-    return result;
+    const order = (rows.order ??= [...rows.objects.keys()].sort());
+    const all = namespace === undefined || namespace === '';
+    // '0' is the character after '/'.
+    const [from, to] = all ? [0, order.length] : [place(order, `${namespace}/`), place(order, `${namespace}0`)];
+    return order.slice(from, to).map((key) => rows.objects.get(key) as KubeObject);
   }
 
   /** Every object, table by table. */
@@ -193,7 +190,7 @@ export class ObjectStore {
     this.#revision = event.revision;
     if (event.type === 'DELETED') rows.objects.delete(event.key);
     else rows.objects.set(event.key, event.object);
-    if (event.type !== 'MODIFIED') rows.order = undefined;
+    if (event.type !== 'MODIFIED') reorder(rows.order, event);
     rows.history.push(event);
     if (rows.history.length > this.#window * 1.25) {
       const dropped = rows.history.splice(0, rows.history.length - this.#window);
@@ -210,6 +207,24 @@ function firstAfter(history: readonly StoreEvent[], revision: number): number {
   while (low < high) {
     const middle = (low + high) >> 1;
     if ((history[middle] as StoreEvent).revision <= revision) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function reorder(order: string[] | undefined, { type, key }: StoreEvent): void {
+  if (order === undefined) return;
+  if (type === 'ADDED') order.splice(place(order, key), 0, key);
+  else order.splice(place(order, key), 1);
+}
+
+/** Where a key is in the order, or would be. */
+function place(order: readonly string[], key: string): number {
+  let low = 0;
+  let high = order.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((order[middle] as string) < key) low = middle + 1;
     else high = middle;
   }
   return low;

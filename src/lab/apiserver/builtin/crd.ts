@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { at, isObject, list, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
+import { compileRule } from '../schema/cel.ts';
 import { readSchema } from '../schema/schema.ts';
 import type { FieldError } from '../status.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../status.ts';
@@ -68,6 +69,27 @@ function structuralErrors(schema: JsonObject, path: string): FieldError[] {
   return errors;
 }
 
+/** Rules of `x-kubernetes-validations` that are beyond the part of CEL that is understood here. */
+function unreadRules(schema: JsonObject, path: string): string[] {
+  const own = list(schema['x-kubernetes-validations']).flatMap((entry, index) => {
+    const rule = text(at(entry, 'rule'));
+    try {
+      compileRule(rule);
+      return [];
+    } catch {
+      return [
+        `${path}.x-kubernetes-validations[${index}].rule: this laboratory cannot read ${JSON.stringify(rule)} and does not enforce it`,
+      ];
+    }
+  });
+  const below = Object.entries(object(schema['properties'])).flatMap(([name, child]) =>
+    unreadRules(object(child), `${path}.properties[${name}]`),
+  );
+  const items = isObject(schema['items']) ? unreadRules(schema['items'], `${path}.items`) : [];
+  const additional = schema['additionalProperties'];
+  return [...own, ...below, ...items, ...(isObject(additional) ? unreadRules(additional, `${path}.additionalProperties`) : [])];
+}
+
 function validateCrd(crd: KubeObject, old: KubeObject | undefined): FieldError[] {
   const spec = object(crd['spec']);
   const names = object(spec['names']);
@@ -129,6 +151,10 @@ export function crdStrategy(now: () => string): Strategy {
       delete spec['preserveUnknownFields'];
     },
     validate: validateCrd,
+    warnings: (crd) =>
+      list(at(crd, 'spec', 'versions')).flatMap((version, index) =>
+        unreadRules(object(at(version, 'schema', 'openAPIV3Schema')), `spec.versions[${index}].schema.openAPIV3Schema`),
+      ),
     prepareDelete: (crd) => {
       crd.metadata.finalizers = [...new Set([...(crd.metadata.finalizers ?? []), CLEANUP_FINALIZER])];
       setCondition(

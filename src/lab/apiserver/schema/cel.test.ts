@@ -31,6 +31,14 @@ test('rules as definitions write them', () => {
   assert.throws(() => compileRule('self =='), SyntaxError);
 });
 
+test('one side that decides hides an error of the other', () => {
+  assert.ok(holds('self.none == 1 || self.a == 1', { a: 1 }));
+  assert.ok(holds('self.a == 1 || self.none == 1', { a: 1 }));
+  assert.ok(!holds('self.none == 1 && self.a == 2', { a: 1 }));
+  assert.throws(() => holds('self.none == 1 || self.a == 2', { a: 1 }), /no such key: none/);
+  assert.throws(() => holds('1 / self.a == 2', { a: 0 }), /division by zero/);
+});
+
 test('a broken rule names its field and its message', () => {
   const schema = readSchema({
     type: 'object',

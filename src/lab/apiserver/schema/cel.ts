@@ -276,12 +276,34 @@ function compare(left: Json, right: Json): number {
   return number(left) - number(right);
 }
 
+function divisor(value: Json): number {
+  const by = number(value);
+  if (by === 0) throw new Error('division by zero');
+  return by;
+}
+
+/** Logic as CEL has it: one side that decides hides an error of the other. */
+function decide(deciding: boolean, left: Expression, right: Expression, scope: Scope): boolean {
+  let failed: unknown;
+  for (const side of [left, right]) {
+    try {
+      const value = side(scope);
+      if (typeof value !== 'boolean') throw new Error('no such overload');
+      if (value === deciding) return deciding;
+    } catch (error) {
+      failed ??= error;
+    }
+  }
+  if (failed !== undefined) throw failed as Error;
+  return !deciding;
+}
+
 function combine(operator: string, left: Expression, right: Expression): Expression {
   switch (operator) {
     case '||':
-      return (scope) => left(scope) === true || right(scope) === true;
+      return (scope) => decide(true, left, right, scope);
     case '&&':
-      return (scope) => left(scope) === true && right(scope) === true;
+      return (scope) => decide(false, left, right, scope);
     case '==':
       return (scope) => equal(left(scope), right(scope));
     case '!=':
@@ -309,8 +331,8 @@ function combine(operator: string, left: Expression, right: Expression): Express
     case '*':
       return (scope) => number(left(scope)) * number(right(scope));
     case '/':
-      return (scope) => Math.trunc(number(left(scope)) / number(right(scope)));
+      return (scope) => Math.trunc(number(left(scope)) / divisor(right(scope)));
     default:
-      return (scope) => number(left(scope)) % number(right(scope));
+      return (scope) => number(left(scope)) % divisor(right(scope));
   }
 }

@@ -5,10 +5,13 @@
 import type { Pod } from '../api/core.ts';
 import { ipKind } from '../api/ip.ts';
 import { ipPoolKind } from '../api/ip-pool.ts';
+import { iptablesEipKind } from '../api/iptables-eip.ts';
 import type { Kind } from '../api/kind.ts';
 import { complete as completed } from '../api/kind.ts';
 import type { KubeObject } from '../api/meta.ts';
+import { ovnEipKind } from '../api/ovn-eip.ts';
 import { subnetKind } from '../api/subnet.ts';
+import { vipKind } from '../api/vip.ts';
 import { vpcKind } from '../api/vpc.ts';
 import { CONTROLLER_LEASE } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/graph.ts';
@@ -16,6 +19,14 @@ import { equal } from '../world/equal.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { RESOURCES, traitsOf } from '../world/resources.ts';
 import type { AdmissionRequest, ReviewedObject } from './admission-review.ts';
+import {
+  iptablesEipChanged,
+  iptablesEipCreated,
+  ovnEipChanged,
+  ovnEipCreated,
+  vipChanged,
+  vipCreated,
+} from './address-object-admission.ts';
 import { deletionAsked } from './deletion-admission.ts';
 import { ipChanged, ipCreated } from './ip-admission.ts';
 import { ipPoolChanged, ipPoolCreated } from './ip-pool-admission.ts';
@@ -47,6 +58,9 @@ const JUDGES: Partial<Readonly<Record<ResourceName, KindJudge>>> = {
   subnets: ofKind(subnetKind, subnetCreated, subnetChanged),
   ips: ofKind(ipKind, ipCreated, ipChanged),
   ippools: ofKind(ipPoolKind, ipPoolCreated, ipPoolChanged),
+  vips: ofKind(vipKind, vipCreated, vipChanged),
+  'ovn-eips': ofKind(ovnEipKind, ovnEipCreated, ovnEipChanged),
+  'iptables-eips': ofKind(iptablesEipKind, iptablesEipCreated, iptablesEipChanged),
   pods: {
     created: (pod, observed) => podCreated(pod as unknown as Pod, observed),
     changed: (before, after) => podChanged(before as unknown as Pod, after as unknown as Pod),

@@ -21,6 +21,7 @@ export function takenByName({ world, refusal }: Observed, wish: AddressWish, fie
 /** A reservation is one process's memory; what is durable or live counts. Who is going leaves the address to whoever waits. */
 function stays(world: World, { kind, claimant }: Holder): boolean {
   if (kind === 'reservation') return false;
+  if (kind === 'vip' || kind === 'eip') return true;
   const [port = ''] = claimant.split('#');
   return ipStays(world, port);
 }

@@ -33,6 +33,8 @@ export interface AddressObject {
   readonly subnet: string;
   /** As the spec says; empty for any. */
   readonly type: string;
+  /** The type it was given its address for; undefined until then, and for kinds without one. */
+  readonly typeInEffect: string | undefined;
   /** What the spec asks for; empty for any. */
   readonly asked: AddressTexts;
   /** What it has: undefined while it only asks. */
@@ -45,9 +47,11 @@ export function isAddressResource(resource: string): resource is AddressResource
 
 export function vipAddresses({ metadata, spec, status }: Vip): AddressObject {
   const asked = texts(spec.v4ip, spec.v6ip, spec.macAddress);
-  return addressObject('vips', 'Vip', metadata, asked, texts(status?.v4ip, status?.v6ip, status?.mac), {
+  const shown = texts(status?.v4ip, status?.v6ip, status?.mac);
+  return addressObject('vips', 'Vip', metadata, asked, shown, {
     subnet: spec.subnet ?? '',
     type: spec.type ?? '',
+    typeInEffect: has(shown) ? (status?.type ?? '') : undefined,
     conditions: status?.conditions ?? [],
   });
 }
@@ -57,6 +61,7 @@ export function ovnEipAddresses({ metadata, spec, status }: OvnEip, { externalSu
   return addressObject('ovn-eips', 'OvnEip', metadata, asked, texts(status?.v4Ip, status?.v6Ip, status?.macAddress), {
     subnet: orElse(spec.externalSubnet, externalSubnet),
     type: orElse(spec.type, 'nat'),
+    typeInEffect: orElse(status?.type, '') === '' ? undefined : status?.type,
     conditions: status?.conditions ?? [],
   });
 }
@@ -67,6 +72,7 @@ export function iptablesEipAddresses({ metadata, spec, status }: IptablesEIP): A
   return addressObject('iptables-eips', 'IptablesEIP', metadata, asked, texts(status?.ip, '', spec.macAddress), {
     subnet: orElse(spec.externalSubnet, NAT_GATEWAY_SUBNET),
     type: '',
+    typeInEffect: undefined,
     conditions: status?.conditions ?? [],
   });
 }
@@ -92,7 +98,7 @@ function addressObject(
   metadata: ObjectMeta,
   asked: AddressTexts,
   shown: AddressTexts,
-  said: Pick<AddressObject, 'subnet' | 'type' | 'conditions'>,
+  said: Pick<AddressObject, 'subnet' | 'type' | 'typeInEffect' | 'conditions'>,
 ): AddressObject {
   const { name, uid, creationTimestamp, deletionTimestamp, labels = {}, annotations = {}, finalizers = [] } = metadata;
   // The spec is completed and the finalizer set in one write; status comes after it.
@@ -110,6 +116,7 @@ function addressObject(
     conditions: said.conditions,
     subnet: orElse(home, said.subnet),
     type: said.type,
+    typeInEffect: said.typeInEffect,
     asked,
     held,
   };

@@ -10,7 +10,7 @@ import { joinDual } from '../../net/dual.ts';
 import { parseMac } from '../../net/mac.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
-import { claimantOfObject } from '../../world/address-objects.ts';
+import { claimantOfObject, hasRouterMac, vipShare } from '../../world/address-objects.ts';
 import type { AddressWish } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import { DELETION_BLOCKED, deletionPatch } from '../deletion.ts';
@@ -28,11 +28,6 @@ const CONFLICT = 'AddressConflict';
 export interface AddressKind {
   /** Rules that the spec breaks. */
   readonly findings: readonly Finding[];
-  readonly families: AddressWish['families'];
-  /** It has the MAC of something else. */
-  readonly withoutMac: boolean;
-  /** Who declares the same may have the address with it. */
-  readonly share?: string;
   /** Something uses the address, so that no lease runs. */
   readonly used: boolean;
   readonly labels: (addresses: AddressTexts) => Readonly<Record<string, string | null>>;
@@ -41,8 +36,6 @@ export interface AddressKind {
   readonly status: (addresses: AddressTexts) => Readonly<Record<string, Json>>;
   /** Its rows once the object holds the addresses; also while it is kept from going. */
   readonly rows: (addresses: AddressTexts) => readonly Output[];
-  /** The type that is in effect, where one is. */
-  readonly typeInEffect: string | undefined;
 }
 
 export function ownerOf({ kind, name, uid, created }: AddressObject): Claimant {
@@ -57,7 +50,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   }
   const problem = held === undefined ? requestProblem(world, object, kind) : undefined;
   if (problem !== undefined) return [refused(object, problem)];
-  const wish = wishOf(object, kind);
+  const wish = addressWish(object);
   const reservation = world.reservations.get(wish.claimant);
   if (held === undefined && reservation?.kind !== 'granted') {
     if (reservation === undefined) return [{ kind: 'wish', wish }];
@@ -70,7 +63,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   if (addresses === undefined) return [{ kind: 'wish', wish }];
   const lease = leaseOf(world, { ...object, address: joinDual(addresses), used: kind.used });
   if (lease.kind === 'over') return [{ kind: 'wish', wish }, lease.deletion];
-  const change = changeOf(object, kind);
+  const change = changeOf(object);
   const conditions = [change, conflictOf(world, object), lease.kind === 'told' ? lease.condition : undefined].filter(
     (one) => one !== undefined,
   );
@@ -104,43 +97,52 @@ function requestProblem(world: World, { kind, name, subnet }: AddressObject, { f
   return readiness.ready ? undefined : { reason: 'WaitingForSubnet', message: `${kind} ${name}: ${readiness.message}` };
 }
 
-/** Exactly what it has, or what its spec asks for. */
-function wishOf({ kind, name, subnet, created, asked, held }: AddressObject, { families, withoutMac, share }: AddressKind): AddressWish {
+/** Exactly what it has, or what its spec asks for. The pod that is given the address of a Vip has it together with the Vip. */
+export function addressWish(object: AddressObject): AddressWish {
+  const { resource, kind, name, subnet, created, asked, held } = object;
   const { v4, v6, mac: macText } = held ?? asked;
   const mac = parseMac(macText);
-  const exact = held === undefined ? families : v6 === '' ? 'v4' : v4 === '' ? 'v6' : 'dual';
   return {
     claimant: claimantOfObject(kind, name),
     subnets: [subnet],
-    families: exact,
+    families: familiesOf(object),
     ...(v4 !== '' && { v4 }),
     ...(v6 !== '' && { v6 }),
-    ...(withoutMac ? { withoutMac: true } : mac !== undefined && { mac }),
-    ...(share !== undefined && { share }),
+    ...(hasOwnMac(object) ? mac !== undefined && { mac } : { withoutMac: true }),
+    ...(resource === 'vips' && { share: vipShare(name) }),
     since: created,
   };
 }
 
-/** What the spec asks for beside what the object has. */
-function changeOf(object: AddressObject, kind: AddressKind): ConditionOutput | undefined {
-  const { asked, held } = object;
+/** NAT gateways translate IPv4 only. */
+function familiesOf({ resource, held }: AddressObject): AddressWish['families'] {
+  if (held === undefined) return resource === 'iptables-eips' ? 'v4' : 'subnet';
+  return held.v6 === '' ? 'v4' : held.v4 === '' ? 'v6' : 'dual';
+}
+
+function hasOwnMac({ type, typeInEffect }: AddressObject): boolean {
+  return !hasRouterMac(typeInEffect ?? type);
+}
+
+/** What the spec asks for beside what the object has, as a sentence. */
+export function changeProblem(object: AddressObject): string | undefined {
+  const { kind, name, type, typeInEffect, asked, held } = object;
   if (held === undefined) return undefined;
   const differs = (text: string, has: string): boolean => text !== '' && canonical(text) !== has;
   const found: readonly (readonly [string, string])[] = [
     ...(differs(asked.v4, held.v4) ? [[asked.v4, held.v4] as const] : []),
     ...(differs(asked.v6, held.v6) ? [[asked.v6, held.v6] as const] : []),
-    ...(!kind.withoutMac && held.mac !== '' && differs(asked.mac, held.mac) ? [[asked.mac, held.mac] as const] : []),
-    ...(kind.typeInEffect !== undefined && kind.typeInEffect !== object.type ? [[object.type, kind.typeInEffect] as const] : []),
+    ...(hasOwnMac(object) && held.mac !== '' && differs(asked.mac, held.mac) ? [[asked.mac, held.mac] as const] : []),
+    ...(typeInEffect !== undefined && typeInEffect !== type ? [[type, typeInEffect] as const] : []),
   ];
   if (found.length === 0) return undefined;
   const what = found.map(([asks, has]) => `"${asks}" (it has ${has === '' ? 'none' : has})`).join(', ');
-  return {
-    type: ACCEPTED,
-    status: 'False',
-    reason: 'Immutable',
-    message: `${object.kind} ${object.name}: spec asks for ${what}, and addresses, MAC and type do not change once they are given; put back what it has, or make another ${object.kind}`,
-    event: 'Warning',
-  };
+  return `${kind} ${name}: spec asks for ${what}, and addresses, MAC and type do not change once they are given; put back what it has, or make another ${kind}`;
+}
+
+function changeOf(object: AddressObject): ConditionOutput | undefined {
+  const message = changeProblem(object);
+  return message === undefined ? undefined : { type: ACCEPTED, status: 'False', reason: 'Immutable', message, event: 'Warning' };
 }
 
 function canonical(text: string): string {

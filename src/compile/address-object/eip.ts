@@ -26,16 +26,12 @@ export const ovnEip: Rule = {
     const observed = world.ovnEips.get(name);
     if (observed === undefined) return [];
     const object = ovnEipAddresses(observed, world.settings);
-    const typeInEffect = observed.status?.type ?? '';
-    const type = typeInEffect === '' ? object.type : typeInEffect;
+    const type = object.typeInEffect ?? object.type;
     const nat = usesOf(world, object);
     const outputs = addressOutputs(world, object, {
       findings: ovnEipFindings(name, observed.spec),
-      families: 'subnet',
-      withoutMac: false,
       // The port of a router or of a node is use enough.
       used: nat !== '' || type !== 'nat',
-      typeInEffect: typeInEffect === '' ? undefined : typeInEffect,
       labels: ({ v4, v6 }) => ({
         [labelKey.ovnEipType]: type,
         [labelKey.eipV4]: addressLabelValue(v4),
@@ -69,10 +65,7 @@ export const iptablesEip: Rule = {
     const nat = usesOf(world, object);
     const outputs = addressOutputs(world, object, {
       findings: iptablesEipFindings(name, observed.spec),
-      families: 'v4',
-      withoutMac: false,
       used: nat !== '',
-      typeInEffect: undefined,
       labels: ({ v4 }) => ({
         [labelKey.vpcNatGatewayName]: natGwDp,
         [labelKey.eipV4]: v4,

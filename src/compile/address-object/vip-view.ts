@@ -2,7 +2,6 @@
  * What of a Vip matters to pods and to its ports, and which pods use it.
  */
 import type { Labels } from '../../api/meta.ts';
-import type { Vip } from '../../api/vip.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { splitList } from '../../net/dual.ts';
 import type { AddressTexts } from '../../world/address-objects.ts';
@@ -30,15 +29,10 @@ export interface VipView {
 export const vipView: Query<VipView | undefined> = defineQuery('vip-view', (world, name) => {
   const vip = world.vips.get(name);
   if (vip === undefined) return undefined;
-  const { subnet, type, held, terminating } = vipAddresses(vip);
+  const { subnet, type, typeInEffect, held, terminating } = vipAddresses(vip);
   const { namespace = '', selector = [] } = vip.spec;
-  return { name, subnet, type: typeInEffect(vip) ?? type, namespace, selector, terminating, addresses: held };
+  return { name, subnet, type: typeInEffect ?? type, namespace, selector, terminating, addresses: held };
 });
-
-/** Undefined until it has an address. */
-export function typeInEffect({ status }: Vip): string | undefined {
-  return (status?.v4ip ?? '') === '' && (status?.v6ip ?? '') === '' ? undefined : (status?.type ?? '');
-}
 
 export function admitsPod({ namespace, selector }: VipView, pod: { readonly namespace: string; readonly labels: Labels }): boolean {
   return namespace === pod.namespace && selector.every((item) => matches(item, pod.labels));

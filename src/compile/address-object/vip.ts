@@ -6,14 +6,14 @@ import { vipFindings } from '../../api/address-request-validation.ts';
 import { labelKey } from '../../api/well-known.ts';
 import { routerToSwitchPort } from '../../api/names.ts';
 import { rowId } from '../../nb/row-id.ts';
-import { hasRouterMac, vipAddresses, vipShare } from '../../world/address-objects.ts';
+import { hasRouterMac, vipAddresses } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 import { addressOutputs } from './address-object.ts';
 import { isUsedByRule, vipPorts } from './vip-port.ts';
-import { typeInEffect, vipUser, vipView } from './vip-view.ts';
+import { vipUser, vipView } from './vip-view.ts';
 
 export const vip: Rule = {
   name: 'vip',
@@ -29,11 +29,7 @@ export const vip: Rule = {
     const user = world.ask(vipUser, name);
     return addressOutputs(world, object, {
       findings: vipFindings(name, observed.spec),
-      families: 'subnet',
-      withoutMac: ofRouter,
-      share: vipShare(name),
       used: type !== '' || user !== undefined || world.pods.bucket('allowedPair', name).size > 0 || isUsedByRule(world, name),
-      typeInEffect: typeInEffect(observed),
       labels: () => ({ [labelKey.ipReserved]: user ?? '' }),
       spec: ({ v4, v6, mac }) => ({ v4ip: v4, v6ip: v6, ...(!ofRouter && { macAddress: mac }) }),
       status: ({ v4, v6, mac }) => ({

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OvnEip } from '../api/ovn-eip.ts';
+import type { Vip } from '../api/vip.ts';
+import { PodScene } from '../testing/pod-scene.ts';
+import { ovnEipChanged, ovnEipCreated, vipChanged, vipCreated } from './address-object-admission.ts';
+import type { Observed } from './opinion.ts';
+
+function observed(scene: PodScene): Observed {
+  return { world: scene.bench.world, complete: true, refusal: (wish) => scene.bench.allocation.refusal(wish) };
+}
+
+function vip(spec: Vip['spec'], annotations: Readonly<Record<string, string>> = {}): Vip {
+  const metadata = { name: 'v', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', annotations };
+  return { apiVersion: 'kubeovn.io/v1', kind: 'Vip', metadata, spec };
+}
+
+function eip(spec: OvnEip['spec'], status?: OvnEip['status']): OvnEip {
+  const { metadata } = vip({});
+  return { apiVersion: 'kubeovn.io/v1', kind: 'OvnEip', metadata, spec, ...(status !== undefined && { status }) };
+}
+
+test('what the rules would report of a new Vip is refused in their words; a Subnet that is not there yet is waited for', () => {
+  const scene = new PodScene();
+  scene.subnet('net', { cidrBlock: '10.70.0.0/24' });
+  scene.bench.put('ovn-eips', { metadata: { name: 'e1' }, spec: { externalSubnet: 'net', v4Ip: '10.70.0.9' } });
+  scene.bench.settle();
+  const said = (spec: Vip['spec'], annotations = {}): string =>
+    vipCreated(vip(spec, annotations), observed(scene))
+      .objections.map(({ message }) => message)
+      .join('\n');
+  assert.match(said({ subnet: 'net', v4ip: 'x' }), /^Vip v: spec\.v4ip "x"/);
+  assert.match(said({ subnet: 'net', type: 'lb' }), /spec\.type "lb" is not known/);
+  assert.match(said({ subnet: 'net', v4ip: '10.71.0.1' }), /10\.71\.0\.1 is not one that Subnet "net" can give/);
+  assert.match(said({ subnet: 'net', v4ip: '10.70.0.9' }), /10\.70\.0\.9 in Subnet "net" is held by OvnEip e1/);
+  assert.match(said({ subnet: 'net' }, { 'kiln.io/lease': 'soon' }), /"soon" is not a duration/);
+  assert.equal(said({ subnet: 'net', v4ip: '10.70.0.10' }, { 'kiln.io/lease': '1h' }), '');
+  assert.match(vipCreated(vip({ subnet: 'nowhere' }), observed(scene)).warnings.join(), /"nowhere" does not exist yet; it is waited for/);
+  scene.bench.delete('subnets', 'net');
+  scene.bench.settle();
+  assert.match(said({ subnet: 'net' }), /Subnet net is being deleted/);
+});
+
+test('what it has does not change; everything else does', () => {
+  const scene = new PodScene();
+  const has = eip({ externalSubnet: 'net', v4Ip: '10.70.0.9', type: 'nat' }, { v4Ip: '10.70.0.9', type: 'nat' });
+  const changed = (spec: OvnEip['spec']): string =>
+    ovnEipChanged(has, { ...has, spec: { ...has.spec, ...spec } }, observed(scene))
+      .objections.map(({ message }) => message)
+      .join('\n');
+  assert.match(changed({ v4Ip: '10.70.0.8' }), /OvnEip v: spec asks for "10\.70\.0\.8" \(it has 10\.70\.0\.9\)/);
+  assert.match(changed({ type: 'lsp' }), /"lsp" \(it has nat\)/);
+  assert.equal(changed({ v4Ip: '' }), '');
+  assert.deepEqual(vipChanged(vip({ subnet: 'net' }), vip({ subnet: 'net', namespace: 'shop' }), observed(scene)).objections, []);
+  assert.equal(ovnEipCreated(eip({ v6Ip: 'FD00::1' }), observed(scene)).objections[0]?.code, 'OvnEipAddressInvalid');
+});

@@ -1,0 +1,78 @@
+/** A Vip or an EIP that is made or changed. A Subnet that is not there yet is waited for. */
+import type { Finding } from '../api/finding.ts';
+import { iptablesEipFindings, ovnEipFindings, vipFindings } from '../api/address-request-validation.ts';
+import type { IptablesEIP } from '../api/iptables-eip.ts';
+import type { OvnEip } from '../api/ovn-eip.ts';
+import type { Vip } from '../api/vip.ts';
+import { addressWish, changeProblem } from '../compile/address-object/address-object.ts';
+import { leaseProblem } from '../compile/lease.ts';
+import { subnetTerminating } from '../compile/subnet/subnet-ready.ts';
+import type { AddressObject } from '../world/address-objects.ts';
+import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from '../world/address-objects.ts';
+import type { Observed, Opinion } from './opinion.ts';
+import { forbidden, invalid, newOnes } from './opinion.ts';
+import { takenByName } from './taken-addresses.ts';
+
+interface Judged {
+  readonly object: AddressObject;
+  readonly findings: readonly Finding[];
+}
+
+type Judge<T> = (object: T, observed: Observed) => Judged;
+
+const ofVip: Judge<Vip> = (vip) => ({ object: vipAddresses(vip), findings: vipFindings(vip.metadata.name, vip.spec) });
+const ofOvnEip: Judge<OvnEip> = (eip, { world }) => ({
+  object: ovnEipAddresses(eip, world.settings),
+  findings: ovnEipFindings(eip.metadata.name, eip.spec),
+});
+const ofIptablesEip: Judge<IptablesEIP> = (eip) => ({
+  object: iptablesEipAddresses(eip),
+  findings: iptablesEipFindings(eip.metadata.name, eip.spec),
+});
+
+function created<T>(judge: Judge<T>): (object: T, observed: Observed) => Opinion {
+  return (given, observed) => {
+    const { object, findings } = judge(given, observed);
+    const { world, complete } = observed;
+    const subnet = complete ? world.subnets.get(object.subnet) : undefined;
+    const waits = complete && subnet === undefined && object.subnet !== '';
+    const going = subnet?.metadata.deletionTimestamp !== undefined;
+    const sound = findings.length === 0 && subnet !== undefined && !going;
+    return {
+      objections: [
+        ...findings.map(invalid),
+        ...leaseObjection(object),
+        ...(going ? [forbidden(subnetTerminating(object.subnet), 'spec')] : []),
+        ...(sound ? takenByName(observed, addressWish(object), 'spec') : []),
+      ],
+      warnings: waits ? [`${object.kind} ${object.name}: Subnet "${object.subnet}" does not exist yet; it is waited for`] : [],
+    };
+  };
+}
+
+function changed<T>(judge: Judge<T>): (before: T, after: T, observed: Observed) => Opinion {
+  return (before, after, observed) => {
+    const [old, now] = [judge(before, observed), judge(after, observed)];
+    const moves = ({ object }: Judged): Opinion['objections'] => {
+      const message = changeProblem(object);
+      return message === undefined ? [] : [invalid({ code: 'Immutable', field: 'spec', message })];
+    };
+    return {
+      objections: [
+        ...newOnes(now.findings, old.findings).map(invalid),
+        ...newOnes(moves(now), moves(old)),
+        ...newOnes(leaseObjection(now.object), leaseObjection(old.object)),
+      ],
+      warnings: [],
+    };
+  };
+}
+
+function leaseObjection({ resource, name, annotations }: AddressObject): Opinion['objections'] {
+  const message = leaseProblem(resource, name, annotations);
+  return message === undefined ? [] : [invalid({ code: 'LeaseInvalid', field: 'metadata.annotations', message })];
+}
+
+export const [vipCreated, vipChanged] = [created(ofVip), changed(ofVip)];
+export const [ovnEipCreated, ovnEipChanged] = [created(ofOvnEip), changed(ofOvnEip)];
+export const [iptablesEipCreated, iptablesEipChanged] = [created(ofIptablesEip), changed(ofIptablesEip)];

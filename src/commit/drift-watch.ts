@@ -7,6 +7,11 @@ import type { Drift } from '../diff/drift.ts';
 import type { Verdict } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
 
+/** Repairs of one row in a row that go out at once; after these another program fights over it. */
+const MOST_REPAIRS = 5;
+/** Without drift for so long, the fight is over. */
+const PEACE_MS = 10_000;
+
 export class DriftWatch {
   /** Rows that are not as wanted for another reason: what happens to them is no drift. */
   readonly #unsettled = new Set<RowId>();
@@ -14,6 +19,7 @@ export class DriftWatch {
   readonly #members = new Map<RowId, Set<MemberKey> | 'all'>();
   /** What was told already, and is not repaired yet. */
   readonly #told = new Map<string, Drift>();
+  readonly #repairs = new Map<RowId, { count: number; at: number }>();
 
   /** A row changed that nothing of this process was to change. @param shared it has columns of members */
   rowChanged(id: RowId, shared: boolean): void {
@@ -72,6 +78,22 @@ export class DriftWatch {
     const drift = this.#told.get(part);
     this.#told.delete(part);
     return drift;
+  }
+
+  /**
+   * Counts a repair. @param now monotonic milliseconds
+   * @returns true when another program undoes every one: the next is to wait
+   */
+  isFought(id: RowId, now: number): boolean {
+    for (const [other, { at }] of this.#repairs) {
+      if (now - at < PEACE_MS) break;
+      this.#repairs.delete(other);
+    }
+    const count = (this.#repairs.get(id)?.count ?? 0) + 1;
+    // The latest is last, so that the oldest are found at once.
+    this.#repairs.delete(id);
+    this.#repairs.set(id, { count, at: now });
+    return count > MOST_REPAIRS;
   }
 
   /** Another process writes now: what changes is its work. */

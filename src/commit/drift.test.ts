@@ -217,3 +217,23 @@ test('what changes while another process may write is no drift', async () => {
     assert.equal(kiln.writer.differences.get('Logical_Switch')?.different, 0);
   });
 });
+
+test('a program that changes a row as often as it is put right gets one answer a second, not a hot loop', async () => {
+  await withWriter(async (kiln) => {
+    await kiln.want([switchRow]);
+    const sent = kiln.reports.length;
+    // The writer's seconds are shorter in this test: see WriterProcess.
+    kiln.slow = true;
+    const began = performance.now();
+    for (let i = 0; i < 60 && performance.now() - began < 5_000; i++)
+      await nbctl('set', 'Logical_Switch', 's1', 'other_config:mcast_snoop=false');
+    const seconds = (performance.now() - began) / 1_000;
+    const repairs = kiln.reports.length - sent;
+    assert.ok(repairs >= 5 && repairs <= 7 + seconds, `${repairs} repairs in ${seconds} s`);
+    await until(
+      'it is right in the end',
+      async () => (await nbctl('get', 'Logical_Switch', 's1', 'other_config:mcast_snoop')) === '"true"',
+    );
+    assert.ok(kiln.repaired.length >= 5);
+  });
+});

@@ -16,6 +16,7 @@ import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import type { OvsdbError, Uuid } from '../ovsdb/index.ts';
 import { DriftWatch } from './drift-watch.ts';
+import { foundConflict } from './found-conflict.ts';
 import type { NorthboundWriterOptions, PlannedRow } from './northbound-writer-options.ts';
 import { hasMembers, PendingRows } from './pending-rows.ts';
 import { planRows } from './plan-rows.ts';
@@ -32,6 +33,7 @@ export type { NorthboundWriterOptions, TransactionReport, PlannedRow } from './n
 const PACE_MS = 20;
 const RETRY_MS = 1_000;
 const SET_ASIDE_MS = 30_000;
+const CALM_MS = 1_000;
 /** In one turn: a turn is to be short. */
 const MOST_EXAMINED = 2_000;
 
@@ -41,6 +43,8 @@ export class NorthboundWriter {
   readonly #waiters = new Map<string, Set<RowId>>();
   readonly #failures = new Map<RowId, number>();
   readonly #aside = new Set<RowId>();
+  /** Rows that another program changes as often as they are put right: looked at again after a while. */
+  readonly #calming = new Set<RowId>();
   readonly #leftOut = new Set<string>();
   readonly #differences = new RowDifferences();
   readonly #drift = new DriftWatch();
@@ -136,6 +140,7 @@ export class NorthboundWriter {
           ({ id, members }) => this.#drift.repaired(`${members === undefined ? 'row' : 'members'} ${id}`) ?? [],
         );
         if (repaired.length > 0) this.#options.onDrift(repaired, true);
+        for (const { id } of repaired) if (this.#drift.isFought(id, this.#options.now())) this.#calm(id);
         this.#rest(PACE_MS);
       } else this.#failed(outcome.error, ids, blame, fence.length);
       this.#options.onTransaction({
@@ -186,7 +191,7 @@ export class NorthboundWriter {
       for (const id of rows) {
         if (parts.length >= this.#batch || examined++ >= MOST_EXAMINED) break;
         rows.delete(id);
-        if (this.#aside.has(id)) continue;
+        if (this.#aside.has(id) || this.#calming.has(id)) continue;
         const verdict = diffRow(id, context);
         if (this.#drift.rowJudged(id, verdict)) this.#tell(id, verdict, context, drifts);
         this.#conclude(id, verdict, parts, planned);
@@ -195,7 +200,7 @@ export class NorthboundWriter {
     for (const [id, keys] of this.#pending.members) {
       if (parts.length >= this.#batch || examined++ >= MOST_EXAMINED) break;
       this.#pending.members.delete(id);
-      if (this.#aside.has(id)) continue;
+      if (this.#aside.has(id) || this.#calming.has(id)) continue;
       const verdict = diffMembers(id, keys, context);
       if (this.#drift.membersJudged(id, keys, verdict)) this.#tell(id, verdict, context, drifts, 'members');
       this.#conclude(id, verdict, parts, planned, keys);
@@ -239,14 +244,9 @@ export class NorthboundWriter {
   #report(id: RowId, verdict: Verdict): void {
     const { rowConflicts } = this.#options.world;
     this.#differences.note(id, differenceOf(verdict));
-    const [winner, ...lost] = this.#ownersOf(id);
-    if (verdict.kind === 'conflict') rowConflicts.set(id, { owners: verdict.owners, message: verdict.message });
-    else if (winner !== undefined && lost.some((owner) => owner !== winner)) {
-      rowConflicts.set(id, {
-        owners: lost.filter((owner) => owner !== winner),
-        message: `${tableOf(id)} ${identityOf(id)} belongs to the older ${winner}`,
-      });
-    } else if (verdict.kind === 'settled') {
+    const conflict = foundConflict(id, verdict, this.#ownersOf(id));
+    if (conflict !== undefined) rowConflicts.set(id, conflict);
+    else if (verdict.kind === 'settled') {
       this.#failures.delete(id);
       rowConflicts.delete(id);
       // What OVN refused stays a conflict while it is tried again.
@@ -308,6 +308,15 @@ export class NorthboundWriter {
     if (members === undefined) this.#mark(id, 'row');
     else if (members === 'all') this.#pending.members.set(id, 'all');
     else this.#pending.markMembers(id, members);
+  }
+
+  #calm(id: RowId): void {
+    this.#calming.add(id);
+    this.#options.later(CALM_MS, () => {
+      this.#calming.delete(id);
+      this.#mark(id);
+      this.#options.wake();
+    });
   }
 
   #retry(id: RowId): void {

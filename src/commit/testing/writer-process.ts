@@ -28,6 +28,8 @@ export class WriterProcess {
   /** Owners for whom a rule fails. */
   readonly undecided = new Set<string>();
   deposed = false;
+  /** Waits as long as it is told to, not only a moment. */
+  slow = false;
   leads = true;
   #said: readonly Output[] = [];
 
@@ -66,7 +68,7 @@ export class WriterProcess {
       onDrift: (drifts, repaired) => (repaired ? this.repaired : this.drifted).push(...drifts),
       onLeftOut: (what) => this.leftOut.push(what),
       now: () => performance.now(),
-      later: (ms, again) => void setTimeout(again, Math.min(ms, 50)).unref(),
+      later: (ms, again) => void setTimeout(again, this.slow ? ms : Math.min(ms, 50)).unref(),
       wake: () => setImmediate(() => this.writer.flush()),
     });
     this.session.onChanges((batch) => {

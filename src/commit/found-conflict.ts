@@ -1,0 +1,13 @@
+/** What people and rules see of a row that an object wants and cannot have. */
+import type { Verdict } from '../diff/edits.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { identityOf, tableOf } from '../nb/row-id.ts';
+import type { RowConflict } from '../world/world.ts';
+
+/** @param owners of the objects that want the row, the one that is to have it first */
+export function foundConflict(id: RowId, verdict: Verdict, [winner, ...lost]: readonly string[]): RowConflict | undefined {
+  if (verdict.kind === 'conflict') return { owners: verdict.owners, message: verdict.message };
+  const losers = lost.filter((owner) => owner !== winner);
+  if (winner === undefined || losers.length === 0) return undefined;
+  return { owners: losers, message: `${tableOf(id)} ${identityOf(id)} belongs to the older ${winner}` };
+}

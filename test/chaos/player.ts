@@ -105,6 +105,7 @@ export class Player {
   async #depose(): Promise<void> {
     const deposed = await this.#leader();
     if (deposed === undefined) return;
+    const term = Number((await deposed.log()).findLast(({ msg }) => msg === 'writing')?.['term']);
     await deposed.pause();
     if (this.#cluster.controllers.length === 1) this.#cluster.startController();
     await this.#cluster.eventually('another one leads', async () => {
@@ -122,19 +123,11 @@ export class Player {
     const woken = (await deposed.log()).slice(mark);
     const leadsAgain = woken.findIndex(({ msg }) => msg === 'writing');
     const before = leadsAgain === -1 ? woken : woken.slice(0, leadsAgain);
-    assert.deepEqual(
-      before.filter(({ msg }) => msg === 'transaction'),
-      [],
-      'a deposed leader has written rows',
-    );
-    const terms = (await this.#cluster.northboundLog())
-      .slice(records)
-      .flatMap(({ comment }) => (comment.startsWith('kiln: term ') ? [Number.parseInt(comment.slice('kiln: term '.length), 10)] : []));
-    assert.deepEqual(
-      terms,
-      terms.toSorted((a, b) => a - b),
-      'a term was written after a later one',
-    );
+    // The reply to what was under way when it was stopped may be read only now; the database's log says whether there was more.
+    const replies = before.filter(({ msg }) => msg === 'transaction').length;
+    assert.ok(replies <= 1, `a deposed leader was told of ${replies} transactions that were carried out, and one at a time is under way`);
+    const written = (await this.#cluster.northboundLog()).slice(records).filter(({ comment }) => comment.startsWith(`kiln: term ${term},`));
+    assert.deepEqual(written, [], `a deposed leader has written under its term ${term} after another one led`);
     this.met.deposed++;
     this.met.fenced += before.filter(({ msg }) => msg === 'transaction refused').length;
   }

@@ -5,7 +5,7 @@
 import { OWNER_KEY, RULE_KEY, UID_KEY, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
-import type { RowOutput } from './output.ts';
+import type { Claimant, RowOutput } from './output.ts';
 
 const ADDED_BY_DIFF: ReadonlySet<unknown> = new Set([VENDOR_KEY, OWNER_KEY, UID_KEY, RULE_KEY]);
 
@@ -19,18 +19,28 @@ export function keptRow(world: World, id: RowId): RowOutput | undefined {
   const state = world.rows.state(id);
   if (state === undefined || state.ownership.kind !== 'ours') return undefined;
   const [kind = '', namespace = '', name = ''] = state.ownership.owner.split('/');
+  return asItIs(world, id, { kind, namespace, name, uid: state.ownership.uid, created: '' }, state.ownership.rule);
+}
+
+/** A row of Kube-OVN's as it is, under an owner and a rule that take it over; undefined unless it is legacy. */
+export function adoptedRow(world: World, id: RowId, owner: Claimant, rule: string): RowOutput | undefined {
+  return world.rows.state(id)?.ownership.kind === 'legacy' ? asItIs(world, id, owner, rule) : undefined;
+}
+
+function asItIs(world: World, id: RowId, owner: Claimant, rule: string): RowOutput {
+  const state = world.rows.state(id);
   const held = world.rows.column(id, 'external_ids');
   const externalIds =
     held instanceof Map
       ? Object.fromEntries([...held].filter(([key]) => !ADDED_BY_DIFF.has(key)).map(([key, value]) => [String(key), String(value)]))
       : {};
-  const parent = state.parent === undefined ? undefined : world.rows.entry(state.parent.uuid);
+  const parent = state?.parent === undefined ? undefined : world.rows.entry(state.parent.uuid);
   return {
     kind: 'row',
     id,
-    owner: { kind, namespace, name, uid: state.ownership.uid, created: '' },
-    rule: state.ownership.rule,
-    ...(parent !== undefined && state.parent !== undefined && { parent: { id: parent.id, column: state.parent.column } }),
+    owner,
+    rule,
+    ...(parent !== undefined && state?.parent !== undefined && { parent: { id: parent.id, column: state.parent.column } }),
     columns: {},
     externalIds,
   };

@@ -1,5 +1,6 @@
 /**
- * I7: of a pod that is marked as allocated, annotations, IP object and port agree, and its Subnet exists and has the address.
+ * I7: of a pod that is marked as allocated, annotations, IP object and port agree, and its Subnet has the address; of a Subnet that was torn
+ * out under it, the network runs on.
  */
 import { launchedInstance } from '../api/virtual-machine.ts';
 import { parseCidr, cidrContains } from '../net/cidr.ts';
@@ -30,16 +31,18 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
   // An interface for addresses only: its Subnet is known by the IP object, and there is no port.
   if (nic.subnet === '') return faults;
   const subnet = world.subnets.peek(nic.subnet);
-  if (subnet === undefined) return [...faults, `its Subnet ${nic.subnet} does not exist`];
-  const networks = splitList(subnet.spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);
-  const accepted = (subnet.status?.conditions ?? []).some(({ type, status }) => type === 'Accepted' && status === 'True');
+  // A Subnet that was torn out leaves its network to those who are in it.
+  if (subnet === undefined && world.rows.rowsOf(rowId('Logical_Switch', nic.subnet)).length === 0)
+    return [...faults, `its Subnet ${nic.subnet} does not exist, and its network does not run`];
+  const networks = splitList(subnet?.spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);
+  const accepted = (subnet?.status?.conditions ?? []).some(({ type, status }) => type === 'Accepted' && status === 'True');
   for (const one of nic.addresses) {
     const address = parseAddress(one);
     if (
       accepted &&
       (address === undefined || !networks.some((network) => network.family === address.family && cidrContains(network, address)))
     )
-      faults.push(`its address ${one} is not in Subnet ${nic.subnet} (${subnet.spec.cidrBlock ?? ''})`);
+      faults.push(`its address ${one} is not in Subnet ${nic.subnet} (${subnet?.spec.cidrBlock ?? ''})`);
   }
   const port = world.rows.best(rowId('Logical_Switch_Port', nic.port));
   const station = [nic.mac, ...nic.addresses].join(' ');

@@ -73,6 +73,11 @@ test('I3: what outlived its torn out Subnet or Vpc is wanted while something is 
     broken(bench).filter((line) => line.startsWith('I3')),
     [],
   );
+  assert.deepEqual(
+    broken(bench).filter((line) => line.startsWith('I7')),
+    [],
+    'the pod runs on in it',
+  );
   bench.world.ips.delete('web.shop');
   assert.ok(broken(bench).includes('I3 Logical_Switch/red'));
   const other = running();

@@ -183,7 +183,8 @@ export const leftovers: readonly Scenario[] = [
     name: 'C90 objects and rows as an older version left them are taken over as they are, and each ends clean',
     alone: true,
     run: async (cluster) => {
-      await cluster.apply(network('c90', '10.175.0.0/24') + podYaml('c90', 'stays') + podYaml('c90', 'goes'));
+      await cluster.apply(network('c90', '10.175.0.0/24') + ['stays', 'goes', 'gone'].map((name) => podYaml('c90', name)).join(''));
+      await running(cluster, 'c90', 'gone');
       const addresses = [await addressOf(cluster, 'c90', 'stays'), await addressOf(cluster, 'c90', 'goes')];
       await cluster.settled();
       const uuids = async (): Promise<readonly unknown[]> => {
@@ -198,8 +199,11 @@ export const leftovers: readonly Scenario[] = [
       const before = await uuids();
       await cluster.controller.kill9();
       await asOlderVersion(cluster, 'c90');
+      await cluster.kubectl(['delete', 'pod', 'gone', '-n', 'c90', '--force', '--grace-period=0']);
       cluster.startController();
       await cluster.settled();
+      assert.equal(await cluster.find('ip', 'gone.c90'), undefined);
+      assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'gone.c90'), []);
       assert.deepEqual(await uuids(), before, 'the same rows');
       await removed(cluster, 'c90', 'goes');
       await cluster.settled();

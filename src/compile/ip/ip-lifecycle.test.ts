@@ -96,3 +96,37 @@ test('what Kube-OVN left is adopted: its IP object, without a word of Kiln, stay
   assert.equal(scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/pod-uid'], pod.metadata.uid);
   assert.equal(scene.bench.object('ips', 'dead.shop'), undefined);
 });
+
+test('the port that Kube-OVN made for a pod which was gone before the start goes with its IP object; another legacy port stays', () => {
+  const scene = new PodScene();
+  const [switchRow] = scene.bench.northbound.table('Logical_Switch');
+  assert.ok(switchRow !== undefined);
+  const parent = { table: 'Logical_Switch', uuid: switchRow[0], column: 'ports' };
+  const legacy = (uuid: string, name: string, pod: string): void =>
+    scene.bench.foreignRow(
+      'Logical_Switch_Port',
+      uuid,
+      {
+        name,
+        type: '',
+        addresses: new Set(['0a:00:00:00:00:05 10.16.4.5']),
+        external_ids: new Map([
+          ['vendor', 'kube-ovn'],
+          ['pod', pod],
+          ['ls', 'ovn-default'],
+        ]),
+      },
+      parent,
+    );
+  legacy('00000000-0000-4000-8000-000000000001', 'dead.shop', 'shop/dead');
+  legacy('00000000-0000-4000-8000-000000000002', 'unsaid.shop', 'shop/unsaid');
+  // As older versions made it: without a finalizer, and with the labels of Kube-OVN.
+  scene.bench.put('ips', {
+    metadata: { name: 'dead.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'false' } },
+    spec: { podName: 'dead', namespace: 'shop', subnet: 'ovn-default', ipAddress: '10.16.4.5', v4IpAddress: '10.16.4.5' },
+  });
+  scene.bench.settle();
+  assert.equal(scene.bench.object('ips', 'dead.shop'), undefined);
+  assert.equal(scene.bench.row('Logical_Switch_Port', 'dead.shop'), undefined);
+  assert.notEqual(scene.bench.row('Logical_Switch_Port', 'unsaid.shop'), undefined, 'nothing says that this one is of nobody');
+});

@@ -10,6 +10,7 @@ import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { blockersOf } from '../../blockers/graph.ts';
 import { DELETION_BLOCKED, deletionBlocked, unblocked } from '../deletion.ts';
+import { adoptedRow } from '../kept-row.ts';
 import { holderOf } from './ip-holder.ts';
 import type { IpHolder } from './ip-holder.ts';
 import { LEASE_CONDITIONS } from '../lease.ts';
@@ -17,8 +18,10 @@ import { leaseOfIp } from './ip-lease.ts';
 import type { ConditionOutput, Output, PatchOutput } from '../output.ts';
 import { portId } from '../pod/pod-interface.ts';
 
+const RULE = 'ip-lifecycle';
+
 export const ipLifecycle: Rule = {
-  name: 'ip-lifecycle',
+  name: RULE,
   over: (world) => keysOf(world.ips),
   run: (world, name) => {
     const ip = world.ips.get(name);
@@ -31,7 +34,7 @@ export const ipLifecycle: Rule = {
 
 function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   const { name, uid } = ip.metadata;
-  if (holder.kind === 'nobody') return [{ kind: 'delete', resource: 'ips', key: name, uid }];
+  if (holder.kind === 'nobody') return [portOfOlder(world, ip) ?? { kind: 'delete', resource: 'ips', key: name, uid }];
   const lease = leaseOfIp(world, ip, holder);
   if (lease.kind === 'over') return [lease.deletion];
   const said = lease.kind === 'told' ? [lease.condition] : [];
@@ -64,7 +67,19 @@ function leaving(world: World, ip: IP): readonly Output[] {
   const { name } = ip.metadata;
   const blockers = blockersOf(world, 'ips', name);
   if (blockers.count > 0) return [{ ...patchOf(ip), conditions: [deletionBlocked('ips', name, blockers)] }];
+  const older = portOfOlder(world, ip);
+  if (older !== undefined) return [older];
   return [{ ...patchOf(ip), ...unblocked('ips', name), ...(!hasPort(world, ip) && { finalizer: false }) }];
+}
+
+/** Its port as Kube-OVN left it, taken over so that it goes with the object: a row that is not Kiln's is never collected. */
+function portOfOlder(world: World, ip: IP): Output | undefined {
+  const { name, uid, creationTimestamp } = ip.metadata;
+  const id = portId(name);
+  if (world.rows.state(id)?.ownership.kind !== 'legacy') return undefined;
+  const ids = world.rows.column(id, 'external_ids');
+  if (!(ids instanceof Map) || ids.get('pod') !== `${ip.spec.namespace}/${ip.spec.podName}`) return undefined;
+  return adoptedRow(world, id, { kind: 'ip', namespace: '', name, uid, created: creationTimestamp }, RULE);
 }
 
 /** Whether the port that was made for it is still there. A port that a later pod of the same name has is not its. */

@@ -12,7 +12,7 @@ const SIZES = [1_000, 50_000] as const;
 const WARM_UP = 30;
 const CHANGES = 150;
 
-interface Cost {
+export interface Cost {
   readonly latencyMs: number;
   readonly cpuMs: number;
   readonly operations: number;
@@ -46,13 +46,20 @@ export async function change(): Promise<BenchRow[]> {
 async function costAmong(pods: number): Promise<Cost> {
   const crowd = await Crowd.start({ pods });
   try {
-    const controller = await crowd.controller(`change-${pods}`);
+    return await costIn(crowd, `change-${pods}`);
+  } finally {
+    await crowd.stop();
+  }
+}
+
+export async function costIn(crowd: Pick<Crowd, 'client' | 'nodes' | 'controller'>, name: string): Promise<Cost> {
+  const controller = await crowd.controller(name);
+  try {
     await controller.report('quiet');
     await comeAndGo(crowd, controller, 'warm', WARM_UP);
     const before = await settled(controller);
     const latencies = await comeAndGo(crowd, controller, 'new', CHANGES);
     const after = await settled(controller);
-    await controller.stop();
     const each = (of: (report: Report) => number): number => (of(after) - of(before)) / CHANGES;
     return {
       latencyMs: median(latencies),
@@ -62,12 +69,17 @@ async function costAmong(pods: number): Promise<Cost> {
       writes: each(({ requests }) => requests['write'] ?? 0),
     };
   } finally {
-    await crowd.stop();
+    await controller.stop();
   }
 }
 
 /** One after the other. @returns milliseconds from the creation's answer to the annotations of each */
-async function comeAndGo(crowd: Crowd, controller: MeasuredController, prefix: string, count: number): Promise<number[]> {
+async function comeAndGo(
+  crowd: Pick<Crowd, 'client' | 'nodes'>,
+  controller: MeasuredController,
+  prefix: string,
+  count: number,
+): Promise<number[]> {
   const latencies: number[] = [];
   for (let at = 0; at < count; at++) {
     const name = `${prefix}-${at}`;

@@ -17,7 +17,7 @@ subscribe('undici:request:create', (message) => {
   const what = kindOf(method, path);
   requests[what] = (requests[what] ?? 0) + 1;
 });
-const turns = monitorEventLoopDelay({ resolution: 1 });
+const turns = monitorEventLoopDelay({ resolution: 20 });
 turns.enable();
 
 const connection = await connectionFromKubeconfig({ path: kubeconfig });

@@ -67,6 +67,11 @@ export interface CacheObservation {
   readonly counters: CacheCounters;
 }
 
+/** Objects a page: each page costs the server a count of all. */
+const PAGE = 1_000;
+/** IP objects above which the first list takes them from the server's cache. */
+const MANY = 5_000;
+
 interface Entry {
   readonly resource: ResourceName;
   readonly cache: ListWatchCache<KubeObject>;
@@ -225,6 +230,9 @@ export class Caches implements ObjectSource {
       resource: { group, version, plural, kind, namespaced },
       trim: (object) => trim(object as unknown as Untrimmed) as KubeObject,
       optional,
+      pageSize: PAGE,
+      // An IP object that is not seen yet ends nothing: its pod and its row, which are read from the databases, hold its address too.
+      ...(resource === 'ips' ? { cachedAbove: MANY } : {}),
       notServedRetryMs: optional ? 30_000 : 1_000,
       ...(onNotice === undefined ? {} : { onNotice: (notice) => onNotice(resource, notice) }),
     });

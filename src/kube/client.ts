@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { isKubeError, KubeError, type KubeSubject } from './errors.ts';
 import { parseJson, stringifyJson } from './json.ts';
+import { ListReader } from './list-reader.ts';
 import {
   apiVersionOf,
   collectionPath,
@@ -31,6 +32,8 @@ export interface ListPage<T> {
   readonly resourceVersion: string;
   /** Present when there are more pages. */
   readonly continue: string | undefined;
+  /** Objects on the pages to come, where the server says. */
+  readonly remaining: number | undefined;
 }
 
 export interface WatchOptions {
@@ -109,16 +112,48 @@ export class KubeClient {
     });
     const subject = subjectOf('list', resource, { namespace: options.namespace });
     const path = collectionPath(resource, options.namespace) + query;
-    const body = (await this.#read(subject, path, options.signal)) as {
-      readonly items?: readonly T[] | null;
-      readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
-    };
-    const resourceVersion = body.metadata?.resourceVersion;
-    if (resourceVersion === undefined) throw new KubeError('KUBE_PROTOCOL', subject, 'the list has no resourceVersion');
-    const more = body.metadata?.continue;
+    const body = (await this.#read(subject, path, options.signal)) as ListBody<T>;
     const items = body.items ?? [];
     for (const item of items) typeListed(resource, item, subject);
-    return { items, resourceVersion, continue: more === '' ? undefined : more };
+    const more = body.metadata?.continue;
+    return {
+      items,
+      resourceVersion: versionOf(body, subject),
+      continue: more === '' ? undefined : more,
+      remaining: body.metadata?.remainingItemCount,
+    };
+  }
+
+  /**
+   * Everything that the API server's own cache holds, which may be behind its database: read as it comes, without pages.
+   * @param take called with some items at a time
+   * @returns the version the list is of
+   */
+  async readCached(
+    resource: Resource,
+    { namespace, labelSelector, fieldSelector, signal }: ListOptions,
+    take: (items: readonly KubeObject[]) => void,
+  ): Promise<string> {
+    const subject = subjectOf('list', resource, { namespace });
+    const query = queryOf({ resourceVersion: '0', labelSelector, fieldSelector });
+    const request: KubeRequest = {
+      subject,
+      method: 'GET',
+      path: collectionPath(resource, namespace) + query,
+      ...(signal === undefined ? {} : { signal }),
+    };
+    const reader = new ListReader();
+    try {
+      for await (const chunk of await this.transport.stream(request)) {
+        const items = reader.push(chunk as Buffer) as KubeObject[];
+        for (const item of items) typeListed(resource, item, subject);
+        if (items.length > 0) take(items);
+      }
+      return versionOf(reader.end() as ListBody<KubeObject>, subject);
+    } catch (error) {
+      if (error instanceof SyntaxError) throw new KubeError('KUBE_PROTOCOL', subject, 'the list is not whole JSON', { cause: error });
+      throw isKubeError(error) ? error : this.transport.streamFailure(subject, error);
+    }
   }
 
   /** All objects, page after page; for one-shot use (a cache pages by itself). */
@@ -292,6 +327,17 @@ export class KubeClient {
       throw new KubeError('KUBE_PROTOCOL', request.subject, 'the answer is not JSON', { cause: error });
     }
   }
+}
+
+interface ListBody<T> {
+  readonly items?: readonly T[] | null;
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string; readonly remainingItemCount?: number };
+}
+
+function versionOf(list: ListBody<unknown>, subject: KubeSubject): string {
+  const version = list.metadata?.resourceVersion;
+  if (version === undefined) throw new KubeError('KUBE_PROTOCOL', subject, 'the list has no resourceVersion');
+  return version;
 }
 
 export function subjectOf(verb: string, resource: Resource, name: Partial<ObjectName>): KubeSubject {

@@ -1,11 +1,12 @@
 import { backoffDelay } from './backoff.ts';
-import { subjectOf } from './client.ts';
+import { type ListPage, subjectOf } from './client.ts';
 import { type Clock, type Random, sleep, systemClock } from './clock.ts';
 import type { Delta, DeltaListener } from './delta.ts';
 import { isKubeError, KubeError } from './errors.ts';
 import type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptions } from './list-watch-options.ts';
 import { HeldObjects } from './held-objects.ts';
 import type { KubeObject, ObjectKey, Resource } from './resource.ts';
+import { isAtMost } from './resource-version.ts';
 import { shielded } from './shielded.ts';
 import { type FollowedEvent, runWatch, type WatchEnd } from './watch-run.ts';
 
@@ -13,6 +14,13 @@ export type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptio
 
 /** Failures in a row after which resuming is given up for a full list. */
 const RESUMES = 4;
+
+const CACHED_SLICE = 250;
+
+interface CachedList<T> {
+  readonly objects: readonly T[];
+  readonly version: string;
+}
 
 /** An always current copy of a resource's objects, by list and watch. `start` begins, `close` ends. */
 export class ListWatchCache<T extends KubeObject> {
@@ -187,6 +195,11 @@ export class ListWatchCache<T extends KubeObject> {
         });
         if (this.#stop.signal.aborted) throw new KubeError('KUBE_CLOSED', this.#subject('list'), 'aborted');
         this.#lastHeardAt = this.#clock.now();
+        const cached = reason === 'first' && token === undefined ? await this.#cached(page) : undefined;
+        if (cached !== undefined) {
+          await this.#takeCached(cached);
+          return;
+        }
         this.#deliverListed(
           reason,
           this.#held.page(
@@ -200,6 +213,29 @@ export class ListWatchCache<T extends KubeObject> {
     } finally {
       this.#held.abandonList();
     }
+  }
+
+  /** Undefined where the list is short, or the server's cache is behind what its database just showed. */
+  async #cached(first: ListPage<T>): Promise<CachedList<T> | undefined> {
+    const { client, resource, namespace, labelSelector, fieldSelector, cachedAbove = Infinity } = this.#options;
+    const total = first.items.length + (first.remaining ?? 0);
+    if (total <= cachedAbove) return undefined;
+    const objects: T[] = [];
+    const version = await client.readCached(resource, { namespace, labelSelector, fieldSelector, signal: this.#stop.signal }, (items) => {
+      this.#lastHeardAt = this.#clock.now();
+      for (const item of items) objects.push(this.#trim(item as T));
+    });
+    return isAtMost(first.resourceVersion, version) || objects.length === total ? { objects, version } : undefined;
+  }
+
+  /** Some at a time, as pages would come: others have their turns meanwhile. */
+  async #takeCached({ objects, version }: CachedList<T>): Promise<void> {
+    for (let at = 0; at < objects.length; at += CACHED_SLICE) {
+      this.#deliverListed('first', this.#held.page(objects.slice(at, at + CACHED_SLICE), version));
+      await new Promise(setImmediate);
+      if (this.#stop.signal.aborted) throw new KubeError('KUBE_CLOSED', this.#subject('list'), 'aborted');
+    }
+    this.#deliverListed('first', this.#held.endList());
   }
 
   /** Follows until there is a reason to list; resumes as long as the server lets us. */

@@ -51,6 +51,8 @@ const NAMESPACES: Resource = { group: '', version: 'v1', plural: 'namespaces', k
 const CONFIG_MAPS: Resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
 const NS = 'conformance';
 
+const byName = (a: KubeObject, b: KubeObject): number => (a.metadata.name < b.metadata.name ? -1 : 1);
+
 const definition = (resource: Resource): KubeObject & { spec: object } => ({
   metadata: { name: `${resource.plural}.${resource.group}` },
   spec: {
@@ -149,6 +151,30 @@ export function listWatchSuite<S extends ConformanceServer>(
       assert.deepEqual(deltas, ['upsert live', 'upsert again live', 'upsert again live', 'delete live']);
       for (let i = 0; i < 25; i++) await client.delete(THINGS, named(`page-${i}`));
       await until('the deletions', () => cache.size === 0);
+    });
+
+    test("a long first list is read from the server's cache, and followed from there", async () => {
+      for (let i = 0; i < 12; i++) await client.create(THINGS, thing(`cached-${i}`, { i }));
+      const cache = cacheOf({ pageSize: 5, cachedAbove: 5 });
+      await cache.untilSynced();
+      const shown = await client.listAll<Thing>(THINGS);
+      assert.deepEqual(
+        [...cache.values()].toSorted(byName),
+        shown.toSorted(byName),
+        'the same objects, types and versions as from its database',
+      );
+      await client.create(THINGS, thing('cached-live'));
+      await client.delete(THINGS, named('cached-3'));
+      await until(
+        'what changed since is seen',
+        () => cache.get(`${NS}/cached-live`) !== undefined && cache.get(`${NS}/cached-3`) === undefined,
+      );
+      assert.equal(cache.counters.lists.first, 1);
+      assert.equal(cache.counters.failures, 0);
+      for (const { metadata } of shown)
+        if (metadata.name.startsWith('cached-'))
+          await client.delete(THINGS, metadata as { name: string; namespace: string }).catch(() => undefined);
+      await client.delete(THINGS, named('cached-live'));
     });
 
     test('an object of a built-in kind looks the same from list, watch and reply', async () => {

@@ -233,6 +233,11 @@ export class World {
     return table.bucket('subnet', subnet);
   }
 
+  /** How many answers are remembered. */
+  get queries(): number {
+    return [...this.#answers.values()].reduce((sum, answers) => sum + answers.size, 0);
+  }
+
   /** Runs a function that asks queries, and forgets those that nobody else reads: for a look from outside the rules. */
   glance<V>(run: () => V): V {
     const look = new Computed(this.reactor, run);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { crdYaml } from '../../src/api/crds.ts';
 import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
-import { webhookYaml } from '../../src/webhook/webhook-configuration.ts';
+import { WEBHOOK_PORT, webhookYaml } from '../../src/webhook/webhook-configuration.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
 
 function read(path: string): string {
@@ -36,7 +36,7 @@ test('the ClusterRole lets the controller watch every resource it observes, and 
   );
 });
 
-test('the Deployment serves its probes at the port that they ask', () => {
+test('the Deployment serves its probes and its webhook at the ports that they ask', () => {
   const deployment = parseAllDocuments(read('deploy/controller.yaml'))
     .map((document) => document.toJS() as Record<string, unknown> & { kind: string })
     .find(({ kind }) => kind === 'Deployment') as unknown as {
@@ -45,6 +45,9 @@ test('the Deployment serves its probes at the port that they ask', () => {
   const [container] = deployment.spec.template.spec.containers;
   const port = container?.ports.find(({ name }) => name === 'metrics')?.containerPort;
   assert.ok(container?.args.includes(`--metrics-bind-address=:${port}`));
+  const webhook = container?.ports.find(({ name }) => name === 'webhook')?.containerPort;
+  assert.equal(webhook, WEBHOOK_PORT, 'the Service of deploy/webhook.yaml leads there');
+  assert.ok(container?.args.includes(`--webhook-bind-address=:${webhook}`));
   const parsed = JSON.stringify(container);
   for (const path of ['/healthz', '/readyz']) assert.match(parsed, new RegExp(`"path":"${path}","port":"metrics"`));
 });

@@ -27,6 +27,7 @@ import { userGuide } from './user-guide.ts';
 import { vipsAndEips } from './vips-and-eips.ts';
 import { virtualMachines } from './virtual-machines.ts';
 import { vpcRoutes } from './vpc-routes.ts';
+import { webhook } from './webhook.ts';
 import { workloads } from './workloads.ts';
 
 const THEMES: readonly (readonly Scenario[])[] = [
@@ -53,6 +54,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   drift,
   workloads,
   serviceAccount,
+  webhook,
   restarts,
   races,
   sameNames,

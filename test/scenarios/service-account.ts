@@ -1,16 +1,19 @@
-/** With the rights of deploy/rbac.yaml and no more. */
+/** With the rights of deploy/rbac.yaml and deploy/webhook.yaml and no more. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePorts } from '../../src/lab/programs/free-port.ts';
+import { configure, isRefused, webhookFlags } from './admission.ts';
 import { addressOf, condition, namespaceYaml, podYaml, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const RBAC = join(import.meta.dirname, '../../deploy/rbac.yaml');
+const WEBHOOK = join(import.meta.dirname, '../../deploy/webhook.yaml');
 
 export const serviceAccount: readonly Scenario[] = [
   {
-    name: 'the controller works with the ServiceAccount of deploy/rbac.yaml, and nothing is forbidden to it',
+    name: 'the controller works with the ServiceAccount of deploy/rbac.yaml and the rights of deploy/webhook.yaml, and nothing is forbidden to it',
     alone: true,
     only: 'real',
     run: async (cluster) => {
@@ -31,19 +34,29 @@ export const serviceAccount: readonly Scenario[] = [
         { mode: 0o600 },
       );
       await cluster.controller.stop();
-      const controller = cluster.startController([], kubeconfig);
+      // The rights to its own certificate, without the Service that would lead nowhere here.
+      const [, ...rights] = readFileSync(WEBHOOK, 'utf8').split(/^---\n/m);
+      await cluster.apply(rights.filter((document) => document.includes('rbac.authorization.k8s.io')).join('---\n'));
+      const [port = 0] = await freePorts(1);
+      const controller = cluster.startController(webhookFlags(port), kubeconfig);
       await controller.untilLogged('writing');
+      await controller.untilLogged('webhook serves');
+      await configure(cluster, port);
       const all =
         vpcYaml('least') +
         subnetYaml('least-net', { vpc: 'least', cidrBlock: '10.142.0.0/24', namespaces: ['least'] }) +
         namespaceYaml('least');
+      const outside = podYaml('least', 'waits', { annotations: { 'ovn.kubernetes.io/ip_address': '1.2.3.4' } });
       await cluster.apply(
         all +
           podYaml('least', 'pod') +
-          podYaml('least', 'waits', { annotations: { 'ovn.kubernetes.io/ip_address': '1.2.3.4' } }) +
           '---\napiVersion: v1\nkind: Service\nmetadata: {name: svc, namespace: least}\nspec: {ports: [{port: 80}]}\n',
       );
       assert.equal(await addressOf(cluster, 'least', 'pod'), '10.142.0.2');
+      assert.match(await cluster.kubectlRefuses(['apply', '--validate=false', '-f', '-'], outside), /1\.2\.3\.4/);
+      await cluster.kubectl(['delete', 'validatingwebhookconfiguration', 'kiln']);
+      await cluster.eventually('the webhook is asked no more', async () => !(await isRefused(cluster)));
+      await cluster.apply(outside);
       await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'least');
       await cluster.eventually('an Event on the Service', async () => (await cluster.events('Service', 'svc', 'least')).length === 1);
       await cluster.removeAll(all);
@@ -51,6 +64,7 @@ export const serviceAccount: readonly Scenario[] = [
       const forbidden = (await controller.log()).filter((line) => /forbidden/i.test(JSON.stringify(line)));
       assert.deepEqual(forbidden, []);
       await controller.stop();
+      await cluster.kubectl(['delete', 'secret', 'kiln-webhook-tls', '-n', 'kube-system']);
     },
   },
 ];

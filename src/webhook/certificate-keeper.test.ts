@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KubeClient } from '../kube/client.ts';
+import { connectionFromKubeconfig } from '../kube/connection.ts';
+import type { KubeObject, Resource } from '../kube/resource.ts';
+import { KubeTransport } from '../kube/transport.ts';
+import { LabApiServer } from '../lab/apiserver/server.ts';
+import type { Log } from '../runtime/log.ts';
+import { SILENT } from '../runtime/log.ts';
+import { CertificateKeeper } from './certificate-keeper.ts';
+import { certificatesIn } from './certificate-plan.ts';
+import type { WebhookConfiguration } from './webhook-configuration.ts';
+import { WEBHOOK_CONFIGURATIONS, webhookConfiguration } from './webhook-configuration.ts';
+
+const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
+const NAME = { namespace: 'kube-system', name: 'kiln-webhook-tls' };
+
+let directory: string;
+let api: LabApiServer;
+let client: KubeClient;
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'kiln-keeper-'));
+  api = new LabApiServer({ dataDir: directory });
+  await api.start();
+  client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: join(directory, 'kubeconfig') })));
+});
+after(async () => {
+  await client.close();
+  await api.stop();
+  await rm(directory, { recursive: true });
+});
+
+/** A replica: what it serves, in order. */
+function replica(lifetimeMs: number, log: Log = SILENT): { readonly served: string[]; readonly keeper: CertificateKeeper } {
+  const served: string[] = [];
+  const keeper = new CertificateKeeper({
+    client,
+    namespace: NAME.namespace,
+    secret: NAME.name,
+    configuration: 'kiln',
+    hosts: ['kiln-webhook.kube-system.svc'],
+    lifetimeMs,
+    log,
+    use: ({ certificate }) => served.push(certificate),
+  });
+  keeper.start();
+  return { served, keeper };
+}
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 10_000;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`not after 10 s: ${what}`);
+    await sleep(20);
+  }
+}
+
+async function bundles(): Promise<readonly string[]> {
+  const { webhooks = [] } = await client.get<WebhookConfiguration>(WEBHOOK_CONFIGURATIONS, { name: 'kiln' });
+  return webhooks.map(({ clientConfig }) => Buffer.from(clientConfig.caBundle ?? '', 'base64').toString());
+}
+
+const trusts = (bundle: string, pem: string): boolean =>
+  certificatesIn(bundle).some((ca) => new X509Certificate(pem).verify(new X509Certificate(ca).publicKey));
+
+test('replicas that start at once share one certificate; what hands take away is put back; it rotates under their feet, trusted at every moment', async () => {
+  await client.create(WEBHOOK_CONFIGURATIONS, webhookConfiguration({ url: 'https://127.0.0.1:1/validate' }, []));
+  const replicas = Array.from({ length: 3 }, () => replica(6_000));
+  const serving = (): readonly string[] => replicas.map(({ served }) => served.at(-1) ?? '');
+  try {
+    await until('all serve one', () => serving()[0] !== '' && new Set(serving()).size === 1);
+    assert.deepEqual(
+      replicas.map(({ served }) => served.length),
+      [1, 1, 1],
+    );
+    await until('it is published', async () => (await bundles()).every((bundle) => trusts(bundle, serving()[0] ?? '')));
+
+    const untrusted: string[] = [];
+    const began = performance.now();
+    while (performance.now() - began < 10_000) {
+      const now = serving();
+      const shown = await bundles();
+      if (!now.every((pem) => shown.every((bundle) => trusts(bundle, pem))))
+        untrusted.push(`after ${Math.round(performance.now() - began)} ms`);
+      await sleep(50);
+    }
+    assert.deepEqual(untrusted, []);
+    const rounds = replicas.map(({ served }) => served.length);
+    assert.ok(Math.min(...rounds) >= 3, `each was rotated twice at least: ${rounds.join(', ')}`);
+    assert.ok((await bundles()).every((bundle) => certificatesIn(bundle).length <= 2));
+
+    await client.jsonPatch(WEBHOOK_CONFIGURATIONS, { name: 'kiln' }, [{ op: 'remove', path: '/webhooks/1/clientConfig/caBundle' }]);
+    await until('a bundle that was taken away is back', async () => (await bundles()).every((bundle) => certificatesIn(bundle).length > 0));
+    const before = serving();
+    await client.delete(SECRETS, NAME);
+    await until('another is made, and all serve it', () => serving().every((pem) => pem === serving()[0] && !before.includes(pem)));
+    await until('and trusted', async () => (await bundles()).every((bundle) => trusts(bundle, serving()[0] ?? '')));
+  } finally {
+    await Promise.all(replicas.map(({ keeper }) => keeper.close()));
+  }
+});
+
+test('a configuration that cert-manager cares for is left as it is', async () => {
+  await client.mergePatch(
+    WEBHOOK_CONFIGURATIONS,
+    { name: 'kiln' },
+    {
+      metadata: { annotations: { 'cert-manager.io/inject-ca-from': 'kube-system/kiln' } },
+    },
+  );
+  await client.jsonPatch(WEBHOOK_CONFIGURATIONS, { name: 'kiln' }, [
+    { op: 'add', path: '/webhooks/0/clientConfig/caBundle', value: Buffer.from('theirs').toString('base64') },
+  ]);
+  const { keeper, served } = replica(90_000);
+  try {
+    await until('it serves', () => served.length > 0);
+    await sleep(300);
+    assert.equal((await bundles())[0], 'theirs');
+  } finally {
+    await keeper.close();
+  }
+});
+
+test('without the rights it says so once, and goes on trying', async () => {
+  const warnings: string[] = [];
+  const refusing = new LabApiServer();
+  refusing.faults.add({
+    match: { resources: ['secrets'] },
+    fault: { kind: 'error', code: 403, reason: 'Forbidden', message: 'secrets is forbidden' },
+  });
+  await refusing.start();
+  const path = join(directory, 'refusing');
+  await refusing.writeKubeconfig(path);
+  const other = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path })));
+  const keeper = new CertificateKeeper({
+    client: other,
+    namespace: NAME.namespace,
+    secret: NAME.name,
+    configuration: 'kiln',
+    hosts: ['x'],
+    lifetimeMs: 90_000,
+    log: { ...SILENT, warn: (message) => warnings.push(message) },
+    use: () => assert.fail('there is none to use'),
+  });
+  keeper.start();
+  try {
+    await until('it is said', () => warnings.length > 0);
+    await sleep(1_500);
+    assert.deepEqual(warnings, ['the certificate of the webhook cannot be kept']);
+  } finally {
+    await keeper.close();
+    await other.close();
+    await refusing.stop();
+  }
+});
+
+test('the Secret is a TLS Secret that other programs read', async () => {
+  const secret = await client.get<KubeObject & { readonly type: string; readonly data: Readonly<Record<string, string>> }>(SECRETS, NAME);
+  assert.equal(secret.type, 'kubernetes.io/tls');
+  assert.ok(['ca.crt', 'tls.crt', 'tls.key'].every((key) => key in secret.data));
+});

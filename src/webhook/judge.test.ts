@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ResourceName } from '../world/resources.ts';
+import { traitsOf } from '../world/resources.ts';
+import { PodScene } from '../testing/pod-scene.ts';
+import type { AdmissionRequest, Operation, ReviewedObject } from './admission-review.ts';
+import { judge } from './judge.ts';
+import type { Observed, Opinion } from './opinion.ts';
+
+function observed({ bench }: PodScene, complete = true): Observed {
+  return { world: bench.world, complete, refusal: (wish) => bench.allocation.refusal(wish) };
+}
+
+interface Asked extends Partial<Pick<AdmissionRequest, 'fieldManager' | 'preconditionUid' | 'subresource'>> {
+  readonly before?: object;
+  readonly complete?: boolean;
+}
+
+/** What is thought of a write of this object. */
+function asked(scene: PodScene, operation: Operation, resource: ResourceName, object: object, more: Asked = {}): Opinion {
+  const { group, version, plural, kind } = traitsOf(resource);
+  const { before, complete, ...rest } = more;
+  const reviewed = object as ReviewedObject;
+  const request: AdmissionRequest = {
+    uid: 'u',
+    operation,
+    group,
+    version,
+    resource: plural,
+    kind,
+    subresource: '',
+    namespace: reviewed.metadata.namespace ?? '',
+    name: reviewed.metadata.name ?? '',
+    object: operation === 'DELETE' ? undefined : reviewed,
+    oldObject: operation === 'DELETE' ? reviewed : (before as ReviewedObject | undefined),
+    dryRun: false,
+    fieldManager: '',
+    preconditionUid: '',
+    ...rest,
+  };
+  return judge(request, observed(scene, complete), () => undefined);
+}
+
+const codes = ({ objections }: Opinion): readonly string[] => objections.map(({ code }) => code);
+const only = (opinion: Opinion): string => {
+  assert.equal(opinion.objections.length, 1, JSON.stringify(opinion));
+  return opinion.objections[0]?.message ?? '';
+};
+
+function tenant(): PodScene {
+  const scene = new PodScene();
+  scene.bench.put('vpcs', { metadata: { name: 'blue' } });
+  scene.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
+  scene.bench.settle();
+  return scene;
+}
+
+const subnet = (name: string, spec: object): object => ({ metadata: { name }, spec });
+const pod = (name: string, annotations: object): object => ({
+  metadata: { name, namespace: 'shop', uid: `uid-${name}`, annotations },
+  spec: {},
+});
+
+test('what a Subnet is refused for is the sentence that its condition would have', () => {
+  const mistakes: Readonly<Record<string, object>> = {
+    overlap: { vpc: 'blue', cidrBlock: '10.1.0.128/25' },
+    network: { vpc: 'blue', cidrBlock: '10.2.0.0/33' },
+    gateway: { vpc: 'blue', cidrBlock: '10.3.0.0/24', gateway: '10.4.0.1' },
+    range: { vpc: 'blue', cidrBlock: '10.5.0.0/24', excludeIps: ['10.5.0.9..10.5.0.3'] },
+    node: { cidrBlock: '192.168.1.0/24' },
+    blue: { vpc: 'blue', cidrBlock: '10.6.0.0/24' },
+  };
+  for (const [name, spec] of Object.entries(mistakes)) {
+    const scene = tenant();
+    const opinion = asked(scene, 'CREATE', 'subnets', subnet(name, spec));
+    scene.subnet(name, spec);
+    scene.bench.settle();
+    const condition = scene.bench.condition('subnets', name, 'Accepted');
+    assert.equal(condition?.status, 'False', name);
+    assert.deepEqual([opinion.objections[0]?.code, opinion.objections[0]?.message], [condition?.reason, condition?.message], name);
+    assert.equal(opinion.objections[0]?.kind, 'invalid');
+  }
+});
+
+test('a sound Subnet is let in, beside others that overlap in another Vpc, in another provider, or are refused themselves', () => {
+  const scene = tenant();
+  scene.bench.put('vpcs', { metadata: { name: 'green' } });
+  scene.subnet('mac', { provider: 'macvlan.default', cidrBlock: '10.2.0.0/24', vpc: 'blue' });
+  scene.subnet('wrong', { vpc: 'blue', cidrBlock: '10.0.0.0/8', gateway: '11.0.0.1' });
+  scene.bench.settle();
+  for (const spec of [
+    { vpc: 'green', cidrBlock: '10.1.0.0/24' },
+    { vpc: 'blue', cidrBlock: '10.2.0.0/24' },
+    { provider: 'macvlan.default', cidrBlock: '10.1.0.0/24' },
+  ])
+    assert.deepEqual(asked(scene, 'CREATE', 'subnets', subnet('fine', spec)), { objections: [], warnings: [] });
+});
+
+test('a Vpc that is not there is waited for, with a warning; one that is going takes no new Subnet', () => {
+  const scene = tenant();
+  const early = asked(scene, 'CREATE', 'subnets', subnet('early', { vpc: 'later', cidrBlock: '10.9.0.0/24' }));
+  assert.deepEqual([early.objections, early.warnings], [[], ['Vpc later does not exist; kubectl get vpcs']]);
+  scene.bench.delete('vpcs', 'blue');
+  scene.bench.settle();
+  const late = asked(scene, 'CREATE', 'subnets', subnet('late', { vpc: 'blue', cidrBlock: '10.9.0.0/24' }));
+  assert.deepEqual([codes(late), late.objections[0]?.kind], [['VpcTerminating'], 'forbidden']);
+  scene.subnet('late', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
+  scene.bench.settle();
+  assert.equal(scene.bench.condition('subnets', 'late', 'Ready')?.message, only(late));
+});
+
+test('a deletion is refused while somebody stays who uses the object, in the words of the condition', () => {
+  const scene = tenant();
+  scene.pod('web');
+  scene.bench.settle();
+  const vpc = scene.bench.object('vpcs', 'blue') ?? {};
+  const net = scene.bench.object('subnets', 'net') ?? {};
+  const ip = scene.bench.object('ips', 'web.shop') ?? {};
+  assert.match(
+    only(asked(scene, 'DELETE', 'vpcs', vpc)),
+    /^Vpc blue cannot be deleted: one object still uses it: Subnet net\. Delete that first/,
+  );
+  assert.match(only(asked(scene, 'DELETE', 'subnets', net)), /^Subnet net cannot be deleted: one object still uses it: IP web\.shop\./);
+  assert.match(only(asked(scene, 'DELETE', 'ips', ip)), /^IP web\.shop cannot be deleted: one object still uses it: Pod shop\/web\./);
+  assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', vpc)), ['DeletionBlocked']);
+
+  // Who goes is not in the way.
+  scene.bench.delete('pods', 'shop/web');
+  assert.notEqual(scene.bench.object('ips', 'web.shop'), undefined);
+  assert.deepEqual(codes(asked(scene, 'DELETE', 'subnets', net)), []);
+  scene.bench.delete('subnets', 'net');
+  assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', vpc)), []);
+});
+
+test('deletion of what cannot be judged, of what goes already, and by who names the uid is let through', () => {
+  const scene = tenant();
+  const vpc = scene.bench.object('vpcs', 'blue') ?? { metadata: {} };
+  assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', vpc, { complete: false })), []);
+  assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', vpc, { preconditionUid: 'uid-of-it' })), []);
+  assert.deepEqual(codes(asked(scene, 'DELETE', 'services', { metadata: { name: 'blue', namespace: 'shop' } })), []);
+  const going = { ...vpc, metadata: { ...vpc.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', going)), []);
+});
+
+test('a change is refused for what it makes wrong, and never for what concerns finalizers, status, or an object that goes', () => {
+  const scene = tenant();
+  const before = scene.bench.object('subnets', 'net') ?? { metadata: {}, spec: {} };
+  const change = (spec: object, metadata: object = {}): object => ({
+    ...before,
+    metadata: { ...before.metadata, ...metadata },
+    spec: { ...before.spec, ...spec },
+  });
+  const judged = (spec: object, more: Asked = {}): Opinion => asked(scene, 'UPDATE', 'subnets', change(spec), { before, ...more });
+  assert.deepEqual(codes(judged({ vpc: 'green' })), ['SubnetVpcChanged']);
+  assert.deepEqual(codes(judged({ cidrBlock: 'nonsense' })), ['SubnetCidrInvalid']);
+  assert.deepEqual(codes(judged({ cidrBlock: 'nonsense' }, { fieldManager: 'kiln-controller' })), [], "Kiln's own");
+  assert.deepEqual(codes(judged({ cidrBlock: 'nonsense' }, { subresource: 'status' })), []);
+  assert.deepEqual(codes(judged({ gateway: '10.1.0.254' })), [], 'a gateway may change');
+  const bad = change({ mtu: 1 });
+  assert.deepEqual(codes(asked(scene, 'UPDATE', 'subnets', change({ mtu: 1, private: true }), { before: bad })), [], 'it was wrong before');
+  const going = change({}, { deletionTimestamp: '2026-01-01T00:00:00Z' });
+  const stripped = change({ cidrBlock: 'nonsense' }, { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [] });
+  assert.deepEqual(codes(asked(scene, 'UPDATE', 'subnets', stripped, { before: going })), []);
+});
+
+test('a pod that asks for the impossible is refused in the words of its condition', () => {
+  const key = (suffix: string): string => `ovn.kubernetes.io/${suffix}`;
+  const wishes: Readonly<Record<string, object>> = {
+    unreadable: { [key('ip_address')]: 'ten.one' },
+    outside: { [key('ip_address')]: '10.7.0.9' },
+    gateway: { [key('ip_address')]: '10.1.0.1' },
+    taken: { [key('ip_address')]: '10.1.0.9' },
+    mac: { [key('mac_address')]: '00:00:00:zz:00:01' },
+    rate: { [key('ingress_rate')]: 'fast' },
+    networks: { 'k8s.v1.cni.cncf.io/networks': '[{' },
+  };
+  for (const [name, annotations] of Object.entries(wishes)) {
+    const scene = tenant();
+    scene.pod('holder', { annotations: { [key('ip_address')]: '10.1.0.9' } });
+    scene.bench.settle();
+    assert.equal(scene.addressOf('shop/holder'), '10.1.0.9');
+    const opinion = asked(scene, 'CREATE', 'pods', pod(name, annotations));
+    scene.pod(name, { annotations: annotations as Record<string, string> });
+    scene.bench.settle();
+    const condition = scene.bench.condition('pods', `shop/${name}`, 'kiln.io/NetworkBound');
+    assert.equal(condition?.status, 'False', name);
+    assert.equal(only(opinion), condition?.message, name);
+  }
+});
+
+test('an address of a pod on its way out may be asked for; one of a reservation may not', () => {
+  const scene = tenant();
+  const wish = (address: string): Opinion =>
+    asked(scene, 'CREATE', 'pods', pod('next', { 'ovn.kubernetes.io/ip_address': address, 'ovn.kubernetes.io/logical_switch': 'net' }));
+  scene.pod('last', { annotations: { 'ovn.kubernetes.io/ip_address': '10.1.0.9' } });
+  scene.bench.put('ips', {
+    metadata: { name: 'vip.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' } },
+    spec: { subnet: 'net', podName: 'vip', namespace: 'shop', ipAddress: '10.1.0.10' },
+  });
+  scene.bench.settle();
+  assert.deepEqual(codes(wish('10.1.0.9')), ['AddressConflict']);
+  scene.bench.delete('pods', 'shop/last');
+  assert.deepEqual(codes(wish('10.1.0.9')), []);
+  assert.match(only(wish('10.1.0.10')), /the address 10\.1\.0\.10 in Subnet "net" is held by vip\.shop/);
+});
+
+test('nothing new comes into a Subnet that goes: no pod that names it, no IP object, no IPPool', () => {
+  const scene = tenant();
+  scene.pod('stays');
+  scene.bench.settle();
+  scene.bench.delete('subnets', 'net');
+  scene.bench.settle();
+  const said = 'Subnet net is being deleted and takes no new holder; kubectl describe subnet net';
+  for (const [resource, object] of [
+    ['pods', pod('new', { 'ovn.kubernetes.io/logical_switch': 'net' })],
+    ['ips', { metadata: { name: 'new.shop' }, spec: { subnet: 'net', podName: 'new', namespace: 'shop' } }],
+    ['ippools', { metadata: { name: 'new' }, spec: { subnet: 'net', ips: ['10.1.0.50'] } }],
+  ] as const) {
+    const opinion = asked(scene, 'CREATE', resource, object);
+    assert.equal(only(opinion), said, resource);
+    assert.deepEqual(codes(opinion), ['SubnetTerminating']);
+  }
+});
+
+test('IP objects: a wrong name, an address outside or taken, a lease that is none; what is set is fixed', () => {
+  const scene = tenant();
+  scene.pod('web');
+  scene.bench.settle();
+  const taken = scene.addressOf('shop/web') ?? '';
+  const ip = (name: string, spec: object, annotations: object = {}): object => ({
+    metadata: { name, annotations },
+    spec: { subnet: 'net', podName: 'db', namespace: 'shop', ...spec },
+  });
+  const judged = (object: object): readonly string[] => codes(asked(scene, 'CREATE', 'ips', object));
+  assert.deepEqual(judged(ip('db.shop', {})), []);
+  assert.deepEqual(judged(ip('db.elsewhere', {})), ['NameInvalid']);
+  assert.deepEqual(judged(ip('db.shop', { ipAddress: taken })), ['AddressConflict']);
+  assert.deepEqual(judged(ip('db.shop', { ipAddress: '10.7.0.1' })), ['AddressOutOfRange']);
+  assert.deepEqual(judged(ip('db.shop', {}, { 'kiln.io/lease': 'a day' })), ['LeaseInvalid']);
+  const unknown = asked(scene, 'CREATE', 'ips', ip('db.shop', { subnet: 'later' }));
+  assert.deepEqual([codes(unknown), unknown.warnings.length], [[], 1]);
+  const before = scene.bench.object('ips', 'web.shop') ?? { spec: {} };
+  const after = { ...before, spec: { ...before.spec, v4IpAddress: '10.1.0.77' } } as object;
+  assert.deepEqual(codes(asked(scene, 'UPDATE', 'ips', after, { before })), ['IPFieldImmutable', 'IPAddressInvalid']);
+  assert.deepEqual(codes(asked(scene, 'UPDATE', 'ips', after, { before, fieldManager: 'kiln-controller' })), []);
+});
+
+test('IPPools: ranges that make no sense, addresses outside or of another pool; a Subnet to come is waited for', () => {
+  const scene = tenant();
+  const pool = (name: string, spec: object): object => ({
+    metadata: { name },
+    spec: { subnet: 'net', ips: ['10.1.0.20..10.1.0.30'], ...spec },
+  });
+  const judged = (object: object): readonly string[] => codes(asked(scene, 'CREATE', 'ippools', object));
+  assert.deepEqual(judged(pool('p', {})), []);
+  assert.deepEqual(judged(pool('p', { ips: ['10.1.0.30..10.1.0.20'] })), ['IPPoolIpsInvalid']);
+  assert.deepEqual(judged(pool('p', { ips: ['10.8.0.1'] })), ['IPPoolIpsInvalid']);
+  scene.bench.put('ippools', pool('first', {}) as Parameters<typeof scene.bench.put>[1]);
+  scene.bench.settle();
+  assert.deepEqual(judged(pool('p', {})), ['IPPoolOverlap']);
+  const early = asked(scene, 'CREATE', 'ippools', pool('p', { subnet: 'later' }));
+  assert.deepEqual([codes(early), early.warnings.length], [[], 1]);
+  const before = scene.bench.object('ippools', 'first') ?? {};
+  assert.deepEqual(codes(asked(scene, 'UPDATE', 'ippools', pool('first', { subnet: 'ovn-default', ips: ['10.16.0.9'] }), { before })), [
+    'IPPoolSubnetImmutable',
+  ]);
+});
+
+test('Vpcs: routes that make no sense, the name of a Subnet; a field that is not carried out is a warning', () => {
+  const scene = tenant();
+  const judged = (name: string, spec: object): Opinion => asked(scene, 'CREATE', 'vpcs', { metadata: { name }, spec });
+  assert.deepEqual(codes(judged('v', { staticRoutes: [{ cidr: '10.0.0.0/8', nextHopIP: 'there' }] })), ['VpcStaticRouteInvalid']);
+  assert.deepEqual(codes(judged('net', {})), ['VpcNamedAsSubnet']);
+  const opinion = judged('v', { enableExternal: true });
+  assert.deepEqual(codes(opinion), []);
+  assert.match(opinion.warnings[0] ?? '', /^Vpc v: spec\.enableExternal is set, but this version does not carry it out/);
+});
+
+test('before the World is complete an object is judged by itself alone', () => {
+  const scene = tenant();
+  const overlapping = subnet('s', { vpc: 'blue', cidrBlock: '10.1.0.0/24' });
+  assert.deepEqual(codes(asked(scene, 'CREATE', 'subnets', overlapping, { complete: false })), []);
+  assert.deepEqual(codes(asked(scene, 'CREATE', 'subnets', subnet('s', { cidrBlock: 'no' }), { complete: false })), ['SubnetCidrInvalid']);
+  const annotations = { 'ovn.kubernetes.io/ip_address': 'no' };
+  assert.deepEqual(codes(asked(scene, 'CREATE', 'pods', pod('p', annotations), { complete: false })), ['PodIpAddressInvalid']);
+});
+
+test('asking leaves nothing behind: no reservation, no query, nothing to compute', () => {
+  const scene = tenant();
+  const { world } = scene.bench;
+  const look = (): readonly unknown[] => [world.reservations.size, world.queries, world.reactor.quiet];
+  const before = look();
+  for (let i = 0; i < 20; i++) {
+    asked(scene, 'CREATE', 'pods', pod(`p${i}`, { 'ovn.kubernetes.io/logical_switch': `no-${i}` }));
+    asked(scene, 'CREATE', 'pods', pod(`q${i}`, { 'ovn.kubernetes.io/ip_address': `10.1.0.${i + 10}` }));
+    asked(scene, 'CREATE', 'subnets', subnet(`s${i}`, { vpc: `no-${i}`, cidrBlock: '10.9.0.0/24' }));
+  }
+  assert.deepEqual(look(), before);
+});

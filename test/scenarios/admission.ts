@@ -1,0 +1,58 @@
+/** The admission webhook in front of an API server, served by a controller that only stands by. */
+import { freePorts } from '../../src/lab/programs/free-port.ts';
+import type { ControllerProcess } from '../../src/testing/controller-process.ts';
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { webhookConfiguration } from '../../src/webhook/webhook-configuration.ts';
+import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
+import { subnetYaml } from './pods.ts';
+
+export interface Admission {
+  /** The process that answers. */
+  readonly controller: ControllerProcess;
+}
+
+/** Runs `use` while the webhook answers, and takes everything away again. */
+export async function withWebhook(
+  cluster: ScenarioCluster,
+  use: (admission: Admission) => Promise<void>,
+  { flags = [], kubeconfig }: { readonly flags?: readonly string[]; readonly kubeconfig?: string } = {},
+): Promise<void> {
+  const [port = 0] = await freePorts(1);
+  const controller = cluster.startController([...webhookFlags(port), ...flags], kubeconfig);
+  try {
+    await controller.untilLogged('webhook serves');
+    await configure(cluster, port);
+    await use({ controller });
+  } finally {
+    await cluster.kubectl(['delete', 'validatingwebhookconfiguration', 'kiln', '--ignore-not-found']);
+    await controller.stop();
+    await cluster.kubectl(['delete', 'secret', 'kiln-webhook-tls', '-n', 'kube-system', '--ignore-not-found']);
+  }
+}
+
+export function webhookFlags(port: number): readonly string[] {
+  return [`--webhook-bind-address=127.0.0.1:${port}`, '--webhook-host=127.0.0.1'];
+}
+
+/** Returns when the API server asks: it follows its own configuration a moment later. */
+export async function configure(cluster: ScenarioCluster, port: number): Promise<void> {
+  const wanted = webhookConfiguration(
+    { url: `https://127.0.0.1:${port}/validate` },
+    UNSERVED_KINDS.map(({ resource }) => resource),
+  );
+  await cluster.apply(JSON.stringify(wanted));
+  await cluster.eventually('the webhook is asked', () => isRefused(cluster));
+}
+
+/** Whether nonsense is refused; nothing is stored either way. */
+export async function isRefused(cluster: ScenarioCluster): Promise<boolean> {
+  try {
+    await cluster.kubectl(
+      ['create', '--dry-run=server', '--validate=false', '-f', '-'],
+      subnetYaml('no-network', { cidrBlock: 'nonsense' }),
+    );
+    return false;
+  } catch {
+    return true;
+  }
+}

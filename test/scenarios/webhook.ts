@@ -1,0 +1,151 @@
+/** The admission webhook: what kubectl shows when it refuses, and that everything stays right without it. */
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isRefused, withWebhook } from './admission.ts';
+import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+const tenant = (name: string, cidrBlock: string): string =>
+  vpcYaml(name) + subnetYaml(`${name}-net`, { vpc: name, cidrBlock, namespaces: [name] }) + namespaceYaml(name);
+
+const ip = (name: string, spec: object): string =>
+  `---\napiVersion: kubeovn.io/v1\nkind: IP\nmetadata: {name: ${name}}\nspec: ${JSON.stringify(spec)}\n`;
+
+export const webhook: readonly Scenario[] = [
+  {
+    name: 'with the admission webhook kubectl shows at once what the rules would report; a dry run is judged too, and a standby answers',
+    alone: true,
+    run: async (cluster) => {
+      await withWebhook(cluster, async () => {
+        const all = tenant('asks', '10.160.0.0/24');
+        await cluster.apply(all + podYaml('asks', 'web'));
+        const address = await addressOf(cluster, 'asks', 'web');
+        await cluster.settled();
+        const refused = async (says: readonly RegExp[], args: readonly string[], input?: string): Promise<void> => {
+          const text = await cluster.kubectlRefuses(args, input);
+          for (const pattern of says) assert.match(text, pattern);
+        };
+        const apply = ['apply', '--validate=false', '-f', '-'];
+        await refused([/Vpc asks cannot be deleted: one object still uses it: Subnet asks-net/], ['delete', 'vpc', 'asks', '--wait=false']);
+        await refused([/Subnet asks-net cannot be deleted: one object still uses it: IP web\.asks/], ['delete', 'subnet', 'asks-net']);
+        await refused([/IP web\.asks cannot be deleted: one object still uses it: Pod asks\/web/], ['delete', 'ip', 'web.asks']);
+        await refused(
+          [/is invalid|Invalid/, /overlaps 10\.160\.0\.0\/24 of Subnet asks-net/],
+          apply,
+          subnetYaml('asks-two', { vpc: 'asks', cidrBlock: '10.160.0.0/16' }),
+        );
+        await refused(
+          [/spec\.gateway/, /10\.9\.0\.1/],
+          apply,
+          subnetYaml('asks-two', { vpc: 'asks', cidrBlock: '10.161.0.0/24', gateway: '10.9.0.1' }),
+        );
+        await refused([/a Subnet does not move/], ['patch', 'subnet', 'asks-net', '--type=merge', '-p', '{"spec":{"vpc":"ovn-cluster"}}']);
+        await refused(
+          [/ip_address/, /10\.9\.0\.9/],
+          apply,
+          podYaml('asks', 'out', { annotations: { 'ovn.kubernetes.io/ip_address': '10.9.0.9' } }),
+        );
+        await refused(
+          [/is held by web\.asks/],
+          apply,
+          podYaml('asks', 'two', { annotations: { 'ovn.kubernetes.io/ip_address': address } }),
+        );
+        await refused([/ip_address/, /ten/], apply, podYaml('asks', 'odd', { annotations: { 'ovn.kubernetes.io/ip_address': 'ten' } }));
+        await refused(
+          [/is held by web\.asks/],
+          apply,
+          ip('db.asks', { subnet: 'asks-net', podName: 'db', namespace: 'asks', ipAddress: address }),
+        );
+        await refused([/cannot be deleted/], ['delete', 'vpc', 'asks', '--dry-run=server']);
+        await refused(
+          [/is invalid|Invalid/],
+          ['create', '--dry-run=server', '--validate=false', '-f', '-'],
+          subnetYaml('asks-dry', { cidrBlock: 'no' }),
+        );
+        await cluster.kubectl(
+          ['create', '--dry-run=server', '--validate=false', '-f', '-'],
+          subnetYaml('asks-dry', { vpc: 'asks', cidrBlock: '10.162.0.0/24' }),
+        );
+        for (const name of ['asks-two', 'asks-dry']) assert.equal(await cluster.find('subnet', name), undefined);
+        assert.deepEqual(await cluster.names('pods', '-n', 'asks'), ['web']);
+        assert.equal((await cluster.get('vpc', 'asks')).metadata.deletionTimestamp, undefined, 'it was not even begun');
+        // From the leaves it is let through.
+        await cluster.kubectl(['delete', 'pod', 'web', '-n', 'asks']);
+        await gone(cluster, 'ip', 'web.asks');
+        await cluster.kubectl(['delete', 'subnet', 'asks-net']);
+        await cluster.kubectl(['delete', 'vpc', 'asks']);
+        await cluster.kubectl(['delete', 'namespace', 'asks', '--wait=false']);
+      });
+    },
+  },
+  {
+    name: 'the admission webhook hinders neither a namespace that is deleted, nor an edit of finalizers, nor kinds that are not its own',
+    alone: true,
+    run: async (cluster) => {
+      await withWebhook(cluster, async () => {
+        const all = tenant('lets', '10.163.0.0/24');
+        await cluster.apply(all + podYaml('lets', 'web'));
+        await running(cluster, 'lets', 'web');
+        await cluster.kubectl(['create', 'configmap', 'other', '-n', 'lets', '--from-literal=cidrBlock=nonsense']);
+        await cluster.kubectl(['delete', 'configmap', 'other', '-n', 'lets']);
+        await cluster.patch('ip', 'web.lets', { metadata: { finalizers: [] } });
+        await cluster.patch('subnet', 'lets-net', { metadata: { finalizers: [], labels: { mine: 'yes' } } });
+        await cluster.settled();
+        await cluster.kubectl(['delete', 'namespace', 'lets', '--timeout=60s']);
+        await gone(cluster, 'ip', 'web.lets');
+        await cluster.removeAll(subnetYaml('lets-net', {}));
+        await cluster.removeAll(vpcYaml('lets'));
+      });
+    },
+  },
+  {
+    name: 'with the admission webhook down everything is accepted, and the rules say the same sentences',
+    alone: true,
+    run: async (cluster) => {
+      await withWebhook(cluster, async ({ controller }) => {
+        const all = tenant('down', '10.164.0.0/24');
+        await cluster.apply(all + podYaml('down', 'web'));
+        await running(cluster, 'down', 'web');
+        const overlapping = subnetYaml('down-two', { vpc: 'down', cidrBlock: '10.164.0.0/16' });
+        const said = await cluster.kubectlRefuses(['create', '--validate=false', '-f', '-'], overlapping);
+        await controller.kill9();
+        await cluster.apply(overlapping);
+        const { message } = await condition(cluster, 'subnet', 'down-two', 'Ready', 'False');
+        assert.ok(said.includes(message), `refused with: ${said}; reported as: ${message}`);
+        await cluster.deleteAll(vpcYaml('down'));
+        assert.match(
+          (await condition(cluster, 'vpc', 'down', 'DeletionBlocked', 'True')).message,
+          /^Vpc down cannot be deleted: 2 objects still use it/,
+        );
+        await cluster.removeAll(overlapping + tenant('down', ''));
+        await gone(cluster, 'vpc', 'down');
+      });
+    },
+  },
+  {
+    name: "the admission webhook's certificate is rotated under way, and it refuses at every moment",
+    alone: true,
+    run: async (cluster) => {
+      await withWebhook(
+        cluster,
+        async ({ controller }) => {
+          const rotations = async (): Promise<number> =>
+            (await controller.log()).filter(({ msg, step }) => msg === 'webhook certificate' && step === 'promoted').length;
+          const before = await rotations();
+          const letThrough: number[] = [];
+          const began = performance.now();
+          let asked = 0;
+          while ((await rotations()) < before + 2) {
+            asked++;
+            if (!(await isRefused(cluster))) letThrough.push(Math.round(performance.now() - began));
+            if (performance.now() - began > 60_000) throw new Error('not rotated twice in a minute');
+            await sleep(50);
+          }
+          assert.ok(asked > 20);
+          assert.deepEqual(letThrough, [], `of ${asked} requests some were let through`);
+        },
+        { flags: ['--webhook-certificate-lifetime=15s'] },
+      );
+    },
+  },
+];

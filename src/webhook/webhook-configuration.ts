@@ -44,7 +44,7 @@ export function webhookConfiguration(clientConfig: ClientConfig, noticed: readon
   const webhook = (name: string, rules: readonly Rule[], more: object = {}): object => ({
     name: `${name}.kiln.io`,
     clientConfig,
-    rules,
+    rules: rules.filter(({ resources }) => resources.length > 0),
     // Everything stays right without an answer, so none is ever waited for long.
     failurePolicy: 'Ignore',
     timeoutSeconds: 3,

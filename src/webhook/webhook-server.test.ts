@@ -143,7 +143,10 @@ test('what is no review is refused by HTTP, and the next one is answered', async
 test('messages and warnings are bounded, integers beyond 2^53 survive', () => {
   const asked = seen.at(-1);
   assert.ok(asked !== undefined);
-  const objections = Array.from({ length: 9 }, (_, i) => ({ code: 'DeletionBlocked', field: '', message: `m${i}`, kind: 'forbidden' }) as const);
+  const objections = Array.from(
+    { length: 9 },
+    (_, i) => ({ code: 'DeletionBlocked', field: '', message: `m${i}`, kind: 'forbidden' }) as const,
+  );
   const warnings = Array.from({ length: 30 }, () => 'w'.repeat(1_000));
   const { response } = JSON.parse(answerText(asked, { objections, warnings })) as {
     response: { status: { code: number; message: string; details: { causes: unknown[] } }; warnings: string[] };

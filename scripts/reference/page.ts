@@ -3,6 +3,7 @@ import type { Command, Option } from 'commander';
 import { REASONS } from '../../src/api/reasons.ts';
 import { acceptedBy, defaultText, settingsOf } from '../../src/cli/configuration.ts';
 import { PRECEDENCE } from '../../src/cli/configured.ts';
+import { KUBE_ADVICE, OVSDB_ADVICE } from '../../src/cli/error-advice.ts';
 import { program } from '../../src/cli/program.ts';
 import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
 import { kubeErrorCodes } from '../../src/kube/errors.ts';
@@ -24,13 +25,13 @@ export function referencePage(): string {
     ),
     '## Error codes of the OVSDB client',
     table(
-      ['code', 'meaning'],
-      Object.entries(errorCodes).map(([code, meaning]) => [`\`${code}\``, meaning]),
+      ['code', 'meaning', 'what to do'],
+      Object.entries(errorCodes).map(([code, meaning]) => [`\`${code}\``, meaning, OVSDB_ADVICE[code as keyof typeof OVSDB_ADVICE]]),
     ),
     '## Error codes of the Kubernetes client',
     table(
-      ['code', 'meaning'],
-      Object.entries(kubeErrorCodes).map(([code, meaning]) => [`\`${code}\``, meaning]),
+      ['code', 'meaning', 'what to do'],
+      Object.entries(kubeErrorCodes).map(([code, meaning]) => [`\`${code}\``, meaning, KUBE_ADVICE[code as keyof typeof KUBE_ADVICE]]),
     ),
     '## Metrics',
     'Served at `/metrics` (`--metrics-bind-address`), beside the `process_*` and `nodejs_*` metrics of every Node.js process.',

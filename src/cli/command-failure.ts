@@ -1,7 +1,9 @@
 /**
  * How a command fails: three lines on standard error (what failed, why, what to do next) and an exit code that scripts can read.
  */
+import type { KubeErrorCode } from '../kube/errors.ts';
 import { isKubeError } from '../kube/errors.ts';
+import { KUBE_ADVICE } from './error-advice.ts';
 
 /** `findings`: the command was carried out, and the answer is no. */
 export const EXIT = { fine: 0, findings: 1, usage: 2, unreachable: 3, timeout: 4, interrupted: 130 } as const;
@@ -28,25 +30,18 @@ export function failureOf(error: unknown, command: string): CommandFailure {
   if (!isKubeError(error))
     return new CommandFailure(EXIT.findings, what, error instanceof Error ? error.message : String(error), `kiln ${command} --help`);
   const why = `${error.code}: ${error.message}`;
-  switch (error.code) {
-    case 'KUBE_FORBIDDEN':
-    case 'KUBE_UNAUTHORIZED':
-      return new CommandFailure(EXIT.unreachable, what, why, 'kubectl auth can-i --list');
-    case 'KUBE_CONFIG':
-      return new CommandFailure(EXIT.unreachable, what, why, 'name another file with --kubeconfig, or another --context');
-    case 'KUBE_NOT_SERVED':
-      return new CommandFailure(EXIT.unreachable, what, why, 'kubectl apply -f deploy/crds.yaml');
-    case 'KUBE_INVALID':
-    case 'KUBE_BAD_REQUEST':
-    case 'KUBE_CONFLICT':
-    case 'KUBE_ALREADY_EXISTS':
-    case 'KUBE_NOT_FOUND':
-    case 'KUBE_PRECONDITION':
-      return new CommandFailure(EXIT.findings, what, why, 'run the command again');
-    default:
-      return new CommandFailure(EXIT.unreachable, what, why, 'kubectl cluster-info');
-  }
+  return new CommandFailure(ANSWERS.has(error.code) ? EXIT.findings : EXIT.unreachable, what, why, KUBE_ADVICE[error.code]);
 }
+
+/** The cluster was asked, and the answer is no. */
+const ANSWERS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
+  'KUBE_INVALID',
+  'KUBE_BAD_REQUEST',
+  'KUBE_CONFLICT',
+  'KUBE_ALREADY_EXISTS',
+  'KUBE_NOT_FOUND',
+  'KUBE_PRECONDITION',
+]);
 
 export function failureText({ message, why, next }: CommandFailure): string {
   return `error: ${message}\n  why: ${why}\n  next: ${next}\n`;

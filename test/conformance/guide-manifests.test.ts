@@ -1,0 +1,113 @@
+/** The examples of Kube-OVN's user guide, applied as people apply them: both API servers take the same ones, and the rest for a reason. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parseAllDocuments } from 'yaml';
+import { crdYaml } from '../../src/api/crds.ts';
+import { LabApiServer } from '../../src/lab/apiserver/server.ts';
+import { networkAttachmentCrd } from '../../src/lab/network-attachment-crd.ts';
+import { findKubernetesProgram } from '../../src/lab/programs/kubernetes.ts';
+import { missingClusterPrograms, RealCluster } from '../../src/lab/real-cluster/real-cluster.ts';
+import { Kubectl, until } from './kubectl.ts';
+
+const MANIFESTS = fileURLToPath(new URL('../../../shared/reference/manifests', import.meta.url));
+const noManifests = existsSync(MANIFESTS) ? false : "the examples of Kube-OVN's user guide are not on this machine";
+const noCluster = missingClusterPrograms() ?? (findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : undefined);
+
+/** Files that no API server with these definitions takes: what it says, and why. */
+const REFUSED: Readonly<Record<string, { readonly says: RegExp; readonly because: string }>> = {
+  'advance__offload-mellanox__3.yaml': {
+    says: /metadata\.name: Invalid value: "nginx-underlay-noVF"/,
+    because: 'a pod has no capitals in its name',
+  },
+  'kubevirt__static-ip__1.yaml': { says: /no matches for kind "VirtualMachine"/, because: "KubeVirt's definitions are not there" },
+  'kubevirt__vm-clone__1.yaml': { says: /no matches for kind "VirtualMachineClone"/, because: "KubeVirt's definitions are not there" },
+  'kubevirt__vm-clone__3.yaml': { says: /no matches for kind "VirtualMachineClone"/, because: "KubeVirt's definitions are not there" },
+  'start__non-primary-mode__1.yaml': {
+    says: /unknown field "(spec\.)?cidr"/,
+    because: 'the field is cidrBlock; without validation it would be dropped in silence',
+  },
+  'vpc__vpc-internal-lb__1.yaml': {
+    says: /spec\.selector/,
+    because: 'the selector is a list of `key:value`, and the example has a mapping',
+  },
+  'vpc__vpc__13.yaml': { says: /spec\.selector/, because: 'the selector is a list of `key:value`, and the example has a mapping' },
+};
+
+interface Document {
+  readonly kind?: string;
+  readonly metadata?: { readonly name?: string; readonly namespace?: string };
+}
+
+const files = noManifests === false ? readdirSync(MANIFESTS).filter((file) => /\.ya?ml$/.test(file)) : [];
+
+function documents(file: string): Document[] {
+  return parseAllDocuments(readFileSync(join(MANIFESTS, file), 'utf8'), { uniqueKeys: false })
+    .map((document) => document.toJS() as Document | null)
+    .filter((document) => document !== null);
+}
+
+/** What the examples name and do not make: namespaces with their service accounts. */
+function namespaces(): string[] {
+  const all = files.flatMap((file) => documents(file));
+  const named = all.flatMap(({ kind, metadata }) => [metadata?.namespace, kind === 'Namespace' ? metadata?.name : undefined]);
+  return [...new Set(named)].filter((name) => name !== undefined && !['default', 'kube-system'].includes(name)) as string[];
+}
+
+async function outcomes(kubectl: Kubectl, cel: boolean): Promise<Map<string, string>> {
+  await kubectl.ok(['apply', '-f', '-'], crdYaml({ cel }));
+  await kubectl.ok(['apply', '-f', '-'], JSON.stringify(networkAttachmentCrd));
+  await kubectl.ok(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
+  for (const name of namespaces()) await kubectl.ok(['create', 'ns', name]);
+  await until('the definitions are described', async () => (await kubectl.run(['explain', 'subnet.spec.cidrBlock'])).code === 0, 60_000);
+  const result = new Map<string, string>();
+  for (const file of files) {
+    // The server does all but keep it: the examples share names.
+    const { code, stderr } = await kubectl.run(['apply', '--dry-run=server', '-f', join(MANIFESTS, file)]);
+    result.set(file, code === 0 ? '' : stderr.trim());
+  }
+  return result;
+}
+
+function check(found: ReadonlyMap<string, string>): void {
+  assert.ok(found.size > 60, `${found.size} files`);
+  const surprises = [...found].filter(([file, said]) => {
+    const refusal = REFUSED[file];
+    return refusal === undefined ? said !== '' : !refusal.says.test(said);
+  });
+  assert.deepEqual(Object.fromEntries(surprises), {});
+}
+
+describe("the examples of Kube-OVN's user guide", { skip: noManifests }, () => {
+  test(
+    'on the lab',
+    { skip: findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : false, timeout: 180_000 },
+    async () => {
+      const directory = await mkdtemp(join(tmpdir(), 'kiln-guide-'));
+      const lab = new LabApiServer({ dataDir: directory });
+      await lab.start();
+      try {
+        check(await outcomes(new Kubectl(join(directory, 'kubeconfig'), join(directory, 'cache')), true));
+      } finally {
+        await lab.stop();
+        await rm(directory, { recursive: true });
+      }
+    },
+  );
+
+  test('on a real API server', { skip: noCluster ?? false, timeout: 180_000 }, async () => {
+    const real = new RealCluster();
+    const cache = await mkdtemp(join(tmpdir(), 'kiln-guide-'));
+    await real.start();
+    try {
+      check(await outcomes(new Kubectl(real.kubeconfig, cache), false));
+    } finally {
+      await real.stop();
+      await rm(cache, { recursive: true });
+    }
+  });
+});

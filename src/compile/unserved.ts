@@ -19,7 +19,16 @@ export const unserved: Rule = {
     if (object === undefined) return [];
     const { resource, key, uid, feature } = object;
     const message = `${traitsOf(resource).kind} ${key} is not carried out: this version of Kiln does not do ${feature}. Nothing in OVN follows from it`;
-    return [{ kind: 'notice', resource, key, uid, type: 'Warning', reason: REASON, message }];
+    const broken = (object.broken ?? []).map((sentence): Output => ({
+      kind: 'notice',
+      resource,
+      key,
+      uid,
+      type: 'Warning',
+      reason: 'Invalid',
+      message: sentence,
+    }));
+    return [{ kind: 'notice', resource, key, uid, type: 'Warning', reason: REASON, message }, ...broken];
   },
 };
 

@@ -42,7 +42,8 @@ import {
   trimPod,
   trimStatefulSet,
 } from './trim.ts';
-import { UNSERVED_KINDS } from './unserved-kinds.ts';
+import type { UnservedKind } from './unserved-kinds.ts';
+import { brokenRules, UNSERVED_KINDS } from './unserved-kinds.ts';
 
 export interface CachesOptions {
   readonly client: KubeClient;
@@ -106,7 +107,7 @@ export class Caches implements ObjectSource {
     this.#serve('network-attachment-definitions', world.networkAttachments, trimNetworkAttachment, true);
     this.#serve('virtualmachines', world.virtualMachines, trimMachine, true);
     this.#serve('virtualmachineinstances', world.virtualMachineInstances, trimInstance, true);
-    for (const kind of UNSERVED_KINDS) this.#notice(kind.resource, kind.feature);
+    for (const kind of UNSERVED_KINDS) this.#notice(kind);
   }
 
   start(): void {
@@ -194,20 +195,21 @@ export class Caches implements ObjectSource {
     );
   }
 
-  #notice(resource: ResourceName, feature: (object: Untrimmed) => string | undefined): void {
+  #notice({ resource, feature, kind }: UnservedKind): void {
     const { unserved } = this.#options.world;
     const rules = isNatRule(resource) ? this.#options.world.natRules[resource] : undefined;
     const trim = (object: Untrimmed): unknown => {
       const said = feature(object);
-      return rules === undefined ? { metadata: trimMeta(object.metadata, () => false), said } : { ...trimNatRule(object), said };
+      const broken = kind === undefined ? [] : brokenRules(kind, object);
+      return rules === undefined ? { metadata: trimMeta(object.metadata, () => false), said, broken } : { ...trimNatRule(object), said };
     };
     this.#add(
       resource,
       trim,
       (key, object) => {
-        const seen = object as (NatRule & { readonly said?: string }) | undefined;
+        const seen = object as (NatRule & { readonly said?: string; readonly broken?: readonly string[] }) | undefined;
         if (seen?.said === undefined) unserved.delete(`${resource}/${key}`);
-        else unserved.set(`${resource}/${key}`, { resource, key, uid: seen.metadata.uid, feature: seen.said });
+        else unserved.set(`${resource}/${key}`, { resource, key, uid: seen.metadata.uid, feature: seen.said, broken: seen.broken ?? [] });
         if (seen === undefined) rules?.delete(key);
         else rules?.set(key, seen);
       },

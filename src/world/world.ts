@@ -91,6 +91,8 @@ export interface Unserved {
   readonly uid: string;
   /** What exactly is not carried out. */
   readonly feature: string;
+  /** Sentences about rules it breaks all the same, which its API server may be too old to know. */
+  readonly broken?: readonly string[];
 }
 
 /** What every observed object has. */

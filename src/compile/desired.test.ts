@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rowId } from '../nb/row-id.ts';
 import { Desired } from './desired.ts';
-import type { Claimant, RowOutput } from './output.ts';
+import type { Claimant, PatchOutput, RowOutput } from './output.ts';
 
 const owner: Claimant = { kind: 'vpc', namespace: '', name: 'v', uid: 'uid-v', created: '2026-01-01T00:00:00Z' };
 
@@ -26,4 +26,27 @@ test('of several claims to one identity every process carries out the same, in w
       ['d', 'a', 'b', 'c'],
     );
   }
+});
+
+test('rows are counted by table, and conditions by what they say, as outputs come and go', () => {
+  const desired = new Desired();
+  const ready = (status: 'True' | 'False'): PatchOutput => ({
+    kind: 'patch',
+    resource: 'vpcs',
+    key: 'v',
+    uid: 'uid-v',
+    conditions: [{ type: 'Ready', status, reason: 'RouterReady', message: '' }],
+  });
+  const counted = (): unknown => [
+    desired.rowCounts.get('Logical_Router') ?? 0,
+    Object.fromEntries([...desired.conditionCounts].map(({ status, objects }) => [status, objects])),
+  ];
+  const first = desired.replace([], [claim({ name: 'a' }), ready('True')]);
+  const second = desired.replace([], [claim({ name: 'b' }, { rule: 'other' })]);
+  assert.deepEqual(counted(), [1, { True: 1 }], 'two claims to one row are one row');
+  const third = desired.replace(first, [claim({ name: 'a' }), ready('False')]);
+  assert.deepEqual(counted(), [1, { True: 0, False: 1 }]);
+  desired.replace(second, []);
+  desired.replace(third, []);
+  assert.deepEqual(counted(), [0, { True: 0, False: 0 }]);
 });

@@ -241,3 +241,19 @@ test('a condition that says the same of a newer spec gets its generation, withou
   const { observedGeneration: _, ...without } = held;
   assert.deepEqual(diff([says], subnet({ status: { conditions: [without] } })), [], 'a server that drops the field is not asked again');
 });
+
+test('a kind whose status is no subresource gets no observedGeneration: each write of it would be a newer generation', () => {
+  const says: PatchOutput = {
+    kind: 'patch',
+    resource: 'vips',
+    key: 's1',
+    uid: 'u1',
+    conditions: [{ type: 'Ready', status: 'True', reason: 'Accepted', message: '' }],
+  };
+  const [write] = diffObject('vips', 's1', [says], subnet(), NOW);
+  assert.ok(write?.verb === 'patch' && write.subresource === undefined);
+  const { status } = write.patch as { readonly status: { readonly conditions: readonly Readonly<Record<string, unknown>>[] } };
+  assert.equal(status.conditions[0]?.['observedGeneration'], undefined);
+  const next = subnet({ metadata: { generation: 4 }, status: { conditions: [{ ...status.conditions[0], observedGeneration: 3 }] } });
+  assert.deepEqual(diffObject('vips', 's1', [says], next, NOW), []);
+});

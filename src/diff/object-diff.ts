@@ -95,7 +95,9 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
   const { uid, resourceVersion, generation } = observed.metadata;
   const conditions = patches.flatMap((patch) => patch.conditions ?? []);
   const without = patches.flatMap((patch) => patch.withoutConditions ?? []);
-  const stamp = { now, observedGeneration: generation, extended: target.resource !== 'pods' };
+  // Without the subresource a write of the status is a new generation itself: none could ever be the one that was observed.
+  const observedGeneration = traits.conditions === 'status' && !traits.statusSubresource ? undefined : generation;
+  const stamp = { now, observedGeneration, extended: target.resource !== 'pods' };
   const shown =
     traits.conditions === 'none' ? undefined : diffConditions(conditionsOf(target.resource, observed), conditions, without, stamp);
   const events: EventWish[] = [

@@ -25,13 +25,17 @@ try {
 }
 const before = resultsIn(page);
 const outcomes = new Map(before.outcomes);
+const date = servers.length === 0 ? before.date : new Date().toISOString().slice(0, 10);
+const write = (): void => writeFileSync(PAGE, failureCasesPage({ date, outcomes }));
+
 for (const server of servers) {
-  for (const [name, outcome] of await runCases(server, args[1])) {
+  for await (const [name, outcome] of runCases(server, args[1])) {
     const old: Readonly<Record<Server, Outcome>> = outcomes.get(name) ?? { lab: 'not run', real: 'not run' };
     outcomes.set(name, { ...old, [server]: outcome });
     if (outcome === 'FAILS') process.exitCode = 1;
+    // A run that is cut short keeps what it found.
+    write();
     console.log(`${outcome === 'passes' ? '✔' : '✖'} ${server}: ${name}`);
   }
 }
-const date = servers.length === 0 ? before.date : new Date().toISOString().slice(0, 10);
-writeFileSync(PAGE, failureCasesPage({ date, outcomes }));
+write();

@@ -5,9 +5,11 @@ import type { Outcome, Server } from './page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Runs the scenarios that bear a case's number on one server, in a process of their own. @param wanted a pattern of names; all when absent */
-export async function runCases(server: Server, wanted = ''): Promise<ReadonlyMap<string, Outcome>> {
-  const outcomes = new Map<string, Outcome>();
+/**
+ * Runs the scenarios that bear a case's number on one server, in a process of their own, and tells what came of each as it ends.
+ * @param wanted a pattern of names; all when absent
+ */
+export async function* runCases(server: Server, wanted = ''): AsyncGenerator<readonly [name: string, outcome: Outcome]> {
   const SCENARIO = wanted === '' ? '^C[0-9][0-9]' : `^(?=C[0-9][0-9]).*(${wanted})`;
   const events = run({ files: [join(ROOT, `test/e2e/${server}.test.ts`)], cwd: ROOT, env: { ...process.env, SCENARIO } });
   for await (const { type, data } of events) {
@@ -15,8 +17,7 @@ export async function runCases(server: Server, wanted = ''): Promise<ReadonlyMap
     if (type !== 'test:pass' && type !== 'test:fail') continue;
     const { name, skip } = data as { readonly name: string; readonly skip?: string | boolean };
     if (casesOf(name).length === 0 || (skip !== undefined && skip !== false)) continue;
-    outcomes.set(name, type === 'test:pass' ? 'passes' : 'FAILS');
     if (type === 'test:fail') console.error(data);
+    yield [name, type === 'test:pass' ? 'passes' : 'FAILS'];
   }
-  return outcomes;
 }

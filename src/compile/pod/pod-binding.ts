@@ -56,10 +56,17 @@ export function bindingOf(world: World, nic: PodInterface): Binding {
  * The port follows what is durable: reserved, and said by the IP object. While the IP object is made again (somebody took it away by
  * force) a row that is there stays; and so does one whose reservation is refused because somebody else names the same address.
  */
-function boundOf(world: World, reservation: Reservation | undefined, ip: IP | undefined, { ownRow, bound }: Held): Bound | undefined {
+function boundOf(world: World, reservation: Reservation | undefined, ip: IP | undefined, held: Held): Bound | undefined {
+  const { ownRow, bound } = held;
   const reserved = addressesOf(reservation);
   const said = ip === undefined ? undefined : addressesOfIp(ip);
   const durable = (bound && reservation?.kind === 'refused') || sameAddresses(said, reserved) ? said : undefined;
-  const addresses = durable ?? (ownRow ? reserved : undefined);
+  const addresses = durable ?? (ownRow ? (reserved ?? leftWith(world, ip, held)) : undefined);
   return addresses === undefined ? undefined : { addresses, subnet: world.ask(subnetView, addresses.subnet) };
+}
+
+/** What row and annotations say where IP object and Subnet were both taken away by force: nobody can reserve it, and the pod runs. */
+function leftWith(world: World, ip: IP | undefined, { bound, addresses }: Held): Addresses | undefined {
+  if (ip !== undefined || !bound || addresses === undefined) return undefined;
+  return world.ask(subnetView, addresses.subnet) === undefined ? addresses : undefined;
 }

@@ -14,8 +14,9 @@ import { isAllocated, leavesSubnetOpen } from './pod-interface.ts';
 import { bearerOf } from './pod-view.ts';
 import { vipNamed } from './pod-vip.ts';
 
-export function ipOutputs(world: World, { nic, ip, reservation }: Binding): readonly Output[] {
-  const addresses = addressesOf(reservation);
+export function ipOutputs(world: World, { nic, ip, port, reservation }: Binding): readonly Output[] {
+  // Of a Subnet that was torn out nothing can be reserved: who runs in it has what its port has.
+  const addresses = addressesOf(reservation) ?? (ip === undefined && port?.subnet === undefined ? port?.addresses : undefined);
   if (addresses === undefined) return [];
   const identity = identityOf(world, nic, addresses);
   const from = subnetFrom(nic);

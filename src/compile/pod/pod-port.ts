@@ -19,6 +19,7 @@ import { bearerOf, podOwner } from './pod-view.ts';
 import { furtherAddresses } from './pod-vip.ts';
 import type { DhcpProtocol } from '../subnet/subnet-dhcp.ts';
 import { dhcpOptions } from '../subnet/subnet-dhcp.ts';
+import { networkOfPort } from '../subnet/subnet-missing.ts';
 import type { SubnetView } from '../subnet/subnet-view.ts';
 import { switchId } from '../subnet/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
@@ -54,7 +55,8 @@ function orphanedPort(world: World, nic: PodInterface, subnet: string): readonly
   if (row === undefined) return [];
   const groups = [nodePortGroup(nic.pod.node), subnetNodePortGroup(subnet, nic.pod.node)].map((group) => rowId('Port_Group', group));
   const held = groups.filter((group) => world.rows.holds(group, 'ports', id));
-  return [row, ...held.map((group): Output => ({ kind: 'member', row: group, column: 'ports', member: { ref: id } }))];
+  const members = held.map((group): Output => ({ kind: 'member', row: group, column: 'ports', member: { ref: id } }));
+  return [row, ...members, ...networkOfPort(world, subnet, id)];
 }
 
 export function portGroupOutputs(binding: Binding): readonly Output[] {

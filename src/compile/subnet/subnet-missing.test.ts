@@ -37,6 +37,28 @@ test('rows of a Subnet that vanished stay the same rows while a pod has an addre
   assert.equal(scene.bench.condition('subnets', 'red', 'Ready')?.status, 'True');
 });
 
+test('the same where the IP object is taken away too: it is made again, and the network stays the same rows', () => {
+  for (const order of [['ips', 'subnets'] as const, ['subnets', 'ips'] as const]) {
+    const scene = setUp('blue');
+    const before = state(scene, ROWS);
+    const { spec } = scene.bench.object('ips', 'web.shop') ?? {};
+    for (const kind of order) scene.bench.vanish(kind, kind === 'ips' ? 'web.shop' : 'red');
+    scene.bench.settle();
+    assert.deepEqual(state(scene, ROWS), before);
+    assert.deepEqual(scene.bench.object('ips', 'web.shop')?.spec, spec);
+    const again = scene.bench.restarted();
+    again.settle();
+    assert.equal(again.writes, 0);
+    scene.bench.vanish('pods', 'shop/web');
+    scene.bench.settle();
+    assert.deepEqual(
+      state(scene, ROWS),
+      ROWS.map(() => []),
+    );
+    assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
+  }
+});
+
 test('the rows go with the last pod', () => {
   const scene = setUp('blue');
   scene.bench.vanish('subnets', 'red');

@@ -2,6 +2,7 @@
  * A Subnet that vanished (somebody stripped its finalizer) with addresses of it in use: its rows stay as they are while an IP object
  * names it. The last of these takes them along; a new Subnet of that name takes them over.
  */
+import type { RowId } from '../../nb/row-id.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -22,9 +23,24 @@ export const subnetMissing: Rule = {
     if (subnet === '' || world.ask(exists, subnet)) return [];
     // One IP object speaks for all.
     const [first] = [...world.ips.bucket('subnet', subnet)].toSorted();
-    return first === ip ? [...keptRows(world, `subnet//${subnet}`), ...keptBalancers(world, subnet)] : [];
+    return first === ip ? networkLeft(world, subnet) : [];
   },
 };
+
+/** The same while no IP object names it, because these were taken away too: one of the pods whose ports are in it speaks for all. */
+export function networkOfPort(world: World, subnet: string, port: RowId): readonly Output[] {
+  if (world.ips.bucket('subnet', subnet).size > 0) return [];
+  const ports = world.rows.column(switchId(subnet), 'ports');
+  const ofPods = [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
+    const entry = world.rows.entry(uuid as Parameters<typeof world.rows.entry>[0]);
+    return entry?.ownership.kind === 'ours' && entry.ownership.owner.startsWith('pod/') ? [entry.id] : [];
+  });
+  return ofPods.toSorted()[0] === port ? networkLeft(world, subnet) : [];
+}
+
+function networkLeft(world: World, subnet: string): readonly Output[] {
+  return [...keptRows(world, `subnet//${subnet}`), ...keptBalancers(world, subnet)];
+}
 
 /** What else would leave the switch: members are stated one by one. */
 function keptBalancers(world: World, subnet: string): readonly Output[] {

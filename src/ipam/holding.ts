@@ -11,7 +11,10 @@ import { compareOffsets } from './offset.ts';
 import type { Offset } from './offset.ts';
 import type { Space, SubnetState } from './space.ts';
 
-/** An address or a MAC has no holder any more; `pool` where it lies in one and can be given to whoever asks for any. */
+/**
+ * An address or a MAC has no holder any more, with `pool` where it lies in one and can be given to whoever asks for any; or other claimants
+ * have it than before.
+ */
 export type OnFreed = (subnet: SubnetState, space: Space, pool: number | undefined) => void;
 
 export class Holding {
@@ -80,9 +83,12 @@ export class Holding {
     if (counts && !this.#isIn(subnet, this.holders.claimantOf(holder))) subnet.claimants++;
     this.#changes(subnet);
     const slot = known === none ? space.occupy(offset, counts) : known;
+    const joins = known !== none && !this.#claims(space.firstHold(slot), this.holders.claimantOf(holder));
     space.setFirstHold(slot, holds.link(holder, space.id, slot, space.firstHold(slot)));
     if (known !== none) {
       this.evaluate(subnet, space, slot);
+      // Who was refused is told who has it now.
+      if (joins) this.#onFreed(subnet, space, undefined);
       return;
     }
     if (space.kind !== 'mac') subnet.revision++;
@@ -102,11 +108,19 @@ export class Holding {
     if (!this.holders.isService(holder) && !this.#isIn(subnet, this.holders.claimantOf(holder))) subnet.claimants--;
     if (head !== none) {
       this.evaluate(subnet, space, slot);
+      if (!this.#claims(head, this.holders.claimantOf(holder))) this.#onFreed(subnet, space, undefined);
       return;
     }
     const zone = space.vacate(slot);
     if (space.kind !== 'mac') subnet.revision++;
     this.#onFreed(subnet, space, zone?.pool);
+  }
+
+  /** Whether a claimant has one of the holds of a slot. */
+  #claims(head: number, claimant: number): boolean {
+    for (let hold = head; hold !== none; hold = this.holds.nextOfSlot(hold))
+      if (this.holders.claimantOf(this.holds.holderOf(hold)) === claimant) return true;
+    return false;
   }
 
   /** Detaches those holds of a holder that the predicate names, ascending, and the holder where none is left. */

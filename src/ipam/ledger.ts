@@ -44,7 +44,7 @@ export interface FreedEvent {
 export interface LedgerOptions {
   /** Called within the call that frees; it may not call the ledger. */
   readonly onFreed?: (event: FreedEvent) => void;
-  /** The same for what can only be had by name: an address outside of the pools (an excluded one), or a MAC. */
+  /** The same for what can only be had by name: an address outside of the pools (an excluded one), or a MAC; and where other claimants have one now. */
   readonly onVacated?: (subnet: string) => void;
   /** How many freed addresses of a pool wait before the longest unused goes ahead of never-used ones. Default 1,048,576. */
   readonly rememberFreed?: number;

@@ -46,7 +46,7 @@ export const ovnEip: Rule = {
         type,
         nat,
         ...(type === 'nat' && { ready: true }),
-        ...(type === 'lrp' && { ready: false }),
+        ...(type === 'lrp' && notReadyYet(observed.status)),
       }),
       rows: (addresses) => (type === 'lsp' ? nodePort(world, object, addresses) : []),
     });
@@ -72,7 +72,7 @@ export const iptablesEip: Rule = {
         [labelKey.qos]: qosPolicy === '' ? null : qosPolicy,
       }),
       spec: ({ v4, mac }) => ({ externalSubnet: object.subnet, v4ip: v4, macAddress: mac }),
-      status: ({ v4 }) => ({ ip: v4, nat, ready: false }),
+      status: ({ v4 }) => ({ ip: v4, nat, ...notReadyYet(observed.status) }),
       rows: () => [],
     });
     return [
@@ -81,6 +81,11 @@ export const iptablesEip: Rule = {
     ];
   },
 };
+
+/** What another controller said of it before stays true: its rows and its gateway are left as they are. */
+function notReadyYet(status: { readonly ready?: boolean } | undefined): { readonly ready?: boolean } {
+  return status?.ready === undefined ? { ready: false } : {};
+}
 
 /** Which kinds of rules name it, in the order of `status.nat`. */
 function usesOf(world: World, { resource, name }: AddressObject): string {

@@ -44,6 +44,10 @@ export const REASONS = {
     means: 'a NetworkAttachmentDefinition that the pod is attached to does not exist',
     next: 'make it, or mend annotation k8s.v1.cni.cncf.io/networks',
   },
+  ReservedElsewhere: {
+    means: 'a user has an address of another Subnet kept under the name of the pod',
+    next: 'delete that IP object, or name its Subnet in the pod',
+  },
   WaitingForVip: { means: 'the Vip that the pod names is not there or has no address', next: 'kubectl describe vip' },
   DeletionBlocked: {
     means: 'it is being deleted and something still uses it',

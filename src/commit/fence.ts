@@ -16,9 +16,15 @@ export type FenceState =
 export class Fence {
   readonly #session: OvsdbSession;
   #term: number | undefined;
+  /** The highest that this process has seen: another program may wipe the key. */
+  #highest = 0;
 
   constructor(session: OvsdbSession) {
     this.#session = session;
+    session.onChanges((changes) => {
+      for (const { table, kind, row } of changes)
+        if (table === 'NB_Global' && kind !== 'delete') this.#highest = Math.max(this.#highest, termOf(row) ?? 0);
+    });
   }
 
   get term(): number | undefined {
@@ -32,19 +38,20 @@ export class Fence {
 
   /**
    * Takes the next term. Call only with the lease surely held and the replica synced.
+   * @param gains how often the Lease had changed hands when it was gained: there were as many terms, whatever became of the key
    * @returns false when somebody else changed the key meanwhile or the server could not be asked: try again
    */
-  async raise(): Promise<boolean> {
+  async raise(gains: number): Promise<boolean> {
     const row = this.#global();
+    const before = row === undefined ? undefined : termOf(row);
+    const next = Math.max(before ?? 0, this.#highest, gains) + 1;
     if (row === undefined) {
-      const made = await this.#session.transact([insert('NB_Global', { external_ids: { [TERM_KEY]: '1' } })], {
-        comment: 'kiln: first term',
+      const made = await this.#session.transact([insert('NB_Global', { external_ids: { [TERM_KEY]: String(next) } })], {
+        comment: `kiln: term ${next}`,
       });
-      if (made.ok) this.#term = 1;
+      if (made.ok) this.#take(next);
       return made.ok;
     }
-    const before = termOf(row);
-    const next = (before ?? 0) + 1;
     return this.#write(row, before, next);
   }
 
@@ -83,8 +90,13 @@ export class Fence {
         comment: `kiln: term ${term}`,
       },
     );
-    if (outcome.ok) this.#term = term;
+    if (outcome.ok) this.#take(term);
     return outcome.ok;
+  }
+
+  #take(term: number): void {
+    this.#term = term;
+    this.#highest = Math.max(this.#highest, term);
   }
 
   #global(): Row | undefined {

@@ -232,6 +232,26 @@ test('a deposed process cannot change a row, and one whose term was wiped writes
   }
 });
 
+test('who takes over after another program wiped the term takes a higher one than there ever was', async () => {
+  const first = await start();
+  const second = await start(false);
+  try {
+    await nbctl('remove', 'NB_Global', '.', 'external_ids', 'kiln.io/term');
+    await until('both see that it is gone', () => first.fence.state().kind === 'lost' && second.fence.state().kind === 'lost');
+    const before = first.fence.term ?? 0;
+    assert.equal(await second.fence.raise(0), true);
+    assert.ok((second.fence.term ?? 0) > before);
+    // A process that never saw it goes by how often the Lease changed hands.
+    await nbctl('remove', 'NB_Global', '.', 'external_ids', 'kiln.io/term');
+    await until('it is gone', () => second.fence.state().kind === 'lost');
+    assert.equal(await second.fence.raise(41), true);
+    assert.equal(second.fence.term, 42);
+  } finally {
+    await first.close();
+    await second.close();
+  }
+});
+
 test('a row that OVN refuses is set aside with a message and the others go on', async () => {
   const kiln = await start();
   try {

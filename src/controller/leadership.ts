@@ -52,6 +52,8 @@ export class Leadership {
   #standing = false;
   #kubeOvnWasActive = false;
   #deposed = false;
+  /** How often the Lease had changed hands when it was gained. */
+  #gains = 0;
   /** How often, so that a later one is not ended by the timer of an earlier. */
   #depositions = 0;
 
@@ -85,7 +87,8 @@ export class Leadership {
       ...random,
       ...(identity === undefined ? {} : { identity }),
       ...(lease === undefined ? {} : { leaseDurationMs: lease.durationMs, renewDeadlineMs: lease.renewMs, retryPeriodMs: lease.retryMs }),
-      onGained: () => {
+      onGained: (transitions) => {
+        this.#gains = transitions;
         log.info('leading', { lease: `${namespace}/${CONTROLLER_LEASE}`, identity: this.#election.identity });
         this.#deposed = false;
         this.fence.drop();
@@ -164,7 +167,7 @@ export class Leadership {
     if (this.#raising || !this.mayWriteObjects || this.#options.session.state !== 'synced') return;
     if (this.fence.term !== undefined && this.fence.guards() !== undefined) return;
     this.#raising = true;
-    void this.fence.raise().then((raised) => {
+    void this.fence.raise(this.#gains).then((raised) => {
       this.#raising = false;
       if (raised) {
         this.#options.log.info('writing', { term: this.fence.term });

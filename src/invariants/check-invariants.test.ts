@@ -192,7 +192,7 @@ test('I10: a term that falls, and a row written under a term that was replaced o
   assert.deepEqual(
     writers(
       log(
-        'kiln: first term',
+        'kiln: term 1',
         'kiln: term 1, 3 rows, first x',
         'ovn-nbctl: run',
         'kiln: term 2',

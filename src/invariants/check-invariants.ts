@@ -40,8 +40,13 @@ export function checkInvariants({ world, plan, foreign, log }: Observed): readon
     ...allocatedPods(world),
     ...plan.objects.map((write): Violation => {
       const subject = `${write.resource} ${write.namespace === '' ? '' : `${write.namespace}/`}${write.name}`;
-      return { invariant: 'I8', subject, message: `a fresh controller would ${write.verb} ${subject}` };
+      return { invariant: 'I8', subject, message: `a fresh controller would ${write.verb} ${subject}: ${shown(write)}` };
     }),
     ...(log === undefined ? [] : writers(log)),
   ];
+}
+
+function shown(write: ObjectWrite): string {
+  const said = write.verb === 'create' ? write.object : write.verb === 'patch' ? write.patch : {};
+  return JSON.stringify(said, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part)).slice(0, 300);
 }

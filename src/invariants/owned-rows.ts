@@ -8,13 +8,15 @@ import type { Violation } from './violation.ts';
 
 export function ownedRows(world: World, planned: readonly { readonly id: RowId; readonly verdict: Verdict }[]): readonly Violation[] {
   const violations: Violation[] = [];
+  // A row that is not wanted any more and has a stranger's row in it waits for the stranger, and says so.
+  const waits = new Set(planned.filter(({ verdict }) => verdict.kind === 'conflict').map(({ id }) => id));
   for (const id of world.rows.owned) {
     const ownership = world.rows.best(id)?.ownership;
     if (ownership?.kind !== 'ours') continue;
     const [kind = '', namespace = '', ...rest] = ownership.owner.split('/');
     const name = rest.join('/');
     const uid = uidOf(world, kind, namespace === '' ? name : `${namespace}/${name}`);
-    if (uid === ownership.uid || (uid === undefined && isKept(world, kind, name))) continue;
+    if (uid === ownership.uid || (uid === undefined && isKept(world, kind, name)) || waits.has(id)) continue;
     const message =
       uid === undefined
         ? `there is no ${ownership.owner}`

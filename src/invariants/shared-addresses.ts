@@ -3,6 +3,8 @@
  */
 import type { Condition } from '../api/meta.ts';
 import { kilnAnnotation, POD_CONDITION } from '../api/well-known.ts';
+import { cidrContains, parseCidr } from '../net/cidr.ts';
+import { splitList } from '../net/dual.ts';
 import { claimantOfObject } from '../world/address-objects.ts';
 import type { World } from '../world/world.ts';
 import { addressObjects } from './address-holders.ts';
@@ -12,8 +14,15 @@ import type { Violation } from './violation.ts';
 export function sharedAddresses(world: World, holders: HoldersBySubnet): readonly Violation[] {
   const violations: Violation[] = [];
   for (const [subnet, byAddress] of holders) {
+    // Of a Subnet that does not exist nobody holds anything yet, nor what lies outside of one.
+    const networks = splitList(world.subnets.peek(subnet)?.spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);
     for (const [address, all] of byAddress) {
       if (new Set(all.map(({ port }) => port)).size < 2 || declareTogether(all)) continue;
+      const [first] = all;
+      if (
+        !networks.some((network) => first !== undefined && network.family === first.address.family && cidrContains(network, first.address))
+      )
+        continue;
       const silent = all.filter((holder) => !saysConflict(world, holder));
       for (const { who } of silent) {
         violations.push({

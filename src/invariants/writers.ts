@@ -19,7 +19,7 @@ export function writers(log: readonly LoggedTransaction[]): readonly Violation[]
   let term = 0;
   for (const { record, comment } of log) {
     const subject = `transaction ${record}`;
-    const taken = TAKES.exec(comment)?.[1] ?? (comment === 'kiln: first term' ? '1' : undefined);
+    const taken = TAKES.exec(comment)?.[1];
     if (taken !== undefined) {
       // A leader may write its own term again after another program dropped it.
       if (Number(taken) < term)

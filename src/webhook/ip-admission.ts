@@ -1,11 +1,10 @@
 /** An IP object that somebody makes or changes: one that asks for an address, or has one from a backup. */
 import { ipFindings, ipUpdateFindings } from '../api/ip-validation.ts';
 import type { IP } from '../api/ip.ts';
-import { isRequest } from '../compile/ip/ip-holder.ts';
 import { leaseProblem } from '../compile/lease.ts';
 import { requestProblem, requestWish } from '../compile/ip/reserved-ip.ts';
 import { subnetTerminating } from '../compile/subnet/subnet-ready.ts';
-import { isReserved } from '../world/claimants.ts';
+import { isRequest, isReserved } from '../world/claimants.ts';
 import type { World } from '../world/world.ts';
 import { takenByName } from './taken-addresses.ts';
 import type { Objection, Observed, Opinion } from './opinion.ts';

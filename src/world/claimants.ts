@@ -62,3 +62,14 @@ export function claimantOfPort(port: string, ip: IP | undefined, podUid: string 
 export function claimantOfIp(ip: IP): string {
   return claimantOfPort(ip.metadata.name, ip, ip.metadata.annotations?.[kilnAnnotation.podUid]);
 }
+
+/** An IP object that a user made to have an address kept: nobody has completed it yet, and nothing on it is Kiln's or Kube-OVN's. */
+export function isRequest(ip: IP): boolean {
+  const { annotations = {}, labels = {}, finalizers = [] } = ip.metadata;
+  return (
+    annotations[kilnAnnotation.podUid] === undefined &&
+    finalizers.length === 0 &&
+    labels[labelKey.ipReserved] === undefined &&
+    ip.metadata.deletionTimestamp === undefined
+  );
+}

@@ -36,6 +36,8 @@ export interface ApiTransportOptions {
 export class ApiTransport implements Transport {
   readonly #options: ApiTransportOptions;
   readonly #streams = new Set<ClientStream>();
+  /** Paths that were ever watched, without their queries. */
+  readonly #watched = new Set<string>();
 
   constructor(options: ApiTransportOptions) {
     this.#options = options;
@@ -74,6 +76,7 @@ export class ApiTransport implements Transport {
     await this.#underWay(request);
     const fate = this.#options.faults.fate(request);
     if (fate.kind === 'refuse') throw this.#failed(request, fate.status, { message: 'refused by the simulation' }, fate.retryAfterSeconds);
+    this.#watched.add(request.path.split('?')[0] ?? '');
     const stream = new ClientStream(this.#options, request, () => this.#streams.delete(stream));
     this.#streams.add(stream);
     try {
@@ -87,6 +90,12 @@ export class ApiTransport implements Transport {
 
   streamFailure(subject: KubeSubject, error: unknown): KubeError {
     return new KubeError('KUBE_DISCONNECTED', subject, error instanceof Error ? error.message : String(error));
+  }
+
+  /** Every watch is open, and nothing that the server said is still under way. */
+  get caughtUp(): boolean {
+    const open = new Set([...this.#streams].filter(({ idle }) => idle).map(({ path }) => path));
+    return open.size === this.#watched.size && open.size === this.#streams.size;
   }
 
   /** Every watch of a kind, or of all, breaks. */
@@ -132,6 +141,7 @@ class ClientStream implements WatchSink {
   readonly #onClose: (() => void)[] = [];
   #until = 0;
   #over = false;
+  #ending = false;
 
   constructor(options: ApiTransportOptions, request: KubeRequest, closed: () => void) {
     this.#options = options;
@@ -139,6 +149,14 @@ class ClientStream implements WatchSink {
     this.#closed = closed;
     this.plural = /\/([^/?]+)(\?|$)/.exec(request.path)?.[1] ?? '';
     this.readable = new Readable({ read: () => undefined, destroy: (error, callback) => (this.#release(), callback(error)) });
+  }
+
+  get path(): string {
+    return this.#request.path.split('?')[0] ?? '';
+  }
+
+  get idle(): boolean {
+    return !this.#over && !this.#ending && this.#until < this.#options.clock.now();
   }
 
   open(): void {
@@ -169,6 +187,7 @@ class ClientStream implements WatchSink {
   /** The server ends it. */
   end(): void {
     const { clock } = this.#options;
+    this.#ending = true;
     clock.schedule(Math.max(0, this.#until - clock.now()), () => {
       if (!this.#over) this.readable.push(null);
     });

@@ -30,6 +30,10 @@ export function carryOut(cluster: SimulatedCluster, operation: Operation): void 
     case 'strip':
       cluster.update(operation.path, operation.namespace, operation.name, (current) => withoutFinalizers(current));
       return;
+    case 'vanish':
+      cluster.delete(operation.path, operation.namespace, operation.name, 0);
+      cluster.update(operation.path, operation.namespace, operation.name, (current) => withoutFinalizers(current));
+      return;
     case 'recreate':
       return recreate(cluster, operation);
     case 'node':

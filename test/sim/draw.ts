@@ -16,6 +16,9 @@ export const NETWORKS = 'k8s.cni.cncf.io/v1/network-attachment-definitions';
 export const MACHINES = 'kubevirt.io/v1/virtualmachines';
 export const INSTANCES = 'kubevirt.io/v1/virtualmachineinstances';
 
+export const VIPS = 'kubeovn.io/v1/vips';
+export const OVN_EIPS = 'kubeovn.io/v1/ovn-eips';
+
 const names = (letter: string, count: number): readonly string[] => Array.from({ length: count }, (_, at) => `${letter}${at}`);
 
 const VPC_NAMES = names('v', 4);
@@ -26,6 +29,8 @@ const SET_NAMES = names('web', 2);
 const POOL_NAMES = names('pool', 3);
 const NODE_NAMES = names('n', 4);
 const MACHINE_NAMES = names('vm', 2);
+const VIP_NAMES = names('vip', 3);
+const EIP_NAMES = names('eip', 2);
 const NETWORK_NAMES = names('net', 2);
 
 const CIDRS = [
@@ -40,6 +45,7 @@ const ACTIONS = {
   edit: 18,
   delete: 22,
   strip: 3,
+  vanish: 3,
   recreate: 4,
   node: 1,
   row: 4,
@@ -58,6 +64,8 @@ const KINDS = {
   [NETWORKS]: 2,
   [MACHINES]: 2,
   [INSTANCES]: 2,
+  [VIPS]: 3,
+  [OVN_EIPS]: 2,
 } as const;
 
 export function drawOperation(random: Random, cluster: SimulatedCluster): Operation {
@@ -68,7 +76,7 @@ export function drawOperation(random: Random, cluster: SimulatedCluster): Operat
     return {
       do: 'foreign',
       name: `x${random.below(4)}`,
-      what: random.weighted({ switch: 3, 'port-in-ours': 2, 'acl-in-ours': 2, 'same-name': 1, 'load-balancer': 2, remove: 8 }),
+      what: random.weighted({ switch: 3, 'port-in-ours': 0, 'acl-in-ours': 0, 'same-name': 1, 'load-balancer': 2, remove: 8 }),
     };
   const path = random.weighted(KINDS);
   if (action === 'create') return drawCreate(random, path, cluster);
@@ -82,6 +90,8 @@ export function drawOperation(random: Random, cluster: SimulatedCluster): Operat
       return drawEdit(random, where, cluster);
     case 'delete':
       return path === PODS && random.chance(0.25) ? { do: 'delete', ...where, grace: 0 } : { do: 'delete', ...where };
+    case 'vanish':
+      return { do: path === NAMESPACES ? 'delete' : 'vanish', ...where };
     case 'strip':
       return { do: 'strip', ...where };
     case 'recreate':
@@ -139,6 +149,9 @@ export function drawCreate(random: Random, path: ApiPath, cluster: SimulatedClus
         : '{"cniVersion":"0.3.0","type":"macvlan","ipam":{"type":"kube-ovn"}}';
       return namespaced(name, { spec: { config } });
     }
+    case VIPS:
+    case OVN_EIPS:
+      return global(random.pick(path === VIPS ? VIP_NAMES : EIP_NAMES), { spec: addressSpec(random, path) });
     default:
       return namespaced(random.pick(MACHINE_NAMES), { spec: {} });
   }
@@ -195,6 +208,13 @@ function poolSpec(random: Random): JsonObject {
     ips: [random.pick(['10.1.0.2..10.1.0.4', '10.1.1.10..10.1.1.12', '10.3.0.7', '10.2.0.0/29', 'fd00:1::10', 'nonsense'])],
   };
   if (random.chance(0.3)) spec['namespaces'] = some(random, NAMESPACE_NAMES);
+  return spec;
+}
+
+function addressSpec(random: Random, path: ApiPath): JsonObject {
+  const field = path === VIPS ? ['subnet', 'v4ip'] : ['externalSubnet', 'v4Ip'];
+  const spec: JsonObject = { [field[0] ?? '']: random.pick(SUBNET_NAMES) };
+  if (random.chance(0.5)) spec[field[1] ?? ''] = random.pick(['10.1.0.2', '10.1.0.3', '10.1.1.10', '10.2.0.3']);
   return spec;
 }
 
@@ -297,6 +317,9 @@ function drawEdit(
       return edit({ spec: { replicas: random.below(5) } });
     case NETWORKS:
       return edit({ spec: { config: random.pick(['{"cniVersion":"0.3.0","type":"kube-ovn"}', '{"type":"bridge"}', 'broken']) } });
+    case VIPS:
+    case OVN_EIPS:
+      return edit({ spec: addressSpec(random, where.path) });
     default:
       return drawCreate(random, where.path, cluster);
   }

@@ -12,7 +12,8 @@ import { SimulatedCluster } from './simulated-cluster.ts';
 import type { History, Step } from './step.ts';
 
 export interface LifeOptions {
-  readonly rules?: readonly Rule[];
+  /** Asked for each process. */
+  readonly rules?: () => readonly Rule[];
   readonly trace?: (line: string) => void;
 }
 
@@ -26,7 +27,7 @@ export interface Life {
 }
 
 /** Operations between two rests. */
-const EPISODE = 100;
+const EPISODE = 150;
 
 /** Draws a life from its seed. */
 export async function draw(seed: number, operations: number, options: LifeOptions = {}): Promise<Life> {
@@ -42,7 +43,7 @@ export async function draw(seed: number, operations: number, options: LifeOption
       return { kind: 'rest' };
     }
     if (random.chance(faulty)) return { kind: 'fault', ...drawFault(random) };
-    if (random.chance(0.3)) return { kind: 'wait', ms: random.pick([0.5, 2, 10, 10, 50, 300]) };
+    if (random.chance(0.15)) return { kind: 'wait', ms: random.pick([0.5, 2, 10, 10, 50, 300]) };
     left--;
     untilRest--;
     return { kind: 'operation', ...drawOperation(random, cluster) };
@@ -60,7 +61,7 @@ async function live(
   seed: number,
   controllers: number,
   next: (cluster: SimulatedCluster) => Step | undefined,
-  { rules = RULES, trace }: LifeOptions,
+  { rules = () => RULES, trace }: LifeOptions,
 ): Promise<Life> {
   const hash = createHash('sha256');
   const steps: Step[] = [];
@@ -90,7 +91,9 @@ async function live(
     switch (step.kind) {
       case 'operation':
         operations++;
+        cluster.memory.byHand = true;
         carryOut(cluster, step);
+        cluster.memory.byHand = false;
         break;
       case 'fault':
         inflict(cluster, step);
@@ -101,6 +104,7 @@ async function live(
       case 'rest': {
         const findings = await judge(cluster);
         if (findings.length > 0) return ended(findings);
+        cluster.memory.remember();
         cluster.quietly = false;
       }
     }

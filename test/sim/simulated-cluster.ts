@@ -21,6 +21,7 @@ import { SimulatedServer } from '../../src/ovsdb/testing/simulated/server.ts';
 import { northboundSchemaFile } from '../../src/ovsdb/testing/ovsdb-server-process.ts';
 import type { Fields, Log } from '../../src/runtime/log.ts';
 import { ArmedFaults } from './armed-faults.ts';
+import { Memory } from './memory.ts';
 import { Random } from './random.ts';
 import { SimulatedController } from './simulated-controller.ts';
 import { EPOCH, VirtualTime } from './virtual-time.ts';
@@ -30,7 +31,8 @@ const schemaJson: unknown = JSON.parse(readFileSync(northboundSchemaFile, 'utf8'
 
 export interface ClusterOptions {
   readonly seed: number;
-  readonly rules: readonly Rule[];
+  /** Asked for each process. */
+  readonly rules: () => readonly Rule[];
   /** Told what happens, one line each; for a trace and for a person. */
   readonly trace?: (line: string) => void;
 }
@@ -42,6 +44,7 @@ export class SimulatedCluster {
   readonly ovn: SimulatedServer;
   readonly faults = new ArmedFaults();
   readonly workloads: Workloads;
+  readonly memory: Memory;
   /** Transactions with comments, as the database's log would have them. */
   readonly log: LoggedTransaction[] = [];
   /** What controllers said that must never be said. */
@@ -49,12 +52,13 @@ export class SimulatedCluster {
   /** Foreign rows as whoever owns them left them. */
   readonly foreign = new Map<string, string>();
   readonly controllers = new Map<string, SimulatedController>();
-  readonly rules: readonly Rule[];
+  readonly rules: () => readonly Rule[];
   readonly #chance: Random;
   readonly #trace: (line: string) => void;
   /** Writes after which a process is killed. */
   readonly #killAfter = new Map<string, { left: number; readonly restartMs: number }>();
   #quietly = false;
+  #started = 0;
 
   constructor({ seed, rules, trace = () => undefined }: ClusterOptions) {
     this.rules = rules;
@@ -85,6 +89,7 @@ export class SimulatedCluster {
       onTransaction: (execution, operations, client) => this.#transacted(execution, operations, client),
     });
     this.ovn.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
+    this.memory = new Memory(this.lab.store);
     this.workloads = new Workloads(this.lab, this.time, this.#chance);
     for (const crd of [...allCrds({ cel: true }), networkAttachmentCrd, ...kubevirtCrds()])
       this.create('apiextensions.k8s.io/v1/customresourcedefinitions', '', structuredClone(crd) as unknown as JsonObject);
@@ -104,10 +109,11 @@ export class SimulatedCluster {
   start(name: string): SimulatedController {
     const controller = new SimulatedController({
       name,
+      identity: `${name}-${++this.#started}`,
       time: this.time,
       api: this.api,
       ovn: this.ovn,
-      rules: this.rules,
+      rules: this.rules(),
       random: new Random(this.#chance.below(2 ** 31)),
       latency: () => this.#latency(0.2, 3),
       faults: this.faults,
@@ -133,10 +139,11 @@ export class SimulatedCluster {
   judge(): SimulatedController {
     return new SimulatedController({
       name: 'judge',
+      identity: 'judge',
       time: this.time,
       api: this.api,
       ovn: this.ovn,
-      rules: this.rules,
+      rules: this.rules(),
       random: new Random(1),
       latency: () => 0,
       faults: new ArmedFaults(),

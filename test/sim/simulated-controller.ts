@@ -21,6 +21,8 @@ export const LEASE: LeaseTimes = { durationMs: 30_000, renewMs: 20_000, retryMs:
 
 export interface SimulatedControllerOptions {
   readonly name: string;
+  /** Of this process alone. */
+  readonly identity: string;
   readonly time: VirtualTime;
   readonly api: InProcessApi;
   readonly ovn: SimulatedServer;
@@ -41,9 +43,10 @@ export class SimulatedController {
   readonly transport: ApiTransport;
   readonly name: string;
   readonly #ovn: SimulatedServer;
+  readonly #session: OvsdbSession;
 
   constructor(options: SimulatedControllerOptions) {
-    const { name, time, api, ovn, rules, random, latency, faults, log, readOnly = false, settings, onWrite } = options;
+    const { name, identity, time, api, ovn, rules, random, latency, faults, log, readOnly = false, settings, onWrite } = options;
     this.name = name;
     this.#ovn = ovn;
     this.clock = new ProcessClock(time);
@@ -65,6 +68,7 @@ export class SimulatedController {
       random: random.next,
       dial: ovn.dialFor(name),
     });
+    this.#session = session;
     this.controller = new Controller({
       client: new KubeClient(this.transport),
       session,
@@ -77,10 +81,15 @@ export class SimulatedController {
       clock: this.clock,
       random: random.next,
       defer: (turn) => void this.clock.setTimeout(turn, 0),
-      identity: name,
+      identity,
       lease: LEASE,
     });
     this.controller.start();
+  }
+
+  /** It has seen all that the servers said. */
+  get caughtUp(): boolean {
+    return this.transport.caughtUp && this.#session.state === 'synced';
   }
 
   /** SIGKILL: nothing more runs; its connections break. */

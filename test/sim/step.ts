@@ -21,6 +21,8 @@ export type Operation =
   | { readonly do: 'strip'; readonly path: ApiPath; readonly namespace: string; readonly name: string }
   /** Deleted without its finalizers and made again at once under its name, with another uid. */
   | { readonly do: 'recreate'; readonly path: ApiPath; readonly namespace: string; readonly name: string; readonly patch?: JsonObject }
+  /** Deleted at once, whatever its finalizers say. */
+  | { readonly do: 'vanish'; readonly path: ApiPath; readonly namespace: string; readonly name: string }
   | { readonly do: 'node'; readonly name: string; readonly up: boolean }
   /** With ovn-nbctl, on the row of that place in the table's order. */
   | { readonly do: 'row'; readonly table: string; readonly place: number; readonly change: RowChange }

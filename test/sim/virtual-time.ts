@@ -11,6 +11,9 @@ interface Entry {
   run: (() => void) | undefined;
 }
 
+/** Of a millisecond. */
+const STEPS = 64;
+
 export const EPOCH = Date.UTC(2026, 0, 1);
 
 export class VirtualTime {
@@ -25,7 +28,9 @@ export class VirtualTime {
 
   /** @returns what cancels it */
   after(ms: number, run: () => void): Entry {
-    const entry: Entry = { at: this.#now + Math.max(0, ms), order: this.#order++, run };
+    // In steps that sums hold exactly: what is sent in order must come in order.
+    const at = Math.max(this.#now, Math.ceil((this.#now + ms) * STEPS - 1e-3) / STEPS);
+    const entry: Entry = { at, order: this.#order++, run };
     this.#push(entry);
     return entry;
   }

@@ -85,7 +85,7 @@ export class WriterProcess {
     });
     this.session.start();
     await this.session.untilSynced();
-    assert.equal(await this.fence.raise(), true);
+    assert.equal(await this.fence.raise(0), true);
     return this;
   }
 

@@ -3,9 +3,9 @@
  */
 import type { IP } from '../../api/ip.ts';
 import type { Labels } from '../../api/meta.ts';
-import { kilnAnnotation, labelKey } from '../../api/well-known.ts';
+import { kilnAnnotation } from '../../api/well-known.ts';
 import { ipUser } from '../../blockers/graph.ts';
-import { isReserved } from '../../world/claimants.ts';
+import { isRequest, isReserved } from '../../world/claimants.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { heldBy } from '../pod/held-addresses.ts';
@@ -80,17 +80,6 @@ function holdingPod(world: World, ip: IP): string | undefined {
     const nic = interfacesOf(world, one).interfaces.find(({ port }) => port === ip.metadata.name);
     return nic !== undefined && keepsIp(world, nic, heldBy(world, nic));
   })?.key;
-}
-
-/** An IP object that a user made to have an address kept: nobody has completed it yet, and nothing on it is Kiln's or Kube-OVN's. */
-export function isRequest(ip: IP): boolean {
-  const { annotations = {}, labels = {}, finalizers = [] } = ip.metadata;
-  return (
-    annotations[kilnAnnotation.podUid] === undefined &&
-    finalizers.length === 0 &&
-    labels[labelKey.ipReserved] === undefined &&
-    ip.metadata.deletionTimestamp === undefined
-  );
 }
 
 function retainingStatefulSet(world: World, ip: IP): IpHolder {

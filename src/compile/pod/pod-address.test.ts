@@ -85,3 +85,21 @@ test('an address outside of the Subnet is refused with a reason', () => {
   scene.bench.settle();
   assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.reason, 'AddressOutOfRange');
 });
+
+test('an address that a user has kept under the name of the pod in another Subnet is not waited for in silence', () => {
+  const scene = new PodScene();
+  scene.bench.put('ips', {
+    metadata: { name: 'web.shop' },
+    spec: { subnet: 'elsewhere', podName: 'web', namespace: 'shop', ipAddress: '10.9.0.2', v4IpAddress: '10.9.0.2' },
+  });
+  scene.pod('web');
+  scene.bench.settle();
+  const waits = scene.bench.condition('pods', 'shop/web', BOUND);
+  assert.equal(waits?.reason, 'ReservedElsewhere');
+  assert.match(waits?.message ?? '', /IP web\.shop is kept for this pod in Subnet elsewhere, and the pod belongs to ovn-default/);
+  const counts = scene.bench.object('subnets', 'ovn-default')?.status as { readonly v4usingIPs?: unknown } | undefined;
+  assert.equal(Number(counts?.v4usingIPs), 0);
+  scene.bench.vanish('ips', 'web.shop');
+  scene.bench.settle();
+  assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.status, 'True');
+});

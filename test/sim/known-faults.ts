@@ -1,0 +1,151 @@
+/**
+ * Faults of the kind that other controllers had, put into a copy of the rules: each replaces one rule by one that is wrong. The
+ * simulator has to find them; that is what it is for.
+ */
+import { DEFAULT_SUBNET, kilnAnnotation } from '../../src/api/well-known.ts';
+import type { Rule } from '../../src/compile/compiler.ts';
+import type { Output, PatchOutput } from '../../src/compile/output.ts';
+import { RULES } from '../../src/compile/rules.ts';
+import type { World } from '../../src/world/world.ts';
+
+export interface KnownFault {
+  readonly name: string;
+  /** Cases of the same kind. */
+  readonly like: string;
+  /** A fresh copy for each process: what a fault remembers goes with it. */
+  readonly rules: () => readonly Rule[];
+}
+
+type Spoil = (outputs: readonly Output[], world: World, key: string) => readonly Output[];
+
+/** The rules with one of them spoilt. */
+function spoilt(rule: string, spoil: () => Spoil): () => readonly Rule[] {
+  if (!RULES.some(({ name }) => name === rule)) throw new RangeError(`there is no rule ${rule}`);
+  return () => {
+    const how = spoil();
+    return RULES.map((one) => (one.name === rule ? { ...one, run: (world, key) => how(one.run(world, key), world, key) } : one));
+  };
+}
+
+function patches(outputs: readonly Output[], change: (patch: PatchOutput) => PatchOutput): readonly Output[] {
+  return outputs.map((output) => (output.kind === 'patch' ? change(output) : output));
+}
+
+const letsGoEarly: Spoil = (outputs, world, key) => {
+  const going = (world.subnets.get(key) ?? world.vpcs.get(key))?.metadata.deletionTimestamp !== undefined;
+  return going ? patches(outputs, ({ conditions: _conditions, ...patch }) => ({ ...patch, finalizer: false })) : outputs;
+};
+
+export const KNOWN_FAULTS: readonly KnownFault[] = [
+  {
+    name: 'a Subnet lets go of its finalizer while addresses are in use',
+    like: 'C07',
+    rules: spoilt('subnet-lifecycle', () => letsGoEarly),
+  },
+  { name: 'a Vpc lets go of its finalizer while Subnets are in it', like: 'C01', rules: spoilt('vpc-lifecycle', () => letsGoEarly) },
+  {
+    name: 'a Subnet that nobody is in any more never goes',
+    like: 'C11',
+    rules: spoilt(
+      'subnet-lifecycle',
+      () => (outputs, world, key) =>
+        world.subnets.get(key)?.metadata.deletionTimestamp === undefined
+          ? outputs
+          : patches(outputs, (patch) => ({ ...patch, finalizer: true })),
+    ),
+  },
+  {
+    name: 'a pod whose Subnet is not ready yet falls back to the default one',
+    like: 'C52',
+    rules: spoilt('pod', () => (outputs, world, key) => {
+      const pod = world.pods.get(key);
+      if (pod === undefined || pod.metadata.deletionTimestamp !== undefined || outputs.some(({ kind }) => kind === 'wish')) return outputs;
+      const { uid, name, namespace = '', creationTimestamp } = pod.metadata;
+      const claimant = `${name}.${namespace}#${uid}`;
+      return [...outputs, { kind: 'wish', wish: { claimant, subnets: [DEFAULT_SUBNET], families: 'subnet', since: creationTimestamp } }];
+    }),
+  },
+  {
+    name: 'rows keep the uid of the first object of a name',
+    like: 'C46',
+    rules: spoilt('subnet-switch', () => {
+      const first = new Map<string, string>();
+      return (outputs, _world, key) =>
+        outputs.map((output) => {
+          if (output.kind !== 'row') return output;
+          const uid = first.get(key) ?? output.owner.uid;
+          first.set(key, uid);
+          return { ...output, owner: { ...output.owner, uid } };
+        });
+    }),
+  },
+  {
+    name: 'the port of every other pod is missing in the port group of its node',
+    like: 'C53',
+    rules: spoilt('pod', () => (outputs, world, key) => {
+      const odd = Number.parseInt((world.pods.get(key)?.metadata.uid ?? '0').slice(-1), 16) % 2 === 1;
+      return odd ? outputs.filter(({ kind }) => kind !== 'member') : outputs;
+    }),
+  },
+  {
+    name: 'an address is released by the name of its pod, not by its uid',
+    like: 'C42',
+    rules: spoilt('ip-lifecycle', () => {
+      const gone = new Map<string, string>();
+      return (outputs, world, name) => {
+        const ip = world.ips.get(name);
+        const of = ip?.metadata.annotations?.[kilnAnnotation.podUid];
+        if (ip === undefined || of === undefined) return outputs;
+        const before = gone.get(name);
+        gone.set(name, of);
+        if (before === undefined || before === of || ip.metadata.deletionTimestamp !== undefined) return outputs;
+        return [{ kind: 'delete', resource: 'ips', key: name, uid: ip.metadata.uid }];
+      };
+    }),
+  },
+  {
+    name: 'the IP object of a pod that is gone stays',
+    like: 'C27',
+    rules: spoilt('ip-lifecycle', () => (outputs) => outputs.filter(({ kind }) => kind !== 'delete')),
+  },
+  {
+    name: 'the counts of a Subnet are not written again after the first time',
+    like: 'C48',
+    rules: spoilt('subnet-usage-status', () => {
+      const first = new Map<string, readonly Output[]>();
+      return (outputs, _world, key) => {
+        if (!first.has(key) && outputs.length > 0) first.set(key, outputs);
+        return outputs.length > 0 ? (first.get(key) ?? outputs) : outputs;
+      };
+    }),
+  },
+  {
+    name: 'two holders of one address are not told of each other',
+    like: 'C33',
+    rules: spoilt(
+      'ip-lifecycle',
+      () => (outputs) =>
+        patches(outputs, (patch) => ({ ...patch, conditions: (patch.conditions ?? []).filter(({ type }) => type !== 'AddressConflict') })),
+    ),
+  },
+  {
+    name: 'a pod is told an address that its port does not have',
+    like: 'C44',
+    rules: spoilt('pod', () => {
+      const first = new Map<string, string>();
+      return (outputs, _world, key) =>
+        patches(outputs, (patch) => {
+          const said = patch.annotations?.['ovn.kubernetes.io/ip_address'];
+          if (typeof said !== 'string') return patch;
+          const stale = first.get(key) ?? said;
+          first.set(key, stale);
+          return { ...patch, annotations: { ...patch.annotations, 'ovn.kubernetes.io/ip_address': stale } };
+        });
+    }),
+  },
+  {
+    name: 'who asks for an address to be kept is never answered',
+    like: 'C12',
+    rules: spoilt('reserved-ip', () => () => []),
+  },
+];

@@ -1,0 +1,163 @@
+/**
+ * What was so at the last rest, and what may not follow from it. Rules that are wrong in the same way for everybody leave nothing that
+ * a fresh controller would change: this looks at what happened, without asking any rule.
+ */
+import type { KubeObject } from '../../src/lab/apiserver/object.ts';
+import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';
+import { DEFAULT_SUBNET, FINALIZER, kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
+import { nodePortGroup } from '../../src/api/names.ts';
+import { isRequest } from '../../src/world/claimants.ts';
+import type { World } from '../../src/world/world.ts';
+import { rowId } from '../../src/nb/row-id.ts';
+import type { Finding } from './judge.ts';
+
+const VPCS = 'vpcs.kubeovn.io';
+const SUBNETS = 'subnets.kubeovn.io';
+const IPS = 'ips.kubeovn.io';
+
+interface Field {
+  readonly [name: string]: unknown;
+}
+
+const specOf = (object: KubeObject): Field => (object['spec'] ?? {}) as Field;
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+export class Memory {
+  readonly #store: ObjectStore;
+  readonly findings: Finding[] = [];
+  /** Holders by uid, with what they held at the last rest. */
+  #held = new Map<string, string>();
+  /** Namespaces that a Subnet claimed at the last rest, with uid and generation of that Subnet and version of the Namespace. */
+  #claimed = new Map<string, string>();
+  #pods = new Set<string>();
+  /** While a person acts: what goes then is their doing. */
+  byHand = false;
+
+  constructor(store: ObjectStore) {
+    this.#store = store;
+    store.watchAll((event) => this.#look(event));
+  }
+
+  /** All is quiet and judged. */
+  remember(): void {
+    this.#held = new Map();
+    for (const subnet of this.#store.list(SUBNETS)) this.#held.set(subnet.metadata.uid, `Vpc ${text(specOf(subnet)['vpc'])}`);
+    for (const ip of this.#store.list(IPS)) {
+      const said = text(specOf(ip)['v4IpAddress']) !== '' || text(specOf(ip)['v6IpAddress']) !== '';
+      if (said && (ip.metadata.finalizers ?? []).includes(FINALIZER))
+        this.#held.set(ip.metadata.uid, `Subnet ${text(specOf(ip)['subnet'])}`);
+    }
+    this.#claimed = this.#claims();
+    this.#pods = new Set(this.#store.list('pods').map(({ metadata }) => metadata.uid));
+  }
+
+  /** @returns what must not have come about since the last rest */
+  judge(world: World): readonly Finding[] {
+    return [...this.findings.splice(0), ...this.#fellBack(), ...this.#leaked(), ...leftGroups(world), ...silentRequests(world)];
+  }
+
+  /** A parent lets go only when nobody is in it. */
+  #look({ type, table, object }: StoreEvent): void {
+    if (type !== 'DELETED' || this.byHand || (table !== VPCS && table !== SUBNETS)) return;
+    const kind = table === VPCS ? 'Vpc' : 'Subnet';
+    const holder = this.#store
+      .list(table === VPCS ? SUBNETS : IPS)
+      .find(
+        (one) =>
+          this.#held.get(one.metadata.uid) === `${kind} ${object.metadata.name}` &&
+          text(specOf(one)[table === VPCS ? 'vpc' : 'subnet']) === object.metadata.name,
+      );
+    if (holder !== undefined)
+      this.findings.push({
+        kind: `I5 early ${kind}`,
+        message: `I5: ${kind} ${object.metadata.name} is gone while ${holder.kind} ${holder.metadata.name} is in it`,
+      });
+  }
+
+  #claims(): Map<string, string> {
+    const claims = new Map<string, string>();
+    for (const subnet of this.#store.list(SUBNETS)) {
+      const { namespaces = [], provider } = specOf(subnet);
+      const conditions =
+        ((subnet['status'] ?? {}) as { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }).conditions ??
+        [];
+      if (
+        subnet.metadata.deletionTimestamp !== undefined ||
+        subnet.metadata.name === DEFAULT_SUBNET ||
+        (provider !== undefined && provider !== 'ovn')
+      )
+        continue;
+      if (!conditions.some(({ type, status }) => type === 'Accepted' && status === 'True')) continue;
+      for (const name of namespaces as readonly string[]) {
+        const namespace = this.#store.get('namespaces', name);
+        if (namespace !== undefined)
+          claims.set(name, `${subnet.metadata.uid} ${subnet.metadata.generation ?? 0} ${namespace.metadata.uid}`);
+      }
+    }
+    return claims;
+  }
+
+  /** A new pod of a Namespace that has a Subnet is on the default one. */
+  #fellBack(): readonly Finding[] {
+    const now = this.#claims();
+    return this.#store.list('pods').flatMap(({ metadata }) => {
+      const { uid, namespace = '', name, annotations = {}, ownerReferences = [] } = metadata;
+      const on = annotations[podAnnotation('ovn', 'logical_switch')];
+      const claim = this.#claimed.get(namespace);
+      // Who keeps an address keeps its Subnet.
+      const keeps =
+        ownerReferences.length > 0 ||
+        this.#store.get(IPS, `${name}.${namespace}`)?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'] === 'true';
+      if (this.#pods.has(uid) || keeps || on !== DEFAULT_SUBNET || claim === undefined || now.get(namespace) !== claim) return [];
+      return [
+        { kind: 'I7 fallback', message: `I7: Pod ${namespace}/${name} is on ${DEFAULT_SUBNET}, and its Namespace has a Subnet of its own` },
+      ];
+    });
+  }
+
+  /** An IP object of a pod that is gone, kept by nobody. */
+  #leaked(): readonly Finding[] {
+    const pods = new Set(this.#store.list('pods').map(({ metadata }) => metadata.uid));
+    return this.#store.list(IPS).flatMap((ip) => {
+      const { name, annotations = {}, labels = {}, deletionTimestamp } = ip.metadata;
+      const pod = annotations[kilnAnnotation.podUid];
+      const kept = text(specOf(ip)['podType']) !== '' || labels['ovn.kubernetes.io/ip_reserved'] === 'true';
+      if (pod === undefined || pods.has(pod) || kept || deletionTimestamp !== undefined) return [];
+      return [{ kind: 'I1 leaked', message: `I1: IP ${name} is of a pod that is gone (uid ${pod}), and nobody keeps it` }];
+    });
+  }
+}
+
+/** The port of a pod that has its network is in the group of its node. */
+function leftGroups(world: World): readonly Finding[] {
+  const findings: Finding[] = [];
+  for (const [key, pod] of world.pods.entries()) {
+    const { annotations = {}, name, namespace = '' } = pod.metadata;
+    const node = pod.spec.nodeName ?? '';
+    const isMachine = annotations[podAnnotation('ovn', 'virtualmachine')] !== undefined;
+    const over = pod.metadata.deletionTimestamp !== undefined || pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+    if (over || isMachine || annotations[podAnnotation('ovn', 'allocated')] !== 'true' || world.nodes.peek(node) === undefined) continue;
+    const group = world.rows.best(rowId('Port_Group', nodePortGroup(node)))?.row;
+    const port = world.rows.best(rowId('Logical_Switch_Port', `${name}.${namespace}`));
+    const subnet = world.subnets.peek(annotations[podAnnotation('ovn', 'logical_switch')] ?? '');
+    if (group === undefined || port === undefined || subnet?.spec.vpc !== 'ovn-cluster') continue;
+    if (!(group['ports'] instanceof Set) || !group['ports'].has(port.row._uuid))
+      findings.push({ kind: 'I3 member', message: `I3: port of Pod ${key} is not in the port group of its node ${node}` });
+  }
+  return findings;
+}
+
+/** Who asks for an address to be kept gets it, or is told why not. */
+function silentRequests(world: World): readonly Finding[] {
+  return [...world.ips.entries()].flatMap(([name, ip]) => {
+    const { v4IpAddress = '', v6IpAddress = '' } = ip.spec;
+    const asks =
+      isRequest(ip) &&
+      v4IpAddress === '' &&
+      v6IpAddress === '' &&
+      ip.metadata.deletionTimestamp === undefined &&
+      (ip.spec.subnet ?? '') !== '';
+    if (!asks || ip.metadata.annotations?.[kilnAnnotation.conditions]?.includes('"status":"False"') === true) return [];
+    return [{ kind: 'progress request', message: `IP ${name} asks for an address, has none, and is not told why` }];
+  });
+}

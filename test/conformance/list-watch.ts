@@ -18,6 +18,7 @@ import { ListWatchCache, type ListWatchOptions } from '../../src/kube/list-watch
 import { ENDPOINT_SLICES, EVENTS, type KubeObject, LEASES, PODS, type Resource } from '../../src/kube/resource.ts';
 import { until } from '../../src/kube/testing/until.ts';
 import { KubeTransport } from '../../src/kube/transport.ts';
+import { UnsteadyProxy } from '../../src/testing/unsteady-proxy.ts';
 
 export interface ConformanceServer {
   /** Path of an administrator's kubeconfig. */
@@ -323,6 +324,58 @@ export function listWatchSuite<S extends ConformanceServer>(
       const result = await writer.submit({ ...intent, resourceVersion: current.metadata.resourceVersion, operation: { kind: 'delete' } });
       assert.equal(result.ok, true);
       await writer.close();
+    });
+
+    test('a cache and a writer behind a network that is late, breaks and falls silent lose nothing and do nothing twice', async () => {
+      const connection = await connectionFromKubeconfig({ path: server.kubeconfig });
+      const { hostname, port, protocol } = new URL(connection.server);
+      const proxy = await UnsteadyProxy.start(`tcp:${hostname}:${port}`, { delayMs: 4, lifeBytes: 40_000 }, Math.random);
+      const unsteady = new KubeClient(
+        new KubeTransport({ ...connection, server: `${protocol}//${hostname}:${proxy.port}` }, { timeoutMs: 1_000, connections: 8 }),
+      );
+      const selector = { labelSelector: 'case=unsteady' };
+      const cache = new ListWatchCache<Thing>({
+        client: unsteady,
+        resource: THINGS,
+        ...selector,
+        pageSize: 10,
+        watchSeconds: [1, 2],
+        graceMs: 500,
+        backoffMs: [10, 100],
+      });
+      const writer = new KubeWriter({ client: unsteady, attempts: 60, backoffMs: [10, 100] });
+      try {
+        cache.start();
+        const count = 60;
+        const made = Array.from({ length: count }, (_, i) => {
+          const plain = thing(`unsteady-${i}`, { x: 0 });
+          return { ...plain, metadata: { ...plain.metadata, labels: { case: 'unsteady' } } };
+        });
+        const all = (operation: (i: number) => Parameters<KubeWriter['submit']>[0]['operation'], from = 0): Promise<void[]> =>
+          Promise.all(
+            made.slice(from).map(async ({ metadata: { name } }, at) => {
+              const result = await writer.submit({ resource: THINGS, ...named(name), lane: 'object', operation: operation(from + at) });
+              assert.ok(result.ok, `${name}: ${result.ok ? '' : result.error.message}`);
+            }),
+          );
+        await all((i) => ({ kind: 'create', object: made[i] as Thing }));
+        await all((i) => ({ kind: 'merge-patch', patch: { spec: { x: i } } }));
+        await all(() => ({ kind: 'delete' }), 40);
+        assert.ok(proxy.broken.closed > 3, JSON.stringify(proxy.broken));
+        proxy.calm();
+        const shown = await client.listAll<Thing>(THINGS, selector);
+        assert.deepEqual(
+          shown.map(({ metadata: { name }, spec }) => `${name} ${String(spec?.['x'])}`).toSorted(),
+          Array.from({ length: 40 }, (_, i) => `unsteady-${i} ${i}`).toSorted(),
+        );
+        const versions = (things: Iterable<Thing>): string[] =>
+          Array.from(things, ({ metadata }) => `${metadata.name} ${metadata.uid ?? ''} ${metadata.resourceVersion ?? ''}`).toSorted();
+        await until('the cache shows the same', () => versions(cache.values()).join() === versions(shown).join(), 20_000);
+      } finally {
+        await Promise.all([writer.close(), cache.close()]);
+        await unsteady.close();
+        await proxy.stop();
+      }
     });
 
     test("many writers' results reach the cache", async () => {

@@ -43,6 +43,8 @@ export interface CommandIo {
   readonly say: (line: string) => void;
   /** Text as standard output takes it: in colour on a terminal, plain elsewhere. */
   readonly paint: Paint;
+  /** What is said when Ctrl-C ends the command. */
+  readonly lastWords: (words: () => string) => void;
   /** Asks on a terminal; undefined where there is none. */
   readonly ask: ((question: string) => Promise<boolean>) | undefined;
 }
@@ -52,7 +54,7 @@ export function patienceMs({ timeout }: ClusterFlags): number {
   return parseDuration(timeout) ?? 0;
 }
 
-function duration(text: string): string {
+export function duration(text: string): string {
   if (parseDuration(text) === undefined) throw new InvalidArgumentError(`"${text}" is not a duration such as 30s, 5m or 24h.`);
   return text;
 }
@@ -94,14 +96,19 @@ export function addClusterFlags(command: Command): Command {
 /** Runs a command on the cluster its flags name. @returns the exit code */
 export async function onCluster(name: string, flags: ConnectionFlags, run: (io: CommandIo) => Promise<number>): Promise<number> {
   let client: KubeClient | undefined;
-  process.once('SIGINT', () => process.exit(EXIT.interrupted));
+  let lastWords = (): string => '';
+  process.once('SIGINT', () => {
+    const words = lastWords();
+    if (words !== '') process.stderr.write(`${words}\n`);
+    process.exit(EXIT.interrupted);
+  });
   try {
     const connection = await connectionFromKubeconfig({
       ...(flags.kubeconfig === undefined ? {} : { path: flags.kubeconfig }),
       ...(flags.context === undefined ? {} : { context: flags.context }),
     });
     client = new KubeClient(
-      new KubeTransport(connection, { connections: 8, userAgent: `kiln-${name}`, timeoutMs: requestTimeoutMs(flags) }),
+      new KubeTransport(connection, { connections: 64, userAgent: `kiln-${name}`, timeoutMs: requestTimeoutMs(flags) }),
     );
     return await run({
       client,
@@ -109,6 +116,9 @@ export async function onCluster(name: string, flags: ConnectionFlags, run: (io: 
       out: (text) => void process.stdout.write(text),
       say: (line) => {
         if (flags.quiet !== true) process.stderr.write(`${line}\n`);
+      },
+      lastWords: (words) => {
+        lastWords = words;
       },
       paint: painter(flags.color, process.stdout),
       ask: process.stdin.isTTY && process.stderr.isTTY ? askOnTerminal : undefined,

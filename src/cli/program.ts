@@ -9,6 +9,7 @@ import { configured, PRECEDENCE } from './configured.ts';
 import { addClusterFlags, onCluster } from './cluster-command.ts';
 import { release } from './commands/release.ts';
 import type { ReleaseFlags } from './commands/release.ts';
+import { addDelete } from './commands/delete.ts';
 import { addExplain } from './commands/explain.ts';
 import { reserve } from './commands/reserve.ts';
 import type { ReserveFlags } from './commands/reserve.ts';
@@ -83,3 +84,4 @@ addClusterFlags(
 });
 
 addExplain(program);
+addDelete(program);

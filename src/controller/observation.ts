@@ -76,6 +76,18 @@ export class Observation implements AsyncDisposable {
     return observation;
   }
 
+  /** Resolves with the next change, or after this long. */
+  changed(withinMs: number): Promise<void> {
+    return new Promise((done) => {
+      const timer = setTimeout(() => this.#changed(), withinMs);
+      this.#changed = () => {
+        clearTimeout(timer);
+        this.#changed = () => undefined;
+        done();
+      };
+    });
+  }
+
   get northboundRead(): boolean {
     return (this.#session?.generation ?? 0) > 0;
   }

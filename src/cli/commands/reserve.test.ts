@@ -73,6 +73,7 @@ async function run(command: (io: CommandIo) => Promise<number>, ask?: CommandIo[
     out: (text) => (out += text),
     say: (line) => (said += `${line}\n`),
     paint: PLAIN,
+    lastWords: () => undefined,
     ask,
   };
   try {

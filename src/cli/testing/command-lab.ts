@@ -58,6 +58,11 @@ export class CommandLab implements AsyncDisposable {
     return runKiln([...args, `--kubeconfig=${this.lab.kubeconfig}`], { env: { KILN_OVN_NB: this.lab.ovn.nbEndpoint } });
   }
 
+  /** The same, with Ctrl-C once this has been said. */
+  kilnInterrupted(interruptAt: RegExp, ...args: readonly string[]): Promise<Ended> {
+    return runKiln([...args, `--kubeconfig=${this.lab.kubeconfig}`], { interruptAt });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.controller.stop();
     await this.client.close();

@@ -1,0 +1,147 @@
+/** `kiln delete` as people run it, on a laboratory: real OVN, the embedded API server, the controller. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubeObject } from '../../kube/resource.ts';
+import { findOvn } from '../../lab/programs/ovn.ts';
+import type { ResourceName } from '../../world/resources.ts';
+import { traitsOf } from '../../world/resources.ts';
+import { CommandLab } from '../testing/command-lab.ts';
+
+const skip = findOvn('system') === undefined && 'OVN is not installed';
+const REPLICA_SETS = { group: 'apps', version: 'v1', plural: 'replicasets', kind: 'ReplicaSet', namespaced: true };
+let lab: CommandLab;
+
+before(async () => {
+  if (skip === false) lab = await CommandLab.open();
+});
+
+after(async () => {
+  if (skip === false) await lab[Symbol.asyncDispose]();
+});
+
+async function tenant(name: string, cidr: string, ...pods: readonly object[]): Promise<void> {
+  await lab.make('vpcs', { metadata: { name } });
+  await lab.make('subnets', { metadata: { name: `${name}-net` }, spec: { vpc: name, cidrBlock: cidr } });
+  for (const [index, metadata] of pods.entries()) {
+    await lab.make('pods', {
+      metadata: {
+        name: `${name}-${index}`,
+        namespace: 'default',
+        annotations: { 'ovn.kubernetes.io/logical_switch': `${name}-net` },
+        ...metadata,
+      },
+      spec: { containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 0 },
+    });
+    while ((await find('ips', `${name}-${index}.default`)) === undefined) await sleep(50);
+  }
+  await lab.controller.untilQuiet();
+}
+
+function find(resource: ResourceName, name: string, namespace?: string): Promise<KubeObject | undefined> {
+  return lab.client.find(traitsOf(resource), namespace === undefined ? { name } : { name, namespace });
+}
+
+test('without --cascade what is in use is refused, with the reason and the command', { skip }, async () => {
+  await tenant('green', '10.93.0.0/24', {});
+  const { exit, said } = await lab.kiln('delete', 'vpc', 'green');
+  assert.equal(exit, 1);
+  assert.match(
+    said,
+    /^error: vpc\.kubeovn\.io\/green was not deleted\n {2}why: .*one object still uses it: Subnet green-net.*\n {2}next: kiln delete vpc green --cascade --dry-run=client\n$/,
+  );
+});
+
+test('a dry run shows the tree and what it does to workloads, and changes nothing', { skip }, async () => {
+  const { exit, out } = await lab.kiln('delete', 'vpc', 'green', '--cascade', '--dry-run=client');
+  assert.equal(exit, 0);
+  assert.match(
+    out,
+    /^NAME +READY +REASON +AGE\nVpc\/green .*\n└─ Subnet\/green-net .*\n {3}└─ IP\/green-0\.default .*\n {6}└─ Pod\/default\/green-0 /,
+  );
+  assert.match(out, /\ngoes: 4 objects, leaves first\nworkloads: 1 pod ends\n {2}not made again by anybody: default\/green-0\n$/);
+  const server = await lab.kiln('delete', 'vpc', 'green', '--cascade', '--dry-run=server');
+  assert.equal(server.exit, 0, server.said);
+  assert.match(server.said, /the server takes the deletion of one object/);
+  assert.equal((await find('pods', 'green-0', 'default'))?.metadata.deletionTimestamp, undefined);
+});
+
+test('without a terminal it needs --yes, and then all of it goes, leaves first', { skip }, async () => {
+  const asked = await lab.kiln('delete', 'vpc', 'green', '--cascade');
+  assert.equal(asked.exit, 2);
+  assert.match(asked.said, /there is no terminal to ask on\n {2}next: kiln delete vpc green --cascade --yes\n$/);
+  const done = await lab.kiln('delete', 'vpc', 'green', '--cascade', '--yes', '--timeout=20s');
+  assert.equal(done.exit, 0, done.said);
+  const lines = done.out.trimEnd().split('\n');
+  assert.deepEqual(lines.toSorted(), [
+    'ip.kubeovn.io/green-0.default deleted',
+    'pod/default/green-0 deleted',
+    'subnet.kubeovn.io/green-net deleted',
+    'vpc.kubeovn.io/green deleted',
+  ]);
+  assert.equal(lines.at(-1), 'vpc.kubeovn.io/green deleted');
+  assert.match(done.said, /4 deleted in [\d.]+ s\n$/);
+  await lab.controller.untilQuiet();
+  assert.equal(lab.controller.world.rows.ownedBy('vpc//green').size, 0);
+});
+
+test('pods that would come back: it says so and stops, until it is told what becomes of their owner', { skip }, async () => {
+  const replicaSet = await lab.client.create(REPLICA_SETS, {
+    metadata: { name: 'shop', namespace: 'default' },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: { app: 'shop' } },
+      template: { metadata: { labels: { app: 'shop' } }, spec: { containers: [{ name: 'main', image: 'busybox' }] } },
+    },
+  } as KubeObject);
+  const { uid } = replicaSet.metadata as { readonly uid?: string };
+  const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'shop', uid, controller: true }];
+  await tenant('owned', '10.94.0.0/24', { ownerReferences });
+  const stopped = await lab.kiln('delete', 'subnet', 'owned-net', '--cascade', '--yes');
+  assert.equal(stopped.exit, 1);
+  assert.match(stopped.said, /ReplicaSet default\/shop \(1\) would make them again/);
+  assert.match(stopped.said, /why: pods would come back: ReplicaSet default\/shop\n {2}next: .*--owners=keep\|scale\|delete/);
+  assert.notEqual(await find('pods', 'owned-0', 'default'), undefined);
+  const done = await lab.kiln('delete', 'subnet', 'owned-net', '--cascade', '--yes', '--owners=scale', '--timeout=20s', '-o', 'json');
+  assert.equal(done.exit, 0, done.said);
+  assert.match(done.said, /ReplicaSet default\/shop scaled to 0; to undo: kubectl scale/);
+  const json = JSON.parse(done.out) as {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly deleted: readonly string[];
+    readonly left: readonly string[];
+  };
+  assert.deepEqual([json.apiVersion, json.kind, json.deleted.length, json.left], ['kiln.io/v1', 'Deletion', 3, []]);
+  const scaled = await lab.client.get<KubeObject & { readonly spec: { readonly replicas: number } }>(REPLICA_SETS, {
+    name: 'shop',
+    namespace: 'default',
+  });
+  assert.equal(scaled.spec.replicas, 0);
+});
+
+test('what is built in, and what nodes hold, is not deleted', { skip }, async () => {
+  const join = await lab.kiln('delete', 'subnet', 'join', '--cascade', '--yes');
+  assert.equal(join.exit, 1);
+  assert.match(join.said, /Subnet join is built in: it would be made again at once; Node \S+ uses IP node-\S+, and kiln deletes no nodes/);
+});
+
+test('what does not go in time: exit 4 and what is left; Ctrl-C: 130 and how to go on; no finalizer is stripped', { skip }, async () => {
+  await lab.make('vpcs', { metadata: { name: 'stuck' } });
+  await lab.make('subnets', {
+    metadata: { name: 'stuck-net', finalizers: ['example.com/keep'] },
+    spec: { vpc: 'stuck', cidrBlock: '10.95.0.0/24' },
+  });
+  await lab.controller.untilQuiet();
+  const late = await lab.kiln('delete', 'vpc', 'stuck', '--cascade', '--yes', '--timeout=2s');
+  assert.equal(late.exit, 4, late.said);
+  assert.match(
+    late.said,
+    /why: not gone in time: subnet\.kubeovn\.io\/stuck-net \(finalizer example\.com\/keep\), vpc\.kubeovn\.io\/stuck\n/,
+  );
+  const stopped = await lab.kilnInterrupted(/goes: \d+ objects/, 'delete', 'vpc', 'stuck', '--cascade', '--yes', '--timeout=20s');
+  assert.equal(stopped.exit, 130);
+  assert.match(stopped.said, /interrupted: 0 deleted, 2 left; nothing is undone; to go on: kiln delete vpc stuck --cascade\n$/);
+  const subnet = (await find('subnets', 'stuck-net')) as { readonly metadata: { readonly finalizers?: readonly string[] } } | undefined;
+  assert.deepEqual(subnet?.metadata.finalizers, ['example.com/keep']);
+  assert.equal((await find('vpcs', 'stuck'))?.metadata.deletionTimestamp, undefined, 'what is held is not even asked for');
+});

@@ -1,0 +1,225 @@
+/**
+ * `kiln delete`: an object, and with `--cascade` what holds it. It shows what would go and what that does to workloads, asks, deletes the
+ * leaves first, each under the uid that was shown, and waits. It strips no finalizer.
+ */
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { parseDuration } from '../../api/duration.ts';
+import { blockedSentence, blockersOf } from '../../blockers/graph.ts';
+import type { Observation } from '../../controller/observation.ts';
+import type { Cascade } from '../../explain/cascade.ts';
+import { cascadeOf } from '../../explain/cascade.ts';
+import { holdersOf, treeObject } from '../../explain/dependents.ts';
+import { typedName } from '../../explain/kind-names.ts';
+import { objectLine, treeText } from '../../explain/tree-text.ts';
+import { keyOf, traitsOf } from '../../world/resources.ts';
+import type { CommandIo, ConnectionFlags } from '../cluster-command.ts';
+import { addConnectionFlags, duration, onCluster } from '../cluster-command.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import { carryOut } from '../cascade-run.ts';
+import type { NamedObject } from '../object-argument.ts';
+import { existing, objectArgument, typeText } from '../object-argument.ts';
+import { observe } from '../observe.ts';
+import type { Workload } from '../workload-owner.ts';
+import { workloadOf, workloadText } from '../workload-owner.ts';
+
+export const OWNER_POLICIES = ['keep', 'scale', 'delete'] as const;
+
+export interface DeleteFlags extends ConnectionFlags {
+  readonly namespace?: string;
+  readonly cascade?: boolean;
+  readonly owners?: (typeof OWNER_POLICIES)[number];
+  readonly yes?: boolean;
+  readonly dryRun: 'none' | 'client' | 'server';
+  readonly timeout: string;
+  readonly output: 'table' | 'name' | 'json';
+}
+
+const EXAMPLES = `Examples:
+  kiln delete vpc blue --cascade --dry-run=client       what would go, and what that does to workloads
+  kiln delete subnet red --cascade                      shows it, asks, and waits until all of it is gone
+  kiln delete subnet red --cascade --owners=scale -y    Deployments and StatefulSets of its pods are scaled to 0 first
+`;
+
+const EXIT_CODES = `
+Exit codes: 0 gone, 1 refused, not there or kept by something new, 2 usage, 3 cannot reach the cluster or forbidden, 4 timed out, 130 interrupted.
+`;
+
+/** Objects of each kind that the tree draws. */
+const DRAWN = 20;
+
+export function addDelete(program: Command): void {
+  const command = program
+    .command('delete')
+    .description('delete an object, and with --cascade what holds it: leaves first, without touching a finalizer')
+    .argument('<kind>', 'kind or short name, or KIND/NAME')
+    .argument('[name]', 'name of the object')
+    .addHelpText('before', EXAMPLES)
+    .addHelpText('after', EXIT_CODES)
+    .option('-n, --namespace <name>', "namespace of the object; the context's when absent")
+    .option('--cascade', 'also what holds it: Subnets, addresses, pods')
+    .addOption(
+      new Option(
+        '--owners <policy>',
+        'what becomes of Deployments and the like whose pods go: they stay and make new pods, are scaled to 0, or are deleted',
+      ).choices(OWNER_POLICIES),
+    )
+    .option('-y, --yes', 'do not ask')
+    .addOption(
+      new Option('--dry-run <mode>', 'change nothing: client shows what would go, server has each deletion checked')
+        .choices(['none', 'client', 'server'])
+        .default('none'),
+    )
+    .option('--timeout <duration>', 'wait at most this long', duration, '5m')
+    .addOption(new Option('-o, --output <format>', 'how the result is printed').choices(['table', 'name', 'json']).default('table'));
+  addConnectionFlags(command).action(async (kind: string, name: string | undefined, flags: DeleteFlags) => {
+    process.exitCode = await onCluster('delete', flags, (io) => runDelete(kind, name, flags, io));
+  });
+}
+
+/** @returns the exit code */
+export async function runDelete(kind: string, name: string | undefined, flags: DeleteFlags, io: CommandIo): Promise<number> {
+  const named = objectArgument('delete', kind, name, flags.namespace ?? io.namespace);
+  await existing('delete', named, io.client);
+  await using observation = await observe(flags, { ...io, say: () => undefined });
+  const { world } = observation;
+  const key = keyOf({ metadata: named });
+  if (world.tables[named.resource] === undefined) throw refusal(named, [`kiln has no rules for ${traitsOf(named.resource).plural}`]);
+  const blockers = blockersOf(world, named.resource, key);
+  if (flags.cascade !== true && blockers.count > 0)
+    throw new CommandFailure(
+      EXIT.findings,
+      `${typeText(named.resource)}/${named.name} was not deleted`,
+      blockedSentence(named.resource, key, blockers),
+      `${commandText(named)} --cascade --dry-run=client`,
+    );
+  const cascade = cascadeOf(world, named.resource, key);
+  const workloads = await workloadsOf(cascade, io);
+  if (cascade.refusals.length > 0) throw refusal(named, cascade.refusals);
+  const shown = planText(observation, named, cascade, workloads, flags, io);
+  if (flags.dryRun !== 'none') {
+    if (flags.output === 'table') io.out(shown);
+    else io.out(resultText(flags, cascade, []));
+    return flags.dryRun === 'server' ? await checkOnServer(cascade, io) : EXIT.fine;
+  }
+  io.say(shown.trimEnd());
+  if (workloads.length > 0 && flags.owners === undefined)
+    throw new CommandFailure(
+      EXIT.findings,
+      'nothing was deleted',
+      `pods would come back: ${workloads.map(({ text }) => text).join(', ')}`,
+      `say what becomes of them: ${commandText(named)} --cascade --owners=${OWNER_POLICIES.join('|')}`,
+    );
+  if (flags.yes !== true) {
+    if (io.ask === undefined)
+      throw new CommandFailure(
+        EXIT.usage,
+        'nothing was deleted',
+        'there is no terminal to ask on',
+        `${commandText(named)} --cascade --yes`,
+      );
+    if (!(await io.ask(`Delete ${counted(cascade.steps.length)}? This cannot be undone.`))) {
+      io.say('nothing was changed');
+      return EXIT.findings;
+    }
+  }
+  // Awaited here: the observation is closed when this function is left.
+  return await carryOut({
+    observation,
+    cascade,
+    workloads: workloads.flatMap(({ workload }) => workload ?? []),
+    owners: flags.owners ?? 'keep',
+    timeoutMs: parseDuration(flags.timeout) ?? 0,
+    again: `${commandText(named)} --cascade`,
+    report: (gone) => io.out(resultText(flags, cascade, gone)),
+    gone: (text) => {
+      if (flags.output === 'table') io.out(`${text} deleted\n`);
+    },
+    io,
+  });
+}
+
+export interface OwningWorkload {
+  readonly text: string;
+  readonly pods: number;
+  /** Undefined for an owner of an unknown kind. */
+  readonly workload: Workload | undefined;
+}
+
+/** One of each, however many ReplicaSets are between. */
+async function workloadsOf({ owned }: Cascade, { client }: CommandIo): Promise<OwningWorkload[]> {
+  const found = new Map<string, OwningWorkload>();
+  for (const { owner, namespace, pods } of owned) {
+    const workload = await workloadOf(client, namespace, owner);
+    const text = workload === undefined ? `${owner.kind} ${namespace}/${owner.name}` : workloadText(workload);
+    const before = found.get(text)?.pods ?? 0;
+    found.set(text, { text, workload, pods: before + pods.length });
+  }
+  return [...found.values()];
+}
+
+function planText(
+  { world }: Observation,
+  { resource, ...named }: NamedObject,
+  cascade: Cascade,
+  workloads: readonly OwningWorkload[],
+  { owners }: DeleteFlags,
+  { paint }: CommandIo,
+): string {
+  const key = keyOf({ metadata: named });
+  const { objects, more } = holdersOf(world, resource, key, { children: DRAWN });
+  const root = { ...treeObject(world, resource, key), children: objects.filter(({ blocks }) => blocks), more };
+  const { steps, loose, keptAddresses } = cascade;
+  const pods = steps.filter((step) => step.resource === 'pods');
+  const fate = { keep: 'stays, and makes new pods, which find the Subnet closed', scale: 'is scaled to 0', delete: 'is deleted' } as const;
+  const lines = [
+    '',
+    `goes: ${counted(steps.length)}, leaves first`,
+    ...(pods.length === 0 ? [] : [`workloads: ${pods.length} ${pods.length === 1 ? 'pod ends' : 'pods end'}`]),
+    ...workloads.map(({ text, pods: count }) => `  ${text} (${count}) ${owners === undefined ? 'would make them again' : fate[owners]}`),
+    ...(loose.length === 0 ? [] : [`  not made again by anybody: ${listed(loose)}`]),
+    ...(keptAddresses.length === 0 ? [] : [`kept addresses that are given up: ${listed(keptAddresses)}`]),
+  ];
+  return `${treeText(objectLine(root, Date.now()), paint)}${lines.join('\n')}\n`;
+}
+
+/** Leaves only: what is in use is refused until its holders are gone. */
+async function checkOnServer({ steps }: Cascade, io: CommandIo): Promise<number> {
+  const held = new Set(steps.flatMap((step) => (step.resource === 'pods' ? [] : [step.resource])));
+  const leaves = steps.some(({ resource }) => resource === 'pods')
+    ? steps.filter(({ resource }) => resource === 'pods')
+    : steps.slice(0, 1);
+  for (const { resource, namespace, name, uid } of leaves)
+    await io.client.delete(traitsOf(resource), namespace === '' ? { name } : { name, namespace }, { uid, dryRun: true });
+  io.say(`the server takes the deletion of ${counted(leaves.length)}; ${[...held].join(', ')} follow when those are gone`);
+  return EXIT.fine;
+}
+
+function resultText({ output }: DeleteFlags, { steps }: Cascade, gone: readonly string[]): string {
+  const texts = steps.map(({ resource, namespace, name }) => `${typeText(resource)}/${namespace === '' ? '' : `${namespace}/`}${name}`);
+  if (output === 'name') return texts.map((text) => `${text}\n`).join('');
+  if (output === 'table') return '';
+  const left = texts.filter((text) => !gone.includes(text));
+  return `${JSON.stringify({ apiVersion: 'kiln.io/v1', kind: 'Deletion', deleted: gone, left }, undefined, 2)}\n`;
+}
+
+function refusal(named: NamedObject, why: readonly string[]): CommandFailure {
+  return new CommandFailure(
+    EXIT.findings,
+    `${typeText(named.resource)}/${named.name} is not deleted`,
+    why.slice(0, 3).join('; '),
+    `kiln explain ${typedName(named.resource)} ${named.name}`,
+  );
+}
+
+function commandText({ resource, namespace, name }: NamedObject): string {
+  return `kiln delete ${typedName(resource)} ${name}${namespace === '' ? '' : ` -n ${namespace}`}`;
+}
+
+function counted(count: number): string {
+  return count === 1 ? 'one object' : `${count} objects`;
+}
+
+function listed(texts: readonly string[]): string {
+  return `${texts.slice(0, 10).join(', ')}${texts.length > 10 ? ` and ${texts.length - 10} more` : ''}`;
+}

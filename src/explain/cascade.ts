@@ -1,0 +1,84 @@
+/**
+ * What would go with an object, in the order in which it can go: from the leaves. And what that does to workloads.
+ */
+import type { OwnerReference } from '../api/meta.ts';
+import { HOLDS } from '../blockers/graph.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { keyOf, traitsOf } from '../world/resources.ts';
+import type { World } from '../world/world.ts';
+import { isReserved, isRetained } from '../world/claimants.ts';
+import type { TreeObject } from './dependents.ts';
+import { treeObject } from './dependents.ts';
+
+/** Pods that the same owner makes again. */
+export interface OwnedPods {
+  readonly owner: OwnerReference;
+  readonly namespace: string;
+  readonly pods: readonly string[];
+}
+
+export interface Cascade {
+  /** Everything that goes, each after what holds it; the object itself is the last. */
+  readonly steps: readonly TreeObject[];
+  readonly owned: readonly OwnedPods[];
+  /** Pods that nobody makes again. */
+  readonly loose: readonly string[];
+  /** Addresses that somebody keeps on purpose, with or without a pod. */
+  readonly keptAddresses: readonly string[];
+  /** Why it cannot be done at all; sentences. */
+  readonly refusals: readonly string[];
+}
+
+export function cascadeOf(world: World, resource: ResourceName, key: string): Cascade {
+  const steps: TreeObject[] = [];
+  const seen = new Set<string>();
+  const refusals = builtIn(world, resource, key);
+  const visit = (at: ResourceName, name: string): void => {
+    const id = `${at}/${name}`;
+    if (seen.has(id)) return;
+    seen.add(id);
+    for (const { held, holder, blocks, holders } of HOLDS) {
+      if (held !== at || blocks === false) continue;
+      for (const by of [...holders(world, name)].toSorted()) {
+        if (holder === 'nodes') refusals.push(`Node ${by} uses ${traitsOf(at).kind} ${name}, and kiln deletes no nodes`);
+        else visit(holder, by);
+      }
+    }
+    const step = treeObject(world, at, name);
+    if (step.uid !== undefined) steps.push(step);
+  };
+  visit(resource, key);
+  return { steps, refusals, ...workloads(world, steps), keptAddresses: keptAddresses(world, steps) };
+}
+
+/** What Kiln makes again as soon as it is gone. */
+function builtIn(world: World, resource: ResourceName, key: string): string[] {
+  const { defaultVpc, defaultSubnet, joinSubnet } = world.settings;
+  const again = resource === 'vpcs' ? key === defaultVpc : resource === 'subnets' && (key === defaultSubnet || key === joinSubnet);
+  return again ? [`${traitsOf(resource).kind} ${key} is built in: it would be made again at once`] : [];
+}
+
+function workloads(world: World, steps: readonly TreeObject[]): Pick<Cascade, 'owned' | 'loose'> {
+  const owned = new Map<string, { owner: OwnerReference; namespace: string; pods: string[] }>();
+  const loose: string[] = [];
+  for (const step of steps) {
+    if (step.resource !== 'pods') continue;
+    const pod = keyOf({ metadata: step });
+    const owner = world.pods.peek(pod)?.metadata.ownerReferences?.find(({ controller }) => controller === true);
+    if (owner === undefined) loose.push(pod);
+    else {
+      const group = owned.get(owner.uid) ?? { owner, namespace: step.namespace, pods: [] };
+      group.pods.push(pod);
+      owned.set(owner.uid, group);
+    }
+  }
+  return { owned: [...owned.values()], loose };
+}
+
+function keptAddresses(world: World, steps: readonly TreeObject[]): string[] {
+  return steps.flatMap(({ resource, name }) => {
+    const ip = resource === 'ips' ? world.ips.peek(name) : undefined;
+    if (ip === undefined || !(isReserved(ip) || isRetained(ip.spec.podType))) return [];
+    return [`IP ${name} (${isReserved(ip) ? 'reserved' : `of a ${ip.spec.podType ?? ''}`})`];
+  });
+}

@@ -43,11 +43,11 @@ export async function observe(flags: LookFlags, io: CommandIo): Promise<Observat
   return observation;
 }
 
-function sessionOf(flags: LookFlags, ovnNb: string): ReturnType<typeof northboundSession> {
+export function sessionOf(flags: LookFlags, ovnNb: string): ReturnType<typeof northboundSession> {
   try {
     return northboundSession({ ...flags, ovnNb }, SILENT);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new CommandFailure(EXIT.usage, `--ovn-nb "${ovnNb}" cannot be used`, why, 'kiln explain --help');
+    throw new CommandFailure(EXIT.usage, `--ovn-nb "${ovnNb}" cannot be used`, why, 'kiln --help');
   }
 }

@@ -9,8 +9,12 @@ import { configured, PRECEDENCE } from './configured.ts';
 import { addClusterFlags, onCluster } from './cluster-command.ts';
 import { release } from './commands/release.ts';
 import type { ReleaseFlags } from './commands/release.ts';
+import { addCompletion } from './commands/completion.ts';
 import { addDelete } from './commands/delete.ts';
+import { addDiff } from './commands/diff.ts';
 import { addExplain } from './commands/explain.ts';
+import { addStatus } from './commands/status.ts';
+import { addVersion } from './commands/version.ts';
 import { reserve } from './commands/reserve.ts';
 import type { ReserveFlags } from './commands/reserve.ts';
 import { addStartOptions } from './start-options.ts';
@@ -85,3 +89,7 @@ addClusterFlags(
 
 addExplain(program);
 addDelete(program);
+addDiff(program);
+addStatus(program);
+addVersion(program);
+addCompletion(program);

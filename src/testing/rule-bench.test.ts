@@ -40,7 +40,13 @@ const routerOfVpc: Rule = {
         finalizer: vpc.metadata.deletionTimestamp === undefined || world.rows.ownedBy(`vpc//${name}`).size > 0,
         status: { standby: ready },
         conditions: [
-          { type: 'Ready', status: ready ? 'True' : 'False', reason: ready ? 'RouterReady' : 'RouterPending', message: '', event: 'Normal' },
+          {
+            type: 'Ready',
+            status: ready ? 'True' : 'False',
+            reason: ready ? 'RouterReady' : 'RouterPending',
+            message: '',
+            event: 'Normal',
+          },
         ],
       },
     ];

@@ -6,6 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FreshLook } from '../controller/fresh-look.ts';
+import { planText } from '../explain/plan-text.ts';
 import type { ForeignSnapshot } from '../invariants/foreign-rows.ts';
 import { foreignSnapshot } from '../invariants/foreign-rows.ts';
 import { checkInvariants } from '../invariants/check-invariants.ts';
@@ -23,7 +25,7 @@ import { ProgramError, runProgram } from '../lab/programs/run-program.ts';
 import type { ClusterApi } from './cluster-api.ts';
 import { startApi } from './cluster-api.ts';
 import { ControllerProcess } from './controller-process.ts';
-import { FreshLook, planText } from './fresh-look.ts';
+import { freshLook } from './fresh-look.ts';
 import type { DumpedRow, NorthboundDump } from './northbound-dump.ts';
 import { parseDump } from './northbound-dump.ts';
 
@@ -305,7 +307,7 @@ export class ScenarioCluster implements AsyncDisposable {
   /** Waits until a fresh controller plans nothing. */
   async settled(timeoutMs = PATIENCE_MS): Promise<void> {
     const deadline = performance.now() + timeoutMs;
-    await using look = await FreshLook.open(this.api.kubeconfig, this.ovn.nbEndpoint);
+    await using look = await freshLook(this.api.kubeconfig, this.ovn.nbEndpoint);
     for (;;) {
       await look.derived();
       const plan = look.plan();
@@ -316,7 +318,7 @@ export class ScenarioCluster implements AsyncDisposable {
   }
 
   async freshPlanIsEmpty(): Promise<void> {
-    await using look = await FreshLook.open(this.api.kubeconfig, this.ovn.nbEndpoint);
+    await using look = await freshLook(this.api.kubeconfig, this.ovn.nbEndpoint);
     refuse(look);
   }
 
@@ -327,14 +329,14 @@ export class ScenarioCluster implements AsyncDisposable {
 
   /** Throws with every violation. @param before foreign rows that must be as they were; those of an empty OVN when absent */
   async invariantsHold(before: ForeignSnapshot = this.#foreign): Promise<void> {
-    await using look = await FreshLook.open(this.api.kubeconfig, this.ovn.nbEndpoint);
+    await using look = await freshLook(this.api.kubeconfig, this.ovn.nbEndpoint);
     await this.#judge(look, before);
   }
 
   /** How every scenario ends: settled, then a fresh controller plans nothing and the invariants hold. */
   async endsWell(before: ForeignSnapshot): Promise<void> {
     await this.settled();
-    await using look = await FreshLook.open(this.api.kubeconfig, this.ovn.nbEndpoint);
+    await using look = await freshLook(this.api.kubeconfig, this.ovn.nbEndpoint);
     refuse(look);
     await this.#judge(look, before);
   }

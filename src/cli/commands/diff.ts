@@ -1,0 +1,78 @@
+/**
+ * `kiln diff`: what a controller that starts now would write. It reads only, and takes no Lease.
+ */
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { FreshLook, NotDerived } from '../../controller/fresh-look.ts';
+import { planJson, planText } from '../../explain/plan-text.ts';
+import { DEFAULT_SETTINGS } from '../../world/settings.ts';
+import type { CommandIo } from '../cluster-command.ts';
+import { addConnectionFlags, onCluster, requestTimeoutMs } from '../cluster-command.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import type { LookFlags } from '../observe.ts';
+import { addNorthboundFlags, sessionOf } from '../observe.ts';
+
+export interface DiffFlags extends LookFlags {
+  readonly output: 'table' | 'json';
+}
+
+const EXAMPLES = `Examples:
+  kiln diff --ovn-nb tcp:10.0.0.1:6641          one line for each row and object that would change
+  kiln diff -o json | jq .rows                  for programs
+`;
+
+const EXIT_CODES = `
+Exit codes: 0 nothing to do, 1 something, 2 usage, 3 cannot reach the cluster, the database or forbidden, 4 timed out.
+Settings that differ from the defaults are those of the controller: a cluster that was started with others shows their effect.
+`;
+
+export function addDiff(program: Command): void {
+  const command = program
+    .command('diff')
+    .description('what the controller would write now, in OVN and in Kubernetes; reads only')
+    .addHelpText('before', EXAMPLES)
+    .addHelpText('after', EXIT_CODES)
+    .addOption(new Option('-o, --output <format>', 'how the result is printed').choices(['table', 'json']).default('table'));
+  addNorthboundFlags(addConnectionFlags(command)).action(async (flags: DiffFlags) => {
+    process.exitCode = await onCluster('diff', flags, (io) => runDiff(flags, io));
+  });
+}
+
+/** @returns the exit code */
+export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> {
+  const ovnNb = flags.ovnNb ?? '';
+  if (ovnNb === '')
+    throw new CommandFailure(
+      EXIT.usage,
+      'kiln diff needs the Northbound database',
+      'neither --ovn-nb nor KILN_OVN_NB says where it is',
+      'kiln diff --ovn-nb tcp:HOST:6641',
+    );
+  // Out of reach or not allowed: said at once, not after everything was waited for.
+  await io.client.version();
+  await using look = await opened(flags, ovnNb, io);
+  const plan = look.plan();
+  const conflicts = look.conflicts();
+  for (const { verdict } of conflicts.slice(0, 10)) if (verdict.kind === 'conflict') io.say(`conflict: ${verdict.message}`);
+  const count = plan.rows.length + plan.objects.length;
+  if (flags.output === 'json') io.out(`${JSON.stringify(planJson(plan), undefined, 2)}\n`);
+  else if (count > 0) io.out(`${planText(plan)}\n`);
+  if (count === 0) io.say('nothing to do');
+  return count === 0 ? EXIT.fine : EXIT.findings;
+}
+
+async function opened(flags: DiffFlags, ovnNb: string, { client }: CommandIo): Promise<FreshLook> {
+  const timeoutMs = requestTimeoutMs(flags);
+  try {
+    return await FreshLook.open({ client, session: sessionOf(flags, ovnNb), settings: DEFAULT_SETTINGS, timeoutMs });
+  } catch (error) {
+    if (!(error instanceof NotDerived)) throw error;
+    const northbound = error.waitingFor.includes('the Northbound database');
+    throw new CommandFailure(
+      northbound ? EXIT.unreachable : EXIT.timeout,
+      'kiln diff could not look at everything',
+      `not complete after ${timeoutMs / 1_000} s: ${error.waitingFor.join(', ') || 'the rules'}`,
+      northbound ? `ovn-nbctl --db=${ovnNb} show` : 'kubectl auth can-i --list',
+    );
+  }
+}

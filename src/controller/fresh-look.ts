@@ -1,0 +1,106 @@
+/**
+ * A controller that has just started and may not write, nor lead: what it would do is what is still wrong.
+ */
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { RULES } from '../compile/rules.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { OvsdbSession } from '../ovsdb/index.ts';
+import { SILENT } from '../runtime/log.ts';
+import type { Settings } from '../world/settings.ts';
+import type { World } from '../world/world.ts';
+import type { Plan } from './controller.ts';
+import { Controller } from './controller.ts';
+
+export interface FreshLookOptions {
+  readonly client: KubeClient;
+  /** Not started yet; closed with the look. */
+  readonly session: OvsdbSession;
+  readonly settings: Settings;
+  /** The client is closed with the look. */
+  readonly closesClient?: true;
+  readonly timeoutMs?: number;
+}
+
+/** Not everything could be listed and derived in time. */
+export class NotDerived extends Error {
+  override readonly name = 'NotDerived';
+  /** What is still not complete: plural names, or the Northbound database. */
+  readonly waitingFor: readonly string[];
+
+  constructor(timeoutMs: number, phase: string, waitingFor: readonly string[]) {
+    super(`a fresh controller is not done after ${timeoutMs / 1000} s: ${phase}, waiting for ${waitingFor.join(', ') || 'nothing'}`);
+    this.waitingFor = waitingFor;
+  }
+}
+
+export class FreshLook implements AsyncDisposable {
+  readonly #controller: Controller;
+  readonly #client: KubeClient | undefined;
+
+  private constructor(controller: Controller, client: KubeClient | undefined) {
+    this.#controller = controller;
+    this.#client = client;
+  }
+
+  /** Returns when everything has been listed and derived. @throws NotDerived */
+  static async open({ client, session, settings, timeoutMs, closesClient }: FreshLookOptions): Promise<FreshLook> {
+    const controller = new Controller({
+      client,
+      session,
+      rules: RULES,
+      settings,
+      namespace: 'kube-system',
+      log: SILENT,
+      readOnly: true,
+      collectionLimit: false,
+    });
+    const look = new FreshLook(controller, closesClient === true ? client : undefined);
+    controller.start();
+    try {
+      await look.derived(timeoutMs);
+    } catch (error) {
+      await look.close();
+      throw error;
+    }
+    return look;
+  }
+
+  get world(): World {
+    return this.#controller.world;
+  }
+
+  /** Waits until what was observed so far has been derived. */
+  async derived(timeoutMs = 30_000): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    for (let stable = 0, runs = -1; stable < 3;) {
+      const { phase, ruleRuns, waitingFor } = this.#controller.status;
+      const still = phase !== 'starting' && phase !== 'observing' && this.world.reactor.quiet && ruleRuns === runs;
+      stable = still ? stable + 1 : 0;
+      runs = ruleRuns;
+      if (performance.now() > deadline) throw new NotDerived(timeoutMs, phase, waitingFor);
+      if (stable === 0) await sleep(5);
+      else await turn();
+    }
+  }
+
+  plan(): Plan {
+    const { rows, objects } = this.#controller.plan();
+    // A name that a foreign row holds is a conflict for as long as it does: it is said, not planned. What waits, waits for it.
+    const conflict = rows.some(({ verdict }) => verdict.kind === 'conflict');
+    return { rows: rows.filter(({ verdict }) => verdict.kind === 'change' || (verdict.kind === 'waiting' && !conflict)), objects };
+  }
+
+  /** Rows that some object wants and cannot have: nothing that a controller would carry out. */
+  conflicts(): Plan['rows'] {
+    return this.#controller.plan().rows.filter(({ verdict }) => verdict.kind === 'conflict');
+  }
+
+  async close(): Promise<void> {
+    await this.#controller.stop();
+    await this.#client?.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

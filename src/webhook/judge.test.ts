@@ -297,3 +297,18 @@ test('asking leaves nothing behind: no reservation, no query, nothing to compute
   }
   assert.deepEqual(look(), before);
 });
+
+test('what the CEL rules of a definition refuse, for API servers that do not know them', () => {
+  const scene = tenant();
+  const gateway = (spec: object): object => ({ metadata: { name: 'g', namespace: 'shop' }, spec: { externalSubnet: 'x', ...spec } });
+  const good = gateway({ policies: [{ subnets: ['net'] }], prefix: 'a' });
+  assert.match(
+    only(asked(scene, 'CREATE', 'vpc-egress-gateways', gateway({}))),
+    /^VpcEgressGateway shop\/g: spec .*needs a policy or a selector/,
+  );
+  assert.deepEqual(asked(scene, 'CREATE', 'vpc-egress-gateways', good).objections, []);
+  const renamed = gateway({ policies: [{ subnets: ['net'] }], prefix: 'b' });
+  assert.deepEqual(codes(asked(scene, 'UPDATE', 'vpc-egress-gateways', renamed, { before: good })), ['Immutable']);
+  const resolver = (name: string): object => ({ metadata: { name: 'r' }, spec: { name } });
+  assert.deepEqual(codes(asked(scene, 'UPDATE', 'dnsnameresolvers', resolver('b.c.'), { before: resolver('a.c.') })), ['Immutable']);
+});

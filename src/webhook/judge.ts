@@ -2,7 +2,9 @@
  * Who judges a write, and what is let through whoever asks: what cannot be judged, what nobody may be kept from (status, finalizers, an
  * object on its way out), and what Kiln itself writes.
  */
+import { celFindings } from '../api/cel-checks.ts';
 import type { Pod } from '../api/core.ts';
+import { dnsNameResolverKind } from '../api/dns-name-resolver.ts';
 import { ipKind } from '../api/ip.ts';
 import { ipPoolKind } from '../api/ip-pool.ts';
 import { iptablesEipKind } from '../api/iptables-eip.ts';
@@ -12,6 +14,7 @@ import type { KubeObject } from '../api/meta.ts';
 import { ovnEipKind } from '../api/ovn-eip.ts';
 import { subnetKind } from '../api/subnet.ts';
 import { vipKind } from '../api/vip.ts';
+import { vpcEgressGatewayKind } from '../api/vpc-egress-gateway.ts';
 import { vpcKind } from '../api/vpc.ts';
 import { CONTROLLER_LEASE } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/graph.ts';
@@ -30,8 +33,8 @@ import {
 import { deletionAsked } from './deletion-admission.ts';
 import { ipChanged, ipCreated } from './ip-admission.ts';
 import { ipPoolChanged, ipPoolCreated } from './ip-pool-admission.ts';
-import type { Observed, Opinion } from './opinion.ts';
-import { NO_OPINION } from './opinion.ts';
+import type { Objection, Observed, Opinion } from './opinion.ts';
+import { invalid, newOnes, NO_OPINION } from './opinion.ts';
 import { podChanged, podCreated } from './pod-admission.ts';
 import { subnetChanged, subnetCreated } from './subnet-admission.ts';
 import { vpcChanged, vpcCreated } from './vpc-admission.ts';
@@ -67,8 +70,14 @@ const JUDGES: Partial<Readonly<Record<ResourceName, KindJudge>>> = {
   },
 };
 
+/** Kinds whose definitions have rules that API servers before 1.25 do not know. */
+const RULED: Partial<Readonly<Record<ResourceName, Kind<unknown, unknown>>>> = {
+  'vpc-egress-gateways': vpcEgressGatewayKind,
+  dnsnameresolvers: dnsNameResolverKind,
+};
+
 /** What is asked about: the configuration of the API server follows this. */
-export const JUDGED = Object.keys(JUDGES) as readonly ResourceName[];
+export const JUDGED = [...Object.keys(JUDGES), ...Object.keys(RULED)] as readonly ResourceName[];
 
 /**
  * What is thought of a request. Queries that only it needs are forgotten afterwards.
@@ -97,11 +106,15 @@ function opinionOf(
       if (kind !== undefined) return kind.created(named(object, namespace), observed);
       const feature = unserved(resource, object);
       const what = `${traitsOf(resource).kind} ${object.metadata.name ?? ''}`;
-      return feature === undefined ? NO_OPINION : { objections: [], warnings: [`${what}: this version does not carry out ${feature}`] };
+      return {
+        objections: rulesBroken(resource, named(object, namespace)),
+        warnings: feature === undefined ? [] : [`${what}: this version does not carry out ${feature}`],
+      };
     }
     case 'UPDATE': {
-      if (kind === undefined || object === undefined || oldObject === undefined) return NO_OPINION;
+      if (object === undefined || oldObject === undefined) return NO_OPINION;
       if (isGoing(oldObject) || isGoing(object) || asksTheSame(oldObject, object)) return NO_OPINION;
+      if (kind === undefined) return { objections: rulesBroken(resource, named(object, namespace), oldObject), warnings: [] };
       return kind.changed(named(oldObject, namespace), named(object, namespace), observed);
     }
     case 'DELETE': {
@@ -111,6 +124,15 @@ function opinionOf(
     default:
       return NO_OPINION;
   }
+}
+
+function rulesBroken(resource: ResourceName, object: ReviewedObject, before?: ReviewedObject): readonly Objection[] {
+  const kind = RULED[resource];
+  if (kind === undefined) return [];
+  const { name = '', namespace } = object.metadata;
+  const subject = { kind: kind.kind, name, ...(namespace === undefined ? {} : { namespace }) };
+  const after = celFindings(kind, subject, object.spec, before?.spec);
+  return (before === undefined ? after : newOnes(after, celFindings(kind, subject, before.spec))).map(invalid);
 }
 
 /**

@@ -38,7 +38,7 @@ const atoms: Record<string, fc.Arbitrary<Atom>> = {
   boolean: fc.boolean(),
   integer: fc.maxSafeInteger(),
   real: fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0),
-  string: fc.string({ unit: 'binary' }),
+  string: fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0')),
   uuid: fc.uuid(),
 };
 
@@ -125,4 +125,17 @@ test('values are equal by their contents', () => {
   );
   assert.ok(!equalValues(new Set(), new Map()));
   assert.ok(!equalValues(null, new Set()));
+});
+
+test('text that ovsdb-server ends the connection over is refused before it is sent', () => {
+  for (const text of ['a\0b', '\ud800', 'x\udc00']) {
+    for (const [name, value] of [
+      ['string', text],
+      ['maybe', new Set([text])],
+      ['map', new Map([['k', text]])],
+      ['map', new Map([[text, 'v']])],
+    ] as const)
+      assert.throws(() => encodeValue(column(name), value), { code: 'OVSDB_BAD_VALUE' });
+  }
+  assert.equal(encodeValue(column('string'), 'Ünïcödé 🪱\n\u0001'), 'Ünïcödé 🪱\n\u0001');
 });

@@ -71,10 +71,18 @@ function encodeAtom(column: ColumnSchema, type: BaseType, atom: unknown): unknow
     case 'real':
       if (typeof atom === 'number' && Number.isFinite(atom)) return atom;
       break;
+    case 'string':
+      if (typeof atom === 'string' && isText(atom)) return atom;
+      break;
     default:
       if (typeof atom === type.type) return atom;
   }
   throw badValue(column, atom);
+}
+
+/** ovsdb-server ends the connection over a zero byte or half of a surrogate pair in a string, so neither may ever be sent. */
+function isText(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
 }
 
 function badValue(column: ColumnSchema, value: unknown): OvsdbError {

@@ -1,0 +1,217 @@
+/** What mutants live on: the real controller, a real ovsdb-server, the laboratory's API server, and a sound network that must go on. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RULES } from '../../src/compile/rules.ts';
+import { Controller } from '../../src/controller/controller.ts';
+import { KubeClient } from '../../src/kube/client.ts';
+import { connectionFromKubeconfig } from '../../src/kube/connection.ts';
+import type { KubeObject, Resource } from '../../src/kube/resource.ts';
+import { KubeTransport } from '../../src/kube/transport.ts';
+import { LabApiServer } from '../../src/lab/apiserver/server.ts';
+import { installCrds } from '../../src/lab/crd-installation.ts';
+import { monitoredColumns } from '../../src/nb/tables.ts';
+import { OvsdbSession } from '../../src/ovsdb/index.ts';
+import { OvsdbServerProcess } from '../../src/ovsdb/testing/ovsdb-server-process.ts';
+import { SILENT } from '../../src/runtime/log.ts';
+import { DEFAULT_SETTINGS } from '../../src/world/settings.ts';
+import type { Manifest } from './manifests.ts';
+
+const CONTROLLER = 'kiln-controller';
+const PATIENCE_MS = 20_000;
+
+const RESOURCES: Readonly<Record<string, readonly [group: string, plural: string, namespaced: boolean]>> = {
+  Vpc: ['kubeovn.io', 'vpcs', false],
+  Subnet: ['kubeovn.io', 'subnets', false],
+  IP: ['kubeovn.io', 'ips', false],
+  IPPool: ['kubeovn.io', 'ippools', false],
+  Pod: ['', 'pods', true],
+  Node: ['', 'nodes', false],
+  Namespace: ['', 'namespaces', false],
+  NetworkAttachmentDefinition: ['k8s.cni.cncf.io', 'network-attachment-definitions', true],
+};
+
+export function resourceOf(kind: string): Resource {
+  const [group, plural, namespaced] = RESOURCES[kind] ?? ['', '', false];
+  return { group, version: 'v1', plural, kind, namespaced };
+}
+
+export class Ground {
+  readonly client: KubeClient;
+  readonly controller: Controller;
+  /** Errors that the controller logged: rules that threw. */
+  readonly errors: string[] = [];
+  readonly warnings: string[] = [];
+  /** Refused transactions, by what OVN said. */
+  readonly refused: string[] = [];
+  /** Writes of the controller by path, since they were last taken. */
+  #writes = new Map<string, number>();
+  readonly #directory: string;
+  readonly #api: LabApiServer;
+  readonly #ovn: OvsdbServerProcess;
+  #rows = 0;
+
+  private constructor(directory: string, api: LabApiServer, ovn: OvsdbServerProcess, client: KubeClient, writer: KubeClient) {
+    this.#directory = directory;
+    this.#api = api;
+    this.#ovn = ovn;
+    this.client = client;
+    this.controller = new Controller({
+      client: writer,
+      session: new OvsdbSession({ endpoints: [ovn.unix], database: 'OVN_Northbound', tables: monitoredColumns() }),
+      rules: RULES,
+      settings: DEFAULT_SETTINGS,
+      namespace: 'kube-system',
+      log: {
+        ...SILENT,
+        error: (message, fields) => this.errors.push(`${message} ${JSON.stringify(fields)}`),
+        warn: (message, fields) => {
+          this.warnings.push(`${message} ${JSON.stringify(fields)}`);
+          if (message === 'transaction refused') this.refused.push(JSON.stringify(fields));
+        },
+      },
+      collectionLimit: false,
+    });
+  }
+
+  static async start(): Promise<Ground> {
+    const directory = await mkdtemp(join(tmpdir(), 'kiln-mutations-'));
+    const counting: { ground?: Ground } = {};
+    const api = new LabApiServer({
+      onRequest: ({ method = '', url = '', headers }) => {
+        if (method !== 'GET' && String(headers['user-agent']).startsWith(CONTROLLER) && !url.includes('/leases'))
+          counting.ground?.count(url);
+      },
+    });
+    const [ovn] = await Promise.all([OvsdbServerProcess.start(), api.start()]);
+    const path = join(directory, 'kubeconfig');
+    await api.writeKubeconfig(path);
+    const connection = await connectionFromKubeconfig({ path });
+    const client = new KubeClient(new KubeTransport(connection));
+    await installCrds(client);
+    const ground = new Ground(
+      directory,
+      api,
+      ovn,
+      client,
+      new KubeClient(new KubeTransport(connection, { connections: 16, userAgent: CONTROLLER })),
+    );
+    counting.ground = ground;
+    ground.controller.start();
+    await ground.lay();
+    return ground;
+  }
+
+  count(url: string): void {
+    const [path = ''] = url.split('?');
+    this.#writes.set(path, (this.#writes.get(path) ?? 0) + 1);
+  }
+
+  takeWrites(): ReadonlyMap<string, number> {
+    const taken = this.#writes;
+    this.#writes = new Map();
+    return taken;
+  }
+
+  async create(object: object): Promise<void> {
+    const { kind } = object as Manifest;
+    await this.client.create(resourceOf(kind), object as KubeObject);
+  }
+
+  async quiet(what: string): Promise<void> {
+    const late = sleep(PATIENCE_MS, 'late' as const, { ref: false });
+    const end = await Promise.race([this.controller.untilQuiet(), late]);
+    if (end !== 'late') return;
+    const { rows, objects } = this.controller.plan();
+    const left = [
+      ...rows.map(({ id, verdict }) => `${verdict.kind} ${id}`),
+      ...objects.map(({ verb, resource, name }) => `${verb} ${resource}/${name}`),
+    ];
+    throw new Error(
+      `not quiet ${PATIENCE_MS / 1_000} s after ${what}; to do: ${left.slice(0, 10).join(', ')}; said last: ${this.warnings.slice(-5).join('\n')}`,
+    );
+  }
+
+  /** The sound network: a Vpc, a Subnet, two pods. */
+  async lay(): Promise<void> {
+    const kubeovn = { apiVersion: 'kubeovn.io/v1' };
+    await this.create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } });
+    await this.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ground' } });
+    await this.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'mutants' } });
+    await this.create({ ...kubeovn, kind: 'Vpc', metadata: { name: 'ground' }, spec: { namespaces: ['ground'] } });
+    const spec = { vpc: 'ground', cidrBlock: '10.200.0.0/16', namespaces: ['ground'] };
+    await this.create({ ...kubeovn, kind: 'Subnet', metadata: { name: 'ground-net' }, spec });
+    await this.create({
+      ...kubeovn,
+      kind: 'Subnet',
+      metadata: { name: 'ground-attached' },
+      spec: { cidrBlock: '10.210.0.0/16', vpc: 'ground', provider: 'ground.ground.ovn' },
+    });
+    await this.create({
+      apiVersion: 'k8s.cni.cncf.io/v1',
+      kind: 'NetworkAttachmentDefinition',
+      metadata: { name: 'ground', namespace: 'ground' },
+      spec: { config: '{"cniVersion":"0.3.0","type":"kube-ovn","provider":"ground.ground.ovn"}' },
+    });
+    await this.serves('first');
+    await this.quiet('the beginning');
+    this.#rows = this.controller.world.rows.owned.size;
+    this.takeWrites();
+  }
+
+  /** A pod that nothing is wrong with gets its address, and goes. */
+  async serves(name: string): Promise<void> {
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'ground' } };
+    await this.create({
+      ...pod,
+      spec: { nodeName: 'n1', terminationGracePeriodSeconds: 0, containers: [{ name: 'main', image: 'busybox' }] },
+    });
+    const { metadata } = pod;
+    await this.#until(`pod ${name} of the sound network has its address`, async () => {
+      const { metadata: seen } = await this.client.get<KubeObject & { metadata: { annotations?: Record<string, string> } }>(
+        resourceOf('Pod'),
+        metadata,
+      );
+      return (
+        seen.annotations?.['ovn.kubernetes.io/allocated'] === 'true' &&
+        (seen.annotations['ovn.kubernetes.io/ip_address'] ?? '').startsWith('10.200.')
+      );
+    });
+    await this.client.delete(resourceOf('Pod'), metadata, { gracePeriodSeconds: 0 });
+  }
+
+  /** Deletes them all, and nothing of them is left. */
+  async clear(objects: readonly Manifest[]): Promise<void> {
+    for (const { kind, metadata } of objects)
+      await this.client.delete(resourceOf(kind), metadata, { gracePeriodSeconds: 0 }).catch(() => undefined);
+    for (const { kind, metadata } of objects)
+      await this.#until(`${kind} ${metadata.name} is gone`, async () => (await this.client.find(resourceOf(kind), metadata)) === undefined);
+    await this.quiet('the deletion of the mutants');
+    await this.#until('no row and no IP object is left', async () => {
+      const names = (await this.client.listAll(resourceOf('IP'))).map(({ metadata }) => metadata.name).filter((name) => name !== 'node-n1');
+      return names.length === 0 && this.controller.world.rows.owned.size === this.#rows;
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.controller.stop();
+    await this.client.close();
+    await this.#api.stop();
+    await this.#ovn.stop();
+    await rm(this.#directory, { recursive: true });
+  }
+
+  async #until(what: string, holds: () => Promise<boolean>): Promise<void> {
+    const end = performance.now() + PATIENCE_MS;
+    while (!(await holds())) {
+      if (performance.now() > end) {
+        const { owned } = this.controller.world.rows;
+        throw new Error(
+          `not after ${PATIENCE_MS / 1_000} s: ${what}; rows: ${owned.size} for ${this.#rows}; ${[...owned].slice(-5).join(', ')}`,
+        );
+      }
+      await sleep(20);
+    }
+  }
+}

@@ -48,18 +48,14 @@ function objectFindings(world: World): Finding[] {
   return looked.flatMap((resource) =>
     Array.from(world.tables[resource]?.entries() ?? []).flatMap(([key, object]): Finding[] => {
       const { ready, reason, message, since } = stateOf(resource, object);
+      const elsewhere = resource === 'pods' ? conditionOf(resource, object, POD_CONDITION) : undefined;
+      if (elsewhere?.status === 'True' && elsewhere.reason === 'Misbound')
+        return [finding('misbound', resource, key, elsewhere.message ?? '', elsewhere.lastTransitionTime ?? since)];
       // A pod that the kubelet has not started yet is the kubelet's to tell.
       const network = resource !== 'pods' || conditionOf(resource, object, POD_CONDITION)?.status === 'False';
       const wrong = ready === 'False' && network && !(object.metadata.deletionTimestamp !== undefined && reason === 'Terminating');
       if (!wrong) return [];
-      const what =
-        reason === 'DeletionBlocked'
-          ? 'blocked'
-          : reason === 'HeldTwice'
-            ? 'conflict'
-            : /misbound/i.test(reason)
-              ? 'misbound'
-              : 'not ready';
+      const what = reason === 'DeletionBlocked' ? 'blocked' : reason === 'HeldTwice' ? 'conflict' : 'not ready';
       return [finding(what, resource, key, message === '' ? reason : message, since)];
     }),
   );

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../testing/pod-scene.ts';
+import { statusOf } from './status.ts';
+
+function findings({ bench }: PodScene): string[] {
+  return statusOf(bench.world, true).findings.map(({ what, kind, key, next }) => `${what} ${kind} ${key}: ${next}`);
+}
+
+test('a cluster that is well has no findings, and its objects and rows are counted', () => {
+  const scene = new PodScene();
+  scene.pod('web');
+  scene.bench.settle();
+  const { counts, rows, findings: found } = statusOf(scene.bench.world, true);
+  assert.deepEqual([counts['Vpc'], counts['Subnet'], counts['Pod'], found], [1, 2, 1, []]);
+  assert.equal(rows, scene.bench.world.rows.owned.size);
+  assert.equal(statusOf(scene.bench.world, false).rows, undefined);
+});
+
+test('what is blocked, without a network, misbound or nearly full is found, with the command that leads on', () => {
+  const scene = new PodScene();
+  scene.subnet('tiny', { cidrBlock: '10.3.0.0/30' });
+  scene.bench.settle();
+  scene.pod('early');
+  scene.pod('one', { annotations: { 'ovn.kubernetes.io/logical_switch': 'tiny' } });
+  scene.bench.settle();
+  scene.pod('lost', { annotations: { 'ovn.kubernetes.io/logical_switch': 'nowhere' } });
+  scene.subnet('own', { cidrBlock: '10.4.0.0/24', namespaces: ['shop'] });
+  scene.bench.delete('subnets', 'tiny');
+  scene.bench.settle();
+  assert.deepEqual(findings(scene).toSorted(), [
+    'blocked Subnet tiny: kiln explain subnet tiny',
+    'misbound Pod shop/early: kiln explain pod early -n shop',
+    'nearly full Subnet tiny: kiln explain subnet tiny',
+    'not ready Pod shop/lost: kiln explain pod lost -n shop',
+  ]);
+});

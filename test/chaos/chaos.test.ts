@@ -1,4 +1,7 @@
-/** As many random histories as fit in five minutes, from a seed of the day's own; a failure says how to have it again. */
+/**
+ * As many random histories as fit in five minutes. Always the same ones: what is red was made red by a change. Fresh seeds are for
+ * `npm run chaos`.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { missingClusterPrograms } from '../../src/lab/real-cluster/real-cluster.ts';
@@ -16,8 +19,9 @@ test('a seed always draws the same history, and another seed another', () => {
   assert.notEqual(draw(17), draw(18));
 });
 
+const seed = 2_000;
+
 async function chaos(api: ScenarioClusterOptions['api'], forMs: number): Promise<string> {
-  const seed = Math.floor(Math.random() * 1_000_000_000);
   const report = await runChaos({ api, seed, runs: Number.MAX_SAFE_INTEGER, forMs });
   const [first] = report.failures;
   assert.equal(

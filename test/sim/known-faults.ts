@@ -2,7 +2,7 @@
  * Faults of the kind that other controllers had, put into a copy of the rules: each replaces one rule by one that is wrong. The
  * simulator has to find them; that is what it is for.
  */
-import { DEFAULT_SUBNET, kilnAnnotation } from '../../src/api/well-known.ts';
+import { DEFAULT_SUBNET } from '../../src/api/well-known.ts';
 import type { Rule } from '../../src/compile/compiler.ts';
 import type { Output, PatchOutput } from '../../src/compile/output.ts';
 import { RULES } from '../../src/compile/rules.ts';
@@ -88,22 +88,6 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     }),
   },
   {
-    name: 'an address is released by the name of its pod, not by its uid',
-    like: 'C42',
-    rules: spoilt('ip-lifecycle', () => {
-      const gone = new Map<string, string>();
-      return (outputs, world, name) => {
-        const ip = world.ips.get(name);
-        const of = ip?.metadata.annotations?.[kilnAnnotation.podUid];
-        if (ip === undefined || of === undefined) return outputs;
-        const before = gone.get(name);
-        gone.set(name, of);
-        if (before === undefined || before === of || ip.metadata.deletionTimestamp !== undefined) return outputs;
-        return [{ kind: 'delete', resource: 'ips', key: name, uid: ip.metadata.uid }];
-      };
-    }),
-  },
-  {
     name: 'the IP object of a pod that is gone stays',
     like: 'C27',
     rules: spoilt('ip-lifecycle', () => (outputs) => outputs.filter(({ kind }) => kind !== 'delete')),
@@ -120,27 +104,27 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     }),
   },
   {
-    name: 'two holders of one address are not told of each other',
-    like: 'C33',
+    name: 'who holds a Subnet that is being deleted is named wrongly',
+    like: 'C11',
     rules: spoilt(
-      'ip-lifecycle',
+      'subnet-lifecycle',
       () => (outputs) =>
-        patches(outputs, (patch) => ({ ...patch, conditions: (patch.conditions ?? []).filter(({ type }) => type !== 'AddressConflict') })),
+        patches(outputs, (patch) => ({
+          ...patch,
+          conditions: (patch.conditions ?? []).map((condition) => ({ ...condition, message: `it is used by IP nobody.${patch.key}` })),
+        })),
     ),
   },
   {
-    name: 'a pod is told an address that its port does not have',
+    name: 'every other pod is told an address that its port does not have',
     like: 'C44',
-    rules: spoilt('pod', () => {
-      const first = new Map<string, string>();
-      return (outputs, _world, key) =>
-        patches(outputs, (patch) => {
-          const said = patch.annotations?.['ovn.kubernetes.io/ip_address'];
-          if (typeof said !== 'string') return patch;
-          const stale = first.get(key) ?? said;
-          first.set(key, stale);
-          return { ...patch, annotations: { ...patch.annotations, 'ovn.kubernetes.io/ip_address': stale } };
-        });
+    rules: spoilt('pod', () => (outputs, world, key) => {
+      const odd = Number.parseInt((world.pods.get(key)?.metadata.uid ?? '0').slice(-1), 16) % 2 === 1;
+      return patches(outputs, (patch) =>
+        odd && typeof patch.annotations?.['ovn.kubernetes.io/ip_address'] === 'string'
+          ? { ...patch, annotations: { ...patch.annotations, 'ovn.kubernetes.io/ip_address': '10.16.200.200' } }
+          : patch,
+      );
     }),
   },
   {

@@ -111,8 +111,9 @@ export function manifest(choice: number, name: string, at: number): Manifest {
 }
 
 function renamed(one: Manifest, name: string): Manifest {
-  const namespace = one.metadata.namespace === undefined ? {} : { namespace: 'ground' };
-  return { ...one, metadata: { ...one.metadata, name, ...namespace } };
+  const namespace = one.kind === 'Pod' || one.kind === 'NetworkAttachmentDefinition' ? { namespace: 'ground' } : {};
+  const { apiVersion, kind, metadata, spec } = one;
+  return { apiVersion, kind, metadata: { name, ...namespace, annotations: metadata.annotations ?? {} }, spec };
 }
 
 const KINDS: ReadonlySet<string> = new Set(['Vpc', 'Subnet', 'IP', 'IPPool', 'Pod', 'NetworkAttachmentDefinition']);

@@ -81,8 +81,9 @@ type Container = Record<string, unknown> | unknown[];
 /** A copy of the object with one change in its spec or its annotations. */
 export function mutated<T extends object>(object: T, { place, change }: Mutation): T {
   const copy = structuredClone(object);
-  const { metadata, spec } = copy as { metadata?: { annotations?: Container }; spec?: Container };
-  const places = [...placesIn(spec), ...placesIn(metadata?.annotations)];
+  const { kind, metadata, spec } = copy as { kind?: string; metadata?: { annotations?: Container }; spec?: Container };
+  // The spec of a pod is its API server's to judge.
+  const places = [...(kind === 'Pod' ? [] : placesIn(spec)), ...placesIn(metadata?.annotations)];
   const found = places[place % Math.max(places.length, 1)];
   if (found === undefined) return copy;
   const [container, key] = found;

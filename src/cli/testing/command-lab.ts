@@ -80,10 +80,14 @@ export interface RunOptions {
 export function runKiln(args: readonly string[], { env = {}, interruptAt }: RunOptions = {}): Promise<Ended> {
   const child = spawn(KILN, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   let [out, said] = ['', ''];
+  let interrupted = false;
   child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said += text;
-    if (interruptAt?.test(said) === true) child.kill('SIGINT');
+    // Once: a second Ctrl-C ends the process without its last words.
+    if (interrupted || interruptAt?.test(said) !== true) return;
+    interrupted = true;
+    child.kill('SIGINT');
   });
   return new Promise((done, fail) => {
     child.on('error', fail);

@@ -7,14 +7,15 @@
  *   node scripts/setup.mjs start|test
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, statSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NEEDED_MAJOR = 24;
 const script = fileURLToPath(import.meta.url);
 const root = dirname(dirname(script));
-const binaries = join(root, 'node_modules', '.bin');
+const packages = join(root, 'node_modules');
+const binaries = join(packages, '.bin');
 
 installPackages();
 if (major(process.version) >= NEEDED_MAJOR) {
@@ -27,7 +28,12 @@ if (major(process.version) >= NEEDED_MAJOR) {
 
 function installPackages() {
   const lock = join(root, 'package-lock.json');
-  const installed = join(root, 'node_modules', '.package-lock.json');
+  const installed = join(packages, '.package-lock.json');
+  // A link leads to the packages of another clone, which npm ci would empty under it: they are that clone's to renew.
+  if (lstatSync(packages, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    if (existsSync(installed)) return;
+    fail('node_modules is a link, and there are no packages where it leads: remove the link, or run npm ci there');
+  }
   if (existsSync(installed) && statSync(lock).mtimeMs <= statSync(installed).mtimeMs) return;
   say('installing Node packages (npm ci)');
   if (runNpm(['ci', '--loglevel=error']) !== 0) fail('npm ci failed; its own message is above');

@@ -121,6 +121,7 @@ export class AllocationStep {
     const answer = this.#reserve(wish);
     if (answer.kind === 'granted') {
       this.#waiting.remove(wish.claimant);
+      this.ledger.releaseElsewhere('reservation', wish.claimant, answer.subnet);
       this.usage.mark(answer.subnet);
     } else {
       this.ledger.release('reservation', wish.claimant);

@@ -212,7 +212,11 @@ export class Holders {
     }
     const externalIds = row.row.external_ids;
     const subnet: unknown = externalIds instanceof Map ? externalIds.get('ls') : undefined;
-    if (typeof subnet !== 'string') return;
+    if (typeof subnet !== 'string') {
+      this.#ledger.release('row', key);
+      this.#rowHolders.delete(id);
+      return;
+    }
     const object = objectNamed(row.ownership.owner);
     if (object !== undefined) {
       // Its MAC is the object's to hold, or the router's.
@@ -251,6 +255,8 @@ export class Holders {
   #hold(subnet: string, holder: Holder, addresses: readonly Address[], macText: string | undefined): void {
     const mac: Mac | undefined = macText === undefined || macText === '' ? undefined : parseMac(macText);
     this.#ledger.hold(subnet, holder, { addresses, ...(mac === undefined ? {} : { mac }) });
+    // Each is in one Subnet; who says another one now has left the first.
+    this.#ledger.releaseElsewhere(holder.kind, holder.key, subnet);
   }
 }
 

@@ -98,6 +98,22 @@ test('who waited in a Subnet and was served in another does not take the next ad
   assert.equal(bench.answer('young#1'), 's1 10.0.0.2');
 });
 
+test('who is given an address in another Subnet leaves the first', () => {
+  const subnets = [pool('s1', '10.0.0.0/30'), pool('s2', '10.1.0.0/29')];
+  const bench = new Bench().say(...subnets, wish('a#1', { since: early }), wish('b#1', { since: late }));
+  assert.deepEqual([bench.answer('a#1'), bench.answer('b#1')], ['s1 10.0.0.2', 'NoAvailableAddress']);
+  bench.say(...subnets, wish('a#1', { since: early, subnets: ['s2'] }), wish('b#1', { since: late }));
+  assert.deepEqual([bench.answer('a#1'), bench.answer('b#1')], ['s2 10.1.0.2', 's1 10.0.0.2']);
+});
+
+test('an IP object that says another Subnet than before is in use there alone', () => {
+  const bench = new Bench().say(pool('s1', '10.0.0.0/29'), pool('s2', '10.1.0.0/29')).hold('s1', '10.0.0.2').run();
+  assert.equal(bench.step.ledger.usage('s1')?.v4?.usingRange, '10.0.0.2');
+  bench.hold('s2', '10.0.0.2').run();
+  assert.equal(bench.step.ledger.usage('s1')?.v4?.using, 0n);
+  assert.equal(bench.step.ledger.holdersIn('s2', 1).count, 1);
+});
+
 test('an address that the oldest who waits cannot use goes to the next', () => {
   // 10.0.0.4 to 10.0.0.6 are the pool's; 10.0.0.2 and 10.0.0.3 anybody's.
   const subnet = pool('s1', '10.0.0.0/29', { named: { p: ['10.0.0.4..10.0.0.6'] } });

@@ -120,6 +120,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 24,
     arbitrary: fc.record({ op: fc.constant('release' as const), subnet: optional(subnet), holder: fc.oneof(holder, freshHolder) }),
   },
+  { weight: 4, arbitrary: fc.record({ op: fc.constant('leave' as const), subnet, holder: fc.oneof(holder, freshHolder) }) },
   { weight: 40, arbitrary: fc.record({ op: fc.constant('allocate' as const), subnet, request }) },
 );
 

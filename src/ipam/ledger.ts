@@ -151,12 +151,21 @@ export class Ledger {
 
   /** The holder has nothing any more, in any Subnet (or in one). False where it had nothing. */
   release(kind: HolderKind, key: string, subnet?: string): boolean {
+    return this.#releaseWhere(kind, key, ({ name }) => subnet === undefined || name === subnet);
+  }
+
+  /** The holder has nothing any more in any other Subnet. False where it had nothing there. */
+  releaseElsewhere(kind: HolderKind, key: string, subnet: string): boolean {
+    return this.#releaseWhere(kind, key, ({ name }) => name !== subnet);
+  }
+
+  #releaseWhere(kind: HolderKind, key: string, goes: (subnet: SubnetState) => boolean): boolean {
     const id = this.#holding.holders.find(kind, key);
     if (id === none) return false;
     const touched = new Set<SubnetState>();
     this.#holding.detachWhere(id, (hold) => {
       const state = this.#holding.subnetOf(hold);
-      if (subnet !== undefined && state.name !== subnet) return false;
+      if (!goes(state)) return false;
       touched.add(state);
       return true;
     });

@@ -68,9 +68,17 @@ export class Oracle {
   }
 
   release(holder: Holder, subnet: string | undefined): boolean {
+    return this.#forget((fact) => sameHolder(fact.holder, holder) && (subnet === undefined || fact.subnet === subnet));
+  }
+
+  releaseElsewhere(holder: Holder, subnet: string): boolean {
+    return this.#forget((fact) => sameHolder(fact.holder, holder) && fact.subnet !== subnet);
+  }
+
+  #forget(goes: (fact: Fact) => boolean): boolean {
     const before = this.#facts.length;
     this.#change(() => {
-      this.#facts = this.#facts.filter((fact) => !sameHolder(fact.holder, holder) || (subnet !== undefined && fact.subnet !== subnet));
+      this.#facts = this.#facts.filter((fact) => !goes(fact));
     });
     return this.#facts.length < before;
   }

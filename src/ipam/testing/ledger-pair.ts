@@ -16,6 +16,7 @@ export type Operation =
   | { op: 'remove'; subnet: string }
   | { op: 'hold'; subnet: string; holder: Holder; addresses: Address[]; mac: Mac | undefined }
   | { op: 'release'; subnet: string | undefined; holder: Holder }
+  | { op: 'leave'; subnet: string; holder: Holder }
   | { op: 'allocate'; subnet: string; request: AllocationRequest };
 
 /** Over the Subnets `s` and `t`. */
@@ -50,6 +51,12 @@ export class Pair {
         assert.equal(
           ledger.release(operation.holder.kind, operation.holder.key, operation.subnet),
           oracle.release(operation.holder, operation.subnet),
+        );
+        return undefined;
+      case 'leave':
+        assert.equal(
+          ledger.releaseElsewhere(operation.holder.kind, operation.holder.key, operation.subnet),
+          oracle.releaseElsewhere(operation.holder, operation.subnet),
         );
         return undefined;
       case 'allocate': {

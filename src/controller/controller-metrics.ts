@@ -57,6 +57,7 @@ export function exposeController(metrics: Metrics, sources: MetricSources): void
   metrics.read('kiln_collection_paused', (report) => report({}, gauge(limit.pausing)));
   metrics.read('kiln_collection_held_rows', (report) => report({}, limit.pausing ? limit.held.size : 0));
   metrics.read('kiln_api_writes_pending', (report) => report({}, writer.queued + writer.inFlight));
+  metrics.read('kiln_api_writes_held_total', (report) => report({}, writer.counters.held));
   metrics.read('kiln_events_total', (report) => {
     for (const [result, count] of Object.entries(events.counters)) report({ result }, count as number);
   });

@@ -78,6 +78,33 @@ describe('KubeWriter', () => {
     assert.equal(writer.counters.succeeded, 7);
   });
 
+  it('writes one object at most 60 times in any minute, whatever the lanes and whoever undoes it, and others as ever', async () => {
+    const at: number[] = [];
+    api.handler = (exchange) => {
+      at.push(clock.now());
+      exchange.json(reply('x'));
+    };
+    // Each write is wished anew as soon as it is done, as of an object that another program puts back.
+    const fight = async (lane: string): Promise<void> => {
+      for (let i = 0; ; i++) if (!(await writer.submit(patch('a', i, { lane }))).ok) return;
+    };
+    const fights = [fight('object'), fight('status')];
+    for (let passed = 0; passed < 240; passed++) {
+      await until('the writer waits', () => writer.inFlight === 0 && clock.timers > 0);
+      if (passed === 100) {
+        const held = at.length;
+        assert.ok((await writer.submit(patch('b', 1))).ok, 'another object is written at once');
+        assert.equal(at.splice(held).length, 1);
+      }
+      clock.advance(1_000);
+    }
+    for (const begin of at) assert.ok(at.filter((one) => one >= begin && one < begin + 60_000).length <= 60, `a minute from ${begin}`);
+    assert.ok(at.length >= 30 + 115, `only ${at.length} in four minutes`);
+    assert.ok(writer.counters.held > 0);
+    await writer.close();
+    await Promise.all(fights);
+  });
+
   it('guards by uid and resourceVersion', async () => {
     const more = { uid: 'u1', resourceVersion: '7' };
     const results = [

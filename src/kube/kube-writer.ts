@@ -3,6 +3,7 @@ import type { KubeClient } from './client.ts';
 import { type Clock, type Random, systemClock, type TimerHandle } from './clock.ts';
 import { KubeError, type KubeErrorCode } from './errors.ts';
 import { LaneQueue } from './lane-queue.ts';
+import { ObjectRate, type WriteRate } from './object-rate.ts';
 import { keyOf, resourceName } from './resource.ts';
 import { shielded } from './shielded.ts';
 import { intentError, sendIntent, type WriteIntent, type WriteResult } from './write-intent.ts';
@@ -17,6 +18,8 @@ export interface WriterOptions {
   readonly attempts?: number;
   /** First and longest delay between attempts. Default 200 ms and 20 s. */
   readonly backoffMs?: readonly [number, number];
+  /** Requests of one object, whatever the lanes: burst, and rate a second. Default 30 and one in 2 s: 60 in any minute. */
+  readonly perObject?: WriteRate;
   /** Called with each final result that reached the server, before the submitter's promise resolves. */
   readonly onResult?: (intent: WriteIntent, result: WriteResult) => void;
   /** Called for each attempt that will be repeated. */
@@ -32,6 +35,8 @@ export interface WriterCounters {
   /** Intents that a newer one replaced before they were sent. */
   coalesced: number;
   retried: number;
+  /** Times that a write waited because its object had been written too often. */
+  held: number;
   /** Final failures. */
   failed: Partial<Record<KubeErrorCode, number>>;
 }
@@ -71,10 +76,11 @@ interface ObjectSlot {
  * may pass are repeated; all others are the submitter's, as values. `submit` never throws.
  */
 export class KubeWriter {
-  readonly counters: WriterCounters = { sent: 0, succeeded: 0, coalesced: 0, retried: 0, failed: {} };
+  readonly counters: WriterCounters = { sent: 0, succeeded: 0, coalesced: 0, retried: 0, held: 0, failed: {} };
   readonly #options: WriterOptions;
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #rate: ObjectRate;
   readonly #entries = new Map<string, Entry>();
   readonly #slots = new Map<string, ObjectSlot>();
   readonly #ready = new LaneQueue<Entry>();
@@ -89,6 +95,7 @@ export class KubeWriter {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
+    this.#rate = new ObjectRate(options.perObject ?? [30, 1 / 2]);
   }
 
   /** Intents that wait to be sent. */
@@ -203,8 +210,19 @@ export class KubeWriter {
       const entry = this.#ready.take();
       if (entry === undefined) return;
       if (entry.object.busy) entry.object.waiting.add(entry);
-      else void this.#send(entry);
+      else if (!this.#heldBack(entry)) void this.#send(entry);
     }
+  }
+
+  /** @returns whether its object was written too often, and the entry waits */
+  #heldBack(entry: Entry): boolean {
+    const now = this.#clock.now();
+    const wait = this.#rate.waitMs(entry.object.key, now);
+    if (wait === 0 || entry.pending === undefined) return false;
+    this.counters.held++;
+    entry.pending.notBefore = now + wait;
+    this.#schedule(entry);
+    return true;
   }
 
   async #send(entry: Entry): Promise<void> {
@@ -223,6 +241,7 @@ export class KubeWriter {
     this.#inFlight++;
     this.counters.sent++;
     entry.lastStart = this.#clock.now();
+    this.#rate.take(object.key, entry.lastStart);
     let result: WriteResult;
     try {
       result = { ok: true, object: await sendIntent(this.#options.client, intent, pending.doubtful, this.#stop.signal) };

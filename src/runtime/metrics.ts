@@ -83,6 +83,11 @@ export const METRICS = {
     labels: ['kind', 'verb', 'result'],
   },
   kiln_api_writes_pending: { kind: 'gauge', help: 'Writes to the Kubernetes API that wait or are under way', labels: [] },
+  kiln_api_writes_held_total: {
+    kind: 'counter',
+    help: 'Times that a write waited because its object was written 60 times within a minute: another program undoes the writes',
+    labels: [],
+  },
   kiln_events_total: {
     kind: 'counter',
     help: 'Events: created, bumped (count raised), coalesced (no write of their own), dropped (rate or trouble)',

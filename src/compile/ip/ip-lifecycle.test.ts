@@ -130,3 +130,25 @@ test('the port that Kube-OVN made for a pod which was gone before the start goes
   assert.equal(scene.bench.row('Logical_Switch_Port', 'dead.shop'), undefined);
   assert.notEqual(scene.bench.row('Logical_Switch_Port', 'unsaid.shop'), undefined, 'nothing says that this one is of nobody');
 });
+
+test('a node that no label can name is left out of the labels of the IP object, and taken out again', () => {
+  const label = 'ovn.kubernetes.io/node-name';
+  for (const node of ['not a name', `${'long-'.repeat(13)}name`, '-x']) {
+    const scene = new PodScene();
+    scene.pod('web', { node });
+    scene.bench.settle();
+    const ip = scene.bench.object('ips', 'web.shop');
+    assert.deepEqual([ip?.spec['nodeName'], ip?.metadata.labels?.[label]], [node, undefined]);
+    assert.notEqual(scene.addressOf('shop/web'), undefined, 'the pod has its address');
+    scene.bench.put('ips', {
+      metadata: { ...ip?.metadata, name: 'web.shop', labels: { ...ip?.metadata.labels, [label]: 'old' } },
+      spec: ip?.spec ?? {},
+    });
+    scene.bench.settle();
+    assert.equal(scene.bench.object('ips', 'web.shop')?.metadata.labels?.[label], undefined);
+  }
+  const scene = new PodScene();
+  scene.pod('web');
+  scene.bench.settle();
+  assert.equal(scene.bench.object('ips', 'web.shop')?.metadata.labels?.[label], 'n1');
+});

@@ -4,6 +4,7 @@
 import { API_VERSION } from '../../api/kind.ts';
 import type { IP } from '../../api/ip.ts';
 import { FINALIZER, labelKey } from '../../api/well-known.ts';
+import { isLabelValue } from '../../api/label-value.ts';
 import { joinDual } from '../../net/dual.ts';
 import type { Reservation } from '../../world/reservations.ts';
 import type { CreateOutput, Json, PatchOutput } from '../output.ts';
@@ -92,7 +93,7 @@ export function keepIp(ip: IP, identity: IpIdentity, addresses: Addresses): Patc
     key: ip.metadata.name,
     uid: ip.metadata.uid,
     annotations,
-    labels: ipLabels(addresses.subnet, node),
+    labels: { [labelKey.nodeName]: null, ...ipLabels(addresses.subnet, node) },
     spec: { ...ipSpec(addresses), nodeName: node, ...(podType !== '' && { podType }) },
   };
 }
@@ -102,7 +103,10 @@ export function ipSpec(addresses: Addresses): Readonly<Record<string, string>> {
   return { subnet, ipAddress: ipText(addresses), v4IpAddress: v4, v6IpAddress: v6, macAddress: mac };
 }
 
-/** Kube-OVN finds the IP objects of a Subnet by a label of the Subnet's own name, too. */
+/**
+ * Kube-OVN finds the IP objects of a Subnet by a label of the Subnet's own name, too. A node that no label can name has none: the name
+ * of a node may have 253 characters, and what a pod's `spec.nodeName` says is checked by no API server.
+ */
 export function ipLabels(subnet: string, node: string): Readonly<Record<string, string>> {
-  return { [labelKey.subnet]: subnet, [labelKey.nodeName]: node, [subnet]: '' };
+  return { [labelKey.subnet]: subnet, ...(isLabelValue(node) && { [labelKey.nodeName]: node }), [subnet]: '' };
 }

@@ -44,7 +44,7 @@ export const reservedIp: Rule = {
       wish,
       {
         ...patchOf(ip),
-        labels: { ...ipLabels(addresses.subnet, ip.spec.nodeName ?? ''), [labelKey.ipReserved]: 'true' },
+        labels: { [labelKey.nodeName]: null, ...ipLabels(addresses.subnet, ip.spec.nodeName ?? ''), [labelKey.ipReserved]: 'true' },
         spec: ipSpec(addresses),
         withoutConditions: ['Accepted'],
       },

@@ -1,0 +1,47 @@
+import { TokenBucket } from './token-bucket.ts';
+
+/** Writes of one object: so many at once, and so many a second. */
+export type WriteRate = readonly [burst: number, perSecond: number];
+
+/**
+ * How often each object may be written: a bucket of tokens for each, kept only until it would be full again. What nothing else
+ * bounds is two programs that undo each other's writes.
+ */
+export class ObjectRate {
+  readonly #burst: number;
+  readonly #perSecond: number;
+  /** Least recently written first. */
+  readonly #buckets = new Map<string, { readonly bucket: TokenBucket; readonly last: number }>();
+
+  constructor([burst, perSecond]: WriteRate) {
+    this.#burst = burst;
+    this.#perSecond = perSecond;
+  }
+
+  /** Objects that were written lately. */
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  /** Milliseconds until the object may be written; 0 for now. */
+  waitMs(object: string, now: number): number {
+    return this.#buckets.get(object)?.bucket.waitMs(now) ?? 0;
+  }
+
+  /** Counts one write. */
+  take(object: string, now: number): void {
+    const { bucket } = this.#buckets.get(object) ?? { bucket: new TokenBucket(this.#burst, this.#perSecond, now) };
+    bucket.take(now);
+    this.#buckets.delete(object);
+    this.#buckets.set(object, { bucket, last: now });
+    this.#forget(now);
+  }
+
+  #forget(now: number): void {
+    const fullAfterMs = (this.#burst / this.#perSecond) * 1_000;
+    for (const [object, { last }] of this.#buckets) {
+      if (now - last < fullAfterMs) return;
+      this.#buckets.delete(object);
+    }
+  }
+}

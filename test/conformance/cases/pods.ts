@@ -167,6 +167,15 @@ export function podCases(holder: Holder): void {
     const { http } = conformance(holder);
     const path = await pods();
     await http.send('POST', path, pod('free'));
+    const tried = await http.send('POST', `${path}/free/eviction`, {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name: 'free' },
+      deleteOptions: { dryRun: ['All'] },
+    });
+    assert.equal(tried.status, 201, tried.text);
+    const kept = await http.get(`${path}/free`);
+    assert.deepEqual([kept.status, at(kept.body, 'metadata', 'deletionTimestamp')], [200, undefined]);
     const evicted = await http.send('POST', `${path}/free/eviction`, {
       apiVersion: 'policy/v1',
       kind: 'Eviction',

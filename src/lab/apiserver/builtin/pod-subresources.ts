@@ -66,7 +66,9 @@ export function evict(
   }
   const given = eviction['deleteOptions'];
   const grace = isObject(given) && typeof given['gracePeriodSeconds'] === 'number' ? given['gracePeriodSeconds'] : undefined;
-  const options: DeleteOptions = { dryRun, ...(grace === undefined ? {} : { gracePeriodSeconds: grace }) };
+  // kubectl drain --dry-run=server says it here, not in the query.
+  const asked = isObject(given) && Array.isArray(given['dryRun']) && given['dryRun'].includes('All');
+  const options: DeleteOptions = { dryRun: dryRun || asked, ...(grace === undefined ? {} : { gracePeriodSeconds: grace }) };
   operations.delete(pods, namespace, name, options);
   return SUCCESS;
 }

@@ -18,6 +18,7 @@ import { blockersOf } from '../../blockers/graph.ts';
 import { keptRows } from '../kept-row.ts';
 import { LEASE_CONDITIONS, leaseOf } from '../lease.ts';
 import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
+import { networkOfObject } from '../subnet/subnet-missing.ts';
 import { subnetReady } from '../subnet/subnet-ready.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 
@@ -46,7 +47,11 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   const { resource, name, held } = object;
   if (object.terminating) {
     const rows = held !== undefined && blockersOf(world, resource, name).count > 0 ? kind.rows(held) : [];
-    return [deletionPatch(world, resource, name, ownerOf(object), true), ...rows];
+    return [
+      deletionPatch(world, resource, name, ownerOf(object), true),
+      ...rows,
+      ...(held === undefined ? [] : networkOfObject(world, object)),
+    ];
   }
   const problem = held === undefined ? requestProblem(world, object, kind) : undefined;
   if (problem !== undefined) return [refused(object, problem)];
@@ -79,7 +84,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   if (held === undefined) return [{ kind: 'wish', wish }, patch];
   // While somebody else goes first, or the Subnet is gone, its ports stay as they are: there, or not.
   const rows = reservation?.kind === 'granted' ? kind.rows(addresses) : keptRows(world, ownerText(ownerOf(object)));
-  return [{ kind: 'wish', wish }, patch, ...rows];
+  return [{ kind: 'wish', wish }, patch, ...rows, ...networkOfObject(world, object)];
 }
 
 interface Problem {

@@ -19,6 +19,8 @@ const state = ({ bench }: PodScene, ids: readonly string[]): readonly unknown[] 
     return [...bench.northbound.table(table)].filter(([, row]) => row['name'] === name).map(([uuid]) => [id, uuid, bench.row(table, name)]);
   });
 
+const uuids = (states: readonly unknown[]): readonly unknown[] => states.map((found) => (found as readonly (readonly unknown[])[])[0]?.[1]);
+
 test('rows of a Subnet that vanished stay the same rows while a pod has an address of it, and a new Subnet takes them over', () => {
   const scene = setUp('blue');
   const before = state(scene, ROWS);
@@ -31,8 +33,6 @@ test('rows of a Subnet that vanished stay the same rows while a pod has an addre
   assert.equal(again.writes, 0);
   scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
   scene.bench.settle();
-  const uuids = (states: readonly unknown[]): readonly unknown[] =>
-    states.map((found) => (found as readonly (readonly unknown[])[])[0]?.[1]);
   assert.deepEqual(uuids(state(scene, ROWS)), uuids(before));
   assert.equal(scene.bench.condition('subnets', 'red', 'Ready')?.status, 'True');
 });
@@ -81,3 +81,48 @@ test('a pod of the default Vpc stays in the groups by which it leaves the cluste
   scene.bench.settle();
   assert.deepEqual(state(scene, groups), before);
 });
+
+const OBJECTS = [
+  ['vips', { namespace: 'shop' }, ['Logical_Switch_Port/two']],
+  ['vips', { type: 'switch_lb_vip', namespace: 'shop' }, ['Logical_Switch_Port/two', 'Logical_Switch_Port/two.shop']],
+  ['ovn-eips', { type: 'nat' }, []],
+  ['iptables-eips', {}, []],
+] as const;
+
+for (const [resource, spec, ports] of OBJECTS) {
+  test(`the same rows stay for ${resource} ${JSON.stringify(spec)} with nothing else in the Subnet, and the last object takes them along`, () => {
+    const rows = [...ROWS.slice(0, 3), ...ports];
+    const scene = setUp('blue');
+    scene.bench.delete('pods', 'shop/web');
+    for (const name of ['one', 'two'])
+      scene.bench.put(resource, {
+        metadata: { name },
+        spec: { ...spec, ...(resource === 'vips' ? { subnet: 'red' } : { externalSubnet: 'red' }) },
+      });
+    scene.bench.settle();
+    scene.bench.vanish('pods', 'shop/web');
+    scene.bench.settle();
+    const before = state(scene, rows);
+    assert.ok(
+      before.every((found) => (found as readonly unknown[]).length === 1),
+      JSON.stringify(before),
+    );
+    scene.bench.vanish('subnets', 'red');
+    scene.bench.settle();
+    assert.deepEqual(state(scene, rows), before);
+    // The one that spoke for all goes, with its own ports.
+    scene.bench.delete(resource, 'one');
+    scene.bench.settle();
+    assert.equal(scene.bench.object(resource, 'one'), undefined);
+    assert.deepEqual(uuids(state(scene, rows)), uuids(before));
+    const again = scene.bench.restarted();
+    again.settle();
+    assert.equal(again.writes, 0);
+    scene.bench.delete(resource, 'two');
+    scene.bench.settle();
+    assert.deepEqual(
+      state(scene, rows),
+      rows.map(() => []),
+    );
+  });
+}

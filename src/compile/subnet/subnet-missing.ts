@@ -1,8 +1,10 @@
 /**
- * A Subnet that vanished (somebody stripped its finalizer) with addresses of it in use: its rows stay as they are while an IP object
- * names it. The last of these takes them along; a new Subnet of that name takes them over.
+ * A Subnet that vanished (somebody stripped its finalizer) with addresses of it in use: its rows stay as they are while an IP object, a
+ * Vip or an EIP names it. The last of these takes them along; a new Subnet of that name takes them over.
  */
 import type { RowId } from '../../nb/row-id.ts';
+import type { AddressObject } from '../../world/address-objects.ts';
+import { ADDRESS_RESOURCES, isAddressResource } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -14,6 +16,10 @@ import { switchId } from './subnet-view.ts';
 /** Value, not object: a status that comes back runs nobody's rule. */
 const exists: Query<boolean> = defineQuery('subnet-exists', (world, name) => world.subnets.has(name));
 const subnetOfIp: Query<string> = defineQuery('ip-subnet', (world, name) => world.ips.get(name)?.spec.subnet ?? '');
+const holdsAddress: Query<boolean> = defineQuery('object-holds-address', (world, key) => {
+  const [resource = '', name = ''] = key.split('/');
+  return isAddressResource(resource) && world.addressObject(resource, name)?.held !== undefined;
+});
 
 export const subnetMissing: Rule = {
   name: 'subnet-missing',
@@ -27,9 +33,22 @@ export const subnetMissing: Rule = {
   },
 };
 
-/** The same while no IP object names it, because these were taken away too: one of the pods whose ports are in it speaks for all. */
+/** The same while no IP object names it: the first of the Vips and EIPs that hold addresses of it speaks for all. */
+export function networkOfObject(world: World, { resource, name, subnet }: AddressObject): readonly Output[] {
+  if (world.ask(exists, subnet) || world.ips.bucket('subnet', subnet).size > 0) return [];
+  const [first] = holdersIn(world, subnet);
+  return first === `${resource}/${name}` ? networkLeft(world, subnet) : [];
+}
+
+function holdersIn(world: World, subnet: string): readonly string[] {
+  return ADDRESS_RESOURCES.flatMap((resource) =>
+    [...world.addressObjectsIn(resource, subnet)].map((name) => `${resource}/${name}`).filter((one) => world.ask(holdsAddress, one)),
+  ).toSorted();
+}
+
+/** The same while none of these names it, because they were taken away too: one of the pods whose ports are in it speaks for all. */
 export function networkOfPort(world: World, subnet: string, port: RowId): readonly Output[] {
-  if (world.ips.bucket('subnet', subnet).size > 0) return [];
+  if (world.ips.bucket('subnet', subnet).size > 0 || holdersIn(world, subnet).length > 0) return [];
   const ports = world.rows.column(switchId(subnet), 'ports');
   const ofPods = [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
     const entry = world.rows.entry(uuid as Parameters<typeof world.rows.entry>[0]);

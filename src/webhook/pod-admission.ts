@@ -5,6 +5,7 @@ import type { Finding } from '../api/finding.ts';
 import { podNetworkFindings } from '../api/pod-network-validation.ts';
 import { podAnnotation } from '../api/well-known.ts';
 import { bindingOf } from '../compile/pod/pod-binding.ts';
+import { toldOf } from '../compile/pod/pod-asks.ts';
 import type { PodInterface } from '../compile/pod/pod-interface.ts';
 import { interfacesOf, selectionsOf } from '../compile/pod/pod-interfaces.ts';
 import { namedSubnet } from '../compile/pod/pod-subnet.ts';
@@ -43,7 +44,12 @@ export function podCreated(pod: Pod, observed: Observed): Opinion {
         objections.push(invalid({ code: demand.reason, field: 'metadata.annotations', message: demand.message }));
       else if (named !== '') warnings.push(demand.message);
     } else if (demand.kind === 'wish' && demand.wish.anyOf === undefined)
-      objections.push(...takenByName(observed, demand.wish, fieldOf(nic, 'ip_address')));
+      objections.push(
+        ...takenByName(observed, demand.wish, fieldOf(nic, 'ip_address')).map((one) => ({
+          ...one,
+          message: toldOf(nic, 'address', one.message),
+        })),
+      );
   }
   return { objections, warnings };
 }

@@ -5,7 +5,7 @@
 import type { IP } from '../../api/ip.ts';
 import type { Reason } from '../../api/reasons.ts';
 import { podNetworkFindings } from '../../api/pod-network-validation.ts';
-import { annotationKey, interfaceAnnotation } from '../../api/well-known.ts';
+import { annotationKey } from '../../api/well-known.ts';
 import { addressProblem, parseAddress } from '../../net/address.ts';
 import { macProblem, parseMac } from '../../net/mac.ts';
 import { splitList } from '../../net/dual.ts';
@@ -14,6 +14,7 @@ import type { AddressWish } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import type { Held } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
+import { interfaceAsks, toldOf } from './pod-asks.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf } from './pod-interface.ts';
 import { chooseSubnet, poolName } from './pod-subnet.ts';
@@ -27,7 +28,8 @@ export type AddressDemand =
 
 export function demandOf(world: World, nic: PodInterface, claimant: string, held: Held): AddressDemand {
   const choice = chooseSubnet(world, nic, held);
-  if (choice.kind === 'waiting') return nic.pod.terminating ? { kind: 'none' } : choice;
+  if (choice.kind === 'waiting')
+    return nic.pod.terminating ? { kind: 'none' } : { ...choice, message: toldOf(nic, 'subnet', choice.message) };
   const share = shareOf(world, nic, held);
   const base = {
     claimant,
@@ -55,7 +57,7 @@ export function demandOf(world: World, nic: PodInterface, claimant: string, held
   }
   const asked = askedAddresses(nic);
   const mac = askedMac(nic);
-  if ('reason' in asked) return { kind: 'waiting', ...asked };
+  if ('reason' in asked) return { kind: 'waiting', reason: asked.reason, message: toldOf(nic, 'address', asked.message) };
   if ('reason' in mac) return { kind: 'waiting', ...mac };
   const pools = choice.pools.length === 0 || 'v4' in asked || 'v6' in asked || 'anyOf' in asked ? {} : { pools: choice.pools };
   return {
@@ -100,13 +102,6 @@ interface Refused {
   readonly message: string;
 }
 
-/** The annotation for one interface of an attached network, which counts before that for the provider. */
-function interfaceAsks({ pod, selection }: PodInterface, suffix: 'ip_address' | 'mac_address'): string {
-  if (selection === undefined || selection.interfaceName === '') return '';
-  const { name, namespace, interfaceName } = selection;
-  return (pod.annotations[interfaceAnnotation(name, namespace, interfaceName, suffix)] ?? '').trim();
-}
-
 function askedMac(nic: PodInterface): Pick<AddressWish, 'mac'> | Refused {
   if (!nic.isOvn) return {};
   const text =
@@ -142,7 +137,7 @@ function askedAddresses(nic: PodInterface): Pick<AddressWish, 'v4' | 'v6' | 'any
   if (own === undefined) {
     return {
       reason: 'NoAvailableAddress',
-      message: `annotation ip_pool lists ${list.length} addresses, and ordinal ${statefulSet.ordinal} of StatefulSet ${statefulSet.statefulSet} has none of its own; add one to the list`,
+      message: `it lists ${list.length} addresses, and ordinal ${statefulSet.ordinal} of StatefulSet ${statefulSet.statefulSet} has none of its own; add one to the list`,
     };
   }
   return familiesIn(splitList(own));

@@ -13,6 +13,7 @@ import { leadOf } from './machine.ts';
 import { misboundOf, misboundOutputs } from './misbound.ts';
 import { nodeExists } from '../node/node-view.ts';
 import type { Output, PatchOutput } from '../output.ts';
+import { toldOf } from './pod-asks.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated, portId } from './pod-interface.ts';
@@ -122,7 +123,7 @@ interface Obstacle {
 function obstacleOf(world: World, { nic, claimant, demand, reservation }: Binding): Obstacle | undefined {
   if (demand.kind === 'none') return undefined;
   if (demand.kind === 'waiting') return { reason: demand.reason, message: demand.message };
-  if (reservation?.kind === 'refused') return { reason: reservation.code, message: reservation.message };
+  if (reservation?.kind === 'refused') return { reason: reservation.code, message: toldOf(nic, 'address', reservation.message) };
   const conflict = world.rowConflicts.get(portId(nic.port));
   if (conflict?.owners.includes(ownerText(podOwner(leadOf(world, nic)))) === true)
     return { reason: 'RowConflict', message: conflict.message };

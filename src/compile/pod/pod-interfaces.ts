@@ -87,7 +87,8 @@ export function selectionsOf({ key, namespace, annotations }: Pick<PodView, 'key
   const selections: NetworkSelection[] = [];
   for (const annotation of SELECTING) {
     const parsed = parseNetworkSelections(annotations[annotation] ?? '', namespace);
-    if (!parsed.ok) return { ok: false, problem: `Pod ${key}: annotation ${annotation} ${parsed.problem}` };
+    if (!parsed.ok)
+      return { ok: false, problem: `Pod ${key}: annotation ${annotation} "${annotations[annotation] ?? ''}" ${parsed.problem}` };
     selections.push(...parsed.selections);
   }
   return { ok: true, selections };

@@ -80,16 +80,14 @@ function askedSubnets(world: World, nic: PodInterface): Asked {
   }
   const named = nic.isOvn ? annotationOf(nic, 'logical_switch') : '';
   if (named !== '') {
-    if (named.includes(','))
-      return waiting('InvalidAnnotation', `annotation logical_switch "${named}" names several Subnets; an interface has one`);
+    if (named.includes(',')) return waiting('InvalidAnnotation', 'it names several Subnets; an interface has one');
     const inNamed = poolName(annotationOf(nic, 'ip_pool'));
     return { kind: 'open', subnets: [named], pools: inNamed === '' ? [] : [inNamed] };
   }
   const pool = poolName(annotationOf(nic, 'ip_pool'));
   if (pool !== '') {
     const subnet = world.ask(ipPoolSubnet, pool);
-    if (subnet === '')
-      return waiting('WaitingForSubnet', `IPPool ${pool}, which the pod names, does not exist; kubectl get ippool ${pool}`);
+    if (subnet === '') return waiting('WaitingForSubnet', `IPPool ${pool} does not exist; kubectl get ippool ${pool}`);
     return { kind: 'open', subnets: [subnet], pools: [pool] };
   }
   if (nic.selection !== undefined) return attachedSubnets(world, nic, nic.selection);

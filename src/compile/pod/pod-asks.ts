@@ -1,0 +1,64 @@
+/** Which word of a pod asks for something, so that what is wrong with it is told of the pod, the annotation and its value. */
+import { annotationKey, interfaceAnnotation, podAnnotation } from '../../api/well-known.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { annotationOf, isAllocated } from './pod-interface.ts';
+
+interface Word {
+  readonly key: string;
+  readonly value: string;
+}
+
+type Asked = 'subnet' | 'address';
+
+/** `sentence` as it is said to the pod; one that names the pod already stays as it is. */
+export function toldOf(nic: PodInterface, asked: Asked, sentence: string): string {
+  const said = `Pod ${nic.pod.key}: `;
+  if (sentence.startsWith(said)) return sentence;
+  const words = isAllocated(nic) ? [] : asked === 'subnet' ? subnetWords(nic) : addressWords(nic);
+  if (words.length === 0) return said + (nic.selection === undefined ? sentence : `network ${networkOf(nic)}: ${sentence}`);
+  return said + words.map(({ key, value }) => `metadata.annotations[${key}] "${value}"`).join(' and ') + `: ${sentence}`;
+}
+
+/** The annotation for one interface of an attached network, which counts before that for the provider. */
+export function interfaceAsks({ pod, selection }: PodInterface, suffix: 'ip_address' | 'mac_address'): string {
+  return (pod.annotations[interfaceKey(selection, suffix)] ?? '').trim();
+}
+
+function interfaceKey(selection: PodInterface['selection'], suffix: 'ip_address' | 'mac_address'): string {
+  if (selection === undefined || selection.interfaceName === '') return '';
+  return interfaceAnnotation(selection.name, selection.namespace, selection.interfaceName, suffix);
+}
+
+function networkOf({ selection }: PodInterface): string {
+  return `${selection?.namespace ?? ''}/${selection?.name ?? ''}`;
+}
+
+function subnetWords(nic: PodInterface): readonly Word[] {
+  const suffix = nic.isOvn && annotationOf(nic, 'logical_switch') !== '' ? 'logical_switch' : 'ip_pool';
+  return wordsOf(nic, [suffix]);
+}
+
+/** In the order in which they count: of what names an address the first, then what else narrows the choice. */
+function addressWords(nic: PodInterface): readonly Word[] {
+  const { selection } = nic;
+  const selected: Word = {
+    key: annotationKey.networkAttachments,
+    value: [...(selection?.ips ?? []), selection?.mac ?? ''].filter((one) => one !== '').join(','),
+  };
+  const own = (['ip_address', 'mac_address'] as const).map((suffix): Word => ({
+    key: interfaceKey(selection, suffix),
+    value: interfaceAsks(nic, suffix),
+  }));
+  const addresses = [...own, selected, ...wordsOf(nic, ['ip_address', 'ip_pool'])].filter(({ value }) => value !== '');
+  return [...addresses.slice(0, 1), ...wordsOf(nic, ['ip_family', 'mac_address'])];
+}
+
+function wordsOf(
+  nic: PodInterface,
+  suffixes: readonly ('logical_switch' | 'ip_address' | 'ip_pool' | 'ip_family' | 'mac_address')[],
+): readonly Word[] {
+  return suffixes.flatMap((suffix) => {
+    const value = annotationOf(nic, suffix);
+    return value === '' ? [] : [{ key: podAnnotation(nic.provider, suffix), value }];
+  });
+}

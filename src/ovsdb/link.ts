@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import { OvsdbError, readServerError, toOvsdbError } from './errors.ts';
-import { readUpdate, startMonitor, type MonitorContents, type MonitorPlan } from './monitor.ts';
+import { readUpdate, startMonitor, type IncomingRows, type MonitorContents, type MonitorPlan } from './monitor.ts';
 import { RpcConnection } from './rpc.ts';
 import { readServerStatus, serverStatusColumns, type ServerStatus } from './server-status.ts';
 import type { Wire } from './transport.ts';
@@ -21,6 +21,8 @@ export interface LinkEvents {
   serverStatus(status: ServerStatus | undefined, first: boolean): OvsdbError | undefined;
   /** The database's schema; the answer is what to monitor, and the transaction after which to go on. */
   schema(json: unknown): { readonly plan: MonitorPlan; readonly since: Uuid };
+  /** Where the rows of the first contents go while they come. */
+  incoming(): IncomingRows;
   contents(contents: MonitorContents): void;
   update(update: Omit<MonitorContents, 'resumed'>): void;
   /** Once, at the end, whoever ended it. */
@@ -67,6 +69,7 @@ export class Link {
       database,
       plan,
       since,
+      this.#events.incoming(),
       (contents) => {
         this.#events.contents(contents);
         this.rpc.setProbeInterval(this.#options.probeIntervalMs);

@@ -59,6 +59,57 @@ test('each byte is looked at once, although the message comes in many chunks', (
   assert.equal(looks, bytes.length);
 });
 
+test('rows of a result are handed over while they come, and left out of the message; however it is cut, with any text in them', () => {
+  const text = fc.string({ unit: 'binary' });
+  const row = fc.dictionary(text, fc.jsonValue({ stringUnit: 'binary', maxDepth: 3 }), { maxKeys: 4 });
+  const rowsOf = fc.dictionary(fc.uuid(), fc.record({ initial: row }), { maxKeys: 5 });
+  const tables = fc.dictionary(fc.stringMatching(/^[A-Z][A-Za-z_]{0,8}$/), rowsOf, { maxKeys: 3 });
+  const other = fc.record({ method: fc.constant('update'), params: fc.tuple(fc.constant('_Server'), tables) });
+  fc.assert(
+    fc.property(
+      tables,
+      other,
+      text,
+      fc.boolean(),
+      fc.boolean(),
+      fc.array(fc.nat(), { maxLength: 20 }),
+      (all, before, id, idFirst, old, at) => {
+        const result = old ? all : [false, 'last', all];
+        const reply = idFirst ? { id, result, error: null } : { error: null, result, id };
+        const spaced = (value: unknown): string => JSON.stringify(value, undefined, at.length % 2);
+        const found: Record<string, Record<string, unknown>> = Object.fromEntries(Object.keys(all).map((table) => [table, {}]));
+        const messages: unknown[] = [];
+        const stream = new MessageStream(1_000_000, (message) => messages.push(message));
+        stream.expectRows(old ? 3 : 4, (table, rows) => {
+          for (let n = 0; n < rows.length; n += 2) found[table]![rows[n] as string] = rows[n + 1];
+        });
+        for (const chunk of cut(Buffer.from(spaced(before) + spaced(reply) + spaced(before)), at)) stream.push(chunk);
+        assert.deepEqual(found, JSON.parse(JSON.stringify(all)));
+        const empty = Object.fromEntries(Object.keys(all).map((table) => [table, {}]));
+        const told = JSON.parse(JSON.stringify(before)) as unknown;
+        assert.deepEqual(messages, [told, { id, result: old ? empty : [false, 'last', empty], error: null }, told]);
+      },
+    ),
+  );
+});
+
+test('of a reply of many rows no more is held than one row and one chunk; what is broken or too large in it is a coded error', () => {
+  const row = (n: number): string => `"${n}":{"initial":{"name":"${'x'.repeat(50)}"}}`;
+  const begin = '{"id":1,"result":[false,"0",{"T":{';
+  const read = (rows: string, maxBytes = 1_000_000): number => {
+    let taken = 0;
+    const stream = new MessageStream(maxBytes, () => assert.fail('the message is not whole'));
+    stream.expectRows(4, (_table, found) => (taken += found.length / 2));
+    for (const chunk of cut(Buffer.from(begin + rows), [100, 200, 300])) stream.push(chunk);
+    return taken;
+  };
+  assert.equal(read(`${row(1)},${row(2)},${row(3)},${row(4)},"5":{`), 4);
+  assert.throws(() => read(`${row(1)},${row(2)},,${row(3)}`), hasCode('OVSDB_BROKEN_STREAM'));
+  assert.throws(() => read(`${row(1)},${row(2)},}`), hasCode('OVSDB_BROKEN_STREAM'));
+  assert.throws(() => read(`${row(1)},"2":{]`), hasCode('OVSDB_BROKEN_STREAM'));
+  assert.throws(() => read(`${row(1)},${row(2)},${row(3)}`, 200), hasCode('OVSDB_MESSAGE_TOO_LARGE'));
+});
+
 test('what is not a message is a coded error', () => {
   assert.throws(() => read([Buffer.from('{} x')]), hasCode('OVSDB_BROKEN_STREAM'));
   assert.throws(() => read([Buffer.from('[1]')]), hasCode('OVSDB_BROKEN_STREAM'));

@@ -6,6 +6,11 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
+const colon = 0x3a;
+const comma = 0x2c;
+
+/** The rows of one table as they come: UUID, update, UUID, update, and so on. */
+export type TakeRows = (table: string, uuidsAndUpdates: readonly unknown[]) => void;
 
 /**
  * Finds the messages in a stream of JSON objects that has no framing (RFC 7047 section 4).
@@ -24,11 +29,31 @@ export class MessageStream {
   #inString = false;
   #escaped = false;
   #ended = false;
+  #rowsAt: number | undefined;
+  #takeRows: TakeRows = () => {};
+  /** What is open now is a reply's result: rows in it are handed over as they come. */
+  #inResult = false;
+  /** The table whose rows are being read, and what has come of those that are not handed over. */
+  #table: string | undefined;
+  #rows: Buffer[] = [];
+  /** The bytes of this message that were handed over as rows. */
+  #rowsSize = 0;
 
   /** @param maxBytes the largest message taken */
   constructor(maxBytes: number, onMessage: (message: unknown) => void) {
     this.#maxBytes = maxBytes;
     this.#onMessage = onMessage;
+  }
+
+  /**
+   * Rows in results are handed over while the rest of their message is on its way, and are left out of the message: neither its text
+   * nor its graph is ever whole in memory.
+   *
+   * @param at the nesting of rows in a message: the braces and brackets that are open around `"<uuid>": <update>`; undefined to end it
+   */
+  expectRows(at: number | undefined, take: TakeRows = () => {}): void {
+    this.#rowsAt = at;
+    this.#takeRows = take;
   }
 
   /**
@@ -41,6 +66,8 @@ export class MessageStream {
     let inString = this.#inString;
     let escaped = this.#escaped;
     let start = 0;
+    /** Where the last whole row ends in this chunk. */
+    let whole = 0;
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at]!;
       if (inString) {
@@ -50,6 +77,14 @@ export class MessageStream {
       } else if (byte === openBrace || byte === openBracket) {
         if (depth === 0 && byte === openBracket) throw brokenAt(byte);
         depth++;
+        if (this.#rowsAt !== undefined) {
+          if (depth === 2) this.#inResult = this.#keyBefore(chunk.subarray(start, at)) === 'result';
+          else if (depth === this.#rowsAt && this.#inResult && byte === openBrace) {
+            this.#table = this.#keyBefore(chunk.subarray(start, at));
+            this.#keep(chunk.subarray(start, at + 1));
+            start = whole = at + 1;
+          }
+        }
       } else if (depth === 0) {
         if (!isWhitespace(byte)) throw brokenAt(byte);
         start = at + 1;
@@ -57,50 +92,120 @@ export class MessageStream {
         inString = true;
       } else if (byte === closeBrace || byte === closeBracket) {
         depth--;
+        if (this.#table !== undefined && depth <= this.#rowsAt!) {
+          if (depth === this.#rowsAt) whole = at + 1;
+          else {
+            this.#handOver(chunk.subarray(start, at), true);
+            start = at;
+          }
+        }
         if (depth === 0) {
           this.#emit(chunk.subarray(start, at + 1));
           if (this.#ended) return;
           start = at + 1;
         }
+      } else if (byte === colon && this.#table !== undefined && depth === this.#rowsAt) {
+        // A list of UUIDs and updates is read faster than an object with as many keys, each of them new.
+        chunk[at] = comma;
       }
     }
     this.#depth = depth;
     this.#inString = inString;
     this.#escaped = escaped;
-    if (start < chunk.length) this.#keep(chunk.subarray(start));
+    if (this.#table === undefined) {
+      if (start < chunk.length) this.#keep(chunk.subarray(start));
+      return;
+    }
+    if (whole > start) {
+      this.#handOver(chunk.subarray(start, whole), false);
+      start = whole;
+    }
+    if (start < chunk.length) this.#keepRows(chunk.subarray(start));
   }
 
   /** No further message is delivered, also of a chunk that is being read. */
   end(): void {
     this.#ended = true;
     this.#parts = [];
+    this.#rows = [];
   }
 
   #keep(part: Buffer): void {
     this.#partsSize += part.length;
-    if (this.#partsSize > this.#maxBytes) {
-      throw new OvsdbError('OVSDB_MESSAGE_TOO_LARGE', `the server sent a message of more than ${this.#maxBytes} bytes`);
-    }
+    this.#checkSize();
     this.#parts.push(part);
+  }
+
+  #keepRows(part: Buffer): void {
+    this.#rowsSize += part.length;
+    this.#checkSize();
+    this.#rows.push(part);
+  }
+
+  #checkSize(): void {
+    if (this.#partsSize + this.#rowsSize <= this.#maxBytes) return;
+    throw new OvsdbError('OVSDB_MESSAGE_TOO_LARGE', `the server sent a message of more than ${this.#maxBytes} bytes`);
+  }
+
+  /** @param part what the message's text goes on with @returns the key that is written last in it */
+  #keyBefore(part: Buffer): string | undefined {
+    // Latin-1 keeps the text's bytes apart; a table's name is an identifier (RFC 7047 section 3.1).
+    const near: Buffer[] = [part];
+    let size = part.length;
+    for (let at = this.#parts.length - 1; at >= 0 && size < 256; at--) {
+      const before = this.#parts[at]!;
+      near.unshift(before);
+      size += before.length;
+    }
+    const text = Buffer.concat(near).subarray(-256).toString('latin1');
+    return /"(\w*)"\s*:\s*$/.exec(text)?.[1];
+  }
+
+  /** @param last whole rows, or what is left of one @param ends whether the table ends with them */
+  #handOver(last: Buffer, ends: boolean): void {
+    const table = this.#table!;
+    this.#keepRows(last);
+    const text = this.#decode(this.#rows).trim();
+    this.#rows = [];
+    if (ends) this.#table = undefined;
+    if (text === '') return;
+    const rows = this.#parse(`[${text.startsWith(',') ? text.slice(1) : text}]`) as unknown[];
+    this.#takeRows(table, rows);
+  }
+
+  #decode(parts: readonly Buffer[]): string {
+    try {
+      return this.#decoder.decode(parts.length === 1 ? parts[0] : Buffer.concat(parts));
+    } catch (cause) {
+      throw notJson(cause);
+    }
+  }
+
+  #parse(text: string): unknown {
+    try {
+      return JSON.parse(text);
+    } catch (cause) {
+      throw notJson(cause);
+    }
   }
 
   #emit(lastPart: Buffer): void {
     this.#keep(lastPart);
-    const bytes = this.#parts.length === 1 ? lastPart : Buffer.concat(this.#parts, this.#partsSize);
+    const text = this.#decode(this.#parts);
     this.#parts = [];
     this.#partsSize = 0;
-    let message: unknown;
-    try {
-      message = JSON.parse(this.#decoder.decode(bytes));
-    } catch (cause) {
-      throw new OvsdbError('OVSDB_BROKEN_STREAM', 'the server sent a message that is not JSON in UTF-8', { cause });
-    }
-    this.#onMessage(message);
+    this.#rowsSize = 0;
+    this.#inResult = false;
+    this.#onMessage(this.#parse(text));
   }
 }
 
 function isWhitespace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+function notJson(cause: unknown): OvsdbError {
+  return new OvsdbError('OVSDB_BROKEN_STREAM', 'the server sent a message that is not JSON in UTF-8', { cause });
 }
 
 function brokenAt(byte: number): OvsdbError {

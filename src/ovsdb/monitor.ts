@@ -1,7 +1,8 @@
 import { OvsdbError, readServerError } from './errors.ts';
-import type { TableUpdates } from './replica.ts';
+import type { TakeRows } from './message-stream.ts';
 import type { RpcConnection, RpcReply } from './rpc.ts';
 import type { ColumnSchema, DatabaseSchema } from './schema.ts';
+import type { TableUpdates } from './table-updates.ts';
 import type { Uuid } from './uuid.ts';
 
 /** The columns to read of each table. */
@@ -34,7 +35,13 @@ export function planMonitor(schema: DatabaseSchema, tables: MonitoredTables): Mo
   return { columns, missing };
 }
 
-/** The first answer to a monitor request. */
+/** What the rows of a first answer are handed to as they come, in the notation that goes with them. */
+export interface IncomingRows {
+  begin(notation: TableUpdates['notation']): void;
+  readonly take: TakeRows;
+}
+
+/** The first answer to a monitor request, without the rows that were handed over before. */
 export interface MonitorContents {
   readonly updates: TableUpdates;
   /** Whether these are the changes since the transaction that was named; else they are everything. */
@@ -44,6 +51,9 @@ export interface MonitorContents {
 
 /** From the newest to the oldest: with resume (Open vSwitch 2.12), with differences (2.6), and RFC 7047's own. */
 const methods = ['monitor_cond_since', 'monitor_cond', 'monitor'] as const;
+
+/** What is open around a row in the reply to each: the message, for the newest a list, all tables, the table. */
+const rowsAt = { monitor_cond_since: 4, monitor_cond: 3, monitor: 3 } as const;
 
 /** The monitor's name in requests and updates. */
 export const monitorId = 'replica';
@@ -57,6 +67,7 @@ export function startMonitor(
   database: string,
   plan: MonitorPlan,
   since: Uuid,
+  rows: IncomingRows,
   onContents: (contents: MonitorContents) => void,
   onFailed: (error: OvsdbError) => void,
 ): void {
@@ -64,7 +75,10 @@ export function startMonitor(
   const attempt = (at: number): void => {
     const method = methods[at]!;
     const params = [database, monitorId, requests, ...(method === 'monitor_cond_since' ? [since] : [])];
+    rows.begin(notationOf(method));
+    rpc.expectRows(rowsAt[method], rows.take);
     rpc.call(method, params, (reply) => {
+      rpc.expectRows(undefined);
       if (reply.kind === 'result') return onContents(readContents(method, reply.result));
       if (reply.kind === 'error' && isUnknownMethod(reply) && at + 1 < methods.length) return attempt(at + 1);
       onFailed(reply.kind === 'lost' ? reply.error : monitorRefused(method, reply.error));
@@ -73,9 +87,13 @@ export function startMonitor(
   attempt(0);
 }
 
+function notationOf(method: (typeof methods)[number]): TableUpdates['notation'] {
+  return method === 'monitor' ? 'v1' : 'v2';
+}
+
 function readContents(method: (typeof methods)[number], result: unknown): MonitorContents {
   if (method !== 'monitor_cond_since') {
-    return { updates: { notation: method === 'monitor' ? 'v1' : 'v2', tables: result }, resumed: false, lastTxnId: undefined };
+    return { updates: { notation: notationOf(method), tables: result }, resumed: false, lastTxnId: undefined };
   }
   if (!Array.isArray(result) || result.length !== 3 || typeof result[1] !== 'string') {
     throw new OvsdbError('OVSDB_PROTOCOL', 'the reply to monitor_cond_since is not [found, last-txn-id, updates]');

@@ -1,9 +1,11 @@
 import { OvsdbError } from './errors.ts';
+import { IncomingContents } from './incoming-contents.ts';
 import type { JsonRow } from './mutable-row.ts';
 import type { RowChange } from './row-change.ts';
 import { keyIndex, memberIndex, type KeyOf, type MaintainedIndex, type ReplicaIndex } from './row-index.ts';
 import type { ColumnSchema } from './schema.ts';
 import { TableReplica } from './table-replica.ts';
+import { eachRow, jsonObject, type TableUpdates } from './table-updates.ts';
 import type { Uuid } from './uuid.ts';
 import type { Row } from './value.ts';
 
@@ -29,12 +31,6 @@ export interface Replica {
   index(table: string, name: string, keyOf?: KeyOf): ReplicaIndex;
   /** Declares an index by the members of a column (the keys of a map): one member's change costs one step, however large the set is. */
   memberIndex(table: string, name: string, column: string): ReplicaIndex;
-}
-
-/** Row updates in one of the two notations: `v1` of RFC 7047 section 4.1.6, `v2` of ovsdb-server(7) section 4.1.14. */
-export interface TableUpdates {
-  readonly notation: 'v1' | 'v2';
-  readonly tables: unknown;
 }
 
 /** The replica with the side that the session writes. */
@@ -66,14 +62,15 @@ export class ReplicaStore implements Replica {
     for (const [name, table] of this.#tables) table.configure(columns.get(name) ?? new Map());
   }
 
+  /** Takes in what a server sends first, row by row: nothing changes until it is whole. */
+  incoming(): IncomingContents {
+    return new IncomingContents((table, uuid, json) => this.#monitored(table).decode(uuid, json));
+  }
+
   /** Makes the replica hold exactly what the server holds; all is decoded before anything changes. */
-  load(updates: TableUpdates, changes: RowChange[]): void {
-    const contents = new Map(Array.from(this.#tables.keys(), (name) => [name, new Map<Uuid, ReturnType<TableReplica['decode']>>()]));
-    for (const [table, uuid, update] of eachRow(updates)) {
-      const json = updates.notation === 'v1' ? update['new'] : (update['initial'] ?? update['insert']);
-      contents.get(table)?.set(uuid, this.#monitored(table).decode(uuid, jsonObject(json)));
-    }
-    for (const [name, rows] of contents) this.#asked(name).load(rows, changes);
+  load(incoming: IncomingContents, changes: RowChange[]): void {
+    const contents = incoming.whole();
+    for (const [name, table] of this.#tables) table.load(contents.get(name) ?? new Map(), changes);
   }
 
   /** Applies one update message. What it throws leaves the replica in need of a {@link load}. */
@@ -122,19 +119,4 @@ function applyV2(table: TableReplica, uuid: Uuid, update: JsonRow, changes: RowC
   else if (update['initial'] !== undefined) table.insert(uuid, jsonObject(update['initial']), changes);
   else if ('delete' in update) table.delete(uuid, changes);
   else throw new OvsdbError('OVSDB_PROTOCOL', `an update of row ${uuid} of ${table.name} says nothing`);
-}
-
-function* eachRow(updates: TableUpdates): Generator<[table: string, uuid: Uuid, update: JsonRow]> {
-  const tables = jsonObject(updates.tables);
-  for (const table of Object.keys(tables)) {
-    const rows = jsonObject(tables[table]);
-    for (const uuid of Object.keys(rows)) yield [table, uuid as Uuid, jsonObject(rows[uuid])];
-  }
-}
-
-function jsonObject(json: unknown): JsonRow {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new OvsdbError('OVSDB_PROTOCOL', `an update has ${JSON.stringify(json)?.slice(0, 200)} where an object was expected`);
-  }
-  return json as JsonRow;
 }

@@ -1,8 +1,11 @@
 import type { Clock } from './clock.ts';
 import { OvsdbError, toOvsdbError } from './errors.ts';
 import { InactivityProbe } from './inactivity-probe.ts';
-import { MessageStream } from './message-stream.ts';
+import { MessageStream, type TakeRows } from './message-stream.ts';
 import type { Wire } from './transport.ts';
+
+/** Rows are read for so long at a stretch, in milliseconds; then everybody else has a turn. */
+const stretchMs = 10;
 
 /** What came of a request: the result, the peer's `error` member, or the loss of the connection. */
 export type RpcReply =
@@ -34,6 +37,9 @@ export class RpcConnection {
   readonly #pending = new Map<number, (reply: RpcReply) => void>();
   #nextId = 1;
   #closed = false;
+  #expectsRows = false;
+  /** When the event loop's present turn began to read rows. */
+  #stretchBegan: number | undefined;
 
   constructor(socket: Wire, options: RpcOptions) {
     this.#socket = socket;
@@ -71,6 +77,12 @@ export class RpcConnection {
     if (!this.#closed) this.#send({ method, params, id: null });
   }
 
+  /** The rows of a result are handed over while they come: see {@link MessageStream.expectRows}. They end with the reply. */
+  expectRows(at: number | undefined, take?: TakeRows): void {
+    this.#expectsRows = at !== undefined;
+    this.#stream.expectRows(at, take);
+  }
+
   setProbeInterval(intervalMs: number): void {
     this.#probe.setInterval(intervalMs);
   }
@@ -101,6 +113,19 @@ export class RpcConnection {
     }
     // Composing the objects of a large message takes time during which nothing could be heard.
     this.#probe.heard();
+    if (this.#expectsRows) this.#pace();
+  }
+
+  /** A socket with much to read hands over up to 2 MB in one turn. */
+  #pace(): void {
+    const { clock } = this.#options;
+    if (this.#stretchBegan === undefined) {
+      this.#stretchBegan = clock.now();
+      setImmediate(() => {
+        this.#stretchBegan = undefined;
+        if (!this.#closed) this.#socket.resume();
+      });
+    } else if (clock.now() - this.#stretchBegan >= stretchMs) this.#socket.pause();
   }
 
   #receive(message: unknown): void {

@@ -3,6 +3,7 @@ import { OvsdbError, toOvsdbError } from './errors.ts';
 import { Link, type LinkEvents } from './link.ts';
 import { ListenerSet } from './listener-set.ts';
 import { planMonitor, type MissingPart, type MonitorContents } from './monitor.ts';
+import type { IncomingContents } from './incoming-contents.ts';
 import type { Operation } from './operation.ts';
 import { ReplicaStore, type Replica } from './replica.ts';
 import type { RowChange } from './row-change.ts';
@@ -36,6 +37,8 @@ export class OvsdbSession {
   #missing: readonly MissingPart[] = [];
   /** The last transaction in the replica; zero where the contents have to be read anew. */
   #lastTxnId: Uuid = zeroUuid;
+  /** The contents that are being read; they go where their connection goes. */
+  #incoming: IncomingContents | undefined;
   #progress: ClusterProgress | undefined;
   #link: Link | undefined;
   #endpointAt = 0;
@@ -181,6 +184,7 @@ export class OvsdbSession {
         return refusal;
       },
       schema: (json) => this.#takeSchema(json),
+      incoming: () => (this.#incoming = this.#store.incoming()),
       contents: (contents) => this.#takeContents(contents),
       update: ({ updates, lastTxnId }) => {
         this.#change((changes) => this.#store.apply(updates, changes));
@@ -207,9 +211,12 @@ export class OvsdbSession {
   }
 
   #takeContents({ updates, resumed, lastTxnId }: MonitorContents): void {
+    const incoming = this.#incoming!;
+    this.#incoming = undefined;
     this.#change((changes) => {
-      if (resumed) this.#store.apply(updates, changes);
-      else this.#store.load(updates, changes);
+      incoming.takeRest(updates);
+      if (resumed) this.#store.apply(incoming.updates, changes);
+      else this.#store.load(incoming, changes);
       this.#store.status = 'synced';
       this.#store.generation++;
     });
@@ -234,6 +241,7 @@ export class OvsdbSession {
 
   #down(cause: OvsdbError): void {
     this.#link = undefined;
+    this.#incoming = undefined;
     const { endpoints, backoff, clock, random } = this.#options;
     const wasStable = this.#syncedAt !== undefined && clock.now() - this.#syncedAt >= backoff.maxMs;
     this.#syncedAt = undefined;

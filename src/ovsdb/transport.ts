@@ -26,6 +26,9 @@ export interface Wire {
   on(event: 'close', listener: () => void): unknown;
   once(event: 'close', listener: () => void): unknown;
   write(text: string): unknown;
+  /** No more `data` until `resume`; the peer is held up. */
+  pause(): unknown;
+  resume(): unknown;
   destroy(): unknown;
 }
 

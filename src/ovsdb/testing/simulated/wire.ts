@@ -45,6 +45,11 @@ export class SimulatedWire extends EventEmitter implements Wire {
     });
   }
 
+  /** Messages are small and time does not pass while one is read: there is nothing to hold up. */
+  pause(): void {}
+
+  resume(): void {}
+
   /** The connection breaks: what is under way in either direction is lost. */
   break(): void {
     if (this.#destroyed) return;

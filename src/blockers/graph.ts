@@ -1,7 +1,7 @@
 /**
  * What holds what: the one table that deletion, its conditions and explanations read. A kind that comes later adds its lines.
  */
-import { isOvnProvider } from '../api/names.ts';
+import { isOvnProvider, nodePortName } from '../api/names.ts';
 import type { Subnet } from '../api/subnet.ts';
 import { launchedInstance } from '../api/virtual-machine.ts';
 import { rowId } from '../nb/row-id.ts';
@@ -35,6 +35,9 @@ export interface IpUser {
 
 export const ipUser: DeclaredQuery<IpUser | undefined> = declareQuery('ip-user');
 
+/** Subnets that a pod has addresses of without an IP object that says so: what the rules about pods know. */
+export const podSubnets: DeclaredQuery<readonly string[]> = declareQuery('pod-subnets');
+
 export const HOLDS: readonly Hold[] = [
   {
     held: 'vpcs',
@@ -48,6 +51,19 @@ export const HOLDS: readonly Hold[] = [
     // One that only asks for an address has none yet: it is refused while the Subnet goes.
     holders: (world, subnet) => [...world.ips.bucket('subnet', subnet)].filter((ip) => world.ask(holdsAddress, ip)),
     holds: (world, ip) => (world.ask(holdsAddress, ip) ? [world.ips.get(ip)?.spec.subnet ?? ''] : []),
+  },
+  {
+    held: 'subnets',
+    holder: 'pods',
+    // An address is in use while annotations of a live pod or its port say so, whoever took the IP object away.
+    holders: (world, subnet) => podsIn(world, subnet).filter((pod) => world.ask(podSubnets, pod).includes(subnet)),
+    holds: (world, pod) => world.ask(podSubnets, pod),
+  },
+  {
+    held: 'subnets',
+    holder: 'nodes',
+    holders: (world, subnet) => ownersOfPorts(world, subnet, 'node//').filter((node) => nodeSubnets(world, node).includes(subnet)),
+    holds: nodeSubnets,
   },
   {
     held: 'ips',
@@ -108,6 +124,39 @@ const holdsAddress: Query<boolean> = defineQuery('holds-address', (world, name) 
   const ip = world.ips.get(name);
   return ip !== undefined && !onlyAsks(ip);
 });
+
+/** Pods that were given addresses of a Subnet or have a port in it. */
+function podsIn(world: World, subnet: string): readonly string[] {
+  const provider = world.ask(providerOf, subnet);
+  const said = [...world.pods.bucket('allocated', subnet), ...world.pods.bucket('allocated', `provider/${provider}`)];
+  return [...new Set([...said, ...ownersOfPorts(world, subnet, 'pod/')])];
+}
+
+const providerOf: Query<string> = defineQuery('provider-of-subnet', (world, name) => world.subnets.get(name)?.spec.provider ?? '');
+
+/** Of one kind. @param kind as owners of rows begin with it */
+function ownersOfPorts(world: World, subnet: string, kind: 'pod/' | 'node//'): readonly string[] {
+  const ports = world.rows.column(rowId('Logical_Switch', subnet), 'ports');
+  return [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
+    const ownership = world.rows.entry(uuid as Parameters<typeof world.rows.entry>[0])?.ownership;
+    return ownership?.kind === 'ours' && ownership.owner.startsWith(kind) ? [ownership.owner.slice(kind.length)] : [];
+  });
+}
+
+/** The Subnet that a node has its port in without an IP object that says so. */
+function nodeSubnets(world: World, node: string): readonly string[] {
+  const port = nodePortName(node);
+  const id = rowId('Logical_Switch_Port', port);
+  const ownership = world.rows.state(id)?.ownership;
+  if (ownership?.kind !== 'ours' || ownership.owner !== `node//${node}` || !world.ask(nodeExists, node)) return [];
+  const externalIds = world.rows.column(id, 'external_ids');
+  const subnet: unknown = externalIds instanceof Map ? externalIds.get('ls') : undefined;
+  return typeof subnet === 'string' && world.ask(subnetOfIp, port) !== subnet ? [subnet] : [];
+}
+
+/** Values, not objects: a status that comes back runs nobody's rule. */
+const nodeExists: Query<boolean> = defineQuery('node-exists', (world, name) => world.nodes.has(name));
+export const subnetOfIp: Query<string> = defineQuery('ip-subnet', (world, name) => world.ips.get(name)?.spec.subnet ?? '');
 
 /** Kinds that something can keep from going. */
 export const BLOCKED_RESOURCES: readonly ResourceName[] = [

@@ -15,6 +15,7 @@ import type { Vip } from '../api/vip.ts';
 import type { Vpc } from '../api/vpc.ts';
 import { annotationKey, kilnAnnotation } from '../api/well-known.ts';
 import { splitList } from '../net/dual.ts';
+import { allocatedPlaces } from './allocated-places.ts';
 import type { AddressObject, AddressResource } from './address-objects.ts';
 import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from './address-objects.ts';
 import { Deadlines } from './deadlines.ts';
@@ -161,6 +162,8 @@ export class World {
     vip: ({ metadata }) => splitList(metadata.annotations?.[annotationKey.vip] ?? ''),
     /** Vips whose addresses its ports may use beside their own. */
     allowedPair: ({ metadata }) => splitList(metadata.annotations?.[annotationKey.allowedAddressPairs] ?? ''),
+    /** Subnets that its annotations say it was given addresses of; where they name none, `provider/` and the interface's provider. */
+    allocated: ({ metadata }) => allocatedPlaces(metadata.annotations ?? {}),
   });
   readonly statefulSets = new Table<StatefulSet>(this.reactor, 'statefulsets');
   /** Empty in a cluster that does not serve the kind. */

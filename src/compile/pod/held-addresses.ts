@@ -3,6 +3,7 @@
  * for the moment after somebody changed one of them by hand; then what two of them say is right, and the third is written again.
  */
 import type { IP } from '../../api/ip.ts';
+import { podSubnets, subnetOfIp } from '../../blockers/graph.ts';
 import { parseAddress } from '../../net/address.ts';
 import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import { splitList } from '../../net/dual.ts';
@@ -12,8 +13,9 @@ import { addressesOfIp, sameAddresses } from '../ip/ip-object.ts';
 import { leadOf } from './machine.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, ipOf, isAllocated, portId } from './pod-interface.ts';
+import { interfacesOf } from './pod-interfaces.ts';
 import type { PodView } from './pod-view.ts';
-import { podOwner } from './pod-view.ts';
+import { podOwner, podView } from './pod-view.ts';
 import { providerSubnets, subnetView } from '../subnet/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 
@@ -43,6 +45,16 @@ export function heldBy(world: World, nic: PodInterface): Held {
   const addresses = said.find((one, i) => said.some((other, j) => i !== j && sameAddresses(one, other))) ?? said[0];
   return { lead, ip, ownRow, bound: ownRow || allocated, addresses };
 }
+
+podSubnets.define((world, key) => {
+  const pod = world.ask(podView, key);
+  if (pod?.alive !== true) return [];
+  const subnets = interfacesOf(world, pod).interfaces.flatMap((nic) => {
+    const { bound, addresses } = heldBy(world, nic);
+    return bound && addresses !== undefined && world.ask(subnetOfIp, nic.port) !== addresses.subnet ? [addresses.subnet] : [];
+  });
+  return [...new Set(subnets)];
+});
 
 function annotated(world: World, nic: PodInterface): Addresses | undefined {
   const texts = splitList(annotationOf(nic, 'ip_address'));

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { blockersOf } from '../../blockers/graph.ts';
+import { PodScene } from '../../testing/pod-scene.ts';
 import { RuleBench } from '../../testing/rule-bench.ts';
 import { NETWORK_RULES } from '../rules.ts';
 
@@ -111,4 +113,62 @@ test("addresses of IPPools are the allocator's to know", () => {
   bench.put('ippools', { metadata: { name: 'gold' }, spec: { subnet: 'red', ips: ['10.0.0.20..10.0.0.30', 'nonsense'] } });
   bench.settle();
   assert.deepEqual(bench.compiler.desired.pool('red')?.named, { gold: ['10.0.0.20..10.0.0.30'] });
+});
+
+test('a Subnet that is being deleted waits for who runs in it, also where the IP object was taken away by force', () => {
+  const scene = new PodScene();
+  scene.bench.put('vpcs', { metadata: { name: 'blue' } });
+  scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'] });
+  scene.pod('web');
+  scene.bench.settle();
+  const uuids = (): readonly string[] =>
+    ['Logical_Switch', 'Logical_Switch_Port'].flatMap((table) => [...scene.bench.northbound.table(table).keys()]).toSorted();
+  const before = uuids();
+  scene.bench.delete('subnets', 'red');
+  scene.bench.vanish('ips', 'web.shop');
+  // What is so before the IP object is back: nothing may go in this round.
+  scene.bench.step();
+  assert.deepEqual(uuids(), before);
+  assert.match(scene.bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /one object still uses it: Pod shop\/web\./);
+  scene.bench.settle();
+  assert.deepEqual(uuids(), before);
+  assert.match(scene.bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /one object still uses it: IP web\.shop\./);
+  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.settle();
+  assert.equal(scene.bench.object('subnets', 'red'), undefined);
+  assert.equal(scene.bench.row('Logical_Switch', 'red'), undefined);
+});
+
+test('the port alone, the annotations alone, hold the Subnet as well', () => {
+  for (const left of ['port', 'annotations'] as const) {
+    const scene = new PodScene();
+    scene.subnet('red', { cidrBlock: '10.0.0.0/24', namespaces: ['shop'] });
+    scene.pod('web');
+    scene.bench.settle();
+    const pod = scene.bench.object('pods', 'shop/web');
+    assert.ok(pod);
+    if (left === 'port') scene.bench.put('pods', { ...pod, metadata: { ...pod.metadata, annotations: {} } });
+    else {
+      const { northbound, world } = scene.bench;
+      const [uuid] = [...northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === 'web.shop') ?? [];
+      assert.ok(uuid);
+      world.rows.apply(northbound, northbound.apply([{ kind: 'delete', table: 'Logical_Switch_Port', uuid }]));
+    }
+    scene.bench.delete('subnets', 'red');
+    scene.bench.vanish('ips', 'web.shop');
+    assert.deepEqual(blockersOf(scene.bench.world, 'subnets', 'red').names, ['Pod shop/web'], left);
+    scene.bench.settle();
+    assert.ok(scene.bench.row('Logical_Switch_Port', 'web.shop'), left);
+  }
+});
+
+test('the join Subnet waits for the ports of nodes whose IP objects were taken away by force', () => {
+  const { bench } = new PodScene();
+  const before = [...bench.northbound.table('Logical_Switch_Port').keys()].toSorted();
+  bench.delete('subnets', 'join');
+  bench.vanish('ips', 'node-n1');
+  assert.deepEqual(blockersOf(bench.world, 'subnets', 'join').names, ['Node n1']);
+  bench.settle();
+  assert.deepEqual([...bench.northbound.table('Logical_Switch_Port').keys()].toSorted(), before);
+  assert.ok(bench.object('ips', 'node-n1'));
 });

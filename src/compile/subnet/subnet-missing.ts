@@ -2,6 +2,7 @@
  * A Subnet that vanished (somebody stripped its finalizer) with addresses of it in use: its rows stay as they are while an IP object, a
  * Vip or an EIP names it. The last of these takes them along; a new Subnet of that name takes them over.
  */
+import { subnetOfIp } from '../../blockers/graph.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import type { AddressObject } from '../../world/address-objects.ts';
 import { ADDRESS_RESOURCES, isAddressResource } from '../../world/address-objects.ts';
@@ -15,7 +16,6 @@ import { switchId } from './subnet-view.ts';
 
 /** Value, not object: a status that comes back runs nobody's rule. */
 const exists: Query<boolean> = defineQuery('subnet-exists', (world, name) => world.subnets.has(name));
-const subnetOfIp: Query<string> = defineQuery('ip-subnet', (world, name) => world.ips.get(name)?.spec.subnet ?? '');
 const holdsAddress: Query<boolean> = defineQuery('object-holds-address', (world, key) => {
   const [resource = '', name = ''] = key.split('/');
   return isAddressResource(resource) && world.addressObject(resource, name)?.held !== undefined;

@@ -233,7 +233,6 @@ export class Caches implements ObjectSource {
       trim: (object) => trim(object as unknown as Untrimmed) as KubeObject,
       optional,
       pageSize: PAGE,
-      // An IP object that is not seen yet ends nothing: its pod and its row, which are read from the databases, hold its address too.
       ...(resource === 'ips' ? { cachedAbove: MANY } : {}),
       notServedRetryMs: optional ? 30_000 : 1_000,
       ...(onNotice === undefined ? {} : { onNotice: (notice) => onNotice(resource, notice) }),

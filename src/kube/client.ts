@@ -125,17 +125,20 @@ export class KubeClient {
   }
 
   /**
-   * Everything that the API server's own cache holds, which may be behind its database: read as it comes, without pages.
+   * Everything that the API server's own cache holds once it is not behind `notOlderThan`: read as it comes, without pages. A server
+   * whose cache does not come so far within its patience (3 s) refuses, with KUBE_TIMEOUT.
+   * @param notOlderThan a version that the database showed
    * @param take called with some items at a time
    * @returns the version the list is of
    */
   async readCached(
     resource: Resource,
     { namespace, labelSelector, fieldSelector, signal }: ListOptions,
+    notOlderThan: string,
     take: (items: readonly KubeObject[]) => void,
   ): Promise<string> {
     const subject = subjectOf('list', resource, { namespace });
-    const query = queryOf({ resourceVersion: '0', labelSelector, fieldSelector });
+    const query = queryOf({ resourceVersion: notOlderThan, labelSelector, fieldSelector });
     const request: KubeRequest = {
       subject,
       method: 'GET',

@@ -92,6 +92,32 @@ describe('ListWatchCache', () => {
     await nextWatch('10');
   });
 
+  for (const { title, cached, used } of [
+    { title: "takes a long list from the server's cache that is not behind the database", cached: '11', used: true },
+    { title: "goes on with pages where the server's cache is behind, though it has as many objects", cached: '9', used: false },
+    { title: "goes on with pages where the server's cache does not come so far", cached: undefined, used: false },
+  ]) {
+    it(title, async () => {
+      open({ pageSize: 2, cachedAbove: 2 });
+      const first = await nextList();
+      first.list([pod('a', 1), pod('b', 2)], '10', 'next-page', 1);
+      const fromCache = await nextList();
+      assert.equal(fromCache.query.get('resourceVersion'), '10');
+      assert.equal(fromCache.query.get('limit'), null);
+      if (cached === undefined) fromCache.status(504, 'Timeout', 'Too large resource version: 10, current: 9');
+      else fromCache.list([pod('a', 1), pod('b', 2), pod('gone', 3)], cached);
+      if (!used) {
+        const second = await nextList();
+        assert.equal(second.query.get('continue'), 'next-page');
+        second.list([pod('c', 4)], '10');
+      }
+      await cache.untilSynced();
+      assert.deepEqual([...cache.keys()], used ? ['ns/a', 'ns/b', 'ns/gone'] : ['ns/a', 'ns/b', 'ns/c']);
+      assert.equal(cache.counters.failures, 0);
+      await nextWatch(used ? '11' : '10');
+    });
+  }
+
   it('follows a watch chunk by chunk, however lines are cut', async () => {
     const watch = await synced();
     const lines = [

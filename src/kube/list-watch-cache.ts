@@ -215,17 +215,26 @@ export class ListWatchCache<T extends KubeObject> {
     }
   }
 
-  /** Undefined where the list is short, or the server's cache is behind what its database just showed. */
+  /**
+   * Undefined where the list is short, or the server's cache does not come to where its database was when it showed the first page.
+   * Servers before 1.31 do not ask the database how far it is: where nothing of this kind changes, their caches stay behind.
+   */
   async #cached(first: ListPage<T>): Promise<CachedList<T> | undefined> {
     const { client, resource, namespace, labelSelector, fieldSelector, cachedAbove = Infinity } = this.#options;
     const total = first.items.length + (first.remaining ?? 0);
     if (total <= cachedAbove) return undefined;
     const objects: T[] = [];
-    const version = await client.readCached(resource, { namespace, labelSelector, fieldSelector, signal: this.#stop.signal }, (items) => {
-      this.#lastHeardAt = this.#clock.now();
-      for (const item of items) objects.push(this.#trim(item as T));
-    });
-    return isAtMost(first.resourceVersion, version) || objects.length === total ? { objects, version } : undefined;
+    const what = { namespace, labelSelector, fieldSelector, signal: this.#stop.signal };
+    try {
+      const version = await client.readCached(resource, what, first.resourceVersion, (items) => {
+        this.#lastHeardAt = this.#clock.now();
+        for (const item of items) objects.push(this.#trim(item as T));
+      });
+      return isAtMost(first.resourceVersion, version) ? { objects, version } : undefined;
+    } catch (error) {
+      if (isKubeError(error, 'KUBE_TIMEOUT')) return undefined;
+      throw error;
+    }
   }
 
   /** Some at a time, as pages would come: others have their turns meanwhile. */

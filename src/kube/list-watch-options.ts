@@ -53,8 +53,8 @@ export interface ListWatchOptions<T extends KubeObject> {
   /** A resource that may be missing: `untilSynced` does not wait for it while it is not served. */
   readonly optional?: boolean;
   /**
-   * The first list, where it has more objects than this, is read from the API server's own cache, as informers do: its database takes
-   * five times as long for custom resources. Only for what may be a moment old, and never where absence alone ends something.
+   * The first list, where it has more objects than this, is read from the API server's own cache, once that is not behind what the
+   * database just showed: its database takes five times as long for custom resources.
    */
   readonly cachedAbove?: number;
   /** Objects a page. Default 500. */

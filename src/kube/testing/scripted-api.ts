@@ -49,8 +49,8 @@ export class Exchange {
     this.json({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message, details }, code, headers);
   }
 
-  list(items: readonly unknown[], resourceVersion: string, token?: string): void {
-    this.json({ kind: 'List', metadata: { resourceVersion, continue: token }, items });
+  list(items: readonly unknown[], resourceVersion: string, token?: string, remainingItemCount?: number): void {
+    this.json({ kind: 'List', metadata: { resourceVersion, continue: token, remainingItemCount }, items });
   }
 
   /** Sends headers without a body. */

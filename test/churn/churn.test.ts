@@ -17,7 +17,7 @@ for (const api of ['lab', 'real'] as const) {
   const skip = missing ?? (api === 'real' ? missingClusterPrograms() : undefined) ?? false;
   test(`pods come and go by the thousand while controllers are killed (${api})`, { timeout: TIMEOUT, skip }, async (t) => {
     await using cluster = await ScenarioCluster.start({ api });
-    const report = await churn(cluster, { names: 350, rounds: 4, killEveryMs: 4_000 });
+    const report = await churn(cluster, { names: 285, rounds: 4, killEveryMs: 4_000 });
     t.diagnostic(JSON.stringify(report));
     assert.ok(report.created >= 2_000, `${report.created} were created`);
     assert.ok(report.controllersKilled >= 2, `${report.controllersKilled} controllers were killed`);

@@ -361,7 +361,7 @@ export function listWatchSuite<S extends ConformanceServer>(
         await all((i) => ({ kind: 'create', object: made[i] as Thing }));
         await all((i) => ({ kind: 'merge-patch', patch: { spec: { x: i } } }));
         await all(() => ({ kind: 'delete' }), 40);
-        assert.ok(proxy.broken.closed > 3, JSON.stringify(proxy.broken));
+        assert.ok(proxy.broken.closed + proxy.broken.silent > 1, `the network was hardly unsteady: ${JSON.stringify(proxy.broken)}`);
         proxy.calm();
         const shown = await client.listAll<Thing>(THINGS, selector);
         assert.deepEqual(

@@ -19,20 +19,24 @@ const minor = missing === undefined ? await apiServerMinor() : 0;
 
 /** What differs between two runs of one server as well. */
 function plain(text: string): string {
-  return text
-    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID')
-    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'TIME')
-    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 UTC/g, 'TIME')
-    .replaceAll(/(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w+ \d{4} \d\d:\d\d:\d\d [-+]\d{4}/g, 'TIME')
-    .replaceAll(/(resourceVersion"?: ?"?)\d+/gi, '$1N')
-    .replaceAll(/(Resource Version: +)\d+/g, '$1N')
-    .replaceAll(/\b\d+(?:\.\d+)?(?:ms|s)\b/g, 'AGE')
-    .replaceAll(/\b10\.(?:9[6-9]|10\d|11[01])\.\d+\.\d+/g, 'CLUSTERIP')
-    .replaceAll(/^[IWE]\d{4} .*\n/gm, '')
-    .replaceAll(/127\.0\.0\.1:\d+/g, 'SERVER')
-    .replaceAll(/\/tmp\/\S*(?:LIVE|MERGED)\S*/g, 'FILE')
-    .replaceAll(/ +/g, ' ')
-    .replaceAll(/ +$/gm, '');
+  return (
+    text
+      .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID')
+      .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'TIME')
+      .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 UTC/g, 'TIME')
+      .replaceAll(/(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w+ \d{4} \d\d:\d\d:\d\d [-+]\d{4}/g, 'TIME')
+      .replaceAll(/(resourceVersion"?: ?"?)\d+/gi, '$1N')
+      .replaceAll(/(Resource Version: +)\d+/g, '$1N')
+      .replaceAll(/\b\d+(?:\.\d+)?(?:ms|s)\b/g, 'AGE')
+      .replaceAll(/\b10\.(?:9[6-9]|10\d|11[01])\.\d+\.\d+/g, 'CLUSTERIP')
+      .replaceAll(/^[IWE]\d{4} .*\n/gm, '')
+      .replaceAll(/127\.0\.0\.1:\d+/g, 'SERVER')
+      .replaceAll(/\/tmp\/\S*(?:LIVE|MERGED)\S*/g, 'FILE')
+      // A real server names the fields that are wrong in the order of a Go map.
+      .replaceAll(/(?:^\* .*\n)+/gm, (lines) => lines.split('\n').toSorted().join('\n'))
+      .replaceAll(/ +/g, ' ')
+      .replaceAll(/ +$/gm, '')
+  );
 }
 
 async function take(kubectl: Kubectl, step: Step): Promise<KubectlResult> {

@@ -246,7 +246,9 @@ export function blockedSentence(resource: ResourceName, key: string, blockers: B
 
 /** The same of one whose deletion is not even begun. */
 export function refusedDeletionSentence(resource: ResourceName, key: string, blockers: Blockers): string {
-  return `${inTheWay(resource, key, blockers)}. Delete ${blockers.count === 1 ? 'that' : 'them'} first, then ${traitsOf(resource).kind} ${key}`;
+  const { kind } = traitsOf(resource);
+  const first = `Delete ${blockers.count === 1 ? 'that' : 'them'} first, then ${kind} ${key}`;
+  return `${inTheWay(resource, key, blockers)}. ${first}; in one go, leaves first: kiln delete ${kind.toLowerCase()} ${key} --cascade`;
 }
 
 function inTheWay(resource: ResourceName, key: string, { count, names }: Blockers): string {

@@ -8,6 +8,7 @@ import type { Observation } from '../controller/observation.ts';
 import type { Cascade } from '../explain/cascade.ts';
 import type { TreeObject } from '../explain/dependents.ts';
 import { isKubeError } from '../kube/errors.ts';
+import type { KubeObject } from '../kube/resource.ts';
 import { keyOf, traitsOf } from '../world/resources.ts';
 import type { CommandIo } from './cluster-command.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
@@ -67,6 +68,8 @@ export async function carryOut(run: CascadeRun): Promise<number> {
   return EXIT.fine;
 }
 
+type Scaled = KubeObject & { readonly spec?: { readonly replicas?: number } };
+
 async function settleOwners({ workloads, owners, io }: CascadeRun): Promise<void> {
   if (owners === 'keep') return;
   const fixed = owners === 'scale' ? workloads.find(({ scales }) => !scales) : undefined;
@@ -79,11 +82,15 @@ async function settleOwners({ workloads, owners, io }: CascadeRun): Promise<void
     );
   for (const workload of workloads) {
     const { resource, namespace, name, uid } = workload;
-    if (owners === 'scale') await io.client.mergePatch(resource, { name, namespace }, { metadata: { uid }, spec: { replicas: 0 } });
-    else await io.client.delete(resource, { name, namespace }, { uid, propagation: 'Background' });
-    io.say(
-      `${workloadText(workload)} ${owners === 'scale' ? `scaled to 0; to undo: kubectl scale ${resource.kind.toLowerCase()} ${name} -n ${namespace} --replicas=…` : 'deleted'}`,
-    );
+    if (owners === 'delete') {
+      await io.client.delete(resource, { name, namespace }, { uid, propagation: 'Background' });
+      io.say(`${workloadText(workload)} deleted`);
+      continue;
+    }
+    const { spec } = await io.client.get<Scaled>(resource, { name, namespace });
+    await io.client.mergePatch(resource, { name, namespace }, { metadata: { uid }, spec: { replicas: 0 } });
+    const undo = `kubectl scale ${resource.kind.toLowerCase()} ${name} -n ${namespace} --replicas=${spec?.replicas ?? 1}`;
+    io.say(`${workloadText(workload)} scaled to 0; to undo: ${undo}`);
   }
 }
 

@@ -126,6 +126,15 @@ test('what is right one by one and wrong together is one sentence', () => {
   assert.equal(inline, '--ovn-key takes the name of a file, not what is in it');
 });
 
+test('a laboratory starts in the terminal in which the one before told to export where its Northbound database is', () => {
+  const exported = given([], { KILN_OVN_NB: 'unix:/tmp/kiln-ovn-1/nb.sock' });
+  assert.equal(startProblem(exported.flags, exported.settings), undefined);
+  const typed = given(['--ovn-nb', 'tcp:10.0.0.1:6641']);
+  assert.match(startProblem(typed.flags, typed.settings) ?? '', /^--ovn-nb needs --kubeconfig/);
+  const written = given(['--config', file('ovnNb: tcp:10.0.0.1:6641\n')]);
+  assert.match(startProblem(written.flags, written.settings) ?? '', /^--ovn-nb needs --kubeconfig/);
+});
+
 test('kiln config prints every setting with its source, as a file that says the same, and no secret', () => {
   const result = given(['--nodes', '5', '--webhook-certificate-lifetime', '30d', '--default-exclude-ips', '10.16.0.2,10.16.0.3'], {
     KILN_DEFAULT_LS: 'first',

@@ -26,6 +26,6 @@ export async function configured(
     throw error;
   }
   const flags = command.opts<StartFlags>();
-  const problem = startProblem(flags);
+  const problem = startProblem(flags, settings);
   return problem === undefined ? await run(flags, settings) : wrong(problem);
 }

@@ -1,16 +1,20 @@
 /** What is wrong with settings that are right one by one. */
 import { accessSync, constants } from 'node:fs';
 import type { StartFlags } from './commands/start.ts';
+import type { Configured } from './configuration.ts';
 import type { OvnFlags } from './connect.ts';
 import { networkSettings } from './network-flags.ts';
 import { webhookSettings } from './webhook-flags.ts';
 
-/** @returns one sentence; undefined where nothing is wrong */
-export function startProblem(flags: StartFlags): string | undefined {
+/**
+ * @param settings with their sources, as `configure` returns them
+ * @returns one sentence; undefined where nothing is wrong
+ */
+export function startProblem(flags: StartFlags, settings: readonly Configured[] = []): string | undefined {
   const real = flags.kubeconfig !== undefined || flags.inCluster === true;
   if (real && flags.ovnNb === undefined)
     return '--kubeconfig needs --ovn-nb as well: the endpoints of the Northbound database, such as --ovn-nb tcp:10.0.0.1:6641';
-  if (!real && flags.ovnNb !== undefined)
+  if (!real && flags.ovnNb !== undefined && !isForCommands(settings))
     return '--ovn-nb needs --kubeconfig (or --in-cluster) as well; without both, a laboratory is started';
   const { leaderElectLeaseDuration: duration, leaderElectRenewDeadline: deadline, leaderElectRetryPeriod: retry } = flags;
   if (retry >= deadline || deadline >= duration)
@@ -22,6 +26,11 @@ export function startProblem(flags: StartFlags): string | undefined {
   const webhook = webhookSettings(flags, flags.namespace);
   if (!webhook.ok) return webhook.problem;
   return certificateProblem(flags);
+}
+
+/** `npm start` tells people to export it for the commands that look at its laboratory: the next one is started where that was done. */
+function isForCommands(settings: readonly Configured[]): boolean {
+  return settings.some(({ key, source }) => key === 'ovnNb' && source === 'environment');
 }
 
 function certificateProblem({ ovnNb = '', ovnCa, ovnCert, ovnKey }: Partial<OvnFlags>): string | undefined {

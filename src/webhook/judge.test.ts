@@ -118,7 +118,7 @@ test('a deletion is refused while somebody stays who uses the object, in the wor
   const ip = scene.bench.object('ips', 'web.shop') ?? {};
   assert.match(
     only(asked(scene, 'DELETE', 'vpcs', vpc)),
-    /^Vpc blue cannot be deleted: one object still uses it: Subnet net\. Delete that first/,
+    /^Vpc blue cannot be deleted: one object still uses it: Subnet net\. Delete that first, then Vpc blue; .*: kiln delete vpc blue --cascade$/,
   );
   assert.match(only(asked(scene, 'DELETE', 'subnets', net)), /^Subnet net cannot be deleted: one object still uses it: IP web\.shop\./);
   assert.match(only(asked(scene, 'DELETE', 'ips', ip)), /^IP web\.shop cannot be deleted: one object still uses it: Pod shop\/web\./);

@@ -89,7 +89,7 @@ test('pods that would come back: it says so and stops, until it is told what bec
   const replicaSet = await lab.client.create(REPLICA_SETS, {
     metadata: { name: 'shop', namespace: 'default' },
     spec: {
-      replicas: 1,
+      replicas: 4,
       selector: { matchLabels: { app: 'shop' } },
       template: { metadata: { labels: { app: 'shop' } }, spec: { containers: [{ name: 'main', image: 'busybox' }] } },
     },
@@ -104,7 +104,7 @@ test('pods that would come back: it says so and stops, until it is told what bec
   assert.notEqual(await find('pods', 'owned-0', 'default'), undefined);
   const done = await lab.kiln('delete', 'subnet', 'owned-net', '--cascade', '--yes', '--owners=scale', '--timeout=20s', '-o', 'json');
   assert.equal(done.exit, 0, done.said);
-  assert.match(done.said, /ReplicaSet default\/shop scaled to 0; to undo: kubectl scale/);
+  assert.match(done.said, /ReplicaSet default\/shop scaled to 0; to undo: kubectl scale replicaset shop -n default --replicas=4\n/);
   const json = JSON.parse(done.out) as {
     readonly apiVersion: string;
     readonly kind: string;

@@ -304,6 +304,11 @@ function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs:
       '  kubectl get vpcs,subnets,ips',
       `  kubectl get pods -A -o wide${pod === undefined ? '' : `      # ${pod.namespace}/${pod.name} and its twin in the other tenant have the same network`}`,
       ...(pod === undefined ? [] : [`  kiln explain vpc ${pod.tenant}      # what is in it, down to the pods and the rows in OVN`]),
+      ...(pod === undefined
+        ? []
+        : [
+            `  kiln delete vpc ${pod.tenant} --cascade      # shows what would go, asks, leaves first; kubectl delete is refused while it is in use`,
+          ]),
       '  ovn-nbctl --db=$KILN_OVN_NB show',
       '',
       `Not carried out yet (each such object gets an Event): Services, NetworkPolicies, NAT and gateways, underlay networks.`,

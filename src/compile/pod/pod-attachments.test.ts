@@ -295,3 +295,115 @@ test('an address that a user reserves for an attached interface is the one that 
   assert.deepEqual(named(made, 'ips', 'web'), ['web.shop.fast.infra.ovn.net1', 'web.shop.wide.infra']);
   assert.deepEqual(named(made, 'ports', 'web'), []);
 });
+
+test('a pod of which one interface cannot be had has none of the others begun: no IP object, no port; it binds when it can', () => {
+  for (const scarce of ['net1', 'net2']) {
+    const scene = new PodScene();
+    for (const [i, name] of ['net1', 'net2'].entries()) {
+      scene.bench.put('network-attachment-definitions', {
+        metadata: { name, namespace: 'shop' },
+        spec: { config: `{"cniVersion":"0.3.0","type":"kube-ovn","provider":"${name}.shop.ovn"}` },
+      });
+      scene.subnet(name, { cidrBlock: `10.${90 + i}.0.0/${name === scarce ? 30 : 24}`, provider: `${name}.shop.ovn` });
+    }
+    scene.pod('first', { annotations: { 'k8s.v1.cni.cncf.io/networks': scarce } });
+    scene.bench.settle();
+    scene.pod('second', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'net1,net2' } });
+    scene.bench.settle();
+    const ports = ['second.shop', 'second.shop.net1.shop.ovn', 'second.shop.net2.shop.ovn'];
+    const using = (): readonly unknown[] =>
+      ['ovn-default', 'net1', 'net2'].map((name) => scene.bench.object('subnets', name)?.status?.['v4usingIPs']);
+    // Asked for in order, the pod's own last: what comes before the one that is refused is kept for the pod.
+    const held = scarce === 'net1' ? [1n, 1n, 0n] : [1n, 1n, 1n];
+    for (const bench of [scene.bench, scene.bench.restarted()]) {
+      bench.settle();
+      assert.equal(bench.condition('pods', 'shop/second', 'kiln.io/NetworkBound')?.reason, 'NoAvailableAddress');
+      for (const port of ports)
+        assert.deepEqual([bench.object('ips', port), bench.row('Logical_Switch_Port', port)], [undefined, undefined]);
+    }
+    assert.deepEqual(using(), held);
+    scene.bench.delete('pods', 'shop/first');
+    scene.bench.vanish('pods', 'shop/first');
+    scene.bench.settle();
+    assert.equal(scene.bench.condition('pods', 'shop/second', 'kiln.io/NetworkBound')?.status, 'True');
+    for (const port of ports)
+      assert.ok(scene.bench.object('ips', port) !== undefined && scene.bench.row('Logical_Switch_Port', port) !== undefined);
+    assert.deepEqual(using(), [1n, 1n, 1n]);
+  }
+});
+
+test('pods that want the last addresses of the same networks do not hold each other up: one has all, then the next', () => {
+  const scene = new PodScene();
+  for (const [i, name] of ['net1', 'net2'].entries()) {
+    scene.bench.put('network-attachment-definitions', {
+      metadata: { name, namespace: 'shop' },
+      spec: { config: `{"cniVersion":"0.3.0","type":"kube-ovn","provider":"${name}.shop.ovn"}` },
+    });
+    scene.subnet(name, { cidrBlock: `10.${90 + i}.0.0/30`, provider: `${name}.shop.ovn` });
+  }
+  const pods = ['a', 'b', 'c'];
+  for (const [i, name] of pods.entries())
+    scene.pod(name, { annotations: { 'k8s.v1.cni.cncf.io/networks': i % 2 === 0 ? 'net1,net2' : 'net2,net1' } });
+  for (let left = pods; left.length > 0;) {
+    scene.bench.settle();
+    const whole = left.filter((name) => scene.annotations(`shop/${name}`)['net1.shop.ovn.kubernetes.io/ip_address'] !== undefined);
+    assert.equal(whole.length, 1);
+    assert.equal([...scene.bench.world.ips.keys()].filter((name) => name.includes('.net')).length, 2);
+    for (const name of whole) {
+      scene.bench.delete('pods', `shop/${name}`);
+      scene.bench.vanish('pods', `shop/${name}`);
+    }
+    left = left.filter((name) => !whole.includes(name));
+  }
+});
+
+test('two pods that were each given the address that the other one lacks do not take turns for ever', () => {
+  const scene = new PodScene();
+  for (const [i, name] of ['net1', 'net2'].entries()) {
+    scene.bench.put('network-attachment-definitions', {
+      metadata: { name, namespace: 'shop' },
+      spec: { config: `{"cniVersion":"0.3.0","type":"kube-ovn","provider":"${name}.shop.ovn"}` },
+    });
+    scene.subnet(name, { cidrBlock: `10.${90 + i}.0.0/30`, provider: `${name}.shop.ovn` });
+  }
+  const pod = (name: string, networks: string): unknown => scene.pod(name, { annotations: { 'k8s.v1.cni.cncf.io/networks': networks } });
+  const leave = (name: string): void => {
+    scene.bench.delete('pods', `shop/${name}`);
+    scene.bench.vanish('pods', `shop/${name}`);
+  };
+  for (const first of ['x', 'y']) {
+    pod('x', 'net1');
+    pod('y', 'net2');
+    scene.bench.settle();
+    pod('a', first === 'x' ? 'net1,net2' : 'net2,net1');
+    pod('b', 'net2,net1');
+    scene.bench.settle();
+    leave(first);
+    scene.bench.settle();
+    leave(first === 'x' ? 'y' : 'x');
+    scene.bench.settle();
+    const bound = ['a', 'b'].filter((name) => scene.annotations(`shop/${name}`)['net2.shop.ovn.kubernetes.io/ip_address'] !== undefined);
+    assert.equal(bound.length, 1);
+    leave('a');
+    leave('b');
+    scene.bench.settle();
+  }
+});
+
+test('a pod of which one interface is asked for wrongly holds no address of the others', () => {
+  const scene = new PodScene();
+  scene.bench.put('network-attachment-definitions', {
+    metadata: { name: 'net1', namespace: 'shop' },
+    spec: { config: '{"cniVersion":"0.3.0","type":"kube-ovn","provider":"net1.shop.ovn"}' },
+  });
+  scene.subnet('net1', { cidrBlock: '10.90.0.0/24', provider: 'net1.shop.ovn' });
+  const ask = (own: string): unknown =>
+    scene.pod('web', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'net1', 'ovn.kubernetes.io/ip_address': own } });
+  ask('10.99.0.9');
+  scene.bench.settle();
+  const using = (name: string): unknown => scene.bench.object('subnets', name)?.status?.['v4usingIPs'];
+  assert.deepEqual([[...scene.bench.world.ips.keys()], using('net1'), using('ovn-default')], [['node-n1'], 0n, 0n]);
+  ask('10.16.0.9');
+  scene.bench.settle();
+  assert.deepEqual([scene.addressOf('shop/web'), using('net1'), using('ovn-default')], ['10.16.0.9', 1n, 1n]);
+});

@@ -14,7 +14,10 @@ test('a pod that names a Subnet waits until there is one', () => {
   scene.pod('web', { annotations: { [SUBNET]: 'red' } });
   scene.bench.settle();
   const waits = scene.bench.condition('pods', 'shop/web', BOUND);
-  assert.deepEqual([waits?.status, waits?.reason, waits?.message], ['False', 'WaitingForSubnet', 'Pod shop/web: metadata.annotations[ovn.kubernetes.io/logical_switch] "red": Subnet red does not exist']);
+  assert.deepEqual(
+    [waits?.status, waits?.reason, waits?.message],
+    ['False', 'WaitingForSubnet', 'Pod shop/web: metadata.annotations[ovn.kubernetes.io/logical_switch] "red": Subnet red does not exist'],
+  );
   scene.subnet('red', { cidrBlock: '10.40.0.0/24' });
   scene.bench.settle();
   assert.equal(scene.addressOf('shop/web'), '10.40.0.2');

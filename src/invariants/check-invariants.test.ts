@@ -80,6 +80,18 @@ test('I3: what outlived its torn out Subnet or Vpc is wanted while something is 
   );
   bench.world.ips.delete('web.shop');
   assert.ok(broken(bench).includes('I3 Logical_Switch/red'));
+  const vip = running();
+  vip.put('vips', { metadata: { name: 'front' }, spec: { subnet: 'red' } });
+  vip.settle();
+  vip.vanish('pods', 'shop/web');
+  vip.vanish('subnets', 'red');
+  vip.settle();
+  assert.ok(vip.row('Logical_Switch', 'red'));
+  assert.deepEqual(
+    broken(vip).filter((line) => line.startsWith('I3')),
+    [],
+    'a Vip has an address of it',
+  );
   const other = running();
   other.world.vpcs.delete('blue');
   other.settle();

@@ -4,6 +4,7 @@
 import type { Verdict } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
+import { addressObjects } from './address-holders.ts';
 import type { Violation } from './violation.ts';
 
 export function ownedRows(world: World, planned: readonly { readonly id: RowId; readonly verdict: Verdict }[]): readonly Violation[] {
@@ -37,7 +38,10 @@ export function ownedRows(world: World, planned: readonly { readonly id: RowId; 
 /** A router that outlived its Vpc stays with the Subnets that need it, a network that outlived its Subnet with the addresses in use. */
 function isKept(world: World, kind: string, name: string): boolean {
   if (kind === 'vpc') return world.subnetVpcs.peekIn(name).size > 0;
-  return kind === 'subnet' && world.ips.peekBucket('subnet', name).size > 0;
+  if (kind !== 'subnet') return false;
+  return (
+    world.ips.peekBucket('subnet', name).size > 0 || addressObjects(world).some(({ subnet, held }) => subnet === name && held !== undefined)
+  );
 }
 
 function uidOf(world: World, kind: string, key: string): string | undefined {

@@ -86,6 +86,10 @@ export const REASONS = {
   Invalid: { means: 'the spec breaks a rule', next: mend('the field that the message names') },
   Immutable: { means: 'the field cannot change once it is set', next: 'put it back, or make a new object' },
   ValidateLogicalSwitchFailed: { means: 'the Subnet breaks a rule', next: mend('the field that the message names') },
+  HostBitsCleared: {
+    means: 'spec.cidrBlock of the Subnet named an address inside of its network; the network is taken',
+    next: 'check that it is the network you meant',
+  },
   InvalidAnnotation: { means: 'an annotation cannot be read or does not fit', next: 'mend the annotation that the message names' },
   InvalidNetwork: { means: 'the spec.config of a NetworkAttachmentDefinition cannot be read', next: 'mend it' },
   LeaseInvalid: { means: 'annotation kiln.io/lease is not a duration; the address is kept', next: 'write 24h, 90m or 7d' },
@@ -146,6 +150,7 @@ export const REASONS = {
   SubnetNamedAsVpc: breach('the name of the Subnet: a Vpc has it'),
   SubnetNamespaceNotOfVpc: breach('spec.namespaces: one is not of the Vpc'),
   SubnetNatOutgoingPolicyRuleInvalid: breach('spec.natOutgoingPolicyRules'),
+  SubnetOptionsInvalid: breach('spec.dhcpV4Options, spec.dhcpV6Options or spec.ipv6RAConfigs'),
   SubnetOverlayOnlyWithoutU2o: breach('spec.u2oInterconnection'),
   SubnetProtocolInvalid: breach('spec.protocol'),
   SubnetProviderChanged: {

@@ -121,6 +121,12 @@ const refused: readonly [string, SubnetSpec, string][] = [
     { ...sound, acls: [{ direction: 'to-lport', action: 'drop', priority: 1 }] },
     'SubnetAclInvalid spec.acls[0].match',
   ],
+  [
+    'a zero byte in an ACL match',
+    { ...sound, acls: [{ direction: 'to-lport', action: 'drop', match: 'ip\0', priority: 1 }] },
+    'SubnetAclInvalid spec.acls[0].match',
+  ],
+  ['half a letter in DHCP options', { ...sound, dhcpV4Options: 'hostname=\ud83d' }, 'SubnetOptionsInvalid spec.dhcpV4Options'],
   ['a gateway node without name', { ...sound, gatewayNode: 'node1,:172.18.0.2' }, 'SubnetGatewayNodeInvalid spec.gatewayNode'],
   [
     'a selector',

@@ -1,6 +1,7 @@
 /** Rules that a Subnet's spec must keep by itself. Rules about other objects are in `subnet-conflicts.ts`. */
 
 import type { Reason } from './reasons.ts';
+import { databaseTextProblem } from './database-text.ts';
 import { addressProblem, parseAddress, sameAddress } from '../net/address.ts';
 import type { Address } from '../net/address.ts';
 import { cidrContains, cidrProblem, firstUsable, formatCidr, isUsable, lastUsable, parseCidr } from '../net/cidr.ts';
@@ -51,6 +52,8 @@ export const subnetFindings = ({ name, spec }: NamedSubnet): readonly Finding[] 
   choices(findings, spec);
   routing(findings, spec);
   acls(findings, spec);
+  for (const field of ['dhcpV4Options', 'dhcpV6Options', 'ipv6RAConfigs'] as const)
+    text(findings, 'SubnetOptionsInvalid', `spec.${field}`, spec[field]);
   selectors(findings, spec);
   return findings.list;
 };
@@ -283,8 +286,14 @@ const acls = (findings: Findings, spec: SubnetSpec): void => {
     if (!aclDirections.includes(direction)) breach('direction', direction, `it is ${aclDirections.join(' or ')}`);
     if (!aclActions.includes(action)) breach('action', action, `it is one of ${aclActions.join(', ')}`);
     if (match.trim() === '') breach('match', match, 'an empty match matches nothing; write 1 to match everything');
+    text(findings, 'SubnetAclInvalid', `spec.acls[${index}].match`, match);
     if (priority < 0 || priority > ACL_PRIORITY_MAXIMUM) breach('priority', String(priority), `it is from 0 to ${ACL_PRIORITY_MAXIMUM}`);
   }
+};
+
+const text = (findings: Findings, code: Reason, field: string, value = ''): void => {
+  const unfit = databaseTextProblem(value);
+  if (unfit !== undefined) findings.add({ code, field, value: unfit.shown, problem: unfit.problem, rule: unfit.rule });
 };
 
 const selectors = (findings: Findings, spec: SubnetSpec): void => {

@@ -30,6 +30,7 @@ describe('vpcFindings', () => {
     assert.deepEqual(staticRoute({ nextHopIP: '10.0.0.1,10.0.0.2' }), ['nextHopIP']);
     assert.deepEqual(staticRoute({ nextHopIP: 'fd00::1' }), ['nextHopIP']);
     assert.deepEqual(staticRoute({ bfdId: 'x' }), ['bfdId']);
+    assert.deepEqual(staticRoute({ routeTable: 'red\udc00' }), ['routeTable']);
     assert.deepEqual(staticRoute({ bfdId: '6b1e9a46-44e4-4a8f-9d6a-8a43a7a5f0cd' }), []);
   });
 
@@ -51,6 +52,7 @@ describe('vpcFindings', () => {
     assert.deepEqual(policyRoute({ action: 'drop', nextHopIP: 'ignored' }), []);
     assert.deepEqual(policyRoute({ action: 'deny' }), ['action']);
     assert.deepEqual(policyRoute({ match: ' ' }), ['match']);
+    assert.deepEqual(policyRoute({ match: 'ip4\0' }), ['match']);
     assert.deepEqual(policyRoute({ priority: 32_768 }), ['priority']);
     assert.deepEqual(policyRoute({ priority: -1 }), ['priority']);
   });

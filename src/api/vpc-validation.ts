@@ -3,6 +3,7 @@
 import { addressProblem, parseAddress } from '../net/address.ts';
 import { canonicalCidr, parseCidr } from '../net/cidr.ts';
 import { parseDualAddress, splitList } from '../net/dual.ts';
+import { databaseTextProblem } from './database-text.ts';
 import { Findings, findingOf } from './finding.ts';
 import type { Finding } from './finding.ts';
 import { selectorProblem } from './label-selector.ts';
@@ -83,6 +84,8 @@ const staticRoutes = (findings: Findings, routes: readonly StaticRoute[]): void 
     else if (prefix !== undefined && nextHop.family !== prefix.family)
       breach('nextHopIP', nextHopIP, `is not of the family of ${cidr}`, 'OVN sends to a next hop of the same family');
     if (bfdId !== '' && !UUID.test(bfdId)) breach('bfdId', bfdId, 'is no UUID', 'it names a row of the BFD table');
+    const table = databaseTextProblem(routeTable);
+    if (table !== undefined) breach('routeTable', table.shown, table.problem, table.rule);
     const key = [routeTable, policy || 'policyDst', prefix?.text ?? cidr, nextHopIP].join(' ');
     const first = seen.get(key);
     if (first !== undefined) breach('cidr', cidr, `repeats spec.staticRoutes[${first}]`, 'give each route once');
@@ -97,6 +100,8 @@ const policyRoutes = (findings: Findings, routes: readonly PolicyRoute[]): void 
       findings.add({ code: 'VpcPolicyRouteInvalid', field: `spec.policyRoutes[${index}].${field}`, value, problem, rule });
     if (!['allow', 'drop', 'reroute'].includes(action)) breach('action', action, 'is not known', 'it is allow, drop or reroute');
     if (match.trim() === '') breach('match', match, 'matches nothing', 'write a match expression of OVN, such as ip4.src == 10.0.0.0/8');
+    const unfit = databaseTextProblem(match);
+    if (unfit !== undefined) breach('match', unfit.shown, unfit.problem, unfit.rule);
     if (priority < 0 || priority > POLICY_PRIORITY_MAXIMUM)
       breach('priority', String(priority), 'is not taken by OVN', `it is from 0 to ${POLICY_PRIORITY_MAXIMUM}`);
     if (action === 'reroute') nextHops(nextHopIP, (problem, rule) => breach('nextHopIP', nextHopIP, problem, rule));

@@ -295,7 +295,8 @@ export class NorthboundWriter {
     const ownership = this.#options.world.rows.best(id)?.ownership;
     const wanted = this.#ownersOf(id);
     const owners = wanted.length > 0 ? wanted : ownership?.kind === 'ours' ? [ownership.owner] : [];
-    this.#options.world.rowConflicts.set(id, { owners, message: `${tableOf(id)} ${identityOf(id)} was refused by OVN: ${error.message}` });
+    const what = error.code === 'OVSDB_BAD_VALUE' ? 'cannot be written' : 'was refused by OVN';
+    this.#options.world.rowConflicts.set(id, { owners, message: `${tableOf(id)} ${identityOf(id)} ${what}: ${error.message}` });
     this.#options.onTransaction({ ok: false, rows: 1, operations: 0, counts: {}, error, setAside: id });
     this.#options.later(SET_ASIDE_MS, () => {
       this.#retry(id);

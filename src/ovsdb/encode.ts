@@ -88,5 +88,6 @@ function isText(text: string): boolean {
 function badValue(column: ColumnSchema, value: unknown): OvsdbError {
   const text = value instanceof Map || value instanceof Set ? `a ${value.constructor.name}` : JSON.stringify(value)?.slice(0, 100);
   const types = column.value === undefined ? column.key.type : `${column.key.type} to ${column.value.type}`;
-  return new OvsdbError('OVSDB_BAD_VALUE', `column ${column.name} (${column.kind} of ${types}) cannot hold ${text}`);
+  const rule = typeof value === 'string' && !isText(value) ? ': text has neither a zero byte nor half of a surrogate pair' : '';
+  return new OvsdbError('OVSDB_BAD_VALUE', `column ${column.name} (${column.kind} of ${types}) cannot hold ${text}${rule}`);
 }

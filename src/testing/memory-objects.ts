@@ -161,9 +161,17 @@ export class MemoryObjects {
     const object = table.peek(key);
     if (object === undefined) return false;
     const patches = outputs.filter((output) => output.kind === 'patch').filter(({ uid }) => uid === object.metadata.uid);
+    const told = this.events.length;
     const after = patches.reduce((now, patch) => this.#patched(resource, now, patch), withFinalizers(object, patches));
     if (equal(after, object)) return false;
     this.#write(resource, key, after);
+    // As by the real writer: before what conditions say.
+    if (!equal([after.metadata, after.spec], [object.metadata, object.spec]))
+      this.events.splice(
+        told,
+        0,
+        ...patches.flatMap(({ event }) => (event === undefined ? [] : [eventOf(resource, object, event.type, event)])),
+      );
     if (after.metadata.deletionTimestamp !== undefined && (after.metadata.finalizers ?? []).length === 0) table.delete(key);
     return true;
   }

@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OvnEip } from '../api/ovn-eip.ts';
+import type { IptablesEIP } from '../api/iptables-eip.ts';
 import type { Vip } from '../api/vip.ts';
 import { PodScene } from '../testing/pod-scene.ts';
-import { ovnEipChanged, ovnEipCreated, vipChanged, vipCreated } from './address-object-admission.ts';
+import {
+  iptablesEipChanged,
+  iptablesEipCreated,
+  ovnEipChanged,
+  ovnEipCreated,
+  vipChanged,
+  vipCreated,
+} from './address-object-admission.ts';
 import type { Observed } from './opinion.ts';
 
 function observed(scene: PodScene): Observed {
@@ -53,4 +61,36 @@ test('what it has does not change; everything else does', () => {
   assert.equal(changed({ v4Ip: '' }), '');
   assert.deepEqual(vipChanged(vip({ subnet: 'net' }), vip({ subnet: 'net', namespace: 'shop' }), observed(scene)).objections, []);
   assert.equal(ovnEipCreated(eip({ v6Ip: 'FD00::1' }), observed(scene)).objections[0]?.code, 'OvnEipAddressInvalid');
+});
+
+test('an IptablesEIP outside of its Subnet, taken, of IPv6, or of a Subnet that goes is refused; one to come is waited for', () => {
+  const scene = new PodScene();
+  scene.subnet('net', { cidrBlock: '10.70.0.0/24' });
+  scene.bench.put('vips', { metadata: { name: 'v1' }, spec: { subnet: 'net', v4ip: '10.70.0.9' } });
+  scene.bench.settle();
+  const of = (spec: IptablesEIP['spec'], status?: IptablesEIP['status']): IptablesEIP => {
+    const { metadata } = vip({});
+    return {
+      apiVersion: 'kubeovn.io/v1',
+      kind: 'IptablesEIP',
+      metadata,
+      spec: { externalSubnet: 'net', ...spec },
+      ...(status && { status }),
+    };
+  };
+  const said = (spec: IptablesEIP['spec']): string =>
+    iptablesEipCreated(of(spec), observed(scene))
+      .objections.map(({ message }) => message)
+      .join('\n');
+  assert.equal(said({ v4ip: '10.70.0.10' }), '');
+  assert.match(said({ v4ip: '10.71.0.1' }), /10\.71\.0\.1 is not one that Subnet "net" can give/);
+  assert.match(said({ v4ip: '10.70.0.9' }), /10\.70\.0\.9 in Subnet "net" is held by Vip v1/);
+  assert.match(said({ v6ip: 'fd00::1' }), /spec\.v6ip "fd00::1" cannot be given/);
+  const early = iptablesEipCreated(of({ externalSubnet: 'later' }), observed(scene));
+  assert.deepEqual([early.objections, early.warnings.length], [[], 1]);
+  const has = of({ v4ip: '10.70.0.20' }, { ip: '10.70.0.20', ready: true });
+  assert.equal(iptablesEipChanged(has, { ...has, spec: { ...has.spec, v4ip: '10.70.0.21' } }, observed(scene)).objections.length, 1);
+  scene.bench.delete('subnets', 'net');
+  scene.bench.settle();
+  assert.match(said({}), /Subnet net is being deleted/);
 });

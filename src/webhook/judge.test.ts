@@ -99,7 +99,10 @@ test('a sound Subnet is let in, beside others that overlap in another Vpc, in an
 test('a Vpc that is not there is waited for, with a warning; one that is going takes no new Subnet', () => {
   const scene = tenant();
   const early = asked(scene, 'CREATE', 'subnets', subnet('early', { vpc: 'later', cidrBlock: '10.9.0.0/24' }));
-  assert.deepEqual([early.objections, early.warnings], [[], ['Vpc later does not exist; kubectl get vpcs']]);
+  assert.deepEqual(
+    [early.objections, early.warnings],
+    [[], ['Vpc later does not exist, and spec.vpc must name one that does; kubectl get vpcs']],
+  );
   scene.bench.delete('vpcs', 'blue');
   scene.bench.settle();
   const late = asked(scene, 'CREATE', 'subnets', subnet('late', { vpc: 'blue', cidrBlock: '10.9.0.0/24' }));

@@ -5,6 +5,7 @@ import type { SubnetSurroundings } from '../api/subnet-conflicts.ts';
 import { subnetConflicts, subnetUpdateFindings } from '../api/subnet-conflicts.ts';
 import type { NamedSubnet } from '../api/subnet-defaults.ts';
 import { effectiveProvider, effectiveVpc } from '../api/subnet-defaults.ts';
+import { hostBitsFinding } from '../api/subnet-host-bits.ts';
 import { subnetFindings } from '../api/subnet-validation.ts';
 import type { Subnet } from '../api/subnet.ts';
 import { nodeView } from '../compile/node/node-view.ts';
@@ -52,7 +53,11 @@ function isOvn({ spec }: NamedSubnet): boolean {
 }
 
 function warningsOf({ name, spec }: NamedSubnet): readonly string[] {
-  return unsupportedSubnetFields(spec).map((field) => unsupportedSentence('subnets', name, field));
+  const hostBits = hostBitsFinding({ name, spec });
+  return [
+    ...unsupportedSubnetFields(spec).map((field) => unsupportedSentence('subnets', name, field)),
+    ...(hostBits === undefined ? [] : [hostBits.message]),
+  ];
 }
 
 function conflictsOf(world: World, subnet: NamedSubnet): readonly Finding[] {

@@ -24,8 +24,9 @@ test('an address that is taken is waited for, visibly, and given when it is free
     scene.bench.events
       .filter(({ object }) => object === 'pods/shop/second')
       .map(({ reason }) => reason)
-      .slice(-1),
-    ['Bound'],
+      .slice(-2)
+      .toSorted(),
+    ['Bound', 'PodNetworkAllocated'],
   );
 });
 

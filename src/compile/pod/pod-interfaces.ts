@@ -4,14 +4,12 @@
  * second attachment of its network, does not take a running interface away.
  */
 import type { Reason } from '../../api/reasons.ts';
-import { attachmentKind } from '../../api/network-attachment.ts';
-import type { AttachmentKind } from '../../api/network-attachment.ts';
 import type { NetworkSelection, NetworkSelections } from '../../api/network-selection.ts';
 import { parseNetworkSelections } from '../../api/network-selection.ts';
 import { attachmentProvider, parseProvider } from '../../api/names.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
-import type { Query, World } from '../../world/world.ts';
-import { defineQuery } from '../../world/world.ts';
+import type { World } from '../../world/world.ts';
+import { attachment, unreadable } from './network-attachment.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { isIpOfPod, ownInterface, portOf } from './pod-interface.ts';
 import type { PodView } from './pod-view.ts';
@@ -22,12 +20,6 @@ export interface PodInterfaces {
   /** Why there is not yet one for each network that the pod asks for. */
   readonly problem: { readonly reason: Reason; readonly message: string } | undefined;
 }
-
-/** Of a NetworkAttachmentDefinition; undefined where there is none of that key. */
-const attachment: Query<AttachmentKind | undefined> = defineQuery('network-attachment', (world, key) => {
-  const definition = world.networkAttachments.get(key);
-  return definition === undefined ? undefined : attachmentKind(definition.spec.config);
-});
 
 export function interfacesOf(world: World, pod: PodView): PodInterfaces {
   const attached = attachedTo(world, pod);
@@ -122,10 +114,7 @@ function resolve(
       reason: 'WaitingForNetwork',
       message: `NetworkAttachmentDefinition ${key}, which the pod is attached to, does not exist; ${look}`,
     };
-  return {
-    reason: 'InvalidNetwork',
-    message: `NetworkAttachmentDefinition ${key}: spec.config is not a CNI configuration in JSON; ${look} -o yaml`,
-  };
+  return { reason: 'InvalidNetwork', message: world.ask(unreadable, key)?.message ?? '' };
 }
 
 /** Providers of interfaces that were made for the pod: by its annotations and by IP objects. */

@@ -53,7 +53,7 @@ function refusalOf(world: World, name: string): Refusal | undefined {
 }
 
 export function vpcMissing(vpc: string): Refusal {
-  return { reason: 'VpcMissing', message: `Vpc ${vpc} does not exist; kubectl get vpcs` };
+  return { reason: 'VpcMissing', message: `Vpc ${vpc} does not exist, and spec.vpc must name one that does; kubectl get vpcs` };
 }
 
 export function vpcTerminating(vpc: string): Refusal {

@@ -3,6 +3,7 @@
  */
 import { isTerminating } from '../../api/meta.ts';
 import { subnetDefaults } from '../../api/subnet-defaults.ts';
+import { hostBitsFinding } from '../../api/subnet-host-bits.ts';
 import type { SubnetSpec } from '../../api/subnet.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Rule } from '../compiler.ts';
@@ -19,7 +20,18 @@ export const subnetSpecDefaults: Rule = {
     if (spec === undefined || uid === undefined) return [];
     const fields = subnetDefaults({ name, spec }, world.settings);
     if (Object.keys(fields).length === 0) return [];
-    return [{ kind: 'patch', resource: 'subnets', key: name, uid, spec: fields as unknown as Readonly<Record<string, Json>> }];
+    // Once they are cleared nothing is wrong: an Event, and no condition.
+    const hostBits = hostBitsFinding({ name, spec });
+    return [
+      {
+        kind: 'patch',
+        resource: 'subnets',
+        key: name,
+        uid,
+        spec: fields as unknown as Readonly<Record<string, Json>>,
+        ...(hostBits !== undefined && { event: { type: 'Warning', reason: hostBits.code, message: hostBits.message } as const }),
+      },
+    ];
   },
 };
 

@@ -1,0 +1,192 @@
+/** What people write by mistake, case by case: the condition and the Event name field, value and rule; others go on; mended, it works. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../testing/pod-scene.ts';
+import type { ResourceName } from '../world/resources.ts';
+
+interface Mistake {
+  readonly resource: ResourceName;
+  readonly name: string;
+  readonly spec: object;
+  readonly condition: readonly [type: string, status: string, reason: string];
+  readonly says: readonly string[];
+  readonly mended: object;
+  readonly after: readonly [status: string, reason: string];
+}
+
+const refused = ['Accepted', 'False'] as const;
+const accepted = ['True', 'Accepted'] as const;
+const subnet = (spec: object, reason: string, says: readonly string[], mended: object): Mistake => ({
+  resource: 'subnets',
+  name: 'bad',
+  spec: { vpc: 'blue', cidrBlock: '10.2.0.0/24', ...spec },
+  condition: [...refused, reason],
+  says,
+  mended,
+  after: accepted,
+});
+const vpc = (spec: object, reason: string, says: readonly string[], mended: object): Mistake => ({
+  resource: 'vpcs',
+  name: 'bad',
+  spec,
+  condition: [...refused, reason],
+  says,
+  mended,
+  after: accepted,
+});
+
+const MISTAKES: Readonly<Record<string, Mistake>> = {
+  'CIDRs that overlap in a Vpc': subnet(
+    { cidrBlock: '10.1.0.128/25' },
+    'SubnetCidrOverlap',
+    ['spec.cidrBlock', '"10.1.0.128/25"', '10.1.0.0/24 of Subnet net', 'networks of one Vpc (blue) and Vlan must be apart'],
+    { cidrBlock: '10.2.0.128/25', gateway: '10.2.0.129', excludeIps: [] },
+  ),
+  'a CIDR that is none': subnet(
+    { cidrBlock: '10.2.0.0/33' },
+    'SubnetCidrInvalid',
+    ['spec.cidrBlock', '"10.2.0.0/33"', 'spec.cidrBlock is an IPv4 or IPv6 network'],
+    { cidrBlock: '10.2.0.0/24' },
+  ),
+  'a gateway outside': subnet(
+    { gateway: '10.3.0.1' },
+    'SubnetGatewayInvalid',
+    ['spec.gateway', '"10.3.0.1"', 'spec.gateway must lie in the Subnet'],
+    { gateway: '10.2.0.1' },
+  ),
+  'a range that makes no sense': subnet(
+    { excludeIps: ['10.2.0.9..10.2.0.3'] },
+    'SubnetExcludeIpsInvalid',
+    ['spec.excludeIps[0]', '"10.2.0.9..10.2.0.3"', 'written first..last'],
+    { excludeIps: ['10.2.0.3..10.2.0.9'] },
+  ),
+  'a missing Vpc': {
+    ...subnet({ vpc: 'nowhere' }, '', ['Vpc nowhere does not exist', 'spec.vpc must name one'], { vpc: 'blue' }),
+    condition: ['Ready', 'False', 'VpcMissing'],
+    after: ['True', 'ResetLogicalSwitchAclSuccess'],
+  },
+  'a Subnet for a Vpc': {
+    ...subnet({ vpc: 'net' }, '', ['Vpc net does not exist', 'spec.vpc must name one'], { vpc: 'blue' }),
+    condition: ['Ready', 'False', 'VpcMissing'],
+    after: ['True', 'ResetLogicalSwitchAclSuccess'],
+  },
+  'a zero byte in a match': subnet(
+    { acls: [{ direction: 'to-lport', action: 'drop', match: 'ip4\0', priority: 1 }] },
+    'SubnetAclInvalid',
+    ['spec.acls[0].match', '"ip4\\u0000"', 'has a zero byte', 'OVN takes no such text'],
+    { acls: [{ direction: 'to-lport', action: 'drop', match: 'ip4', priority: 1 }] },
+  ),
+  'half a letter in DHCP options': subnet(
+    { dhcpV4Options: 'hostname=\ud83d' },
+    'SubnetOptionsInvalid',
+    ['spec.dhcpV4Options', '"hostname=\\ud83d"', 'OVN takes no such text'],
+    { dhcpV4Options: '' },
+  ),
+  'a policy route with a zero byte': vpc(
+    { policyRoutes: [{ action: 'drop', match: 'ip4\0', priority: 1 }] },
+    'VpcPolicyRouteInvalid',
+    ['spec.policyRoutes[0].match', '"ip4\\u0000"', 'OVN takes no such text'],
+    { policyRoutes: [] },
+  ),
+  'a static route to no address': vpc(
+    { staticRoutes: [{ cidr: '10.9.0.0/16', nextHopIP: 'there' }] },
+    'VpcStaticRouteInvalid',
+    ['spec.staticRoutes[0].nextHopIP', '"there"', 'a route needs one address to send to'],
+    { staticRoutes: [] },
+  ),
+  'a pool with a range that makes no sense': {
+    resource: 'ippools',
+    name: 'bad',
+    spec: { subnet: 'net', ips: ['10.1.0.30..10.1.0.20'] },
+    condition: ['Ready', 'False', 'UpdateIPAMFailed'],
+    says: ['spec.ips[0]', '"10.1.0.30..10.1.0.20"'],
+    mended: { ips: ['10.1.0.20..10.1.0.30'] },
+    after: ['True', 'UpdateIPAMSucceeded'],
+  },
+};
+
+function scene(): PodScene {
+  const made = new PodScene();
+  made.bench.put('vpcs', { metadata: { name: 'blue' } });
+  made.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
+  made.bench.settle();
+  return made;
+}
+
+for (const [what, { resource, name, spec, condition, says, mended, after }] of Object.entries(MISTAKES))
+  test(`${what}: said, others go on, mended it works`, () => {
+    const made = scene();
+    const { bench } = made;
+    const [type, status, reason] = condition;
+    bench.put(resource, { metadata: { name }, spec });
+    bench.settle();
+    const found = bench.condition(resource, name, type);
+    const message = found?.message ?? '';
+    assert.deepEqual([found?.status, found?.reason], [status, reason], message);
+    for (const part of says) assert.ok(message.includes(part), `${part}: ${message}`);
+    assert.equal(bench.events.filter((event) => event.object === `${resource}/${name}` && event.message === message).length, 1);
+    assert.ok(!message.includes('\0'));
+    if (resource === 'subnets') assert.equal(bench.row('Logical_Switch', name), undefined, 'no half-made network');
+    const { writes } = bench;
+    bench.settle();
+    assert.equal(bench.writes, writes, 'it writes no more');
+
+    made.pod('web');
+    bench.settle();
+    assert.match(made.addressOf('shop/web') ?? '', /^10\.1\.0\./, 'others go on');
+
+    bench.edit(resource, name, mended);
+    bench.settle();
+    const now = bench.condition(resource, name, type);
+    assert.deepEqual([now?.status, now?.reason], after, now?.message);
+    if (resource === 'subnets') assert.notEqual(bench.row('Logical_Switch', name), undefined);
+  });
+
+test('host bits are cleared, and said with field, value and rule; a network as it should be says nothing', () => {
+  const { bench } = scene();
+  bench.put('subnets', { metadata: { name: 'bits' }, spec: { vpc: 'blue', cidrBlock: '10.2.3.4/16,fd00::5/64' } });
+  bench.put('subnets', { metadata: { name: 'clean' }, spec: { vpc: 'blue', cidrBlock: '10.3.0.0/16' } });
+  bench.settle();
+  assert.equal(bench.object('subnets', 'bits')?.spec['cidrBlock'], '10.2.0.0/16,fd00::/64');
+  assert.equal(bench.condition('subnets', 'bits', 'Ready')?.status, 'True');
+  assert.deepEqual(
+    bench.events.filter(({ reason }) => reason === 'HostBitsCleared'),
+    [
+      {
+        object: 'subnets/bits',
+        type: 'Warning',
+        reason: 'HostBitsCleared',
+        message:
+          'Subnet bits: spec.cidrBlock "10.2.3.4/16,fd00::5/64" has bits set beyond the prefix: 10.2.3.4,fd00::5 is an address; ' +
+          'a Subnet has a network, so it is taken as 10.2.0.0/16,fd00::/64',
+      },
+    ],
+  );
+});
+
+test('a NetworkAttachmentDefinition that is no JSON: an Event on it, a condition on who is attached, and mended the pod runs', () => {
+  const made = scene();
+  const { bench } = made;
+  made.attachment('shop/odd', { config: '{"type":' });
+  made.attachment('shop/list', { config: '[1]' });
+  made.pod('attached', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'odd' } });
+  made.pod('other');
+  bench.settle();
+  const condition = bench.condition('pods', 'shop/attached', 'kiln.io/NetworkBound');
+  assert.deepEqual([condition?.status, condition?.reason], ['False', 'InvalidNetwork']);
+  const message = condition?.message ?? '';
+  assert.match(message, /^NetworkAttachmentDefinition shop\/odd: spec\.config "\{"type":" is not JSON; it is a CNI configuration/);
+  const told = bench.events.filter(({ reason }) => reason === 'InvalidNetwork');
+  assert.deepEqual(
+    told
+      .filter((event) => event.message === message)
+      .map(({ object }) => object)
+      .toSorted(),
+    ['network-attachment-definitions/shop/odd', 'pods/shop/attached'],
+  );
+  assert.ok(told.some(({ object }) => object === 'network-attachment-definitions/shop/list'));
+  assert.notEqual(made.addressOf('shop/other'), undefined);
+  made.attachment('shop/odd', { config: '{"cniVersion":"0.3.0","type":"macvlan"}' });
+  bench.settle();
+  assert.notEqual(made.addressOf('shop/attached'), undefined);
+});

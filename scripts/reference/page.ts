@@ -51,7 +51,7 @@ export function referencePage(): string {
       ]),
     ),
     '## Kinds that are not carried out yet',
-    'Each object of these kinds gets an Event with reason `NotCarriedOut`.',
+    "Each object of these kinds has condition `Ready` `False` with reason `NotCarriedOut`, and an Event when it gets it: in its status, or as JSON in annotation `kiln.io/conditions` where the schema of its kind has no conditions of the object (`kubectl get security-group NAME -o jsonpath='{.metadata.annotations.kiln\\.io/conditions}'`). A Service gets the Event alone. Where the definition of a kind has CEL rules, `Validated` says whether the object keeps them.",
     table(
       ['kind', 'resource'],
       UNSERVED_KINDS.map(({ resource }) => [

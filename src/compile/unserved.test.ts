@@ -2,34 +2,104 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { celFindings } from '../api/cel-checks.ts';
 import { vpcEgressGatewayKind } from '../api/vpc-egress-gateway.ts';
+import { kilnAnnotation } from '../api/well-known.ts';
+import { diffObject } from '../diff/object-diff.ts';
+import type { AnyObject, ObjectWrite } from '../diff/object-diff.ts';
 import { PodScene } from '../testing/pod-scene.ts';
+import type { ResourceName } from '../world/resources.ts';
+import type { Unserved } from '../world/world.ts';
+import { objectId } from './output.ts';
 
-test('an object that is not carried out says so, once', () => {
+const NOW = '2026-01-02T03:04:05Z';
+
+/** What is written of such an object, as it stands. */
+function writes(scene: PodScene, said: Omit<Unserved, 'uid'>, held: Partial<AnyObject> = {}): readonly ObjectWrite[] {
+  const { resource, key } = said;
+  const { world, compiler } = scene.bench;
+  world.unserved.set(`${resource}/${key}`, { ...said, uid: 'u1' });
+  scene.bench.compile();
+  const metadata = { name: key, uid: 'u1', resourceVersion: '7', generation: 1, ...held.metadata };
+  return diffObject(resource, key, compiler.desired.object(objectId(resource, key)), { ...held, metadata }, NOW);
+}
+
+function patchOf(write: ObjectWrite | undefined): Readonly<Record<string, unknown>> {
+  assert.ok(write?.verb === 'patch');
+  return write.patch;
+}
+
+function statusConditions(write: ObjectWrite | undefined): readonly Readonly<Record<string, unknown>>[] {
+  return (patchOf(write)['status'] as { readonly conditions: readonly Readonly<Record<string, unknown>>[] }).conditions;
+}
+
+test('an object that is not carried out says so in its status, once, and nothing else of it is touched', () => {
   const scene = new PodScene();
-  scene.bench.world.unserved.set('networkpolicies/shop/deny', {
-    resource: 'networkpolicies',
-    key: 'shop/deny',
-    uid: 'u1',
-    feature: 'network policies',
-  });
-  scene.bench.settle();
-  scene.bench.settle();
-  const said = scene.bench.events.filter(({ object }) => object === 'networkpolicies/shop/deny');
-  assert.equal(said.length, 1);
-  assert.deepEqual([said[0]?.type, said[0]?.reason], ['Warning', 'NotCarriedOut']);
-  assert.match(said[0]?.message ?? '', /^NetworkPolicy shop\/deny is not carried out: this version of Kiln does not do network policies/);
+  const said = { resource: 'vlans', key: 'v10', feature: 'underlay networks' } as const;
+  const [write, ...more] = writes(scene, said);
+  assert.deepEqual(more, []);
+  assert.ok(write?.verb === 'patch' && write.subresource === 'status');
+  assert.deepEqual(Object.keys(write.patch), ['status'], 'no finalizer, no label');
+  const conditions = statusConditions(write);
+  assert.deepEqual(
+    conditions.map(({ type, status, reason, observedGeneration }) => [type, status, reason, observedGeneration]),
+    [['Ready', 'False', 'NotCarriedOut', 1]],
+  );
+  assert.equal(
+    conditions[0]?.['message'],
+    'Vlan v10 is not carried out: this version of Kiln does not do underlay networks. Nothing in OVN follows from it',
+  );
+  assert.deepEqual(
+    write.events.map(({ type, reason }) => [type, reason]),
+    [['Warning', 'NotCarriedOut']],
+  );
+  assert.deepEqual(writes(scene, said, { status: { conditions } }), [], 'it stands there');
 });
 
-test('what an API server was too old to refuse is said, with the field and the rule', () => {
+test('a kind without conditions has them in its annotation; one that can keep neither gets an Event', () => {
   const scene = new PodScene();
-  const key = 'net/veg';
+  for (const resource of ['security-groups', 'bgp-confs', 'networkpolicies'] satisfies ResourceName[]) {
+    const said = { resource, key: resource === 'networkpolicies' ? 'shop/one' : 'one', feature: 'it' };
+    const [write, ...more] = writes(scene, said);
+    assert.deepEqual(more, []);
+    assert.ok(write?.verb === 'patch' && write.subresource === undefined && write.resourceVersion === undefined, resource);
+    const { annotations, ...rest } = patchOf(write)['metadata'] as { readonly annotations: Readonly<Record<string, string>> };
+    assert.deepEqual([Object.keys(write.patch), rest], [['metadata'], {}]);
+    const text = annotations[kilnAnnotation.conditions] ?? '';
+    assert.match(text, /"type":"Ready","status":"False","reason":"NotCarriedOut"/);
+    const metadata = { name: 'one', uid: 'u1', resourceVersion: '8', generation: 1, annotations };
+    assert.deepEqual(writes(scene, said, { metadata }), [], resource);
+  }
+  assert.deepEqual(writes(scene, { resource: 'services', key: 'shop/web', feature: 'load balancing' }), []);
+  const told = [...scene.bench.compiler.desired.freshNotices];
+  assert.deepEqual(
+    told.map(({ key, reason }) => [key, reason]),
+    [['shop/web', 'NotCarriedOut']],
+  );
+});
+
+test('what an API server was too old to refuse is said, with the field and the rule, and no more once it is mended', () => {
+  const scene = new PodScene();
+  const said = { resource: 'vpc-egress-gateways', key: 'net/veg', feature: 'it' } as const;
   const subject = { kind: 'VpcEgressGateway', namespace: 'net', name: 'veg' };
   const broken = celFindings(vpcEgressGatewayKind, subject, { policies: [{ snat: true }] }).map(({ message }) => message);
-  scene.bench.world.unserved.set(`vpc-egress-gateways/${key}`, { resource: 'vpc-egress-gateways', key, uid: 'u1', feature: 'it', broken });
-  scene.bench.settle();
-  const said = scene.bench.events.filter(({ reason }) => reason === 'Invalid');
+  const [write] = writes(scene, { ...said, broken });
+  const conditions = statusConditions(write);
   assert.deepEqual(
-    said.map(({ message }) => message),
-    ['VpcEgressGateway net/veg: spec.policies[0] "{"snat":true}" is not allowed; a policy needs ipBlocks or subnets'],
+    conditions.map(({ type, status, reason }) => [type, status, reason]),
+    [
+      ['Ready', 'False', 'NotCarriedOut'],
+      ['Validated', 'False', 'Invalid'],
+    ],
+  );
+  assert.equal(
+    conditions[1]?.['message'],
+    'VpcEgressGateway net/veg: spec.policies[0] "{"snat":true}" is not allowed; a policy needs ipBlocks or subnets',
+  );
+  const [mended] = writes(scene, { ...said, broken: [] }, { status: { conditions } });
+  assert.deepEqual(
+    statusConditions(mended).map(({ type, status, reason }) => [type, status, reason]),
+    [
+      ['Ready', 'False', 'NotCarriedOut'],
+      ['Validated', 'True', 'Accepted'],
+    ],
   );
 });

@@ -1,13 +1,13 @@
 /**
- * Objects whose kind Kiln does not carry out yet, and pods that ask for what their port does not get: an Event on each says so,
- * because silence about a NetworkPolicy that nobody enforces is unsafe.
+ * Objects whose kind Kiln does not carry out yet have a condition that says so, or an Event where their kind can keep none, and so have
+ * pods that ask for what their port does not get: silence about a NetworkPolicy that nobody enforces is unsafe.
  */
 import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../api/well-known.ts';
 import type { Pod } from '../api/core.ts';
 import { keysOf } from '../world/domain.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { Rule } from './compiler.ts';
-import type { Output } from './output.ts';
+import type { ConditionOutput, Output } from './output.ts';
 
 const REASON = 'NotCarriedOut';
 
@@ -17,20 +17,19 @@ export const unserved: Rule = {
   run: (world, id) => {
     const object = world.unserved.get(id);
     if (object === undefined) return [];
-    const { resource, key, uid, feature } = object;
-    const message = `${traitsOf(resource).kind} ${key} is not carried out: this version of Kiln does not do ${feature}. Nothing in OVN follows from it`;
-    const broken = (object.broken ?? []).map((sentence): Output => ({
-      kind: 'notice',
-      resource,
-      key,
-      uid,
-      type: 'Warning',
-      reason: 'Invalid',
-      message: sentence,
-    }));
-    return [{ kind: 'notice', resource, key, uid, type: 'Warning', reason: REASON, message }, ...broken];
+    const { resource, key, uid, feature, broken } = object;
+    const { kind, conditions } = traitsOf(resource);
+    const message = `${kind} ${key} is not carried out: this version of Kiln does not do ${feature}. Nothing in OVN follows from it`;
+    if (conditions === 'none') return [{ kind: 'notice', resource, key, uid, type: 'Warning', reason: REASON, message }];
+    const ready: ConditionOutput = { type: 'Ready', status: 'False', reason: REASON, message, event: 'Warning' };
+    return [{ kind: 'patch', resource, key, uid, conditions: [ready, ...(broken === undefined ? [] : [judged(broken)])] }];
   },
 };
+
+function judged(broken: readonly string[]): ConditionOutput {
+  if (broken.length === 0) return { type: 'Validated', status: 'True', reason: 'Accepted', message: '' };
+  return { type: 'Validated', status: 'False', reason: 'Invalid', message: broken.join('; '), event: 'Warning' };
+}
 
 /** Annotations of the pod's own interface whose effect Kiln does not bring about. */
 const UNSERVED_ANNOTATIONS: readonly (readonly [string, string])[] = [

@@ -34,13 +34,13 @@ import {
   trimCustom,
   trimInstance,
   trimMachine,
-  trimMeta,
   trimNamespace,
   trimNatRule,
   trimNetworkAttachment,
   trimNode,
   trimPod,
   trimStatefulSet,
+  trimTold,
 } from './trim.ts';
 import type { UnservedKind } from './unserved-kinds.ts';
 import { brokenRules, UNSERVED_KINDS } from './unserved-kinds.ts';
@@ -198,18 +198,27 @@ export class Caches implements ObjectSource {
   #notice({ resource, feature, kind }: UnservedKind): void {
     const { unserved } = this.#options.world;
     const rules = isNatRule(resource) ? this.#options.world.natRules[resource] : undefined;
-    const trim = (object: Untrimmed): unknown => {
-      const said = feature(object);
-      const broken = kind === undefined ? [] : brokenRules(kind, object);
-      return rules === undefined ? { metadata: trimMeta(object.metadata, () => false), said, broken } : { ...trimNatRule(object), said };
-    };
+    const trim = (object: Untrimmed): unknown => ({
+      ...(rules === undefined ? trimTold(object) : trimNatRule(object)),
+      said: feature(object),
+      ...(kind === undefined ? {} : { broken: brokenRules(kind, object) }),
+    });
     this.#add(
       resource,
       trim,
       (key, object) => {
         const seen = object as (NatRule & { readonly said?: string; readonly broken?: readonly string[] }) | undefined;
         if (seen?.said === undefined) unserved.delete(`${resource}/${key}`);
-        else unserved.set(`${resource}/${key}`, { resource, key, uid: seen.metadata.uid, feature: seen.said, broken: seen.broken ?? [] });
+        else {
+          const { metadata, said, broken } = seen;
+          unserved.set(`${resource}/${key}`, {
+            resource,
+            key,
+            uid: metadata.uid,
+            feature: said,
+            ...(broken === undefined ? {} : { broken }),
+          });
+        }
         if (seen === undefined) rules?.delete(key);
         else rules?.set(key, seen);
       },

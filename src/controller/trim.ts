@@ -3,7 +3,7 @@
  */
 import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/core.ts';
 import type { MachineNetwork, VirtualMachine, VirtualMachineInstance } from '../api/virtual-machine.ts';
-import { annotationKey, POD_CONDITION } from '../api/well-known.ts';
+import { annotationKey, kilnAnnotation, POD_CONDITION } from '../api/well-known.ts';
 import { API_VERSION } from '../api/kind.ts';
 import type { ObjectMeta } from '../api/meta.ts';
 import type { NatRule } from '../world/nat-rules.ts';
@@ -109,9 +109,18 @@ export function trimNetworkAttachment(object: Untrimmed): NetworkAttachmentDefin
   };
 }
 
+/** Of an object that is only told something: who it is, and what it was told. */
+export function trimTold(object: Untrimmed): Pick<Untrimmed, 'metadata' | 'status'> {
+  const { conditions } = (object.status ?? {}) as { readonly conditions?: unknown };
+  return {
+    metadata: trimMeta(object.metadata, (key) => key === kilnAnnotation.conditions),
+    ...(conditions === undefined ? {} : { status: { conditions } }),
+  };
+}
+
 export function trimNatRule(object: Untrimmed): NatRule {
   const { ovnEip, eip, ipName, ipType } = (object.spec ?? {}) as NatRule['spec'];
-  const { v4Eip, v6Eip } = (object.status ?? {}) as NonNullable<NatRule['status']>;
+  const { v4Eip, v6Eip, conditions } = (object.status ?? {}) as NonNullable<NatRule['status']>;
   return {
     apiVersion: API_VERSION,
     kind: object.kind ?? '',
@@ -122,7 +131,11 @@ export function trimNatRule(object: Untrimmed): NatRule {
       ...(ipName !== undefined && { ipName }),
       ...(ipType !== undefined && { ipType }),
     },
-    status: { ...(v4Eip !== undefined && { v4Eip }), ...(v6Eip !== undefined && { v6Eip }) },
+    status: {
+      ...(v4Eip !== undefined && { v4Eip }),
+      ...(v6Eip !== undefined && { v6Eip }),
+      ...(conditions !== undefined && { conditions }),
+    },
   };
 }
 

@@ -41,6 +41,7 @@ export interface PrintedObject {
     readonly name: string;
     readonly uid: string;
     readonly resourceVersion: string;
+    readonly generation?: number;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly labels?: Readonly<Record<string, string>>;
     readonly finalizers?: readonly string[];

@@ -1,7 +1,7 @@
 /**
  * Objects that translate addresses by way of an EIP. Their address stays booked as long as one of them names it, whatever becomes of the EIP.
  */
-import type { KubeObject } from '../api/meta.ts';
+import type { Condition, KubeObject } from '../api/meta.ts';
 import { addressLabelValue, labelKey } from '../api/well-known.ts';
 import type { AddressObject, AddressResource } from './address-objects.ts';
 
@@ -19,10 +19,10 @@ export function isNatRule(resource: string): resource is NatRuleResource {
   return (NAT_RULES as readonly string[]).includes(resource);
 }
 
-/** Of a rule, what says which address it uses. */
+/** Of a rule, what says which address it uses, and what it was told. */
 export type NatRule = KubeObject<
   { readonly ovnEip?: string; readonly eip?: string; readonly ipName?: string; readonly ipType?: string },
-  { readonly v4Eip?: string; readonly v6Eip?: string }
+  { readonly v4Eip?: string; readonly v6Eip?: string; readonly conditions?: readonly Condition[] }
 >;
 
 /** How `status.nat` of an EIP calls the rules of a kind. */

@@ -92,7 +92,7 @@ export interface Unserved {
   readonly uid: string;
   /** What exactly is not carried out. */
   readonly feature: string;
-  /** Sentences about rules it breaks all the same, which its API server may be too old to know. */
+  /** Sentences about rules it breaks all the same, which its API server may be too old to know; undefined where its kind has none. */
   readonly broken?: readonly string[];
 }
 

@@ -5,6 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { crdYaml } from '../../src/api/crds.ts';
 import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
 import { WEBHOOK_PORT, webhookYaml } from '../../src/webhook/webhook-configuration.ts';
+import { isNatRule } from '../../src/world/nat-rules.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
 
 function read(path: string): string {
@@ -34,6 +35,24 @@ test('the ClusterRole lets the controller watch every resource it observes, and 
       .map(({ plural, group }) => `${plural}.${group}`)
       .toSorted(),
   );
+});
+
+test('the ClusterRole lets the controller say on what it does not carry out that it does not, where its kind keeps conditions, and no more', () => {
+  const role = parseAllDocuments(read('deploy/rbac.yaml'))
+    .map((document) => document.toJS() as { kind: string; rules?: { apiGroups: string[]; resources: string[]; verbs: string[] }[] })
+    .find(({ kind }) => kind === 'ClusterRole');
+  const patched = new Set(
+    (role?.rules ?? []).flatMap(({ apiGroups, resources, verbs }) =>
+      verbs.includes('patch') ? apiGroups.flatMap((group) => resources.map((resource) => `${resource}.${group}`)) : [],
+    ),
+  );
+  for (const { resource } of UNSERVED_KINDS) {
+    const { plural, group, conditions, statusSubresource } = RESOURCES[resource];
+    // Rules that name an EIP are marked with its address.
+    const object = isNatRule(resource) || conditions === 'annotation' || (conditions === 'status' && !statusSubresource);
+    assert.equal(patched.has(`${plural}.${group}`), object, plural);
+    assert.equal(patched.has(`${plural}/status.${group}`), conditions === 'status' && statusSubresource, `${plural}/status`);
+  }
 });
 
 test('the Deployment serves its probes and its webhook at the ports that they ask', () => {

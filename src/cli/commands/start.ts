@@ -311,7 +311,7 @@ function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs:
           ]),
       '  ovn-nbctl --db=$KILN_OVN_NB show',
       '',
-      `Not carried out yet (each such object gets an Event): Services, NetworkPolicies, NAT and gateways, underlay networks.`,
+      `Not carried out yet (each such object says so): Services, NetworkPolicies, NAT and gateways, underlay networks.`,
       `Log: ${logFile}   Stop: Ctrl-C`,
       '',
     ].join('\n'),
@@ -319,7 +319,7 @@ function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs:
 }
 
 function sayWhatIsNotDone(log: Log): void {
-  log.info('not carried out yet; each such object gets an Event', {
+  log.info('not carried out yet; each such object gets a condition or an Event', {
     kinds: UNSERVED_KINDS.map(({ resource }) => resource).join(', '),
     fields: 'natOutgoing (needs a node agent), vlan, enableExternal, bfd',
   });

@@ -31,6 +31,7 @@ import { subnetSpecDefaults, subnetUnsupported } from './subnet/subnet-spec.ts';
 import { subnetStatus, subnetUsageStatus } from './subnet/subnet-status.ts';
 import { subnetSwitch } from './subnet/subnet-switch.ts';
 import { podAnnotationUnserved, unserved } from './unserved.ts';
+import { unsupportedAddressFields } from './unsupported.ts';
 import { vpcLifecycle, vpcSpecDefaults } from './vpc/vpc-lifecycle.ts';
 import { vpcLoadBalancers } from './vpc/vpc-load-balancers.ts';
 import { vpcPeering } from './vpc/vpc-peering.ts';
@@ -88,6 +89,7 @@ export const MEMBER_RULES: readonly Rule[] = [
   ...natRuleMarks,
   rowConflictNotice,
   unserved,
+  ...unsupportedAddressFields,
   podAnnotationUnserved,
 ];
 

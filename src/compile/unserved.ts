@@ -2,7 +2,7 @@
  * Objects whose kind Kiln does not carry out yet have a condition that says so, or an Event where their kind can keep none, and so have
  * pods that ask for what their port does not get: silence about a NetworkPolicy that nobody enforces is unsafe.
  */
-import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../api/well-known.ts';
+import { annotationKey } from '../api/well-known.ts';
 import type { Pod } from '../api/core.ts';
 import { keysOf } from '../world/domain.ts';
 import { traitsOf } from '../world/resources.ts';
@@ -31,10 +31,14 @@ function judged(broken: readonly string[]): ConditionOutput {
   return { type: 'Validated', status: 'False', reason: 'Invalid', message: broken.join('; '), event: 'Warning' };
 }
 
-/** Annotations of the pod's own interface whose effect Kiln does not bring about. */
+/** Annotations of any interface whose effect Kiln does not bring about, by what they end in. */
+const UNSERVED_SUFFIXES: readonly (readonly [string, string])[] = [
+  ['.kubernetes.io/security_groups', 'no rule of a SecurityGroup is enforced'],
+  ['.kubernetes.io/activation_strategy', 'its port is active at once'],
+];
+
+/** Those of the pod. */
 const UNSERVED_ANNOTATIONS: readonly (readonly [string, string])[] = [
-  [podAnnotation(DEFAULT_PROVIDER, 'security_groups'), 'no rule of a SecurityGroup is enforced'],
-  [podAnnotation(DEFAULT_PROVIDER, 'activation_strategy'), 'its port is active at once'],
   [annotationKey.northGateway, 'no traffic is sent through that gateway'],
   [annotationKey.podEip, 'there is no address translation'],
   [annotationKey.podSnat, 'there is no address translation'],
@@ -56,5 +60,10 @@ export const podAnnotationUnserved: Rule = {
 
 function unservedOf({ metadata }: Pod): readonly (readonly [string, string])[] {
   const { annotations } = metadata;
-  return annotations === undefined ? [] : UNSERVED_ANNOTATIONS.filter(([key]) => (annotations[key] ?? '').trim() !== '');
+  if (annotations === undefined) return [];
+  return Object.keys(annotations).flatMap((key) => {
+    if ((annotations[key] ?? '').trim() === '') return [];
+    const found = UNSERVED_ANNOTATIONS.find(([known]) => key === known) ?? UNSERVED_SUFFIXES.find(([suffix]) => key.endsWith(suffix));
+    return found === undefined ? [] : [[key, found[1]] as const];
+  });
 }

@@ -61,7 +61,7 @@ export const iptablesEip: Rule = {
     const observed = world.iptablesEips.get(name);
     if (observed === undefined) return [];
     const object = iptablesEipAddresses(observed);
-    const { natGwDp = '', qosPolicy = '' } = observed.spec;
+    const { natGwDp = '', qosPolicy = '', namespace = '', v6ip = '' } = observed.spec;
     const nat = usesOf(world, object);
     const outputs = addressOutputs(world, object, {
       findings: iptablesEipFindings(name, observed.spec),
@@ -77,7 +77,12 @@ export const iptablesEip: Rule = {
     });
     return [
       ...outputs,
-      unsupportedNotice('iptables-eips', name, object.uid, `spec.natGwDp "${natGwDp}" (giving the address to the NAT gateway)`),
+      ...[
+        `spec.natGwDp "${natGwDp}" (giving the address to the NAT gateway)`,
+        ...(namespace === '' ? [] : ['spec.namespace']),
+        ...(qosPolicy === '' ? [] : ['spec.qosPolicy']),
+        ...(v6ip === '' ? [] : ['spec.v6ip']),
+      ].map((field) => unsupportedNotice('iptables-eips', name, object.uid, field)),
     ];
   },
 };

@@ -52,9 +52,13 @@ export function unsupportedSubnetFields(spec: SubnetSpec): string[] {
   const asked: Readonly<Record<string, boolean>> = {
     vlan: (spec.vlan ?? '') !== '',
     u2oInterconnection: spec.u2oInterconnection === true,
+    u2oInterconnectionIP: (spec.u2oInterconnectionIP ?? '') !== '',
+    'u2oFeatures.overlayOnlyRouting': spec.u2oFeatures?.overlayOnlyRouting === true,
     natOutgoing: spec.natOutgoing === true,
     natOutgoingPolicyRules: (spec.natOutgoingPolicyRules ?? []).length > 0,
     externalEgressGateway: (spec.externalEgressGateway ?? '') !== '',
+    policyRoutingPriority: (spec.policyRoutingPriority ?? 0) !== 0,
+    policyRoutingTableID: (spec.policyRoutingTableID ?? 0) !== 0,
     vips: (spec.vips ?? []).length > 0,
     enableMulticastSnoop: spec.enableMulticastSnoop === true,
     enableExternalLBAddress: spec.enableExternalLBAddress === true,

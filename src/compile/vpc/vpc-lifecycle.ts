@@ -47,6 +47,7 @@ export function unsupportedVpcFields(spec: VpcSpec): string[] {
     ...((spec.extraExternalSubnets ?? []).length > 0 ? ['spec.extraExternalSubnets'] : []),
     ...(spec.enableBfd === true ? ['spec.enableBfd'] : []),
     ...(spec.bfdPort?.enabled === true ? ['spec.bfdPort'] : []),
+    ...((spec.staticRoutes ?? []).some(({ ecmpMode = '' }) => ecmpMode !== '') ? ['spec.staticRoutes[].ecmpMode'] : []),
     ...((spec.staticRoutes ?? []).some(({ bfdId = '' }) => bfdId !== '') ? ['spec.staticRoutes[].bfdId'] : []),
   ];
 }

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ipPoolKind } from '../api/ip-pool.ts';
+import { ipKind } from '../api/ip.ts';
+import { iptablesEipKind } from '../api/iptables-eip.ts';
+import type { Kind } from '../api/kind.ts';
+import { ovnEipKind } from '../api/ovn-eip.ts';
+import { subnetKind } from '../api/subnet.ts';
+import { vipKind } from '../api/vip.ts';
+import { vpcKind } from '../api/vpc.ts';
+import { PodScene } from '../testing/pod-scene.ts';
+import type { ResourceName } from '../world/resources.ts';
+
+interface Fields {
+  readonly kind: Kind<unknown, unknown>;
+  /** Rules read it, or, where it is about what a node does, its node agent reads it from the object. */
+  readonly carriedOut: string;
+  /** Told on the object when it is set, each with a value that sets it. */
+  readonly told: Readonly<Record<string, unknown>>;
+  /** What an object needs beside. */
+  readonly base: object;
+}
+
+const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
+  vpcs: {
+    kind: vpcKind as Kind<unknown, unknown>,
+    carriedOut:
+      'defaultSubnet namespaces policyRoutes.action policyRoutes.match policyRoutes.nextHopIP policyRoutes.priority staticRoutes.cidr staticRoutes.nextHopIP staticRoutes.policy staticRoutes.routeTable vpcPeerings.localConnectIP vpcPeerings.remoteVpc',
+    told: {
+      bfdPort: { enabled: true, ip: '10.255.255.255', nodeSelector: {} },
+      enableBfd: true,
+      enableExternal: true,
+      extraExternalSubnets: ['outside'],
+      'staticRoutes.bfdId': [{ cidr: '10.9.0.0/16', nextHopIP: '10.0.0.1', policy: 'policyDst', bfdId: 'b' }],
+      'staticRoutes.ecmpMode': [{ cidr: '10.9.0.0/16', nextHopIP: '10.0.0.1', policy: 'policyDst', ecmpMode: 'ecmp_symmetric_reply' }],
+    },
+    base: {},
+  },
+  subnets: {
+    kind: subnetKind as Kind<unknown, unknown>,
+    carriedOut:
+      'acls allowEWTraffic allowSubnets cidrBlock default dhcpV4Options dhcpV6Options disableGatewayCheck disableInterConnection enableDHCP enableEcmp enableIPv6RA enableLb excludeIps gateway gatewayNode gatewayNodeSelectors gatewayType ipv6RAConfigs logicalGateway mtu namespaceSelectors namespaces private protocol provider routeTable vpc',
+    told: {
+      enableExternalLBAddress: true,
+      enableMulticastSnoop: true,
+      externalEgressGateway: '10.0.0.9',
+      natOutgoing: true,
+      natOutgoingPolicyRules: [{ action: 'nat', match: { srcIPs: '10.110.0.5', dstIPs: '' } }],
+      nodeNetwork: 'default',
+      policyRoutingPriority: 1_000,
+      policyRoutingTableID: 1_001,
+      u2oFeatures: { overlayOnlyRouting: true },
+      u2oInterconnection: true,
+      u2oInterconnectionIP: '10.110.0.9',
+      vips: ['10.110.0.7'],
+      vlan: 'v10',
+    },
+    base: { cidrBlock: '10.110.0.0/24' },
+  },
+  ips: {
+    kind: ipKind as Kind<unknown, unknown>,
+    carriedOut: 'ipAddress macAddress namespace nodeName podName podType subnet v4IpAddress v6IpAddress',
+    told: { attachIps: ['10.0.0.1'], attachMacs: ['00:00:00:00:00:01'], attachSubnets: ['other'], containerID: 'c1' },
+    base: { subnet: 'ovn-default', podName: 'kept', namespace: 'shop' },
+  },
+  ippools: { kind: ipPoolKind as Kind<unknown, unknown>, carriedOut: 'enableAddressSet ips namespaces subnet', told: {}, base: {} },
+  vips: {
+    kind: vipKind as Kind<unknown, unknown>,
+    carriedOut: 'macAddress namespace selector subnet type v4ip v6ip',
+    told: { attachSubnets: ['other'] },
+    base: { subnet: 'ovn-default' },
+  },
+  'ovn-eips': {
+    kind: ovnEipKind as Kind<unknown, unknown>,
+    carriedOut: 'externalSubnet macAddress v4Ip v6Ip',
+    told: { type: 'lrp' },
+    base: {},
+  },
+  'iptables-eips': {
+    kind: iptablesEipKind as Kind<unknown, unknown>,
+    carriedOut: 'externalSubnet macAddress v4ip',
+    told: { namespace: 'gateways', natGwDp: 'gw', qosPolicy: 'slow', v6ip: 'fd00::9' },
+    base: {},
+  },
+};
+
+for (const [resource, fields] of Object.entries(KINDS) as [ResourceName, Fields][]) {
+  test(`${fields.kind.kind}: every field of the spec is carried out, or told when it is set`, () => {
+    const carriedOut = fields.carriedOut.split(' ');
+    const listed = new Set([...carriedOut, ...Object.keys(fields.told)]);
+    const properties = fields.kind.spec.node.properties ?? {};
+    for (const [name, node] of Object.entries(properties)) {
+      if (listed.has(name)) continue;
+      const inner = Object.keys(node.items?.properties ?? {});
+      assert.ok(inner.length > 0 && inner.every((one) => listed.has(`${name}.${one}`)), `spec.${name} is in neither list`);
+    }
+    for (const field of listed) {
+      const [name = '', inner] = field.split('.');
+      const node = properties[name];
+      assert.ok(node !== undefined && (inner === undefined || node.items?.properties?.[inner] !== undefined), `there is no spec.${field}`);
+    }
+    for (const [field, value] of Object.entries(fields.told)) {
+      const [name = '', inner = ''] = field.split('.');
+      const { bench } = new PodScene();
+      const said = (): readonly string[] =>
+        bench.events
+          .filter(({ object, reason }) => object === `${resource}/one` && reason === 'UnsupportedField')
+          .map(({ message }) => message);
+      bench.put(resource, { metadata: { name: 'one' }, spec: { ...fields.base, [name]: value } });
+      bench.settle();
+      const named = new RegExp(`: spec\\.${name}${inner === '' ? '' : `\\[\\]\\.${inner}`}\\b`);
+      assert.ok(
+        said().some((message) => named.test(message)),
+        `spec.${field}: ${said().join('; ')}`,
+      );
+    }
+  });
+}
+
+test('a plain object is told of nothing', () => {
+  const { bench } = new PodScene();
+  bench.put('vpcs', { metadata: { name: 'plain' } });
+  bench.put('subnets', { metadata: { name: 'plain' }, spec: { vpc: 'plain', cidrBlock: '10.110.0.0/24' } });
+  bench.put('vips', { metadata: { name: 'plain' }, spec: { subnet: 'plain' } });
+  bench.settle();
+  assert.deepEqual(
+    bench.events.filter(({ object, reason }) => reason === 'UnsupportedField' && object.endsWith('/plain')),
+    [],
+  );
+});

@@ -23,7 +23,7 @@ interface Fields {
 
 const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
   vpcs: {
-    kind: vpcKind as Kind<unknown, unknown>,
+    kind: vpcKind,
     carriedOut:
       'defaultSubnet namespaces policyRoutes.action policyRoutes.match policyRoutes.nextHopIP policyRoutes.priority staticRoutes.cidr staticRoutes.nextHopIP staticRoutes.policy staticRoutes.routeTable vpcPeerings.localConnectIP vpcPeerings.remoteVpc',
     told: {
@@ -37,7 +37,7 @@ const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
     base: {},
   },
   subnets: {
-    kind: subnetKind as Kind<unknown, unknown>,
+    kind: subnetKind,
     carriedOut:
       'acls allowEWTraffic allowSubnets cidrBlock default dhcpV4Options dhcpV6Options disableGatewayCheck disableInterConnection enableDHCP enableEcmp enableIPv6RA enableLb excludeIps gateway gatewayNode gatewayNodeSelectors gatewayType ipv6RAConfigs logicalGateway mtu namespaceSelectors namespaces private protocol provider routeTable vpc',
     told: {
@@ -58,26 +58,26 @@ const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
     base: { cidrBlock: '10.110.0.0/24' },
   },
   ips: {
-    kind: ipKind as Kind<unknown, unknown>,
+    kind: ipKind,
     carriedOut: 'ipAddress macAddress namespace nodeName podName podType subnet v4IpAddress v6IpAddress',
     told: { attachIps: ['10.0.0.1'], attachMacs: ['00:00:00:00:00:01'], attachSubnets: ['other'], containerID: 'c1' },
     base: { subnet: 'ovn-default', podName: 'kept', namespace: 'shop' },
   },
-  ippools: { kind: ipPoolKind as Kind<unknown, unknown>, carriedOut: 'enableAddressSet ips namespaces subnet', told: {}, base: {} },
+  ippools: { kind: ipPoolKind, carriedOut: 'enableAddressSet ips namespaces subnet', told: {}, base: {} },
   vips: {
-    kind: vipKind as Kind<unknown, unknown>,
+    kind: vipKind,
     carriedOut: 'macAddress namespace selector subnet type v4ip v6ip',
     told: { attachSubnets: ['other'] },
     base: { subnet: 'ovn-default' },
   },
   'ovn-eips': {
-    kind: ovnEipKind as Kind<unknown, unknown>,
+    kind: ovnEipKind,
     carriedOut: 'externalSubnet macAddress v4Ip v6Ip',
     told: { type: 'lrp' },
     base: {},
   },
   'iptables-eips': {
-    kind: iptablesEipKind as Kind<unknown, unknown>,
+    kind: iptablesEipKind,
     carriedOut: 'externalSubnet macAddress v4ip',
     told: { namespace: 'gateways', natGwDp: 'gw', qosPolicy: 'slow', v6ip: 'fd00::9' },
     base: {},

@@ -39,16 +39,20 @@ function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   if (lease.kind === 'over') return [lease.deletion];
   const said = lease.kind === 'told' ? [lease.condition] : [];
   // A request has no finalizer until it has an address: that is what tells it from an object which lost its holder.
-  if (holder.kind === 'reservation' && (onlyAsks(ip) || !isReserved(ip)))
+  if (holder.kind === 'reservation' && onlyAsks(ip))
     return said.length === 0 ? [] : [{ ...patchOf(ip), conditions: said, withoutConditions: LEASE_CONDITIONS }];
-  const freed = holder.kind === 'reservation' && ip.metadata.annotations?.[kilnAnnotation.podUid] !== undefined;
   const conflict = conflictOf(world, ip);
+  const conditions = [...said, ...(conflict === undefined ? [] : [conflict])];
+  // One that says its address (restored from a backup) holds it, and is no less in conflict while it is not complete.
+  if (holder.kind === 'reservation' && !isReserved(ip))
+    return [{ ...patchOf(ip), conditions, withoutConditions: [CONFLICT, ...LEASE_CONDITIONS] }];
+  const freed = holder.kind === 'reservation' && ip.metadata.annotations?.[kilnAnnotation.podUid] !== undefined;
   return [
     {
       ...patchOf(ip),
       finalizer: true,
       ...(freed && { annotations: { [kilnAnnotation.podUid]: null } }),
-      conditions: [...said, ...(conflict === undefined ? [] : [conflict])],
+      conditions,
       withoutConditions: [DELETION_BLOCKED, CONFLICT, ...LEASE_CONDITIONS],
     },
   ];

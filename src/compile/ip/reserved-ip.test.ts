@@ -102,3 +102,20 @@ test('who asks for an address in use is refused and no second holder; who says a
   scene.bench.settle();
   assert.equal(scene.bench.object('ips', 'asks.shop')?.spec['v4IpAddress'], '10.16.8.8');
 });
+
+test('two that were restored with one address say so while their Subnet is not ready yet', () => {
+  const scene = new PodScene();
+  scene.bench.put('subnets', { metadata: { name: 'later' }, spec: { vpc: 'none-yet', cidrBlock: '10.2.0.0/28', provider: 'ovn' } });
+  for (const name of ['a', 'b'])
+    scene.bench.put('ips', {
+      metadata: { name: `${name}.shop` },
+      spec: { podName: name, namespace: 'shop', subnet: 'later', podType: '', ipAddress: '10.2.0.3', v4IpAddress: '10.2.0.3' },
+    });
+  scene.bench.settle();
+  const said = (name: string): string => scene.bench.object('ips', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '';
+  assert.match(said('a.shop'), /AddressConflict.*b\.shop/);
+  assert.match(said('b.shop'), /AddressConflict.*a\.shop/);
+  scene.bench.vanish('ips', 'b.shop');
+  scene.bench.settle();
+  assert.doesNotMatch(said('a.shop'), /AddressConflict/);
+});

@@ -13,7 +13,7 @@ export interface Domain {
   watch(watcher: Watcher): void;
 }
 
-/** All keys of a table, or those whose object satisfies a predicate. */
+/** All keys of a table, or those whose object satisfies a predicate, which may look at nothing else: it is asked again of what the object was. */
 export function keysOf<T>(table: Table<T>, predicate: (object: T) => boolean = () => true): Domain {
   return {
     watch({ enter, leave }) {
@@ -24,6 +24,28 @@ export function keysOf<T>(table: Table<T>, predicate: (object: T) => boolean = (
         if (is && !was) enter(key);
         else if (was && !is) leave(key);
       });
+    },
+  };
+}
+
+/** Keys that are in both. */
+export function bothOf(a: Domain, b: Domain): Domain {
+  return {
+    watch({ enter, leave }) {
+      const side = (own: Set<string>, other: ReadonlySet<string>): Watcher => ({
+        enter: (key) => {
+          own.add(key);
+          if (other.has(key)) enter(key);
+        },
+        leave: (key) => {
+          own.delete(key);
+          if (other.has(key)) leave(key);
+        },
+      });
+      const left = new Set<string>();
+      const right = new Set<string>();
+      a.watch(side(left, right));
+      b.watch(side(right, left));
     },
   };
 }

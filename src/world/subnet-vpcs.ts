@@ -6,6 +6,8 @@ import { routerToSwitchPort } from '../api/names.ts';
 import type { Subnet } from '../api/subnet.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
+import type { Domain } from './domain.ts';
+import { keysOf } from './domain.ts';
 import type { ObservedRows } from './observed-rows.ts';
 import type { Reactor } from './reactor.ts';
 import { Table } from './table.ts';
@@ -39,6 +41,11 @@ export class SubnetVpcs {
   /** Names of the Subnets of a Vpc, tracked. */
   in(vpc: string): ReadonlySet<string> {
     return this.#table.bucket('vpc', vpc);
+  }
+
+  /** The Subnets of a Vpc, as a domain of rules. */
+  within(vpc: string): Domain {
+    return keysOf(this.#table, (is) => is === vpc);
   }
 
   /** As `in`, untracked: for who looks on. */

@@ -54,6 +54,19 @@ test('rows of a pair go with the node', () => {
   assert.deepEqual(bench.rowIds('Port_Group'), ['ovn.default.n.1', 'red.n.1']);
 });
 
+test('the pairs of a Subnet that was to move and went do not stay when it comes back', () => {
+  const bench = setUp();
+  bench.put('subnets', { metadata: { name: 'red' }, spec: { cidrBlock: '10.0.0.0/24', vpc: 'blue' } });
+  bench.settle();
+  bench.vanish('subnets', 'red');
+  bench.settle();
+  bench.put('subnets', { metadata: { name: 'red' }, spec: { cidrBlock: '10.0.0.0/24' } });
+  bench.settle();
+  bench.vanish('nodes', 'n2');
+  bench.settle();
+  assert.deepEqual(bench.rowIds('Port_Group'), ['ovn.default.n.1', 'red.n.1']);
+});
+
 test('a custom Vpc has neither', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' } });

@@ -11,7 +11,7 @@ import type { Dual } from '../../net/dual.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { Domain } from '../../world/domain.ts';
-import { keysOf, pairsOf, splitPair } from '../../world/domain.ts';
+import { bothOf, keysOf, pairsOf, splitPair } from '../../world/domain.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
@@ -82,10 +82,10 @@ export const distributedGateway: Rule = {
 function distributedSubnets(world: World): Domain {
   const may = (subnet: Subnet): boolean => {
     const { gatewayType = '', vlan = '', logicalGateway, provider = '' } = subnet.spec;
-    if (world.vpcOf(subnet) !== world.settings.defaultVpc || subnet.metadata.name === world.settings.joinSubnet) return false;
+    if (subnet.metadata.name === world.settings.joinSubnet) return false;
     return isOvnProvider(provider) && gatewayType !== 'centralized' && (vlan === '' || logicalGateway === true);
   };
-  return keysOf(world.subnets, may);
+  return bothOf(keysOf(world.subnets, may), world.subnetVpcs.within(world.settings.defaultVpc));
 }
 
 export interface CentralizedGateway {

@@ -1,7 +1,9 @@
 /**
  * I7: of a pod that is marked as allocated, annotations, IP object and port agree, and its Subnet has the address; of a Subnet that was torn
- * out under it, the network runs on.
+ * out under it, the network runs on; in one
+ * that was made again with another CIDR the pod keeps its address, and is told.
  */
+import { POD_CONDITION } from '../api/well-known.ts';
 import { launchedInstance } from '../api/virtual-machine.ts';
 import { parseCidr, cidrContains } from '../net/cidr.ts';
 import { parseAddress } from '../net/address.ts';
@@ -40,6 +42,7 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
     const address = parseAddress(one);
     if (
       accepted &&
+      !toldOutside(world, nic.pod, one) &&
       (address === undefined || !networks.some((network) => network.family === address.family && cidrContains(network, address)))
     )
       faults.push(`its address ${one} is not in Subnet ${nic.subnet} (${subnet?.spec.cidrBlock ?? ''})`);
@@ -53,6 +56,15 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
   else if (port.parent === undefined || !holdsPort(world, nic, port.parent.uuid))
     faults.push(`port ${nic.port} is not in switch ${nic.subnet}`);
   return faults;
+}
+
+/** A Subnet that was taken away by force and made again with another CIDR: who is in it keeps the address, and is told. */
+function toldOutside(world: World, pod: string, address: string): boolean {
+  const conditions = world.pods.peek(pod)?.status?.conditions ?? [];
+  return conditions.some(
+    ({ type, status, reason, message = '' }) =>
+      type === POD_CONDITION && status === 'False' && reason === 'AddressOutOfRange' && message.includes(address),
+  );
 }
 
 function holdsPort(world: World, { subnet }: AllocatedInterface, parent: string): boolean {

@@ -16,6 +16,7 @@ import { leftovers } from './leftovers.ts';
 import { misbound } from './misbound.ts';
 import { namespaces } from './namespaces.ts';
 import { notCarriedOut } from './not-carried-out.ts';
+import { operatorCommands } from './operator-commands.ts';
 import { races } from './races.ts';
 import { restarts } from './restarts.ts';
 import { sameNames } from './same-names.ts';
@@ -55,6 +56,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   workloads,
   serviceAccount,
   webhook,
+  operatorCommands,
   restarts,
   races,
   sameNames,

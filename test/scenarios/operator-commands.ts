@@ -1,0 +1,72 @@
+/** The commands of an operator, as processes of their own, against the API server that the scenario has. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { ProgramError, runProgram } from '../../src/lab/programs/run-program.ts';
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { withWebhook } from './admission.ts';
+import { rowsNamed } from './northbound.ts';
+import { condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
+
+interface Typed {
+  readonly exit: number;
+  /** Standard output, or what it said where it did not exit with 0. */
+  readonly text: string;
+}
+
+async function kiln(cluster: ScenarioCluster, ...args: readonly string[]): Promise<Typed> {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  // A deletion does not ask the Northbound database, and takes no flag for it.
+  const northbound = args[0] === 'delete' ? [] : [`--ovn-nb=${cluster.ovn.nbEndpoint}`];
+  const connection = [`--kubeconfig=${cluster.api.kubeconfig}`, ...northbound];
+  try {
+    return { exit: 0, text: await runProgram([process.execPath, MAIN, ...args, ...connection], { env }) };
+  } catch (error) {
+    if (error instanceof ProgramError && error.exitCode !== undefined) return { exit: error.exitCode, text: error.stderr };
+    throw error;
+  }
+}
+
+export const operatorCommands: readonly Scenario[] = [
+  {
+    name: "an operator's commands: version, diff, explain, a deletion that waits, and kiln delete --cascade past the admission webhook",
+    alone: true,
+    run: async (cluster) => {
+      await cluster.apply(
+        vpcYaml('asked') +
+          subnetYaml('asked-net', { vpc: 'asked', cidrBlock: '10.171.0.0/24', namespaces: ['asked'] }) +
+          namespaceYaml('asked'),
+      );
+      await cluster.apply(podYaml('asked', 'web'));
+      await running(cluster, 'asked', 'web');
+      await cluster.settled();
+      assert.equal((await kiln(cluster, 'version')).exit, 0);
+      assert.equal((await kiln(cluster, 'diff')).exit, 0);
+      const tree = await kiln(cluster, 'explain', 'vpc', 'asked');
+      assert.equal(tree.exit, 0, tree.text);
+      for (const part of ['Subnet/asked-net', 'IP/web.asked', 'Pod/asked/web', 'Logical_Router asked'])
+        assert.ok(tree.text.includes(part), tree.text);
+
+      await cluster.delete('vpc', 'asked');
+      await condition(cluster, 'vpc', 'asked', 'DeletionBlocked', 'True');
+      const waits = await kiln(cluster, 'explain', 'vpc', 'asked', '-o', 'json');
+      assert.equal(waits.exit, 1, 'it waits');
+      assert.equal((await kiln(cluster, 'explain', 'vpc', 'nobody')).exit, 1);
+
+      await withWebhook(cluster, async () => {
+        assert.match(
+          await cluster.kubectlRefuses(['delete', 'subnet', 'asked-net']),
+          /one object still uses it: IP web\.asked.*kiln delete subnet asked-net --cascade/,
+        );
+        const went = await kiln(cluster, 'delete', 'vpc', 'asked', '--cascade', '--yes', '--timeout=40s');
+        assert.equal(went.exit, 0, went.text);
+        assert.match(went.text, /pod\/asked\/web deleted[^]*subnet\.kubeovn\.io\/asked-net deleted\nvpc\.kubeovn\.io\/asked deleted/);
+      });
+      await gone(cluster, 'vpc', 'asked');
+      assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Router', 'asked'), []);
+      await cluster.delete('namespace', 'asked');
+    },
+  },
+];

@@ -187,6 +187,11 @@ test('a wrong setting ends the process with one sentence and exit code 2, before
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const wrong = [
     [['start', '--nodes', 'many'], {}, /argument 'many' is invalid.*whole number/],
+    [
+      ['start'],
+      { KILN_OVN_CA: '/ca.pem' },
+      /^kiln start: ssl endpoints need all of --ovn-ca.* \(--ovn-ca is set by the environment variable KILN_OVN_CA\)\n$/,
+    ],
     [['start'], { KILN_NODES: 'many' }, /^kiln start: environment variable KILN_NODES: "many" is not a whole number from 1 to 500\.\n$/],
     [
       ['start', '--kubeconfig', '/none', '--ovn-nb', 'ssl:10.0.0.1:6641'],
@@ -205,4 +210,18 @@ test('a wrong setting ends the process with one sentence and exit code 2, before
     });
   });
   await Promise.all(refused);
+});
+
+test('settings that do not go together are printed all the same, then complained of', async () => {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const printed = promisify(execFile)(process.execPath, [join(import.meta.dirname, 'main.ts'), 'config'], {
+    env: { ...env, KILN_OVN_CA: '/ca.pem' },
+  });
+  await assert.rejects(printed, (error: unknown) => {
+    const { code, stdout, stderr } = error as { readonly code: number; readonly stdout: string; readonly stderr: string };
+    assert.match(stdout, /^ovnCa +\/ca\.pem +environment +KILN_OVN_CA$/m);
+    assert.match(stderr, /^kiln config: ssl endpoints need all/);
+    assert.equal(code, 2);
+    return true;
+  });
 });

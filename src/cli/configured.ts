@@ -9,10 +9,14 @@ import { startProblem } from './start-problem.ts';
 export const PRECEDENCE =
   'Each setting can be a flag, an environment variable (KILN_…) or a key of the --config file; the first of these that is there counts, then the default.';
 
-/** @returns the exit code */
+/**
+ * @param runsAnyway the command is of use also where the settings do not go together: it is run, then they are complained of
+ * @returns the exit code
+ */
 export async function configured(
   command: Command,
   run: (flags: StartFlags, settings: readonly Configured[]) => number | Promise<number>,
+  { runsAnyway = false }: { readonly runsAnyway?: boolean } = {},
 ): Promise<number> {
   const wrong = (problem: string): number => {
     process.stderr.write(`kiln ${command.name()}: ${problem}\n`);
@@ -27,5 +31,18 @@ export async function configured(
   }
   const flags = command.opts<StartFlags>();
   const problem = startProblem(flags, settings);
-  return problem === undefined ? await run(flags, settings) : wrong(problem);
+  if (problem === undefined) return await run(flags, settings);
+  if (runsAnyway) await run(flags, settings);
+  return wrong(`${problem}${originText(problem, settings)}`);
+}
+
+/** A person looks for a flag on the command line: where the settings that a sentence names come from, if not from there. */
+function originText(problem: string, settings: readonly Configured[]): string {
+  const elsewhere = settings
+    .filter(({ flag, source }) => source !== 'flag' && source !== 'default' && problem.split(/[\s;,:()]+/).includes(flag))
+    .map(
+      ({ flag, variable, source }) =>
+        `${flag} is set by ${source === 'environment' ? `the environment variable ${variable}` : 'the --config file'}`,
+    );
+  return elsewhere.length === 0 ? '' : ` (${elsewhere.join(', ')})`;
 }

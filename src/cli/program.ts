@@ -18,6 +18,7 @@ import { addVersion } from './commands/version.ts';
 import { reserve } from './commands/reserve.ts';
 import type { ReserveFlags } from './commands/reserve.ts';
 import { addStartOptions } from './start-options.ts';
+import { explainUsageErrors } from './usage-error.ts';
 
 export const program = new Command('kiln')
   .description('A control plane for Kubernetes networking on OVN')
@@ -47,7 +48,9 @@ addStartOptions(
     .addHelpText('after', `\n${PRECEDENCE}\n`)
     .addOption(new Option('-o, --output <format>', 'how it is printed').choices(CONFIG_FORMATS).default('table')),
 ).action(async (_: unknown, command: Command) => {
-  process.exitCode = await configured(command, (flags, settings) => config(flags, settings, (text) => void process.stdout.write(text)));
+  process.exitCode = await configured(command, (flags, settings) => config(flags, settings, (text) => void process.stdout.write(text)), {
+    runsAnyway: true,
+  });
 });
 
 const EXIT_CODES =
@@ -93,3 +96,4 @@ addDiff(program);
 addStatus(program);
 addVersion(program);
 addCompletion(program);
+explainUsageErrors(program);

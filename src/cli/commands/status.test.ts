@@ -48,6 +48,12 @@ test('status with findings: exit 1, each with the command that leads on', { skip
   await lab.controller.untilQuiet();
 });
 
+test('status with a database that cannot be reached: what was read, and exit 3', { skip }, async () => {
+  const { exit, out } = await lab.kiln('status', '--ovn-nb=tcp:127.0.0.1:1');
+  assert.equal(exit, 3, out);
+  assert.match(out, /\nnorthbound +✖ OVSDB_CONNECT_FAILED: .*\nobjects +Vpc 1 /);
+});
+
 test('diff: empty where the controller has done its work, and what it would do where it has not', { skip }, async () => {
   await lab.controller.untilQuiet();
   const nothing = await lab.kiln('diff');
@@ -81,7 +87,15 @@ test('version: all parts, and whether they fit', { skip }, async () => {
 
 test('exit codes: wrong usage 2, out of reach 3', async () => {
   for (const command of ['explain', 'delete', 'diff', 'status', 'version', 'completion'])
-    assert.equal((await runKiln([command, '--nonsense'])).exit, 2, command);
+    assert.deepEqual(await runKiln([command, '--nonsense']), {
+      exit: 2,
+      out: '',
+      said: `error: kiln ${command} was not run\n  why: unknown option '--nonsense'\n  next: kiln ${command} --help\n`,
+    });
+  assert.match(
+    (await runKiln(['explian', 'vpc'])).said,
+    /^error: kiln was not run\n {2}why: unknown command 'explian' .*explain.*\n {2}next: kiln --help\n$/,
+  );
   assert.equal((await runKiln(['completion', 'csh'])).exit, 2);
   const nowhere = { env: { KUBECONFIG: '/nowhere/kubeconfig' } };
   for (const args of [['explain', 'vpc', 'x'], ['delete', 'vpc', 'x'], ['diff', '--ovn-nb=tcp:127.0.0.1:1'], ['status'], ['version']]) {

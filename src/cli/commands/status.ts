@@ -28,7 +28,7 @@ const EXAMPLES = `Examples:
 `;
 
 const EXIT_CODES = `
-Exit codes: 0 all is well, 1 findings, or nobody leads, 2 usage, 3 cannot reach the cluster or forbidden, 4 timed out.
+Exit codes: 0 all is well, 1 findings, or nobody leads, 2 usage, 3 cannot reach the cluster, the database or forbidden, 4 timed out.
 `;
 
 /** Findings of a screen; the others are counted. */
@@ -82,6 +82,7 @@ export async function runStatus(flags: StatusFlags, io: CommandIo): Promise<numb
   const whole = { leader: leader ?? null, term: term === '' ? null : term, northbound, ...status, rows: status.rows ?? null };
   if (flags.output === 'json') io.out(`${JSON.stringify({ apiVersion: 'kiln.io/v1', kind: 'Status', ...whole }, undefined, 2)}\n`);
   else io.out(statusText(status, leader, term, northbound, now));
+  if (flags.ovnNb !== undefined && !northboundRead) return EXIT.unreachable;
   return leader?.live === true && status.findings.length === 0 ? EXIT.fine : EXIT.findings;
 }
 

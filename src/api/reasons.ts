@@ -76,6 +76,11 @@ export const REASONS = {
   NoActiveGatewayFound: { means: 'none of the gateway nodes of a centralized Subnet is ready', next: 'kubectl get nodes' },
   UpdateIPAMFailed: { means: 'the pool cannot be used as it is', next: 'mend the IPPool' },
   NotFound: { means: 'what it refers to does not exist', next: 'make it, or mend the reference' },
+  Peered: { means: 'each Vpc that the Vpc peers with names it back', next: '' },
+  PeerMissing: {
+    means: 'a Vpc that is named as a peer does not exist, or does not name this one',
+    next: 'make the other Vpc, or add the peering there',
+  },
   VpcMissing: { means: 'the Vpc does not exist', next: 'make it again, or delete the Subnet' },
 
   // What is not carried out.

@@ -8,8 +8,10 @@ import { splitList } from '../../net/dual.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { Rule } from '../compiler.ts';
 import { keptMac } from '../kept-mac.ts';
+import type { World } from '../../world/world.ts';
+import type { ConditionOutput } from '../output.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
-import { claimantOfVpc, routerId } from './vpc-view.ts';
+import { claimantOfVpc, routerId, vpcSpec, vpcView } from './vpc-view.ts';
 
 const RULE = 'vpc-peering';
 
@@ -36,6 +38,28 @@ export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, is
     ];
   }),
 );
+
+/** Whether there is another side to each peering; none where the Vpc peers with nobody. */
+export function peeringCondition(world: World, name: string): readonly ConditionOutput[] {
+  const peerings = world.ask(vpcSpec, name)?.vpcPeerings ?? [];
+  if (peerings.length === 0) return [];
+  const lonely = peerings.flatMap(({ remoteVpc = '' }, i) => {
+    if (remoteVpc === '' || remoteVpc === name) return [];
+    const back = world.ask(vpcSpec, remoteVpc)?.vpcPeerings?.some((one) => one.remoteVpc === name);
+    if (back === true) return [];
+    const what =
+      back === undefined && world.ask(vpcView, remoteVpc) === undefined
+        ? 'does not exist'
+        : `does not name Vpc ${name} in its spec.vpcPeerings`;
+    return [
+      `Vpc ${name}: spec.vpcPeerings[${i}].remoteVpc "${remoteVpc}": Vpc ${remoteVpc} ${what}; a peering works when both sides name each other`,
+    ];
+  });
+  const [first] = lonely;
+  return first === undefined
+    ? [{ type: 'Peered', status: 'True', reason: 'Peered', message: '' }]
+    : [{ type: 'Peered', status: 'False', reason: 'PeerMissing', message: first, event: 'Warning' }];
+}
 
 function networkText(text: string): string[] {
   const parsed = parseInterfaceAddress(text);

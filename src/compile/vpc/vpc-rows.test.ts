@@ -175,8 +175,21 @@ test('one policy route of a user leaves those of the system alone', () => {
 test('two Vpcs that name each other are linked by a port on each router', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.1/30' }] } });
-  bench.put('vpcs', { metadata: { name: 'green' }, spec: { vpcPeerings: [{ remoteVpc: 'blue', localConnectIP: '169.254.0.2/30' }] } });
   bench.settle();
+  const peered = (): unknown => {
+    const { status, reason, message } = bench.condition('vpcs', 'blue', 'Peered') ?? {};
+    return [status, reason, message];
+  };
+  const lonely = (what: string): string =>
+    `Vpc blue: spec.vpcPeerings[0].remoteVpc "green": Vpc green ${what}; a peering works when both sides name each other`;
+  assert.deepEqual(peered(), ['False', 'PeerMissing', lonely('does not exist')]);
+  assert.equal(bench.events.filter(({ reason }) => reason === 'PeerMissing').length, 1);
+  bench.put('vpcs', { metadata: { name: 'green' }, spec: {} });
+  bench.settle();
+  assert.deepEqual(peered(), ['False', 'PeerMissing', lonely('does not name Vpc blue in its spec.vpcPeerings')]);
+  bench.edit('vpcs', 'green', { vpcPeerings: [{ remoteVpc: 'blue', localConnectIP: '169.254.0.2/30' }] });
+  bench.settle();
+  assert.deepEqual(peered(), ['True', 'Peered', '']);
   const row = bench.row('Logical_Router_Port', 'blue-green');
   assert.deepEqual(pick(row, 'networks', 'peer'), [['169.254.0.1/30'], 'green-blue']);
   assert.deepEqual(pick(bench.row('Logical_Router_Port', 'green-blue'), 'networks', 'peer'), [['169.254.0.2/30'], 'blue-green']);
@@ -187,6 +200,7 @@ test('two Vpcs that name each other are linked by a port on each router', () => 
   bench.edit('vpcs', 'blue', { vpcPeerings: [] });
   bench.settle();
   assert.equal(bench.row('Logical_Router_Port', 'blue-green'), undefined);
+  assert.equal(bench.condition('vpcs', 'blue', 'Peered'), undefined);
 });
 
 test('what is not carried out is said', () => {

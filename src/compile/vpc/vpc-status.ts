@@ -8,6 +8,7 @@ import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 import { vpcFindings, vpcRefusal } from './vpc-state.ts';
+import { peeringCondition } from './vpc-peering.ts';
 import type { VpcView } from './vpc-view.ts';
 import { claimantOfVpc, vpcSpec, vpcView } from './vpc-view.ts';
 import { loadBalancersOf } from './vpc-load-balancers.ts';
@@ -22,6 +23,7 @@ export const vpcStatus: Rule = {
     const loadBalancers: Record<string, Json> = view.external
       ? {}
       : Object.fromEntries(loadBalancersOf(world, name).map((lb) => [lb.statusField, lb.name]));
+    const peered = peeringCondition(world, name);
     const patch: PatchOutput = {
       kind: 'patch',
       resource: 'vpcs',
@@ -39,7 +41,8 @@ export const vpcStatus: Rule = {
         enableExternal: false,
         enableBfd: false,
       },
-      conditions: conditionsOf(world, view),
+      conditions: [...conditionsOf(world, view), ...peered],
+      ...(peered.length === 0 && { withoutConditions: ['Peered'] }),
     };
     return [patch];
   },

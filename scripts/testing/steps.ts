@@ -30,7 +30,8 @@ export function allSteps(): readonly Step[] {
     },
     testStep('layering', testFiles('test/*.test.ts'), 1),
     testStep('unit', [...testFiles('src/**/*.test.ts'), ...testFiles('scripts/**/*.test.ts')], 2),
-    ...folders().map((folder) => testStep(folder, testFiles(`test/${folder}/**/*.test.ts`), 1)),
+    // Scenarios mostly wait: those of two servers side by side take little more than those of one.
+    ...folders().map((folder) => testStep(folder, testFiles(`test/${folder}/**/*.test.ts`), folder === LAST_FOLDER ? 2 : 1)),
   ];
 }
 
@@ -51,7 +52,7 @@ export function selectSteps(wanted: readonly string[]): readonly Step[] {
 }
 
 function testStep(name: string, files: readonly string[], concurrency: number): Step {
-  const timeoutMs = name === 'unit' || name === 'layering' ? 3 * MINUTE : 10 * MINUTE;
+  const timeoutMs = (name === 'unit' || name === 'layering' ? 3 : name === LAST_FOLDER ? 25 : 10) * MINUTE;
   return { name, run: () => runNodeTests(files, { concurrency, timeoutMs }) };
 }
 

@@ -68,14 +68,20 @@ export async function bind({ pods: count, namespaces, nodes, interfaces }: BindO
     const started = performance.now();
     let leading = 0;
     controller.start();
-    await new Promise<void>((done) => {
+    // Counted as they come: looking at every pod every few milliseconds would cost more than binding them.
+    const bound = new Set<string>();
+    controller.world.pods.onChange((key, after) => {
+      if (after !== undefined && routedOf(after.metadata.annotations ?? {}) === interfaces) bound.add(key);
+    });
+    await new Promise<void>((done, failed) => {
       const look = setInterval(() => {
-        if (leading === 0 && controller.status.phase === 'leading') leading = performance.now();
-        let bound = 0;
-        for (const [, one] of controller.world.pods.entries()) if (routedOf(one.metadata.annotations ?? {}) === interfaces) bound++;
-        if (bound < count) return;
+        const { phase } = controller.status;
+        if (leading === 0 && phase === 'leading') leading = performance.now();
+        if (leading !== 0 && phase !== 'leading')
+          failed(new Error(`the controller leads no more (${phase}) with ${bound.size} of ${count} pods bound`));
+        else if (bound.size >= count) done();
+        else return;
         clearInterval(look);
-        done();
       }, 5);
     });
     const ended = performance.now();

@@ -19,6 +19,7 @@ import { DEFAULT_SETTINGS } from '../../src/world/settings.ts';
 import type { Manifest } from './manifests.ts';
 
 const CONTROLLER = 'kiln-controller';
+const SERVED = 'served';
 const PATIENCE_MS = 20_000;
 
 const RESOURCES: Readonly<Record<string, readonly [group: string, plural: string, namespaced: boolean]>> = {
@@ -144,8 +145,10 @@ export class Ground {
     await this.create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } });
     await this.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ground' } });
     await this.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'mutants' } });
-    await this.create({ ...kubeovn, kind: 'Vpc', metadata: { name: 'ground' }, spec: { namespaces: ['ground'] } });
-    const spec = { vpc: 'ground', cidrBlock: '10.200.0.0/16', namespaces: ['ground'] };
+    // A mutant may well claim a namespace that it knows, with a pool that has no address left: who is served lives in one that none names.
+    await this.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: SERVED } });
+    await this.create({ ...kubeovn, kind: 'Vpc', metadata: { name: 'ground' }, spec: { namespaces: ['ground', SERVED] } });
+    const spec = { vpc: 'ground', cidrBlock: '10.200.0.0/16', namespaces: ['ground', SERVED] };
     await this.create({ ...kubeovn, kind: 'Subnet', metadata: { name: 'ground-net' }, spec });
     await this.create({
       ...kubeovn,
@@ -167,13 +170,17 @@ export class Ground {
 
   /** A pod that nothing is wrong with gets its address, and goes. */
   async serves(name: string): Promise<void> {
-    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'ground' } };
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: SERVED } };
     await this.create({
       ...pod,
       spec: { nodeName: 'n1', terminationGracePeriodSeconds: 0, containers: [{ name: 'main', image: 'busybox' }] },
     });
     const { metadata } = pod;
-    await this.#until(`pod ${name} of the sound network has its address`, async () => {
+    const said = async (): Promise<string> => {
+      const seen = await this.client.get<KubeObject & { readonly status?: object }>(resourceOf('Pod'), metadata);
+      return JSON.stringify([seen.metadata, seen.status]);
+    };
+    const holds = async (): Promise<boolean> => {
       const { metadata: seen } = await this.client.get<KubeObject & { metadata: { annotations?: Record<string, string> } }>(
         resourceOf('Pod'),
         metadata,
@@ -182,6 +189,9 @@ export class Ground {
         seen.annotations?.['ovn.kubernetes.io/allocated'] === 'true' &&
         (seen.annotations['ovn.kubernetes.io/ip_address'] ?? '').startsWith('10.200.')
       );
+    };
+    await this.#until(`pod ${name} of the sound network has its address`, holds).catch(async (error: unknown) => {
+      throw new Error(`the pod is ${await said()}`, { cause: error });
     });
     await this.client.delete(resourceOf('Pod'), metadata, { gracePeriodSeconds: 0 });
   }

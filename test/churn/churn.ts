@@ -24,8 +24,8 @@ export interface ChurnOptions {
   readonly names: number;
   /** How often each of them is created or killed, about. */
   readonly rounds: number;
-  /** Milliseconds between the ends of controllers. */
-  readonly killEveryMs: number;
+  /** A controller ends each time so many pods more were created or killed: by work done, so that a fast machine sees as many ends as a slow one. */
+  readonly killEvery: number;
 }
 
 export interface ChurnReport {
@@ -39,29 +39,31 @@ export interface ChurnReport {
 /** Requests under way at a time. */
 const AT_A_TIME = 16;
 
-export async function churn(cluster: ScenarioCluster, { names, rounds, killEveryMs }: ChurnOptions): Promise<ChurnReport> {
+export async function churn(cluster: ScenarioCluster, { names, rounds, killEvery }: ChurnOptions): Promise<ChurnReport> {
   const begun = performance.now();
   await cluster.apply(NAMESPACES.map((name) => namespaceYaml(name)).join('') + NETWORKS);
   await cluster.startController().untilLogged('writing');
   for (const subnet of SUBNETS) await condition(cluster, 'subnet', subnet, 'Ready', 'True');
 
   let [created, killed, controllersKilled] = [0, 0, 0];
-  const over = new AbortController();
-  const killing = (async (): Promise<void> => {
-    while (!over.signal.aborted) {
-      await sleep(killEveryMs, undefined, { signal: over.signal }).catch(() => undefined);
-      if (over.signal.aborted) return;
-      await cluster.controller.kill9();
-      cluster.startController();
-      controllersKilled++;
-    }
-  })();
+  let killing = Promise.resolve();
+  const killController = async (): Promise<void> => {
+    // One that does not write yet would have nothing to leave half done.
+    await cluster.controller.untilLogged('writing');
+    await cluster.controller.kill9();
+    cluster.startController();
+    controllersKilled++;
+  };
+  const count = (): void => {
+    if ((created + killed) % killEvery === 0) killing = killing.then(killController);
+  };
   const all = NAMESPACES.flatMap((namespace) => Array.from({ length: names }, (_, at) => ({ namespace, name: `pod-${at}` })));
   const create = async (pod: (typeof all)[number]): Promise<void> => {
     for (let tries = 0; ; tries++) {
       try {
         await cluster.client.create(PODS, podObject(pod.namespace, pod.name));
         created++;
+        count();
         return;
       } catch (error) {
         // The one of that name may still be ending.
@@ -78,6 +80,7 @@ export async function churn(cluster: ScenarioCluster, { names, rounds, killEvery
         const force = Math.random() < 0.3;
         await cluster.client.delete(PODS, pod, force ? { gracePeriodSeconds: 0 } : {}).catch(ignoreMissing);
         killed++;
+        count();
         await create(pod);
       });
     }
@@ -86,9 +89,9 @@ export async function churn(cluster: ScenarioCluster, { names, rounds, killEvery
     await inTurns(last, async (pod) => {
       await cluster.client.delete(PODS, pod).catch(ignoreMissing);
       killed++;
+      count();
     });
   } finally {
-    over.abort();
     await killing;
   }
   const pods = all.length - Math.ceil(all.length / 3);

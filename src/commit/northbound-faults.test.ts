@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
 import { dhcpOptionsId } from '../nb/tables.ts';
 import { rowId } from '../nb/row-id.ts';
 import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { WriterProcess } from './testing/writer-process.ts';
 
-const run = promisify(execFile);
 const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 const ls = rowId('Logical_Switch', 's1');
 const switchRow: RowOutput = { kind: 'row', id: ls, owner, rule: 'test', columns: { name: 's1' } };
@@ -26,10 +23,7 @@ after(async () => {
   await server.stop();
 });
 
-async function nbctl(...args: string[]): Promise<string> {
-  const { stdout } = await run('ovn-nbctl', ['--no-leader-only', `--db=${server.unix}`, ...args]);
-  return stdout.trim();
-}
+const nbctl = (...args: string[]): Promise<string> => server.nbctl(...args);
 
 function policy(priority: number): RowOutput {
   return {

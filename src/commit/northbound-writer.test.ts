@@ -1,24 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
 import { rowId } from '../nb/row-id.ts';
 import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { WriterProcess } from './testing/writer-process.ts';
 
-const run = promisify(execFile);
 const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 
 let server: OvsdbServerProcess;
 
 const start = (leads = true): Promise<WriterProcess> => new WriterProcess(server).start(leads);
 
-async function nbctl(...args: string[]): Promise<string> {
-  const { stdout } = await run('ovn-nbctl', ['--no-leader-only', `--db=${server.unix}`, ...args]);
-  return stdout.trim();
-}
+const nbctl = (...args: string[]): Promise<string> => server.nbctl(...args);
 
 const ls = rowId('Logical_Switch', 's1');
 const group = rowId('Port_Group', 'g1');

@@ -1,48 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
-import { RULES } from '../compile/rules.ts';
-import { KubeClient } from '../kube/client.ts';
-import { connectionFromKubeconfig } from '../kube/connection.ts';
-import { KubeTransport } from '../kube/transport.ts';
-import { LabApiServer } from '../lab/apiserver/server.ts';
-import { installCrds } from '../lab/crd-installation.ts';
-import { monitoredColumns } from '../nb/tables.ts';
-import { OvsdbSession } from '../ovsdb/index.ts';
-import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
-import { SILENT } from '../runtime/log.ts';
+import { test } from 'node:test';
+import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { METRICS, Metrics } from '../runtime/metrics.ts';
+import { InProcessCluster, SHORT_LEASE } from '../testing/in-process-cluster.ts';
 import { traitsOf } from '../world/resources.ts';
-import { DEFAULT_SETTINGS } from '../world/settings.ts';
-import { Controller } from './controller.ts';
-
-const run = promisify(execFile);
-let directory: string;
-let api: LabApiServer;
-let ovn: OvsdbServerProcess;
-let client: KubeClient;
-
-before(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'kiln-metrics-'));
-  api = new LabApiServer({ dataDir: directory });
-  ovn = await OvsdbServerProcess.start();
-  await api.start();
-  const path = join(directory, 'kubeconfig');
-  await api.writeKubeconfig(path);
-  client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path })));
-  await installCrds(client);
-});
-
-after(async () => {
-  await client.close();
-  await api.stop();
-  await ovn.stop();
-  await rm(directory, { recursive: true });
-});
 
 /** Samples of the text format: name and labels to the value. */
 function samples(text: string): ReadonlyMap<string, number> {
@@ -50,26 +11,14 @@ function samples(text: string): ReadonlyMap<string, number> {
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
 }
 
-async function rowsWithOwner(table: string): Promise<number> {
-  const { stdout } = await run('ovn-nbctl', [
-    ...['--no-leader-only', `--db=${ovn.unix}`, '--bare', '--columns=_uuid', 'find', table],
-    'external_ids:vendor=kube-ovn',
-  ]);
-  return stdout.split('\n').filter((line) => line !== '').length;
-}
-
 test('the metrics of a controller that leads agree with what ovn-nbctl and the API server show', async () => {
   const metrics = new Metrics();
-  const controller = new Controller({
-    client,
-    session: new OvsdbSession({ endpoints: [ovn.unix], database: 'OVN_Northbound', tables: monitoredColumns() }),
-    rules: RULES,
-    settings: DEFAULT_SETTINGS,
-    namespace: 'kube-system',
-    log: SILENT,
-    metrics,
-    lease: { durationMs: 1_500, renewMs: 1_000, retryMs: 200 },
-  });
+  await using cluster = await InProcessCluster.start();
+  const { client, ovn } = cluster;
+  const controller = cluster.controller({ metrics, lease: SHORT_LEASE });
+  const rowsWithOwner = async (table: string): Promise<number> =>
+    (await ovn.nbctl('--bare', '--columns=_uuid', 'find', table, 'external_ids:vendor=kube-ovn')).split('\n').filter((line) => line !== '')
+      .length;
   const scrape = async (): Promise<ReadonlyMap<string, number>> => samples(await metrics.text());
   try {
     const idle = await scrape();

@@ -1,25 +1,12 @@
 /** How often the controller writes of what it does not carry out, counted: a condition each, and nothing again. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RULES } from '../../src/compile/rules.ts';
-import { Controller } from '../../src/controller/controller.ts';
-import { KubeClient } from '../../src/kube/client.ts';
-import { connectionFromKubeconfig } from '../../src/kube/connection.ts';
-import { KubeTransport } from '../../src/kube/transport.ts';
-import { LabApiServer } from '../../src/lab/apiserver/server.ts';
-import { installCrds } from '../../src/lab/crd-installation.ts';
-import { monitoredColumns } from '../../src/nb/tables.ts';
-import { OvsdbSession } from '../../src/ovsdb/index.ts';
-import { OvsdbServerProcess, until } from '../../src/ovsdb/testing/ovsdb-server-process.ts';
-import { SILENT } from '../../src/runtime/log.ts';
+import { until } from '../../src/ovsdb/testing/ovsdb-server-process.ts';
+import { InProcessCluster } from '../../src/testing/in-process-cluster.ts';
 import { conditionsOf } from '../../src/world/conditions.ts';
 import type { ResourceName } from '../../src/world/resources.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
-import { DEFAULT_SETTINGS } from '../../src/world/settings.ts';
 import { UNSERVED_SPECS } from '../scenarios/unserved-specs.ts';
 
 const KINDS = Object.keys(UNSERVED_SPECS) as readonly ResourceName[];
@@ -30,24 +17,9 @@ function placeOf(resource: ResourceName): { readonly name: string; readonly name
 }
 
 test('an object of every kind that is not carried out is written once when it is made and once when it is edited', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'kiln-told-'));
-  const api = new LabApiServer({ dataDir: directory });
-  const ovn = await OvsdbServerProcess.start();
-  await api.start();
-  const path = join(directory, 'kubeconfig');
-  await api.writeKubeconfig(path);
-  const client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path })));
-  await installCrds(client);
-  const controller = new Controller({
-    client,
-    session: new OvsdbSession({ endpoints: [ovn.unix], database: 'OVN_Northbound', tables: monitoredColumns() }),
-    rules: RULES,
-    settings: DEFAULT_SETTINGS,
-    namespace: 'kube-system',
-    log: SILENT,
-  });
-  controller.start();
-  try {
+  await using cluster = await InProcessCluster.start();
+  const { client } = cluster;
+  await cluster.withController({}, async (controller) => {
     await controller.untilQuiet();
     const allSaySo = (): Promise<void> =>
       until(
@@ -83,11 +55,5 @@ test('an object of every kind that is not carried out is written once when it is
     await controller.untilQuiet();
     assert.equal(controller.status.objectsWritten - before, KINDS.length + edited.length);
     assert.deepEqual(controller.plan(), { rows: [], objects: [] });
-  } finally {
-    await controller.stop();
-    await client.close();
-    await api.stop();
-    await ovn.stop();
-    await rm(directory, { recursive: true });
-  }
+  });
 });

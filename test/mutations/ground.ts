@@ -1,21 +1,11 @@
 /** What mutants live on: the real controller, a real ovsdb-server, the laboratory's API server, and a sound network that must go on. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RULES } from '../../src/compile/rules.ts';
-import { Controller } from '../../src/controller/controller.ts';
+import type { Controller } from '../../src/controller/controller.ts';
 import { KubeClient } from '../../src/kube/client.ts';
-import { connectionFromKubeconfig } from '../../src/kube/connection.ts';
 import type { KubeObject, Resource } from '../../src/kube/resource.ts';
 import { KubeTransport } from '../../src/kube/transport.ts';
-import { LabApiServer } from '../../src/lab/apiserver/server.ts';
-import { installCrds } from '../../src/lab/crd-installation.ts';
-import { monitoredColumns } from '../../src/nb/tables.ts';
-import { OvsdbSession } from '../../src/ovsdb/index.ts';
-import { OvsdbServerProcess } from '../../src/ovsdb/testing/ovsdb-server-process.ts';
 import { SILENT } from '../../src/runtime/log.ts';
-import { DEFAULT_SETTINGS } from '../../src/world/settings.ts';
+import { InProcessCluster } from '../../src/testing/in-process-cluster.ts';
 import type { Manifest } from './manifests.ts';
 
 const CONTROLLER = 'kiln-controller';
@@ -53,22 +43,14 @@ export class Ground {
   readonly refused: string[] = [];
   /** Writes of the controller by path, since they were last taken. */
   #writes = new Map<string, number>();
-  readonly #directory: string;
-  readonly #api: LabApiServer;
-  readonly #ovn: OvsdbServerProcess;
+  readonly #cluster: InProcessCluster;
   #rows = 0;
 
-  private constructor(directory: string, api: LabApiServer, ovn: OvsdbServerProcess, client: KubeClient, writer: KubeClient) {
-    this.#directory = directory;
-    this.#api = api;
-    this.#ovn = ovn;
-    this.client = client;
-    this.controller = new Controller({
-      client: writer,
-      session: new OvsdbSession({ endpoints: [ovn.unix], database: 'OVN_Northbound', tables: monitoredColumns() }),
-      rules: RULES,
-      settings: DEFAULT_SETTINGS,
-      namespace: 'kube-system',
+  private constructor(cluster: InProcessCluster) {
+    this.#cluster = cluster;
+    this.client = cluster.client;
+    this.controller = cluster.controller({
+      client: new KubeClient(new KubeTransport(cluster.connection, { connections: 16, userAgent: CONTROLLER })),
       log: {
         ...SILENT,
         error: (message, fields) => this.errors.push(`${message} ${JSON.stringify(fields)}`),
@@ -82,27 +64,14 @@ export class Ground {
   }
 
   static async start(): Promise<Ground> {
-    const directory = await mkdtemp(join(tmpdir(), 'kiln-mutations-'));
     const counting: { ground?: Ground } = {};
-    const api = new LabApiServer({
+    const cluster = await InProcessCluster.start({
       onRequest: ({ method = '', url = '', headers }) => {
         if (method !== 'GET' && String(headers['user-agent']).startsWith(CONTROLLER) && !url.includes('/leases'))
           counting.ground?.count(url);
       },
     });
-    const [ovn] = await Promise.all([OvsdbServerProcess.start(), api.start()]);
-    const path = join(directory, 'kubeconfig');
-    await api.writeKubeconfig(path);
-    const connection = await connectionFromKubeconfig({ path });
-    const client = new KubeClient(new KubeTransport(connection));
-    await installCrds(client);
-    const ground = new Ground(
-      directory,
-      api,
-      ovn,
-      client,
-      new KubeClient(new KubeTransport(connection, { connections: 16, userAgent: CONTROLLER })),
-    );
+    const ground = new Ground(cluster);
     counting.ground = ground;
     ground.controller.start();
     await ground.lay();
@@ -211,10 +180,7 @@ export class Ground {
 
   async stop(): Promise<void> {
     await this.controller.stop();
-    await this.client.close();
-    await this.#api.stop();
-    await this.#ovn.stop();
-    await rm(this.#directory, { recursive: true });
+    await this.#cluster.stop();
   }
 
   async #until(what: string, holds: () => Promise<boolean>): Promise<void> {

@@ -161,6 +161,11 @@ export class OvsdbServerProcess {
     return (await run('ovs-appctl', ['-t', this.control, ...command])).stdout;
   }
 
+  /** What `ovn-nbctl` prints for these arguments, without the space around it. */
+  async nbctl(...args: readonly string[]): Promise<string> {
+    return (await run('ovn-nbctl', ['--no-leader-only', `--db=${this.unix}`, ...args])).stdout.trim();
+  }
+
   /** Converts the database to a changed schema while it is served, as an upgrade of OVN does. */
   async convert(change: (schema: SchemaJson) => void): Promise<void> {
     const schema = JSON.parse(await readFile(this.#options.schemaFile ?? northboundSchemaFile, 'utf8')) as SchemaJson;

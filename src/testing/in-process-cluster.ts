@@ -1,0 +1,95 @@
+/** A controller within the test's own process: it runs against the laboratory's API server and a real ovsdb-server. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RULES } from '../compile/rules.ts';
+import type { ControllerOptions } from '../controller/controller-options.ts';
+import { Controller } from '../controller/controller.ts';
+import { KubeClient } from '../kube/client.ts';
+import type { Connection } from '../kube/connection.ts';
+import { connectionFromKubeconfig } from '../kube/connection.ts';
+import { KubeTransport } from '../kube/transport.ts';
+import type { LabApiServerOptions } from '../lab/apiserver/server.ts';
+import { LabApiServer } from '../lab/apiserver/server.ts';
+import { installCrds } from '../lab/crd-installation.ts';
+import { monitoredColumns } from '../nb/tables.ts';
+import { OvsdbSession } from '../ovsdb/index.ts';
+import { OvsdbServerProcess } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { SILENT } from '../runtime/log.ts';
+import { DEFAULT_SETTINGS } from '../world/settings.ts';
+
+/** For a test that waits for a term to end. */
+export const SHORT_LEASE = { durationMs: 1_500, renewMs: 1_000, retryMs: 200 } as const;
+
+export class InProcessCluster {
+  readonly ovn: OvsdbServerProcess;
+  readonly client: KubeClient;
+  readonly connection: Connection;
+  /** Another one at the same address and with the same state, where a test ends the API server. */
+  api: LabApiServer;
+  readonly #directory: string;
+  readonly #options: LabApiServerOptions;
+
+  private constructor(directory: string, options: LabApiServerOptions, api: LabApiServer, ovn: OvsdbServerProcess, connection: Connection) {
+    this.#directory = directory;
+    this.#options = options;
+    this.api = api;
+    this.ovn = ovn;
+    this.connection = connection;
+    this.client = new KubeClient(new KubeTransport(connection));
+  }
+
+  /** Both servers run and the kinds are installed; no controller yet. `durable`: the API server keeps its state on disk. */
+  static async start({ durable = false, ...more }: LabApiServerOptions & { readonly durable?: boolean } = {}): Promise<InProcessCluster> {
+    const directory = await mkdtemp(join(tmpdir(), 'kiln-cluster-'));
+    const options = durable ? { ...more, stateDir: join(directory, 'state') } : more;
+    const api = new LabApiServer(options);
+    const [ovn] = await Promise.all([OvsdbServerProcess.start(), api.start()]);
+    const path = join(directory, 'kubeconfig');
+    await api.writeKubeconfig(path);
+    const cluster = new InProcessCluster(directory, options, api, ovn, await connectionFromKubeconfig({ path }));
+    await installCrds(cluster.client);
+    return cluster;
+  }
+
+  /** Not started. */
+  controller(options: Partial<ControllerOptions> = {}): Controller {
+    return new Controller({
+      client: this.client,
+      session: new OvsdbSession({ endpoints: [this.ovn.unix], database: 'OVN_Northbound', tables: monitoredColumns() }),
+      rules: RULES,
+      settings: DEFAULT_SETTINGS,
+      namespace: 'kube-system',
+      log: SILENT,
+      ...options,
+    });
+  }
+
+  /** Started, and stopped when the use of it ends. */
+  async withController(options: Partial<ControllerOptions>, use: (controller: Controller) => Promise<void>): Promise<void> {
+    const controller = this.controller(options);
+    controller.start();
+    try {
+      await use(controller);
+    } finally {
+      await controller.stop();
+    }
+  }
+
+  /** A durable API server that was stopped, again, at its address and with its state. */
+  async restartApi(): Promise<void> {
+    this.api = new LabApiServer({ ...this.#options, port: Number(new URL(this.api.url).port) });
+    await this.api.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.client.close();
+    await this.api.stop();
+    await this.ovn.stop();
+    await rm(this.#directory, { recursive: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}

@@ -16,7 +16,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   runtime: [],
   ovsdb: [],
   nb: ['net', 'ovsdb'],
-  api: ['net'],
+  match: ['net'],
+  api: ['net', 'match'],
   kube: ['api'],
   world: ['net', 'ipam', 'ovsdb', 'nb', 'api', 'kube'],
   blockers: ['net', 'nb', 'api', 'world'],
@@ -43,7 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The core: same input, same output. No I/O, so no module of Node's, no package, no clock, chance, timer or output. */
-const PURE = new Set(['net', 'ipam', 'nb', 'api', 'blockers', 'compile', 'diff', 'allocate', 'explain', 'invariants']);
+const PURE = new Set(['net', 'match', 'ipam', 'nb', 'api', 'blockers', 'compile', 'diff', 'allocate', 'explain', 'invariants']);
 /** Packages that are as pure. */
 const PURE_PACKAGES = new Set(['yaml']);
 const IMPURE_WORDS = /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|setTimeout|setInterval|setImmediate|console\.|process\.)/;

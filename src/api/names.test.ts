@@ -68,6 +68,7 @@ test('ports', () => {
 
 test('groups have no dash, and begin with a letter', () => {
   assert.equal(subnetNodePortGroup('ovn-default', 'worker-1'), 'ovn.default.worker.1');
+  assert.equal(subnetNodePortGroup('10-net', 'worker-1'), '_10.net.worker.1');
   assert.equal(nodePortGroup('worker-1'), 'node.worker.1');
   assert.equal(networkPolicyPortGroup('deny-all', 'my-shop'), 'deny.all.my.shop');
   assert.equal(networkPolicyPortGroup('1st', 'shop'), 'np1st.shop');

@@ -72,9 +72,10 @@ export const isSubnetOwnedIp = (name: string): boolean => name.startsWith('u2o-i
 
 /**
  * A name fit for port groups and address sets, which allow letters, digits, `_` and `.` only. `a-b` and `a.b` come
- * out equal: the caller finds the collision by the rows' identity.
+ * out equal: the caller finds the collision by the rows' identity. No match of OVN can name a group that begins with a digit (Kube-OVN
+ * makes such groups, and the policies that name them do nothing): it gets a `_`, which is in no object's name.
  */
-export const groupName = (name: string): string => name.replaceAll('-', '.');
+export const groupName = (name: string): string => (/^\d/.test(name) ? '_' : '') + name.replaceAll('-', '.');
 
 /** Pods of a distributed Subnet on one node. */
 export const subnetNodePortGroup = (subnet: string, node: string): string => groupName(`${subnet}.${node}`);

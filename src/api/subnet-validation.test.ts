@@ -126,6 +126,22 @@ const refused: readonly [string, SubnetSpec, string][] = [
     { ...sound, acls: [{ direction: 'to-lport', action: 'drop', match: 'ip\0', priority: 1 }] },
     'SubnetAclInvalid spec.acls[0].match',
   ],
+  [
+    'an ACL match with a comment that swallows its end',
+    { ...sound, acls: [{ direction: 'to-lport', action: 'drop', match: 'ip4 // all', priority: 1 }] },
+    'SubnetAclInvalid spec.acls[0].match',
+  ],
+  [
+    'two ACLs that contradict each other',
+    {
+      ...sound,
+      acls: [
+        { direction: 'to-lport', action: 'drop', match: 'ip', priority: 1 },
+        { direction: 'to-lport', action: 'allow', match: ' ip', priority: 1 },
+      ],
+    },
+    'SubnetAclInvalid spec.acls[1].action',
+  ],
   ['half a letter in DHCP options', { ...sound, dhcpV4Options: 'hostname=\ud83d' }, 'SubnetOptionsInvalid spec.dhcpV4Options'],
   ['a gateway node without name', { ...sound, gatewayNode: 'node1,:172.18.0.2' }, 'SubnetGatewayNodeInvalid spec.gatewayNode'],
   [

@@ -14,6 +14,7 @@ import type { Finding } from './finding.ts';
 import { selectorProblem } from './label-selector.ts';
 import { isMacOnly, subnetCidrs } from './subnet-defaults.ts';
 import type { NamedSubnet } from './subnet-defaults.ts';
+import { aclMatchBreach } from './match-text.ts';
 import { specialNetworkIn } from './special-cidr.ts';
 import type { SubnetSpec } from './subnet.ts';
 
@@ -278,16 +279,34 @@ const natRule = (findings: Findings, path: string, { action = '', match = {} }: 
     breach('match', `${match.srcIPs ?? ''} to ${match.dstIPs ?? ''}`, 'mixes IPv4 and IPv6', 'write one rule for each family');
 };
 
-/** One ACL that the database refuses would hold back the whole transaction. */
+/** Whether a finding is about one ACL, which is left out while the Subnet is carried out with the others. */
+export const isAboutAcl = ({ field }: Pick<Finding, 'field'>): boolean => field.startsWith('spec.acls[');
+
+/** One ACL that the database refuses would hold back the whole transaction; one that ovn-controller cannot read is dropped on each node. */
 const acls = (findings: Findings, spec: SubnetSpec): void => {
+  const seen = new Map<string, { readonly index: number; readonly action: string }>();
   for (const [index, { direction = '', action = '', match = '', priority = 0 }] of (spec.acls ?? []).entries()) {
-    const breach = (field: string, value: string, rule: string): void =>
-      findings.add({ code: 'SubnetAclInvalid', field: `spec.acls[${index}].${field}`, value, problem: 'is not taken by OVN', rule });
+    const breach = (field: string, value: string, rule: string, problem = 'is not taken by OVN'): void =>
+      findings.add({ code: 'SubnetAclInvalid', field: `spec.acls[${index}].${field}`, value, problem, rule });
     if (!aclDirections.includes(direction)) breach('direction', direction, `it is ${aclDirections.join(' or ')}`);
     if (!aclActions.includes(action)) breach('action', action, `it is one of ${aclActions.join(', ')}`);
-    if (match.trim() === '') breach('match', match, 'an empty match matches nothing; write 1 to match everything');
-    text(findings, 'SubnetAclInvalid', `spec.acls[${index}].match`, match);
+    aclMatch(match, (problem, rule, shown = match) => breach('match', shown, rule, problem));
     if (priority < 0 || priority > ACL_PRIORITY_MAXIMUM) breach('priority', String(priority), `it is from 0 to ${ACL_PRIORITY_MAXIMUM}`);
+    const key = `${direction} ${priority} ${match.trim()}`;
+    const first = seen.get(key);
+    if (first === undefined) seen.set(key, { index, action });
+    else if (first.action !== action)
+      breach('action', action, 'ACLs of one direction, priority and match have one action', `contradicts spec.acls[${first.index}]`);
+  }
+};
+
+const aclMatch = (match: string, breach: (problem: string, rule: string, shown?: string) => void): void => {
+  const unfit = databaseTextProblem(match);
+  if (match.trim() === '') breach('is empty', 'an empty match matches nothing; write 1 to match everything');
+  else if (unfit !== undefined) breach(unfit.problem, unfit.rule, unfit.shown);
+  else {
+    const wrong = aclMatchBreach(match);
+    if (wrong !== undefined) breach(wrong.problem, wrong.rule);
   }
 };
 

@@ -6,6 +6,7 @@ import { parseDualAddress, splitList } from '../net/dual.ts';
 import { databaseTextProblem } from './database-text.ts';
 import { Findings, findingOf } from './finding.ts';
 import type { Finding } from './finding.ts';
+import { matchBreach } from './match-text.ts';
 import { selectorProblem } from './label-selector.ts';
 import type { PolicyRoute, StaticRoute, VpcPeering, VpcSpec } from './vpc.ts';
 
@@ -99,9 +100,10 @@ const policyRoutes = (findings: Findings, routes: readonly PolicyRoute[]): void 
     const breach = (field: string, value: string, problem: string, rule: string): void =>
       findings.add({ code: 'VpcPolicyRouteInvalid', field: `spec.policyRoutes[${index}].${field}`, value, problem, rule });
     if (!['allow', 'drop', 'reroute'].includes(action)) breach('action', action, 'is not known', 'it is allow, drop or reroute');
-    if (match.trim() === '') breach('match', match, 'matches nothing', 'write a match expression of OVN, such as ip4.src == 10.0.0.0/8');
     const unfit = databaseTextProblem(match);
-    if (unfit !== undefined) breach('match', unfit.shown, unfit.problem, unfit.rule);
+    const wrong = unfit ?? matchBreach(match);
+    if (match.trim() === '') breach('match', match, 'matches nothing', 'write a match expression of OVN, such as ip4.src == 10.0.0.0/8');
+    else if (wrong !== undefined) breach('match', unfit?.shown ?? match, wrong.problem, wrong.rule);
     if (priority < 0 || priority > POLICY_PRIORITY_MAXIMUM)
       breach('priority', String(priority), 'is not taken by OVN', `it is from 0 to ${POLICY_PRIORITY_MAXIMUM}`);
     if (action === 'reroute') nextHops(nextHopIP, (problem, rule) => breach('nextHopIP', nextHopIP, problem, rule));

@@ -12,6 +12,8 @@ interface Mistake {
   readonly says: readonly string[];
   readonly mended: object;
   readonly after: readonly [status: string, reason: string];
+  /** Of a Subnet that is carried out without what is wrong: the matches of its ACLs. */
+  readonly rows?: readonly string[];
 }
 
 const refused = ['Accepted', 'False'] as const;
@@ -25,6 +27,7 @@ const subnet = (spec: object, reason: string, says: readonly string[], mended: o
   mended,
   after: accepted,
 });
+const acl = (match: string): object => ({ direction: 'to-lport', action: 'drop', match, priority: 1 });
 const vpc = (spec: object, reason: string, says: readonly string[], mended: object): Mistake => ({
   resource: 'vpcs',
   name: 'bad',
@@ -70,12 +73,30 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     condition: ['Ready', 'False', 'VpcMissing'],
     after: ['True', 'ResetLogicalSwitchAclSuccess'],
   },
-  'a zero byte in a match': subnet(
-    { acls: [{ direction: 'to-lport', action: 'drop', match: 'ip4\0', priority: 1 }] },
-    'SubnetAclInvalid',
-    ['spec.acls[0].match', '"ip4\\u0000"', 'has a zero byte', 'OVN takes no such text'],
-    { acls: [{ direction: 'to-lport', action: 'drop', match: 'ip4', priority: 1 }] },
-  ),
+  'a zero byte in a match': {
+    ...subnet(
+      { acls: [acl('ip4\0')] },
+      'SubnetAclInvalid',
+      ['spec.acls[0].match', '"ip4\\u0000"', 'has a zero byte', 'OVN takes no such text'],
+      { acls: [acl('ip4')] },
+    ),
+    rows: [],
+  },
+  'a match in the words of another language': {
+    ...subnet(
+      { acls: [acl('ip4 and tcp.dst == 80'), acl('tcp.dst == 80')] },
+      'SubnetAclInvalid',
+      [
+        'spec.acls[0].match',
+        '"ip4 and tcp.dst == 80"',
+        'at character 5 (and)',
+        'nothing may follow here but && or ||',
+        'kubectl edit subnet bad',
+      ],
+      { acls: [acl('ip4 && tcp.dst == 80'), acl('tcp.dst == 80')] },
+    ),
+    rows: ['tcp.dst == 80'],
+  },
   'half a letter in DHCP options': subnet(
     { dhcpV4Options: 'hostname=\ud83d' },
     'SubnetOptionsInvalid',
@@ -87,6 +108,12 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     'VpcPolicyRouteInvalid',
     ['spec.policyRoutes[0].match', '"ip4\\u0000"', 'OVN takes no such text'],
     { policyRoutes: [] },
+  ),
+  'a policy route that excludes what OVN cannot exclude': vpc(
+    { policyRoutes: [{ action: 'drop', match: 'ip4.src == 10.0.0.0/8 && !tcp', priority: 1 }] },
+    'VpcPolicyRouteInvalid',
+    ['spec.policyRoutes[0].match', 'at character 27 (tcp)', 'OVN has no !tcp'],
+    { policyRoutes: [{ action: 'drop', match: 'ip4.src == 10.0.0.0/8 && udp', priority: 1 }] },
   ),
   'a static route to no address': vpc(
     { staticRoutes: [{ cidr: '10.9.0.0/16', nextHopIP: 'there' }] },
@@ -105,6 +132,11 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
 };
 
+function matches({ bench }: PodScene, subnet: string): readonly unknown[] {
+  const ids = bench.row('Logical_Switch', subnet)?.['acls'] as readonly string[];
+  return ids.map((id) => bench.row('ACL', id.slice(id.indexOf('/') + 1))?.['match']);
+}
+
 function scene(): PodScene {
   const made = new PodScene();
   made.bench.put('vpcs', { metadata: { name: 'blue' } });
@@ -113,7 +145,7 @@ function scene(): PodScene {
   return made;
 }
 
-for (const [what, { resource, name, spec, condition, says, mended, after }] of Object.entries(MISTAKES))
+for (const [what, { resource, name, spec, condition, says, mended, after, rows }] of Object.entries(MISTAKES))
   test(`${what}: said, others go on, mended it works`, () => {
     const made = scene();
     const { bench } = made;
@@ -126,7 +158,8 @@ for (const [what, { resource, name, spec, condition, says, mended, after }] of O
     for (const part of says) assert.ok(message.includes(part), `${part}: ${message}`);
     assert.equal(bench.events.filter((event) => event.object === `${resource}/${name}` && event.message === message).length, 1);
     assert.ok(!message.includes('\0'));
-    if (resource === 'subnets') assert.equal(bench.row('Logical_Switch', name), undefined, 'no half-made network');
+    if (rows !== undefined) assert.deepEqual(matches(made, name), rows);
+    else if (resource === 'subnets') assert.equal(bench.row('Logical_Switch', name), undefined, 'no half-made network');
     const { writes } = bench;
     bench.settle();
     assert.equal(bench.writes, writes, 'it writes no more');

@@ -13,6 +13,7 @@ import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { ColumnValue, Output } from '../output.ts';
+import { subnetFindings } from './subnet-findings.ts';
 import { statedSubnet } from './subnet-state.ts';
 import type { SubnetView } from './subnet-view.ts';
 import { claimantOfSubnet, subnetSpec, subnetView, switchId } from './subnet-view.ts';
@@ -57,7 +58,7 @@ export const subnetAcls: Rule = {
       });
     };
     if (view.private) for (const acl of wall(world, view, spec)) say(acl, { parent: name });
-    for (const acl of custom(view, spec)) say(acl, { parent: name, subnet: name });
+    for (const acl of custom(world, view, spec)) say(acl, { parent: name, subnet: name });
     return [...rows.values()];
   },
 };
@@ -90,15 +91,14 @@ function wall(world: World, view: SubnetView, spec: SubnetSpec): Acl[] {
   return acls;
 }
 
-function custom(view: SubnetView, spec: SubnetSpec): Acl[] {
+/** Those that OVN would not take are left out; the Subnet's condition says so. */
+function custom(world: World, view: SubnetView, spec: SubnetSpec): Acl[] {
   const asked = spec.acls ?? [];
   if (asked.length === 0) return [];
-  const acls = asked.map(({ direction = '', priority = 0, match = '', action = '' }) => ({
-    direction,
-    priority,
-    match: match.trim(),
-    action,
-  }));
+  const wrong = world.ask(subnetFindings, view.name);
+  const acls = asked.flatMap(({ direction = '', priority = 0, match = '', action = '' }, i): Acl[] =>
+    wrong.some(({ field }) => field.startsWith(`spec.acls[${i}].`)) ? [] : [{ direction, priority, match: match.trim(), action }],
+  );
   if (spec.allowEWTraffic !== true) return acls;
   for (const family of familiesOf(view)) {
     const own = ofFamily(view, family)?.cidr ?? '';

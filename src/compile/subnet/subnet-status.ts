@@ -12,6 +12,7 @@ import { subnetDhcpId } from './subnet-dhcp.ts';
 import { centralizedGateway } from './subnet-gateway.ts';
 import type { Refusal } from './subnet-acceptance.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
+import { subnetFindings } from './subnet-findings.ts';
 import { statedSubnet } from './subnet-state.ts';
 import { routerPortId } from './subnet-switch.ts';
 import type { SubnetView } from './subnet-view.ts';
@@ -90,12 +91,24 @@ function failed({ reason, code = reason, message }: Refusal): ConditionOutput[] 
 
 function accepted(world: World, view: SubnetView): ConditionOutput {
   const { outside } = world.ask(subnetNetworks, view.name);
-  if (outside.length === 0) return { type: 'Accepted', status: 'True', reason: 'Accepted', message: '' };
+  if (outside.length === 0) return withoutAcls(world, view) ?? { type: 'Accepted', status: 'True', reason: 'Accepted', message: '' };
   const more = outside.length > NAMED ? ` and ${outside.length - NAMED} more` : '';
   const message =
     `Subnet ${view.name}: spec.cidrBlock leaves out addresses in use; ${view.cidr} stays in effect until these are gone: ` +
     `${outside.slice(0, NAMED).join(', ')}${more}; delete their pods or them, or put the addresses back into spec.cidrBlock`;
   return { type: 'Accepted', status: 'False', reason: 'CidrInUse', message, event: 'Warning' };
+}
+
+/** Of ACLs that are left out while all else is carried out. */
+function withoutAcls(world: World, view: SubnetView): ConditionOutput | undefined {
+  const wrong = world.ask(subnetFindings, view.name);
+  const [first] = wrong;
+  if (first === undefined) return undefined;
+  const count = new Set(wrong.map(({ field }) => field.slice(0, field.indexOf(']')))).size;
+  const others = count === 1 ? 'This ACL is' : `These ${count} ACLs are`;
+  const said = wrong.slice(0, NAMED).map(({ message }) => message);
+  const message = `${said.join('. ')}. ${others} left out, all else is in effect; kubectl edit subnet ${view.name}`;
+  return { type: 'Accepted', status: 'False', reason: first.code, message, event: 'Warning' };
 }
 
 function ready(world: World, view: SubnetView): ConditionOutput {

@@ -1,0 +1,86 @@
+/**
+ * OVN's own opinion of match texts and actions: they are put into a Southbound database as logical flows, and `ovn-trace`, which has the parser of
+ * ovn-controller, says which of them it could not read.
+ */
+import { execFile } from 'node:child_process';
+import { OvnLab } from '../../lab/ovn/ovn-lab.ts';
+import type { OvnProgram, OvnRelease } from '../../lab/programs/ovn.ts';
+import { findOvn } from '../../lab/programs/ovn.ts';
+
+/** Rows a transaction: each is one argument of `ovsdb-client`, and an argument has at most 128 KiB. */
+const TOGETHER = 100;
+
+export interface Flow {
+  readonly match?: string;
+  readonly actions?: string;
+}
+
+export class OvnJudge implements AsyncDisposable {
+  readonly #lab: OvnLab;
+  readonly #release: OvnRelease;
+  #datapath = '';
+
+  private constructor(release: OvnRelease) {
+    this.#release = release;
+    this.#lab = new OvnLab({ release });
+  }
+
+  /** With the address sets `as` (IPv4) and `as6`, the port group `pg`, and the ports `p` and `q` on a switch. */
+  static async start(release: OvnRelease): Promise<OvnJudge> {
+    const judge = new OvnJudge(release);
+    const lab = judge.#lab;
+    await lab.start();
+    const ports = ['--', 'lsp-add', 's', 'p', '--', 'lsp-add', 's', 'q'];
+    const sets = [
+      '--',
+      'create',
+      'Address_Set',
+      'name=as',
+      'addresses="10.0.0.1"',
+      '--',
+      'create',
+      'Address_Set',
+      'name=as6',
+      'addresses="fd00::1"',
+    ];
+    await lab.nbctl('--wait=sb', 'ls-add', 's', ...ports, ...sets, '--', 'pg-add', 'pg', 'p', 'q');
+    await lab.kill('northd');
+    judge.#datapath = (await lab.sbctl('--bare', '--columns=_uuid', 'find', 'Datapath_Binding')).trim();
+    return judge;
+  }
+
+  /** What OVN says of each flow; undefined where it takes it. */
+  async judge(flows: readonly Flow[]): Promise<readonly (string | undefined)[]> {
+    await this.#transact([{ op: 'delete', table: 'Logical_Flow', where: [] }]);
+    const common = { logical_datapath: ['uuid', this.#datapath], pipeline: 'ingress', table_id: 0, priority: 1 };
+    for (let at = 0; at < flows.length; at += TOGETHER) {
+      const rows = flows.slice(at, at + TOGETHER).map(({ match = '1', actions = 'next;' }) => ({ ...common, match, actions }));
+      await this.#transact(rows.map((row) => ({ op: 'insert', table: 'Logical_Flow', row })));
+    }
+    const said = await this.#run('ovn-trace', [`--db=${this.#lab.sbEndpoint}`, 's', 'inport == "p"']);
+    return flows.map(({ match, actions }) => {
+      const begin = `|WARN|${actions ?? match ?? ''}: parsing `;
+      const at = said.indexOf(begin);
+      return at === -1 ? undefined : said.slice(at + begin.length, said.indexOf('\n', at + begin.length));
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#lab.stop();
+  }
+
+  async #transact(operations: readonly object[]): Promise<void> {
+    const said = await this.#run('ovsdb-client', ['transact', this.#lab.sbEndpoint, JSON.stringify(['OVN_Southbound', ...operations])]);
+    if (said.includes('"error"')) throw new Error(said);
+  }
+
+  /** All that it prints: a packet that none of the flows takes is no failure of theirs. */
+  async #run(program: OvnProgram, args: readonly string[]): Promise<string> {
+    const command = findOvn(this.#release)?.command(program);
+    if (command === undefined) throw new Error(`${program} of OVN ${this.#release} is not there`);
+    const [file, ...first] = command;
+    return await new Promise((resolve) => {
+      execFile(file, [...first, ...args], { maxBuffer: 256 * 1024 * 1024 }, (_error, stdout, stderr) => resolve(stdout + stderr));
+    });
+  }
+}

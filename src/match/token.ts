@@ -1,0 +1,110 @@
+/** Words of OVN's match language. */
+import type { NumberConstant } from './number-constant.ts';
+import { endOfNumber, readConstant } from './number-constant.ts';
+
+export type Token =
+  | { readonly kind: 'name' | 'string' | 'address set' | 'port group'; readonly text: string; readonly at: number }
+  | { readonly kind: 'number'; readonly constant: NumberConstant; readonly text: string; readonly at: number }
+  | { readonly kind: 'sign'; readonly text: string; readonly at: number }
+  /** No word at all; `problem` says why. */
+  | { readonly kind: 'error'; readonly text: string; readonly at: number; readonly problem: string }
+  | { readonly kind: 'end'; readonly text: ''; readonly at: number };
+
+/** Longest first. Those that no match uses are words all the same. */
+const SIGNS = ['<->', '==', '!=', '<=', '>=', '&&', '||', '..', '--', ...Array.from('(){}[]=!<>,;-:')];
+const SPACE = /[ \t\n\r\v\f]/;
+const NAME = /[a-z_.][a-z0-9_.]*/iy;
+
+/** All words of a text, up to the first that is none; the last is `end` or `error`. */
+export function tokensOf(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  for (;;) {
+    const token = tokenAt(text, at);
+    tokens.push(token);
+    if (token.kind === 'end' || token.kind === 'error') return tokens;
+    at = token.at + token.text.length;
+  }
+}
+
+function tokenAt(text: string, from: number): Token {
+  const { at, problem } = skipBlank(text, from);
+  if (problem !== undefined) return { kind: 'error', text: '/', at, problem };
+  if (at >= text.length) return { kind: 'end', text: '', at };
+  const char = text[at] as string;
+  if (char === '"') return quoted(text, at);
+  if (char === '$' || char === '@') return named(text, at, char);
+  if (/\d/.test(char) || text.startsWith('::', at) || hexDigitsAndColon(text, at)) return number(text, at);
+  if (/[a-z_]/i.test(char)) return name(text, at);
+  const sign = SIGNS.find((one) => text.startsWith(one, at));
+  if (sign !== undefined) return { kind: 'sign', text: sign, at };
+  const problemOf: Readonly<Record<string, string>> = { '&': 'it is written &&', '|': 'it is written ||' };
+  return { kind: 'error', text: String.fromCodePoint(text.codePointAt(at) ?? 0), at, problem: problemOf[char] ?? 'no such sign is known' };
+}
+
+/** Blanks and comments. */
+function skipBlank(text: string, from: number): { readonly at: number; readonly problem?: string } {
+  let at = from;
+  for (;;) {
+    if (at < text.length && SPACE.test(text[at] as string)) at++;
+    else if (text.startsWith('//', at)) {
+      const line = text.indexOf('\n', at);
+      at = line === -1 ? text.length : line;
+    } else if (text.startsWith('/*', at)) {
+      const [end, line] = [text.indexOf('*/', at + 2), text.indexOf('\n', at)];
+      if (end === -1 || (line !== -1 && line < end)) return { at, problem: 'a comment that begins with /* ends with */ in the same line' };
+      at = end + 2;
+    } else if (text[at] === '/') return { at, problem: 'a slash stands only between an address and its prefix, without blanks' };
+    else return { at };
+  }
+}
+
+function name(text: string, at: number): Token {
+  NAME.lastIndex = at;
+  const [found = ''] = NAME.exec(text) ?? [];
+  return { kind: 'name', text: found, at };
+}
+
+function named(text: string, at: number, mark: '$' | '@'): Token {
+  const kind = mark === '$' ? 'address set' : 'port group';
+  NAME.lastIndex = at + 1;
+  const [found] = NAME.exec(text) ?? [];
+  if (found === undefined) {
+    const problem = `the name of an ${mark === '$' ? 'address set' : 'port group'} follows ${mark}, and begins with a letter, _ or .`;
+    return { kind: 'error', text: mark, at, problem: mark === '$' ? problem : problem.replace('an port', 'a port') };
+  }
+  return { kind, text: mark + found, at };
+}
+
+/** An address, where a name might stand as well: `fe80::1`, `be:ef:…`. */
+function hexDigitsAndColon(text: string, at: number): boolean {
+  let end = at;
+  while (end < text.length && /[0-9a-f]/i.test(text[end] as string)) end++;
+  return end > at && text[end] === ':';
+}
+
+function number(text: string, at: number): Token {
+  const end = endOfNumber(text, at);
+  const last = text[end] === '/' ? endOfNumber(text, end + 1) : end;
+  const word = text.slice(at, last);
+  const read = readConstant(text.slice(at, end), last === end ? undefined : text.slice(end + 1, last));
+  if (!read.ok) return { kind: 'error', text: word, at, problem: read.problem };
+  return { kind: 'number', constant: read.constant, text: word, at };
+}
+
+/** Escapes are those of JSON. */
+function quoted(text: string, at: number): Token {
+  let end = at + 1;
+  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
+  const word = text.slice(at, end + 1);
+  if (end >= text.length) return { kind: 'error', text: word, at, problem: 'the quotation mark is not closed' };
+  const problem = escapeProblem(word.slice(1, -1));
+  return problem === undefined ? { kind: 'string', text: word, at } : { kind: 'error', text: word, at, problem };
+}
+
+function escapeProblem(text: string): string | undefined {
+  for (const [escape] of text.matchAll(/\\(?:u[0-9a-f]{4}|[\s\S])/gi)) {
+    if (escape.length === 6 ? escape.toLowerCase() === '\\u0000' : !/\\["\\/bfnrt]/.test(escape)) return `it has the escape ${escape}`;
+  }
+  return undefined;
+}

@@ -45,7 +45,7 @@ export const REASONS = {
     next: 'make it, or mend annotation k8s.v1.cni.cncf.io/networks',
   },
   ReservedElsewhere: {
-    means: 'a user has an address of another Subnet kept under the name of the pod',
+    means: 'an IP object has the name of the port and is kept for somebody else, or in another Subnet',
     next: 'delete that IP object, or name its Subnet in the pod',
   },
   WaitingForVip: { means: 'the Vip that the pod names is not there or has no address', next: 'kubectl describe vip' },

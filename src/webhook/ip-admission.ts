@@ -2,7 +2,7 @@
 import { ipFindings, ipUpdateFindings } from '../api/ip-validation.ts';
 import type { IP } from '../api/ip.ts';
 import { leaseProblem } from '../compile/lease.ts';
-import { requestProblem, requestWish } from '../compile/ip/reserved-ip.ts';
+import { requestProblem, requestWish } from '../compile/ip/ip-request.ts';
 import { subnetTerminating } from '../compile/subnet/subnet-ready.ts';
 import { isRequest, isReserved } from '../world/claimants.ts';
 import type { World } from '../world/world.ts';

@@ -38,9 +38,12 @@ const NOBODY: IpHolder = { kind: 'nobody' };
 export function holderOf(world: World, ip: IP): IpHolder {
   if (isOfSubnet(ip)) return { kind: 'subnet' };
   if (isOfNode(ip)) return holdingNode(world, ip);
-  const pod = holdingPod(world, ip);
-  if (pod !== undefined) return { kind: 'pod', pod };
+  const users = usersOf(world, ip);
+  const user = users.find(({ keeps }) => keeps);
+  if (user !== undefined) return { kind: 'pod', pod: user.pod };
   if (isReserved(ip) || isRequest(ip)) return { kind: 'reservation' };
+  // Its pod is there and needs another one of that name.
+  if (users.length > 0) return NOBODY;
   return ip.spec.podType === 'VirtualMachine' ? retainingMachine(world, ip) : retainingStatefulSet(world, ip);
 }
 
@@ -71,15 +74,15 @@ function holdingNode(world: World, ip: IP): IpHolder {
   return node !== undefined && isIpOfNode(ip, node) ? { kind: 'node', node: node.name } : NOBODY;
 }
 
-function holdingPod(world: World, ip: IP): string | undefined {
+/** Live pods with an interface that it was made for. */
+function usersOf(world: World, ip: IP): readonly { readonly pod: string; readonly keeps: boolean }[] {
   const key = `${ip.spec.namespace}/${ip.spec.podName}`;
   const pod = world.ask(podView, key);
   const candidates = [...(pod?.alive === true ? [pod] : []), ...launchersOf(world, key)];
-  return candidates.find((one) => {
-    if (!isIpOfPod(ip, one)) return false;
-    const nic = interfacesOf(world, one).interfaces.find(({ port }) => port === ip.metadata.name);
-    return nic !== undefined && keepsIp(world, nic, heldBy(world, nic));
-  })?.key;
+  return candidates.flatMap((one) => {
+    const nic = isIpOfPod(ip, one) ? interfacesOf(world, one).interfaces.find(({ port }) => port === ip.metadata.name) : undefined;
+    return nic === undefined ? [] : [{ pod: one.key, keeps: keepsIp(world, nic, heldBy(world, nic)) }];
+  });
 }
 
 function retainingStatefulSet(world: World, ip: IP): IpHolder {

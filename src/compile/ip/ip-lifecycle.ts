@@ -53,7 +53,7 @@ function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
       finalizer: true,
       ...(freed && { annotations: { [kilnAnnotation.podUid]: null } }),
       conditions,
-      withoutConditions: [DELETION_BLOCKED, CONFLICT, ...LEASE_CONDITIONS],
+      withoutConditions: [DELETION_BLOCKED, CONFLICT, ...LEASE_CONDITIONS, ...(holder.kind === 'reservation' ? [] : ['Accepted'])],
     },
   ];
 }

@@ -2,18 +2,17 @@
  * The address an interface asks for: the wish that the allocation step answers. What is bound asks for exactly what it has, so
  * that the answer is the same after a restart, or after its IP object was taken away by force.
  */
-import type { IP } from '../../api/ip.ts';
 import type { Reason } from '../../api/reasons.ts';
 import { podNetworkFindings } from '../../api/pod-network-validation.ts';
 import { annotationKey } from '../../api/well-known.ts';
 import { addressProblem, parseAddress } from '../../net/address.ts';
 import { macProblem, parseMac } from '../../net/mac.ts';
 import { splitList } from '../../net/dual.ts';
-import { isRequest, isReserved } from '../../world/claimants.ts';
 import type { AddressWish } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import type { Held } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
+import { ipInTheWay } from './ip-in-the-way.ts';
 import { interfaceAsks, toldOf } from './pod-asks.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf } from './pod-interface.ts';
@@ -23,6 +22,8 @@ import { addressesOfVip, allowedPairProblem, shareOf, vipNamed } from './pod-vip
 export type AddressDemand =
   | { readonly kind: 'wish'; readonly wish: AddressWish }
   | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string }
+  /** What is in its way goes by itself; nobody has to be told. */
+  | { readonly kind: 'pending' }
   /** It goes before it had anything. */
   | { readonly kind: 'none' };
 
@@ -42,8 +43,8 @@ export function demandOf(world: World, nic: PodInterface, claimant: string, held
     return { kind: 'wish', wish: choice.pools === undefined || asksByName(nic) ? wish : { ...wish, ...givingWay(choice.pools) } };
   }
   if (nic.pod.terminating) return { kind: 'none' };
-  const kept = keptElsewhere(held.ip, choice.subnets);
-  if (kept !== undefined) return { kind: 'waiting', reason: 'ReservedElsewhere', message: kept };
+  const inTheWay = ipInTheWay(world, nic, held, choice.subnets);
+  if (inTheWay !== undefined) return inTheWay;
   const [finding] = podNetworkFindings({ kind: 'Pod', namespace: nic.pod.namespace, name: nic.pod.name }, nic.pod.annotations);
   if (finding !== undefined) return { kind: 'waiting', reason: 'InvalidAnnotation', message: finding.message };
   const pairs = allowedPairProblem(world, nic.pod);
@@ -74,15 +75,6 @@ function asksByName(nic: PodInterface): boolean {
 
 function givingWay(pools: readonly string[]): Pick<AddressWish, 'yields' | 'pools'> {
   return { yields: true, ...(pools.length > 0 && { pools }) };
-}
-
-/** The IP object of its name is a user's, who has it keep an address of another Subnet: it stays, and there can be no second one. */
-function keptElsewhere(ip: IP | undefined, subnets: readonly string[]): string | undefined {
-  if (ip === undefined || !(isReserved(ip) || isRequest(ip))) return undefined;
-  const { subnet = '' } = ip.spec;
-  if (subnets.includes(subnet)) return undefined;
-  const { name } = ip.metadata;
-  return `IP ${name} is kept for this pod in Subnet ${subnet}, and the pod belongs to ${subnets.join(', ')}; kubectl delete ip ${name}, or name Subnet ${subnet} in the pod`;
 }
 
 /** The wish for exactly these. */

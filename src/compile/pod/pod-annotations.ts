@@ -121,7 +121,7 @@ interface Obstacle {
 }
 
 function obstacleOf(world: World, { nic, claimant, demand, reservation }: Binding): Obstacle | undefined {
-  if (demand.kind === 'none') return undefined;
+  if (demand.kind === 'none' || demand.kind === 'pending') return undefined;
   if (demand.kind === 'waiting') return { reason: demand.reason, message: demand.message };
   if (reservation?.kind === 'refused') return { reason: reservation.code, message: toldOf(nic, 'address', reservation.message) };
   const conflict = world.rowConflicts.get(portId(nic.port));

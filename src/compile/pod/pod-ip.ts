@@ -24,6 +24,7 @@ export function ipOutputs(world: World, { nic, ip, port, reservation }: Binding)
     const kept = keepIp(ip, identity, addresses);
     return [from === undefined ? kept : { ...kept, annotations: { ...kept.annotations, [kilnAnnotation.subnetFrom]: from } }];
   }
+  // Of an earlier pod, on its way out: there can be no second one of that name.
   if (world.ips.has(nic.port)) return [];
   const marked = from === FROM_NAMESPACE ? { ...identity.annotations, [kilnAnnotation.subnetFrom]: from } : identity.annotations;
   return [createIp({ ...identity, annotations: marked }, addresses)];

@@ -10,7 +10,7 @@ import { subnetProvider } from '../../api/names.ts';
 import type { NetworkSelection } from '../../api/network-selection.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import { parseAddress } from '../../net/address.ts';
-import { isReserved, isRetained } from '../../world/claimants.ts';
+import { isReserved, isRetained, onlyAsks } from '../../world/claimants.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Held } from './held-addresses.ts';
@@ -52,7 +52,8 @@ export function keepsIp(world: World, nic: PodInterface, { bound, ip }: Held): b
 
 function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string[]): boolean {
   const subnet = ip.spec.subnet ?? '';
-  if ((ip.spec.ipAddress ?? '') === '' || !(subnets.includes(subnet) || staysMisbound(world, nic, ip))) return false;
+  // One that a user made to ask for an address has none before that is answered.
+  if ((ip.spec.ipAddress ?? '') === '' || onlyAsks(ip) || !(subnets.includes(subnet) || staysMisbound(world, nic, ip))) return false;
   if (ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid) return true;
   return world.ask(subnetView, subnet)?.terminating === false;
 }

@@ -28,7 +28,7 @@ export const pod: Rule = {
     const { interfaces, problem } = interfacesOf(world, view);
     const bindings = interfaces.map((nic) => bindingOf(world, nic));
     // Nothing half bound: while one interface cannot be had, none that has nothing yet is begun.
-    const waits = problem !== undefined || bindings.some(({ demand }) => demand.kind === 'waiting');
+    const waits = problem !== undefined || bindings.some(({ demand }) => demand.kind === 'waiting' || demand.kind === 'pending');
     const begun = bindings.filter(isBegun);
     const open = waits ? [] : bindings.filter((binding) => !isBegun(binding));
     return [

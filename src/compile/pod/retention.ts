@@ -25,8 +25,9 @@ export interface NextPod {
 export function servesStill(world: World, ip: IP, next: NextPod): boolean {
   const { subnet = '', podName = '', namespace = '', ipAddress = '' } = ip.spec;
   const view = world.ask(subnetView, subnet);
-  if (view === undefined || view.terminating) return false;
-  for (const text of splitList(ipAddress)) {
+  const texts = splitList(ipAddress);
+  if (view === undefined || view.terminating || texts.length === 0) return false;
+  for (const text of texts) {
     const address = parseAddress(text);
     const cidr = address === undefined ? undefined : parseCidr((address.family === 4 ? view.v4 : view.v6)?.cidr ?? '');
     if (address === undefined || cidr === undefined || !cidrContains(cidr, address)) return false;

@@ -1,0 +1,79 @@
+/**
+ * The IP object of an interface has the name of its port. An object of that name which is not what the interface needs is in its way:
+ * nothing is taken for the interface before that one is completed or gone, and where it stays, the pod is told of it.
+ */
+import type { IP } from '../../api/ip.ts';
+import { isTerminating } from '../../api/meta.ts';
+import type { Reason } from '../../api/reasons.ts';
+import { FINALIZER } from '../../api/well-known.ts';
+import { claimantOfIp, isRequest, isReserved } from '../../world/claimants.ts';
+import type { World } from '../../world/world.ts';
+import type { IpHolder } from '../ip/ip-holder.ts';
+import { holderOf } from '../ip/ip-holder.ts';
+import { requestProblem } from '../ip/ip-request.ts';
+import type { Held } from './held-addresses.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { keepsIp } from './pod-subnet.ts';
+
+export type InTheWay =
+  /** It stays as it is. */
+  | { readonly kind: 'waiting'; readonly reason: Reason; readonly message: string }
+  /** It goes, or is completed, by itself. */
+  | { readonly kind: 'pending' };
+
+const PENDING: InTheWay = { kind: 'pending' };
+
+/** @param subnets those that the interface may take its address from */
+export function ipInTheWay(world: World, nic: PodInterface, held: Held, subnets: readonly string[]): InTheWay | undefined {
+  const ip = world.ips.get(nic.port);
+  if (ip === undefined || keepsIp(world, nic, held)) return undefined;
+  if (held.ip !== undefined && !isTerminating(ip) && (isReserved(ip) || isRequest(ip))) return keptForIt(world, ip, subnets);
+  const { name, finalizers = [] } = ip.metadata;
+  const look = `kubectl describe ip ${name}`;
+  if (isTerminating(ip)) {
+    const others = finalizers.filter((one) => one !== FINALIZER);
+    if (others.length === 0) return PENDING;
+    return waiting(`IP ${name}, which has the name of its port, is being deleted and kept by finalizer ${others.join(', ')}; ${look}`);
+  }
+  const user = userOf(ip, holderOf(world, ip));
+  return user === undefined ? PENDING : waiting(`IP ${name}, which has the name of its port, is there for ${user}; ${look}`);
+}
+
+/** A user's, for this very pod: the pod has what that one is given, and nothing before. */
+function keptForIt(world: World, ip: IP, subnets: readonly string[]): InTheWay {
+  const { name } = ip.metadata;
+  const { subnet = '' } = ip.spec;
+  if (!subnets.includes(subnet))
+    return waiting(
+      `IP ${name} is kept for this pod in Subnet ${subnet}, and the pod belongs to ${subnets.join(', ')}; kubectl delete ip ${name}, or name Subnet ${subnet} in the pod`,
+    );
+  const problem = requestProblem(world, ip);
+  const answer = world.reservations.get(claimantOfIp(ip));
+  const refused = problem ?? (answer?.kind === 'refused' ? { reason: answer.code, message: answer.message } : undefined);
+  if (refused === undefined) return PENDING;
+  const said = refused.message.startsWith(`IP ${name}: `) ? refused.message : `IP ${name}: ${refused.message}`;
+  return { kind: 'waiting', reason: refused.reason, message: `${said}; it is kept for this pod: mend it, or kubectl delete ip ${name}` };
+}
+
+function userOf({ spec }: IP, holder: IpHolder): string | undefined {
+  switch (holder.kind) {
+    case 'pod':
+      return `Pod ${holder.pod}`;
+    case 'node':
+      return `Node ${holder.node}`;
+    case 'statefulset':
+      return `StatefulSet ${holder.statefulSet}`;
+    case 'machine':
+      return `virtual machine ${holder.machine}`;
+    case 'reservation':
+      return `Pod ${spec.namespace}/${spec.podName}, by its spec.namespace and spec.podName`;
+    case 'subnet':
+      return `Subnet ${spec.subnet}`;
+    case 'nobody':
+      return undefined;
+  }
+}
+
+function waiting(message: string): InTheWay {
+  return { kind: 'waiting', reason: 'ReservedElsewhere', message };
+}

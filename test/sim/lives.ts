@@ -15,6 +15,10 @@ export interface LifeOrder {
 export interface LifeReport {
   readonly order: LifeOrder;
   readonly operations: number;
+  /** Of everything that happened: the same for the same order. */
+  readonly hash: string;
+  /** Steps of the life as it was drawn. */
+  readonly steps: number;
   /** Empty where all went well. */
   readonly messages: readonly string[];
   /** Of one that failed, made short. */

@@ -1,25 +1,28 @@
 /** `npm run sim`: runs the simulator; see docs/simulate.md. Exits 0 where all went well, 1 where a life failed, 2 for a wrong command line. */
 import { mkdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { drawnLife } from './drawn-life.ts';
 import { readHistory, writeHistory } from './history-file.ts';
-import type { Life } from './life.ts';
-import { draw, replay } from './life.ts';
-import { shrink } from './shrink.ts';
+import { replay } from './life.ts';
+import type { LifeOrder, LifeReport } from './lives.ts';
+import { drawLives } from './lives.ts';
 
 const HELP = `npm run sim -- [OPTION]...
 
-Draws lives of a simulated cluster from seeds, and judges each whenever it rests.
+Draws lives of a simulated cluster from seeds, on all cores, and judges each whenever it rests.
 
   --seed N         first seed; each life takes the next (default: from the clock)
   --operations N   operations in all (default 20000)
-  --hours H        go on for so long instead
+  --minutes M      go on for so long instead; --hours H likewise
   --life N         operations of one life (default 500)
+  --workers N      lives at a time (default: as many as there are cores)
   --keep-going     do not end with the first life that fails
   --out DIR        where histories of failures go (default .kiln/sim)
   --no-shrink      keep a failing history as it is
   --replay FILE    do one history again
-  --trace          print everything that happens
+  --trace          print everything that happens; one life at a time
   --help
 
 Exit codes: 0 all went well, 1 a life failed, 2 the command line is wrong.`;
@@ -27,8 +30,10 @@ Exit codes: 0 all went well, 1 a life failed, 2 the command line is wrong.`;
 interface Flags {
   readonly seed: number;
   readonly operations: number;
-  readonly hours: number | undefined;
+  /** Undefined: until the operations are done. */
+  readonly forMs: number | undefined;
   readonly life: number;
+  readonly workers: number;
   readonly keepGoing: boolean;
   readonly out: string;
   readonly shrink: boolean;
@@ -43,7 +48,9 @@ function flagsOf(args: readonly string[]): Flags | 'help' {
       seed: { type: 'string' },
       operations: { type: 'string' },
       hours: { type: 'string' },
+      minutes: { type: 'string' },
       life: { type: 'string' },
+      workers: { type: 'string' },
       'keep-going': { type: 'boolean' },
       out: { type: 'string' },
       'no-shrink': { type: 'boolean' },
@@ -53,19 +60,21 @@ function flagsOf(args: readonly string[]): Flags | 'help' {
     },
   });
   if (values.help === true) return 'help';
-  const number = (name: 'seed' | 'operations' | 'hours' | 'life', otherwise: number, least: number): number => {
+  const number = (name: 'seed' | 'operations' | 'hours' | 'minutes' | 'life' | 'workers', otherwise: number, least: number): number => {
     const text = values[name];
     if (text === undefined) return otherwise;
     const value = Number(text);
-    if (!Number.isFinite(value) || value < least || (name !== 'hours' && !Number.isInteger(value)))
+    if (!Number.isFinite(value) || value < least || (name !== 'hours' && name !== 'minutes' && !Number.isInteger(value)))
       throw new TypeError(`--${name} ${text} is not a number of at least ${least}; see npm run sim -- --help`);
     return value;
   };
+  const timed = values.hours !== undefined || values.minutes !== undefined;
   return {
     seed: number('seed', Date.now() % 1_000_000_000, 0),
     operations: number('operations', 20_000, 1),
-    hours: values.hours === undefined ? undefined : number('hours', 1, 0),
+    forMs: timed ? number('hours', 0, 0) * 3_600_000 + number('minutes', 0, 0) * 60_000 : undefined,
     life: number('life', 500, 1),
+    workers: values.trace === true ? 1 : number('workers', availableParallelism(), 1),
     keepGoing: values['keep-going'] === true,
     out: values.out ?? '.kiln/sim',
     shrink: values['no-shrink'] !== true,
@@ -74,18 +83,18 @@ function flagsOf(args: readonly string[]): Flags | 'help' {
   };
 }
 
-async function report(life: Life, flags: Flags): Promise<void> {
-  const { seed } = life.history;
-  console.log(`\nseed ${seed} failed after ${life.operations} operations:`);
-  const shown = flags.shrink ? await shrink(life.history, life.findings) : { history: life.history, findings: life.findings, tried: 0 };
-  for (const { message } of shown.findings.slice(0, 5)) console.log(`  ${message}`);
+/** Replays at most to make a failure short. */
+const SHRINK = 400;
+
+function tell({ order: { seed }, operations, messages, steps, history, tried }: LifeReport, flags: Flags): void {
+  if (history === undefined) return;
+  console.log(`\nseed ${seed} failed after ${operations} operations:`);
+  for (const message of messages.slice(0, 5)) console.log(`  ${message}`);
   mkdirSync(flags.out, { recursive: true });
   const file = join(flags.out, `${seed}.history`);
-  writeHistory(file, shown.history);
-  console.log(
-    `\n${shown.history.steps.length} steps${flags.shrink ? ` (shortened from ${life.history.steps.length} in ${shown.tried} replays)` : ''}:`,
-  );
-  for (const step of shown.history.steps.slice(0, 60)) console.log(`  ${JSON.stringify(step)}`);
+  writeHistory(file, history);
+  console.log(`\n${history.steps.length} steps${flags.shrink ? ` (shortened from ${steps} in ${tried} replays)` : ''}:`);
+  for (const step of history.steps.slice(0, 60)) console.log(`  ${JSON.stringify(step)}`);
   console.log(`\nnpm run sim -- --replay ${file}`);
 }
 
@@ -98,22 +107,31 @@ async function replayOne(file: string, { trace }: Flags): Promise<number> {
 
 async function run(flags: Flags): Promise<number> {
   const begun = performance.now();
-  const until = flags.hours === undefined ? Infinity : begun + flags.hours * 3_600_000;
+  let ordered = 0;
   let operations = 0;
   let lives = 0;
   let failed = 0;
-  for (let seed = flags.seed; performance.now() < until && (flags.hours !== undefined || operations < flags.operations); seed++) {
-    const life = await draw(seed, flags.life, flags.trace ? { trace: (line) => console.log(line) } : {});
-    operations += life.operations;
-    lives++;
-    if (life.findings.length === 0) continue;
-    failed++;
-    await report(life, flags);
-    if (!flags.keepGoing) break;
+  function* orders(): Generator<LifeOrder> {
+    for (let { seed } = flags; flags.forMs === undefined ? ordered < flags.operations : performance.now() - begun < flags.forMs; seed++) {
+      if (failed > 0 && !flags.keepGoing) return;
+      ordered += flags.life;
+      yield { seed, operations: flags.life, shrink: flags.shrink ? SHRINK : 0 };
+    }
   }
+  const take = (report: LifeReport): void => {
+    operations += report.operations;
+    lives++;
+    if (report.messages.length === 0) return;
+    failed++;
+    tell(report, flags);
+  };
+  if (flags.trace) for (const order of orders()) take(await drawnLife(order, (line) => console.log(line)));
+  else await drawLives(orders(), take, flags.workers);
   const seconds = (performance.now() - begun) / 1000;
+  const { user, system } = process.cpuUsage();
   console.log(
-    `${operations} operations in ${lives} lives from seed ${flags.seed}: ${failed} failed; ${Math.round(operations / seconds)} operations a second`,
+    `${operations} operations in ${lives} lives from seed ${flags.seed}: ${failed} failed; ` +
+      `${Math.round(operations / seconds)} operations a second, ${((user + system) / 1_000 / Math.max(1, operations)).toFixed(2)} ms of CPU each`,
   );
   return failed === 0 ? 0 : 1;
 }

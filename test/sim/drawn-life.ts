@@ -1,0 +1,29 @@
+/** One ordered life: drawn, held against the same life without the known fault, and made short where it fails. */
+import { KNOWN_FAULTS } from './known-faults.ts';
+import type { LifeOptions } from './life.ts';
+import { draw } from './life.ts';
+import type { LifeOrder, LifeReport } from './lives.ts';
+import { shrink } from './shrink.ts';
+
+export async function drawnLife(order: LifeOrder, trace?: (line: string) => void): Promise<LifeReport> {
+  const { seed, operations, fault, shrink: most = 0 } = order;
+  const options = optionsFor(fault);
+  const life = await draw(seed, operations, trace === undefined ? options : { ...options, trace });
+  const drawn = { order, operations: life.operations, hash: life.hash, steps: life.history.steps.length };
+  let findings = life.findings;
+  // What is found without the fault too was not found because of it.
+  if (fault !== undefined && findings.length > 0) {
+    const without = new Set((await draw(seed, operations)).findings.map(({ kind }) => kind));
+    findings = findings.filter(({ kind }) => !without.has(kind));
+  }
+  if (findings.length === 0) return { ...drawn, messages: [], tried: 0 };
+  const short = most === 0 ? { history: life.history, findings, tried: 0 } : await shrink(life.history, findings, options, most);
+  return { ...drawn, messages: short.findings.map(({ message }) => message), history: short.history, tried: short.tried };
+}
+
+function optionsFor(fault: string | undefined): LifeOptions {
+  if (fault === undefined) return {};
+  const known = KNOWN_FAULTS.find(({ name }) => name === fault);
+  if (known === undefined) throw new RangeError(`there is no known fault "${fault}"`);
+  return { rules: known.rules };
+}

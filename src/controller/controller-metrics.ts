@@ -1,9 +1,8 @@
 /**
  * What of a controller the metrics show. Everything is read at a scrape from counts that are kept up as things change; a scrape walks
- * Subnets and kinds, never pods or rows.
+ * kinds, never Subnets, pods or rows.
  */
-import type { Ledgered } from './subnet-addresses.ts';
-import { subnetAddresses } from './subnet-addresses.ts';
+import { exposeSubnetAddresses } from './subnet-addresses.ts';
 import type { CollectionLimit } from '../commit/collection-limit.ts';
 import type { NorthboundWriter } from '../commit/northbound-writer.ts';
 import { DIFFERENCES } from '../diff/drift.ts';
@@ -101,18 +100,7 @@ function exposeCaches(metrics: Metrics, caches: Caches, clock: Clock): void {
 
 function exposeAddresses(metrics: Metrics, { world, desired, subnetLabel }: MetricSources): void {
   const refused = new RefusedWishes(world.reservations);
-  metrics.read('kiln_subnet_addresses', (report) => {
-    const totals = new Map<string, Ledgered>();
-    for (const entry of subnetAddresses(world)) {
-      if (subnetLabel) {
-        report({ subnet: entry.subnet, family: entry.family, state: entry.state }, entry.addresses);
-        continue;
-      }
-      const key = `${entry.family} ${entry.state}`;
-      totals.set(key, { ...entry, subnet: '', addresses: entry.addresses + (totals.get(key)?.addresses ?? 0) });
-    }
-    for (const { subnet, family, state, addresses } of totals.values()) report({ subnet, family, state }, addresses);
-  });
+  exposeSubnetAddresses(metrics, world, subnetLabel);
   metrics.read('kiln_object_conditions', (report) => {
     for (const { resource, type, status, reason, objects } of desired.conditionCounts)
       report({ kind: traitsOf(resource).kind, type, status, reason }, objects);

@@ -3,6 +3,7 @@
  * and bytes only; labels are of closed sets, but for the name of a Subnet, which can be left out.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { KeptGauge } from './kept-gauge.ts';
 
 export interface MetricSpec {
   readonly kind: 'counter' | 'gauge' | 'histogram';
@@ -10,6 +11,8 @@ export interface MetricSpec {
   readonly labels: readonly string[];
   /** Upper bounds of a histogram. */
   readonly buckets?: readonly number[];
+  /** Of very many samples: told part by part as they change, with `keep`. */
+  readonly kept?: true;
 }
 
 export const METRICS = {
@@ -109,6 +112,7 @@ export const METRICS = {
     kind: 'gauge',
     help: 'Addresses of a Subnet: capacity, used, reserved (never given out) and available',
     labels: ['subnet', 'family', 'state'],
+    kept: true,
   },
   kiln_ip_problems: {
     kind: 'gauge',
@@ -138,6 +142,7 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS;
 type Kind<N extends MetricName> = (typeof METRICS)[N]['kind'];
+type KeptName = { [N in MetricName]: (typeof METRICS)[N] extends { readonly kept: true } ? N : never }[MetricName];
 type NameOf<K extends MetricSpec['kind']> = { [N in MetricName]: Kind<N> extends K ? N : never }[MetricName];
 export type Labels<N extends MetricName> = Readonly<Record<(typeof METRICS)[N]['labels'][number], string>>;
 export type Report<N extends MetricName> = (labels: Labels<N>, value: number) => void;
@@ -147,6 +152,7 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly #counters = new Map<MetricName, Counter>();
   readonly #histograms = new Map<MetricName, Histogram>();
+  readonly #kept = new Map<MetricName, KeptGauge>();
   readonly #readers = new Map<MetricName, (report: (labels: Readonly<Record<string, string>>, value: number) => void) => void>();
 
   constructor() {
@@ -165,16 +171,26 @@ export class Metrics {
   }
 
   /** What is counted elsewhere is asked for at each scrape; label values that are not reported then are not shown. */
-  read<N extends NameOf<'gauge' | 'counter'>>(name: N, ask: (report: Report<N>) => void): void {
+  read<N extends Exclude<NameOf<'gauge' | 'counter'>, KeptName>>(name: N, ask: (report: Report<N>) => void): void {
     this.#readers.set(name, ask);
   }
 
-  /** In Prometheus' text format. */
-  text(): Promise<string> {
-    return this.#registry.metrics();
+  /** Shows these samples in the place of those that the part had before: a scrape does not ask for them. */
+  keep<N extends KeptName>(name: N, part: string, samples: readonly { readonly labels: Labels<N>; readonly value: number }[]): void {
+    this.#kept.get(name)?.set(part, samples);
   }
 
-  #register(name: MetricName, { kind, help, labels, buckets }: MetricSpec): void {
+  /** In Prometheus' text format. */
+  async text(): Promise<string> {
+    const others = await this.#registry.metrics();
+    return [others, ...[...this.#kept.values()].map((gauge) => gauge.text())].join('\n');
+  }
+
+  #register(name: MetricName, { kind, help, labels, buckets, kept }: MetricSpec): void {
+    if (kept === true) {
+      this.#kept.set(name, new KeptGauge(name, help));
+      return;
+    }
     const readers = this.#readers;
     const common = { name, help, labelNames: [...labels], registers: [this.#registry] };
     switch (kind) {

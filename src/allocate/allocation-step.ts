@@ -50,12 +50,12 @@ export class AllocationStep {
 
   /** True when there is nothing to answer. */
   get quiet(): boolean {
-    return this.#desired.dirtyPools.size === 0 && this.#desired.dirtyWishes.size === 0 && this.#freed.size === 0;
+    return !this.#holders.due && this.#desired.dirtyPools.size === 0 && this.#desired.dirtyWishes.size === 0 && this.#freed.size === 0;
   }
 
-  /** Answers what changed since the last call. */
-  run(): void {
-    this.#holders.expire();
+  /** Answers what changed since the last call. @param enough says when to yield, and be called again for the rest */
+  run(enough?: () => boolean): void {
+    if (!this.#holders.settle(enough)) return;
     this.#takePools();
     const asked = new Set<string>();
     for (const claimant of this.#desired.dirtyWishes) {
@@ -138,6 +138,7 @@ export class AllocationStep {
    */
   refusal(wish: AddressWish): WishRefusal | undefined {
     if (!isStatic(wish)) return undefined;
+    this.#holders.settle();
     const refusals: AllocationFailure[] = [];
     for (const place of this.#places(wish)) {
       for (const asked of choices(wish)) {

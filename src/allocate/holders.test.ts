@@ -58,7 +58,7 @@ test('the row of a StatefulSet pod and the pod are one claimant, whichever is se
     if (!rowFirst) world.pods.set('ns/web-0', web);
     portOf(new MemoryNorthbound(), world, 'web-0');
     if (rowFirst) world.pods.set('ns/web-0', web);
-    holders.expire();
+    holders.settle();
     assert.deepEqual(ledger.conflicts('s1'), []);
     assert.equal(ledger.holdersIn('s1', 10).count, 1);
   }
@@ -70,22 +70,23 @@ test('a terminating pod holds its address until its time is over, and is not loo
   const holders = new Holders(world, ledger);
   world.deadlines.advance(START);
   world.pods.set('ns/a', pod('a', { deletionTimestamp: '2026-01-01T00:00:30Z' }));
+  holders.settle();
   let looked = 0;
   const peek = world.pods.peek.bind(world.pods);
   world.pods.peek = (key) => {
     looked++;
     return peek(key);
   };
-  for (let turn = 0; turn < 100; turn++) holders.expire();
+  for (let turn = 0; turn < 100; turn++) holders.settle();
   assert.equal(looked, 0);
   assert.equal(ledger.holdersIn('s1', 10).count, 1);
   world.deadlines.advance(START + 59_000);
-  holders.expire();
+  holders.settle();
   assert.equal(ledger.holdersIn('s1', 10).count, 1);
   world.deadlines.advance(START + 60_000);
-  holders.expire();
+  holders.settle();
   assert.equal(ledger.holdersIn('s1', 10).count, 0);
   const before = looked;
-  for (let turn = 0; turn < 100; turn++) holders.expire();
+  for (let turn = 0; turn < 100; turn++) holders.settle();
   assert.equal(looked, before);
 });

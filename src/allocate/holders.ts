@@ -26,6 +26,7 @@ import { keyOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 
 const ALLOCATED = '.kubernetes.io/allocated';
+const PORTS = 'Logical_Switch_Port';
 
 export class Holders {
   readonly #world: World;
@@ -37,6 +38,8 @@ export class Holders {
   /** The earliest of them, or earlier. */
   #nextLeaving = Infinity;
   readonly #rowHolders = new Map<RowId, string>();
+  readonly #duePods = new Set<string>();
+  readonly #dueRows = new Set<RowId>();
 
   constructor(world: World, ledger: Ledger) {
     this.#world = world;
@@ -52,9 +55,9 @@ export class Holders {
         this.#leaving.delete(key);
         return;
       }
-      this.#holdPod(after);
+      this.#duePods.add(key);
       // Rows may be seen before their pod, and only the pod says whether its claim outlives it.
-      if (before?.metadata.uid !== after.metadata.uid) for (const id of world.rows.ownedBy(`pod/${key}`)) this.#holdRow(id);
+      if (before?.metadata.uid !== after.metadata.uid) for (const id of world.rows.ownedBy(`pod/${key}`)) this.#dueRows.add(id);
     });
     world.vips.onChange((_, after, before) => this.#watchObject(before?.metadata.uid, after && vipAddresses(after)));
     world.ovnEips.onChange((_, after, before) => this.#watchObject(before?.metadata.uid, after && ovnEipAddresses(after, world.settings)));
@@ -65,7 +68,38 @@ export class Holders {
         if (after !== undefined) this.#holdRule(resource, after);
       });
     }
-    world.rows.onChange({ row: (id) => this.#holdRow(id), member: () => undefined });
+    world.rows.onChange({
+      row: (id) => {
+        if (tableOf(id) === PORTS) this.#dueRows.add(id);
+      },
+      member: () => undefined,
+    });
+  }
+
+  /** Something that changed has not been taken in yet. */
+  get due(): boolean {
+    return this.#duePods.size + this.#dueRows.size > 0;
+  }
+
+  /**
+   * Brings the ledger up to what the World shows. A pod, its IP object and its row change together and say who holds for each other, so each
+   * is looked at once here and not with every change.
+   * @returns false where `enough()` said to yield before all was taken in
+   */
+  settle(enough: () => boolean = () => false): boolean {
+    this.#expire();
+    for (const key of this.#duePods) {
+      if (enough()) return false;
+      this.#duePods.delete(key);
+      const pod = this.#world.pods.peek(key);
+      if (pod !== undefined) this.#holdPod(pod);
+    }
+    for (const id of this.#dueRows) {
+      if (enough()) return false;
+      this.#dueRows.delete(id);
+      this.#holdRow(id);
+    }
+    return true;
   }
 
   #watchObject(before: string | undefined, after: AddressObject | undefined): void {
@@ -170,8 +204,8 @@ export class Holders {
   }
 
   /** A pod on a lost node stops holding when its time is over, though nothing about it changed. */
-  expire(): void {
-    const { deadlines, pods } = this.#world;
+  #expire(): void {
+    const { deadlines } = this.#world;
     if (this.#nextLeaving === Infinity || !deadlines.passed(this.#nextLeaving)) return;
     this.#nextLeaving = Infinity;
     for (const [key, leaves] of this.#leaving) {
@@ -180,8 +214,7 @@ export class Holders {
         continue;
       }
       this.#leaving.delete(key);
-      const pod = pods.peek(key);
-      if (pod !== undefined) this.#holdPod(pod);
+      this.#duePods.add(key);
     }
   }
 
@@ -191,7 +224,6 @@ export class Holders {
   }
 
   #holdRow(id: RowId): void {
-    if (tableOf(id) !== 'Logical_Switch_Port') return;
     const row = this.#world.rows.best(id);
     const before = this.#rowHolders.get(id);
     const port = identityOf(id);
@@ -240,11 +272,9 @@ export class Holders {
   #rename(port: string, ip: IP | undefined): void {
     if (ip === undefined) return;
     const key = `${ip.spec.namespace}/${ip.spec.podName}`;
-    for (const one of [key, ...this.#world.pods.peekBucket('instance', key)]) {
-      const pod = this.#world.pods.peek(one);
-      if (pod !== undefined) this.#holdPod(pod);
-    }
-    this.#holdRow(rowId('Logical_Switch_Port', port));
+    this.#duePods.add(key);
+    for (const one of this.#world.pods.peekBucket('instance', key)) this.#duePods.add(one);
+    this.#dueRows.add(rowId(PORTS, port));
   }
 
   /** Whether its addresses outlive it. */

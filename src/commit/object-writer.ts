@@ -40,6 +40,8 @@ export interface ObjectWriterOptions {
 /** After a refusal that a retry cannot mend by itself; a change of the object or of a rule's output tries at once. */
 const REFUSED_MS = 30_000;
 const CONFLICT_MS = 200;
+/** In one turn: a turn is to be short. */
+const MOST_EXAMINED = 2_000;
 
 export class ObjectWriter {
   readonly #options: ObjectWriterOptions;
@@ -86,7 +88,12 @@ export class ObjectWriter {
     desired.dirtyObjects.clear();
     if (!mayWrite()) return;
     const held: ObjectId[] = [];
+    let examined = 0;
     for (const id of this.#pending) {
+      if (examined++ >= MOST_EXAMINED) {
+        this.#options.wake();
+        break;
+      }
       this.#pending.delete(id);
       // The reply, or the end of the rest, asks for another look.
       if (this.#underWay.has(id) || this.#resting.has(id)) continue;

@@ -25,6 +25,7 @@ import { DeadlineTimer } from './deadline-timer.ts';
 import { DriftReport } from './drift-report.ts';
 import { Leadership } from './leadership.ts';
 import { Notices } from './notices.ts';
+import { RowIntake } from './row-intake.ts';
 import { Timers } from './timers.ts';
 import { TurnMeter } from './turn-meter.ts';
 import { logTransaction, logWrite } from './write-log.ts';
@@ -53,6 +54,8 @@ export class Controller {
   readonly #meter: TurnMeter;
   readonly #deadlines: DeadlineTimer;
   readonly #timers: Timers;
+  readonly #intake: RowIntake;
+  readonly #defer: (run: () => void) => void;
   readonly #settled: (() => void)[] = [];
   #phase: Phase = 'starting';
   #scheduled = false;
@@ -65,6 +68,7 @@ export class Controller {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#timers = new Timers(this.#clock);
+    this.#defer = options.defer ?? setImmediate;
     this.#meter = new TurnMeter(options.metrics, this.#clock);
     const { client, session, log } = options;
     const random = options.random === undefined ? {} : { random: options.random };
@@ -137,6 +141,7 @@ export class Controller {
       },
       later,
     });
+    this.#intake = new RowIntake({ rows: this.world.rows, clock: this.#clock, stepMs: TURN_MS, defer: this.#defer, done: wake });
     const drift = new DriftReport({
       log,
       metrics: options.metrics,
@@ -200,10 +205,7 @@ export class Controller {
         ready: () => this.waitingFor.length === 0,
         lastSuccess: () => this.#meter.lastSuccess,
       });
-    session.onChanges((batch) => {
-      this.world.rows.apply(session.replica, batch);
-      this.wake();
-    });
+    session.onChanges((batch) => this.#intake.take(session.replica, batch));
     session.onState((state) => {
       log.debug('ovsdb', { state });
       if (state === 'synced') this.#rows.examineAll();
@@ -244,7 +246,8 @@ export class Controller {
 
   /** True when everything observed has been carried out (or only derived, where nothing may be) and nothing is under way. */
   get quiet(): boolean {
-    const derived = this.#observed && !this.#scheduled && !this.#usageTimer && this.world.reactor.quiet && this.#allocation.quiet;
+    const derived =
+      this.#observed && !this.#intake.busy && !this.#scheduled && !this.#usageTimer && this.world.reactor.quiet && this.#allocation.quiet;
     if (this.#options.readOnly === true) return derived;
     return derived && this.#committed;
   }
@@ -280,7 +283,7 @@ export class Controller {
     if (this.#scheduled || this.#phase === 'stopped') return;
     this.#scheduled = true;
     this.#meter.woken();
-    (this.#options.defer ?? setImmediate)(() => {
+    this.#defer(() => {
       this.#scheduled = false;
       const settled = this.#turn();
       if (settled !== undefined) this.#meter.turned(settled, settled && !this.#scheduled && (!this.#mayWrite() || this.#committed));
@@ -293,6 +296,7 @@ export class Controller {
     this.#phase = this.#phaseNow();
     if (!this.#observed) return undefined;
     this.#leadership.stand();
+    if (this.#intake.busy) return undefined;
     const began = this.#clock.now();
     const until = began + TURN_MS;
     const enough = (): boolean => this.#clock.now() > until;
@@ -324,7 +328,7 @@ export class Controller {
   #derive(enough: () => boolean): boolean {
     for (let round = 0; ; round++) {
       if (!this.world.reactor.settle(enough)) return false;
-      this.#allocation.run();
+      this.#allocation.run(enough);
       if (this.world.reactor.quiet && this.#allocation.quiet) {
         this.#publishUsage();
         if (this.world.reactor.quiet) return true;
@@ -344,7 +348,7 @@ export class Controller {
   }
 
   get #observed(): boolean {
-    return this.#caches.ready && this.#options.session.generation > 0;
+    return this.#caches.ready && this.#options.session.generation > 0 && !this.#intake.filling;
   }
 
   #mayWriteObjects(): boolean {
@@ -364,7 +368,7 @@ export class Controller {
   /** What is needed to work and not there: lists that were never complete, a Northbound replica that is not in step. */
   get waitingFor(): readonly string[] {
     const missing: string[] = [...this.#caches.missing];
-    if (this.#options.session.state !== 'synced') missing.push('the Northbound database');
+    if (this.#options.session.state !== 'synced' || this.#intake.filling) missing.push('the Northbound database');
     return missing;
   }
 }

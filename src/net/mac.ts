@@ -6,10 +6,13 @@
 /** Canonical text of a unicast MAC: `0a:00:00:00:00:01`. */
 export type Mac = string & { readonly __text: 'mac' };
 
+/** Canonical, unicast and not all zero, as nearly all are: the second digit is even. */
+const usual = /^(?!00:00:00:00:00:00)[0-9a-f][02468ace](?::[0-9a-f]{2}){5}$/;
 const spellings = [/^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/i, /^[0-9a-f]{2}(?:-[0-9a-f]{2}){5}$/i, /^[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}$/i];
 
 /** The MAC that the text names (colons, dashes, or three dotted groups), or undefined; multicast and all-zero are refused. */
 export function parseMac(text: string): Mac | undefined {
+  if (usual.test(text)) return text as Mac;
   return macProblem(text) === undefined ? canonical(text) : undefined;
 }
 

@@ -51,6 +51,9 @@ export interface RowsListener {
   readonly member: (id: RowId, column: string, member: RowId) => void;
 }
 
+/** Rows of a step: a few milliseconds. */
+const STEP = 500;
+
 export class ObservedRows implements ReadRows {
   readonly #reactor: Reactor;
   readonly #entries = new Map<Uuid, Entry>();
@@ -79,20 +82,41 @@ export class ObservedRows implements ReadRows {
     this.#listeners.push(listener);
   }
 
+  /** Takes a batch in at once. */
   apply(replica: Replica, batch: readonly RowChange[]): void {
+    for (const _ of this.applying(replica, batch));
+  }
+
+  /** Takes a batch in, some rows a step: nobody may read rows, or take in another batch, before the last step. */
+  *applying(replica: Replica, batch: readonly RowChange[]): Generator<void> {
     this.#replica = replica;
+    let steps = 0;
     const touched = new Set<RowId>();
     const departed = this.#memberChanges(batch, 'removed');
-    for (const change of batch) if (change.kind !== 'delete') this.#adoptChildren(change, touched);
-    for (const change of batch) if (change.kind === 'delete') this.#abandonChildren(change, touched);
+    const relinked = new Map<Uuid, string>();
+    for (const change of batch) {
+      if (change.kind !== 'delete') this.#adoptChildren(change, relinked);
+      if (++steps % STEP === 0) yield;
+    }
+    for (const change of batch) if (change.kind === 'delete') this.#abandonChildren(change, relinked);
     for (const change of batch) {
       if (change.kind === 'delete') this.#forget(change.uuid, touched);
       else if (this.#unmoved(change)) this.#touch(this.#contents, (this.#entries.get(change.uuid) as Entry).id);
       else this.#file(change.table, change.uuid, change.row, touched, change.kind === 'modify' ? change.changed : undefined);
+      if (++steps % STEP === 0) yield;
+    }
+    // Those that came in the same batch have their parent already.
+    for (const [uuid, table] of relinked) {
+      if (this.#entries.get(uuid)?.parent !== this.#parents.get(uuid)) {
+        const row = replica.table(table).get(uuid);
+        if (row !== undefined) this.#file(table, uuid, row, touched);
+      }
+      if (++steps % STEP === 0) yield;
     }
     for (const id of touched) {
       this.#touch(this.#contents, id);
       for (const listener of this.#listeners) listener.row(id);
+      if (++steps % STEP === 0) yield;
     }
     for (const { id, column, member } of [...departed, ...this.#memberChanges(batch, 'added')]) {
       for (const listener of this.#listeners) listener.member(id, column, member);
@@ -193,16 +217,20 @@ export class ObservedRows implements ReadRows {
     return found;
   }
 
-  #adoptChildren(change: RowChange, touched: Set<RowId>): void {
+  /** @param relinked children that have another parent than before, or may have, with their tables */
+  #adoptChildren(change: RowChange, relinked: Map<Uuid, string>): void {
     for (const { column, child } of childColumns(change.table)) {
       const delta = change.changed?.get(column);
       if (change.kind === 'modify' && delta === undefined) continue;
       const removed = delta?.removed;
-      if (removed !== undefined) for (const uuid of removed) this.#unlink(uuid as Uuid, change.uuid, column, touched);
+      if (removed !== undefined) for (const uuid of removed) this.#unlink(uuid as Uuid, change.uuid, column, child, relinked);
       const added = change.kind === 'insert' ? change.row[column] : delta?.added;
       if (!(added instanceof Set)) continue;
       const link = { uuid: change.uuid, column, table: change.table };
-      for (const uuid of added) this.#link(uuid as Uuid, link, child, touched);
+      for (const uuid of added) {
+        this.#parents.set(uuid as Uuid, link);
+        relinked.set(uuid as Uuid, child.table);
+      }
     }
     if (change.kind !== 'modify' || change.changed === undefined) return;
     this.#touchMembers(change);
@@ -217,24 +245,17 @@ export class ObservedRows implements ReadRows {
     }
   }
 
-  #link(uuid: Uuid, link: Link, child: TableSpec, touched: Set<RowId>): void {
-    this.#parents.set(uuid, link);
-    const row = this.#replica?.table(child.table).get(uuid);
-    if (row !== undefined) this.#file(child.table, uuid, row, touched);
-  }
-
-  #unlink(uuid: Uuid, parent: Uuid, column: string, touched: Set<RowId>): void {
+  #unlink(uuid: Uuid, parent: Uuid, column: string, child: TableSpec, relinked: Map<Uuid, string>): void {
     const link = this.#parents.get(uuid);
     if (link === undefined || link.uuid !== parent || link.column !== column) return;
     this.#parents.delete(uuid);
-    const entry = this.#entries.get(uuid);
-    if (entry !== undefined) this.#file(entry.table, uuid, entry.row, touched);
+    relinked.set(uuid, child.table);
   }
 
-  #abandonChildren(change: RowChange, touched: Set<RowId>): void {
-    for (const { column } of childColumns(change.table)) {
+  #abandonChildren(change: RowChange, relinked: Map<Uuid, string>): void {
+    for (const { column, child } of childColumns(change.table)) {
       const held = change.row[column];
-      if (held instanceof Set) for (const uuid of held) this.#unlink(uuid as Uuid, change.uuid, column, touched);
+      if (held instanceof Set) for (const uuid of held) this.#unlink(uuid as Uuid, change.uuid, column, child, relinked);
     }
   }
 

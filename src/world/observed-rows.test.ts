@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { OWNER_KEY, RULE_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
+import type { RowChange, Uuid } from '../ovsdb/index.ts';
+import { MemoryNorthbound } from '../testing/memory-northbound.ts';
+import { TABLES } from '../nb/tables.ts';
+import { ObservedRows } from './observed-rows.ts';
+import { Reactor } from './reactor.ts';
+
+const SWITCHES = ['s0', 's1'] as const;
+const PORTS = ['p0', 'p1', 'p2', 'p3'] as const;
+
+/** A port comes into a switch, moves to another, goes, changes hands. */
+const step = fc.record({
+  what: fc.constantFrom('put', 'move', 'take', 'own'),
+  port: fc.constantFrom(...PORTS),
+  to: fc.constantFrom(...SWITCHES),
+});
+
+function owned(name: string): ReadonlyMap<string, string> {
+  return new Map([
+    [VENDOR_KEY, VENDOR],
+    [OWNER_KEY, `pod/ns/${name}`],
+    [UID_KEY, name],
+    [RULE_KEY, 'r'],
+  ]);
+}
+
+class Scene {
+  readonly northbound = new MemoryNorthbound();
+  readonly #homes = new Map<string, string>();
+
+  constructor() {
+    for (const name of SWITCHES) this.northbound.insert('Logical_Switch', name, { name });
+  }
+
+  do({ what, port, to }: { what: string; port: string; to: string }): RowChange[] {
+    const home = this.#homes.get(port);
+    const uuid = port as Uuid;
+    const member = (parent: string, add: boolean) =>
+      ({ kind: 'member', table: 'Logical_Switch', uuid: parent as Uuid, column: 'ports', add, value: port }) as const;
+    if (what === 'put' && home === undefined) {
+      this.#homes.set(port, to);
+      return this.northbound.insert('Logical_Switch_Port', port, { name: port }, { table: 'Logical_Switch', uuid: to, column: 'ports' });
+    }
+    if (home === undefined) return [];
+    if (what === 'move' && home !== to) {
+      this.#homes.set(port, to);
+      return this.northbound.apply([member(home, false), member(to, true)]);
+    }
+    if (what === 'take') {
+      this.#homes.delete(port);
+      return this.northbound.apply([member(home, false)]);
+    }
+    if (what === 'own')
+      return this.northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid, row: { external_ids: owned(port) } } as never]);
+    return [];
+  }
+
+  /** Everything, as a first answer would have it. @param order says which rows come first */
+  contents(order: (a: RowChange, b: RowChange) => number): RowChange[] {
+    const all = TABLES.flatMap(({ table }) =>
+      [...this.northbound.table(table)].map(([uuid, row]): RowChange => ({ table, uuid, kind: 'insert', row })),
+    );
+    return all.toSorted(order);
+  }
+}
+
+function seen(rows: ObservedRows): unknown {
+  return [...SWITCHES, ...PORTS].map((name) => {
+    const entry = rows.entry(name as Uuid);
+    return [
+      name,
+      entry?.id,
+      entry?.parent?.uuid,
+      entry?.ownership,
+      [...rows.ownedBy(`pod/ns/${name}`)],
+      [...rows.ownedCounts].filter(([, count]) => count > 0),
+    ];
+  });
+}
+
+test('rows are the same whether they came one batch after the other, or all at once in any order, or in steps', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const scene = new Scene();
+      const followed = new ObservedRows(new Reactor());
+      followed.apply(
+        scene.northbound,
+        scene.contents(() => 0),
+      );
+      for (const one of steps) followed.apply(scene.northbound, scene.do(one));
+      const expected = seen(followed);
+      for (const order of [
+        (a: RowChange, b: RowChange) => (a.table < b.table ? -1 : 1),
+        (a: RowChange, b: RowChange) => (a.table < b.table ? 1 : -1),
+      ]) {
+        const fresh = new ObservedRows(new Reactor());
+        const told: string[] = [];
+        fresh.onChange({ row: (id) => told.push(id), member: () => undefined });
+        for (const _ of fresh.applying(scene.northbound, scene.contents(order)));
+        assert.deepEqual(JSON.parse(JSON.stringify(seen(fresh))), JSON.parse(JSON.stringify(expected)));
+        assert.equal(new Set(told).size, told.length);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});

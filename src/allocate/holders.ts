@@ -19,7 +19,7 @@ import type { AddressObject } from '../world/address-objects.ts';
 import { claimantOfObject, hasRouterMac, iptablesEipAddresses, ovnEipAddresses, vipAddresses, vipShare } from '../world/address-objects.ts';
 import { claimantOfIp, claimantOfPort, heldTexts, shareOfIp } from '../world/claimants.ts';
 import type { NatRule, NatRuleResource } from '../world/nat-rules.ts';
-import { bookedByRule, eipKindOf, eipOfRule, NAT_RULES } from '../world/nat-rules.ts';
+import { eipKindOf, heldByRule, NAT_RULES } from '../world/nat-rules.ts';
 import { annotationKey } from '../api/well-known.ts';
 import { portName } from '../api/names.ts';
 import { keyOf } from '../world/resources.ts';
@@ -126,13 +126,12 @@ export class Holders {
 
   /** A rule holds the address of the EIP that it was marked with, while it still names it. */
   #holdRule(resource: NatRuleResource, rule: NatRule): void {
-    const eip = eipOfRule(rule);
-    const { subnet, addresses } = bookedByRule(rule);
-    const marked = rule.metadata.annotations?.[annotationKey.vpcEip] ?? eip;
-    if (eip === '' || marked !== eip || subnet === '' || addresses.length === 0) {
+    const held = heldByRule(rule);
+    if (held === undefined) {
       this.#ledger.release('eip', ruleKey(rule));
       return;
     }
+    const { eip, subnet, addresses } = held;
     const claimant = claimantOfObject(eipKindOf(resource), eip);
     this.#hold(
       subnet,

@@ -11,7 +11,7 @@ import { traitsOf } from '../world/resources.ts';
 import { ADDRESS_RESOURCES } from '../world/address-objects.ts';
 import type { AddressResource } from '../world/address-objects.ts';
 import type { NatRuleResource } from '../world/nat-rules.ts';
-import { eipOfRule, eipResourceOf, NAT_RULES } from '../world/nat-rules.ts';
+import { eipOfRule, eipResourceOf, heldByRule, NAT_RULES } from '../world/nat-rules.ts';
 import type { DeclaredQuery, Query, World } from '../world/world.ts';
 import { declareQuery, defineQuery } from '../world/world.ts';
 
@@ -113,6 +113,14 @@ export const HOLDS: readonly Hold[] = [
     holds: (world, name) => [world.ask(subnetHeldBy, `${holder}/${name}`)].filter((subnet) => subnet !== ''),
   })),
   ...NAT_RULES.map((holder): Hold => ({
+    held: 'subnets',
+    holder,
+    // The address stays booked when the EIP was torn out from under the rule.
+    holders: (world, subnet) =>
+      [...world.natRules[holder].bucket('subnet', subnet)].filter((name) => world.ask(subnetHeldByRule, `${holder}/${name}`) === subnet),
+    holds: (world, name) => [world.ask(subnetHeldByRule, `${holder}/${name}`)].filter((subnet) => subnet !== ''),
+  })),
+  ...NAT_RULES.map((holder): Hold => ({
     held: eipResourceOf(holder),
     holder,
     holders: (world, eip) => world.natRules[holder].bucket('eip', eip),
@@ -189,6 +197,16 @@ const subnetHeldBy: Query<string> = defineQuery('subnet-held-by', (world, key) =
   const at = key.indexOf('/');
   const object = world.addressObject(key.slice(0, at) as AddressResource, key.slice(at + 1));
   return object?.held === undefined ? '' : object.subnet;
+});
+
+/** The Subnet that a rule has an address of without an EIP that says so; empty for none. */
+const subnetHeldByRule: Query<string> = defineQuery('subnet-held-by-rule', (world, key) => {
+  const at = key.indexOf('/');
+  const resource = key.slice(0, at) as NatRuleResource;
+  const rule = world.natRules[resource].get(key.slice(at + 1));
+  const held = rule === undefined ? undefined : heldByRule(rule);
+  if (held === undefined || world.ask(subnetHeldBy, `${eipResourceOf(resource)}/${held.eip}`) === held.subnet) return '';
+  return held.subnet;
 });
 
 function eipsNamedBy(world: World, resource: NatRuleResource, name: string): readonly string[] {

@@ -187,6 +187,46 @@ test('a switch with a foreign port in it is not collected', async () => {
   }
 });
 
+for (const [what, add, remove] of [
+  ['QoS', ['qos-add', 's1', 'to-lport', '7', 'ip4', 'dscp=3'], ['qos-del', 's1']],
+  [
+    'Forwarding_Group',
+    ['fwd-group-add', 'fwd', 's1', '192.0.2.1', '00:11:22:33:44:55', 'web'],
+    ['clear', 'Logical_Switch', 's1', 'forwarding_groups'],
+  ],
+] as const) {
+  test(`a ${what} row that another program put into a switch of Kiln's keeps it, and is named`, async () => {
+    const kiln = await start();
+    try {
+      await kiln.want([switchRow, port('web')]);
+      await nbctl(...add);
+      await kiln.want([]);
+      assert.match(await nbctl('ls-list'), /s1/);
+      assert.match(kiln.world.rowConflicts.peek(ls)?.message ?? '', new RegExp(`${what} .* in it is not Kiln's`));
+      await nbctl(...remove);
+      await until('the switch is gone', async () => (await nbctl('ls-list')) === '');
+    } finally {
+      await kiln.close();
+    }
+  });
+}
+
+test('a second switch of its name with a foreign port in it stays until the port is gone', async () => {
+  const kiln = await start();
+  try {
+    await kiln.want([switchRow]);
+    const marks = await nbctl('get', 'Logical_Switch', 's1', 'external_ids');
+    await nbctl('--', '--id=@guest', 'create', 'Logical_Switch_Port', 'name=guest', '--', 'create', 'Logical_Switch', 'name=s1', `external_ids=${marks.trim()}`, 'ports=@guest'); // prettier-ignore
+    await until('it is told', () => /guest/.test(kiln.world.rowConflicts.peek(ls)?.message ?? ''));
+    assert.equal((await nbctl('ls-list')).trim().split('\n').length, 2);
+    await nbctl('lsp-del', 'guest');
+    await until('one is left', async () => (await nbctl('ls-list')).trim().split('\n').length === 1);
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+});
+
 test('a row that changed hands meanwhile is not touched', async () => {
   const kiln = await start();
   try {

@@ -5,7 +5,7 @@ import type { MemberKey } from '../compile/desired.ts';
 import type { Edit } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { Mutation, Operation, Uuid } from '../ovsdb/index.ts';
-import { deleteRows, includes, insert, mutate, update, waitForRow } from '../ovsdb/index.ts';
+import { deleteRows, includes, insert, mutate, update, waitFor, waitForRow } from '../ovsdb/index.ts';
 
 export interface Part {
   readonly id: RowId;
@@ -43,6 +43,11 @@ export function buildTransaction(parts: readonly Part[], fence: readonly Operati
         case 'owned':
           share(guards, `${edit.table} ${edit.uuid} owned`, id, () =>
             waitForRow(edit.table, edit.uuid, [includes('external_ids', edit.externalIds)]),
+          );
+          break;
+        case 'holds':
+          share(guards, `${edit.table} ${edit.uuid} ${edit.column}`, id, () =>
+            waitFor(edit.table, edit.uuid, [{ [edit.column]: edit.members }]),
           );
           break;
         case 'insert':

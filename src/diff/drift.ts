@@ -55,6 +55,7 @@ function describeEdit(id: RowId, edit: Edit, context: DiffContext, before: Recor
   switch (edit.kind) {
     case 'exists':
     case 'owned':
+    case 'holds':
       return;
     case 'insert':
       describeColumns(id, edit.row, context, after);

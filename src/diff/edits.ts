@@ -10,6 +10,8 @@ export type Edit =
   | { readonly kind: 'exists'; readonly table: string; readonly uuid: Uuid }
   /** The row must still carry these external_ids: the ownership the plan saw. */
   | { readonly kind: 'owned'; readonly table: string; readonly uuid: Uuid; readonly externalIds: Readonly<Record<string, string>> }
+  /** A column must hold these rows and no other: what it keeps alive goes with the row. */
+  | { readonly kind: 'holds'; readonly table: string; readonly uuid: Uuid; readonly column: string; readonly members: readonly Uuid[] }
   | { readonly kind: 'insert'; readonly table: string; readonly uuid: Uuid; readonly row: InputRow }
   | { readonly kind: 'update'; readonly table: string; readonly uuid: Uuid; readonly row: InputRow }
   | {

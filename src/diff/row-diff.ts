@@ -44,15 +44,18 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   if (mine.ownership.kind === 'foreign' && !adoptable(mine, context)) {
     return { kind: 'conflict', owners: (slot?.rows ?? []).map(({ owner }) => ownerText(owner)), message: foreignSentence(id, mine) };
   }
-  const extra = observed
-    .filter((row) => row.uuid !== mine.uuid && row.ownership.kind === 'ours')
-    .flatMap((row) => removal(row, spec, context));
+  const others = observed.filter((row) => row.uuid !== mine.uuid && row.ownership.kind === 'ours');
+  const guests = others.flatMap((row) => guestIn(row, context) ?? []);
+  const extra = others.filter((row) => guestIn(row, context) === undefined).flatMap((row) => removal(row, spec, context));
   const parent = parentOf(wanted, context);
   if (parent === 'missing') return { kind: 'waiting', on: [wanted.parent?.id ?? ''] };
   if (parent !== undefined && (mine.parent === undefined || mine.parent.uuid !== parent.uuid || mine.parent.column !== parent.column)) {
+    const guest = guestIn(mine, context);
+    if (guest !== undefined) return { ...guest, owners: [ownerText(wanted.owner)] };
     return insertRow(id, wanted, spec, context, [...extra, ...removal(mine, spec, context)]);
   }
-  return updateRow(id, wanted, mine, spec, context, extra);
+  const verdict = updateRow(id, wanted, mine, spec, context, extra);
+  return verdict === SETTLED ? (guests[0] ?? SETTLED) : verdict;
 }
 
 function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffContext, before: readonly Edit[]): Verdict {
@@ -117,21 +120,26 @@ function collect(id: RowId, observed: readonly Observed[], context: DiffContext)
   const edits: Edit[] = [];
   for (const row of observed) {
     if (row.ownership.kind !== 'ours') continue;
-    const guest = foreignChild(row, context);
-    if (guest !== undefined) {
-      return {
-        kind: 'conflict',
-        owners: [row.ownership.owner],
-        message: `${spec.table} ${identityOf(id)} is not wanted any more, but ${tableOf(guest)} ${identityOf(guest)} in it is not Kiln's; remove that row first`,
-        on: guest,
-      };
-    }
+    const guest = guestIn(row, context);
+    if (guest !== undefined) return guest;
     edits.push(...removal(row, spec, context));
   }
   return edits.length === 0 ? SETTLED : { kind: 'change', change: 'delete', edits, detail: '' };
 }
 
-/** A row inside this one that would go with it and is not ours. */
+/** Why a row of ours cannot go: one inside of it is not ours and would go with it. */
+function guestIn(row: Observed, context: DiffContext): Extract<Verdict, { readonly kind: 'conflict' }> | undefined {
+  const guest = foreignChild(row, context);
+  const { id, table, ownership } = row;
+  if (guest === undefined) return undefined;
+  return {
+    kind: 'conflict',
+    owners: ownership.kind === 'ours' ? [ownership.owner] : [],
+    message: `${table} ${identityOf(id)} is not wanted any more, but ${tableOf(guest)} ${identityOf(guest)} in it is not Kiln's; remove that row first`,
+    on: guest,
+  };
+}
+
 function foreignChild(row: Observed, context: DiffContext): RowId | undefined {
   for (const { column } of childColumns(row.table)) {
     const held = row.row[column];
@@ -145,11 +153,19 @@ function foreignChild(row: Observed, context: DiffContext): RowId | undefined {
 }
 
 function removal(row: Observed, spec: TableSpec, context: DiffContext): Edit[] {
-  if (spec.parents.length === 0) return [guard(row), { kind: 'delete', table: spec.table, uuid: row.uuid }];
+  const guards = [guard(row), ...noMoreChildren(row, context)];
+  if (spec.parents.length === 0) return [...guards, { kind: 'delete', table: spec.table, uuid: row.uuid }];
   if (row.parent === undefined) return [];
   const parent = context.rows.entry(row.parent.uuid);
   if (parent === undefined) return [];
-  return [guard(row), { kind: 'member', table: parent.table, uuid: parent.uuid, column: row.parent.column, add: false, value: row.uuid }];
+  return [...guards, { kind: 'member', table: parent.table, uuid: parent.uuid, column: row.parent.column, add: false, value: row.uuid }];
+}
+
+/** What somebody puts into the row meanwhile would go with it. */
+function noMoreChildren({ table, uuid, row }: Observed, context: DiffContext): Edit[] {
+  return childColumns(table)
+    .filter(({ column }) => context.canHold(table, column))
+    .map(({ column }) => ({ kind: 'holds', table, uuid, column, members: [...((row[column] ?? []) as Iterable<Uuid>)] }));
 }
 
 /** The ownership this plan saw: a row that changed hands meanwhile makes the transaction fail. */

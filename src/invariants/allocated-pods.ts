@@ -3,6 +3,7 @@
  * out under it, the network runs on; in one
  * that was made again with another CIDR the pod keeps its address, and is told.
  */
+import type { CoreCondition } from '../api/core.ts';
 import { POD_CONDITION } from '../api/well-known.ts';
 import { launchedInstance } from '../api/virtual-machine.ts';
 import { parseCidr, cidrContains } from '../net/cidr.ts';
@@ -16,11 +17,26 @@ import type { Violation } from './violation.ts';
 
 export function allocatedPods(world: World): readonly Violation[] {
   return allocatedInterfaces(world).flatMap((nic) =>
-    faultsOf(world, nic).map((message) => ({ invariant: 'I7' as const, subject: `Pod ${nic.pod}`, message: `Pod ${nic.pod}: ${message}` })),
+    faultsOf(world, nic).map((message) => ({
+      invariant: 'I7' as const,
+      subject: `Pod ${nic.pod}`,
+      message: `Pod ${nic.pod}: ${message}${toldText(world, nic.pod)}`,
+    })),
   );
 }
 
+function toldText(world: World, pod: string): string {
+  const told = boundOf(world, pod);
+  return told?.status === 'False' ? ` (it is told ${told.reason ?? ''}: ${told.message ?? ''})` : '';
+}
+
+function boundOf(world: World, pod: string): CoreCondition | undefined {
+  return world.pods.peek(pod)?.status?.conditions?.find(({ type }) => type === POD_CONDITION);
+}
+
 function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
+  // Who comes second to an address says so, and has neither a port nor an IP object of it.
+  if (boundOf(world, nic.pod)?.reason === 'AddressConflict') return [];
   const faults: string[] = [];
   const text = nic.addresses.join(',');
   const ip = world.ips.peek(nic.port);
@@ -60,11 +76,8 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
 
 /** A Subnet that was taken away by force and made again with another CIDR: who is in it keeps the address, and is told. */
 function toldOutside(world: World, pod: string, address: string): boolean {
-  const conditions = world.pods.peek(pod)?.status?.conditions ?? [];
-  return conditions.some(
-    ({ type, status, reason, message = '' }) =>
-      type === POD_CONDITION && status === 'False' && reason === 'AddressOutOfRange' && message.includes(address),
-  );
+  const told = boundOf(world, pod);
+  return told?.status === 'False' && told.reason === 'AddressOutOfRange' && (told.message ?? '').includes(address);
 }
 
 function holdsPort(world: World, { subnet }: AllocatedInterface, parent: string): boolean {

@@ -1,8 +1,10 @@
 /**
- * I5: what is being deleted is gone, or says what holds it, and that exists.
+ * I5: what is being deleted is gone, or says what holds it, and that exists: objects, or another program's row inside of one of its own.
  */
 import { FINALIZER } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/graph.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { rowId } from '../nb/row-id.ts';
 import { conditionOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { RESOURCES, traitsOf } from '../world/resources.ts';
@@ -28,15 +30,29 @@ function judged(world: World, resource: ResourceName, object: AnyObservedObject)
   const named = [...(blocked.message ?? '').matchAll(NAMED)]
     .map(([, holder = '', name = '']) => ({ holder, name }))
     .filter(({ holder, name }) => !(holder === kind && name === metadata.name));
-  if (named.length === 0) return [violation(`${subject} names nothing that holds it: "${blocked.message ?? ''}"`)];
-  return named
-    .filter(({ holder, name }) => !exists(world, holder, name))
-    .map(({ holder, name }) => violation(`${subject} is held by ${holder} ${name}, which does not exist`));
+  const rows = [...(blocked.message ?? '').matchAll(NAMED_ROW)].map(([, table = '', identity = '']) => rowId(table, identity));
+  if (named.length === 0 && rows.length === 0) return [violation(`${subject} names nothing that holds it: "${blocked.message ?? ''}"`)];
+  return [
+    ...named
+      .filter(({ holder, name }) => !exists(world, holder, name))
+      .map(({ holder, name }) => `${holder} ${name}, which does not exist`),
+    ...rows.flatMap((id) => wrongRow(world, id) ?? []),
+  ].map((holder) => violation(`${subject} is held by ${holder}`));
 }
 
 const RESOURCE_OF_KIND = new Map(Object.keys(RESOURCES).map((name) => [traitsOf(name as ResourceName).kind, name as ResourceName]));
 /** An object as a sentence names it. */
 const NAMED = new RegExp(`\\b(${[...RESOURCE_OF_KIND.keys()].join('|')}) ([\\w.:/-]*[\\w])`, 'g');
+
+/** A row as a sentence names it that stands in the way. */
+const NAMED_ROW = /\bbut (\w+) (.+?) in it is not Kiln's/g;
+
+function wrongRow(world: World, id: RowId): string | undefined {
+  const row = world.rows.rowsOf(id).find(({ ownership }) => ownership.kind === 'foreign');
+  if (row === undefined) return `row ${id}, which is not there as another program's`;
+  const parent = row.parent === undefined ? undefined : world.rows.entry(row.parent.uuid);
+  return parent?.ownership.kind === 'ours' ? undefined : `row ${id}, which is in no row of Kiln's`;
+}
 
 function exists(world: World, kind: string, key: string): boolean {
   const resource = RESOURCE_OF_KIND.get(kind);

@@ -3,6 +3,7 @@
  */
 import type { Verdict } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
+import { NAT_RULES } from '../world/nat-rules.ts';
 import type { World } from '../world/world.ts';
 import { addressObjects } from './address-holders.ts';
 import type { Violation } from './violation.ts';
@@ -40,7 +41,9 @@ function isKept(world: World, kind: string, name: string): boolean {
   if (kind === 'vpc') return world.subnetVpcs.peekIn(name).size > 0;
   if (kind !== 'subnet') return false;
   return (
-    world.ips.peekBucket('subnet', name).size > 0 || addressObjects(world).some(({ subnet, held }) => subnet === name && held !== undefined)
+    world.ips.peekBucket('subnet', name).size > 0 ||
+    addressObjects(world).some(({ subnet, held }) => subnet === name && held !== undefined) ||
+    NAT_RULES.some((resource) => world.natRules[resource].peekBucket('subnet', name).size > 0)
   );
 }
 
@@ -58,6 +61,10 @@ function uidOf(world: World, kind: string, key: string): string | undefined {
       return world.ips.peek(key)?.metadata.uid;
     case 'ippool':
       return world.ipPools.peek(key)?.metadata.uid;
+    case 'vip':
+      return world.vips.peek(key)?.metadata.uid;
+    case 'ovneip':
+      return world.ovnEips.peek(key)?.metadata.uid;
     case 'namespace':
       return world.namespaces.peek(key)?.metadata.uid;
     default:

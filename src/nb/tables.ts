@@ -1,5 +1,5 @@
 /**
- * The registry of Northbound tables Kiln writes: columns, how each column is shared, which table refers to its rows, and
+ * The registry of Northbound tables Kiln writes, and of those whose rows live in rows of its own: columns, how each column is shared, which table refers to its rows, and
  * what identifies a row. Source: ovn-nb(5), schema 7.x.
  */
 import type { Row, Uuid, Value } from '../ovsdb/index.ts';
@@ -108,6 +108,7 @@ const SPECS: readonly TableSpec[] = [
       ip_port_mappings: 'map',
       options: 'map',
       external_ids: 'map',
+      health_check: 'refs',
     },
     [],
     byName('Load_Balancer'),
@@ -119,7 +120,16 @@ const SPECS: readonly TableSpec[] = [
   spec(
     'Logical_Switch',
     1,
-    { name: 'value', load_balancer: 'refs', other_config: SWITCH_CONFIG, external_ids: 'map', ports: 'refs', acls: 'refs' },
+    {
+      name: 'value',
+      load_balancer: 'refs',
+      other_config: SWITCH_CONFIG,
+      external_ids: 'map',
+      ports: 'refs',
+      acls: 'refs',
+      qos_rules: 'refs',
+      forwarding_groups: 'refs',
+    },
     [],
     byName('Logical_Switch'),
   ),
@@ -234,6 +244,29 @@ const SPECS: readonly TableSpec[] = [
     [{ table: 'Logical_Router', column: 'nat' }],
     (row, parent) =>
       parent === undefined ? undefined : rowId('NAT', parent, text(row, 'type'), text(row, 'external_ip'), text(row, 'logical_ip')),
+  ),
+  // Never written: read because others put such rows into ours, and they would go with them.
+  spec(
+    'QoS',
+    4,
+    { direction: 'value', priority: 'value', match: 'value', external_ids: 'map' },
+    [{ table: 'Logical_Switch', column: 'qos_rules' }],
+    (row, parent) =>
+      parent === undefined ? undefined : rowId('QoS', parent, text(row, 'direction'), text(row, 'priority'), text(row, 'match')),
+  ),
+  spec(
+    'Forwarding_Group',
+    4,
+    { name: 'value', external_ids: 'map' },
+    [{ table: 'Logical_Switch', column: 'forwarding_groups' }],
+    (row, parent) => (parent === undefined ? undefined : rowId('Forwarding_Group', parent, text(row, 'name'))),
+  ),
+  spec(
+    'Load_Balancer_Health_Check',
+    4,
+    { vip: 'value', external_ids: 'map' },
+    [{ table: 'Load_Balancer', column: 'health_check' }],
+    (row, parent) => (parent === undefined ? undefined : rowId('Load_Balancer_Health_Check', parent, text(row, 'vip'))),
   ),
 ];
 

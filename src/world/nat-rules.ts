@@ -2,7 +2,7 @@
  * Objects that translate addresses by way of an EIP. Their address stays booked as long as one of them names it, whatever becomes of the EIP.
  */
 import type { Condition, KubeObject } from '../api/meta.ts';
-import { addressLabelValue, labelKey } from '../api/well-known.ts';
+import { addressLabelValue, annotationKey, labelKey } from '../api/well-known.ts';
 import type { AddressObject, AddressResource } from './address-objects.ts';
 
 export const NAT_RULES = [
@@ -61,6 +61,20 @@ export function bookedByRule({ metadata, status }: NatRule): { readonly subnet: 
     subnet: labels[labelKey.subnet] ?? '',
     addresses: [v4, v6 === '' ? (status?.v6Eip ?? '') : addressOfLabel(v6)].filter((text) => text !== ''),
   };
+}
+
+/** What a rule holds: the addresses that it was marked with, while it still names the EIP that they are of. */
+export interface RuleHold {
+  readonly eip: string;
+  readonly subnet: string;
+  readonly addresses: readonly string[];
+}
+
+export function heldByRule(rule: NatRule): RuleHold | undefined {
+  const eip = eipOfRule(rule);
+  const { subnet, addresses } = bookedByRule(rule);
+  const marked = rule.metadata.annotations?.[annotationKey.vpcEip] ?? eip;
+  return eip === '' || marked !== eip || subnet === '' || addresses.length === 0 ? undefined : { eip, subnet, addresses };
 }
 
 /** The address behind a label value: what `addressLabelValue` made of it. */

@@ -20,7 +20,7 @@ import type { AddressObject, AddressResource } from './address-objects.ts';
 import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from './address-objects.ts';
 import { Deadlines } from './deadlines.ts';
 import type { NatRule, NatRuleResource } from './nat-rules.ts';
-import { eipOfRule, NAT_RULES } from './nat-rules.ts';
+import { eipOfRule, heldByRule, NAT_RULES } from './nat-rules.ts';
 import { ObservedRows } from './observed-rows.ts';
 import { Computation, Computed, Reactor } from './reactor.ts';
 import type { Reservation, SubnetUsage } from './reservations.ts';
@@ -141,11 +141,15 @@ export class World {
   readonly vips = new Table<Vip>(this.reactor, 'vips', { subnet: (vip) => [vipAddresses(vip).subnet] });
   readonly ovnEips = new Table<OvnEip>(this.reactor, 'ovn-eips', { subnet: (eip) => [ovnEipAddresses(eip, this.settings).subnet] });
   readonly iptablesEips = new Table<IptablesEIP>(this.reactor, 'iptables-eips', { subnet: (eip) => [iptablesEipAddresses(eip).subnet] });
-  /** Rules that use an EIP, by kind. Index `eip`: name of the EIP. */
+  /** Rules that use an EIP, by kind. Index `eip`: name of the EIP; `subnet`: of whose addresses it holds some. */
   readonly natRules = Object.fromEntries(
     NAT_RULES.map((resource) => [
       resource,
-      new Table<NatRule>(this.reactor, resource, { eip: (rule) => [eipOfRule(rule)], ip: ({ spec }) => [spec.ipName ?? ''] }),
+      new Table<NatRule>(this.reactor, resource, {
+        eip: (rule) => [eipOfRule(rule)],
+        ip: ({ spec }) => [spec.ipName ?? ''],
+        subnet: (rule) => [heldByRule(rule)?.subnet ?? ''],
+      }),
     ]),
   ) as Readonly<Record<NatRuleResource, Table<NatRule>>>;
   readonly namespaces = new Table<Namespace>(this.reactor, 'namespaces');

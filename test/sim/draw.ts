@@ -1,5 +1,6 @@
 /** Draws the next step: names are few, so that what is done meets what was done before. */
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
+import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { Random } from './random.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { ApiPath, Operation } from './step.ts';
@@ -22,15 +23,15 @@ export const OVN_EIPS = 'kubeovn.io/v1/ovn-eips';
 const names = (letter: string, count: number): readonly string[] => Array.from({ length: count }, (_, at) => `${letter}${at}`);
 
 const VPC_NAMES = names('v', 4);
-const SUBNET_NAMES = names('s', 8);
-const NAMESPACE_NAMES = names('ns', 4);
-const POD_NAMES = names('p', 8);
+export const SUBNET_NAMES = names('s', 8);
+export const NAMESPACE_NAMES = names('ns', 4);
+export const POD_NAMES = names('p', 8);
 const SET_NAMES = names('web', 2);
 const POOL_NAMES = names('pool', 3);
-const NODE_NAMES = names('n', 4);
-const MACHINE_NAMES = names('vm', 2);
-const VIP_NAMES = names('vip', 3);
-const EIP_NAMES = names('eip', 2);
+export const NODE_NAMES = names('n', 4);
+export const MACHINE_NAMES = names('vm', 2);
+export const VIP_NAMES = names('vip', 3);
+export const EIP_NAMES = names('eip', 2);
 const NETWORK_NAMES = names('net', 2);
 
 const CIDRS = [
@@ -76,30 +77,29 @@ export function drawOperation(random: Random, cluster: SimulatedCluster): Operat
     return {
       do: 'foreign',
       name: `x${random.below(4)}`,
-      what: random.weighted({ switch: 3, 'port-in-ours': 0, 'acl-in-ours': 0, 'same-name': 1, 'load-balancer': 2, remove: 8 }),
+      what: random.weighted({ switch: 3, 'same-name': 1, 'load-balancer': 2, remove: 8 }),
     };
   const path = random.weighted(KINDS);
   if (action === 'create') return drawCreate(random, path, cluster);
   const present = objectsOf(cluster, path);
   if (present.length === 0) return drawCreate(random, path, cluster);
   const target = random.pick(present);
-  const { name, namespace = '' } = target.metadata as { readonly name: string; readonly namespace?: string };
+  const { name, namespace = '' } = target.metadata;
   const where = { path, namespace, name };
-  switch (action) {
-    case 'edit':
-      return drawEdit(random, where, cluster);
-    case 'delete':
-      return path === PODS && random.chance(0.25) ? { do: 'delete', ...where, grace: 0 } : { do: 'delete', ...where };
-    case 'vanish':
-      return { do: path === NAMESPACES ? 'delete' : 'vanish', ...where };
-    case 'strip':
-      return { do: 'strip', ...where };
-    case 'recreate':
-      return path === NAMESPACES ? { do: 'delete', ...where } : { do: 'recreate', ...where };
-  }
+  if (action === 'edit') return drawEdit(random, where, cluster);
+  if (action === 'delete' && path === PODS && random.chance(0.25)) return { do: 'delete', ...where, grace: 0 };
+  return drawChange(action, where);
 }
 
-function objectsOf(cluster: SimulatedCluster, path: ApiPath): readonly JsonObject[] {
+/** How an object goes, or loses its finalizers. A Namespace has content of its own to take along, and is only ever deleted. */
+export function drawChange(
+  action: 'delete' | 'vanish' | 'strip' | 'recreate',
+  where: { readonly path: ApiPath; readonly namespace: string; readonly name: string },
+): Operation {
+  return { do: where.path === NAMESPACES && action !== 'strip' ? 'delete' : action, ...where };
+}
+
+export function objectsOf(cluster: SimulatedCluster, path: ApiPath): readonly KubeObject[] {
   const parts = path.split('/');
   const plural = parts.at(-1) ?? '';
   const table = parts.length === 3 ? `${plural}.${parts[0]}` : plural;
@@ -218,7 +218,7 @@ function addressSpec(random: Random, path: ApiPath): JsonObject {
   return spec;
 }
 
-function podSpec(): JsonObject {
+export function podSpec(): JsonObject {
   return { containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 1 };
 }
 

@@ -1,10 +1,11 @@
 /**
  * What must hold when all is quiet: the invariants, and that everything which can finish has finished.
  */
-import { FINALIZER } from '../../src/api/well-known.ts';
+import { FINALIZER, POD_CONDITION } from '../../src/api/well-known.ts';
 import type { Violation } from '../../src/invariants/violation.ts';
 import { checkInvariants } from '../../src/invariants/check-invariants.ts';
 import type { World } from '../../src/world/world.ts';
+import { RESTORED } from './draw-broad.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 
 /** Virtual time in which everything must come to rest: longer than any pause in the product. */
@@ -87,7 +88,7 @@ export async function judge(cluster: SimulatedCluster): Promise<readonly Finding
     });
     return [
       ...cluster.alarms.map((message): Finding => ({ kind: 'alarm', message })),
-      ...violations.map(found),
+      ...violations.filter((one) => !isRestoredAndTold(cluster, world, one)).map(found),
       ...unfinished(cluster, world),
       ...cluster.memory.judge(world),
     ];
@@ -100,6 +101,14 @@ export async function judge(cluster: SimulatedCluster): Promise<readonly Finding
     const { phase } = controller.status;
     return phase !== 'starting' && phase !== 'observing' && controller.quiet;
   }
+}
+
+/** A pod whose annotations come from a backup never ran here: that it is told why it does not is enough. */
+function isRestoredAndTold(cluster: SimulatedCluster, world: World, { invariant, subject }: Violation): boolean {
+  const key = subject.replace(/^Pod /, '');
+  if (invariant !== 'I7' || cluster.lab.store.get('pods', key)?.metadata.labels?.[RESTORED] === undefined) return false;
+  const conditions = world.pods.peek(key)?.status?.conditions ?? [];
+  return conditions.some(({ type, status, message = '' }) => type === POD_CONDITION && status === 'False' && message !== '');
 }
 
 function found({ invariant, subject, message }: Violation): Finding {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Rule } from '../../src/compile/compiler.ts';
 import { RULES } from '../../src/compile/rules.ts';
 import { carryOut, inflict } from './carry-out.ts';
+import { drawBroadFault, drawBroadOperation } from './draw-broad.ts';
 import { drawFault } from './draw-fault.ts';
 import { drawOperation, node } from './draw.ts';
 import type { Finding } from './judge.ts';
@@ -12,6 +13,8 @@ import { SimulatedCluster } from './simulated-cluster.ts';
 import type { History, Step } from './step.ts';
 
 export interface LifeOptions {
+  /** Only what `draw.ts` draws. */
+  readonly plain?: boolean;
   /** Asked for each process. */
   readonly rules?: () => readonly Rule[];
   readonly trace?: (line: string) => void;
@@ -32,6 +35,8 @@ const EPISODE = 150;
 /** Draws a life from its seed. */
 export async function draw(seed: number, operations: number, options: LifeOptions = {}): Promise<Life> {
   const random = new Random(seed);
+  const broad = new Random(seed ^ 0xb20ad);
+  const breadth = options.plain === true || broad.chance(0.1) ? 0 : 0.1 + broad.next() * 0.3;
   const controllers = random.chance(0.35) ? 2 : 1;
   const faulty = random.chance(0.8) ? 0.05 + random.next() * 0.2 : 0;
   let left = operations;
@@ -42,11 +47,11 @@ export async function draw(seed: number, operations: number, options: LifeOption
       untilRest = EPISODE;
       return { kind: 'rest' };
     }
-    if (random.chance(faulty)) return { kind: 'fault', ...drawFault(random) };
+    if (random.chance(faulty)) return { kind: 'fault', ...(broad.chance(breadth / 2) ? drawBroadFault(broad) : drawFault(random)) };
     if (random.chance(0.15)) return { kind: 'wait', ms: random.pick([0.5, 2, 10, 10, 50, 300]) };
     left--;
     untilRest--;
-    return { kind: 'operation', ...drawOperation(random, cluster) };
+    return { kind: 'operation', ...(broad.chance(breadth) ? drawBroadOperation(broad, cluster) : drawOperation(random, cluster)) };
   }
   return live(seed, controllers, next, options);
 }

@@ -6,6 +6,8 @@ import type { History } from './step.ts';
 export interface LifeOrder {
   readonly seed: number;
   readonly operations: number;
+  /** Only what `draw.ts` draws. */
+  readonly plain?: boolean;
   /** Name of a known fault that is put into the rules. */
   readonly fault?: string;
   /** Replays at most to make a history that fails shorter; 0 keeps it as it is. */

@@ -26,15 +26,34 @@ export type Operation =
   | { readonly do: 'node'; readonly name: string; readonly up: boolean }
   /** With ovn-nbctl, on the row of that place in the table's order. */
   | { readonly do: 'row'; readonly table: string; readonly place: number; readonly change: RowChange }
-  | {
-      readonly do: 'foreign';
-      readonly name: string;
-      readonly what: 'switch' | 'port-in-ours' | 'acl-in-ours' | 'same-name' | 'load-balancer' | 'remove';
-    };
+  | { readonly do: 'foreign'; readonly name: string; readonly what: ForeignRows | 'remove' };
+
+/** What another program makes: networks of its own, rows that have a name of ours, rows inside of ours. */
+export type ForeignRows =
+  | 'switch'
+  | 'router'
+  | 'group'
+  | 'load-balancer'
+  | 'same-name'
+  | 'same-router'
+  | 'same-port'
+  | 'same-group'
+  | 'port-in-ours'
+  | 'acl-in-ours'
+  | 'qos-in-ours'
+  | 'route-in-ours'
+  | 'policy-in-ours'
+  | 'nat-in-ours'
+  | 'balancer-in-ours'
+  | 'port-in-router'
+  | 'acl-in-group';
 
 export type RowChange =
   | { readonly kind: 'delete' }
+  /** It has the vendor's mark alone, as Kube-OVN's rows have. */
   | { readonly kind: 'forget-owner' }
+  /** Another one like it, with another UUID. */
+  | { readonly kind: 'duplicate' }
   | { readonly kind: 'set'; readonly columns: JsonObject }
   | { readonly kind: 'clear-members'; readonly column: string };
 

@@ -47,8 +47,14 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   const { resource, name, held } = object;
   if (object.terminating) {
     const rows = held !== undefined && blockersOf(world, resource, name).count > 0 ? kind.rows(held) : [];
+    const deletion = deletionPatch(world, resource, name, ownerOf(object), true);
+    const conflict = conflictOf(world, object);
     return [
-      deletionPatch(world, resource, name, ownerOf(object), true),
+      {
+        ...deletion,
+        conditions: [...(deletion.conditions ?? []), ...(conflict === undefined ? [] : [conflict])],
+        withoutConditions: [...(deletion.withoutConditions ?? []), CONFLICT],
+      },
       ...rows,
       ...(held === undefined ? [] : networkOfObject(world, object)),
     ];

@@ -184,6 +184,38 @@ test('C66 the address of an EIP that was taken away by force stays booked until 
   assert.equal(again.object('subnets', 'ext')?.status?.['v6usingIPrange'], 'fd20::3');
 });
 
+for (const [resource, kind, field, eips] of [
+  ['ovn-fips', 'OvnFip', 'ovnEip', 'ovn-eips'],
+  ['iptables-dnat-rules', 'IptablesDnatRule', 'eip', 'iptables-eips'],
+] as const) {
+  test(`C66 a Subnet waits for an ${kind} whose EIP was torn out, by its name; its network stays even when it is torn out too`, () => {
+    for (const torn of [false, true]) {
+      const made = scene();
+      made.bench.put(eips, {
+        metadata: { name: 'e1' },
+        spec: { externalSubnet: 'ext', ...(eips === 'iptables-eips' && { natGwDp: 'gw' }) },
+      });
+      made.bench.put(resource, { metadata: { name: 'r1' }, spec: { [field]: 'e1' } });
+      made.bench.settle();
+      made.bench.delete('subnets', 'ext');
+      made.bench.settle();
+      const said = (): string => made.bench.condition('subnets', 'ext', 'DeletionBlocked')?.message ?? '';
+      assert.match(said(), /one object still uses it: \w+ e1\./);
+      made.bench.vanish(eips, 'e1');
+      made.bench.settle();
+      assert.match(said(), new RegExp(`one object still uses it: ${kind} r1\\.`));
+      if (torn) {
+        made.bench.vanish('subnets', 'ext');
+        made.bench.settle();
+        assert.ok(made.bench.row('Logical_Switch', 'ext'));
+      }
+      made.bench.delete(resource, 'r1');
+      made.bench.settle();
+      assert.deepEqual([made.bench.object('subnets', 'ext'), made.bench.row('Logical_Switch', 'ext')], [undefined, undefined]);
+    }
+  });
+}
+
 test('an EIP that is made again under the name its rules use gets their address back', () => {
   const made = scene();
   eip(made, 'e1', { v4Ip: '172.20.0.5' });

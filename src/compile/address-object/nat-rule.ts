@@ -6,10 +6,11 @@ import { addressLabelValue, annotationKey, labelKey } from '../../api/well-known
 import type { AddressResource, AddressTexts } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { NatRuleResource } from '../../world/nat-rules.ts';
-import { eipOfRule, eipResourceOf, NAT_RULES } from '../../world/nat-rules.ts';
+import { eipOfRule, eipResourceOf, heldByRule, NAT_RULES } from '../../world/nat-rules.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
+import { networkOfObject } from '../subnet/subnet-missing.ts';
 
 interface Booked extends AddressTexts {
   readonly subnet: string;
@@ -29,9 +30,12 @@ export const natRuleMarks: readonly Rule[] = NAT_RULES.map((resource) => ({
     const rule = world.natRules[resource].get(name);
     if (rule === undefined) return [];
     const eip = eipOfRule(rule);
+    const held = heldByRule(rule);
+    const network = held === undefined ? [] : networkOfObject(world, { resource, name, subnet: held.subnet });
     const booked = world.ask(bookedBy, `${eipResourceOf(resource)}/${eip}`);
-    if (booked === undefined) return [];
+    if (booked === undefined) return network;
     return [
+      ...network,
       {
         kind: 'patch',
         resource,

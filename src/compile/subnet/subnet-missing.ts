@@ -1,12 +1,14 @@
 /**
  * A Subnet that vanished (somebody stripped its finalizer) with addresses of it in use: its rows stay as they are while an IP object, a
- * Vip or an EIP names it. The last of these takes them along; a new Subnet of that name takes them over.
+ * Vip, an EIP or a rule that is marked with one names it. The last of these takes them along; a new Subnet of that name takes them over.
  */
 import { subnetOfIp } from '../../blockers/graph.ts';
 import type { RowId } from '../../nb/row-id.ts';
-import type { AddressObject } from '../../world/address-objects.ts';
+import type { AddressResource } from '../../world/address-objects.ts';
 import { ADDRESS_RESOURCES, isAddressResource } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
+import type { NatRuleResource } from '../../world/nat-rules.ts';
+import { NAT_RULES } from '../../world/nat-rules.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
@@ -21,6 +23,13 @@ const holdsAddress: Query<boolean> = defineQuery('object-holds-address', (world,
   return isAddressResource(resource) && world.addressObject(resource, name)?.held !== undefined;
 });
 
+/** A Vip, an EIP, or a rule that is marked with an EIP. */
+export interface AddressUser {
+  readonly resource: AddressResource | NatRuleResource;
+  readonly name: string;
+  readonly subnet: string;
+}
+
 export const subnetMissing: Rule = {
   name: 'subnet-missing',
   over: (world) => keysOf(world.ips),
@@ -33,17 +42,21 @@ export const subnetMissing: Rule = {
   },
 };
 
-/** The same while no IP object names it: the first of the Vips and EIPs that hold addresses of it speaks for all. */
-export function networkOfObject(world: World, { resource, name, subnet }: AddressObject): readonly Output[] {
+/** The same while no IP object names it: the first of the Vips, EIPs and rules that hold addresses of it speaks for all. */
+export function networkOfObject(world: World, { resource, name, subnet }: AddressUser): readonly Output[] {
   if (world.ask(exists, subnet) || world.ips.bucket('subnet', subnet).size > 0) return [];
   const [first] = holdersIn(world, subnet);
   return first === `${resource}/${name}` ? networkLeft(world, subnet) : [];
 }
 
 function holdersIn(world: World, subnet: string): readonly string[] {
-  return ADDRESS_RESOURCES.flatMap((resource) =>
+  const objects = ADDRESS_RESOURCES.flatMap((resource) =>
     [...world.addressObjectsIn(resource, subnet)].map((name) => `${resource}/${name}`).filter((one) => world.ask(holdsAddress, one)),
-  ).toSorted();
+  );
+  const rules = NAT_RULES.flatMap((resource) =>
+    [...world.natRules[resource].bucket('subnet', subnet)].map((name) => `${resource}/${name}`),
+  );
+  return [...objects, ...rules].toSorted();
 }
 
 /** The same while none of these names it, because they were taken away too: one of the pods whose ports are in it speaks for all. */

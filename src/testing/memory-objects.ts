@@ -47,6 +47,8 @@ export interface ObjectInput {
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly finalizers?: readonly string[];
+    /** A second after that of the object made before, where it is not given. */
+    readonly creationTimestamp?: string;
     readonly ownerReferences?: readonly object[];
   };
   readonly spec?: object;

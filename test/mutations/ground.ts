@@ -117,8 +117,11 @@ export class Ground {
     // A mutant may well claim a namespace that it knows, with a pool that has no address left: who is served lives in one that none names.
     await this.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: SERVED } });
     await this.create({ ...kubeovn, kind: 'Vpc', metadata: { name: 'ground' }, spec: { namespaces: ['ground', SERVED] } });
-    const spec = { vpc: 'ground', cidrBlock: '10.200.0.0/16', namespaces: ['ground', SERVED] };
-    await this.create({ ...kubeovn, kind: 'Subnet', metadata: { name: 'ground-net' }, spec });
+    const subnet = async (name: string, cidrBlock: string, namespaces: readonly string[]): Promise<void> =>
+      await this.create({ ...kubeovn, kind: 'Subnet', metadata: { name }, spec: { vpc: 'ground', cidrBlock, namespaces } });
+    await subnet('ground-net', '10.200.0.0/16', ['ground']);
+    // Likewise a pool may take all addresses of a Subnet that a mutant knows.
+    await subnet('served-net', '10.220.0.0/16', [SERVED]);
     await this.create({
       ...kubeovn,
       kind: 'Subnet',
@@ -156,7 +159,7 @@ export class Ground {
       );
       return (
         seen.annotations?.['ovn.kubernetes.io/allocated'] === 'true' &&
-        (seen.annotations['ovn.kubernetes.io/ip_address'] ?? '').startsWith('10.200.')
+        (seen.annotations['ovn.kubernetes.io/ip_address'] ?? '').startsWith('10.220.')
       );
     };
     await this.#until(`pod ${name} of the sound network has its address`, holds).catch(async (error: unknown) => {

@@ -46,6 +46,19 @@ test('of two pools with one address the older has it', () => {
   assert.equal(bench.condition('ippools', 'my-pool', 'Ready')?.status, 'True');
 });
 
+test('of two pools with one address that were made within one second, one has it', () => {
+  const bench = setUp();
+  const creationTimestamp = '2026-01-01T00:00:00Z';
+  for (const name of ['b', 'a', 'c'])
+    bench.put('ippools', { metadata: { name, creationTimestamp }, spec: { subnet: 'red', ips: ['10.0.0.100..10.0.0.110'] } });
+  bench.settle();
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((name) => bench.condition('ippools', name, 'Ready')?.status),
+    ['True', 'False', 'False'],
+  );
+  assert.match(bench.condition('ippools', 'b', 'Error')?.message ?? '', /has addresses of IPPool a/);
+});
+
 test('usage of the pool is told in its status', () => {
   const bench = setUp();
   const none = { available: 0n, using: 0n, availableRange: '', usingRange: '' };

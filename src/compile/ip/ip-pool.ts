@@ -37,7 +37,7 @@ const poolView: Query<PoolView | undefined> = defineQuery('ip-pool-view', (world
   return { name, uid: pool.metadata.uid, created: pool.metadata.creationTimestamp, terminating: isTerminating(pool), spec: pool.spec };
 });
 
-/** Of two pools that overlap, the older is right. */
+/** Of two pools that overlap, the older is right; of two that were made within one second, the first by name. */
 const poolFindings: Query<readonly Finding[]> = defineQuery('ip-pool-findings', (world, name) => {
   const pool = world.ask(poolView, name);
   if (pool === undefined) return [];
@@ -45,7 +45,7 @@ const poolFindings: Query<readonly Finding[]> = defineQuery('ip-pool-findings', 
   const subnet = world.ask(subnetSpec, spec.subnet);
   const older = [...world.ipPools.bucket('subnet', spec.subnet)]
     .flatMap((other) => world.ask(poolView, other) ?? [])
-    .filter((other) => other.created < created);
+    .filter((other) => `${other.created} ${other.name}` < `${created} ${name}`);
   return ipPoolFindings({ name, spec }, subnet && { name: spec.subnet, spec: subnet }, older);
 });
 

@@ -129,9 +129,12 @@ export const annotationKey = {
   /** Multus: the interfaces that a pod asks for beside, or instead of, the default one. */
   networkAttachments: 'k8s.v1.cni.cncf.io/networks',
   defaultNetworkAttachment: 'v1.multus-cni.io/default-network',
-  /** KubeVirt: the pod is the target of a live migration. */
+  /** KubeVirt: the pod is the target of a live migration; its name. */
   migrationJob: 'kubevirt.io/migrationJobName',
 } as const;
+
+/** KubeVirt's label of the same: the uid of the migration. */
+export const MIGRATION_JOB_LABEL = 'kubevirt.io/migrationJobUID';
 
 /** Kiln's own annotations. */
 export const kilnAnnotation = {

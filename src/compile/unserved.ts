@@ -34,7 +34,6 @@ function judged(broken: readonly string[]): ConditionOutput {
 /** Annotations of any interface whose effect Kiln does not bring about, by what they end in. */
 const UNSERVED_SUFFIXES: readonly (readonly [string, string])[] = [
   ['.kubernetes.io/security_groups', 'no rule of a SecurityGroup is enforced'],
-  ['.kubernetes.io/activation_strategy', 'its port is active at once'],
 ];
 
 /** Those of the pod. */

@@ -34,6 +34,7 @@ import {
   trimCustom,
   trimInstance,
   trimMachine,
+  trimMigration,
   trimNamespace,
   trimNatRule,
   trimNetworkAttachment,
@@ -107,6 +108,7 @@ export class Caches implements ObjectSource {
     this.#serve('network-attachment-definitions', world.networkAttachments, trimNetworkAttachment, true);
     this.#serve('virtualmachines', world.virtualMachines, trimMachine, true);
     this.#serve('virtualmachineinstances', world.virtualMachineInstances, trimInstance, true);
+    this.#serve('virtualmachineinstancemigrations', world.machineMigrations, trimMigration, true);
     for (const kind of UNSERVED_KINDS) this.#notice(kind);
   }
 

@@ -2,8 +2,8 @@
  * What of an object is kept in a cache: no managed fields, no last-applied copy, and of pods and nodes only what rules read.
  */
 import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/core.ts';
-import type { MachineNetwork, VirtualMachine, VirtualMachineInstance } from '../api/virtual-machine.ts';
-import { annotationKey, kilnAnnotation, POD_CONDITION } from '../api/well-known.ts';
+import type { MachineNetwork, VirtualMachine, VirtualMachineInstance, VirtualMachineInstanceMigration } from '../api/virtual-machine.ts';
+import { annotationKey, kilnAnnotation, MIGRATION_JOB_LABEL, POD_CONDITION } from '../api/well-known.ts';
 import { API_VERSION } from '../api/kind.ts';
 import type { ObjectMeta } from '../api/meta.ts';
 import type { NatRule } from '../world/nat-rules.ts';
@@ -38,7 +38,10 @@ const NETWORK_KEYS = /\.kubernetes\.io\/|^kiln\.io\/|^k8s\.v1\.cni\.cncf\.io\/|^
 export function trimPod(object: Untrimmed): Pod {
   const { labels, ...rest } = trimMeta(object.metadata, (key) => NETWORK_KEYS.test(key));
   // A Vip chooses by label among the pods that declare it.
-  const metadata = labels === undefined || rest.annotations?.[annotationKey.allowedAddressPairs] === undefined ? rest : { ...rest, labels };
+  const chosen = rest.annotations?.[annotationKey.allowedAddressPairs] !== undefined;
+  const migration = labels?.[MIGRATION_JOB_LABEL];
+  const kept = chosen ? labels : migration === undefined ? undefined : { [MIGRATION_JOB_LABEL]: migration };
+  const metadata = kept === undefined ? rest : { ...rest, labels: kept };
   const pod = object as Pod;
   const { nodeName, hostNetwork, restartPolicy, terminationGracePeriodSeconds } = pod.spec;
   const { phase, reason, conditions } = pod.status ?? {};
@@ -157,11 +160,27 @@ export function trimMachine(object: Untrimmed): VirtualMachine {
 
 export function trimInstance(object: Untrimmed): VirtualMachineInstance {
   const { networks } = (object.spec ?? {}) as VirtualMachineInstance['spec'];
+  const { migrationUid, completed, failed } = ((object.status ?? {}) as NonNullable<VirtualMachineInstance['status']>).migrationState ?? {};
   return {
     apiVersion: 'kubevirt.io/v1',
     kind: 'VirtualMachineInstance',
     metadata: trimMeta(object.metadata, (key) => NETWORK_KEYS.test(key)),
     spec: { networks: attachedNetworks(networks) },
+    ...(migrationUid !== undefined && {
+      status: { migrationState: { migrationUid, completed: completed === true, failed: failed === true } },
+    }),
+  };
+}
+
+export function trimMigration(object: Untrimmed): VirtualMachineInstanceMigration {
+  const { vmiName } = (object.spec ?? {}) as VirtualMachineInstanceMigration['spec'];
+  const { phase } = (object.status ?? {}) as NonNullable<VirtualMachineInstanceMigration['status']>;
+  return {
+    apiVersion: 'kubevirt.io/v1',
+    kind: 'VirtualMachineInstanceMigration',
+    metadata: trimMeta(object.metadata, () => false),
+    spec: { ...(vmiName !== undefined && { vmiName }) },
+    status: { ...(phase !== undefined && { phase }) },
   };
 }
 

@@ -16,6 +16,7 @@ const SHORT: Readonly<Partial<Record<ResourceName, readonly string[]>>> = {
   'network-attachment-definitions': ['net-attach-def', 'nad'],
   virtualmachines: ['vm'],
   virtualmachineinstances: ['vmi'],
+  virtualmachineinstancemigrations: ['vmim'],
 };
 
 const NAMES: ReadonlyMap<string, ResourceName> = new Map(

@@ -33,6 +33,7 @@ export const RESOURCES = {
   'network-attachment-definitions': core('k8s.cni.cncf.io', 'v1', 'network-attachment-definitions', 'NetworkAttachmentDefinition'),
   virtualmachines: core('kubevirt.io', 'v1', 'virtualmachines', 'VirtualMachine'),
   virtualmachineinstances: core('kubevirt.io', 'v1', 'virtualmachineinstances', 'VirtualMachineInstance'),
+  virtualmachineinstancemigrations: core('kubevirt.io', 'v1', 'virtualmachineinstancemigrations', 'VirtualMachineInstanceMigration'),
   services: core('', 'v1', 'services', 'Service'),
   // Its annotations say what it does not do: an Event is gone after an hour, and whoever relies on a policy looks later.
   networkpolicies: { ...core('networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy'), conditions: 'annotation' },

@@ -9,7 +9,7 @@ import type { IptablesEIP } from '../api/iptables-eip.ts';
 import type { ObjectMeta } from '../api/meta.ts';
 import type { OvnEip } from '../api/ovn-eip.ts';
 import type { Subnet } from '../api/subnet.ts';
-import type { VirtualMachine, VirtualMachineInstance } from '../api/virtual-machine.ts';
+import type { VirtualMachine, VirtualMachineInstance, VirtualMachineInstanceMigration } from '../api/virtual-machine.ts';
 import { launchedInstance } from '../api/virtual-machine.ts';
 import type { Vip } from '../api/vip.ts';
 import type { Vpc } from '../api/vpc.ts';
@@ -175,6 +175,9 @@ export class World {
   /** Empty in a cluster without KubeVirt. */
   readonly virtualMachines = new Table<VirtualMachine>(this.reactor, 'virtualmachines');
   readonly virtualMachineInstances = new Table<VirtualMachineInstance>(this.reactor, 'virtualmachineinstances');
+  readonly machineMigrations = new Table<VirtualMachineInstanceMigration>(this.reactor, 'virtualmachineinstancemigrations', {
+    uid: ({ metadata }) => [metadata.uid],
+  });
   readonly unserved = new Table<Unserved>(this.reactor, 'unserved');
 
   /** The tables of Kubernetes objects, for who takes objects of any kind alike. */
@@ -190,6 +193,7 @@ export class World {
     'network-attachment-definitions': this.networkAttachments,
     virtualmachines: this.virtualMachines,
     virtualmachineinstances: this.virtualMachineInstances,
+    virtualmachineinstancemigrations: this.machineMigrations,
     vips: this.vips,
     'ovn-eips': this.ovnEips,
     'iptables-eips': this.iptablesEips,

@@ -6,9 +6,10 @@ import { parseNetworkSelections } from '../../api/network-selection.ts';
 import type { NetworkSelection } from '../../api/network-selection.ts';
 import type { Labels } from '../../api/meta.ts';
 import type { MachineNetwork } from '../../api/virtual-machine.ts';
-import { annotationKey } from '../../api/well-known.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
+import type { PortPlace } from './migration.ts';
+import { inOrderOfLead, placeOf } from './migration.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { interfacesOf } from './pod-interfaces.ts';
 import type { PodView } from './pod-view.ts';
@@ -49,21 +50,23 @@ function attachedNetworks(networks: readonly MachineNetwork[], namespace: string
   });
 }
 
-/** Live pods that run a machine, who leads first: those that stay before those that go, the older before the younger. */
+/** Pods that run a machine, or did. */
+const machinePods: Query<readonly string[]> = defineQuery('machine-pods', (world, key) =>
+  [...world.pods.bucket('instance', key)].toSorted(),
+);
+
+/** Live pods that run a machine, who leads first. */
 const launchers: Query<readonly string[]> = defineQuery('machine-launchers', (world, key) => {
-  const views = [...world.pods.bucket('instance', key)].flatMap((pod) => world.ask(podView, pod) ?? []);
-  return views
-    .filter(({ alive }) => alive)
-    .toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
-    .map((view) => view.key);
+  const alive = viewsOf(world, world.ask(machinePods, key)).filter((view) => view.alive);
+  return inOrderOfLead(world, alive).map((view) => view.key);
 });
 
-function rank({ terminating, created, uid }: PodView): string {
-  return `${terminating ? 1 : 0} ${created} ${uid}`;
+function viewsOf(world: World, keys: readonly string[]): readonly PodView[] {
+  return keys.flatMap((key) => world.ask(podView, key) ?? []);
 }
 
 export function launchersOf(world: World, key: string): readonly PodView[] {
-  return world.ask(launchers, key).flatMap((pod) => world.ask(podView, pod) ?? []);
+  return viewsOf(world, world.ask(launchers, key));
 }
 
 /** The pod that has the rows of an interface: its own pod, but for a machine that two pods run. */
@@ -73,13 +76,8 @@ export function leadOf(world: World, { pod, port }: PodInterface): PodView {
   return all.find((one) => interfacesOf(world, one).interfaces.some((nic) => nic.port === port)) ?? pod;
 }
 
-/**
- * What OVN is told while a machine moves: both chassis, the first of which is active until the machine announces itself on the other.
- */
-export function migrationOptions(world: World, { pod }: PodInterface): Readonly<Record<string, string>> {
+/** What OVN is told of where the port of a machine is. */
+export function machineOptions(world: World, { pod }: PodInterface): PortPlace {
   if (pod.machine === undefined) return {};
-  const all = launchersOf(world, `${pod.namespace}/${pod.machine.name}`);
-  const target = all.find((one) => one.key !== pod.key && one.annotations[annotationKey.migrationJob] !== undefined);
-  if (target === undefined || pod.node === '' || target.node === '' || target.node === pod.node) return {};
-  return { 'requested-chassis': `${pod.node},${target.node}`, 'activation-strategy': 'rarp' };
+  return placeOf(world, pod, viewsOf(world, world.ask(machinePods, `${pod.namespace}/${pod.machine.name}`)));
 }

@@ -10,7 +10,8 @@ import { dhcpOptionsId } from '../../nb/tables.ts';
 import type { World } from '../../world/world.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { keptRow } from '../kept-row.ts';
-import { migrationOptions } from './machine.ts';
+import { machineOptions } from './machine.ts';
+import type { PortPlace } from './migration.ts';
 import type { ColumnValue, Output } from '../output.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
@@ -37,10 +38,7 @@ export function portOutputs(world: World, binding: Binding): readonly Output[] {
       owner: podOwner(nic.pod),
       rule: 'pod-port',
       parent: { id: switchId(addresses.subnet), column: 'ports' },
-      columns: {
-        ...portColumns(world, nic, addresses, subnet),
-        ...(nic.pod.machine !== undefined && { options: migrationOptions(world, nic) }),
-      },
+      columns: portColumns(world, nic, addresses, subnet),
       externalIds: portExternalIds(world, nic, addresses, subnet),
     },
     ...dhcpOutputs(world, nic, addresses, subnet),
@@ -80,11 +78,20 @@ function portColumns(world: World, nic: PodInterface, addresses: Addresses, subn
   return {
     name: nic.port,
     type: '',
+    options: placeOptions(world, nic),
     addresses: annotationOf(nic, 'layer2_forward') === 'true' ? [station, 'unknown'] : [station],
     port_security: annotationOf(nic, 'port_security') === 'true' ? [[station, ...vips].join(' ')] : [],
     dhcpv4_options: dhcp('IPv4', addresses.v4),
     dhcpv6_options: dhcp('IPv6', addresses.v6),
   };
+}
+
+/** Where OVN looks for the port: anywhere, unless a machine moves or its pod asks that it be silent until it announces itself (RARP). */
+function placeOptions(world: World, nic: PodInterface): PortPlace {
+  const moving = machineOptions(world, nic);
+  const { node } = nic.pod;
+  if (Object.keys(moving).length > 0 || node === '' || annotationOf(nic, 'activation_strategy').trim() === '') return moving;
+  return { 'requested-chassis': `${node},${node}`, 'activation-strategy': 'rarp' };
 }
 
 function ownDhcpOptions(nic: PodInterface, family: DhcpProtocol): string {

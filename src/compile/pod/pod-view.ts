@@ -4,7 +4,7 @@
  */
 import type { Pod } from '../../api/core.ts';
 import type { Labels } from '../../api/meta.ts';
-import { annotationKey, POD_CONDITION } from '../../api/well-known.ts';
+import { annotationKey, MIGRATION_JOB_LABEL, POD_CONDITION } from '../../api/well-known.ts';
 import type { PodAnnotationSuffix } from '../../api/well-known.ts';
 import { keyOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -30,6 +30,8 @@ export interface PodView {
   readonly managed: boolean;
   /** The virtual machine that it runs and that keeps its addresses; its uid where the machine itself is known. */
   readonly machine: { readonly name: string; readonly uid: string | undefined } | undefined;
+  /** The move of its virtual machine whose target it is, by what KubeVirt wrote on it. */
+  readonly migration: { readonly name: string; readonly uid: string } | undefined;
   /** Those about interfaces that something is derived from, as they are. */
   readonly annotations: Readonly<Record<string, string>>;
   /** Of a pod that declares Vips, which choose pods by label; else empty. */
@@ -62,10 +64,17 @@ export function podViewOf(world: World, pod: Pod): PodView | undefined {
     statefulSet,
     managed: metadata.ownerReferences?.some(({ controller }) => controller === true) === true,
     machine: machine === undefined ? undefined : { name: machine, uid: world.ask(machineUid, `${metadata.namespace ?? ''}/${machine}`) },
+    migration: migrationOf(pod),
     annotations: networkAnnotations(pod),
     labels: metadata.annotations?.[annotationKey.allowedAddressPairs] === undefined ? {} : (metadata.labels ?? {}),
     bound: pod.status?.conditions?.find(({ type }) => type === POD_CONDITION)?.status,
   };
+}
+
+function migrationOf({ metadata: { annotations, labels } }: Pod): PodView['migration'] {
+  const name = annotations?.[annotationKey.migrationJob] ?? '';
+  const uid = labels?.[MIGRATION_JOB_LABEL] ?? '';
+  return name === '' && uid === '' ? undefined : { name, uid };
 }
 
 const machineUid: Query<string | undefined> = defineQuery('machine-uid', (world, key) => world.virtualMachines.get(key)?.metadata.uid);
@@ -119,7 +128,6 @@ const UNSCOPED: ReadonlySet<string> = new Set([
   annotationKey.allowedAddressPairs,
   annotationKey.podEip,
   annotationKey.podSnat,
-  annotationKey.migrationJob,
 ]);
 const MARK = '.kubernetes.io/';
 

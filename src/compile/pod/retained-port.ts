@@ -32,7 +32,7 @@ export const retainedPort: Rule = {
         owner: { kind: 'ip', namespace: '', name, uid, created: creationTimestamp },
         rule: RULE,
         parent: { id: switchId(subnet.name), column: 'ports' },
-        columns: { name, type: '', addresses: [stationText(addresses)] },
+        columns: { name, type: '', options: {}, addresses: [stationText(addresses)] },
         externalIds: { pod: `${ip.spec.namespace}/${ip.spec.podName}`, ls: subnet.name },
       },
     ];

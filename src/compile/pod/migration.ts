@@ -1,0 +1,70 @@
+/**
+ * Live migration of a virtual machine: which of its pods leads, and where OVN is to look for its port. Both follow from what is
+ * observed now, so a controller that starts in the middle of a move goes on as the last one would have.
+ *
+ * KubeVirt says how far a move is in its VirtualMachineInstanceMigration, and in the instance when that is gone. Where it says nothing, the
+ * pods decide: the older one leads while it lives.
+ */
+import type { World } from '../../world/world.ts';
+import type { PodView } from './pod-view.ts';
+
+/** Columns `options` of the port: `requested-chassis`, `activation-strategy` (ovn-nb(5), Logical_Switch_Port). */
+export type PortPlace = Readonly<Partial<Record<'requested-chassis' | 'activation-strategy', string>>>;
+
+type Stage = 'moving' | 'moved' | 'failed';
+
+/** How far the move is whose target the pod is; undefined for a pod that is the target of none. */
+function stageOf(world: World, { namespace, migration, machine }: PodView): Stage | undefined {
+  if (migration === undefined) return undefined;
+  const { name, uid } = migration;
+  const named = world.machineMigrations.get(`${namespace}/${name}`);
+  const [byUid = ''] = uid === '' ? [] : world.machineMigrations.bucket('uid', uid);
+  const found = named !== undefined && (uid === '' || named.metadata.uid === uid) ? named : world.machineMigrations.get(byUid);
+  if (found !== undefined) return ({ Succeeded: 'moved', Failed: 'failed' }[found.status?.phase ?? ''] as Stage | undefined) ?? 'moving';
+  const last = world.virtualMachineInstances.get(`${namespace}/${machine?.name ?? ''}`)?.status?.migrationState;
+  if (uid === '' || last?.migrationUid !== uid) return 'moving';
+  return last.failed === true ? 'failed' : last.completed === true ? 'moved' : 'moving';
+}
+
+/** The target of a move leads when the move has succeeded; one whose move failed leads only while nobody else is there. */
+const RANK: Readonly<Record<Stage | 'none', number>> = { moved: 0, none: 1, moving: 2, failed: 3 };
+
+/** Live pods of one machine: those that stay before those that go, then by their move, then the older first (of two targets that were reached, the younger). */
+export function inOrderOfLead(world: World, pods: readonly PodView[]): readonly PodView[] {
+  const ranked = pods.map((pod) => ({ pod, rank: RANK[stageOf(world, pod) ?? 'none'] }));
+  return ranked
+    .toSorted((a, b) => {
+      const [first, second] = [a.pod, b.pod];
+      if (first.terminating !== second.terminating) return first.terminating ? 1 : -1;
+      if (a.rank !== b.rank) return a.rank - b.rank;
+      return a.rank === RANK.moved ? -byAge(first, second) : byAge(first, second);
+    })
+    .map(({ pod }) => pod);
+}
+
+function byAge(a: PodView, b: PodView): number {
+  return `${a.created} ${a.uid}` < `${b.created} ${b.uid}` ? -1 : 1;
+}
+
+/**
+ * While a machine moves OVN is told both chassis, the first of which is active until the machine announces itself on the other (RARP). When
+ * it has moved, or stays after all, OVN is told the one, until the pod that it left or did not reach is gone.
+ * @param pods all of the machine, also those that have ended
+ */
+export function placeOf(world: World, lead: PodView, pods: readonly PodView[]): PortPlace {
+  const target = pods
+    .filter(({ migration }) => migration !== undefined)
+    .toSorted(byAge)
+    .at(-1);
+  if (target === undefined || pods.length < 2 || lead.node === '') return {};
+  const reached = target.key === lead.key;
+  switch (stageOf(world, target)) {
+    case 'moved':
+      return reached ? { 'requested-chassis': lead.node } : {};
+    case 'failed':
+      return reached ? {} : { 'requested-chassis': lead.node };
+    default:
+      if (reached || !target.alive || target.node === '' || target.node === lead.node) return {};
+      return { 'requested-chassis': `${lead.node},${target.node}`, 'activation-strategy': 'rarp' };
+  }
+}

@@ -10,6 +10,7 @@ import { LabApiServer } from './apiserver/server.ts';
 import { installCrds } from './crd-installation.ts';
 import { StandInKubelet } from './kubelet/stand-in-kubelet.ts';
 import { OvnLab } from './ovn/ovn-lab.ts';
+import { StandInControllers } from './workloads/stand-in-controllers.ts';
 
 export interface LaboratoryOptions {
   /** For the kubeconfig, and for the state. */
@@ -30,6 +31,7 @@ export class Laboratory {
   readonly #api: LabApiServer;
   #client: KubeClient | undefined;
   #kubelet: StandInKubelet | undefined;
+  #controllers: StandInControllers | undefined;
 
   constructor(options: LaboratoryOptions) {
     this.#options = options;
@@ -56,9 +58,12 @@ export class Laboratory {
     await step("Kube-OVN's custom resources", installCrds(this.client));
     this.#kubelet = new StandInKubelet({ client: this.client, nodes: this.#options.nodes ?? 2 });
     await step(`${this.#options.nodes ?? 2} nodes with stand-in kubelets`, this.#kubelet.start());
+    this.#controllers = new StandInControllers({ client: this.client });
+    await this.#controllers.start();
   }
 
   async stop(): Promise<void> {
+    await this.#controllers?.stop();
     await this.#kubelet?.stop();
     await this.#client?.close();
     await this.#api.stop();

@@ -17,6 +17,7 @@ import { connectionFromKubeconfig } from '../kube/connection.ts';
 import { KubeTransport } from '../kube/transport.ts';
 import { installCrds } from '../lab/crd-installation.ts';
 import { StandInKubelet } from '../lab/kubelet/stand-in-kubelet.ts';
+import { StandInControllers } from '../lab/workloads/stand-in-controllers.ts';
 import { OvnLab } from '../lab/ovn/ovn-lab.ts';
 import { findKubernetesProgram } from '../lab/programs/kubernetes.ts';
 import { findOvn } from '../lab/programs/ovn.ts';
@@ -73,6 +74,8 @@ export class ScenarioCluster implements AsyncDisposable {
   readonly #release: OvnRelease;
   readonly #directory: string;
   readonly #kubelet: StandInKubelet;
+  /** The real control plane has its own. */
+  readonly #standIns: StandInControllers | undefined;
   readonly #controllers: ControllerProcess[] = [];
   readonly #foreign: ForeignSnapshot;
   #started = 0;
@@ -84,6 +87,7 @@ export class ScenarioCluster implements AsyncDisposable {
     release: OvnRelease;
     directory: string;
     kubelet: StandInKubelet;
+    controllers: StandInControllers | undefined;
     foreign: ForeignSnapshot;
   }) {
     this.api = parts.api;
@@ -92,6 +96,7 @@ export class ScenarioCluster implements AsyncDisposable {
     this.#release = parts.release;
     this.#directory = parts.directory;
     this.#kubelet = parts.kubelet;
+    this.#standIns = parts.controllers;
     this.#foreign = parts.foreign;
   }
 
@@ -104,8 +109,10 @@ export class ScenarioCluster implements AsyncDisposable {
     await installCrds(client, api.cel);
     const kubelet = new StandInKubelet({ client, nodes });
     await kubelet.start();
+    const controllers = kind === 'lab' ? new StandInControllers({ client }) : undefined;
+    await controllers?.start();
     const foreign = foreignSnapshot(await dumpOf(release, ovn));
-    return new ScenarioCluster({ api, ovn, client, release, directory, kubelet, foreign });
+    return new ScenarioCluster({ api, ovn, client, release, directory, kubelet, controllers, foreign });
   }
 
   /** Ends every process and removes every file. */
@@ -114,6 +121,7 @@ export class ScenarioCluster implements AsyncDisposable {
       await controller.resume();
       await controller.stop();
     }
+    await this.#standIns?.stop();
     await this.#kubelet.stop();
     await this.client.close();
     await this.api.stop();

@@ -1,4 +1,4 @@
-/** With the controllers of a real cluster: StatefulSets make their pods, namespaces end. */
+/** Controllers of others make the pods, real ones or their stand-ins: StatefulSets and Deployments roll and scale, namespaces end. */
 import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { addressOf, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
@@ -92,7 +92,6 @@ async function agreesWith(cluster: ScenarioCluster, namespace: string, subnet: s
 export const workloads: readonly Scenario[] = [
   {
     name: 'a Deployment is scaled up and down, rolled out and deleted by the real controllers: addresses, ports and status are those of its pods each time',
-    only: 'real',
     run: async (cluster) => {
       const all =
         vpcYaml('dep') + subnetYaml('dep-net', { vpc: 'dep', cidrBlock: '10.187.0.0/24', namespaces: ['dep'] }) + namespaceYaml('dep');
@@ -121,7 +120,6 @@ export const workloads: readonly Scenario[] = [
   {
     name: 'C27 a Deployment with as many pods as its list has addresses: its pods end while no controller runs, and the next ones have all of them',
     alone: true,
-    only: 'real',
     run: async (cluster) => {
       const all =
         vpcYaml('c27') + subnetYaml('c27-net', { vpc: 'c27', cidrBlock: '10.188.0.0/24', namespaces: ['c27'] }) + namespaceYaml('c27');
@@ -148,7 +146,6 @@ export const workloads: readonly Scenario[] = [
   },
   {
     name: 'C56 the template of a StatefulSet names another Subnet: its pods move there one after another, and the old Subnet is empty',
-    only: 'real',
     run: async (cluster) => {
       const all =
         vpcYaml('c56') +
@@ -181,7 +178,6 @@ export const workloads: readonly Scenario[] = [
   {
     name: 'C58 a StatefulSet deleted and made again while the controller is stopped: the old ports do not stand in the way of the new pods',
     alone: true,
-    only: 'real',
     run: async (cluster) => {
       const all =
         vpcYaml('c58') + subnetYaml('c58-net', { vpc: 'c58', cidrBlock: '10.190.0.0/24', namespaces: ['c58'] }) + namespaceYaml('c58');
@@ -206,7 +202,6 @@ export const workloads: readonly Scenario[] = [
   {
     name: "C32 a StatefulSet's pods keep their addresses when they are made again, also across kill -9; a scale-down and the deletion release them",
     alone: true,
-    only: 'real',
     run: async (cluster) => {
       const all =
         vpcYaml('sts') + subnetYaml('sts-net', { vpc: 'sts', cidrBlock: '10.140.0.0/24', namespaces: ['sts'] }) + namespaceYaml('sts');
@@ -242,7 +237,6 @@ export const workloads: readonly Scenario[] = [
   },
   {
     name: 'a namespace deleted with pods in it ends, and its addresses are free',
-    only: 'real',
     run: async (cluster) => {
       const network = vpcYaml('ends') + subnetYaml('ends-net', { vpc: 'ends', cidrBlock: '10.141.0.0/24', namespaces: ['ends'] });
       await cluster.apply(

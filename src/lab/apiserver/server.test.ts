@@ -87,12 +87,6 @@ test('what the laboratory does not do is said to whoever asks for it', async () 
       String(crd.headers['warning']),
       '299 - "spec.versions[0].schema.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule: this laboratory cannot read \\"self.a.exists(x, y, x == y)\\" and does not enforce it"',
     );
-    const labels = { app: 'd' };
-    const deployment = await client.send('POST', '/apis/apps/v1/namespaces/default/deployments', {
-      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd' } },
-      spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } } },
-    });
-    assert.match(String(deployment.headers['warning']), /no controller for Deployments: no pod is made for d/);
   });
 });
 

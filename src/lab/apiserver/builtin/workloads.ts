@@ -1,4 +1,4 @@
-/** Deployments, ReplicaSets, StatefulSets and DaemonSets: kept with their defaults; no controller acts on them, which is said. */
+/** Deployments, ReplicaSets, StatefulSets and DaemonSets: kept with their defaults. Who makes their pods is `lab/workloads`. */
 import type { JsonObject } from '../json.ts';
 import { clone, equal, isObject, object } from '../json.ts';
 import type { Strategy } from '../resource.ts';
@@ -20,9 +20,6 @@ function workload(defaults: JsonObject, status: JsonObject, more: (spec: JsonObj
       if (isObject(template['metadata'])) template['metadata']['creationTimestamp'] = null;
       if (isObject(template['spec'])) defaultPodSpec(template['spec']);
     },
-    warnings: ({ kind, metadata: { name } }) => [
-      `this laboratory has no controller for ${kind}s: no pod is made for ${name}; create its pods yourself, with the ${kind} as owner`,
-    ],
     validate: (item, old) => validateWorkload(object(item['spec']), old === undefined ? undefined : object(old['spec'])),
   };
 }

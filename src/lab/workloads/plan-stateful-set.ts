@@ -1,0 +1,83 @@
+import {
+  type ChildPod,
+  isActive,
+  isReady,
+  isTerminating,
+  type NewChild,
+  type Plan,
+  podOf,
+  templateHash,
+  type Workload,
+} from './workload.ts';
+
+const REVISION = 'controller-revision-hash';
+
+/**
+ * Pods of ordinals 0 to `replicas` - 1, each made when all before it are ready (with Parallel: at once), and gone from the highest
+ * down, one at a time. A pod that has ended is deleted, to be made again; one of an older template too, the highest first,
+ * when all others are ready (unless the update strategy is OnDelete).
+ */
+export function planStatefulSet(set: Workload, pods: readonly ChildPod[]): Plan {
+  const { replicas = 1, podManagementPolicy, updateStrategy, template } = set.spec;
+  const revision = `${set.metadata.name}-${templateHash(template)}`;
+  const byOrdinal = new Map(pods.map((pod) => [ordinalOf(set, pod), pod]));
+  const ordinals = Array.from({ length: replicas }, (_, at) => at);
+  const parallel = podManagementPolicy === 'Parallel';
+  const isCurrent = (pod: ChildPod): boolean => pod.metadata.labels?.[REVISION] === revision;
+
+  const create: NewChild[] = [];
+  const gone: ChildPod[] = [];
+  for (const at of ordinals) {
+    const pod = byOrdinal.get(at);
+    if (pod === undefined) create.push(podFor(set, at, revision));
+    else if (!isTerminating(pod) && !isActive(pod)) gone.push(pod);
+    if (!parallel && (pod === undefined || !isReady(pod))) break;
+  }
+  const settled = create.length + gone.length === 0 && ordinals.every((at) => isReadyAt(byOrdinal, at));
+  const surplus = pods
+    .filter((pod) => ordinalOf(set, pod) >= replicas)
+    .toSorted((one, other) => ordinalOf(set, other) - ordinalOf(set, one));
+  if (parallel) gone.push(...surplus.filter((pod) => !isTerminating(pod)));
+  else if (settled && surplus[0] !== undefined && !isTerminating(surplus[0])) gone.push(surplus[0]);
+  const stale = ordinals
+    .toReversed()
+    .flatMap((at) => byOrdinal.get(at) ?? [])
+    .find((pod) => !isCurrent(pod));
+  if (settled && surplus.length === 0 && stale !== undefined && updateStrategy?.type !== 'OnDelete') gone.push(stale);
+
+  const active = pods.filter(isActive);
+  const updated = active.filter(isCurrent).length;
+  const before = set.status?.['currentRevision'];
+  const rolledOut = updated === replicas && active.length === replicas;
+  const currentRevision = rolledOut || typeof before !== 'string' ? revision : before;
+  return {
+    create,
+    delete: gone,
+    status: {
+      replicas: active.length,
+      readyReplicas: active.filter(isReady).length,
+      availableReplicas: active.filter(isReady).length,
+      currentReplicas: active.filter((pod) => pod.metadata.labels?.[REVISION] === currentRevision).length,
+      updatedReplicas: updated,
+      currentRevision,
+      updateRevision: revision,
+      collisionCount: 0,
+    },
+  };
+}
+
+function podFor({ metadata: { name }, spec }: Workload, ordinal: number, revision: string): NewChild {
+  const pod = `${name}-${ordinal}`;
+  const labels = { 'statefulset.kubernetes.io/pod-name': pod, 'apps.kubernetes.io/pod-index': String(ordinal), [REVISION]: revision };
+  const { serviceName = '' } = spec;
+  return podOf(spec.template, pod, labels, { hostname: pod, ...(serviceName === '' ? {} : { subdomain: serviceName }) });
+}
+
+function isReadyAt(byOrdinal: ReadonlyMap<number, ChildPod>, at: number): boolean {
+  const pod = byOrdinal.get(at);
+  return pod !== undefined && isReady(pod);
+}
+
+function ordinalOf(set: Workload, { metadata }: ChildPod): number {
+  return Number(metadata.name.slice(set.metadata.name.length + 1));
+}

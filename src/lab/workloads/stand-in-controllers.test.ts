@@ -1,0 +1,161 @@
+/** What people do with workloads, by kubectl against the embedded API server; the pods have the host's network, so that they run at once. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { KubeClient } from '../../kube/client.ts';
+import { connectionFromKubeconfig } from '../../kube/connection.ts';
+import { KubeTransport } from '../../kube/transport.ts';
+import { LabApiServer } from '../apiserver/server.ts';
+import { StandInKubelet } from '../kubelet/stand-in-kubelet.ts';
+import { findKubernetesProgram } from '../programs/kubernetes.ts';
+import { StandInControllers } from './stand-in-controllers.ts';
+
+const program = findKubernetesProgram('kubectl');
+const WAIT = '--timeout=30s';
+
+interface Listed {
+  readonly metadata: { readonly name: string; readonly uid: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly spec: { readonly nodeName?: string; readonly replicas?: number };
+  readonly status?: { readonly phase?: string };
+}
+
+describe('workloads on the embedded API server', { skip: program === undefined ? 'kubectl was not found' : false }, () => {
+  let directory: string;
+  let api: LabApiServer;
+  let client: KubeClient;
+  let kubelet: StandInKubelet;
+  let controllers: StandInControllers;
+
+  const kubectl = (args: readonly string[], input = ''): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const child = execFile(program ?? '', ['--kubeconfig', join(directory, 'kubeconfig'), ...args], (error, stdout, stderr) =>
+        error === null ? resolve(stdout) : reject(new Error(stderr, { cause: error })),
+      );
+      child.stdin?.end(input);
+    });
+  const listed = async (kind: string, app: string): Promise<readonly Listed[]> =>
+    (JSON.parse(await kubectl(['get', kind, '-l', `app=${app}`, '-o', 'json'])) as { readonly items: readonly Listed[] }).items;
+  const apply = (kind: string, name: string, spec: object): Promise<string> => {
+    const labels = { app: name };
+    const template = {
+      metadata: { labels },
+      spec: { hostNetwork: true, terminationGracePeriodSeconds: 0, containers: [{ name: 'main', image: 'one' }] },
+    };
+    const object = {
+      apiVersion: 'apps/v1',
+      kind,
+      metadata: { name, labels },
+      spec: { selector: { matchLabels: labels }, template, ...spec },
+    };
+    return kubectl(['apply', '-f', '-'], JSON.stringify(object));
+  };
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'kiln-workloads-'));
+    api = new LabApiServer();
+    await api.start();
+    const path = join(directory, 'kubeconfig');
+    await api.writeKubeconfig(path);
+    client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path })));
+    kubelet = new StandInKubelet({ client, nodes: 3 });
+    controllers = new StandInControllers({ client });
+    await Promise.all([kubelet.start(), controllers.start()]);
+  });
+  after(async () => {
+    await controllers.stop();
+    await kubelet.stop();
+    await client.close();
+    await api.stop();
+    await rm(directory, { recursive: true });
+  });
+
+  test('a Deployment is rolled out, scaled, changed, rolled back and deleted with all that it made', async () => {
+    await apply('Deployment', 'web', { replicas: 3 });
+    await kubectl(['rollout', 'status', 'deployment/web', WAIT]);
+    await kubectl(['wait', '--for=condition=Available', 'deployment/web', WAIT]);
+    const first = await listed('pods', 'web');
+    assert.equal(first.length, 3);
+    await kubectl(['scale', 'deployment/web', '--replicas=5']);
+    await kubectl(['rollout', 'status', 'deployment/web', WAIT]);
+    assert.equal((await listed('pods', 'web')).length, 5);
+    await kubectl(['set', 'image', 'deployment/web', 'main=two']);
+    await kubectl(['rollout', 'status', 'deployment/web', WAIT]);
+    const second = await listed('pods', 'web');
+    assert.equal(second.length, 5);
+    assert.ok(second.every(({ metadata }) => !first.some((old) => old.metadata.uid === metadata.uid)));
+    assert.deepEqual(new Set((await listed('replicasets', 'web')).map(({ spec }) => spec.replicas)), new Set([0, 5]));
+    assert.match(await kubectl(['rollout', 'history', 'deployment/web']), /^1 .*\n2 /m);
+    await kubectl(['rollout', 'undo', 'deployment/web']);
+    await kubectl(['rollout', 'status', 'deployment/web', WAIT]);
+    const third = await listed('pods', 'web');
+    assert.deepEqual(
+      new Set(third.map(({ metadata }) => metadata.labels?.['pod-template-hash'])),
+      new Set([first[0]?.metadata.labels?.['pod-template-hash']]),
+    );
+    assert.match(await kubectl(['get', 'deployment', 'web']), /web +5\/5 +5 +5 /);
+    await kubectl(['delete', 'deployment', 'web', '--cascade=foreground', WAIT]);
+    assert.deepEqual([await listed('pods', 'web'), await listed('replicasets', 'web')], [[], []]);
+  });
+
+  test('a pod of a ReplicaSet that is deleted is made again under another name', async () => {
+    await apply('ReplicaSet', 'set', { replicas: 2 });
+    await kubectl(['wait', '--for=jsonpath={.status.readyReplicas}=2', 'replicaset/set', WAIT]);
+    const [one] = await listed('pods', 'set');
+    await kubectl(['delete', 'pod', one?.metadata.name ?? '', WAIT]);
+    await kubectl(['wait', '--for=jsonpath={.status.readyReplicas}=2', 'replicaset/set', WAIT]);
+    const after = await listed('pods', 'set');
+    assert.equal(after.length, 2);
+    assert.ok(after.every(({ metadata }) => metadata.name !== one?.metadata.name));
+    await kubectl(['delete', 'replicaset', 'set', '--cascade=foreground', WAIT]);
+  });
+
+  test('a StatefulSet makes its pods in order, scales down from the highest, and rolls from the highest', async () => {
+    await apply('StatefulSet', 'db', { replicas: 3, serviceName: 'db' });
+    await kubectl(['rollout', 'status', 'statefulset/db', WAIT]);
+    const pods = await listed('pods', 'db');
+    assert.deepEqual(
+      pods.map(({ metadata }) => metadata.name),
+      ['db-0', 'db-1', 'db-2'],
+    );
+    await kubectl(['delete', 'pod', 'db-1', WAIT]);
+    await kubectl(['wait', '--for=condition=Ready', 'pod/db-1', WAIT]);
+    await kubectl(['set', 'image', 'statefulset/db', 'main=two']);
+    await kubectl(['rollout', 'status', 'statefulset/db', WAIT]);
+    const revisions = (await listed('pods', 'db')).map(({ metadata }) => metadata.labels?.['controller-revision-hash']);
+    assert.equal(new Set(revisions).size, 1);
+    assert.notEqual(revisions[0], pods[0]?.metadata.labels?.['controller-revision-hash']);
+    await kubectl(['scale', 'statefulset/db', '--replicas=1']);
+    await kubectl(['wait', '--for=delete', 'pod/db-2', 'pod/db-1', WAIT]);
+    assert.deepEqual(
+      (await listed('pods', 'db')).map(({ metadata }) => metadata.name),
+      ['db-0'],
+    );
+    await kubectl(['delete', 'statefulset', 'db', '--cascade=foreground', WAIT]);
+  });
+
+  test('a DaemonSet has a pod on each node that it selects', async () => {
+    await apply('DaemonSet', 'agent', {});
+    await kubectl(['rollout', 'status', 'daemonset/agent', WAIT]);
+    const nodes = (await listed('pods', 'agent')).map(({ spec }) => spec.nodeName);
+    assert.equal(nodes.length, 3);
+    assert.deepEqual(new Set(nodes), new Set(['node-1', 'node-2', 'node-3']));
+    await kubectl([
+      'patch',
+      'daemonset',
+      'agent',
+      '--type=merge',
+      '-p',
+      '{"spec":{"template":{"spec":{"nodeSelector":{"kubernetes.io/hostname":"node-2"}}}}}',
+    ]);
+    await kubectl(['wait', '--for=jsonpath={.status.desiredNumberScheduled}=1', 'daemonset/agent', WAIT]);
+    await kubectl(['rollout', 'status', 'daemonset/agent', WAIT]);
+    assert.deepEqual(
+      (await listed('pods', 'agent')).map(({ spec }) => spec.nodeName),
+      ['node-2'],
+    );
+    await kubectl(['delete', 'daemonset', 'agent', '--cascade=foreground', WAIT]);
+  });
+});

@@ -1,0 +1,247 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubeClient } from '../../kube/client.ts';
+import { isKubeError, type KubeError } from '../../kube/errors.ts';
+import { ListWatchCache } from '../../kube/list-watch-cache.ts';
+import { keyOf, type KubeObject, PODS, type Resource } from '../../kube/resource.ts';
+import { type NodeView, planDaemonSet } from './plan-daemon-set.ts';
+import { planDeployment } from './plan-deployment.ts';
+import { planReplicaSet } from './plan-replica-set.ts';
+import { planStatefulSet } from './plan-stateful-set.ts';
+import {
+  type ChildPod,
+  type Condition,
+  DAEMON_SETS,
+  DEPLOYMENTS,
+  isTerminating,
+  type NewChild,
+  ownerReference,
+  type Plan,
+  REPLICA_SETS,
+  STATEFUL_SETS,
+  type Status,
+  type Workload,
+} from './workload.ts';
+
+export interface StandInControllersOptions {
+  /** The embedded API server, or another that has no such controllers. The caller closes it. */
+  readonly client: KubeClient;
+  /** A workload whose plan failed and is tried again. Default: nothing. */
+  readonly onError?: (error: KubeError, workload: string) => void;
+}
+
+/** A child as it is watched: of one workload, if any. */
+type Child = ChildPod | Workload;
+
+const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
+const KINDS = [DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS] as const;
+const RETRY_MS = 500;
+const AT_ONCE = 8;
+/** Creations of one plan under way at a time. */
+const CREATIONS = 16;
+
+/** Another writer was faster, or the object is gone: the watch brings what to do instead. */
+const OUTRUN = ['KUBE_CONFLICT', 'KUBE_NOT_FOUND', 'KUBE_PRECONDITION'] as const;
+
+/** Plays kube-controller-manager for workloads: keeps what Deployments, ReplicaSets, StatefulSets and DaemonSets ask for. */
+export class StandInControllers implements AsyncDisposable {
+  readonly #options: StandInControllersOptions;
+  readonly #workloads: ReadonlyMap<Resource, ListWatchCache<KubeObject>>;
+  readonly #pods: ListWatchCache<KubeObject>;
+  readonly #nodes: ListWatchCache<KubeObject>;
+  /** By the uid of the workload that controls them, and their own key. */
+  readonly #children = new Map<string, Map<string, Child>>();
+  readonly #waiting = new Map<string, readonly [Resource, key: string]>();
+  readonly #working = new Map<string, Promise<void>>();
+  readonly #stop = new AbortController();
+
+  constructor(options: StandInControllersOptions) {
+    this.#options = options;
+    const cache = (resource: Resource, trim?: (object: KubeObject) => KubeObject): ListWatchCache<KubeObject> =>
+      new ListWatchCache<KubeObject>({ client: options.client, resource, ...(trim === undefined ? {} : { trim }) });
+    this.#workloads = new Map(KINDS.map((resource) => [resource, cache(resource)]));
+    this.#pods = cache(PODS, (pod) => trimChild(pod as unknown as RawPod));
+    this.#nodes = cache(NODES, trimNode);
+  }
+
+  /** Begins; returns when all that exists was looked at. Works once, until `stop`. */
+  async start(): Promise<void> {
+    for (const [resource, cache] of this.#workloads) {
+      cache.onDelta((deltas) => {
+        for (const { object } of deltas) this.#enqueue(resource, keyOf(object.metadata));
+      });
+    }
+    for (const cache of [this.#pods, this.#cacheOf(REPLICA_SETS)]) {
+      cache.onDelta((deltas) => {
+        for (const { type, object } of deltas) this.#file(object as Child, type === 'delete');
+      });
+    }
+    this.#nodes.onDelta(() => {
+      for (const { metadata } of this.#cacheOf(DAEMON_SETS).values()) this.#enqueue(DAEMON_SETS, keyOf(metadata));
+    });
+    // A workload that is looked at before its pods are known would make them again.
+    await Promise.all([this.#pods, this.#nodes].map((cache) => cache.start().untilSynced()));
+    for (const resource of [...KINDS].toReversed()) await this.#cacheOf(resource).start().untilSynced();
+  }
+
+  /** Ends watches and work. Workloads and pods stay as they are. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#waiting.clear();
+    await Promise.all([this.#pods, this.#nodes, ...this.#workloads.values()].map((cache) => cache.close()));
+    await Promise.all(this.#working.values());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  #cacheOf(resource: Resource): ListWatchCache<KubeObject> {
+    const cache = this.#workloads.get(resource);
+    if (cache === undefined) throw new Error(`no cache of ${resource.plural}`);
+    return cache;
+  }
+
+  #file(child: Child, gone: boolean): void {
+    const owner = child.metadata.ownerReferences?.find(({ controller }) => controller === true);
+    const resource = KINDS.find(({ kind }) => kind === owner?.kind);
+    if (owner === undefined || resource === undefined) return;
+    const children = this.#children.get(owner.uid) ?? new Map<string, Child>();
+    const { namespace = '', name, uid } = child.metadata;
+    if (gone) children.delete(uid);
+    else children.set(uid, child);
+    if (children.size === 0) this.#children.delete(owner.uid);
+    else this.#children.set(owner.uid, children);
+    this.#enqueue(resource, keyOf({ namespace, name: owner.name ?? name }));
+  }
+
+  #enqueue(resource: Resource, key: string): void {
+    this.#waiting.set(`${resource.plural}/${key}`, [resource, key]);
+    this.#work();
+  }
+
+  #work(): void {
+    for (const [id, [resource, key]] of this.#waiting) {
+      if (this.#working.size >= AT_ONCE || this.#stop.signal.aborted) return;
+      if (this.#working.has(id)) continue;
+      this.#waiting.delete(id);
+      const done = this.#advance(resource, key, id).finally(() => {
+        this.#working.delete(id);
+        this.#work();
+      });
+      this.#working.set(id, done);
+    }
+  }
+
+  async #advance(resource: Resource, key: string, id: string): Promise<void> {
+    // What a chunk of the watch brings about a workload is looked at as a whole.
+    await sleep(0);
+    const workload = this.#cacheOf(resource).get(key) as Workload | undefined;
+    if (workload === undefined || isTerminating(workload)) return;
+    try {
+      await this.#carryOut(resource, workload, this.#plan(resource, workload));
+    } catch (error) {
+      if (this.#stop.signal.aborted || OUTRUN.some((code) => isKubeError(error, code))) return;
+      if (!isKubeError(error)) throw error;
+      this.#options.onError?.(error, id);
+      await sleep(RETRY_MS, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined);
+      this.#waiting.set(id, [resource, key]);
+    }
+  }
+
+  #plan(resource: Resource, workload: Workload): Plan {
+    const children = [...(this.#children.get(workload.metadata.uid)?.values() ?? [])];
+    switch (resource) {
+      case DEPLOYMENTS:
+        return planDeployment(workload, children as Workload[]);
+      case REPLICA_SETS:
+        return planReplicaSet(workload, children as ChildPod[], Math.random);
+      case STATEFUL_SETS:
+        return planStatefulSet(workload, children as ChildPod[]);
+      default:
+        return planDaemonSet(workload, children as ChildPod[], [...this.#nodes.values()] as NodeView[], Math.random);
+    }
+  }
+
+  /** Replies are taken into the caches at once, so that the next plan for this workload knows of them. */
+  async #carryOut(resource: Resource, workload: Workload, plan: Plan): Promise<void> {
+    const { client } = this.#options;
+    const sets = this.#cacheOf(REPLICA_SETS);
+    const target = resource === DEPLOYMENTS ? REPLICA_SETS : PODS;
+    const creations = [...(plan.create ?? [])];
+    const create = async (): Promise<void> => {
+      for (let child = creations.shift(); child !== undefined; child = creations.shift()) {
+        const created = await client.create<KubeObject>(target, objectOf(child, resource, workload));
+        (target === PODS ? this.#pods : sets).applyOwn(created);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(CREATIONS, creations.length) }, create));
+    for (const { metadata } of plan.delete ?? []) {
+      const left = await client.delete<KubeObject>(PODS, metadata, { uid: metadata.uid });
+      if (left === undefined) this.#pods.applyOwnDelete(keyOf(metadata), metadata.uid);
+      else this.#pods.applyOwn(left);
+    }
+    for (const { object, patch } of plan.patch ?? [])
+      sets.applyOwn(await client.mergePatch<KubeObject>(REPLICA_SETS, object.metadata, patch));
+    const status = { ...plan.status, ...timed(plan.status, workload.status), observedGeneration: workload.metadata.generation ?? 0 };
+    if (Object.entries(status).every(([field, value]) => JSON.stringify(workload.status?.[field] ?? 0) === JSON.stringify(value))) return;
+    const written = await client.mergePatch<KubeObject>(resource, workload.metadata, { status }, { subresource: 'status' });
+    this.#cacheOf(resource).applyOwn(written);
+  }
+}
+
+function objectOf({ name, labels, annotations, spec }: NewChild, resource: Resource, workload: Workload): KubeObject {
+  const { namespace } = workload.metadata;
+  const metadata = { name, namespace, labels, annotations, ownerReferences: [ownerReference(workload, resource)] };
+  return { metadata, spec } as KubeObject;
+}
+
+/** Conditions with their times: those that say what they said keep theirs. */
+function timed({ conditions }: Status, before: Status | undefined): { readonly conditions?: readonly Condition[] } {
+  if (conditions === undefined) return {};
+  const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+  return {
+    conditions: conditions.map((condition) => {
+      const { type, status, reason, message } = condition;
+      const old = before?.conditions?.find((each) => each.type === type);
+      const same = old !== undefined && old.status === status && old.reason === reason && old.message === message;
+      return same
+        ? old
+        : {
+            ...{ type, status },
+            lastUpdateTime: now,
+            lastTransitionTime: old?.status === status ? (old.lastTransitionTime ?? now) : now,
+            ...{ reason, message },
+          };
+    }),
+  };
+}
+
+interface RawPod extends Omit<ChildPod, 'status'> {
+  readonly status?: { readonly phase?: string; readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+function trimChild({ metadata, spec, status }: RawPod): KubeObject {
+  const { name, namespace, uid, resourceVersion, labels, creationTimestamp, deletionTimestamp, ownerReferences } = metadata;
+  return {
+    metadata: {
+      ...{ name, namespace, uid, resourceVersion, labels, creationTimestamp, ownerReferences },
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    },
+    spec: { affinity: spec['affinity'] },
+    phase: status?.phase ?? 'Pending',
+    ready: status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false,
+  } as KubeObject;
+}
+
+function trimNode({ metadata }: KubeObject): KubeObject {
+  const { name, uid, resourceVersion, labels, deletionTimestamp } = metadata as KubeObject['metadata'] & { readonly labels?: object };
+  return {
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      labels,
+      ...(deletionTimestamp === undefined || deletionTimestamp === null ? {} : { deletionTimestamp }),
+    },
+  } as KubeObject;
+}

@@ -91,7 +91,7 @@ async function agreesWith(cluster: ScenarioCluster, namespace: string, subnet: s
 
 export const workloads: readonly Scenario[] = [
   {
-    name: 'a Deployment is scaled up and down, rolled out and deleted by the real controllers: addresses, ports and status are those of its pods each time',
+    name: 'a Deployment is scaled up and down, rolled out and deleted: addresses, ports and status are those of its pods each time',
     run: async (cluster) => {
       const all =
         vpcYaml('dep') + subnetYaml('dep-net', { vpc: 'dep', cidrBlock: '10.187.0.0/24', namespaces: ['dep'] }) + namespaceYaml('dep');

@@ -154,6 +154,10 @@ export const kilnAnnotation = {
   misbound: 'kiln.io/misbound',
   /** JSON list of conditions, on kinds whose schema has none. */
   conditions: 'kiln.io/conditions',
+  /** On the Lease of the controller: the version of the one that leads. */
+  version: 'kiln.io/version',
+  /** On the Lease of the controller: the network settings of the one that leads, as JSON. */
+  settings: 'kiln.io/settings',
 } as const;
 
 /** The condition of a pod whose network Kiln provides. */

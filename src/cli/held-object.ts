@@ -16,7 +16,7 @@ import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from '../world/ad
 import type { NatRule, NatRuleResource } from '../world/nat-rules.ts';
 import { eipOfRule, natRulesOf } from '../world/nat-rules.ts';
 import { traitsOf } from '../world/resources.ts';
-import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import type { Settings } from '../world/settings.ts';
 
 /** As a person names their kinds before a slash. */
 const KINDS: Readonly<Record<string, AddressResource>> = {
@@ -41,9 +41,9 @@ export function namedObject(target: string): { readonly resource: AddressResourc
 
 export const NAMED_KINDS = 'vip, ovn-eip, iptables-eip';
 
-export function addressesOf(resource: AddressResource, object: unknown): AddressObject {
+export function addressesOf(resource: AddressResource, object: unknown, settings: Settings): AddressObject {
   if (resource === 'vips') return vipAddresses(object as Vip);
-  return resource === 'ovn-eips' ? ovnEipAddresses(object as OvnEip, DEFAULT_SETTINGS) : iptablesEipAddresses(object as IptablesEIP);
+  return resource === 'ovn-eips' ? ovnEipAddresses(object as OvnEip, settings) : iptablesEipAddresses(object as IptablesEIP);
 }
 
 /** Live pods that name the Vip, rules that name the Vip or the EIP; a port that is made for it is a use. */

@@ -8,6 +8,7 @@ import type { KubeObject } from '../kube/resource.ts';
 import { joinDual } from '../net/dual.ts';
 import type { AddressResource } from '../world/address-objects.ts';
 import type { ResourceName } from '../world/resources.ts';
+import type { Settings } from '../world/settings.ts';
 import { traitsOf } from '../world/resources.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
 import { addressesOf, namedObject, NAMED_KINDS, usersOfObject } from './held-object.ts';
@@ -28,10 +29,13 @@ export interface KeptAddress {
   readonly undo: string;
 }
 
-/** @throws CommandFailure where there is none */
-export async function keptAddress(target: string, client: KubeClient): Promise<KeptAddress> {
+/**
+ * @param settings those of the controller
+ * @throws CommandFailure where there is none
+ */
+export async function keptAddress(target: string, client: KubeClient, settings: () => Promise<Settings>): Promise<KeptAddress> {
   const named = namedObject(target);
-  if (named !== undefined) return await ofObject(named.resource, named.name, client);
+  if (named !== undefined) return await ofObject(named.resource, named.name, client, await settings());
   const ip = target.includes('/') ? undefined : await client.find<IP>(IPS, { name: target });
   if (ip !== undefined) return ofIp(ip, client);
   const why = target.includes('/')
@@ -60,7 +64,7 @@ function ofIp(ip: IP, client: KubeClient): KeptAddress {
   };
 }
 
-async function ofObject(resource: AddressResource, name: string, client: KubeClient): Promise<KeptAddress> {
+async function ofObject(resource: AddressResource, name: string, client: KubeClient, settings: Settings): Promise<KeptAddress> {
   const traits = traitsOf(resource);
   const found = await client.find(traits, { name });
   if (found === undefined)
@@ -70,7 +74,7 @@ async function ofObject(resource: AddressResource, name: string, client: KubeCli
       `${traits.kind} ${name} does not exist`,
       `kubectl get ${traits.plural}`,
     );
-  const object = addressesOf(resource, { spec: {}, ...found });
+  const object = addressesOf(resource, { spec: {}, ...found }, settings);
   const { v4, v6, mac } = object.held ?? { v4: '', v6: '', mac: '' };
   return {
     resource,

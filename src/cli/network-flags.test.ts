@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Command } from 'commander';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import type { NetworkFlags } from './network-flags.ts';
-import { addNetworkFlags, networkSettings } from './network-flags.ts';
+import { addNetworkFlags, addNetworkOverrides, networkSettings } from './network-flags.ts';
 
 function parse(...args: readonly string[]): NetworkFlags {
   const command = addNetworkFlags(new Command('test').exitOverride().configureOutput({ writeErr: () => undefined }));
@@ -35,6 +35,13 @@ test('nonsense is refused with the value and the rule', () => {
   assert.throws(() => parse('--default-cidr', '10.16.0.0'), /10\.16\.0\.0.*it is a network such as/);
   assert.throws(() => parse('--enable-lb', 'maybe'), /neither true nor false/);
   assert.throws(() => parse('--network-type', 'gre'), /geneve, vxlan, stt/);
+});
+
+test('flags count before what the controller has told, and that before the defaults', () => {
+  const command = addNetworkOverrides(new Command('test'), 'Settings:');
+  const flags = command.parse(['--misbound=evict', '--default-exclude-ips', ''], { from: 'user' }).opts<Partial<NetworkFlags>>();
+  const told = { ...DEFAULT_SETTINGS, defaultVpc: 'main', defaultExcludeIps: ['10.16.0.9'], misbound: 'rebind' } as const;
+  assert.deepEqual(networkSettings(flags, told), { ok: true, settings: { ...told, defaultExcludeIps: [], misbound: 'evict' } });
 });
 
 test('networks that overlap are refused with both flags', () => {

@@ -62,44 +62,81 @@ function presence(text: string | boolean): boolean {
 }
 
 /** Objects that exist already keep their own values: these are for what is made when it is missing. */
-export function addNetworkFlags(command: Command): Command {
+function networkOptions(): readonly Option[] {
   const { defaultVpc, defaultSubnet, joinSubnet, defaultCidr, joinCidr, serviceCidr, enableLb, networkType, podNicType } = DEFAULT_SETTINGS;
   const { keepVmIp, nonPrimaryCni, misbound, externalSubnet } = DEFAULT_SETTINGS;
-  return command
-    .option('--default-cidr <networks>', 'network of the default Subnet', cidr, defaultCidr)
-    .option('--default-gateway <addresses>', 'its gateway; the first address when empty', address, '')
-    .option('--default-exclude-ips <ranges>', 'addresses of it that are never given out, with commas', ranges, [])
-    .option('--node-switch-cidr <networks>', 'network that joins the nodes', cidr, joinCidr)
-    .option('--node-switch-gateway <addresses>', 'its gateway; the first address when empty', address, '')
-    .option('--service-cluster-ip-range <networks>', 'network of Services', cidr, serviceCidr)
-    .option('--cluster-router <name>', 'the default Vpc', defaultVpc)
-    .option('--default-ls <name>', 'the default Subnet', defaultSubnet)
-    .option('--node-switch <name>', 'the Subnet that joins the nodes', joinSubnet)
-    .option('--external-gateway-switch <name>', 'Subnet of an OvnEip that names none', externalSubnet)
-    .option('--enable-lb <true|false>', 'attach load balancers to Subnets that do not say', yesOrNo, enableLb)
-    .option('--pod-nic-type <type>', 'written to pods that do not say', podNicType)
-    .option('--keep-vm-ip <true|false>', 'virtual machines keep their addresses while they are stopped', yesOrNo, keepVmIp)
-    .option('--non-primary-cni-mode [true|false]', 'another plugin gives pods their own interface', presence, nonPrimaryCni)
-    .addOption(
-      new Option('--network-type <type>', 'tunnel that the MTU of DHCP leaves room for')
-        .choices(['geneve', 'vxlan', 'stt'])
-        .default(networkType),
-    )
-    .addOption(
-      new Option('--misbound <policy>', 'pods on another Subnet than their namespace has now: only told, moved when made again, or evicted')
-        .choices(MISBOUND_POLICIES)
-        .default(misbound),
-    );
+  const read = (flags: string, description: string, parse: (text: string) => unknown, value: unknown): Option =>
+    new Option(flags, description).argParser(parse).default(value);
+  const text = (flags: string, description: string, value: string): Option => new Option(flags, description).default(value);
+  return [
+    read('--default-cidr <networks>', 'network of the default Subnet', cidr, defaultCidr),
+    read('--default-gateway <addresses>', 'its gateway; the first address when empty', address, ''),
+    read('--default-exclude-ips <ranges>', 'addresses of it that are never given out, with commas', ranges, []),
+    read('--node-switch-cidr <networks>', 'network that joins the nodes', cidr, joinCidr),
+    read('--node-switch-gateway <addresses>', 'its gateway; the first address when empty', address, ''),
+    read('--service-cluster-ip-range <networks>', 'network of Services', cidr, serviceCidr),
+    text('--cluster-router <name>', 'the default Vpc', defaultVpc),
+    text('--default-ls <name>', 'the default Subnet', defaultSubnet),
+    text('--node-switch <name>', 'the Subnet that joins the nodes', joinSubnet),
+    text('--external-gateway-switch <name>', 'Subnet of an OvnEip that names none', externalSubnet),
+    read('--enable-lb <true|false>', 'attach load balancers to Subnets that do not say', yesOrNo, enableLb),
+    text('--pod-nic-type <type>', 'written to pods that do not say', podNicType),
+    read('--keep-vm-ip <true|false>', 'virtual machines keep their addresses while they are stopped', yesOrNo, keepVmIp),
+    read('--non-primary-cni-mode [true|false]', 'another plugin gives pods their own interface', presence, nonPrimaryCni),
+    new Option('--network-type <type>', 'tunnel that the MTU of DHCP leaves room for')
+      .choices(['geneve', 'vxlan', 'stt'])
+      .default(networkType),
+    new Option('--misbound <policy>', 'pods on another Subnet than their namespace has now: only told, moved when made again, or evicted')
+      .choices(MISBOUND_POLICIES)
+      .default(misbound),
+  ];
+}
+
+/** For the program that has these settings. */
+export function addNetworkFlags(command: Command): Command {
+  for (const option of networkOptions()) command.addOption(option);
+  return command;
+}
+
+/** For a program that looks at what another one does: none has a default. */
+export function addNetworkOverrides(command: Command, heading: string): Command {
+  for (const option of networkOptions()) command.addOption(option.default(undefined).helpGroup(heading));
+  return command;
 }
 
 export type NetworkSettings = { readonly ok: true; readonly settings: Settings } | { readonly ok: false; readonly problem: string };
 
-/** The three networks must not overlap, as Kube-OVN checks at its start. */
-export function networkSettings(flags: NetworkFlags): NetworkSettings {
+/** The setting that each flag is about. */
+const SETTING: Readonly<Record<keyof NetworkFlags, keyof Settings>> = {
+  clusterRouter: 'defaultVpc',
+  defaultLs: 'defaultSubnet',
+  nodeSwitch: 'joinSubnet',
+  externalGatewaySwitch: 'externalSubnet',
+  defaultCidr: 'defaultCidr',
+  defaultGateway: 'defaultGateway',
+  defaultExcludeIps: 'defaultExcludeIps',
+  nodeSwitchCidr: 'joinCidr',
+  nodeSwitchGateway: 'joinGateway',
+  serviceClusterIpRange: 'serviceCidr',
+  enableLb: 'enableLb',
+  networkType: 'networkType',
+  podNicType: 'podNicType',
+  misbound: 'misbound',
+  keepVmIp: 'keepVmIp',
+  nonPrimaryCniMode: 'nonPrimaryCni',
+};
+
+/**
+ * The three networks must not overlap, as Kube-OVN checks at its start.
+ * @param base what counts where a flag is not given
+ */
+export function networkSettings(flags: Partial<NetworkFlags>, base: Settings = DEFAULT_SETTINGS): NetworkSettings {
+  const given = (Object.keys(SETTING) as (keyof NetworkFlags)[]).filter((flag) => flags[flag] !== undefined);
+  const settings: Settings = { ...base, ...Object.fromEntries(given.map((flag) => [SETTING[flag], flags[flag]])) };
   const named = [
-    ['--default-cidr', flags.defaultCidr],
-    ['--node-switch-cidr', flags.nodeSwitchCidr],
-    ['--service-cluster-ip-range', flags.serviceClusterIpRange],
+    ['--default-cidr', settings.defaultCidr],
+    ['--node-switch-cidr', settings.joinCidr],
+    ['--service-cluster-ip-range', settings.serviceCidr],
   ] as const;
   const networks = named.flatMap(([flag, text]) => cidrsOf(text).map((network) => ({ flag, text, network })));
   for (const [i, one] of networks.entries()) {
@@ -107,25 +144,6 @@ export function networkSettings(flags: NetworkFlags): NetworkSettings {
     if (other !== undefined)
       return { ok: false, problem: `${one.flag} ${one.text} overlaps ${other.flag} ${other.text}; the three networks must be apart` };
   }
-  const settings: Settings = {
-    ...DEFAULT_SETTINGS,
-    defaultVpc: flags.clusterRouter,
-    defaultSubnet: flags.defaultLs,
-    joinSubnet: flags.nodeSwitch,
-    externalSubnet: flags.externalGatewaySwitch,
-    defaultCidr: flags.defaultCidr,
-    defaultGateway: flags.defaultGateway,
-    defaultExcludeIps: flags.defaultExcludeIps,
-    joinCidr: flags.nodeSwitchCidr,
-    joinGateway: flags.nodeSwitchGateway,
-    serviceCidr: flags.serviceClusterIpRange,
-    enableLb: flags.enableLb,
-    networkType: flags.networkType,
-    podNicType: flags.podNicType,
-    misbound: flags.misbound,
-    keepVmIp: flags.keepVmIp,
-    nonPrimaryCni: flags.nonPrimaryCniMode,
-  };
   return { ok: true, settings };
 }
 

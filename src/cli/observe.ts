@@ -5,14 +5,15 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { Observation } from '../controller/observation.ts';
 import { SILENT } from '../runtime/log.ts';
-import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import type { CommandIo, ConnectionFlags } from './cluster-command.ts';
 import { requestTimeoutMs } from './cluster-command.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
 import type { OvnFlags } from './connect.ts';
 import { endpointsOf, northboundSession } from './connect.ts';
+import type { SettingsFlags } from './leader.ts';
+import { settingsFor } from './leader.ts';
 
-export interface LookFlags extends ConnectionFlags, Partial<OvnFlags> {}
+export interface LookFlags extends ConnectionFlags, Partial<OvnFlags>, SettingsFlags {}
 
 export function addNorthboundFlags(command: Command): Command {
   return command
@@ -34,7 +35,7 @@ export async function observe(flags: LookFlags, io: CommandIo): Promise<Observat
     client: io.client,
     session: endpoints.length === 0 ? undefined : sessionOf(flags, ovnNb),
     endpoints: endpoints.length,
-    settings: DEFAULT_SETTINGS,
+    settings: await settingsFor(flags, io),
     timeoutMs: requestTimeoutMs(flags),
   });
   if (endpoints.length === 0) io.say('hint: Northbound rows are shown with --ovn-nb, or KILN_OVN_NB in the environment');
@@ -43,7 +44,7 @@ export async function observe(flags: LookFlags, io: CommandIo): Promise<Observat
   return observation;
 }
 
-export function sessionOf(flags: LookFlags, ovnNb: string): ReturnType<typeof northboundSession> {
+export function sessionOf(flags: Partial<OvnFlags>, ovnNb: string): ReturnType<typeof northboundSession> {
   try {
     return northboundSession({ ...flags, ovnNb }, SILENT);
   } catch (error) {

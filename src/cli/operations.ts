@@ -19,12 +19,9 @@ export function processMetrics(): Metrics {
 }
 
 /**
- * The default address may be taken, by another controller on the same machine: then the process goes on without. One that was asked
- * for must be had.
- *
  * @param bind `HOST:PORT`, `:PORT` or `off`
  * @returns ends it
- * @throws Error as `listen` does
+ * @throws Error one sentence, where the address cannot be had
  */
 export async function serveController(bind: string, controller: Controller, metrics: Metrics, log: Log): Promise<() => Promise<void>> {
   const address = bind === 'off' ? undefined : parseBindAddress(bind);
@@ -34,9 +31,27 @@ export async function serveController(bind: string, controller: Controller, metr
     log.info('serving metrics and probes', { url: server.url, paths: '/metrics, /healthz, /readyz' });
     return () => server.close();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    if (bind !== DEFAULT_BIND) throw new Error(`--metrics-bind-address ${bind}: ${why}`, { cause: error });
-    log.warn('metrics and probes are not served', { address: bind, error: why, next: 'name another address with --metrics-bind-address' });
-    return () => Promise.resolve();
+    throw new Error(`--metrics-bind-address ${bind} cannot be had: ${bindProblem(error)}; name another one, or off`, { cause: error });
   }
+}
+
+/** Laboratories may run side by side: one whose address nobody chose takes another port where the usual one is taken. */
+export async function serveLaboratory(bind: string, controller: Controller, metrics: Metrics, log: Log): Promise<() => Promise<void>> {
+  try {
+    return await serveController(bind, controller, metrics, log);
+  } catch (error) {
+    if (bind !== DEFAULT_BIND) throw error;
+    return await serveController(DEFAULT_BIND.replace(/\d+$/, '0'), controller, metrics, log);
+  }
+}
+
+const BIND_PROBLEMS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'this user may not listen there',
+};
+
+function bindProblem(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return BIND_PROBLEMS[code] ?? message;
 }

@@ -7,6 +7,7 @@ import { config, CONFIG_FORMATS } from './commands/config.ts';
 import { start } from './commands/start.ts';
 import { configured, PRECEDENCE } from './configured.ts';
 import { addClusterFlags, onCluster } from './cluster-command.ts';
+import { addSettingsFlags } from './leader.ts';
 import { release } from './commands/release.ts';
 import type { ReleaseFlags } from './commands/release.ts';
 import { addCompletion } from './commands/completion.ts';
@@ -75,17 +76,19 @@ addClusterFlags(
   process.exitCode = await onCluster('reserve', flags, (io) => reserve(name, flags, io));
 });
 
-addClusterFlags(
-  program
-    .command('release')
-    .description('give a kept address back, when nothing uses it')
-    .argument(
-      '<ip>',
-      'name of the IP object, as kiln reserve and kubectl get ips print it; or vip/<name>, ovn-eip/<name>, iptables-eip/<name>',
-    )
-    .addHelpText('before', 'Examples:\n  kiln release db-vip.shop\n  kiln release db-vip.shop --yes -o name\n  kiln release vip/db\n')
-    .addHelpText('after', EXIT_CODES)
-    .option('-y, --yes', 'do not ask'),
+addSettingsFlags(
+  addClusterFlags(
+    program
+      .command('release')
+      .description('give a kept address back, when nothing uses it')
+      .argument(
+        '<ip>',
+        'name of the IP object, as kiln reserve and kubectl get ips print it; or vip/<name>, ovn-eip/<name>, iptables-eip/<name>',
+      )
+      .addHelpText('before', 'Examples:\n  kiln release db-vip.shop\n  kiln release db-vip.shop --yes -o name\n  kiln release vip/db\n')
+      .addHelpText('after', EXIT_CODES)
+      .option('-y, --yes', 'do not ask'),
+  ),
 ).action(async (ip: string, flags: ReleaseFlags) => {
   process.exitCode = await onCluster('release', flags, (io) => release(ip, flags, io));
 });

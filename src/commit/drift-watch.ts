@@ -1,6 +1,6 @@
 /**
  * Tells a repair from an ordinary change: a row was as the rules want it, another program changed it, and the rules still want the
- * same. Only what changed outside is remembered, until the diff has looked at it.
+ * same. What this process saw happen while it led is remembered here; of the rest, the seal in the row tells what can be known. Only what changed outside is remembered, until the diff has looked at it.
  */
 import type { MemberKey } from '../compile/desired.ts';
 import type { Drift } from '../diff/drift.ts';
@@ -49,12 +49,16 @@ export class DriftWatch {
     if (suspected.size === 0) this.#members.delete(id);
   }
 
-  /** The diff looked at a row. @returns true when what it found is drift */
-  rowJudged(id: RowId, verdict: Verdict): boolean {
+  /**
+   * The diff looked at a row.
+   * @param proven by what is written in the row: another program made the difference, whenever that was
+   * @returns true when what it found is drift
+   */
+  rowJudged(id: RowId, verdict: Verdict, proven: (change: Extract<Verdict, { readonly kind: 'change' }>) => boolean): boolean {
     if (verdict.kind === 'settled') this.#unsettled.delete(id);
     else this.#unsettled.add(id);
     if (verdict.kind === 'settled' || verdict.kind === 'conflict') this.#rows.delete(id);
-    return verdict.kind === 'change' && this.#rows.has(id);
+    return verdict.kind === 'change' && (this.#rows.has(id) || proven(verdict));
   }
 
   /** As `rowJudged`, for some members of a row. */

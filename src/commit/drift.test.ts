@@ -193,21 +193,33 @@ test('a deleted row, a duplicate, a row under our marks that nobody wants, a mem
   });
 });
 
-test('what changes while another process may write is no drift', async () => {
+test('what another program changed while nobody led is told by who leads next; what the rules want otherwise since then is not', async () => {
   await withWriter(async (kiln) => {
-    await kiln.want([switchRow]);
+    await kiln.want([switchRow, setRow, port('00:00:00:00:00:01 10.0.0.2')]);
     kiln.leads = false;
     kiln.writer.flush();
-    await nbctl('set', 'Logical_Switch', 's1', 'other_config:mcast_snoop=false');
+    await nbctl('set', 'Logical_Switch', 's1', 'other_config:mcast_snoop=false', '--', 'lsp-set-addresses', 'p1', 'unknown');
+    await nbctl('remove', 'Address_Set', 'a1', 'addresses', '10.0.0.2');
     await until('it is seen', () =>
       Promise.resolve((kiln.writer.differences.get('Logical_Switch')?.different ?? 0) === 1 || (kiln.writer.flush(), false)),
     );
     assert.deepEqual(kiln.drifted, []);
     kiln.leads = true;
-    kiln.writer.flush();
+    await kiln.want([switchRow, setRow, port('00:00:00:00:00:01 10.0.0.3')]);
     await until('it is back', async () => (await nbctl('get', 'Logical_Switch', 's1', 'other_config:mcast_snoop')) === '"true"');
     await kiln.quiet();
-    assert.deepEqual(kiln.drifted, []);
+    const told = [
+      {
+        id: 'Logical_Switch/s1',
+        difference: 'different',
+        owner: 'subnet//s1',
+        uid: 'uid-1',
+        before: { 'other_config:mcast_snoop': 'false' },
+        after: { 'other_config:mcast_snoop': 'true' },
+      },
+    ];
+    assert.deepEqual([kiln.drifted, kiln.repaired], [told, told]);
+    assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.0\.0\.3/);
     assert.equal(kiln.writer.differences.get('Logical_Switch')?.different, 0);
   });
 });

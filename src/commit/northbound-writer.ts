@@ -10,7 +10,7 @@ import { describeDrift, differenceOf } from '../diff/drift.ts';
 import type { Verdict } from '../diff/edits.ts';
 import { diffMembers } from '../diff/member-diff.ts';
 import type { DiffContext } from '../diff/row-diff.ts';
-import { diffRow } from '../diff/row-diff.ts';
+import { differsFromItsSeal, diffRow } from '../diff/row-diff.ts';
 import { ownerText } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
@@ -193,7 +193,8 @@ export class NorthboundWriter {
         rows.delete(id);
         if (this.#aside.has(id) || this.#calming.has(id)) continue;
         const verdict = diffRow(id, context);
-        if (this.#drift.rowJudged(id, verdict)) this.#tell(id, verdict, context, drifts);
+        if (this.#drift.rowJudged(id, verdict, (change) => differsFromItsSeal(id, change, context)))
+          this.#tell(id, verdict, context, drifts);
         this.#conclude(id, verdict, parts, planned);
       }
     }

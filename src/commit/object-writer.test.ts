@@ -77,7 +77,7 @@ test('a conflict with a cache that does not move on is tried ever more rarely; a
   bench.writer.flush();
   await bench.answer(() => ({
     ok: true,
-    object: { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '2', annotations: { a: '1' } } } as KubeObject,
+    object: { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '2', annotations: { a: '1' } } },
   }));
   bench.writer.flush();
   assert.equal(bench.sent.length, 0);
@@ -93,7 +93,7 @@ test('a change of what is wanted while a write is under way is written after its
   assert.equal(bench.sent.length, 1);
   await bench.answer(() => ({
     ok: true,
-    object: { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '2', annotations: { a: '1' } } } as KubeObject,
+    object: { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '2', annotations: { a: '1' } } },
   }));
   bench.writer.flush();
   const operation = bench.sent[0]?.intent.operation;
@@ -116,7 +116,7 @@ test('a write that the server takes without effect is repeated ever more rarely'
   bench.writer.flush();
   await bench.answer(() => ({
     ok: true,
-    object: { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '2', annotations: { a: '1' } } } as KubeObject,
+    object: { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '2', annotations: { a: '1' } } },
   }));
   bench.writer.flush();
   assert.equal(bench.writer.quiet, true);

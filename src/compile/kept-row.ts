@@ -2,12 +2,12 @@
  * A row stated as it is observed, for objects that cannot be carried out now but whose network runs: a row nobody states is
  * collected.
  */
-import { OWNER_KEY, RULE_KEY, UID_KEY, VENDOR_KEY } from '../nb/ownership.ts';
+import { OWNER_KEY, RULE_KEY, SEAL_KEY, UID_KEY, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { World } from '../world/world.ts';
 import type { Claimant, RowOutput } from './output.ts';
 
-const ADDED_BY_DIFF: ReadonlySet<unknown> = new Set([VENDOR_KEY, OWNER_KEY, UID_KEY, RULE_KEY]);
+const ADDED_BY_DIFF: ReadonlySet<unknown> = new Set([VENDOR_KEY, OWNER_KEY, UID_KEY, RULE_KEY, SEAL_KEY]);
 
 /** All rows that carry this owner text (`<kind>/<namespace>/<name>`), as they are, under the keys they carry. */
 export function keptRows(world: World, owner: string): readonly RowOutput[] {

@@ -25,6 +25,7 @@ import { DeadlineTimer } from './deadline-timer.ts';
 import { DriftReport } from './drift-report.ts';
 import { Leadership } from './leadership.ts';
 import { Notices } from './notices.ts';
+import { publication } from './publication.ts';
 import { RowIntake } from './row-intake.ts';
 import { Timers } from './timers.ts';
 import { TurnMeter } from './turn-meter.ts';
@@ -130,6 +131,7 @@ export class Controller {
       ...random,
       outage,
       readOnly: options.readOnly === true,
+      publishes: publication(options.settings),
       ...(identity === undefined ? {} : { identity }),
       ...(lease === undefined ? {} : { lease }),
       changed: wake,

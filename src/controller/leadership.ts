@@ -30,6 +30,8 @@ export interface LeadershipOptions {
   readonly random?: Random;
   readonly identity?: string;
   readonly lease?: LeaseTimes;
+  /** What the leader tells of itself, as annotations of the Lease. */
+  readonly publishes: Readonly<Record<string, string>>;
   /** Observe only: never ask for the Lease. */
   readonly readOnly: boolean;
   /** Something about it changed. */
@@ -59,7 +61,7 @@ export class Leadership {
 
   constructor(options: LeadershipOptions) {
     this.#options = options;
-    const { client, leaseClient, namespace, log, outage, identity, lease, changed, clock } = options;
+    const { client, leaseClient, namespace, log, outage, identity, lease, changed, clock, publishes: annotations } = options;
     const random = options.random === undefined ? {} : { random: options.random };
     this.fence = new Fence(options.session);
     this.#kubeOvn = new ForeignLeaseWatch({
@@ -84,6 +86,7 @@ export class Leadership {
       namespace,
       name: CONTROLLER_LEASE,
       clock,
+      annotations,
       ...random,
       ...(identity === undefined ? {} : { identity }),
       ...(lease === undefined ? {} : { leaseDurationMs: lease.durationMs, renewDeadlineMs: lease.renewMs, retryPeriodMs: lease.retryMs }),

@@ -2,6 +2,7 @@
  * One column of an owned row: what it should hold against what it holds.
  */
 import type { ColumnValue, Scalar } from '../compile/output.ts';
+import { SEAL_KEY } from '../nb/ownership.ts';
 import type { RowId, RowRef } from '../nb/row-id.ts';
 import { isRowRef } from '../nb/row-id.ts';
 import type { ColumnMode } from '../nb/tables.ts';
@@ -64,7 +65,8 @@ export function diffKeys(observed: Value | undefined, wanted: Readonly<Record<st
   }
   const remove: string[] = [];
   for (const key of held.keys()) {
-    if (key in wanted || isForeignKey(key)) continue;
+    // A seal is nobody's wish: it is written when something else is.
+    if (key in wanted || isForeignKey(key) || key === SEAL_KEY) continue;
     if (Array.isArray(mode) && !(mode as readonly string[]).includes(key)) continue;
     remove.push(key);
   }

@@ -3,7 +3,7 @@
  */
 import type { Desired } from '../compile/desired.ts';
 import type { ColumnValue, RowOutput, Scalar } from '../compile/output.ts';
-import { OWNER_KEY, ownerKeys, ownerText, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
+import { OWNER_KEY, ownerKeys, ownerText, SEAL_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId, RowRef } from '../nb/row-id.ts';
 import { identityOf, insertUuid, isRowRef, tableOf } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
@@ -14,6 +14,7 @@ import type { Row } from '../ovsdb/index.ts';
 import { diffKeys, holds, resolveValue } from './column-diff.ts';
 import type { Change, Edit, Verdict } from './edits.ts';
 import { SETTLED } from './edits.ts';
+import { sealOf } from './row-seal.ts';
 
 export interface DiffContext {
   readonly rows: ObservedRows;
@@ -61,13 +62,11 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
 function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffContext, before: readonly Edit[]): Verdict {
   const parent = parentOf(wanted, context);
   if (parent === 'missing') return { kind: 'waiting', on: [wanted.parent?.id ?? ''] };
-  const row: Record<string, InputValue> = {};
-  for (const [column, value] of holdable(wanted, spec, context)) {
-    if (spec.columns[column] === 'refs' || value === null) continue;
-    const resolved = resolveValue(value, (ref) => resolve(ref, context));
-    if (!resolved.ok) return { kind: 'waiting', on: [resolved.missing] };
-    row[column] = resolved.value;
-  }
+  const written = contentsOf(wanted, spec, context);
+  if (!written.ok) return { kind: 'waiting', on: [written.missing] };
+  const { row } = written;
+  if (isSealed(spec, context))
+    row['external_ids'] = { ...(row['external_ids'] as Readonly<Record<string, string>>), [SEAL_KEY]: sealFor(row, spec, parent) };
   const refusals = context.refusals?.(id) ?? 0;
   const uuid = insertUuid(id, [wanted.owner.uid, parent?.uuid ?? '', ...(refusals > 0 ? [refusals] : [])].join('|'));
   const edits: Edit[] = [...before];
@@ -111,7 +110,62 @@ function updateRow(id: RowId, wanted: RowOutput, mine: Observed, spec: TableSpec
   }
   if (Object.keys(row).length > 0) edits.unshift({ kind: 'update', table: spec.table, uuid: mine.uuid, row });
   if (edits.length === 0 && before.length === 0) return SETTLED;
+  const seal = wantedSeal(wanted, spec, context);
+  if (seal !== undefined && seal !== sealIn(mine))
+    edits.push({ kind: 'keys', table: spec.table, uuid: mine.uuid, column: 'external_ids', set: { [SEAL_KEY]: seal }, remove: [] });
   return { kind: 'change', change: 'update', edits: [...before, guard(mine), ...edits], detail: columns.join(', ') };
+}
+
+/**
+ * True when the row differs from what is wanted although just that was last written into it: another program changed it, whenever that was.
+ * A row that is not there, or was never sealed, proves nothing; elements and members that rules share are not under the seal.
+ */
+export function differsFromItsSeal(id: RowId, { edits }: Extract<Verdict, { readonly kind: 'change' }>, context: DiffContext): boolean {
+  const wanted = context.desired.row(id)?.rows[0];
+  const mine = context.rows.best(id);
+  if (wanted === undefined || mine?.ownership.kind !== 'ours') return false;
+  const itself = edits.some((edit) => CONTENTS.has(edit.kind) || (edit.kind === 'member' && !edit.add));
+  const seal = sealIn(mine);
+  return itself && seal !== undefined && seal === wantedSeal(wanted, tableSpec(tableOf(id)), context);
+}
+
+const CONTENTS: ReadonlySet<Edit['kind']> = new Set(['insert', 'update', 'keys', 'delete']);
+
+type Contents = { readonly ok: true; readonly row: Record<string, InputValue> } | { readonly ok: false; readonly missing: RowId };
+
+/** The columns of a new row, without its seal. */
+function contentsOf(wanted: RowOutput, spec: TableSpec, context: DiffContext): Contents {
+  const row: Record<string, InputValue> = {};
+  for (const [column, value] of holdable(wanted, spec, context)) {
+    if (spec.columns[column] === 'refs' || value === null) continue;
+    const resolved = resolveValue(value, (ref) => resolve(ref, context));
+    if (!resolved.ok) return resolved;
+    row[column] = resolved.value;
+  }
+  return { ok: true, row };
+}
+
+/** Tables whose rows have marks of their owners have a seal as well. */
+function isSealed(spec: TableSpec, context: DiffContext): boolean {
+  return spec.columns['external_ids'] === 'map' && context.canHold(spec.table, 'external_ids');
+}
+
+function sealFor(row: Readonly<Record<string, InputValue>>, { columns }: TableSpec, parent: Parent | undefined): string {
+  const own = Object.fromEntries(Object.entries(row).filter(([column]) => columns[column] !== 'elements'));
+  return sealOf(parent === undefined ? own : { ...own, parent: `${parent.table}.${parent.column} ${parent.uuid}` });
+}
+
+function wantedSeal(wanted: RowOutput, spec: TableSpec, context: DiffContext): string | undefined {
+  const parent = parentOf(wanted, context);
+  if (parent === 'missing' || !isSealed(spec, context)) return undefined;
+  const written = contentsOf(wanted, spec, context);
+  return written.ok ? sealFor(written.row, spec, parent) : undefined;
+}
+
+function sealIn({ row }: Observed): string | undefined {
+  const held = row['external_ids'];
+  const seal: unknown = held instanceof Map ? held.get(SEAL_KEY) : undefined;
+  return typeof seal === 'string' ? seal : undefined;
 }
 
 /** Rows of this identity that are ours and that nobody wants. */
@@ -191,10 +245,14 @@ function holdable(wanted: RowOutput, spec: TableSpec, context: DiffContext): [st
   });
 }
 
-function parentOf(
-  wanted: RowOutput,
-  context: DiffContext,
-): { readonly table: string; readonly uuid: Uuid; readonly column: string; readonly planned: boolean } | 'missing' | undefined {
+interface Parent {
+  readonly table: string;
+  readonly uuid: Uuid;
+  readonly column: string;
+  readonly planned: boolean;
+}
+
+function parentOf(wanted: RowOutput, context: DiffContext): Parent | 'missing' | undefined {
   if (wanted.parent === undefined) return undefined;
   const { id, column } = wanted.parent;
   const uuid = resolve(id, context);

@@ -25,6 +25,10 @@ export interface Cascade {
   readonly loose: readonly string[];
   /** Addresses that somebody keeps on purpose, with or without a pod. */
   readonly keptAddresses: readonly string[];
+  /** Namespaces that the Subnets serve: they stay, and are served by another one. */
+  readonly namespaces: readonly string[];
+  /** Northbound rows that exist because of what goes; 0 where they were not read. */
+  readonly rows: number;
   /** Why it cannot be done at all; sentences. */
   readonly refusals: readonly string[];
 }
@@ -48,7 +52,14 @@ export function cascadeOf(world: World, resource: ResourceName, key: string): Ca
     if (step.uid !== undefined) steps.push(step);
   };
   visit(resource, key);
-  return { steps, refusals, ...workloads(world, steps), keptAddresses: keptAddresses(world, steps) };
+  return {
+    steps,
+    refusals,
+    ...workloads(world, steps),
+    keptAddresses: keptAddresses(world, steps),
+    namespaces: namespacesServed(world, steps),
+    rows: rowsOf(world, steps),
+  };
 }
 
 /** What Kiln makes again as soon as it is gone. */
@@ -73,6 +84,16 @@ function workloads(world: World, steps: readonly TreeObject[]): Pick<Cascade, 'o
     }
   }
   return { owned: [...owned.values()], loose };
+}
+
+function namespacesServed(world: World, steps: readonly TreeObject[]): string[] {
+  const served = steps.flatMap(({ resource, name }) => (resource === 'subnets' ? (world.subnets.peek(name)?.spec.namespaces ?? []) : []));
+  return [...new Set(served)].filter((name) => world.namespaces.peek(name) !== undefined).toSorted();
+}
+
+function rowsOf(world: World, steps: readonly TreeObject[]): number {
+  const owner = ({ kind, namespace, name }: TreeObject): string => `${kind.toLowerCase()}/${namespace}/${name}`;
+  return steps.reduce((sum, step) => sum + world.rows.ownedBy(owner(step)).size, 0);
 }
 
 function keptAddresses(world: World, steps: readonly TreeObject[]): string[] {

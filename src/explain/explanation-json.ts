@@ -5,13 +5,9 @@ import { typedName } from './kind-names.ts';
 import type { Branches, TreeObject } from './dependents.ts';
 import type { Explanation } from './explanation.ts';
 
-export const OUTPUT_API_VERSION = 'kiln.io/v1';
-
 export function explanationJson(explanation: Explanation): object {
   const { subject, carriedOut, holds, heldBy, blockers, madeBy, rows, waiting, next } = explanation;
   return {
-    apiVersion: OUTPUT_API_VERSION,
-    kind: 'Explanation',
     object: objectJson(subject),
     carriedOut,
     waiting: waiting ?? null,

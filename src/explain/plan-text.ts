@@ -24,8 +24,6 @@ export function planText({ rows, objects }: PlannedChanges): string {
 
 export function planJson({ rows, objects }: PlannedChanges): object {
   return {
-    apiVersion: 'kiln.io/v1',
-    kind: 'Plan',
     rows: rows.map(({ id, verdict }) => ({ table: tableOf(id), name: identityOf(id), ...(JSON.parse(shown(verdict)) as object) })),
     objects: objects.map((write) => JSON.parse(shown(write)) as object),
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../testing/pod-scene.ts';
-import { statusOf } from './status.ts';
+import { ofNamespace, statusOf } from './status.ts';
 
 function findings({ bench }: PodScene): string[] {
   return statusOf(bench.world, true).findings.map(({ what, kind, key, next }) => `${what} ${kind} ${key}: ${next}`);
@@ -34,4 +34,17 @@ test('what is blocked, without a network, misbound or nearly full is found, with
     'nearly full Subnet tiny: kiln explain subnet tiny',
     'not ready Pod shop/lost: kiln explain pod lost -n shop',
   ]);
+});
+
+test('a namespace: what is in it, what names it, the Vpcs of its Subnets, and nothing else', () => {
+  const scene = new PodScene();
+  scene.bench.put('vpcs', { metadata: { name: 'blue' }, spec: {} });
+  scene.subnet('own', { cidrBlock: '10.4.0.0/24', vpc: 'blue', namespaces: ['shop'] });
+  scene.subnet('other', { cidrBlock: '10.5.0.0/24', namespaces: ['else'] });
+  scene.bench.settle();
+  scene.pod('web');
+  scene.bench.settle();
+  const { world } = scene.bench;
+  assert.deepEqual(statusOf(world, true, ofNamespace('shop', world)).counts, { Vpc: 1, Subnet: 1, IP: 1, Pod: 1, Namespace: 1 });
+  assert.deepEqual(statusOf(world, true, ofNamespace('nobody', world)).counts, {});
 });

@@ -6,13 +6,14 @@ import { BLOCKED_RESOURCES } from '../blockers/graph.ts';
 import { conditionOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { RESOURCES, traitsOf } from '../world/resources.ts';
-import type { World } from '../world/world.ts';
+import type { AnyObservedObject, World } from '../world/world.ts';
 import { typedName } from './kind-names.ts';
 import { stateOf } from './object-state.ts';
 
 export interface Finding {
   readonly what: 'blocked' | 'conflict' | 'misbound' | 'not ready' | 'nearly full';
   readonly kind: string;
+  readonly resource: ResourceName;
   /** `namespace/name` or `name`. */
   readonly key: string;
   readonly message: string;
@@ -27,26 +28,52 @@ export interface ClusterStatus {
   readonly findings: readonly Finding[];
 }
 
+/** Which objects are looked at. */
+export type Chosen = (resource: ResourceName, key: string, object: AnyObservedObject) => boolean;
+
+const ALL: Chosen = () => true;
+
+/** What is in a namespace, what names it in its spec, the Vpcs of those Subnets, and the namespace itself. */
+export function ofNamespace(namespace: string, world: World): Chosen {
+  const names = (spec: unknown): boolean => {
+    const named = (spec ?? {}) as { readonly namespace?: unknown; readonly namespaces?: unknown };
+    return named.namespace === namespace || (Array.isArray(named.namespaces) && named.namespaces.includes(namespace));
+  };
+  const subnets = [...world.subnets.entries()].filter(([, { spec }]) => names(spec));
+  const vpcs = new Set(subnets.map(([, subnet]) => world.vpcOf(subnet)));
+  return (resource, key, { metadata, spec }) => {
+    if (traitsOf(resource).namespaced) return metadata.namespace === namespace;
+    if (resource === 'namespaces') return key === namespace;
+    return names(spec) || (resource === 'vpcs' && vpcs.has(key));
+  };
+}
+
 /** A Subnet with less than this share of its addresses left is nearly full. */
 const NEARLY_FULL = 0.1;
 
-export function statusOf(world: World, northbound: boolean): ClusterStatus {
+/** @param northbound the database was read: rows are counted, of the whole cluster */
+export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL): ClusterStatus {
   const counts: Record<string, number> = {};
   for (const resource of Object.keys(RESOURCES) as ResourceName[]) {
-    const size = world.tables[resource]?.size ?? 0;
+    const size = chosen === ALL ? (world.tables[resource]?.size ?? 0) : objectsOf(world, resource, chosen).length;
     if (size > 0) counts[traitsOf(resource).kind] = size;
   }
   return {
     counts,
     rows: northbound ? world.rows.owned.size : undefined,
-    findings: [...objectFindings(world), ...fullSubnets(world)],
+    findings: [...objectFindings(world, chosen), ...fullSubnets(world, chosen)],
   };
 }
 
-function objectFindings(world: World): Finding[] {
+function objectsOf(world: World, resource: ResourceName, chosen: Chosen): (readonly [string, AnyObservedObject])[] {
+  const entries = [...(world.tables[resource]?.entries() ?? [])] as (readonly [string, AnyObservedObject])[];
+  return entries.filter(([key, object]) => chosen(resource, key, object));
+}
+
+function objectFindings(world: World, chosen: Chosen): Finding[] {
   const looked = [...new Set<ResourceName>([...BLOCKED_RESOURCES, 'ippools', 'pods'])];
   return looked.flatMap((resource) =>
-    Array.from(world.tables[resource]?.entries() ?? []).flatMap(([key, object]): Finding[] => {
+    objectsOf(world, resource, chosen).flatMap(([key, object]): Finding[] => {
       const { ready, reason, message, since } = stateOf(resource, object);
       const elsewhere = resource === 'pods' ? conditionOf(resource, object, POD_CONDITION) : undefined;
       if (elsewhere?.status === 'True' && elsewhere.reason === 'Misbound')
@@ -61,8 +88,8 @@ function objectFindings(world: World): Finding[] {
   );
 }
 
-function fullSubnets(world: World): Finding[] {
-  return Array.from(world.subnets.entries()).flatMap(([key, { metadata, status }]): Finding[] => {
+function fullSubnets(world: World, chosen: Chosen): Finding[] {
+  return objectsOf(world, 'subnets', chosen).flatMap(([key, { metadata, status }]): Finding[] => {
     const counts = (status ?? {}) as unknown as Readonly<Record<string, number | bigint | undefined>>;
     return (['v4', 'v6'] as const).flatMap((family): Finding[] => {
       const available = Number(counts[`${family}availableIPs`] ?? 0);
@@ -77,5 +104,5 @@ function fullSubnets(world: World): Finding[] {
 function finding(what: Finding['what'], resource: ResourceName, key: string, message: string, since: string): Finding {
   const [first = '', second] = key.split('/');
   const named = second === undefined ? first : `${second} -n ${first}`;
-  return { what, kind: traitsOf(resource).kind, key, message, since, next: `kiln explain ${typedName(resource)} ${named}` };
+  return { what, kind: traitsOf(resource).kind, resource, key, message, since, next: `kiln explain ${typedName(resource)} ${named}` };
 }

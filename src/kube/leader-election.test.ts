@@ -50,6 +50,18 @@ describe('LeaderElection', () => {
     await api.close();
   });
 
+  it('tells of itself on the Lease: when it makes it, when it takes it over, beside what others wrote', async () => {
+    const a = candidate('a', { annotations: { told: 'by a' } });
+    await until('leadership', () => a.isLeader());
+    assert.deepEqual(server.lease?.metadata.annotations, { told: 'by a' });
+    await a.stop();
+    server.set(server.lease?.spec ?? {}, { told: 'by a', other: 'kept' });
+    const b = candidate('b', { annotations: { told: 'by b' } });
+    await pass(20_000);
+    await until('leadership', () => b.isLeader());
+    assert.deepEqual(server.lease?.metadata.annotations, { told: 'by b', other: 'kept' });
+  });
+
   it('makes the Lease, renews it, and frees it when it stops', async () => {
     const a = candidate('a');
     await until('leadership', () => a.isLeader());

@@ -20,6 +20,8 @@ export interface LeaderElectionOptions {
   readonly renewDeadlineMs?: number;
   /** Between tries, to gain and to renew. Default 2 s. */
   readonly retryPeriodMs?: number;
+  /** What the holder tells of itself: on the Lease from its first write on, beside the annotations of others. */
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly onGained?: (transitions: number) => void;
   readonly onLost?: (reason: LostReason) => void;
   /** Another holder was seen (empty: nobody). */
@@ -176,14 +178,16 @@ export class LeaderElection {
   }
 
   #create(spec: LeaseSpec, signal: AbortSignal): Promise<Lease> {
-    const { client, namespace, name } = this.#options;
-    const lease: Lease = { metadata: { name, namespace }, spec };
+    const { client, namespace, name, annotations } = this.#options;
+    const lease: Lease = { metadata: { name, namespace, ...(annotations === undefined ? {} : { annotations }) }, spec };
     return client.create(LEASES, lease, { signal });
   }
 
   /** Conditional on the resourceVersion that was read. */
-  #put(lease: Lease, spec: LeaseSpec, signal?: AbortSignal): Promise<Lease> {
-    return this.#options.client.update<Lease>(LEASES, { ...lease, spec }, { signal });
+  #put({ metadata, ...lease }: Lease, spec: LeaseSpec, signal?: AbortSignal): Promise<Lease> {
+    const annotations = { ...metadata.annotations, ...this.#options.annotations };
+    const told = Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations };
+    return this.#options.client.update<Lease>(LEASES, { ...lease, metadata: told, spec }, { signal });
   }
 
   #observe(lease: Lease | undefined): void {

@@ -16,6 +16,7 @@ export interface ObjectMeta {
   readonly deletionTimestamp?: string | null | undefined;
   readonly deletionGracePeriodSeconds?: number | null | undefined;
   readonly finalizers?: readonly string[] | null | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | null | undefined;
 }
 
 /** The least that this folder asks of an object; the kinds of `api/` and all of Kubernetes fit it. */

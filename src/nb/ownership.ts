@@ -7,6 +7,8 @@ export const VENDOR = 'kube-ovn';
 export const OWNER_KEY = 'kiln.io/owner';
 export const UID_KEY = 'kiln.io/uid';
 export const RULE_KEY = 'kiln.io/rule';
+/** Of what was last written into a row, with that. */
+export const SEAL_KEY = 'kiln.io/seal';
 /** Key of the fencing term in NB_Global.external_ids. */
 export const TERM_KEY = 'kiln.io/term';
 

@@ -59,7 +59,9 @@ export const defaultNetwork: readonly Scenario[] = [
       assert.equal(row['addresses'], `${mac} ${ip}`);
       assert.deepEqual(row['port_security'], []);
       assert.equal(row['type'], '');
-      assert.deepEqual(row['external_ids'], {
+      const { 'kiln.io/seal': seal, ...marks } = row['external_ids'] as Readonly<Record<string, string>>;
+      assert.match(seal ?? '', /^[0-9a-f]{8}$/);
+      assert.deepEqual(marks, {
         ls: 'ovn-default',
         pod: 'default/plain',
         ...ownerKeys('pod/default/plain', pod.metadata.uid, 'pod-port'),

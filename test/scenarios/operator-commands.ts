@@ -18,9 +18,7 @@ interface Typed {
 
 async function kiln(cluster: ScenarioCluster, ...args: readonly string[]): Promise<Typed> {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  // A deletion does not ask the Northbound database, and takes no flag for it.
-  const northbound = args[0] === 'delete' ? [] : [`--ovn-nb=${cluster.ovn.nbEndpoint}`];
-  const connection = [`--kubeconfig=${cluster.api.kubeconfig}`, ...northbound];
+  const connection = [`--kubeconfig=${cluster.api.kubeconfig}`, `--ovn-nb=${cluster.ovn.nbEndpoint}`];
   try {
     return { exit: 0, text: await runProgram([process.execPath, MAIN, ...args, ...connection], { env }) };
   } catch (error) {

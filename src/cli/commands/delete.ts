@@ -13,26 +13,30 @@ import { holdersOf, treeObject } from '../../explain/dependents.ts';
 import { typedName } from '../../explain/kind-names.ts';
 import { objectLine, treeText } from '../../explain/tree-text.ts';
 import { keyOf, traitsOf } from '../../world/resources.ts';
-import type { CommandIo, ConnectionFlags } from '../cluster-command.ts';
+import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, duration, onCluster } from '../cluster-command.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
 import { carryOut } from '../cascade-run.ts';
+import { addSettingsFlags } from '../leader.ts';
 import type { NamedObject } from '../object-argument.ts';
 import { existing, objectArgument, typeText } from '../object-argument.ts';
-import { observe } from '../observe.ts';
+import type { LookFlags } from '../observe.ts';
+import { addNorthboundFlags, observe } from '../observe.ts';
+import type { StructuredFormat } from '../output/structured-text.ts';
+import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import type { Workload } from '../workload-owner.ts';
 import { workloadOf, workloadText } from '../workload-owner.ts';
 
 export const OWNER_POLICIES = ['keep', 'scale', 'delete'] as const;
 
-export interface DeleteFlags extends ConnectionFlags {
+export interface DeleteFlags extends LookFlags {
   readonly namespace?: string;
   readonly cascade?: boolean;
   readonly owners?: (typeof OWNER_POLICIES)[number];
   readonly yes?: boolean;
   readonly dryRun: 'none' | 'client' | 'server';
   readonly timeout: string;
-  readonly output: 'table' | 'name' | 'json';
+  readonly output: 'table' | 'name' | StructuredFormat;
 }
 
 const EXAMPLES = `Examples:
@@ -71,17 +75,21 @@ export function addDelete(program: Command): void {
         .default('none'),
     )
     .option('--timeout <duration>', 'wait at most this long', duration, '5m')
-    .addOption(new Option('-o, --output <format>', 'how the result is printed').choices(['table', 'name', 'json']).default('table'));
-  addConnectionFlags(command).action(async (kind: string, name: string | undefined, flags: DeleteFlags) => {
-    process.exitCode = await onCluster('delete', flags, (io) => runDelete(kind, name, flags, io));
-  });
+    .addOption(
+      new Option('-o, --output <format>', 'how the result is printed').choices(['table', 'name', ...STRUCTURED_FORMATS]).default('table'),
+    );
+  addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(
+    async (kind: string, name: string | undefined, flags: DeleteFlags) => {
+      process.exitCode = await onCluster('delete', flags, (io) => runDelete(kind, name, flags, io));
+    },
+  );
 }
 
 /** @returns the exit code */
 export async function runDelete(kind: string, name: string | undefined, flags: DeleteFlags, io: CommandIo): Promise<number> {
   const named = objectArgument('delete', kind, name, flags.namespace ?? io.namespace);
   await existing('delete', named, io.client);
-  await using observation = await observe(flags, { ...io, say: () => undefined });
+  await using observation = await observe(flags, io);
   const { world } = observation;
   const key = keyOf({ metadata: named });
   if (world.tables[named.resource] === undefined) throw refusal(named, [`kiln has no rules for ${traitsOf(named.resource).plural}`]);
@@ -159,7 +167,7 @@ async function workloadsOf({ owned }: Cascade, { client }: CommandIo): Promise<O
 }
 
 function planText(
-  { world }: Observation,
+  { world, northboundRead }: Observation,
   { resource, ...named }: NamedObject,
   cascade: Cascade,
   workloads: readonly OwningWorkload[],
@@ -169,7 +177,7 @@ function planText(
   const key = keyOf({ metadata: named });
   const { objects, more } = holdersOf(world, resource, key, { children: DRAWN });
   const root = { ...treeObject(world, resource, key), children: objects.filter(({ blocks }) => blocks), more };
-  const { steps, loose, keptAddresses } = cascade;
+  const { steps, loose, keptAddresses, namespaces, rows } = cascade;
   const pods = steps.filter((step) => step.resource === 'pods');
   const fate = { keep: 'stays, and makes new pods, which find the Subnet closed', scale: 'is scaled to 0', delete: 'is deleted' } as const;
   const lines = [
@@ -178,6 +186,12 @@ function planText(
     ...(pods.length === 0 ? [] : [`workloads: ${pods.length} ${pods.length === 1 ? 'pod ends' : 'pods end'}`]),
     ...workloads.map(({ text, pods: count }) => `  ${text} (${count}) ${owners === undefined ? 'would make them again' : fate[owners]}`),
     ...(loose.length === 0 ? [] : [`  not made again by anybody: ${listed(loose)}`]),
+    ...(northboundRead ? [`Northbound rows that go with them: ${rows}`] : []),
+    ...(namespaces.length === 0
+      ? []
+      : [
+          `stays: ${namespaces.length === 1 ? 'Namespace' : 'Namespaces'} ${listed(namespaces)}; the next pods of them are bound where another Subnet claims them, else in ${world.settings.defaultSubnet}`,
+        ]),
     ...(keptAddresses.length === 0 ? [] : [`kept addresses that are given up: ${listed(keptAddresses)}`]),
   ];
   return `${treeText(objectLine(root, Date.now()), paint)}${lines.join('\n')}\n`;
@@ -195,12 +209,12 @@ async function checkOnServer({ steps }: Cascade, io: CommandIo): Promise<number>
   return EXIT.fine;
 }
 
-function resultText({ output }: DeleteFlags, { steps }: Cascade, gone: readonly string[]): string {
+function resultText({ output }: DeleteFlags, { steps, namespaces }: Cascade, gone: readonly string[]): string {
   const texts = steps.map(({ resource, namespace, name }) => `${typeText(resource)}/${namespace === '' ? '' : `${namespace}/`}${name}`);
   if (output === 'name') return texts.map((text) => `${text}\n`).join('');
   if (output === 'table') return '';
   const left = texts.filter((text) => !gone.includes(text));
-  return `${JSON.stringify({ apiVersion: 'kiln.io/v1', kind: 'Deletion', deleted: gone, left }, undefined, 2)}\n`;
+  return structuredText(output, 'Deletion', { deleted: gone, left, stays: namespaces.map((name) => `namespace/${name}`) });
 }
 
 function refusal(named: NamedObject, why: readonly string[]): CommandFailure {

@@ -5,15 +5,17 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { FreshLook, NotDerived } from '../../controller/fresh-look.ts';
 import { planJson, planText } from '../../explain/plan-text.ts';
-import { DEFAULT_SETTINGS } from '../../world/settings.ts';
 import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, onCluster, requestTimeoutMs } from '../cluster-command.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
+import { addSettingsFlags, settingsFor } from '../leader.ts';
 import type { LookFlags } from '../observe.ts';
 import { addNorthboundFlags, sessionOf } from '../observe.ts';
+import type { StructuredFormat } from '../output/structured-text.ts';
+import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 
 export interface DiffFlags extends LookFlags {
-  readonly output: 'table' | 'json';
+  readonly output: 'table' | StructuredFormat;
 }
 
 const EXAMPLES = `Examples:
@@ -23,7 +25,6 @@ const EXAMPLES = `Examples:
 
 const EXIT_CODES = `
 Exit codes: 0 nothing to do, 1 something, 2 usage, 3 cannot reach the cluster, the database or forbidden, 4 timed out.
-Settings that differ from the defaults are those of the controller: a cluster that was started with others shows their effect.
 `;
 
 export function addDiff(program: Command): void {
@@ -32,8 +33,8 @@ export function addDiff(program: Command): void {
     .description('what the controller would write now, in OVN and in Kubernetes; reads only')
     .addHelpText('before', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
-    .addOption(new Option('-o, --output <format>', 'how the result is printed').choices(['table', 'json']).default('table'));
-  addNorthboundFlags(addConnectionFlags(command)).action(async (flags: DiffFlags) => {
+    .addOption(new Option('-o, --output <format>', 'how the result is printed').choices(['table', ...STRUCTURED_FORMATS]).default('table'));
+  addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: DiffFlags) => {
     process.exitCode = await onCluster('diff', flags, (io) => runDiff(flags, io));
   });
 }
@@ -55,16 +56,18 @@ export async function runDiff(flags: DiffFlags, io: CommandIo): Promise<number> 
   const conflicts = look.conflicts();
   for (const { verdict } of conflicts.slice(0, 10)) if (verdict.kind === 'conflict') io.say(`conflict: ${verdict.message}`);
   const count = plan.rows.length + plan.objects.length;
-  if (flags.output === 'json') io.out(`${JSON.stringify(planJson(plan), undefined, 2)}\n`);
+  if (flags.output !== 'table') io.out(structuredText(flags.output, 'Plan', planJson(plan)));
   else if (count > 0) io.out(`${planText(plan)}\n`);
   if (count === 0) io.say('nothing to do');
   return count === 0 ? EXIT.fine : EXIT.findings;
 }
 
-async function opened(flags: DiffFlags, ovnNb: string, { client }: CommandIo): Promise<FreshLook> {
+async function opened(flags: DiffFlags, ovnNb: string, io: CommandIo): Promise<FreshLook> {
+  const { client } = io;
   const timeoutMs = requestTimeoutMs(flags);
+  const settings = await settingsFor(flags, io);
   try {
-    return await FreshLook.open({ client, session: sessionOf(flags, ovnNb), settings: DEFAULT_SETTINGS, timeoutMs });
+    return await FreshLook.open({ client, session: sessionOf(flags, ovnNb), settings, timeoutMs });
   } catch (error) {
     if (!(error instanceof NotDerived)) throw error;
     const northbound = error.waitingFor.includes('the Northbound database');

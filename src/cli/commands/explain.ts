@@ -3,7 +3,6 @@
  */
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { stringify } from 'yaml';
 import { UNSERVED_KINDS } from '../../controller/unserved-kinds.ts';
 import { ageText } from '../../explain/age.ts';
 import { explain } from '../../explain/explanation.ts';
@@ -15,12 +14,15 @@ import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../cluster-command.ts';
 import { EXIT } from '../command-failure.ts';
 import { existing, objectArgument } from '../object-argument.ts';
+import { addSettingsFlags } from '../leader.ts';
 import type { LookFlags } from '../observe.ts';
+import type { StructuredFormat } from '../output/structured-text.ts';
+import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 import { addNorthboundFlags, observe } from '../observe.ts';
 
 export interface ExplainFlags extends LookFlags {
   readonly namespace?: string;
-  readonly output: 'table' | 'json' | 'yaml';
+  readonly output: 'table' | 'wide' | StructuredFormat;
   readonly all?: boolean;
 }
 
@@ -46,11 +48,17 @@ export function addExplain(program: Command): void {
     .addHelpText('before', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
     .option('-n, --namespace <name>', "namespace of the object; the context's when absent")
-    .addOption(new Option('-o, --output <format>', 'how the result is printed').choices(['table', 'json', 'yaml']).default('table'))
+    .addOption(
+      new Option('-o, --output <format>', 'how the result is printed; wide is the table with all objects')
+        .choices(['table', 'wide', ...STRUCTURED_FORMATS])
+        .default('table'),
+    )
     .option('--all', `all objects, not only ${SHOWN} of each`);
-  addNorthboundFlags(addConnectionFlags(command)).action(async (kind: string, name: string | undefined, flags: ExplainFlags) => {
-    process.exitCode = await onCluster('explain', flags, (io) => runExplain(kind, name, flags, io));
-  });
+  addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(
+    async (kind: string, name: string | undefined, flags: ExplainFlags) => {
+      process.exitCode = await onCluster('explain', flags, (io) => runExplain(kind, name, flags, io));
+    },
+  );
 }
 
 /** @returns the exit code */
@@ -58,14 +66,12 @@ export async function runExplain(kind: string, name: string | undefined, flags: 
   const named = objectArgument('explain', kind, name, flags.namespace ?? io.namespace);
   const object = await existing('explain', named, io.client);
   await using observation = await observe(flags, io);
-  const text = flags.output === 'table';
   const explanation = explain(observation.world, named.resource, object, {
-    limits: { children: text && flags.all !== true ? SHOWN : Number.POSITIVE_INFINITY },
+    limits: { children: flags.output === 'table' && flags.all !== true ? SHOWN : Number.POSITIVE_INFINITY },
     rows: observation.northboundRead,
     notCarriedOut: (resource) => UNSERVED_KINDS.find((one) => one.resource === resource)?.feature(object),
   });
-  if (flags.output === 'json') io.out(`${JSON.stringify(explanationJson(explanation), undefined, 2)}\n`);
-  else if (flags.output === 'yaml') io.out(stringify(explanationJson(explanation)));
+  if (flags.output === 'json' || flags.output === 'yaml') io.out(structuredText(flags.output, 'Explanation', explanationJson(explanation)));
   else io.out(explanationText(explanation, Date.now(), io.paint));
   return explanation.waiting === undefined ? EXIT.fine : EXIT.findings;
 }

@@ -11,10 +11,12 @@ import { traitsOf } from '../../world/resources.ts';
 import type { ClusterFlags, CommandIo } from '../cluster-command.ts';
 import { patienceMs } from '../cluster-command.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
+import type { SettingsFlags } from '../leader.ts';
+import { settingsFor } from '../leader.ts';
 import type { KeptAddress } from '../kept-address.ts';
 import { keptAddress } from '../kept-address.ts';
 
-export interface ReleaseFlags extends ClusterFlags {
+export interface ReleaseFlags extends ClusterFlags, SettingsFlags {
   readonly yes?: boolean;
 }
 
@@ -25,7 +27,7 @@ const LOOK_MS = 250;
  * @returns the exit code
  */
 export async function release(target: string, flags: ReleaseFlags, io: CommandIo): Promise<number> {
-  const first = await unused(target, io.client);
+  const first = await unused(target, flags, io);
   const address = first.address === '' ? 'no address yet' : first.address;
   io.say(`release ${target}: ${address} of Subnet ${first.subnet}; nothing uses it`);
   if (flags.dryRun === 'client') {
@@ -40,7 +42,7 @@ export async function release(target: string, flags: ReleaseFlags, io: CommandIo
       return EXIT.findings;
     }
   }
-  const kept = await unused(target, io.client);
+  const kept = await unused(target, flags, io);
   const { name, uid, resourceVersion } = kept.object.metadata;
   let left: KubeObject | undefined;
   try {
@@ -61,8 +63,8 @@ export async function release(target: string, flags: ReleaseFlags, io: CommandIo
 }
 
 /** What keeps the address, when nothing uses it. @throws CommandFailure that names who does */
-async function unused(target: string, client: KubeClient): Promise<KeptAddress> {
-  const kept = await keptAddress(target, client);
+async function unused(target: string, flags: ReleaseFlags, io: CommandIo): Promise<KeptAddress> {
+  const kept = await keptAddress(target, io.client, () => settingsFor(flags, io));
   const users = await kept.users();
   if (users.length > 0)
     throw new CommandFailure(

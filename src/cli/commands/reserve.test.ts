@@ -84,7 +84,15 @@ async function run(command: (io: CommandIo) => Promise<number>, ask?: CommandIo[
   }
 }
 
-const COMMON = { output: 'table', requestTimeout: '30s', color: 'never', timeout: '10s', wait: true, dryRun: 'none' } as const;
+const COMMON = {
+  output: 'table',
+  requestTimeout: '30s',
+  color: 'never',
+  timeout: '10s',
+  wait: true,
+  dryRun: 'none',
+  leaseNamespace: 'kube-system',
+} as const;
 
 function reserved(name: string, flags: Partial<ReserveFlags> = {}): Promise<Ran> {
   return run((io) => reserve(name, { ...COMMON, subnet: 'kept', ...flags }, io));

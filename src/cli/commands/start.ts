@@ -36,9 +36,10 @@ import {
 } from '../../webhook/webhook-configuration.ts';
 import type { WebhookFlags, WebhookSettings } from '../webhook-flags.ts';
 import { startWebhook, webhookSettings } from '../webhook-flags.ts';
-import { processMetrics, serveController } from '../operations.ts';
+import { processMetrics, serveController, serveLaboratory } from '../operations.ts';
 import type { Settings } from '../../world/settings.ts';
 import { DEFAULT_DIRECTORY } from '../defaults.ts';
+import { watchStarters } from '../starter-watch.ts';
 import { check } from './check.ts';
 
 export interface StartFlags extends Partial<OvnFlags>, NetworkFlags, WebhookFlags {
@@ -77,9 +78,10 @@ export async function start(flags: StartFlags): Promise<number> {
   return real ? runOnCluster(flags, network.settings, webhook) : runLaboratory(flags, network.settings);
 }
 
-/** Ends with the first of SIGINT and SIGTERM; a second one ends the process at once. */
+/** Ends with the first of SIGINT and SIGTERM, or when npm is gone that started this; a second signal ends the process at once. */
 function interrupted(): Promise<NodeJS.Signals> {
   return new Promise((done) => {
+    watchStarters(() => done('SIGTERM'));
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.once(signal, () => {
         process.once(signal, () => process.exit(130));
@@ -200,7 +202,7 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
       subnetLabel: flags.metricsSubnetLabel,
       collectionLimit: false,
     });
-    endServing = await serveController(flags.metricsBindAddress, controller, metrics, log);
+    endServing = await serveLaboratory(flags.metricsBindAddress, controller, metrics, log);
     controller.start();
     await progress.step('Kiln: default Vpc, Subnets and nodes', controller.untilQuiet());
     if (flags.webhook) {

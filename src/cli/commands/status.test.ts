@@ -2,8 +2,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
+import { parse } from 'yaml';
+import { CONTROLLER_LEASE, kilnAnnotation } from '../../api/well-known.ts';
+import { LEASES } from '../../kube/resource.ts';
 import { findOvn } from '../../lab/programs/ovn.ts';
+import { VERSION } from '../../runtime/version.ts';
 import { traitsOf } from '../../world/resources.ts';
+import { DEFAULT_SETTINGS } from '../../world/settings.ts';
+import { settingsText } from '../../world/settings-text.ts';
+import { leaderOf } from '../leader.ts';
 import { CommandLab, runKiln } from '../testing/command-lab.ts';
 
 const skip = findOvn('system') === undefined && 'OVN is not installed';
@@ -17,12 +24,17 @@ after(async () => {
   if (skip === false) await lab[Symbol.asyncDispose]();
 });
 
+/** The controller was stopped by a test before, so nobody else writes it. */
+async function onLease(annotations: Readonly<Record<string, string | null>>): Promise<void> {
+  await lab.client.mergePatch(LEASES, { name: CONTROLLER_LEASE, namespace: 'kube-system' }, { metadata: { annotations } });
+}
+
 test('status of a cluster that is well: one screen, exit 0', { skip }, async () => {
   const { exit, out, said } = await lab.kiln('status');
   assert.equal(exit, 0, out + said);
   assert.match(
     out,
-    /^leader +✔ \S+, renewed \d+s ago, term \d+\nnorthbound +✔ unix:\S+, schema \d[\d.]*, \d+ rows of Kiln\nobjects +Vpc 1 · Subnet 2 /,
+    /^leader +✔ \S+, renewed \d+s ago, term \d+, kiln \d\S+\nnorthbound +✔ unix:\S+, schema \d[\d.]*, \d+ rows of Kiln\nobjects +Vpc 1 · Subnet 2 /,
   );
   assert.match(out, /\nfindings +✔ none\n$/);
 });
@@ -44,7 +56,31 @@ test('status with findings: exit 1, each with the command that leads on', { skip
     json.findings.map(({ what, key }) => [what, key]),
     [['not ready', 'lost']],
   );
+  assert.equal((await lab.kiln('status', '-o', 'name')).out, 'subnet.kubeovn.io/lost\n');
+  assert.deepEqual((parse((await lab.kiln('status', '-o', 'yaml')).out) as typeof json).findings, json.findings);
+  assert.match((await lab.kiln('status', '-o', 'wide')).out, /\n {2}not ready {2}subnet\.kubeovn\.io\/lost {2}Vpc nowhere /);
   await lab.client.delete(traitsOf('subnets'), { name: 'lost' });
+  await lab.controller.untilQuiet();
+});
+
+test('status of a namespace, and of what has a label', { skip }, async () => {
+  await lab.make('subnets', {
+    metadata: { name: 'own', labels: { team: 'web' } },
+    spec: { vpc: 'nowhere', cidrBlock: '10.96.0.0/24', namespaces: ['kube-public'] },
+  });
+  await lab.make('subnets', { metadata: { name: 'other' }, spec: { vpc: 'nowhere', cidrBlock: '10.97.0.0/24' } });
+  await lab.controller.untilQuiet();
+  const named = async (...flags: readonly string[]): Promise<string> => (await lab.kiln('status', '-o', 'name', ...flags)).out;
+  assert.equal(await named('-A'), 'subnet.kubeovn.io/other\nsubnet.kubeovn.io/own\n');
+  assert.equal(await named('-l', 'team=web', '-n', 'kube-public'), 'subnet.kubeovn.io/own\n');
+  assert.equal(await named('-l', '!team'), 'subnet.kubeovn.io/other\n');
+  const both = await lab.kiln('status', '-A', '-n', 'default');
+  assert.deepEqual([both.exit, /cannot be used with option/.test(both.said)], [2, true]);
+  const nonsense = await lab.kiln('status', '-l', 'a b');
+  assert.deepEqual([nonsense.exit, nonsense.said.startsWith('error: -l "a b" is not a label selector\n')], [2, true], nonsense.said);
+  const nobody = await lab.kiln('status', '-n', 'nobody');
+  assert.deepEqual([nobody.exit, /Namespace nobody does not exist/.test(nobody.said)], [1, true]);
+  for (const name of ['own', 'other']) await lab.client.delete(traitsOf('subnets'), { name });
   await lab.controller.untilQuiet();
 });
 
@@ -79,11 +115,48 @@ test('version: all parts, and whether they fit', { skip }, async () => {
   assert.equal(exit, 0, out);
   assert.match(
     out,
-    /^client +kiln \d\S*, Node\.js v\d.*\nkubernetes +v\d.*\ncontroller .*\ncrds +✔ kubeovn\.io\/v1, all 25 kinds\nnorthbound +✔ schema \d/,
+    /^client +kiln \d\S*, Node\.js v\d.*\nkubernetes +v\d.*\ncontroller +- nobody leads; the last one was kiln \d\S*\ncrds +✔ kubeovn\.io\/v1, all 25 kinds\nnorthbound +✔ schema \d[\d.]*, OVN \d[\d.]+/,
   );
-  const json = JSON.parse((await lab.kiln('version', '-o', 'json')).out) as { readonly kind: string; readonly fits: boolean };
-  assert.deepEqual([json.kind, json.fits], ['Version', true]);
+  const json = JSON.parse((await lab.kiln('version', '-o', 'json')).out) as {
+    readonly kind: string;
+    readonly fits: boolean;
+    readonly controller: { readonly version: string };
+  };
+  assert.deepEqual([json.kind, json.fits, json.controller.version], ['Version', true, VERSION]);
+  assert.deepEqual(parse((await lab.kiln('version', '-o', 'yaml')).out), json);
 });
+
+test('version of a controller that does not fit: exit 1', { skip }, async () => {
+  await onLease({ [kilnAnnotation.version]: '9.1.0' });
+  const { exit, out } = await lab.kiln('version');
+  assert.equal(exit, 1);
+  assert.match(out, /\ncontroller +- nobody leads; the last one was kiln 9\.1\.0; it does not fit kiln \S+ here: use the commands of its version\n/);
+  await onLease({ [kilnAnnotation.version]: VERSION });
+});
+
+test(
+  'commands have the settings that the controller has told; flags count first; where none are told a hint says so',
+  { skip },
+  async () => {
+    const told = (await leaderOf({ client: lab.client }, 'kube-system', Date.now()))?.settings;
+    assert.deepEqual(told, DEFAULT_SETTINGS);
+    await onLease({ [kilnAnnotation.settings]: settingsText({ ...DEFAULT_SETTINGS, defaultVpc: 'main' }) });
+    const asTold = await lab.kiln('diff');
+    assert.match(asTold.out, /^create Vpc main: /m);
+    assert.doesNotMatch((await lab.kiln('diff', '--cluster-router=ovn-cluster')).out, /main/);
+    assert.match((await lab.kiln('status', '-o', 'wide')).out, /\nsettings +Vpc main · Subnet ovn-default 10\.16\.0\.0\/16 · /);
+    assert.match(
+      (await lab.kiln('diff', '--default-cidr=100.64.0.0/16')).said,
+      /why: --default-cidr 100\.64\.0\.0\/16 overlaps --node-switch-cidr/,
+    );
+    await onLease({ [kilnAnnotation.settings]: null });
+    assert.match(
+      (await lab.kiln('diff')).said,
+      /^hint: no controller has told its settings in Lease kube-system\/kiln-controller; Kube-OVN's defaults are assumed where no flag says otherwise$/m,
+    );
+    await onLease({ [kilnAnnotation.settings]: settingsText(DEFAULT_SETTINGS) });
+  },
+);
 
 test('exit codes: wrong usage 2, out of reach 3', async () => {
   for (const command of ['explain', 'delete', 'diff', 'status', 'version', 'completion'])

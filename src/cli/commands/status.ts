@@ -3,27 +3,38 @@
  */
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import { CONTROLLER_LEASE } from '../../api/well-known.ts';
+import { BLOCKED_RESOURCES } from '../../blockers/graph.ts';
 import { ageText } from '../../explain/age.ts';
-import type { ClusterStatus } from '../../explain/status.ts';
-import { statusOf } from '../../explain/status.ts';
-import type { Lease } from '../../kube/lease.ts';
-import { LEASES } from '../../kube/resource.ts';
+import type { Chosen, ClusterStatus, Finding } from '../../explain/status.ts';
+import { ofNamespace, statusOf } from '../../explain/status.ts';
+import { isKubeError } from '../../kube/errors.ts';
+import { keyOf } from '../../kube/resource.ts';
 import { TERM_KEY } from '../../nb/ownership.ts';
 import { rowId } from '../../nb/row-id.ts';
+import type { ResourceName } from '../../world/resources.ts';
+import { traitsOf } from '../../world/resources.ts';
+import type { World } from '../../world/world.ts';
 import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../cluster-command.ts';
-import { EXIT } from '../command-failure.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import type { Leader } from '../leader.ts';
+import { addSettingsFlags, leaderOf } from '../leader.ts';
+import { typeText } from '../object-argument.ts';
 import type { LookFlags } from '../observe.ts';
 import { addNorthboundFlags, observe } from '../observe.ts';
+import type { StructuredFormat } from '../output/structured-text.ts';
+import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
 
 export interface StatusFlags extends LookFlags {
-  readonly output: 'table' | 'json';
-  readonly leaseNamespace: string;
+  readonly output: 'table' | 'wide' | 'name' | StructuredFormat;
+  readonly namespace?: string;
+  readonly selector?: string;
 }
 
 const EXAMPLES = `Examples:
   kiln status                                   one screen; exit 1 when something is not as it should be
+  kiln status -n shop                           what is in a namespace, or serves it
+  kiln status -l team=web -o wide               every finding of what has this label
   kiln status -o json | jq .findings            for programs
 `;
 
@@ -40,79 +51,140 @@ export function addStatus(program: Command): void {
     .description('who leads, how much there is, and what is blocked, in conflict, not ready or nearly full')
     .addHelpText('before', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
-    .option('--lease-namespace <name>', "where the controller's Lease is", 'kube-system')
-    .addOption(new Option('-o, --output <format>', 'how the result is printed').choices(['table', 'json']).default('table'));
-  addNorthboundFlags(addConnectionFlags(command)).action(async (flags: StatusFlags) => {
+    .option('-n, --namespace <name>', 'only what is in this namespace, or names it: its pods and addresses, its Subnets, their Vpc')
+    .addOption(new Option('-A, --all-namespaces', 'everything; so it is without -n').conflicts('namespace'))
+    .option('-l, --selector <labels>', "only what has these labels, in kubectl's words: a=b, a!=b, a in (b,c), a, !a")
+    .addOption(
+      new Option('-o, --output <format>', `how the result is printed; table names ${SHOWN} findings, wide all with their objects`)
+        .choices(['table', 'wide', 'name', ...STRUCTURED_FORMATS])
+        .default('table'),
+    );
+  addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: StatusFlags) => {
     process.exitCode = await onCluster('status', flags, (io) => runStatus(flags, io));
   });
 }
 
-export interface Leader {
-  readonly identity: string;
-  /** RFC 3339. */
-  readonly renewed: string;
-  /** The Lease has not run out. */
-  readonly live: boolean;
-}
-
-/** The holder of the controller's Lease; undefined where nobody holds it. */
-export async function leaderOf({ client }: CommandIo, namespace: string, now: number): Promise<Leader | undefined> {
-  const lease = await client.find<Lease>(LEASES, { name: CONTROLLER_LEASE, namespace });
-  const identity = lease?.spec?.holderIdentity ?? '';
-  const renewed = lease?.spec?.renewTime ?? '';
-  if (identity === '') return undefined;
-  return { identity, renewed, live: now - Date.parse(renewed) < 1_000 * (lease?.spec?.leaseDurationSeconds ?? 15) };
-}
-
 /** @returns the exit code */
 export async function runStatus(flags: StatusFlags, io: CommandIo): Promise<number> {
+  const labelled = flags.selector === undefined ? undefined : await withLabels(flags.selector, io);
   await using observation = await observe(flags, io);
   const now = Date.now();
   const leader = await leaderOf(io, flags.leaseNamespace, now);
   const { world, northboundRead, schemaVersion, northboundProblem } = observation;
-  const status = statusOf(world, northboundRead);
+  const status = statusOf(world, northboundRead, chosenBy(flags, world, labelled));
   const externalIds = world.rows.column(rowId('NB_Global', ''), 'external_ids');
   const term = externalIds instanceof Map ? String(externalIds.get(TERM_KEY) ?? '') : '';
-  const northbound = {
+  const northbound: Northbound = {
     endpoint: flags.ovnNb ?? null,
     read: northboundRead,
     schema: schemaVersion ?? null,
     ...(northboundRead || northboundProblem === undefined ? {} : { problem: northboundProblem }),
   };
-  const whole = { leader: leader ?? null, term: term === '' ? null : term, northbound, ...status, rows: status.rows ?? null };
-  if (flags.output === 'json') io.out(`${JSON.stringify({ apiVersion: 'kiln.io/v1', kind: 'Status', ...whole }, undefined, 2)}\n`);
-  else io.out(statusText(status, leader, term, northbound, now));
+  if (flags.output === 'name') io.out(status.findings.map((one) => `${nameText(one)}\n`).join(''));
+  else if (flags.output === 'table' || flags.output === 'wide') io.out(statusText(status, leader, term, northbound, now, flags.output));
+  else {
+    const { settings = null, version = null, ...held } = leader ?? { settings: undefined, version: undefined };
+    const whole = {
+      leader: leader === undefined || leader.identity === '' ? null : { ...held, version },
+      term: term === '' ? null : term,
+      settings,
+      northbound,
+      ...status,
+      rows: status.rows ?? null,
+    };
+    io.out(structuredText(flags.output, 'Status', whole));
+  }
   if (flags.ovnNb !== undefined && !northboundRead) return EXIT.unreachable;
   return leader?.live === true && status.findings.length === 0 ? EXIT.fine : EXIT.findings;
+}
+
+type Labelled = ReadonlyMap<ResourceName, ReadonlySet<string>>;
+
+/** Asked of the API server: caches keep no labels that no rule reads, and it knows the language. */
+async function withLabels(labelSelector: string, { client }: CommandIo): Promise<Labelled> {
+  const resources: readonly ResourceName[] = [...new Set<ResourceName>([...BLOCKED_RESOURCES, 'ippools', 'pods', 'namespaces', 'nodes'])];
+  const found = await Promise.all(
+    resources.map(async (resource) => {
+      try {
+        const objects = await client.listAll(traitsOf(resource), { labelSelector });
+        return [resource, new Set(objects.map(({ metadata }) => keyOf(metadata)))] as const;
+      } catch (error) {
+        if (isKubeError(error, 'KUBE_NOT_SERVED') || isKubeError(error, 'KUBE_NOT_FOUND')) return [resource, new Set<string>()] as const;
+        if (!isKubeError(error, 'KUBE_BAD_REQUEST')) throw error;
+        throw new CommandFailure(EXIT.usage, `-l "${labelSelector}" is not a label selector`, error.message, 'kiln status --help');
+      }
+    }),
+  );
+  return new Map(found);
+}
+
+function chosenBy({ namespace }: StatusFlags, world: World, labelled: Labelled | undefined): Chosen | undefined {
+  if (namespace === undefined && labelled === undefined) return undefined;
+  if (namespace !== undefined && world.namespaces.peek(namespace) === undefined)
+    throw new CommandFailure(
+      EXIT.findings,
+      'kiln status has nothing to show',
+      `Namespace ${namespace} does not exist`,
+      'kubectl get namespaces',
+    );
+  const inNamespace = namespace === undefined ? undefined : ofNamespace(namespace, world);
+  return (resource, key, object) =>
+    inNamespace?.(resource, key, object) !== false && (labelled === undefined || labelled.get(resource)?.has(key) === true);
+}
+
+interface Northbound {
+  readonly endpoint: string | null;
+  readonly read: boolean;
+  readonly schema: string | null;
+  readonly problem?: string;
 }
 
 function statusText(
   { counts, rows, findings }: ClusterStatus,
   leader: Leader | undefined,
   term: string,
-  northbound: { readonly endpoint: string | null; readonly read: boolean; readonly schema: string | null; readonly problem?: string },
+  northbound: Northbound,
   now: number,
+  format: 'table' | 'wide',
 ): string {
-  const led =
-    leader === undefined
-      ? '✖ nobody: no controller runs, or another control plane leads'
-      : `${leader.live ? '✔' : '✖'} ${leader.identity}, renewed ${ageText(now - Date.parse(leader.renewed))} ago${term === '' ? '' : `, term ${term}`}`;
   const database = northbound.read
     ? `✔ ${northbound.endpoint ?? ''}, schema ${northbound.schema ?? 'unknown'}, ${rows ?? 0} rows of Kiln`
     : northbound.endpoint === null
       ? '- not looked at (--ovn-nb)'
       : `✖ ${northbound.problem ?? ''}`;
+  const shown = format === 'wide' ? findings.length : SHOWN;
   const lines = [
-    `leader      ${led}`,
+    `leader      ${leaderText(leader, term, now)}`,
+    ...(format === 'wide' ? [`settings    ${settingsText(leader)}`] : []),
     `northbound  ${database}`,
     `objects     ${Object.entries(counts)
       .map(([kind, count]) => `${kind} ${count}`)
       .join(' · ')}`,
     `findings    ${findings.length === 0 ? '✔ none' : `✖ ${findings.length}`}`,
     ...findings
-      .slice(0, SHOWN)
-      .map(({ what, message, since, next }) => `  ${what}  ${message} (${ageText(now - Date.parse(since))})\n    ${next}`),
-    ...(findings.length > SHOWN ? [`  … and ${findings.length - SHOWN} more: kiln status -o json`] : []),
+      .slice(0, shown)
+      .map(
+        (one) =>
+          `  ${one.what}  ${format === 'wide' ? `${nameText(one)}  ` : ''}${one.message} (${ageText(now - Date.parse(one.since))})\n    ${one.next}`,
+      ),
+    ...(findings.length > shown ? [`  … and ${findings.length - shown} more: kiln status -o wide`] : []),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function leaderText(leader: Leader | undefined, term: string, now: number): string {
+  if (leader === undefined || leader.identity === '') return '✖ nobody: no controller runs, or another control plane leads';
+  const { identity, live, renewed, version } = leader;
+  return `${live ? '✔' : '✖'} ${identity}, renewed ${ageText(now - Date.parse(renewed))} ago${term === '' ? '' : `, term ${term}`}${version === undefined ? '' : `, kiln ${version}`}`;
+}
+
+function settingsText(leader: Leader | undefined): string {
+  if (leader?.settings === undefined) return '- not told';
+  const { defaultVpc, defaultSubnet, defaultCidr, joinSubnet, joinCidr, serviceCidr, misbound } = leader.settings;
+  return `Vpc ${defaultVpc} · Subnet ${defaultSubnet} ${defaultCidr} · nodes ${joinSubnet} ${joinCidr} · Services ${serviceCidr} · misbound ${misbound}`;
+}
+
+/** As `kubectl get -o name` does, with the namespace where there is one. */
+function nameText({ resource, key }: Finding): string {
+  return `${typeText(resource)}/${key}`;
 }

@@ -6,18 +6,20 @@ import { Option } from 'commander';
 import { allKinds } from '../../api/crds.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { VERSION } from '../../runtime/version.ts';
-import type { CommandIo } from '../cluster-command.ts';
+import type { CommandIo, ConnectionFlags } from '../cluster-command.ts';
 import { addConnectionFlags, onCluster, requestTimeoutMs } from '../cluster-command.ts';
 import { EXIT } from '../command-failure.ts';
-import type { LookFlags } from '../observe.ts';
+import type { OvnFlags } from '../connect.ts';
 import { addNorthboundFlags, sessionOf } from '../observe.ts';
-import type { Leader } from './status.ts';
-import { leaderOf } from './status.ts';
+import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
+import type { StructuredFormat } from '../output/structured-text.ts';
+import type { LeaseFlags } from '../leader.ts';
+import { addLeaseFlag, leaderOf } from '../leader.ts';
+import type { Leader } from '../leader.ts';
 
-export interface VersionFlags extends LookFlags {
-  readonly output: 'table' | 'json';
+export interface VersionFlags extends ConnectionFlags, Partial<OvnFlags>, LeaseFlags {
+  readonly output: 'table' | StructuredFormat;
   readonly client?: boolean;
-  readonly leaseNamespace: string;
 }
 
 const EXAMPLES = `Examples:
@@ -28,6 +30,7 @@ const EXAMPLES = `Examples:
 
 const EXIT_CODES = `
 Exit codes: 0 they fit, 1 they do not, 2 usage, 3 cannot reach the cluster or forbidden.
+The version of the controller is the one that leads has told on its Lease; that of OVN is what ovn-northd writes into the database.
 `;
 
 export function addVersion(program: Command): void {
@@ -37,12 +40,13 @@ export function addVersion(program: Command): void {
     .addHelpText('before', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
     .option('--client', 'only of this program')
-    .option('--lease-namespace <name>', "where the controller's Lease is", 'kube-system')
-    .addOption(new Option('-o, --output <format>', 'how the result is printed').choices(['table', 'json']).default('table'));
-  addNorthboundFlags(addConnectionFlags(command)).action(async (flags: VersionFlags) => {
+    .addOption(new Option('-o, --output <format>', 'how the result is printed').choices(['table', ...STRUCTURED_FORMATS]).default('table'));
+  addLeaseFlag(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: VersionFlags) => {
     if (flags.client === true) {
       process.stdout.write(
-        flags.output === 'json' ? jsonText({ client: CLIENT }) : `client      kiln ${VERSION}, Node.js ${process.version}\n`,
+        flags.output === 'table'
+          ? `client      kiln ${VERSION}, Node.js ${process.version}\n`
+          : structuredText(flags.output, 'Version', { client: CLIENT }),
       );
       return;
     }
@@ -54,6 +58,8 @@ const CLIENT = { version: VERSION, node: process.version };
 
 interface Northbound {
   readonly schema: string | null;
+  /** Of OVN, as ovn-northd tells it; null where none has run. */
+  readonly ovn: string | null;
   /** Tables and columns that Kiln would use and the schema lacks. */
   readonly missing: readonly string[];
   readonly problem?: string;
@@ -66,20 +72,30 @@ export async function runVersion(flags: VersionFlags, io: CommandIo): Promise<nu
   const served = await servedKinds(io);
   const lacking = allKinds.map(({ plural }) => plural).filter((plural) => !served.includes(plural));
   const northbound = await northboundOf(flags);
-  const fits = lacking.length === 0 && northbound?.problem === undefined;
-  if (flags.output === 'json')
+  const skewed = leader?.version !== undefined && release(leader.version) !== release(VERSION);
+  const fits = lacking.length === 0 && northbound?.problem === undefined && !skewed;
+  if (flags.output !== 'table')
     io.out(
-      jsonText({
+      structuredText(flags.output, 'Version', {
         client: CLIENT,
         kubernetes: { version: gitVersion },
-        controller: leader ?? null,
+        controller: leader === undefined ? null : told(leader),
         crds: { group: 'kubeovn.io/v1', served: served.length, missing: lacking },
         ovnNorthbound: northbound ?? null,
         fits,
       }),
     );
-  else io.out(versionText(gitVersion, leader, served.length, lacking, northbound));
+  else io.out(versionText(gitVersion, leader, skewed, served.length, lacking, northbound));
   return fits ? EXIT.fine : EXIT.findings;
+}
+
+/** Programs of one minor version fit together. */
+function release(version: string): string {
+  return version.split('.').slice(0, 2).join('.');
+}
+
+function told({ identity, renewed, live, version }: Leader): object {
+  return { version: version ?? null, identity, renewed, live };
 }
 
 async function servedKinds({ client }: CommandIo): Promise<string[]> {
@@ -114,15 +130,25 @@ async function northboundOf(flags: VersionFlags): Promise<Northbound | undefined
     });
     const schema = session.schema?.version ?? null;
     const missing = session.missing.map(({ table, column }) => (column === undefined ? table : `${table}.${column}`));
-    return { schema, missing, ...(schema === null ? { problem } : {}) };
+    return { schema, ovn: ovnVersion(session), missing, ...(schema === null ? { problem } : {}) };
   } finally {
     await session.close();
   }
 }
 
+/** `25.03.0-20.41.0-78.8`: OVN, then the Southbound schema and what northd counts for itself. */
+function ovnVersion({ replica }: ReturnType<typeof sessionOf>): string | null {
+  for (const { options } of replica.table('NB_Global').values()) {
+    const text: unknown = options instanceof Map ? options.get('northd_internal_version') : undefined;
+    if (typeof text === 'string') return text.split('-')[0] ?? null;
+  }
+  return null;
+}
+
 function versionText(
   kubernetes: string,
   leader: Leader | undefined,
+  skewed: boolean,
   served: number,
   lacking: readonly string[],
   northbound: Northbound | undefined,
@@ -136,17 +162,21 @@ function versionText(
       ? '- not looked at (--ovn-nb)'
       : northbound.problem !== undefined
         ? `✖ ${northbound.problem}`
-        : `✔ schema ${northbound.schema ?? ''}${northbound.missing.length === 0 ? '' : `; without ${northbound.missing.join(', ')}, which is left out`}`;
+        : `✔ schema ${northbound.schema ?? ''}${northbound.ovn === null ? '' : `, OVN ${northbound.ovn}`}${northbound.missing.length === 0 ? '' : `; without ${northbound.missing.join(', ')}, which is left out`}`;
   return [
     `client      kiln ${VERSION}, Node.js ${process.version}`,
     `kubernetes  ${kubernetes}`,
-    `controller  ${leader === undefined ? '- nobody leads' : `${leader.live ? '✔' : '✖'} ${leader.identity}`}`,
+    `controller  ${controllerText(leader, skewed)}`,
     `crds        ${crds}`,
     `northbound  ${database}`,
     '',
   ].join('\n');
 }
 
-function jsonText(what: object): string {
-  return `${JSON.stringify({ apiVersion: 'kiln.io/v1', kind: 'Version', ...what }, undefined, 2)}\n`;
+function controllerText(leader: Leader | undefined, skewed: boolean): string {
+  if (leader === undefined) return '- nobody has led yet';
+  const version = leader.version === undefined ? 'version not told' : `kiln ${leader.version}`;
+  const misfit = skewed ? `; it does not fit kiln ${VERSION} here: use the commands of its version` : '';
+  if (leader.identity === '') return `- nobody leads; the last one was ${version}${misfit}`;
+  return `${leader.live && !skewed ? '✔' : '✖'} ${version}, ${leader.identity}${leader.live ? '' : ', whose Lease has run out'}${misfit}`;
 }

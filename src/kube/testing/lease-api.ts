@@ -17,9 +17,9 @@ export class LeaseApi {
   }
 
   /** Changes the Lease as another program would. */
-  set(spec: NonNullable<Lease['spec']>): void {
+  set(spec: NonNullable<Lease['spec']>, annotations = this.lease?.metadata.annotations ?? {}): void {
     this.#version++;
-    this.lease = { metadata: { name: 'l', namespace: 'ns', uid: 'lease-uid', resourceVersion: String(this.#version) }, spec };
+    this.lease = { metadata: { name: 'l', namespace: 'ns', uid: 'lease-uid', resourceVersion: String(this.#version), annotations }, spec };
   }
 
   #answer(exchange: Exchange): void {
@@ -34,7 +34,7 @@ export class LeaseApi {
       return;
     }
     this.writes++;
-    this.set(wanted.spec ?? {});
+    this.set(wanted.spec ?? {}, wanted.metadata.annotations ?? {});
     exchange.json(this.lease);
   }
 }

@@ -1,0 +1,79 @@
+/**
+ * The controller that leads, as its Lease tells: who it is, its version, and the network settings that a command has to have as well.
+ */
+import type { Command } from 'commander';
+import { CONTROLLER_LEASE } from '../api/well-known.ts';
+import { publishedIn } from '../controller/publication.ts';
+import { isKubeError } from '../kube/errors.ts';
+import type { Lease } from '../kube/lease.ts';
+import { LEASES } from '../kube/resource.ts';
+import type { Settings } from '../world/settings.ts';
+import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import type { CommandIo } from './cluster-command.ts';
+import { CommandFailure, EXIT } from './command-failure.ts';
+import type { NetworkFlags } from './network-flags.ts';
+import { addNetworkOverrides, networkSettings } from './network-flags.ts';
+
+export interface LeaseFlags {
+  readonly leaseNamespace: string;
+}
+
+export interface SettingsFlags extends LeaseFlags, Partial<NetworkFlags> {}
+
+export function addLeaseFlag(command: Command): Command {
+  return command.option('--lease-namespace <name>', "where the controller's Lease is", 'kube-system');
+}
+
+/** For commands that derive what the controller would. */
+export function addSettingsFlags(command: Command): Command {
+  return addNetworkOverrides(
+    addLeaseFlag(command),
+    'Network settings, where they are to be others than those of the controller that leads:',
+  );
+}
+
+export interface Leader {
+  /** Empty where nobody holds the Lease. */
+  readonly identity: string;
+  /** RFC 3339. */
+  readonly renewed: string;
+  /** The Lease has not run out. */
+  readonly live: boolean;
+  /** Of the one that leads, or led last; undefined where it told none. */
+  readonly version: string | undefined;
+  readonly settings: Settings | undefined;
+}
+
+/** Undefined where there is no Lease: no controller has led yet. */
+export async function leaderOf({ client }: Pick<CommandIo, 'client'>, namespace: string, now: number): Promise<Leader | undefined> {
+  const lease = await client.find<Lease>(LEASES, { name: CONTROLLER_LEASE, namespace });
+  if (lease === undefined) return undefined;
+  const { holderIdentity, renewTime, leaseDurationSeconds } = lease.spec ?? {};
+  const identity = holderIdentity ?? '';
+  const renewed = renewTime ?? '';
+  const live = identity !== '' && now - Date.parse(renewed) < 1_000 * (leaseDurationSeconds ?? 15);
+  return { identity, renewed, live, ...publishedIn(lease) };
+}
+
+/** The settings of the controller that leads, or led last; flags count first. Where nothing is told, a hint says what is assumed. */
+export async function settingsFor(flags: SettingsFlags, io: Pick<CommandIo, 'client' | 'say'>): Promise<Settings> {
+  const published = await publishedSettings(flags, io);
+  const network = networkSettings(flags, published);
+  if (network.ok) return network.settings;
+  throw new CommandFailure(EXIT.usage, 'these settings do not go together', network.problem, 'kiln config');
+}
+
+async function publishedSettings({ leaseNamespace }: LeaseFlags, io: Pick<CommandIo, 'client' | 'say'>): Promise<Settings> {
+  const assumed = (why: string): Settings => {
+    io.say(`hint: ${why}; Kube-OVN's defaults are assumed where no flag says otherwise`);
+    return DEFAULT_SETTINGS;
+  };
+  const lease = `Lease ${leaseNamespace}/${CONTROLLER_LEASE}`;
+  try {
+    const leader = await leaderOf(io, leaseNamespace, 0);
+    return leader?.settings ?? assumed(`no controller has told its settings in ${lease}`);
+  } catch (error) {
+    if (!isKubeError(error, 'KUBE_FORBIDDEN')) throw error;
+    return assumed(`${lease} may not be read, so the controller's settings are not known`);
+  }
+}

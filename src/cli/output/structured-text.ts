@@ -1,0 +1,12 @@
+/** An answer for programs: what is printed has `apiVersion` and `kind`, fields are added and never renamed. */
+import { stringify } from 'yaml';
+
+const API_VERSION = 'kiln.io/v1';
+
+export const STRUCTURED_FORMATS = ['json', 'yaml'] as const;
+export type StructuredFormat = (typeof STRUCTURED_FORMATS)[number];
+
+export function structuredText(format: StructuredFormat, kind: string, fields: object): string {
+  const document = { apiVersion: API_VERSION, kind, ...fields };
+  return format === 'yaml' ? stringify(document) : `${JSON.stringify(document, undefined, 2)}\n`;
+}

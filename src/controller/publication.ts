@@ -1,0 +1,22 @@
+/** What the leading controller tells of itself on its Lease, and what commands read there. */
+import { kilnAnnotation } from '../api/well-known.ts';
+import type { Lease } from '../kube/lease.ts';
+import { VERSION } from '../runtime/version.ts';
+import type { Settings } from '../world/settings.ts';
+import { parseSettings, settingsText } from '../world/settings-text.ts';
+
+export interface Published {
+  readonly version: string | undefined;
+  readonly settings: Settings | undefined;
+}
+
+export function publication(settings: Settings): Readonly<Record<string, string>> {
+  return { [kilnAnnotation.version]: VERSION, [kilnAnnotation.settings]: settingsText(settings) };
+}
+
+/** Of the one that holds the Lease, or held it last. */
+export function publishedIn(lease: Lease | undefined): Published {
+  const annotations = lease?.metadata.annotations ?? {};
+  const text = annotations[kilnAnnotation.settings];
+  return { version: annotations[kilnAnnotation.version], settings: text === undefined ? undefined : parseSettings(text) };
+}

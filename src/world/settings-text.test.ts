@@ -1,0 +1,40 @@
+/** Settings survive the way through text, also between versions. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DEFAULT_SETTINGS } from './settings.ts';
+import { parseSettings, settingsText } from './settings-text.ts';
+
+const OWN = {
+  ...DEFAULT_SETTINGS,
+  defaultVpc: 'main',
+  defaultExcludeIps: ['10.0.0.1..10.0.0.9'],
+  enableLb: false,
+  misbound: 'evict',
+} as const;
+
+test('what was written is read', () => {
+  assert.deepEqual(parseSettings(settingsText(OWN)), OWN);
+});
+
+test('a setting that only the other version has is left out, one that it lacks is as by default', () => {
+  const { defaultVpc, joinSubnet } = OWN;
+  assert.deepEqual(parseSettings(JSON.stringify({ defaultVpc, joinSubnet, invented: true })), {
+    ...DEFAULT_SETTINGS,
+    defaultVpc,
+    joinSubnet,
+  });
+});
+
+test('a text that somebody else wrote is not taken in part', () => {
+  for (const text of [
+    '',
+    'main',
+    '[]',
+    'null',
+    '{"defaultVpc":7}',
+    '{"misbound":"never"}',
+    '{"networkType":"ipip"}',
+    '{"defaultExcludeIps":"10.0.0.1"}',
+  ])
+    assert.equal(parseSettings(text), undefined, text);
+});

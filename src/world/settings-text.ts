@@ -1,0 +1,32 @@
+/** The settings of one controller as text that another program reads, of another version perhaps. */
+import { DEFAULT_SETTINGS, isMisboundPolicy } from './settings.ts';
+import type { Settings } from './settings.ts';
+
+export function settingsText(settings: Settings): string {
+  return JSON.stringify(settings);
+}
+
+/**
+ * What is not known here is left out, and what the writer did not know is as by default: both may be of another version.
+ * @returns undefined where the text is no JSON object, or a value is not of its kind
+ */
+export function parseSettings(text: string): Settings | undefined {
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof read !== 'object' || read === null || Array.isArray(read)) return undefined;
+  const given = read as Readonly<Record<string, unknown>>;
+  const known = Object.keys(DEFAULT_SETTINGS).filter((name) => name in given) as (keyof Settings)[];
+  if (!known.every((name) => isAsItShould(name, given[name]))) return undefined;
+  return { ...DEFAULT_SETTINGS, ...Object.fromEntries(known.map((name) => [name, given[name]])) };
+}
+
+function isAsItShould(name: keyof Settings, value: unknown): boolean {
+  if (name === 'misbound') return typeof value === 'string' && isMisboundPolicy(value);
+  if (name === 'networkType') return value === 'geneve' || value === 'vxlan' || value === 'stt';
+  if (Array.isArray(DEFAULT_SETTINGS[name])) return Array.isArray(value) && value.every((one) => typeof one === 'string');
+  return typeof value === typeof DEFAULT_SETTINGS[name];
+}

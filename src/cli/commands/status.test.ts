@@ -130,7 +130,10 @@ test('version of a controller that does not fit: exit 1', { skip }, async () => 
   await onLease({ [kilnAnnotation.version]: '9.1.0' });
   const { exit, out } = await lab.kiln('version');
   assert.equal(exit, 1);
-  assert.match(out, /\ncontroller +- nobody leads; the last one was kiln 9\.1\.0; it does not fit kiln \S+ here: use the commands of its version\n/);
+  assert.match(
+    out,
+    /\ncontroller +- nobody leads; the last one was kiln 9\.1\.0; it does not fit kiln \S+ here: use the commands of its version\n/,
+  );
   await onLease({ [kilnAnnotation.version]: VERSION });
 });
 

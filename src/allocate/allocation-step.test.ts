@@ -8,7 +8,8 @@ import type { Output, PoolOutput } from '../compile/output.ts';
 import type { AddressWish } from '../world/reservations.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { World } from '../world/world.ts';
-import { AllocationStep, derivedMac } from './allocation-step.ts';
+import { AllocationStep } from './allocation-step.ts';
+import { derivedMac } from './wish-request.ts';
 
 class Bench {
   readonly world = new World(DEFAULT_SETTINGS);
@@ -157,8 +158,8 @@ test('two claimants on one address are shown to each other', () => {
   bench.world.ips.set('b.ns', ip('b.ns', '10.0.0.4', 'uid-b'));
   bench.say(small);
   bench.step.usage.publish(0, 1_000);
-  assert.deepEqual(bench.world.addressConflicts.peek('a.ns#uid-a'), ['b.ns#uid-b (10.0.0.4)']);
-  assert.deepEqual(bench.world.addressConflicts.peek('b.ns#uid-b'), ['a.ns#uid-a (10.0.0.4)']);
+  assert.deepEqual(bench.world.addressConflicts.peek('a.ns#uid-a'), ['b.ns (10.0.0.4 of Subnet s1)']);
+  assert.deepEqual(bench.world.addressConflicts.peek('b.ns#uid-b'), ['a.ns (10.0.0.4 of Subnet s1)']);
   bench.world.ips.delete('b.ns');
   bench.step.usage.publish(2_000, 1_000);
   assert.equal(bench.world.addressConflicts.peek('a.ns#uid-a'), undefined);
@@ -185,4 +186,39 @@ test('an address that cannot be read is refused, and the others go on', () => {
   assert.equal(bench.answer('a#1'), 'AddressOutOfRange');
   assert.equal(bench.answer('b#1'), 's1 10.0.0.4');
   assert.equal(bench.answer('c#1'), 's1 10.0.0.2');
+});
+
+test('a claimant that others rival in two Subnets is told of both, and of the other one when the first is settled', () => {
+  const bench = new Bench();
+  const owned = (name: string, subnet: string, address: string): void => {
+    const made = ip(name, address, `uid-${name}`);
+    bench.world.ips.set(name, { ...made, spec: { ...made.spec, subnet } });
+  };
+  owned('a.ns', 's1', '10.0.0.4');
+  owned('b.ns', 's1', '10.0.0.4');
+  // Its pod says another Subnet than its IP object does.
+  const says = (suffix: string, value: string): [string, string] => [`ovn.kubernetes.io/${suffix}`, value];
+  const annotations = Object.fromEntries([says('allocated', 'true'), says('logical_switch', 's2'), says('ip_address', '10.1.0.4')]);
+  const metadata = { name: 'a', namespace: 'ns', uid: 'uid-a.ns', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
+  bench.world.pods.set('ns/a', { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, annotations }, spec: {} });
+  owned('c.ns', 's2', '10.1.0.4');
+  const said = (now: number): readonly string[] | undefined => {
+    bench.say(small, pool('s2', '10.1.0.0/29'));
+    bench.step.usage.publish(now, 1_000);
+    return bench.world.addressConflicts.peek('a.ns#uid-a.ns');
+  };
+  const [first, second] = ['b.ns (10.0.0.4 of Subnet s1)', 'c.ns (10.1.0.4 of Subnet s2)'];
+  assert.deepEqual(said(0), [first, second]);
+  bench.world.ips.delete('c.ns');
+  assert.deepEqual(said(2_000), [first]);
+  bench.world.ips.delete('b.ns');
+  assert.equal(said(4_000), undefined);
+});
+
+test('who has the address that became the gateway is told', () => {
+  const bench = new Bench();
+  bench.world.ips.set('a.ns', ip('a.ns', '10.0.0.4', 'uid-a'));
+  bench.say({ ...pool('s1', '10.0.0.0/29'), kind: 'pool', gateways: ['10.0.0.4'] });
+  bench.step.usage.publish(0, 1_000);
+  assert.deepEqual(bench.world.addressConflicts.peek('a.ns#uid-a'), ['the gateway (10.0.0.4 of Subnet s1)']);
 });

@@ -6,19 +6,17 @@ import type { Desired } from '../compile/desired.ts';
 import { Ledger } from '../ipam/ledger.ts';
 import type { Allocation, AllocationFailure, AllocationRequest } from '../ipam/allocation.ts';
 import type { Holder } from '../ipam/holder.ts';
+import type { SubnetSpec } from '../ipam/subnet-spec.ts';
 import { parseSubnetFields } from '../ipam/subnet-spec.ts';
 import { formatAddress } from '../net/address.ts';
-import type { Address } from '../net/address.ts';
-import type { Dual } from '../net/dual.ts';
-import { parseDualAddress } from '../net/dual.ts';
-import type { Mac } from '../net/mac.ts';
-import { macFromBytes, parseMac } from '../net/mac.ts';
-import { hash32 } from '../nb/row-id.ts';
+import { formatCidr } from '../net/cidr.ts';
 import type { AddressWish, Reservation } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
+import { ClaimantsBySubnet } from './claimants-by-subnet.ts';
 import { Holders } from './holders.ts';
 import { UsagePublisher } from './usage-publisher.ts';
-import { WaitingList } from './waiting-list.ts';
+import type { Place } from './wish-request.ts';
+import { choices, derivedMac, isStatic, kindOf, request, without } from './wish-request.ts';
 
 /** Why a wish cannot be met. */
 export interface WishRefusal {
@@ -28,87 +26,149 @@ export interface WishRefusal {
   readonly holders: readonly Holder[];
 }
 
-const PROTOCOL = { v4: 'IPv4', v6: 'IPv6', dual: 'Dual' } as const;
-
 export class AllocationStep {
   readonly ledger: Ledger;
   readonly usage: UsagePublisher;
   readonly #world: World;
   readonly #desired: Desired;
-  readonly #waiting = new WaitingList();
+  /** All wishes. */
+  readonly #asking = new ClaimantsBySubnet();
+  /** Wishes that are refused. */
+  readonly #waiting = new ClaimantsBySubnet();
+  /** Wishes that could be met, beside others of their group that are refused. */
+  readonly #spared = new ClaimantsBySubnet();
   readonly #holders: Holders;
   /** Subnets where something can be had that could not be before. */
   readonly #freed = new Set<string>();
+  /** Claimants of one address: which of them goes first may be another one than before. */
+  readonly #contested = new Set<string>();
+  /** How far the Subnets of the spared had changed when they were looked at. */
+  #marks: ReadonlyMap<string, number> = new Map();
+  /** What of a Subnet's changes was only tried. */
+  readonly #tried = new Map<string, number>();
+  /** Nothing came free: what is released had only been tried. */
+  #undoing = false;
 
   constructor(world: World, desired: Desired) {
     this.#world = world;
     this.#desired = desired;
-    this.ledger = new Ledger({ onFreed: ({ subnet }) => this.#noteFreed(subnet), onVacated: (subnet) => this.#noteFreed(subnet) });
+    this.ledger = new Ledger({
+      onFreed: ({ subnet }) => this.#noteFreed(subnet),
+      onVacated: (subnet) => this.#noteFreed(subnet),
+      onContested: (claimants) => {
+        for (const claimant of claimants) this.#contested.add(claimant);
+      },
+    });
     this.#holders = new Holders(world, this.ledger);
     this.usage = new UsagePublisher(world, this.ledger);
   }
 
   /** True when there is nothing to answer. */
   get quiet(): boolean {
-    return !this.#holders.due && this.#desired.dirtyPools.size === 0 && this.#desired.dirtyWishes.size === 0 && this.#freed.size === 0;
+    const { dirtyPools, dirtyWishes } = this.#desired;
+    const open = dirtyPools.size + dirtyWishes.size + this.#freed.size + this.#contested.size;
+    return !this.#holders.due && open === 0 && this.#stirred().length === 0;
   }
 
   /** Answers what changed since the last call. @param enough says when to yield, and be called again for the rest */
   run(enough?: () => boolean): void {
     if (!this.#holders.settle(enough)) return;
-    this.#takePools();
+    const due = this.#takePools();
     const asked = new Set<string>();
     for (const claimant of this.#desired.dirtyWishes) {
-      if (this.#desired.wish(claimant) === undefined) this.#drop(claimant);
-      else asked.add(claimant);
+      const wish = this.#desired.wish(claimant);
+      if (wish === undefined) this.#drop(claimant);
+      else {
+        asked.add(claimant);
+        due.add(claimant);
+        this.#asking.put(claimant, wish.subnets);
+      }
     }
     this.#desired.dirtyWishes.clear();
-    const due = new Set(asked);
     for (const subnet of this.#freed) for (const claimant of this.#waiting.of(subnet)) due.add(claimant);
     this.#freed.clear();
-    const wishes = [...due].flatMap((claimant) => this.#desired.wish(claimant) ?? []);
-    wishes.sort((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : a.claimant < b.claimant ? -1 : 1));
-    const hopeless = new Set<string>();
-    for (const wish of wishes) {
+    for (const claimant of this.#contested) due.add(claimant);
+    this.#contested.clear();
+    for (const subnet of this.#stirred()) for (const claimant of this.#spared.of(subnet)) due.add(claimant);
+    this.#marks = new Map(Array.from(this.#spared.subnets, (subnet) => [subnet, this.#markOf(subnet)]));
+    const hopeless = new Map<string, Answers>();
+    for (const group of this.#groups(due)) {
       // Where one who waits was refused, so is the next who asks for the same; a freed address costs no look at all of them.
-      const kind = asked.has(wish.claimant) || isStatic(wish) ? undefined : kindOf(wish);
-      if (kind !== undefined && hopeless.has(kind) && !this.#holdsSome(wish)) continue;
-      if (!this.#answer(wish) && kind !== undefined) hopeless.add(kind);
+      const again = group.every((wish) => !asked.has(wish.claimant) && !isStatic(wish));
+      const kind = again ? group.map(kindOf).join('; ') : undefined;
+      const known = kind === undefined ? undefined : hopeless.get(kind);
+      if (known !== undefined && !group.some((wish) => this.#holdsSome(wish))) {
+        const same = known.map((answer, i) => answer && { ...answer, claimant: group[i]?.claimant ?? '' });
+        if (!group.every(({ claimant }, i) => sameReservation(this.#world.reservations.peek(claimant), same[i]))) this.#settle(group, same);
+        continue;
+      }
+      const answers = this.#answer(group);
+      this.#settle(group, answers);
+      if (kind !== undefined && answers.some((answer) => answer?.kind !== 'granted')) hopeless.set(kind, answers);
     }
   }
 
-  #takePools(): void {
+  /** @returns claimants that may be answered otherwise now */
+  #takePools(): Set<string> {
+    const due = new Set<string>();
     for (const name of this.#desired.dirtyPools) {
       const pool = this.#desired.pool(name);
       this.usage.mark(name);
+      const before = this.ledger.spec(name);
       if (pool === undefined) {
         this.ledger.removeSubnet(name);
-        // Who was given an address of it is answered as a fresh process would answer.
-        for (const wish of this.#desired.wishes.values()) if (wish.subnets.includes(name)) this.#desired.dirtyWishes.add(wish.claimant);
-        continue;
+        this.#tried.delete(name);
+      } else {
+        const parsed = parseSubnetFields({
+          cidrBlock: [pool.v4, pool.v6].filter((cidr) => cidr !== undefined).join(','),
+          gateway: pool.gateways.join(','),
+          excludeIps: pool.excludeIps,
+          pools: Object.entries(pool.named).map(([poolName, ips]) => ({ name: poolName, ips })),
+        });
+        if (!parsed.ok)
+          throw new Error(`rules gave Subnet ${name} a pool that cannot be read: ${parsed.field} "${parsed.value}" ${parsed.problem}`);
+        this.ledger.upsertSubnet(name, parsed.spec);
+        this.#freed.add(name);
       }
-      const parsed = parseSubnetFields({
-        cidrBlock: [pool.v4, pool.v6].filter((cidr) => cidr !== undefined).join(','),
-        gateway: pool.gateways.join(','),
-        excludeIps: pool.excludeIps,
-        pools: Object.entries(pool.named).map(([poolName, ips]) => ({ name: poolName, ips })),
-      });
-      if (!parsed.ok)
-        throw new Error(`rules gave Subnet ${name} a pool that cannot be read: ${parsed.field} "${parsed.value}" ${parsed.problem}`);
-      this.ledger.upsertSubnet(name, parsed.spec);
-      this.#freed.add(name);
+      // Who was given an address of it is answered as a fresh process would answer.
+      if (before !== undefined && !givesTheSame(before, this.ledger.spec(name)))
+        for (const claimant of this.#asking.of(name)) due.add(claimant);
     }
     this.#desired.dirtyPools.clear();
+    return due;
+  }
+
+  /** Wishes that are answered together, each group once, the oldest first. */
+  #groups(due: ReadonlySet<string>): readonly Group[] {
+    const groups: Group[] = [];
+    const seen = new Set<string>();
+    for (const claimant of due) {
+      const wish = this.#desired.wish(claimant);
+      if (wish === undefined || seen.has(claimant)) continue;
+      const group = wish.together === undefined ? [wish] : wish.together.flatMap((one) => this.#desired.wish(one) ?? []);
+      if (group.length > 1) for (const one of group) seen.add(one.claimant);
+      groups.push(group);
+    }
+    return groups.toSorted(byAge);
+  }
+
+  /** Subnets that changed since the spared in them were looked at. */
+  #stirred(): readonly string[] {
+    return [...this.#spared.subnets].filter((subnet) => this.#marks.get(subnet) !== this.#markOf(subnet));
+  }
+
+  #markOf(subnet: string): number {
+    return this.ledger.revision(subnet) + this.ledger.holdersRevision(subnet) - (this.#tried.get(subnet) ?? 0);
   }
 
   #drop(claimant: string): void {
     this.ledger.release('reservation', claimant);
     this.#world.reservations.delete(claimant);
-    this.#waiting.remove(claimant);
+    for (const index of [this.#asking, this.#waiting, this.#spared]) index.remove(claimant);
   }
 
   #noteFreed(subnet: string): void {
-    this.#freed.add(subnet);
+    if (!this.#undoing) this.#freed.add(subnet);
     this.usage.mark(subnet);
   }
 
@@ -116,20 +176,51 @@ export class AllocationStep {
     return wish.subnets.some((subnet) => this.ledger.occupant(subnet, wish.claimant) !== undefined);
   }
 
-  /** @returns whether the wish was granted */
-  #answer(wish: AddressWish): boolean {
-    const answer = this.#reserve(wish);
-    if (answer.kind === 'granted') {
-      this.#waiting.remove(wish.claimant);
-      this.ledger.releaseElsewhere('reservation', wish.claimant, answer.subnet);
-      this.usage.mark(answer.subnet);
-    } else {
-      this.ledger.release('reservation', wish.claimant);
-      this.#waiting.put(wish.claimant, wish.subnets);
+  #answer(group: Group): Answers {
+    const [only, second] = group;
+    if (only !== undefined && second === undefined) return [this.#reserve(only)];
+    const refused = group.map((wish): Reservation | undefined => {
+      const refusals = this.#refusals(wish);
+      return refusals === undefined ? undefined : refusedWith(wish, refusals);
+    });
+    if (refused.some((answer) => answer !== undefined)) return refused;
+    const before = new Map(group.flatMap(({ subnets }) => subnets.map((subnet) => [subnet, this.#markOf(subnet)])));
+    const given: Reservation[] = [];
+    for (const wish of group) {
+      const answer = this.#reserve(wish);
+      if (answer.kind === 'granted') {
+        given.push(answer);
+        continue;
+      }
+      // Two of them want the last address of one Subnet.
+      this.#undo(given, before);
+      return group.map((one) => (one === wish ? answer : undefined));
     }
-    const before = this.#world.reservations.peek(wish.claimant);
-    if (before === undefined || !sameReservation(before, answer)) this.#world.reservations.set(wish.claimant, answer);
-    return answer.kind === 'granted';
+    return given;
+  }
+
+  /** Takes back what was given in vain, as if it had never been. */
+  #undo(given: readonly Reservation[], before: ReadonlyMap<string, number>): void {
+    this.#undoing = true;
+    for (const { claimant } of given)
+      if (this.#world.reservations.peek(claimant)?.kind !== 'granted') this.ledger.release('reservation', claimant);
+    this.#undoing = false;
+    for (const [subnet, mark] of before) this.#tried.set(subnet, (this.#tried.get(subnet) ?? 0) + this.#markOf(subnet) - mark);
+  }
+
+  #settle(group: Group, answers: Answers): void {
+    for (const [i, { claimant, subnets }] of group.entries()) {
+      const answer = answers[i];
+      const { reservations } = this.#world;
+      this.#waiting.put(claimant, answer?.kind === 'refused' ? subnets : []);
+      this.#spared.put(claimant, answer === undefined ? subnets : []);
+      if (answer?.kind === 'granted') {
+        this.ledger.releaseElsewhere('reservation', claimant, answer.subnet);
+        this.usage.mark(answer.subnet);
+      } else this.ledger.release('reservation', claimant);
+      if (answer === undefined) reservations.delete(claimant);
+      else if (!sameReservation(reservations.peek(claimant), answer)) reservations.set(claimant, answer);
+    }
   }
 
   /**
@@ -139,33 +230,31 @@ export class AllocationStep {
   refusal(wish: AddressWish): WishRefusal | undefined {
     if (!isStatic(wish)) return undefined;
     this.#holders.settle();
+    const refusals = this.#refusals(wish);
+    const [first] = refusals ?? [];
+    if (refusals === undefined || first === undefined) return undefined;
+    return { code: first.code, message: said(refusals), holders: refusals.flatMap(({ holders }) => holders) };
+  }
+
+  /** What is in the way of a wish, in the order in which it is tried; undefined where it could be met. Nothing is taken. */
+  #refusals(wish: AddressWish): readonly AllocationFailure[] | undefined {
     const refusals: AllocationFailure[] = [];
     for (const place of this.#places(wish)) {
       for (const asked of choices(wish)) {
-        const failure: AllocationFailure | undefined =
-          typeof asked === 'string'
-            ? { ok: false, code: 'AddressOutOfRange', subject: 'subnet', message: asked, holders: [] }
-            : this.ledger.refusal(place.subnet, request(place, wish, asked));
+        const failure = typeof asked === 'string' ? unreadable(asked) : this.ledger.refusal(place.subnet, request(place, wish, asked));
         if (failure === undefined) return undefined;
         refusals.push(failure);
       }
     }
-    const [first] = refusals;
-    return first === undefined
-      ? undefined
-      : { code: first.code, message: said(refusals), holders: refusals.flatMap(({ holders }) => holders) };
+    return refusals;
   }
 
   #reserve(wish: AddressWish): Reservation {
-    const refusals: { readonly code: Reason; readonly message: string }[] = [];
+    const refusals: AllocationFailure[] = [];
     for (const place of this.#places(wish)) {
       const { subnet } = place;
       for (const asked of choices(wish)) {
-        if (typeof asked === 'string') {
-          refusals.push({ code: 'AddressOutOfRange', message: asked });
-          continue;
-        }
-        const given = this.#allocate(subnet, wish, request(place, wish, asked));
+        const given = typeof asked === 'string' ? unreadable(asked) : this.#allocate(subnet, wish, request(place, wish, asked));
         if (given.ok) {
           return {
             kind: 'granted',
@@ -179,8 +268,7 @@ export class AllocationStep {
         refusals.push(given);
       }
     }
-    const first = refusals[0] ?? { code: 'NoSubnet', message: 'no Subnet to take an address from' };
-    return { kind: 'refused', claimant: wish.claimant, code: first.code, message: said(refusals.length === 0 ? [first] : refusals) };
+    return refusedWith(wish, refusals);
   }
 
   /** Exactly what is asked for; for a wish that yields, another one of each that somebody has who goes first. */
@@ -213,30 +301,32 @@ export class AllocationStep {
   }
 }
 
-function request({ pools }: Place, wish: AddressWish, asked: Dual<Address>): AllocationRequest {
-  const mac = wish.mac === undefined ? undefined : parseMac(wish.mac);
-  return {
-    holder: {
-      kind: 'reservation',
-      key: wish.claimant,
-      claimant: wish.claimant,
-      rank: Date.parse(wish.since),
-      ...(wish.share !== undefined && { share: wish.share }),
-    },
-    ...(wish.families === 'subnet' ? {} : { families: PROTOCOL[wish.families] }),
-    ...(asked.v4 === undefined && asked.v6 === undefined ? {} : { static: asked }),
-    ...(pools === undefined ? {} : { pools }),
-    ...(mac === undefined ? {} : { mac }),
-    ...(wish.withoutMac === true ? {} : { generateMac: (attempt: number) => derivedMac(wish.claimant, attempt) }),
-  };
+/** Wishes that are met together or not at all, mostly one. */
+type Group = readonly AddressWish[];
+
+/** One for each wish of a group; undefined for one that could be met, while another could not. */
+type Answers = readonly (Reservation | undefined)[];
+
+function byAge([a]: Group, [b]: Group): number {
+  if (a === undefined || b === undefined) return 0;
+  return a.since < b.since ? -1 : a.since > b.since ? 1 : a.claimant < b.claimant ? -1 : 1;
 }
 
-/** The request without the address or the MAC that could not be had by name. */
-function without(asked: AllocationRequest, subject: AllocationFailure['subject'], mac: Mac): AllocationRequest {
-  if (subject === 'mac') return { ...asked, mac };
-  const { v4, v6 } = asked.static ?? {};
-  const [taken, kept] = subject === 4 ? [v4, v6 === undefined ? {} : { v6 }] : [v6, v4 === undefined ? {} : { v4 }];
-  return { ...asked, static: kept, skip: [...(asked.skip ?? []), ...(taken === undefined ? [] : [taken])] };
+/** Whether who has an address by name may keep it in both, or in neither. */
+function givesTheSame(before: SubnetSpec, after: SubnetSpec | undefined): boolean {
+  const textOf = ({ cidrs, gateways }: SubnetSpec): string =>
+    [...[cidrs.v4, cidrs.v6].map((cidr) => (cidr === undefined ? '' : formatCidr(cidr))), ...gateways.map(formatAddress)].join(' ');
+  return after !== undefined && textOf(before) === textOf(after);
+}
+
+function unreadable(message: string): AllocationFailure {
+  return { ok: false, code: 'AddressOutOfRange', subject: 'subnet', message, holders: [] };
+}
+
+function refusedWith({ claimant }: AddressWish, refusals: readonly AllocationFailure[]): Reservation {
+  const [first] = refusals;
+  if (first === undefined) return { kind: 'refused', claimant, code: 'NoSubnet', message: 'no Subnet to take an address from' };
+  return { kind: 'refused', claimant, code: first.code, message: said(refusals) };
 }
 
 /** The first few of them, as one text. */
@@ -247,45 +337,8 @@ function said(refusals: readonly { readonly message: string }[]): string {
     .join('; ');
 }
 
-/** A Subnet, or only some pools of it, the first with room first. */
-interface Place {
-  readonly subnet: string;
-  readonly pools?: readonly string[];
-}
-
-/** The addresses to try by name, in order; one empty choice where any will do. Text that is no address is passed on as it is. */
-function choices(wish: AddressWish): readonly (Dual<Address> | string)[] {
-  if (wish.anyOf !== undefined && wish.anyOf.length > 0) return wish.anyOf.map((text) => dualOf(text));
-  return [dualOf([wish.v4, wish.v6].filter((text) => text !== undefined && text !== '').join(','))];
-}
-
-function dualOf(text: string): Dual<Address> | string {
-  if (text === '') return {};
-  const parsed = parseDualAddress(text);
-  if (!parsed.ok) return `the address "${text}" cannot be given: it ${parsed.problem}`;
-  return { ...(parsed.v4 === undefined ? {} : { v4: parsed.v4 }), ...(parsed.v6 === undefined ? {} : { v6: parsed.v6 }) };
-}
-
-function isStatic(wish: AddressWish): boolean {
-  return (wish.v4 ?? '') !== '' || (wish.v6 ?? '') !== '' || (wish.anyOf ?? []).length > 0 || wish.mac !== undefined;
-}
-
-/** Wishes of one kind can be carried out, or not, whoever asks. */
-function kindOf({ subnets, pools = [], families }: AddressWish): string {
-  return [families, pools.join(','), ...subnets].join(' ');
-}
-
-/** A MAC that the claimant alone decides: the same after a restart, without anything remembered. */
-export function derivedMac(claimant: string, attempt: number): Mac {
-  const text = attempt === 0 ? claimant : `${claimant}/${attempt}`;
-  const bytes = new Uint8Array(6);
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, hash32(text, 0x6b696c6e));
-  view.setUint16(4, hash32(text, 0x6d616320) & 0xffff);
-  return macFromBytes(bytes);
-}
-
-function sameReservation(a: Reservation, b: Reservation): boolean {
+function sameReservation(a: Reservation | undefined, b: Reservation | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
   if (a.kind === 'granted' && b.kind === 'granted') return a.subnet === b.subnet && a.v4 === b.v4 && a.v6 === b.v6 && a.mac === b.mac;
   return a.kind === 'refused' && b.kind === 'refused' && a.code === b.code && a.message === b.message;
 }

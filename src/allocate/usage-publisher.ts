@@ -8,6 +8,7 @@ import type { Ledger } from '../ipam/ledger.ts';
 import type { FamilyUsage as LedgerUsage } from '../ipam/usage.ts';
 import type { FamilyUsage, SubnetUsage } from '../world/reservations.ts';
 import { equal } from '../world/equal.ts';
+import { portOfClaimant } from '../world/claimants.ts';
 import type { World } from '../world/world.ts';
 
 const EMPTY: FamilyUsage = { available: 0n, using: 0n, availableRange: '', usingRange: '' };
@@ -21,7 +22,8 @@ export class UsagePublisher {
   readonly #pools = new Map<string, readonly string[]>();
   /** The Subnet whose pool of a name was published last: a pool may have moved to another. */
   readonly #poolHomes = new Map<string, string>();
-  readonly #conflicts = new Map<string, readonly string[]>();
+  /** Of each Subnet with conflicts, by claimant: who else has what it has there. */
+  readonly #conflicts = new Map<string, ReadonlyMap<string, ReadonlySet<string>>>();
 
   constructor(world: World, ledger: Ledger) {
     this.#world = world;
@@ -84,8 +86,9 @@ export class UsagePublisher {
     else this.#pools.delete(subnet);
   }
 
+  /** Of each claimant in conflict: who else has what, in whichever Subnet. */
   #publishConflicts(subnet: string): void {
-    const before = this.#conflicts.get(subnet) ?? [];
+    const before = this.#conflicts.get(subnet);
     const rivals = new Map<string, Set<string>>();
     if (this.#ledger.hasConflicts(subnet)) {
       for (const conflict of this.#ledger.conflicts(subnet)) {
@@ -93,18 +96,26 @@ export class UsagePublisher {
         const what = conflict.subject.kind === 'address' ? formatAddress(conflict.subject.address) : conflict.subject.mac;
         for (const claimant of claimants) {
           const others = rivals.get(claimant) ?? new Set();
-          for (const other of claimants) if (other !== claimant) others.add(`${other} (${what})`);
+          for (const other of claimants) if (other !== claimant) others.add(`${portOfClaimant(other)} (${what} of Subnet ${subnet})`);
+          if (conflict.gateway) others.add(`the gateway (${what} of Subnet ${subnet})`);
           rivals.set(claimant, others);
         }
       }
     }
-    for (const claimant of before) if (!rivals.has(claimant)) this.#world.addressConflicts.delete(claimant);
-    for (const [claimant, others] of rivals) {
-      const list = [...others].toSorted();
-      if (!equal(this.#world.addressConflicts.peek(claimant), list)) this.#world.addressConflicts.set(claimant, list);
-    }
-    if (rivals.size > 0) this.#conflicts.set(subnet, [...rivals.keys()]);
+    if (rivals.size > 0) this.#conflicts.set(subnet, rivals);
     else this.#conflicts.delete(subnet);
+    for (const claimant of new Set([...(before?.keys() ?? []), ...rivals.keys()])) this.#publishRivals(claimant);
+  }
+
+  #publishRivals(claimant: string): void {
+    const { addressConflicts } = this.#world;
+    const found = [...this.#conflicts.values()].flatMap((rivals) => rivals.get(claimant) ?? []);
+    if (found.length === 0) {
+      addressConflicts.delete(claimant);
+      return;
+    }
+    const list = [...new Set(found.flatMap((others) => [...others]))].toSorted();
+    if (!equal(addressConflicts.peek(claimant), list)) addressConflicts.set(claimant, list);
   }
 }
 

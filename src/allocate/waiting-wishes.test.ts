@@ -1,88 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { IP } from '../api/ip.ts';
-import { kilnAnnotation } from '../api/well-known.ts';
-import { Desired } from '../compile/desired.ts';
-import type { Output, PoolOutput } from '../compile/output.ts';
-import type { AddressWish } from '../world/reservations.ts';
-import { DEFAULT_SETTINGS } from '../world/settings.ts';
-import { World } from '../world/world.ts';
-import { AllocationStep } from './allocation-step.ts';
-
-class Bench {
-  readonly world = new World(DEFAULT_SETTINGS);
-  readonly desired = new Desired();
-  readonly step = new AllocationStep(this.world, this.desired);
-  #said: readonly Output[] = [];
-
-  say(...outputs: readonly Output[]): this {
-    this.#said = this.desired.replace(this.#said, outputs);
-    return this.run();
-  }
-
-  run(): this {
-    for (let round = 0; round === 0 || !this.step.quiet; round++) {
-      assert.ok(round < 10, 'the allocation step settles');
-      this.step.run();
-    }
-    return this;
-  }
-
-  /** `subnet v4 v6`, or the refusal's code. */
-  answer(claimant: string): string | undefined {
-    const reservation = this.world.reservations.peek(claimant);
-    if (reservation === undefined) return undefined;
-    return reservation.kind === 'granted' ? [reservation.subnet, reservation.v4].join(' ') : reservation.code;
-  }
-
-  /** Somebody has the address. */
-  hold(subnet: string, address: string): this {
-    this.world.ips.set(address, ip(subnet, address));
-    return this;
-  }
-
-  free(address: string): this {
-    this.world.ips.delete(address);
-    return this.run();
-  }
-}
-
-function pool(subnet: string, v4: string, more: Partial<PoolOutput> = {}): PoolOutput {
-  return { kind: 'pool', subnet, v4, gateways: [v4.replace(/\d+\/.*/, '1')], excludeIps: [], named: {}, ...more };
-}
-
-function wish(claimant: string, more: Partial<AddressWish> = {}): Output {
-  return { kind: 'wish', wish: { claimant, subnets: ['s1'], families: 'subnet', since: '2026-01-01T00:00:00Z', ...more } };
-}
-
-function ip(subnet: string, address: string): IP {
-  return {
-    apiVersion: 'kubeovn.io/v1',
-    kind: 'IP',
-    metadata: {
-      name: address,
-      uid: `ip-${address}`,
-      resourceVersion: '1',
-      creationTimestamp: '2026-01-01T00:00:00Z',
-      annotations: { [kilnAnnotation.podUid]: `pod-${address}` },
-    },
-    spec: {
-      podName: address,
-      namespace: 'ns',
-      subnet,
-      attachSubnets: [],
-      nodeName: '',
-      ipAddress: address,
-      v4IpAddress: address,
-      v6IpAddress: '',
-      attachIps: [],
-      macAddress: '',
-      attachMacs: [],
-      containerID: '',
-      podType: '',
-    },
-  };
-}
+import { AllocationBench, pool, wish } from './testing/allocation-bench.ts';
 
 const early = '2026-01-01T00:00:00Z';
 const late = '2026-01-02T00:00:00Z';
@@ -90,7 +8,9 @@ const late = '2026-01-02T00:00:00Z';
 test('who waited in a Subnet and was served in another does not take the next address of the first from those who wait', () => {
   const tiny = pool('s1', '10.0.0.0/30');
   const other = pool('s2', '10.1.0.0/29');
-  const bench = new Bench().hold('s1', '10.0.0.2').say(tiny, other, wish('old#1', { since: early }), wish('young#1', { since: late }));
+  const bench = new AllocationBench()
+    .hold('s1', '10.0.0.2')
+    .say(tiny, other, wish('old#1', { since: early }), wish('young#1', { since: late }));
   assert.equal(bench.answer('young#1'), 'NoAvailableAddress');
   bench.say(tiny, other, wish('old#1', { since: early, subnets: ['s2'] }), wish('young#1', { since: late }));
   assert.equal(bench.answer('old#1'), 's2 10.1.0.2');
@@ -100,14 +20,14 @@ test('who waited in a Subnet and was served in another does not take the next ad
 
 test('who is given an address in another Subnet leaves the first', () => {
   const subnets = [pool('s1', '10.0.0.0/30'), pool('s2', '10.1.0.0/29')];
-  const bench = new Bench().say(...subnets, wish('a#1', { since: early }), wish('b#1', { since: late }));
+  const bench = new AllocationBench().say(...subnets, wish('a#1', { since: early }), wish('b#1', { since: late }));
   assert.deepEqual([bench.answer('a#1'), bench.answer('b#1')], ['s1 10.0.0.2', 'NoAvailableAddress']);
   bench.say(...subnets, wish('a#1', { since: early, subnets: ['s2'] }), wish('b#1', { since: late }));
   assert.deepEqual([bench.answer('a#1'), bench.answer('b#1')], ['s2 10.1.0.2', 's1 10.0.0.2']);
 });
 
 test('an IP object that says another Subnet than before is in use there alone', () => {
-  const bench = new Bench().say(pool('s1', '10.0.0.0/29'), pool('s2', '10.1.0.0/29')).hold('s1', '10.0.0.2').run();
+  const bench = new AllocationBench().say(pool('s1', '10.0.0.0/29'), pool('s2', '10.1.0.0/29')).hold('s1', '10.0.0.2').run();
   assert.equal(bench.step.ledger.usage('s1')?.v4?.usingRange, '10.0.0.2');
   bench.hold('s2', '10.0.0.2').run();
   assert.equal(bench.step.ledger.usage('s1')?.v4?.using, 0n);
@@ -117,7 +37,7 @@ test('an IP object that says another Subnet than before is in use there alone', 
 test('an address that the oldest who waits cannot use goes to the next', () => {
   // 10.0.0.4 to 10.0.0.6 are the pool's; 10.0.0.2 and 10.0.0.3 anybody's.
   const subnet = pool('s1', '10.0.0.0/29', { named: { p: ['10.0.0.4..10.0.0.6'] } });
-  const bench = new Bench();
+  const bench = new AllocationBench();
   for (let last = 2; last <= 6; last++) bench.hold('s1', `10.0.0.${last}`);
   bench.say(
     subnet,
@@ -137,7 +57,7 @@ test('an address that the oldest who waits cannot use goes to the next', () => {
 
 test('an excluded address that is asked for by name is given when its holder lets it go', () => {
   const subnet = pool('s1', '10.0.0.0/29', { excludeIps: ['10.0.0.2..10.0.0.6'] });
-  const bench = new Bench().hold('s1', '10.0.0.5').say(subnet, wish('a#1', { v4: '10.0.0.5' }));
+  const bench = new AllocationBench().hold('s1', '10.0.0.5').say(subnet, wish('a#1', { v4: '10.0.0.5' }));
   assert.equal(bench.answer('a#1'), 'AddressConflict');
   bench.free('10.0.0.5');
   assert.equal(bench.answer('a#1'), 's1 10.0.0.5');
@@ -146,7 +66,7 @@ test('an excluded address that is asked for by name is given when its holder let
 test('a Subnet that has nothing but excluded addresses serves those who waited for it by name', () => {
   const subnet = pool('s1', '10.0.0.0/29', { excludeIps: ['10.0.0.2..10.0.0.6'] });
   const waiting = wish('a#1', { v4: '10.0.0.5' });
-  const bench = new Bench().say(waiting);
+  const bench = new AllocationBench().say(waiting);
   assert.equal(bench.answer('a#1'), 'NoSubnet');
   bench.say(waiting, subnet);
   assert.equal(bench.answer('a#1'), 's1 10.0.0.5');
@@ -154,7 +74,7 @@ test('a Subnet that has nothing but excluded addresses serves those who waited f
 
 test('a MAC that is asked for by name is given when its holder has another', () => {
   const mac = '00:00:00:aa:bb:cc';
-  const bench = new Bench().say(pool('s1', '10.0.0.0/29'), wish('a#1', { mac }), wish('b#1', { since: late, mac }));
+  const bench = new AllocationBench().say(pool('s1', '10.0.0.0/29'), wish('a#1', { mac }), wish('b#1', { since: late, mac }));
   assert.equal(bench.answer('b#1'), 'AddressConflict');
   bench.say(pool('s1', '10.0.0.0/29'), wish('a#1', { mac: '00:00:00:aa:bb:dd' }), wish('b#1', { since: late, mac }));
   assert.equal(bench.answer('b#1'), 's1 10.0.0.3');
@@ -162,7 +82,7 @@ test('a MAC that is asked for by name is given when its holder has another', () 
 
 test('a pool that moves to another Subnet shows its use there', () => {
   const named = { p: ['10.1.0.2'] };
-  const bench = new Bench().say(pool('s1', '10.0.0.0/29', { named: { p: ['10.0.0.2'] } }), pool('s2', '10.1.0.0/29'));
+  const bench = new AllocationBench().say(pool('s1', '10.0.0.0/29', { named: { p: ['10.0.0.2'] } }), pool('s2', '10.1.0.0/29'));
   bench.step.usage.publish(0, 0);
   bench.say(pool('s2', '10.1.0.0/29', { named }), pool('s1', '10.0.0.0/29'));
   bench.step.usage.publish(1, 0);

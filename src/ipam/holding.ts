@@ -17,6 +17,9 @@ import type { Space, SubnetState } from './space.ts';
  */
 export type OnFreed = (subnet: SubnetState, space: Space, pool: number | undefined) => void;
 
+/** Claimants that have one address or MAC and do not share it, whenever a hold on it comes or goes. */
+export type OnContested = (claimants: readonly string[]) => void;
+
 export class Holding {
   readonly holders = new Holders();
   readonly holds = new Holds();
@@ -26,9 +29,11 @@ export class Holding {
   readonly #subnets: (SubnetState | undefined)[] = [];
   readonly #vacantSpaces: number[] = [];
   readonly #onFreed: OnFreed;
+  readonly #onContested: OnContested | undefined;
 
-  constructor(onFreed: OnFreed) {
+  constructor(onFreed: OnFreed, onContested: OnContested | undefined) {
     this.#onFreed = onFreed;
+    this.#onContested = onContested;
   }
 
   #changes(subnet: SubnetState): void {
@@ -166,7 +171,9 @@ export class Holding {
       several ||= holders.claimantOf(holder) !== claimant;
     }
     if (space.count(slot, counted) && space.kind !== 'mac') subnet.revision++;
-    if ((counted && this.isGateway(subnet, space, slot)) || (several && !this.#isShared(head))) space.conflicted.add(slot);
+    const contested = several && !this.#isShared(head);
+    if (contested) this.#onContested?.([...new Set(this.holdersAt(space, slot).map((one) => one.claimant))]);
+    if (contested || (counted && this.isGateway(subnet, space, slot))) space.conflicted.add(slot);
     else if (space.conflicted.size > 0) space.conflicted.delete(slot);
   }
 

@@ -14,6 +14,7 @@ import type { Allocation, AllocationFailure, AllocationRequest } from './allocat
 import { conflictsOf } from './conflicts.ts';
 import type { Conflict } from './conflicts.ts';
 import type { Holder, HolderKind } from './holder.ts';
+import type { OnContested } from './holding.ts';
 import { compareHolders, Holding } from './holding.ts';
 import { none } from './none.ts';
 import type { Offset } from './offset.ts';
@@ -46,6 +47,11 @@ export interface LedgerOptions {
   readonly onFreed?: (event: FreedEvent) => void;
   /** The same for what can only be had by name: an address outside of the pools (an excluded one), or a MAC; and where other claimants have one now. */
   readonly onVacated?: (subnet: string) => void;
+  /**
+   * Claimants that have one address or MAC and do not share it, whenever a hold on it comes or goes: which of them goes first may be another
+   * one now. It may not call the ledger either.
+   */
+  readonly onContested?: OnContested;
   /** How many freed addresses of a pool wait before the longest unused goes ahead of never-used ones. Default 1,048,576. */
   readonly rememberFreed?: number;
 }
@@ -80,7 +86,7 @@ export class Ledger {
     this.#holding = new Holding((subnet, space, pool) => {
       if (space.kind === 'mac' || pool === undefined) options.onVacated?.(subnet.name);
       else this.#onFreed?.({ subnet: subnet.name, family: space.kind, pool: subnet.pools[pool] ?? '', count: 1 });
-    });
+    }, options.onContested);
   }
 
   /** Names of all Subnets that have a spec, in order of their first mention. */

@@ -12,6 +12,11 @@ export function claimantName(port: string, incarnation?: string): string {
   return incarnation === undefined || incarnation === '' ? port : `${port}#${incarnation}`;
 }
 
+/** A claimant as people know it: without the uid of its pod. */
+export function portOfClaimant(claimant: string): string {
+  return claimant.split('#', 1)[0] ?? claimant;
+}
+
 /** Kinds of owner that keep an address while no pod runs. */
 export function isRetained(podType: string | undefined): boolean {
   return podType === 'StatefulSet' || podType === 'VirtualMachine';

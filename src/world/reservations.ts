@@ -21,6 +21,8 @@ export interface AddressWish {
   readonly share?: string;
   /** Nobody asked for just these: another address, or MAC, will do where a claimant that goes first has one of them. */
   readonly yields?: true;
+  /** Claimants, this one among them, that are each given what they ask for, or all nothing: no address is held by who cannot have all. */
+  readonly together?: readonly string[];
   /** It has addresses only. */
   readonly withoutMac?: true;
   /** RFC 3339 creation time of the claimant's object: waiters are served oldest first. */

@@ -5,7 +5,9 @@
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';
 import { DEFAULT_SUBNET, FINALIZER, kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
+import { selectorMatches } from '../../src/api/label-selector.ts';
 import { nodePortGroup } from '../../src/api/names.ts';
+import type { SubnetSpec } from '../../src/api/subnet.ts';
 import { isRequest } from '../../src/world/claimants.ts';
 import type { World } from '../../src/world/world.ts';
 import { rowId } from '../../src/nb/row-id.ts';
@@ -90,11 +92,19 @@ export class Memory {
       if (!conditions.some(({ type, status }) => type === 'Accepted' && status === 'True')) continue;
       for (const name of namespaces as readonly string[]) {
         const namespace = this.#store.get('namespaces', name);
-        if (namespace !== undefined)
+        if (namespace !== undefined && !this.#isOfDefault(namespace))
           claims.set(name, `${subnet.metadata.uid} ${subnet.metadata.generation ?? 0} ${namespace.metadata.uid}`);
       }
     }
     return claims;
+  }
+
+  /** The default Subnet claims it as others do, and is the first of them by name: nobody falls back who is on it. */
+  #isOfDefault({ metadata }: KubeObject): boolean {
+    const subnet = this.#store.get(SUBNETS, DEFAULT_SUBNET);
+    if (subnet === undefined) return false;
+    const { namespaces = [], namespaceSelectors = [] } = specOf(subnet) as Pick<SubnetSpec, 'namespaces' | 'namespaceSelectors'>;
+    return namespaces.includes(metadata.name) || namespaceSelectors.some((selector) => selectorMatches(selector, metadata.labels ?? {}));
   }
 
   /** A new pod of a Namespace that has a Subnet is on the default one. */

@@ -164,7 +164,7 @@ function canonical(text: string): string {
 function conflictOf(world: World, object: AddressObject): ConditionOutput | undefined {
   const others = world.addressConflicts.get(claimantOfObject(object.kind, object.name)) ?? [];
   if (others.length === 0) return undefined;
-  const message = `${object.kind} ${object.name}: address ${joinDual(object.held ?? object.asked)} of Subnet ${object.subnet} is also held by ${others.map((other) => other.replace(/#\S+/, '')).join(', ')}`;
+  const message = `${object.kind} ${object.name}: address ${joinDual(object.held ?? object.asked)} of Subnet ${object.subnet} is also held by ${others.join(', ')}`;
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 

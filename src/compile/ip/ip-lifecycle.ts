@@ -63,7 +63,7 @@ const CONFLICT = 'AddressConflict';
 function conflictOf(world: World, ip: IP): ConditionOutput | undefined {
   const others = world.addressConflicts.get(claimantOfIp(ip));
   if (others === undefined || others.length === 0) return undefined;
-  const message = `IP ${ip.metadata.name}: address ${ip.spec.ipAddress} of Subnet ${ip.spec.subnet} is also held by ${others.map((other) => other.replace(/#\S+/, '')).join(', ')}`;
+  const message = `IP ${ip.metadata.name}: address ${ip.spec.ipAddress} of Subnet ${ip.spec.subnet} is also held by ${others.join(', ')}`;
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 

@@ -5,6 +5,8 @@
 import type { Reason } from '../../api/reasons.ts';
 import { podAnnotation, POD_CONDITION } from '../../api/well-known.ts';
 import type { PodAnnotationSuffix } from '../../api/well-known.ts';
+import { parseAddress } from '../../net/address.ts';
+import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import type { World } from '../../world/world.ts';
 import type { Addresses } from '../ip/ip-object.ts';
@@ -21,6 +23,7 @@ import type { PodInterfaces } from './pod-interfaces.ts';
 import { portGroupsOf, stationText } from './pod-port.ts';
 import { podOwner } from './pod-view.ts';
 import type { PodView } from './pod-view.ts';
+import type { SubnetView } from '../subnet/subnet-view.ts';
 
 /**
  * All interfaces in one patch: none is told before each has what it asks for, but for those that were told before. An interface that a
@@ -103,8 +106,8 @@ function allocatedAnnotations(world: World, { nic, bound }: Binding): Readonly<R
   return {
     [key('ip_address')]: ipText(addresses),
     [key('mac_address')]: addresses.mac === '' ? null : addresses.mac,
-    [key('cidr')]: subnet.cidr,
-    [key('gateway')]: subnet.gateway,
+    // Of a Subnet that was made again with another network, they stay what they were: the pod's address is of that one.
+    ...(isWithin(subnet, addresses) && { [key('cidr')]: subnet.cidr, [key('gateway')]: subnet.gateway }),
     [key('logical_switch')]: nic.isOvn ? addresses.subnet : null,
     ...(nic.isOvn
       ? annotationOf(nic, 'pod_nic_type') === '' && { [key('pod_nic_type')]: world.settings.podNicType }
@@ -113,6 +116,14 @@ function allocatedAnnotations(world: World, { nic, bound }: Binding): Readonly<R
     ...(nic.isOvn && subnet.routed && { [key('logical_router')]: subnet.vpc }),
     ...(nic.pod.machine !== undefined && { [key('virtualmachine')]: nic.pod.machine.name }),
   };
+}
+
+function isWithin(subnet: SubnetView, { v4, v6 }: Addresses): boolean {
+  const within = (text: string, cidrText: string | undefined): boolean => {
+    const [address, cidr] = [parseAddress(text), parseCidr(cidrText ?? '')];
+    return text === '' || (address !== undefined && cidr !== undefined && cidrContains(cidr, address));
+  };
+  return within(v4, subnet.v4?.cidr) && within(v6, subnet.v6?.cidr);
 }
 
 interface Obstacle {

@@ -2,8 +2,6 @@
  * What follows from a pod, one interface at a time: the wish for an address, the IP object, the port, the annotations. One run states
  * them all, since each step reads what the one before it reads.
  */
-import type { Reason } from '../../api/reasons.ts';
-import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
@@ -50,25 +48,15 @@ function isGranted({ demand, leads, reservation }: Binding): boolean {
   return demand.kind !== 'wish' || !leads || reservation?.kind === 'granted';
 }
 
-/** Refusals that no other holder's going mends. */
-const OF_ITSELF: ReadonlySet<string> = new Set<Reason>(['AddressOutOfRange', 'InvalidIPFamily', 'NoSubnet']);
-
 /**
- * While something asked for is impossible, that alone goes on asking, and nothing is held of the rest. Where others are in the way,
- * interfaces are asked for one after the other, in one order for all pods, the pod's own last: so pods that want the last addresses of the
- * same networks neither wait for each other in a circle nor take turns for ever.
+ * What interfaces ask for that have nothing yet: all of it or nothing. So pods that want the last addresses of the same networks do not
+ * wait for each other in a circle, and no address is in use without an IP object that says by whom.
  */
 function wishesOf(open: readonly Binding[]): readonly Output[] {
-  const refused = open.filter(({ reservation }) => reservation?.kind === 'refused');
-  const impossible = refused.some(({ reservation }) => reservation?.kind === 'refused' && OF_ITSELF.has(reservation.code));
-  const asking = refused.length === 0 ? open : impossible ? refused : upToFirst(refused, open);
-  return asking.flatMap(({ demand, leads }) => (demand.kind === 'wish' && leads ? [demand] : []));
-}
-
-function upToFirst(refused: readonly Binding[], open: readonly Binding[]): readonly Binding[] {
-  const rank = ({ nic }: Binding): string => `${nic.provider === DEFAULT_PROVIDER ? 1 : 0} ${nic.provider}`;
-  const ordered = open.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1));
-  return ordered.slice(0, ordered.findIndex((binding) => refused.includes(binding)) + 1);
+  const wishes = open.flatMap(({ demand, leads }) => (demand.kind === 'wish' && leads ? [demand.wish] : []));
+  if (wishes.length < 2) return wishes.map((wish) => ({ kind: 'wish', wish }));
+  const together = wishes.map(({ claimant }) => claimant).toSorted();
+  return wishes.map((wish) => ({ kind: 'wish', wish: { ...wish, together } }));
 }
 
 function interfaceOutputs(world: World, binding: Binding): readonly Output[] {

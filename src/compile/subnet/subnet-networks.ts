@@ -66,7 +66,13 @@ export const askedNetworks: Query<SubnetNetworks> = defineQuery('subnet-asked-ne
 /** What its router port carries, whatever the spec asks. */
 export const carriedNetworks: Query<SubnetNetworks> = defineQuery('subnet-carried-networks', (world, name) => {
   const subnet = world.subnets.get(name);
-  return subnet === undefined ? NO_NETWORKS : inEffect(carriedOf(world, subnet));
+  if (subnet === undefined) return NO_NETWORKS;
+  const carried = carriedOf(world, subnet);
+  const effect = inEffect(carried);
+  if (carried.v4 !== undefined || carried.v6 !== undefined) return effect;
+  // Without a port that says it, who is in it keeps what the spec has.
+  const { v4, v6 } = askedOf(subnet) ?? {};
+  return { ...effect, pool: inEffect({ ...(v4 !== undefined && { v4 }), ...(v6 !== undefined && { v6 }) }).pool };
 });
 
 /** What the spec asks for, with the gateway where it names none; undefined where it cannot be read. */

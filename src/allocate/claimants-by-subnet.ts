@@ -1,0 +1,37 @@
+/**
+ * Claimants by each Subnet that something of theirs depends on.
+ */
+export class ClaimantsBySubnet {
+  readonly #bySubnet = new Map<string, Set<string>>();
+  readonly #subnets = new Map<string, readonly string[]>();
+
+  /** The claimant is among those of these Subnets, and of no others. */
+  put(claimant: string, subnets: readonly string[]): void {
+    this.remove(claimant);
+    if (subnets.length === 0) return;
+    this.#subnets.set(claimant, subnets);
+    for (const subnet of subnets) {
+      const among = this.#bySubnet.get(subnet);
+      if (among === undefined) this.#bySubnet.set(subnet, new Set([claimant]));
+      else among.add(claimant);
+    }
+  }
+
+  remove(claimant: string): void {
+    for (const subnet of this.#subnets.get(claimant) ?? []) {
+      const among = this.#bySubnet.get(subnet);
+      among?.delete(claimant);
+      if (among?.size === 0) this.#bySubnet.delete(subnet);
+    }
+    this.#subnets.delete(claimant);
+  }
+
+  of(subnet: string): Iterable<string> {
+    return this.#bySubnet.get(subnet) ?? [];
+  }
+
+  /** Those that somebody is among. */
+  get subnets(): Iterable<string> {
+    return this.#bySubnet.keys();
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * The allocation step alone, between outputs that a test says and IP objects that it puts into the World.
+ */
+import assert from 'node:assert/strict';
+import type { IP } from '../../api/ip.ts';
+import { kilnAnnotation } from '../../api/well-known.ts';
+import { Desired } from '../../compile/desired.ts';
+import type { Output, PoolOutput } from '../../compile/output.ts';
+import type { AddressWish } from '../../world/reservations.ts';
+import { DEFAULT_SETTINGS } from '../../world/settings.ts';
+import { World } from '../../world/world.ts';
+import { AllocationStep } from '../allocation-step.ts';
+
+export class AllocationBench {
+  readonly world = new World(DEFAULT_SETTINGS);
+  readonly desired = new Desired();
+  readonly step = new AllocationStep(this.world, this.desired);
+  #said: readonly Output[] = [];
+
+  say(...outputs: readonly Output[]): this {
+    this.#said = this.desired.replace(this.#said, outputs);
+    return this.run();
+  }
+
+  run(): this {
+    for (let round = 0; round === 0 || !this.step.quiet; round++) {
+      assert.ok(round < 10, 'the allocation step settles');
+      this.step.run();
+    }
+    return this;
+  }
+
+  /** `subnet v4 v6`, or the refusal's code. */
+  answer(claimant: string): string | undefined {
+    const reservation = this.world.reservations.peek(claimant);
+    if (reservation === undefined) return undefined;
+    return reservation.kind === 'granted' ? [reservation.subnet, reservation.v4].join(' ') : reservation.code;
+  }
+
+  /** Somebody has the address. */
+  hold(subnet: string, address: string): this {
+    this.world.ips.set(address, ip(subnet, address));
+    return this;
+  }
+
+  free(address: string): this {
+    this.world.ips.delete(address);
+    return this.run();
+  }
+}
+
+export function pool(subnet: string, v4: string, more: Partial<PoolOutput> = {}): PoolOutput {
+  return { kind: 'pool', subnet, v4, gateways: [v4.replace(/\d+\/.*/, '1')], excludeIps: [], named: {}, ...more };
+}
+
+export function wish(claimant: string, more: Partial<AddressWish> = {}): Output {
+  return { kind: 'wish', wish: { claimant, subnets: ['s1'], families: 'subnet', since: '2026-01-01T00:00:00Z', ...more } };
+}
+
+export function ip(subnet: string, address: string): IP {
+  return {
+    apiVersion: 'kubeovn.io/v1',
+    kind: 'IP',
+    metadata: {
+      name: address,
+      uid: `ip-${address}`,
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      annotations: { [kilnAnnotation.podUid]: `pod-${address}` },
+    },
+    spec: {
+      podName: address,
+      namespace: 'ns',
+      subnet,
+      attachSubnets: [],
+      nodeName: '',
+      ipAddress: address,
+      v4IpAddress: address,
+      v6IpAddress: '',
+      attachIps: [],
+      macAddress: '',
+      attachMacs: [],
+      containerID: '',
+      podType: '',
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * A wish in the words of the ledger.
+ */
+import type { AllocationFailure, AllocationRequest } from '../ipam/allocation.ts';
+import type { Address } from '../net/address.ts';
+import type { Dual } from '../net/dual.ts';
+import { parseDualAddress } from '../net/dual.ts';
+import type { Mac } from '../net/mac.ts';
+import { macFromBytes, parseMac } from '../net/mac.ts';
+import { hash32 } from '../nb/row-id.ts';
+import type { AddressWish } from '../world/reservations.ts';
+
+const PROTOCOL = { v4: 'IPv4', v6: 'IPv6', dual: 'Dual' } as const;
+
+/** A Subnet, or only some pools of it, the first with room first. */
+export interface Place {
+  readonly subnet: string;
+  readonly pools?: readonly string[];
+}
+
+export function request({ pools }: Place, wish: AddressWish, asked: Dual<Address>): AllocationRequest {
+  const mac = wish.mac === undefined ? undefined : parseMac(wish.mac);
+  return {
+    holder: {
+      kind: 'reservation',
+      key: wish.claimant,
+      claimant: wish.claimant,
+      rank: Date.parse(wish.since),
+      ...(wish.share !== undefined && { share: wish.share }),
+    },
+    ...(wish.families === 'subnet' ? {} : { families: PROTOCOL[wish.families] }),
+    ...(asked.v4 === undefined && asked.v6 === undefined ? {} : { static: asked }),
+    ...(pools === undefined ? {} : { pools }),
+    ...(mac === undefined ? {} : { mac }),
+    ...(wish.withoutMac === true ? {} : { generateMac: (attempt: number) => derivedMac(wish.claimant, attempt) }),
+  };
+}
+
+/** The request without the address or the MAC that could not be had by name. */
+export function without(asked: AllocationRequest, subject: AllocationFailure['subject'], mac: Mac): AllocationRequest {
+  if (subject === 'mac') return { ...asked, mac };
+  const { v4, v6 } = asked.static ?? {};
+  const [taken, kept] = subject === 4 ? [v4, v6 === undefined ? {} : { v6 }] : [v6, v4 === undefined ? {} : { v4 }];
+  return { ...asked, static: kept, skip: [...(asked.skip ?? []), ...(taken === undefined ? [] : [taken])] };
+}
+
+/** The addresses to try by name, in order; one empty choice where any will do. Text that is no address is passed on as it is. */
+export function choices(wish: AddressWish): readonly (Dual<Address> | string)[] {
+  if (wish.anyOf !== undefined && wish.anyOf.length > 0) return wish.anyOf.map((text) => dualOf(text));
+  return [dualOf([wish.v4, wish.v6].filter((text) => text !== undefined && text !== '').join(','))];
+}
+
+function dualOf(text: string): Dual<Address> | string {
+  if (text === '') return {};
+  const parsed = parseDualAddress(text);
+  if (!parsed.ok) return `the address "${text}" cannot be given: it ${parsed.problem}`;
+  return { ...(parsed.v4 === undefined ? {} : { v4: parsed.v4 }), ...(parsed.v6 === undefined ? {} : { v6: parsed.v6 }) };
+}
+
+export function isStatic(wish: AddressWish): boolean {
+  return (wish.v4 ?? '') !== '' || (wish.v6 ?? '') !== '' || (wish.anyOf ?? []).length > 0 || wish.mac !== undefined;
+}
+
+/** Wishes of one kind can be carried out, or not, whoever asks. */
+export function kindOf({ subnets, pools = [], families }: AddressWish): string {
+  return [families, pools.join(','), ...subnets].join(' ');
+}
+
+/** A MAC that the claimant alone decides: the same after a restart, without anything remembered. */
+export function derivedMac(claimant: string, attempt: number): Mac {
+  const text = attempt === 0 ? claimant : `${claimant}/${attempt}`;
+  const bytes = new Uint8Array(6);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, hash32(text, 0x6b696c6e));
+  view.setUint16(4, hash32(text, 0x6d616320) & 0xffff);
+  return macFromBytes(bytes);
+}

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Output } from '../compile/output.ts';
+import type { AddressWish } from '../world/reservations.ts';
+import { AllocationBench, ip, pool, wish } from './testing/allocation-bench.ts';
+
+const early = '2026-01-01T00:00:00Z';
+const late = '2026-01-02T00:00:00Z';
+
+/** Wishes of one pod, one in each Subnet. */
+function pod(name: string, subnets: readonly string[], since = early, more: Partial<AddressWish> = {}): readonly Output[] {
+  const claimants = subnets.map((_, i) => `${name}.k${i}#uid-${name}`);
+  return subnets.map((subnet, i) => wish(claimants[i] ?? '', { subnets: [subnet], since, together: claimants, ...more }));
+}
+
+function using(bench: AllocationBench, subnet: string): bigint | undefined {
+  return bench.step.ledger.usage(subnet)?.v4?.using;
+}
+
+const tiny = [pool('s1', '10.0.0.0/30'), pool('s2', '10.1.0.0/30')];
+
+test('who cannot have all holds none, and says what it cannot have', () => {
+  const bench = new AllocationBench().hold('s1', '10.0.0.2').say(...tiny, ...pod('a', ['s1', 's2']));
+  assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], ['NoAvailableAddress', undefined]);
+  assert.equal(using(bench, 's2'), 0n);
+  bench.free('10.0.0.2');
+  assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], ['s1 10.0.0.2', 's2 10.1.0.2']);
+});
+
+test('two that want the last addresses of the same Subnets, in whichever order: the older has both, then the other', () => {
+  const a = pod('a', ['s1', 's2']);
+  const b = pod('b', ['s2', 's1'], late);
+  const bench = new AllocationBench().say(...tiny, ...b, ...a);
+  assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], ['s1 10.0.0.2', 's2 10.1.0.2']);
+  assert.deepEqual([bench.answer('b.k0#uid-b'), bench.answer('b.k1#uid-b')], ['NoAvailableAddress', 'NoAvailableAddress']);
+  bench.say(...tiny, ...b);
+  assert.deepEqual([bench.answer('b.k0#uid-b'), bench.answer('b.k1#uid-b')], ['s2 10.1.0.2', 's1 10.0.0.2']);
+});
+
+test('two interfaces in one Subnet with a single address left: neither is held, and who asks for one has it', () => {
+  const bench = new AllocationBench().say(...tiny, ...pod('a', ['s1', 's1']));
+  assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], [undefined, 'NoAvailableAddress']);
+  assert.equal(using(bench, 's1'), 0n);
+  bench.say(...tiny, ...pod('a', ['s1', 's1']), wish('b#1', { since: late }));
+  assert.equal(bench.answer('b#1'), 's1 10.0.0.2');
+  assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], ['NoAvailableAddress', 'NoAvailableAddress']);
+});
+
+test('what was free is told of too when somebody takes it meanwhile', () => {
+  const waiting = pod('a', ['s1', 's2']);
+  const bench = new AllocationBench().hold('s1', '10.0.0.2').say(...tiny, ...waiting);
+  assert.equal(bench.answer('a.k1#uid-a'), undefined);
+  bench.say(...tiny, ...waiting, wish('b#1', { since: late, subnets: ['s2'] }));
+  assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], ['NoAvailableAddress', 'NoAvailableAddress']);
+  bench.say(...tiny, ...waiting);
+  assert.deepEqual([bench.answer('a.k0#uid-a'), bench.answer('a.k1#uid-a')], ['NoAvailableAddress', undefined]);
+});
+
+test('an address freed in one Subnet goes to who can use it, not to a pod that lacks another one', () => {
+  const bench = new AllocationBench().hold('s1', '10.0.0.2').hold('s2', '10.1.0.2');
+  bench.say(...tiny, ...pod('a', ['s1', 's2']), wish('b#1', { since: late, subnets: ['s2'] }));
+  bench.free('10.1.0.2');
+  assert.equal(bench.answer('b#1'), 's2 10.1.0.2');
+  assert.equal(using(bench, 's2'), 1n);
+});
+
+test('who was given an address by name is refused in the words of now when its Subnet is given another network, and served again', () => {
+  const named = wish('a#1', { v4: '10.0.0.2' });
+  const bench = new AllocationBench().say(pool('s1', '10.0.0.0/30'), named);
+  assert.equal(bench.answer('a#1'), 's1 10.0.0.2');
+  const words = (): string => {
+    const answer = bench.world.reservations.peek('a#1');
+    return answer?.kind === 'refused' ? answer.message : '';
+  };
+  bench.say(pool('s1', '10.9.0.0/30'), named);
+  assert.match(words(), /the address 10\.0\.0\.2 is not one that Subnet "s1" can give/);
+  bench.say({ kind: 'pool', subnet: 's1', v6: 'fd00::/120', gateways: ['fd00::1'], excludeIps: [], named: {} }, named);
+  assert.match(words(), /the address 10\.0\.0\.2 is IPv4, and Subnet "s1" is IPv6/);
+  assert.equal(using(bench, 's1'), undefined);
+  bench.say(pool('s1', '10.0.0.0/30', { gateways: ['10.0.0.2'] }), named);
+  assert.match(words(), /the address 10\.0\.0\.2 is the gateway of Subnet "s1"/);
+  bench.say(pool('s1', '10.0.0.0/30'), named);
+  assert.equal(bench.answer('a#1'), 's1 10.0.0.2');
+});
+
+/** Everything that can be said or done, over small numbers so that it collides. */
+type Act =
+  | { readonly kind: 'pod'; readonly name: string; readonly subnets: readonly string[]; readonly last: number }
+  | { readonly kind: 'leave'; readonly name: string }
+  | { readonly kind: 'take' | 'free'; readonly subnet: string; readonly last: number }
+  | { readonly kind: 'pool'; readonly subnet: string; readonly prefix: number };
+
+const subnetName = fc.constantFrom('s1', 's2', 's3');
+const podName = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+const act: fc.Arbitrary<Act> = fc.oneof(
+  fc.record({
+    kind: fc.constant('pod' as const),
+    name: podName,
+    subnets: fc.array(subnetName, { minLength: 1, maxLength: 3 }),
+    last: fc.integer({ min: 0, max: 6 }),
+  }),
+  fc.record({ kind: fc.constant('leave' as const), name: podName }),
+  fc.record({ kind: fc.constantFrom('take' as const, 'free' as const), subnet: subnetName, last: fc.integer({ min: 2, max: 6 }) }),
+  fc.record({ kind: fc.constant('pool' as const), subnet: subnetName, prefix: fc.constantFrom(29, 30) }),
+);
+
+/** A cluster around the step: what is granted is soon said by an IP object, and then asked for by name. */
+class Cluster {
+  readonly bench = new AllocationBench();
+  readonly #pods = new Map<string, Extract<Act, { readonly kind: 'pod' }>>();
+  readonly #prefixes = new Map([...['s1', 's2', 's3'].entries()].map(([i, name]) => [name, 30 - (i % 2)]));
+
+  do(act: Act): void {
+    if (act.kind === 'pod') {
+      this.#leave(act.name);
+      this.#pods.set(act.name, act);
+    } else if (act.kind === 'leave') this.#leave(act.name);
+    else if (act.kind === 'pool') this.#prefixes.set(act.subnet, act.prefix);
+    else if (act.kind === 'take') this.bench.hold(act.subnet, `${blockOf(act.subnet)}.${act.last}`);
+    else this.bench.world.ips.delete(`${blockOf(act.subnet)}.${act.last}`);
+    this.bench.say(...this.outputs());
+    for (const claimant of this.bench.desired.wishes.keys()) this.#record(claimant);
+    this.bench.say(...this.outputs());
+  }
+
+  outputs(): readonly Output[] {
+    const pools = [...this.#prefixes].map(([name, prefix]) => pool(name, `${blockOf(name)}.0/${prefix}`));
+    return [...pools, ...[...this.#pods.values()].flatMap((one) => this.#wishes(one))];
+  }
+
+  #wishes({ name, subnets, last }: Extract<Act, { readonly kind: 'pod' }>): readonly Output[] {
+    const claimants = subnets.map((_, i) => `${name}.k${i}#uid-${name}`);
+    const open = claimants.filter((claimant) => !this.bench.world.ips.has(portOf(claimant)));
+    return subnets.map((subnet, i) => {
+      const claimant = claimants[i] ?? '';
+      const said = this.bench.world.ips.peek(portOf(claimant))?.spec;
+      if (said !== undefined) return wish(claimant, { subnets: [said.subnet ?? ''], v4: said.v4IpAddress ?? '', yields: true });
+      const byName = last > 1 && i === 0 ? { v4: `${blockOf(subnet)}.${last}` } : {};
+      return wish(claimant, { subnets: [subnet], ...byName, ...(open.length > 1 && { together: open }) });
+    });
+  }
+
+  #record(claimant: string): void {
+    const answer = this.bench.world.reservations.peek(claimant);
+    if (answer?.kind !== 'granted') return;
+    this.bench.world.ips.set(portOf(claimant), object(claimant, answer.subnet, answer.v4));
+  }
+
+  #leave(name: string): void {
+    this.#pods.delete(name);
+    for (const port of [...this.bench.world.ips.keys()]) if (port.startsWith(`${name}.`)) this.bench.world.ips.delete(port);
+  }
+}
+
+function blockOf(subnet: string): string {
+  return `10.${subnet.slice(1)}.0`;
+}
+
+function portOf(claimant: string): string {
+  return claimant.split('#')[0] ?? '';
+}
+
+function object(claimant: string, subnet: string, address: string): ReturnType<typeof ip> {
+  const made = ip(subnet, address);
+  const [name = '', uid = ''] = claimant.split('#');
+  return { ...made, metadata: { ...made.metadata, name, uid: `ip-${name}`, annotations: { 'kiln.io/pod-uid': uid } } };
+}
+
+test('whatever comes and goes: nobody holds a part, and a fresh process answers every wish the same', () => {
+  fc.assert(
+    fc.property(fc.array(act, { maxLength: 25 }), (acts) => {
+      const cluster = new Cluster();
+      for (const one of acts) {
+        cluster.do(one);
+        const { bench } = cluster;
+        for (const { claimant, together = [] } of bench.desired.wishes.values()) {
+          const granted = bench.world.reservations.peek(claimant)?.kind === 'granted';
+          if (together.length > 1) assert.ok(!granted, `${claimant} holds a part`);
+          if (!granted) assert.deepEqual(bench.step.ledger.bindings('reservation', claimant), new Map());
+        }
+        const fresh = new AllocationBench();
+        for (const [name, one] of bench.world.ips.entries()) fresh.world.ips.set(name, one);
+        fresh.say(...cluster.outputs());
+        const answers = ({ world, desired }: AllocationBench): unknown =>
+          [...desired.wishes.keys()].toSorted().map((claimant) => [claimant, world.reservations.peek(claimant)]);
+        assert.deepEqual(answers(bench), answers(fresh));
+      }
+    }),
+    { numRuns: 150 },
+  );
+});

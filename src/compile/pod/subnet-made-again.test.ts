@@ -1,0 +1,84 @@
+/** What becomes of those in a Subnet that is given another network, or whose network cannot be carried out any more. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
+
+const BOUND = 'kiln.io/NetworkBound';
+
+function told(scene: PodScene, suffix: string): string | undefined {
+  return scene.annotations('shop/web')[`ovn.kubernetes.io/${suffix}`];
+}
+
+test('a pod whose address is not of the network that its Subnet was made again with is told so, and its cidr and gateway stay', () => {
+  const scene = new PodScene();
+  scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
+  scene.bench.settle();
+  scene.bench.vanish('subnets', 'side');
+  scene.bench.settle();
+  scene.subnet('side', { cidrBlock: '10.7.0.0/24' });
+  scene.bench.settle();
+  assert.deepEqual([told(scene, 'ip_address'), told(scene, 'cidr'), told(scene, 'gateway')], ['10.1.0.2', '10.1.0.0/24', '10.1.0.1']);
+  const condition = scene.bench.condition('pods', 'shop/web', BOUND);
+  assert.equal(condition?.reason, 'AddressOutOfRange');
+  assert.match(condition?.message ?? '', /10\.1\.0\.2.*"side"/);
+  const fresh = scene.bench.restarted();
+  fresh.settle();
+  assert.equal(fresh.writes, 0);
+});
+
+test('cidr and gateway follow a network that still has the address', () => {
+  const scene = new PodScene();
+  scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
+  scene.bench.settle();
+  scene.bench.edit('subnets', 'side', { cidrBlock: '10.1.0.0/16', gateway: '10.1.255.254' });
+  scene.bench.settle();
+  assert.deepEqual([told(scene, 'cidr'), told(scene, 'gateway')], ['10.1.0.0/16', '10.1.255.254']);
+});
+
+test('an address that a user reserved is refused in the words of now when its Subnet changes family, as a fresh process would say', () => {
+  const scene = new PodScene();
+  scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
+  scene.bench.put('ips', { metadata: { name: 'web.shop' }, spec: { podName: 'web', namespace: 'shop', subnet: 'side' } });
+  scene.bench.settle();
+  const said = (): string => scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '';
+  for (const [cidrBlock, words] of [
+    ['10.7.0.0/24', /AddressOutOfRange.*10\.1\.0\.2 is not one that Subnet/],
+    ['fd00:1::/112', /AddressOutOfRange.*10\.1\.0\.2 is IPv4, and Subnet .*side.* is IPv6/],
+  ] as const) {
+    scene.bench.vanish('subnets', 'side');
+    scene.subnet('side', { cidrBlock });
+    scene.bench.settle();
+    assert.match(said(), words);
+    const fresh = scene.bench.restarted();
+    fresh.settle();
+    assert.equal(fresh.writes, 0, cidrBlock);
+  }
+});
+
+test('who is in a Subnet whose Vpc and router were torn out keeps its address and is counted', () => {
+  const scene = new PodScene();
+  scene.bench.put('vpcs', { metadata: { name: 'blue' } });
+  scene.subnet('side', { cidrBlock: '10.1.0.0/24', vpc: 'blue' });
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
+  scene.bench.settle();
+  scene.bench.vanish('vpcs', 'blue');
+  for (const { table, name } of [
+    { table: 'Logical_Router_Port', name: 'blue-side' },
+    { table: 'Logical_Router', name: 'blue' },
+  ]) {
+    const row = [...scene.bench.northbound.table(table).values()].find((one) => one['name'] === name);
+    assert.ok(row);
+    scene.bench.world.rows.apply(scene.bench.northbound, scene.bench.northbound.apply([{ kind: 'delete', table, uuid: row._uuid }]));
+  }
+  scene.bench.settle();
+  const fresh = scene.bench.restarted();
+  fresh.settle();
+  for (const bench of [scene.bench, fresh]) {
+    assert.notEqual(bench.condition('pods', 'shop/web', BOUND)?.status, 'False');
+    assert.equal(bench.object('subnets', 'side')?.status?.['v4usingIPs'], 1n);
+    assert.equal(bench.allocation.ledger.usage('side')?.v4?.usingRange, '10.1.0.2');
+  }
+  assert.equal(fresh.writes, 0);
+});

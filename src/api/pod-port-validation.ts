@@ -3,6 +3,8 @@
 import { addressProblem, parseAddress } from '../net/address.ts';
 import { parseCidr } from '../net/cidr.ts';
 import { splitList } from '../net/dual.ts';
+import type { OptionsFor } from './option-text.ts';
+import { optionProblems } from './option-text.ts';
 import type { Annotation, AnnotationRule } from './pod-annotation.ts';
 import { breach } from './pod-annotation.ts';
 
@@ -56,17 +58,11 @@ const securityGroups: AnnotationRule = (annotation) => {
   }
 };
 
-const dhcpOptions: AnnotationRule = (annotation) => {
-  for (const item of splitList(annotation.value)) {
-    if (!/^[a-z0-9_]+\s*=\s*\S/i.test(item))
-      breach(
-        annotation,
-        'PodDhcpOptionsInvalid',
-        `holds "${item}", which is no option`,
-        'it is a list of options as name=value with commas; a list inside a value has semicolons',
-      );
-  }
-};
+const dhcpOptions =
+  (of: OptionsFor): AnnotationRule =>
+  (annotation) => {
+    for (const { problem, rule } of optionProblems(annotation.value, of)) breach(annotation, 'PodDhcpOptionsInvalid', problem, rule);
+  };
 
 const routes: AnnotationRule = (annotation) => {
   if (annotation.value.trim() === '') return;
@@ -120,7 +116,7 @@ export const portAnnotationRules: ReadonlyMap<string, (annotation: Annotation) =
   ['pod_nic_type', nicType],
   ['port_vips', furtherAddresses],
   ['security_groups', securityGroups],
-  ['dhcp-v4-options', dhcpOptions],
-  ['dhcp-v6-options', dhcpOptions],
+  ['dhcp-v4-options', dhcpOptions('DHCPv4')],
+  ['dhcp-v6-options', dhcpOptions('DHCPv6')],
   ['routes', routes],
 ]);

@@ -15,6 +15,8 @@ import { selectorProblem } from './label-selector.ts';
 import { isMacOnly, subnetCidrs } from './subnet-defaults.ts';
 import type { NamedSubnet } from './subnet-defaults.ts';
 import { aclMatchBreach } from './match-text.ts';
+import type { OptionsFor } from './option-text.ts';
+import { optionProblems } from './option-text.ts';
 import { specialNetworkIn } from './special-cidr.ts';
 import type { SubnetSpec } from './subnet.ts';
 
@@ -53,8 +55,8 @@ export const subnetFindings = ({ name, spec }: NamedSubnet): readonly Finding[] 
   choices(findings, spec);
   routing(findings, spec);
   acls(findings, spec);
-  for (const field of ['dhcpV4Options', 'dhcpV6Options', 'ipv6RAConfigs'] as const)
-    text(findings, 'SubnetOptionsInvalid', `spec.${field}`, spec[field]);
+  for (const [field, of] of Object.entries(OPTION_FIELDS))
+    options(findings, `spec.${field}`, spec[field as keyof typeof OPTION_FIELDS], of);
   selectors(findings, spec);
   return findings.list;
 };
@@ -279,8 +281,8 @@ const natRule = (findings: Findings, path: string, { action = '', match = {} }: 
     breach('match', `${match.srcIPs ?? ''} to ${match.dstIPs ?? ''}`, 'mixes IPv4 and IPv6', 'write one rule for each family');
 };
 
-/** Whether a finding is about one ACL, which is left out while the Subnet is carried out with the others. */
-export const isAboutAcl = ({ field }: Pick<Finding, 'field'>): boolean => field.startsWith('spec.acls[');
+/** Whether a finding is about one ACL or one option, which is left out while the Subnet is carried out with the others. */
+export const isLeftOut = ({ code }: Pick<Finding, 'code'>): boolean => code === 'SubnetAclInvalid' || code === 'SubnetOptionsInvalid';
 
 /** One ACL that the database refuses would hold back the whole transaction; one that ovn-controller cannot read is dropped on each node. */
 const acls = (findings: Findings, spec: SubnetSpec): void => {
@@ -310,9 +312,12 @@ const aclMatch = (match: string, breach: (problem: string, rule: string, shown?:
   }
 };
 
-const text = (findings: Findings, code: Reason, field: string, value = ''): void => {
-  const unfit = databaseTextProblem(value);
-  if (unfit !== undefined) findings.add({ code, field, value: unfit.shown, problem: unfit.problem, rule: unfit.rule });
+const OPTION_FIELDS = { dhcpV4Options: 'DHCPv4', dhcpV6Options: 'DHCPv6', ipv6RAConfigs: 'RA' } as const;
+
+const options = (findings: Findings, field: string, value = '', of: OptionsFor): void => {
+  const shown = databaseTextProblem(value)?.shown ?? value;
+  for (const { problem, rule } of optionProblems(value, of))
+    findings.add({ code: 'SubnetOptionsInvalid', field, value: shown, problem, rule });
 };
 
 const selectors = (findings: Findings, spec: SubnetSpec): void => {

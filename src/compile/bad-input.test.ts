@@ -14,6 +14,8 @@ interface Mistake {
   readonly after: readonly [status: string, reason: string];
   /** Of a Subnet that is carried out without what is wrong: the matches of its ACLs. */
   readonly rows?: readonly string[];
+  /** Of those the lease time, DNS servers and domain that DHCP tells. */
+  readonly dhcp?: readonly unknown[];
 }
 
 const refused = ['Accepted', 'False'] as const;
@@ -97,12 +99,41 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     ),
     rows: ['tcp.dst == 80'],
   },
-  'half a letter in DHCP options': subnet(
-    { dhcpV4Options: 'hostname=\ud83d' },
-    'SubnetOptionsInvalid',
-    ['spec.dhcpV4Options', '"hostname=\\ud83d"', 'OVN takes no such text'],
-    { dhcpV4Options: '' },
-  ),
+  'half a letter in DHCP options': {
+    ...subnet(
+      { dhcpV4Options: 'hostname=\ud83d' },
+      'SubnetOptionsInvalid',
+      ['spec.dhcpV4Options', '"hostname=\\ud83d"', 'OVN takes no such text'],
+      { dhcpV4Options: '' },
+    ),
+    rows: [],
+  },
+  'a DHCP option that OVN does not know, and a name without quotation marks': {
+    ...subnet(
+      { enableDHCP: true, dhcpV4Options: 'lease_time=60,dns=8.8.8.8,domain_name=example.com' },
+      'SubnetOptionsInvalid',
+      [
+        'spec.dhcpV4Options',
+        '"dns=8.8.8.8"',
+        'no DHCPv4 option of OVN is named dns',
+        'domain_name',
+        'text has quotation marks',
+        'kubectl edit subnet bad',
+      ],
+      { dhcpV4Options: 'lease_time=60,dns_server=8.8.8.8,domain_name="example.com"' },
+    ),
+    rows: [],
+    dhcp: ['60', undefined, undefined],
+  },
+  'a router advertisement in a mode that is none': {
+    ...subnet(
+      { cidrBlock: 'fd00:2::/64', enableIPv6RA: true, ipv6RAConfigs: 'address_mode=auto,send_periodic=true' },
+      'SubnetOptionsInvalid',
+      ['spec.ipv6RAConfigs', '"address_mode=auto"', 'slaac, dhcpv6_stateful or dhcpv6_stateless'],
+      { ipv6RAConfigs: 'address_mode=slaac' },
+    ),
+    rows: [],
+  },
   'a policy route with a zero byte': vpc(
     { policyRoutes: [{ action: 'drop', match: 'ip4\0', priority: 1 }] },
     'VpcPolicyRouteInvalid',
@@ -137,6 +168,11 @@ function matches({ bench }: PodScene, subnet: string): readonly unknown[] {
   return ids.map((id) => bench.row('ACL', id.slice(id.indexOf('/') + 1))?.['match']);
 }
 
+function told({ bench }: PodScene, subnet: string): readonly unknown[] {
+  const options = bench.map('DHCP_Options', `${subnet}|IPv4|`, 'options');
+  return [options['lease_time'], options['dns_server'], options['domain_name']];
+}
+
 function scene(): PodScene {
   const made = new PodScene();
   made.bench.put('vpcs', { metadata: { name: 'blue' } });
@@ -145,7 +181,7 @@ function scene(): PodScene {
   return made;
 }
 
-for (const [what, { resource, name, spec, condition, says, mended, after, rows }] of Object.entries(MISTAKES))
+for (const [what, { resource, name, spec, condition, says, mended, after, rows, dhcp }] of Object.entries(MISTAKES))
   test(`${what}: said, others go on, mended it works`, () => {
     const made = scene();
     const { bench } = made;
@@ -158,6 +194,7 @@ for (const [what, { resource, name, spec, condition, says, mended, after, rows }
     for (const part of says) assert.ok(message.includes(part), `${part}: ${message}`);
     assert.equal(bench.events.filter((event) => event.object === `${resource}/${name}` && event.message === message).length, 1);
     assert.ok(!message.includes('\0'));
+    if (dhcp !== undefined) assert.deepEqual(told(made, name), dhcp);
     if (rows !== undefined) assert.deepEqual(matches(made, name), rows);
     else if (resource === 'subnets') assert.equal(bench.row('Logical_Switch', name), undefined, 'no half-made network');
     const { writes } = bench;

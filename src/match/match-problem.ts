@@ -18,8 +18,17 @@ export interface MatchProblem {
 
 /** Why OVN would not take a text as a match; undefined where it would. */
 export function matchProblem(text: string): MatchProblem | undefined {
+  return problemOf(() => new Parser(tokensOf(text)).whole());
+}
+
+/** Why OVN would not take a text as one value of an action, or as several in braces; undefined where it would. */
+export function valueProblem(text: string, kind: 'number' | 'string' | 'any'): MatchProblem | undefined {
+  return problemOf(() => new Parser(tokensOf(text)).value(kind));
+}
+
+function problemOf(parse: () => void): MatchProblem | undefined {
   try {
-    new Parser(tokensOf(text)).whole();
+    parse();
     return undefined;
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) throw thrown;
@@ -75,6 +84,15 @@ class Parser {
   whole(): void {
     this.#expression();
     if (this.#token.kind !== 'end') throw new Refusal(this.#token, 'nothing may follow here but && or ||');
+  }
+
+  /** Sets have no members there. */
+  value(kind: 'number' | 'string' | 'any'): void {
+    const { kind: found, open, token } = this.#constants();
+    if (this.#token.kind !== 'end') throw new Refusal(this.#token, 'nothing may follow here');
+    if (open) throw new Refusal(token, 'a set cannot stand here');
+    if (kind !== 'any' && found !== kind)
+      throw new Refusal(token, kind === 'string' ? 'a text in quotation marks must stand here' : 'a number or an address must stand here');
   }
 
   get #token(): Token {

@@ -30,10 +30,10 @@ const CASES: readonly (readonly [key: string, bad: string, rule: RegExp, good: s
   [
     'ovn.kubernetes.io/dhcp-v4-options',
     'lease_time',
-    /holds "lease_time", which is no option; it is a list of options as name=value/,
+    /has the option "lease_time": an option is written name=value; it is a list of options as name=value/,
     'lease_time=60',
   ],
-  ['ovn.kubernetes.io/dhcp-v6-options', '=x', /holds "=x", which is no option/, 'dns_server=fd00::1'],
+  ['ovn.kubernetes.io/dhcp-v6-options', '=x', /has the option "=x"/, 'dns_server=fd00::1'],
   ['ovn.kubernetes.io/routes', '10.0.0.0/8 via x', /is not JSON; it is a JSON list of routes/, '[{"dst":"10.0.0.0/8","gw":"10.16.0.1"}]'],
   ['ovn.kubernetes.io/routes', '[{"dst":"10.0.0.0/8"}]', /route 0 whose gw null is no address/, '[{"gw":"10.16.0.1"}]'],
   ['ovn.kubernetes.io/routes', '[{"dst":"10.0.0.0/8","gw":"fd00::1"}]', /other family/, '[]'],

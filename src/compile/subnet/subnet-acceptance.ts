@@ -5,7 +5,7 @@ import type { Reason } from '../../api/reasons.ts';
 import type { Finding } from '../../api/finding.ts';
 import { isOvnProvider } from '../../api/names.ts';
 import { subnetProviderChanged, subnetVpcChanged } from '../../api/subnet-conflicts.ts';
-import { isAboutAcl } from '../../api/subnet-validation.ts';
+import { isLeftOut } from '../../api/subnet-validation.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { isRunning, subnetBasics } from './subnet-basics.ts';
@@ -41,7 +41,7 @@ export const subnetAcceptance: Query<SubnetAcceptance> = defineQuery('subnet-acc
 function refusalOf(world: World, name: string): Refusal | undefined {
   const view = world.ask(subnetBasics, name);
   if (view === undefined) return { reason: 'NotFound', message: `Subnet ${name} does not exist` };
-  const finding = world.ask(subnetFindings, name).find((one) => !isAboutAcl(one));
+  const finding = world.ask(subnetFindings, name).find((one) => !isLeftOut(one));
   const broken = finding ?? world.ask(subnetConflict, name) ?? movedTo(world, name, view.vpc) ?? leavesOvn(view);
   if (broken !== undefined) return { reason: 'ValidateLogicalSwitchFailed', code: broken.code, message: broken.message };
   if (!view.isOvn) return undefined;

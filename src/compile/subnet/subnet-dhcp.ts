@@ -1,6 +1,7 @@
 /**
  * DHCP_Options of a Subnet, one row for each family: OVN itself answers its ports. Options of the spec go over the defaults.
  */
+import { parseOptions } from '../../api/option-text.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { dhcpOptionsId } from '../../nb/tables.ts';
 import { keysOf } from '../../world/domain.ts';
@@ -8,7 +9,6 @@ import type { Settings } from '../../world/settings.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { keptMac } from '../kept-mac.ts';
-import { parseOptions } from '../option-text.ts';
 import type { Output } from '../output.ts';
 import { statedSubnet } from './subnet-state.ts';
 import type { SubnetView } from './subnet-view.ts';
@@ -67,14 +67,14 @@ export function dhcpOptions(
   id: RowId,
   text: string,
 ): Readonly<Record<string, string>> {
-  if (protocol === 'IPv6') return { server_id: keptMac(world, id, 'options', 'server_id'), ...parseOptions(text) };
+  if (protocol === 'IPv6') return { server_id: keptMac(world, id, 'options', 'server_id'), ...parseOptions(text, 'DHCPv6') };
   return {
     lease_time: LEASE_SECONDS,
     router: view.v4?.gateway ?? '',
     server_id: SERVER,
     server_mac: keptMac(world, id, 'options', 'server_mac'),
     mtu: String(mtuOf(view, world.settings)),
-    ...parseOptions(text),
+    ...parseOptions(text, 'DHCPv4'),
   };
 }
 

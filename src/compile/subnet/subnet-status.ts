@@ -91,7 +91,7 @@ function failed({ reason, code = reason, message }: Refusal): ConditionOutput[] 
 
 function accepted(world: World, view: SubnetView): ConditionOutput {
   const { outside } = world.ask(subnetNetworks, view.name);
-  if (outside.length === 0) return withoutAcls(world, view) ?? { type: 'Accepted', status: 'True', reason: 'Accepted', message: '' };
+  if (outside.length === 0) return withoutWrong(world, view) ?? { type: 'Accepted', status: 'True', reason: 'Accepted', message: '' };
   const more = outside.length > NAMED ? ` and ${outside.length - NAMED} more` : '';
   const message =
     `Subnet ${view.name}: spec.cidrBlock leaves out addresses in use; ${view.cidr} stays in effect until these are gone: ` +
@@ -99,15 +99,14 @@ function accepted(world: World, view: SubnetView): ConditionOutput {
   return { type: 'Accepted', status: 'False', reason: 'CidrInUse', message, event: 'Warning' };
 }
 
-/** Of ACLs that are left out while all else is carried out. */
-function withoutAcls(world: World, view: SubnetView): ConditionOutput | undefined {
+/** Of ACLs and options that are left out while all else is carried out. */
+function withoutWrong(world: World, view: SubnetView): ConditionOutput | undefined {
   const wrong = world.ask(subnetFindings, view.name);
   const [first] = wrong;
   if (first === undefined) return undefined;
-  const count = new Set(wrong.map(({ field }) => field.slice(0, field.indexOf(']')))).size;
-  const others = count === 1 ? 'This ACL is' : `These ${count} ACLs are`;
+  const more = wrong.length > NAMED ? `. And ${wrong.length - NAMED} more` : '';
   const said = wrong.slice(0, NAMED).map(({ message }) => message);
-  const message = `${said.join('. ')}. ${others} left out, all else is in effect; kubectl edit subnet ${view.name}`;
+  const message = `${said.join('. ')}${more}. ${wrong.length === 1 ? 'It is' : 'They are'} left out, all else is in effect; kubectl edit subnet ${view.name}`;
   return { type: 'Accepted', status: 'False', reason: first.code, message, event: 'Warning' };
 }
 

@@ -2,6 +2,7 @@
  * The Logical_Switch of a Subnet and its link to the router of its Vpc: a port of type router on the switch, a port with the
  * gateway's addresses on the router.
  */
+import { parseOptions } from '../../api/option-text.ts';
 import { routerToSwitchPort, switchToRouterPort } from '../../api/names.ts';
 import { familiesOf, ofFamily } from '../../net/dual.ts';
 import type { RowId } from '../../nb/row-id.ts';
@@ -11,7 +12,6 @@ import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { keptMac } from '../kept-mac.ts';
 import type { ColumnValue, Output } from '../output.ts';
-import { parseOptions } from '../option-text.ts';
 import { statedSubnet } from './subnet-state.ts';
 import type { SubnetView } from './subnet-view.ts';
 import { claimantOfSubnet, subnetSpec, switchId } from './subnet-view.ts';
@@ -78,5 +78,8 @@ function advertisement(world: World, view: SubnetView): Record<string, ColumnVal
   if (spec?.enableIPv6RA !== true || view.v6 === undefined) return { ipv6_prefix: [], ipv6_ra_configs: {} };
   const { cidr } = view.v6;
   const text = (spec.ipv6RAConfigs ?? '').trim();
-  return { ipv6_prefix: [cidr.slice(cidr.indexOf('/') + 1)], ipv6_ra_configs: parseOptions(text === '' ? ROUTER_ADVERTISEMENT : text) };
+  return {
+    ipv6_prefix: [cidr.slice(cidr.indexOf('/') + 1)],
+    ipv6_ra_configs: parseOptions(text === '' ? ROUTER_ADVERTISEMENT : text, 'RA'),
+  };
 }

@@ -40,6 +40,13 @@ export class AllocationStep {
   readonly #holders: Holders;
   /** Subnets where something can be had that could not be before. */
   readonly #freed = new Set<string>();
+  /** To be answered, the oldest first, from `#next` on. */
+  #open: readonly Group[] = [];
+  #next = 0;
+  /** Claimants whose wish is new and not answered yet. */
+  readonly #asked = new Set<string>();
+  /** What was answered to those who had waited, by the kind of their wishes, while `#open` is answered. */
+  readonly #hopeless = new Map<string, Answers>();
   /** Claimants of one address: which of them goes first may be another one than before. */
   readonly #contested = new Set<string>();
   /** How far the Subnets of the spared had changed when they were looked at. */
@@ -65,21 +72,50 @@ export class AllocationStep {
 
   /** True when there is nothing to answer. */
   get quiet(): boolean {
+    return this.#open.length === 0 && !this.#holders.due && this.#nothingNew;
+  }
+
+  get #nothingNew(): boolean {
     const { dirtyPools, dirtyWishes } = this.#desired;
-    const open = dirtyPools.size + dirtyWishes.size + this.#freed.size + this.#contested.size;
-    return !this.#holders.due && open === 0 && this.#stirred().length === 0;
+    const news = dirtyPools.size + dirtyWishes.size + this.#freed.size + this.#contested.size;
+    return news === 0 && this.#stirred().length === 0;
   }
 
   /** Answers what changed since the last call. @param enough says when to yield, and be called again for the rest */
-  run(enough?: () => boolean): void {
+  run(enough: () => boolean = () => false): void {
     if (!this.#holders.settle(enough)) return;
+    if (!this.#nothingNew) this.#gather();
+    for (let group = this.#open[this.#next]; group !== undefined; group = this.#open[this.#next]) {
+      if (enough()) return;
+      this.#next++;
+      // Where one who waits was refused, so is the next who asks for the same; a freed address costs no look at all of them.
+      const again = group.every((wish) => !this.#asked.has(wish.claimant) && !isStatic(wish));
+      for (const { claimant } of group) this.#asked.delete(claimant);
+      const kind = again ? group.map(kindOf).join('; ') : undefined;
+      const known = kind === undefined ? undefined : this.#hopeless.get(kind);
+      if (known !== undefined && !group.some((wish) => this.#holdsSome(wish))) {
+        const same = known.map((answer, i) => answer && { ...answer, claimant: group[i]?.claimant ?? '' });
+        if (!group.every(({ claimant }, i) => sameReservation(this.#world.reservations.peek(claimant), same[i]))) this.#settle(group, same);
+        continue;
+      }
+      const answers = this.#answer(group);
+      this.#settle(group, answers);
+      if (kind !== undefined && answers.some((answer) => answer?.kind !== 'granted')) this.#hopeless.set(kind, answers);
+    }
+    this.#answerNext([]);
+  }
+
+  /** Puts what is new in its place among those that are still to be answered. */
+  #gather(): void {
     const due = this.#takePools();
-    const asked = new Set<string>();
+    for (let at = this.#next; at < this.#open.length; at++) for (const { claimant } of this.#open[at] as Group) due.add(claimant);
     for (const claimant of this.#desired.dirtyWishes) {
       const wish = this.#desired.wish(claimant);
-      if (wish === undefined) this.#drop(claimant);
-      else {
-        asked.add(claimant);
+      if (wish === undefined) {
+        this.#drop(claimant);
+        this.#asked.delete(claimant);
+      } else {
+        this.#asked.add(claimant);
         due.add(claimant);
         this.#asking.put(claimant, wish.subnets);
       }
@@ -91,21 +127,13 @@ export class AllocationStep {
     this.#contested.clear();
     for (const subnet of this.#stirred()) for (const claimant of this.#spared.of(subnet)) due.add(claimant);
     this.#marks = new Map(Array.from(this.#spared.subnets, (subnet) => [subnet, this.#markOf(subnet)]));
-    const hopeless = new Map<string, Answers>();
-    for (const group of this.#groups(due)) {
-      // Where one who waits was refused, so is the next who asks for the same; a freed address costs no look at all of them.
-      const again = group.every((wish) => !asked.has(wish.claimant) && !isStatic(wish));
-      const kind = again ? group.map(kindOf).join('; ') : undefined;
-      const known = kind === undefined ? undefined : hopeless.get(kind);
-      if (known !== undefined && !group.some((wish) => this.#holdsSome(wish))) {
-        const same = known.map((answer, i) => answer && { ...answer, claimant: group[i]?.claimant ?? '' });
-        if (!group.every(({ claimant }, i) => sameReservation(this.#world.reservations.peek(claimant), same[i]))) this.#settle(group, same);
-        continue;
-      }
-      const answers = this.#answer(group);
-      this.#settle(group, answers);
-      if (kind !== undefined && answers.some((answer) => answer?.kind !== 'granted')) hopeless.set(kind, answers);
-    }
+    this.#answerNext(this.#groups(due));
+  }
+
+  #answerNext(groups: readonly Group[]): void {
+    this.#open = groups;
+    this.#next = 0;
+    this.#hopeless.clear();
   }
 
   /** @returns claimants that may be answered otherwise now */

@@ -32,7 +32,7 @@ export class Holders {
   readonly #world: World;
   readonly #ledger: Ledger;
   /** Holder keys of a pod by its uid, so that what it no longer has is released. */
-  readonly #podHolders = new Map<string, Set<string>>();
+  readonly #podHolders = new Map<string, readonly string[]>();
   /** When terminating pods that hold something stop holding it, in milliseconds since the epoch. */
   readonly #leaving = new Map<string, number>();
   /** The earliest of them, or earlier. */
@@ -165,7 +165,7 @@ export class Holders {
   /** A pod holds what its annotations say while it lives, whatever became of its IP object. */
   #holdPod(pod: Pod): void {
     const { uid, name, namespace = '', annotations = {}, creationTimestamp } = pod.metadata;
-    const held = new Set<string>();
+    const held: string[] = [];
     if (isAlive(pod, (moment) => this.#world.deadlines.passed(moment))) {
       for (const key of Object.keys(annotations)) {
         if (!key.endsWith(ALLOCATED) || annotations[key] !== 'true') continue;
@@ -176,11 +176,12 @@ export class Holders {
         const port = portName(machineNameOf(pod, this.#world.settings) ?? name, namespace, provider);
         const claimant = claimantOfPort(port, this.#world.ips.peek(port), uid, this.#isKept(pod));
         const [vip] = splitList(annotations[annotationKey.vip] ?? '');
+        const holder = `${uid}/${provider}`;
         this.#hold(
           subnet,
           {
             kind: 'pod',
-            key: `${uid}/${provider}`,
+            key: holder,
             claimant,
             rank: Date.parse(creationTimestamp),
             ...sharing(vip === undefined ? undefined : vipShare(vip)),
@@ -188,13 +189,13 @@ export class Holders {
           addresses,
           annotations[`${provider}.kubernetes.io/mac_address`],
         );
-        held.add(`${uid}/${provider}`);
+        held.push(holder);
       }
     }
-    for (const key of this.#podHolders.get(uid) ?? []) if (!held.has(key)) this.#ledger.release('pod', key);
-    if (held.size > 0) this.#podHolders.set(uid, held);
+    for (const key of this.#podHolders.get(uid) ?? []) if (!held.includes(key)) this.#ledger.release('pod', key);
+    if (held.length > 0) this.#podHolders.set(uid, held.slice());
     else this.#podHolders.delete(uid);
-    const leaves = held.size > 0 ? lostAt(pod) : undefined;
+    const leaves = held.length > 0 ? lostAt(pod) : undefined;
     if (leaves === undefined) this.#leaving.delete(keyOf(pod));
     else {
       this.#leaving.set(keyOf(pod), leaves);

@@ -28,6 +28,29 @@ export function keysOf<T>(table: Table<T>, predicate: (object: T) => boolean = (
   };
 }
 
+/** The values of an index that some object of the table is filed under. */
+export function valuesOf<T>(table: Table<T>, index: string): Domain {
+  return {
+    watch({ enter, leave }) {
+      const present = new Set<string>();
+      const come = (object: T): void => {
+        for (const value of table.valuesOf(index, object)) {
+          if (present.has(value)) continue;
+          present.add(value);
+          enter(value);
+        }
+      };
+      for (const [, object] of table.entries()) come(object);
+      table.onChange((_, after, before) => {
+        if (after !== undefined) come(after);
+        if (before === undefined) return;
+        for (const value of table.valuesOf(index, before))
+          if (table.peekBucket(index, value).size === 0 && present.delete(value)) leave(value);
+      });
+    },
+  };
+}
+
 /** Keys that are in both. */
 export function bothOf(a: Domain, b: Domain): Domain {
   return {

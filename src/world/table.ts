@@ -97,6 +97,11 @@ export class Table<T> implements ReadTable<T> {
     return bucketOf(this.#index(index).buckets.get(value));
   }
 
+  /** The values of an index that an object is filed under. */
+  valuesOf(index: string, object: T): readonly string[] {
+    return this.#index(index).of(object);
+  }
+
   set(key: string, object: T): void {
     const before = this.#rows.get(key);
     if (before === object) return;

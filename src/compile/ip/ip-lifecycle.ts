@@ -42,7 +42,7 @@ function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   if (holder.kind === 'reservation' && onlyAsks(ip))
     return said.length === 0 ? [] : [{ ...patchOf(ip), conditions: said, withoutConditions: LEASE_CONDITIONS }];
   const conflict = conflictOf(world, ip);
-  const conditions = [...said, ...(conflict === undefined ? [] : [conflict])];
+  const conditions = said.length === 0 && conflict === undefined ? NO_CONDITIONS : [...said, ...(conflict === undefined ? [] : [conflict])];
   // One that says its address (restored from a backup) holds it, and is no less in conflict while it is not complete.
   if (holder.kind === 'reservation' && !isReserved(ip))
     return [{ ...patchOf(ip), conditions, withoutConditions: [CONFLICT, ...LEASE_CONDITIONS] }];
@@ -53,12 +53,16 @@ function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
       finalizer: true,
       ...(freed && { annotations: { [kilnAnnotation.podUid]: null } }),
       conditions,
-      withoutConditions: [DELETION_BLOCKED, CONFLICT, ...LEASE_CONDITIONS, ...(holder.kind === 'reservation' ? [] : ['Accepted'])],
+      withoutConditions: holder.kind === 'reservation' ? WITHOUT_OF_RESERVED : WITHOUT,
     },
   ];
 }
 
 const CONFLICT = 'AddressConflict';
+/** One list for all: there are as many IP objects as interfaces. */
+const WITHOUT_OF_RESERVED = [DELETION_BLOCKED, CONFLICT, ...LEASE_CONDITIONS];
+const WITHOUT = [...WITHOUT_OF_RESERVED, 'Accepted'];
+const NO_CONDITIONS: readonly ConditionOutput[] = [];
 
 function conflictOf(world: World, ip: IP): ConditionOutput | undefined {
   const others = world.addressConflicts.get(claimantOfIp(ip));

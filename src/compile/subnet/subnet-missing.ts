@@ -2,11 +2,10 @@
  * A Subnet that vanished (somebody stripped its finalizer) with addresses of it in use: its rows stay as they are while an IP object, a
  * Vip, an EIP or a rule that is marked with one names it. The last of these takes them along; a new Subnet of that name takes them over.
  */
-import { subnetOfIp } from '../../blockers/graph.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import type { AddressResource } from '../../world/address-objects.ts';
 import { ADDRESS_RESOURCES, isAddressResource } from '../../world/address-objects.ts';
-import { keysOf } from '../../world/domain.ts';
+import { valuesOf } from '../../world/domain.ts';
 import type { NatRuleResource } from '../../world/nat-rules.ts';
 import { NAT_RULES } from '../../world/nat-rules.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -30,16 +29,11 @@ export interface AddressUser {
   readonly subnet: string;
 }
 
+/** Over Subnets that IP objects name, whether they exist or not. */
 export const subnetMissing: Rule = {
   name: 'subnet-missing',
-  over: (world) => keysOf(world.ips),
-  run: (world, ip) => {
-    const subnet = world.ask(subnetOfIp, ip);
-    if (subnet === '' || world.ask(exists, subnet)) return [];
-    // One IP object speaks for all.
-    const [first] = [...world.ips.bucket('subnet', subnet)].toSorted();
-    return first === ip ? networkLeft(world, subnet) : [];
-  },
+  over: (world) => valuesOf(world.ips, 'subnet'),
+  run: (world, subnet) => (subnet === '' || world.ask(exists, subnet) ? [] : networkLeft(world, subnet)),
 };
 
 /** The same while no IP object names it: the first of the Vips, EIPs and rules that hold addresses of it speaks for all. */

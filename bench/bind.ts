@@ -17,6 +17,7 @@ import { SILENT } from '../src/runtime/log.ts';
 import { annotationKey } from '../src/api/well-known.ts';
 import { traitsOf } from '../src/world/resources.ts';
 import { IPS, NAMESPACES, podObject } from './crowd.ts';
+import { NotMeasured, ProgressWatch } from './progress-watch.ts';
 import type { BenchRow } from './row.ts';
 
 const ATTACHMENTS = traitsOf('network-attachment-definitions');
@@ -42,11 +43,9 @@ export async function bind({ pods: count, namespaces, nodes, interfaces }: BindO
   const controllerClient = new KubeClient(
     new KubeTransport(await connectionFromKubeconfig({ path: cluster.kubeconfig }), { connections: 64 }),
   );
+  const leaseClient = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: cluster.kubeconfig }), { connections: 2 }));
   const make = (): Controller =>
-    makeController(controllerClient, northboundSession({ ovnNb: ovn.nbEndpoint }, SILENT), SILENT, {
-      collectionLimit: false,
-      lease: { durationMs: 3_000, renewMs: 2_000, retryMs: 200 },
-    });
+    makeController(controllerClient, northboundSession({ ovnNb: ovn.nbEndpoint }, SILENT), SILENT, { leaseClient, collectionLimit: false });
   try {
     await installCrds(client, false);
     const kubelet = new StandInKubelet({ client, nodes });
@@ -73,12 +72,12 @@ export async function bind({ pods: count, namespaces, nodes, interfaces }: BindO
     controller.world.pods.onChange((key, after) => {
       if (after !== undefined && routedOf(after.metadata.annotations ?? {}) === interfaces) bound.add(key);
     });
+    const watch = new ProgressWatch(() => ({ bound: bound.size, of: count, ...controller.status }));
     await new Promise<void>((done, failed) => {
       const look = setInterval(() => {
-        const { phase } = controller.status;
-        if (leading === 0 && phase === 'leading') leading = performance.now();
-        if (leading !== 0 && phase !== 'leading')
-          failed(new Error(`the controller leads no more (${phase}) with ${bound.size} of ${count} pods bound`));
+        if (leading === 0 && controller.status.phase === 'leading') leading = performance.now();
+        const problem = watch.problem();
+        if (problem !== undefined) failed(new NotMeasured(problem));
         else if (bound.size >= count) done();
         else return;
         clearInterval(look);
@@ -117,7 +116,7 @@ export async function bind({ pods: count, namespaces, nodes, interfaces }: BindO
     ];
   } finally {
     await client.close();
-    await controllerClient.close();
+    await Promise.all([controllerClient.close(), leaseClient.close()]);
     await ovn.stop();
     await cluster.stop();
   }

@@ -8,7 +8,8 @@ import { KubeClient } from '../src/kube/client.ts';
 import { connectionFromKubeconfig } from '../src/kube/connection.ts';
 import { KubeTransport } from '../src/kube/transport.ts';
 import { SILENT } from '../src/runtime/log.ts';
-import type { Question, Report } from './measured-controller.ts';
+import type { Failure, Question, Report } from './measured-controller.ts';
+import { ProgressWatch } from './progress-watch.ts';
 
 const [kubeconfig = '', ovnNb = ''] = process.argv.slice(2);
 const requests: Record<string, number> = {};
@@ -47,9 +48,31 @@ async function answer(question: Question): Promise<void> {
     process.disconnect();
     return;
   }
-  if (question === 'quiet') await controller.untilQuiet();
-  process.send?.(report());
+  const problem = question === 'quiet' ? await untilQuiet() : undefined;
+  process.send?.(problem === undefined ? report() : ({ kind: 'failure', problem } satisfies Failure));
   turns.reset();
+}
+
+/** @returns why it will not be */
+function untilQuiet(): Promise<string | undefined> {
+  const watch = new ProgressWatch(() => ({ ...controller.status, operations, writes: requests['write'] ?? 0, lists: listing() }));
+  return new Promise((resolve) => {
+    const looking = setInterval(() => {
+      const problem = watch.problem();
+      if (problem === undefined) return;
+      clearInterval(looking);
+      resolve(problem);
+    }, 500);
+    void controller.untilQuiet().then(() => {
+      clearInterval(looking);
+      resolve(undefined);
+    });
+  });
+}
+
+/** Pages of a long first list are all that happens meanwhile; afterwards a kind that is not served is asked for again and again. */
+function listing(): number {
+  return controller.status.phase === 'observing' ? (requests['read'] ?? 0) : 0;
 }
 
 function report(): Report {

@@ -9,6 +9,7 @@ import { idle } from './idle.ts';
 import { run as ipam } from './ipam.ts';
 import { ovsdb } from './ovsdb.ts';
 import { restart } from './restart.ts';
+import { NotMeasured } from './progress-watch.ts';
 import type { BenchRow } from './row.ts';
 import { table } from './table.ts';
 
@@ -32,10 +33,20 @@ if (!['table', 'json'].includes(flags.output)) refuse(`-o ${flags.output} is nei
 const results: Record<string, readonly BenchRow[]> = {};
 for (const name of asked.length > 0 ? asked : Object.keys(BENCHES)) {
   process.stderr.write(`${name} …\n`);
-  results[name] = (await BENCHES[name]?.()) ?? [];
+  results[name] = await measured(name);
   if (flags.output === 'table') process.stdout.write(table(name, results[name]));
 }
 if (flags.output === 'json') process.stdout.write(`${JSON.stringify(results, undefined, 2)}\n`);
+
+async function measured(name: string): Promise<readonly BenchRow[]> {
+  try {
+    return (await BENCHES[name]?.()) ?? [];
+  } catch (error) {
+    if (!(error instanceof NotMeasured)) throw error;
+    process.stderr.write(`bench: ${name} was not measured: ${error.message}\n`);
+    process.exit(1);
+  }
+}
 
 function readArguments() {
   try {

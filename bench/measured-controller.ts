@@ -5,6 +5,13 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import type { ControllerStatus } from '../src/controller/controller.ts';
+import { NotMeasured } from './progress-watch.ts';
+
+/** Instead of a report. */
+export interface Failure {
+  readonly kind: 'failure';
+  readonly problem: string;
+}
 
 export interface Report {
   readonly kind: 'report';
@@ -51,7 +58,9 @@ export class MeasuredController {
 
   async report(question: 'now' | 'quiet' = 'now'): Promise<Report> {
     this.#child.send(question);
-    return (await this.#next()) as Report;
+    const answer = (await this.#next()) as Report | Failure;
+    if (answer.kind === 'failure') throw new NotMeasured(answer.problem);
+    return answer;
   }
 
   /** Gives the Lease back and ends. */

@@ -3,6 +3,7 @@
  */
 import type { Reason } from '../api/reasons.ts';
 import type { Desired } from '../compile/desired.ts';
+import { poolFields } from '../compile/subnet/subnet-pool.ts';
 import { Ledger } from '../ipam/ledger.ts';
 import type { Allocation, AllocationFailure, AllocationRequest } from '../ipam/allocation.ts';
 import type { Holder } from '../ipam/holder.ts';
@@ -147,12 +148,7 @@ export class AllocationStep {
         this.ledger.removeSubnet(name);
         this.#tried.delete(name);
       } else {
-        const parsed = parseSubnetFields({
-          cidrBlock: [pool.v4, pool.v6].filter((cidr) => cidr !== undefined).join(','),
-          gateway: pool.gateways.join(','),
-          excludeIps: pool.excludeIps,
-          pools: Object.entries(pool.named).map(([poolName, ips]) => ({ name: poolName, ips })),
-        });
+        const parsed = parseSubnetFields(poolFields(pool));
         if (!parsed.ok)
           throw new Error(`rules gave Subnet ${name} a pool that cannot be read: ${parsed.field} "${parsed.value}" ${parsed.problem}`);
         this.ledger.upsertSubnet(name, parsed.spec);

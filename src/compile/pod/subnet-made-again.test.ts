@@ -82,3 +82,21 @@ test('who is in a Subnet whose Vpc and router were torn out keeps its address an
   }
   assert.equal(fresh.writes, 0);
 });
+
+test('a Subnet whose spec lacks the gateway of a family, and whose router port is gone, keeps who is in it', () => {
+  const scene = new PodScene();
+  scene.pod('web');
+  scene.bench.settle();
+  const address = scene.addressOf('shop/web');
+  scene.bench.edit('subnets', 'ovn-default', { cidrBlock: '10.16.0.0/16,fd00:16::/112', gateway: '10.16.0.1' });
+  const port = [...scene.bench.northbound.table('Logical_Router_Port').values()].find(({ name }) => name === 'ovn-cluster-ovn-default');
+  assert.ok(port);
+  scene.bench.world.rows.apply(
+    scene.bench.northbound,
+    scene.bench.northbound.apply([{ kind: 'delete', table: 'Logical_Router_Port', uuid: port._uuid }]),
+  );
+  scene.bench.settle();
+  assert.match(JSON.stringify(scene.bench.object('subnets', 'ovn-default')?.status?.conditions), /GatewayInvalid|gateway/);
+  assert.equal(scene.addressOf('shop/web'), address);
+  assert.equal(scene.bench.allocation.ledger.usage('ovn-default')?.v4?.using, 1n);
+});

@@ -26,8 +26,8 @@ export interface Network {
 }
 
 export interface SubnetNetworks extends Dual<Network> {
-  /** Where new addresses come from: of each family the CIDR of the spec, or the one in effect. */
-  readonly pool: Dual<CidrText>;
+  /** Where new addresses come from: of each family the network of the spec, or the one in effect. */
+  readonly pool: Dual<Network>;
   /** IP objects, Vips and EIPs, each as `<kind> <name>`, with an address outside of the CIDR that the spec asks for, while that CIDR has to wait for them. */
   readonly outside: readonly string[];
   /** Whether its router port carries exactly these networks. */
@@ -137,9 +137,9 @@ function addressesOf(ip: IP, family: Family): readonly Address[] {
 }
 
 /** Of a network that stays although the spec asks for less of it: that less. */
-function poolOf(effective: Interface | undefined, asked: Interface | undefined): CidrText | undefined {
+function poolOf(effective: Interface | undefined, asked: Interface | undefined): Network | undefined {
   if (effective === undefined || asked === undefined) return undefined;
-  return formatCidr(cidrCovers(effective.cidr, asked.cidr) ? asked.cidr : effective.cidr);
+  return textOf({ ...effective, cidr: cidrCovers(effective.cidr, asked.cidr) ? asked.cidr : effective.cidr });
 }
 
 function inEffect(carried: Dual<Interface>): SubnetNetworks {
@@ -147,7 +147,7 @@ function inEffect(carried: Dual<Interface>): SubnetNetworks {
   return {
     ...(v4 !== undefined && { v4: textOf(v4) }),
     ...(v6 !== undefined && { v6: textOf(v6) }),
-    pool: { ...(v4 !== undefined && { v4: formatCidr(v4.cidr) }), ...(v6 !== undefined && { v6: formatCidr(v6.cidr) }) },
+    pool: { ...(v4 !== undefined && { v4: textOf(v4) }), ...(v6 !== undefined && { v6: textOf(v6) }) },
     outside: [],
     inPlace: true,
   };

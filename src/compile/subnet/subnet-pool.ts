@@ -2,6 +2,8 @@
  * What the allocator is to know of a Subnet. One that is being deleted, or whose spec cannot be read, stays known while it runs:
  * its holders keep what they have.
  */
+import type { SubnetFields } from '../../ipam/subnet-spec.ts';
+import { parseSubnetFields } from '../../ipam/subnet-spec.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';
 import { parseRange, parseRangeOrCidr } from '../../net/range.ts';
@@ -9,6 +11,7 @@ import { keysOf } from '../../world/domain.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
+import type { PoolOutput } from '../output.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
 import { subnetNetworks, subnetSpec, subnetView } from './subnet-view.ts';
 
@@ -20,22 +23,36 @@ export const subnetPool: Rule = {
     const spec = world.ask(subnetSpec, name);
     if (view === undefined || spec === undefined || world.ask(subnetAcceptance, name).kind === 'refused') return [];
     const { pool } = world.ask(subnetNetworks, name);
-    const gateways = [...splitList(view.gateway), ...splitList(spec.gateway ?? '')].flatMap((text) => {
+    const named = [pool.v4?.gateway ?? '', pool.v6?.gateway ?? '', view.gateway, spec.gateway ?? ''];
+    const gateways = named.flatMap(splitList).flatMap((text) => {
       const address = parseAddress(text);
       return address === undefined ? [] : [formatAddress(address)];
     });
-    return [
-      {
-        kind: 'pool',
-        subnet: name,
-        ...pool,
-        gateways: [...new Set(gateways)],
-        excludeIps: (spec.excludeIps ?? []).filter((item) => parseRange(item) !== undefined),
-        named: world.ask(namedPools, name),
-      },
-    ];
+    const output: PoolOutput = {
+      kind: 'pool',
+      subnet: name,
+      ...(pool.v4 !== undefined && { v4: pool.v4.cidr }),
+      ...(pool.v6 !== undefined && { v6: pool.v6.cidr }),
+      gateways: [...new Set(gateways)],
+      excludeIps: (spec.excludeIps ?? []).filter((item) => parseRange(item) !== undefined),
+      named: world.ask(namedPools, name),
+    };
+    // Here it stops this Subnet alone, in the allocator all.
+    const parsed = parseSubnetFields(poolFields(output));
+    if (!parsed.ok) throw new Error(`the pool of Subnet ${name} cannot be read: ${parsed.field} "${parsed.value}" ${parsed.problem}`);
+    return [output];
   },
 };
+
+/** A pool as the ledger reads it. */
+export function poolFields({ v4, v6, gateways, excludeIps, named }: PoolOutput): SubnetFields {
+  return {
+    cidrBlock: [v4, v6].filter((cidr) => cidr !== undefined).join(','),
+    gateway: gateways.join(','),
+    excludeIps,
+    pools: Object.entries(named).map(([name, ips]) => ({ name, ips })),
+  };
+}
 
 /** Addresses of a Subnet's IPPools, the oldest first: of two that overlap it counts. */
 const namedPools: Query<Readonly<Record<string, readonly string[]>>> = defineQuery('subnet-named-pools', (world, subnet) => {

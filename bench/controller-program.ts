@@ -7,10 +7,12 @@ import { makeController, northboundSession } from '../src/cli/connect.ts';
 import { KubeClient } from '../src/kube/client.ts';
 import { connectionFromKubeconfig } from '../src/kube/connection.ts';
 import { KubeTransport } from '../src/kube/transport.ts';
+import { keepHeapSmall } from '../src/runtime/heap.ts';
 import { SILENT } from '../src/runtime/log.ts';
 import type { Failure, Question, Report } from './measured-controller.ts';
 import { ProgressWatch } from './progress-watch.ts';
 
+keepHeapSmall();
 const [kubeconfig = '', ovnNb = ''] = process.argv.slice(2);
 const requests: Record<string, number> = {};
 subscribe('undici:request:create', (message) => {

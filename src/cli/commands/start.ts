@@ -15,6 +15,7 @@ import { KubeTransport } from '../../kube/transport.ts';
 import { claimDirectory, makeDirectory } from '../../lab/directory-claim.ts';
 import { demoObjects, demoPods } from '../../lab/demo/demo.ts';
 import { Laboratory } from '../../lab/laboratory.ts';
+import { keepHeapSmall } from '../../runtime/heap.ts';
 import { jsonLog } from '../../runtime/log.ts';
 import type { Log, LogLevel } from '../../runtime/log.ts';
 import { UNSERVED_KINDS } from '../../controller/unserved-kinds.ts';
@@ -92,6 +93,7 @@ function interrupted(): Promise<NodeJS.Signals> {
 }
 
 async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted: WebhookSettings): Promise<number> {
+  keepHeapSmall();
   const log = jsonLog(flags.logLevel);
   const stopped = interrupted();
   let controller: Controller;

@@ -53,9 +53,11 @@ export class ObjectWriter {
   /** Refusals in a row, of objects that did not change since. */
   readonly #refusals = new Map<ObjectId, number>();
   /** Writes that were acknowledged and whose effect has not been seen yet. */
-  readonly #acknowledged = new Map<ObjectId, Set<string>>();
+  readonly #acknowledged = new Map<ObjectId, ObjectWrite[]>();
 
   readonly #evictions = new EvictionLimit();
+  #second = NaN;
+  #secondText = '';
 
   constructor(options: ObjectWriterOptions) {
     this.#options = options;
@@ -123,8 +125,17 @@ export class ObjectWriter {
   #diff(id: ObjectId): readonly ObjectWrite[] {
     const [resource, key] = apart(id);
     const { desired, source, wallTime } = this.#options;
-    const now = new Date(wallTime()).toISOString().replace(/\.\d+Z$/, 'Z');
-    return diffObject(resource, key, desired.object(id), source.get(resource, key), now);
+    return diffObject(resource, key, desired.object(id), source.get(resource, key), this.#timestamp(wallTime()));
+  }
+
+  /** RFC 3339, to the second. */
+  #timestamp(wallTime: number): string {
+    const second = Math.floor(wallTime / 1_000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#secondText = new Date(second * 1_000).toISOString().replace('.000Z', 'Z');
+    }
+    return this.#secondText;
   }
 
   #send(id: ObjectId, write: ObjectWrite): void {
@@ -167,11 +178,14 @@ export class ObjectWriter {
    * an older CRD does not have), so it is repeated ever more rarely.
    */
   #acknowledge(id: ObjectId, write: ObjectWrite): void {
-    const text = JSON.stringify({ ...write, resourceVersion: '', events: [] }, withoutTime);
     const before = this.#acknowledged.get(id);
-    if (before === undefined) this.#acknowledged.set(id, new Set([text]));
-    else if (before.has(text)) this.#pause(id, true);
-    else before.add(text);
+    if (before === undefined) {
+      this.#acknowledged.set(id, [write]);
+      return;
+    }
+    const text = textOf(write);
+    if (before.some((one) => textOf(one) === text)) this.#pause(id, true);
+    else before.push(write);
   }
 
   /** Nothing is retried hot: a conflict waits for the cache to move on, longer each time that it does not; a refusal longer at once. */
@@ -213,6 +227,11 @@ export class ObjectWriter {
       operation: operationOf(write),
     };
   }
+}
+
+/** What a write says, whenever it says it. */
+function textOf(write: ObjectWrite): string {
+  return JSON.stringify({ ...write, resourceVersion: '', events: [] }, withoutTime);
 }
 
 /** Times that conditions are stamped with differ from write to write. */

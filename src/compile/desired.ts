@@ -117,8 +117,13 @@ export class Desired {
       return after;
     }
     const kept = new Set<Output>();
-    const held = after.map((output) => {
-      const same = before.find((one) => !kept.has(one) && equal(one, output));
+    const held = after.map((output, place) => {
+      const there = before[place];
+      // Most stay where they were.
+      const same =
+        there !== undefined && !kept.has(there) && equal(there, output)
+          ? there
+          : before.find((one) => !kept.has(one) && equal(one, output));
       if (same === undefined) {
         this.#add(output);
         this.#mark(output);

@@ -82,6 +82,7 @@ interface Entry {
 
 export class Caches implements ObjectSource {
   readonly #options: CachesOptions;
+  #ready = false;
   readonly #caches = new Map<ResourceName, Entry>();
   /** Owners `<kind>/<namespace>/<name>` whose deletion was seen since the start. */
   readonly #deleted = new Set<string>();
@@ -122,8 +123,7 @@ export class Caches implements ObjectSource {
 
   /** True when every cache has been listed in full once (or its kind is optional and not served). */
   get ready(): boolean {
-    for (const { cache } of this.#caches.values()) if (!cache.ready) return false;
-    return true;
+    return this.#ready;
   }
 
   /** Whether a cluster may lack the kind. */
@@ -263,7 +263,11 @@ export class Caches implements ObjectSource {
       if (vanished > 0) this.#options.vanished(resource, vanished);
       this.#options.changed(resource, keys);
     });
-    cache.onState(() => this.#options.changed(resource, []));
+    cache.onState(() => {
+      // Asked for many times in each turn, and there are many caches.
+      this.#ready = [...this.#caches.values()].every((one) => one.cache.ready);
+      this.#options.changed(resource, []);
+    });
     this.#caches.set(resource, { resource, cache, optional });
   }
 

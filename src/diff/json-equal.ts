@@ -12,7 +12,8 @@ export function sameJson(a: unknown, b: unknown): boolean {
   if (Array.isArray(b)) return false;
   const left = a as Readonly<Record<string, unknown>>;
   const right = b as Readonly<Record<string, unknown>>;
-  for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) if (!sameJson(left[key], right[key])) return false;
+  for (const key of Object.keys(left)) if (!sameJson(left[key], right[key])) return false;
+  for (const key of Object.keys(right)) if (right[key] !== undefined && left[key] === undefined) return false;
   return true;
 }
 

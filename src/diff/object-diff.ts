@@ -93,17 +93,20 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
   if (patches.length === 0) return [];
   const traits = traitsOf(target.resource);
   const { uid, resourceVersion, generation } = observed.metadata;
-  const conditions = patches.flatMap((patch) => patch.conditions ?? []);
-  const without = patches.flatMap((patch) => patch.withoutConditions ?? []);
+  const conditions = gathered(patches, (patch) => patch.conditions);
+  const without = gathered(patches, (patch) => patch.withoutConditions);
   // Without the subresource a write of the status is a new generation itself: none could ever be the one that was observed.
   const observedGeneration = traits.conditions === 'status' && !traits.statusSubresource ? undefined : generation;
   const stamp = { now, observedGeneration, extended: target.resource !== 'pods' };
   const shown =
     traits.conditions === 'none' ? undefined : diffConditions(conditionsOf(target.resource, observed), conditions, without, stamp);
-  const events: EventWish[] = [
-    ...(shown?.told ?? []).flatMap((condition) => eventOf(condition)),
-    ...patches.flatMap(({ eventsWithout = {} }) => (shown?.removed ?? []).flatMap((type) => eventsWithout[type] ?? [])),
-  ];
+  const events: EventWish[] =
+    shown === undefined
+      ? []
+      : [
+          ...shown.told.flatMap((condition) => eventOf(condition)),
+          ...patches.flatMap(({ eventsWithout = {} }) => shown.removed.flatMap((type) => eventsWithout[type] ?? [])),
+        ];
 
   const metadata = metadataPatch(
     patches,
@@ -172,6 +175,16 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
   return writes;
 }
 
+/** What all say, one after the other. */
+function gathered<T>(patches: readonly PatchOutput[], of: (patch: PatchOutput) => readonly T[] | undefined): readonly T[] {
+  const all: T[] = [];
+  for (const patch of patches) {
+    const said = of(patch);
+    if (said !== undefined) all.push(...said);
+  }
+  return all;
+}
+
 function metadataPatch(
   patches: readonly PatchOutput[],
   observed: AnyObject,
@@ -207,7 +220,9 @@ function fieldsPatch(
   const held = typeof observed === 'object' && observed !== null ? (observed as Readonly<Record<string, unknown>>) : {};
   const patch: Record<string, unknown> = {};
   for (const fields of contributions) {
-    for (const [name, value] of Object.entries(fields ?? {})) {
+    if (fields === undefined) continue;
+    for (const name of Object.keys(fields)) {
+      const value = fields[name];
       if (value === undefined) continue;
       if (value === null ? held[name] !== undefined && held[name] !== null : !sameJson(held[name], value))
         patch[name] = value === null ? null : mergeable(value, held[name]);

@@ -14,6 +14,8 @@ const sourceTextJson = JSON as unknown as SourceTextJson;
 
 /** A value position followed by 16 digits. It may match inside a string, which costs time and nothing else. */
 const LONG_INTEGER = /(?:^|[:[,])\s*-?\d{16}/;
+/** Found much faster, and most texts have none. */
+const DIGITS = /\d{16}/;
 const INTEGER = /^-?\d+$/;
 
 const exactIntegers: SourceReviver = (_key, value, context) => {
@@ -23,7 +25,7 @@ const exactIntegers: SourceReviver = (_key, value, context) => {
 
 /** Throws SyntaxError as `JSON.parse` does. */
 export function parseJson(text: string): unknown {
-  return LONG_INTEGER.test(text) ? sourceTextJson.parse(text, exactIntegers) : JSON.parse(text);
+  return DIGITS.test(text) && LONG_INTEGER.test(text) ? sourceTextJson.parse(text, exactIntegers) : JSON.parse(text);
 }
 
 export function stringifyJson(value: unknown): string {

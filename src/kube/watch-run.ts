@@ -42,10 +42,13 @@ const MAX_LINE_BYTES = 64 * 1024 * 1024;
 /** Timers of the platform hold 2^31 - 1 ms at most. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+/** An error of its own for each end would be made with its stack, and nobody sees it. */
+const OVER = new Error('the watch is over');
+
 /** Follows one watch to its end. Never throws but for a failure to open. */
 export async function runWatch<T extends KubeObject>(run: WatchRun<T>): Promise<WatchEnd> {
   const stop = new AbortController();
-  const abort = (): void => stop.abort();
+  const abort = (): void => stop.abort(OVER);
   run.signal.addEventListener('abort', abort, { once: true });
   try {
     const stream = await run.open(AbortSignal.any([stop.signal, run.signal]));
@@ -53,7 +56,7 @@ export async function runWatch<T extends KubeObject>(run: WatchRun<T>): Promise<
     return await follow(run, stream);
   } finally {
     run.signal.removeEventListener('abort', abort);
-    stop.abort();
+    stop.abort(OVER);
   }
 }
 

@@ -220,6 +220,8 @@ export class Reactor {
   readonly #stack: Reader[] = [];
   readonly #levels: Reader[][] = [];
   #pending = 0;
+  /** No level below this one has anything due. */
+  #lowest = 0;
   /** How often computations ran: the measure of incremental cost, for tests and metrics. */
   runs = 0;
 
@@ -238,7 +240,9 @@ export class Reactor {
   }
 
   enqueue(computation: Reader): void {
-    (this.#levels[computation.height] ??= []).push(computation);
+    const { height } = computation;
+    (this.#levels[height] ??= []).push(computation);
+    if (height < this.#lowest) this.#lowest = height;
     this.#pending++;
   }
 
@@ -257,13 +261,15 @@ export class Reactor {
    * @returns true when nothing is due any more
    */
   settle(enough: () => boolean = () => false): boolean {
-    for (let level = 0; level < this.#levels.length; level++) {
-      const computation = this.#levels[level]?.pop();
-      if (computation === undefined) continue;
+    while (this.#lowest < this.#levels.length) {
+      const computation = this.#levels[this.#lowest]?.pop();
+      if (computation === undefined) {
+        this.#lowest++;
+        continue;
+      }
       this.#pending--;
       computation.refresh();
       if (enough()) return this.#pending === 0;
-      level = -1;
     }
     return this.#pending === 0;
   }

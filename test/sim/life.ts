@@ -32,6 +32,9 @@ export interface Life {
 /** Operations between two rests. */
 const EPISODE = 150;
 
+/** Characters. */
+const HASHED_AT_ONCE = 65_536;
+
 /** Draws a life from its seed. */
 export async function draw(seed: number, operations: number, options: LifeOptions = {}): Promise<Life> {
   const random = new Random(seed);
@@ -69,6 +72,7 @@ async function live(
   { rules = () => RULES, trace }: LifeOptions,
 ): Promise<Life> {
   const hash = createHash('sha256');
+  let unhashed = '';
   const steps: Step[] = [];
   let operations = 0;
   let over = false;
@@ -77,7 +81,11 @@ async function live(
     rules,
     trace: (line) => {
       if (over) return;
-      hash.update(line);
+      unhashed += line;
+      if (unhashed.length > HASHED_AT_ONCE) {
+        hash.update(unhashed);
+        unhashed = '';
+      }
       trace?.(line);
     },
   });
@@ -85,7 +93,12 @@ async function live(
     for (const name of [...cluster.controllers.keys()]) cluster.kill(name);
     cluster.lab.stop();
     over = true;
-    return { history: { version: 1, seed, controllers, steps }, operations, findings, hash: hash.digest('hex').slice(0, 16) };
+    return {
+      history: { version: 1, seed, controllers, steps },
+      operations,
+      findings,
+      hash: hash.update(unhashed).digest('hex').slice(0, 16),
+    };
   };
   for (const name of ['n0', 'n1']) carryOut(cluster, node(name));
   for (const name of ['a', 'b'].slice(0, controllers)) cluster.start(name);

@@ -30,10 +30,12 @@ export class Random {
 
   /** One of the keys, each as often as its weight says. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K {
-    const entries = Object.entries(weights) as [K, number][];
-    let left = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
-    for (const [key, weight] of entries) if ((left -= weight) < 0) return key;
-    return (entries.at(-1) as [K, number])[0];
+    const keys = Object.keys(weights) as K[];
+    let sum = 0;
+    for (const key of keys) sum += weights[key];
+    let left = this.next() * sum;
+    for (const key of keys) if ((left -= weights[key]) < 0) return key;
+    return keys.at(-1) as K;
   }
 
   uuid(): string {

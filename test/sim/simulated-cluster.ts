@@ -3,7 +3,6 @@
  * controller, and the controllers under test.
  */
 import { readFileSync } from 'node:fs';
-import { allCrds } from '../../src/api/crds.ts';
 import { VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
 import type { Rule } from '../../src/compile/compiler.ts';
 import type { ForeignCell, ForeignSnapshot, WholeRow } from '../../src/invariants/foreign-rows.ts';
@@ -14,14 +13,15 @@ import type { JsonObject } from '../../src/lab/apiserver/json.ts';
 import { ApiError } from '../../src/lab/apiserver/status.ts';
 import { ObjectStore } from '../../src/lab/apiserver/store.ts';
 import { LabApi } from '../../src/lab/apiserver/server.ts';
-import { networkAttachmentCrd } from '../../src/lab/network-attachment-crd.ts';
 import type { Uuid, Value } from '../../src/ovsdb/index.ts';
+import type { RowDifference, StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
 import type { Execution } from '../../src/ovsdb/testing/simulated/transaction.ts';
 import { SimulatedServer } from '../../src/ovsdb/testing/simulated/server.ts';
 import { northboundSchemaFile } from '../../src/ovsdb/testing/ovsdb-server-process.ts';
 import type { Fields, Log } from '../../src/runtime/log.ts';
 import { ArmedFaults } from './armed-faults.ts';
 import { Memory } from './memory.ts';
+import { newborn } from './newborn.ts';
 import { Random } from './random.ts';
 import { SimulatedController } from './simulated-controller.ts';
 import { EPOCH, VirtualTime } from './virtual-time.ts';
@@ -65,6 +65,14 @@ export class SimulatedCluster {
     this.#trace = trace;
     this.#chance = new Random(seed ^ 0x5eed);
     const uuids = new Random(seed ^ 0x1d);
+    const { revision, objects, namespaces, crds } = newborn();
+    const store = new ObjectStore(2_000);
+    store.restore(revision, objects);
+    // As many as making them takes: what a seed draws later does not hang on who made them.
+    const draw = (count: number): void => {
+      for (let left = count; left > 0; left--) uuids.uuid();
+    };
+    draw(namespaces);
     this.lab = new LabApi(
       {
         now: () => EPOCH + this.time.now,
@@ -76,7 +84,7 @@ export class SimulatedCluster {
           return () => this.time.cancel(entry);
         },
       },
-      new ObjectStore(2_000),
+      store,
     );
     this.api = new InProcessApi(this.lab);
     this.ovn = new SimulatedServer({
@@ -91,8 +99,7 @@ export class SimulatedCluster {
     this.ovn.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
     this.memory = new Memory(this.lab.store);
     this.workloads = new Workloads(this.lab, this.time, this.#chance);
-    for (const crd of [...allCrds({ cel: true }), networkAttachmentCrd, ...kubevirtCrds()])
-      this.create('apiextensions.k8s.io/v1/customresourcedefinitions', '', structuredClone(crd) as unknown as JsonObject);
+    draw(crds);
     this.lab.store.watchAll(({ type, table, key, object }) =>
       this.#trace(`${this.time.now.toFixed(3)} ${type} ${table} ${key} ${object.metadata.resourceVersion ?? ''}`),
     );
@@ -204,7 +211,7 @@ export class SimulatedCluster {
   /** A person changes the Northbound database: what is not Kiln's after that is to stay as it was left. */
   byHand(operations: readonly unknown[]): Execution {
     const execution = this.ovn.transact(operations);
-    const now = this.foreignNow();
+    const now = this.foreignNow(withMembers(execution.differences));
     for (const { table, uuid } of execution.differences) {
       const row = `${table}/${uuid}`;
       const text = now.get(row);
@@ -214,12 +221,15 @@ export class SimulatedCluster {
     return execution;
   }
 
-  /** Rows that are neither Kiln's nor to be adopted by it. */
-  foreignNow(): ForeignSnapshot {
+  /**
+   * Rows that are neither Kiln's nor to be adopted by it.
+   * @param among only of these rows, with what they refer to
+   */
+  foreignNow(among?: ReadonlySet<Uuid>): ForeignSnapshot {
     const tables = new Map<string, WholeRow[]>();
     const legacy = new Set<string>();
     for (const name of this.ovn.database.schema.tables.keys()) {
-      const rows = [...this.ovn.database.rows(name)].map(([uuid, row]) => {
+      const rows = [...this.#rows(name, among)].map(([uuid, row]) => {
         const ids = row['external_ids'];
         if (ids instanceof Map && (ids as ReadonlyMap<string, string>).get(VENDOR_KEY) === VENDOR) legacy.add(`${name}/${uuid}`);
         return { _uuid: uuid, ...Object.fromEntries(Object.entries(row).map(([column, value]) => [column, cellOf(value)])) };
@@ -227,6 +237,14 @@ export class SimulatedCluster {
       tables.set(name, rows);
     }
     return new Map([...foreignSnapshot(tables)].filter(([row]) => !legacy.has(row)));
+  }
+
+  *#rows(table: string, among: ReadonlySet<Uuid> | undefined): Iterable<readonly [Uuid, StoredRow]> {
+    if (among === undefined) return yield* this.ovn.database.rows(table);
+    for (const uuid of among) {
+      const row = this.ovn.database.row(table, uuid);
+      if (row !== undefined) yield [uuid, row];
+    }
   }
 
   #transacted(execution: Execution, operations: readonly unknown[], client: string | undefined): void {
@@ -270,26 +288,16 @@ export class SimulatedCluster {
   }
 }
 
+/** Rows that changed, and the members of their columns: which of these are Kiln's counts in a picture. */
+function withMembers(differences: readonly RowDifference[]): ReadonlySet<Uuid> {
+  const rows = new Set(differences.map(({ uuid }) => uuid));
+  for (const { after = {} } of differences)
+    for (const value of Object.values(after)) if (value instanceof Set) for (const member of value) rows.add(member as Uuid);
+  return rows;
+}
+
 function cellOf(value: Value): ForeignCell {
   if (value instanceof Set) return [...(value as ReadonlySet<string>)].toSorted();
   if (value instanceof Map) return Object.fromEntries([...(value as ReadonlyMap<string, string>)].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   return (value ?? []) as ForeignCell;
-}
-
-function kubevirtCrds(): readonly JsonObject[] {
-  return ['VirtualMachine', 'VirtualMachineInstance'].map((kind) => {
-    const singular = kind.toLowerCase();
-    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
-    return {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: `${singular}s.kubevirt.io` },
-      spec: {
-        group: 'kubevirt.io',
-        scope: 'Namespaced',
-        names: { plural: `${singular}s`, singular, kind },
-        versions: [{ name: 'v1', served: true, storage: true, schema }],
-      },
-    };
-  });
 }

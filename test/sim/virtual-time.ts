@@ -40,15 +40,22 @@ export class VirtualTime {
   }
 
   /** Lets everything happen that is due by then. */
-  async runUntil(moment: number): Promise<void> {
-    for (;;) {
-      await settled();
-      const next = this.#take(moment);
-      if (next === undefined) break;
-      this.#now = Math.max(this.#now, next.at);
-      next.run?.();
-    }
-    this.#now = Math.max(this.#now, moment);
+  runUntil(moment: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      // Promises and next ticks settle before an immediate runs.
+      const step = (): void => {
+        const next = this.#take(moment);
+        this.#now = Math.max(this.#now, next?.at ?? moment);
+        if (next === undefined) return resolve();
+        try {
+          next.run?.();
+        } catch (error) {
+          return reject(error);
+        }
+        setImmediate(step);
+      };
+      setImmediate(step);
+    });
   }
 
   #take(moment: number): Entry | undefined {
@@ -92,11 +99,6 @@ export class VirtualTime {
 
 function before(a: Entry, b: Entry): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
-}
-
-/** Promises and next ticks settle before an immediate runs. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** The clock of one process: it ends with it, stands still while it is stopped, and may be off. */

@@ -4,7 +4,7 @@ import { ageSince } from './duration.ts';
 import { timestamp } from './environment.ts';
 import { compileJsonPath } from './jsonpath.ts';
 import type { Json, JsonObject } from './json.ts';
-import { at, isObject, list, object, text } from './json.ts';
+import { at, isObject, isRawJson, list, object, text } from './json.ts';
 import type { KubeObject } from './object.ts';
 import type { Operations } from './operations.ts';
 import type { ResourceRegistry } from './registry.ts';
@@ -29,7 +29,12 @@ export class CustomResources {
     this.#operations = operations;
     this.#registry = registry;
     this.#crds = crds;
-    for (const crd of operations.store.list(TABLE)) this.#establish(crd.metadata.name);
+    // In the order in which they were established: who lists all resources finds them as before a restart.
+    const version = ({ metadata }: KubeObject): number => Number(metadata.resourceVersion);
+    for (const crd of operations.store.list(TABLE).toSorted((a, b) => version(a) - version(b))) {
+      if (isEstablished(crd)) this.#serve(crd);
+      this.#establish(crd.metadata.name);
+    }
     this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
   }
 
@@ -92,7 +97,8 @@ export class CustomResources {
   #serve(crd: KubeObject): void {
     const { name, generation } = crd.metadata;
     for (const definition of this.#served.get(name)?.definitions ?? []) this.#registry.remove(definition);
-    const definitions = servedVersions(crd);
+    let definitions = compiled.get(crd);
+    if (definitions === undefined) compiled.set(crd, (definitions = servedVersions(crd)));
     for (const definition of definitions) this.#registry.add(definition);
     this.#served.set(name, { generation, definitions });
   }
@@ -147,6 +153,14 @@ export class CustomResources {
       throw new ApiError(405, 'MethodNotAllowed', `create not allowed while custom resource definition is terminating`);
   }
 }
+
+function isEstablished(crd: KubeObject): boolean {
+  const conditions = list(at(crd, 'status', 'conditions'));
+  return conditions.some((condition) => at(condition, 'type') === 'Established' && at(condition, 'status') === 'True');
+}
+
+/** Several servers of one process may begin with the same objects: what a definition says is read once. */
+const compiled = new WeakMap<KubeObject, readonly ResourceDefinition[]>();
 
 function acceptedNames(crd: KubeObject): JsonObject {
   return { ...object(at(crd, 'spec', 'names')) };
@@ -230,7 +244,7 @@ function cell(found: readonly Json[], type: string, now: number): Json {
   if (value === undefined || value === null) return null;
   switch (type) {
     case 'integer':
-      return typeof value === 'number' || JSON.isRawJSON(value) ? value : null;
+      return typeof value === 'number' || isRawJson(value) ? value : null;
     case 'number':
       return typeof value === 'number' ? value : null;
     case 'boolean':

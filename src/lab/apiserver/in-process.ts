@@ -53,19 +53,20 @@ export class InProcessApi {
     for (const [watch, of] of [...this.#watches]) if (table === undefined || of === table) watch.end();
   }
 
-  #requestOf({ method, path, body, contentType }: ApiCall): ResourceRequest {
-    const url = new URL(path, 'https://lab');
-    const target = parseTarget(url.pathname);
+  #requestOf({ method, path, body = '', contentType = 'application/json' }: ApiCall): ResourceRequest {
+    const at = path.indexOf('?');
+    const target = parseTarget(at < 0 ? path : path.slice(0, at));
     const definition = target === undefined ? undefined : this.#api.registry.find(target.group, target.version, target.plural);
     if (target === undefined || definition === undefined)
       throw new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
     const message: RequestMessage = {
       method,
-      headers: { accept: 'application/json', 'content-type': contentType ?? 'application/json' },
+      headers: { accept: 'application/json', 'content-type': contentType },
+      whole: body,
       async *[Symbol.asyncIterator]() {
-        if (body !== undefined) yield Buffer.from(body);
+        yield Buffer.from(body);
       },
     };
-    return { definition, target, query: url.searchParams, message };
+    return { definition, target, query: new URLSearchParams(at < 0 ? '' : path.slice(at)), message };
   }
 }

@@ -35,8 +35,13 @@ export function parseJson(text: string): Json {
   return JSON.parse(text, revive as (key: string, value: unknown) => unknown) as Json;
 }
 
+/** Only what has the field is asked whether it is a raw integer: the question is a call out of the language, and asked very often. */
+export function isRawJson(value: unknown): value is RawJson {
+  return typeof value === 'object' && value !== null && (value as Partial<RawJson>).rawJSON !== undefined && JSON.isRawJSON(value);
+}
+
 export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
 }
 
 /** A deep copy; raw integers are immutable and shared. */
@@ -45,28 +50,40 @@ export function clone<T extends Json>(value: T): T {
 }
 
 function copy(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copy);
-  if (!isObject(value)) return value;
-  const result: JsonObject = {};
-  for (const key in value) result[key] = copy(value[key] as Json);
+  if (isRawJson(value)) return value;
+  const result: JsonObject = { ...value };
+  for (const key of Object.keys(result)) {
+    const member = result[key] as Json;
+    if (typeof member === 'object' && member !== null) result[key] = copy(member);
+  }
   return result;
 }
 
 export function equal(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, index) => equal(item, b[index]));
-  if (JSON.isRawJSON(a)) return JSON.isRawJSON(b) && a.rawJSON === b.rawJSON;
-  if (!isObject(a) || !isObject(b)) return false;
+  if (isRawJson(a)) return isRawJson(b) && a.rawJSON === b.rawJSON;
+  if (Array.isArray(b) || isRawJson(b)) return false;
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => key in b && equal(a[key], b[key]));
+  if (keys.length !== Object.keys(b).length) return false;
+  for (const key of keys) {
+    const other = b[key];
+    // A field whose value is undefined is not the same as none.
+    if (a[key] !== other ? !equal(a[key], other) : other === undefined && !(key in b)) return false;
+  }
+  return true;
 }
 
 /** The value at a path of keys, or undefined where the path leaves the objects. */
 export function at(value: Json | undefined, ...path: readonly (string | number)[]): Json | undefined {
   let here: Json | undefined = value;
   for (const key of path) {
-    if (typeof key === 'number') here = Array.isArray(here) ? here[key] : undefined;
-    else here = isObject(here) && Object.hasOwn(here, key) ? here[key] : undefined;
+    if (typeof here !== 'object' || here === null) return undefined;
+    if (Array.isArray(here)) here = typeof key === 'number' ? here[key] : undefined;
+    else here = typeof key === 'string' && Object.hasOwn(here, key) && !isRawJson(here) ? here[key] : undefined;
   }
   return here;
 }

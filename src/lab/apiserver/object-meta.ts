@@ -1,6 +1,6 @@
 /** The rules of `metadata`: names, labels, finalizers, owner references, and what an update may not change. */
 import type { Json, JsonObject } from './json.ts';
-import { equal, isObject } from './json.ts';
+import { equal, isObject, isRawJson } from './json.ts';
 import type { KubeObject, ObjectMeta } from './object.ts';
 import type { ResourceDefinition } from './resource.ts';
 import type { FieldError } from './status.ts';
@@ -166,7 +166,7 @@ function stringMapProblem(key: string, value: Json): string | undefined {
   for (const [name, entry] of Object.entries(value)) {
     if (entry === null) value[name] = '';
     else if (typeof entry !== 'string') {
-      const kind = typeof entry === 'boolean' ? 'bool' : Array.isArray(entry) ? 'array' : JSON.isRawJSON(entry) ? 'number' : typeof entry;
+      const kind = typeof entry === 'boolean' ? 'bool' : Array.isArray(entry) ? 'array' : isRawJson(entry) ? 'number' : typeof entry;
       return `json: cannot unmarshal ${kind} into Go struct field ObjectMeta.metadata.${key} of type string`;
     }
   }

@@ -19,7 +19,11 @@ export interface ResourceTarget {
 export interface RequestMessage extends AsyncIterable<unknown> {
   readonly method?: string | undefined;
   readonly headers: Readonly<IncomingHttpHeaders>;
+  /** The whole body, of a caller in the same process: nothing more is to come. */
+  readonly whole?: string;
 }
+
+export type Body = Buffer | string;
 
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
@@ -44,7 +48,8 @@ export function parseTarget(path: string): ResourceTarget | undefined {
 }
 
 /** @throws ApiError 413, 400 */
-export async function readBody(request: RequestMessage): Promise<Buffer> {
+export async function readBody(request: RequestMessage): Promise<Body> {
+  if (request.whole !== undefined) return request.whole;
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
@@ -61,9 +66,9 @@ export function mediaType(request: RequestMessage): string {
 }
 
 /** @throws ApiError 400 when the body is not of its type, 415 when the type is not served. */
-export function decodeBody(body: Buffer, type: string): Json {
+export function decodeBody(body: Body, type: string): Json {
   try {
-    if (type.includes('protobuf')) return decodeProtobuf(body, builtinTypeOf);
+    if (type.includes('protobuf')) return decodeProtobuf(Buffer.from(body), builtinTypeOf);
     const text = body.toString('utf8');
     return type.includes('yaml') ? (parseYaml(text) as Json) : parseJson(text);
   } catch (error) {

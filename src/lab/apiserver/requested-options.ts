@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from './json.ts';
 import { isObject, object } from './json.ts';
 import type { DeleteOptions, WriteOptions } from './operation-options.ts';
+import type { Body } from './request.ts';
 import { decodeBody } from './request.ts';
 import type { ResourceDefinition } from './resource.ts';
 import type { Selector } from './selectors.ts';
@@ -55,7 +56,7 @@ export function writeOptions(query: URLSearchParams, warnings: string[]): WriteO
   };
 }
 
-export function deleteOptions(bytes: Buffer, type: string, query: URLSearchParams): DeleteOptions {
+export function deleteOptions(bytes: Body, type: string, query: URLSearchParams): DeleteOptions {
   const body: Json = bytes.length === 0 ? {} : decodeBody(bytes, type);
   const fields = isObject(body) ? body : {};
   const grace = query.get('gracePeriodSeconds') ?? fields['gracePeriodSeconds'];

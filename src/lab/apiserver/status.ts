@@ -30,7 +30,11 @@ export class ApiError extends Error {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: number, reason: string, message: string, details?: JsonObject, retryAfterSeconds?: number) {
+    // An answer to a client, of which there are many: nobody asks where it was made.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message);
+    Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
     this.reason = reason;
     this.details = details;

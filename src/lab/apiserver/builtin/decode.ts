@@ -1,6 +1,6 @@
 /** Reads an object of a built-in kind as typed Go clients and servers do: nulls are absent, types must fit. */
 import type { Json } from '../json.ts';
-import { isObject } from '../json.ts';
+import { isObject, isRawJson } from '../json.ts';
 import { matchesFormat } from '../schema/formats.ts';
 import type { Schema } from '../schema/schema.ts';
 import { omittedWhenEmpty } from './protobuf.ts';
@@ -39,7 +39,7 @@ function isEmpty(value: Json | undefined): boolean {
     value === '' ||
     value === 0 ||
     value === false ||
-    (typeof value === 'object' && value !== null && !JSON.isRawJSON(value) && Object.keys(value).length === 0)
+    (typeof value === 'object' && value !== null && !isRawJson(value) && Object.keys(value).length === 0)
   );
 }
 
@@ -54,7 +54,7 @@ function decodeList(schema: Schema, value: Json[], path: string): string | undef
 }
 
 function mismatch(schema: Schema, value: Json, path: string): string | undefined {
-  const actual = Array.isArray(value) ? 'array' : JSON.isRawJSON(value) ? 'number' : typeof value;
+  const actual = Array.isArray(value) ? 'array' : isRawJson(value) ? 'number' : typeof value;
   if (schema.intOrString === true)
     return actual === 'number' || actual === 'string' ? undefined : unmarshal(actual, path, 'intstr.IntOrString');
   switch (schema.type) {
@@ -67,7 +67,7 @@ function mismatch(schema: Schema, value: Json, path: string): string | undefined
         return `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`;
       return undefined;
     case 'integer':
-      if (actual === 'number' && (JSON.isRawJSON(value) || Number.isInteger(value))) return undefined;
+      if (actual === 'number' && (isRawJson(value) || Number.isInteger(value))) return undefined;
       return unmarshal(actual === 'number' ? `number ${JSON.stringify(value)}` : actual, path, schema.format ?? 'int64');
     case 'number':
       return actual === 'number' ? undefined : unmarshal(actual, path, 'float64');

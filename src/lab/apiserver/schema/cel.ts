@@ -3,7 +3,7 @@
  * comparisons, logic, arithmetic, `in`, `?:`, and the usual methods of strings and lists.
  */
 import type { Json } from '../json.ts';
-import { equal, isObject } from '../json.ts';
+import { equal, isObject, isRawJson } from '../json.ts';
 
 /** A compiled rule. @throws Error when it meets a value it cannot work with, as CEL does. */
 export type Rule = (self: Json, oldSelf: Json | undefined) => boolean;
@@ -229,7 +229,7 @@ function element(of: Json, key: Json): Json {
 }
 
 function number(value: Json): number {
-  if (JSON.isRawJSON(value)) return Number(value.rawJSON);
+  if (isRawJson(value)) return Number(value.rawJSON);
   if (typeof value !== 'number') throw new Error('no such overload');
   return value;
 }
@@ -245,7 +245,7 @@ function typeName(value: Json): string {
   if (Array.isArray(value)) return 'type:list';
   if (isObject(value)) return 'type:map';
   if (typeof value === 'number') return Number.isInteger(value) ? 'type:int' : 'type:double';
-  return typeof value === 'boolean' ? 'type:bool' : JSON.isRawJSON(value) ? 'type:int' : 'type:string';
+  return typeof value === 'boolean' ? 'type:bool' : isRawJson(value) ? 'type:int' : 'type:string';
 }
 
 const FUNCTIONS: Readonly<Record<string, (value: Json) => Json>> = {

@@ -1,6 +1,6 @@
 /** Evaluates the CEL rules of a schema, once its plain validation has passed. */
 import type { Json } from '../json.ts';
-import { at, isObject } from '../json.ts';
+import { at, isObject, isRawJson } from '../json.ts';
 import type { FieldError, FieldErrorType } from '../status.ts';
 import type { Schema, ValidationRule } from './schema.ts';
 
@@ -46,7 +46,7 @@ function counterpart(schema: Schema, item: Json, old: Json | undefined): Json | 
 function typeName(value: Json): string {
   if (Array.isArray(value)) return 'array';
   if (isObject(value)) return 'object';
-  if (JSON.isRawJSON(value) || Number.isInteger(value)) return 'integer';
+  if (isRawJson(value) || Number.isInteger(value)) return 'integer';
   return typeof value;
 }
 

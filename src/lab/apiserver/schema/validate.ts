@@ -1,6 +1,6 @@
 /** Validates a custom object against its schema, with the messages an API server gives. */
 import type { Json, JsonObject } from '../json.ts';
-import { equal, isObject } from '../json.ts';
+import { equal, isObject, isRawJson } from '../json.ts';
 import type { FieldError } from '../status.ts';
 import { duplicate, invalidValue, notSupported, required } from '../status.ts';
 import { matchesFormat } from './formats.ts';
@@ -38,7 +38,7 @@ function visit(schema: Schema, value: Json, path: string, errors: FieldError[]):
 }
 
 function visitString(schema: Schema, value: string, path: string, errors: FieldError[]): void {
-  const length = Array.from(value).length;
+  const length = lengthFor(schema, value);
   // Only the first of these is reported.
   if (schema.maxLength !== undefined && length > schema.maxLength)
     errors.push({ type: 'TooLong', field: path, message: `Too long: may not be more than ${schema.maxLength} bytes` });
@@ -51,8 +51,14 @@ function visitString(schema: Schema, value: string, path: string, errors: FieldE
   }
 }
 
+/** In characters, as far as the schema asks: there are at most as many as UTF-16 has units. */
+function lengthFor({ maxLength, minLength }: Schema, value: string): number {
+  const counts = (maxLength !== undefined && value.length > maxLength) || minLength !== undefined;
+  return counts ? Array.from(value).length : value.length;
+}
+
 function visitNumber(schema: Schema, value: Json, path: string, errors: FieldError[]): void {
-  const number = JSON.isRawJSON(value) ? Number(value.rawJSON) : Number(value);
+  const number = isRawJson(value) ? Number(value.rawJSON) : Number(value);
   const fail = (rule: string): void => void errors.push(invalidValue(path, value, `${path} in body ${rule}`));
   if (schema.minimum !== undefined) {
     if (schema.exclusiveMinimum === true ? number <= schema.minimum : number < schema.minimum) {
@@ -68,7 +74,7 @@ function visitNumber(schema: Schema, value: Json, path: string, errors: FieldErr
   if (schema.format === 'int32' && (number < -(2 ** 31) || number > 2 ** 31 - 1)) {
     errors.push(invalidValue(path, value, `${path} in body must be of type int32: ${JSON.stringify(JSON.stringify(value))}`));
   }
-  if (schema.format === 'int64' && !JSON.isRawJSON(value) && !Number.isSafeInteger(number)) {
+  if (schema.format === 'int64' && !isRawJson(value) && !Number.isSafeInteger(number)) {
     errors.push(invalidValue(path, value, `${path} in body must be of type int64: ${JSON.stringify(JSON.stringify(value))}`));
   }
 }
@@ -104,7 +110,8 @@ function visitIdentities(schema: Schema, value: Json[], path: string, errors: Fi
 }
 
 function visitObject(schema: Schema, value: JsonObject, path: string, errors: FieldError[]): void {
-  const size = Object.keys(value).length;
+  const keys = Object.keys(value);
+  const size = keys.length;
   if (schema.maxProperties !== undefined && size > schema.maxProperties) {
     errors.push({ type: 'TooMany', field: path, message: `Too many: ${size}: must have at most ${schema.maxProperties} items` });
   }
@@ -112,7 +119,7 @@ function visitObject(schema: Schema, value: JsonObject, path: string, errors: Fi
     errors.push(invalidValue(path, size, `${path} in body should have at least ${schema.minProperties} properties`));
   }
   const additional = schema.additionalProperties === true ? undefined : schema.additionalProperties;
-  for (const key of Object.keys(value)) {
+  for (const key of keys) {
     const child = schema.properties?.get(key) ?? additional;
     if (child !== undefined) visit(child, value[key] as Json, join(path, key), errors);
   }
@@ -144,7 +151,7 @@ function visitCombinations(schema: Schema, value: Json, path: string, errors: Fi
 
 function typeOf(value: Json): string {
   if (Array.isArray(value)) return 'array';
-  if (JSON.isRawJSON(value)) return 'integer';
+  if (isRawJson(value)) return 'integer';
   if (typeof value === 'number') return Number.isSafeInteger(value) ? 'integer' : 'number';
   return typeof value;
 }

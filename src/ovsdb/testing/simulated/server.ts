@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { encodeValue } from '../../encode.ts';
 import { defaultValue } from '../../decode.ts';
 import { OvsdbError } from '../../errors.ts';
-import type { ColumnSchema } from '../../schema.ts';
+import type { ColumnSchema, DatabaseSchema } from '../../schema.ts';
 import { parseSchema } from '../../schema.ts';
 import type { Dial } from '../../transport.ts';
 import { zeroUuid, type Uuid } from '../../uuid.ts';
@@ -53,9 +53,24 @@ interface Connection {
 
 type TableUpdates = Record<string, Record<string, unknown>>;
 
+interface ReadSchema {
+  readonly schema: DatabaseSchema;
+  readonly text: string;
+}
+
+/** Many servers of one process have the same schema. */
+const schemas = new WeakMap<object, ReadSchema>();
+
+function readSchema(json: object): ReadSchema {
+  let read = schemas.get(json);
+  if (read === undefined) schemas.set(json, (read = { schema: parseSchema(json), text: JSON.stringify(json) }));
+  return read;
+}
+
 export class SimulatedServer {
   readonly database: SimulatedDatabase;
   readonly #options: SimulatedServerOptions;
+  readonly #schema: ReadSchema;
   readonly #connections = new Set<Connection>();
   readonly #history: { readonly id: Uuid; readonly differences: readonly RowDifference[] }[] = [];
   #lastTxnId: Uuid;
@@ -66,7 +81,8 @@ export class SimulatedServer {
 
   constructor(options: SimulatedServerOptions) {
     this.#options = options;
-    this.database = new SimulatedDatabase(parseSchema(options.schemaJson));
+    this.#schema = readSchema(options.schemaJson as object);
+    this.database = new SimulatedDatabase(this.#schema.schema);
     this.#lastTxnId = options.newUuid();
   }
 
@@ -140,7 +156,7 @@ export class SimulatedServer {
       case 'list_dbs':
         return reply([this.database.schema.name, '_Server']);
       case 'get_schema':
-        return reply(this.#options.schemaJson);
+        return connection.wire.deliverText(`{"id":${JSON.stringify(id)},"result":${this.#schema.text},"error":null}`);
       case 'monitor':
         if (params[0] !== '_Server') break;
         connection.serverMonitor = params[1];

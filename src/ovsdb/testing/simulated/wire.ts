@@ -37,8 +37,12 @@ export class SimulatedWire extends EventEmitter implements Wire {
 
   /** The server sends a message. */
   deliver(message: unknown): void {
+    this.deliverText(JSON.stringify(message));
+  }
+
+  deliverText(text: string): void {
     const { clock, latency } = this.#options;
-    const bytes = Buffer.from(JSON.stringify(message));
+    const bytes = Buffer.from(text);
     this.#receivedUntil = Math.max(this.#receivedUntil, clock.now() + latency());
     clock.schedule(Math.max(0, this.#receivedUntil - clock.now()), () => {
       if (!this.#destroyed) this.emit('data', bytes);

@@ -38,9 +38,9 @@ const UNSERVED_SUFFIXES: readonly (readonly [string, string])[] = [
 
 /** Those of the pod. */
 const UNSERVED_ANNOTATIONS: readonly (readonly [string, string])[] = [
-  [annotationKey.northGateway, 'no traffic is sent through that gateway'],
-  [annotationKey.podEip, 'there is no address translation'],
-  [annotationKey.podSnat, 'there is no address translation'],
+  [annotationKey.northGateway, 'no traffic is sent through that gateway, nor through its node where its Subnet has distributed gateways'],
+  [annotationKey.podEip, 'no address is translated, its traffic goes as without the annotation'],
+  [annotationKey.podSnat, 'no address is translated, its traffic goes as without the annotation'],
 ];
 
 /** A pod that asks for what its port does not get. */

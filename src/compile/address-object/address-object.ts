@@ -35,6 +35,8 @@ export interface AddressKind {
   /** Under the kind's own names. */
   readonly spec: (addresses: AddressTexts) => Readonly<Record<string, Json>>;
   readonly status: (addresses: AddressTexts) => Readonly<Record<string, Json>>;
+  /** What of it is not carried out, and what follows from that, as one sentence. */
+  readonly notCarriedOut?: string;
   /** Its rows once the object holds the addresses; also while it is kept from going. */
   readonly rows: (addresses: AddressTexts) => readonly Output[];
 }
@@ -60,14 +62,14 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     ];
   }
   const problem = held === undefined ? requestProblem(world, object, kind) : undefined;
-  if (problem !== undefined) return [refused(object, problem)];
+  if (problem !== undefined) return [refused(object, kind, problem)];
   const wish = addressWish(object);
   const reservation = world.reservations.get(wish.claimant);
   if (held === undefined && reservation?.kind !== 'granted') {
     if (reservation === undefined) return [{ kind: 'wish', wish }];
     return [
       { kind: 'wish', wish },
-      refused(object, { reason: reservation.code, message: `${object.kind} ${name}: ${reservation.message}` }),
+      refused(object, kind, { reason: reservation.code, message: `${object.kind} ${name}: ${reservation.message}` }),
     ];
   }
   const addresses = reservation?.kind === 'granted' ? { v4: reservation.v4, v6: reservation.v6, mac: reservation.mac } : held;
@@ -75,9 +77,12 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   const lease = leaseOf(world, { ...object, address: joinDual(addresses), used: kind.used });
   if (lease.kind === 'over') return [{ kind: 'wish', wish }, lease.deletion];
   const change = changeOf(object);
-  const conditions = [change, conflictOf(world, object), lease.kind === 'told' ? lease.condition : undefined].filter(
-    (one) => one !== undefined,
-  );
+  const conditions = [
+    change,
+    notCarriedOut(object, kind),
+    conflictOf(world, object),
+    lease.kind === 'told' ? lease.condition : undefined,
+  ].filter((one) => one !== undefined);
   const patch: PatchOutput = {
     ...patchOf(object),
     finalizer: true,
@@ -156,6 +161,12 @@ function changeOf(object: AddressObject): ConditionOutput | undefined {
   return message === undefined ? undefined : { type: ACCEPTED, status: 'False', reason: 'Immutable', message, event: 'Warning' };
 }
 
+function notCarriedOut({ kind, name }: AddressObject, { notCarriedOut: what }: AddressKind): ConditionOutput | undefined {
+  if (what === undefined) return undefined;
+  const message = `${kind} ${name}: ${what}`;
+  return { type: 'Ready', status: 'False', reason: 'NotCarriedOut', message, event: 'Warning' };
+}
+
 function canonical(text: string): string {
   const address = parseAddress(text);
   return address === undefined ? (parseMac(text) ?? text) : formatAddress(address);
@@ -168,8 +179,10 @@ function conflictOf(world: World, object: AddressObject): ConditionOutput | unde
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 
-function refused(object: AddressObject, { reason, message }: Problem): PatchOutput {
-  return { ...patchOf(object), conditions: [{ type: ACCEPTED, status: 'False', reason, message, event: 'Warning' }] };
+function refused(object: AddressObject, kind: AddressKind, { reason, message }: Problem): PatchOutput {
+  const untold = notCarriedOut(object, kind);
+  const accepted: ConditionOutput = { type: ACCEPTED, status: 'False', reason, message, event: 'Warning' };
+  return { ...patchOf(object), conditions: [accepted, ...(untold === undefined ? [] : [untold])] };
 }
 
 export function patchOf({ resource, name, uid }: AddressObject): Pick<PatchOutput, 'kind' | 'resource' | 'key' | 'uid'> {

@@ -264,7 +264,14 @@ test('what an OvnEip of type lrp would make in OVN is said not to be made; its a
   const made = scene();
   eip(made, 'e1', { type: 'lrp' });
   assert.equal(made.bench.object('ovn-eips', 'e1')?.status?.['ready'], false);
-  assert.ok(made.bench.events.some(({ object, reason }) => object === 'ovn-eips/e1' && reason === 'UnsupportedField'));
+  const said = made.bench.condition('ovn-eips', 'e1', 'Ready');
+  assert.deepEqual([said?.status, said?.reason], ['False', 'NotCarriedOut']);
+  assert.match(said?.message ?? '', /^OvnEip e1: spec\.type lrp .*is not carried out.*no router has a port with it$/);
+  assert.equal(made.bench.events.filter(({ object, reason }) => object === 'ovn-eips/e1' && reason === 'NotCarriedOut').length, 1);
+  eip(made, 'e2', { type: 'nat' });
+  assert.equal(made.bench.condition('ovn-eips', 'e2', 'Ready'), undefined);
+  made.bench.vanish('ovn-eips', 'e2');
+  made.bench.settle();
   assert.deepEqual(using(made), ['1', '172.20.0.2']);
 });
 

@@ -28,7 +28,7 @@ export const ovnEip: Rule = {
     const object = ovnEipAddresses(observed, world.settings);
     const type = object.typeInEffect ?? object.type;
     const nat = usesOf(world, object);
-    const outputs = addressOutputs(world, object, {
+    return addressOutputs(world, object, {
       findings: ovnEipFindings(name, observed.spec),
       // The port of a router or of a node is use enough.
       used: nat !== '' || type !== 'nat',
@@ -48,9 +48,12 @@ export const ovnEip: Rule = {
         ...(type === 'nat' && { ready: true }),
         ...(type === 'lrp' && notReadyYet(observed.status)),
       }),
+      ...(type === 'lrp' && {
+        notCarriedOut:
+          'spec.type lrp (the port of a router) is not carried out by this version of Kiln: its address is kept, and no router has a port with it',
+      }),
       rows: (addresses) => (type === 'lsp' ? nodePort(world, object, addresses) : []),
     });
-    return type === 'lrp' ? [...outputs, unsupportedNotice('ovn-eips', name, object.uid, 'spec.type lrp (the port of a router)')] : outputs;
   },
 };
 
@@ -73,12 +76,12 @@ export const iptablesEip: Rule = {
       }),
       spec: ({ v4, mac }) => ({ externalSubnet: object.subnet, v4ip: v4, macAddress: mac }),
       status: ({ v4 }) => ({ ip: v4, nat, ...notReadyYet(observed.status) }),
+      notCarriedOut: `spec.natGwDp "${natGwDp}" is not carried out by this version of Kiln: the address is kept, and no NAT gateway is given it`,
       rows: () => [],
     });
     return [
       ...outputs,
       ...[
-        `spec.natGwDp "${natGwDp}" (giving the address to the NAT gateway)`,
         ...(namespace === '' ? [] : ['spec.namespace']),
         ...(qosPolicy === '' ? [] : ['spec.qosPolicy']),
         ...(v6ip === '' ? [] : ['spec.v6ip']),

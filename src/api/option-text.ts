@@ -2,7 +2,7 @@
  * Options as Kube-OVN's specs write them: `k=v,k=v`. A list inside a value has semicolons, which OVN wants as commas. One that OVN would
  * not take is left out: it would take the others with it.
  */
-import { dhcpOptionProblem } from '../match/dhcp-option.ts';
+import { dhcpOptionProblem, dhcpOptionValue } from '../match/dhcp-option.ts';
 import { databaseTextProblem } from './database-text.ts';
 
 /** What the options are for: answers to DHCP, or router advertisements (ovn-nb(5), Logical_Router_Port, `ipv6_ra_configs`). */
@@ -25,7 +25,7 @@ export function parseOptions(text: string, of: OptionsFor): Record<string, strin
 export function optionProblems(text: string, of: OptionsFor): readonly { readonly problem: string; readonly rule: string }[] {
   const unfit = databaseTextProblem(text);
   if (unfit !== undefined) return [{ problem: unfit.problem, rule: unfit.rule }];
-  const rule = `it is a list of options as name=value with commas, such as ${EXAMPLE[of]}; a list inside a value is {a;b}, and a text has quotation marks`;
+  const rule = `it is a list of options as name=value with commas, such as ${EXAMPLE[of]}; a list inside a value has semicolons`;
   return itemsOf(text, of).flatMap(({ item, problem }) =>
     problem === undefined ? [] : [{ problem: `has the option "${item}": ${problem}`, rule }],
   );
@@ -45,18 +45,14 @@ function itemsOf(text: string, of: OptionsFor): readonly Item[] {
     const at = trimmed.indexOf('=');
     const name = (at === -1 ? trimmed : trimmed.slice(0, at)).trim();
     if (at <= 0) return [{ item: trimmed, name, value: '', problem: 'an option is written name=value' }];
-    const value = trimmed
+    const text = trimmed
       .slice(at + 1)
       .trim()
       .replaceAll(';', ',');
-    return [
-      {
-        item: trimmed,
-        name,
-        value,
-        problem: of === 'RA' ? advertisementProblem(name, value) : dhcpOptionProblem(of === 'DHCPv4' ? 4 : 6, name, value),
-      },
-    ];
+    if (of === 'RA') return [{ item: trimmed, name, value: text, problem: advertisementProblem(name, text) }];
+    const family = of === 'DHCPv4' ? 4 : 6;
+    const value = dhcpOptionValue(family, name, text);
+    return [{ item: trimmed, name, value, problem: dhcpOptionProblem(family, name, value) }];
   });
 }
 

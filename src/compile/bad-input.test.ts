@@ -108,22 +108,21 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     ),
     rows: [],
   },
-  'a DHCP option that OVN does not know, and a name without quotation marks': {
+  'a DHCP option that OVN does not know, and a number in quotation marks': {
     ...subnet(
-      { enableDHCP: true, dhcpV4Options: 'lease_time=60,dns=8.8.8.8,domain_name=example.com' },
+      { enableDHCP: true, dhcpV4Options: 'lease_time=60,dns=8.8.8.8,mtu="1400",domain_name=example.com' },
       'SubnetOptionsInvalid',
       [
         'spec.dhcpV4Options',
         '"dns=8.8.8.8"',
         'no DHCPv4 option of OVN is named dns',
-        'domain_name',
-        'text has quotation marks',
+        'the value of mtu is not taken by OVN: a number or an address must stand here',
         'kubectl edit subnet bad',
       ],
-      { dhcpV4Options: 'lease_time=60,dns_server=8.8.8.8,domain_name="example.com"' },
+      { dhcpV4Options: 'lease_time=60,dns_server=8.8.8.8;1.1.1.1,domain_name="example.com"' },
     ),
     rows: [],
-    dhcp: ['60', undefined, undefined],
+    dhcp: ['60', undefined, '"example.com"'],
   },
   'a router advertisement in a mode that is none': {
     ...subnet(

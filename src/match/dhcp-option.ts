@@ -30,6 +30,12 @@ const OPTIONS = {
   ),
 } as const;
 
+/** The value as OVN wants it: a list of several in braces, a text in quotation marks, whichever way it was written. */
+export function dhcpOptionValue(family: 4 | 6, name: string, text: string): string {
+  if (OPTIONS[family].get(name) === 'string') return /^[\w.:/-]+$/.test(text) ? `"${text}"` : text;
+  return text.includes(',') && !/^[{"]/.test(text) ? `{${text}}` : text;
+}
+
 /**
  * Why OVN could not answer with an option; one that it cannot read makes it answer no port at all.
  * @param value as OVN gets it: a list is in braces, with commas

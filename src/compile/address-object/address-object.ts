@@ -18,6 +18,8 @@ import { blockersOf } from '../../blockers/graph.ts';
 import { keptRows } from '../kept-row.ts';
 import { LEASE_CONDITIONS, leaseOf } from '../lease.ts';
 import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
+import { withNext } from '../next-command.ts';
+import { traitsOf } from '../../world/resources.ts';
 import { networkOfObject } from '../subnet/subnet-missing.ts';
 import { subnetReady } from '../subnet/subnet-ready.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
@@ -181,7 +183,9 @@ function conflictOf(world: World, object: AddressObject): ConditionOutput | unde
 
 function refused(object: AddressObject, kind: AddressKind, { reason, message }: Problem): PatchOutput {
   const untold = notCarriedOut(object, kind);
-  const accepted: ConditionOutput = { type: ACCEPTED, status: 'False', reason, message, event: 'Warning' };
+  const { group, plural } = traitsOf(object.resource);
+  const next = withNext(message, `kubectl edit ${plural}.${group} ${object.name}`);
+  const accepted: ConditionOutput = { type: ACCEPTED, status: 'False', reason, message: next, event: 'Warning' };
   return { ...patchOf(object), conditions: [accepted, ...(untold === undefined ? [] : [untold])] };
 }
 

@@ -13,6 +13,7 @@ import { formatCidr, networkAddress } from '../../net/cidr.ts';
 import { parseRangeOrCidr } from '../../net/range.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import { rowId } from '../../nb/row-id.ts';
+import { withNext } from '../next-command.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { FamilyUsage } from '../../world/reservations.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -64,7 +65,7 @@ export const ipPool: Rule = {
     const said: PatchOutput = {
       ...patch,
       finalizer: true,
-      conditions: conditionsOf(finding),
+      conditions: conditionsOf(name, finding),
       ...(finding === undefined && { withoutConditions: ['Error'] }),
       ...(usage !== undefined && { status: { ...familyStatus('v4', usage.v4), ...familyStatus('v6', usage.v6) } }),
     };
@@ -111,9 +112,9 @@ function addressesOf({ ips }: IPPool['spec']): readonly string[] {
   return [...new Set<string>(texts)].toSorted();
 }
 
-function conditionsOf(finding: Pick<Finding, 'message'> | undefined): ConditionOutput[] {
+function conditionsOf(name: string, finding: Pick<Finding, 'message'> | undefined): ConditionOutput[] {
   if (finding === undefined) return [{ type: 'Ready', status: 'True', reason: 'UpdateIPAMSucceeded', message: '' }];
-  const { message } = finding;
+  const message = withNext(finding.message, `kubectl edit ippool ${name}`);
   return [
     { type: 'Ready', status: 'False', reason: 'UpdateIPAMFailed', message },
     { type: 'Error', status: 'True', reason: 'UpdateIPAMFailed', message, event: 'Warning' },

@@ -31,7 +31,7 @@ export function requestProblem(world: World, ip: IP): Problem | undefined {
   if (expected !== name && !several)
     return {
       reason: 'NameInvalid',
-      message: `IP ${name}: its name is not that of a port of Pod ${namespace}/${podName} in Subnet ${subnet}; make it again with the name ${expected}`,
+      message: `IP ${name}: its name is not that of a port of Pod ${namespace}/${podName} in Subnet ${subnet}; make it again with the name ${expected}; kubectl delete ip ${name}`,
     };
   const parsed = ipAddress === '' ? undefined : parseDualAddress(ipAddress);
   if (parsed?.ok === false) return { reason: 'AddressInvalid', message: `IP ${name}: spec.ipAddress "${ipAddress}" ${parsed.problem}` };

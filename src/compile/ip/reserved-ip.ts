@@ -3,6 +3,7 @@
  * from then on it holds it, until the user deletes it. A pod of its name gets the address.
  */
 import type { IP } from '../../api/ip.ts';
+import type { Reason } from '../../api/reasons.ts';
 import { labelKey } from '../../api/well-known.ts';
 import { isRequest, isReserved, onlyAsks } from '../../world/claimants.ts';
 import { keysOf } from '../../world/domain.ts';
@@ -10,6 +11,7 @@ import type { Rule } from '../compiler.ts';
 import { holderOf } from './ip-holder.ts';
 import { addressesOf, ipLabels, ipSpec } from './ip-object.ts';
 import { requestProblem, requestWish } from './ip-request.ts';
+import { withNext } from '../next-command.ts';
 import type { ConditionOutput, Output } from '../output.ts';
 
 export const reservedIp: Rule = {
@@ -19,17 +21,14 @@ export const reservedIp: Rule = {
     const ip = world.ips.get(name);
     if (ip === undefined || ip.metadata.deletionTimestamp !== undefined || holderOf(world, ip).kind !== 'reservation') return [];
     const problem = requestProblem(world, ip);
-    if (problem !== undefined) return [saying(ip, { type: 'Accepted', status: 'False', event: 'Warning', ...problem })];
+    if (problem !== undefined) return [saying(ip, refused(name, problem))];
     const wish: Output = { kind: 'wish', wish: requestWish(world, ip) };
     const reservation = world.reservations.get(wish.wish.claimant);
     // Of two that hold one address each is told by the rule that watches what is held.
     if (reservation?.kind === 'refused' && reservation.code === 'AddressConflict' && !onlyAsks(ip))
       return [wish, { ...patchOf(ip), withoutConditions: ['Accepted'] }];
     if (reservation?.kind === 'refused')
-      return [
-        wish,
-        saying(ip, { type: 'Accepted', status: 'False', reason: reservation.code, message: reservation.message, event: 'Warning' }),
-      ];
+      return [wish, saying(ip, refused(name, { reason: reservation.code, message: reservation.message }))];
     const addresses = addressesOf(reservation);
     if (addresses === undefined) return [wish];
     return [
@@ -50,4 +49,8 @@ function saying(ip: IP, condition: ConditionOutput): Output {
 
 function patchOf(ip: IP): { readonly kind: 'patch'; readonly resource: 'ips'; readonly key: string; readonly uid: string } {
   return { kind: 'patch', resource: 'ips', key: ip.metadata.name, uid: ip.metadata.uid };
+}
+
+function refused(name: string, { reason, message }: { readonly reason: Reason; readonly message: string }): ConditionOutput {
+  return { type: 'Accepted', status: 'False', reason, message: withNext(message, `kubectl edit ip ${name}`), event: 'Warning' };
 }

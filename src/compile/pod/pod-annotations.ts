@@ -15,6 +15,7 @@ import { leadOf } from './machine.ts';
 import { misboundOf, misboundOutputs } from './misbound.ts';
 import { nodeExists } from '../node/node-view.ts';
 import type { Output, PatchOutput } from '../output.ts';
+import { withNext } from '../next-command.ts';
 import { toldOf } from './pod-asks.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
@@ -66,7 +67,12 @@ export function conditionOutputs(
     ...bindings.flatMap((binding) => obstacleOf(world, binding) ?? []),
   ];
   if (obstacle !== undefined)
-    return [{ ...patchOf(pod), conditions: [{ type: POD_CONDITION, status: 'False', ...obstacle, event: 'Warning' }] }];
+    return [
+      {
+        ...patchOf(pod),
+        conditions: [{ type: POD_CONDITION, status: 'False', ...obstacle, message: advised(pod, obstacle), event: 'Warning' }],
+      },
+    ];
   if (!bindings.every((binding) => isCarried(world, binding))) return [];
   for (const { ip } of bindings) {
     const misbound = misboundOf(world, pod, ip);
@@ -82,6 +88,16 @@ export function conditionOutputs(
     },
   ];
 }
+
+/** What lies in the pod is mended there; of all else `kiln explain` shows what stands in the way. */
+function advised({ namespace, name }: PodView, { reason, message }: { readonly reason: Reason; readonly message: string }): string {
+  return withNext(
+    message,
+    OF_THE_POD.has(reason) ? `kubectl edit pod -n ${namespace} ${name}` : `kiln explain pod ${name} -n ${namespace}`,
+  );
+}
+
+const OF_THE_POD: ReadonlySet<Reason> = new Set<Reason>(['InvalidAnnotation', 'AddressOutOfRange', 'InvalidIPFamily', 'NoSubnet']);
 
 /** Whether the port is observed, as this pod's, with these addresses; of an interface without a port, whether its IP object says so. */
 function isCarried(world: World, { nic, bound, port, ownRow }: Binding): boolean {

@@ -7,6 +7,8 @@ import type { FamilyUsage } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
+import { leftOut } from '../left-out.ts';
+import { withNext } from '../next-command.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetDhcpId } from './subnet-dhcp.ts';
 import { centralizedGateway } from './subnet-gateway.ts';
@@ -59,7 +61,7 @@ export const subnetStatus: Rule = {
     if (view === undefined) return [];
     const patch = { kind: 'patch', resource: 'subnets', key: name, uid: view.uid } as const;
     const acceptance = world.ask(subnetAcceptance, name);
-    if (acceptance.kind !== 'accepted') return [{ ...patch, conditions: failed(acceptance) }];
+    if (acceptance.kind !== 'accepted') return [{ ...patch, conditions: failed(name, acceptance) }];
     const gateway = world.ask(centralizedGateway, name);
     const carried: PatchOutput = {
       ...patch,
@@ -80,7 +82,8 @@ export const subnetStatus: Rule = {
 };
 
 /** Kube-OVN has one reason for every broken rule; `Accepted` says which. */
-function failed({ reason, code = reason, message }: Refusal): ConditionOutput[] {
+function failed(name: string, { reason, code = reason, message: why }: Refusal): ConditionOutput[] {
+  const message = withNext(why, `kubectl edit subnet ${name}`);
   return [
     { type: 'Accepted', status: 'False', reason: code, message },
     { type: 'Validated', status: reason === 'ValidateLogicalSwitchFailed' ? 'False' : 'True', reason, message },
@@ -91,23 +94,20 @@ function failed({ reason, code = reason, message }: Refusal): ConditionOutput[] 
 
 function accepted(world: World, view: SubnetView): ConditionOutput {
   const { outside } = world.ask(subnetNetworks, view.name);
-  if (outside.length === 0) return withoutWrong(world, view) ?? { type: 'Accepted', status: 'True', reason: 'Accepted', message: '' };
+  if (outside.length === 0)
+    return (
+      leftOut('subnet', view.name, world.ask(subnetFindings, view.name)) ?? {
+        type: 'Accepted',
+        status: 'True',
+        reason: 'Accepted',
+        message: '',
+      }
+    );
   const more = outside.length > NAMED ? ` and ${outside.length - NAMED} more` : '';
   const message =
     `Subnet ${view.name}: spec.cidrBlock leaves out addresses in use; ${view.cidr} stays in effect until these are gone: ` +
     `${outside.slice(0, NAMED).join(', ')}${more}; delete their pods or them, or put the addresses back into spec.cidrBlock`;
   return { type: 'Accepted', status: 'False', reason: 'CidrInUse', message, event: 'Warning' };
-}
-
-/** Of ACLs and options that are left out while all else is carried out. */
-function withoutWrong(world: World, view: SubnetView): ConditionOutput | undefined {
-  const wrong = world.ask(subnetFindings, view.name);
-  const [first] = wrong;
-  if (first === undefined) return undefined;
-  const more = wrong.length > NAMED ? `. And ${wrong.length - NAMED} more` : '';
-  const said = wrong.slice(0, NAMED).map(({ message }) => message);
-  const message = `${said.join('. ')}${more}. ${wrong.length === 1 ? 'It is' : 'They are'} left out, all else is in effect; kubectl edit subnet ${view.name}`;
-  return { type: 'Accepted', status: 'False', reason: first.code, message, event: 'Warning' };
 }
 
 function ready(world: World, view: SubnetView): ConditionOutput {

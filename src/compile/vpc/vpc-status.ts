@@ -5,6 +5,7 @@ import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
+import { leftOut } from '../left-out.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 import { vpcFindings, vpcRefusal } from './vpc-state.ts';
@@ -59,11 +60,16 @@ function subnetsIn(world: World, vpc: string): readonly string[] {
 }
 
 function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {
-  const finding = world.ask(vpcRefusal, view.name) ?? world.ask(vpcFindings, view.name)[0];
+  const refusal = world.ask(vpcRefusal, view.name);
   const accepted: ConditionOutput =
-    finding === undefined
-      ? { type: 'Accepted', status: 'True', reason: 'Accepted', message: '' }
-      : { type: 'Accepted', status: 'False', reason: finding.code, message: finding.message, event: 'Warning' };
+    refusal === undefined
+      ? (leftOut('vpc', view.name, world.ask(vpcFindings, view.name)) ?? {
+          type: 'Accepted',
+          status: 'True',
+          reason: 'Accepted',
+          message: '',
+        })
+      : { type: 'Accepted', status: 'False', reason: refusal.code, message: refusal.message, event: 'Warning' };
   const conflict = rowConflictOf(world, claimantOfVpc(view));
   if (conflict !== undefined)
     return [accepted, { type: 'Ready', status: 'False', reason: 'RowConflict', message: conflict, event: 'Warning' }];

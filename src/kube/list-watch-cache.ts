@@ -1,12 +1,12 @@
 import { backoffDelay } from './backoff.ts';
-import { type ListPage, subjectOf } from './client.ts';
+import { askCache, type CachedAnswer, type CachedList } from './cached-list.ts';
+import { type ListOptions, type ListPage, subjectOf } from './client.ts';
 import { type Clock, type Random, sleep, systemClock } from './clock.ts';
 import type { Delta, DeltaListener } from './delta.ts';
 import { isKubeError, KubeError } from './errors.ts';
 import type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptions } from './list-watch-options.ts';
 import { HeldObjects } from './held-objects.ts';
 import type { KubeObject, ObjectKey, Resource } from './resource.ts';
-import { isAtMost } from './resource-version.ts';
 import { shielded } from './shielded.ts';
 import { type FollowedEvent, runWatch, type WatchEnd } from './watch-run.ts';
 
@@ -16,11 +16,6 @@ export type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptio
 const RESUMES = 4;
 
 const CACHED_SLICE = 250;
-
-interface CachedList<T> {
-  readonly objects: readonly T[];
-  readonly version: string;
-}
 
 /** An always current copy of a resource's objects, by list and watch. `start` begins, `close` ends. */
 export class ListWatchCache<T extends KubeObject> {
@@ -181,25 +176,22 @@ export class ListWatchCache<T extends KubeObject> {
 
   async #pages(reason: ListReason, limit: number | undefined): Promise<void> {
     const { client, resource, namespace, labelSelector, fieldSelector } = this.#options;
-    let token: string | undefined;
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, this.#stop.signal]);
+    const what = { namespace, labelSelector, fieldSelector, signal };
+    const ask = (token?: string): Promise<ListPage<T>> => client.list<T>(resource, { ...what, limit, continue: token });
+    let fromCache: CachedAnswer<T> | undefined;
     this.#held.beginList();
     try {
-      do {
-        const page = await client.list<T>(resource, {
-          namespace,
-          labelSelector,
-          fieldSelector,
-          limit,
-          continue: token,
-          signal: this.#stop.signal,
-        });
+      let coming: Promise<ListPage<T>> | undefined = ask();
+      for (let at = 0; coming !== undefined; at++) {
+        const page: ListPage<T> = await coming;
         if (this.#stop.signal.aborted) throw new KubeError('KUBE_CLOSED', this.#subject('list'), 'aborted');
         this.#lastHeardAt = this.#clock.now();
-        const cached = reason === 'first' && token === undefined ? await this.#cached(page) : undefined;
-        if (cached !== undefined) {
-          await this.#takeCached(cached);
-          return;
-        }
+        // The server makes the next page while this one is taken in.
+        coming = page.continue === undefined ? undefined : ask(page.continue);
+        coming?.catch(() => undefined);
+        if (reason === 'first' && at === 0) fromCache = this.#askCache(page, what);
         this.#deliverListed(
           reason,
           this.#held.page(
@@ -207,38 +199,33 @@ export class ListWatchCache<T extends KubeObject> {
             page.resourceVersion,
           ),
         );
-        token = page.continue;
-      } while (token !== undefined);
+        const cached = fromCache?.begun === true ? await fromCache.list : undefined;
+        if (cached !== undefined) {
+          over.abort();
+          await this.#takeCached(cached);
+          return;
+        }
+      }
       this.#deliverListed(reason, this.#held.endList());
     } finally {
+      over.abort();
       this.#held.abandonList();
     }
   }
 
-  /**
-   * Undefined where the list is short, or the server's cache does not come to where its database was when it showed the first page.
-   * Servers before 1.31 do not ask the database how far it is: where nothing of this kind changes, their caches stay behind.
-   */
-  async #cached(first: ListPage<T>): Promise<CachedList<T> | undefined> {
-    const { client, resource, namespace, labelSelector, fieldSelector, cachedAbove = Infinity } = this.#options;
-    const total = first.items.length + (first.remaining ?? 0);
-    if (total <= cachedAbove) return undefined;
-    const objects: T[] = [];
-    const what = { namespace, labelSelector, fieldSelector, signal: this.#stop.signal };
-    try {
-      const version = await client.readCached(resource, what, first.resourceVersion, (items) => {
-        this.#lastHeardAt = this.#clock.now();
-        for (const item of items) objects.push(this.#trim(item as T));
-      });
-      return isAtMost(first.resourceVersion, version) ? { objects, version } : undefined;
-    } catch (error) {
-      if (isKubeError(error, 'KUBE_TIMEOUT')) return undefined;
-      throw error;
-    }
+  /** A long list is asked of the server's cache while its pages come. */
+  #askCache(first: ListPage<T>, options: ListOptions): CachedAnswer<T> | undefined {
+    const { client, resource, cachedAbove = Infinity } = this.#options;
+    if (first.items.length + (first.remaining ?? 0) <= cachedAbove) return undefined;
+    return askCache(client, resource, options, first.resourceVersion, (item) => {
+      this.#lastHeardAt = this.#clock.now();
+      return this.#trim(item as T);
+    });
   }
 
   /** Some at a time, as pages would come: others have their turns meanwhile. */
   async #takeCached({ objects, version }: CachedList<T>): Promise<void> {
+    this.#held.beginList();
     for (let at = 0; at < objects.length; at += CACHED_SLICE) {
       this.#deliverListed('first', this.#held.page(objects.slice(at, at + CACHED_SLICE), version));
       await new Promise(setImmediate);

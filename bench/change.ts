@@ -9,8 +9,9 @@ import type { BenchRow } from './row.ts';
 import { median } from './statistics.ts';
 
 const SIZES = [1_000, 50_000] as const;
-const WARM_UP = 30;
-const CHANGES = 150;
+const WARM_UP = 15;
+/** Each takes a second: as often the counts in the Subnet's status are written. */
+const CHANGES = 60;
 
 export interface Cost {
   readonly latencyMs: number;

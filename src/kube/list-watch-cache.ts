@@ -15,7 +15,7 @@ export type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptio
 /** Failures in a row after which resuming is given up for a full list. */
 const RESUMES = 4;
 
-const CACHED_SLICE = 250;
+const SLICE = 250;
 
 /** An always current copy of a resource's objects, by list and watch. `start` begins, `close` ends. */
 export class ListWatchCache<T extends KubeObject> {
@@ -192,13 +192,8 @@ export class ListWatchCache<T extends KubeObject> {
         coming = page.continue === undefined ? undefined : ask(page.continue);
         coming?.catch(() => undefined);
         if (reason === 'first' && at === 0) fromCache = this.#askCache(page, what);
-        this.#deliverListed(
-          reason,
-          this.#held.page(
-            page.items.map((item) => this.#trim(item)),
-            page.resourceVersion,
-          ),
-        );
+        const objects = page.items.map((item) => this.#trim(item));
+        await this.#takeSlices(reason, objects, page.resourceVersion);
         const cached = fromCache?.begun === true ? await fromCache.list : undefined;
         if (cached !== undefined) {
           over.abort();
@@ -223,15 +218,20 @@ export class ListWatchCache<T extends KubeObject> {
     });
   }
 
-  /** Some at a time, as pages would come: others have their turns meanwhile. */
   async #takeCached({ objects, version }: CachedList<T>): Promise<void> {
     this.#held.beginList();
-    for (let at = 0; at < objects.length; at += CACHED_SLICE) {
-      this.#deliverListed('first', this.#held.page(objects.slice(at, at + CACHED_SLICE), version));
+    await this.#takeSlices('first', objects, version);
+    this.#deliverListed('first', this.#held.endList());
+  }
+
+  /** Some at a time: others have their turns meanwhile. */
+  async #takeSlices(reason: ListReason, objects: readonly T[], version: string): Promise<void> {
+    for (let at = 0; at === 0 || at < objects.length; at += SLICE) {
+      this.#deliverListed(reason, this.#held.page(objects.slice(at, at + SLICE), version));
+      if (objects.length <= SLICE) return;
       await new Promise(setImmediate);
       if (this.#stop.signal.aborted) throw new KubeError('KUBE_CLOSED', this.#subject('list'), 'aborted');
     }
-    this.#deliverListed('first', this.#held.endList());
   }
 
   /** Follows until there is a reason to list; resumes as long as the server lets us. */

@@ -3,7 +3,7 @@
  * (printed with its seed), 2 usage.
  */
 import { parseArgs } from 'node:util';
-import { reportText, runChaos } from '../test/chaos/run.ts';
+import { reportText, runChaos, seedsFrom } from '../test/chaos/run.ts';
 
 function usage(message: string): never {
   console.error(`${message}\nusage: npm run chaos -- [--seed N] [--runs N] [--minutes N] [--api real|lab]`);
@@ -33,7 +33,7 @@ const first = Math.floor(positive('seed', seed) ?? Math.random() * 1_000_000_000
 console.log(`chaos from seed ${first} on ${api === 'real' ? 'a real kube-apiserver' : "the laboratory's API server"}`);
 const report = await runChaos({
   api,
-  seed: first,
+  seeds: seedsFrom(first),
   runs: Math.floor(positive('runs', runs) ?? (forMinutes === undefined ? 20 : Number.MAX_SAFE_INTEGER)),
   ...(forMinutes === undefined ? {} : { forMs: forMinutes * 60_000 }),
   say: (line) => console.log(line),

@@ -139,6 +139,23 @@ test('I4: a foreign row that is gone, or another in any column of any table; own
   );
 });
 
+test("I4: a stranger's row that a row of Kiln's held, and holds no more; rows that go take nothing", () => {
+  const ids = { vendor: 'kube-ovn', 'kiln.io/owner': 'subnet//red', 'kiln.io/uid': 'u1' };
+  const picture = (held: readonly string[] | undefined, balancers: readonly string[] = ['lb']): ReturnType<typeof foreignSnapshot> =>
+    foreignSnapshot(
+      new Map<string, readonly WholeRow[]>([
+        ['Logical_Switch', held === undefined ? [] : [{ _uuid: 'ls', external_ids: ids, load_balancer: held }]],
+        ['Load_Balancer', balancers.map((_uuid) => ({ _uuid, external_ids: {} }))],
+      ]),
+    );
+  const before = picture(['lb']);
+  assert.deepEqual(
+    foreignRows(before, picture([])).map(({ subject }) => subject),
+    ['Logical_Switch/ls load_balancer'],
+  );
+  assert.deepEqual([...foreignRows(before, picture(['lb', 'more'], ['lb', 'more'])), ...foreignRows(before, picture(undefined))], []);
+});
+
 test('I5: a deletion that names nothing, or what does not exist', () => {
   const bench = running();
   bench.delete('subnets', 'red');

@@ -13,7 +13,7 @@ export type ForeignCell = string | number | boolean | readonly ForeignCell[] | {
 /** A row with its column `_uuid`; a set is an array unless it has one member. */
 export type WholeRow = Readonly<Record<string, ForeignCell>>;
 
-/** Text of each foreign row, by `<table>/<uuid>`. */
+/** Text of each foreign row, by `<table>/<uuid>`; and of each owned row, by that and a shared column, the UUIDs of foreign rows that it holds. */
 export type ForeignSnapshot = ReadonlyMap<string, string>;
 
 /** Written by ovn-northd and by other daemons as time goes by. */
@@ -23,7 +23,7 @@ const OTHERS_WRITE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Columns of shared rows in which members of our own are taken out before rows are compared. */
-const SHARED: readonly string[] = ['ports', 'acls', 'load_balancer', 'static_routes', 'policies', 'nat', 'gateway_chassis'];
+export const SHARED: readonly string[] = ['ports', 'acls', 'load_balancer', 'static_routes', 'policies', 'nat', 'gateway_chassis'];
 
 /** Takes a picture of every row that is not Kiln's. */
 export function foreignSnapshot(tables: ReadonlyMap<string, readonly WholeRow[]>): ForeignSnapshot {
@@ -34,16 +34,37 @@ export function foreignSnapshot(tables: ReadonlyMap<string, readonly WholeRow[]>
     for (const row of rows) {
       const uuid = String(row['_uuid']);
       if (!owned.has(uuid)) snapshot.set(`${table}/${uuid}`, picture(table, row, owned));
+      else for (const [column, guests] of guestsOf(row, owned)) snapshot.set(`${table}/${uuid} ${column}`, guests);
     }
   }
   return snapshot;
 }
 
+/** References that shared columns of an owned row have to rows of others, by column; those without any too: so it is seen that one left. */
+function guestsOf(row: WholeRow, owned: ReadonlySet<string>): readonly (readonly [column: string, guests: string])[] {
+  return SHARED.flatMap((column) => {
+    const cell = row[column];
+    if (cell === undefined) return [];
+    const all = (Array.isArray(cell) ? cell : [cell]) as readonly ForeignCell[];
+    return [[column, all.filter((one) => typeof one === 'string' && !owned.has(one)).join(' ')] as const];
+  });
+}
+
 export function foreignRows(before: ForeignSnapshot, after: ForeignSnapshot): readonly Violation[] {
   const violations: Violation[] = [];
+  const still = new Set(Array.from(after.keys(), (row) => row.slice(row.indexOf('/') + 1)));
   for (const [row, text] of before) {
     const now = after.get(row);
     if (now === text) continue;
+    if (row.includes(' ')) {
+      // Of a row of Kiln's: that may go, and so may what was in it, by another hand.
+      const lost = now === undefined ? [] : text.split(' ').filter((one) => still.has(one) && !now.split(' ').includes(one));
+      for (const one of lost) {
+        const message = `row ${one} is not Kiln's and was in ${row}; it is not any more`;
+        violations.push({ invariant: 'I4', subject: row, message });
+      }
+      continue;
+    }
     const message =
       now === undefined
         ? `row ${row} is not Kiln's and is gone; it was ${text}`

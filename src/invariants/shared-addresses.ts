@@ -6,6 +6,7 @@ import { kilnAnnotation, POD_CONDITION } from '../api/well-known.ts';
 import { cidrContains, parseCidr } from '../net/cidr.ts';
 import { splitList } from '../net/dual.ts';
 import { claimantOfObject } from '../world/address-objects.ts';
+import { eipKindOf, eipOfRule, NAT_RULES } from '../world/nat-rules.ts';
 import type { World } from '../world/world.ts';
 import { addressObjects } from './address-holders.ts';
 import type { AddressHolder, HoldersBySubnet } from './address-holders.ts';
@@ -47,8 +48,20 @@ function declareTogether(all: readonly AddressHolder[]): boolean {
   );
 }
 
+/** An EIP that is gone, or was made again with nothing, cannot say anything; a rule that still has its address does. */
+function orphanSays(world: World, claimant: string): boolean {
+  return NAT_RULES.some((resource) =>
+    [...world.natRules[resource].entries()].some(
+      ([, rule]) =>
+        claimantOfObject(eipKindOf(resource), eipOfRule(rule)) === claimant &&
+        (rule.status?.conditions ?? []).some(({ type, status }) => type === 'AddressConflict' && status === 'True'),
+    ),
+  );
+}
+
 /** A row cannot say anything; its IP object or its pod does. */
 function saysConflict(world: World, { port }: AddressHolder): boolean {
+  if (orphanSays(world, port)) return true;
   const object = addressObjects(world).find(({ kind, name }) => claimantOfObject(kind, name) === port);
   if (object !== undefined) return object.conditions.some(({ type, status }) => type === 'AddressConflict' && status === 'True');
   const ip = world.ips.peek(port);

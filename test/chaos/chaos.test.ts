@@ -1,14 +1,15 @@
 /**
- * As many random histories as fit in five minutes. Always the same ones: what is red was made red by a change. Fresh seeds are for
- * `npm run chaos`.
+ * As many random histories as fit in five minutes: of a few seeds that are always the same, then of fresh ones, others for each commit. A
+ * failure comes with its seed and the command that plays it again.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { missingClusterPrograms } from '../../src/lab/real-cluster/real-cluster.ts';
 import { findOvn } from '../../src/lab/programs/ovn.ts';
 import type { ScenarioClusterOptions } from '../../src/testing/scenario-cluster.ts';
+import { treeSeed } from '../../src/testing/tree-seed.ts';
 import { drawHistory, historyText } from './history.ts';
-import { reportText, runChaos } from './run.ts';
+import { reportText, runChaos, seedsFrom } from './run.ts';
 
 const MINUTE = 60_000;
 const noOvn = findOvn('system') === undefined ? 'OVN was not found: run `node scripts/setup.mjs test`' : undefined;
@@ -19,18 +20,21 @@ test('a seed always draws the same history, and another seed another', () => {
   assert.notEqual(draw(17), draw(18));
 });
 
-const seed = 2_000;
+const PINNED = [2_000, 2_001, 2_002];
+
+function* pinnedThenFresh(fresh: number): Generator<number> {
+  yield* PINNED;
+  yield* seedsFrom(fresh);
+}
 
 async function chaos(api: ScenarioClusterOptions['api'], forMs: number): Promise<string> {
-  const report = await runChaos({ api, seed, runs: Number.MAX_SAFE_INTEGER, forMs });
+  const fresh = treeSeed();
+  const report = await runChaos({ api, seeds: pinnedThenFresh(fresh), runs: Number.MAX_SAFE_INTEGER, forMs });
   const [first] = report.failures;
-  assert.equal(
-    first,
-    undefined,
-    `again with: npm run chaos -- --api ${api} --seed ${first?.seed ?? seed} --runs 1\n${reportText(report)}\n${first?.text ?? ''}`,
-  );
+  const again = `npm run chaos -- --api ${api} --runs 1 --seed ${first?.seed ?? ''}`;
+  assert.equal(first, undefined, `again with: ${again}\n${reportText(report)}\n${first?.text ?? ''}`);
   assert.ok(report.histories > 0);
-  return reportText(report);
+  return `fresh seeds from ${fresh}: ${reportText(report)}`;
 }
 
 test("random histories on the laboratory's API server", { timeout: 3 * MINUTE, skip: noOvn ?? false }, async (t) => {

@@ -9,8 +9,8 @@ import { Player } from './player.ts';
 
 export interface ChaosOptions {
   readonly api: ScenarioClusterOptions['api'];
-  /** Of the first history; the others count on from it. */
-  readonly seed: number;
+  /** Of one history after another. */
+  readonly seeds: Iterable<number>;
   readonly runs: number;
   /** No history begins after so many milliseconds. */
   readonly forMs?: number;
@@ -45,9 +45,14 @@ const FAULTS: readonly Fault[] = [
 /** The laboratory's API server is this process. A real one takes seconds to start, so it dies less often than the others. */
 const REAL_FAULTS: readonly Fault[] = [...FAULTS, ...FAULTS, 'kill -9 kube-apiserver'];
 
+/** One seed after the other. */
+export function* seedsFrom(first: number): Generator<number> {
+  for (let seed = first; ; seed++) yield seed;
+}
+
 export async function runChaos({
   api,
-  seed,
+  seeds,
   runs,
   forMs = Number.POSITIVE_INFINITY,
   say = () => undefined,
@@ -58,12 +63,13 @@ export async function runChaos({
   let [histories, operations, fenced] = [0, 0, 0];
   let cluster: ScenarioCluster | undefined;
   try {
-    while (histories < runs && performance.now() - begun < forMs) {
+    for (const seed of seeds) {
+      if (histories >= runs || performance.now() - begun >= forMs) break;
       if (cluster === undefined || histories % HISTORIES_A_CLUSTER === 0) {
         await cluster?.stop();
         cluster = await startCluster(api);
       }
-      const history = drawHistory(seed + histories, api === 'real' ? REAL_FAULTS : FAULTS);
+      const history = drawHistory(seed, api === 'real' ? REAL_FAULTS : FAULTS);
       const since = performance.now();
       const player = new Player(cluster);
       histories++;

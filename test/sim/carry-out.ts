@@ -121,6 +121,9 @@ export function inflict(cluster: SimulatedCluster, fault: Fault): void {
     case 'jump':
       cluster.controllers.get(fault.controller)?.clock.jump(fault.ms);
       return;
+    case 'race':
+      cluster.race = fault.how;
+      return;
     case 'term-lost':
       cluster.byHand([{ op: 'mutate', table: 'NB_Global', where: [], mutations: [['external_ids', 'delete', ['set', ['kiln.io/term']]]] }]);
   }

@@ -289,7 +289,12 @@ const WATCHED = ['ovn-eips', 'iptables-eips', 'ovn-fips', 'iptables-dnat-rules',
 
 export function drawBroadFault(random: Random): Fault {
   const plural = random.pick(WATCHED);
-  switch (random.weighted({ watch: 2, gone: 1, delay: 3, repeat: 1 })) {
+  switch (random.weighted({ watch: 2, gone: 1, delay: 3, repeat: 1, race: 8, stop: 3 })) {
+    case 'race':
+      return { fault: 'race', how: random.pick(['disown', 'disown', 'delete', 'inside', 'inside']) };
+    // Past its Lease, and its clock does not know: only the fence tells it that somebody else leads.
+    case 'stop':
+      return { fault: 'stop', controller: random.pick(['a', 'b']), ms: random.pick([35_000, 45_000]), asleep: true };
     case 'watch':
       return { fault: 'break-watches', plural };
     case 'gone':

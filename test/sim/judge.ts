@@ -5,6 +5,7 @@ import { FINALIZER, POD_CONDITION } from '../../src/api/well-known.ts';
 import type { Violation } from '../../src/invariants/violation.ts';
 import { checkInvariants } from '../../src/invariants/check-invariants.ts';
 import type { World } from '../../src/world/world.ts';
+import { carriedOut } from './carried-out.ts';
 import { RESTORED } from './draw-broad.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 
@@ -91,6 +92,7 @@ export async function judge(cluster: SimulatedCluster): Promise<readonly Finding
       ...violations.filter((one) => !isRestoredAndTold(cluster, world, one)).map(found),
       ...unfinished(cluster, world),
       ...cluster.memory.judge(world),
+      ...carriedOut(world),
     ];
   } finally {
     judging.kill();

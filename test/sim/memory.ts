@@ -24,11 +24,56 @@ interface Field {
 const specOf = (object: KubeObject): Field => (object['spec'] ?? {}) as Field;
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
+/** Rules that name an EIP: table, and the field that names it. */
+const NAT_RULES: Readonly<Record<string, string>> = {
+  ...{ 'ovn-fips.kubeovn.io': 'ovnEip', 'ovn-snat-rules.kubeovn.io': 'ovnEip', 'ovn-dnat-rules.kubeovn.io': 'ovnEip' },
+  ...{ 'iptables-fip-rules.kubeovn.io': 'eip', 'iptables-snat-rules.kubeovn.io': 'eip', 'iptables-dnat-rules.kubeovn.io': 'eip' },
+};
+const ADDRESSES = ['vips.kubeovn.io', 'ovn-eips.kubeovn.io', 'iptables-eips.kubeovn.io'];
+const HOLDING = [SUBNETS, IPS, 'pods', 'nodes', ...ADDRESSES, ...Object.keys(NAT_RULES)];
+const HELD = new Set([VPCS, SUBNETS, IPS, ...ADDRESSES]);
+
+/** What an object says that it is in or has: `<table> <name>`. */
+function claimsOf(table: string, object: KubeObject): readonly string[] {
+  const { name, namespace = '', labels = {}, annotations = {}, finalizers = [], deletionTimestamp } = object.metadata;
+  const spec = specOf(object);
+  const isOurs = finalizers.includes(FINALIZER);
+  if (table === SUBNETS) return [`${VPCS} ${text(spec['vpc'])}`];
+  if (table === IPS) {
+    const said = text(spec['v4IpAddress']) !== '' || text(spec['v6IpAddress']) !== '';
+    return said && isOurs ? [`${SUBNETS} ${text(spec['subnet'])}`] : [];
+  }
+  if (ADDRESSES.includes(table)) return isOurs ? [`${SUBNETS} ${labels['ovn.kubernetes.io/subnet'] ?? ''}`] : [];
+  const field = NAT_RULES[table];
+  if (field !== undefined) {
+    const eip = text(spec[field]);
+    const marked = annotations['ovn.kubernetes.io/vpc_eip'] === eip && (labels['ovn.kubernetes.io/eip_v4_ip'] ?? '') !== '';
+    const eips = field === 'eip' ? 'iptables-eips.kubeovn.io' : 'ovn-eips.kubeovn.io';
+    return [`${eips} ${eip}`, ...(marked ? [`${SUBNETS} ${labels['ovn.kubernetes.io/subnet'] ?? ''}`] : [])];
+  }
+  const phase = ((object['status'] ?? {}) as Field)['phase'];
+  const runs = deletionTimestamp === undefined && phase !== 'Succeeded' && phase !== 'Failed';
+  // A pod of a machine has the address of the machine, which has another name.
+  const isMachine = annotations[podAnnotation('ovn', 'virtualmachine')] !== undefined;
+  if (!runs || isMachine || annotations[podAnnotation('ovn', 'allocated')] !== 'true') return [];
+  // The port of a node in the join Subnet holds that, whatever the node says.
+  if (table === 'nodes') return [`${IPS} node-${name}`];
+  return [`${SUBNETS} ${annotations[podAnnotation('ovn', 'logical_switch')] ?? ''}`, `${IPS} ${name}.${namespace}`];
+}
+
+function keyOf({ metadata: { namespace = '', name } }: KubeObject): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
 export class Memory {
   readonly #store: ObjectStore;
   readonly findings: Finding[] = [];
-  /** Holders by uid, with what they held at the last rest. */
-  #held = new Map<string, string>();
+  /** By what was held at the last rest (`<table> <name>`): uids of who held it. */
+  #holders = new Map<string, string[]>();
+  /** Where these are. */
+  #places = new Map<string, readonly [table: string, key: string]>();
+  /** Uids of what is being deleted. */
+  readonly #deleting = new Set<string>();
   /** Namespaces that a Subnet claimed at the last rest, with uid and generation of that Subnet and version of the Namespace. */
   #claimed = new Map<string, string>();
   #pods = new Set<string>();
@@ -42,12 +87,15 @@ export class Memory {
 
   /** All is quiet and judged. */
   remember(): void {
-    this.#held = new Map();
-    for (const subnet of this.#store.list(SUBNETS)) this.#held.set(subnet.metadata.uid, `Vpc ${text(specOf(subnet)['vpc'])}`);
-    for (const ip of this.#store.list(IPS)) {
-      const said = text(specOf(ip)['v4IpAddress']) !== '' || text(specOf(ip)['v6IpAddress']) !== '';
-      if (said && (ip.metadata.finalizers ?? []).includes(FINALIZER))
-        this.#held.set(ip.metadata.uid, `Subnet ${text(specOf(ip)['subnet'])}`);
+    this.#holders = new Map();
+    this.#places = new Map();
+    for (const table of HOLDING) {
+      for (const object of this.#store.list(table)) {
+        for (const held of claimsOf(table, object)) {
+          this.#places.set(object.metadata.uid, [table, keyOf(object)]);
+          this.#holders.set(held, [...(this.#holders.get(held) ?? []), object.metadata.uid]);
+        }
+      }
     }
     this.#claimed = this.#claims();
     this.#pods = new Set(this.#store.list('pods').map(({ metadata }) => metadata.uid));
@@ -58,22 +106,35 @@ export class Memory {
     return [...this.findings.splice(0), ...this.#fellBack(), ...this.#leaked(), ...leftGroups(world), ...silentRequests(world)];
   }
 
-  /** A parent lets go only when nobody is in it. */
+  /** What is held goes only when nobody holds it, and Kiln deletes nothing that somebody uses. */
   #look({ type, table, object }: StoreEvent): void {
-    if (type !== 'DELETED' || this.byHand || (table !== VPCS && table !== SUBNETS)) return;
-    const kind = table === VPCS ? 'Vpc' : 'Subnet';
-    const holder = this.#store
-      .list(table === VPCS ? SUBNETS : IPS)
-      .find(
-        (one) =>
-          this.#held.get(one.metadata.uid) === `${kind} ${object.metadata.name}` &&
-          text(specOf(one)[table === VPCS ? 'vpc' : 'subnet']) === object.metadata.name,
-      );
-    if (holder !== undefined)
-      this.findings.push({
-        kind: `I5 early ${kind}`,
-        message: `I5: ${kind} ${object.metadata.name} is gone while ${holder.kind} ${holder.metadata.name} is in it`,
-      });
+    if (type === 'DELETED') this.#deleting.delete(object.metadata.uid);
+    if (this.byHand || !HELD.has(table)) {
+      if (object.metadata.deletionTimestamp !== undefined) this.#deleting.add(object.metadata.uid);
+      return;
+    }
+    const { name, uid, deletionTimestamp } = object.metadata;
+    const begun = type !== 'DELETED' && deletionTimestamp !== undefined && !this.#deleting.has(uid);
+    if (begun) this.#deleting.add(uid);
+    if (type !== 'DELETED' && !begun) return;
+    const holder = this.#holderOf(`${table} ${name}`);
+    if (holder === undefined) return;
+    const by = `${holder.kind} ${keyOf(holder)}`;
+    this.findings.push(
+      begun
+        ? { kind: `I1 taken ${object.kind}`, message: `I1: ${object.kind} ${name} is deleted by a controller while ${by} uses it` }
+        : { kind: `I5 early ${object.kind}`, message: `I5: ${object.kind} ${name} is gone while ${by} is in it` },
+    );
+  }
+
+  /** Who held it at the last rest and still does. */
+  #holderOf(held: string): KubeObject | undefined {
+    for (const uid of this.#holders.get(held) ?? []) {
+      const [table, key] = this.#places.get(uid) ?? ['', ''];
+      const now = this.#store.get(table, key);
+      if (now?.metadata.uid === uid && claimsOf(table, now).includes(held)) return now;
+    }
+    return undefined;
   }
 
   #claims(): Map<string, string> {

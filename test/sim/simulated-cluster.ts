@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
 import type { Rule } from '../../src/compile/compiler.ts';
 import type { ForeignCell, ForeignSnapshot, WholeRow } from '../../src/invariants/foreign-rows.ts';
-import { foreignSnapshot } from '../../src/invariants/foreign-rows.ts';
+import { foreignSnapshot, SHARED } from '../../src/invariants/foreign-rows.ts';
 import type { LoggedTransaction } from '../../src/invariants/writers.ts';
 import { InProcessApi } from '../../src/lab/apiserver/in-process.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
@@ -24,6 +24,8 @@ import { Memory } from './memory.ts';
 import { newborn } from './newborn.ts';
 import { Random } from './random.ts';
 import { SimulatedController } from './simulated-controller.ts';
+import type { Race } from './step.ts';
+import { race } from './strangers.ts';
 import { EPOCH, VirtualTime } from './virtual-time.ts';
 import { Workloads } from './workloads.ts';
 
@@ -52,6 +54,8 @@ export class SimulatedCluster {
   /** Foreign rows as whoever owns them left them. */
   readonly foreign = new Map<string, string>();
   readonly controllers = new Map<string, SimulatedController>();
+  /** What somebody does right before the next transaction that it can be done to. */
+  race: Race | undefined;
   readonly rules: () => readonly Rule[];
   readonly #chance: Random;
   readonly #trace: (line: string) => void;
@@ -93,7 +97,11 @@ export class SimulatedCluster {
       newUuid: () => uuids.uuid() as Uuid,
       latency: () => this.#latency(0.2, 2),
       members: 3,
-      fate: (client) => (client === 'judge' ? 'carry-out' : this.faults.transactionFate()),
+      fate: (client, operations) => {
+        if (client === 'judge') return 'carry-out';
+        if (this.race !== undefined && race(this, operations, this.race)) this.race = undefined;
+        return this.faults.transactionFate();
+      },
       onTransaction: (execution, operations, client) => this.#transacted(execution, operations, client),
     });
     this.ovn.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
@@ -110,6 +118,7 @@ export class SimulatedCluster {
     this.#quietly = quietly;
     if (!quietly) return;
     this.faults.clear();
+    this.race = undefined;
     this.#killAfter.clear();
   }
 
@@ -214,9 +223,11 @@ export class SimulatedCluster {
     const now = this.foreignNow(withMembers(execution.differences));
     for (const { table, uuid } of execution.differences) {
       const row = `${table}/${uuid}`;
-      const text = now.get(row);
-      if (text === undefined) this.foreign.delete(row);
-      else this.foreign.set(row, text);
+      for (const key of [row, ...SHARED.map((column) => `${row} ${column}`)]) {
+        const text = now.get(key);
+        if (text === undefined) this.foreign.delete(key);
+        else this.foreign.set(key, text);
+      }
     }
     return execution;
   }

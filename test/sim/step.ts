@@ -72,7 +72,11 @@ export type Fault =
   | { readonly fault: 'kill'; readonly controller: string; readonly afterWrites: number; readonly restartMs: number }
   | { readonly fault: 'stop'; readonly controller: string; readonly ms: number; readonly asleep: boolean }
   | { readonly fault: 'jump'; readonly controller: string; readonly ms: number }
-  | { readonly fault: 'term-lost' };
+  | { readonly fault: 'term-lost' }
+  /** Somebody is faster: right before a transaction takes effect, a row that it is about changes hands, goes, or gets a row of theirs inside. */
+  | { readonly fault: 'race'; readonly how: Race };
+
+export type Race = 'disown' | 'delete' | 'inside';
 
 export type Step =
   | ({ readonly kind: 'operation' } & Operation)

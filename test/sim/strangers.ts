@@ -3,7 +3,7 @@ import type { Uuid } from '../../src/ovsdb/index.ts';
 import type { StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
 import { byUuid, ordered, removeRow } from './row-by-hand.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
-import type { ForeignRows } from './step.ts';
+import type { ForeignRows, Race } from './step.ts';
 
 /** Key of everything that a stranger makes. */
 const STRANGER = 'stranger';
@@ -115,6 +115,37 @@ function putInside(cluster: SimulatedCluster, place: number, inside: Inside | un
     insert(table, row, 'made'),
     { op: 'mutate', table: parent, where: byUuid(into), mutations: [[column, 'insert', ['named-uuid', 'made']]] },
   ]);
+}
+
+/** What a transaction changes or takes away, in its own words. */
+interface Target {
+  readonly op: string;
+  readonly table: string;
+  readonly where?: readonly (readonly [string, string, readonly [string, Uuid]])[];
+}
+
+/** Right before a transaction takes effect. @returns whether it was about a row that this could be done to */
+export function race(cluster: SimulatedCluster, operations: readonly unknown[], how: Race): boolean {
+  const ops = how === 'inside' ? ['delete'] : ['delete', 'update', 'mutate'];
+  const tables = how === 'inside' ? ['Logical_Switch', 'Logical_Router'] : TABLES;
+  for (const { op, table, where } of operations as readonly Target[]) {
+    const uuid = where?.[0]?.[2]?.[1];
+    if (!ops.includes(op) || !tables.includes(table) || uuid === undefined) continue;
+    const row = cluster.ovn.database.row(table, uuid);
+    if (row === undefined || idsOf(row).get('vendor') !== 'kube-ovn') continue;
+    const mark = map({ [STRANGER]: 'race' });
+    if (how === 'disown') made(cluster, [{ op: 'update', table, where: byUuid(uuid), row: { external_ids: mark } }]);
+    else if (how === 'delete') removeRow(cluster, table, uuid);
+    else {
+      const [, column, child, columns] = insideOf('race', mark)[table === 'Logical_Switch' ? 'acl-in-ours' : 'policy-in-ours'] as Inside;
+      made(cluster, [
+        insert(child, columns, 'made'),
+        { op: 'mutate', table, where: byUuid(uuid), mutations: [[column, 'insert', ['named-uuid', 'made']]] },
+      ]);
+    }
+    return true;
+  }
+  return false;
 }
 
 const TABLES = [

@@ -216,6 +216,21 @@ for (const [resource, kind, field, eips] of [
   });
 }
 
+test('C66 a rule whose EIP was torn out tells that somebody else holds its address too, until one of them is gone', () => {
+  const made = scene();
+  eip(made, 'e1', { v4Ip: '172.20.0.4' });
+  made.bench.put('ovn-fips', { metadata: { name: 'f1' }, spec: { ovnEip: 'e1' } });
+  made.bench.settle();
+  made.bench.vanish('ovn-eips', 'e1');
+  made.bench.put('ovn-eips', { metadata: { name: 'e2', finalizers: [FINALIZER] }, spec: { externalSubnet: 'ext', v4Ip: '172.20.0.4' } });
+  made.bench.settle();
+  const said = (): string => made.bench.condition('ovn-fips', 'f1', 'AddressConflict')?.message ?? '';
+  assert.match(said(), /^OvnFip f1: address 172\.20\.0\.4 of Subnet ext, .* is also held by OvnEip e2/);
+  made.bench.delete('ovn-eips', 'e2');
+  made.bench.settle();
+  assert.equal(said(), '');
+});
+
 test('an EIP that is made again under the name its rules use gets their address back', () => {
   const made = scene();
   eip(made, 'e1', { v4Ip: '172.20.0.5' });

@@ -4,13 +4,18 @@
  */
 import { addressLabelValue, annotationKey, labelKey } from '../../api/well-known.ts';
 import type { AddressResource, AddressTexts } from '../../world/address-objects.ts';
+import { claimantOfObject } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
-import type { NatRuleResource } from '../../world/nat-rules.ts';
-import { eipOfRule, eipResourceOf, heldByRule, NAT_RULES } from '../../world/nat-rules.ts';
-import type { Query } from '../../world/world.ts';
+import type { NatRuleResource, RuleHold } from '../../world/nat-rules.ts';
+import { eipKindOf, eipOfRule, eipResourceOf, heldByRule, NAT_RULES } from '../../world/nat-rules.ts';
+import { traitsOf } from '../../world/resources.ts';
+import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
+import type { ConditionOutput } from '../output.ts';
 import { networkOfObject } from '../subnet/subnet-missing.ts';
+
+const CONFLICT = 'AddressConflict';
 
 interface Booked extends AddressTexts {
   readonly subnet: string;
@@ -33,20 +38,39 @@ export const natRuleMarks: readonly Rule[] = NAT_RULES.map((resource) => ({
     const held = heldByRule(rule);
     const network = held === undefined ? [] : networkOfObject(world, { resource, name, subnet: held.subnet });
     const booked = world.ask(bookedBy, `${eipResourceOf(resource)}/${eip}`);
-    if (booked === undefined) return network;
+    const patch = { kind: 'patch', resource, key: name, uid: rule.metadata.uid } as const;
+    if (booked === undefined) {
+      const conflict = held === undefined ? undefined : conflictOf(world, resource, name, held);
+      return [...network, { ...patch, conditions: conflict === undefined ? [] : [conflict], withoutConditions: [CONFLICT] }];
+    }
     return [
       ...network,
       {
-        kind: 'patch',
-        resource,
-        key: name,
-        uid: rule.metadata.uid,
+        ...patch,
+        withoutConditions: [CONFLICT],
         labels: markedWith(resource, booked),
         annotations: { [annotationKey.vpcEip]: eip },
       },
     ];
   },
 }));
+
+/** While the EIP is there it says so itself. */
+function conflictOf(
+  world: World,
+  resource: NatRuleResource,
+  name: string,
+  { eip, subnet, addresses }: RuleHold,
+): ConditionOutput | undefined {
+  const others = world.addressConflicts.get(claimantOfObject(eipKindOf(resource), eip)) ?? [];
+  if (others.length === 0) return undefined;
+  const { kind } = traitsOf(resource);
+  const eipKind = eipKindOf(resource);
+  const message =
+    `${kind} ${name}: address ${addresses.join(',')} of Subnet ${subnet}, which it has by ${eipKind} ${eip} as it was, is also held by ` +
+    `${others.map((other) => other.replace(/#\S+/, '')).join(', ')}; delete one of them`;
+  return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
+}
 
 function markedWith(resource: NatRuleResource, { subnet, v4, v6 }: Booked): Readonly<Record<string, string>> {
   const v6Label = resource.startsWith('ovn-') ? { [labelKey.eipV6]: addressLabelValue(v6) } : {};

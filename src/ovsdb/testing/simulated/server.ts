@@ -22,7 +22,7 @@ export interface SimulatedServerOptions {
   /** Milliseconds that a message is under way. Default 0. */
   readonly latency?: () => number;
   /** Asked for each transaction of a client: lose the request, or the reply, by a broken connection. */
-  readonly fate?: (client: string) => 'carry-out' | 'lose-request' | 'lose-reply';
+  readonly fate?: (client: string, operations: readonly unknown[]) => 'carry-out' | 'lose-request' | 'lose-reply';
   /** @param client undefined: nobody who is connected */
   readonly onTransaction?: (execution: Execution, operations: readonly unknown[], client: string | undefined) => void;
   /** Servers of a cluster; 1 stands alone. Default 1. */
@@ -171,7 +171,7 @@ export class SimulatedServer {
 
   /** The client's own updates go out before the reply, as ovsdb-server sends them. */
   #transactFor(connection: Connection, operations: readonly unknown[], reply: (result: unknown) => void): void {
-    const fate = this.#options.fate?.(connection.client) ?? 'carry-out';
+    const fate = this.#options.fate?.(connection.client, operations) ?? 'carry-out';
     if (fate === 'lose-request') return connection.wire.break();
     const { results } = this.transact(operations, connection.client);
     if (fate === 'lose-reply') connection.wire.break();

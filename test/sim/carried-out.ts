@@ -1,0 +1,149 @@
+/**
+ * What people asked for and were told is in place is in the database. Rules that say too little say it to everybody: a fresh controller
+ * plans nothing. This reads specs and rows, and asks no rule.
+ */
+import { isOvnProvider, routerToSwitchPort, switchToRouterPort } from '../../src/api/names.ts';
+import type { Condition } from '../../src/api/meta.ts';
+import type { Subnet } from '../../src/api/subnet.ts';
+import type { Vpc } from '../../src/api/vpc.ts';
+import { podAnnotation } from '../../src/api/well-known.ts';
+import { formatAddress, parseAddress } from '../../src/net/address.ts';
+import { formatCidr, parseCidr } from '../../src/net/cidr.ts';
+import { splitList } from '../../src/net/dual.ts';
+import { rowId } from '../../src/nb/row-id.ts';
+import type { Row, Uuid } from '../../src/ovsdb/index.ts';
+import type { World } from '../../src/world/world.ts';
+import type { Finding } from './judge.ts';
+
+export function carriedOut(world: World): readonly Finding[] {
+  return [
+    ...[...world.vpcs.entries()].flatMap(([name, vpc]) => vpcLacks(world, name, vpc).map((what) => lacking(`Vpc ${name}`, what))),
+    ...[...world.subnets.entries()].flatMap(([name, subnet]) =>
+      subnetLacks(world, name, subnet).map((what) => lacking(`Subnet ${name}`, what)),
+    ),
+    ...[...world.nodes.entries()].flatMap(([name]) => nodeLacks(world, name).map((what) => lacking(`Node ${name}`, what))),
+    ...[...world.namespaces.entries()].flatMap(([name]) => namespaceLacks(world, name).map((what) => lacking(`Namespace ${name}`, what))),
+  ];
+}
+
+function lacking(who: string, what: string): Finding {
+  return { kind: `asked ${who.split(' ')[0] ?? ''} ${what.split(' ')[0] ?? ''}`, message: `${who} is said to be in place, and ${what}` };
+}
+
+function says(conditions: readonly Condition[] | undefined, ...types: readonly string[]): boolean {
+  return types.every((type) => conditions?.some((one) => one.type === type && one.status === 'True') === true);
+}
+
+/** Rows that a column of references holds. */
+function rowsIn(world: World, row: Row | undefined, column: string): readonly Row[] {
+  const held = row?.[column];
+  return held instanceof Set ? [...held].flatMap((uuid) => world.rows.entry(uuid as Uuid)?.row ?? []) : [];
+}
+
+function vpcLacks(world: World, name: string, { metadata, spec, status }: Vpc): readonly string[] {
+  const subnets = [...world.subnets.entries()]
+    .filter(([, one]) => one.metadata.deletionTimestamp === undefined && isOvnProvider(one.spec.provider ?? ''))
+    .filter(([, one]) => one.spec.vpc === name && says(one.status?.conditions, 'Accepted', 'Ready'))
+    .map(([subnet]) => subnet);
+  const unknown = subnets.filter((subnet) => !(status?.subnets ?? []).includes(subnet)).map((subnet) => `status.subnets lacks ${subnet}`);
+  if (metadata.deletionTimestamp !== undefined || !says(status?.conditions, 'Accepted', 'Ready')) return unknown;
+  const router = world.rows.best(rowId('Logical_Router', status?.router ?? ''))?.row;
+  if (router === undefined) return [...unknown, 'router is not there'];
+  const routes = rowsIn(world, router, 'static_routes');
+  const policies = rowsIn(world, router, 'policies');
+  return [
+    ...unknown,
+    ...(status?.subnets ?? [])
+      .filter((subnet) => !world.subnets.has(subnet))
+      .map((subnet) => `status.subnets has ${subnet}, which is gone`),
+    ...(spec.staticRoutes ?? []).flatMap(({ cidr = '', nextHopIP = '' }) => {
+      const [prefix, nexthop] = [parseCidr(cidr), parseAddress(nextHopIP)];
+      if (prefix === undefined || nexthop === undefined) return [];
+      const is = routes.some((row) => row['ip_prefix'] === formatCidr(prefix) && row['nexthop'] === formatAddress(nexthop));
+      return is ? [] : [`route to ${cidr} by ${nextHopIP} is not on its router`];
+    }),
+    ...(spec.policyRoutes ?? [])
+      .filter(
+        ({ priority, match = '', action }) =>
+          !policies.some((row) => Number(row['priority']) === priority && row['match'] === match.trim() && row['action'] === action),
+      )
+      .map(({ match }) => `policy ${match ?? ''} is not on its router`),
+  ];
+}
+
+function subnetLacks(world: World, name: string, { metadata, spec, status }: Subnet): readonly string[] {
+  if (metadata.deletionTimestamp !== undefined || !isOvnProvider(spec.provider ?? '') || !says(status?.conditions, 'Accepted', 'Ready'))
+    return [];
+  const vpc = spec.vpc ?? '';
+  const ls = world.rows.best(rowId('Logical_Switch', name))?.row;
+  if (ls === undefined) return ['switch is not there'];
+  const ports = rowsIn(world, ls, 'ports');
+  const acls = rowsIn(world, ls, 'acls');
+  const link = ports.find((row) => row['name'] === switchToRouterPort(name, vpc));
+  const router = world.rows.best(rowId('Logical_Router', vpc))?.row;
+  const gateway = rowsIn(world, router, 'ports').find((row) => row['name'] === routerToSwitchPort(vpc, name));
+  const lengths = splitList(spec.cidrBlock ?? '').map((cidr) => cidr.slice(cidr.indexOf('/')));
+  const networks = splitList(spec.gateway ?? '').map((address, i) => address + (lengths[i] ?? ''));
+  const has = gateway?.['networks'];
+  const dhcp =
+    spec.enableDHCP === true ? splitList(spec.cidrBlock ?? '').map((cidr) => (parseCidr(cidr)?.family === 4 ? 'IPv4' : 'IPv6')) : [];
+  return [
+    ...(link?.['type'] === 'router' ? [] : ['link to its router is not on its switch']),
+    ...(gateway === undefined ? ['port on its router is not there'] : []),
+    ...(has instanceof Set
+      ? networks.filter((network) => !has.has(network)).map((network) => `gateway ${network} is not on its router`)
+      : []),
+    ...(spec.private === true && !acls.some((row) => row['action'] === 'drop' && row['match'] === 'ip')
+      ? ['wall is not on its switch']
+      : []),
+    ...(spec.acls ?? [])
+      .filter(
+        ({ priority, match = '', action }) =>
+          !acls.some((row) => Number(row['priority']) === priority && row['match'] === match.trim() && row['action'] === action),
+      )
+      .map(({ match }) => `ACL ${match ?? ''} is not on its switch`),
+    ...dhcp
+      .filter((protocol) => world.rows.best(rowId('DHCP_Options', name, protocol, '')) === undefined)
+      .map((protocol) => `DHCP options of ${protocol} are not there`),
+  ];
+}
+
+/** Its port in the join Subnet, and the way to it. */
+function nodeLacks(world: World, name: string): readonly string[] {
+  const node = world.nodes.peek(name);
+  const annotations = node?.metadata.annotations ?? {};
+  if (node?.metadata.deletionTimestamp !== undefined || annotations[podAnnotation('ovn', 'allocated')] !== 'true') return [];
+  if (!says(world.subnets.peek('join')?.status?.conditions, 'Ready') || !says(world.vpcs.peek('ovn-cluster')?.status?.conditions, 'Ready'))
+    return [];
+  const said = annotations[podAnnotation('ovn', 'ip_address')] ?? '';
+  const stations = world.rows.best(rowId('Logical_Switch_Port', `node-${name}`))?.row['addresses'];
+  const policies = rowsIn(world, world.rows.best(rowId('Logical_Router', 'ovn-cluster'))?.row, 'policies');
+  const internal = (node?.status?.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address);
+  const families = splitList(said).map((text) => parseAddress(text)?.family);
+  return [
+    ...(stations instanceof Set && [...stations].some((text) => String(text).split(' ').slice(1).join(',') === said)
+      ? []
+      : [`port with ${said} is not there`]),
+    ...internal
+      .filter((address) => families.includes(parseAddress(address)?.family))
+      .filter((address) => !policies.some((row) => String(row['match']).endsWith(` == ${address}`)))
+      .map((address) => `policy for ${address} is not there`),
+  ];
+}
+
+/** The networks that it is told are those of the Subnets it is told. */
+function namespaceLacks(world: World, name: string): readonly string[] {
+  const namespace = world.namespaces.peek(name);
+  const annotations = namespace?.metadata.annotations ?? {};
+  if (namespace?.metadata.deletionTimestamp !== undefined) return [];
+  const subnets = splitList(annotations[podAnnotation('ovn', 'logical_switch')] ?? '');
+  // Empty for one that is not in effect.
+  const cidrs = (annotations[podAnnotation('ovn', 'cidr')] ?? '').split(';');
+  return subnets.flatMap((subnet, i) => {
+    const { spec, status } = world.subnets.peek(subnet) ?? {};
+    if (spec === undefined) return [`Subnet ${subnet} that it is told is gone`];
+    return !says(status?.conditions, 'Accepted') || cidrs[i] === spec.cidrBlock
+      ? []
+      : [`network ${cidrs[i] ?? ''} that it is told is not that of ${subnet}`];
+  });
+}

@@ -1,6 +1,8 @@
 /** The reference page: flags, error codes, Northbound tables and unserved kinds, as the code has them. */
 import type { Command, Option } from 'commander';
+import { KILN_ANNOTATIONS, OBJECT_ANNOTATIONS, POD_ANNOTATIONS } from '../../src/api/annotations.ts';
 import { REASONS } from '../../src/api/reasons.ts';
+import { annotationKey, kilnAnnotation } from '../../src/api/well-known.ts';
 import { acceptedBy, defaultText, settingsOf } from '../../src/cli/configuration.ts';
 import { PRECEDENCE } from '../../src/cli/configured.ts';
 import { KUBE_ADVICE, OVSDB_ADVICE } from '../../src/cli/error-advice.ts';
@@ -32,6 +34,31 @@ export function referencePage(): string {
     table(
       ['code', 'meaning', 'what to do'],
       Object.entries(kubeErrorCodes).map(([code, meaning]) => [`\`${code}\``, meaning, KUBE_ADVICE[code as keyof typeof KUBE_ADVICE]]),
+    ),
+    '## Annotations',
+    'A closed list: Kiln reads and writes no other. *acts*: a rule does what it says; *told*: its value is checked and who made the object is told what comes of it, but Kiln does not carry it out (a node agent may); *writes*: Kiln writes it; *-*: Kiln does not look at it.',
+    'Of each interface of a pod, after `<provider>.kubernetes.io/`: `ovn` for its own interface, `<name>.<namespace>.ovn` for an attached one. `ip_address` and `mac_address` of one of several interfaces in a network: `<name>.<namespace>.kubernetes.io/ip_address.<interface>`. Some of them are on Nodes (the join Subnet) and Namespaces (`logical_switch`, `cidr`, `ip_pool`) as well, with provider `ovn`.',
+    table(
+      ['annotation', 'Kiln', 'meaning'],
+      Object.entries(POD_ANNOTATIONS).map(([suffix, { use, what }]) => [`\`${suffix}\``, use, what]),
+    ),
+    'Others:',
+    table(
+      ['annotation', 'on', 'Kiln', 'meaning'],
+      [
+        ...Object.entries(OBJECT_ANNOTATIONS).map(([name, { on, use, what }]) => [
+          `\`${annotationKey[name as keyof typeof annotationKey]}\``,
+          on,
+          use,
+          what,
+        ]),
+        ...Object.entries(KILN_ANNOTATIONS).map(([name, { on, use, what }]) => [
+          `\`${kilnAnnotation[name as keyof typeof kilnAnnotation]}\``,
+          on,
+          use,
+          what,
+        ]),
+      ],
     ),
     '## Metrics',
     'Served at `/metrics` (`--metrics-bind-address`), beside the `process_*` and `nodejs_*` metrics of every Node.js process.',

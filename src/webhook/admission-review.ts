@@ -43,6 +43,8 @@ export interface AdmissionRequest {
   readonly fieldManager: string;
   /** Of DeleteOptions: only the object with this uid is meant; empty where none is given. */
   readonly preconditionUid: string;
+  /** Name of who asks. */
+  readonly user: string;
 }
 
 export type ParsedReview = { readonly ok: true; readonly request: AdmissionRequest } | { readonly ok: false; readonly problem: string };
@@ -87,6 +89,7 @@ export function parseReview(text: string): ParsedReview {
       dryRun: request['dryRun'] === true,
       fieldManager: words(options['fieldManager']),
       preconditionUid: words(fields(options['preconditions'])['uid']),
+      user: words(fields(request['userInfo'])['username']),
     },
   };
 }

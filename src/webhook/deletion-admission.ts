@@ -1,4 +1,7 @@
-/** Something that is to be deleted while others use it. Those who are on their way out themselves are not in the way. */
+/**
+ * Something that is to be deleted while others use it. Not in the way is who is on their way out, and who would be, had they been asked last:
+ * the same user wanted them deleted a moment ago, was refused, and nothing holds them any more.
+ */
 import { blockersOf, refusedDeletionSentence } from '../blockers/graph.ts';
 import { DELETION_BLOCKED } from '../compile/deletion.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -7,14 +10,19 @@ import { ipStays } from './taken-addresses.ts';
 import type { Observed, Opinion } from './opinion.ts';
 import { forbidden, NO_OPINION } from './opinion.ts';
 
-export function deletionAsked(resource: ResourceName, key: string, { world, complete }: Observed): Opinion {
+/** Whether the deletion of an object was asked for a short while ago, by who asks now. */
+export type AskedFor = (resource: ResourceName, key: string) => boolean;
+
+export function deletionAsked(resource: ResourceName, key: string, { world, complete }: Observed, askedFor: AskedFor): Opinion {
   if (!complete) return NO_OPINION;
-  const blockers = blockersOf(world, resource, key, (holder, name) => stays(world, holder, name));
+  const blockers = blockersOf(world, resource, key, (holder, name) => stays(world, holder, name, askedFor));
   if (blockers.count === 0) return NO_OPINION;
   const message = refusedDeletionSentence(resource, key, blockers);
   return { objections: [forbidden({ reason: DELETION_BLOCKED, message })], warnings: [] };
 }
 
-function stays(world: World, resource: ResourceName, key: string): boolean {
-  return resource === 'ips' ? ipStays(world, key) : world.tables[resource]?.get(key)?.metadata.deletionTimestamp === undefined;
+function stays(world: World, resource: ResourceName, key: string, askedFor: AskedFor): boolean {
+  const going = resource === 'ips' ? !ipStays(world, key) : world.tables[resource]?.get(key)?.metadata.deletionTimestamp !== undefined;
+  if (going) return false;
+  return !askedFor(resource, key) || blockersOf(world, resource, key, (holder, name) => stays(world, holder, name, askedFor)).count > 0;
 }

@@ -4,8 +4,10 @@ import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { AdmissionRequest, Operation, ReviewedObject } from './admission-review.ts';
+import type { AskedFor } from './deletion-admission.ts';
 import { judge } from './judge.ts';
 import type { Observed, Opinion } from './opinion.ts';
+import { RefusedDeletions } from './refused-deletions.ts';
 
 function observed({ bench }: PodScene, complete = true): Observed {
   return { world: bench.world, complete, refusal: (wish) => bench.allocation.refusal(wish) };
@@ -14,12 +16,13 @@ function observed({ bench }: PodScene, complete = true): Observed {
 interface Asked extends Partial<Pick<AdmissionRequest, 'fieldManager' | 'preconditionUid' | 'subresource'>> {
   readonly before?: object;
   readonly complete?: boolean;
+  readonly askedFor?: AskedFor;
 }
 
 /** What is thought of a write of this object. */
 function asked(scene: PodScene, operation: Operation, resource: ResourceName, object: object, more: Asked = {}): Opinion {
   const { group, version, plural, kind } = traitsOf(resource);
-  const { before, complete, ...rest } = more;
+  const { before, complete, askedFor, ...rest } = more;
   const reviewed = object as ReviewedObject;
   const request: AdmissionRequest = {
     uid: 'u',
@@ -36,9 +39,10 @@ function asked(scene: PodScene, operation: Operation, resource: ResourceName, ob
     dryRun: false,
     fieldManager: '',
     preconditionUid: '',
+    user: 'somebody',
     ...rest,
   };
-  return judge(request, observed(scene, complete), () => undefined);
+  return judge(request, observed(scene, complete), () => undefined, askedFor);
 }
 
 const codes = ({ objections }: Opinion): readonly string[] => objections.map(({ code }) => code);
@@ -143,6 +147,41 @@ test('a deletion is refused while somebody stays who uses the object, in the wor
   assert.deepEqual(codes(asked(scene, 'DELETE', 'subnets', net)), []);
   scene.bench.delete('subnets', 'net');
   assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', vpc)), []);
+});
+
+test('the second kubectl delete -f of a tenant: what the same user wanted deleted before, and nothing holds any more, is not in the way', () => {
+  const scene = tenant();
+  scene.pod('web');
+  scene.bench.settle();
+  const vpc = scene.bench.object('vpcs', 'blue') ?? {};
+  const net = scene.bench.object('subnets', 'net') ?? {};
+  const askedFor: AskedFor = (resource, key) => resource === 'subnets' && key === 'net';
+  const again = (object: object, plural: 'vpcs' | 'subnets'): readonly string[] =>
+    codes(asked(scene, 'DELETE', plural, object, { askedFor }));
+  assert.deepEqual(again(vpc, 'vpcs'), ['DeletionBlocked'], 'its pod still runs: the Subnet would be refused again');
+  scene.bench.delete('pods', 'shop/web');
+  scene.bench.settle();
+  assert.deepEqual(again(vpc, 'vpcs'), []);
+  assert.deepEqual(again(net, 'subnets'), []);
+  assert.deepEqual(
+    codes(asked(scene, 'DELETE', 'vpcs', vpc)),
+    ['DeletionBlocked'],
+    'an empty Subnet that nobody wants deleted is in the way',
+  );
+  scene.subnet('other', { vpc: 'blue', cidrBlock: '10.2.0.0/24' });
+  scene.bench.settle();
+  assert.match(only(asked(scene, 'DELETE', 'vpcs', vpc, { askedFor })), /one object still uses it: Subnet other\./);
+});
+
+test('refused deletions are remembered for five minutes, by who asked and what for', () => {
+  let now = 0;
+  const refused = new RefusedDeletions(() => now);
+  const net = { resource: 'subnets', key: 'net', user: 'ann' } as const;
+  refused.note(net);
+  now = 299_999;
+  assert.deepEqual([refused.has(net), refused.has({ ...net, user: 'bob' }), refused.has({ ...net, key: 'other' })], [true, false, false]);
+  now = 300_000;
+  assert.equal(refused.has(net), false);
 });
 
 test('deletion of what cannot be judged, of what goes already, and by who names the uid is let through', () => {

@@ -20,7 +20,7 @@ import { CONTROLLER_LEASE } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/graph.ts';
 import { equal } from '../world/equal.ts';
 import type { ResourceName } from '../world/resources.ts';
-import { RESOURCES, traitsOf } from '../world/resources.ts';
+import { keyOf, RESOURCES, traitsOf } from '../world/resources.ts';
 import type { AdmissionRequest, ReviewedObject } from './admission-review.ts';
 import {
   iptablesEipChanged,
@@ -30,12 +30,14 @@ import {
   vipChanged,
   vipCreated,
 } from './address-object-admission.ts';
+import type { AskedFor } from './deletion-admission.ts';
 import { deletionAsked } from './deletion-admission.ts';
 import { ipChanged, ipCreated } from './ip-admission.ts';
 import { ipPoolChanged, ipPoolCreated } from './ip-pool-admission.ts';
 import type { Objection, Observed, Opinion } from './opinion.ts';
 import { invalid, newOnes, NO_OPINION } from './opinion.ts';
 import { podChanged, podCreated } from './pod-admission.ts';
+import type { DeletionRequest } from './refused-deletions.ts';
 import { subnetChanged, subnetCreated } from './subnet-admission.ts';
 import { vpcChanged, vpcCreated } from './vpc-admission.ts';
 
@@ -82,15 +84,25 @@ export const JUDGED = [...Object.keys(JUDGES), ...Object.keys(RULED)] as readonl
 /**
  * What is thought of a request. Queries that only it needs are forgotten afterwards.
  * @param unserved what is not carried out for an object of a kind that Kiln only observes
+ * @param askedFor what else the same user wanted deleted a short while ago
  */
 export function judge(
   request: AdmissionRequest,
   observed: Observed,
   unserved: (resource: ResourceName, object: ReviewedObject) => string | undefined,
+  askedFor: AskedFor = () => false,
 ): Opinion {
   const resource = resourceOf(request);
   if (resource === undefined || request.subresource !== '' || isOwn(request)) return NO_OPINION;
-  return observed.world.glance(() => opinionOf(resource, request, observed, unserved));
+  return observed.world.glance(() => opinionOf(resource, request, observed, unserved, askedFor));
+}
+
+/** The object whose deletion is asked for; undefined for every other request, and for a dry run. */
+export function deletionIn(request: AdmissionRequest): Omit<DeletionRequest, 'user'> | undefined {
+  const resource = request.operation === 'DELETE' && !request.dryRun && request.subresource === '' ? resourceOf(request) : undefined;
+  if (resource === undefined) return undefined;
+  const name = request.oldObject?.metadata.name ?? request.name;
+  return { resource, key: keyOf({ metadata: { name, namespace: request.namespace } }) };
 }
 
 function opinionOf(
@@ -98,6 +110,7 @@ function opinionOf(
   { operation, object, oldObject, name, namespace }: AdmissionRequest,
   observed: Observed,
   unserved: (resource: ResourceName, object: ReviewedObject) => string | undefined,
+  askedFor: AskedFor,
 ): Opinion {
   const kind = JUDGES[resource];
   switch (operation) {
@@ -119,7 +132,7 @@ function opinionOf(
     }
     case 'DELETE': {
       if (!BLOCKED_RESOURCES.includes(resource) || oldObject === undefined || isGoing(oldObject)) return NO_OPINION;
-      return deletionAsked(resource, oldObject.metadata.name ?? name, observed);
+      return deletionAsked(resource, oldObject.metadata.name ?? name, observed, askedFor);
     }
     default:
       return NO_OPINION;

@@ -8,8 +8,9 @@ import type { ResourceName } from '../world/resources.ts';
 import type { AdmissionRequest, ReviewedObject } from './admission-review.ts';
 import { CertificateFiles, readCertificateFiles } from './certificate-files.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
-import { judge } from './judge.ts';
+import { deletionIn, judge } from './judge.ts';
 import type { Observed, Opinion } from './opinion.ts';
+import { RefusedDeletions } from './refused-deletions.ts';
 import { WebhookServer } from './webhook-server.ts';
 
 export type CertificateSource =
@@ -44,6 +45,7 @@ const LISTEN_AGAIN_MS = 5_000;
 export class Webhook {
   readonly #options: WebhookOptions;
   readonly #clock: Clock;
+  readonly #refused: RefusedDeletions;
   readonly #waiting: ((port: number) => void)[] = [];
   #keeper: CertificateKeeper | undefined;
   #files: CertificateFiles | undefined;
@@ -56,6 +58,7 @@ export class Webhook {
   constructor(options: WebhookOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#refused = new RefusedDeletions(() => this.#clock.now());
   }
 
   /** @throws Error with a sentence where files are given and cannot be used */
@@ -105,7 +108,13 @@ export class Webhook {
       host,
       port,
       credential,
-      judge: (request) => judge(request, observed, unserved),
+      judge: (request) => {
+        const deletion = deletionIn(request);
+        const { user } = request;
+        const opinion = judge(request, observed, unserved, (resource, key) => this.#refused.has({ resource, key, user }));
+        if (deletion !== undefined && opinion.objections.length > 0) this.#refused.note({ ...deletion, user });
+        return opinion;
+      },
       log,
       ...(answered !== undefined && { answered }),
     });

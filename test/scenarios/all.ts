@@ -24,11 +24,13 @@ import type { Scenario } from './scenario.ts';
 import { serviceAccount } from './service-account.ts';
 import { subnetChanges } from './subnet-changes.ts';
 import { subnets } from './subnets.ts';
+import { uninstallation } from './uninstallation.ts';
 import { userGuide } from './user-guide.ts';
 import { vipsAndEips } from './vips-and-eips.ts';
 import { virtualMachines } from './virtual-machines.ts';
 import { vpcRoutes } from './vpc-routes.ts';
 import { webhook } from './webhook.ts';
+import { webhookService } from './webhook-service.ts';
 import { workloads } from './workloads.ts';
 
 const THEMES: readonly (readonly Scenario[])[] = [
@@ -56,12 +58,14 @@ const THEMES: readonly (readonly Scenario[])[] = [
   workloads,
   serviceAccount,
   webhook,
+  webhookService,
   operatorCommands,
   restarts,
   races,
   sameNames,
   leaders,
   crashes,
+  uninstallation,
 ];
 
 export const SCENARIOS: readonly Scenario[] = THEMES.flat();

@@ -50,11 +50,7 @@ export const FAILURE_CASES: readonly FailureCase[] = [
     ['C13', 'a whole set-up with a NAT gateway is deleted at once', { waitsFor: GATEWAY }],
     ['C15', 'rows are left whose objects and parents are all gone'],
   ),
-  ...family('Uninstallation', [
-    'C16',
-    'the program is removed with everything it made, Custom Resource Definitions too',
-    { waitsForFeature: 'the procedure of uninstallation (chart and hook)' },
-  ]),
+  ...family('Uninstallation', ['C16', 'the program is removed with everything it made, Custom Resource Definitions too']),
   ...family(
     'Addresses that do not come back',
     ['C18', 'the finalizer of an EIP is stripped'],

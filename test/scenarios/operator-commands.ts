@@ -10,13 +10,13 @@ import type { Scenario } from './scenario.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 
-interface Typed {
+export interface Typed {
   readonly exit: number;
   /** Standard output, or what it said where it did not exit with 0. */
   readonly text: string;
 }
 
-async function kiln(cluster: ScenarioCluster, ...args: readonly string[]): Promise<Typed> {
+export async function kiln(cluster: ScenarioCluster, ...args: readonly string[]): Promise<Typed> {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const connection = [`--kubeconfig=${cluster.api.kubeconfig}`, `--ovn-nb=${cluster.ovn.nbEndpoint}`];
   try {

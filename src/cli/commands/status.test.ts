@@ -162,7 +162,7 @@ test(
 );
 
 test('exit codes: wrong usage 2, out of reach 3', async () => {
-  for (const command of ['explain', 'delete', 'diff', 'status', 'version', 'completion'])
+  for (const command of ['explain', 'delete', 'diff', 'status', 'version', 'uninstall', 'completion'])
     assert.deepEqual(await runKiln([command, '--nonsense']), {
       exit: 2,
       out: '',
@@ -183,7 +183,7 @@ test('exit codes: wrong usage 2, out of reach 3', async () => {
 });
 
 test('help begins with an example, and says the exit codes', async () => {
-  for (const command of ['explain', 'delete', 'diff', 'status', 'version']) {
+  for (const command of ['explain', 'delete', 'diff', 'status', 'version', 'uninstall']) {
     const { out } = await runKiln([command, '--help']);
     assert.match(out, new RegExp(`^Examples:\n {2}kiln ${command}`));
     assert.match(out, /Exit codes: 0 /);

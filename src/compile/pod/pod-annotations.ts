@@ -4,7 +4,7 @@
  */
 import type { Reason } from '../../api/reasons.ts';
 import { podAnnotation, POD_CONDITION } from '../../api/well-known.ts';
-import type { PodAnnotationSuffix } from '../../api/well-known.ts';
+import type { WrittenPodAnnotation } from '../../api/annotations.ts';
 import { parseAddress } from '../../net/address.ts';
 import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import { ownerText } from '../../nb/ownership.ts';
@@ -118,7 +118,7 @@ function isRouted(world: World, binding: Binding): boolean {
 function allocatedAnnotations(world: World, { nic, bound }: Binding): Readonly<Record<string, string | null>> {
   if (bound?.subnet === undefined) return {};
   const { addresses, subnet } = bound;
-  const key = (suffix: PodAnnotationSuffix): string => podAnnotation(nic.provider, suffix);
+  const key = (suffix: WrittenPodAnnotation): string => podAnnotation(nic.provider, suffix);
   return {
     [key('ip_address')]: ipText(addresses),
     [key('mac_address')]: addresses.mac === '' ? null : addresses.mac,

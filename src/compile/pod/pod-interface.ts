@@ -4,7 +4,7 @@
  */
 import { portName } from '../../api/names.ts';
 import type { NetworkSelection } from '../../api/network-selection.ts';
-import type { PodAnnotationSuffix } from '../../api/well-known.ts';
+import type { ReadPodAnnotation } from '../../api/annotations.ts';
 import { annotationKey, DEFAULT_PROVIDER, kilnAnnotation, podAnnotation } from '../../api/well-known.ts';
 import type { IP } from '../../api/ip.ts';
 import type { RowId } from '../../nb/row-id.ts';
@@ -34,7 +34,7 @@ export function portOf(pod: PodView, provider: string): string {
 }
 
 /** What the pod says about this interface; empty text where it says nothing. */
-export function annotationOf(nic: PodInterface, suffix: PodAnnotationSuffix): string {
+export function annotationOf(nic: PodInterface, suffix: ReadPodAnnotation): string {
   return (nic.pod.annotations[podAnnotation(nic.provider, suffix)] ?? '').trim();
 }
 

@@ -2,7 +2,7 @@
  * An interface that its pod does not have any more: when its port is gone, its annotations go, exactly those of its provider.
  */
 import { DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
-import type { PodAnnotationSuffix } from '../../api/well-known.ts';
+import { WRITTEN_POD_ANNOTATIONS } from '../../api/annotations.ts';
 import type { World } from '../../world/world.ts';
 import type { Output } from '../output.ts';
 import type { PodInterface } from './pod-interface.ts';
@@ -12,25 +12,11 @@ import type { PodView } from './pod-view.ts';
 import { podOwner } from './pod-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 
-/** What is written to a pod about one interface. */
-const WRITTEN: readonly PodAnnotationSuffix[] = [
-  'ip_address',
-  'mac_address',
-  'cidr',
-  'gateway',
-  'logical_switch',
-  'pod_nic_type',
-  'allocated',
-  'routed',
-  'logical_router',
-  'virtualmachine',
-];
-
 export function unplugOutputs(world: World, pod: PodView, interfaces: readonly PodInterface[]): readonly Output[] {
   const annotations: Record<string, null> = {};
   for (const provider of allocatedProviders(pod)) {
     if (interfaces.some((nic) => nic.provider === provider) || isOurs(world, portId(portOf(pod, provider)), podOwner(pod))) continue;
-    for (const suffix of WRITTEN) annotations[podAnnotation(provider, suffix)] = null;
+    for (const suffix of WRITTEN_POD_ANNOTATIONS) annotations[podAnnotation(provider, suffix)] = null;
     if (provider === DEFAULT_PROVIDER) continue;
     const prefix = podAnnotation(provider, 'allocated').slice(0, -'allocated'.length);
     for (const key of Object.keys(pod.annotations)) if (key.startsWith(prefix)) annotations[key] = null;

@@ -5,7 +5,7 @@
 import type { Pod } from '../../api/core.ts';
 import type { Labels } from '../../api/meta.ts';
 import { annotationKey, MIGRATION_JOB_LABEL, POD_CONDITION } from '../../api/well-known.ts';
-import type { PodAnnotationSuffix } from '../../api/well-known.ts';
+import { READ_POD_ANNOTATIONS } from '../../api/annotations.ts';
 import { keyOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -94,32 +94,7 @@ export function podOwner({ namespace, name, uid, created }: PodView): Claimant {
   return { kind: 'pod', namespace, name, uid, created };
 }
 
-const SUFFIXES: ReadonlySet<string> = new Set<PodAnnotationSuffix>([
-  'allocated',
-  'mac_address',
-  'ip_address',
-  'ip_family',
-  'ip_pool',
-  'logical_switch',
-  'pod_nic_type',
-  'port_security',
-  'port_vips',
-  'security_groups',
-  'layer2_forward',
-  'activation_strategy',
-  'dhcp-v4-options',
-  'dhcp-v6-options',
-  'routes',
-  'default_route',
-  'ingress_rate',
-  'egress_rate',
-  'ingress_burst',
-  'egress_burst',
-  'latency',
-  'limit',
-  'loss',
-  'jitter',
-]);
+const SUFFIXES: ReadonlySet<string> = new Set(READ_POD_ANNOTATIONS);
 const UNSCOPED: ReadonlySet<string> = new Set([
   annotationKey.networkAttachments,
   annotationKey.defaultNetworkAttachment,

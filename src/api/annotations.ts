@@ -1,0 +1,135 @@
+/**
+ * Every annotation of Kube-OVN's and Kiln's contract, and what Kiln does with it: the one list that rules, types and the reference page follow.
+ */
+import type { annotationKey, kilnAnnotation, PodAnnotationSuffix } from './well-known.ts';
+
+/**
+ * `acts`: a rule does what it says. `told`: its value is checked, a node agent carries it out or nobody does, and a pod whose port lacks it is
+ * told where that is so. `writes`: Kiln writes it. `-`: Kiln does not look at it.
+ */
+export type AnnotationUse = 'acts' | 'told' | 'writes' | 'acts, writes' | '-';
+
+export interface AnnotationEntry {
+  readonly use: AnnotationUse;
+  readonly what: string;
+}
+
+/** On a pod for each of its interfaces, as `<provider>.kubernetes.io/<suffix>`; provider `ovn` is its own interface. */
+export const POD_ANNOTATIONS = {
+  allocated: { use: 'acts, writes', what: "`true` when the addresses below are the interface's; a pod that has it keeps them" },
+  routed: { use: 'writes', what: '`true` when the port is in the groups that its routes need' },
+  routes: { use: 'told', what: 'routes that the node agent adds in the pod' },
+  mac_address: { use: 'acts, writes', what: 'its MAC; asks for this one before the interface has one' },
+  ip_address: { use: 'acts, writes', what: 'its addresses, with commas; asks for these before the interface has any' },
+  ip_family: { use: 'acts', what: '`IPv4`, `IPv6` or `Dual`: asks for these of a dual-stack Subnet' },
+  cidr: { use: 'writes', what: 'networks of its Subnet' },
+  gateway: { use: 'writes', what: 'gateways of its Subnet' },
+  ip_pool: { use: 'acts', what: 'an IPPool, or addresses with commas, to take one of' },
+  logical_switch: { use: 'acts, writes', what: 'its Subnet; asks for this one before the interface has one' },
+  logical_router: { use: 'writes', what: 'the Vpc of its Subnet' },
+  vlan_id: { use: '-', what: 'of an underlay network' },
+  provider_network: { use: '-', what: 'of an underlay network' },
+  pod_nic_type: {
+    use: 'acts, writes',
+    what: '`veth-pair`, `internal-port`, …: what the node agent makes; written where the pod does not say',
+  },
+  port_security: { use: 'acts', what: '`true`: the port sends from its own addresses alone' },
+  port_vips: { use: 'acts', what: 'further addresses that the port may send from' },
+  security_groups: { use: 'acts', what: 'SecurityGroups, with commas; named on the port, their rules are not enforced yet' },
+  layer2_forward: { use: 'acts', what: '`true`: the port takes frames for any address' },
+  activation_strategy: { use: 'acts', what: 'of a port that a live migration moves' },
+  'dhcp-v4-options': { use: 'acts', what: 'DHCP options of this port alone' },
+  'dhcp-v6-options': { use: 'acts', what: 'DHCPv6 options of this port alone' },
+  default_route: { use: 'told', what: '`true`: the node agent sets the default route through this interface' },
+  vf: { use: '-', what: 'of the node agent' },
+  vf_representor: { use: '-', what: 'of the node agent' },
+  mirror: { use: '-', what: 'of the node agent' },
+  virtualmachine: { use: 'writes', what: 'the virtual machine whose address it has' },
+  ingress_rate: { use: 'told', what: 'Mbit/s, of the node agent' },
+  egress_rate: { use: 'told', what: 'Mbit/s, of the node agent' },
+  ingress_burst: { use: 'told', what: 'Mbit, of the node agent' },
+  egress_burst: { use: 'told', what: 'Mbit, of the node agent' },
+  latency: { use: 'told', what: 'milliseconds, of the node agent' },
+  limit: { use: 'told', what: 'packets, of the node agent' },
+  loss: { use: 'told', what: 'percentage, of the node agent' },
+  jitter: { use: 'told', what: 'milliseconds, of the node agent' },
+} as const satisfies Readonly<Record<PodAnnotationSuffix, AnnotationEntry>>;
+
+type SuffixOf<Use extends AnnotationUse> = {
+  [S in PodAnnotationSuffix]: (typeof POD_ANNOTATIONS)[S]['use'] extends Use ? S : never;
+}[PodAnnotationSuffix];
+
+/** What rules may read of a pod. */
+export type ReadPodAnnotation = SuffixOf<'acts' | 'told' | 'acts, writes'>;
+/** What rules may write to a pod. */
+export type WrittenPodAnnotation = SuffixOf<'writes' | 'acts, writes'>;
+
+const SUFFIXES = Object.keys(POD_ANNOTATIONS) as PodAnnotationSuffix[];
+
+export const READ_POD_ANNOTATIONS: readonly ReadPodAnnotation[] = SUFFIXES.filter(isRead);
+export const WRITTEN_POD_ANNOTATIONS: readonly WrittenPodAnnotation[] = SUFFIXES.filter(isWritten);
+
+function isRead(suffix: PodAnnotationSuffix): suffix is ReadPodAnnotation {
+  const { use } = POD_ANNOTATIONS[suffix];
+  return use !== 'writes' && use !== '-';
+}
+
+function isWritten(suffix: PodAnnotationSuffix): suffix is WrittenPodAnnotation {
+  return POD_ANNOTATIONS[suffix].use.includes('writes');
+}
+
+interface ObjectAnnotation extends AnnotationEntry {
+  /** Kinds that bear it. */
+  readonly on: string;
+}
+
+/** Those without a provider. */
+export const OBJECT_ANNOTATIONS = {
+  vip: { on: 'Pod', use: 'acts', what: "a Vip whose address is the pod's own" },
+  allowedAddressPairs: { on: 'Pod', use: 'acts', what: "Vips that the pod's port may send from" },
+  northGateway: {
+    on: 'Pod',
+    use: 'acts',
+    what: "the pod keeps out of its node's group; no traffic is sent through that gateway yet, and the pod is told",
+  },
+  podEip: { on: 'Pod', use: 'told', what: 'address translation, which is not carried out' },
+  podSnat: { on: 'Pod', use: 'told', what: 'address translation, which is not carried out' },
+  chassis: { on: 'Node', use: '-', what: 'of the node agent' },
+  portName: { on: 'Node', use: 'writes', what: "the node's port in the join Subnet" },
+  tunnelInterface: { on: 'Node', use: '-', what: 'of the node agent' },
+  nodeNetworks: { on: 'Node', use: '-', what: 'of the node agent' },
+  excludeIps: { on: 'Namespace', use: 'writes', what: '`excludeIps` of its Subnets' },
+  vpc: { on: 'Service', use: '-', what: 'its Vpc' },
+  vpcLb: { on: 'Service', use: '-', what: 'a load balancer of its own' },
+  vpcEip: { on: 'NAT rules', use: 'acts, writes', what: 'the EIP that the rule uses, whose address stays booked while it is named' },
+  vpcNat: { on: 'OvnEip', use: '-', what: 'the last NAT rule that used it' },
+  vpcNatGateway: { on: 'Pod', use: '-', what: 'of a VpcNatGateway' },
+  enableLog: { on: 'NetworkPolicy', use: '-', what: 'log what is dropped' },
+  logAclActions: { on: 'NetworkPolicy', use: '-', what: 'what is logged' },
+  aclLogMeterRate: { on: 'NetworkPolicy', use: '-', what: 'how much is logged' },
+  networkPolicyEnforcement: { on: 'NetworkPolicy', use: '-', what: 'how strictly it is enforced' },
+  networkPolicyFor: { on: 'NetworkPolicy', use: '-', what: 'which interfaces it is for' },
+  switchLbVip: { on: 'Service', use: '-', what: 'of a SwitchLBRule' },
+  routerLbVip: { on: 'Service', use: '-', what: 'of a RouterLBRule' },
+  serviceExternalIpFromSubnet: { on: 'Service', use: '-', what: 'Subnet of its external address' },
+  serviceHealthCheck: { on: 'Service', use: '-', what: 'health checks of its endpoints' },
+  generateHash: { on: 'workloads of gateways', use: '-', what: "of the gateway's own controller" },
+  serviceCidrHash: { on: 'workloads of gateways', use: '-', what: "of the gateway's own controller" },
+  networkAttachments: { on: 'Pod', use: 'acts', what: 'attached networks (Multus)' },
+  defaultNetworkAttachment: { on: 'Pod', use: 'acts', what: 'the network of its own interface (Multus)' },
+  migrationJob: { on: 'Pod', use: 'acts', what: 'the pod is the target of a live migration (KubeVirt)' },
+} as const satisfies Readonly<Record<keyof typeof annotationKey, ObjectAnnotation>>;
+
+/** Kiln's own. */
+export const KILN_ANNOTATIONS = {
+  podUid: { on: 'IP', use: 'acts, writes', what: 'uid of the pod that it was made for' },
+  ownerUid: { on: 'IP', use: 'acts, writes', what: 'uid of the StatefulSet or virtual machine that keeps it' },
+  subnetFrom: { on: 'IP', use: 'acts, writes', what: '`namespace` where the pod left it to its namespace which Subnet it is in' },
+  vip: { on: 'IP', use: 'acts, writes', what: 'the Vip whose address it is' },
+  lease: { on: 'IP, Vip, OvnEip, IptablesEIP', use: 'acts', what: 'how long the address is kept while nothing uses it, such as `24h`' },
+  awaitSubnet: { on: 'Namespace', use: 'acts', what: '`true`, or names of Subnets that its pods wait for' },
+  misbound: { on: 'Namespace', use: 'acts', what: '`report`, `rebind` or `evict`' },
+  conditions: { on: 'kinds without conditions in their schema', use: 'acts, writes', what: 'JSON list of conditions' },
+  version: { on: 'Lease of the controller', use: 'acts, writes', what: 'version of the controller that leads' },
+  settings: { on: 'Lease of the controller', use: 'acts, writes', what: 'its network settings as JSON, which commands take' },
+} as const satisfies Readonly<Record<keyof typeof kilnAnnotation, ObjectAnnotation>>;

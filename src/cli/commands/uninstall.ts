@@ -1,0 +1,222 @@
+/**
+ * `kiln uninstall`: takes Kiln off a cluster, whether its controller went first or not: rows in OVN, custom resources with their finalizers,
+ * their definitions, and what it keeps for itself. It shows all of it and asks. What is foreign stays. It can be run again at any point.
+ */
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { parseDuration } from '../../api/duration.ts';
+import { CONTROLLER_LEASE } from '../../api/well-known.ts';
+import { RowRemoval } from '../../controller/row-removal.ts';
+import { isKubeError } from '../../kube/errors.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { KubeObject, ObjectName, Resource } from '../../kube/resource.ts';
+import { LEASES } from '../../kube/resource.ts';
+import { CONFIGURATION_NAME, SECRET_NAME, WEBHOOK_CONFIGURATIONS } from '../../webhook/webhook-configuration.ts';
+import type { CommandIo, ConnectionFlags } from '../cluster-command.ts';
+import { addConnectionFlags, duration, onCluster, requestTimeoutMs } from '../cluster-command.ts';
+import { CommandFailure, EXIT } from '../command-failure.ts';
+import type { OvnFlags } from '../connect.ts';
+import type { ListedKind } from '../custom-resource-drain.ts';
+import { CUSTOM_RESOURCES, drain, foreignFinalizers, listedKinds } from '../custom-resource-drain.ts';
+import type { LeaseFlags } from '../leader.ts';
+import { addLeaseFlag } from '../leader.ts';
+import { addNorthboundFlags, sessionOf } from '../observe.ts';
+import { SoleLeader } from '../sole-leader.ts';
+
+export interface UninstallFlags extends ConnectionFlags, Partial<OvnFlags>, LeaseFlags {
+  readonly keepCrds?: boolean;
+  readonly yes?: boolean;
+  readonly dryRun: 'none' | 'client';
+  readonly timeout: string;
+  readonly webhookConfiguration: string;
+  readonly webhookSecret: string;
+}
+
+const EXAMPLES = `Examples:
+  kiln uninstall --ovn-nb tcp:10.0.0.1:6641 --dry-run=client      what would go
+  kubectl -n kube-system scale deployment kiln-controller --replicas=0
+  kiln uninstall --ovn-nb tcp:10.0.0.1:6641                       shows it, asks, and takes it away
+`;
+
+const EXIT_CODES = `
+Exit codes: 0 all of it is gone, 1 a controller leads or something stays, 2 usage, 3 cannot reach the cluster, the database or forbidden, 130 interrupted.
+It takes Kiln's finalizers off, since nothing is left that would carry them out; those of others stay, and hold their objects.
+`;
+
+const DEFINITIONS: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+};
+const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
+
+export function addUninstall(program: Command): void {
+  const command = program
+    .command('uninstall')
+    .description('take Kiln off a cluster: its rows in OVN, its custom resources and their definitions; what is foreign stays')
+    .addHelpText('before', EXAMPLES)
+    .addHelpText('after', EXIT_CODES)
+    .option('--keep-crds', 'keep the CustomResourceDefinitions, without objects')
+    .option('-y, --yes', 'do not ask')
+    .addOption(new Option('--dry-run <mode>', 'change nothing: client shows what would go').choices(['none', 'client']).default('none'))
+    .option('--timeout <duration>', 'for each of its steps', duration, '2m')
+    .option('--webhook-configuration <name>', 'ValidatingWebhookConfiguration that goes', CONFIGURATION_NAME)
+    .option('--webhook-secret <name>', "Secret of the webhook's certificate that goes", SECRET_NAME);
+  addLeaseFlag(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: UninstallFlags) => {
+    process.exitCode = await onCluster('uninstall', flags, (io) => runUninstall(flags, io));
+  });
+}
+
+/** @returns the exit code */
+export async function runUninstall(flags: UninstallFlags, io: CommandIo): Promise<number> {
+  const { client } = io;
+  const ovnNb = flags.ovnNb ?? '';
+  if (ovnNb === '')
+    throw new CommandFailure(
+      EXIT.usage,
+      'kiln uninstall needs the Northbound database',
+      'neither --ovn-nb nor KILN_OVN_NB says where it is, and rows would be left in it',
+      'kiln uninstall --ovn-nb tcp:HOST:6641 --dry-run=client',
+    );
+  await client.version();
+  let leader: SoleLeader | undefined;
+  await using removal = new RowRemoval({ session: sessionOf(flags, ovnNb), mayWrite: () => leader?.leads === true });
+  try {
+    await removal.read(requestTimeoutMs(flags));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(EXIT.unreachable, 'the Northbound database cannot be read', why, `ovn-nbctl --db=${ovnNb} show`);
+  }
+  const own = ownObjects(flags);
+  const found = {
+    kinds: await listedKinds(client),
+    definitions: await existing(client, definitions(flags)),
+    own: await existing(client, own),
+  };
+  io.out(planText(found, removal));
+  if (flags.dryRun !== 'none') return EXIT.fine;
+  await consent(flags, io);
+  await using held = await SoleLeader.gain('uninstall', flags.leaseNamespace, io);
+  leader = held;
+  const timeoutMs = parseDuration(flags.timeout) ?? 0;
+  // It would refuse what follows.
+  await remove(
+    client,
+    own.filter(({ resource }) => resource === WEBHOOK_CONFIGURATIONS),
+  );
+  const rows = await removal.removeAll(held.gains, timeoutMs);
+  io.say(rows.count === 0 ? 'no row of Kiln is left in the Northbound database' : `${rows.count} rows stay: ${rows.why.join('; ')}`);
+  const kept = await drain(client, timeoutMs);
+  if (kept.length > 0) throw keptFailure(kept);
+  io.say('no object of kubeovn.io is left');
+  if (rows.count > 0)
+    throw new CommandFailure(
+      EXIT.findings,
+      `${rows.count} rows of Kiln stay`,
+      rows.why.join('; '),
+      'remove the foreign rows in them, then kiln uninstall',
+    );
+  const undefinedYet = await removeDefinitions(client, flags, timeoutMs);
+  if (undefinedYet.length > 0)
+    throw new CommandFailure(
+      EXIT.findings,
+      'definitions are still there',
+      undefinedYet.join(', '),
+      `kubectl describe crd ${undefinedYet[0] ?? ''}`,
+    );
+  await held[Symbol.asyncDispose]();
+  await remove(client, own);
+  io.say(
+    'gone; what is left is what was applied by hand: kubectl delete -f deploy/webhook.yaml -f deploy/controller.yaml -f deploy/rbac.yaml',
+  );
+  return EXIT.fine;
+}
+
+interface Named {
+  readonly resource: Resource;
+  readonly name: ObjectName;
+}
+
+/** What Kiln made for itself. */
+function ownObjects({ webhookConfiguration, webhookSecret, leaseNamespace: namespace }: UninstallFlags): readonly Named[] {
+  return [
+    { resource: WEBHOOK_CONFIGURATIONS, name: { name: webhookConfiguration } },
+    { resource: SECRETS, name: { namespace, name: webhookSecret } },
+    { resource: LEASES, name: { namespace, name: CONTROLLER_LEASE } },
+  ];
+}
+
+function definitions({ keepCrds }: UninstallFlags): readonly Named[] {
+  if (keepCrds === true) return [];
+  return CUSTOM_RESOURCES.map(({ plural, group }) => ({ resource: DEFINITIONS, name: { name: `${plural}.${group}` } }));
+}
+
+async function existing(client: KubeClient, named: readonly Named[]): Promise<readonly Named[]> {
+  const found = await Promise.all(named.map(({ resource, name }) => client.find<KubeObject>(resource, name)));
+  return named.filter((_, at) => found[at] !== undefined);
+}
+
+async function remove(client: KubeClient, named: readonly Named[]): Promise<void> {
+  for (const { resource, name } of named) {
+    try {
+      await client.delete(resource, name);
+    } catch (error) {
+      if (!isKubeError(error, 'KUBE_NOT_FOUND')) throw error;
+    }
+  }
+}
+
+/** @returns names of those that are still there when the time is up */
+async function removeDefinitions(client: KubeClient, flags: UninstallFlags, timeoutMs: number): Promise<readonly string[]> {
+  const until = performance.now() + timeoutMs;
+  const all = definitions(flags);
+  await remove(client, all);
+  for (;;) {
+    const left = await existing(client, all);
+    if (left.length === 0 || performance.now() > until) return left.map(({ name }) => name.name);
+    // An object that was made in between has its finalizer from nobody, but may have one of its own.
+    await drain(client, 1_000);
+  }
+}
+
+interface Found {
+  readonly kinds: readonly ListedKind[];
+  readonly definitions: readonly Named[];
+  readonly own: readonly Named[];
+}
+
+function planText({ kinds, definitions: defined, own }: Found, { world }: RowRemoval): string {
+  const rows = [...world.rows.ownedCounts].filter(([, count]) => count > 0).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const counted = (texts: readonly string[]): string => (texts.length === 0 ? 'none' : texts.join(' · '));
+  return [
+    `Northbound rows   ${counted(rows.map(([table, count]) => `${table} ${count}`))}`,
+    `custom resources  ${counted(kinds.map(({ resource, objects }) => `${resource.kind} ${objects.length}`))}`,
+    `definitions       ${defined.length === 0 ? 'none' : `${defined.length} of kubeovn.io`}`,
+    `its own           ${counted(own.map(({ resource, name }) => `${resource.kind} ${name.namespace === undefined ? '' : `${name.namespace}/`}${name.name}`))}`,
+    'stays             rows of others; pods, which have no network of Kiln any more; annotations that node agents read',
+    '',
+  ].join('\n');
+}
+
+async function consent({ yes }: UninstallFlags, io: CommandIo): Promise<void> {
+  if (yes === true) return;
+  if (io.ask === undefined)
+    throw new CommandFailure(EXIT.usage, 'nothing was changed', 'there is no terminal to ask on', 'kiln uninstall --yes');
+  if (!(await io.ask('Take all of this away? Pods lose their network. This cannot be undone.')))
+    throw new CommandFailure(EXIT.findings, 'nothing was changed', 'the answer was no', 'kiln uninstall --dry-run=client');
+}
+
+function keptFailure(kept: readonly ListedKind[]): CommandFailure {
+  const texts = kept.flatMap(({ resource, objects }) =>
+    objects.map((object) => `${resource.kind} ${object.metadata.name} (${foreignFinalizers(object).join(', ') || 'still there'})`),
+  );
+  const more = texts.length > 10 ? ` and ${texts.length - 10} more` : '';
+  return new CommandFailure(
+    EXIT.findings,
+    'custom resources stay',
+    `finalizers of others hold them: ${texts.slice(0, 10).join(', ')}${more}`,
+    'see to what those finalizers are for, then kiln uninstall',
+  );
+}

@@ -1,0 +1,90 @@
+/**
+ * Deletes every object of the given kinds, whatever its state, where nobody carries them out any more: Kiln's finalizers are taken off, those of
+ * others stay. The kinds come from the same list as the definitions, so that none is forgotten.
+ */
+import { allKinds } from '../api/crds.ts';
+import { GROUP, VERSION } from '../api/kind.ts';
+import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { KubeErrorCode } from '../kube/errors.ts';
+import { isKubeError } from '../kube/errors.ts';
+import type { KubeObject, Resource } from '../kube/resource.ts';
+
+export const CUSTOM_RESOURCES: readonly Resource[] = allKinds.map(({ kind, plural, scope }) => ({
+  group: GROUP,
+  version: VERSION,
+  kind,
+  plural,
+  namespaced: scope === 'Namespaced',
+}));
+
+export interface ListedKind {
+  readonly resource: Resource;
+  readonly objects: readonly KubeObject[];
+}
+
+/** Kinds that are not served, or have no object, are left out. */
+export async function listedKinds(client: KubeClient, resources: readonly Resource[] = CUSTOM_RESOURCES): Promise<readonly ListedKind[]> {
+  const listed = await Promise.all(
+    resources.map(async (resource): Promise<ListedKind> => {
+      try {
+        return { resource, objects: await client.listAll(resource) };
+      } catch (error) {
+        if (isKubeError(error, 'KUBE_NOT_SERVED') || isKubeError(error, 'KUBE_NOT_FOUND')) return { resource, objects: [] };
+        throw error;
+      }
+    }),
+  );
+  return listed.filter(({ objects }) => objects.length > 0);
+}
+
+const AT_ONCE = 32;
+const LOOK_MS = 200;
+
+/** @returns what is still there when the time is up, or when nothing but finalizers of others keeps it */
+export async function drain(client: KubeClient, timeoutMs: number): Promise<readonly ListedKind[]> {
+  const until = performance.now() + timeoutMs;
+  for (;;) {
+    const listed = await listedKinds(client);
+    if (listed.length === 0) return [];
+    const due = listed.flatMap(({ resource, objects }) => objects.filter(isDue).map((object) => ({ resource, object })));
+    if (
+      performance.now() > until ||
+      (due.length === 0 && listed.every(({ objects }) => objects.every((object) => foreignFinalizers(object).length > 0)))
+    )
+      return listed;
+    for (let at = 0; at < due.length; at += AT_ONCE)
+      await Promise.all(due.slice(at, at + AT_ONCE).map(({ resource, object }) => release(client, resource, object)));
+    await new Promise((done) => setTimeout(done, due.length > 0 ? 0 : LOOK_MS));
+  }
+}
+
+export function foreignFinalizers({ metadata }: KubeObject): readonly string[] {
+  return (metadata.finalizers ?? []).filter((one) => !isOurs(one));
+}
+
+function isOurs(finalizer: string): boolean {
+  return finalizer === FINALIZER || LEGACY_FINALIZERS.includes(finalizer);
+}
+
+/** There is something to do about it. */
+function isDue({ metadata }: KubeObject): boolean {
+  return (metadata.deletionTimestamp ?? '') === '' || (metadata.finalizers ?? []).some(isOurs);
+}
+
+/** What changed or went meanwhile is looked at again. */
+const MEANWHILE: readonly KubeErrorCode[] = ['KUBE_NOT_FOUND', 'KUBE_NOT_SERVED', 'KUBE_CONFLICT', 'KUBE_PRECONDITION'];
+
+async function release(client: KubeClient, resource: Resource, object: KubeObject): Promise<void> {
+  const { name, namespace, uid, resourceVersion, finalizers, deletionTimestamp } = object.metadata;
+  try {
+    let version = resourceVersion;
+    if ((finalizers ?? []).some(isOurs)) {
+      const patch = { metadata: { resourceVersion, finalizers: foreignFinalizers(object) } };
+      version = (await client.mergePatch(resource, { name, namespace }, patch)).metadata.resourceVersion;
+    }
+    if ((deletionTimestamp ?? '') === '') await client.delete(resource, { name, namespace }, { uid, resourceVersion: version });
+  } catch (error) {
+    if (!MEANWHILE.some((code) => isKubeError(error, code))) throw error;
+  }
+}

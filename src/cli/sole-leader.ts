@@ -1,0 +1,72 @@
+/** The controller's Lease, held by a command: while it does, no controller writes and none takes over. */
+import { CONTROLLER_LEASE, KUBE_OVN_LEASE } from '../api/well-known.ts';
+import { ForeignLeaseWatch } from '../kube/foreign-lease-watch.ts';
+import { LeaderElection } from '../kube/leader-election.ts';
+import type { CommandIo } from './cluster-command.ts';
+import { CommandFailure, EXIT } from './command-failure.ts';
+
+/** A controller that was killed holds its Lease for as long as that lasts. */
+const PATIENCE_MS = 20_000;
+const LOOK_MS = 100;
+
+export class SoleLeader implements AsyncDisposable {
+  /** How often the Lease had changed hands when it was gained. */
+  readonly gains: number;
+  readonly #election: LeaderElection;
+
+  private constructor(election: LeaderElection, gains: number) {
+    this.#election = election;
+    this.gains = gains;
+  }
+
+  /** @throws CommandFailure while a controller leads, Kiln's or Kube-OVN's */
+  static async gain(command: string, namespace: string, { client, say }: Pick<CommandIo, 'client' | 'say'>): Promise<SoleLeader> {
+    let gains: number | undefined;
+    const kubeOvn = new ForeignLeaseWatch({ client, namespace, name: KUBE_OVN_LEASE });
+    const election = new LeaderElection({ client, namespace, name: CONTROLLER_LEASE, onGained: (transitions) => (gains = transitions) });
+    kubeOvn.start();
+    election.start();
+    try {
+      const began = performance.now();
+      let said = false;
+      for (;;) {
+        if (gains !== undefined && kubeOvn.state.kind === 'free') return new SoleLeader(election, gains);
+        const waited = performance.now() - began;
+        if (waited > PATIENCE_MS)
+          throw stillLed(command, namespace, kubeOvn.state.kind === 'held' ? kubeOvn.state.holder : undefined, election.holder);
+        if (waited > 1_000 && !said) say(`waiting for Lease ${namespace}/${CONTROLLER_LEASE}, held by ${election.holder}`);
+        said = waited > 1_000;
+        await new Promise((done) => setTimeout(done, LOOK_MS));
+      }
+    } catch (error) {
+      await election.stop();
+      throw error;
+    } finally {
+      await kubeOvn.close();
+    }
+  }
+
+  get leads(): boolean {
+    return this.#election.isLeader();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#election.stop();
+  }
+}
+
+function stillLed(command: string, namespace: string, kubeOvn: string | undefined, holder: string): CommandFailure {
+  return kubeOvn === undefined
+    ? new CommandFailure(
+        EXIT.findings,
+        `kiln ${command} did nothing`,
+        `a controller leads: ${holder} holds Lease ${namespace}/${CONTROLLER_LEASE}`,
+        `kubectl -n ${namespace} scale deployment ${CONTROLLER_LEASE} --replicas=0`,
+      )
+    : new CommandFailure(
+        EXIT.findings,
+        `kiln ${command} did nothing`,
+        `Kube-OVN's controller is active (${kubeOvn} holds Lease ${namespace}/${KUBE_OVN_LEASE}), and the objects are its as well`,
+        `kubectl -n ${namespace} scale deployment kube-ovn-controller --replicas=0`,
+      );
+}

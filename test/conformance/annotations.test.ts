@@ -1,0 +1,53 @@
+/** The list of annotations, from which the reference page is made, says of each what the code does with it: no more and no less. */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { KILN_ANNOTATIONS, OBJECT_ANNOTATIONS, POD_ANNOTATIONS } from '../../src/api/annotations.ts';
+import type { PodAnnotationSuffix } from '../../src/api/well-known.ts';
+import { podAnnotation } from '../../src/api/well-known.ts';
+
+const root = join(import.meta.dirname, '../..');
+const LIST = 'src/api/annotations.ts';
+const NAMES = 'src/api/well-known.ts';
+
+/** The product, without what names all annotations alike and what is no part of it. */
+function source(...patterns: readonly string[]): string {
+  return globSync(patterns, { cwd: root })
+    .filter((path) => !/\.test\.ts$|\/testing\/|^src\/lab\//.test(path) && path !== LIST && path !== NAMES)
+    .map((path) => readFileSync(join(root, path), 'utf8'))
+    .join('\n');
+}
+
+const product = source('src/**/*.ts');
+/** Where a word in quotes is an annotation of a pod. */
+const ofPods = source('src/compile/pod/*.ts', 'src/webhook/*.ts', 'src/world/allocated-places.ts', 'src/api/pod-*.ts');
+const writing = source('src/compile/pod/pod-annotations.ts');
+
+test('of pods: what is listed as read or written is, and nothing else', () => {
+  for (const [suffix, { use }] of Object.entries(POD_ANNOTATIONS)) {
+    const word = `'${suffix}'`;
+    assert.equal(ofPods.includes(word), use !== '-', `${suffix}: it is listed as "${use}"`);
+    assert.equal(writing.includes(`key(${word})`) || writing.includes(`provider, ${word})`), use.includes('writes'), `${suffix}: written`);
+  }
+});
+
+test('of other objects, and without a provider: what is listed as used is, and nothing else', () => {
+  for (const [name, { use }] of Object.entries(OBJECT_ANNOTATIONS))
+    assert.equal(new RegExp(`annotationKey\\.${name}\\b`).test(product), use !== '-', `${name}: it is listed as "${use}"`);
+  for (const name of Object.keys(KILN_ANNOTATIONS)) assert.match(product, new RegExp(`kilnAnnotation\\.${name}\\b`));
+});
+
+test('no annotation is named in the product that the list does not have', () => {
+  const literal = [...product.matchAll(/'((?:ovn\.kubernetes|kiln)\.io\/[a-z_-]+)'/g)].map(([, key]) => key ?? '');
+  // Marks of rows, and what is printed for programs.
+  const others = ['owner', 'uid', 'rule', 'seal', 'term', 'v1'].map((name) => `kiln.io/${name}`);
+  const listed = Object.entries(POD_ANNOTATIONS).flatMap(([suffix, { use }]) =>
+    use === '-' ? [] : [podAnnotation('ovn', suffix as PodAnnotationSuffix)],
+  );
+  const known = new Set([...others, ...listed]);
+  assert.deepEqual(
+    literal.filter((key) => !known.has(key)),
+    [],
+  );
+});

@@ -1,0 +1,103 @@
+/** Kiln is taken off a cluster, in the order in which `helm uninstall` goes about it: who would let go of the objects is gone first. */
+import assert from 'node:assert/strict';
+import { allKinds } from '../../src/api/crds.ts';
+import { foreignRows } from '../../src/invariants/foreign-rows.ts';
+import { installCrds } from '../../src/lab/crd-installation.ts';
+import { entries } from '../../src/testing/northbound-dump.ts';
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { kiln } from './operator-commands.ts';
+import { namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+const DEFINITIONS = allKinds.map(({ plural }) => `${plural}.kubeovn.io`);
+/** Of those that have objects here. */
+const KINDS = 'ips,subnets,vpcs,vips,ovn-eips,ippools,qos-policies,security-groups,vlans';
+const FINALIZERS = ['kubeovn.io/kube-ovn-controller'];
+
+const object = (kind: string, name: string, spec: object): string =>
+  `---\napiVersion: kubeovn.io/v1\nkind: ${kind}\nmetadata:\n  name: ${name}\n  finalizers: ${JSON.stringify(FINALIZERS)}\nspec: ${JSON.stringify(spec)}\n`;
+
+const network =
+  vpcYaml('leaving', { staticRoutes: [{ cidr: '10.182.0.0/16', nextHopIP: '10.181.0.9' }] }) +
+  subnetYaml('leaving-net', { vpc: 'leaving', cidrBlock: '10.181.0.0/24', namespaces: ['leaving'] }) +
+  namespaceYaml('leaving');
+
+/** Of many kinds, with the finalizer that an older version, or Kube-OVN, has put on kinds that are not carried out. */
+const objects =
+  object('Vip', 'leaving-vip', { subnet: 'leaving-net' }) +
+  object('IPPool', 'leaving-pool', { subnet: 'leaving-net', ips: ['10.181.0.100..10.181.0.110'] }) +
+  object('OvnEip', 'leaving-eip', { externalSubnet: 'leaving-net', type: 'lsp' }) +
+  object('OvnSnatRule', 'leaving-snat', { ovnEip: 'leaving-eip', vpcSubnet: 'leaving-net' }) +
+  object('QoSPolicy', 'leaving-qos', { bindingType: 'EIP' }) +
+  object('SecurityGroup', 'leaving-group', {}) +
+  object('Vlan', 'leaving-vlan', { id: 7, provider: 'nobody' });
+
+async function rowsOfKiln(cluster: ScenarioCluster): Promise<readonly string[]> {
+  const owned: string[] = [];
+  for (const [table, rows] of await cluster.dump())
+    for (const row of rows) if (entries(row['external_ids'])['kiln.io/owner'] !== undefined) owned.push(`${table} ${String(row['_uuid'])}`);
+  return owned;
+}
+
+async function definitionsLeft(cluster: ScenarioCluster): Promise<readonly string[]> {
+  return (await cluster.names('crd')).filter((name) => name.endsWith('.kubeovn.io'));
+}
+
+export const uninstallation: readonly Scenario[] = [
+  {
+    name: "C16 the controller goes first, and the definitions hang: kiln uninstall takes every object, definition and row away, others' rows stay, and an installation after it works",
+    alone: true,
+    run: async (cluster) => {
+      await cluster.apply(network + podYaml('leaving', 'web'));
+      await cluster.apply(objects);
+      await running(cluster, 'leaving', 'web');
+      await cluster.settled();
+      await cluster.ovn.nbctl(
+        ...['ls-add', 'leaving-foreign', '--', 'lsp-add', 'leaving-foreign', 'leaving-guest', '--'],
+        ...['set', 'Logical_Switch', 'leaving-foreign', 'external_ids:neutron\\:name=x', '--', 'lr-add', 'leaving-bare'],
+      );
+      const foreign = await cluster.foreignRows();
+      const led = await kiln(cluster, 'uninstall', '--yes');
+      assert.equal(led.exit, 1);
+      assert.match(led.text, /why: a controller leads: \S+ holds Lease kube-system\/kiln-controller/);
+      assert.equal((await cluster.get('vpc', 'leaving')).metadata.deletionTimestamp, undefined, 'nothing was touched');
+
+      await cluster.controller.stop();
+      await cluster.kubectl(['delete', 'crd', '--wait=false', ...DEFINITIONS]);
+      // A real API server goes about it a few definitions at a time, and waits a minute for each.
+      await cluster.eventually('objects are being deleted, and hang', async () => {
+        const printed = await cluster.kubectl(['get', KINDS, '-o', 'jsonpath={.items[*].metadata.deletionTimestamp}']);
+        return printed.trim() !== '';
+      });
+      assert.ok((await definitionsLeft(cluster)).includes('vpcs.kubeovn.io'));
+
+      const shown = await kiln(cluster, 'uninstall', '--dry-run=client');
+      assert.equal(shown.exit, 0, shown.text);
+      assert.match(shown.text, /^Northbound rows .*Logical_Switch_Port \d+[^]*\ncustom resources .*SecurityGroup 1 [^]*Vpc 2\n/);
+      assert.equal((await kiln(cluster, 'uninstall')).exit, 2, 'without a terminal it wants --yes');
+      assert.notEqual((await rowsOfKiln(cluster)).length, 0);
+
+      const done = await kiln(cluster, 'uninstall', '--yes');
+      assert.equal(done.exit, 0, done.text);
+      assert.deepEqual(await definitionsLeft(cluster), []);
+      assert.deepEqual(await rowsOfKiln(cluster), []);
+      assert.deepEqual(foreignRows(foreign, await cluster.foreignRows()), []);
+      assert.deepEqual(
+        Object.keys(entries((await cluster.rows('NB_Global'))[0]?.['external_ids'])).filter((key) => key.startsWith('kiln.io/')),
+        ['kiln.io/term'],
+        'a process that wakes after the next installation must find a newer term than its own',
+      );
+      assert.equal(await cluster.find('lease', 'kiln-controller', 'kube-system'), undefined);
+      const again = await kiln(cluster, 'uninstall', '--yes');
+      assert.equal(again.exit, 0, again.text);
+      assert.match(again.text, /^Northbound rows +none\ncustom resources +none\ndefinitions +none\nits own +none\n/);
+
+      await installCrds(cluster.client, cluster.api.cel);
+      cluster.startController();
+      await cluster.apply(network + podYaml('leaving', 'after'));
+      await running(cluster, 'leaving', 'after');
+      await cluster.ovn.nbctl('ls-del', 'leaving-foreign', '--', 'lr-del', 'leaving-bare');
+      await cluster.removeAll(network);
+    },
+  },
+];

@@ -1,0 +1,150 @@
+/** The admission webhook as a cluster uses it: behind its Service, with certificates from elsewhere, and with kubectl delete -f of a tenant. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CertificateAuthority } from '../../src/certificates/authority.ts';
+import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
+import { freePorts } from '../../src/lab/programs/free-port.ts';
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { webhookConfiguration } from '../../src/webhook/webhook-configuration.ts';
+import { isRefused, withWebhook } from './admission.ts';
+import { traces } from './northbound.ts';
+import { gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+const NAME = 'kiln-webhook.kube-system.svc';
+const INJECTED = 'cert-manager.io/inject-ca-from';
+
+/** The order in which the documents of a file are deleted. */
+const ORDERS = [
+  ['vpc', 'subnet', 'namespace', 'pod'],
+  ['subnet', 'vpc', 'pod', 'namespace'],
+  ['pod', 'vpc', 'subnet', 'namespace'],
+] as const;
+
+/** A Service without pods: the API server resolves it to this machine, and asks for its DNS name. */
+const serviceYaml = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: 'kiln-webhook', namespace: 'kube-system' },
+  spec: { type: 'ExternalName', externalName: 'localhost' },
+});
+
+function authorityOf(name: string): CertificateAuthority {
+  const from = Date.now() - 60_000;
+  return new CertificateAuthority(name, { from, until: from + 3_600_000 });
+}
+
+function behindService(port: number): object {
+  return webhookConfiguration(
+    { service: { namespace: 'kube-system', name: 'kiln-webhook', path: '/validate', port } },
+    UNSERVED_KINDS.map(({ resource }) => resource),
+  );
+}
+
+async function bundles(cluster: ScenarioCluster): Promise<readonly string[]> {
+  const printed = await cluster.kubectl([
+    'get',
+    'validatingwebhookconfiguration',
+    'kiln',
+    '-o',
+    'jsonpath={.webhooks[*].clientConfig.caBundle}',
+  ]);
+  return [...new Set(printed.split(' ').filter((one) => one !== ''))];
+}
+
+export const webhookService: readonly Scenario[] = [
+  {
+    name: 'kubectl delete -f of a whole tenant with the admission webhook on: what is in use is refused, and the same command a second time takes all of it, in any order',
+    alone: true,
+    run: async (cluster) => {
+      await withWebhook(cluster, async () => {
+        for (const [at, order] of ORDERS.entries()) {
+          const name = `whole-${at}`;
+          const documents = {
+            vpc: vpcYaml(name),
+            subnet: subnetYaml(`${name}-net`, { vpc: name, cidrBlock: `10.18${at}.0.0/24`, namespaces: [name] }),
+            namespace: namespaceYaml(name),
+            pod: podYaml(name, 'web') + podYaml(name, 'db'),
+          };
+          await cluster.apply(documents.vpc + documents.subnet + documents.namespace + documents.pod);
+          for (const pod of ['web', 'db']) await running(cluster, name, pod);
+          await cluster.settled();
+          const command = ['delete', '--ignore-not-found', '--timeout=60s', '-f', '-'];
+          const file = order.map((part) => documents[part]).join('');
+          const refused = await cluster.kubectlRefuses(command, file);
+          assert.match(refused, new RegExp(`Vpc ${name} cannot be deleted: one object still uses it: Subnet ${name}-net`));
+          await cluster.kubectl(command, file);
+          await gone(cluster, 'vpc', name);
+          assert.equal(await cluster.find('subnet', `${name}-net`), undefined);
+          await cluster.settled();
+          assert.deepEqual(traces(await cluster.dump(), `${name}-net`), []);
+        }
+      });
+    },
+  },
+  {
+    name: 'the admission webhook behind its Service: the API server asks for its DNS name; a certificate by file, and a bundle that cert-manager injects, are left alone',
+    only: 'real',
+    alone: true,
+    run: async (cluster) => {
+      const directory = await mkdtemp(join(tmpdir(), 'kiln-webhook-'));
+      const [port = 0] = await freePorts(1);
+      const configure = async (): Promise<void> => cluster.apply(`${serviceYaml}\n---\n${JSON.stringify(behindService(port))}`);
+      const cleared = ['delete', 'validatingwebhookconfiguration/kiln', '--ignore-not-found'];
+      try {
+        // Its own certificate is for the Service's name, without a word of it on the command line.
+        const own = cluster.startController([`--webhook-bind-address=:${port}`]);
+        await own.untilLogged('webhook serves');
+        await configure();
+        await cluster.eventually('the webhook is asked behind its Service', () => isRefused(cluster));
+        const [published = '', ...more] = await bundles(cluster);
+        assert.ok(published !== '' && more.length === 0);
+
+        // From now on the bundle is cert-manager's.
+        const foreign = Buffer.from(authorityOf('somebody').certificate).toString('base64');
+        await cluster.kubectl(['annotate', 'validatingwebhookconfiguration', 'kiln', `${INJECTED}=kube-system/kiln`]);
+        const replaced = [0, 1, 2, 3].map((at) => ({ op: 'replace', path: `/webhooks/${at}/clientConfig/caBundle`, value: foreign }));
+        const count = (behindService(port) as { readonly webhooks: readonly unknown[] }).webhooks.length;
+        await cluster.kubectl([
+          'patch',
+          'validatingwebhookconfiguration',
+          'kiln',
+          '--type=json',
+          '-p',
+          JSON.stringify(replaced.slice(0, count)),
+        ]);
+        await sleep(2_000);
+        assert.deepEqual(await bundles(cluster), [foreign], 'Kiln leaves it');
+        await cluster.kubectl(cleared);
+        await own.stop();
+
+        // By file, with a bundle that somebody else writes.
+        const authority = authorityOf('given');
+        const { certificate, key } = authority.issue({ name: { commonName: NAME }, purpose: 'server', hosts: [NAME] });
+        const [cert, keyFile] = [join(directory, 'tls.crt'), join(directory, 'tls.key')];
+        await writeFile(cert, certificate);
+        await writeFile(keyFile, key);
+        const given = cluster.startController([`--webhook-bind-address=:${port}`, `--webhook-cert=${cert}`, `--webhook-key=${keyFile}`]);
+        await given.untilLogged('webhook serves');
+        await configure();
+        const bundle = Buffer.from(authority.certificate).toString('base64');
+        const added = Array.from({ length: count }, (_, at) => ({
+          op: 'add',
+          path: `/webhooks/${at}/clientConfig/caBundle`,
+          value: bundle,
+        }));
+        await cluster.kubectl(['patch', 'validatingwebhookconfiguration', 'kiln', '--type=json', '-p', JSON.stringify(added)]);
+        await cluster.eventually('the webhook is asked with the given certificate', () => isRefused(cluster));
+        await given.stop();
+      } finally {
+        await cluster.kubectl(cleared);
+        await cluster.kubectl(['delete', 'service', 'kiln-webhook', '-n', 'kube-system', '--ignore-not-found']);
+        await cluster.kubectl(['delete', 'secret', 'kiln-webhook-tls', '-n', 'kube-system', '--ignore-not-found']);
+        await rm(directory, { recursive: true, force: true });
+      }
+    },
+  },
+];

@@ -2,12 +2,14 @@
 import { CONTROLLER_LEASE, KUBE_OVN_LEASE } from '../api/well-known.ts';
 import { ForeignLeaseWatch } from '../kube/foreign-lease-watch.ts';
 import { LeaderElection } from '../kube/leader-election.ts';
+import type { Lease } from '../kube/lease.ts';
+import { LEASES } from '../kube/resource.ts';
 import type { CommandIo } from './cluster-command.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
 
-/** A controller that was killed holds its Lease for as long as that lasts. */
+/** A controller that was killed holds its Lease for as long as that lasts; one that lives renews it meanwhile. */
 const PATIENCE_MS = 20_000;
-const LOOK_MS = 100;
+const LOOK_MS = 250;
 
 export class SoleLeader implements AsyncDisposable {
   /** How often the Lease had changed hands when it was gained. */
@@ -28,11 +30,14 @@ export class SoleLeader implements AsyncDisposable {
     election.start();
     try {
       const began = performance.now();
+      const renewed = new Set<string>();
       let said = false;
       for (;;) {
         if (gains !== undefined && kubeOvn.state.kind === 'free') return new SoleLeader(election, gains);
+        const { spec } = (await client.find<Lease>(LEASES, { namespace, name: CONTROLLER_LEASE })) ?? {};
+        if ((spec?.holderIdentity ?? '') !== '' && spec?.holderIdentity !== election.identity) renewed.add(spec?.renewTime ?? '');
         const waited = performance.now() - began;
-        if (waited > PATIENCE_MS)
+        if (waited > PATIENCE_MS || renewed.size > 1)
           throw stillLed(command, namespace, kubeOvn.state.kind === 'held' ? kubeOvn.state.holder : undefined, election.holder);
         if (waited > 1_000 && !said) say(`waiting for Lease ${namespace}/${CONTROLLER_LEASE}, held by ${election.holder}`);
         said = waited > 1_000;

@@ -74,7 +74,6 @@ export const uninstallation: readonly Scenario[] = [
       const shown = await kiln(cluster, 'uninstall', '--dry-run=client');
       assert.equal(shown.exit, 0, shown.text);
       assert.match(shown.text, /^Northbound rows .*Logical_Switch_Port \d+[^]*\ncustom resources .*SecurityGroup 1 [^]*Vpc 2\n/);
-      assert.equal((await kiln(cluster, 'uninstall')).exit, 2, 'without a terminal it wants --yes');
       assert.notEqual((await rowsOfKiln(cluster)).length, 0);
 
       const done = await kiln(cluster, 'uninstall', '--yes');

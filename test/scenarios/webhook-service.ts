@@ -92,7 +92,10 @@ export const webhookService: readonly Scenario[] = [
     run: async (cluster) => {
       const directory = await mkdtemp(join(tmpdir(), 'kiln-webhook-'));
       const [port = 0] = await freePorts(1);
-      const configure = async (): Promise<void> => cluster.apply(`${serviceYaml}\n---\n${JSON.stringify(behindService(port))}`);
+      const configure = async (): Promise<void> => {
+        await cluster.apply(serviceYaml);
+        await cluster.apply(JSON.stringify(behindService(port)));
+      };
       const cleared = ['delete', 'validatingwebhookconfiguration/kiln', '--ignore-not-found'];
       try {
         // Its own certificate is for the Service's name, without a word of it on the command line.

@@ -81,8 +81,8 @@ export async function runUninstall(flags: UninstallFlags, io: CommandIo): Promis
       'kiln uninstall --ovn-nb tcp:HOST:6641 --dry-run=client',
     );
   await client.version();
-  let leader: SoleLeader | undefined;
-  await using removal = new RowRemoval({ session: sessionOf(flags, ovnNb), mayWrite: () => leader?.leads === true });
+  const lease: { held?: SoleLeader } = {};
+  await using removal = new RowRemoval({ session: sessionOf(flags, ovnNb), mayWrite: () => lease.held?.leads === true });
   try {
     await removal.read(requestTimeoutMs(flags));
   } catch (error) {
@@ -99,7 +99,7 @@ export async function runUninstall(flags: UninstallFlags, io: CommandIo): Promis
   if (flags.dryRun !== 'none') return EXIT.fine;
   await consent(flags, io);
   await using held = await SoleLeader.gain('uninstall', flags.leaseNamespace, io);
-  leader = held;
+  lease.held = held;
   const timeoutMs = parseDuration(flags.timeout) ?? 0;
   // It would refuse what follows.
   await remove(

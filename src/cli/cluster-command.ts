@@ -2,6 +2,7 @@
  * What commands that talk to a cluster share: kubectl's flags, the connection, the streams, and how they end.
  */
 import { createInterface } from 'node:readline/promises';
+import { inspect } from 'node:util';
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../api/duration.ts';
@@ -22,6 +23,8 @@ export interface ConnectionFlags {
   /** A duration such as `30s`; zero for no limit. */
   readonly requestTimeout: string;
   readonly quiet?: boolean;
+  /** A failure is told with its cause and stack. */
+  readonly verbose?: boolean;
   readonly color: ColorMode;
 }
 
@@ -74,7 +77,8 @@ export function addConnectionFlags(command: Command): Command {
     .addOption(
       new Option('--color <mode>', 'colour on a terminal, unless NO_COLOR is set or TERM is dumb').choices(COLOR_MODES).default('auto'),
     )
-    .option('-q, --quiet', 'no progress and no hints');
+    .option('-q, --quiet', 'no progress and no hints')
+    .option('-v, --verbose', 'tell a failure with its cause and stack');
 }
 
 function timeout(text: string): string {
@@ -126,6 +130,7 @@ export async function onCluster(name: string, flags: ConnectionFlags, run: (io: 
   } catch (error) {
     const failure = failureOf(error, name);
     process.stderr.write(failureText(failure));
+    if (flags.verbose === true) process.stderr.write(`${inspect(error)}\n`);
     return failure.exit;
   } finally {
     await client?.close();

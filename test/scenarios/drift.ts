@@ -128,6 +128,37 @@ export const drift: readonly Scenario[] = [
     },
   },
   {
+    name: 'drift while no controller runs: a column changed by hand is told by the next leader, with both states; what changed in the meantime by an edit is not',
+    alone: true,
+    run: async (cluster) => {
+      const network =
+        vpcYaml('away') + subnetYaml('away-net', { vpc: 'away', cidrBlock: '10.49.0.0/24', namespaces: ['away'] }) + namespaceYaml('away');
+      await cluster.apply(network + podYaml('away', 'web'));
+      await running(cluster, 'away', 'web');
+      await cluster.settled();
+      const [address = ''] = members((await only(cluster, 'Logical_Switch_Port', 'web.away'))['addresses']);
+      await cluster.controller.kill9();
+      await cluster.ovn.nbctl('lsp-set-addresses', 'web.away', '02:00:00:00:00:01 10.49.0.200');
+      await cluster.ovn.nbctl('set', 'Logical_Router', 'away', 'options:mac_binding_age_threshold=1');
+      await cluster.patch('subnet', 'away-net', { spec: { private: true } });
+      const next = cluster.startController();
+      await cluster.settled();
+      assert.deepEqual(members((await only(cluster, 'Logical_Switch_Port', 'web.away'))['addresses']), [address]);
+      await cluster.eventually('the pod says what was changed while nobody led', async () => {
+        const drifted = (await cluster.events('Pod', 'web', 'away'))
+          .filter(({ reason }) => reason === 'Drifted')
+          .map(({ message }) => message);
+        return drifted.some((message) => message.includes('10.49.0.200') && message.includes(address));
+      });
+      const told = (await next.log()).filter(({ msg }) => msg === 'drift: another program changed a row');
+      assert.deepEqual(told.map(({ row }) => row).toSorted(), ['away', 'web.away'], 'the edit of the Subnet is none');
+      const text = await next.metrics();
+      for (const table of ['Logical_Switch_Port', 'Logical_Router'])
+        assert.equal(sample(text, `kiln_drift_repaired_total{table="${table}",kind="different"}`), 1);
+      await cluster.removeAll(network);
+    },
+  },
+  {
     name: 'drift: what Kiln itself makes, changes and removes is never told as drift',
     alone: true,
     run: async (cluster) => {

@@ -152,7 +152,7 @@ export const drift: readonly Scenario[] = [
         return drifted.some((message) => message.includes('10.49.0.200') && message.includes(address));
       });
       const told = (await next.log()).filter(({ msg }) => msg === 'drift: another program changed a row');
-      assert.deepEqual(told.map(({ row }) => row).toSorted(), ['away', 'web.away'], 'the edit of the Subnet is none');
+      assert.deepEqual(new Set(told.map(({ row }) => row)), new Set(['away', 'web.away']), 'the edit of the Subnet is none');
       const text = await next.metrics();
       for (const table of ['Logical_Switch_Port', 'Logical_Router'])
         assert.equal(sample(text, `kiln_drift_repaired_total{table="${table}",kind="different"}`), 1);

@@ -38,7 +38,7 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     });
   const listed = async (kind: string, app: string): Promise<readonly Listed[]> =>
     (JSON.parse(await kubectl(['get', kind, '-l', `app=${app}`, '-o', 'json'])) as { readonly items: readonly Listed[] }).items;
-  const apply = (kind: string, name: string, spec: object): Promise<string> => {
+  const apply = (kind: string, name: string, spec: object, verb = 'apply'): Promise<string> => {
     const labels = { app: name };
     const template = {
       metadata: { labels },
@@ -50,7 +50,7 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
       metadata: { name, labels },
       spec: { selector: { matchLabels: labels }, template, ...spec },
     };
-    return kubectl(['apply', '-f', '-'], JSON.stringify(object));
+    return kubectl([verb, '-f', '-'], JSON.stringify(object));
   };
 
   before(async () => {
@@ -98,6 +98,78 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     assert.match(await kubectl(['get', 'deployment', 'web']), /web +5\/5 +5 +5 /);
     await kubectl(['delete', 'deployment', 'web', '--cascade=foreground', WAIT]);
     assert.deepEqual([await listed('pods', 'web'), await listed('replicasets', 'web')], [[], []]);
+  });
+
+  test('a Deployment that was made without an annotation is rolled back, and its history says why it changed', async () => {
+    await apply('Deployment', 'bare', { replicas: 1 }, 'create');
+    await kubectl(['rollout', 'status', 'deployment/bare', WAIT]);
+    await kubectl(['set', 'image', 'deployment/bare', 'main=two']);
+    await kubectl(['annotate', 'deployment', 'bare', 'kubernetes.io/change-cause=a better image']);
+    await kubectl(['rollout', 'status', 'deployment/bare', WAIT]);
+    await kubectl(['wait', '--for=jsonpath={.metadata.annotations.deployment\\.kubernetes\\.io/revision}=2', 'deployment/bare', WAIT]);
+    assert.match(await kubectl(['rollout', 'history', 'deployment/bare']), /^2 +a better image$/m);
+    await kubectl(['rollout', 'undo', 'deployment/bare']);
+    await kubectl(['rollout', 'status', 'deployment/bare', WAIT]);
+    assert.equal(await kubectl(['get', 'deployment', 'bare', '-o', 'jsonpath={.spec.template.spec.containers[0].image}']), 'one');
+    await kubectl(['wait', '--for=jsonpath={.metadata.annotations.deployment\\.kubernetes\\.io/revision}=3', 'deployment/bare', WAIT]);
+    await kubectl(['delete', 'deployment', 'bare', '--cascade=foreground', WAIT]);
+  });
+
+  test('a paused Deployment is scaled but not rolled out, until it is resumed', async () => {
+    await apply('Deployment', 'still', { replicas: 2 });
+    await kubectl(['rollout', 'status', 'deployment/still', WAIT]);
+    await kubectl(['rollout', 'pause', 'deployment/still']);
+    await kubectl(['set', 'image', 'deployment/still', 'main=two']);
+    await kubectl(['scale', 'deployment/still', '--replicas=3']);
+    await kubectl(['wait', '--for=jsonpath={.status.readyReplicas}=3', 'deployment/still', WAIT]);
+    await kubectl([
+      'wait',
+      '--for=jsonpath={.status.conditions[?(@.type=="Progressing")].reason}=DeploymentPaused',
+      'deployment/still',
+      WAIT,
+    ]);
+    assert.equal((await listed('replicasets', 'still')).length, 1);
+    await kubectl(['rollout', 'resume', 'deployment/still']);
+    await kubectl(['rollout', 'status', 'deployment/still', WAIT]);
+    assert.equal((await listed('replicasets', 'still')).length, 2);
+    assert.equal((await listed('pods', 'still')).length, 3);
+    await kubectl(['delete', 'deployment', 'still', '--cascade=foreground', WAIT]);
+  });
+
+  for (const [kind, replicas] of [
+    ['Deployment', { replicas: 2 }],
+    ['StatefulSet', { replicas: 2, serviceName: 'kept' }],
+    ['DaemonSet', {}],
+  ] as const)
+    test(`what a ${kind} left as orphans is adopted by the next one whose selector matches`, async () => {
+      await apply(kind, 'kept', replicas);
+      await kubectl(['rollout', 'status', `${kind}/kept`, WAIT]);
+      const before = (await listed('pods', 'kept')).map(({ metadata }) => metadata.uid);
+      await kubectl(['delete', kind, 'kept', '--cascade=orphan', WAIT]);
+      await apply(kind, 'kept', replicas);
+      await kubectl(['rollout', 'status', `${kind}/kept`, WAIT]);
+      assert.deepEqual((await listed('pods', 'kept')).map(({ metadata }) => metadata.uid).toSorted(), before.toSorted());
+      await kubectl(['delete', kind, 'kept', '--cascade=foreground', WAIT]);
+      assert.deepEqual(await listed('pods', 'kept'), []);
+    });
+
+  test('a Deployment keeps as many old ReplicaSets as its history holds', async () => {
+    await apply('Deployment', 'short', { replicas: 1, revisionHistoryLimit: 1 });
+    for (const image of ['two', 'three', 'four']) {
+      await kubectl(['rollout', 'status', 'deployment/short', WAIT]);
+      await kubectl(['set', 'image', 'deployment/short', `main=${image}`]);
+    }
+    await kubectl(['rollout', 'status', 'deployment/short', WAIT]);
+    const deadline = Date.now() + 30_000;
+    while ((await listed('replicasets', 'short')).length > 2) assert.ok(Date.now() < deadline, 'old ReplicaSets stay');
+    await kubectl(['delete', 'deployment', 'short', '--cascade=foreground', WAIT]);
+  });
+
+  test('a number of replicas below zero is refused', async () => {
+    await assert.rejects(
+      apply('Deployment', 'less', { replicas: -1 }),
+      /spec\.replicas: Invalid value: -1: must be greater than or equal to 0/,
+    );
   });
 
   test('a pod of a ReplicaSet that is deleted is made again under another name', async () => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { selectorMatches } from '../../api/label-selector.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { isKubeError, type KubeError } from '../../kube/errors.ts';
 import { ListWatchCache } from '../../kube/list-watch-cache.ts';
@@ -12,6 +13,7 @@ import {
   type Condition,
   DAEMON_SETS,
   DEPLOYMENTS,
+  isActive,
   isTerminating,
   type NewChild,
   ownerReference,
@@ -50,6 +52,10 @@ export class StandInControllers implements AsyncDisposable {
   readonly #nodes: ListWatchCache<KubeObject>;
   /** By the uid of the workload that controls them, and their own key. */
   readonly #children = new Map<string, Map<string, Child>>();
+  /** By namespace and their own uid: those that nobody controls, for a workload whose selector they match. */
+  readonly #orphans = new Map<string, Map<string, Child>>();
+  /** By their uid: in which of these two maps a child is, and where. */
+  readonly #places = new Map<string, readonly [homes: Map<string, Map<string, Child>>, home: string]>();
   readonly #waiting = new Map<string, readonly [Resource, key: string]>();
   readonly #working = new Map<string, Promise<void>>();
   readonly #stop = new AbortController();
@@ -104,14 +110,31 @@ export class StandInControllers implements AsyncDisposable {
   #file(child: Child, gone: boolean): void {
     const owner = child.metadata.ownerReferences?.find(({ controller }) => controller === true);
     const resource = KINDS.find(({ kind }) => kind === owner?.kind);
-    if (owner === undefined || resource === undefined) return;
-    const children = this.#children.get(owner.uid) ?? new Map<string, Child>();
     const { namespace = '', name, uid } = child.metadata;
-    if (gone) children.delete(uid);
-    else children.set(uid, child);
-    if (children.size === 0) this.#children.delete(owner.uid);
-    else this.#children.set(owner.uid, children);
-    this.#enqueue(resource, keyOf({ namespace, name: owner.name ?? name }));
+    this.#unfile(uid);
+    if (!gone && (owner === undefined || resource !== undefined)) {
+      const [homes, home] = owner === undefined ? [this.#orphans, namespace] : [this.#children, owner.uid];
+      homes.set(home, (homes.get(home) ?? new Map<string, Child>()).set(uid, child));
+      this.#places.set(uid, [homes, home]);
+    }
+    if (owner === undefined) this.#offer(child, gone);
+    else if (resource !== undefined) this.#enqueue(resource, keyOf({ namespace, name: owner.name ?? name }));
+  }
+
+  #unfile(uid: string): void {
+    const [homes, home] = this.#places.get(uid) ?? [];
+    if (homes === undefined || home === undefined) return;
+    this.#places.delete(uid);
+    homes.get(home)?.delete(uid);
+    if (homes.get(home)?.size === 0) homes.delete(home);
+  }
+
+  /** An orphan is looked at by each workload of its namespace that could take it. */
+  #offer(child: Child, gone: boolean): void {
+    if (gone || isTerminating(child)) return;
+    for (const resource of KINDS)
+      for (const workload of this.#cacheOf(resource).values())
+        if (adopts(resource, workload as Workload, child)) this.#enqueue(resource, keyOf(workload.metadata));
   }
 
   #enqueue(resource: Resource, key: string): void {
@@ -138,6 +161,7 @@ export class StandInControllers implements AsyncDisposable {
     const workload = this.#cacheOf(resource).get(key) as Workload | undefined;
     if (workload === undefined || isTerminating(workload)) return;
     try {
+      if (await this.#adopt(resource, workload)) return;
       await this.#carryOut(resource, workload, this.#plan(resource, workload));
     } catch (error) {
       if (this.#stop.signal.aborted || OUTRUN.some((code) => isKubeError(error, code))) return;
@@ -146,6 +170,21 @@ export class StandInControllers implements AsyncDisposable {
       await sleep(RETRY_MS, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined);
       this.#waiting.set(id, [resource, key]);
     }
+  }
+
+  /** Whether there was an orphan to adopt: the next look at the workload counts it among its children. */
+  async #adopt(resource: Resource, workload: Workload): Promise<boolean> {
+    const { namespace = '' } = workload.metadata;
+    const orphans = [...(this.#orphans.get(namespace)?.values() ?? [])].filter((child) => adopts(resource, workload, child));
+    const target = resource === DEPLOYMENTS ? REPLICA_SETS : PODS;
+    for (const { metadata } of orphans) {
+      const ownerReferences = [...(metadata.ownerReferences ?? []), ownerReference(workload, resource)];
+      const patch = { metadata: { uid: metadata.uid, resourceVersion: metadata.resourceVersion, ownerReferences } };
+      (target === PODS ? this.#pods : this.#cacheOf(REPLICA_SETS)).applyOwn(
+        await this.#options.client.mergePatch<KubeObject>(target, metadata, patch),
+      );
+    }
+    return orphans.length > 0;
   }
 
   #plan(resource: Resource, workload: Workload): Plan {
@@ -167,26 +206,40 @@ export class StandInControllers implements AsyncDisposable {
     const { client } = this.#options;
     const sets = this.#cacheOf(REPLICA_SETS);
     const target = resource === DEPLOYMENTS ? REPLICA_SETS : PODS;
+    const targets = target === PODS ? this.#pods : sets;
     const creations = [...(plan.create ?? [])];
     const create = async (): Promise<void> => {
       for (let child = creations.shift(); child !== undefined; child = creations.shift()) {
         const created = await client.create<KubeObject>(target, objectOf(child, resource, workload));
-        (target === PODS ? this.#pods : sets).applyOwn(created);
+        targets.applyOwn(created);
       }
     };
     await Promise.all(Array.from({ length: Math.min(CREATIONS, creations.length) }, create));
     for (const { metadata } of plan.delete ?? []) {
-      const left = await client.delete<KubeObject>(PODS, metadata, { uid: metadata.uid });
-      if (left === undefined) this.#pods.applyOwnDelete(keyOf(metadata), metadata.uid);
-      else this.#pods.applyOwn(left);
+      const left = await client.delete<KubeObject>(target, metadata, { uid: metadata.uid });
+      if (left === undefined) targets.applyOwnDelete(keyOf(metadata), metadata.uid);
+      else targets.applyOwn(left);
     }
     for (const { object, patch } of plan.patch ?? [])
       sets.applyOwn(await client.mergePatch<KubeObject>(REPLICA_SETS, object.metadata, patch));
+    const annotations = plan.annotate ?? {};
+    if (Object.entries(annotations).some(([key, value]) => workload.metadata.annotations?.[key] !== value))
+      this.#cacheOf(resource).applyOwn(await client.mergePatch<KubeObject>(resource, workload.metadata, { metadata: { annotations } }));
     const status = { ...plan.status, ...timed(plan.status, workload.status), observedGeneration: workload.metadata.generation ?? 0 };
     if (Object.entries(status).every(([field, value]) => JSON.stringify(workload.status?.[field] ?? 0) === JSON.stringify(value))) return;
     const written = await client.mergePatch<KubeObject>(resource, workload.metadata, { status }, { subresource: 'status' });
     this.#cacheOf(resource).applyOwn(written);
   }
+}
+
+/** As kube-controller-manager claims: what the selector matches, lives, and nobody controls; of a StatefulSet what is named after it. */
+function adopts(resource: Resource, { metadata, spec }: Workload, child: Child): boolean {
+  const isPod = 'phase' in child;
+  if (isPod === (resource === DEPLOYMENTS) || child.metadata.namespace !== metadata.namespace) return false;
+  if (isTerminating(child) || isTerminating({ metadata }) || (isPod && !isActive(child))) return false;
+  const { name } = child.metadata;
+  const named = resource !== STATEFUL_SETS || (name.startsWith(`${metadata.name}-`) && /^\d+$/.test(name.slice(metadata.name.length + 1)));
+  return named && selectorMatches(spec.selector, child.metadata.labels);
 }
 
 function objectOf({ name, labels, annotations, spec }: NewChild, resource: Resource, workload: Workload): KubeObject {

@@ -15,6 +15,9 @@ interface WorkloadSpec {
   readonly podManagementPolicy?: string;
   readonly serviceName?: string;
   readonly strategy?: { readonly type?: string };
+  /** Of a Deployment: nothing is rolled out meanwhile. */
+  readonly paused?: boolean;
+  readonly revisionHistoryLimit?: number;
   readonly updateStrategy?: { readonly type?: string };
   readonly minReadySeconds?: number;
 }
@@ -56,10 +59,12 @@ export interface NewChild {
 /** What comes next. Nothing of it depends on what else is in it. */
 export interface Plan {
   readonly create?: readonly NewChild[];
-  /** Pods. */
-  readonly delete?: readonly ChildPod[];
+  /** Pods; of a Deployment ReplicaSets. */
+  readonly delete?: readonly (ChildPod | Workload)[];
   /** ReplicaSets that get another number of replicas, or another revision. */
   readonly patch?: readonly { readonly object: Workload; readonly patch: object }[];
+  /** Annotations that the workload itself gets. */
+  readonly annotate?: Labels;
   /** All its fields but the generation; a status that says the same already is not written. */
   readonly status: Status;
 }

@@ -26,6 +26,9 @@ function workload(defaults: JsonObject, status: JsonObject, more: (spec: JsonObj
 
 function validateWorkload(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
   const errors: FieldError[] = [];
+  for (const field of ['replicas', 'minReadySeconds', 'revisionHistoryLimit'])
+    if (typeof spec[field] === 'number' && spec[field] < 0)
+      errors.push(invalidValue(`spec.${field}`, spec[field], 'must be greater than or equal to 0'));
   const selector = object(spec['selector']);
   const template = object(spec['template']);
   const labels = object(object(template['metadata'])['labels']);

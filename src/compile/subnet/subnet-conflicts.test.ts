@@ -55,6 +55,21 @@ test('one that is running is not pushed out by an older one that moves', () => {
   assert.deepEqual([second.writes, second.condition('subnets', 'b', 'Ready')?.status], [0, 'True']);
 });
 
+test('nobody is in conflict with a Subnet that is refused for another reason, until that is mended', () => {
+  const bench = setUp();
+  subnet(bench, 'broken', 'blue', '10.0.7.0/24', { gateway: '10.9.9.9' });
+  subnet(bench, 'green', 'blue', '10.0.8.0/24');
+  subnet(bench, 'good', 'blue', '10.0.0.0/16');
+  bench.settle();
+  assert.match(bench.condition('subnets', 'broken', 'Validated')?.message ?? '', /spec\.gateway "10\.9\.9\.9" is outside/);
+  assert.match(bench.condition('subnets', 'green', 'Validated')?.message ?? '', /also the name of a Vpc/);
+  assert.equal(bench.condition('subnets', 'good', 'Ready')?.status, 'True');
+  bench.edit('subnets', 'broken', { gateway: '10.0.7.1' });
+  bench.settle();
+  assert.match(bench.condition('subnets', 'broken', 'Validated')?.message ?? '', /overlaps 10\.0\.0\.0\/16 of Subnet good/);
+  assert.equal(bench.condition('subnets', 'good', 'Ready')?.status, 'True');
+});
+
 test('the second family counts too', () => {
   const bench = setUp();
   subnet(bench, 'a', 'blue', '10.0.0.0/24,fd00::/64');

@@ -2,29 +2,40 @@
  * Subnets that cannot be carried out together: overlapping networks in one Vpc (across Vpcs they are fine), addresses of nodes
  * inside an overlay network of the default Vpc, a Subnet with the name of a Vpc.
  *
- * Of two that overlap, the one that is in effect stays, else the older one; the other says which it overlaps.
+ * Of two that overlap, the one that is in effect stays, else the older one; the other says which it overlaps. One that is refused for
+ * another reason, with no network running, is in nobody's way.
  */
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { familiesOf, ofFamily } from '../../net/dual.ts';
 import type { Family } from '../../net/address.ts';
 import type { Finding } from '../../api/finding.ts';
+import { isLeftOut } from '../../api/subnet-validation.ts';
 import { subnetHoldsNode, subnetNamedAsVpc, subnetOverlap } from '../../api/subnet-conflicts.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import type { Cidr } from '../../net/cidr.ts';
 import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import { nodeView } from '../node/node-view.ts';
-import { subnetBasics, subnetSpec } from './subnet-basics.ts';
+import { isRunning, subnetBasics, subnetSpec } from './subnet-basics.ts';
+import type { SubnetBasics } from './subnet-basics.ts';
+import { subnetFindings } from './subnet-findings.ts';
 import { askedNetworks } from './subnet-networks.ts';
 
 /** What is in the way of the Subnet, or undefined. */
 export const subnetConflict: Query<Finding | undefined> = defineQuery('subnet-conflict', (world, name) => {
   const view = world.ask(subnetBasics, name);
   if (view === undefined || !view.isOvn) return undefined;
-  const vpc = world.vpcs.get(name);
-  if (vpc !== undefined && vpc.metadata.creationTimestamp <= view.created) return subnetNamedAsVpc(name);
-  return world.ask(vpcOverlaps, view.vpc)[name];
+  return isNamedAsVpc(world, view) ? subnetNamedAsVpc(name) : world.ask(vpcOverlaps, view.vpc)[name];
 });
+
+function isNamedAsVpc(world: World, { name, created }: SubnetBasics): boolean {
+  const vpc = world.vpcs.get(name);
+  return vpc !== undefined && vpc.metadata.creationTimestamp <= created;
+}
+
+function refusedAnyway(world: World, view: SubnetBasics): boolean {
+  return isNamedAsVpc(world, view) || world.ask(subnetFindings, view.name).some((finding) => !isLeftOut(finding));
+}
 
 /** By Subnet of the Vpc: what it overlaps. One pass for all of them, so that a new Subnet costs no square. */
 export const vpcOverlaps: Query<Readonly<Record<string, Finding>>> = defineQuery('vpc-overlaps', (world, vpc) => {
@@ -56,6 +67,7 @@ function claimsOf(world: World, name: string): Claim[] {
   const view = world.ask(subnetBasics, name);
   if (view === undefined || !view.isOvn) return [];
   const networks = world.ask(askedNetworks, name);
+  if (refusedAnyway(world, view) && !isRunning(world, name)) return [];
   return familiesOf(networks).flatMap((family) => {
     const cidr = parseCidr(ofFamily(networks, family)?.cidr ?? '');
     if (cidr === undefined) return [];

@@ -53,6 +53,10 @@ class Bench {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
+  get quiet(): boolean {
+    return this.#writer.quiet;
+  }
+
   gone(name: string): void {
     this.pods.delete(`shop/${name}`);
     this.#writer.mark(objectId('pods', `shop/${name}`));
@@ -80,6 +84,17 @@ test('one that its budget keeps makes place for another, and is asked again late
   assert.deepEqual(bench.turn(), []);
   for (const run of bench.timers.splice(0)) run();
   assert.deepEqual(bench.turn(), ['a']);
+});
+
+test('a pod that its budget keeps leaves nobody waiting for the writer to be done', async () => {
+  const bench = new Bench(['a']);
+  bench.turn();
+  assert.equal(bench.quiet, false);
+  await bench.answer('a', true);
+  bench.turn();
+  assert.equal(bench.quiet, true);
+  for (const run of bench.timers.splice(0)) run();
+  assert.deepEqual(bench.turn(), ['a'], 'it is asked again all the same');
 });
 
 test('a pod that does not go is asked again when its time is over; who does not lead evicts nobody', async () => {

@@ -48,8 +48,8 @@ export class ObjectWriter {
   readonly #pending = new Set<ObjectId>();
   /** Writes under way by object; while there are any, the object is not diffed again. */
   readonly #underWay = new Map<ObjectId, number>();
-  /** Objects of which a write was refused, until their time is over. */
-  readonly #resting = new Set<ObjectId>();
+  /** Objects of which a write was refused, until their time is over; whether that leaves work to do, or is the answer for now. */
+  readonly #resting = new Map<ObjectId, 'work' | 'answer'>();
   /** Refusals in a row, of objects that did not change since. */
   readonly #refusals = new Map<ObjectId, number>();
   /** Writes that were acknowledged and whose effect has not been seen yet. */
@@ -63,8 +63,11 @@ export class ObjectWriter {
     this.#options = options;
   }
 
+  /** A pod that its disruption budget keeps is no work that is left: it may be kept for ever. */
   get quiet(): boolean {
-    return this.#pending.size + this.#underWay.size + this.#resting.size === 0 && this.#options.desired.dirtyObjects.size === 0;
+    if (this.#pending.size + this.#underWay.size + this.#options.desired.dirtyObjects.size > 0) return false;
+    for (const left of this.#resting.values()) if (left === 'work') return false;
+    return true;
   }
 
   /** An object changed outside, or a reply came in. */
@@ -184,7 +187,7 @@ export class ObjectWriter {
       return;
     }
     const text = textOf(write);
-    if (before.some((one) => textOf(one) === text)) this.#pause(id, true);
+    if (before.some((one) => textOf(one) === text)) this.#pause(id, true, 'work');
     else before.push(write);
   }
 
@@ -197,11 +200,12 @@ export class ObjectWriter {
         error.code === 'KUBE_NOT_FOUND' ||
         error.code === 'KUBE_ALREADY_EXISTS' ||
         error.code === 'KUBE_PRECONDITION',
+      error.code === 'KUBE_DISRUPTION_BUDGET' ? 'answer' : 'work',
     );
   }
 
-  #pause(id: ObjectId, soon: boolean): void {
-    this.#resting.add(id);
+  #pause(id: ObjectId, soon: boolean, left: 'work' | 'answer'): void {
+    this.#resting.set(id, left);
     const refusals = this.#refusals.get(id) ?? 0;
     this.#refusals.set(id, refusals + 1);
     this.#options.later(soon ? Math.min(CONFLICT_MS * 2 ** refusals, REFUSED_MS) : REFUSED_MS, () => {

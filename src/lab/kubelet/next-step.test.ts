@@ -50,6 +50,14 @@ test('a pod without a node is bound to any node, or to those it names', () => {
   assert.equal(candidates({ schedulingGates: [{ name: 'wait' }] }), undefined);
 });
 
+test('a pod whose own network is another one by name runs with the address of that', () => {
+  const named = { 'v1.multus-cni.io/default-network': 'other/fast' };
+  const given = Object.fromEntries(Object.entries(network).map(([key, value]) => [key.replace('ovn.', 'fast.other.ovn.'), value]));
+  assert.equal(nextStep(pod({ spec: bound, metadata: { annotations: { ...network, ...named } } }), nodes), undefined);
+  const step = nextStep(pod({ spec: bound, metadata: { annotations: { ...given, ...named } } }), nodes);
+  assert.deepEqual(step, { kind: 'run', node: nodes[1], addresses: ['10.16.0.2', 'fd00::2'] });
+});
+
 test('a pod runs when its network is there, with host networking at once', () => {
   assert.equal(nextStep(pod({ spec: bound }), nodes), undefined);
   const { 'ovn.kubernetes.io/routed': _, ...unrouted } = network;

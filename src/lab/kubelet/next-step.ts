@@ -1,5 +1,6 @@
 /** What scheduler and kubelet do next about a pod: pure, and the whole behaviour of the stand-in. */
-import { podAnnotation } from '../../api/well-known.ts';
+import { parseNetworkSelections } from '../../api/network-selection.ts';
+import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
 import type { LabNode } from './lab-node.ts';
 import type { ObservedPod } from './observed-pod.ts';
 
@@ -41,10 +42,19 @@ function runStep(pod: ObservedPod, node: LabNode): Step | undefined {
 
 /** The addresses of the primary interface, once the controller has said that port and route are there. */
 function networkAddresses({ metadata }: ObservedPod): readonly string[] | undefined {
-  const value = (suffix: 'allocated' | 'routed' | 'ip_address'): string | undefined => metadata.annotations?.[podAnnotation('ovn', suffix)];
+  const provider = primaryProvider(metadata);
+  const value = (suffix: 'allocated' | 'routed' | 'ip_address'): string | undefined =>
+    metadata.annotations?.[podAnnotation(provider, suffix)];
   if (value('allocated') !== 'true' || value('routed') !== 'true') return undefined;
   const addresses = (value('ip_address') ?? '').split(',').filter((address) => address !== '');
   return addresses.length === 0 ? undefined : addresses;
+}
+
+/** Multus lets a pod have another network as its own, by name. */
+function primaryProvider({ namespace = '', annotations }: ObservedPod['metadata']): string {
+  const own = parseNetworkSelections(annotations?.[annotationKey.defaultNetworkAttachment] ?? '', namespace);
+  const [first] = own.ok ? own.selections : [];
+  return first === undefined ? DEFAULT_PROVIDER : `${first.name}.${first.namespace}.ovn`;
 }
 
 function isTerminating({ metadata }: ObservedPod): boolean {

@@ -106,6 +106,12 @@ test('rebind: a running pod stays, the next one of its name is bound where the n
   assert.deepEqual(bound(scene, 'db-0'), [undefined, undefined]);
 });
 
+test('rebind: a pod that nothing makes again is not told of an owner', () => {
+  const scene = late({ bare: {}, owned: { replicaSet: 'web' } }, 'rebind');
+  assert.match(message(scene, 'bare'), /; a new pod is bound there: delete this one/);
+  assert.match(message(scene, 'owned'), /; the next pod of its owner is bound there/);
+});
+
 test('evict: pods that something makes again leave as their budgets allow; others are told why not', () => {
   const scene = new PodScene();
   say(scene, 'evict');

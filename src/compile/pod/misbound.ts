@@ -96,15 +96,17 @@ export function misboundOutputs(world: World, pod: PodView, { subnet, wanted, po
     };
     return { ...patch, conditions: [said] };
   };
+  const byHand = 'a new pod is bound there: delete this one to have it moved';
   if (policy === 'report')
     return [
       condition(
         pod.statefulSet === undefined
-          ? 'a new pod is bound there: delete this one to have it moved'
+          ? byHand
           : `its StatefulSet's pod keeps the address: annotate the Namespace with ${kilnAnnotation.misbound}=rebind, then delete the pod to have it moved`,
       ),
     ];
-  if (policy === 'rebind') return [condition('the next pod of its owner is bound there: delete this one to have it moved')];
+  if (policy === 'rebind')
+    return [condition(pod.managed ? 'the next pod of its owner is bound there: delete this one to have it moved' : byHand)];
   if (!pod.managed) return [condition('it is not evicted, since nothing would make it again')];
   const [first] = wanted;
   const readiness = first === undefined ? undefined : world.ask(subnetReady, first);

@@ -150,6 +150,8 @@ export const kilnAnnotation = {
   lease: 'kiln.io/lease',
   /** On a Namespace: `true`, or names of Subnets that its pods wait for. */
   awaitSubnet: 'kiln.io/await-subnet',
+  /** On a Namespace: `true`, or names of IPPools that its pods wait for. */
+  awaitIpPool: 'kiln.io/await-ip-pool',
   /** On a Namespace: `report`, `rebind` or `evict`. */
   misbound: 'kiln.io/misbound',
   /** JSON list of conditions, on kinds whose schema has none. */

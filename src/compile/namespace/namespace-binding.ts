@@ -12,6 +12,7 @@ import { DEFAULT_PROVIDER, kilnAnnotation } from '../../api/well-known.ts';
 import { splitList } from '../../net/dual.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
+import { ipPoolSubnet } from '../ip/ip-pool-subnet.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 import { vpcView } from '../vpc/vpc-view.ts';
 
@@ -30,6 +31,7 @@ const NEVER_IN_CUSTOM_VPC = 'kube-system';
 interface NamespaceFacts {
   readonly labels: Labels;
   readonly awaits: string;
+  readonly awaitsPool: string;
 }
 
 /** Undefined where there is no such namespace. */
@@ -37,7 +39,8 @@ const namespaceFacts: Query<NamespaceFacts | undefined> = defineQuery('namespace
   const namespace = world.namespaces.get(name);
   if (namespace === undefined) return undefined;
   const { labels = {}, annotations = {} } = namespace.metadata;
-  return { labels, awaits: (annotations[kilnAnnotation.awaitSubnet] ?? '').trim() };
+  const said = (key: string): string => (annotations[key] ?? '').trim();
+  return { labels, awaits: said(kilnAnnotation.awaitSubnet), awaitsPool: said(kilnAnnotation.awaitIpPool) };
 });
 
 const subnetSelectors: Query<readonly LabelSelector[]> = defineQuery(
@@ -49,23 +52,45 @@ export const namespaceBinding: Query<NamespaceBinding> = defineQuery('namespace-
   const facts = world.ask(namespaceFacts, name);
   if (facts === undefined) return { subnets: [], pools: [], undecided: `Namespace ${name} does not exist` };
   const pools = [...world.ipPools.bucket('namespace', name)].toSorted();
+  const { subnets, undecided } = declaredSubnets(world, name, facts);
+  return { subnets, pools, undecided: undecided ?? poolAwaited(world, name, facts.awaitsPool, pools, subnets) };
+});
+
+function declaredSubnets(world: World, name: string, { labels, awaits }: NamespaceFacts): Omit<NamespaceBinding, 'pools'> {
   const vpcs = name === NEVER_IN_CUSTOM_VPC ? [] : claimingVpcs(world, name);
   const subnets = [
     ...new Set([
       ...vpcs.flatMap(({ defaultSubnet }) => (defaultSubnet === '' ? [] : [defaultSubnet])),
       ...listing(world, name),
-      ...selecting(world, facts.labels),
+      ...selecting(world, labels),
     ]),
   ];
-  const awaited = splitList(facts.awaits).filter((one) => one !== 'true' && !subnets.includes(one));
+  const awaited = splitList(awaits).filter((one) => one !== 'true' && !subnets.includes(one));
   if (awaited.length > 0)
-    return { subnets, pools, undecided: `Namespace ${name} waits for Subnet ${awaited.join(', ')}, which does not claim it` };
-  if (subnets.length > 0) return { subnets, pools, undecided: undefined };
-  if (facts.awaits === 'true') return { subnets, pools, undecided: `Namespace ${name} waits for a Subnet, and none claims it` };
+    return { subnets, undecided: `Namespace ${name} waits for Subnet ${awaited.join(', ')}, which does not claim it` };
+  if (subnets.length > 0) return { subnets, undecided: undefined };
+  if (awaits === 'true') return { subnets, undecided: `Namespace ${name} waits for a Subnet, and none claims it` };
   const [vpc] = vpcs;
-  if (vpc !== undefined) return { subnets, pools, undecided: `Namespace ${name} belongs to Vpc ${vpc.name}, which has no Subnet for it` };
-  return { subnets: [world.settings.defaultSubnet], pools, undecided: undefined };
-});
+  if (vpc !== undefined) return { subnets, undecided: `Namespace ${name} belongs to Vpc ${vpc.name}, which has no Subnet for it` };
+  return { subnets: [world.settings.defaultSubnet], undecided: undefined };
+}
+
+/** A pool counts as soon as it is bound to the namespace and is of a Subnet of it. */
+function poolAwaited(
+  world: World,
+  namespace: string,
+  awaits: string,
+  bound: readonly string[],
+  subnets: readonly string[],
+): string | undefined {
+  if (awaits === '') return undefined;
+  const there = bound.filter((pool) => subnets.includes(world.ask(ipPoolSubnet, pool)));
+  if (awaits === 'true')
+    return there.length > 0 ? undefined : `Namespace ${namespace} waits for an IPPool of its Subnets, and none is bound to it`;
+  const absent = splitList(awaits).filter((pool) => !there.includes(pool));
+  if (absent.length === 0) return undefined;
+  return `Namespace ${namespace} waits for IPPool ${absent.join(', ')}, which is not there, or not bound to it`;
+}
 
 interface ClaimingVpc {
   readonly name: string;

@@ -77,3 +77,45 @@ test('a dual-stack pod may take each family from another pool of the Subnet', ()
   pool(scene, 'six', 's1', ['fd00:81::20']);
   assert.deepEqual(addresses(scene, ['web']), ['10.81.0.20,fd00:81::20']);
 });
+
+/** What a chart brings: Subnet, pool and pod of a namespace that says it waits for the pool, in this order. */
+function chart(order: readonly string[], awaits: string): PodScene {
+  const scene = new PodScene();
+  scene.namespace('shop', { annotations: { 'kiln.io/await-subnet': 'true', 'kiln.io/await-ip-pool': awaits } });
+  const objects: Record<string, () => void> = {
+    subnet: () => scene.subnet('s1', { cidrBlock: '10.81.0.0/24', namespaces: ['shop'] }),
+    pool: () => pool(scene, 'a', 's1', ['10.81.0.50..10.81.0.60']),
+    pod: () => scene.pod('web'),
+  };
+  for (const one of order) {
+    objects[one]?.();
+    scene.bench.settle();
+  }
+  return scene;
+}
+
+test('a namespace that waits for a pool has its pods in the pool, in whatever order Subnet, pool and pod come', () => {
+  const orders = ['subnet', 'pool', 'pod'].flatMap((first, _, all) =>
+    all.filter((one) => one !== first).map((second) => [first, second, ...all.filter((one) => one !== first && one !== second)]),
+  );
+  assert.equal(orders.length, 6);
+  for (const awaits of ['true', 'a'])
+    for (const order of orders) assert.equal(chart(order, awaits).addressOf('shop/web'), '10.81.0.50', `${order.join()} ${awaits}`);
+});
+
+test('a pod tells which pool its namespace waits for', () => {
+  const told = (scene: PodScene): readonly (string | undefined)[] => {
+    const { reason, message } = scene.bench.condition('pods', 'shop/web', BOUND) ?? {};
+    return [reason, message];
+  };
+  const named = chart(['subnet', 'pool', 'pod'], 'a, b');
+  assert.equal(named.addressOf('shop/web'), undefined);
+  assert.match(told(named).join(), /^WaitingForSubnet,.*Namespace shop waits for IPPool b, which is not there, or not bound to it/);
+  pool(named, 'b', 's2', ['10.82.0.7']);
+  named.bench.settle();
+  assert.equal(named.addressOf('shop/web'), undefined, 'a pool of a Subnet that is not of the namespace');
+  named.subnet('s2', { cidrBlock: '10.82.0.0/24', namespaces: ['shop'] });
+  named.bench.settle();
+  assert.equal(named.addressOf('shop/web'), '10.81.0.50');
+  assert.match(told(chart(['subnet', 'pod'], 'true')).join(), /waits for an IPPool of its Subnets, and none is bound to it/);
+});

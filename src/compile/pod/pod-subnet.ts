@@ -15,6 +15,7 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Held } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
+import { ipPoolSubnet } from '../ip/ip-pool-subnet.ts';
 import { misboundPolicy } from './misbound.ts';
 import { namespaceBinding } from '../namespace/namespace-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
@@ -134,8 +135,6 @@ function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { read
 export function poolName(annotation: string): string {
   return annotation === '' || /[,;]/.test(annotation) || parseAddress(annotation) !== undefined ? '' : annotation;
 }
-
-const ipPoolSubnet: Query<string> = defineQuery('ippool-subnet', (world, name) => world.ipPools.get(name)?.spec.subnet ?? '');
 
 const ipPoolTerminates: Query<boolean> = defineQuery('ippool-terminates', (world, name) => {
   const pool = world.ipPools.get(name);

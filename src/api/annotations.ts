@@ -128,6 +128,7 @@ export const KILN_ANNOTATIONS = {
   vip: { on: 'IP', use: 'acts, writes', what: 'the Vip whose address it is' },
   lease: { on: 'IP, Vip, OvnEip, IptablesEIP', use: 'acts', what: 'how long the address is kept while nothing uses it, such as `24h`' },
   awaitSubnet: { on: 'Namespace', use: 'acts', what: '`true`, or names of Subnets that its pods wait for' },
+  awaitIpPool: { on: 'Namespace', use: 'acts', what: '`true`, or names of IPPools that its pods wait for' },
   misbound: { on: 'Namespace', use: 'acts', what: '`report`, `rebind` or `evict`' },
   conditions: { on: 'kinds without conditions in their schema', use: 'acts, writes', what: 'JSON list of conditions' },
   version: { on: 'Lease of the controller', use: 'acts, writes', what: 'version of the controller that leads' },

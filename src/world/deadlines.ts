@@ -55,6 +55,7 @@ export class Deadlines {
   advance(now: number): void {
     if (now <= this.#now) return;
     this.#now = now;
+    if (this.#next === undefined || this.#next > now) return;
     for (const [at, source] of this.#awaited) {
       if (at > now) continue;
       this.#forget(at);

@@ -4,9 +4,9 @@ import type { KubeObject } from './object.ts';
 import type { ResourceDefinition } from './resource.ts';
 
 export function statusUpdate(definition: ResourceDefinition, object: KubeObject, current: KubeObject): KubeObject {
-  const next: KubeObject = { ...clone(current) };
-  if (definition.custom) next.metadata = { ...next.metadata };
-  else
+  // In the place that it had, if it had one.
+  const next: KubeObject = clone({ ...current, status: null });
+  if (!definition.custom)
     for (const key of ['labels', 'annotations', 'finalizers', 'ownerReferences'])
       if (object.metadata[key] !== undefined) next.metadata[key] = object.metadata[key];
   if (object['status'] === undefined) delete next['status'];

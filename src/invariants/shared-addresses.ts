@@ -60,14 +60,15 @@ function orphanSays(world: World, claimant: string): boolean {
 }
 
 /** A row cannot say anything; its IP object or its pod does. */
-function saysConflict(world: World, { port }: AddressHolder): boolean {
+function saysConflict(world: World, { who, port }: AddressHolder): boolean {
   if (orphanSays(world, port)) return true;
   const object = addressObjects(world).find(({ kind, name }) => claimantOfObject(kind, name) === port);
   if (object !== undefined) return object.conditions.some(({ type, status }) => type === 'AddressConflict' && status === 'True');
   const ip = world.ips.peek(port);
   const conditions = JSON.parse(ip?.metadata.annotations?.[kilnAnnotation.conditions] ?? '[]') as readonly Condition[];
   if (conditions.some(({ type, status }) => type === 'AddressConflict' && status === 'True')) return true;
-  const pod = ip === undefined ? undefined : world.pods.peek(`${ip.spec.namespace}/${ip.spec.podName}`);
+  // A pod whose IP object was torn out, or never was restored, is known by its own name.
+  const pod = world.pods.peek(who.startsWith('Pod ') ? who.slice('Pod '.length) : `${ip?.spec.namespace}/${ip?.spec.podName}`);
   return (
     pod?.status?.conditions?.some(
       ({ type, status, reason }) => type === POD_CONDITION && status === 'False' && reason === 'AddressConflict',

@@ -68,7 +68,7 @@ function conflictOf(
   const eipKind = eipKindOf(resource);
   const message =
     `${kind} ${name}: address ${addresses.join(',')} of Subnet ${subnet}, which it has by ${eipKind} ${eip} as it was, is also held by ` +
-    `${others.map((other) => other.replace(/#\S+/, '')).join(', ')}; delete one of them`;
+    `${others.join(', ')}; delete one of them`;
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 

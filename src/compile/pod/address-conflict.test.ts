@@ -213,3 +213,23 @@ test('two of one MAC: the later one without a port is given another MAC, and kee
   assert.match(String(scene.stations('young.shop')), / 10\.16\.7\.2$/);
   assert.doesNotMatch(String(scene.stations('young.shop')), /0a:00:00:00:00:77/);
 });
+
+test('a pod whose Subnet is refused is told of its rival too', () => {
+  const scene = new PodScene();
+  scene.subnet('side', { cidrBlock: '10.300.0.0/24' });
+  const keys = { allocated: 'true', logical_switch: 'side', ip_address: '10.1.0.4', mac_address: '0a:00:00:00:00:04' };
+  const annotations = Object.fromEntries(Object.entries(keys).map(([key, value]) => [`ovn.kubernetes.io/${key}`, value]));
+  for (const name of ['first', 'second']) scene.pod(name, { annotations });
+  scene.bench.settle();
+  for (const [name, other] of [
+    ['first', 'second'],
+    ['second', 'first'],
+  ] as const) {
+    const condition = scene.bench.condition('pods', `shop/${name}`, BOUND);
+    assert.equal(condition?.reason, 'AddressConflict');
+    assert.match(
+      condition?.message ?? '',
+      new RegExp(`also held by .*${other}\\.shop \\(10\\.1\\.0\\.4 of Subnet side\\).*there is no Subnet "side"`),
+    );
+  }
+});

@@ -150,16 +150,17 @@ interface Obstacle {
 function obstacleOf(world: World, { nic, claimant, demand, reservation }: Binding): Obstacle | undefined {
   if (demand.kind === 'none' || demand.kind === 'pending') return undefined;
   if (demand.kind === 'waiting') return { reason: demand.reason, message: demand.message };
-  if (reservation?.kind === 'refused') return { reason: reservation.code, message: toldOf(nic, 'address', reservation.message) };
+  const refused =
+    reservation?.kind === 'refused' ? { reason: reservation.code, message: toldOf(nic, 'address', reservation.message) } : undefined;
+  const others = world.addressConflicts.get(claimant) ?? [];
+  // Who has an address with others is told of them first, whatever else is wrong.
+  if (refused !== undefined && (others.length === 0 || refused.reason === 'AddressConflict')) return refused;
   const conflict = world.rowConflicts.get(portId(nic.port));
   if (conflict?.owners.includes(ownerText(podOwner(leadOf(world, nic)))) === true)
     return { reason: 'RowConflict', message: conflict.message };
-  const others = world.addressConflicts.get(claimant) ?? [];
   if (others.length === 0) return undefined;
-  return {
-    reason: 'AddressConflict',
-    message: `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it`,
-  };
+  const shared = `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it`;
+  return { reason: 'AddressConflict', message: refused === undefined ? shared : `${shared}; ${refused.message}` };
 }
 
 function patchOf(pod: PodView): Pick<PatchOutput, 'kind' | 'resource' | 'key' | 'uid'> {

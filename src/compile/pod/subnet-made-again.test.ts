@@ -101,3 +101,18 @@ test('a Subnet whose spec is refused and lacks the gateway of a family, and whos
   assert.equal(scene.addressOf('shop/web'), address);
   assert.equal(scene.bench.allocation.ledger.usage('ovn-default')?.v4?.using, 1n);
 });
+
+test('a Subnet that is deleted before its defaults were written, with a pod in it, says by which gateway it counts', () => {
+  const scene = new PodScene();
+  scene.subnet('side', { cidrBlock: '10.300.0.0/24' });
+  scene.bench.settle();
+  scene.bench.put('ips', {
+    metadata: { name: 'web.shop', finalizers: ['kubeovn.io/kube-ovn-controller'], labels: { 'ovn.kubernetes.io/ip_reserved': 'true' } },
+    spec: { podName: 'web', namespace: 'shop', subnet: 'side', podType: '', ipAddress: '10.1.1.2', v4IpAddress: '10.1.1.2' },
+  });
+  scene.bench.edit('subnets', 'side', { cidrBlock: '10.1.1.0/24' });
+  scene.bench.delete('subnets', 'side');
+  scene.bench.settle();
+  const side = scene.bench.object('subnets', 'side');
+  assert.deepEqual([side?.spec['gateway'], side?.status?.['v4availableIPrange']], ['10.1.1.1', '10.1.1.3-10.1.1.254']);
+});

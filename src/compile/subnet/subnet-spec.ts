@@ -13,7 +13,8 @@ import { unsupportedNotice } from '../unsupported.ts';
 
 export const subnetSpecDefaults: Rule = {
   name: 'subnet-spec',
-  over: (world) => keysOf(world.subnets, (subnet) => !isTerminating(subnet)),
+  // One that is being deleted too: while somebody is in it, its spec says by which gateway its addresses are counted.
+  over: (world) => keysOf(world.subnets),
   run: (world, name) => {
     const spec = world.ask(subnetSpec, name);
     const uid = world.subnets.get(name)?.metadata.uid;

@@ -1,8 +1,9 @@
 /** What people write by mistake: said with field, value and rule; others are not held up; mended, it works. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { entries } from '../../src/testing/northbound-dump.ts';
 import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
-import { rowsNamed } from './northbound.ts';
+import { aclsOf, policiesOf, rowsNamed } from './northbound.ts';
 import type { Scenario } from './scenario.ts';
 
 interface Mistake {
@@ -83,6 +84,53 @@ export const badInput: readonly Scenario[] = [
       await condition(cluster, 'subnet', 'never', 'Ready', 'False');
       await cluster.delete('subnet', 'never');
       await gone(cluster, 'subnet', 'never');
+    },
+  },
+  {
+    name: 'matches and options that OVN cannot read are named on Subnet and Vpc, each of them; what is sound beside them is in effect, and mended they work',
+    run: async (cluster) => {
+      const policy = (priority: number, match: string): object => ({ priority, match, action: 'drop' });
+      const acl = (priority: number, match: string): object => ({ direction: 'to-lport', priority, match, action: 'drop' });
+      const vpc = (...policyRoutes: readonly object[]): string => vpcYaml('lang', { policyRoutes });
+      const net = (dhcpV4Options: string, ...acls: readonly object[]): string =>
+        subnetYaml('lang-net', { vpc: 'lang', cidrBlock: '10.127.0.0/24', namespaces: ['lang'], enableDHCP: true, dhcpV4Options, acls });
+      const wrong =
+        vpc(policy(20, 'ip4.dst = 10.1.1.1'), policy(21, 'ip4.dst == 10.1.1.2 && !tcp'), policy(22, 'ip4.dst == 10.1.1.3')) +
+        net('dns=8.8.8.8,lease_time=60', acl(5, 'ip4 and tcp.dst == 22'), acl(6, 'tcp.dst == 23'));
+      await cluster.apply(wrong + namespaceYaml('lang') + podYaml('lang', 'web'));
+      await running(cluster, 'lang', 'web');
+      const ofVpc = (await condition(cluster, 'vpc', 'lang', 'Accepted', 'False')).message;
+      for (const part of [
+        'policyRoutes[0].match',
+        'at character 9 (=)',
+        'policyRoutes[1].match',
+        'OVN has no !tcp',
+        'kubectl edit vpc lang',
+      ])
+        assert.ok(ofVpc.includes(part), `${part}: ${ofVpc}`);
+      const ofSubnet = (await condition(cluster, 'subnet', 'lang-net', 'Accepted', 'False')).message;
+      for (const part of ['acls[0].match', 'at character 5 (and)', 'dhcpV4Options', '"dns=8.8.8.8"', 'kubectl edit subnet lang-net'])
+        assert.ok(ofSubnet.includes(part), `${part}: ${ofSubnet}`);
+      await cluster.settled();
+      const dump = await cluster.dump();
+      assert.deepEqual(aclsOf(dump, 'lang-net'), ['6 to-lport tcp.dst == 23 drop']);
+      assert.deepEqual(
+        policiesOf(dump, 'lang').filter((text) => text.includes('10.1.1.')),
+        ['22 ip4.dst == 10.1.1.3 drop'],
+      );
+      await cluster.apply(
+        vpc(policy(20, 'ip4.dst == 10.1.1.1'), policy(22, 'ip4.dst == 10.1.1.3')) +
+          net('dns_server=8.8.8.8;1.1.1.1,lease_time=60', acl(5, 'ip4 && tcp.dst == 22'), acl(6, 'tcp.dst == 23')),
+      );
+      await condition(cluster, 'vpc', 'lang', 'Accepted', 'True');
+      await condition(cluster, 'subnet', 'lang-net', 'Accepted', 'True');
+      await cluster.settled();
+      const after = await cluster.dump();
+      assert.equal(aclsOf(after, 'lang-net').length, 2);
+      assert.equal(policiesOf(after, 'lang').filter((text) => text.includes('10.1.1.')).length, 2);
+      const dhcp = (after.get('DHCP_Options') ?? []).map((row) => entries(row['options'])['dns_server']);
+      assert.ok(dhcp.includes('{8.8.8.8,1.1.1.1}'), dhcp.join('; '));
+      await cluster.removeAll(podYaml('lang', 'web') + wrong + namespaceYaml('lang'));
     },
   },
   {

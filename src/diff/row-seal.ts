@@ -5,13 +5,16 @@
 import { hash32 } from '../nb/row-id.ts';
 import type { InputValue } from '../ovsdb/index.ts';
 
-/** @param facts columns as they are written, in any order, and where the row is */
+/**
+ * Digits alone: a person who looks for a name in the database does not find it in a seal.
+ * @param facts columns as they are written, in any order, and where the row is
+ */
 export function sealOf(facts: Readonly<Record<string, InputValue>>): string {
   const text = Object.keys(facts)
     .toSorted()
     .map((name) => `${name}=${canonical(facts[name] as InputValue)}`)
     .join('\n');
-  return hash32(text, 0x4b696c6e).toString(16).padStart(8, '0');
+  return String(hash32(text, 0x4b696c6e));
 }
 
 function canonical(value: InputValue): string {

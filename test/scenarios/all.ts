@@ -13,6 +13,7 @@ import { foreignRows } from './foreign-rows.ts';
 import { gateways } from './gateways.ts';
 import { leaders } from './leaders.ts';
 import { leftovers } from './leftovers.ts';
+import { liveMigration } from './live-migration.ts';
 import { misbound } from './misbound.ts';
 import { namespaces } from './namespaces.ts';
 import { notCarriedOut } from './not-carried-out.ts';
@@ -48,6 +49,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   misbound,
   attachments,
   virtualMachines,
+  liveMigration,
   badInput,
   notCarriedOut,
   deletionOrder,

@@ -6,7 +6,7 @@ import { port, rowsNamed, traces } from './northbound.ts';
 import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
-function kindYaml(kind: string, short: string): string {
+export function kindYaml(kind: string, short: string): string {
   const singular = kind.toLowerCase();
   return `---
 apiVersion: apiextensions.k8s.io/v1
@@ -21,20 +21,24 @@ spec:
 `;
 }
 
-const KINDS = kindYaml('VirtualMachine', 'vm') + kindYaml('VirtualMachineInstance', 'vmi');
+export const KINDS = kindYaml('VirtualMachine', 'vm') + kindYaml('VirtualMachineInstance', 'vmi');
 /** @param annotations of its launchers, as its template has them @param networks that it is attached to */
-function machineYaml(namespace: string, annotations: Readonly<Record<string, string>> = {}, networks: readonly object[] = []): string {
+export function machineYaml(
+  namespace: string,
+  annotations: Readonly<Record<string, string>> = {},
+  networks: readonly object[] = [],
+): string {
   const template = JSON.stringify({ metadata: { annotations }, spec: { networks } });
   return `---\napiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: vm, namespace: ${namespace}}\nspec: {template: ${template}}\n`;
 }
 
-const instanceYaml = (namespace: string): string =>
+export const instanceYaml = (namespace: string): string =>
   `---\napiVersion: kubevirt.io/v1\nkind: VirtualMachineInstance\nmetadata: {name: vm, namespace: ${namespace}}\nspec: {}\n`;
 
 const machine = machineYaml('virt');
 const instance = instanceYaml('virt');
 
-async function launch(
+export async function launch(
   cluster: ScenarioCluster,
   name: string,
   node: string,
@@ -47,7 +51,7 @@ async function launch(
   await cluster.apply(pod.replace('  annotations:', `  ownerReferences: ${JSON.stringify(owner)}\n  annotations:`));
 }
 
-async function installKinds(cluster: ScenarioCluster): Promise<void> {
+export async function installKinds(cluster: ScenarioCluster): Promise<void> {
   await cluster.apply(KINDS);
   await cluster.kubectl([
     'wait',

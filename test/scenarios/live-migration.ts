@@ -1,0 +1,202 @@
+/** Virtual machines that move to another node while they run, as KubeVirt tells it. */
+import assert from 'node:assert/strict';
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { attachmentYaml, NETWORKS } from './attachments.ts';
+import { port, rowsNamed, traces } from './northbound.ts';
+import { addressOf, gone, namespaceYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+import { installKinds, instanceYaml, KINDS, kindYaml, launch, machineYaml } from './virtual-machines.ts';
+
+const MIGRATIONS = kindYaml('VirtualMachineInstanceMigration', 'vmim');
+/** A cluster without a kind is asked for it again every 30 s. */
+const UNTIL_SERVED_MS = 60_000;
+const JOB = 'kubevirt.io/migrationJobName';
+
+const migrationYaml = (name: string, phase: string): string =>
+  `---\napiVersion: kubevirt.io/v1\nkind: VirtualMachineInstanceMigration\nmetadata: {name: ${name}, namespace: move}\n` +
+  `spec: {vmiName: vm}\nstatus: {phase: ${phase}}\n`;
+
+/** Options of the machine's port, once they are as a step wants them. */
+async function placed(cluster: ScenarioCluster, options: object, name = 'vm.move'): Promise<void> {
+  await cluster.eventually(
+    `the place of port ${name}`,
+    async () => {
+      assert.deepEqual(port(await cluster.dump(), name)['options'], options);
+      return true;
+    },
+    UNTIL_SERVED_MS,
+  );
+}
+
+/** Both pods are told one address, which has one object and one port. */
+async function shared(cluster: ScenarioCluster, address: string, pods: readonly string[], node: string): Promise<void> {
+  await cluster.settled();
+  for (const pod of pods) {
+    const { annotations = {} } = (await cluster.get('pod', pod, 'move')).metadata;
+    const told = ['ip_address', 'allocated', 'routed', 'virtualmachine', 'logical_switch'].map(
+      (key) => annotations[`ovn.kubernetes.io/${key}`],
+    );
+    assert.deepEqual(told, [address, 'true', 'true', 'vm', 'move-net'], pod);
+  }
+  const ips = (await cluster.names('ip')).filter((name) => name.includes('.move'));
+  assert.deepEqual(ips, ['vm.move']);
+  assert.equal((await cluster.get('ip', 'vm.move')).spec['nodeName'], node);
+  assert.equal((await cluster.get('subnet', 'move-net')).status?.['v4usingIPs'], 1);
+  assert.equal(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'vm.move').length, 1);
+  await cluster.invariantsHold();
+}
+
+const NETWORK = vpcYaml('move') + subnetYaml('move-net', { vpc: 'move', cidrBlock: '10.179.0.0/24', namespaces: ['move'] });
+const MACHINE = NETWORK + namespaceYaml('move') + machineYaml('move') + instanceYaml('move');
+
+/** The machine runs on the first node. */
+async function runs(cluster: ScenarioCluster): Promise<{ readonly first: string; readonly second: string; readonly address: string }> {
+  await cluster.apply(MACHINE);
+  const [first = '', second = ''] = (await cluster.names('node')).toSorted();
+  await launch(cluster, 'source', first, {}, 'move');
+  return { first, second, address: await addressOf(cluster, 'move', 'source') };
+}
+
+/** Its migration has begun: both pods run, OVN has both nodes. */
+async function begins(cluster: ScenarioCluster, job: string, first: string, second: string): Promise<void> {
+  await cluster.apply(migrationYaml(job, 'Scheduling'));
+  await launch(cluster, `target-${job}`, second, { [JOB]: job }, 'move');
+  await running(cluster, 'move', `target-${job}`);
+  await placed(cluster, { 'activation-strategy': 'rarp', 'requested-chassis': `${first},${second}` });
+}
+
+/** KubeVirt deletes the target of a migration that failed. */
+async function givesUp(cluster: ScenarioCluster, job: string): Promise<void> {
+  await cluster.delete('pod', `target-${job}`, 'move');
+  await gone(cluster, 'pod', `target-${job}`, 'move');
+  await placed(cluster, {});
+}
+
+async function ends(cluster: ScenarioCluster, pod: string): Promise<void> {
+  await cluster.kubectl(['delete', 'vm/vm', 'vmi/vm', `pod/${pod}`, '-n', 'move', '--wait=false', '--ignore-not-found']);
+  await gone(cluster, 'ip', 'vm.move');
+  await cluster.removeAll(NETWORK + namespaceYaml('move') + KINDS + MIGRATIONS);
+  await cluster.settled();
+  assert.deepEqual(traces(await cluster.dump(), 'move-net'), []);
+}
+
+export const liveMigration: readonly Scenario[] = [
+  {
+    // It installs kinds and ends controllers.
+    alone: true,
+    name: 'a move of a virtual machine fails: the address stays with the source; the kind that says so came later than the controller',
+    run: async (cluster) => {
+      await installKinds(cluster);
+      const { first, second, address } = await runs(cluster);
+      // The controller is not started again for it.
+      await cluster.apply(MIGRATIONS);
+      await cluster.kubectl(['wait', '--for=condition=Established', 'crd/virtualmachineinstancemigrations.kubevirt.io']);
+      await begins(cluster, 'fails', first, second);
+      await shared(cluster, address, ['source', 'target-fails'], first);
+      await cluster.apply(migrationYaml('fails', 'Failed'));
+      await placed(cluster, { 'requested-chassis': first });
+      await shared(cluster, address, ['source', 'target-fails'], first);
+      await givesUp(cluster, 'fails');
+      await ends(cluster, 'source');
+    },
+  },
+  {
+    alone: true,
+    name: 'a move of a virtual machine is aborted, the next one succeeds, each with a controller that is killed in the middle: one address, one IP object, one port',
+    run: async (cluster) => {
+      await cluster.apply(MIGRATIONS);
+      await installKinds(cluster);
+      const { first, second, address } = await runs(cluster);
+      const station = port(await cluster.dump(), 'vm.move')['addresses'];
+      await begins(cluster, 'aborted', first, second);
+      await cluster.controller.kill9();
+      await cluster.apply(migrationYaml('aborted', 'Failed'));
+      cluster.startController();
+      await placed(cluster, { 'requested-chassis': first });
+      await givesUp(cluster, 'aborted');
+
+      await begins(cluster, 'works', first, second);
+      await cluster.controller.kill9();
+      cluster.startController();
+      await shared(cluster, address, ['source', 'target-works'], first);
+      await cluster.apply(migrationYaml('works', 'Succeeded'));
+      await placed(cluster, { 'requested-chassis': second });
+      await shared(cluster, address, ['source', 'target-works'], second);
+      await cluster.delete('pod', 'source', 'move');
+      await gone(cluster, 'pod', 'source', 'move');
+      await placed(cluster, {});
+      await shared(cluster, address, ['target-works'], second);
+      assert.equal(port(await cluster.dump(), 'vm.move')['addresses'], station);
+      await ends(cluster, 'target-works');
+    },
+  },
+  {
+    alone: true,
+    name: 'a virtual machine is plugged into a network while it runs, moves with it, and is unplugged',
+    run: async (cluster) => {
+      await installKinds(cluster);
+      const networks = [{ name: 'fast', multus: { networkName: 'plug/fast' } }];
+      const all =
+        namespaceYaml('plug') +
+        vpcYaml('plug') +
+        attachmentYaml('plug', 'fast', '{"cniVersion":"0.3.0","type":"kube-ovn"}') +
+        subnetYaml('plug-net', { vpc: 'plug', cidrBlock: '10.181.0.0/24', namespaces: ['plug'] }) +
+        subnetYaml('plug-fast', { vpc: 'plug', cidrBlock: '10.181.1.0/24', provider: 'fast.plug.ovn' });
+      const FAST = 'vm.plug.fast.plug.ovn';
+      await cluster.apply(all + machineYaml('plug') + instanceYaml('plug'));
+      const [first = '', second = ''] = (await cluster.names('node')).toSorted();
+      await launch(cluster, 'source', first, {}, 'plug');
+      const address = await addressOf(cluster, 'plug', 'source');
+      const own = port(await cluster.dump(), 'vm.plug');
+
+      await cluster.apply(machineYaml('plug', {}, networks));
+      await cluster.kubectl([
+        'annotate',
+        'pod',
+        'source',
+        '-n',
+        'plug',
+        `${NETWORKS}=[{"name":"fast","namespace":"plug","interface":"pod1"}]`,
+      ]);
+      const plugged = async (pod: string): Promise<string> =>
+        await cluster.eventually(`${pod} is plugged in`, async () => {
+          const { annotations = {} } = (await cluster.get('pod', pod, 'plug')).metadata;
+          return annotations['fast.plug.ovn.kubernetes.io/routed'] === 'true'
+            ? annotations['fast.plug.ovn.kubernetes.io/ip_address']
+            : undefined;
+        });
+      const plugAddress = await plugged('source');
+      assert.match(plugAddress, /^10\.181\.1\./);
+      const station = port(await cluster.dump(), FAST)['addresses'];
+
+      await launch(cluster, 'target', second, { [JOB]: 'job', [NETWORKS]: 'plug/fast' }, 'plug');
+      assert.equal(await plugged('target'), plugAddress);
+      assert.equal(await addressOf(cluster, 'plug', 'target'), address);
+      for (const name of ['vm.plug', FAST])
+        await placed(cluster, { 'activation-strategy': 'rarp', 'requested-chassis': `${first},${second}` }, name);
+      await cluster.delete('pod', 'source', 'plug');
+      await gone(cluster, 'pod', 'source', 'plug');
+      await cluster.settled();
+      assert.equal(port(await cluster.dump(), FAST)['addresses'], station);
+
+      await cluster.apply(machineYaml('plug'));
+      await cluster.kubectl(['annotate', 'pod', 'target', '-n', 'plug', `${NETWORKS}-`]);
+      await gone(cluster, 'ip', FAST);
+      await cluster.settled();
+      assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', FAST), []);
+      assert.equal((await cluster.get('subnet', 'plug-fast')).status?.['v4usingIPs'], 0);
+      const left = Object.keys((await cluster.get('pod', 'target', 'plug')).metadata.annotations ?? {}).filter((key) =>
+        key.startsWith('fast.plug.ovn'),
+      );
+      assert.deepEqual(left, []);
+      const now = port(await cluster.dump(), 'vm.plug');
+      assert.deepEqual([now['_uuid'], now['addresses']], [own['_uuid'], own['addresses']]);
+
+      await cluster.kubectl(['delete', 'vm/vm', 'vmi/vm', 'pod/target', '-n', 'plug', '--wait=false', '--ignore-not-found']);
+      await gone(cluster, 'ip', 'vm.plug');
+      await cluster.removeAll(all + KINDS);
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'plug-net', 'plug-fast'), []);
+    },
+  },
+];

@@ -213,3 +213,28 @@ test('what is not carried out is said', () => {
     ['spec.enableExternal', 'spec.enableBfd'],
   );
 });
+
+test('a Vpc says whether the default Subnet that it names is there and its own', () => {
+  const bench = setUp();
+  bench.put('vpcs', { metadata: { name: 'blue' }, spec: { namespaces: ['shop'], defaultSubnet: 'net' } });
+  bench.settle();
+  const said = (): unknown => {
+    const { status, reason, message } = bench.condition('vpcs', 'blue', 'DefaultSubnet') ?? {};
+    return [status, reason, message];
+  };
+  const missing = 'Subnet net does not exist; pods of its namespaces that name no Subnet wait for it; kubectl get subnets';
+  assert.deepEqual(said(), ['False', 'WaitingForSubnet', `Vpc blue: spec.defaultSubnet "net": ${missing}`]);
+  assert.equal(bench.events.filter(({ reason }) => reason === 'WaitingForSubnet').length, 1);
+  bench.put('subnets', { metadata: { name: 'net' }, spec: { vpc: 'blue', cidrBlock: '10.9.0.0/24' } });
+  bench.settle();
+  assert.deepEqual(said(), ['True', 'Accepted', '']);
+  bench.edit('vpcs', 'blue', { defaultSubnet: 'ovn-default' });
+  bench.settle();
+  assert.match(
+    bench.condition('vpcs', 'blue', 'DefaultSubnet')?.message ?? '',
+    /"ovn-default" is in Vpc ovn-cluster; the default Subnet of a Vpc/,
+  );
+  bench.edit('vpcs', 'blue', { defaultSubnet: '' });
+  bench.settle();
+  assert.equal(bench.condition('vpcs', 'blue', 'DefaultSubnet'), undefined);
+});

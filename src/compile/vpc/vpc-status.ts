@@ -9,6 +9,7 @@ import { leftOut } from '../left-out.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 import { vpcFindings, vpcRefusal } from './vpc-state.ts';
+import { defaultSubnetCondition } from './vpc-default-subnet.ts';
 import { peeringCondition } from './vpc-peering.ts';
 import type { VpcView } from './vpc-view.ts';
 import { claimantOfVpc, vpcSpec, vpcView } from './vpc-view.ts';
@@ -24,7 +25,8 @@ export const vpcStatus: Rule = {
     const loadBalancers: Record<string, Json> = view.external
       ? {}
       : Object.fromEntries(loadBalancersOf(world, name).map((lb) => [lb.statusField, lb.name]));
-    const peered = peeringCondition(world, name);
+    const asked = [...peeringCondition(world, name), ...defaultSubnetCondition(world, name)];
+    const unasked = ['Peered', 'DefaultSubnet'].filter((type) => !asked.some((condition) => condition.type === type));
     const patch: PatchOutput = {
       kind: 'patch',
       resource: 'vpcs',
@@ -42,8 +44,8 @@ export const vpcStatus: Rule = {
         enableExternal: false,
         enableBfd: false,
       },
-      conditions: [...conditionsOf(world, view), ...peered],
-      ...(peered.length === 0 && { withoutConditions: ['Peered'] }),
+      conditions: [...conditionsOf(world, view), ...asked],
+      ...(unasked.length > 0 && { withoutConditions: unasked }),
     };
     return [patch];
   },

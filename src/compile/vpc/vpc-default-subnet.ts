@@ -1,0 +1,27 @@
+/**
+ * Whether the Subnet that a custom Vpc names for its namespaces can be theirs.
+ */
+import type { World } from '../../world/world.ts';
+import type { ConditionOutput } from '../output.ts';
+import { subnetView } from '../subnet/subnet-view.ts';
+import { vpcView } from './vpc-view.ts';
+
+/** None where the Vpc names none; the default Vpc has that of the settings. */
+export function defaultSubnetCondition(world: World, name: string): readonly ConditionOutput[] {
+  const vpc = world.ask(vpcView, name);
+  if (vpc === undefined || vpc.isDefault || vpc.defaultSubnet === '') return [];
+  const subnet = world.ask(subnetView, vpc.defaultSubnet);
+  const said = `Vpc ${name}: spec.defaultSubnet "${vpc.defaultSubnet}"`;
+  const bad = { type: 'DefaultSubnet', status: 'False', event: 'Warning' } as const;
+  if (subnet === undefined) {
+    const effect = 'pods of its namespaces that name no Subnet wait for it; kubectl get subnets';
+    return [{ ...bad, reason: 'WaitingForSubnet', message: `${said}: Subnet ${vpc.defaultSubnet} does not exist; ${effect}` }];
+  }
+  if (subnet.vpc !== name) {
+    const effect = `it is left out; kubectl edit vpc ${name}`;
+    return [
+      { ...bad, reason: 'Invalid', message: `${said} is in Vpc ${subnet.vpc}; the default Subnet of a Vpc is one of its own; ${effect}` },
+    ];
+  }
+  return [{ type: 'DefaultSubnet', status: 'True', reason: 'Accepted', message: '' }];
+}

@@ -2,7 +2,8 @@
 
 import { formatAddress } from '../net/address.ts';
 import type { Address, Family } from '../net/address.ts';
-import { ofFamily, protocolOf } from '../net/dual.ts';
+import { cidrContains, formatCidr } from '../net/cidr.ts';
+import { formatDualCidr, ofFamily, protocolOf } from '../net/dual.ts';
 import type { Dual, Protocol } from '../net/dual.ts';
 import { macFromNumber, macToNumber } from '../net/mac.ts';
 import type { Mac } from '../net/mac.ts';
@@ -186,11 +187,21 @@ class Chooser {
     const { name } = this.#subnet;
     const offset = space.offsetOf(address.value);
     const zone = space.zones.zoneAt(offset);
-    if (zone === undefined)
-      return failure('AddressOutOfRange', family, `the address ${formatAddress(address)} is not one that Subnet "${name}" can give`);
+    if (zone === undefined) return failure('AddressOutOfRange', family, this.#outside(address));
     if (zone.standing === 'gateway')
       return failure('AddressConflict', family, `the address ${formatAddress(address)} is the gateway of Subnet "${name}"`);
     return this.#unlessTaken(space, offset, family, () => `the address ${formatAddress(address)}`);
+  }
+
+  #outside(address: Address): string {
+    const { name, spec } = this.#subnet;
+    const said = `the address ${formatAddress(address)} is not one that Subnet "${name}" can give`;
+    const network = spec === undefined ? '' : formatDualCidr(spec.cidrs);
+    if (network === '') return said;
+    const own = ofFamily(spec?.cidrs ?? {}, address.family);
+    return own !== undefined && cidrContains(own, address)
+      ? `${said}: the first and the last of ${formatCidr(own)} are nobody's`
+      : `${said}: it has ${network}`;
   }
 
   #anyAddress(space: Space, family: Family): Choice {

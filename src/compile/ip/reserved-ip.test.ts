@@ -70,6 +70,27 @@ test('one that cannot be completed says why, and is completed when it can', () =
   assert.equal(said('web.shop').includes('Accepted'), false);
 });
 
+test('a refusal names the object, the field, its value and the rule', () => {
+  const refusalOf = (spec: object): string => {
+    const scene = new PodScene();
+    scene.subnet('dual', { cidrBlock: '10.90.0.0/24,fd90::/64' });
+    reserve(scene, { subnet: 'dual', ...spec });
+    const said = scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '[]';
+    return (JSON.parse(said) as readonly { readonly message: string }[]).map(({ message }) => message).join();
+  };
+  const outside = 'is not one that Subnet "dual" can give: ';
+  const network = `${outside}it has 10.90.0.0/24,fd90::/64`;
+  const asks = (field: string, value: string): string => `IP web.shop: spec.${field} "${value}": the address ${value} `;
+  assert.ok(refusalOf({ ipAddress: '10.91.0.1' }).startsWith(asks('ipAddress', '10.91.0.1') + network));
+  assert.ok(refusalOf({ v6IpAddress: 'fd91::1' }).startsWith(asks('v6IpAddress', 'fd91::1') + network));
+  const ends = `${outside}the first and the last of 10.90.0.0/24 are nobody's`;
+  assert.ok(refusalOf({ ipAddress: '10.90.0.255' }).startsWith(asks('ipAddress', '10.90.0.255') + ends));
+  assert.match(
+    refusalOf({ ipAddress: '10.90.0.1', macAddress: '0a:00:00:00:00:09' }),
+    /^IP web\.shop: spec\.ipAddress "10\.90\.0\.1" and spec\.macAddress "0a:00:00:00:00:09": the address 10\.90\.0\.1 is the gateway of Subnet "dual"/,
+  );
+});
+
 test('who asks for an address in use is refused and no second holder; who says all of it is one, and both are told', () => {
   const scene = new PodScene();
   reserve(scene, { ipAddress: '10.16.8.8' });

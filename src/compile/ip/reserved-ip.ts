@@ -28,7 +28,7 @@ export const reservedIp: Rule = {
     if (reservation?.kind === 'refused' && reservation.code === 'AddressConflict' && !onlyAsks(ip))
       return [wish, { ...patchOf(ip), withoutConditions: ['Accepted'] }];
     if (reservation?.kind === 'refused')
-      return [wish, saying(ip, refused(name, { reason: reservation.code, message: reservation.message }))];
+      return [wish, saying(ip, refused(name, { reason: reservation.code, message: `${asked(ip)}: ${reservation.message}` }))];
     const addresses = addressesOf(reservation);
     if (addresses === undefined) return [wish];
     return [
@@ -42,6 +42,13 @@ export const reservedIp: Rule = {
     ];
   },
 };
+
+/** The object, and the fields that ask: what a refusal is about. */
+function asked({ metadata, spec }: IP): string {
+  const addresses = (spec.ipAddress ?? '') === '' ? (['v4IpAddress', 'v6IpAddress'] as const) : (['ipAddress'] as const);
+  const fields = [...addresses, 'macAddress' as const].flatMap((field) => (spec[field] ? [`spec.${field} "${spec[field]}"`] : []));
+  return [`IP ${metadata.name}`, ...(fields.length === 0 ? [] : [fields.join(' and ')])].join(': ');
+}
 
 function saying(ip: IP, condition: ConditionOutput): Output {
   return { ...patchOf(ip), conditions: [condition] };

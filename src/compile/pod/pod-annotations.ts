@@ -25,6 +25,7 @@ import { portGroupsOf, stationText } from './pod-port.ts';
 import { podOwner } from './pod-view.ts';
 import type { PodView } from './pod-view.ts';
 import type { SubnetView } from '../subnet/subnet-view.ts';
+import { switchId } from '../subnet/subnet-view.ts';
 
 /**
  * All interfaces in one patch: none is told before each has what it asks for, but for those that were told before. An interface that a
@@ -147,7 +148,8 @@ interface Obstacle {
   readonly message: string;
 }
 
-function obstacleOf(world: World, { nic, claimant, demand, reservation }: Binding): Obstacle | undefined {
+function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
+  const { nic, claimant, demand, reservation } = binding;
   if (demand.kind === 'none' || demand.kind === 'pending') return undefined;
   if (demand.kind === 'waiting') return { reason: demand.reason, message: demand.message };
   const refused =
@@ -158,9 +160,17 @@ function obstacleOf(world: World, { nic, claimant, demand, reservation }: Bindin
   const conflict = world.rowConflicts.get(portId(nic.port));
   if (conflict?.owners.includes(ownerText(podOwner(leadOf(world, nic)))) === true)
     return { reason: 'RowConflict', message: conflict.message };
-  if (others.length === 0) return undefined;
+  if (others.length === 0) return networkMissing(world, binding);
   const shared = `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it`;
   return { reason: 'AddressConflict', message: refused === undefined ? shared : `${shared}; ${refused.message}` };
+}
+
+/** It has its address and no port, and can have none: the switch of its Subnet is another program's row. */
+function networkMissing(world: World, binding: Binding): Obstacle | undefined {
+  const subnet = binding.nic.isOvn ? binding.bound?.subnet?.name : undefined;
+  const conflict = subnet === undefined ? undefined : world.rowConflicts.get(switchId(subnet));
+  if (conflict === undefined || isCarried(world, binding)) return undefined;
+  return { reason: 'WaitingForSubnet', message: toldOf(binding.nic, 'subnet', `Subnet ${subnet}: ${conflict.message}`) };
 }
 
 function patchOf(pod: PodView): Pick<PatchOutput, 'kind' | 'resource' | 'key' | 'uid'> {

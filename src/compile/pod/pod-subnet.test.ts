@@ -16,7 +16,11 @@ test('a pod that names a Subnet waits until there is one', () => {
   const waits = scene.bench.condition('pods', 'shop/web', BOUND);
   assert.deepEqual(
     [waits?.status, waits?.reason, waits?.message],
-    ['False', 'WaitingForSubnet', 'Pod shop/web: metadata.annotations[ovn.kubernetes.io/logical_switch] "red": Subnet red does not exist; kiln explain pod web -n shop'],
+    [
+      'False',
+      'WaitingForSubnet',
+      'Pod shop/web: metadata.annotations[ovn.kubernetes.io/logical_switch] "red": Subnet red does not exist; kiln explain pod web -n shop',
+    ],
   );
   scene.subnet('red', { cidrBlock: '10.40.0.0/24' });
   scene.bench.settle();

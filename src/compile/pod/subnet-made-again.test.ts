@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../../testing/pod-scene.ts';
+import { switchId } from '../subnet/subnet-view.ts';
 
 const BOUND = 'kiln.io/NetworkBound';
 
@@ -115,4 +116,30 @@ test('a Subnet that is deleted before its defaults were written, with a pod in i
   scene.bench.settle();
   const side = scene.bench.object('subnets', 'side');
   assert.deepEqual([side?.spec['gateway'], side?.status?.['v4availableIPrange']], ['10.1.1.1', '10.1.1.3-10.1.1.254']);
+});
+
+test('a pod with a restored address, whose Subnet finds another program with its switch, is told so', () => {
+  const scene = new PodScene();
+  scene.bench.foreignRow('Logical_Switch', '00000000-0000-4000-8000-0000000000aa', { name: 'side' });
+  scene.subnet('side', { cidrBlock: '10.1.1.0/24' });
+  scene.bench.put('ips', {
+    metadata: { name: 'web.shop', finalizers: ['kubeovn.io/kube-ovn-controller'] },
+    spec: {
+      podName: 'web',
+      namespace: 'shop',
+      subnet: 'side',
+      podType: '',
+      ipAddress: '10.1.1.2',
+      v4IpAddress: '10.1.1.2',
+      v6IpAddress: '',
+    },
+  });
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
+  // As the writer reports it, which this bench does not have.
+  const message = 'Logical_Switch side belongs to another program; rename the object or remove that row';
+  scene.bench.world.rowConflicts.set(switchId('side'), { owners: ['subnet//side'], message });
+  scene.bench.settle();
+  const condition = scene.bench.condition('pods', 'shop/web', BOUND);
+  assert.equal(condition?.reason, 'WaitingForSubnet');
+  assert.match(condition?.message ?? '', /Subnet side: Logical_Switch side .*belongs to another program/);
 });

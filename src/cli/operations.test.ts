@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import type { Controller } from '../controller/controller.ts';
+import { LabApiServer } from '../lab/apiserver/server.ts';
 import { SILENT } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';
-import { serveController } from './operations.ts';
+import { laboratoryProblem, serveController } from './operations.ts';
 
 test('an address that another program has, or that this machine has not, is named with the reason and what to do', async () => {
   const other = createServer().listen(0, '127.0.0.1');
@@ -30,4 +31,23 @@ test('an address that another program has, or that this machine has not, is name
   await (
     await serve('off')
   )();
+});
+
+test("a laboratory's port that another program has is named with its flag; what else fails is left as it is", async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const failure = await new LabApiServer({ port }).start().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  assert.throws(
+    () => {
+      throw laboratoryProblem(port, failure);
+    },
+    { message: `--port ${port} cannot be had: another program listens there; name another one, or leave it out` },
+  );
+  const another = new Error('no OVN');
+  assert.equal(laboratoryProblem(port, another), another);
+  other.close();
 });

@@ -45,6 +45,12 @@ export async function serveLaboratory(bind: string, controller: Controller, metr
   }
 }
 
+/** What a laboratory's start failed with, in the words of its flag where the port that it was told could not be had. */
+export function laboratoryProblem(port: number | undefined, error: unknown): unknown {
+  if (port === undefined || !(error instanceof Error) || (error as NodeJS.ErrnoException).syscall !== 'listen') return error;
+  return new Error(`--port ${port} cannot be had: ${bindProblem(error)}; name another one, or leave it out`, { cause: error });
+}
+
 const BIND_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there',
   EADDRNOTAVAIL: 'this machine has no such address',

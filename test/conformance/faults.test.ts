@@ -95,6 +95,12 @@ describe('faults on demand', () => {
       /tines: Invalid value: 2: no such field/,
     ])
       assert.match(String(wrong.body['message']), named);
+    const endless = await http.send('POST', '/lab/faults', { fault: { kind: 'delay', milliseconds: 1e12 } });
+    assert.equal(endless.status, 422);
+    assert.match(
+      String(endless.body['message']),
+      /fault\.milliseconds: Invalid value: 1000000000000: must be a whole number from 0 to 2147483647/,
+    );
   });
 
   test('every n-th, and only so often', async () => {

@@ -37,7 +37,7 @@ import {
 } from '../../webhook/webhook-configuration.ts';
 import type { WebhookFlags, WebhookSettings } from '../webhook-flags.ts';
 import { startWebhook, webhookSettings } from '../webhook-flags.ts';
-import { processMetrics, serveController, serveLaboratory } from '../operations.ts';
+import { laboratoryProblem, processMetrics, serveController, serveLaboratory } from '../operations.ts';
 import type { Settings } from '../../world/settings.ts';
 import { DEFAULT_DIRECTORY } from '../defaults.ts';
 import { watchStarters } from '../starter-watch.ts';
@@ -193,7 +193,9 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
   let endServing: (() => Promise<void>) | undefined;
   let webhook: Webhook | undefined;
   const parts = async (): Promise<number> => {
-    await lab.start();
+    await lab.start().catch((error: unknown) => {
+      throw laboratoryProblem(flags.port, error);
+    });
     controllerClient = new KubeClient(
       new KubeTransport(await connectionFromKubeconfig({ path: lab.kubeconfig }), { connections: 64, userAgent: 'kiln-controller' }),
       CONTROLLER_LEASE,

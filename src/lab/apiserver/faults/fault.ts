@@ -80,9 +80,12 @@ function matchErrors(match: Json | undefined): FieldError[] {
   });
 }
 
+/** Longer than that no timer waits. */
+const MOST = 2 ** 31 - 1;
+
 function atLeast(field: string, value: Json | undefined, least: number): FieldError[] {
   if (value === undefined) return [required(field)];
-  return typeof value === 'number' && Number.isInteger(value) && value >= least
+  return typeof value === 'number' && Number.isInteger(value) && value >= least && value <= MOST
     ? []
-    : [invalidValue(field, value, `must be a whole number from ${least}`)];
+    : [invalidValue(field, value, `must be a whole number from ${least}${typeof value === 'number' && value > MOST ? ` to ${MOST}` : ''}`)];
 }

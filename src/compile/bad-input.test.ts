@@ -253,7 +253,8 @@ test('a NetworkAttachmentDefinition that is no JSON: an Event on it, a condition
       .toSorted(),
     ['network-attachment-definitions/shop/odd', 'pods/shop/attached'],
   );
-  assert.ok(told.some(({ object }) => object === 'network-attachment-definitions/shop/list'));
+  const list = told.find(({ object }) => object === 'network-attachment-definitions/shop/list');
+  assert.match(list?.message ?? '', /spec\.config "\[1\]" is JSON, but no object; it is a CNI configuration/);
   assert.notEqual(made.addressOf('shop/other'), undefined);
   made.attachment('shop/odd', { config: '{"cniVersion":"0.3.0","type":"macvlan"}' });
   bench.settle();

@@ -27,11 +27,20 @@ export const unreadable: Query<Finding | undefined> = defineQuery('network-attac
       code: 'InvalidNetwork',
       field: 'spec.config',
       value: definition.spec.config ?? '',
-      problem: 'is not JSON',
+      problem: isJson(definition.spec.config ?? '') ? 'is JSON, but no object' : 'is not JSON',
       rule: `it is a CNI configuration, an object in JSON; kubectl get net-attach-def -n ${namespace} ${name} -o yaml`,
     },
   );
 });
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export const attachmentUnreadable: Rule = {
   name: 'network-attachment',

@@ -1,4 +1,5 @@
 /** One ordered life: drawn, held against the same life without the known fault, and made short where it fails. */
+import type { KnownFault } from './known-faults.ts';
 import { KNOWN_FAULTS } from './known-faults.ts';
 import type { LifeOptions } from './life.ts';
 import { draw } from './life.ts';
@@ -7,8 +8,10 @@ import { shrink } from './shrink.ts';
 
 export async function drawnLife(order: LifeOrder, trace?: (line: string) => void): Promise<LifeReport> {
   const { seed, operations, plain = false, fault, shrink: most = 0 } = order;
-  const options = { ...optionsFor(fault), plain };
-  const life = await draw(seed, operations, trace === undefined ? options : { ...options, trace });
+  const known = knownFault(fault);
+  const options: LifeOptions = { ...(known === undefined ? {} : { rules: known.rules }), plain };
+  const takeOut = known?.beneath?.();
+  const life = await draw(seed, operations, trace === undefined ? options : { ...options, trace }).finally(() => takeOut?.());
   const drawn = { order, operations: life.operations, hash: life.hash, steps: life.history.steps.length };
   let findings = life.findings;
   // What is found without the fault too was not found because of it.
@@ -21,9 +24,8 @@ export async function drawnLife(order: LifeOrder, trace?: (line: string) => void
   return { ...drawn, messages: short.findings.map(({ message }) => message), history: short.history, tried: short.tried };
 }
 
-function optionsFor(fault: string | undefined): LifeOptions {
-  if (fault === undefined) return {};
+function knownFault(fault: string | undefined): KnownFault | undefined {
   const known = KNOWN_FAULTS.find(({ name }) => name === fault);
-  if (known === undefined) throw new RangeError(`there is no known fault "${fault}"`);
-  return { rules: known.rules };
+  if (fault !== undefined && known === undefined) throw new RangeError(`there is no known fault "${fault}"`);
+  return known;
 }

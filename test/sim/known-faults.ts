@@ -6,6 +6,7 @@ import { DEFAULT_SUBNET } from '../../src/api/well-known.ts';
 import type { Rule } from '../../src/compile/compiler.ts';
 import type { Output, PatchOutput } from '../../src/compile/output.ts';
 import { RULES } from '../../src/compile/rules.ts';
+import { Ledger } from '../../src/ipam/ledger.ts';
 import type { World } from '../../src/world/world.ts';
 
 export interface KnownFault {
@@ -14,6 +15,8 @@ export interface KnownFault {
   readonly like: string;
   /** A fresh copy for each process: what a fault remembers goes with it. */
   readonly rules: () => readonly Rule[];
+  /** Puts in a fault that is not in a rule. @returns takes it out again */
+  readonly beneath?: () => () => void;
 }
 
 type Spoil = (outputs: readonly Output[], world: World, key: string) => readonly Output[];
@@ -35,6 +38,37 @@ const letsGoEarly: Spoil = (outputs, world, key) => {
   const going = (world.subnets.get(key) ?? world.vpcs.get(key))?.metadata.deletionTimestamp !== undefined;
   return going ? patches(outputs, ({ conditions: _conditions, ...patch }) => ({ ...patch, finalizer: false })) : outputs;
 };
+
+/** Without a condition. */
+function untold(rule: string, type: string): () => readonly Rule[] {
+  return spoilt(
+    rule,
+    () => (outputs) => patches(outputs, (patch) => ({ ...patch, conditions: (patch.conditions ?? []).filter((one) => one.type !== type) })),
+  );
+}
+
+const silent: Spoil = () => [];
+
+/** Whoever has the name goes with the one who leaves: a port's name, without the uid of its pod. */
+function releaseByName(): () => void {
+  const descriptor = Object.getOwnPropertyDescriptor(Ledger.prototype, 'release') as PropertyDescriptor;
+  const release = descriptor.value as Ledger['release'];
+  const nameOf = (claimant: string): string => claimant.split('#')[0] ?? '';
+  const byName: Ledger['release'] = function (this: Ledger, kind, key, subnet) {
+    const all = kind === 'reservation' ? [] : [...this.bindings(kind, key)];
+    for (const [place, { addresses }] of all) {
+      for (const address of addresses) {
+        const holders = this.holdersOf(place, address);
+        const leaving = holders.find((one) => one.kind === kind && one.key === key);
+        for (const one of holders)
+          if (leaving !== undefined && nameOf(one.claimant) === nameOf(leaving.claimant)) release.call(this, one.kind, one.key);
+      }
+    }
+    return release.call(this, kind, key, subnet);
+  };
+  Object.defineProperty(Ledger.prototype, 'release', { ...descriptor, value: byName });
+  return () => void Object.defineProperty(Ledger.prototype, 'release', descriptor);
+}
 
 export const KNOWN_FAULTS: readonly KnownFault[] = [
   {
@@ -132,4 +166,9 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     like: 'C12',
     rules: spoilt('reserved-ip', () => () => []),
   },
+  { name: 'an address is released by name instead of UID', like: 'C42', rules: () => RULES, beneath: releaseByName },
+  { name: 'an IP object in conflict does not tell it', like: 'C44', rules: untold('ip-lifecycle', 'AddressConflict') },
+  { name: 'an OvnEip in conflict does not tell it', like: 'C33', rules: untold('ovn-eip', 'AddressConflict') },
+  { name: 'the ACLs of a Subnet are not made', like: 'C84', rules: spoilt('subnet-acls', () => silent) },
+  { name: 'there is no way to the addresses of nodes', like: 'C74', rules: spoilt('node-policy', () => silent) },
 ];

@@ -391,5 +391,6 @@ export class Ledger {
 }
 
 function noSubnet(subnet: string): AllocationFailure {
-  return { ok: false, code: 'NoSubnet', subject: 'subnet', message: `there is no Subnet "${subnet}"`, holders: [] };
+  const message = `Subnet "${subnet}" gives no addresses: it does not exist, or is refused`;
+  return { ok: false, code: 'NoSubnet', subject: 'subnet', message, holders: [] };
 }

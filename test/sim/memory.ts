@@ -38,7 +38,7 @@ function claimsOf(table: string, object: KubeObject): readonly string[] {
   const { name, namespace = '', labels = {}, annotations = {}, finalizers = [], deletionTimestamp } = object.metadata;
   const spec = specOf(object);
   const isOurs = finalizers.includes(FINALIZER);
-  if (table === SUBNETS) return [`${VPCS} ${text(spec['vpc'])}`];
+  if (table === SUBNETS) return [`${VPCS} ${stayedIn(object) ?? text(spec['vpc'])}`];
   if (table === IPS) {
     const said = text(spec['v4IpAddress']) !== '' || text(spec['v6IpAddress']) !== '';
     return said && isOurs ? [`${SUBNETS} ${text(spec['subnet'])}`] : [];
@@ -59,6 +59,14 @@ function claimsOf(table: string, object: KubeObject): readonly string[] {
   // The port of a node in the join Subnet holds that, whatever the node says.
   if (table === 'nodes') return [`${IPS} node-${name}`];
   return [`${SUBNETS} ${annotations[podAnnotation('ovn', 'logical_switch')] ?? ''}`, `${IPS} ${name}.${namespace}`];
+}
+
+/** Of a Subnet whose `spec.vpc` was edited: it does not move, and says which Vpc it is in. */
+function stayedIn(subnet: KubeObject): string | undefined {
+  const { conditions = [] } = (subnet['status'] ?? {}) as { readonly conditions?: readonly { readonly message?: string }[] };
+  return conditions
+    .map(({ message = '' }) => /the Subnet is in Vpc (\S+), and a Subnet does not move/.exec(message)?.[1])
+    .find((vpc) => vpc !== undefined);
 }
 
 function keyOf({ metadata: { namespace = '', name } }: KubeObject): string {

@@ -229,7 +229,7 @@ test('a pod whose Subnet is refused is told of its rival too', () => {
     assert.equal(condition?.reason, 'AddressConflict');
     assert.match(
       condition?.message ?? '',
-      new RegExp(`also held by .*${other}\\.shop \\(10\\.1\\.0\\.4 of Subnet side\\).*there is no Subnet "side"`),
+      new RegExp(`also held by .*${other}\\.shop \\(10\\.1\\.0\\.4 of Subnet side\\).*Subnet "side" gives no addresses`),
     );
   }
 });

@@ -98,7 +98,7 @@ function advised({ namespace, name }: PodView, { reason, message }: { readonly r
   );
 }
 
-const OF_THE_POD: ReadonlySet<Reason> = new Set<Reason>(['InvalidAnnotation', 'AddressOutOfRange', 'InvalidIPFamily', 'NoSubnet']);
+const OF_THE_POD: ReadonlySet<Reason> = new Set<Reason>(['InvalidAnnotation', 'AddressOutOfRange', 'InvalidIPFamily']);
 
 /** Whether the port is observed, as this pod's, with these addresses; of an interface without a port, whether its IP object says so. */
 function isCarried(world: World, { nic, bound, port, ownRow }: Binding): boolean {

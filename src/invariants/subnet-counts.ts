@@ -45,7 +45,8 @@ function familyCounts(name: string, subnet: Subnet, family: Family, holders: Hol
       .map(({ value }) => ({ first: value, last: value })),
     ...(spec.excludeIps ?? []).flatMap((text) => parseRange(text) ?? []).filter((range) => range.family === family),
   ]);
-  const using = held.intersect(usable).subtract(reserved);
+  // Also those outside of a CIDR that was narrowed under them.
+  const using = held.subtract(reserved.intersect(usable));
   const available = usable.subtract(reserved).subtract(held);
   const said = {
     using: status?.[`${field}usingIPs`],

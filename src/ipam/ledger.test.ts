@@ -200,17 +200,26 @@ describe('facts', () => {
     assert.equal(ledger.revision('s'), 0, 'nothing is known of it any more');
   });
 
-  test('a Subnet made narrower keeps its holders, and made wider again counts them', () => {
+  test('a Subnet made narrower keeps its holders and counts them, and gives out what it has now', () => {
     const { ledger } = ledgerOf({ ...v4, cidrBlock: '10.16.0.0/24' });
     give(ledger, 'a', { static: { v4: at('10.16.0.200') } });
     upsert(ledger, { ...v4, cidrBlock: '10.16.0.128/28', gateway: '10.16.0.129' });
-    assert.deepEqual(ledger.counts('s', 4), { available: 13n, using: 0n });
+    give(ledger, 'b', { static: { v4: at('10.16.0.131') } });
+    assert.deepEqual(ledger.usage('s')?.v4, {
+      ...{ available: 12n, using: 2n },
+      ...{ availableRange: '10.16.0.130,10.16.0.132-10.16.0.142', usingRange: '10.16.0.131,10.16.0.200' },
+    });
     assert.deepEqual(
       ledger.holdersIn('s', 10).first.map(({ claimant, addresses }) => [claimant, addresses.map(formatAddress)]),
-      [['a', ['10.16.0.200']]],
+      [
+        ['b', ['10.16.0.131']],
+        ['a', ['10.16.0.200']],
+      ],
     );
+    upsert(ledger, { ...v4, cidrBlock: '10.16.0.208/28', gateway: '10.16.0.209' });
+    assert.equal(ledger.usage('s')?.v4?.usingRange, '10.16.0.131,10.16.0.200');
     upsert(ledger, { ...v4, cidrBlock: '10.16.0.0/16' });
-    assert.equal(ledger.usage('s')?.v4?.usingRange, '10.16.0.200');
+    assert.equal(ledger.usage('s')?.v4?.usingRange, '10.16.0.131,10.16.0.200');
     assert.equal(give(ledger, 'a'), '10.16.0.200');
   });
 

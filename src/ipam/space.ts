@@ -50,6 +50,7 @@ export class Space {
   #counted = new Uint8Array(0);
   #heldInZone = new Float64Array(0);
   #countedInZone = new Float64Array(0);
+  #countedOutside = 0;
 
   constructor(id: number, kind: SpaceKind, remember: number) {
     this.id = id;
@@ -82,12 +83,12 @@ export class Space {
     this.free.recut(zones, pools, shift);
     this.#heldInZone = new Float64Array(zones.all.length);
     this.#countedInZone = new Float64Array(zones.all.length);
+    this.#countedOutside = 0;
     for (const slot of this.held.slots()) {
       const offset = this.held.at(slot);
       const zone = zones.indexOf(offset);
-      if (zone === none) continue;
-      this.#heldInZone[zone] = this.heldIn(zone) + 1;
-      if (this.#counted[slot] === 1) this.#countedInZone[zone] = this.countedIn(zone) + 1;
+      if (zone !== none) this.#heldInZone[zone] = this.heldIn(zone) + 1;
+      if (this.#counted[slot] === 1) this.#addCounted(zone, 1);
     }
   }
 
@@ -102,10 +103,8 @@ export class Space {
     this.#counted[slot] = counted ? 1 : 0;
     this.free.take(offset);
     const zone = this.zones.indexOf(offset);
-    if (zone !== none) {
-      this.#heldInZone[zone] = this.heldIn(zone) + 1;
-      if (counted) this.#countedInZone[zone] = this.countedIn(zone) + 1;
-    }
+    if (zone !== none) this.#heldInZone[zone] = this.heldIn(zone) + 1;
+    if (counted) this.#addCounted(zone, 1);
     return slot;
   }
 
@@ -115,9 +114,9 @@ export class Space {
     const index = this.zones.indexOf(offset);
     this.held.remove(slot);
     if (this.conflicted.size > 0) this.conflicted.delete(slot);
+    if (this.#counted[slot] === 1) this.#addCounted(index, -1);
     if (index === none) return undefined;
     this.#heldInZone[index] = this.heldIn(index) - 1;
-    if (this.#counted[slot] === 1) this.#countedInZone[index] = this.countedIn(index) - 1;
     const zone = this.zones.all[index];
     if (zone?.standing !== 'open') return undefined;
     this.free.release(offset, zone.pool);
@@ -128,8 +127,7 @@ export class Space {
   count(slot: number, counted: boolean): boolean {
     if ((this.#counted[slot] === 1) === counted) return false;
     this.#counted[slot] = counted ? 1 : 0;
-    const zone = this.zones.indexOf(this.held.at(slot));
-    if (zone !== none) this.#countedInZone[zone] = this.countedIn(zone) + (counted ? 1 : -1);
+    this.#addCounted(this.zones.indexOf(this.held.at(slot)), counted ? 1 : -1);
     return true;
   }
 
@@ -151,5 +149,15 @@ export class Space {
 
   countedIn(zone: number): number {
     return this.#countedInZone[zone] ?? 0;
+  }
+
+  /** Held outside of the usable addresses: of a CIDR that was narrowed under them. */
+  get countedOutside(): number {
+    return this.#countedOutside;
+  }
+
+  #addCounted(zone: number, by: 1 | -1): void {
+    if (zone === none) this.#countedOutside += by;
+    else this.#countedInZone[zone] = this.countedIn(zone) + by;
   }
 }

@@ -16,7 +16,7 @@ import type { Zone } from './zones.ts';
 export interface Counts {
   /** Usable, not reserved, not held. */
   readonly available: bigint;
-  /** Held by other than the Subnet's own services, and not reserved. */
+  /** Held by other than the Subnet's own services, and not reserved; also outside of a CIDR that was narrowed under who is in it. */
   readonly using: bigint;
 }
 
@@ -48,7 +48,7 @@ export interface AddressSets {
 /** Counts of the Subnet without a look at single addresses. */
 export function countsOf(space: Space): Counts {
   let available = 0n;
-  let using = 0;
+  let using = space.countedOutside;
   for (const [index, zone] of space.zones.all.entries()) {
     if (zone.standing !== 'open') continue;
     available += space.zones.size(index) - BigInt(space.heldIn(index));
@@ -78,10 +78,13 @@ export function usageOf(subnet: SubnetState): Usage {
     if (spec?.cidrs[field] === undefined) continue;
     const space = subnet[field];
     const sorted = space.held.sorted();
-    families[field] = { ...countsOf(space), ...rangesOf(space, family, sorted, (zone) => zone.standing === 'open', isOpen) };
+    families[field] = {
+      ...countsOf(space),
+      ...rangesOf(space, family, sorted, (zone) => zone?.standing !== 'gateway' && zone?.standing !== 'excluded', isOpen),
+    };
     for (const [index, name] of subnet.pools.entries()) {
       if (index === 0 || !space.zones.all.some((zone) => zone.pool === index)) continue;
-      const counted = (zone: Zone): boolean => zone.pool === index && zone.standing !== 'gateway';
+      const counted = (zone: Zone | undefined): boolean => zone?.pool === index && zone.standing !== 'gateway';
       const usage = {
         ...poolCountsOf(space, index),
         ...rangesOf(space, family, sorted, counted, (zone) => zone.pool === index && isOpen(zone)),
@@ -121,16 +124,23 @@ function moved(set: IntervalSet, space: Space): IntervalSet {
   return IntervalSet.of(set.intervals.map(({ first, last }) => ({ first: first + space.origin, last: last + space.origin })));
 }
 
-/** One pass over zones and held offsets, both ascending. */
+/**
+ * One pass over zones and held offsets, both ascending.
+ * @param countsAsUsing asked with undefined for what is in no zone
+ */
 function rangesOf(
   space: Space,
   family: Family,
   sorted: ArrayLike<Offset>,
-  countsAsUsing: (zone: Zone) => boolean,
+  countsAsUsing: (zone: Zone | undefined) => boolean,
   countsAsAvailable: (zone: Zone) => boolean,
 ): { availableRange: string; usingRange: string } {
   const using = new RangeText(family, space.origin);
   const available = new RangeText(family, space.origin);
+  const giveOutside = space.countedOutside > 0 && countsAsUsing(undefined);
+  const addCounted = (offset: Offset): void => {
+    if (space.isCounted(space.held.find(offset))) using.add(offset, offset);
+  };
   let next = 0;
   for (const [index, zone] of space.zones.all.entries()) {
     const giveUsing = countsAsUsing(zone);
@@ -141,12 +151,17 @@ function rangesOf(
     for (; next < sorted.length; next++) {
       const offset = sorted[next] as Offset;
       if (!space.zones.reaches(index, offset)) break;
-      if (offset < first) continue;
+      if (offset < first) {
+        if (giveOutside) addCounted(offset);
+        continue;
+      }
       if (giveAvailable && offset > from) available.add(from, previousOffset(offset));
       from = nextOffset(offset);
-      if (giveUsing && (allCounted || space.isCounted(space.held.find(offset)))) using.add(offset, offset);
+      if (giveUsing && allCounted) using.add(offset, offset);
+      else if (giveUsing) addCounted(offset);
     }
     if (giveAvailable && space.zones.reaches(index, from)) available.add(from, space.zones.lastOf(index));
   }
+  if (giveOutside) for (; next < sorted.length; next++) addCounted(sorted[next] as Offset);
   return { availableRange: available.finish(), usingRange: using.finish() };
 }

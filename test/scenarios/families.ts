@@ -72,6 +72,13 @@ export const families: readonly Scenario[] = [
       assert.match(message, /high\.width/);
       assert.doesNotMatch(message, /low\.width/);
       assert.equal(await addressOf(cluster, 'width', 'high'), '10.61.0.200');
+      await cluster.settled();
+      const narrow = await cluster.get('subnet', 'width-net');
+      assert.deepEqual(
+        [narrow.status?.['v4usingIPs'], narrow.status?.['v4availableIPs'], narrow.status?.['v4usingIPrange']],
+        [2, 124, `${low},10.61.0.200`],
+        'who is outside is in use still, and what is given out is within',
+      );
       assert.match(String(port(await cluster.dump(), 'high.width')['addresses']), /10\.61\.0\.200$/);
       await removed(cluster, 'width', 'high');
       await condition(cluster, 'subnet', 'width-net', 'Accepted', 'True');

@@ -129,7 +129,7 @@ export class Oracle {
     const counted = setOf(
       this.#facts.filter((fact) => fact.subnet === subnet && fact.address?.family === family && fact.holder.kind !== 'service'),
     );
-    const using = counted.intersect(pool === undefined ? open : scope.subtract(gatewaySet(spec, family)));
+    const using = pool === undefined ? counted.subtract(scope.subtract(open)) : counted.intersect(scope.subtract(gatewaySet(spec, family)));
     const available = open.subtract(held);
     return {
       available: available.count,

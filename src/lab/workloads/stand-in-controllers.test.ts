@@ -208,6 +208,24 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     await kubectl(['delete', 'statefulset', 'db', '--cascade=foreground', WAIT]);
   });
 
+  test('a PodDisruptionBudget lets one pod after another be evicted, each when the one before is made again', async () => {
+    await apply('Deployment', 'kept', { replicas: 3 });
+    await kubectl(['rollout', 'status', 'deployment/kept', WAIT]);
+    await kubectl(['create', 'poddisruptionbudget', 'kept', '--selector=app=kept', '--min-available=2']);
+    await kubectl(['wait', '--for=jsonpath={.status.disruptionsAllowed}=1', 'pdb/kept', WAIT]);
+    const before = await listed('pods', 'kept');
+    const evict = (name: string): Promise<void> => client.evict({ namespace: 'default', name });
+    const [first, second] = before.map(({ metadata }) => metadata.name);
+    const ends = await Promise.allSettled([evict(first ?? ''), evict(second ?? '')]);
+    assert.deepEqual(new Set(ends.map(({ status }) => status)), new Set(['fulfilled', 'rejected']), 'two at once are one too many');
+    await kubectl(['wait', '--for=jsonpath={.status.disruptionsAllowed}=1', 'pdb/kept', WAIT]);
+    const refused = (ends[0]?.status === 'rejected' ? first : second) ?? '';
+    await evict(refused);
+    await kubectl(['rollout', 'status', 'deployment/kept', WAIT]);
+    assert.equal((await listed('pods', 'kept')).filter(({ metadata }) => [first, second].includes(metadata.name)).length, 0);
+    await kubectl(['delete', 'pdb/kept', 'deployment/kept', '--cascade=foreground', WAIT]);
+  });
+
   test('a DaemonSet has a pod on each node that it selects', async () => {
     await apply('DaemonSet', 'agent', {});
     await kubectl(['rollout', 'status', 'daemonset/agent', WAIT]);

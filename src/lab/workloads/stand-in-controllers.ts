@@ -8,6 +8,7 @@ import { type NodeView, planDaemonSet } from './plan-daemon-set.ts';
 import { planDeployment } from './plan-deployment.ts';
 import { planReplicaSet } from './plan-replica-set.ts';
 import { planStatefulSet } from './plan-stateful-set.ts';
+import { StandInBudgets } from './stand-in-budgets.ts';
 import {
   type ChildPod,
   type Condition,
@@ -44,12 +45,13 @@ const CREATIONS = 16;
 /** Another writer was faster, or the object is gone: the watch brings what to do instead. */
 const OUTRUN = ['KUBE_CONFLICT', 'KUBE_NOT_FOUND', 'KUBE_PRECONDITION'] as const;
 
-/** Plays kube-controller-manager for workloads: keeps what Deployments, ReplicaSets, StatefulSets and DaemonSets ask for. */
+/** Plays kube-controller-manager for workloads: keeps what Deployments, ReplicaSets, StatefulSets, DaemonSets and budgets ask for. */
 export class StandInControllers implements AsyncDisposable {
   readonly #options: StandInControllersOptions;
   readonly #workloads: ReadonlyMap<Resource, ListWatchCache<KubeObject>>;
   readonly #pods: ListWatchCache<KubeObject>;
   readonly #nodes: ListWatchCache<KubeObject>;
+  readonly #budgets: StandInBudgets;
   /** By the uid of the workload that controls them, and their own key. */
   readonly #children = new Map<string, Map<string, Child>>();
   /** By namespace and their own uid: those that nobody controls, for a workload whose selector they match. */
@@ -67,6 +69,7 @@ export class StandInControllers implements AsyncDisposable {
     this.#workloads = new Map(KINDS.map((resource) => [resource, cache(resource)]));
     this.#pods = cache(PODS, (pod) => trimChild(pod as unknown as RawPod));
     this.#nodes = cache(NODES, trimNode);
+    this.#budgets = new StandInBudgets({ client: options.client, pods: this.#pods, replicasOf: (pod) => this.#replicasOf(pod) });
   }
 
   /** Begins; returns when all that exists was looked at. Works once, until `stop`. */
@@ -87,12 +90,14 @@ export class StandInControllers implements AsyncDisposable {
     // A workload that is looked at before its pods are known would make them again.
     await Promise.all([this.#pods, this.#nodes].map((cache) => cache.start().untilSynced()));
     for (const resource of [...KINDS].toReversed()) await this.#cacheOf(resource).start().untilSynced();
+    await this.#budgets.start();
   }
 
   /** Ends watches and work. Workloads and pods stay as they are. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#waiting.clear();
+    await this.#budgets.stop();
     await Promise.all([this.#pods, this.#nodes, ...this.#workloads.values()].map((cache) => cache.close()));
     await Promise.all(this.#working.values());
   }
@@ -105,6 +110,15 @@ export class StandInControllers implements AsyncDisposable {
     const cache = this.#workloads.get(resource);
     if (cache === undefined) throw new Error(`no cache of ${resource.plural}`);
     return cache;
+  }
+
+  /** How many pods the workload is to have that makes a pod again. */
+  #replicasOf({ metadata }: ChildPod): { readonly owner: string; readonly replicas: number } | undefined {
+    const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+    const resource = [REPLICA_SETS, STATEFUL_SETS].find(({ kind }) => kind === owner?.kind);
+    if (owner === undefined || resource === undefined) return undefined;
+    const workload = this.#cacheOf(resource).get(keyOf({ namespace: metadata.namespace, name: owner.name ?? '' })) as Workload | undefined;
+    return workload === undefined ? undefined : { owner: owner.uid, replicas: workload.spec.replicas ?? 1 };
   }
 
   #file(child: Child, gone: boolean): void {

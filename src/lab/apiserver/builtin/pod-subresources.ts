@@ -1,12 +1,14 @@
 /** `pods/binding` and `pods/eviction`. */
 import { timestamp } from '../environment.ts';
 import type { JsonObject } from '../json.ts';
-import { at, isObject, text } from '../json.ts';
+import { at, isObject, object, text } from '../json.ts';
+import type { KubeObject } from '../object.ts';
 import type { Operations } from '../operations.ts';
 import type { DeleteOptions } from '../operations.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { ApiError, conflict, required, invalid } from '../status.ts';
 import { selectsLabels } from '../selectors.ts';
+import { storeKey } from '../store.ts';
 import { bindPod } from './pod.ts';
 
 const SUCCESS: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
@@ -39,7 +41,7 @@ export function bindPodTo(
   return SUCCESS;
 }
 
-/** Deletes the pod unless a disruption budget that selects it allows none. @throws ApiError 404, 429 */
+/** Deletes the pod unless a disruption budget that selects it allows none; each that does allows one less until its controller counts again. @throws ApiError 404, 429 */
 export function evict(
   operations: Operations,
   pods: ResourceDefinition,
@@ -69,6 +71,20 @@ export function evict(
   // kubectl drain --dry-run=server says it here, not in the query.
   const asked = isObject(given) && Array.isArray(given['dryRun']) && given['dryRun'].includes('All');
   const options: DeleteOptions = { dryRun: dryRun || asked, ...(grace === undefined ? {} : { gracePeriodSeconds: grace }) };
+  if (options.dryRun !== true) for (const budget of budgets) useUp(operations, budget, name);
   operations.delete(pods, namespace, name, options);
   return SUCCESS;
+}
+
+function useUp({ store, environment }: Operations, budget: KubeObject, pod: string): void {
+  const status = object(budget['status']);
+  const { namespace = '', name } = budget.metadata;
+  store.put('poddisruptionbudgets', storeKey(namespace, name), {
+    ...budget,
+    status: {
+      ...status,
+      disruptionsAllowed: Number(status['disruptionsAllowed'] ?? 0) - 1,
+      disruptedPods: { ...object(status['disruptedPods']), [pod]: timestamp(environment.now()) },
+    },
+  });
 }

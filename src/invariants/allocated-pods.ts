@@ -65,6 +65,8 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
   }
   // Taken away by force and made again, and refused: what was there is gone, and who was in it is told.
   if (subnet !== undefined && !accepted && boundOf(world, nic.pod)?.reason === 'NoSubnet') return faults;
+  // Another program's row has the name of the port, and the pod says so.
+  if (boundOf(world, nic.pod)?.reason === 'RowConflict') return faults;
   const port = world.rows.best(rowId('Logical_Switch_Port', nic.port));
   const station = [nic.mac, ...nic.addresses].join(' ');
   if (port?.ownership.kind !== 'ours') faults.push(`port ${nic.port} is not there as Kiln's`);

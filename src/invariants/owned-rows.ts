@@ -18,7 +18,8 @@ export function ownedRows(world: World, planned: readonly { readonly id: RowId; 
     const [kind = '', namespace = '', ...rest] = ownership.owner.split('/');
     const name = rest.join('/');
     const uid = uidOf(world, kind, namespace === '' ? name : `${namespace}/${name}`);
-    if (uid === ownership.uid || (uid === undefined && isKept(world, kind, name)) || waits.has(id)) continue;
+    if (uid === ownership.uid || (uid === undefined && isKept(world, kind, name)) || waits.has(id) || isWithinConflict(world, id, waits))
+      continue;
     const message =
       uid === undefined
         ? `there is no ${ownership.owner}`
@@ -34,6 +35,13 @@ export function ownedRows(world: World, planned: readonly { readonly id: RowId; 
     });
   }
   return violations;
+}
+
+/** Its parent row lost its owner's mark by another's hand, and the object that wants both says so: until that is mended the row stays as it is. */
+function isWithinConflict(world: World, id: RowId, waits: ReadonlySet<RowId>): boolean {
+  const parent = world.rows.best(id)?.parent;
+  const row = parent === undefined ? undefined : world.rows.entry(parent.uuid);
+  return row?.ownership.kind === 'foreign' && row.id !== undefined && waits.has(row.id);
 }
 
 /** A router that outlived its Vpc stays with the Subnets that need it, a network that outlived its Subnet with the addresses in use. */

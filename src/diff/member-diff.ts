@@ -13,7 +13,7 @@ import type { ObservedRow } from '../world/observed-rows.ts';
 import type { Edit, Verdict } from './edits.ts';
 import { SETTLED } from './edits.ts';
 import type { DiffContext } from './row-diff.ts';
-import { resolve } from './row-diff.ts';
+import { guard, resolve } from './row-diff.ts';
 
 type Observed = ObservedRow & { readonly row: Row };
 
@@ -38,7 +38,7 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
     else edits.push(...unwanted(id, uuid, key, slot, held, context));
   }
   if (edits.length === 0) return missing.length === 0 ? SETTLED : { kind: 'waiting', on: missing };
-  if (planned === undefined) edits.unshift({ kind: 'exists', table: tableOf(id), uuid });
+  if (held !== undefined) edits.unshift(guard(held));
   return { kind: 'change', change: 'update', edits, detail: 'members' };
 }
 

@@ -70,7 +70,7 @@ function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffC
   const refusals = context.refusals?.(id) ?? 0;
   const uuid = insertUuid(id, [wanted.owner.uid, parent?.uuid ?? '', ...(refusals > 0 ? [refusals] : [])].join('|'));
   const edits: Edit[] = [...before];
-  if (parent !== undefined && !parent.planned) edits.push({ kind: 'exists', table: parent.table, uuid: parent.uuid });
+  if (parent?.row !== undefined) edits.push(guard(parent.row));
   edits.push({ kind: 'insert', table: spec.table, uuid, row });
   if (parent !== undefined)
     edits.push({ kind: 'member', table: parent.table, uuid: parent.uuid, column: parent.column, add: true, value: uuid });
@@ -223,7 +223,7 @@ function noMoreChildren({ table, uuid, row }: Observed, context: DiffContext): E
 }
 
 /** The ownership this plan saw: a row that changed hands meanwhile makes the transaction fail. */
-function guard(row: Observed): Edit {
+export function guard(row: Observed): Edit {
   const { ownership, table, uuid } = row;
   if (ownership.kind === 'ours')
     return { kind: 'owned', table, uuid, externalIds: { [VENDOR_KEY]: VENDOR, [OWNER_KEY]: ownership.owner, [UID_KEY]: ownership.uid } };
@@ -249,7 +249,8 @@ interface Parent {
   readonly table: string;
   readonly uuid: Uuid;
   readonly column: string;
-  readonly planned: boolean;
+  /** Absent where this transaction makes it. */
+  readonly row: Observed | undefined;
 }
 
 function parentOf(wanted: RowOutput, context: DiffContext): Parent | 'missing' | undefined {
@@ -257,7 +258,7 @@ function parentOf(wanted: RowOutput, context: DiffContext): Parent | 'missing' |
   const { id, column } = wanted.parent;
   const uuid = resolve(id, context);
   if (uuid === undefined) return 'missing';
-  return { table: tableOf(id), uuid, column, planned: context.planned.has(id) };
+  return { table: tableOf(id), uuid, column, row: context.planned.has(id) ? undefined : context.rows.best(id) };
 }
 
 /** The UUID that stands for an identity now or within this transaction. Foreign rows stand for nothing. */

@@ -220,8 +220,9 @@ export class SimulatedCluster {
   /** A person changes the Northbound database: what is not Kiln's after that is to stay as it was left. */
   byHand(operations: readonly unknown[]): Execution {
     const execution = this.ovn.transact(operations);
-    const now = this.foreignNow(withMembers(execution.differences));
-    for (const { table, uuid } of execution.differences) {
+    const parents = [...this.#parentsOf(new Set(execution.differences.map(({ uuid }) => uuid)))];
+    const now = this.foreignNow(withMembers([...execution.differences, ...parents]));
+    for (const { table, uuid } of [...execution.differences, ...parents]) {
       const row = `${table}/${uuid}`;
       for (const key of [row, ...SHARED.map((column) => `${row} ${column}`)]) {
         const text = now.get(key);
@@ -248,6 +249,18 @@ export class SimulatedCluster {
       tables.set(name, rows);
     }
     return new Map([...foreignSnapshot(tables)].filter(([row]) => !legacy.has(row)));
+  }
+
+  /** Rows that have one of these in a shared column: whose it is counts in their picture. */
+  *#parentsOf(rows: ReadonlySet<Uuid>): Iterable<{ readonly table: string; readonly uuid: Uuid; readonly after: StoredRow }> {
+    for (const table of this.ovn.database.schema.tables.keys())
+      for (const [uuid, row] of this.ovn.database.rows(table))
+        if (
+          SHARED.some(
+            (column) => row[column] instanceof Set && [...(row[column] as ReadonlySet<unknown>)].some((one) => rows.has(one as Uuid)),
+          )
+        )
+          yield { table, uuid, after: row };
   }
 
   *#rows(table: string, among: ReadonlySet<Uuid> | undefined): Iterable<readonly [Uuid, StoredRow]> {
@@ -300,7 +313,7 @@ export class SimulatedCluster {
 }
 
 /** Rows that changed, and the members of their columns: which of these are Kiln's counts in a picture. */
-function withMembers(differences: readonly RowDifference[]): ReadonlySet<Uuid> {
+function withMembers(differences: readonly Pick<RowDifference, 'uuid' | 'after'>[]): ReadonlySet<Uuid> {
   const rows = new Set(differences.map(({ uuid }) => uuid));
   for (const { after = {} } of differences)
     for (const value of Object.values(after)) if (value instanceof Set) for (const member of value) rows.add(member as Uuid);

@@ -85,6 +85,8 @@ export class Memory {
   /** Namespaces that a Subnet claimed at the last rest, with uid and generation of that Subnet and version of the Namespace. */
   #claimed = new Map<string, string>();
   #pods = new Set<string>();
+  /** Uids of pods that came with a network, as from a backup: they keep it, and are told. */
+  readonly #restored = new Set<string>();
   /** While a person acts: what goes then is their doing. */
   byHand = false;
 
@@ -117,6 +119,8 @@ export class Memory {
   /** What is held goes only when nobody holds it, and Kiln deletes nothing that somebody uses. */
   #look({ type, table, object }: StoreEvent): void {
     if (type === 'DELETED') this.#deleting.delete(object.metadata.uid);
+    if (type === 'ADDED' && table === 'pods' && object.metadata.annotations?.[podAnnotation('ovn', 'allocated')] === 'true')
+      this.#restored.add(object.metadata.uid);
     if (this.byHand || !HELD.has(table)) {
       if (object.metadata.deletionTimestamp !== undefined) this.#deleting.add(object.metadata.uid);
       return;
@@ -187,7 +191,15 @@ export class Memory {
       const keeps =
         ownerReferences.length > 0 ||
         this.#store.get(IPS, `${name}.${namespace}`)?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'] === 'true';
-      if (this.#pods.has(uid) || keeps || on !== DEFAULT_SUBNET || claim === undefined || now.get(namespace) !== claim) return [];
+      if (
+        this.#pods.has(uid) ||
+        this.#restored.has(uid) ||
+        keeps ||
+        on !== DEFAULT_SUBNET ||
+        claim === undefined ||
+        now.get(namespace) !== claim
+      )
+        return [];
       return [
         { kind: 'I7 fallback', message: `I7: Pod ${namespace}/${name} is on ${DEFAULT_SUBNET}, and its Namespace has a Subnet of its own` },
       ];

@@ -76,6 +76,8 @@ async function ends(cluster: ScenarioCluster, pod: string): Promise<void> {
   await cluster.kubectl(['delete', 'vm/vm', 'vmi/vm', `pod/${pod}`, '-n', 'move', '--wait=false', '--ignore-not-found']);
   await gone(cluster, 'ip', 'vm.move');
   await cluster.removeAll(NETWORK + namespaceYaml('move') + KINDS + MIGRATIONS);
+  // The next scenario makes one of this name, which a real server refuses while the old one ends.
+  await gone(cluster, 'namespace', 'move');
   await cluster.settled();
   assert.deepEqual(traces(await cluster.dump(), 'move-net'), []);
 }

@@ -73,7 +73,7 @@ export const uninstallation: readonly Scenario[] = [
 
       const shown = await kiln(cluster, 'uninstall', '--dry-run=client');
       assert.equal(shown.exit, 0, shown.text);
-      assert.match(shown.text, /^Northbound rows .*Logical_Switch_Port \d+[^]*\ncustom resources .*SecurityGroup 1 [^]*Vpc 2\n/);
+      assert.match(shown.text, /^Northbound rows .*Logical_Switch_Port \d+[^]*\ncustom resources .*SecurityGroup 1 [^]*Vpc \d+\n/);
       assert.notEqual((await rowsOfKiln(cluster)).length, 0);
 
       const done = await kiln(cluster, 'uninstall', '--yes');

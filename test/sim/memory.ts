@@ -38,7 +38,12 @@ function claimsOf(table: string, object: KubeObject): readonly string[] {
   const { name, namespace = '', labels = {}, annotations = {}, finalizers = [], deletionTimestamp } = object.metadata;
   const spec = specOf(object);
   const isOurs = finalizers.includes(FINALIZER);
-  if (table === SUBNETS) return [`${VPCS} ${stayedIn(object) ?? text(spec['vpc'])}`];
+  if (table === SUBNETS) {
+    const stayed = stayedIn(object);
+    // While it goes, it is in the Vpc where it stayed only as long as its rows are there.
+    if (stayed !== undefined && deletionTimestamp !== undefined) return [];
+    return [`${VPCS} ${stayed ?? text(spec['vpc'])}`];
+  }
   if (table === IPS) {
     const said = text(spec['v4IpAddress']) !== '' || text(spec['v6IpAddress']) !== '';
     return said && isOurs ? [`${SUBNETS} ${text(spec['subnet'])}`] : [];

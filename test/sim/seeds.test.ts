@@ -22,8 +22,8 @@ const SHRINK = 120;
 const FIRST = 1_000;
 /** Of the operations, those of fresh seeds. */
 const FRESH = 40_000;
-/** Of fresh lives, those that may find something; measured: about one in eight. */
-const MOST_FINDING = 0.3;
+/** Of fresh lives, those that may find something; measured: about one in forty. */
+const MOST_FINDING = 0.15;
 /** Of these, how many are made short and told. */
 const TOLD = 4;
 /** Others' rows harmed, two writers, a rule that throws, a controller that never comes to rest: not one may do that. */

@@ -74,7 +74,8 @@ export class FreshLook implements AsyncDisposable {
     const deadline = performance.now() + timeoutMs;
     for (let stable = 0, runs = -1; stable < 3;) {
       const { phase, ruleRuns, waitingFor } = this.#controller.status;
-      const still = phase !== 'starting' && phase !== 'observing' && this.world.reactor.quiet && ruleRuns === runs;
+      // Not the rules alone: rows that are still taken in, and counts that are put together for a while, are to come.
+      const still = phase !== 'starting' && phase !== 'observing' && this.#controller.quiet && ruleRuns === runs;
       stable = still ? stable + 1 : 0;
       runs = ruleRuns;
       if (performance.now() > deadline) throw new NotDerived(timeoutMs, phase, waitingFor);

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { IP } from '../api/ip.ts';
 import type { Pod } from '../api/core.ts';
-import { kilnAnnotation } from '../api/well-known.ts';
 import { Desired } from '../compile/desired.ts';
 import type { Output, PoolOutput } from '../compile/output.ts';
-import type { AddressWish } from '../world/reservations.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { World } from '../world/world.ts';
 import { AllocationStep } from './allocation-step.ts';
+import { ip as ipObject, wish } from './testing/allocation-bench.ts';
 import { derivedMac } from './wish-request.ts';
 
 class Bench {
@@ -38,37 +37,8 @@ function pool(subnet: string, v4: string, excludeIps: readonly string[] = []): P
   return { kind: 'pool', subnet, v4, gateways: [v4.replace(/\d+\/.*/, '1')], excludeIps, named: {} };
 }
 
-function wish(claimant: string, more: Partial<AddressWish> = {}): Output {
-  return { kind: 'wish', wish: { claimant, subnets: ['s1'], families: 'subnet', since: '2026-01-01T00:00:00Z', ...more } };
-}
-
 function ip(name: string, address: string, podUid: string | undefined, uid = `ip-${name}`): IP {
-  return {
-    apiVersion: 'kubeovn.io/v1',
-    kind: 'IP',
-    metadata: {
-      name,
-      uid,
-      resourceVersion: '1',
-      creationTimestamp: '2026-01-01T00:00:00Z',
-      ...(podUid === undefined ? {} : { annotations: { [kilnAnnotation.podUid]: podUid } }),
-    },
-    spec: {
-      podName: name.split('.')[0] ?? '',
-      namespace: 'ns',
-      subnet: 's1',
-      attachSubnets: [],
-      nodeName: '',
-      ipAddress: address,
-      v4IpAddress: address,
-      v6IpAddress: '',
-      attachIps: [],
-      macAddress: '',
-      attachMacs: [],
-      containerID: '',
-      podType: '',
-    },
-  };
+  return ipObject({ subnet: 's1', name, address, podUid, uid });
 }
 
 const small = pool('s1', '10.0.0.0/29');

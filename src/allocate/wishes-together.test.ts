@@ -162,7 +162,7 @@ function portOf(claimant: string): string {
 }
 
 function object(claimant: string, subnet: string, address: string): ReturnType<typeof ip> {
-  const made = ip(subnet, address);
+  const made = ip({ subnet, address });
   const [name = '', uid = ''] = claimant.split('#');
   return { ...made, metadata: { ...made.metadata, name, uid: `ip-${name}`, annotations: { 'kiln.io/pod-uid': uid } } };
 }

@@ -39,7 +39,7 @@ export class AllocationBench {
 
   /** Somebody has the address. */
   hold(subnet: string, address: string): this {
-    this.world.ips.set(address, ip(subnet, address));
+    this.world.ips.set(address, ip({ subnet, address }));
     return this;
   }
 
@@ -57,19 +57,31 @@ export function wish(claimant: string, more: Partial<AddressWish> = {}): Output 
   return { kind: 'wish', wish: { claimant, subnets: ['s1'], families: 'subnet', since: '2026-01-01T00:00:00Z', ...more } };
 }
 
-export function ip(subnet: string, address: string): IP {
+export interface IpOptions {
+  readonly subnet: string;
+  readonly address: string;
+  /** Its address by default. */
+  readonly name?: string;
+  readonly uid?: string;
+  /** Of nobody where undefined; a pod of its own by default. */
+  readonly podUid?: string | undefined;
+}
+
+export function ip(options: IpOptions): IP {
+  const { subnet, address, name = address, uid = `ip-${name}` } = options;
+  const podUid = 'podUid' in options ? options.podUid : `pod-${address}`;
   return {
     apiVersion: 'kubeovn.io/v1',
     kind: 'IP',
     metadata: {
-      name: address,
-      uid: `ip-${address}`,
+      name,
+      uid,
       resourceVersion: '1',
       creationTimestamp: '2026-01-01T00:00:00Z',
-      annotations: { [kilnAnnotation.podUid]: `pod-${address}` },
+      ...(podUid === undefined ? {} : { annotations: { [kilnAnnotation.podUid]: podUid } }),
     },
     spec: {
-      podName: address,
+      podName: name.split('.')[0] ?? '',
       namespace: 'ns',
       subnet,
       attachSubnets: [],

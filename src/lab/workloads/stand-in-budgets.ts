@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeClient } from '../../kube/client.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { selectorMatches } from '../../api/label-selector.ts';
@@ -7,6 +8,8 @@ import { type BudgetStatus, type DisruptionBudget, planDisruptionBudget } from '
 import type { ChildPod } from './workload.ts';
 
 const BUDGETS: Resource = { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', kind: 'PodDisruptionBudget', namespaced: true };
+
+const RETRY_MS = 500;
 
 export interface StandInBudgetsOptions {
   readonly client: KubeClient;
@@ -20,6 +23,7 @@ export class StandInBudgets {
   readonly #options: StandInBudgetsOptions;
   readonly #budgets: ListWatchCache<KubeObject>;
   readonly #waiting = new Set<string>();
+  readonly #stop = new AbortController();
   #working: Promise<void> | undefined;
 
   constructor(options: StandInBudgetsOptions) {
@@ -40,14 +44,23 @@ export class StandInBudgets {
   }
 
   async stop(): Promise<void> {
+    this.#stop.abort();
     this.#waiting.clear();
     await this.#budgets.close();
     await this.#working;
   }
 
   #enqueue(key: string): void {
+    if (this.#stop.signal.aborted) return;
     this.#waiting.add(key);
-    this.#working ??= this.#work().finally(() => (this.#working = undefined));
+    this.#start();
+  }
+
+  #start(): void {
+    this.#working ??= this.#work().finally(() => {
+      this.#working = undefined;
+      if (this.#waiting.size > 0) this.#start();
+    });
   }
 
   async #work(): Promise<void> {
@@ -77,7 +90,11 @@ export class StandInBudgets {
       const patch = { metadata: { resourceVersion }, status };
       this.#budgets.applyOwn(await client.mergePatch<KubeObject>(BUDGETS, budget.metadata, patch, { subresource: 'status' }));
     } catch (error) {
+      if (this.#stop.signal.aborted) return;
       if (!isKubeError(error)) throw error;
+      // After a conflict the watch brings what to count; of any other failure nothing else would.
+      await sleep(RETRY_MS, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined);
+      this.#enqueue(keyOf(budget.metadata));
     }
   }
 }

@@ -2,6 +2,7 @@
  * Everything a scenario needs, real: an API server with the CRDs, an OVN central, nodes, controllers as processes of their own, and
  * the tools of an operator (kubectl, ovn-nbctl, ovn-trace, ovsdb-client) to look at what came of it.
  */
+import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -324,6 +325,19 @@ export class ScenarioCluster implements AsyncDisposable {
       if (performance.now() > deadline) throw new Error(`not settled after ${timeoutMs / 1000} s; what is left to do:\n${planText(plan)}`);
       await sleep(50);
     }
+  }
+
+  /** Waits until no namespace is on its way out: what the API server still clears away there changes objects. */
+  async namespacesEnded(timeoutMs = 2 * PATIENCE_MS): Promise<void> {
+    await this.eventually(
+      'namespaces that terminate are gone',
+      async () => {
+        const printed = await this.kubectl(['get', 'namespaces', '--no-headers']);
+        assert.doesNotMatch(printed, /\bTerminating\b/);
+        return true;
+      },
+      timeoutMs,
+    );
   }
 
   async freshPlanIsEmpty(): Promise<void> {

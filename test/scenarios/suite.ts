@@ -36,6 +36,7 @@ export function scenarioSuite(name: string, options: ScenarioClusterOptions, sce
     };
     const begin = async (): Promise<void> => {
       await running().ensureController();
+      await running().namespacesEnded();
       await running().settled();
       foreign = await running().foreignRows();
     };

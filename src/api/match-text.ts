@@ -2,6 +2,9 @@
 import { matchProblem } from '../match/match-problem.ts';
 import type { MatchProblem } from '../match/match-problem.ts';
 
+export { namesInMatch } from '../match/names-in-match.ts';
+export type { NamedInMatch } from '../match/names-in-match.ts';
+
 const RULE = 'it is a match of OVN (ovn-sb(5), table Logical_Flow), such as ip4.src == 10.0.0.0/8 && tcp.dst == {80, 443}';
 /** Longest part of the wrong word that a message repeats. */
 const SHOWN = 40;

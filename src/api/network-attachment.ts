@@ -1,7 +1,8 @@
 /**
  * Who carries an attached network, by the CNI configuration of its NetworkAttachmentDefinition: Kube-OVN's plugin as a whole, its IPAM
- * alone beside another plugin, or somebody else altogether.
+ * alone beside another plugin, or somebody else altogether; and what of that configuration no plugin could read.
  */
+import type { Breach } from './finding.ts';
 
 export type AttachmentKind = 'ovn' | 'ipam-only' | 'foreign' | 'unreadable';
 
@@ -9,16 +10,88 @@ const PLUGIN = 'kube-ovn';
 
 /** @param config `spec.config`: JSON of one plugin or of a list of plugins */
 export const attachmentKind = (config: string | undefined): AttachmentKind => {
-  if (config === undefined || config.trim() === '') return 'foreign';
+  if (isAbsent(config)) return 'foreign';
   const top = fieldsOf(parseJson(config));
   if (top === undefined) return 'unreadable';
-  const listed = Array.isArray(top['plugins']) ? (top['plugins'] as readonly unknown[]) : [];
-  const plugins: readonly Fields[] = [top, ...listed.map(fieldsOf).filter((plugin) => plugin !== undefined)];
+  const plugins = pluginsOf(top).map(([, plugin]) => plugin);
   if (plugins.some(({ type }) => type === PLUGIN)) return 'ovn';
   return plugins.some(({ ipam }) => fieldsOf(ipam)?.['type'] === PLUGIN) ? 'ipam-only' : 'foreign';
 };
 
+/** What is wrong with a configuration, field by field; empty where a runtime and Kube-OVN's plugin can read it. */
+export const attachmentBreaches = (config: string | undefined): readonly Breach[] => {
+  if (isAbsent(config)) return [];
+  const parsed = parseJson(config);
+  const top = fieldsOf(parsed);
+  if (top === undefined) {
+    const problem = parsed === undefined ? 'is not JSON' : 'is JSON, but no object';
+    return [{ code: 'InvalidNetwork', field: CONFIG, value: config, problem, rule: 'it is a CNI configuration, an object in JSON' }];
+  }
+  return [...topBreaches(top), ...pluginsOf(top).flatMap(([path, plugin]) => pluginBreaches(path, plugin))];
+};
+
 type Fields = Readonly<Record<string, unknown>>;
+
+const CONFIG = 'spec.config';
+/** Of a network, and of a plugin in it (CNI specification 1.1, section 1). */
+const TOP_TEXTS = ['cniVersion', 'name'];
+/** Of Kube-OVN's plugin, for itself and as an IPAM plugin. */
+const KUBE_OVN_TEXTS = ['provider', 'server_socket'];
+
+/** Then the configuration is a file on the nodes. */
+function isAbsent(config: string | undefined): config is undefined | '' {
+  return config === undefined || config.trim() === '';
+}
+
+/** Each with its path: the configuration itself, and those that it lists. */
+function pluginsOf(top: Fields): readonly (readonly [path: string, plugin: Fields])[] {
+  const listed = Array.isArray(top['plugins']) ? (top['plugins'] as readonly unknown[]) : [];
+  const found = listed.map((one, index) => [`${CONFIG}.plugins[${index}]`, fieldsOf(one)] as const);
+  return [[CONFIG, top], ...found.flatMap(([path, plugin]) => (plugin === undefined ? [] : [[path, plugin] as const]))];
+}
+
+function topBreaches(top: Fields): readonly Breach[] {
+  const { plugins, type } = top;
+  const texts = textBreaches(CONFIG, top, TOP_TEXTS);
+  if (plugins === undefined)
+    return type === undefined
+      ? [...texts, breach(`${CONFIG}.type`, '', 'is missing', 'a CNI configuration names its plugin, or has a list of plugins')]
+      : texts;
+  if (!Array.isArray(plugins)) return [...texts, wrong(`${CONFIG}.plugins`, plugins, 'a list of plugins')];
+  const listed = (plugins as readonly unknown[]).flatMap((plugin, index) =>
+    fieldsOf(plugin) === undefined ? [wrong(`${CONFIG}.plugins[${index}]`, plugin, 'an object, the configuration of a plugin')] : [],
+  );
+  return [...texts, ...listed];
+}
+
+function pluginBreaches(path: string, plugin: Fields): readonly Breach[] {
+  const { type, ipam } = plugin;
+  const own = textBreaches(path, plugin, type === PLUGIN ? ['type', ...KUBE_OVN_TEXTS] : ['type']);
+  const addresses = fieldsOf(ipam);
+  if (addresses === undefined) return ipam === undefined ? own : [...own, wrong(`${path}.ipam`, ipam, 'an object with a type')];
+  return [...own, ...textBreaches(`${path}.ipam`, addresses, addresses['type'] === PLUGIN ? ['type', ...KUBE_OVN_TEXTS] : ['type'])];
+}
+
+function textBreaches(path: string, fields: Fields, names: readonly string[]): readonly Breach[] {
+  return names.flatMap((name) => {
+    const value = fields[name];
+    return value === undefined || typeof value === 'string' ? [] : [wrong(`${path}.${name}`, value, 'a text')];
+  });
+}
+
+function wrong(field: string, value: unknown, wanted: string): Breach {
+  return breach(field, JSON.stringify(value), `is ${typeName(value)}`, `a plugin reads ${wanted} there`);
+}
+
+function breach(field: string, value: string, problem: string, rule: string): Breach {
+  return { code: 'InvalidNetwork', field, value, problem, rule };
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return { string: 'a text', number: 'a number', boolean: 'true or false', object: 'an object' }[typeof value as string] ?? 'unknown';
+}
 
 function fieldsOf(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;

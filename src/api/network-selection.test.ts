@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attachmentKind } from './network-attachment.ts';
+import { attachmentBreaches, attachmentKind } from './network-attachment.ts';
 import { parseNetworkSelections } from './network-selection.ts';
 
 const plain = { namespace: 'shop', interfaceName: '', ips: [], mac: '' };
@@ -63,4 +63,32 @@ test('the CNI configuration says who carries a network', () => {
     ['[]', 'unreadable'],
   ] as const)
     assert.equal(attachmentKind(config), kind, config);
+});
+
+test('fields of a CNI configuration that no plugin could read are named by path, with their type', () => {
+  for (const [config, ...fields] of [
+    [undefined],
+    [' '],
+    ['{"cniVersion":"0.3.0","name":"a","type":"kube-ovn","provider":"a.b.ovn","server_socket":"/run/s"}'],
+    ['{"type":"macvlan","provider":5,"ipam":{"type":"host-local","provider":5}}'],
+    ['{"plugins":[{"type":"tuning"},{"type":"kube-ovn","mtu":1400}]}'],
+    ['{"type":', 'spec.config is not JSON'],
+    ['[1]', 'spec.config is JSON, but no object'],
+    ['{}', 'spec.config.type is missing'],
+    ['{"type":"kube-ovn","provider":5}', 'spec.config.provider is a number'],
+    ['{"type":"macvlan","ipam":{"type":"kube-ovn","provider":["x"]}}', 'spec.config.ipam.provider is a list'],
+    ['{"type":"macvlan","ipam":"kube-ovn"}', 'spec.config.ipam is a text'],
+    ['{"name":7,"plugins":{"type":"kube-ovn"}}', 'spec.config.name is a number', 'spec.config.plugins is an object'],
+    [
+      '{"plugins":["tuning",{"type":false},{"type":"kube-ovn","provider":null}]}',
+      'spec.config.plugins[0] is a text',
+      'spec.config.plugins[1].type is true or false',
+      'spec.config.plugins[2].provider is null',
+    ],
+  ] as const)
+    assert.deepEqual(
+      attachmentBreaches(config).map(({ field, problem }) => `${field} ${problem}`),
+      fields,
+      config,
+    );
 });

@@ -81,6 +81,19 @@ export const REASONS = {
     means: 'a Vpc that is named as a peer does not exist, or does not name this one',
     next: 'make the other Vpc, or add the peering there',
   },
+  AddressSetMissing: {
+    means: 'a match names an address set of OVN that does not exist; no packet meets it',
+    next: 'make it, or mend the match',
+  },
+  PortGroupMissing: {
+    means: 'a match names a port group of OVN that does not exist; no packet meets it',
+    next: 'make it, or mend the match',
+  },
+  NextHopUnreachable: {
+    means: 'the next hop of a route lies in no network of the Vpc; OVN leaves the route out',
+    next: 'make the Subnet or the peering that has it, or mend the route',
+  },
+  NamespaceImpossible: { means: 'spec.namespaces has a name that no namespace can have', next: 'mend it' },
   VpcMissing: { means: 'the Vpc does not exist', next: 'make it again, or delete the Subnet' },
 
   // What is not carried out.
@@ -96,7 +109,7 @@ export const REASONS = {
     next: 'check that it is the network you meant',
   },
   InvalidAnnotation: { means: 'an annotation cannot be read or does not fit', next: 'mend the annotation that the message names' },
-  InvalidNetwork: { means: 'the spec.config of a NetworkAttachmentDefinition cannot be read', next: 'mend it' },
+  InvalidNetwork: { means: 'the spec.config of a NetworkAttachmentDefinition, or a field of it, cannot be read', next: 'mend it' },
   LeaseInvalid: { means: 'annotation kiln.io/lease is not a duration; the address is kept', next: 'write 24h, 90m or 7d' },
   NameInvalid: { means: 'the name of the IP object is not one that a reservation may have', next: 'make it under another name' },
   AddressInvalid: { means: 'the text is not an address', next: mend('spec') },

@@ -53,6 +53,23 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     ['spec.cidrBlock', '"10.2.0.0/33"', 'spec.cidrBlock is an IPv4 or IPv6 network'],
     { cidrBlock: '10.2.0.0/24' },
   ),
+  'several fields at once, each of which is named': subnet(
+    { gateway: '10.3.0.1', excludeIps: ['10.2.0.9..10.2.0.3'], gatewayType: 'central', acls: [acl('ip4 and tcp')] },
+    'SubnetGatewayInvalid',
+    [
+      'spec.gateway "10.3.0.1"',
+      'spec.excludeIps[0] "10.2.0.9..10.2.0.3"',
+      'spec.gatewayType "central"',
+      'spec.acls[0].match "ip4 and tcp"',
+    ],
+    { gateway: '10.2.0.1', excludeIps: ['10.2.0.1'], gatewayType: 'distributed', acls: [] },
+  ),
+  'more that is wrong than can be named': subnet(
+    { excludeIps: Array.from({ length: 14 }, (_, i) => `10.2.0.99..10.2.0.${i}`) },
+    'SubnetExcludeIpsInvalid',
+    ['spec.excludeIps[0]', 'spec.excludeIps[9] "10.2.0.99..10.2.0.9"', '. And 4 more'],
+    { excludeIps: ['10.2.0.1'] },
+  ),
   'a gateway outside': subnet(
     { gateway: '10.3.0.1' },
     'SubnetGatewayInvalid',
@@ -259,4 +276,25 @@ test('a NetworkAttachmentDefinition that is no JSON: an Event on it, a condition
   made.attachment('shop/odd', { config: '{"cniVersion":"0.3.0","type":"macvlan"}' });
   bench.settle();
   assert.notEqual(made.addressOf('shop/attached'), undefined);
+});
+
+test('a NetworkAttachmentDefinition with a field of a wrong type: an Event names it, and who is attached has the address all the same', () => {
+  const made = scene();
+  made.subnet('second', { vpc: 'blue', cidrBlock: '10.5.0.0/24', provider: 'odd.shop.ovn' });
+  made.attachment('shop/odd', { config: '{"cniVersion":"0.3.0","type":"kube-ovn","provider":5}' });
+  made.pod('attached', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'odd' } });
+  made.bench.settle();
+  assert.deepEqual(
+    made.bench.events.filter(({ reason }) => reason === 'InvalidNetwork').map(({ object, message }) => [object, message]),
+    [
+      [
+        'network-attachment-definitions/shop/odd',
+        'NetworkAttachmentDefinition shop/odd: spec.config.provider "5" is a number; a plugin reads a text there; kubectl edit net-attach-def -n shop odd',
+      ],
+    ],
+  );
+  assert.match(
+    made.bench.object('pods', 'shop/attached')?.metadata.annotations?.['odd.shop.ovn.kubernetes.io/ip_address'] ?? '',
+    /^10\.5\./,
+  );
 });

@@ -13,7 +13,7 @@ import { namespaceAnnotations } from './namespace/namespace-annotations.ts';
 import { nodeJoin } from './node/node-join.ts';
 import { nodePolicy } from './node/node-policy.ts';
 import { nodePortGroups } from './node/node-port-group.ts';
-import { attachmentUnreadable } from './pod/network-attachment.ts';
+import { attachmentFindings } from './pod/network-attachment.ts';
 import { pod } from './pod/pod.ts';
 import { reservedIp } from './ip/reserved-ip.ts';
 import { retainedPort } from './pod/retained-port.ts';
@@ -78,7 +78,7 @@ export const MEMBER_RULES: readonly Rule[] = [
   nodePolicy,
   namespaceAnnotations,
   misboundPolicyCheck,
-  attachmentUnreadable,
+  attachmentFindings,
   pod,
   ipLifecycle,
   retainedPort,

@@ -128,6 +128,14 @@ test('C19 an IptablesEIP for a gateway that does not exist says so, and its dele
   assert.deepEqual(using(made), ['0', '']);
 });
 
+test('an IptablesEIP that names no gateway is told so, and not that one is set', () => {
+  const made = scene();
+  made.bench.put('iptables-eips', { metadata: { name: 'i1' }, spec: { externalSubnet: 'ext', natGwDp: '' } });
+  made.bench.settle();
+  const message = made.bench.condition('iptables-eips', 'i1', 'Ready')?.message ?? '';
+  assert.match(message, /^IptablesEIP i1: spec\.natGwDp "" names no VpcNatGateway, and NAT gateways are not carried out/);
+});
+
 test('a Subnet waits for its EIPs and names them; with the last of them it goes', () => {
   const made = scene();
   eip(made, 'e1');

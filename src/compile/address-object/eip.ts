@@ -76,7 +76,9 @@ export const iptablesEip: Rule = {
       }),
       spec: ({ v4, mac }) => ({ externalSubnet: object.subnet, v4ip: v4, macAddress: mac }),
       status: ({ v4 }) => ({ ip: v4, nat, ...notReadyYet(observed.status) }),
-      notCarriedOut: `spec.natGwDp "${natGwDp}" is not carried out by this version of Kiln: the address is kept, and no NAT gateway is given it`,
+      notCarriedOut: `${
+        natGwDp === '' ? 'spec.natGwDp "" names no VpcNatGateway, and NAT gateways are' : `spec.natGwDp "${natGwDp}" is`
+      } not carried out by this version of Kiln: the address is kept, and no NAT gateway is given it`,
       rows: () => [],
     });
     return [

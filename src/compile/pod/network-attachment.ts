@@ -4,11 +4,14 @@
 import type { Finding } from '../../api/finding.ts';
 import { findingOf } from '../../api/finding.ts';
 import type { AttachmentKind } from '../../api/network-attachment.ts';
-import { attachmentKind } from '../../api/network-attachment.ts';
+import { attachmentBreaches, attachmentKind } from '../../api/network-attachment.ts';
 import { keysOf } from '../../world/domain.ts';
-import type { Query } from '../../world/world.ts';
+import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
+
+/** Of many things that are wrong with one, so many are told. */
+const TOLD = 10;
 
 /** Undefined where there is none of that key. */
 export const attachment: Query<AttachmentKind | undefined> = defineQuery('network-attachment', (world, key) => {
@@ -16,40 +19,30 @@ export const attachment: Query<AttachmentKind | undefined> = defineQuery('networ
   return definition === undefined ? undefined : attachmentKind(definition.spec.config);
 });
 
-/** About one that cannot be read. @param key `<namespace>/<name>` */
-export const unreadable: Query<Finding | undefined> = defineQuery('network-attachment-unreadable', (world, key) => {
-  const definition = world.networkAttachments.get(key);
-  if (definition === undefined || attachmentKind(definition.spec.config) !== 'unreadable') return undefined;
+/** About one that a plugin could not read, or not all of it. @param key `<namespace>/<name>` */
+const findingsOf: Query<readonly Finding[]> = defineQuery('network-attachment-findings', (world, key) => {
   const [namespace = '', name = ''] = key.split('/');
-  return findingOf(
-    { kind: 'NetworkAttachmentDefinition', namespace, name },
-    {
-      code: 'InvalidNetwork',
-      field: 'spec.config',
-      value: definition.spec.config ?? '',
-      problem: isJson(definition.spec.config ?? '') ? 'is JSON, but no object' : 'is not JSON',
-      rule: `it is a CNI configuration, an object in JSON; kubectl get net-attach-def -n ${namespace} ${name} -o yaml`,
-    },
+  const next = `kubectl edit net-attach-def -n ${namespace} ${name}`;
+  return attachmentBreaches(world.networkAttachments.get(key)?.spec.config).map(({ rule, ...breach }) =>
+    findingOf({ kind: 'NetworkAttachmentDefinition', namespace, name }, { ...breach, rule: `${rule}; ${next}` }),
   );
 });
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+/** Why nobody can say whose network it is. */
+export function unreadable(world: World, key: string): Finding | undefined {
+  return world.ask(attachment, key) === 'unreadable' ? world.ask(findingsOf, key)[0] : undefined;
 }
 
-export const attachmentUnreadable: Rule = {
+export const attachmentFindings: Rule = {
   name: 'network-attachment',
-  over: (world) => keysOf(world.networkAttachments, ({ spec }) => attachmentKind(spec.config) === 'unreadable'),
+  over: (world) => keysOf(world.networkAttachments, ({ spec }) => attachmentBreaches(spec.config).length > 0),
   run: (world, key) => {
-    const finding = world.ask(unreadable, key);
     const uid = world.networkAttachments.get(key)?.metadata.uid;
-    if (finding === undefined || uid === undefined) return [];
-    const { code: reason, message } = finding;
-    return [{ kind: 'notice', resource: 'network-attachment-definitions', key, uid, type: 'Warning', reason, message }];
+    if (uid === undefined) return [];
+    const resource = 'network-attachment-definitions';
+    return world
+      .ask(findingsOf, key)
+      .slice(0, TOLD)
+      .map(({ code: reason, message }) => ({ kind: 'notice', resource, key, uid, type: 'Warning', reason, message }));
   },
 };

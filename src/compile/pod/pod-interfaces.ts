@@ -114,7 +114,7 @@ function resolve(
       reason: 'WaitingForNetwork',
       message: `NetworkAttachmentDefinition ${key}, which the pod is attached to, does not exist; ${look}`,
     };
-  return { reason: 'InvalidNetwork', message: world.ask(unreadable, key)?.message ?? '' };
+  return { reason: 'InvalidNetwork', message: unreadable(world, key)?.message ?? '' };
 }
 
 /** Providers of interfaces that were made for the pod: by its annotations and by IP objects. */

@@ -12,6 +12,7 @@ import { isRunning, subnetBasics } from './subnet-basics.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
 import { subnetConflict } from './subnet-conflicts.ts';
 import { subnetFindings } from './subnet-findings.ts';
+import { findingsText } from '../left-out.ts';
 import { vpcView } from '../vpc/vpc-view.ts';
 
 export interface Refusal {
@@ -41,9 +42,9 @@ export const subnetAcceptance: Query<SubnetAcceptance> = defineQuery('subnet-acc
 function refusalOf(world: World, name: string): Refusal | undefined {
   const view = world.ask(subnetBasics, name);
   if (view === undefined) return { reason: 'NotFound', message: `Subnet ${name} does not exist` };
-  const finding = world.ask(subnetFindings, name).find((one) => !isLeftOut(one));
-  const broken = finding ?? world.ask(subnetConflict, name) ?? movedTo(world, name, view.vpc) ?? leavesOvn(view);
-  if (broken !== undefined) return { reason: 'ValidateLogicalSwitchFailed', code: broken.code, message: broken.message };
+  const broken = brokenRules(world, view);
+  const [first] = broken;
+  if (first !== undefined) return { reason: 'ValidateLogicalSwitchFailed', code: first.code, message: findingsText(broken) };
   if (!view.isOvn) return undefined;
   const vpc = world.ask(vpcView, view.vpc);
   if (vpc === undefined) return vpcMissing(view.vpc);
@@ -51,6 +52,17 @@ function refusalOf(world: World, name: string): Refusal | undefined {
     return vpcTerminating(view.vpc);
   }
   return undefined;
+}
+
+/** All of them where one is a reason to refuse the Subnet, that one first. */
+function brokenRules(world: World, view: SubnetBasics): readonly Finding[] {
+  const { name, vpc } = view;
+  const findings = world.ask(subnetFindings, name);
+  const others = [world.ask(subnetConflict, name), movedTo(world, name, vpc) ?? leavesOvn(view)].filter(
+    (one) => one !== undefined && findings.every(({ code }) => code !== one.code),
+  );
+  const refused = [...findings.filter((one) => !isLeftOut(one)), ...others];
+  return refused.length === 0 ? refused : [...refused, ...findings.filter(isLeftOut)];
 }
 
 export function vpcMissing(vpc: string): Refusal {

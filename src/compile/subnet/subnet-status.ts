@@ -2,6 +2,8 @@
  * Subnet.status: addresses by count and range, whether it is carried out, which rows and node serve it.
  */
 import type { Reason } from '../../api/reasons.ts';
+import type { Finding } from '../../api/finding.ts';
+import { namespaceFindings } from '../../api/namespace-names.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { FamilyUsage } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
@@ -10,6 +12,7 @@ import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
 import { leftOut } from '../left-out.ts';
 import { withNext } from '../next-command.ts';
 import { rowConflictOf } from '../row-conflict.ts';
+import { missingNames, withoutEffect } from '../without-effect.ts';
 import { subnetDhcpId } from './subnet-dhcp.ts';
 import { centralizedGateway } from './subnet-gateway.ts';
 import type { Refusal } from './subnet-acceptance.ts';
@@ -18,7 +21,7 @@ import { subnetFindings } from './subnet-findings.ts';
 import { statedSubnet } from './subnet-state.ts';
 import { routerPortId } from './subnet-switch.ts';
 import type { SubnetView } from './subnet-view.ts';
-import { claimantOfSubnet, isRunning, subnetNetworks, subnetView } from './subnet-view.ts';
+import { claimantOfSubnet, isRunning, subnetNetworks, subnetSpec, subnetView } from './subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 
 /** Longest list of names that a condition gives. */
@@ -53,6 +56,9 @@ function familyStatus(family: 'v4' | 'v6', usage: FamilyUsage): Readonly<Record<
   };
 }
 
+/** Of one that is not carried out, nothing has effect: that is said already. */
+const NOTHING_IDLE = withoutEffect([], '');
+
 export const subnetStatus: Rule = {
   name: 'subnet-status',
   over: (world) => keysOf(world.subnets),
@@ -61,8 +67,9 @@ export const subnetStatus: Rule = {
     if (view === undefined) return [];
     const patch = { kind: 'patch', resource: 'subnets', key: name, uid: view.uid } as const;
     const acceptance = world.ask(subnetAcceptance, name);
-    if (acceptance.kind !== 'accepted') return [{ ...patch, conditions: failed(name, acceptance) }];
+    if (acceptance.kind !== 'accepted') return [{ ...patch, ...NOTHING_IDLE, conditions: failed(name, acceptance) }];
     const gateway = world.ask(centralizedGateway, name);
+    const idle = withoutEffect(ineffective(world, name), `kubectl edit subnet ${name}`);
     const carried: PatchOutput = {
       ...patch,
       status: {
@@ -74,8 +81,9 @@ export const subnetStatus: Rule = {
         accepted(world, view),
         { type: 'Validated', status: 'True', reason: 'ValidateLogicalSwitchSuccess', message: '' },
         ready(world, view),
+        ...(idle.conditions ?? []),
       ],
-      withoutConditions: ['Error'],
+      withoutConditions: ['Error', ...(idle.withoutConditions ?? [])],
     };
     return [carried];
   },
@@ -90,6 +98,18 @@ function failed(name: string, { reason, code = reason, message: why }: Refusal):
     { type: 'Ready', status: 'False', reason, message },
     { type: 'Error', status: 'True', reason, message, event: 'Warning' },
   ];
+}
+
+/** What its spec asks in vain, for the time being or for good. */
+function ineffective(world: World, name: string): readonly Finding[] {
+  const { namespaces, acls = [] } = world.ask(subnetSpec, name) ?? {};
+  const subject = { kind: 'Subnet', name };
+  const wrong = acls.length === 0 ? [] : world.ask(subnetFindings, name);
+  const matches = acls.flatMap(({ match = '' }, i) => {
+    const field = `spec.acls[${i}].match`;
+    return wrong.some((one) => one.field === field) ? [] : missingNames(world, subject, field, match);
+  });
+  return [...namespaceFindings(subject, namespaces), ...matches];
 }
 
 function accepted(world: World, view: SubnetView): ConditionOutput {

@@ -1,6 +1,9 @@
 /**
  * Vpc.status: that it stands by, and by which names its parts go.
  */
+import type { Finding } from '../../api/finding.ts';
+import { namespaceFindings } from '../../api/namespace-names.ts';
+import type { VpcSpec } from '../../api/vpc.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
@@ -8,6 +11,8 @@ import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
 import { leftOut } from '../left-out.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
+import { missingNames, withoutEffect } from '../without-effect.ts';
+import { unreachableNextHops } from './vpc-next-hops.ts';
 import { vpcFindings, vpcRefusal } from './vpc-state.ts';
 import { defaultSubnetCondition } from './vpc-default-subnet.ts';
 import { peeringCondition } from './vpc-peering.ts';
@@ -27,6 +32,7 @@ export const vpcStatus: Rule = {
       : Object.fromEntries(loadBalancersOf(world, name).map((lb) => [lb.statusField, lb.name]));
     const asked = [...peeringCondition(world, name), ...defaultSubnetCondition(world, name)];
     const unasked = ['Peered', 'DefaultSubnet'].filter((type) => !asked.some((condition) => condition.type === type));
+    const idle = withoutEffect(ineffective(world, view, spec), `kubectl edit vpc ${name}`);
     const patch: PatchOutput = {
       kind: 'patch',
       resource: 'vpcs',
@@ -44,8 +50,8 @@ export const vpcStatus: Rule = {
         enableExternal: false,
         enableBfd: false,
       },
-      conditions: [...conditionsOf(world, view), ...asked],
-      ...(unasked.length > 0 && { withoutConditions: unasked }),
+      conditions: [...conditionsOf(world, view), ...asked, ...(idle.conditions ?? [])],
+      withoutConditions: [...unasked, ...(idle.withoutConditions ?? [])],
     };
     return [patch];
   },
@@ -59,6 +65,19 @@ function subnetsIn(world: World, vpc: string): readonly string[] {
       return subnet !== undefined && !subnet.terminating && subnet.isOvn;
     })
     .toSorted();
+}
+
+/** What its spec asks in vain, for the time being or for good. */
+function ineffective(world: World, { name, external }: VpcView, { namespaces, policyRoutes = [] }: VpcSpec): readonly Finding[] {
+  const subject = { kind: 'Vpc', name };
+  const bound = namespaceFindings(subject, namespaces);
+  if (external) return bound;
+  const faulty = world.ask(vpcFindings, name);
+  const matches = policyRoutes.flatMap(({ match = '' }, i) => {
+    const field = `spec.policyRoutes[${i}].match`;
+    return faulty.some((one) => one.field === field) ? [] : missingNames(world, subject, field, match);
+  });
+  return [...bound, ...world.ask(unreachableNextHops, name), ...matches];
 }
 
 function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {

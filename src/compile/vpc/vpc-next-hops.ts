@@ -1,0 +1,87 @@
+/**
+ * Next hops of a Vpc's routes that lie in no network of its router: ovn-northd finds no port towards them and leaves the route out.
+ */
+import type { Finding } from '../../api/finding.ts';
+import { findingOf } from '../../api/finding.ts';
+import type { Address } from '../../net/address.ts';
+import { parseAddress } from '../../net/address.ts';
+import type { Cidr } from '../../net/cidr.ts';
+import { cidrContains, parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
+import { familiesOf, ofFamily, splitList } from '../../net/dual.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import { subnetView } from '../subnet/subnet-view.ts';
+import { vpcFindings } from './vpc-state.ts';
+import { routerId, vpcSpec } from './vpc-view.ts';
+
+/** Of each port there is one such address, whatever its networks are (RFC 4291 section 2.5.6). */
+const LINK_LOCAL = parseCidr('fe80::/10');
+
+/** Those of routes that are in order otherwise. */
+export const unreachableNextHops: Query<readonly Finding[]> = defineQuery('vpc-unreachable-next-hops', (world, name) => {
+  const hops = nextHopsOf(world, name);
+  if (hops.length === 0) return [];
+  const networks = networksOf(world, name);
+  return hops.flatMap(({ field, address, value }) =>
+    networks.some((network) => cidrContains(network, address))
+      ? []
+      : [
+          findingOf(
+            { kind: 'Vpc', name },
+            {
+              code: 'NextHopUnreachable',
+              field,
+              value,
+              problem: 'lies in no network of the Vpc',
+              rule: 'OVN leaves the route out until a Subnet or a peering of the Vpc has the next hop in its network',
+            },
+          ),
+        ],
+  );
+});
+
+interface NextHop {
+  readonly field: string;
+  readonly value: string;
+  readonly address: Address;
+}
+
+function nextHopsOf(world: World, name: string): readonly NextHop[] {
+  const { staticRoutes = [], policyRoutes = [] } = world.ask(vpcSpec, name) ?? {};
+  const asked = [
+    ...staticRoutes.map(({ nextHopIP = '' }, i) => [`spec.staticRoutes[${i}]`, nextHopIP] as const),
+    ...policyRoutes.flatMap(({ action, nextHopIP = '' }, i) =>
+      action === 'reroute' ? splitList(nextHopIP).map((hop) => [`spec.policyRoutes[${i}]`, hop] as const) : [],
+    ),
+  ];
+  if (asked.length === 0) return [];
+  const faulty = world.ask(vpcFindings, name);
+  return asked.flatMap(([item, value]) => {
+    const address = parseAddress(value);
+    return address === undefined || faulty.some(({ field }) => field.startsWith(`${item}.`))
+      ? []
+      : [{ field: `${item}.nextHopIP`, value, address }];
+  });
+}
+
+/** Of its Subnets, whose router ports may not be there yet, and of the ports that are there, whoever made them. */
+function networksOf(world: World, name: string): readonly Cidr[] {
+  const ofSubnets = [...world.subnetVpcs.in(name)].flatMap((subnet) => {
+    const view = world.ask(subnetView, subnet);
+    if (view === undefined || !view.isOvn || !view.routed) return [];
+    return familiesOf(view).flatMap((family) => parseCidr(ofFamily(view, family)?.cidr ?? '') ?? []);
+  });
+  const ofPeerings = (world.ask(vpcSpec, name)?.vpcPeerings ?? []).flatMap(({ localConnectIP = '' }) =>
+    splitList(localConnectIP).flatMap((text) => parseInterfaceAddress(text)?.cidr ?? []),
+  );
+  return [...ofSubnets, ...ofPeerings, ...networksOfPorts(world, name), ...(LINK_LOCAL === undefined ? [] : [LINK_LOCAL])];
+}
+
+function networksOfPorts(world: World, router: string): readonly Cidr[] {
+  const ports = world.rows.column(routerId(router), 'ports');
+  return [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
+    const id = world.rows.entry(uuid as Parameters<typeof world.rows.entry>[0])?.id;
+    const networks = id === undefined ? undefined : world.rows.column(id, 'networks');
+    return [...(networks instanceof Set ? networks : [])].flatMap((text) => parseInterfaceAddress(String(text))?.cidr ?? []);
+  });
+}

@@ -1,0 +1,125 @@
+/** What OVN takes and nothing comes of: said on the object while it lasts, and the rows are there for the time when it has an effect. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RuleBench } from '../testing/rule-bench.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { RULES } from './rules.ts';
+
+const UUID = '11111111-1111-4111-8111-11111111111';
+
+function setUp(): RuleBench {
+  const bench = new RuleBench({ rules: RULES });
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.put('subnets', { metadata: { name: 'net' }, spec: { vpc: 'blue', cidrBlock: '10.1.0.0/24,fd01::/64' } });
+  bench.settle();
+  return bench;
+}
+
+function said(bench: RuleBench, resource: ResourceName, name: string): readonly [status?: string, reason?: string, message?: string] {
+  const { status, reason, message } = bench.condition(resource, name, 'WithoutEffect') ?? {};
+  return status === undefined ? [] : [status, reason ?? '', message ?? ''];
+}
+
+test('an ACL that names a set or a group which nobody made: the condition and an Event name it, until it is there', () => {
+  const bench = setUp();
+  const match = 'ip4.src == $office && outport == @web && ip6.dst == $web_ip6';
+  bench.edit('subnets', 'net', { acls: [{ direction: 'to-lport', action: 'drop', match, priority: 5 }] });
+  bench.settle();
+  const acl = (name: string, code: string): string =>
+    `Subnet net: spec.acls[0].match "${match}" names ${name}, which does not exist; OVN takes such a match and no packet meets it until ${code} is there`;
+  const message = [
+    acl('address set $office', 'Address_Set office'),
+    acl('port group @web', 'Port_Group web'),
+    acl('address set $web_ip6', 'Address_Set web_ip6'),
+  ].join('. ');
+  const whole = `${message}. All else is in effect; kubectl edit subnet net`;
+  assert.deepEqual(said(bench, 'subnets', 'net'), ['True', 'AddressSetMissing', whole]);
+  assert.equal(bench.events.filter((event) => event.message === whole).length, 1);
+  assert.ok(bench.row('ACL', `net|to-lport|5|${match}`), 'it is written: the set may come');
+  assert.equal(bench.condition('subnets', 'net', 'Ready')?.status, 'True');
+
+  bench.foreignRow('Address_Set', `${UUID}1`, { name: 'office' });
+  bench.settle();
+  assert.deepEqual(said(bench, 'subnets', 'net').slice(0, 2), ['True', 'PortGroupMissing']);
+  bench.foreignRow('Port_Group', `${UUID}2`, { name: 'web' });
+  bench.settle();
+  assert.deepEqual(said(bench, 'subnets', 'net'), [], 'a port group has address sets');
+});
+
+test('a policy route likewise; what ovn-northd makes by itself is not missed', () => {
+  const bench = setUp();
+  const route = (match: string): object => ({ policyRoutes: [{ action: 'drop', match, priority: 7 }] });
+  bench.edit('vpcs', 'blue', route('ip4.src == $nobody'));
+  bench.settle();
+  const [status, reason, message = ''] = said(bench, 'vpcs', 'blue');
+  assert.deepEqual([status, reason], ['True', 'AddressSetMissing']);
+  assert.match(
+    message,
+    /^Vpc blue: spec\.policyRoutes\[0\]\.match "ip4\.src == \$nobody" names address set \$nobody, .*kubectl edit vpc blue$/,
+  );
+  bench.edit('vpcs', 'blue', route('eth.src == $svc_monitor_mac'));
+  bench.settle();
+  assert.deepEqual(said(bench, 'vpcs', 'blue'), []);
+});
+
+test('a next hop in no network of the Vpc: said until a Subnet, a peering or a port of somebody else has it', () => {
+  const bench = setUp();
+  const hops = (...list: readonly string[]): object => ({
+    staticRoutes: list.map((nextHopIP) => ({ cidr: nextHopIP.includes(':') ? '::/0' : '0.0.0.0/0', nextHopIP })),
+  });
+  bench.edit('vpcs', 'blue', hops('10.1.0.9', 'fd01::9', 'fe80::1'));
+  bench.settle();
+  assert.deepEqual(said(bench, 'vpcs', 'blue'), []);
+
+  bench.edit('vpcs', 'blue', hops('10.9.0.1', '10.1.0.9', '10.8.0.1'));
+  bench.settle();
+  const [, reason, message = ''] = said(bench, 'vpcs', 'blue');
+  assert.equal(reason, 'NextHopUnreachable');
+  assert.match(
+    message,
+    /^Vpc blue: spec\.staticRoutes\[0\]\.nextHopIP "10\.9\.0\.1" lies in no network of the Vpc; .*staticRoutes\[2\]\.nextHopIP "10\.8\.0\.1"/,
+  );
+  assert.equal(bench.condition('vpcs', 'blue', 'Accepted')?.status, 'True', 'Kube-OVN takes it, and so does Kiln');
+
+  bench.put('subnets', { metadata: { name: 'more' }, spec: { vpc: 'blue', cidrBlock: '10.9.0.0/24' } });
+  bench.settle();
+  assert.doesNotMatch(said(bench, 'vpcs', 'blue')[2] ?? '', /10\.9\.0\.1/);
+  bench.edit('vpcs', 'blue', { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '10.8.0.2/30' }] });
+  bench.settle();
+  assert.deepEqual(said(bench, 'vpcs', 'blue'), []);
+
+  bench.delete('subnets', 'more');
+  bench.settle();
+  assert.match(said(bench, 'vpcs', 'blue')[2] ?? '', /10\.9\.0\.1/, 'and again once the Subnet is gone');
+});
+
+test('a policy route that sends to a next hop in no network is told by its item', () => {
+  const bench = setUp();
+  bench.edit('vpcs', 'blue', { policyRoutes: [{ action: 'reroute', match: 'ip4', priority: 7, nextHopIP: '10.1.0.9, 10.9.0.1' }] });
+  bench.settle();
+  assert.match(said(bench, 'vpcs', 'blue')[2] ?? '', /^Vpc blue: spec\.policyRoutes\[0\]\.nextHopIP "10\.9\.0\.1" lies in no network/);
+});
+
+test('namespaces that cannot be are told, and the others are bound', () => {
+  const bench = setUp();
+  bench.put('namespaces', { metadata: { name: 'shop' } });
+  bench.edit('vpcs', 'blue', { namespaces: ['', 'Ä', 'shop'] });
+  bench.edit('subnets', 'net', { namespaces: ['shop', 'a_b'] });
+  bench.settle();
+  const [, reason, message = ''] = said(bench, 'vpcs', 'blue');
+  assert.equal(reason, 'NamespaceImpossible');
+  assert.match(message, /spec\.namespaces\[0\] "" is empty; .*spec\.namespaces\[1\] "Ä" is a name that no namespace can have/);
+  assert.match(said(bench, 'subnets', 'net')[2] ?? '', /spec\.namespaces\[1\] "a_b" is a name/);
+  assert.equal(bench.object('namespaces', 'shop')?.metadata.annotations?.['ovn.kubernetes.io/logical_switch'], 'net');
+});
+
+test('of a Subnet that is refused nothing is said to be without effect', () => {
+  const bench = setUp();
+  bench.edit('subnets', 'net', { namespaces: ['a_b'] });
+  bench.settle();
+  assert.equal(said(bench, 'subnets', 'net').length, 3);
+  bench.edit('subnets', 'net', { gateway: '10.9.9.9,fd01::1' });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'net', 'Accepted')?.status, 'False');
+  assert.deepEqual(said(bench, 'subnets', 'net'), []);
+});

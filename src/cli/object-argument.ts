@@ -3,6 +3,7 @@
  */
 import { resourceNamed, TYPED_NAMES, typedName } from '../explain/kind-names.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { Resource } from '../kube/resource.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject } from '../world/world.ts';
@@ -17,15 +18,26 @@ export interface NamedObject {
 
 /** @param defaultNamespace of kinds that have one */
 export function objectArgument(command: string, kind: string, name: string | undefined, defaultNamespace: string): NamedObject {
-  const [type = '', inOne] = kind.split('/', 2);
+  const [type = ''] = kind.split('/', 2);
   const resource = resourceNamed(type);
-  if (resource === undefined)
-    throw new CommandFailure(
-      EXIT.usage,
-      `kiln ${command} does not know the kind "${type}"`,
-      `it is none of ${TYPED_NAMES.join(', ')}`,
-      `kiln ${command} --help`,
-    );
+  if (resource === undefined) throw unknownKind(command, type, TYPED_NAMES);
+  const namespace = traitsOf(resource).namespaced ? defaultNamespace : '';
+  return { resource, namespace, name: nameArgument(command, kind, name, traitsOf(resource).plural) };
+}
+
+/** @param known kinds as a person types them */
+export function unknownKind(command: string, type: string, known: readonly string[]): CommandFailure {
+  return new CommandFailure(
+    EXIT.usage,
+    `kiln ${command} does not know the kind "${type}"`,
+    `it is none of ${known.join(', ')}`,
+    `kiln ${command} --help`,
+  );
+}
+
+/** The name, given by itself or as `KIND/NAME`. @param plural of the kind, for a hint */
+export function nameArgument(command: string, kind: string, name: string | undefined, plural: string): string {
+  const [type = '', inOne] = kind.split('/', 2);
   if (name !== undefined && inOne !== undefined)
     throw new CommandFailure(
       EXIT.usage,
@@ -35,13 +47,8 @@ export function objectArgument(command: string, kind: string, name: string | und
     );
   const said = name ?? inOne ?? '';
   if (said === '')
-    throw new CommandFailure(
-      EXIT.usage,
-      `kiln ${command} ${type} needs a name`,
-      'it takes one object',
-      `kubectl get ${traitsOf(resource).plural}`,
-    );
-  return { resource, namespace: traitsOf(resource).namespaced ? defaultNamespace : '', name: said };
+    throw new CommandFailure(EXIT.usage, `kiln ${command} ${type} needs a name`, 'it takes one object', `kubectl get ${plural}`);
+  return said;
 }
 
 /** @throws CommandFailure where there is no such object */
@@ -50,16 +57,22 @@ export async function existing(
   { resource, namespace, name }: NamedObject,
   client: KubeClient,
 ): Promise<AnyObservedObject> {
-  const object = await client.find(traitsOf(resource), namespace === '' ? { name } : { name, namespace });
+  return existingOf(command, traitsOf(resource), namespace, name, client);
+}
+
+/** The same of any kind. @param namespace empty for cluster scope */
+export async function existingOf(
+  command: string,
+  resource: Resource,
+  namespace: string,
+  name: string,
+  client: KubeClient,
+): Promise<AnyObservedObject> {
+  const object = await client.find(resource, namespace === '' ? { name } : { name, namespace });
   if (object !== undefined) return object as unknown as AnyObservedObject;
   const where = namespace === '' ? '' : ` in namespace ${namespace}`;
-  const all = `kubectl get ${traitsOf(resource).plural}${namespace === '' ? '' : ` -n ${namespace}`}`;
-  throw new CommandFailure(
-    EXIT.findings,
-    `kiln ${command} has nothing to show`,
-    `${traitsOf(resource).kind} ${name} does not exist${where}`,
-    all,
-  );
+  const all = `kubectl get ${resource.plural}${namespace === '' ? '' : ` -n ${namespace}`}`;
+  throw new CommandFailure(EXIT.findings, `kiln ${command} has nothing to show`, `${resource.kind} ${name} does not exist${where}`, all);
 }
 
 /** As kubectl names an object of this kind: `subnet.kubeovn.io`. */

@@ -1,9 +1,11 @@
 /**
- * Who makes pods again: from the owner that a pod names up to the object that a person deletes or scales.
+ * Who makes pods: from the owner that a pod names up to the object that a person deletes or scales, and from there down again.
  */
 import type { OwnerReference } from '../api/meta.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { KubeObject, Resource } from '../kube/resource.ts';
+import type { Workload as WorkloadTree } from '../explain/workload.ts';
+import type { AnyObservedObject } from '../world/world.ts';
 
 export interface Workload {
   readonly resource: Resource;
@@ -17,22 +19,26 @@ export interface Workload {
 interface OwnerKind {
   readonly resource: Resource;
   readonly scales: boolean;
+  /** As kubectl takes it. */
+  readonly short: string;
+  /** Kind of what it makes, where that is not a pod. */
+  readonly makes?: string;
 }
 
-function ownerKind(group: string, version: string, plural: string, kind: string, scales: boolean): OwnerKind {
-  return { resource: { group, version, plural, kind, namespaced: true }, scales };
+function ownerKind(group: string, version: string, plural: string, kind: string, scales: boolean, short = '', makes?: string): OwnerKind {
+  return { resource: { group, version, plural, kind, namespaced: true }, scales, short, ...(makes !== undefined && { makes }) };
 }
 
 const OWNER_KINDS: readonly OwnerKind[] = [
-  ownerKind('apps', 'v1', 'replicasets', 'ReplicaSet', true),
-  ownerKind('apps', 'v1', 'deployments', 'Deployment', true),
-  ownerKind('apps', 'v1', 'statefulsets', 'StatefulSet', true),
-  ownerKind('apps', 'v1', 'daemonsets', 'DaemonSet', false),
+  ownerKind('apps', 'v1', 'replicasets', 'ReplicaSet', true, 'rs'),
+  ownerKind('apps', 'v1', 'deployments', 'Deployment', true, 'deploy', 'ReplicaSet'),
+  ownerKind('apps', 'v1', 'statefulsets', 'StatefulSet', true, 'sts'),
+  ownerKind('apps', 'v1', 'daemonsets', 'DaemonSet', false, 'ds'),
   ownerKind('batch', 'v1', 'jobs', 'Job', false),
-  ownerKind('batch', 'v1', 'cronjobs', 'CronJob', false),
-  ownerKind('', 'v1', 'replicationcontrollers', 'ReplicationController', true),
-  ownerKind('kubevirt.io', 'v1', 'virtualmachineinstances', 'VirtualMachineInstance', false),
-  ownerKind('kubevirt.io', 'v1', 'virtualmachines', 'VirtualMachine', false),
+  ownerKind('batch', 'v1', 'cronjobs', 'CronJob', false, 'cj', 'Job'),
+  ownerKind('', 'v1', 'replicationcontrollers', 'ReplicationController', true, 'rc'),
+  ownerKind('kubevirt.io', 'v1', 'virtualmachineinstances', 'VirtualMachineInstance', false, 'vmi'),
+  ownerKind('kubevirt.io', 'v1', 'virtualmachines', 'VirtualMachine', false, 'vm', 'VirtualMachineInstance'),
 ];
 
 type Owned = KubeObject & { readonly metadata: { readonly uid?: string; readonly ownerReferences?: readonly OwnerReference[] } };
@@ -51,4 +57,29 @@ export async function workloadOf(client: KubeClient, namespace: string, owner: O
 
 export function workloadText({ resource, namespace, name }: Workload): string {
   return `${resource.kind} ${namespace}/${name}`;
+}
+
+/** Kinds of workloads by the name that a person types. */
+export const WORKLOAD_NAMES: readonly string[] = OWNER_KINDS.map(({ resource }) => resource.kind.toLowerCase()).toSorted();
+
+/** @param name as a person types it: `deployment`, `deploy`, `deployments.apps` */
+export function workloadKindNamed(name: string): Resource | undefined {
+  const [typed = '', ...group] = name.toLowerCase().split('.');
+  return OWNER_KINDS.find(
+    ({ resource, short }) =>
+      [resource.plural, resource.kind.toLowerCase(), short].includes(typed) && (group.length === 0 || group.join('.') === resource.group),
+  )?.resource;
+}
+
+/** A workload with the workloads that it makes. */
+export async function workloadTree(client: KubeClient, resource: Resource, object: AnyObservedObject): Promise<WorkloadTree> {
+  const { namespace = '', uid } = object.metadata;
+  const made = OWNER_KINDS.find((one) => one.resource === resource)?.makes;
+  const below = OWNER_KINDS.find((one) => one.resource.kind === made)?.resource;
+  const all = below === undefined ? [] : await client.listAll<Owned>(below, { namespace });
+  const own = all.filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid) === true);
+  // A list names the kind of its items once.
+  const items = own.map((one) => ({ ...one, kind: made }) as unknown as AnyObservedObject);
+  const makes = below === undefined ? [] : await Promise.all(items.map((one) => workloadTree(client, below, one)));
+  return { type: resource.kind.toLowerCase(), object, makes };
 }

@@ -7,12 +7,14 @@ import { heldTexts } from '../world/claimants.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { splitKey, traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
+import { typedName } from './kind-names.ts';
 import type { ObjectState } from './object-state.ts';
 import { stateOf } from './object-state.ts';
 
-/** An object in a tree. */
-export interface TreeObject {
-  readonly resource: ResourceName;
+/** What is drawn of an object, of whatever kind. */
+export interface DrawnObject {
+  /** As a person types its kind. */
+  readonly type: string;
   readonly kind: string;
   /** Empty for cluster scope. */
   readonly namespace: string;
@@ -23,11 +25,17 @@ export interface TreeObject {
   /** Addresses it has. */
   readonly addresses: readonly string[];
   readonly state: ObjectState;
+  readonly children: readonly DrawnObject[];
+  /** Children that were left out. */
+  readonly more: number;
+}
+
+/** An object in a tree of what holds what. */
+export interface TreeObject extends DrawnObject {
+  readonly resource: ResourceName;
   /** False where the object above goes although this one depends on it. */
   readonly blocks: boolean;
   readonly children: readonly TreeObject[];
-  /** Children that were left out. */
-  readonly more: number;
 }
 
 export interface TreeLimits {
@@ -83,6 +91,7 @@ export function treeObject(world: World, resource: ResourceName, key: string): T
   const object = world.tables[resource]?.peek(key);
   return {
     resource,
+    type: typedName(resource),
     kind: traitsOf(resource).kind,
     ...splitKey(key),
     uid: object?.metadata.uid,

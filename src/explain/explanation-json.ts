@@ -1,12 +1,11 @@
 /**
  * An explanation for programs. What is here stays as it is: a field may be added, none is renamed or taken away.
  */
-import { typedName } from './kind-names.ts';
-import type { Branches, TreeObject } from './dependents.ts';
+import type { Branches, DrawnObject } from './dependents.ts';
 import type { Explanation } from './explanation.ts';
 
 export function explanationJson(explanation: Explanation): object {
-  const { subject, carriedOut, holds, heldBy, blockers, madeBy, rows, waiting, next } = explanation;
+  const { subject, carriedOut, holds, heldBy, blockers, madeBy, makes, rows, waiting, next } = explanation;
   return {
     object: objectJson(subject),
     carriedOut,
@@ -15,6 +14,7 @@ export function explanationJson(explanation: Explanation): object {
     holds: branchesJson('holds', holds),
     heldBy: branchesJson('heldBy', heldBy),
     madeBy: madeBy.map(({ apiVersion, kind, name, uid }) => ({ apiVersion, kind, name, uid })),
+    makes: madeJson(makes.objects, makes.more),
     northbound: rows === undefined ? null : { count: rows.count, rows: rows.rows },
     next,
   };
@@ -32,10 +32,14 @@ export function branchesJson(way: 'holds' | 'heldBy', { objects, more }: Branche
   };
 }
 
-function objectJson({ resource, kind, namespace, name, uid, created, addresses, state }: TreeObject): object {
+function madeJson(objects: readonly DrawnObject[], more: number): object {
+  return { objects: objects.map((one) => ({ ...objectJson(one), makes: madeJson(one.children, one.more) })), more };
+}
+
+function objectJson({ type, kind, namespace, name, uid, created, addresses, state }: DrawnObject): object {
   return {
     kind,
-    resource: typedName(resource),
+    resource: type,
     ...(namespace === '' ? {} : { namespace }),
     name,
     uid: uid ?? null,

@@ -158,7 +158,18 @@ test('the JSON form keeps its fields', () => {
   scene.bench.delete('subnets', 'red');
   scene.bench.settle();
   const json = JSON.parse(JSON.stringify(explanationJson(explained(scene, 'subnets', 'red')))) as Record<string, unknown>;
-  assert.deepEqual(Object.keys(json), ['object', 'carriedOut', 'waiting', 'blockers', 'holds', 'heldBy', 'madeBy', 'northbound', 'next']);
+  assert.deepEqual(Object.keys(json), [
+    'object',
+    'carriedOut',
+    'waiting',
+    'blockers',
+    'holds',
+    'heldBy',
+    'madeBy',
+    'makes',
+    'northbound',
+    'next',
+  ]);
   const { uid } = scene.bench.object('subnets', 'red')?.metadata ?? {};
   assert.deepEqual(json['object'], {
     kind: 'Subnet',
@@ -200,4 +211,23 @@ test('ages as kubectl prints them', () => {
     seconds.map((one) => ageText(one * 1_000)),
     ['0s', '119s', '2m', '3m20s', '10m', '179m', '3h', '5h33m', '8h', '47h', '2d', '9d', '462d', '2y10d'],
   );
+});
+
+test('an IPPool shows who has addresses of it, and by whom these are used', () => {
+  const scene = tenant(0);
+  scene.bench.put('ippools', { metadata: { name: 'few' }, spec: { subnet: 'red', ips: ['10.1.0.20..10.1.0.22'] } });
+  scene.bench.settle();
+  for (const name of ['a', 'b', 'c']) scene.pod(name, { annotations: { 'ovn.kubernetes.io/ip_pool': 'few' } });
+  scene.pod('other');
+  scene.bench.settle();
+  const lines = drawn(explained(scene, 'ippools', 'few', 2)).map((line) => line.replace(/ {2}(True|False|-) .*$/, ''));
+  const at = lines.indexOf('└─ used by');
+  assert.deepEqual(lines.slice(at, at + 6), [
+    '└─ used by',
+    '  ├─ IP/a.shop  10.1.0.20',
+    '  │  └─ Pod/shop/a',
+    '  ├─ IP/b.shop  10.1.0.21',
+    '  │  └─ Pod/shop/b',
+    '  └─ … and 1 more (--all shows them)',
+  ]);
 });

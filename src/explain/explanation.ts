@@ -10,8 +10,9 @@ import { keyOf, splitKey, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
 import type { Branches } from './dependents.ts';
 import { heldOf, holdersOf, treeObject } from './dependents.ts';
-import type { TreeLimits, TreeObject } from './dependents.ts';
+import type { DrawnObject, TreeLimits } from './dependents.ts';
 import { typedName } from './kind-names.ts';
+import { poolUsers } from './pool-users.ts';
 import type { ObjectState } from './object-state.ts';
 import { stateOf } from './object-state.ts';
 import type { OwnedRows } from './owned-rows.ts';
@@ -25,7 +26,7 @@ export interface Waiting {
 }
 
 export interface Explanation {
-  readonly subject: TreeObject;
+  readonly subject: DrawnObject;
   /** Rules of Kiln are about this kind; what is not carried out says so in `waiting`. */
   readonly carriedOut: boolean;
   readonly holds: Branches;
@@ -34,6 +35,8 @@ export interface Explanation {
   readonly blockers: Blockers;
   /** Who made it, and makes it again. */
   readonly madeBy: readonly OwnerReference[];
+  /** Of a workload: what it makes, down to the pods and their addresses. */
+  readonly makes: { readonly objects: readonly DrawnObject[]; readonly more: number };
   /** Undefined where the Northbound database was not looked at. */
   readonly rows: OwnedRows | undefined;
   /** Undefined where all is well. */
@@ -62,9 +65,10 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
     subject: { ...treeObject(world, resource, key), uid: object.metadata.uid, created: object.metadata.creationTimestamp, state },
     carriedOut: unserved === undefined,
     holds: heldOf(world, resource, key, limits),
-    heldBy: holdersOf(world, resource, key, limits),
+    heldBy: resource === 'ippools' ? poolUsers(world, key, limits) : holdersOf(world, resource, key, limits),
     blockers,
     madeBy: object.metadata.ownerReferences ?? [],
+    makes: { objects: [], more: 0 },
     rows: options.rows ? ownedRows(world, resource, key, object.metadata.uid, limits.children) : undefined,
     waiting,
     next: waiting === undefined ? [] : nextCommands(resource, object, blockers, waiting),

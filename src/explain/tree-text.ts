@@ -2,7 +2,7 @@
  * Trees as kubectl-tree draws them: `├─ └─ │`, with columns beside.
  */
 import type { OwnedRow, OwnedRows } from './owned-rows.ts';
-import type { Branches, TreeObject } from './dependents.ts';
+import type { DrawnObject } from './dependents.ts';
 import type { Explanation } from './explanation.ts';
 import { ageText } from './age.ts';
 
@@ -24,14 +24,16 @@ const HEADER = ['NAME', 'READY', 'REASON', 'AGE'] as const;
 
 /** @param now milliseconds since the epoch */
 export function explanationLine(explanation: Explanation, now: number): TreeLine {
-  const { subject, holds, heldBy, madeBy, rows } = explanation;
+  const { subject, holds, heldBy, madeBy, makes, rows } = explanation;
   const groups: TreeLine[] = [];
-  const group = (text: string, { objects, more }: Branches): void => {
+  const group = (text: string, { objects, more }: { readonly objects: readonly DrawnObject[]; readonly more: number }): void => {
     if (objects.length > 0) groups.push(heading(text, [...objects.map((one) => objectLine(one, now)), ...hidden(more)]));
   };
   group('holds', holds);
-  group('held by', { objects: heldBy.objects.filter(({ blocks }) => blocks), more: heldBy.more });
-  group('used by', { objects: heldBy.objects.filter(({ blocks }) => !blocks), more: 0 });
+  const holders = heldBy.objects.filter(({ blocks }) => blocks);
+  group('held by', { objects: holders, more: heldBy.more });
+  group('used by', { objects: heldBy.objects.filter(({ blocks }) => !blocks), more: holders.length === 0 ? heldBy.more : 0 });
+  group('makes', makes);
   if (madeBy.length > 0)
     groups.push(
       heading(
@@ -43,7 +45,7 @@ export function explanationLine(explanation: Explanation, now: number): TreeLine
   return { ...objectLine({ ...subject, children: [], more: 0 }, now), children: groups };
 }
 
-export function objectLine(object: TreeObject, now: number): TreeLine {
+export function objectLine(object: DrawnObject, now: number): TreeLine {
   const { kind, namespace, name, addresses, state, created } = object;
   const named = `${kind}/${namespace === '' ? '' : `${namespace}/`}${name}`;
   return {

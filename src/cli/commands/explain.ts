@@ -8,12 +8,15 @@ import { ageText } from '../../explain/age.ts';
 import { explain } from '../../explain/explanation.ts';
 import type { Explanation } from '../../explain/explanation.ts';
 import { explanationJson } from '../../explain/explanation-json.ts';
+import { resourceNamed, TYPED_NAMES } from '../../explain/kind-names.ts';
+import { explainWorkload } from '../../explain/workload.ts';
 import type { Paint } from '../../explain/tree-text.ts';
 import { explanationLine, treeText } from '../../explain/tree-text.ts';
 import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, onCluster } from '../cluster-command.ts';
 import { EXIT } from '../command-failure.ts';
-import { existing, objectArgument } from '../object-argument.ts';
+import { existing, existingOf, nameArgument, objectArgument, unknownKind } from '../object-argument.ts';
+import { WORKLOAD_NAMES, workloadKindNamed, workloadTree } from '../workload-owner.ts';
 import { addSettingsFlags } from '../leader.ts';
 import type { LookFlags } from '../observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
@@ -32,6 +35,7 @@ const SHOWN = 10;
 const EXAMPLES = `Examples:
   kiln explain subnet red                       what is in it, and why it does not go
   kiln explain vpc/blue --all                   every object, however many
+  kiln explain deployment web -n shop           its pods, their addresses, and who of them waits for its network
   kiln explain pod web-0 -n shop -o json        for programs
 `;
 
@@ -63,17 +67,32 @@ export function addExplain(program: Command): void {
 
 /** @returns the exit code */
 export async function runExplain(kind: string, name: string | undefined, flags: ExplainFlags, io: CommandIo): Promise<number> {
-  const named = objectArgument('explain', kind, name, flags.namespace ?? io.namespace);
-  const object = await existing('explain', named, io.client);
-  await using observation = await observe(flags, io);
-  const explanation = explain(observation.world, named.resource, object, {
-    limits: { children: flags.output === 'table' && flags.all !== true ? SHOWN : Number.POSITIVE_INFINITY },
-    rows: observation.northboundRead,
-    notCarriedOut: (resource) => UNSERVED_KINDS.find((one) => one.resource === resource)?.feature(object),
-  });
+  const explanation = await explanationOf(kind, name, flags, io);
   if (flags.output === 'json' || flags.output === 'yaml') io.out(structuredText(flags.output, 'Explanation', explanationJson(explanation)));
   else io.out(explanationText(explanation, Date.now(), io.paint));
   return explanation.waiting === undefined ? EXIT.fine : EXIT.findings;
+}
+
+async function explanationOf(kind: string, name: string | undefined, flags: ExplainFlags, io: CommandIo): Promise<Explanation> {
+  const [type = ''] = kind.split('/', 2);
+  const namespace = flags.namespace ?? io.namespace;
+  const limits = { children: flags.output === 'table' && flags.all !== true ? SHOWN : Number.POSITIVE_INFINITY };
+  const workload = workloadKindNamed(type);
+  if (workload !== undefined) {
+    const object = await existingOf('explain', workload, namespace, nameArgument('explain', kind, name, workload.plural), io.client);
+    const tree = await workloadTree(io.client, workload, object);
+    await using observation = await observe(flags, io);
+    return explainWorkload(observation.world, tree, limits);
+  }
+  if (resourceNamed(type) === undefined) throw unknownKind('explain', type, [...new Set([...TYPED_NAMES, ...WORKLOAD_NAMES])].toSorted());
+  const named = objectArgument('explain', kind, name, namespace);
+  const object = await existing('explain', named, io.client);
+  await using observation = await observe(flags, io);
+  return explain(observation.world, named.resource, object, {
+    limits,
+    rows: observation.northboundRead,
+    notCarriedOut: (resource) => UNSERVED_KINDS.find((one) => one.resource === resource)?.feature(object),
+  });
 }
 
 function explanationText(explanation: Explanation, now: number, paint: Paint): string {

@@ -58,8 +58,8 @@ function refusalOf(world: World, name: string): Refusal | undefined {
 function brokenRules(world: World, view: SubnetBasics): readonly Finding[] {
   const { name, vpc } = view;
   const findings = world.ask(subnetFindings, name);
-  const others = [world.ask(subnetConflict, name), movedTo(world, name, vpc) ?? leavesOvn(view)].filter(
-    (one) => one !== undefined && findings.every(({ code }) => code !== one.code),
+  const others = [world.ask(subnetConflict, name), movedTo(world, name, vpc) ?? leavesOvn(view)].flatMap((one) =>
+    one === undefined || findings.some(({ code }) => code === one.code) ? [] : [one],
   );
   const refused = [...findings.filter((one) => !isLeftOut(one)), ...others];
   return refused.length === 0 ? refused : [...refused, ...findings.filter(isLeftOut)];

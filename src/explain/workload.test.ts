@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../testing/pod-scene.ts';
+import type { AnyObservedObject } from '../world/world.ts';
+import { explanationJson } from './explanation-json.ts';
+import { explanationLine, treeText } from './tree-text.ts';
+import { explainWorkload } from './workload.ts';
+import type { Workload } from './workload.ts';
+
+const NOW = Date.parse('2026-01-01T01:00:00Z');
+const LIMITS = { children: 10 };
+
+function scene(cidrBlock = '10.1.0.0/24'): PodScene {
+  const made = new PodScene();
+  made.bench.put('vpcs', { metadata: { name: 'blue' } });
+  made.subnet('red', { vpc: 'blue', cidrBlock, namespaces: ['shop'] });
+  made.bench.settle();
+  return made;
+}
+
+function workload(kind: string, uid: string, replicas: number, readyReplicas: number, makes: readonly Workload[] = []): Workload {
+  const metadata = { name: `web-${uid}`, namespace: 'shop', uid, creationTimestamp: '2026-01-01T00:00:00Z', resourceVersion: '1' };
+  const object = { apiVersion: 'apps/v1', kind, metadata, spec: { replicas }, status: { readyReplicas } } as unknown as AnyObservedObject;
+  return { type: kind.toLowerCase(), object, makes };
+}
+
+function drawn(made: PodScene, of: Workload): string[] {
+  return treeText(explanationLine(explainWorkload(made.bench.world, of, LIMITS), NOW))
+    .split('\n')
+    .slice(1)
+    .map((line) => line.replace(/ {2,}/g, '  ').trimEnd());
+}
+
+function ownedPod(made: PodScene, name: string, kind: string, uid: string): void {
+  const pod = made.pod(name);
+  const ownerReferences = [{ apiVersion: 'apps/v1', kind, name: `web-${uid}`, uid, controller: true }];
+  made.bench.put('pods', { ...pod, metadata: { ...pod.metadata, ownerReferences } });
+}
+
+test('a Deployment: its ReplicaSets that have or want pods, these, and their addresses', () => {
+  const made = scene();
+  ownedPod(made, 'web-1', 'ReplicaSet', 'r2');
+  ownedPod(made, 'web-2', 'ReplicaSet', 'r2');
+  made.pod('stranger');
+  made.bench.settle();
+  const of = workload('Deployment', 'd', 2, 1, [workload('ReplicaSet', 'r1', 0, 0), workload('ReplicaSet', 'r2', 2, 1)]);
+  const lines = drawn(made, of);
+  assert.equal(lines[0], 'Deployment/shop/web-d  False  1/2  60m');
+  assert.equal(lines[1], '└─ makes');
+  assert.match(lines[2] ?? '', /^ {2}└─ ReplicaSet\/shop\/web-r2 {2}False {2}1\/2/);
+  assert.deepEqual(
+    lines.slice(3).map((line) => line.replace(/ {2}(True|False|-) .*$/, '')),
+    ['  ├─ Pod/shop/web-1', '  │  └─ IP/web-1.shop  10.1.0.2', '  └─ Pod/shop/web-2', '  └─ IP/web-2.shop  10.1.0.3', ''],
+  );
+  const { waiting, next } = explainWorkload(made.bench.world, of, LIMITS);
+  assert.equal(waiting?.message, 'Deployment shop/web-d has 1/2 pods ready, and none of them waits for its network');
+  assert.deepEqual(next, ['kubectl describe deployment web-d -n shop']);
+  assert.equal(explainWorkload(made.bench.world, workload('Deployment', 'd', 2, 2), LIMITS).waiting, undefined);
+});
+
+test('whose pod waits for its network waits for the same, and the pod is the next to look at', () => {
+  const made = scene('10.1.0.0/30');
+  for (const name of ['web-1', 'web-2', 'web-3']) ownedPod(made, name, 'ReplicaSet', 'r');
+  made.bench.settle();
+  const { waiting, next } = explainWorkload(made.bench.world, workload('ReplicaSet', 'r', 3, 1), LIMITS);
+  assert.equal(waiting?.reason, 'NoAvailableAddress');
+  assert.match(waiting.message, /no free IPv4 address in Subnet "red"/);
+  assert.match(next[0] ?? '', /^kiln explain pod web-\d -n shop$/);
+});
+
+test('for programs too, and what is left out is counted', () => {
+  const made = scene();
+  for (let i = 0; i < 5; i++) ownedPod(made, `web-${i}`, 'ReplicaSet', 'r');
+  made.bench.settle();
+  const json = explanationJson(explainWorkload(made.bench.world, workload('ReplicaSet', 'r', 5, 5), { children: 3 })) as {
+    readonly object: object;
+    readonly makes: { readonly objects: readonly { readonly name: string; readonly makes: object }[]; readonly more: number };
+  };
+  assert.deepEqual([json.makes.more, json.makes.objects.map(({ name }) => name)], [2, ['web-0', 'web-1', 'web-2']]);
+  assert.match(JSON.stringify(json.makes.objects[0]?.makes), /"kind":"IP".*"addresses":\["10\.1\.0\.2"\]/);
+});

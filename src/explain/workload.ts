@@ -1,0 +1,143 @@
+/**
+ * What makes pods, as a tree down to these and their addresses: Deployments, StatefulSets and their like, which no rule of Kiln is about.
+ */
+import { POD_CONDITION } from '../api/well-known.ts';
+import { conditionOf } from '../world/conditions.ts';
+import type { AnyObservedObject, World } from '../world/world.ts';
+import type { DrawnObject, TreeLimits } from './dependents.ts';
+import { treeObject } from './dependents.ts';
+import type { Explanation, Waiting } from './explanation.ts';
+import type { ObjectState } from './object-state.ts';
+
+/** A workload, and the workloads that it makes: a Deployment and its ReplicaSets. */
+export interface Workload {
+  readonly type: string;
+  readonly object: AnyObservedObject;
+  readonly makes: readonly Workload[];
+}
+
+export function explainWorkload(world: World, workload: Workload, limits: TreeLimits): Explanation {
+  const { object } = workload;
+  const { children, more, ...subject } = drawn(world, workload, limits);
+  const waiting = whyItWaits(world, workload, subject.state);
+  const { namespace = '', name } = object.metadata;
+  return {
+    subject: { ...subject, children: [], more: 0 },
+    carriedOut: true,
+    holds: NOTHING,
+    heldBy: NOTHING,
+    blockers: { count: 0, names: [] },
+    madeBy: object.metadata.ownerReferences ?? [],
+    makes: { objects: children, more },
+    rows: undefined,
+    waiting,
+    next: waiting === undefined ? [] : [waiting.next ?? `kubectl describe ${workload.type} ${name} -n ${namespace}`],
+  };
+}
+
+const NOTHING = { objects: [], more: 0 };
+
+function drawn(world: World, workload: Workload, limits: TreeLimits): DrawnObject {
+  const { type, object, makes } = workload;
+  const { namespace = '', name, uid, creationTimestamp: created } = object.metadata;
+  const pods = podsOf(world, object);
+  const kept = keptAddresses(world, workload);
+  const below = [
+    ...makes.filter((one) => wantedOf(one) !== 0 || podsOf(world, one.object).length > 0).map((one) => drawn(world, one, limits)),
+    ...pods.slice(0, limits.children).map((pod) => podWithAddresses(world, pod)),
+    ...kept.slice(0, limits.children).map((ip) => treeObject(world, 'ips', ip)),
+  ];
+  return {
+    type,
+    kind: object.kind,
+    namespace,
+    name,
+    uid,
+    created,
+    addresses: [],
+    state: stateOf(workload),
+    children: below,
+    more: Math.max(pods.length - limits.children, 0) + Math.max(kept.length - limits.children, 0),
+  };
+}
+
+function podWithAddresses(world: World, pod: string): DrawnObject {
+  const ips = [...world.ips.bucket('pod', pod)].toSorted();
+  return { ...treeObject(world, 'pods', pod), children: ips.map((ip) => treeObject(world, 'ips', ip)), more: 0 };
+}
+
+/** Keys of the pods that name it as an owner, sorted. */
+function podsOf(world: World, { metadata: { namespace = '', uid } }: AnyObservedObject): readonly string[] {
+  const isItsOwn = (pod: string): boolean => world.pods.peek(pod)?.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
+  return [...world.pods.bucket('namespace', namespace)].filter(isItsOwn).toSorted();
+}
+
+/** IP objects of ordinals of a StatefulSet that have no pod now. */
+function keptAddresses(world: World, { object: { kind, metadata } }: Workload): readonly string[] {
+  if (kind !== 'StatefulSet') return [];
+  const { namespace = '', name } = metadata;
+  return [...world.ips.entries()]
+    .filter(([, { spec }]) => {
+      const { podName = '', podType = '' } = spec;
+      const ordinal = podName.startsWith(`${name}-`) ? podName.slice(name.length + 1) : '';
+      return podType === kind && spec.namespace === namespace && /^\d+$/.test(ordinal) && !world.pods.has(`${namespace}/${podName}`);
+    })
+    .map(([key]) => key)
+    .toSorted();
+}
+
+interface Counts {
+  readonly replicas?: number;
+  readonly readyReplicas?: number;
+  readonly desiredNumberScheduled?: number;
+  readonly numberReady?: number;
+}
+
+/** Undefined where the kind says no number. */
+function wantedOf({ object: { kind, spec, status } }: Workload): number | undefined {
+  if (kind === 'DaemonSet') return ((status ?? {}) as Counts).desiredNumberScheduled ?? 0;
+  if (!SCALED.has(kind)) return undefined;
+  return ((spec ?? {}) as Counts).replicas ?? 1;
+}
+
+const SCALED: ReadonlySet<string> = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'ReplicationController']);
+
+function stateOf(workload: Workload): ObjectState {
+  const { metadata, status } = workload.object;
+  const since = metadata.creationTimestamp;
+  if (metadata.deletionTimestamp !== undefined)
+    return { ready: 'False', reason: 'Terminating', message: '', since: metadata.deletionTimestamp };
+  const wanted = wantedOf(workload);
+  if (wanted === undefined) return { ready: '-', reason: '', message: '', since };
+  const { readyReplicas, numberReady } = (status ?? {}) as Counts;
+  const ready = readyReplicas ?? numberReady ?? 0;
+  return { ready: ready >= wanted ? 'True' : 'False', reason: `${ready}/${wanted}`, message: '', since };
+}
+
+/** Whose network is missing comes before who is not ready for another reason. */
+function whyItWaits(world: World, workload: Workload, state: ObjectState): (Waiting & { readonly next?: string }) | undefined {
+  const { kind, metadata } = workload.object;
+  const { namespace = '', name } = metadata;
+  const what = `${kind} ${namespace}/${name}`;
+  if (metadata.deletionTimestamp !== undefined) {
+    const others = metadata.finalizers ?? [];
+    const message = others.length === 0 ? `${what} is being deleted` : `${what} is being deleted and waits for ${others.join(', ')}`;
+    return { reason: 'Terminating', message, since: metadata.deletionTimestamp };
+  }
+  const pods = allPods(world, workload);
+  for (const key of pods) {
+    const condition = conditionOf('pods', world.pods.peek(key) as unknown as AnyObservedObject, POD_CONDITION);
+    if (condition?.status !== 'False') continue;
+    const since = condition.lastTransitionTime ?? metadata.creationTimestamp;
+    const message = condition.message ?? '';
+    return { reason: condition.reason ?? 'NotBound', message, since, next: `kiln explain pod ${key.split('/')[1] ?? ''} -n ${namespace}` };
+  }
+  if (state.ready !== 'False') return undefined;
+  const message =
+    pods.length === 0 ? `${what} has no pod yet` : `${what} has ${state.reason} pods ready, and none of them waits for its network`;
+  return { reason: 'PodsNotReady', message, since: state.since };
+}
+
+function allPods(world: World, { object, makes }: Workload): readonly string[] {
+  return [...podsOf(world, object), ...makes.flatMap((one) => allPods(world, one))];
+}

@@ -48,6 +48,14 @@ export const REASONS = {
     means: 'an IP object has the name of the port and is kept for somebody else, or in another Subnet',
     next: 'delete that IP object, or name its Subnet in the pod',
   },
+  WaitingForIPPool: {
+    means: 'the IPPool that the pod, or its namespace, names is not there, not bound to that, or going away',
+    next: 'kubectl describe ippool',
+  },
+  IPRefused: {
+    means: 'the API server refuses to make the IP object: a policy, a webhook that does not answer, rights; no address is kept meanwhile',
+    next: 'mend what the message names; it is tried again by itself within a minute',
+  },
   WaitingForVip: { means: 'the Vip that the pod names is not there or has no address', next: 'kubectl describe vip' },
   DeletionBlocked: {
     means: 'it is being deleted and something still uses it',
@@ -64,7 +72,7 @@ export const REASONS = {
   AddressConflict: { means: 'the address or MAC is held by another', next: 'delete the object or pod that should not have it' },
   HeldTwice: { means: 'two hold one address', next: 'delete the object or pod that should not have it; the other is served at once' },
   Misbound: {
-    means: 'the pod runs on another Subnet than its namespace has now',
+    means: 'the pod runs on another Subnet than its namespace has now, or outside of the IPPools that are bound to it',
     next: 'delete the pod, or choose policy rebind or evict',
   },
 

@@ -21,6 +21,7 @@ export const KUBE_ADVICE: Readonly<Record<KubeErrorCode, string>> = {
   KUBE_NAMESPACE_TERMINATING: 'wait until the namespace is gone, or use another',
   KUBE_DISRUPTION_BUDGET: 'kubectl get poddisruptionbudgets -A',
   KUBE_TOO_MANY_REQUESTS: 'wait a moment, then run the command again',
+  KUBE_WEBHOOK_FAILED: 'kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations',
   KUBE_INTERNAL: SERVER,
   KUBE_UNAVAILABLE: SERVER,
   KUBE_TIMEOUT: SERVER,

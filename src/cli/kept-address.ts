@@ -50,9 +50,9 @@ export async function keptAddress(target: string, client: KubeClient, settings: 
 }
 
 function ofIp(ip: IP, client: KubeClient): KeptAddress {
-  const { podName = '', namespace = '', subnet = '' } = ip.spec;
-  const lease = ip.metadata.annotations?.[kilnAnnotation.lease];
+  const { podName = '', namespace = '', subnet = '', macAddress = '' } = ip.spec;
   const address = addressText(ip);
+  const flags = Object.entries({ subnet, ip: address, mac: macAddress, lease: leaseOf(ip) }).filter(([, value]) => value !== '');
   return {
     resource: 'ips',
     object: ip,
@@ -60,7 +60,7 @@ function ofIp(ip: IP, client: KubeClient): KeptAddress {
     subnet,
     users: () => usersOf(ip, client),
     output: (format) => addressOutput(format, ip),
-    undo: `kiln reserve ${podName} -n ${namespace} --subnet ${subnet}${address === '' ? '' : ` --ip ${address}`}${lease === undefined ? '' : ` --lease ${lease}`}`,
+    undo: `kiln reserve ${podName} -n ${namespace}${flags.map(([flag, value]) => ` --${flag} ${value}`).join('')}`,
   };
 }
 
@@ -76,6 +76,7 @@ async function ofObject(resource: AddressResource, name: string, client: KubeCli
     );
   const object = addressesOf(resource, { spec: {}, ...found }, settings);
   const { v4, v6, mac } = object.held ?? { v4: '', v6: '', mac: '' };
+  const lease = leaseOf(found);
   return {
     resource,
     object: found,
@@ -89,8 +90,17 @@ async function ofObject(resource: AddressResource, name: string, client: KubeCli
         { header: 'V6IP', value: v6 },
         { header: 'MAC', value: mac },
         { header: 'SUBNET', value: object.subnet },
-        { header: 'LEASE', value: object.annotations[kilnAnnotation.lease] ?? '' },
+        { header: 'LEASE', value: lease },
       ]),
-    undo: `make ${traits.kind} ${name} again with ${joinDual({ v4, v6 })} in its spec`,
+    undo: `make ${traits.kind} ${name} again with ${[joinDual({ v4, v6 }), mac].filter((one) => one !== '').join(' and ')} in its spec${lease === '' ? '' : `, and annotation ${kilnAnnotation.lease} "${lease}"`}`,
   };
+}
+
+/** As it was written; empty where there is none. */
+function leaseOf({
+  metadata,
+}: {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> | null | undefined };
+}): string {
+  return (metadata.annotations?.[kilnAnnotation.lease] ?? '').trim();
 }

@@ -12,6 +12,7 @@ import type { KubeError } from '../kube/errors.ts';
 import type { KubeWriter } from '../kube/kube-writer.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { WriteIntent, WriteOperation, WriteResult } from '../kube/write-intent.ts';
+import type { RefusedIps } from './refused-ips.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 
@@ -26,6 +27,7 @@ export interface ObjectWriterOptions {
   readonly desired: Desired;
   readonly source: ObjectSource;
   readonly writer: Pick<KubeWriter, 'submit'>;
+  readonly refusedIps?: Pick<RefusedIps, 'answered'>;
   readonly mayWrite: () => boolean;
   /** Wall clock, milliseconds since the epoch. */
   readonly wallTime: () => number;
@@ -154,8 +156,9 @@ export class ObjectWriter {
 
   #finished(id: ObjectId, write: ObjectWrite, result: WriteResult): void {
     const [resource, key] = apart(id);
-    const { source, onWritten, onEvent } = this.#options;
+    const { source, refusedIps, onWritten, onEvent } = this.#options;
     this.#pending.add(id);
+    refusedIps?.answered(write, result.ok ? undefined : result.error);
     if (result.ok) {
       const uid = write.verb === 'create' ? result.object?.metadata.uid : write.uid;
       if (write.verb === 'delete' && !stillThere(result.object)) source.applyOwnDelete(resource, key, write.uid);

@@ -6,6 +6,7 @@ import type { WishRefusal } from '../allocate/allocation-step.ts';
 import { AllocationStep } from '../allocate/allocation-step.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
 import { ObjectWriter } from '../commit/object-writer.ts';
+import { RefusedIps } from '../commit/refused-ips.ts';
 import { Compiler } from '../compile/compiler.ts';
 import { objectId } from '../compile/output.ts';
 import type { Clock } from '../kube/clock.ts';
@@ -180,6 +181,7 @@ export class Controller {
       desired,
       source: this.#caches,
       writer: this.#writer,
+      refusedIps: new RefusedIps({ table: this.world.refusedIps, wallTime: () => this.#clock.wallTime(), later }),
       mayWrite: () => this.#mayWrite(),
       wallTime: () => this.#clock.wallTime(),
       onWritten: (write, result) => {

@@ -14,6 +14,7 @@ export const kubeErrorCodes = {
   KUBE_NAMESPACE_TERMINATING: 'the namespace is being deleted and takes no new objects',
   KUBE_DISRUPTION_BUDGET: 'an eviction that a PodDisruptionBudget does not allow now',
   KUBE_TOO_MANY_REQUESTS: '429: the server is overloaded',
+  KUBE_WEBHOOK_FAILED: 'an admission webhook that the server has to ask does not answer: the request was surely not carried out',
   KUBE_INTERNAL: 'the server failed; whether the request was carried out is unknown',
   KUBE_UNAVAILABLE: 'the server cannot serve now',
   KUBE_TIMEOUT: 'no answer in time; whether the request was carried out is unknown',
@@ -57,6 +58,7 @@ export interface KubeErrorDetails {
 
 const RETRYABLE: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_TOO_MANY_REQUESTS',
+  'KUBE_WEBHOOK_FAILED',
   'KUBE_INTERNAL',
   'KUBE_UNAVAILABLE',
   'KUBE_TIMEOUT',
@@ -147,6 +149,10 @@ export function errorFromStatus(subject: KubeSubject, status: number, body: Stat
   });
 }
 
+/** As kube-apiserver words the answers of admission webhooks and policies. */
+const DENIED = /\badmission webhook "[^"]*" denied the request|\bValidatingAdmissionPolicy '[^']*' with binding '[^']*' denied request/;
+const WEBHOOK_FAILED = /\bfailed calling webhook "/;
+
 function codeOf(
   status: number,
   reason: string | undefined,
@@ -155,6 +161,8 @@ function codeOf(
   isStatus: boolean,
 ): KubeErrorCode {
   const hasCause = (name: string): boolean => causes.some((cause) => cause.reason === name);
+  // A policy of somebody may answer with any status: it is no word on the server, nor on another write of the object.
+  if (isStatus && DENIED.test(text)) return 'KUBE_FORBIDDEN';
   switch (status) {
     case 401:
       return 'KUBE_UNAUTHORIZED';
@@ -182,6 +190,7 @@ function codeOf(
     case 504:
       return 'KUBE_TIMEOUT';
     default:
+      if (isStatus && WEBHOOK_FAILED.test(text)) return 'KUBE_WEBHOOK_FAILED';
       return status >= 500 ? 'KUBE_INTERNAL' : 'KUBE_BAD_REQUEST';
   }
 }

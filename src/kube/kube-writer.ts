@@ -41,6 +41,9 @@ export interface WriterCounters {
   failed: Partial<Record<KubeErrorCode, number>>;
 }
 
+/** A webhook that is started again is back in a moment; one that is not may be away for days, and who waits is to be told. */
+const WEBHOOK_ATTEMPTS = 4;
+
 /** The wish of one key (object and lane), and when its last write started. */
 interface Entry {
   readonly key: string;
@@ -270,7 +273,8 @@ export class KubeWriter {
       return true;
     }
     pending.attempt++;
-    if (pending.attempt >= (this.#options.attempts ?? 8)) return false;
+    const most = this.#options.attempts ?? 8;
+    if (pending.attempt >= (error.code === 'KUBE_WEBHOOK_FAILED' ? Math.min(most, WEBHOOK_ATTEMPTS) : most)) return false;
     const [baseMs, maxMs] = this.#options.backoffMs ?? [200, 20_000];
     const backoff = backoffDelay(pending.attempt - 1, { baseMs, maxMs, random: this.#random });
     const delay = Math.max(error.retryAfterMs ?? 0, backoff);

@@ -4,10 +4,12 @@
  */
 import type { Condition } from '../api/meta.ts';
 import { FINALIZER, LEGACY_FINALIZERS, kilnAnnotation } from '../api/well-known.ts';
+import { RefusedIps, uidOf } from '../commit/refused-ips.ts';
 import { diffConditions } from '../diff/condition-diff.ts';
 import type { ConditionOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
 import { conditionsOf } from '../world/conditions.ts';
 import { equal } from '../world/equal.ts';
+import { KubeError } from '../kube/errors.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, splitKey, traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
@@ -61,11 +63,15 @@ export class MemoryObjects {
   clock = 0;
   /** Whether disruption budgets allow that a pod is evicted now. */
   mayEvict: (pod: string) => boolean = () => true;
+  /** Why the API server refuses to make an IP object; undefined where it does not. */
+  refusesIp: (name: string) => string | undefined = () => undefined;
+  readonly #refusedIps: RefusedIps;
   readonly #world: World;
   #serial = 0;
 
   constructor(world: World) {
     this.#world = world;
+    this.#refusedIps = new RefusedIps({ table: world.refusedIps, wallTime: () => this.clock, later: () => undefined });
   }
 
   /** Takes over all objects of another one, as a new client of the same API server would. */
@@ -140,6 +146,16 @@ export class MemoryObjects {
       const object = table.peek(key);
       if (output.kind === 'create' && object === undefined) {
         const { namespace, name } = splitKey(key);
+        if (resource === 'ips') {
+          const before = this.#world.refusedIps.peek(name);
+          const rests = before?.uid === uidOf(output.object) && before.until > this.clock;
+          const refusal = rests ? undefined : this.refusesIp(name);
+          const error =
+            refusal === undefined ? undefined : new KubeError('KUBE_FORBIDDEN', { verb: 'create', resource: 'ips', name }, refusal);
+          if (!rests) this.#refusedIps.answered({ resource, namespace, name, events: [], verb: 'create', object: output.object }, error);
+          if (rests) return false;
+          if (refusal !== undefined) return true;
+        }
         const said = output.object as unknown as { readonly metadata?: object; readonly spec?: object };
         this.put(resource, { ...said, metadata: { ...said.metadata, name, ...(namespace !== '' && { namespace }) } });
         return true;

@@ -132,6 +132,11 @@ export class RuleBench {
     this.#objects.mayEvict = allows;
   }
 
+  /** A policy of somebody: why the API server refuses to make an IP object; undefined where it does not. */
+  set refusesIp(says: (name: string) => string | undefined) {
+    this.#objects.refusesIp = says;
+  }
+
   /** Runs rules, allocation and both writers until nothing changes; throws when that takes suspiciously long. */
   settle(): void {
     for (let round = 0; round < MOST_ROUNDS; round++) {

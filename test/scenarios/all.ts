@@ -19,6 +19,7 @@ import { namespaces } from './namespaces.ts';
 import { notCarriedOut } from './not-carried-out.ts';
 import { operatorCommands } from './operator-commands.ts';
 import { races } from './races.ts';
+import { refusedIps } from './refused-ips.ts';
 import { restarts } from './restarts.ts';
 import { sameNames } from './same-names.ts';
 import type { Scenario } from './scenario.ts';
@@ -62,6 +63,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   webhook,
   webhookService,
   operatorCommands,
+  refusedIps,
   restarts,
   races,
   sameNames,

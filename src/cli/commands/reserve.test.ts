@@ -126,8 +126,12 @@ test('reserve gives the next free address, or the one asked for, and release giv
   );
   const back = await released('two.shop');
   assert.deepEqual([back.exit, await find('two.shop')], [0, undefined]);
-  assert.match(back.said, /to have it back: kiln reserve two -n shop --subnet kept --ip 10\.91\.0\.77/);
-  assert.equal((await released('one.default')).exit, 0);
+  assert.match(back.said, /to have it back: kiln reserve two -n shop --subnet kept --ip 10\.91\.0\.77 --mac 0a:00:00:00:00:77\n/);
+  const { macAddress = '' } = (await find('one.default'))?.spec ?? {};
+  assert.match(
+    (await released('one.default')).said,
+    new RegExp(`: kiln reserve one -n default --subnet kept --ip 10\\.91\\.0\\.2 --mac ${macAddress} --lease 24h\\n`),
+  );
 });
 
 test('an address that is taken, or not of the Subnet, is refused by name, and nothing is left behind', { skip }, async () => {

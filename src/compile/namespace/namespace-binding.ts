@@ -8,6 +8,7 @@
  */
 import { selectorMatches } from '../../api/label-selector.ts';
 import type { Labels, LabelSelector } from '../../api/meta.ts';
+import type { Reason } from '../../api/reasons.ts';
 import { DEFAULT_PROVIDER, kilnAnnotation } from '../../api/well-known.ts';
 import { splitList } from '../../net/dual.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -21,8 +22,15 @@ export interface NamespaceBinding {
   readonly subnets: readonly string[];
   /** IPPools bound to the namespace, by name. */
   readonly pools: readonly string[];
-  /** A sentence, while what was declared so far does not decide it. */
-  readonly undecided: string | undefined;
+  /** Those of them that are of its Subnets: where there are any, its pods take their addresses from these alone. */
+  readonly poolsInUse: readonly string[];
+  /** What is waited for, while what was declared so far does not decide it. */
+  readonly undecided: Awaited | undefined;
+}
+
+export interface Awaited {
+  readonly reason: Extract<Reason, 'WaitingForSubnet' | 'WaitingForIPPool'>;
+  readonly message: string;
 }
 
 /** Kube-OVN never binds this namespace to the default Subnet of a Vpc. */
@@ -50,13 +58,14 @@ const subnetSelectors: Query<readonly LabelSelector[]> = defineQuery(
 
 export const namespaceBinding: Query<NamespaceBinding> = defineQuery('namespace-binding', (world, name) => {
   const facts = world.ask(namespaceFacts, name);
-  if (facts === undefined) return { subnets: [], pools: [], undecided: `Namespace ${name} does not exist` };
+  if (facts === undefined) return { subnets: [], pools: [], poolsInUse: [], undecided: forSubnet(`Namespace ${name} does not exist`) };
   const pools = [...world.ipPools.bucket('namespace', name)].toSorted();
   const { subnets, undecided } = declaredSubnets(world, name, facts);
-  return { subnets, pools, undecided: undecided ?? poolAwaited(world, name, facts.awaitsPool, pools, subnets) };
+  const poolsInUse = pools.filter((pool) => subnets.includes(world.ask(ipPoolSubnet, pool)));
+  return { subnets, pools, poolsInUse, undecided: undecided ?? poolAwaited(name, facts.awaitsPool, poolsInUse) };
 });
 
-function declaredSubnets(world: World, name: string, { labels, awaits }: NamespaceFacts): Omit<NamespaceBinding, 'pools'> {
+function declaredSubnets(world: World, name: string, { labels, awaits }: NamespaceFacts): Pick<NamespaceBinding, 'subnets' | 'undecided'> {
   const vpcs = name === NEVER_IN_CUSTOM_VPC ? [] : claimingVpcs(world, name);
   const subnets = [
     ...new Set([
@@ -67,29 +76,28 @@ function declaredSubnets(world: World, name: string, { labels, awaits }: Namespa
   ];
   const awaited = splitList(awaits).filter((one) => one !== 'true' && !subnets.includes(one));
   if (awaited.length > 0)
-    return { subnets, undecided: `Namespace ${name} waits for Subnet ${awaited.join(', ')}, which does not claim it` };
+    return { subnets, undecided: forSubnet(`Namespace ${name} waits for Subnet ${awaited.join(', ')}, which does not claim it`) };
   if (subnets.length > 0) return { subnets, undecided: undefined };
-  if (awaits === 'true') return { subnets, undecided: `Namespace ${name} waits for a Subnet, and none claims it` };
+  if (awaits === 'true') return { subnets, undecided: forSubnet(`Namespace ${name} waits for a Subnet, and none claims it`) };
   const [vpc] = vpcs;
-  if (vpc !== undefined) return { subnets, undecided: `Namespace ${name} belongs to Vpc ${vpc.name}, which has no Subnet for it` };
+  if (vpc !== undefined)
+    return { subnets, undecided: forSubnet(`Namespace ${name} belongs to Vpc ${vpc.name}, which has no Subnet for it`) };
   return { subnets: [world.settings.defaultSubnet], undecided: undefined };
 }
 
-/** A pool counts as soon as it is bound to the namespace and is of a Subnet of it. */
-function poolAwaited(
-  world: World,
-  namespace: string,
-  awaits: string,
-  bound: readonly string[],
-  subnets: readonly string[],
-): string | undefined {
+/** @param there IPPools that are bound to the namespace and of a Subnet of it */
+function poolAwaited(namespace: string, awaits: string, there: readonly string[]): Awaited | undefined {
   if (awaits === '') return undefined;
-  const there = bound.filter((pool) => subnets.includes(world.ask(ipPoolSubnet, pool)));
+  const forPool = (message: string): Awaited => ({ reason: 'WaitingForIPPool', message });
   if (awaits === 'true')
-    return there.length > 0 ? undefined : `Namespace ${namespace} waits for an IPPool of its Subnets, and none is bound to it`;
+    return there.length > 0 ? undefined : forPool(`Namespace ${namespace} waits for an IPPool of its Subnets, and none is bound to it`);
   const absent = splitList(awaits).filter((pool) => !there.includes(pool));
   if (absent.length === 0) return undefined;
-  return `Namespace ${namespace} waits for IPPool ${absent.join(', ')}, which is not there, or not bound to it`;
+  return forPool(`Namespace ${namespace} waits for IPPool ${absent.join(', ')}, which is not there, or not bound to it`);
+}
+
+function forSubnet(message: string): Awaited {
+  return { reason: 'WaitingForSubnet', message };
 }
 
 interface ClaimingVpc {

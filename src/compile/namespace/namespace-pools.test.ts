@@ -110,7 +110,7 @@ test('a pod tells which pool its namespace waits for', () => {
   };
   const named = chart(['subnet', 'pool', 'pod'], 'a, b');
   assert.equal(named.addressOf('shop/web'), undefined);
-  assert.match(told(named).join(), /^WaitingForSubnet,.*Namespace shop waits for IPPool b, which is not there, or not bound to it/);
+  assert.match(told(named).join(), /^WaitingForIPPool,.*Namespace shop waits for IPPool b, which is not there, or not bound to it/);
   pool(named, 'b', 's2', ['10.82.0.7']);
   named.bench.settle();
   assert.equal(named.addressOf('shop/web'), undefined, 'a pool of a Subnet that is not of the namespace');
@@ -118,4 +118,91 @@ test('a pod tells which pool its namespace waits for', () => {
   named.bench.settle();
   assert.equal(named.addressOf('shop/web'), '10.81.0.50');
   assert.match(told(chart(['subnet', 'pod'], 'true')).join(), /waits for an IPPool of its Subnets, and none is bound to it/);
+});
+
+/** Two pods and one of a StatefulSet, bound before IPPool `late` (with addresses `ips`) is bound to their namespace. */
+function before(ips: readonly string[], policy?: string): PodScene {
+  const scene = new PodScene();
+  if (policy !== undefined) scene.namespace('shop', { annotations: { 'kiln.io/misbound': policy } });
+  scene.subnet('s1', { cidrBlock: '10.81.0.0/24', namespaces: ['shop'] });
+  scene.statefulSet('db', 1);
+  scene.bench.settle();
+  for (const name of ['a', 'b']) scene.pod(name, { replicaSet: 'web' });
+  scene.pod('db-0', { statefulSet: 'db' });
+  scene.pod('names', { annotations: { 'ovn.kubernetes.io/ip_address': '10.81.0.99' } });
+  scene.bench.settle();
+  pool(scene, 'late', 's1', ips);
+  scene.bench.settle();
+  return scene;
+}
+
+const reasonsOf = (scene: PodScene): readonly string[] =>
+  ['a', 'b', 'db-0', 'names'].map((name) => scene.bench.condition('pods', `shop/${name}`, BOUND)?.reason ?? '');
+
+test('a pool that is bound to the namespace later makes the pods outside of it misbound; they keep their addresses and are told', () => {
+  const scene = before(['10.81.0.3', '10.81.0.50..10.81.0.60']);
+  assert.deepEqual(reasonsOf(scene), ['Misbound', '', 'Misbound', ''], 'b has an address of the pool, and one names its own');
+  assert.match(
+    scene.bench.condition('pods', 'shop/a', BOUND)?.message ?? '',
+    /Pod shop\/a has its address from Subnet s1, and Namespace shop takes its addresses from IPPool late since; .*delete this one/,
+  );
+  assert.deepEqual(
+    scene.bench.events
+      .filter(({ reason }) => reason === 'Misbound')
+      .map(({ object }) => object)
+      .toSorted(),
+    ['pods/shop/a', 'pods/shop/db-0'],
+  );
+  assert.equal(scene.addressOf('shop/a'), '10.81.0.2');
+  const fresh = scene.bench.restarted();
+  fresh.settle();
+  assert.equal(fresh.writes, 0);
+  scene.bench.vanish('pods', 'shop/a');
+  scene.bench.vanish('pods', 'shop/db-0');
+  scene.pod('a', { replicaSet: 'web' });
+  scene.pod('db-0', { statefulSet: 'db' });
+  scene.bench.settle();
+  assert.deepEqual(
+    [scene.addressOf('shop/a'), scene.addressOf('shop/db-0')],
+    ['10.81.0.50', '10.81.0.4'],
+    'report: an ordinal keeps its own',
+  );
+  scene.bench.edit('ippools', 'late', { namespaces: [] });
+  scene.bench.settle();
+  assert.deepEqual(reasonsOf(scene), ['', '', 'Bound', '']);
+});
+
+test('rebind: the next pod of an ordinal is given an address of the pool', () => {
+  const scene = before(['10.81.0.50'], 'rebind');
+  assert.deepEqual(reasonsOf(scene), ['Misbound', 'Misbound', 'Misbound', '']);
+  scene.bench.vanish('pods', 'shop/db-0');
+  scene.pod('db-0', { statefulSet: 'db' });
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/db-0'), '10.81.0.50');
+  assert.equal(scene.bench.object('ips', 'db-0.shop')?.spec['v4IpAddress'], '10.81.0.50');
+});
+
+test('evict: only as long as the pool has room', () => {
+  const scene = before(['10.81.0.50'], 'evict');
+  const left = ['a', 'b', 'db-0'].filter((name) => scene.bench.object('pods', `shop/${name}`) !== undefined);
+  scene.pod('next', { replicaSet: 'web' });
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/next'), '10.81.0.50');
+  for (const name of left)
+    assert.match(scene.bench.condition('pods', `shop/${name}`, BOUND)?.message ?? '', /it is evicted when a pool of them has room/);
+});
+
+test('a dual-stack pod is outside when one family is; a family that no pool has is not judged', () => {
+  const scene = new PodScene();
+  scene.subnet('s1', { cidrBlock: '10.81.0.0/24,fd00:81::/120', namespaces: ['shop'] });
+  scene.bench.settle();
+  scene.pod('a');
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/a'), '10.81.0.2,fd00:81::2');
+  pool(scene, 'four', 's1', ['10.81.0.2']);
+  scene.bench.settle();
+  assert.equal(scene.bench.condition('pods', 'shop/a', BOUND), undefined);
+  pool(scene, 'six', 's1', ['fd00:81::20']);
+  scene.bench.settle();
+  assert.equal(scene.bench.condition('pods', 'shop/a', BOUND)?.reason, 'Misbound');
 });

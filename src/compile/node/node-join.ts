@@ -4,6 +4,7 @@
  */
 import { nodePortName } from '../../api/names.ts';
 import type { IP } from '../../api/ip.ts';
+import type { Reason } from '../../api/reasons.ts';
 import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
 import { parseAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';
@@ -14,6 +15,7 @@ import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Addresses, IpIdentity } from '../ip/ip-object.ts';
 import { addressesOf, addressesOfIp, createIp, ipText, keepIp, sameAddresses } from '../ip/ip-object.ts';
+import { ipRefusal } from '../ip/ip-refusal.ts';
 import { keptRow } from '../kept-row.ts';
 import type { NodeView } from './node-view.ts';
 import { nodeClaimant, nodeOwner, nodeView } from './node-view.ts';
@@ -37,31 +39,32 @@ export const nodeJoin: Rule = {
     if (join === undefined) return orphanedPort(world, node);
     const { joined } = node;
     if (joined === undefined && !world.ask(subnetReady, join.name).ready) return [];
-    const outputs: Output[] = [{ kind: 'wish', wish: wishOf(node, join) }];
+    const port = nodePortName(name);
+    const ip = world.ips.get(port);
+    const inUse = joined !== undefined || isOurs(world, portId(port), nodeOwner(node));
+    const refusal = ip === undefined ? ipRefusal(world, port, node.uid, `Node ${name}`, inUse) : undefined;
+    const outputs: Output[] = refusal === undefined ? [] : [notice(node, 'IPRefused', refusal.message)];
+    if (refusal?.rests === true && !inUse) return outputs;
+    outputs.push({ kind: 'wish', wish: wishOf(node, join) });
     const reservation = world.reservations.get(nodeClaimant(name));
     if (reservation?.kind === 'refused') {
       const { code: reason, message } = reservation;
-      outputs.push({
-        kind: 'notice',
-        resource: 'nodes',
-        key: name,
-        uid: node.uid,
-        type: 'Warning',
-        reason,
-        message: `Node ${name} has no address in Subnet ${join.name}: ${message}`,
-      });
+      outputs.push(notice(node, reason, `Node ${name} has no address in Subnet ${join.name}: ${message}`));
     }
     const reserved = addressesOf(reservation);
     if (reserved === undefined) return outputs;
-    const ip = world.ips.get(nodePortName(name));
     if (ip === undefined) outputs.push(createIp(identityOf(node), reserved));
     else if (isIpOfNode(ip, node)) outputs.push(keepIp(ip, identityOf(node), reserved));
     const durable = ip !== undefined && isIpOfNode(ip, node) && sameAddresses(addressesOfIp(ip), reserved);
-    if (durable || isOurs(world, portId(nodePortName(name)), nodeOwner(node))) outputs.push(portRow(node, reserved));
+    if (durable || isOurs(world, portId(port), nodeOwner(node))) outputs.push(portRow(node, reserved));
     if (isJoined(world, node, reserved)) outputs.push(annotations(node, join, reserved));
     return outputs;
   },
 };
+
+function notice({ name, uid }: NodeView, reason: Reason, message: string): Output {
+  return { kind: 'notice', resource: 'nodes', key: name, uid, type: 'Warning', reason, message };
+}
 
 /** The join Subnet was torn out: the port stays as it is until the Subnet is there again. */
 function orphanedPort(world: World, node: NodeView): readonly Output[] {

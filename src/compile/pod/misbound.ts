@@ -1,16 +1,19 @@
 /**
- * Pods that are bound to another Subnet than the one their namespace has now: a Subnet came later and claimed it. They run on where they
- * are and are told; what else is done about them is a policy of the cluster, which a namespace may change for itself.
+ * Pods that are bound to another Subnet than the one their namespace has now, or outside of its IPPools: a Subnet came later and claimed it,
+ * or pools were bound to it. They run on where they are and are told; what else is done about them is a policy of the cluster, which a namespace may change for itself.
  */
 import type { IP } from '../../api/ip.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
-import { isReserved } from '../../world/claimants.ts';
+import type { Address } from '../../net/address.ts';
+import { parseAddress } from '../../net/address.ts';
+import { heldTexts, isReserved } from '../../world/claimants.ts';
 import { keysOf } from '../../world/domain.ts';
 import { isMisboundPolicy, MISBOUND_POLICIES } from '../../world/settings.ts';
 import type { MisboundPolicy } from '../../world/settings.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
+import { ipPoolAddresses, ipPoolSubnet, ipPoolTerminates } from '../ip/ip-pool-subnet.ts';
 import { namespaceBinding } from '../namespace/namespace-binding.ts';
 import type { ConditionOutput, Output } from '../output.ts';
 import type { PodView } from './pod-view.ts';
@@ -61,20 +64,43 @@ export interface Misbound {
   readonly subnet: string;
   /** Where a new one would be, first choice first. */
   readonly wanted: readonly string[];
+  /** IPPools that a new one would have its address from; empty for none. */
+  readonly pools: readonly string[];
   readonly policy: MisboundPolicy;
 }
 
 /**
- * Only a pod whose Subnet its namespace decided can be misbound, which its IP object tells: never one that names its Subnet, nor one
- * whose address a user reserved.
+ * Only a pod whose Subnet its namespace decided can be misbound, which its IP object tells: never one that names its Subnet, its pool or its
+ * address, nor one whose address a user reserved.
  */
 export function misboundOf(world: World, pod: PodView, ip: IP | undefined): Misbound | undefined {
-  if (ip === undefined || pod.terminating || isReserved(ip)) return undefined;
-  if (ip.metadata.annotations?.[kilnAnnotation.subnetFrom] !== FROM_NAMESPACE) return undefined;
+  if (ip === undefined || pod.terminating || !decidedByNamespace(ip)) return undefined;
   const { subnet = '' } = ip.spec;
-  const binding = world.ask(namespaceBinding, pod.namespace);
-  if (binding.undecided !== undefined || binding.subnets.length === 0 || binding.subnets.includes(subnet)) return undefined;
-  return { subnet, wanted: binding.subnets, policy: misboundPolicy(world, pod.namespace) };
+  const { undecided, subnets, poolsInUse } = world.ask(namespaceBinding, pod.namespace);
+  if (undecided !== undefined || subnets.length === 0) return undefined;
+  if (subnets.includes(subnet) && !outsideOf(world, poolsInUse, ip)) return undefined;
+  const wanted = poolsInUse.length === 0 ? subnets : [...new Set(poolsInUse.map((pool) => world.ask(ipPoolSubnet, pool)))];
+  return { subnet, wanted, pools: poolsInUse, policy: misboundPolicy(world, pod.namespace) };
+}
+
+/** Whether the next pod of a retained owner leaves an address outside of the IPPools that its namespace has now. */
+export function movesToPool(world: World, namespace: string, ip: IP): boolean {
+  if (!decidedByNamespace(ip) || misboundPolicy(world, namespace) === 'report') return false;
+  return outsideOf(world, world.ask(namespaceBinding, namespace).poolsInUse, ip);
+}
+
+function decidedByNamespace(ip: IP): boolean {
+  return !isReserved(ip) && ip.metadata.annotations?.[kilnAnnotation.subnetFrom] === FROM_NAMESPACE;
+}
+
+/** Each family may come from another pool; one that no pool has is not judged by them. */
+function outsideOf(world: World, pools: readonly string[], ip: IP): boolean {
+  const there = pools.filter((pool) => !world.ask(ipPoolTerminates, pool)).map((pool) => world.ask(ipPoolAddresses, pool));
+  const within = (pool: (typeof there)[number], { family, value }: Address): boolean => pool[family].contains(value);
+  return heldTexts(ip).some((text) => {
+    const address = parseAddress(text);
+    return address !== undefined && there.some((pool) => !pool[address.family].isEmpty) && !there.some((pool) => within(pool, address));
+  });
 }
 
 /** Value of the annotation on an IP object. */
@@ -83,9 +109,10 @@ export const FROM_NAMESPACE = 'namespace';
 /**
  * The condition, and with the policy `evict` the eviction: only of a pod that something makes again, and only when the new one can be bound.
  */
-export function misboundOutputs(world: World, pod: PodView, { subnet, wanted, policy }: Misbound): readonly Output[] {
+export function misboundOutputs(world: World, pod: PodView, { subnet, wanted, pools, policy }: Misbound): readonly Output[] {
   const patch = { kind: 'patch', resource: 'pods', key: pod.key, uid: pod.uid } as const;
-  const where = `Pod ${pod.key} has its address from Subnet ${subnet}, and Namespace ${pod.namespace} belongs to ${wanted.join(', ')} since`;
+  const now = pools.length === 0 ? `belongs to ${wanted.join(', ')}` : `takes its addresses from IPPool ${pools.join(', ')}`;
+  const where = `Pod ${pod.key} has its address from Subnet ${subnet}, and Namespace ${pod.namespace} ${now} since`;
   const condition = (remedy: string): Output => {
     const said: ConditionOutput = {
       type: POD_CONDITION,
@@ -111,6 +138,7 @@ export function misboundOutputs(world: World, pod: PodView, { subnet, wanted, po
   const [first] = wanted;
   const readiness = first === undefined ? undefined : world.ask(subnetReady, first);
   if (readiness?.ready !== true) return [condition(`it is evicted when that is ready: ${readiness?.message ?? ''}`)];
+  if (pools.length > 0 && !pools.some((pool) => hasRoom(world, pool))) return [condition('it is evicted when a pool of them has room')];
   return [
     condition('it is evicted as soon as its disruption budgets allow'),
     {
@@ -121,4 +149,10 @@ export function misboundOutputs(world: World, pod: PodView, { subnet, wanted, po
       event: { type: 'Normal', reason: 'MisboundEvicted', message: `${where}; it was evicted so that its owner makes one there` },
     },
   ];
+}
+
+/** Nobody leaves an address for a pool that has none. */
+function hasRoom(world: World, pool: string): boolean {
+  const usage = world.poolUsage.get(pool);
+  return usage !== undefined && (usage.v4.available > 0n || usage.v6.available > 0n);
 }

@@ -12,6 +12,7 @@ import type { AddressWish } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import type { Held } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
+import { ipRefusal } from '../ip/ip-refusal.ts';
 import { ipInTheWay } from './ip-in-the-way.ts';
 import { interfaceAsks, toldOf } from './pod-asks.ts';
 import type { PodInterface } from './pod-interface.ts';
@@ -28,6 +29,13 @@ export type AddressDemand =
   | { readonly kind: 'none' };
 
 export function demandOf(world: World, nic: PodInterface, claimant: string, held: Held): AddressDemand {
+  const demand = askedOf(world, nic, claimant, held);
+  if (demand.kind !== 'wish' || held.bound || held.ip !== undefined) return demand;
+  const refusal = ipRefusal(world, nic.port, held.lead.uid, `Pod ${nic.pod.key}`, false);
+  return refusal?.rests === true ? { kind: 'waiting', reason: 'IPRefused', message: refusal.message } : demand;
+}
+
+function askedOf(world: World, nic: PodInterface, claimant: string, held: Held): AddressDemand {
   const choice = chooseSubnet(world, nic, held);
   if (choice.kind === 'waiting')
     return nic.pod.terminating ? { kind: 'none' } : { ...choice, message: toldOf(nic, 'subnet', choice.message) };

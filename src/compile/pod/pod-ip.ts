@@ -6,6 +6,7 @@ import type { World } from '../../world/world.ts';
 import { vipView } from '../address-object/vip-view.ts';
 import type { Addresses, IpIdentity } from '../ip/ip-object.ts';
 import { addressesOf, createIp, keepIp } from '../ip/ip-object.ts';
+import { ipRefusal } from '../ip/ip-refusal.ts';
 import { FROM_NAMESPACE } from './misbound.ts';
 import type { Output } from '../output.ts';
 import type { Binding } from './pod-binding.ts';
@@ -14,7 +15,8 @@ import { isAllocated, leavesSubnetOpen } from './pod-interface.ts';
 import { bearerOf } from './pod-view.ts';
 import { vipNamed } from './pod-vip.ts';
 
-export function ipOutputs(world: World, { nic, ip, port, reservation }: Binding): readonly Output[] {
+export function ipOutputs(world: World, binding: Binding): readonly Output[] {
+  const { nic, ip, port, reservation } = binding;
   // Of a Subnet that was torn out nothing can be reserved: who runs in it has what its port has.
   const addresses = addressesOf(reservation) ?? (ip === undefined && port?.subnet === undefined ? port?.addresses : undefined);
   if (addresses === undefined) return [];
@@ -27,7 +29,16 @@ export function ipOutputs(world: World, { nic, ip, port, reservation }: Binding)
   // Of an earlier pod, on its way out: there can be no second one of that name.
   if (world.ips.has(nic.port)) return [];
   const marked = from === FROM_NAMESPACE ? { ...identity.annotations, [kilnAnnotation.subnetFrom]: from } : identity.annotations;
-  return [createIp({ ...identity, annotations: marked }, addresses)];
+  return [createIp({ ...identity, annotations: marked }, addresses), ...refusedInUse(world, binding)];
+}
+
+/** The IP object of a pod that runs was taken away by force and cannot be made again: what it has is its own all the same. */
+function refusedInUse(world: World, { nic, ownRow }: Binding): readonly Output[] {
+  if (!ownRow && !isAllocated(nic)) return [];
+  const { key, uid } = nic.pod;
+  const refusal = ipRefusal(world, nic.port, uid, `Pod ${key}`, true);
+  if (refusal === undefined) return [];
+  return [{ kind: 'notice', resource: 'pods', key, uid, type: 'Warning', reason: 'IPRefused', message: refusal.message }];
 }
 
 /** Who decided the Subnet, as long as the pod's annotations are its own words; undefined, nothing to say, once they are Kiln's. */

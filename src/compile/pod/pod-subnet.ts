@@ -5,18 +5,16 @@
  */
 import type { Reason } from '../../api/reasons.ts';
 import type { IP } from '../../api/ip.ts';
-import { isTerminating } from '../../api/meta.ts';
 import { subnetProvider } from '../../api/names.ts';
 import type { NetworkSelection } from '../../api/network-selection.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import { parseAddress } from '../../net/address.ts';
 import { isReserved, isRetained, onlyAsks } from '../../world/claimants.ts';
-import type { Query, World } from '../../world/world.ts';
-import { defineQuery } from '../../world/world.ts';
+import type { World } from '../../world/world.ts';
 import type { Held } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
-import { ipPoolSubnet } from '../ip/ip-pool-subnet.ts';
-import { misboundPolicy } from './misbound.ts';
+import { ipPoolSubnet, ipPoolTerminates } from '../ip/ip-pool-subnet.ts';
+import { misboundPolicy, movesToPool } from './misbound.ts';
 import { namespaceBinding } from '../namespace/namespace-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, leavesSubnetOpen } from './pod-interface.ts';
@@ -56,6 +54,7 @@ function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string
   // One that a user made to ask for an address has none before that is answered.
   if ((ip.spec.ipAddress ?? '') === '' || onlyAsks(ip) || !(subnets.includes(subnet) || staysMisbound(world, nic, ip))) return false;
   if (ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid) return true;
+  if (isRetained(ip.spec.podType) && leavesSubnetOpen(nic) && movesToPool(world, nic.pod.namespace, ip)) return false;
   return world.ask(subnetView, subnet)?.terminating === false;
 }
 
@@ -89,14 +88,13 @@ function askedSubnets(world: World, nic: PodInterface): Asked {
   const pool = poolName(annotationOf(nic, 'ip_pool'));
   if (pool !== '') {
     const subnet = world.ask(ipPoolSubnet, pool);
-    if (subnet === '') return waiting('WaitingForSubnet', `IPPool ${pool} does not exist; kubectl get ippool ${pool}`);
+    if (subnet === '') return waiting('WaitingForIPPool', `IPPool ${pool} does not exist; kubectl get ippool ${pool}`);
     return { kind: 'open', subnets: [subnet], pools: [pool] };
   }
   if (nic.selection !== undefined) return attachedSubnets(world, nic, nic.selection);
   const binding = world.ask(namespaceBinding, nic.pod.namespace);
-  if (binding.undecided !== undefined) return waiting('WaitingForSubnet', binding.undecided);
-  // A namespace that IPPools are bound to takes its addresses from these alone.
-  const pools = binding.pools.filter((one) => binding.subnets.includes(world.ask(ipPoolSubnet, one)));
+  if (binding.undecided !== undefined) return waiting(binding.undecided.reason, binding.undecided.message);
+  const pools = binding.poolsInUse;
   const subnets = pools.length === 0 ? binding.subnets : [...new Set(pools.map((one) => world.ask(ipPoolSubnet, one)))];
   return { kind: 'open', subnets, pools };
 }
@@ -120,7 +118,7 @@ function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { read
   const pools = asked.pools.filter((pool) => !world.ask(ipPoolTerminates, pool));
   const [going] = asked.pools;
   if (going !== undefined && pools.length === 0)
-    return waiting('WaitingForSubnet', `IPPool ${going} is being deleted and takes no new holder; kubectl describe ippool ${going}`);
+    return waiting('WaitingForIPPool', `IPPool ${going} is being deleted and takes no new holder; kubectl describe ippool ${going}`);
   if (first === undefined) return waiting('WaitingForSubnet', 'no Subnet is declared');
   const readiness = world.ask(subnetReady, first);
   if (!readiness.ready) return waiting('WaitingForSubnet', readiness.message);
@@ -135,11 +133,6 @@ function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { read
 export function poolName(annotation: string): string {
   return annotation === '' || /[,;]/.test(annotation) || parseAddress(annotation) !== undefined ? '' : annotation;
 }
-
-const ipPoolTerminates: Query<boolean> = defineQuery('ippool-terminates', (world, name) => {
-  const pool = world.ipPools.get(name);
-  return pool !== undefined && isTerminating(pool);
-});
 
 function waiting(reason: Reason, message: string): Extract<SubnetChoice, { readonly kind: 'waiting' }> {
   return { kind: 'waiting', reason, message };

@@ -11,7 +11,7 @@ import { parseAddress } from '../../net/address.ts';
 import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import { splitList } from '../../net/dual.ts';
 import type { World } from '../../world/world.ts';
-import { misboundPolicy } from './misbound.ts';
+import { misboundPolicy, movesToPool } from './misbound.ts';
 import { namespaceBinding } from '../namespace/namespace-binding.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 
@@ -40,7 +40,8 @@ export function servesStill(world: World, ip: IP, next: NextPod): boolean {
   if (declared !== '') return declared === subnet;
   if (attached) return view.provider === subnetProvider(provider);
   const binding = world.ask(namespaceBinding, namespace);
-  if (binding.undecided !== undefined || binding.subnets.includes(subnet)) return true;
+  if (binding.undecided !== undefined) return true;
+  if (binding.subnets.includes(subnet)) return !movesToPool(world, namespace, ip);
   return misboundPolicy(world, namespace) === 'report';
 }
 

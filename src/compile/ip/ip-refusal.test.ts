@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
+
+const BOUND = 'kiln.io/NetworkBound';
+const DENIED = 'admission webhook "policy.example.com" denied the request: no IP objects on Fridays';
+
+function small(): PodScene {
+  const scene = new PodScene();
+  scene.subnet('s1', { cidrBlock: '10.90.0.0/29', namespaces: ['shop'], excludeIps: ['10.90.0.4..10.90.0.6'] });
+  scene.bench.settle();
+  return scene;
+}
+
+function told(scene: PodScene, pod = 'shop/web'): string {
+  const { status, reason, message } = scene.bench.condition('pods', pod, BOUND) ?? {};
+  return `${status} ${reason} ${message}`;
+}
+
+function counts(scene: PodScene): readonly unknown[] {
+  const { status } = scene.bench.object('subnets', 's1') ?? {};
+  return [Number(status?.['v4usingIPs']), Number(status?.['v4availableIPs'])];
+}
+
+test('an address whose IP object is refused is given back and told; another pod has it; when the policy is lifted the pod is bound', () => {
+  const scene = small();
+  scene.bench.refusesIp = (name) => (name === 'web.shop' ? DENIED : undefined);
+  scene.pod('web');
+  scene.bench.settle();
+  assert.match(told(scene), /^False IPRefused Pod shop\/web: IP web\.shop cannot be made, the API server says: admission webhook "policy/);
+  assert.match(told(scene), /; it has no address, and .*; kubectl get validatingwebhookconfigurations/);
+  assert.deepEqual(counts(scene), [0, 2]);
+  assert.equal(scene.stations('web.shop'), undefined);
+  const { events } = scene.bench;
+  assert.equal(events.filter(({ object, reason }) => object === 'pods/shop/web' && reason === 'IPRefused').length, 1);
+
+  scene.pod('one');
+  scene.pod('two');
+  scene.bench.settle();
+  assert.deepEqual([scene.addressOf('shop/one'), scene.addressOf('shop/two')], ['10.90.0.3', '10.90.0.2'], 'given back last in the queue');
+  scene.bench.vanish('pods', 'shop/two');
+  scene.bench.refusesIp = () => undefined;
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/web'), undefined, 'it rests');
+  scene.bench.passTo(7_000);
+  assert.equal(scene.addressOf('shop/web'), '10.90.0.2');
+  assert.match(told(scene), /^True Bound/);
+  assert.deepEqual(counts(scene), [2, 0]);
+  assert.equal(scene.bench.world.refusedIps.size, 0);
+});
+
+test('a fresh controller finds nothing reserved, tries once, and tells the same without another write', () => {
+  const scene = small();
+  scene.bench.refusesIp = () => DENIED;
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/ip_address': '10.90.0.3' } });
+  scene.bench.settle();
+  const before = told(scene);
+  const fresh = scene.bench.restarted();
+  let asked = 0;
+  fresh.refusesIp = () => {
+    asked++;
+    return DENIED;
+  };
+  fresh.settle();
+  assert.equal(asked, 1);
+  assert.equal(fresh.condition('pods', 'shop/web', BOUND)?.message, before.slice('False IPRefused '.length));
+  assert.deepEqual([...fresh.world.reservations.keys()], ['node-n1']);
+  assert.equal(Number(fresh.object('subnets', 's1')?.status?.['v4usingIPs']), 0);
+});
+
+test('a policy that goes on refusing is asked a few times a minute, and what the pod is told does not change', () => {
+  const scene = small();
+  const asked: number[] = [];
+  let now = 0;
+  scene.bench.refusesIp = () => {
+    asked.push(now);
+    return DENIED;
+  };
+  scene.pod('web');
+  scene.bench.settle();
+  const first = told(scene);
+  for (now = 1_000; now <= 600_000; now += 1_000) {
+    scene.bench.passTo(now);
+    assert.equal(told(scene), first);
+  }
+  for (const moment of asked) assert.ok(asked.filter((other) => other >= moment && other < moment + 60_000).length <= 5, asked.join());
+  assert.ok(asked.length >= 10, `${asked.length} times in ten minutes`);
+  assert.equal(scene.bench.events.filter(({ reason }) => reason === 'IPRefused').length, 1);
+  assert.deepEqual([...scene.bench.world.reservations.keys()], ['node-n1']);
+});
+
+test('a pod of the same name with another uid is tried at once, as is the next pod of a StatefulSet', () => {
+  const scene = small();
+  scene.statefulSet('db', 1);
+  scene.bench.refusesIp = () => DENIED;
+  scene.pod('db-0', { statefulSet: 'db' });
+  scene.bench.settle();
+  assert.match(told(scene, 'shop/db-0'), /IPRefused/);
+  scene.bench.refusesIp = () => undefined;
+  scene.bench.vanish('pods', 'shop/db-0');
+  scene.pod('db-0', { statefulSet: 'db' });
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/db-0'), '10.90.0.3', 'what was given back comes last');
+});
+
+test('while the IP object of one interface is refused, the pod is told nothing of the other, and both come together', () => {
+  const scene = small();
+  scene.subnet('net1', { cidrBlock: '10.91.0.0/24', provider: 'net1.shop.ovn' });
+  scene.attachment('shop/net1', 'kube-ovn');
+  scene.bench.refusesIp = (name) => (name === 'web.shop.net1.shop.ovn' ? DENIED : undefined);
+  scene.pod('web', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'net1' } });
+  scene.bench.settle();
+  assert.match(told(scene), /IPRefused .*IP web\.shop\.net1\.shop\.ovn cannot be made/);
+  assert.equal(scene.addressOf('shop/web'), undefined);
+  assert.equal(Number(scene.bench.object('subnets', 'net1')?.status?.['v4usingIPs']), 0);
+  scene.bench.refusesIp = () => undefined;
+  scene.bench.passTo(7_000);
+  assert.equal(scene.addressOf('shop/web'), '10.90.0.2');
+  assert.equal(scene.annotations('shop/web')['net1.shop.ovn.kubernetes.io/ip_address'], '10.91.0.3');
+});
+
+test('a virtual machine whose IP object is refused is bound when that is lifted', () => {
+  const scene = small();
+  scene.machine('vm');
+  scene.bench.refusesIp = () => DENIED;
+  scene.pod('virt-launcher-vm-1', { machine: 'vm' });
+  scene.bench.settle();
+  assert.match(told(scene, 'shop/virt-launcher-vm-1'), /IPRefused .*IP vm\.shop cannot be made/);
+  assert.deepEqual(counts(scene), [0, 2]);
+  scene.bench.refusesIp = () => undefined;
+  scene.bench.passTo(7_000);
+  assert.equal(scene.addressOf('shop/virt-launcher-vm-1'), '10.90.0.3');
+});
+
+test('a pod that runs keeps its address and its port when its IP object was taken away by force and is refused; it is told', () => {
+  const scene = small();
+  scene.pod('web');
+  scene.bench.settle();
+  const stations = scene.stations('web.shop');
+  scene.bench.refusesIp = () => DENIED;
+  scene.bench.vanish('ips', 'web.shop');
+  scene.bench.settle();
+  assert.deepEqual(scene.stations('web.shop'), stations);
+  assert.deepEqual(counts(scene), [1, 1]);
+  const [event] = scene.bench.events.filter(({ reason }) => reason === 'IPRefused');
+  assert.match(event?.message ?? '', /Pod shop\/web: IP web\.shop cannot be made.*it keeps its address/);
+  scene.bench.refusesIp = () => undefined;
+  scene.bench.passTo(7_000);
+  assert.equal(scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress'], '10.90.0.2');
+});
+
+test('a node whose IP object is refused is told, holds nothing, and joins when that is lifted', () => {
+  const scene = new PodScene();
+  scene.bench.refusesIp = () => DENIED;
+  scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: { addresses: [] } });
+  scene.bench.settle();
+  const using = (): number => Number(scene.bench.object('subnets', 'join')?.status?.['v4usingIPs']);
+  assert.equal(using(), 1);
+  const [event] = scene.bench.events.filter(({ object }) => object === 'nodes/n2');
+  assert.match(event?.message ?? '', /^Node n2: IP node-n2 cannot be made, the API server says: admission webhook/);
+  scene.bench.refusesIp = () => undefined;
+  scene.bench.passTo(7_000);
+  assert.equal(scene.bench.object('nodes', 'n2')?.metadata.annotations?.['ovn.kubernetes.io/allocated'], 'true');
+  assert.equal(using(), 2);
+});

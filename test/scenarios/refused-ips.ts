@@ -1,0 +1,122 @@
+/** An admission policy of somebody that refuses IP objects: nobody holds an address that no IP object says. */
+import assert from 'node:assert/strict';
+import { freePorts } from '../../src/lab/programs/free-port.ts';
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { startWebhook } from '../conformance/webhook-under-test.ts';
+import { addressOf, condition, gone, namespaceYaml, podYaml, removed, subnetYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+const BOUND = 'kiln.io/NetworkBound';
+
+function policyYaml(port: number, caBundle: string): string {
+  return `---\n${JSON.stringify({
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'somebodys-policy' },
+    webhooks: [
+      {
+        name: 'policy.example.com',
+        clientConfig: { url: `https://127.0.0.1:${port}/`, caBundle },
+        rules: [{ apiGroups: ['kubeovn.io'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['ips'], scope: '*' }],
+        failurePolicy: 'Fail',
+        timeoutSeconds: 3,
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+      },
+    ],
+  })}\n`;
+}
+
+async function counts(cluster: ScenarioCluster): Promise<string> {
+  const { status } = await cluster.get('subnet', 'friday-net');
+  return `${String(status?.['v4usingIPs'])} used, ${String(status?.['v4availableIPs'])} free`;
+}
+
+async function toldRefused(cluster: ScenarioCluster, pod: string, says: RegExp): Promise<void> {
+  await cluster.eventually(`pod ${pod} is told`, async () => {
+    const { reason, message } = await condition(cluster, 'pod', pod, BOUND, 'False', 'friday');
+    return reason === 'IPRefused' && says.test(message);
+  });
+}
+
+export const refusedIps: readonly Scenario[] = [
+  {
+    alone: true,
+    name: 'an IP object that a policy refuses: the pod is told, its address is free for another, over kill -9 too; it is bound when the policy is lifted',
+    run: async (cluster) => {
+      const refused = new Set(['web.friday']);
+      let asked = 0;
+      const policy = await startWebhook(({ request }) => {
+        if (!refused.has(request.name ?? '')) return { allowed: true };
+        asked++;
+        return { allowed: false, status: { code: 403, message: 'no IP objects on Fridays' } };
+      });
+      try {
+        const subnet = subnetYaml('friday-net', {
+          cidrBlock: '10.69.0.0/29',
+          excludeIps: ['10.69.0.4..10.69.0.6'],
+          namespaces: ['friday'],
+        });
+        await cluster.apply(namespaceYaml('friday') + subnet + policyYaml(policy.port, policy.caBundle));
+        await cluster.eventually('the policy is asked', async () => {
+          const text = await cluster.kubectl(['get', 'subnet', 'friday-net', '-o', 'jsonpath={.status.v4availableIPs}']);
+          return text === '2' && (await isAsked(cluster));
+        });
+        await cluster.apply(podYaml('friday', 'web'));
+        await toldRefused(
+          cluster,
+          'web',
+          /IP web\.friday cannot be made.*no IP objects on Fridays.*it has no address.*kubectl get validating/,
+        );
+        await cluster.eventually('an Event says so', async () =>
+          (await cluster.events('Pod', 'web', 'friday')).some(({ reason }) => reason === 'IPRefused'),
+        );
+        await cluster.eventually('nothing is counted', async () => (await counts(cluster)) === '0 used, 2 free');
+
+        await cluster.controller.kill9();
+        const before = asked;
+        await cluster.ensureController();
+        await cluster.eventually('a fresh controller tries', () => Promise.resolve(asked > before));
+        await toldRefused(cluster, 'web', /no IP objects on Fridays/);
+        await cluster.apply(podYaml('friday', 'one') + podYaml('friday', 'two'));
+        const others = [await addressOf(cluster, 'friday', 'one'), await addressOf(cluster, 'friday', 'two')];
+        assert.deepEqual(others.toSorted(), ['10.69.0.2', '10.69.0.3']);
+        await cluster.eventually('exactly theirs are counted', async () => (await counts(cluster)) === '2 used, 0 free');
+        assert.ok(asked - before < 30, `it was tried ${asked - before} times`);
+
+        await removed(cluster, 'friday', 'two');
+        refused.clear();
+        await cluster.eventually('it is bound', async () => (await cluster.find('ip', 'web.friday')) !== undefined, 90_000);
+        assert.equal(await addressOf(cluster, 'friday', 'web'), others[1]);
+        await condition(cluster, 'pod', 'web', BOUND, 'True', 'friday');
+
+        // Nobody answers for the policy.
+        await removed(cluster, 'friday', 'one');
+        await cluster.apply(policyYaml((await freePorts(1))[0] ?? 1, policy.caBundle));
+        await cluster.eventually('the policy is asked where nobody answers', async () => await isAsked(cluster));
+        await cluster.apply(podYaml('friday', 'late'));
+        await toldRefused(cluster, 'late', /failed calling webhook "policy\.example\.com"/);
+        await cluster.eventually('only the other one is counted', async () => (await counts(cluster)) === '1 used, 1 free');
+        await cluster.kubectl(['delete', 'validatingwebhookconfiguration', 'somebodys-policy']);
+        await cluster.eventually('it is bound', async () => (await cluster.find('ip', 'late.friday')) !== undefined, 90_000);
+        assert.equal(await addressOf(cluster, 'friday', 'late'), others[0]);
+        await cluster.removeAll(subnet + namespaceYaml('friday'));
+        await gone(cluster, 'subnet', 'friday-net');
+      } finally {
+        await cluster.kubectl(['delete', 'validatingwebhookconfiguration', 'somebodys-policy', '--ignore-not-found']);
+        policy.close();
+      }
+    },
+  },
+];
+
+/** Whether IP objects are refused by now; nothing is stored. */
+async function isAsked(cluster: ScenarioCluster): Promise<boolean> {
+  const ip = { apiVersion: 'kubeovn.io/v1', kind: 'IP', metadata: { name: 'web.friday' }, spec: { subnet: 'friday-net' } };
+  try {
+    await cluster.kubectl(['create', '--dry-run=server', '--validate=false', '-f', '-'], JSON.stringify(ip));
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { KubeClient } from './client.ts';
 import { type Clock, systemClock, type TimerHandle } from './clock.ts';
 import { isKubeError, type KubeErrorCode } from './errors.ts';
@@ -317,7 +317,7 @@ function seriesKey(input: EventInput): string {
 
 /** Unique by content and time; the object's name is cut so that the whole is a valid name. */
 function eventName(input: EventInput, key: string, wallTime: number): string {
-  const digest = createHash('sha256').update(key).update(String(wallTime)).digest('hex').slice(0, 16);
+  const digest = hash('sha256', key + String(wallTime)).slice(0, 16);
   return `${input.target.name.slice(0, 230)}.${digest}`;
 }
 

@@ -17,6 +17,9 @@ export type RequestFate =
   /** Somebody else's write comes in between: the object has changed. */
   | { readonly kind: 'conflict' };
 
+/** Made once: a stream that it ends asks for its stack each time. */
+const BROKEN = new Error('the simulation broke the connection');
+
 export interface ApiFaults {
   fate(request: KubeRequest): RequestFate;
   /** Milliseconds that the next message of a watch of this kind is under way beyond the usual. */
@@ -194,7 +197,7 @@ class ClientStream implements WatchSink {
 
   /** The connection breaks: what is under way is lost. */
   break(): void {
-    if (!this.#over) this.readable.destroy(new Error('the simulation broke the connection'));
+    if (!this.#over) this.readable.destroy(BROKEN);
   }
 
   #release(): void {

@@ -1,6 +1,7 @@
 /** The reference page: flags, error codes, Northbound tables and unserved kinds, as the code has them. */
 import type { Command, Option } from 'commander';
 import { KILN_ANNOTATIONS, OBJECT_ANNOTATIONS, POD_ANNOTATIONS } from '../../src/api/annotations.ts';
+import { CONDITION_TYPES } from '../../src/api/condition-types.ts';
 import { REASONS } from '../../src/api/reasons.ts';
 import { annotationKey, kilnAnnotation } from '../../src/api/well-known.ts';
 import { acceptedBy, defaultText, settingsOf } from '../../src/cli/configuration.ts';
@@ -19,6 +20,12 @@ export function referencePage(): string {
     '# Reference',
     'Generated from the code: `npm run --silent reference > docs/reference.md`. A test keeps it equal.',
     ...commands(),
+    '## Types of conditions',
+    'A closed list. A kind whose schema has no conditions keeps them in annotation `kiln.io/conditions`.',
+    table(
+      ['type', 'on', 'when it is true'],
+      Object.entries(CONDITION_TYPES).map(([type, { on, means }]) => [`\`${type}\``, on, means]),
+    ),
     '## Reasons of conditions, Events and refusals',
     'A closed list: no other reason is ever written.',
     table(

@@ -3,6 +3,7 @@
  * shows that nothing uses it, which a condition tells, so that a restart changes nothing; a use ends it, and the next idle time starts it
  * anew.
  */
+import type { ConditionType } from '../api/condition-types.ts';
 import { parseDuration } from '../api/duration.ts';
 import type { Condition, Labels } from '../api/meta.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
@@ -14,7 +15,7 @@ import type { ConditionOutput, DeleteOutput } from './output.ts';
 /** Abnormal-true: an address with a lease is idle. Its transition time is the start of the lease. */
 const IDLE = 'Idle';
 const INVALID = 'LeaseInvalid';
-export const LEASE_CONDITIONS: readonly string[] = [IDLE, INVALID];
+export const LEASE_CONDITIONS: readonly ConditionType[] = [IDLE, INVALID];
 
 export type Lease =
   | { readonly kind: 'none' }

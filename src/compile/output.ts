@@ -2,6 +2,7 @@
  * What a rule says should exist: Northbound rows and members, Kubernetes objects and what of them, addresses, notices.
  * Plain data; every output names the object because of which it exists.
  */
+import type { ConditionType } from '../api/condition-types.ts';
 import type { Reason } from '../api/reasons.ts';
 import type { Owner } from '../nb/ownership.ts';
 import type { RowId, RowRef } from '../nb/row-id.ts';
@@ -44,7 +45,7 @@ export type Json = string | number | bigint | boolean | null | readonly Json[] |
 
 /** A condition as rules state it; times and observedGeneration are added when it is written. */
 export interface ConditionOutput {
-  readonly type: string;
+  readonly type: ConditionType;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: Reason;
   readonly message: string;
@@ -78,7 +79,7 @@ export interface PatchOutput {
   /** Conditions by type; types not named are left alone. */
   readonly conditions?: readonly ConditionOutput[];
   /** Condition types that should not be there. */
-  readonly withoutConditions?: readonly string[];
+  readonly withoutConditions?: readonly ConditionType[];
   /** By condition type: Events to emit when such a condition was there and is taken away. */
   readonly eventsWithout?: Readonly<Record<string, EventOutput>>;
   /** Event to emit once when this patch has been written. */

@@ -34,7 +34,7 @@ export function diffConditions(
   const told: ConditionOutput[] = [];
   const removed: string[] = [];
   const conditions: Condition[] = [];
-  const named = new Map(wanted.map((one) => [one.type, one]));
+  const named = new Map<string, ConditionOutput>(wanted.map((one) => [one.type, one]));
   let differs = false;
   for (const held of observed) {
     const want = named.get(held.type);

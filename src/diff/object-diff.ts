@@ -94,7 +94,7 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
   const traits = traitsOf(target.resource);
   const { uid, resourceVersion, generation } = observed.metadata;
   const conditions = gathered(patches, (patch) => patch.conditions);
-  const without = gathered(patches, (patch) => patch.withoutConditions);
+  const without: readonly string[] = gathered(patches, (patch) => patch.withoutConditions);
   // Without the subresource a write of the status is a new generation itself: none could ever be the one that was observed.
   const observedGeneration = traits.conditions === 'status' && !traits.statusSubresource ? undefined : generation;
   const stamp = { now, observedGeneration, extended: target.resource !== 'pods' };

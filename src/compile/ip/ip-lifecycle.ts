@@ -2,6 +2,7 @@
  * How long an IP object stays. It is held by whom it is there for; when that is nobody, it is deleted, its port goes, then its
  * finalizer, and the address is free. One that somebody deletes under a running pod waits for the pod, and says so.
  */
+import type { ConditionType } from '../../api/condition-types.ts';
 import type { IP } from '../../api/ip.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import { claimantOfIp, isReserved, onlyAsks } from '../../world/claimants.ts';
@@ -60,8 +61,8 @@ function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
 
 const CONFLICT = 'AddressConflict';
 /** One list for all: there are as many IP objects as interfaces. */
-const WITHOUT_OF_RESERVED = [DELETION_BLOCKED, CONFLICT, ...LEASE_CONDITIONS];
-const WITHOUT = [...WITHOUT_OF_RESERVED, 'Accepted'];
+const WITHOUT_OF_RESERVED: readonly ConditionType[] = [DELETION_BLOCKED, CONFLICT, ...LEASE_CONDITIONS];
+const WITHOUT: readonly ConditionType[] = [...WITHOUT_OF_RESERVED, 'Accepted'];
 const NO_CONDITIONS: readonly ConditionOutput[] = [];
 
 function conflictOf(world: World, ip: IP): ConditionOutput | undefined {

@@ -31,7 +31,7 @@ export const vpcStatus: Rule = {
       ? {}
       : Object.fromEntries(loadBalancersOf(world, name).map((lb) => [lb.statusField, lb.name]));
     const asked = [...peeringCondition(world, name), ...defaultSubnetCondition(world, name)];
-    const unasked = ['Peered', 'DefaultSubnet'].filter((type) => !asked.some((condition) => condition.type === type));
+    const unasked = (['Peered', 'DefaultSubnet'] as const).filter((type) => !asked.some((condition) => condition.type === type));
     const idle = withoutEffect(ineffective(world, view, spec), `kubectl edit vpc ${name}`);
     const patch: PatchOutput = {
       kind: 'patch',

@@ -1,0 +1,17 @@
+/** Every type of condition that is ever written, with what it says when it is true: a closed list. The reference is made from it. */
+export const CONDITION_TYPES = {
+  'kiln.io/NetworkBound': { on: 'Pod', means: 'all interfaces have their addresses; on a pod that waited, or is misbound' },
+  Accepted: { on: 'Vpc, Subnet, IP, Vip, OvnEip, IptablesEIP', means: 'the spec is sound and can be carried out' },
+  Validated: { on: 'Subnet, kinds that are not carried out', means: 'the spec breaks no rule' },
+  Ready: { on: 'Vpc, Subnet, IPPool, kinds that are not carried out', means: 'it is in place in OVN' },
+  Error: { on: 'Subnet, IPPool', means: 'the spec breaks a rule; there only while it does' },
+  WithoutEffect: { on: 'Vpc, Subnet', means: 'something of the spec does nothing as things are; there only while that is so' },
+  Peered: { on: 'Vpc', means: 'each Vpc that it peers with names it back' },
+  DefaultSubnet: { on: 'Vpc', means: 'spec.defaultSubnet names a Subnet of the Vpc' },
+  AddressConflict: { on: 'IP, Vip, EIPs, their rules', means: 'another has the same address; there only while it does' },
+  DeletionBlocked: { on: 'whatever can be in use', means: 'it is being deleted and something still uses it' },
+  Idle: { on: 'IP, Vip, OvnEip, IptablesEIP', means: 'nothing uses the address, and its lease runs' },
+  LeaseInvalid: { on: 'IP, Vip, OvnEip, IptablesEIP', means: 'annotation kiln.io/lease is no duration' },
+} as const satisfies Readonly<Record<string, { readonly on: string; readonly means: string }>>;
+
+export type ConditionType = keyof typeof CONDITION_TYPES;

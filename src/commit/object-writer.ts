@@ -27,7 +27,7 @@ export interface ObjectWriterOptions {
   readonly desired: Desired;
   readonly source: ObjectSource;
   readonly writer: Pick<KubeWriter, 'submit'>;
-  readonly refusedIps?: Pick<RefusedIps, 'answered'>;
+  readonly refusedIps?: Pick<RefusedIps, 'answered' | 'quiet'>;
   readonly mayWrite: () => boolean;
   /** Wall clock, milliseconds since the epoch. */
   readonly wallTime: () => number;
@@ -69,7 +69,7 @@ export class ObjectWriter {
   get quiet(): boolean {
     if (this.#pending.size + this.#underWay.size + this.#options.desired.dirtyObjects.size > 0) return false;
     for (const left of this.#resting.values()) if (left === 'work') return false;
-    return true;
+    return this.#options.refusedIps?.quiet ?? true;
   }
 
   /** An object changed outside, or a reply came in. */

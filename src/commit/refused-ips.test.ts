@@ -60,6 +60,26 @@ test('what the server could not answer is no refusal, nor is an object that is t
   assert.equal(bench.table.size, 1);
 });
 
+test('a failure of which nobody knows whether it made the object counts when it comes again', () => {
+  const bench = new Bench();
+  bench.answer('KUBE_INTERNAL');
+  assert.equal(bench.table.size, 0);
+  bench.answer('KUBE_INTERNAL');
+  assert.equal(bench.table.size, 1);
+  bench.answer('ok');
+  bench.answer('KUBE_INTERNAL');
+  assert.equal(bench.table.size, 0);
+});
+
+test('it is not quiet while one rests', () => {
+  const bench = new Bench();
+  assert.equal(bench.refused.quiet, true);
+  bench.answer('KUBE_FORBIDDEN');
+  assert.equal(bench.refused.quiet, false);
+  bench.now = 10_000;
+  assert.equal(bench.refused.quiet, true);
+});
+
 test('who does not try again is forgotten, and a long answer is cut', () => {
   const bench = new Bench();
   bench.answer('KUBE_INVALID', 'uid-1', 'x'.repeat(10_000));

@@ -14,6 +14,8 @@ const LONGEST_MS = 60_000;
 /** Who has not tried again so long after its time does not want it any more. */
 const FORGOTTEN_MS = 300_000;
 const MOST_TEXT = 500;
+/** Their pods may be gone since. */
+const MOST_DOUBTED = 10_000;
 
 const REFUSALS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_BAD_REQUEST',
@@ -22,7 +24,7 @@ const REFUSALS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_INVALID',
   'KUBE_TOO_LARGE',
   'KUBE_WEBHOOK_FAILED',
-  // Of one write after eight attempts; the whole server is not what fails then.
+  // Of one write after many attempts; the whole server is not what fails then.
   'KUBE_INTERNAL',
 ]);
 
@@ -35,19 +37,37 @@ export interface RefusedIpsOptions {
 
 export class RefusedIps {
   readonly #options: RefusedIpsOptions;
+  /** Whether these were made is not known: what the next round of attempts meets tells. By name and uid. */
+  readonly #doubted = new Set<string>();
   #sweeping = false;
 
   constructor(options: RefusedIpsOptions) {
     this.#options = options;
   }
 
+  /** False while one rests: it is to be tried again. */
+  get quiet(): boolean {
+    const { table, wallTime } = this.#options;
+    if (table.size === 0) return true;
+    const now = wallTime();
+    for (const [, { until }] of table.entries()) if (until > now) return false;
+    return true;
+  }
+
   /** The server answered a creation. */
   answered(write: ObjectWrite, error: KubeError | undefined): void {
     if (write.verb !== 'create' || write.resource !== 'ips') return;
     const { table, wallTime } = this.#options;
+    const uid = uidOf(write.object);
+    const doubt = `${write.name} ${uid}`;
+    const doubted = this.#doubted.delete(doubt);
     if (error === undefined) return table.delete(write.name);
     if (!REFUSALS.has(error.code)) return;
-    const uid = uidOf(write.object);
+    if (error.outcomeUnknown && !doubted) {
+      if (this.#doubted.size >= MOST_DOUBTED) this.#doubted.clear();
+      this.#doubted.add(doubt);
+      return;
+    }
     const before = table.peek(write.name);
     const times = before?.uid === uid ? before.times + 1 : 1;
     table.set(write.name, { uid, message: error.detail.slice(0, MOST_TEXT), times, until: wallTime() + pauseOf(write.name, times) });

@@ -48,6 +48,7 @@ test('the metrics of a controller that leads agree with what ovn-nbctl and the A
     is('kiln_subnet_addresses{subnet="m",family="IPv4",state="reserved"}', 3);
     is('kiln_subnet_addresses{subnet="m",family="IPv4",state="available"}', 5);
     is('kiln_ip_problems{problem="NoAvailableAddress"}', 0);
+    is('kiln_ip_problems{problem="IPRefused"}', 0);
     is('kiln_misbound_pods', 0);
     const readySubnets = [...found].filter(([name]) => name.startsWith('kiln_object_conditions{kind="Subnet",type="Ready",status="True"'));
     assert.equal(

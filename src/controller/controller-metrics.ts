@@ -2,6 +2,7 @@
  * What of a controller the metrics show. Everything is read at a scrape from counts that are kept up as things change; a scrape walks
  * kinds, never Subnets, pods or rows.
  */
+import type { Reason } from '../api/reasons.ts';
 import { exposeSubnetAddresses } from './subnet-addresses.ts';
 import type { CollectionLimit } from '../commit/collection-limit.ts';
 import type { NorthboundWriter } from '../commit/northbound-writer.ts';
@@ -109,16 +110,16 @@ function exposeAddresses(metrics: Metrics, { world, desired, subnetLabel }: Metr
     for (const { resource, type, objects } of desired.conditionCounts)
       if (type === DELETION_BLOCKED) report({ kind: traitsOf(resource).kind }, objects);
   });
-  const misbound = (): number => {
+  const podsTold = (wanted: Reason): number => {
     let pods = 0;
-    for (const { reason, objects } of desired.conditionCounts) if (reason === 'Misbound') pods += objects;
+    for (const { reason, objects } of desired.conditionCounts) if (reason === wanted) pods += objects;
     return pods;
   };
-  metrics.read('kiln_misbound_pods', (report) => report({}, misbound()));
+  metrics.read('kiln_misbound_pods', (report) => report({}, podsTold('Misbound')));
   metrics.read('kiln_ip_problems', (report) => {
     // Refused because another has it, and two that have it already, are one problem to whoever looks.
     for (const [problem, count] of refused.counts)
       report({ problem }, count + (problem === 'AddressConflict' ? world.addressConflicts.size : 0));
-    report({ problem: 'Misbound' }, misbound());
+    for (const problem of ['Misbound', 'IPRefused'] as const) report({ problem }, podsTold(problem));
   });
 }

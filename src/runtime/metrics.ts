@@ -116,7 +116,7 @@ export const METRICS = {
   },
   kiln_ip_problems: {
     kind: 'gauge',
-    help: 'Interfaces without the address they should have: refused with a code, AddressConflict of two that hold one, Misbound pods',
+    help: 'Interfaces without the address they should have: refused with a code, AddressConflict of two that hold one, Misbound pods, pods whose IP object is refused (IPRefused)',
     labels: ['problem'],
   },
   kiln_misbound_pods: { kind: 'gauge', help: 'Pods on another Subnet than their namespace has now', labels: [] },

@@ -10,7 +10,7 @@ import { parseAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';
 import { parseMac } from '../../net/mac.ts';
 import { keysOf } from '../../world/domain.ts';
-import type { AddressWish } from '../../world/reservations.ts';
+import type { AddressWish, Reservation } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Addresses, IpIdentity } from '../ip/ip-object.ts';
@@ -52,7 +52,7 @@ export const nodeJoin: Rule = {
       outputs.push(notice(node, reason, `Node ${name} has no address in Subnet ${join.name}: ${message}`));
     }
     const reserved = addressesOf(reservation);
-    if (reserved === undefined) return outputs;
+    if (reserved === undefined) return [...outputs, ...keptPort(node, reservation, ip)];
     if (ip === undefined) outputs.push(createIp(identityOf(node), reserved));
     else if (isIpOfNode(ip, node)) outputs.push(keepIp(ip, identityOf(node), reserved));
     const durable = ip !== undefined && isIpOfNode(ip, node) && sameAddresses(addressesOfIp(ip), reserved);
@@ -73,11 +73,21 @@ function orphanedPort(world: World, node: NodeView): readonly Output[] {
   return row === undefined ? [] : [row];
 }
 
+/** The join Subnet was torn out and made again with another network, or is refused: as a pod, a node keeps the port that it has, and is told. */
+function keptPort(node: NodeView, reservation: Reservation | undefined, ip: IP | undefined): readonly Output[] {
+  const { joined } = node;
+  const said = ip === undefined || !isIpOfNode(ip, node) ? undefined : addressesOfIp(ip);
+  const stays = reservation?.kind === 'refused' && said !== undefined && joined?.addresses === ipText(said) && joined.mac === said.mac;
+  return stays ? [portRow(node, said)] : [];
+}
+
 /** The node's addresses in the join Subnet once its port is observed with them; what policies may send traffic to. */
 export function joinAddresses(world: World, node: NodeView): Addresses | undefined {
-  const ip = world.ask(subnetView, world.settings.joinSubnet) === undefined ? world.ips.get(nodePortName(node.name)) : undefined;
-  const reserved = ip === undefined ? addressesOf(world.reservations.get(nodeClaimant(node.name))) : addressesOfIp(ip);
-  return reserved !== undefined && isJoined(world, node, reserved) ? reserved : undefined;
+  const reserved = addressesOf(world.reservations.get(nodeClaimant(node.name)));
+  const ip = world.ips.get(nodePortName(node.name));
+  // Nothing can be reserved while the Subnet is torn out, or has another network: its port is what it was.
+  const addresses = reserved ?? (ip === undefined ? undefined : addressesOfIp(ip));
+  return addresses !== undefined && isJoined(world, node, addresses) ? addresses : undefined;
 }
 
 export function isIpOfNode(ip: IP, node: Pick<NodeView, 'name' | 'uid'>): boolean {

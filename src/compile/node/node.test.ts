@@ -103,3 +103,24 @@ test('a heartbeat of a node runs no rule', () => {
   world.reactor.settle();
   assert.ok(world.reactor.runs - before <= 2, `${world.reactor.runs - before} runs`);
 });
+
+test('a node whose address is not of the network that the join Subnet was made again with keeps its port and the way to it, and is told so', () => {
+  const scene = new PodScene();
+  scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: STATUS });
+  scene.bench.settle();
+  const address = String(scene.bench.object('ips', 'node-n2')?.spec['v4IpAddress']);
+  const place = () => [
+    scene.bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'],
+    scene.bench.row('Logical_Router_Policy', 'ovn-cluster|30000|ip4.dst == 192.168.1.12')?.['nexthops'],
+    scene.bench.object('nodes', 'n2')?.metadata.annotations,
+  ];
+  const before = place();
+  scene.bench.vanish('subnets', 'join');
+  scene.subnet('join', { cidrBlock: '10.1.1.0/24' });
+  scene.bench.settle();
+  assert.deepEqual(place(), before);
+  assert.ok(scene.bench.events.some(({ reason, message }) => reason === 'AddressOutOfRange' && message.includes(address)));
+  const fresh = scene.bench.restarted();
+  fresh.settle();
+  assert.equal(fresh.writes, 0);
+});

@@ -19,7 +19,7 @@ import { annotationOf, portId } from './pod-interface.ts';
 import { bearerOf, podOwner } from './pod-view.ts';
 import { furtherAddresses } from './pod-vip.ts';
 import type { DhcpProtocol } from '../subnet/subnet-dhcp.ts';
-import { dhcpOptions } from '../subnet/subnet-dhcp.ts';
+import { dhcpOptions, subnetDhcpRow } from '../subnet/subnet-dhcp.ts';
 import { networkOfPort } from '../subnet/subnet-missing.ts';
 import type { SubnetView } from '../subnet/subnet-view.ts';
 import { switchId } from '../subnet/subnet-view.ts';
@@ -72,8 +72,9 @@ function portColumns(world: World, nic: PodInterface, addresses: Addresses, subn
   const vips = furtherAddresses(world, nic, addresses.subnet);
   const dhcp = (family: 'IPv4' | 'IPv6', address: string): ColumnValue => {
     if (address === '') return null;
-    if (ownDhcpOptions(nic, family) !== '') return { ref: dhcpOptionsId(addresses.subnet, family, nic.port) };
-    return subnet.enableDHCP ? { ref: dhcpOptionsId(addresses.subnet, family) } : null;
+    const own = ownDhcpOptions(nic, family) !== '' && (family === 'IPv4' ? subnet.v4 : subnet.v6) !== undefined;
+    const ref = own ? dhcpOptionsId(addresses.subnet, family, nic.port) : subnetDhcpRow(world, subnet, family);
+    return ref === undefined ? null : { ref };
   };
   return {
     name: nic.port,

@@ -10,9 +10,10 @@ import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { keptMac } from '../kept-mac.ts';
 import type { Output } from '../output.ts';
-import { statedSubnet } from './subnet-state.ts';
+import { statedSubnet, subnetRows } from './subnet-state.ts';
 import type { SubnetView } from './subnet-view.ts';
 import { claimantOfSubnet, subnetSpec } from './subnet-view.ts';
+import { isOurs } from '../vpc/vpc-view.ts';
 
 const RULE = 'subnet-dhcp';
 const LEASE_SECONDS = '3600';
@@ -24,9 +25,12 @@ const TUNNEL_BYTES = { geneve: 100, vxlan: 50, stt: 72 } as const;
 
 export type DhcpProtocol = 'IPv4' | 'IPv6';
 
-/** The row that ports of the Subnet refer to. */
-export function subnetDhcpId(subnet: string, protocol: DhcpProtocol): RowId {
-  return dhcpOptionsId(subnet, protocol);
+/** The row that ports of the Subnet refer to; undefined where it has none and will have none. */
+export function subnetDhcpRow(world: World, view: SubnetView, protocol: DhcpProtocol): RowId | undefined {
+  const id = dhcpOptionsId(view.name, protocol);
+  // Of one that cannot be carried out as it was edited, what is there counts, and not what its spec asks for.
+  if (world.ask(subnetRows, view.name) === 'kept') return isOurs(world, id, claimantOfSubnet(view)) ? id : undefined;
+  return view.enableDHCP && (protocol === 'IPv4' ? view.v4 : view.v6) !== undefined ? id : undefined;
 }
 
 export const subnetDhcp: Rule = {
@@ -41,7 +45,7 @@ export const subnetDhcp: Rule = {
     const say = (protocol: DhcpProtocol, cidr: string, options: Record<string, string>): void => {
       outputs.push({
         kind: 'row',
-        id: subnetDhcpId(name, protocol),
+        id: dhcpOptionsId(name, protocol),
         owner,
         rule: RULE,
         columns: { cidr, options },
@@ -49,9 +53,9 @@ export const subnetDhcp: Rule = {
       });
     };
     if (view.v4 !== undefined)
-      say('IPv4', view.v4.cidr, dhcpOptions(world, view, 'IPv4', subnetDhcpId(name, 'IPv4'), spec?.dhcpV4Options ?? ''));
+      say('IPv4', view.v4.cidr, dhcpOptions(world, view, 'IPv4', dhcpOptionsId(name, 'IPv4'), spec?.dhcpV4Options ?? ''));
     if (view.v6 !== undefined)
-      say('IPv6', view.v6.cidr, dhcpOptions(world, view, 'IPv6', subnetDhcpId(name, 'IPv6'), spec?.dhcpV6Options ?? ''));
+      say('IPv6', view.v6.cidr, dhcpOptions(world, view, 'IPv6', dhcpOptionsId(name, 'IPv6'), spec?.dhcpV6Options ?? ''));
     return outputs;
   },
 };

@@ -4,6 +4,7 @@
 import type { Reason } from '../../api/reasons.ts';
 import type { Finding } from '../../api/finding.ts';
 import { namespaceFindings } from '../../api/namespace-names.ts';
+import { dhcpOptionsId } from '../../nb/tables.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { FamilyUsage } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
@@ -13,7 +14,6 @@ import { leftOut } from '../left-out.ts';
 import { withNext } from '../next-command.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { missingNames, withoutEffect } from '../without-effect.ts';
-import { subnetDhcpId } from './subnet-dhcp.ts';
 import { centralizedGateway } from './subnet-gateway.ts';
 import type { Refusal } from './subnet-acceptance.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
@@ -164,6 +164,6 @@ function ready(world: World, view: SubnetView): ConditionOutput {
 }
 
 function dhcpRow(world: World, view: SubnetView, protocol: 'IPv4' | 'IPv6'): string {
-  const id = subnetDhcpId(view.name, protocol);
+  const id = dhcpOptionsId(view.name, protocol);
   return isOurs(world, id, claimantOfSubnet(view)) ? (world.rows.state(id)?.uuid ?? '') : '';
 }

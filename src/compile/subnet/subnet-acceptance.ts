@@ -48,9 +48,7 @@ function refusalOf(world: World, name: string): Refusal | undefined {
   if (!view.isOvn) return undefined;
   const vpc = world.ask(vpcView, view.vpc);
   if (vpc === undefined) return vpcMissing(view.vpc);
-  if (vpc.terminating && !isRunning(world, name)) {
-    return vpcTerminating(view.vpc);
-  }
+  if (vpc.terminating && !isRunning(world, name) && !world.ask(wasAccepted, name)) return vpcTerminating(view.vpc);
   return undefined;
 }
 
@@ -64,6 +62,13 @@ function brokenRules(world: World, view: SubnetBasics): readonly Finding[] {
   const refused = [...findings.filter((one) => !isLeftOut(one)), ...others];
   return refused.length === 0 ? refused : [...refused, ...findings.filter(isLeftOut)];
 }
+
+/** One whose switch somebody deletes by hand is no new Subnet: a Vpc that is being deleted serves it on, and the switch is made again. */
+const wasAccepted: Query<boolean> = defineQuery(
+  'subnet-was-accepted',
+  (world, name) =>
+    world.subnets.get(name)?.status?.conditions?.some(({ type, status }) => type === 'Accepted' && status === 'True') === true,
+);
 
 export function vpcMissing(vpc: string): Refusal {
   return { reason: 'VpcMissing', message: `Vpc ${vpc} does not exist, and spec.vpc must name one that does; kubectl get vpcs` };

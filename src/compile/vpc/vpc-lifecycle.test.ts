@@ -51,6 +51,18 @@ test('a Vpc that is being deleted takes no new Subnet', () => {
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
 });
 
+test('a switch that somebody deletes by hand is made again while its Vpc is being deleted: its Subnet is no new one', () => {
+  const bench = setUp();
+  bench.delete('vpcs', 'blue');
+  bench.settle();
+  const [uuid] = [...bench.northbound.table('Logical_Switch')].find(([, row]) => row['name'] === 'red') ?? [];
+  assert.ok(uuid);
+  bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'delete', table: 'Logical_Switch', uuid }]));
+  bench.settle();
+  assert.ok(bench.row('Logical_Switch', 'red'));
+  assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
+});
+
 test('a Vpc that vanished leaves its router to its Subnets, and a new one takes it over in place', () => {
   const bench = setUp();
   const router = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue')?.[0];

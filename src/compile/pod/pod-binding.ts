@@ -54,13 +54,15 @@ export function bindingOf(world: World, nic: PodInterface): Binding {
 
 /**
  * The port follows what is durable: reserved, and said by the IP object. While the IP object is made again (somebody took it away by
- * force) a row that is there stays; and so does one whose reservation is refused because somebody else names the same address.
+ * force) a row that is there stays; and so does one whose reservation is refused (somebody else names the same address, its Subnet was
+ * torn out, or made again with another network): then what most of the three say holds, so that an IP object edited by hand moves nobody.
  */
 function boundOf(world: World, reservation: Reservation | undefined, ip: IP | undefined, held: Held): Bound | undefined {
   const { ownRow, bound } = held;
   const reserved = addressesOf(reservation);
   const said = ip === undefined ? undefined : addressesOfIp(ip);
-  const durable = (bound && reservation?.kind === 'refused') || sameAddresses(said, reserved) ? said : undefined;
+  const left = bound && reservation?.kind === 'refused' && ip !== undefined ? held.addresses : undefined;
+  const durable = left ?? (sameAddresses(said, reserved) ? said : undefined);
   const addresses = durable ?? (ownRow ? (reserved ?? leftWith(world, ip, held)) : undefined);
   return addresses === undefined ? undefined : { addresses, subnet: world.ask(subnetView, addresses.subnet) };
 }

@@ -16,9 +16,10 @@ import { bearerOf } from './pod-view.ts';
 import { vipNamed } from './pod-vip.ts';
 
 export function ipOutputs(world: World, binding: Binding): readonly Output[] {
-  const { nic, ip, port, reservation } = binding;
-  // Of a Subnet that was torn out nothing can be reserved: who runs in it has what its port has.
-  const addresses = addressesOf(reservation) ?? (ip === undefined && port?.subnet === undefined ? port?.addresses : undefined);
+  const { nic, ip, bound, port, reservation } = binding;
+  // Of a Subnet that was torn out nothing can be reserved: who runs in it has what it had, and its IP object says so whoever edited it.
+  const stays = ip === undefined ? port !== undefined && port.subnet === undefined : reservation?.kind === 'refused';
+  const addresses = addressesOf(reservation) ?? (stays ? bound?.addresses : undefined);
   if (addresses === undefined) return [];
   const identity = identityOf(world, nic, addresses);
   const from = subnetFrom(nic);

@@ -143,3 +143,60 @@ test('a pod with a restored address, whose Subnet finds another program with its
   assert.equal(condition?.reason, 'WaitingForSubnet');
   assert.match(condition?.message ?? '', /Subnet side: Logical_Switch side .*belongs to another program/);
 });
+
+test('a port does not wait for DHCP options that its Subnet was asked for when it could not be carried out any more', () => {
+  const scene = new PodScene();
+  scene.bench.put('vpcs', { metadata: { name: 'blue' } });
+  scene.subnet('side', { cidrBlock: '10.1.0.0/24', vpc: 'blue' });
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
+  scene.bench.settle();
+  scene.bench.vanish('vpcs', 'blue');
+  scene.bench.edit('subnets', 'side', { enableDHCP: true });
+  scene.bench.settle();
+  const options = (): unknown => scene.bench.row('Logical_Switch_Port', 'web.shop')?.['dhcpv4_options'];
+  assert.equal(options(), null);
+  // As from a backup.
+  scene.pod('late', {
+    annotations: {
+      ...scene.annotations('shop/web'),
+      'ovn.kubernetes.io/ip_address': '10.1.0.9',
+      'ovn.kubernetes.io/mac_address': '0a:00:00:00:00:09',
+    },
+  });
+  scene.bench.settle();
+  assert.deepEqual(scene.bench.row('Logical_Switch_Port', 'late.shop')?.['addresses'], ['0a:00:00:00:00:09 10.1.0.9']);
+  scene.bench.put('vpcs', { metadata: { name: 'blue' } });
+  scene.bench.settle();
+  assert.equal(typeof options(), 'string');
+  scene.bench.vanish('vpcs', 'blue');
+  scene.bench.edit('subnets', 'side', { enableDHCP: false });
+  scene.bench.settle();
+  assert.equal(typeof options(), 'string');
+});
+
+test('an IP object that is edited by hand while its Subnet is gone, or has another network, says again what its pod has', () => {
+  for (const again of [undefined, '10.7.0.0/24']) {
+    const scene = new PodScene();
+    scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
+    scene.subnet('other', { cidrBlock: '10.3.0.0/24' });
+    scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
+    scene.bench.settle();
+    const has = (): unknown => [
+      scene.bench.object('ips', 'web.shop')?.spec,
+      scene.bench.row('Logical_Switch_Port', 'web.shop')?.['addresses'],
+      told(scene, 'logical_switch'),
+      told(scene, 'ip_address'),
+    ];
+    const before = has();
+    scene.bench.vanish('subnets', 'side');
+    scene.bench.settle();
+    if (again !== undefined) scene.subnet('side', { cidrBlock: again });
+    scene.bench.settle();
+    scene.bench.edit('ips', 'web.shop', { subnet: 'other', ipAddress: 'oops' });
+    scene.bench.settle();
+    assert.deepEqual(has(), before, again ?? 'gone');
+    const fresh = scene.bench.restarted();
+    fresh.settle();
+    assert.equal(fresh.writes, 0);
+  }
+});

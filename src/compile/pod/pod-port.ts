@@ -25,18 +25,20 @@ import type { SubnetView } from '../subnet/subnet-view.ts';
 import { switchId } from '../subnet/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 
+const RULE = 'pod-port';
+
 export function portOutputs(world: World, binding: Binding): readonly Output[] {
   const { nic, port } = binding;
   if (port === undefined) return [];
   const { addresses, subnet } = port;
   const id = portId(nic.port);
-  if (subnet === undefined) return orphanedPort(world, nic, addresses.subnet);
+  if (subnet === undefined) return orphanedPort(world, nic, addresses);
   return [
     {
       kind: 'row',
       id,
       owner: podOwner(nic.pod),
-      rule: 'pod-port',
+      rule: RULE,
       parent: { id: switchId(addresses.subnet), column: 'ports' },
       columns: portColumns(world, nic, addresses, subnet),
       externalIds: portExternalIds(world, nic, addresses, subnet),
@@ -46,15 +48,29 @@ export function portOutputs(world: World, binding: Binding): readonly Output[] {
   ];
 }
 
-/** The Subnet was torn out from under the pod: the port stays as it is, in the groups it is in. */
-function orphanedPort(world: World, nic: PodInterface, subnet: string): readonly Output[] {
+/** The Subnet was torn out from under the pod: the port stays as it is, in the groups it is in; one that somebody deletes is made again. */
+function orphanedPort(world: World, nic: PodInterface, addresses: Addresses): readonly Output[] {
+  const { subnet } = addresses;
   const id = portId(nic.port);
   const row = isOurs(world, id, podOwner(nic.pod)) ? keptRow(world, id) : undefined;
-  if (row === undefined) return [];
+  if (row === undefined) return world.rows.state(switchId(subnet))?.ownership.kind === 'ours' ? [barePort(world, nic, addresses)] : [];
   const groups = [nodePortGroup(nic.pod.node), subnetNodePortGroup(subnet, nic.pod.node)].map((group) => rowId('Port_Group', group));
   const held = groups.filter((group) => world.rows.holds(group, 'ports', id));
   const members = held.map((group): Output => ({ kind: 'member', row: group, column: 'ports', member: { ref: id } }));
   return [row, ...members, ...networkOfPort(world, subnet, id)];
+}
+
+/** As much of a port as can be said without its Subnet. */
+function barePort(world: World, nic: PodInterface, addresses: Addresses): Output {
+  return {
+    kind: 'row',
+    id: portId(nic.port),
+    owner: podOwner(nic.pod),
+    rule: RULE,
+    parent: { id: switchId(addresses.subnet), column: 'ports' },
+    columns: { name: nic.port, type: '', options: placeOptions(world, nic), ...stationColumns(world, nic, addresses) },
+    externalIds: { pod: `${nic.pod.namespace}/${bearerOf(nic.pod)}`, ls: addresses.subnet },
+  };
 }
 
 export function portGroupOutputs(binding: Binding): readonly Output[] {
@@ -68,8 +84,6 @@ export function stationText({ mac, v4, v6 }: Addresses): string {
 }
 
 function portColumns(world: World, nic: PodInterface, addresses: Addresses, subnet: SubnetView): Readonly<Record<string, ColumnValue>> {
-  const station = stationText(addresses);
-  const vips = furtherAddresses(world, nic, addresses.subnet);
   const dhcp = (family: 'IPv4' | 'IPv6', address: string): ColumnValue => {
     if (address === '') return null;
     const own = ownDhcpOptions(nic, family) !== '' && (family === 'IPv4' ? subnet.v4 : subnet.v6) !== undefined;
@@ -80,10 +94,18 @@ function portColumns(world: World, nic: PodInterface, addresses: Addresses, subn
     name: nic.port,
     type: '',
     options: placeOptions(world, nic),
-    addresses: annotationOf(nic, 'layer2_forward') === 'true' ? [station, 'unknown'] : [station],
-    port_security: annotationOf(nic, 'port_security') === 'true' ? [[station, ...vips].join(' ')] : [],
+    ...stationColumns(world, nic, addresses),
     dhcpv4_options: dhcp('IPv4', addresses.v4),
     dhcpv6_options: dhcp('IPv6', addresses.v6),
+  };
+}
+
+function stationColumns(world: World, nic: PodInterface, addresses: Addresses): Readonly<Record<'addresses' | 'port_security', string[]>> {
+  const station = stationText(addresses);
+  const vips = furtherAddresses(world, nic, addresses.subnet);
+  return {
+    addresses: annotationOf(nic, 'layer2_forward') === 'true' ? [station, 'unknown'] : [station],
+    port_security: annotationOf(nic, 'port_security') === 'true' ? [[station, ...vips].join(' ')] : [],
   };
 }
 

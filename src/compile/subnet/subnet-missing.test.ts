@@ -59,6 +59,28 @@ test('the same where the IP object is taken away too: it is made again, and the 
   }
 });
 
+test('a port that somebody deletes while its Subnet is gone is made again in the network that is left', () => {
+  const scene = setUp('blue');
+  const before = scene.bench.row('Logical_Switch_Port', 'web.shop')?.['addresses'];
+  scene.bench.vanish('subnets', 'red');
+  scene.bench.settle();
+  const [uuid] = [...scene.bench.northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === 'web.shop') ?? [];
+  assert.ok(uuid);
+  scene.bench.world.rows.apply(
+    scene.bench.northbound,
+    scene.bench.northbound.apply([{ kind: 'delete', table: 'Logical_Switch_Port', uuid }]),
+  );
+  scene.bench.settle();
+  assert.deepEqual(scene.bench.row('Logical_Switch_Port', 'web.shop')?.['addresses'], before);
+  assert.ok(scene.bench.list('Logical_Switch', 'red', 'ports').includes('Logical_Switch_Port/web.shop'));
+  const again = scene.bench.restarted();
+  again.settle();
+  assert.equal(again.writes, 0);
+  scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
+  scene.bench.settle();
+  assert.ok(scene.bench.row('Logical_Switch_Port', 'web.shop')?.['dhcpv4_options']);
+});
+
 test('the rows go with the last pod', () => {
   const scene = setUp('blue');
   scene.bench.vanish('subnets', 'red');

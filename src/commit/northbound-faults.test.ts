@@ -53,6 +53,52 @@ test('a switch that waits for a foreign port in it goes when that port goes, wit
   }
 });
 
+test('of several foreign rows in a switch that is to go, the first by name is told, whichever came first', async () => {
+  const kiln = await new WriterProcess(server).start();
+  try {
+    await kiln.want([switchRow]);
+    await nbctl('lsp-add', 's1', 'guest-b');
+    await until('the replica has the guest', () => kiln.world.rows.best(rowId('Logical_Switch_Port', 'guest-b')) !== undefined);
+    await kiln.want([]);
+    assert.match(kiln.world.rowConflicts.peek(ls)?.message ?? '', /guest-b in it/);
+    await nbctl('lsp-add', 's1', 'guest-a');
+    await until('the other one is told', () => kiln.world.rowConflicts.peek(ls)?.message.includes('guest-a in it') === true);
+    await nbctl('lsp-del', 'guest-a');
+    await nbctl('lsp-del', 'guest-b');
+    await until('the switch is gone', async () => (await nbctl('ls-list')) === '');
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('what is in a router moves to the one that stands for its name when that one changes hands', async () => {
+  const kiln = await new WriterProcess(server).start();
+  try {
+    const allow = policy(7);
+    await kiln.want([routerRow, allow]);
+    const [first] = (await nbctl('--columns=_uuid', '--bare', 'find', 'Logical_Router', 'name=r1')).split('\n');
+    assert.ok(first);
+    // As a second controller would leave it, with a stranger's rule inside, so that it stays.
+    const ids = 'external_ids:vendor=kube-ovn external_ids:kiln.io/owner=subnet//s1 external_ids:kiln.io/uid=uid-1';
+    const guest = ['--id=@p', 'create', 'Logical_Router_Policy', 'priority=9', 'match=y', 'action=drop'];
+    const made = await nbctl(...guest, '--', 'create', 'Logical_Router', 'name=r1', 'policies=@p', ...ids.split(' '));
+    const second = made.split('\n').at(-1) ?? '';
+    await until('the replica has both', () => kiln.world.rows.rowsOf(lr).length === 2);
+    await kiln.quiet();
+    for (const key of ['owner', 'uid']) await nbctl('remove', 'Logical_Router', first, 'external_ids', `kiln.io/${key}`);
+    await until(
+      'the rule is in the other one',
+      async () => (await nbctl('get', 'Logical_Router', second, 'policies')).split(',').length === 2,
+    );
+    assert.equal(await nbctl('get', 'Logical_Router', first, 'policies'), '[]');
+    await nbctl('lr-policy-del', second, '9', 'y').catch(() => undefined);
+    await kiln.want([]);
+    await nbctl('destroy', 'Logical_Router', first);
+  } finally {
+    await kiln.close();
+  }
+});
+
 test('a value that cannot even be sent is set aside and the others go on', async () => {
   const kiln = await new WriterProcess(server).start();
   try {
@@ -65,6 +111,31 @@ test('a value that cannot even be sent is set aside and the others go on', async
     assert.ok(kiln.reports.length - sent < 20, 'it is not tried in a tight loop');
     await kiln.want([]);
     assert.equal(await nbctl('ls-list'), '');
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('a row that others change right before each of two transactions is not set aside as refused, and is written a moment later', async () => {
+  const kiln = await new WriterProcess(server).start();
+  try {
+    await kiln.want([switchRow]);
+    const transact = kiln.session.transact.bind(kiln.session);
+    const others = ['another', 'a-third'];
+    kiln.session.transact = async (...args) => {
+      const uid = others.shift();
+      if (uid !== undefined) await nbctl('set', 'Logical_Switch', 's1', `external_ids:kiln.io/uid=${uid}`);
+      return transact(...args);
+    };
+    let conflicts = 0;
+    kiln.world.rowConflicts.onChange(() => conflicts++);
+    await kiln.want([{ ...switchRow, columns: { name: 's1', other_config: { mcast_snoop: 'true' } } }]);
+    await until('it is written', async () => (await nbctl('get', 'Logical_Switch', 's1', 'other_config')).includes('mcast_snoop'));
+    await until('it has its owner again', async () => (await nbctl('get', 'Logical_Switch', 's1', 'external_ids')).includes('uid-1'));
+    assert.deepEqual(others, []);
+    assert.ok(kiln.reports.filter(({ ok }) => !ok).length >= 2);
+    assert.equal(conflicts, 0);
+    await kiln.want([]);
   } finally {
     await kiln.close();
   }

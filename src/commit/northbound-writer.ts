@@ -1,7 +1,8 @@
 /**
  * The Northbound writer: the only code that changes the Northbound database. It takes the identities that may differ, diffs
  * them against the replica, and sends what differs as one fenced, guarded transaction at a time. What a transaction did comes
- * back through the replica before its reply, so a finished identity settles without anything being remembered.
+ * back through the replica before its reply, so a finished identity settles without anything being remembered. Long, because what is
+ * to be looked at, what is under way and what rests are one state.
  */
 import type { MemberKey } from '../compile/desired.ts';
 import { memberKey } from '../compile/desired.ts';
@@ -14,6 +15,7 @@ import { differsFromItsSeal, diffRow } from '../diff/row-diff.ts';
 import { ownerText } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
+import { childColumns } from '../nb/tables.ts';
 import type { OvsdbError, Uuid } from '../ovsdb/index.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { foundConflict } from './found-conflict.ts';
@@ -21,7 +23,7 @@ import type { NorthboundWriterOptions, PlannedRow } from './northbound-writer-op
 import { hasMembers, PendingRows } from './pending-rows.ts';
 import { planRows } from './plan-rows.ts';
 import { RowDifferences } from './row-differences.ts';
-import type { Part } from './transaction.ts';
+import type { Part, Transaction } from './transaction.ts';
 import { buildTransaction, countEdits } from './transaction.ts';
 
 export type { NorthboundWriterOptions, TransactionReport, PlannedRow } from './northbound-writer-options.ts';
@@ -34,6 +36,8 @@ const PACE_MS = 20;
 const RETRY_MS = 1_000;
 const SET_ASIDE_MS = 30_000;
 const CALM_MS = 1_000;
+/** Plans in a row for one identity that others were faster than; more of them are no race. */
+const MOST_RACES = 5;
 /** In one turn: a turn is to be short. */
 const MOST_EXAMINED = 2_000;
 
@@ -96,6 +100,11 @@ export class NorthboundWriter {
     return this.#aside.size;
   }
 
+  /** Identities that are looked at again after a while: those set aside, and those that another program changes as often as they are written. */
+  get resting(): number {
+    return this.#aside.size + this.#calming.size;
+  }
+
   /** Looks at every identity again: after a start, a resync, or a gain of leadership. */
   examineAll(): void {
     for (const id of this.#options.desired.rowIds) this.#mark(id);
@@ -142,7 +151,7 @@ export class NorthboundWriter {
         if (repaired.length > 0) this.#options.onDrift(repaired, true);
         for (const { id } of repaired) if (this.#drift.isFought(id, this.#options.now())) this.#calm(id);
         this.#rest(PACE_MS);
-      } else this.#failed(outcome.error, ids, blame, fence.length);
+      } else this.#failed(outcome.error, ids, { operations, blame }, fence.length);
       this.#options.onTransaction({
         ok: outcome.ok,
         rows: ids.length,
@@ -259,7 +268,7 @@ export class NorthboundWriter {
     return (this.#options.desired.row(id)?.rows ?? []).map(({ owner }) => ownerText(owner));
   }
 
-  #failed(error: OvsdbError, ids: readonly RowId[], blame: readonly (readonly RowId[])[], fenced: number): void {
+  #failed(error: OvsdbError, ids: readonly RowId[], { operations, blame }: Transaction, fenced: number): void {
     const at = error.operation?.index;
     // Not sent, or nobody knows: nothing of it is at fault, unless an operation could not be put into words.
     if (error.outcome !== 'rejected' && at === undefined) {
@@ -271,8 +280,9 @@ export class NorthboundWriter {
       return;
     }
     const culprits = at === undefined ? [] : (blame[at] ?? []);
-    if (culprits.length === 1 && culprits[0] !== undefined) this.#blame(culprits[0], error);
-    else if (ids.length === 1 && ids[0] !== undefined) this.#blame(ids[0], error);
+    const raced = at !== undefined && operations[at]?.op === 'wait';
+    if (culprits.length === 1 && culprits[0] !== undefined) this.#blame(culprits[0], error, raced);
+    else if (ids.length === 1 && ids[0] !== undefined) this.#blame(ids[0], error, raced);
     else this.#batch = Math.max(1, Math.floor(Math.min(this.#batch, ids.length) / 2));
   }
 
@@ -287,11 +297,15 @@ export class NorthboundWriter {
     void fence.restore().then((restored) => (restored ? this.#options.wake() : this.#options.later(RETRY_MS, this.#options.wake)));
   }
 
-  /** The first failure is planned anew after the replica has moved on; the second sets the identity aside. */
-  #blame(id: RowId, error: OvsdbError): void {
+  /**
+   * The first failure is planned anew after the replica has moved on; the second sets the identity aside.
+   * @param raced a guard failed: nothing was refused, another program was faster
+   */
+  #blame(id: RowId, error: OvsdbError, raced: boolean): void {
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
     if (failures < 2) return;
+    if (raced && failures < MOST_RACES) return this.#calm(id);
     this.#aside.add(id);
     const ownership = this.#options.world.rows.best(id)?.ownership;
     const wanted = this.#ownersOf(id);
@@ -343,10 +357,31 @@ export class NorthboundWriter {
 
   /** A row changed outside or by ourselves: it matters when a rule speaks of it or it is ours. */
   #observed(id: RowId): void {
-    if (this.#options.desired.row(id) === undefined && this.#options.world.rows.best(id)?.ownership.kind !== 'ours') return;
+    const { desired, world } = this.#options;
+    const row = world.rows.best(id);
+    if (desired.row(id) === undefined && row?.ownership.kind !== 'ours') {
+      // A stranger's row in one of ours that cannot go: which of them is named may be another one now.
+      const within = row?.parent === undefined ? undefined : world.rows.entry(row.parent.uuid)?.id;
+      if (within !== undefined && world.rowConflicts.peek(within) !== undefined) this.#mark(within, 'row');
+      return;
+    }
+    this.#markChildrenOfMany(id);
     if (this.#writing && !this.#sent.has(id) && !this.#isPending(id)) this.#drift.rowChanged(id, hasMembers(id));
     // Of what is being sent, the members that are sent are looked at again with the reply.
     this.#mark(id, this.#sent.has(id) ? 'row' : 'all');
+  }
+
+  /** Of several rows of one name another may stand for it now: what is in the others is in the wrong place. */
+  #markChildrenOfMany(id: RowId): void {
+    const { rows } = this.#options.world;
+    const all = rows.rowsOf(id);
+    if (all.length < 2) return;
+    for (const { table, row } of all)
+      for (const { column } of childColumns(table))
+        for (const uuid of (row[column] ?? []) as Iterable<Uuid>) {
+          const child = rows.entry(uuid);
+          if (child?.ownership.kind === 'ours') this.#mark(child.id, 'row');
+        }
   }
 
   #memberObserved(id: RowId, column: string, member: RowId): void {

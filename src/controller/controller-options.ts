@@ -58,6 +58,8 @@ export interface ControllerStatus {
   readonly objectsWritten: number;
   readonly ruleRuns: number;
   readonly conflicts: number;
+  /** Rows that OVN refused, or that another program changes as often as they are written: tried again after a while. */
+  readonly resting: number;
 }
 
 export interface Plan {

@@ -245,6 +245,7 @@ export class Controller {
       objectsWritten: this.#objectsWritten,
       ruleRuns: this.world.reactor.runs,
       conflicts: this.world.rowConflicts.size,
+      resting: this.#rows.resting,
     };
   }
 

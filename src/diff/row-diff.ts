@@ -194,16 +194,18 @@ function guestIn(row: Observed, context: DiffContext): Extract<Verdict, { readon
   };
 }
 
+/** Of several the first by name, so that every process names the same. */
 function foreignChild(row: Observed, context: DiffContext): RowId | undefined {
+  let first: RowId | undefined;
   for (const { column } of childColumns(row.table)) {
     const held = row.row[column];
     if (!(held instanceof Set)) continue;
     for (const uuid of held) {
       const entry = context.rows.entry(uuid as Uuid);
-      if (entry !== undefined && entry.ownership.kind === 'foreign') return entry.id;
+      if (entry?.ownership.kind === 'foreign' && (first === undefined || entry.id < first)) first = entry.id;
     }
   }
-  return undefined;
+  return first;
 }
 
 function removal(row: Observed, spec: TableSpec, context: DiffContext): Edit[] {

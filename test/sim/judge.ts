@@ -8,14 +8,18 @@ import type { World } from '../../src/world/world.ts';
 import { carriedOut } from './carried-out.ts';
 import { RESTORED } from './draw-broad.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
+import type { SimulatedController } from './simulated-controller.ts';
 
 /** Virtual time in which everything must come to rest: longer than any pause in the product. */
 const PATIENCE_MS = 400_000;
 /** Who writes so often after the last change goes round in circles. */
 const MOST_WRITES = 4_000;
 const LOOK_MS = 50;
-/** Leases run out, refusals are forgotten. */
 const CALM_MS = 300;
+/** A row that was refused, or fought over, is tried again within half a minute; one that is refused each time is waited for so long. */
+const RESTING_MS = 65_000;
+/** Longer than judging takes: a lease that ends so soon is waited for. */
+const SOON_MS = 2_000;
 
 export interface Finding {
   /** Stable between runs and while a history is shortened: what is wrong, not with whom. */
@@ -36,9 +40,10 @@ export async function rest(cluster: SimulatedCluster): Promise<readonly Finding[
   let step = LOOK_MS;
   let revision = -1;
   const begun = cluster.lab.store.revision;
+  const begunAt = time.now;
   while (time.now < until && cluster.lab.store.revision - begun < MOST_WRITES) {
     await time.runUntil(time.now + step);
-    const calm = isCalm(cluster) && cluster.lab.store.revision === revision;
+    const calm = isCalm(cluster, time.now - begunAt < RESTING_MS) && cluster.lab.store.revision === revision;
     revision = cluster.lab.store.revision;
     if (!calm) calmSince = undefined;
     else calmSince ??= time.now;
@@ -55,17 +60,17 @@ export async function rest(cluster: SimulatedCluster): Promise<readonly Finding[
   ];
 }
 
-function isCalm(cluster: SimulatedCluster): boolean {
-  let leads = false;
-  for (const { controller, caughtUp } of cluster.controllers.values()) {
-    if (!caughtUp) return false;
-    const { phase } = controller.status;
-    if (phase === 'leading') {
-      leads = true;
-      if (!controller.quiet) return false;
-    }
-  }
-  return leads;
+/** @param restless whether what rests, to be tried again, is waited for */
+function isCalm(cluster: SimulatedCluster, restless: boolean): boolean {
+  for (const { caughtUp } of cluster.controllers.values()) if (!caughtUp) return false;
+  const { leaders } = cluster;
+  return leaders.length > 0 && leaders.every((leader) => leader.controller.quiet && !isDueSoon(leader, restless));
+}
+
+/** Something happens by itself in a moment: a lease ends, a row is tried again. */
+function isDueSoon({ controller, clock }: SimulatedController, restless: boolean): boolean {
+  const { next } = controller.world.deadlines;
+  return (restless && controller.status.resting > 0) || (next !== undefined && next - clock.wallTime() <= SOON_MS);
 }
 
 export async function judge(cluster: SimulatedCluster): Promise<readonly Finding[]> {

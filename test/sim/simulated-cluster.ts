@@ -151,9 +151,15 @@ export class SimulatedCluster {
     this.#killAfter.set(name, { left: writes, restartMs });
   }
 
-  /** Looks without touching: a process that has just started and may not write. */
+  /** Those that believe to lead. */
+  get leaders(): readonly SimulatedController[] {
+    return [...this.controllers.values()].filter(({ controller }) => controller.status.phase === 'leading');
+  }
+
+  /** Looks without touching: a process that has just started and may not write. By the date of the leader, whose leases end by its own. */
   judge(): SimulatedController {
     return new SimulatedController({
+      dateOffMs: this.leaders[0]?.clock.dateOffMs ?? 0,
       name: 'judge',
       identity: 'judge',
       time: this.time,

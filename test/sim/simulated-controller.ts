@@ -32,6 +32,8 @@ export interface SimulatedControllerOptions {
   readonly faults: ApiFaults;
   readonly log: Log;
   readonly readOnly?: boolean;
+  /** Milliseconds that its date is off. */
+  readonly dateOffMs?: number;
   readonly settings?: Partial<Settings>;
   /** A write of this process took effect on the API server. */
   readonly onWrite?: () => void;
@@ -50,6 +52,7 @@ export class SimulatedController {
     this.name = name;
     this.#ovn = ovn;
     this.clock = new ProcessClock(time);
+    this.clock.jump(options.dateOffMs ?? 0);
     this.transport = new ApiTransport({
       api,
       clock: this.clock,

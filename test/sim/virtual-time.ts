@@ -179,6 +179,10 @@ export class ProcessClock implements KubeClock, OvsdbClock {
     this.#lost += ms;
   }
 
+  get dateOffMs(): number {
+    return this.#wallOff;
+  }
+
   /** The date jumps. */
   jump(ms: number): void {
     this.#wallOff += ms;

@@ -17,7 +17,7 @@ import { CONTROLLER_LEASE } from '../api/well-known.ts';
 import type { AddressWish } from '../world/reservations.ts';
 import { World } from '../world/world.ts';
 import { ApiOutage } from './api-outage.ts';
-import { cacheLog } from './cache-log.ts';
+import { cacheLog, definitionsLog } from './cache-log.ts';
 import { Caches } from './caches.ts';
 import { Collection } from './collection.ts';
 import { exposeController } from './controller-metrics.ts';
@@ -91,6 +91,7 @@ export class Controller {
         this.#collection.doubt();
       },
       onNotice: cacheLog(log, outage),
+      onDefinitions: definitionsLog(log, outage),
     });
     this.#compiler = new Compiler(
       this.world,

@@ -11,6 +11,7 @@ import { Compiler } from '../compile/compiler.ts';
 import { objectId } from '../compile/output.ts';
 import type { Clock } from '../kube/clock.ts';
 import { systemClock } from '../kube/clock.ts';
+import { DefinitionWatch } from '../kube/definition-watch.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import { KubeWriter } from '../kube/kube-writer.ts';
 import { CONTROLLER_LEASE } from '../api/well-known.ts';
@@ -91,7 +92,9 @@ export class Controller {
         this.#collection.doubt();
       },
       onNotice: cacheLog(log, outage),
-      onDefinitions: definitionsLog(log, outage),
+      ...(options.followDefinitions === false
+        ? {}
+        : { definitions: new DefinitionWatch({ client, clock: this.#clock, ...random, onNotice: definitionsLog(log, outage) }) }),
     });
     this.#compiler = new Compiler(
       this.world,

@@ -16,9 +16,10 @@ import { RealCluster } from '../src/lab/real-cluster/real-cluster.ts';
 import { podObject } from './crowd.ts';
 import { MeasuredController } from './measured-controller.ts';
 import type { BenchRow } from './row.ts';
-import type { Sizes } from './sizes.ts';
 import { percentile } from './statistics.ts';
 
+const RATES = [25, 50, 100] as const;
+const SECONDS = 15;
 /** A pod is deleted so long after it was made. */
 const LIFE_MS = 3_000;
 const NODES = 10;
@@ -27,7 +28,7 @@ interface Annotated extends KubeObject {
   readonly metadata: KubeObject['metadata'] & { readonly annotations?: Readonly<Record<string, string>> };
 }
 
-export async function churn({ rates, seconds: long }: Sizes['churn']): Promise<BenchRow[]> {
+export async function churn(): Promise<BenchRow[]> {
   const cluster = new RealCluster();
   const ovn = new OvnLab();
   await Promise.all([cluster.start(), ovn.start()]);
@@ -41,9 +42,9 @@ export async function churn({ rates, seconds: long }: Sizes['churn']): Promise<B
     await controller.report('quiet');
     await churnAt(client, 20, 3);
     const rows: BenchRow[] = [];
-    for (const rate of rates) {
+    for (const rate of RATES) {
       const before = await controller.report();
-      const { waits, made, unbound } = await churnAt(client, rate, long);
+      const { waits, made, unbound } = await churnAt(client, rate, SECONDS);
       const after = await controller.report();
       const seconds = (after.upMs - before.upMs) / 1_000;
       const name = `${rate} pods/s`;

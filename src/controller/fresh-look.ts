@@ -53,7 +53,6 @@ export class FreshLook implements AsyncDisposable {
       log: SILENT,
       readOnly: true,
       collectionLimit: false,
-      followDefinitions: false,
     });
     const look = new FreshLook(controller, closesClient === true ? client : undefined);
     controller.start();

@@ -36,8 +36,6 @@ interface BenchOptions {
   readonly settings?: Partial<Settings>;
   /** Begin with what this one left outside of its process: its objects and its database. */
   readonly after?: RuleBench;
-  /** Without its database: a new, empty one is there instead. */
-  readonly databaseLost?: boolean;
 }
 
 export class RuleBench {
@@ -57,7 +55,7 @@ export class RuleBench {
 
   constructor(options: BenchOptions = {}) {
     this.#options = options;
-    this.northbound = (options.databaseLost === true ? undefined : options.after?.northbound) ?? new MemoryNorthbound();
+    this.northbound = options.after?.northbound ?? new MemoryNorthbound();
     this.world = new World({ ...DEFAULT_SETTINGS, ...options.settings });
     this.#objects = new MemoryObjects(this.world);
     this.#rules = options.rules ?? RULES;
@@ -65,27 +63,22 @@ export class RuleBench {
       throw error;
     });
     this.allocation = new AllocationStep(this.world, this.compiler.desired);
-    if (options.after === undefined || options.databaseLost === true)
+    if (options.after === undefined)
       this.world.rows.apply(this.northbound, this.northbound.insert('NB_Global', '00000000-0000-4000-8000-000000000001', {}));
-    else this.#observeRows();
-    if (options.after !== undefined) this.#objects.observe(options.after.#objects);
+    else this.#observe(options.after);
   }
 
   /** A fresh controller over the same API server and database. */
   restarted(): RuleBench {
-    return new RuleBench({ ...this.#options, after: this, databaseLost: false });
+    return new RuleBench({ ...this.#options, after: this });
   }
 
-  /** The same after the database was lost: over a new, empty one. */
-  withNewDatabase(): RuleBench {
-    return new RuleBench({ ...this.#options, after: this, databaseLost: true });
-  }
-
-  #observeRows(): void {
+  #observe(before: RuleBench): void {
     const rows = TABLES.flatMap(({ table }) =>
-      [...this.northbound.table(table)].map(([uuid, row]): RowChange => ({ table, uuid, kind: 'insert', row })),
+      [...before.northbound.table(table)].map(([uuid, row]): RowChange => ({ table, uuid, kind: 'insert', row })),
     );
     this.world.rows.apply(this.northbound, rows);
+    this.#objects.observe(before.#objects);
   }
 
   put(resource: ResourceName, input: ObjectInput): TestObject {

@@ -81,7 +81,6 @@ export class SimulatedController {
       log,
       readOnly,
       collectionLimit: false,
-      followDefinitions: false,
       clock: this.clock,
       random: random.next,
       defer: (turn) => void this.clock.setTimeout(turn, 0),

@@ -22,6 +22,7 @@ import { withNext } from '../next-command.ts';
 import { traitsOf } from '../../world/resources.ts';
 import { networkOfObject } from '../subnet/subnet-missing.ts';
 import { subnetReady } from '../subnet/subnet-ready.ts';
+import { subnetInCharge } from '../subnet/subnet-state.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 
 const ACCEPTED = 'Accepted';
@@ -50,7 +51,7 @@ export function ownerOf({ kind, name, uid, created }: AddressObject): Claimant {
 export function addressOutputs(world: World, object: AddressObject, kind: AddressKind): readonly Output[] {
   const { resource, name, held } = object;
   if (object.terminating) {
-    const rows = held !== undefined && blockersOf(world, resource, name).count > 0 ? kind.rows(held) : [];
+    const rows = held !== undefined && blockersOf(world, resource, name).count > 0 ? rowsOf(world, object, kind, held) : [];
     const deletion = deletionPatch(world, resource, name, ownerOf(object), true);
     const conflict = conflictOf(world, object);
     return [
@@ -95,9 +96,14 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     withoutConditions: [DELETION_BLOCKED, CONFLICT, ACCEPTED, ...LEASE_CONDITIONS],
   };
   if (held === undefined) return [{ kind: 'wish', wish }, patch];
-  // While somebody else goes first, or the Subnet is gone, its ports stay as they are: there, or not.
-  const rows = reservation?.kind === 'granted' ? kind.rows(addresses) : keptRows(world, ownerText(ownerOf(object)));
+  // While somebody else goes first its ports stay as they are: there, or not.
+  const rows = reservation?.kind === 'granted' ? rowsOf(world, object, kind, addresses) : keptRows(world, ownerText(ownerOf(object)));
   return [{ kind: 'wish', wish }, patch, ...rows, ...networkOfObject(world, object)];
+}
+
+/** Its ports stay as they are, there or not, while no Subnet carries on the network that they are in. */
+function rowsOf(world: World, object: AddressObject, kind: AddressKind, held: AddressTexts): readonly Output[] {
+  return subnetInCharge(world, object.subnet) === undefined ? keptRows(world, ownerText(ownerOf(object))) : kind.rows(held);
 }
 
 interface Problem {

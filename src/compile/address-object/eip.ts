@@ -10,13 +10,11 @@ import { keysOf } from '../../world/domain.ts';
 import { NAT_USE, natRulesOf } from '../../world/nat-rules.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import { keptRow } from '../kept-row.ts';
 import type { Output } from '../output.ts';
 import { portId } from '../pod/pod-interface.ts';
 import { stationText } from '../pod/pod-port.ts';
 import { subnetView, switchId } from '../subnet/subnet-view.ts';
 import { unsupportedNotice } from '../unsupported.ts';
-import { isOurs } from '../vpc/vpc-view.ts';
 import { addressOutputs, ownerOf } from './address-object.ts';
 
 export const ovnEip: Rule = {
@@ -106,17 +104,11 @@ function usesOf(world: World, { resource, name }: AddressObject): string {
 /** A port on the external switch for a node that is a gateway, named like the OvnEip. */
 function nodePort(world: World, object: AddressObject, addresses: AddressTexts): readonly Output[] {
   const { name, subnet } = object;
-  const view = world.ask(subnetView, subnet);
-  const id = portId(name);
-  if (view === undefined) {
-    const kept = isOurs(world, id, ownerOf(object)) ? keptRow(world, id) : undefined;
-    return kept === undefined ? [] : [kept];
-  }
-  if (!view.isOvn) return [];
+  if (world.ask(subnetView, subnet)?.isOvn !== true) return [];
   return [
     {
       kind: 'row',
-      id,
+      id: portId(name),
       owner: ownerOf(object),
       rule: 'ovn-eip',
       parent: { id: switchId(subnet), column: 'ports' },

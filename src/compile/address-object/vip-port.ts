@@ -7,8 +7,6 @@ import { joinDual } from '../../net/dual.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import { keptRows } from '../kept-row.ts';
-import { ownerText } from '../../nb/ownership.ts';
 import type { Output, RowOutput } from '../output.ts';
 import { heldBy } from '../pod/held-addresses.ts';
 import { portId } from '../pod/pod-interface.ts';
@@ -25,9 +23,7 @@ const RULE = 'vip';
 
 export function vipPorts(world: World, object: AddressObject, vip: VipView, addresses: AddressTexts): readonly Output[] {
   const subnet = world.ask(subnetView, vip.subnet);
-  // The Subnet was torn out from under it: its ports stay as they are.
-  if (subnet === undefined) return keptRows(world, ownerText(ownerOf(object)));
-  if (!subnet.isOvn) return [];
+  if (subnet?.isOvn !== true) return [];
   const rows: Output[] = [];
   if (vip.type !== '' && addresses.mac !== '') rows.push(ownPort(object, vip, subnet, addresses));
   if (vip.type !== 'kube_host_vm_vip' && vip.namespace !== '') rows.push(virtualPort(world, object, vip, addresses));

@@ -23,8 +23,9 @@ import type { Output } from '../output.ts';
 import { portId } from '../pod/pod-interface.ts';
 import { stationText } from '../pod/pod-port.ts';
 import { subnetReady } from '../subnet/subnet-ready.ts';
+import { subnetInCharge } from '../subnet/subnet-state.ts';
 import type { SubnetView } from '../subnet/subnet-view.ts';
-import { subnetView, switchId } from '../subnet/subnet-view.ts';
+import { switchId } from '../subnet/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 
 const RULE = 'node-join';
@@ -34,7 +35,7 @@ export const nodeJoin: Rule = {
   over: (world) => keysOf(world.nodes),
   run: (world, name) => {
     const node = world.ask(nodeView, name);
-    const join = world.ask(subnetView, world.settings.joinSubnet);
+    const join = subnetInCharge(world, world.settings.joinSubnet);
     if (node === undefined) return [];
     if (join === undefined) return orphanedPort(world, node);
     const { joined } = node;

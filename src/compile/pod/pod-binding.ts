@@ -15,8 +15,8 @@ import { demandOf } from './pod-address.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { keepsIp } from './pod-subnet.ts';
 import { isKept } from './pod-view.ts';
+import { subnetInCharge } from '../subnet/subnet-state.ts';
 import type { SubnetView } from '../subnet/subnet-view.ts';
-import { subnetView } from '../subnet/subnet-view.ts';
 
 interface Bound {
   readonly addresses: Addresses;
@@ -64,11 +64,11 @@ function boundOf(world: World, reservation: Reservation | undefined, ip: IP | un
   const left = bound && reservation?.kind === 'refused' && ip !== undefined ? held.addresses : undefined;
   const durable = left ?? (sameAddresses(said, reserved) ? said : undefined);
   const addresses = durable ?? (ownRow ? (reserved ?? leftWith(world, ip, held)) : undefined);
-  return addresses === undefined ? undefined : { addresses, subnet: world.ask(subnetView, addresses.subnet) };
+  return addresses === undefined ? undefined : { addresses, subnet: subnetInCharge(world, addresses.subnet) };
 }
 
 /** What row and annotations say where IP object and Subnet were both taken away by force: nobody can reserve it, and the pod runs. */
 function leftWith(world: World, ip: IP | undefined, { bound, addresses }: Held): Addresses | undefined {
   if (ip !== undefined || !bound || addresses === undefined) return undefined;
-  return world.ask(subnetView, addresses.subnet) === undefined ? addresses : undefined;
+  return subnetInCharge(world, addresses.subnet) === undefined ? addresses : undefined;
 }

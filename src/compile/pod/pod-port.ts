@@ -48,7 +48,10 @@ export function portOutputs(world: World, binding: Binding): readonly Output[] {
   ];
 }
 
-/** The Subnet was torn out from under the pod: the port stays as it is, in the groups it is in; one that somebody deletes is made again. */
+/**
+ * The Subnet was torn out from under the pod, and no other has taken its network over: the port stays as it is, in the groups it is in; one
+ * that somebody deletes is made again.
+ */
 function orphanedPort(world: World, nic: PodInterface, addresses: Addresses): readonly Output[] {
   const { subnet } = addresses;
   const id = portId(nic.port);

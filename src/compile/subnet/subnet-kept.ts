@@ -4,12 +4,14 @@
  */
 import { ownerText } from '../../nb/ownership.ts';
 import { keysOf } from '../../world/domain.ts';
-import type { World } from '../../world/world.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { keptRows } from '../kept-row.ts';
 import type { Output } from '../output.ts';
 import { subnetRows } from './subnet-state.ts';
 import { claimantOfSubnet, subnetView, switchId } from './subnet-view.ts';
+import { statedVpc } from '../vpc/vpc-state.ts';
 import { loadBalancerId, loadBalancersOf } from '../vpc/vpc-load-balancers.ts';
 
 export const subnetKept: Rule = {
@@ -33,10 +35,13 @@ export const vpcMissing: Rule = {
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
     const vpc = world.ask(subnetView, name)?.vpc;
-    if (vpc === undefined || world.vpcs.has(vpc) || firstWithRows(world, vpc) !== name) return [];
+    if (vpc === undefined || world.ask(isStated, vpc) || firstWithRows(world, vpc) !== name) return [];
     return keptRows(world, `vpc//${vpc}`);
   },
 };
+
+/** Also false where a Vpc was made again under the name and cannot carry the router on: refused, or the router is another program's. */
+const isStated: Query<boolean> = defineQuery('vpc-stated', (world, vpc) => statedVpc(world, vpc) !== undefined);
 
 /** One Subnet speaks for all. */
 function firstWithRows(world: World, vpc: string): string | undefined {

@@ -94,6 +94,73 @@ test('the rows go with the last pod', () => {
   assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
 });
 
+const NOT_CARRIED_ON: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'in a Vpc that does not exist': { vpc: 'nowhere', cidrBlock: '10.0.0.0/24' },
+  'with a network that cannot be read': { vpc: 'blue', cidrBlock: 'nonsense' },
+  'with the network of another Subnet': { vpc: 'blue', cidrBlock: '10.9.0.0/24' },
+  'outside of OVN': { vpc: 'blue', cidrBlock: '10.0.0.0/24', provider: 'lan.shop' },
+};
+
+for (const [how, spec] of Object.entries(NOT_CARRIED_ON)) {
+  test(`a Subnet made again ${how} does not take the network of running pods away, and what carries it on takes it over`, () => {
+    const scene = setUp('blue');
+    scene.subnet('other', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
+    scene.bench.put('vips', { metadata: { name: 'db' }, spec: { subnet: 'red', namespace: 'shop' } });
+    scene.bench.settle();
+    const before = state(scene, ROWS);
+    scene.bench.vanish('subnets', 'red');
+    scene.bench.settle();
+    scene.subnet('red', spec);
+    scene.bench.settle();
+    assert.deepEqual(state(scene, ROWS), before);
+    const again = scene.bench.restarted();
+    again.settle();
+    assert.equal(again.writes, 0);
+
+    // Deleted while pods are in the network that is left: it waits for them, as any other.
+    scene.bench.delete('subnets', 'red');
+    scene.bench.settle();
+    assert.match(scene.bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /IP web\.shop, Vip db/);
+    assert.deepEqual(state(scene, ROWS), before);
+    scene.bench.vanish('subnets', 'red');
+    scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
+    scene.bench.settle();
+    assert.deepEqual(uuids(state(scene, ROWS)), uuids(before));
+    assert.equal(scene.bench.condition('subnets', 'red', 'Ready')?.status, 'True');
+  });
+
+  test(`the rows that a Subnet made again ${how} found go with the last pod, and it can go itself`, () => {
+    const scene = setUp('blue');
+    scene.subnet('other', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
+    scene.bench.settle();
+    scene.bench.vanish('subnets', 'red');
+    scene.subnet('red', spec);
+    scene.bench.settle();
+    scene.bench.delete('subnets', 'red');
+    scene.bench.vanish('pods', 'shop/web');
+    scene.bench.settle();
+    assert.deepEqual(
+      state(scene, ROWS),
+      ROWS.map(() => []),
+    );
+    assert.equal(scene.bench.object('subnets', 'red'), undefined);
+    assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
+  });
+}
+
+test('a join Subnet made again with a network that cannot be read leaves nodes their ports', () => {
+  const scene = new PodScene();
+  const rows = ['Logical_Switch/join', 'Logical_Switch_Port/node-n1'];
+  scene.bench.put('nodes', { metadata: { name: 'n1' }, spec: {} });
+  scene.bench.settle();
+  const before = state(scene, rows);
+  assert.ok(before.every((found) => (found as readonly unknown[]).length === 1));
+  scene.bench.vanish('subnets', 'join');
+  scene.subnet('join', { vpc: 'ovn-cluster', cidrBlock: 'nonsense' });
+  scene.bench.settle();
+  assert.deepEqual(state(scene, rows), before);
+});
+
 test('a pod of the default Vpc stays in the groups by which it leaves the cluster', () => {
   const scene = setUp('ovn-cluster');
   const groups = ['Port_Group/node.n1', 'Port_Group/red.n1'];

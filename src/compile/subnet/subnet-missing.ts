@@ -1,6 +1,7 @@
 /**
  * A Subnet that vanished (somebody stripped its finalizer) with addresses of it in use: its rows stay as they are while an IP object, a
- * Vip, an EIP or a rule that is marked with one names it. The last of these takes them along; a new Subnet of that name takes them over.
+ * Vip, an EIP or a rule that is marked with one names it. The last of these takes them along; a new Subnet of that name takes them over,
+ * once it can carry them on.
  */
 import type { RowId } from '../../nb/row-id.ts';
 import type { AddressResource } from '../../world/address-objects.ts';
@@ -13,10 +14,11 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { keptRows } from '../kept-row.ts';
 import type { Output } from '../output.ts';
+import { subnetInCharge } from './subnet-state.ts';
 import { switchId } from './subnet-view.ts';
 
 /** Value, not object: a status that comes back runs nobody's rule. */
-const exists: Query<boolean> = defineQuery('subnet-exists', (world, name) => world.subnets.has(name));
+const isInCharge: Query<boolean> = defineQuery('subnet-in-charge', (world, name) => subnetInCharge(world, name) !== undefined);
 const holdsAddress: Query<boolean> = defineQuery('object-holds-address', (world, key) => {
   const [resource = '', name = ''] = key.split('/');
   return isAddressResource(resource) && world.addressObject(resource, name)?.held !== undefined;
@@ -33,12 +35,12 @@ export interface AddressUser {
 export const subnetMissing: Rule = {
   name: 'subnet-missing',
   over: (world) => valuesOf(world.ips, 'subnet'),
-  run: (world, subnet) => (subnet === '' || world.ask(exists, subnet) ? [] : networkLeft(world, subnet)),
+  run: (world, subnet) => (subnet === '' || world.ask(isInCharge, subnet) ? [] : networkLeft(world, subnet)),
 };
 
 /** The same while no IP object names it: the first of the Vips, EIPs and rules that hold addresses of it speaks for all. */
 export function networkOfObject(world: World, { resource, name, subnet }: AddressUser): readonly Output[] {
-  if (world.ask(exists, subnet) || world.ips.bucket('subnet', subnet).size > 0) return [];
+  if (world.ask(isInCharge, subnet) || world.ips.bucket('subnet', subnet).size > 0) return [];
   const [first] = holdersIn(world, subnet);
   return first === `${resource}/${name}` ? networkLeft(world, subnet) : [];
 }

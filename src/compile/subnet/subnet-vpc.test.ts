@@ -48,6 +48,36 @@ for (const target of ['nonexist', 'z2']) {
   });
 }
 
+const NOT_THE_ROUTERS: Readonly<Record<string, (bench: RuleBench) => void>> = {
+  'under the name of a Subnet': (bench) => {
+    bench.put('subnets', { metadata: { name: 'z1' }, spec: { vpc: 'z2', cidrBlock: '10.5.0.0/24' } });
+    bench.settle();
+    bench.put('vpcs', { metadata: { name: 'z1' }, spec: {} });
+  },
+  'for a router of another program': (bench) =>
+    bench.put('vpcs', { metadata: { name: 'z1', labels: { 'ovn.kubernetes.io/vpc_external': 'true' } }, spec: {} }),
+};
+
+for (const [how, makeAgain] of Object.entries(NOT_THE_ROUTERS)) {
+  test(`a Vpc made again ${how} does not take the router of living Subnets away; it goes with the last of them`, () => {
+    const bench = setUp();
+    const rows = (): readonly string[] => [...bench.world.rows.ownedBy('vpc//z1'), ...bench.world.rows.ownedBy('subnet//zs')].toSorted();
+    const before = rows();
+    assert.ok(before.includes('Logical_Router/z1') && before.includes('Logical_Router_Port/z1-zs'));
+    bench.vanish('vpcs', 'z1');
+    makeAgain(bench);
+    bench.settle();
+    assert.deepEqual(rows(), before);
+    const again = bench.restarted();
+    again.settle();
+    assert.equal(again.writes, 0);
+    bench.delete('pods', 'shop/web');
+    bench.delete('subnets', 'zs');
+    bench.settle();
+    assert.deepEqual(rows(), []);
+  });
+}
+
 test('a provider edited away from OVN does not take a running network along; the Subnet says so, and can be deleted', () => {
   const bench = setUp();
   const rows = [...bench.world.rows.ownedBy('subnet//zs')].toSorted();

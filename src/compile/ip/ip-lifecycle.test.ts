@@ -52,6 +52,38 @@ test('an IP object edited by hand says again what its pod has', () => {
   assert.deepEqual(scene.bench.object('ips', 'web.shop')?.spec, before);
 });
 
+for (const deleted of [false, true]) {
+  test(`an IP object edited ${deleted ? 'while it is deleted ' : ''}so that it is nobody's goes, and its pod or node gets one of its own with the same address`, () => {
+    for (const [owner, ip] of [
+      ['pods/shop/web', 'web.shop'],
+      ['pods/shop/db-0', 'db-0.shop'],
+      ['nodes/n1', 'node-n1'],
+    ] as const) {
+      const scene = new PodScene();
+      scene.bench.put('nodes', { metadata: { name: 'n1' }, spec: {} });
+      scene.statefulSet('db', 1);
+      scene.pod('db-0', { statefulSet: 'db' });
+      scene.pod('web');
+      scene.bench.settle();
+      const [before, stations] = [scene.bench.object('ips', ip), scene.stations(ip)];
+      if (deleted) scene.bench.delete('ips', ip);
+      scene.bench.settle();
+      if (owner === 'nodes/n1') scene.bench.put('ips', { ...before, metadata: { ...before?.metadata, ownerReferences: [] } } as never);
+      scene.bench.edit('ips', ip, { podName: 'zz', namespace: 'yy' });
+      scene.bench.settle();
+      const after = scene.bench.object('ips', ip);
+      assert.notEqual(after, undefined, owner);
+      assert.deepEqual(after?.spec, before?.spec, owner);
+      assert.equal(after?.metadata.deletionTimestamp, undefined, owner);
+      assert.notEqual(after?.metadata.uid, before?.metadata.uid, owner);
+      assert.deepEqual(scene.stations(ip), stations);
+      const fresh = scene.bench.restarted();
+      fresh.settle();
+      assert.equal(fresh.writes, 0);
+    }
+  });
+}
+
 test('an IP object of nobody is deleted: one a crash left, or of a pod that was gone before the start', () => {
   const scene = new PodScene();
   scene.pod('web');

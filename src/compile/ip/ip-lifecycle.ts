@@ -17,7 +17,10 @@ import type { IpHolder } from './ip-holder.ts';
 import { LEASE_CONDITIONS } from '../lease.ts';
 import { leaseOfIp } from './ip-lease.ts';
 import type { ConditionOutput, Output, PatchOutput } from '../output.ts';
-import { portId } from '../pod/pod-interface.ts';
+import { isIpOfNode } from '../node/node-join.ts';
+import { nodeView } from '../node/node-view.ts';
+import { isIpOfPod, portId } from '../pod/pod-interface.ts';
+import { podView } from '../pod/pod-view.ts';
 
 const RULE = 'ip-lifecycle';
 
@@ -94,9 +97,23 @@ function portOfOlder(world: World, ip: IP): Output | undefined {
 /** Whether the port that was made for it is still there. A port that a later pod of the same name has is not its. */
 function hasPort(world: World, ip: IP): boolean {
   const ownership = world.rows.state(portId(ip.metadata.name))?.ownership;
-  if (ownership?.kind !== 'ours') return false;
+  if (ownership?.kind !== 'ours' || isInUseOfAnother(world, ip, ownership)) return false;
   const madeFor = ip.metadata.annotations?.[kilnAnnotation.podUid];
   return madeFor === undefined || ownership.uid === madeFor || ownership.uid === ip.metadata.uid;
+}
+
+/**
+ * The port is that of a live pod or node which this object is not for, since somebody edited it: to wait for the port would be to wait for
+ * the pod. It gets an object of its own when this one is gone, and holds the address meanwhile.
+ */
+function isInUseOfAnother(world: World, ip: IP, { owner, uid }: { readonly owner: string; readonly uid: string }): boolean {
+  const [kind = '', namespace = '', name = ''] = owner.split('/');
+  if (kind === 'node') {
+    const node = world.ask(nodeView, name);
+    return node?.uid === uid && !isIpOfNode(ip, node);
+  }
+  const pod = kind === 'pod' ? world.ask(podView, `${namespace}/${name}`) : undefined;
+  return pod?.uid === uid && pod.alive && !isIpOfPod(ip, pod);
 }
 
 function patchOf(ip: IP): Pick<PatchOutput, 'kind' | 'resource' | 'key' | 'uid'> {

@@ -2,6 +2,7 @@
  * `bind`: pods that exist before the clock starts, bound by a controller that starts anew, on a real kube-apiserver and a real OVN;
  * beside the API server's own limit for the same number and kind of writes, measured in the same run.
  */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Controller } from '../src/controller/controller.ts';
 import { makeController, northboundSession } from '../src/cli/connect.ts';
 import { KubeClient } from '../src/kube/client.ts';
@@ -64,6 +65,8 @@ export async function bind({ pods: count, namespaces, nodes, interfaces }: BindO
     );
 
     const controller = make();
+    const turns = monitorEventLoopDelay({ resolution: 20 });
+    turns.enable();
     const started = performance.now();
     let leading = 0;
     controller.start();
@@ -84,6 +87,7 @@ export async function bind({ pods: count, namespaces, nodes, interfaces }: BindO
       }, 5);
     });
     const ended = performance.now();
+    turns.disable();
     await controller.untilQuiet();
     const { transactions, rowsWritten } = controller.status;
     await controller.stop();
@@ -111,6 +115,7 @@ export async function bind({ pods: count, namespaces, nodes, interfaces }: BindO
       { name: 'the same, from the start of the controller', value: (count * 1_000) / (ended - started), unit: 'pods/s' },
       { name: `the API server's own limit for the same writes (${perPod})`, value: (count * 1_000) / limitMs, unit: 'pods/s' },
       { name: 'share of that limit', value: (limitMs / bindMs) * 100, unit: '%' },
+      { name: 'longest turn of the event loop', value: turns.max / 1e6, unit: 'ms', aim: '< 200' },
       { name: 'transactions', value: transactions, unit: '' },
       { name: 'rows written', value: rowsWritten, unit: '' },
     ];

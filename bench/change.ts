@@ -6,12 +6,10 @@ import { PODS } from '../src/kube/resource.ts';
 import { Crowd, podObject, untilRouted } from './crowd.ts';
 import type { MeasuredController, Report } from './measured-controller.ts';
 import type { BenchRow } from './row.ts';
+import type { Sizes } from './sizes.ts';
 import { median } from './statistics.ts';
 
-const SIZES = [1_000, 50_000] as const;
 const WARM_UP = 15;
-/** Each takes a second: as often the counts in the Subnet's status are written. */
-const CHANGES = 60;
 
 export interface Cost {
   readonly latencyMs: number;
@@ -21,11 +19,11 @@ export interface Cost {
   readonly writes: number;
 }
 
-export async function change(): Promise<BenchRow[]> {
+export async function change({ pods: sizes, changes }: Sizes['change']): Promise<BenchRow[]> {
   const costs: Cost[] = [];
-  for (const pods of SIZES) costs.push(await costAmong(pods));
+  for (const pods of sizes) costs.push(await costAmong(pods, changes));
   const [few, many] = costs as [Cost, Cost];
-  const rows = SIZES.flatMap((size, at): BenchRow[] => {
+  const rows = sizes.flatMap((size, at): BenchRow[] => {
     const cost = costs[at] as Cost;
     const name = `${size} pods, one comes and goes`;
     return [
@@ -38,30 +36,30 @@ export async function change(): Promise<BenchRow[]> {
   });
   return [
     ...rows,
-    { name: 'processor time at 50,000 to that at 1,000', value: many.cpuMs / few.cpuMs, unit: '×', aim: '≤ 1.5' },
-    { name: 'runs at 50,000 to those at 1,000', value: many.runs / few.runs, unit: '×', aim: '≤ 1.5' },
-    { name: 'operations at 50,000 to those at 1,000', value: many.operations / few.operations, unit: '×', aim: '≤ 1.5' },
+    { name: `processor time at ${sizes[1]} to that at ${sizes[0]}`, value: many.cpuMs / few.cpuMs, unit: '×', aim: '≤ 1.5' },
+    { name: `runs at ${sizes[1]} to those at ${sizes[0]}`, value: many.runs / few.runs, unit: '×', aim: '≤ 1.5' },
+    { name: `operations at ${sizes[1]} to those at ${sizes[0]}`, value: many.operations / few.operations, unit: '×', aim: '≤ 1.5' },
   ];
 }
 
-async function costAmong(pods: number): Promise<Cost> {
+async function costAmong(pods: number, changes: number): Promise<Cost> {
   const crowd = await Crowd.start({ pods });
   try {
-    return await costIn(crowd, `change-${pods}`);
+    return await costIn(crowd, `change-${pods}`, changes);
   } finally {
     await crowd.stop();
   }
 }
 
-export async function costIn(crowd: Pick<Crowd, 'client' | 'nodes' | 'controller'>, name: string): Promise<Cost> {
+export async function costIn(crowd: Pick<Crowd, 'client' | 'nodes' | 'controller'>, name: string, changes: number): Promise<Cost> {
   const controller = await crowd.controller(name);
   try {
     await controller.report('quiet');
-    await comeAndGo(crowd, controller, 'warm', WARM_UP);
+    await comeAndGo(crowd, controller, 'warm', Math.min(WARM_UP, changes));
     const before = await settled(controller);
-    const latencies = await comeAndGo(crowd, controller, 'new', CHANGES);
+    const latencies = await comeAndGo(crowd, controller, 'new', changes);
     const after = await settled(controller);
-    const each = (of: (report: Report) => number): number => (of(after) - of(before)) / CHANGES;
+    const each = (of: (report: Report) => number): number => (of(after) - of(before)) / changes;
     return {
       latencyMs: median(latencies),
       cpuMs: each(({ cpuMs }) => cpuMs),

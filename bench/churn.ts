@@ -16,10 +16,9 @@ import { RealCluster } from '../src/lab/real-cluster/real-cluster.ts';
 import { podObject } from './crowd.ts';
 import { MeasuredController } from './measured-controller.ts';
 import type { BenchRow } from './row.ts';
+import type { Sizes } from './sizes.ts';
 import { percentile } from './statistics.ts';
 
-const RATES = [25, 50, 100] as const;
-const SECONDS = 15;
 /** A pod is deleted so long after it was made. */
 const LIFE_MS = 3_000;
 const NODES = 10;
@@ -28,7 +27,7 @@ interface Annotated extends KubeObject {
   readonly metadata: KubeObject['metadata'] & { readonly annotations?: Readonly<Record<string, string>> };
 }
 
-export async function churn(): Promise<BenchRow[]> {
+export async function churn({ rates, seconds: long }: Sizes['churn']): Promise<BenchRow[]> {
   const cluster = new RealCluster();
   const ovn = new OvnLab();
   await Promise.all([cluster.start(), ovn.start()]);
@@ -42,9 +41,9 @@ export async function churn(): Promise<BenchRow[]> {
     await controller.report('quiet');
     await churnAt(client, 20, 3);
     const rows: BenchRow[] = [];
-    for (const rate of RATES) {
+    for (const rate of rates) {
       const before = await controller.report();
-      const { waits, made, unbound } = await churnAt(client, rate, SECONDS);
+      const { waits, made, unbound } = await churnAt(client, rate, long);
       const after = await controller.report();
       const seconds = (after.upMs - before.upMs) / 1_000;
       const name = `${rate} pods/s`;

@@ -4,25 +4,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Crowd } from './crowd.ts';
 import type { BenchRow } from './row.ts';
+import type { Sizes } from './sizes.ts';
 
-const PODS = 10_000;
-const SECONDS = 30;
-
-export async function idle(): Promise<BenchRow[]> {
-  const crowd = await Crowd.start({ pods: PODS });
+export async function idle({ pods, seconds: long }: Sizes['idle']): Promise<BenchRow[]> {
+  const crowd = await Crowd.start({ pods });
   try {
     const controller = await crowd.controller('idle');
     await controller.report('quiet');
     await sleep(5_000);
     const before = await controller.report();
-    await sleep(SECONDS * 1_000);
+    await sleep(long * 1_000);
     const after = await controller.report();
     await controller.stop();
     const seconds = (after.upMs - before.upMs) / 1_000;
     const requests = (what: string): number => (after.requests[what] ?? 0) - (before.requests[what] ?? 0);
     return [
       {
-        name: `${PODS} pods: processor time, of one core`,
+        name: `${pods} pods: processor time, of one core`,
         value: ((after.cpuMs - before.cpuMs) / (seconds * 1_000)) * 100,
         unit: '%',
         aim: '< 1',

@@ -1,5 +1,6 @@
 /**
- * Runs benchmarks: `node bench/main.ts [name …] [-o table|json] [--pods N --namespaces N --nodes N --interfaces N]`; the numbers are of `bind`.
+ * Runs benchmarks: `node bench/main.ts [name …] [-o table|json] [--quick] [--pods N --namespaces N --nodes N --interfaces N]`; the numbers are of
+ * `bind`, `--quick` takes sizes at which nothing is worth knowing but that all of it works.
  */
 import { parseArgs } from 'node:util';
 import { bind } from './bind.ts';
@@ -11,19 +12,26 @@ import { ovsdb } from './ovsdb.ts';
 import { restart } from './restart.ts';
 import { NotMeasured } from './progress-watch.ts';
 import type { BenchRow } from './row.ts';
+import { FULL, QUICK } from './sizes.ts';
 import { table } from './table.ts';
 
 const { values: flags, positionals: asked } = readArguments();
+const sizes = flags.quick ? QUICK : FULL;
 
 const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
   bind: () =>
-    bind({ pods: count('pods', 2_000), namespaces: count('namespaces', 1), nodes: count('nodes', 4), interfaces: count('interfaces', 1) }),
-  change,
-  churn,
-  idle,
-  ipam,
-  ovsdb,
-  restart,
+    bind({
+      pods: count('pods', sizes.bind.pods),
+      namespaces: count('namespaces', sizes.bind.namespaces),
+      nodes: count('nodes', sizes.bind.nodes),
+      interfaces: count('interfaces', sizes.bind.interfaces),
+    }),
+  change: () => change(sizes.change),
+  churn: () => churn(sizes.churn),
+  idle: () => idle(sizes.idle),
+  ipam: () => ipam(sizes.ipam.cases),
+  ovsdb: () => ovsdb(sizes.ovsdb),
+  restart: () => restart(sizes.restart),
 };
 
 const unknown = asked.find((name) => !Object.hasOwn(BENCHES, name));
@@ -53,6 +61,7 @@ function readArguments() {
     return parseArgs({
       allowPositionals: true,
       options: {
+        quick: { type: 'boolean', default: false },
         output: { type: 'string', short: 'o', default: 'table' },
         pods: { type: 'string' },
         namespaces: { type: 'string' },

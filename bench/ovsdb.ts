@@ -8,28 +8,29 @@ import type { Operation, Uuid } from '../src/ovsdb/index.ts';
 import { OvsdbServerProcess } from '../src/ovsdb/testing/ovsdb-server-process.ts';
 import { monitoredColumns } from '../src/nb/tables.ts';
 import type { BenchRow } from './row.ts';
+import type { Sizes } from './sizes.ts';
 import { median, percentile } from './statistics.ts';
 
 const TABLES = monitoredColumns();
 const DATABASE = 'OVN_Northbound';
-const SIZES = [25_000, 100_000] as const;
-const LATENCY_PORTS = 20_000;
 /** Reads of each kind, in turn: the machine may be shared, and only ever makes one slower. */
 const READS = 5;
 
-export async function ovsdb(): Promise<BenchRow[]> {
+export async function ovsdb({ rows: sizes, written: count, latencyPorts }: Sizes['ovsdb']): Promise<BenchRow[]> {
   const server = await OvsdbServerProcess.start();
   const writer = await open(server.unix);
   const rows: BenchRow[] = [];
   try {
     const large = newUuid();
     await commit(writer, [insert('Logical_Switch', { name: 'large' }, large)]);
-    const [one, four] = [await write(writer, large, 10_000, 1), await write(writer, large, 10_000, 4)];
+    const [one, four] = [await write(writer, large, count, 1), await write(writer, large, count, 4)];
     rows.push({ name: 'rows written, 100 a transaction, one transaction under way', value: one, unit: 'rows/s' });
     rows.push({ name: 'rows written, 100 a transaction, four under way', value: four, unit: 'rows/s' });
-    rows.push(...(await latency(writer, large)));
-    let written = LATENCY_PORTS;
-    for (const size of SIZES) {
+    let written = 2 * count;
+    await write(writer, large, latencyPorts - written, 4);
+    rows.push(...(await latency(writer, large, latencyPorts)));
+    written = latencyPorts;
+    for (const size of sizes) {
       await write(writer, large, size - written, 4);
       written = size;
       rows.push(...(await reading(server.unix, size, asked(writer))));
@@ -42,7 +43,7 @@ export async function ovsdb(): Promise<BenchRow[]> {
 }
 
 /** One port comes and goes, again and again; the client sees its own change before the reply. */
-async function latency(writer: OvsdbSession, parent: Uuid): Promise<BenchRow[]> {
+async function latency(writer: OvsdbSession, parent: Uuid, among: number): Promise<BenchRow[]> {
   const times: number[] = [];
   const cpu = process.cpuUsage();
   for (let n = 0; n < 300; n++) {
@@ -53,7 +54,7 @@ async function latency(writer: OvsdbSession, parent: Uuid): Promise<BenchRow[]> 
     await commit(writer, [mutateDelete('Logical_Switch', parent, 'ports', [uuid])]);
   }
   const { user, system } = process.cpuUsage(cpu);
-  const where = `one row, in a switch of ${LATENCY_PORTS} ports`;
+  const where = `one row, in a switch of ${among} ports`;
   return [
     { name: `${where}: p50`, value: percentile(times, 50), unit: 'ms' },
     { name: `${where}: p99`, value: percentile(times, 99), unit: 'ms' },

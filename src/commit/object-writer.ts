@@ -230,10 +230,16 @@ export class ObjectWriter {
       lane,
       ...(write.verb === 'create' ? {} : { uid: write.uid }),
       ...(write.verb === 'patch' && write.resourceVersion !== undefined ? { resourceVersion: write.resourceVersion } : {}),
+      urgent: binds(write),
       ...(paced ? { minIntervalMs: this.#options.statusIntervalMs ?? 1_000 } : {}),
       operation: operationOf(write),
     };
   }
+}
+
+/** A pod waits for it before its containers start: its IP object, and what its annotations tell its node. */
+function binds(write: ObjectWrite): boolean {
+  return write.verb === 'create' || (write.verb === 'patch' && write.resource === 'pods' && write.subresource === undefined);
 }
 
 /** What a write says, whenever it says it. */

@@ -1,4 +1,5 @@
 /** What caches tell, as log lines: trouble of one resource is said once, and said again only when it becomes another or is over. */
+import { DEFINITIONS } from '../kube/definition-watch.ts';
 import type { CacheNotice } from '../kube/list-watch-options.ts';
 import type { Log } from '../runtime/log.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -39,5 +40,20 @@ export function cacheLog(log: Log, outage: ApiOutage): (resource: ResourceName, 
         });
       }
     }
+  };
+}
+
+/** Without the definitions all works, with a request now and then for each kind that is not served: said once. */
+export function definitionsLog(log: Log, outage: ApiOutage): (notice: CacheNotice) => void {
+  let said = false;
+  return (notice) => {
+    if (notice.kind === 'state' && notice.state === 'synced') outage.answered(DEFINITIONS.plural);
+    if (notice.kind !== 'failure' || outage.failed(DEFINITIONS.plural, notice.error) || said) return;
+    said = true;
+    log.warn('definitions of custom resources cannot be followed: kinds that are not served are asked for every 30 s', {
+      code: notice.error.code,
+      error: notice.error.message,
+      next: 'kubectl apply -f deploy/rbac.yaml',
+    });
   };
 }

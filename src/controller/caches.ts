@@ -20,6 +20,7 @@ import type { ObjectSource } from '../commit/object-writer.ts';
 import type { AnyObject } from '../diff/object-diff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock, Random } from '../kube/clock.ts';
+import type { DefinitionWatch } from '../kube/definition-watch.ts';
 import type { CacheCounters, CacheNotice } from '../kube/list-watch-cache.ts';
 import { ListWatchCache } from '../kube/list-watch-cache.ts';
 import type { KubeObject } from '../kube/resource.ts';
@@ -56,6 +57,8 @@ export interface CachesOptions {
   /** Objects are gone without an event that said so: deleted while nobody watched, or the server lost them. */
   readonly vanished: (resource: ResourceName, count: number) => void;
   readonly onNotice?: (resource: ResourceName, notice: CacheNotice) => void;
+  /** Left out: kinds that are not served are asked for now and then. */
+  readonly definitions?: DefinitionWatch;
 }
 
 /** How the following of one resource goes. */
@@ -114,11 +117,12 @@ export class Caches implements ObjectSource {
   }
 
   start(): void {
+    this.#options.definitions?.start();
     for (const { cache } of this.#caches.values()) cache.start();
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#caches.values()].map(({ cache }) => cache.close()));
+    await Promise.all([this.#options.definitions?.close(), ...[...this.#caches.values()].map(({ cache }) => cache.close())]);
   }
 
   /** True when every cache has been listed in full once (or its kind is optional and not served). */
@@ -235,7 +239,7 @@ export class Caches implements ObjectSource {
     optional: boolean,
   ): void {
     const { group, version, plural, kind, namespaced } = traitsOf(resource);
-    const { client, clock, random, onNotice } = this.#options;
+    const { client, clock, random, onNotice, definitions } = this.#options;
     const cache = new ListWatchCache<KubeObject>({
       client,
       clock,
@@ -246,6 +250,7 @@ export class Caches implements ObjectSource {
       pageSize: PAGE,
       ...(resource === 'ips' ? { cachedAbove: MANY } : {}),
       notServedRetryMs: optional ? 30_000 : 1_000,
+      ...(definitions === undefined ? {} : { definitions }),
       ...(onNotice === undefined ? {} : { onNotice: (notice) => onNotice(resource, notice) }),
     });
     cache.onDelta((deltas) => {

@@ -28,6 +28,8 @@ export interface ControllerOptions {
   readonly readOnly?: boolean;
   /** False in a laboratory: collect without a pause however much there is. */
   readonly collectionLimit?: boolean;
+  /** False where all kinds are served all along, or nobody stays to see one come. */
+  readonly followDefinitions?: boolean;
   readonly clock?: Clock;
   /** For pauses between retries. */
   readonly random?: Random;

@@ -11,13 +11,14 @@ import { Compiler } from '../compile/compiler.ts';
 import { objectId } from '../compile/output.ts';
 import type { Clock } from '../kube/clock.ts';
 import { systemClock } from '../kube/clock.ts';
+import { DefinitionWatch } from '../kube/definition-watch.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import { KubeWriter } from '../kube/kube-writer.ts';
 import { CONTROLLER_LEASE } from '../api/well-known.ts';
 import type { AddressWish } from '../world/reservations.ts';
 import { World } from '../world/world.ts';
 import { ApiOutage } from './api-outage.ts';
-import { cacheLog } from './cache-log.ts';
+import { cacheLog, definitionsLog } from './cache-log.ts';
 import { Caches } from './caches.ts';
 import { Collection } from './collection.ts';
 import { exposeController } from './controller-metrics.ts';
@@ -91,6 +92,9 @@ export class Controller {
         this.#collection.doubt();
       },
       onNotice: cacheLog(log, outage),
+      ...(options.followDefinitions === false
+        ? {}
+        : { definitions: new DefinitionWatch({ client, clock: this.#clock, ...random, onNotice: definitionsLog(log, outage) }) }),
     });
     this.#compiler = new Compiler(
       this.world,

@@ -53,6 +53,7 @@ export class FreshLook implements AsyncDisposable {
       log: SILENT,
       readOnly: true,
       collectionLimit: false,
+      followDefinitions: false,
     });
     const look = new FreshLook(controller, closesClient === true ? client : undefined);
     controller.start();

@@ -2,11 +2,11 @@ import { backoffDelay } from './backoff.ts';
 import type { KubeClient } from './client.ts';
 import { type Clock, type Random, systemClock, type TimerHandle } from './clock.ts';
 import { KubeError, type KubeErrorCode } from './errors.ts';
-import { LaneQueue } from './lane-queue.ts';
 import { ObjectRate, type WriteRate } from './object-rate.ts';
 import { keyOf, resourceName } from './resource.ts';
 import { shielded } from './shielded.ts';
 import { intentError, sendIntent, type WriteIntent, type WriteResult } from './write-intent.ts';
+import { type Turn, WriteQueue } from './write-queue.ts';
 
 export interface WriterOptions {
   readonly client: KubeClient;
@@ -86,19 +86,21 @@ export class KubeWriter {
   readonly #rate: ObjectRate;
   readonly #entries = new Map<string, Entry>();
   readonly #slots = new Map<string, ObjectSlot>();
-  readonly #ready = new LaneQueue<Entry>();
+  readonly #ready: WriteQueue<Entry>;
   readonly #stop = new AbortController();
   readonly #idle: (() => void)[] = [];
   #pending = 0;
   #inFlight = 0;
   #pausedUntil = 0;
   #pauseTimer: TimerHandle;
+  #heldTimer: TimerHandle;
 
   constructor(options: WriterOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
     this.#rate = new ObjectRate(options.perObject ?? [30, 1 / 2]);
+    this.#ready = new WriteQueue(options.concurrency ?? 32);
   }
 
   /** Intents that wait to be sent. */
@@ -118,8 +120,10 @@ export class KubeWriter {
       }
       const entry = this.#entry(intent);
       const before = entry.pending;
-      if (before !== undefined) this.#supersede(before);
-      else this.#pending++;
+      if (before !== undefined) {
+        if (before.intent.urgent !== intent.urgent) this.#ready.remove(turnOf(before), entry);
+        this.#supersede(before);
+      } else this.#pending++;
       entry.intervalMs = intent.minIntervalMs ?? 0;
       const paced = entry.lastStart === undefined ? 0 : entry.lastStart + entry.intervalMs;
       entry.pending = {
@@ -154,6 +158,7 @@ export class KubeWriter {
   async close(): Promise<void> {
     this.#stop.abort();
     this.#clock.clearTimeout(this.#pauseTimer);
+    this.#clock.clearTimeout(this.#heldTimer);
     for (const entry of [...this.#entries.values()]) {
       const { pending } = entry;
       if (pending === undefined) {
@@ -195,7 +200,7 @@ export class KubeWriter {
     entry.timer = undefined;
     const wait = pending.notBefore - this.#clock.now();
     if (wait > 0) {
-      this.#ready.remove(pending.intent.lane, entry);
+      this.#ready.remove(turnOf(pending), entry);
       entry.object.waiting.delete(entry);
       entry.timer = this.#clock.setTimeout(() => {
         entry.timer = undefined;
@@ -203,18 +208,30 @@ export class KubeWriter {
         this.#pump();
       }, wait);
     } else if (entry.object.busy) entry.object.waiting.add(entry);
-    else this.#ready.add(pending.intent.lane, entry);
+    else this.#ready.add(turnOf(pending), entry);
   }
 
   #pump(): void {
-    const concurrency = this.#options.concurrency ?? 32;
     if (this.#clock.now() < this.#pausedUntil) return;
-    while (this.#inFlight < concurrency) {
-      const entry = this.#ready.take();
-      if (entry === undefined) return;
+    for (;;) {
+      const entry = this.#ready.take(this.#clock.now());
+      if (entry === undefined) return this.#awaitHeld();
       if (entry.object.busy) entry.object.waiting.add(entry);
       else if (!this.#heldBack(entry)) void this.#send(entry);
     }
+  }
+
+  /** Those that are held back behind urgent ones go when there are none any more. */
+  #awaitHeld(): void {
+    const until = this.#ready.heldUntil;
+    if (until === undefined || this.#heldTimer !== undefined || this.#stop.signal.aborted) return;
+    this.#heldTimer = this.#clock.setTimeout(
+      () => {
+        this.#heldTimer = undefined;
+        this.#pump();
+      },
+      Math.max(1, until - this.#clock.now()),
+    );
   }
 
   /** @returns whether its object was written too often, and the entry waits */
@@ -244,6 +261,8 @@ export class KubeWriter {
     this.#inFlight++;
     this.counters.sent++;
     entry.lastStart = this.#clock.now();
+    const turn = turnOf(pending);
+    this.#ready.started(turn, entry.lastStart);
     this.#rate.take(object.key, entry.lastStart);
     let result: WriteResult;
     try {
@@ -255,6 +274,7 @@ export class KubeWriter {
       };
     }
     this.#inFlight--;
+    this.#ready.ended(turn, this.#clock.now());
     object.busy = false;
     entry.inFlight = false;
     if (result.ok || !this.#retry(entry, pending, result.error)) this.#finish(pending, result);
@@ -316,7 +336,7 @@ export class KubeWriter {
 
   #drop(entry: Entry): void {
     if (entry.pending === undefined) return;
-    this.#ready.remove(entry.pending.intent.lane, entry);
+    this.#ready.remove(turnOf(entry.pending), entry);
     entry.object.waiting.delete(entry);
     this.#clock.clearTimeout(entry.timer);
     entry.timer = undefined;
@@ -343,6 +363,10 @@ export class KubeWriter {
     this.#entries.delete(entry.key);
     if (--entry.object.entries === 0) this.#slots.delete(entry.object.key);
   }
+}
+
+function turnOf({ intent: { lane, urgent } }: Pending): Turn {
+  return { lane, urgent: urgent === true };
 }
 
 function keyOfIntent(intent: Pick<WriteIntent, 'resource' | 'namespace' | 'name' | 'lane'>): string {

@@ -330,7 +330,10 @@ export class ListWatchCache<T extends KubeObject> {
     this.#setState('not-served');
     const slow = (this.#options.notServedRetryMs ?? 30_000) * (0.8 + 0.4 * this.#random());
     this.#notice({ kind: 'failure', error, retryInMs: slow });
-    await sleep(this.#clock, slow, this.#stop.signal);
+    const { definitions } = this.#options;
+    // What is still held goes when its grace is over, whatever becomes of the definition.
+    if (definitions === undefined || this.size > 0) await sleep(this.#clock, slow, this.#stop.signal);
+    else await definitions.untilServed(this.resource, slow, this.#stop.signal);
   }
 
   async #pause(attempt: number, error?: KubeError): Promise<void> {

@@ -1,6 +1,7 @@
 /** What a list-watch cache is told, and what it tells. */
 import type { KubeClient } from './client.ts';
 import type { Clock, Random } from './clock.ts';
+import type { DefinitionWatch } from './definition-watch.ts';
 import type { KubeError } from './errors.ts';
 import type { KubeObject, Resource } from './resource.ts';
 
@@ -71,6 +72,8 @@ export interface ListWatchOptions<T extends KubeObject> {
   readonly backoffMs?: readonly [number, number];
   /** Delay between looks for a resource that is not served. Default 30 s. */
   readonly notServedRetryMs?: number;
+  /** Tells when to look again for a resource that is not served, instead of after that delay alone. */
+  readonly definitions?: Pick<DefinitionWatch, 'untilServed'>;
   /**
    * How long a resource that was served must be unknown to the server before its objects are taken as gone: a
    * starting API server does not know custom resources for a while. Default 2 minutes for an optional resource; for any other

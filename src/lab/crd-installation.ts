@@ -5,17 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Crd } from '../api/crds.ts';
 import { allCrds } from '../api/crds.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { DEFINITIONS } from '../kube/definition-watch.ts';
 import { isKubeError } from '../kube/errors.ts';
-import type { KubeObject, Resource } from '../kube/resource.ts';
+import type { KubeObject } from '../kube/resource.ts';
 import { networkAttachmentCrd } from './network-attachment-crd.ts';
-
-const CRDS: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-};
 
 interface ServedCrd extends KubeObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null };
@@ -26,7 +19,7 @@ export async function installCrds(client: KubeClient, cel = true): Promise<void>
   const crds: readonly (Crd | KubeObject)[] = [...allCrds({ cel }), networkAttachmentCrd];
   for (const crd of crds) {
     try {
-      await client.create<KubeObject>(CRDS, crd);
+      await client.create<KubeObject>(DEFINITIONS, crd);
     } catch (error) {
       if (!isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
     }
@@ -36,7 +29,7 @@ export async function installCrds(client: KubeClient, cel = true): Promise<void>
 
 async function established(client: KubeClient, name: string): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
-    const crd = await client.get<ServedCrd>(CRDS, { name });
+    const crd = await client.get<ServedCrd>(DEFINITIONS, { name });
     if (crd.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') === true) return;
     await sleep(50);
   }

@@ -36,6 +36,8 @@ interface BenchOptions {
   readonly settings?: Partial<Settings>;
   /** Begin with what this one left outside of its process: its objects and its database. */
   readonly after?: RuleBench;
+  /** Without its database: a new, empty one is there instead. */
+  readonly databaseLost?: boolean;
 }
 
 export class RuleBench {
@@ -55,7 +57,7 @@ export class RuleBench {
 
   constructor(options: BenchOptions = {}) {
     this.#options = options;
-    this.northbound = options.after?.northbound ?? new MemoryNorthbound();
+    this.northbound = (options.databaseLost === true ? undefined : options.after?.northbound) ?? new MemoryNorthbound();
     this.world = new World({ ...DEFAULT_SETTINGS, ...options.settings });
     this.#objects = new MemoryObjects(this.world);
     this.#rules = options.rules ?? RULES;
@@ -63,22 +65,27 @@ export class RuleBench {
       throw error;
     });
     this.allocation = new AllocationStep(this.world, this.compiler.desired);
-    if (options.after === undefined)
+    if (options.after === undefined || options.databaseLost === true)
       this.world.rows.apply(this.northbound, this.northbound.insert('NB_Global', '00000000-0000-4000-8000-000000000001', {}));
-    else this.#observe(options.after);
+    else this.#observeRows();
+    if (options.after !== undefined) this.#objects.observe(options.after.#objects);
   }
 
   /** A fresh controller over the same API server and database. */
   restarted(): RuleBench {
-    return new RuleBench({ ...this.#options, after: this });
+    return new RuleBench({ ...this.#options, after: this, databaseLost: false });
   }
 
-  #observe(before: RuleBench): void {
+  /** The same after the database was lost: over a new, empty one. */
+  withNewDatabase(): RuleBench {
+    return new RuleBench({ ...this.#options, after: this, databaseLost: true });
+  }
+
+  #observeRows(): void {
     const rows = TABLES.flatMap(({ table }) =>
-      [...before.northbound.table(table)].map(([uuid, row]): RowChange => ({ table, uuid, kind: 'insert', row })),
+      [...this.northbound.table(table)].map(([uuid, row]): RowChange => ({ table, uuid, kind: 'insert', row })),
     );
     this.world.rows.apply(this.northbound, rows);
-    this.#objects.observe(before.#objects);
   }
 
   put(resource: ResourceName, input: ObjectInput): TestObject {

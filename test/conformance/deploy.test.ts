@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { crdYaml } from '../../src/api/crds.ts';
+import { DEFINITIONS } from '../../src/kube/definition-watch.ts';
 import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
 import { WEBHOOK_PORT, webhookYaml } from '../../src/webhook/webhook-configuration.ts';
 import { isNatRule } from '../../src/world/nat-rules.ts';
@@ -31,9 +32,7 @@ test('the ClusterRole lets the controller watch every resource it observes, and 
   }
   assert.deepEqual(
     [...watched].toSorted(),
-    Object.values(RESOURCES)
-      .map(({ plural, group }) => `${plural}.${group}`)
-      .toSorted(),
+    [...Object.values(RESOURCES), DEFINITIONS].map(({ plural, group }) => `${plural}.${group}`).toSorted(),
   );
 });
 

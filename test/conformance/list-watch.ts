@@ -2,10 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { KubeClient } from '../../src/kube/client.ts';
 import { connectionFromKubeconfig } from '../../src/kube/connection.ts';
+import { DefinitionWatch, DEFINITIONS as CRDS } from '../../src/kube/definition-watch.ts';
 import type { Delta } from '../../src/kube/delta.ts';
 import { Discovery } from '../../src/kube/discovery.ts';
 import { isKubeError, type KubeErrorCode } from '../../src/kube/errors.ts';
@@ -41,13 +43,7 @@ interface Thing extends KubeObject {
 
 const THINGS: Resource = { group: 'conformance.test', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
 const LATER: Resource = { ...THINGS, plural: 'laters', kind: 'Later', namespaced: false };
-const CRDS: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-};
+const NEWER: Resource = { ...THINGS, plural: 'newers', kind: 'Newer', namespaced: false };
 const NAMESPACES: Resource = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false };
 const CONFIG_MAPS: Resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
 const NS = 'conformance';
@@ -422,6 +418,32 @@ export function listWatchSuite<S extends ConformanceServer>(
       await until('the object', () => cache.size === 1);
       await client.delete(CRDS, { name: `${LATER.plural}.${LATER.group}` });
       await until('its end', () => cache.state === 'not-served' && cache.size === 0, 30_000);
+    });
+
+    test('an optional resource whose definition comes is found at once, and nobody asked for it meanwhile', async () => {
+      const lists: string[] = [];
+      const counted = (message: unknown): void => {
+        const { path } = (message as { readonly request: { readonly path: string } }).request;
+        if (path.includes(`/${NEWER.plural}`) && !path.includes('watch=true')) lists.push(path);
+      };
+      subscribe('undici:request:create', counted);
+      const definitions = new DefinitionWatch({ client });
+      try {
+        definitions.start();
+        const cache = new ListWatchCache<Thing>({ client, resource: NEWER, optional: true, notServedRetryMs: 60_000, definitions }).start();
+        open.push(cache);
+        await cache.untilSynced();
+        await until('the definitions', () => definitions.followed);
+        await client.create(CRDS, definition({ ...NEWER, plural: 'others', kind: 'Other' }));
+        assert.equal(lists.length, 1);
+        await client.create(CRDS, definition(NEWER));
+        await until('the resource', () => cache.state === 'synced', 20_000);
+        await client.create(NEWER, { metadata: { name: 'one' } });
+        await until('the object', () => cache.size === 1);
+      } finally {
+        unsubscribe('undici:request:create', counted);
+        await definitions.close();
+      }
     });
 
     test('discovery tells what is served', async () => {

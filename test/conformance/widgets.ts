@@ -38,6 +38,7 @@ const status: Fields = {
   properties: {
     available: { type: 'number' },
     used: { type: 'integer', format: 'int64' },
+    count: { type: 'integer', format: 'int32' },
     replicas: { type: 'integer' },
     selector: { type: 'string' },
     conditions: {

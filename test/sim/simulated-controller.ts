@@ -81,6 +81,7 @@ export class SimulatedController {
       log,
       readOnly,
       collectionLimit: false,
+      followDefinitions: false,
       clock: this.clock,
       random: random.next,
       defer: (turn) => void this.clock.setTimeout(turn, 0),

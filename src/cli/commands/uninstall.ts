@@ -7,6 +7,7 @@ import { Option } from 'commander';
 import { parseDuration } from '../../api/duration.ts';
 import { CONTROLLER_LEASE } from '../../api/well-known.ts';
 import { RowRemoval } from '../../controller/row-removal.ts';
+import { DEFINITIONS } from '../../kube/definition-watch.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { KubeObject, ObjectName, Resource } from '../../kube/resource.ts';
@@ -43,13 +44,6 @@ Exit codes: 0 all of it is gone, 1 a controller leads or something stays, 2 usag
 It takes Kiln's finalizers off, since nothing is left that would carry them out; those of others stay, and hold their objects.
 `;
 
-const DEFINITIONS: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-};
 const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 
 export function addUninstall(program: Command): void {

@@ -63,6 +63,21 @@ test('a switch that somebody deletes by hand is made again while its Vpc is bein
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
 });
 
+test('Subnets come back with a new database, also while their Vpc is being deleted', () => {
+  const before = setUp();
+  before.put('subnets', { metadata: { name: 'idle' }, spec: { vpc: 'blue', cidrBlock: '10.0.8.0/24' } });
+  before.settle();
+  before.delete('vpcs', 'blue');
+  before.settle();
+  const bench = before.withNewDatabase();
+  bench.put('subnets', { metadata: { name: 'late' }, spec: { vpc: 'blue', cidrBlock: '10.0.9.0/24' } });
+  bench.settle();
+  assert.deepEqual(bench.rowIds('Logical_Switch'), ['idle', 'join', 'ovn-default', 'red']);
+  assert.deepEqual(bench.row('Logical_Router', 'blue')?.['ports'], ['Logical_Router_Port/blue-idle', 'Logical_Router_Port/blue-red']);
+  assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
+  assert.equal(bench.condition('subnets', 'late', 'Ready')?.reason, 'VpcTerminating');
+});
+
 test('a Vpc that vanished leaves its router to its Subnets, and a new one takes it over in place', () => {
   const bench = setUp();
   const router = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue')?.[0];

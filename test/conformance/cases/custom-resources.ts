@@ -212,6 +212,11 @@ export function customResourceCases(holder: Holder): void {
     assert.match(await patch('{"available":18446744073709551614}'), /"available":18446744073709552000[,}]/);
     assert.match(await patch('{"available":1.5}'), /"available":1\.5[,}]/);
     assert.match(await patch('{"available":79228162514264337593543950336}'), /"available":7\.922816251426434e\+28[,}]/);
+    // No API server holds a number to its format, and a fraction in the tenth digit passes for none.
+    assert.match(await patch('{"count":9007199254740993}'), /"count":9007199254740993[,}]/);
+    assert.match(await patch('{"count":123456789.123456789}'), /"count":123456789\.12345679[,}]/);
+    assert.match(await patch('{"count":1234567.123456789}'), /"reason":"Invalid"/);
+    assert.match(await patch('{"count":9223372036854775808}'), /"reason":"Invalid"/);
     const read = await http.get(`${WIDGETS}/${name}`);
     assert.match(read.text, /"used":-9223372036854775808[,}]/);
     const again = await http.send('PUT', `${WIDGETS}/${name}`, read.text);

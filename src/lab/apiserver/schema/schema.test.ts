@@ -30,6 +30,14 @@ test('integers of 64 bits are integers, larger ones are not', () => {
   assert.deepEqual(faults(schema, parseJson('{"n":9223372036854775808}')).length > 0, true);
 });
 
+test('no number is held to its format, and a fraction far behind passes for none', () => {
+  const schema = { type: 'object', properties: { n: { type: 'integer', format: 'int32' } } };
+  for (const taken of ['2147483648', '-2147483649', '9007199254740993', '123456789.123456789', '2.0'])
+    assert.deepEqual(faults(schema, parseJson(`{"n":${taken}}`)), [], taken);
+  for (const refused of ['1234567.123456789', '0.5', '1e-12', '1e30'])
+    assert.equal(faults(schema, parseJson(`{"n":${refused}}`)).length, 1, refused);
+});
+
 test('sets and maps hold a key once', () => {
   assert.deepEqual(faults({ type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } }, ['a', 'a']), [
     '[1]: Duplicate value: "a"',

@@ -1,0 +1,40 @@
+/** How large and how long each benchmark is: as its aims are stated, and just large enough to see that it works. */
+import type { BindOptions } from './bind.ts';
+
+export interface Sizes {
+  readonly bind: BindOptions;
+  readonly restart: { readonly pods: readonly number[] };
+  readonly change: {
+    /** Two: few, and many. */
+    readonly pods: readonly [number, number];
+    /** Each takes a second: as often the counts in the Subnet's status are written. */
+    readonly changes: number;
+  };
+  readonly idle: { readonly pods: number; readonly seconds: number };
+  readonly churn: { readonly rates: readonly number[]; readonly seconds: number };
+  readonly ovsdb: { readonly rows: readonly number[]; readonly written: number; readonly latencyPorts: number };
+  readonly ipam: {
+    /** Left out: all. */
+    readonly cases: readonly string[];
+  };
+}
+
+export const FULL: Sizes = {
+  bind: { pods: 2_000, namespaces: 1, nodes: 4, interfaces: 1 },
+  restart: { pods: [10_000, 50_000] },
+  change: { pods: [1_000, 50_000], changes: 60 },
+  idle: { pods: 10_000, seconds: 30 },
+  churn: { rates: [25, 50, 100], seconds: 15 },
+  ovsdb: { rows: [25_000, 100_000], written: 10_000, latencyPorts: 20_000 },
+  ipam: { cases: [] },
+};
+
+export const QUICK: Sizes = {
+  bind: { pods: 40, namespaces: 2, nodes: 2, interfaces: 1 },
+  restart: { pods: [60] },
+  change: { pods: [20, 40], changes: 3 },
+  idle: { pods: 40, seconds: 3 },
+  churn: { rates: [10], seconds: 3 },
+  ovsdb: { rows: [1_000, 2_000], written: 300, latencyPorts: 600 },
+  ipam: { cases: ['v4'] },
+};

@@ -1,0 +1,74 @@
+/** What `npm run bench -- -o json` prints, of each benchmark at sizes that take seconds: programs read it. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { missingClusterPrograms } from '../../src/lab/real-cluster/real-cluster.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+interface Row {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly aim?: string;
+}
+
+/** The rows that each must have, among others: those that the aims are about, and what must hold at any size. */
+const WANTED: Readonly<Record<string, readonly (readonly [name: RegExp, unit: string, holds?: (value: number) => boolean])[]>> = {
+  ipam: [[/v4.*allocate/, 'addresses/s', (value) => value > 0]],
+  ovsdb: [
+    [/2000 port rows: on top of the server's time/, '%'],
+    [/rows written, 100 a transaction, four under way/, 'rows/s', (value) => value > 0],
+    [/one row, in a switch of 600 ports: p99/, 'ms', (value) => value > 0],
+  ],
+  bind: [
+    [/pods bound per second/, 'pods/s', (value) => value > 0],
+    [/share of that limit/, '%', (value) => value > 0],
+    [/longest turn/, 'ms', (value) => value > 0],
+  ],
+  restart: [
+    [/60 pods: from the start of the process/, 's', (value) => value > 0],
+    [/60 pods: the most memory/, 'MB', (value) => value > 50],
+    [/60 pods: rows and objects written/, '', (value) => value === 0],
+    [/60 pods: longest turn/, 'ms', (value) => value > 0],
+  ],
+  change: [
+    [/40 pods, one comes and goes: operations sent to OVN/, '', (value) => value > 0],
+    [/operations at 40 to those at 20/, '×', (value) => value > 0.5 && value < 1.5],
+    [/processor time at 40 to that at 20/, '×', (value) => value > 0],
+  ],
+  idle: [
+    [/processor time, of one core/, '%', (value) => value >= 0],
+    [/requests that read or write objects/, '', (value) => value === 0],
+    [/operations sent to the Northbound database/, '', (value) => value === 0],
+    [/runs of rules and queries/, '', (value) => value === 0],
+  ],
+  churn: [
+    [/10 pods\/s: from creation to annotation, p50/, 'ms', (value) => value > 0],
+    [/10 pods\/s: from creation to annotation, p99/, 'ms', (value) => value > 0],
+    [/10 pods\/s: pods that ended before they were bound/, ''],
+  ],
+};
+
+for (const [name, wanted] of Object.entries(WANTED)) {
+  const skip = name !== 'ipam' && name !== 'ovsdb' && (missingClusterPrograms() ?? false);
+  test(`${name}: rows with name, value and unit, those of its aims among them`, { skip }, async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['bench/main.ts', name, '--quick', '-o', 'json'], { cwd: ROOT });
+    const results = JSON.parse(stdout) as Readonly<Record<string, readonly Row[]>>;
+    assert.deepEqual(Object.keys(results), [name]);
+    const rows = results[name] ?? [];
+    for (const row of rows) {
+      assert.ok(Number.isFinite(row.value), `${row.name} is ${row.value}`);
+      assert.equal(typeof row.unit, 'string', row.name);
+    }
+    assert.equal(new Set(rows.map((row) => row.name)).size, rows.length, 'names are not told apart');
+    for (const [text, unit, holds] of wanted) {
+      const row = rows.find((one) => text.test(one.name));
+      assert.ok(row !== undefined, `no row ${String(text)} among ${rows.map((one) => one.name).join('; ')}`);
+      assert.equal(row.unit, unit, row.name);
+      if (holds !== undefined) assert.ok(holds(row.value), `${row.name} is ${row.value} ${row.unit}`);
+    }
+  });
+}

@@ -115,7 +115,9 @@ test('a file that is no list of settings is refused', () => {
 test('what is right one by one and wrong together is one sentence', () => {
   const problem = (...args: string[]): string | undefined => startProblem(given(args).flags);
   assert.equal(problem(), undefined);
-  assert.match(problem('--kubeconfig', 'k') ?? '', /needs --ovn-nb/);
+  assert.match(problem('--kubeconfig', 'k') ?? '', /^--kubeconfig needs --ovn-nb/);
+  assert.match(problem('--in-cluster') ?? '', /^--in-cluster needs --ovn-nb/);
+  assert.match(problem('--kubeconfig', 'k', '--in-cluster', '--ovn-nb', 'tcp:10.0.0.1:6641') ?? '', /name two clusters/);
   assert.match(problem('--default-cidr', '100.64.0.0/10') ?? '', /--default-cidr .* overlaps --node-switch-cidr/);
   assert.match(problem('--leader-elect-retry-period', '20') ?? '', /must be less than/);
   const real = ['--kubeconfig', 'k', '--ovn-nb', 'tcp:10.0.0.1:6641,ssl:10.0.0.2:6641'];

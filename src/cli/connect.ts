@@ -1,7 +1,6 @@
 /**
  * From flags to the two ends of the controller: a Kubernetes client and an OVSDB session.
  */
-import { readFileSync } from 'node:fs';
 import { Controller } from '../controller/controller.ts';
 import type { ControllerOptions } from '../controller/controller.ts';
 import { RULES } from '../compile/rules.ts';
@@ -12,6 +11,7 @@ import { OvsdbSession } from '../ovsdb/index.ts';
 import type { Log } from '../runtime/log.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import type { Settings } from '../world/settings.ts';
+import { readOvnCertificates } from './ovn-certificates.ts';
 
 export interface OvnFlags {
   /** `unix:PATH`, `tcp:HOST:PORT` or `ssl:HOST:PORT`, several with commas. */
@@ -32,12 +32,11 @@ export function endpointsOf(ovnNb: string): readonly string[] {
 export function northboundSession(flags: OvnFlags, log: Log): OvsdbSession {
   const endpoints = endpointsOf(flags.ovnNb);
   const { ovnCa, ovnCert, ovnKey } = flags;
-  const read = (path: string): string => readFileSync(path, 'utf8');
   // Read at each connection: renewed certificates are used without a restart.
   const tls =
     ovnCa === undefined || ovnCert === undefined || ovnKey === undefined
       ? {}
-      : { tls: () => ({ ca: read(ovnCa), cert: read(ovnCert), key: read(ovnKey) }) };
+      : { tls: () => readOvnCertificates({ ovnCa, ovnCert, ovnKey }) };
   const options: OvsdbOptions = {
     endpoints,
     database: 'OVN_Northbound',

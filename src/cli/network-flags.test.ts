@@ -52,6 +52,26 @@ test('networks that overlap are refused with both flags', () => {
   });
 });
 
+test('gateways lie in their networks, and Vpc and Subnets have names of their own', () => {
+  const problem = (...args: string[]): string => {
+    const parsed = networkSettings(parse(...args));
+    return parsed.ok ? '' : parsed.problem;
+  };
+  assert.equal(
+    problem('--default-gateway', '11.0.0.1'),
+    '--default-gateway 11.0.0.1 is no address that a host of --default-cidr 10.16.0.0/16 can have; a gateway lies in its network',
+  );
+  assert.match(problem('--default-gateway', '10.16.255.255'), /^--default-gateway 10\.16\.255\.255 is no address/);
+  assert.match(problem('--default-gateway', '10.16.0.1,fd00::1'), /^--default-gateway fd00::1 is no address/);
+  assert.match(problem('--node-switch-gateway', '10.16.0.1'), /of --node-switch-cidr 100\.64\.0\.0\/16/);
+  assert.equal(problem('--default-gateway', '10.16.0.9', '--node-switch-gateway', '100.64.0.9'), '');
+  assert.equal(problem('--default-cidr', '10.16.0.0/16,fd00::/64', '--default-gateway', 'fd00::1,10.16.0.1'), '');
+  assert.match(problem('--node-switch', 'ovn-default'), /^--default-ls and --node-switch are both ovn-default/);
+  assert.match(problem('--default-ls', 'ovn-cluster'), /^--cluster-router and --default-ls are both ovn-cluster/);
+  for (const flag of ['--cluster-router', '--default-ls', '--node-switch', '--external-gateway-switch'])
+    assert.throws(() => parse(flag, 'Bad Name'), /"Bad Name" is no name of an object/);
+});
+
 test('beside another primary plugin: the flag may stand alone or have a value', () => {
   for (const [args, expected] of [
     [[], false],

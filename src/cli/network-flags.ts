@@ -3,7 +3,8 @@
  */
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
-import { cidrsOverlap } from '../net/cidr.ts';
+import { formatAddress } from '../net/address.ts';
+import { cidrsOverlap, isUsable } from '../net/cidr.ts';
 import type { Cidr } from '../net/cidr.ts';
 import { formatDualCidr, parseDualAddress, parseDualCidr, splitList } from '../net/dual.ts';
 import { parseRange } from '../net/range.ts';
@@ -44,6 +45,13 @@ function address(text: string): string {
   return text;
 }
 
+/** As an API server takes names of objects (RFC 1123). */
+function objectName(text: string): string {
+  if (text.length > 253 || !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(text))
+    throw new InvalidArgumentError(`"${text}" is no name of an object: lower-case letters, digits, dashes and dots, at most 253.`);
+  return text;
+}
+
 function ranges(text: string): readonly string[] {
   const items = splitList(text);
   const bad = items.find((item) => parseRange(item) === undefined);
@@ -67,7 +75,6 @@ function networkOptions(): readonly Option[] {
   const { keepVmIp, nonPrimaryCni, misbound, externalSubnet } = DEFAULT_SETTINGS;
   const read = (flags: string, description: string, parse: (text: string) => unknown, value: unknown): Option =>
     new Option(flags, description).argParser(parse).default(value);
-  const text = (flags: string, description: string, value: string): Option => new Option(flags, description).default(value);
   return [
     read('--default-cidr <networks>', 'network of the default Subnet', cidr, defaultCidr),
     read('--default-gateway <addresses>', 'its gateway; the first address when empty', address, ''),
@@ -75,12 +82,12 @@ function networkOptions(): readonly Option[] {
     read('--node-switch-cidr <networks>', 'network that joins the nodes', cidr, joinCidr),
     read('--node-switch-gateway <addresses>', 'its gateway; the first address when empty', address, ''),
     read('--service-cluster-ip-range <networks>', 'network of Services', cidr, serviceCidr),
-    text('--cluster-router <name>', 'the default Vpc', defaultVpc),
-    text('--default-ls <name>', 'the default Subnet', defaultSubnet),
-    text('--node-switch <name>', 'the Subnet that joins the nodes', joinSubnet),
-    text('--external-gateway-switch <name>', 'Subnet of an OvnEip that names none', externalSubnet),
+    read('--cluster-router <name>', 'the default Vpc', objectName, defaultVpc),
+    read('--default-ls <name>', 'the default Subnet', objectName, defaultSubnet),
+    read('--node-switch <name>', 'the Subnet that joins the nodes', objectName, joinSubnet),
+    read('--external-gateway-switch <name>', 'Subnet of an OvnEip that names none', objectName, externalSubnet),
     read('--enable-lb <true|false>', 'attach load balancers to Subnets that do not say', yesOrNo, enableLb),
-    text('--pod-nic-type <type>', 'written to pods that do not say', podNicType),
+    new Option('--pod-nic-type <type>', 'written to pods that do not say').default(podNicType),
     read('--keep-vm-ip <true|false>', 'virtual machines keep their addresses while they are stopped', yesOrNo, keepVmIp),
     read('--non-primary-cni-mode [true|false]', 'another plugin gives pods their own interface', presence, nonPrimaryCni),
     new Option('--network-type <type>', 'tunnel that the MTU of DHCP leaves room for')
@@ -127,7 +134,7 @@ const SETTING: Readonly<Record<keyof NetworkFlags, keyof Settings>> = {
 };
 
 /**
- * The three networks must not overlap, as Kube-OVN checks at its start.
+ * The three networks must not overlap, as Kube-OVN checks at its start; gateways lie in theirs, and objects have names of their own.
  * @param base what counts where a flag is not given
  */
 export function networkSettings(flags: Partial<NetworkFlags>, base: Settings = DEFAULT_SETTINGS): NetworkSettings {
@@ -144,7 +151,39 @@ export function networkSettings(flags: Partial<NetworkFlags>, base: Settings = D
     if (other !== undefined)
       return { ok: false, problem: `${one.flag} ${one.text} overlaps ${other.flag} ${other.text}; the three networks must be apart` };
   }
-  return { ok: true, settings };
+  const problem =
+    gatewayProblem('--default-gateway', settings.defaultGateway, '--default-cidr', settings.defaultCidr) ??
+    gatewayProblem('--node-switch-gateway', settings.joinGateway, '--node-switch-cidr', settings.joinCidr) ??
+    nameProblem(settings);
+  return problem === undefined ? { ok: true, settings } : { ok: false, problem };
+}
+
+function gatewayProblem(flag: string, gateway: string, cidrFlag: string, cidrText: string): string | undefined {
+  if (gateway === '') return undefined;
+  const parsed = parseDualAddress(gateway);
+  if (!parsed.ok) return undefined;
+  const networks = cidrsOf(cidrText);
+  const outside = [parsed.v4, parsed.v6]
+    .filter((one) => one !== undefined)
+    .find((one) => !networks.some((network) => isUsable(network, one)));
+  return outside === undefined
+    ? undefined
+    : `${flag} ${formatAddress(outside)} is no address that a host of ${cidrFlag} ${cidrText} can have; a gateway lies in its network`;
+}
+
+/** A Vpc and a Subnet need different names: ports between them are named after both. */
+function nameProblem({ defaultVpc, defaultSubnet, joinSubnet }: Settings): string | undefined {
+  const names = [
+    ['--cluster-router', defaultVpc],
+    ['--default-ls', defaultSubnet],
+    ['--node-switch', joinSubnet],
+  ] as const;
+  for (const [i, [flag, name]] of names.entries()) {
+    const other = names.slice(i + 1).find((one) => one[1] === name);
+    if (other !== undefined)
+      return `${flag} and ${other[0]} are both ${name}; the default Vpc, its Subnet and that of the nodes need names of their own`;
+  }
+  return undefined;
 }
 
 function cidrsOf(text: string): Cidr[] {

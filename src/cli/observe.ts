@@ -12,6 +12,7 @@ import type { OvnFlags } from './connect.ts';
 import { endpointsOf, northboundSession } from './connect.ts';
 import type { SettingsFlags } from './leader.ts';
 import { settingsFor } from './leader.ts';
+import { certificateProblem } from './ovn-certificates.ts';
 
 export interface LookFlags extends ConnectionFlags, Partial<OvnFlags>, SettingsFlags {}
 
@@ -45,6 +46,8 @@ export async function observe(flags: LookFlags, io: CommandIo): Promise<Observat
 }
 
 export function sessionOf(flags: Partial<OvnFlags>, ovnNb: string): ReturnType<typeof northboundSession> {
+  const problem = certificateProblem({ ...flags, ovnNb });
+  if (problem !== undefined) throw new CommandFailure(EXIT.usage, `--ovn-nb "${ovnNb}" cannot be used`, problem, 'kiln --help');
   try {
     return northboundSession({ ...flags, ovnNb }, SILENT);
   } catch (error) {

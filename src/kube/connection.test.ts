@@ -118,6 +118,22 @@ describe('connections from a kubeconfig', () => {
     await assert.rejects(client(await connectionFromKubeconfig({ path })).list(PODS), { code: 'KUBE_UNREACHABLE' });
   });
 
+  it('says so where there is none at all', async (t) => {
+    const kept = { KUBECONFIG: process.env['KUBECONFIG'], HOME: process.env['HOME'] };
+    t.after(() => {
+      for (const [name, value] of Object.entries(kept)) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+    });
+    delete process.env['KUBECONFIG'];
+    process.env['HOME'] = folder;
+    await assert.rejects(connectionFromKubeconfig(), {
+      code: 'KUBE_CONFIG',
+      message: /there is none: KUBECONFIG names no cluster, ~\/\.kube\/config does not either, and this is not a pod/,
+    });
+  });
+
   it('takes the context asked for, and tokens', async () => {
     const connection = await connectionFromKubeconfig({ path: kubeconfig({ token: 'secret' }), context: 'two' });
     assert.equal(connection.namespace, 'other');
@@ -170,6 +186,11 @@ describe('connections from a kubeconfig', () => {
   });
 
   it('says that this is no pod', async () => {
+    writeFileSync(file('no-yaml'), 'clusters: [a\n');
+    await assert.rejects(connectionFromKubeconfig({ path: file('no-yaml') }), (error: Error) => {
+      assert.doesNotMatch(error.message, /\n/, 'one sentence');
+      return true;
+    });
     await assert.rejects(connectionFromCluster(), { code: 'KUBE_CONFIG', message: /KUBERNETES_SERVICE_HOST/ });
   });
 });

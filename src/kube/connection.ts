@@ -68,8 +68,10 @@ export function connectionFromKubeconfig(options: KubeconfigOptions = {}): Promi
   const { path, context } = options;
   return open(path ?? 'the default kubeconfig', path, async () => {
     const config = new (await kubeConfigClass())();
-    if (path === undefined) config.loadFromDefault();
-    else {
+    if (path === undefined) {
+      config.loadFromDefault();
+      if (isPlaceholder(config)) throw new Error(NO_KUBECONFIG);
+    } else {
       config.loadFromFile(path);
       useTokenFiles(config, path);
     }
@@ -79,6 +81,13 @@ export function connectionFromKubeconfig(options: KubeconfigOptions = {}): Promi
     }
     return config;
   });
+}
+
+const NO_KUBECONFIG = 'there is none: KUBECONFIG names no cluster, ~/.kube/config does not either, and this is not a pod';
+
+/** What the library makes up where it finds nothing. */
+function isPlaceholder(config: LibraryConfig): boolean {
+  return config.getCurrentContext() === 'loaded-context' && config.getCurrentCluster()?.server === 'http://localhost:8080';
 }
 
 /** The service account of the pod we run in. @throws KubeError KUBE_CONFIG */
@@ -128,7 +137,8 @@ function useTokenFiles(config: LibraryConfig, path: string): void {
 async function open(source: string, path: string | undefined, load: () => Promise<LibraryConfig>): Promise<Connection> {
   const refuse = (error: unknown): never => {
     if (error instanceof KubeError) throw error;
-    const text = error instanceof Error ? error.message : String(error);
+    // A parser draws the place below its sentence.
+    const [text = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
     throw new KubeError('KUBE_CONFIG', { verb: 'connect', resource: source }, text, { cause: error });
   };
   try {

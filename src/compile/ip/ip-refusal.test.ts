@@ -49,6 +49,15 @@ test('an address whose IP object is refused is given back and told; another pod 
   assert.equal(scene.bench.world.refusedIps.size, 0);
 });
 
+test('rights that are missing are told with the command that asks for them', () => {
+  const scene = small();
+  const user = 'system:serviceaccount:kube-system:kiln-controller';
+  scene.bench.refusesIp = () => `ips.kubeovn.io is forbidden: User "${user}" cannot create resource "ips" in API group "kubeovn.io"`;
+  scene.pod('web');
+  scene.bench.settle();
+  assert.match(told(scene), new RegExp(`; kubectl auth can-i create ips\\.kubeovn\\.io --as ${user}$`));
+});
+
 test('a fresh controller finds nothing reserved, tries once, and tells the same without another write', () => {
   const scene = small();
   scene.bench.refusesIp = () => DENIED;

@@ -21,8 +21,28 @@ export type NetworkSelections =
 /** @param namespace of elements that name none */
 export const parseNetworkSelections = (text: string, namespace: string): NetworkSelections => {
   if (text.trim() === '') return { ok: true, selections: [] };
-  return /[[{"]/.test(text) ? fromJson(text, namespace) : fromList(text, namespace);
+  const parsed = /[[{"]/.test(text) ? fromJson(text, namespace) : fromList(text, namespace);
+  const problem = parsed.ok ? interfaceProblem(parsed.selections) : undefined;
+  return problem === undefined ? parsed : { ok: false, problem };
 };
+
+/** Linux: IFNAMSIZ, with the byte that ends the name. */
+const LONGEST_INTERFACE_NAME = 15;
+
+/** Interfaces that no plugin could make. */
+function interfaceProblem(selections: readonly NetworkSelection[]): string | undefined {
+  const seen = new Set<string>();
+  for (const { interfaceName: name } of selections) {
+    if (name === '') continue;
+    const wrong = (rule: string): string => `asks for interface "${name}"; ${rule}`;
+    if (name.length > LONGEST_INTERFACE_NAME) return wrong(`the name of an interface has at most ${LONGEST_INTERFACE_NAME} characters`);
+    if (/[/\s:]/.test(name) || name === '.' || name === '..') return wrong('the name of an interface has no slash, colon or space');
+    if (name === 'eth0' || name === 'lo') return wrong('every pod has one of that name already');
+    if (seen.has(name)) return wrong('two interfaces of a pod need names of their own');
+    seen.add(name);
+  }
+  return undefined;
+}
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 

@@ -61,6 +61,8 @@ describe('podNetworkFindings', () => {
   test('pool', () => {
     assert.deepEqual(ovn('ip_pool', 'my-pool'), []);
     assert.deepEqual(ovn('ip_pool', '10.1.0.5, 10.1.0.6'), []);
+    for (const neither of ['10.1.0.5..10.1.0.9', '10.1.0.0/28', 'My_Pool'])
+      assert.deepEqual(ovn('ip_pool', neither), ['PodIpPoolInvalid'], neither);
     assert.deepEqual(ovn('ip_pool', '10.1.0.5,fd00::5;10.1.0.6,fd00::6'), []);
     assert.deepEqual(ovn('ip_pool', 'my-pool,other'), ['PodIpPoolInvalid', 'PodIpPoolInvalid']);
     assert.deepEqual(ovn('ip_pool', '10.1.0.5', { 'ovn.kubernetes.io/cidr': '10.2.0.0/16' }), ['PodIpPoolInvalid']);

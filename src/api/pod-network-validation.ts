@@ -18,6 +18,7 @@ import { breach } from './pod-annotation.ts';
 import { portAnnotationRules } from './pod-port-validation.ts';
 import { podAnnotation } from './well-known.ts';
 import type { PodAnnotationSuffix } from './well-known.ts';
+import { isObjectName } from './object-name.ts';
 
 /** `<provider>.kubernetes.io/<suffix>`, and `.<interface>` behind it where one interface is meant. */
 const networkKey = /^(ovn|[^/]+\.[^/]+)\.kubernetes\.io\/([a-z0-9_-]+)(?:\.[^/]+)?$/;
@@ -99,10 +100,10 @@ const macAddress = (annotation: Annotation): void => {
   if (problem !== undefined) breach(annotation, 'PodMacAddressInvalid', problem, 'leave it out to have one chosen');
 };
 
-/** A list of addresses (pairs behind `;`), unless it is the name of an IPPool. */
+/** A list of addresses (pairs behind `;`), unless it is the name of an IPPool; a range, a network or a part of the name is neither. */
 const ipPool = (annotation: Annotation): void => {
   const value = annotation.value.trim();
-  if (value === '' || (!/[,;]/.test(value) && parseAddress(value) === undefined)) return;
+  if (value === '' || (isObjectName(value) && parseAddress(value) === undefined)) return;
   const cidrs = boundCidrs(annotation);
   const parsed: Address[] = [];
   for (const item of value.split(/[,;]/).map((text) => text.trim())) {

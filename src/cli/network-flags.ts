@@ -3,6 +3,7 @@
  */
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
+import { isObjectName } from '../api/object-name.ts';
 import { formatAddress } from '../net/address.ts';
 import { cidrsOverlap, isUsable } from '../net/cidr.ts';
 import type { Cidr } from '../net/cidr.ts';
@@ -45,9 +46,8 @@ function address(text: string): string {
   return text;
 }
 
-/** As an API server takes names of objects (RFC 1123). */
 function objectName(text: string): string {
-  if (text.length > 253 || !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(text))
+  if (!isObjectName(text))
     throw new InvalidArgumentError(`"${text}" is no name of an object: lower-case letters, digits, dashes and dots, at most 253.`);
   return text;
 }

@@ -60,12 +60,14 @@ test('trouble of one resource is said once, and that it is over', () => {
   const notice = cacheLog(log, new ApiOutage(log, new ManualClock()));
   for (let i = 0; i < 9; i++) notice('subnets', { kind: 'failure', error: error('KUBE_NOT_SERVED'), retryInMs: 1_000 });
   notice('pods', { kind: 'failure', error: error('KUBE_FORBIDDEN'), retryInMs: 1_000 });
+  for (let i = 0; i < 2; i++) notice('virtualmachines', { kind: 'failure', error: error('KUBE_NOT_SERVED'), retryInMs: 1_000 });
   notice('subnets', { kind: 'state', state: 'synced', before: 'not-served' });
   assert.deepEqual(
     lines.map((line) => line.slice(0, line.indexOf('{') - 1)),
     [
       'warn: a kind of Kube-OVN is not served: its CRD is missing',
       'warn: cache could not follow the API server',
+      'info: a kind is not served: what brings it is not installed',
       'info: cache follows the API server again',
     ],
   );

@@ -31,7 +31,12 @@ export function cacheLog(log: Log, outage: ApiOutage): (resource: ResourceName, 
         const { error } = notice;
         if (outage.failed(resource, error) || said.get(resource) === error.code) return;
         said.set(resource, error.code);
-        const missing = error.code === 'KUBE_NOT_SERVED' && traitsOf(resource).group === 'kubeovn.io';
+        const notServed = error.code === 'KUBE_NOT_SERVED';
+        const missing = notServed && traitsOf(resource).group === 'kubeovn.io';
+        if (notServed && !missing) {
+          log.info('a kind is not served: what brings it is not installed', { resource, group: traitsOf(resource).group });
+          return;
+        }
         log.warn(missing ? 'a kind of Kube-OVN is not served: its CRD is missing' : 'cache could not follow the API server', {
           resource,
           code: error.code,

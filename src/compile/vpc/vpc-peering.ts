@@ -11,6 +11,7 @@ import { keptMac } from '../kept-mac.ts';
 import type { World } from '../../world/world.ts';
 import type { ConditionOutput } from '../output.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
+import { vpcFindings } from './vpc-state.ts';
 import { claimantOfVpc, routerId, vpcSpec, vpcView } from './vpc-view.ts';
 
 const RULE = 'vpc-peering';
@@ -39,7 +40,7 @@ export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, is
   }),
 );
 
-/** Whether there is another side to each peering; none where the Vpc peers with nobody. */
+/** Whether each peering is carried out and has another side; none where the Vpc peers with nobody. */
 export function peeringCondition(world: World, name: string): readonly ConditionOutput[] {
   const peerings = world.ask(vpcSpec, name)?.vpcPeerings ?? [];
   if (peerings.length === 0) return [];
@@ -56,9 +57,12 @@ export function peeringCondition(world: World, name: string): readonly Condition
     ];
   });
   const [first] = lonely;
-  return first === undefined
-    ? [{ type: 'Peered', status: 'True', reason: 'Peered', message: '' }]
-    : [{ type: 'Peered', status: 'False', reason: 'PeerMissing', message: first, event: 'Warning' }];
+  if (first !== undefined) return [{ type: 'Peered', status: 'False', reason: 'PeerMissing', message: first, event: 'Warning' }];
+  const faulty = world.ask(vpcFindings, name).find(({ code }) => code === 'VpcPeeringInvalid');
+  if (faulty === undefined) return [{ type: 'Peered', status: 'True', reason: 'Peered', message: '' }];
+  // The Event is that of condition Accepted.
+  const message = `Vpc ${name}: ${faulty.field} is wrong, so this peering is left out: see condition Accepted`;
+  return [{ type: 'Peered', status: 'False', reason: 'VpcPeeringInvalid', message }];
 }
 
 function networkText(text: string): string[] {

@@ -172,6 +172,18 @@ test('one policy route of a user leaves those of the system alone', () => {
   ]);
 });
 
+test('a peering that is left out is not said to be there', () => {
+  const bench = setUp();
+  bench.put('vpcs', { metadata: { name: 'blue' }, spec: { vpcPeerings: [{ remoteVpc: 'blue', localConnectIP: '169.254.0.1/30' }] } });
+  bench.settle();
+  const { status, reason, message } = bench.condition('vpcs', 'blue', 'Peered') ?? {};
+  assert.deepEqual([status, reason], ['False', 'VpcPeeringInvalid']);
+  assert.match(message ?? '', /spec\.vpcPeerings\[0\]\.remoteVpc is wrong, so this peering is left out/);
+  bench.edit('vpcs', 'blue', { vpcPeerings: [] });
+  bench.settle();
+  assert.equal(bench.condition('vpcs', 'blue', 'Peered'), undefined);
+});
+
 test('two Vpcs that name each other are linked by a port on each router', () => {
   const bench = setUp();
   bench.put('vpcs', { metadata: { name: 'blue' }, spec: { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.1/30' }] } });

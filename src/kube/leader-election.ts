@@ -4,6 +4,7 @@ import type { KubeClient } from './client.ts';
 import { subjectOf } from './client.ts';
 import { type Clock, type Random, sleep, systemClock } from './clock.ts';
 import { isKubeError, KubeError } from './errors.ts';
+import { freeLease } from './lease-release.ts';
 import { type Lease, LeaseObservation, type LeaseSpec, microTime } from './lease.ts';
 import { LEASES } from './resource.ts';
 import { shielded } from './shielded.ts';
@@ -97,11 +98,7 @@ export class LeaderElection {
     await this.#running;
     if (!wasLeader) return;
     try {
-      const lease = await this.#options.client.get<Lease>(LEASES, this.#options);
-      if (lease.spec?.holderIdentity === this.identity) {
-        const now = microTime(this.#clock.wallTime());
-        await this.#put(lease, { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now });
-      }
+      await freeLease(this.#options.client, this.#options, this.identity, this.#clock.wallTime());
     } catch (error) {
       this.#report(error);
     }

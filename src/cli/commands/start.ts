@@ -14,6 +14,7 @@ import { isKubeError } from '../../kube/errors.ts';
 import { KubeTransport } from '../../kube/transport.ts';
 import { claimDirectory, makeDirectory } from '../../lab/directory-claim.ts';
 import { demoObjects, demoPods } from '../../lab/demo/demo.ts';
+import { succeed } from '../../lab/former-leader.ts';
 import { Laboratory } from '../../lab/laboratory.ts';
 import { keepHeapSmall } from '../../runtime/heap.ts';
 import { jsonLog } from '../../runtime/log.ts';
@@ -200,7 +201,9 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
       new KubeTransport(await connectionFromKubeconfig({ path: lab.kubeconfig }), { connections: 64, userAgent: 'kiln-controller' }),
       CONTROLLER_LEASE,
     );
+    const identity = await succeed(directory, lab.client, { namespace: 'kube-system', name: CONTROLLER_LEASE });
     controller = makeController(controllerClient, northboundSession({ ovnNb: lab.ovn.nbEndpoint }, log), log, {
+      identity,
       settings,
       metrics,
       subnetLabel: flags.metricsSubnetLabel,

@@ -11,6 +11,7 @@ import { connectionFromKubeconfig } from '../kube/connection.ts';
 import { KubeTransport } from '../kube/transport.ts';
 import { EXIT, failureOf, failureText } from './command-failure.ts';
 import type { Paint } from '../explain/tree-text.ts';
+import { glyphs } from './output/glyphs.ts';
 import type { ColorMode } from './output/paint.ts';
 import { COLOR_MODES, painter } from './output/paint.ts';
 import type { OutputFormat } from './output/object-output.ts';
@@ -117,9 +118,9 @@ export async function onCluster(name: string, flags: ConnectionFlags, run: (io: 
     return await run({
       client,
       namespace: connection.namespace ?? 'default',
-      out: (text) => void process.stdout.write(text),
+      out: (text) => void process.stdout.write(isForPrograms(flags) ? text : glyphs(text)),
       say: (line) => {
-        if (flags.quiet !== true) process.stderr.write(`${line}\n`);
+        if (flags.quiet !== true) process.stderr.write(`${glyphs(line)}\n`);
       },
       lastWords: (words) => {
         lastWords = words;
@@ -135,6 +136,11 @@ export async function onCluster(name: string, flags: ConnectionFlags, run: (io: 
   } finally {
     await client?.close();
   }
+}
+
+/** What programs read stays as it is, whatever the locale. */
+function isForPrograms({ output }: ConnectionFlags & { readonly output?: string }): boolean {
+  return output !== undefined && !['table', 'wide'].includes(output);
 }
 
 async function askOnTerminal(question: string): Promise<boolean> {

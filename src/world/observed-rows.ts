@@ -204,6 +204,11 @@ export class ObservedRows implements ReadRows {
     return this.#byOwner.keys();
   }
 
+  /** All rows of a table, whosever they are; not tracked. */
+  inTable(table: string): readonly Entry[] {
+    return [...this.#entries.values()].filter((entry) => entry.table === table);
+  }
+
   entry(uuid: Uuid): (ObservedRow & { readonly row: Row }) | undefined {
     return this.#entries.get(uuid);
   }

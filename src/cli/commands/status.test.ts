@@ -63,6 +63,36 @@ test('status with findings: exit 1, each with the command that leads on', { skip
   await lab.controller.untilQuiet();
 });
 
+test('status --watch prints a screen with each change until Ctrl-C, and none without one', { skip }, async () => {
+  await lab.make('subnets', { metadata: { name: 'later' }, spec: { vpc: 'nowhere', cidrBlock: '10.98.0.0/24' } });
+  await lab.controller.untilQuiet();
+  let mended: Promise<unknown> | undefined;
+  const { exit, out } = await runKiln(['status', '--watch', `--kubeconfig=${lab.lab.kubeconfig}`], {
+    env: { KILN_OVN_NB: lab.lab.ovn.nbEndpoint },
+    heard: () => {
+      mended ??= lab.client.delete(traitsOf('subnets'), { name: 'later' });
+    },
+    interruptAt: /findings +✔ none\n$/,
+  });
+  await mended;
+  assert.equal(exit, 130);
+  const findings = [...out.matchAll(/^findings +(.*)$/gm)].map(([, text = '']) => text);
+  assert.deepEqual([findings[0], findings.at(-1)], ['✖ 1', '✔ none']);
+  assert.ok(findings.length <= 4, out);
+});
+
+test('in a locale that is not of UTF-8 there is nothing but ASCII, and what programs read is as ever', { skip }, async () => {
+  const to = [`--kubeconfig=${lab.lab.kubeconfig}`];
+  const env = { KILN_OVN_NB: lab.lab.ovn.nbEndpoint, LC_ALL: 'C' };
+  const tree = await runKiln(['explain', 'vpc', 'ovn-cluster', ...to], { env });
+  assert.match(tree.out, /\n\|- held by\n\|  [|`]- Subnet\//);
+  const status = await runKiln(['status', ...to], { env });
+  assert.match(status.out, /\nfindings +\+ none\n$/);
+  for (const { out } of [tree, status]) assert.equal(Buffer.byteLength(out), out.length, out);
+  const json = JSON.parse((await runKiln(['status', '-o', 'json', ...to], { env })).out) as { readonly kind: string };
+  assert.equal(json.kind, 'Status');
+});
+
 test('status of a namespace, and of what has a label', { skip }, async () => {
   await lab.make('subnets', {
     metadata: { name: 'own', labels: { team: 'web' } },

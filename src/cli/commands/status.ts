@@ -1,9 +1,11 @@
 /**
  * `kiln status`: who leads, what is read, how much there is, and what is not as it should be, on one screen.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { BLOCKED_RESOURCES } from '../../blockers/graph.ts';
+import type { Observation } from '../../controller/observation.ts';
 import { ageText } from '../../explain/age.ts';
 import type { Chosen, ClusterStatus, Finding } from '../../explain/status.ts';
 import { ofNamespace, statusOf } from '../../explain/status.ts';
@@ -29,6 +31,7 @@ export interface StatusFlags extends LookFlags {
   readonly output: 'table' | 'wide' | 'name' | StructuredFormat;
   readonly namespace?: string;
   readonly selector?: string;
+  readonly watch?: boolean;
 }
 
 const EXAMPLES = `Examples:
@@ -36,6 +39,7 @@ const EXAMPLES = `Examples:
   kiln status -n shop                           what is in a namespace, or serves it
   kiln status -l team=web -o wide               every finding of what has this label
   kiln status -o json | jq .findings            for programs
+  kiln status --watch                           again with each change, until Ctrl-C
 `;
 
 const EXIT_CODES = `
@@ -54,6 +58,7 @@ export function addStatus(program: Command): void {
     .option('-n, --namespace <name>', 'only what is in this namespace, or names it: its pods and addresses, its Subnets, their Vpc')
     .addOption(new Option('-A, --all-namespaces', 'everything; so it is without -n').conflicts('namespace'))
     .option('-l, --selector <labels>', "only what has these labels, in kubectl's words: a=b, a!=b, a in (b,c), a, !a")
+    .option('-w, --watch', 'print it again whenever something of it changes, until Ctrl-C')
     .addOption(
       new Option('-o, --output <format>', `how the result is printed; table names ${SHOWN} findings, wide all with their objects`)
         .choices(['table', 'wide', 'name', ...STRUCTURED_FORMATS])
@@ -64,10 +69,37 @@ export function addStatus(program: Command): void {
   });
 }
 
-/** @returns the exit code */
+/** Looked at again after as long: a Lease that runs out is no change of an object. */
+const LOOK_MS = 5_000;
+/** What comes together is told together. */
+const GATHER_MS = 300;
+
+/** @returns the exit code; with `--watch` never, but Ctrl-C ends the process */
 export async function runStatus(flags: StatusFlags, io: CommandIo): Promise<number> {
   const labelled = flags.selector === undefined ? undefined : await withLabels(flags.selector, io);
   await using observation = await observe(flags, io);
+  let look = await lookAt(observation, flags, io, labelled);
+  for (let printed = ''; flags.watch === true;) {
+    if (look.changing !== printed) io.out(`${printed === '' ? '' : look.between}${look.text}`);
+    printed = look.changing;
+    await observation.changed(LOOK_MS);
+    await sleep(GATHER_MS);
+    look = await lookAt(observation, flags, io, flags.selector === undefined ? undefined : await withLabels(flags.selector, io));
+  }
+  io.out(look.text);
+  return look.exit;
+}
+
+interface Look {
+  readonly text: string;
+  /** What stands between this and the one before. */
+  readonly between: string;
+  /** Equal while nothing changed but times. */
+  readonly changing: string;
+  readonly exit: number;
+}
+
+async function lookAt(observation: Observation, flags: StatusFlags, io: CommandIo, labelled: Labelled | undefined): Promise<Look> {
   const now = Date.now();
   const leader = await leaderOf(io, flags.leaseNamespace, now);
   const { world, northboundRead, schemaVersion, northboundProblem } = observation;
@@ -80,22 +112,36 @@ export async function runStatus(flags: StatusFlags, io: CommandIo): Promise<numb
     schema: schemaVersion ?? null,
     ...(northboundRead || northboundProblem === undefined ? {} : { problem: northboundProblem }),
   };
-  if (flags.output === 'name') io.out(status.findings.map((one) => `${nameText(one)}\n`).join(''));
-  else if (flags.output === 'table' || flags.output === 'wide') io.out(statusText(status, leader, term, northbound, now, flags.output));
-  else {
-    const { settings = null, version = null, ...held } = leader ?? { settings: undefined, version: undefined };
-    const whole = {
-      leader: leader === undefined || leader.identity === '' ? null : { ...held, version },
-      term: term === '' ? null : term,
-      settings,
-      northbound,
-      ...status,
-      rows: status.rows ?? null,
-    };
-    io.out(structuredText(flags.output, 'Status', whole));
-  }
-  if (flags.ovnNb !== undefined && !northboundRead) return EXIT.unreachable;
-  return leader?.live === true && status.findings.length === 0 ? EXIT.fine : EXIT.findings;
+  const text = textOf(flags, status, leader, term, northbound, now);
+  const unreachable = flags.ovnNb !== undefined && !northboundRead;
+  const fine = leader?.live === true && status.findings.length === 0;
+  return {
+    text,
+    between: flags.output === 'table' || flags.output === 'wide' ? '\n' : flags.output === 'yaml' ? '---\n' : '',
+    changing: JSON.stringify([leader?.identity, leader?.live, term, northbound, status]),
+    exit: unreachable ? EXIT.unreachable : fine ? EXIT.fine : EXIT.findings,
+  };
+}
+
+function textOf(
+  { output }: StatusFlags,
+  status: ClusterStatus,
+  leader: Leader | undefined,
+  term: string,
+  northbound: Northbound,
+  now: number,
+): string {
+  if (output === 'name') return status.findings.map((one) => `${nameText(one)}\n`).join('');
+  if (output === 'table' || output === 'wide') return statusText(status, leader, term, northbound, now, output);
+  const { settings = null, version = null, ...held } = leader ?? { settings: undefined, version: undefined };
+  return structuredText(output, 'Status', {
+    leader: leader === undefined || leader.identity === '' ? null : { ...held, version },
+    term: term === '' ? null : term,
+    settings,
+    northbound,
+    ...status,
+    rows: status.rows ?? null,
+  });
 }
 
 type Labelled = ReadonlyMap<ResourceName, ReadonlySet<string>>;

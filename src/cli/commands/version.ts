@@ -31,6 +31,7 @@ const EXAMPLES = `Examples:
 const EXIT_CODES = `
 Exit codes: 0 they fit, 1 they do not, 2 usage, 3 cannot reach the cluster or forbidden.
 The version of the controller is the one that leads has told on its Lease; that of OVN is what ovn-northd writes into the database.
+That of Open vSwitch is each node's own (ovs-vswitchd --version there): nothing in the Northbound database tells it.
 `;
 
 export function addVersion(program: Command): void {

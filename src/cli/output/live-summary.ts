@@ -3,6 +3,7 @@
  */
 import { styleText } from 'node:util';
 import type { Controller } from '../../controller/controller.ts';
+import { glyphs } from './glyphs.ts';
 
 export class LiveSummary {
   readonly #controller: Controller;
@@ -35,7 +36,7 @@ export class LiveSummary {
       `${status.transactions} transactions`,
       ...(status.conflicts > 0 ? [`${status.conflicts} conflicts`] : []),
     ].join(' · ');
-    const line = `${status.phase}: ${text}`;
+    const line = glyphs(`${status.phase}: ${text}`);
     if (line === this.#last) return;
     this.#last = line;
     if (this.#stream.isTTY) this.#stream.write(`\r\u001b[K${styleText('dim', line, { stream: this.#stream })}`);

@@ -2,6 +2,7 @@
  * Progress of a start: one line a step, with its time. On a terminal the line of the running step is redrawn.
  */
 import { styleText } from 'node:util';
+import { glyphs } from './glyphs.ts';
 
 export interface Progress {
   /** Shows a step while it runs. Rejects as the step does. */
@@ -14,16 +15,16 @@ const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', 
 export function progressTo(stream: NodeJS.WriteStream): Progress {
   const live = stream.isTTY && process.env['TERM'] !== 'dumb';
   return {
-    say: (line) => void stream.write(`${line}\n`),
+    say: (line) => void stream.write(`${glyphs(line)}\n`),
     step: async (what, done) => {
       const start = performance.now();
       let frame = 0;
       const timer = live
-        ? setInterval(() => stream.write(`\r${styleText('cyan', SPINNER[frame++ % SPINNER.length] ?? '', { stream })} ${what}`), 80)
+        ? setInterval(() => stream.write(`\r${styleText('cyan', glyphs(SPINNER[frame++ % SPINNER.length] ?? ''), { stream })} ${what}`), 80)
         : undefined;
       const finish = (mark: string, colour: 'green' | 'red'): void => {
         clearInterval(timer);
-        const line = `${styleText(colour, mark, { stream })} ${what}  ${styleText('dim', seconds(performance.now() - start), { stream })}`;
+        const line = `${styleText(colour, glyphs(mark), { stream })} ${what}  ${styleText('dim', seconds(performance.now() - start), { stream })}`;
         stream.write(live ? `\r\u001b[K${line}\n` : `${line}\n`);
       };
       try {

@@ -73,21 +73,30 @@ export class CommandLab implements AsyncDisposable {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Sends Ctrl-C when this has been said on standard error. */
+  /** Sends Ctrl-C when this has been said on standard error, or printed. */
   readonly interruptAt?: RegExp;
+  /** Told all that was printed so far, whenever something is. */
+  readonly heard?: (out: string) => void;
 }
 
-export function runKiln(args: readonly string[], { env = {}, interruptAt }: RunOptions = {}): Promise<Ended> {
-  const child = spawn(KILN, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+export function runKiln(args: readonly string[], { env = {}, interruptAt, heard }: RunOptions = {}): Promise<Ended> {
+  const child = spawn(KILN, args, { env: { ...process.env, LC_ALL: 'C.UTF-8', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   let [out, said] = ['', ''];
   let interrupted = false;
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+  const interruptAtLast = (): void => {
     // Once: a second Ctrl-C ends the process without its last words.
-    if (interrupted || interruptAt?.test(said) !== true) return;
+    if (interrupted || interruptAt === undefined || !(interruptAt.test(said) || interruptAt.test(out))) return;
     interrupted = true;
     child.kill('SIGINT');
+  };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+    heard?.(out);
+    interruptAtLast();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+    interruptAtLast();
   });
   return new Promise((done, fail) => {
     child.on('error', fail);

@@ -1,0 +1,201 @@
+/**
+ * `kiln bundle`: what somebody needs who is asked for help, in one archive: versions, status, what is observed, the plan, Events and logs.
+ * Secrets are not read, and what looks like one is taken out.
+ */
+import { writeFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
+import type { Command } from 'commander';
+import { CONTROLLER_LEASE } from '../../api/well-known.ts';
+import { stringifyJson } from '../../kube/json.ts';
+import type { KubeObject, Resource } from '../../kube/resource.ts';
+import { LEASES, objectPath } from '../../kube/resource.ts';
+import { TABLES } from '../../nb/tables.ts';
+import { redacted, redactedText } from '../../runtime/redaction.ts';
+import type { World } from '../../world/world.ts';
+import type { CommandIo } from '../cluster-command.ts';
+import { addConnectionFlags, onCluster } from '../cluster-command.ts';
+import { CommandFailure, EXIT, failureOf } from '../command-failure.ts';
+import { addSettingsFlags } from '../leader.ts';
+import type { LookFlags } from '../observe.ts';
+import { addNorthboundFlags, observe } from '../observe.ts';
+import type { TarMember } from '../output/tar.ts';
+import { tarOf } from '../output/tar.ts';
+import { runDiff } from './diff.ts';
+import { runStatus } from './status.ts';
+import { runVersion } from './version.ts';
+
+export interface BundleFlags extends LookFlags {
+  readonly file?: string;
+}
+
+const EXAMPLES = `Examples:
+  kiln bundle --ovn-nb tcp:10.0.0.1:6641        kiln-bundle-20260101T000000Z.tar.gz in this folder
+  kiln bundle --file /tmp/for-support.tar.gz
+`;
+
+const EXIT_CODES = `
+Exit codes: 0 written, whole; 1 written, and its README.txt says what could not be read; 2 usage, 3 cannot reach the cluster or forbidden.
+No Secret is read. Of pods there is what Kiln keeps of them: no environment, no volumes. Addresses and names of objects are in it as they are.
+`;
+
+/** Of each log, from its end. */
+const LOG_BYTES = 5_000_000;
+const PODS: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
+const EVENTS: Resource = { group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true };
+
+export function addBundle(program: Command): void {
+  const command = program
+    .command('bundle')
+    .description('an archive for who is asked for help: versions, status, objects, rows, plan, Events and logs, without secrets')
+    .addHelpText('before', EXAMPLES)
+    .addHelpText('after', EXIT_CODES)
+    .option('-f, --file <path>', 'where to; kiln-bundle-<time>.tar.gz in this folder when absent');
+  addSettingsFlags(addNorthboundFlags(addConnectionFlags(command))).action(async (flags: BundleFlags) => {
+    process.exitCode = await onCluster('bundle', flags, (io) => runBundle(flags, io));
+  });
+}
+
+/** @returns the exit code */
+export async function runBundle(flags: BundleFlags, io: CommandIo): Promise<number> {
+  // Out of reach or not allowed: there is nothing to be put into an archive.
+  await io.client.version();
+  const now = Date.now();
+  const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
+  const file = flags.file ?? `kiln-bundle-${time}.tar.gz`;
+  const { members, missing } = await membersOf(flags, io);
+  const readme = readmeOf(time, members, missing);
+  const all = [{ path: 'README.txt', text: readme }, ...members].map(({ path, text }) => ({ path: `kiln-bundle-${time}/${path}`, text }));
+  try {
+    // Others of this machine have no business in it.
+    await writeFile(file, gzipSync(tarOf(all, now)), { mode: 0o600 });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(EXIT.usage, `--file ${file} cannot be written`, why, 'kiln bundle --file /tmp/kiln-bundle.tar.gz');
+  }
+  for (const one of missing) io.say(`warning: ${one}`);
+  io.out(`${file}\n`);
+  return missing.length === 0 ? EXIT.fine : EXIT.findings;
+}
+
+interface Collected {
+  readonly members: readonly TarMember[];
+  /** Sentences about what could not be had. */
+  readonly missing: readonly string[];
+}
+
+async function membersOf(flags: BundleFlags, io: CommandIo): Promise<Collected> {
+  const members: TarMember[] = [];
+  const missing: string[] = [];
+  const collect = async (what: string, texts: () => Promise<readonly TarMember[]>): Promise<void> => {
+    io.say(`${what} …`);
+    try {
+      members.push(...(await texts()).map(({ path, text }) => ({ path, text: redactedText(text) })));
+    } catch (error) {
+      missing.push(`${what}: ${failureOf(error, 'bundle').why}`);
+    }
+  };
+  const printed = async (run: (io: CommandIo) => Promise<number>): Promise<string> => {
+    let text = '';
+    await run({ ...io, out: (more) => (text += more), say: () => undefined });
+    return text;
+  };
+  const json = { output: 'json' } as const;
+  await collect('versions', async () => [{ path: 'version.json', text: await printed((to) => runVersion({ ...flags, ...json }, to)) }]);
+  await collect('status', async () => [{ path: 'status.json', text: await printed((to) => runStatus({ ...flags, ...json }, to)) }]);
+  if (flags.ovnNb === undefined) missing.push('plan and Northbound rows: neither --ovn-nb nor KILN_OVN_NB says where the database is');
+  else await collect('plan', async () => [{ path: 'plan.json', text: await printed((to) => runDiff({ ...flags, ...json }, to)) }]);
+  await collect('objects and rows', async () => {
+    await using observation = await observe(flags, { ...io, say: () => undefined });
+    if (flags.ovnNb !== undefined && !observation.northboundRead)
+      missing.push(`Northbound rows: ${observation.northboundProblem ?? 'not read'}`);
+    return [...objectsIn(observation.world), ...rowsIn(observation.world)];
+  });
+  await collect('Events', async () => [textOf('events.json', eventsOfInterest(await io.client.listAll<EventObject>(EVENTS)))]);
+  await collect('Lease', async () => {
+    const lease = await io.client.find(LEASES, { namespace: flags.leaseNamespace, name: CONTROLLER_LEASE });
+    return [textOf('lease.json', lease ?? null)];
+  });
+  await collect('logs', () => logsOf(flags, io, missing));
+  return { members, missing };
+}
+
+function textOf(path: string, value: unknown): TarMember {
+  return { path, text: `${stringifyJson(redacted(value))}\n` };
+}
+
+/** As the World has them: of pods and nodes what rules read. */
+function objectsIn(world: World): readonly TarMember[] {
+  return Object.entries(world.tables).flatMap(([resource, table]) => {
+    const objects = table === undefined ? [] : [...table.entries()].map(([, object]) => object);
+    return objects.length === 0 ? [] : [textOf(`objects/${resource}.json`, objects)];
+  });
+}
+
+/** All rows of the tables that Kiln reads, foreign ones too, each with its identity and owner. */
+function rowsIn(world: World): readonly TarMember[] {
+  return TABLES.flatMap(({ table }) => {
+    const rows = world.rows.inTable(table).map(({ id, uuid, ownership, row }) => ({ id, uuid, ownership, row: plain(row) }));
+    return rows.length === 0 ? [] : [textOf(`northbound/${table}.json`, rows)];
+  });
+}
+
+/** Sets and maps as JSON has them. */
+function plain(value: unknown): unknown {
+  if (value instanceof Map) return Object.fromEntries([...value].map(([key, one]) => [String(key), plain(one)]));
+  if (value instanceof Set) return [...value].map(plain);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one)]));
+  return value;
+}
+
+interface EventObject extends KubeObject {
+  readonly involvedObject?: { readonly kind?: string; readonly apiVersion?: string };
+  readonly source?: { readonly component?: string };
+  readonly reportingComponent?: string;
+}
+
+/** Those that Kiln wrote, and those about what it carries out. */
+function eventsOfInterest(events: readonly EventObject[]): readonly EventObject[] {
+  return events.filter(
+    ({ involvedObject, source, reportingComponent }) =>
+      source?.component === CONTROLLER_LEASE ||
+      reportingComponent === CONTROLLER_LEASE ||
+      involvedObject?.apiVersion?.startsWith('kubeovn.io/') === true ||
+      involvedObject?.kind === 'Pod',
+  );
+}
+
+async function logsOf(flags: BundleFlags, { client }: CommandIo, missing: string[]): Promise<readonly TarMember[]> {
+  const namespace = flags.leaseNamespace;
+  const pods = await client.listAll(PODS, { namespace, labelSelector: 'app.kubernetes.io/name=kiln' });
+  if (pods.length === 0)
+    missing.push(`logs: no pod in namespace ${namespace} has the label app.kubernetes.io/name=kiln; add the controller's log by hand`);
+  const found: TarMember[] = [];
+  for (const { metadata } of pods) {
+    const path = `${objectPath(PODS, { namespace, name: metadata.name }, 'log')}?limitBytes=${LOG_BYTES}&tailLines=20000`;
+    try {
+      const text = await client.transport.request({
+        method: 'GET',
+        path,
+        subject: { verb: 'get', resource: 'pods/log', name: metadata.name, namespace },
+      });
+      found.push({ path: `logs/${metadata.name.slice(0, 60)}.log`, text });
+    } catch (error) {
+      missing.push(`log of pod ${namespace}/${metadata.name}: ${failureOf(error, 'bundle').why}`);
+    }
+  }
+  return found;
+}
+
+function readmeOf(time: string, members: readonly TarMember[], missing: readonly string[]): string {
+  return [
+    `What kiln bundle found at ${time}.`,
+    '',
+    ...members.map(({ path, text }) => `${path}  ${Buffer.byteLength(text)} bytes`),
+    '',
+    ...(missing.length === 0 ? ['Nothing is missing.'] : ['Missing:', ...missing.map((one) => `- ${one}`)]),
+    '',
+    'No Secret was read. Texts that look like keys, tokens or passwords are replaced by [redacted].',
+    '',
+  ].join('\n');
+}

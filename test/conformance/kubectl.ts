@@ -1,6 +1,6 @@
 /** The real kubectl, as a person types it. */
 import { execFile, spawn } from 'node:child_process';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -52,7 +52,12 @@ export class Kubectl {
     const directory = await mkdtemp(join(tmpdir(), 'kiln-edit-'));
     const editor = join(directory, 'editor.sh');
     await writeFile(editor, `#!/bin/sh\nexec sed -i -e '${expression}' "$1"\n`, { mode: 0o755 });
-    return this.run(['edit', ...args], undefined, { EDITOR: editor, KUBE_EDITOR: editor });
+    try {
+      // What it could not apply it leaves in the folder for temporary files.
+      return await this.run(['edit', ...args], undefined, { EDITOR: editor, KUBE_EDITOR: editor, TMPDIR: directory });
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
   }
 
   /** Starts a command that goes on, such as `get -w`, and collects its lines. */

@@ -145,6 +145,59 @@ export const workloads: readonly Scenario[] = [
     },
   },
   {
+    name: 'kubectl rollout of a StatefulSet: a partition holds pods back in their Subnet, the history has each template, and undo brings the first one back',
+    run: async (cluster) => {
+      const all =
+        vpcYaml('undo') +
+        subnetYaml('undo-one', { vpc: 'undo', cidrBlock: '10.178.0.0/24', namespaces: ['undo'] }) +
+        subnetYaml('undo-two', { vpc: 'undo', cidrBlock: '10.178.1.0/24' }) +
+        namespaceYaml('undo');
+      const set = ['statefulset/db', '-n', 'undo'];
+      const inSubnet = async (...networks: readonly string[]): Promise<void> => {
+        await cluster.eventually(
+          `the pods are in ${networks.join(', ')}`,
+          async () => {
+            const pods = await runningPods(cluster, 'undo', 'db', 3);
+            const found = [...pods].toSorted().map(([, address]) => address.split('.')[2]);
+            return found.join() === networks.join() ? pods : undefined;
+          },
+          60_000,
+        );
+      };
+      const partition = (at: number): Promise<string> =>
+        cluster.kubectl(['patch', ...set, '-p', `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":${at}}}}}`]);
+      await cluster.apply(all + statefulSet('undo', 3));
+      await inSubnet('0', '0', '0');
+      await partition(2);
+      await cluster.apply(statefulSet('undo', 3, { 'ovn.kubernetes.io/logical_switch': 'undo-two' }));
+      await inSubnet('0', '0', '1');
+      assert.match(await cluster.kubectl(['rollout', 'status', ...set]), /partitioned roll out complete: 1 new pods have been updated/);
+      await cluster.kubectl(['delete', 'pod', 'db-0', '-n', 'undo']);
+      await inSubnet('0', '0', '1');
+      await partition(0);
+      await inSubnet('1', '1', '1');
+      assert.match(await cluster.kubectl(['rollout', 'history', ...set]), /^1 .*\n2 /m);
+      await cluster.kubectl(['rollout', 'undo', ...set]);
+      await inSubnet('0', '0', '0');
+      assert.match(await cluster.kubectl(['rollout', 'history', ...set]), /^2 .*\n3 /m);
+      const owner = await cluster.kubectl(['get', 'controllerrevisions', '-n', 'undo', '--no-headers']);
+      assert.match(owner, /^db-\S+ +statefulset\.apps\/db +\d +\S+\n/);
+
+      await cluster.apply(deployment('undo', 2, 1));
+      await runningPods(cluster, 'undo', 'web', 2);
+      await cluster.kubectl(['scale', 'deployment', 'web', '-n', 'undo', '--replicas=1']);
+      await cluster.eventually('its Events say how it was scaled', async () => {
+        const said = await cluster.kubectl(['describe', 'deployment', 'web', '-n', 'undo']);
+        return [/ScalingReplicaSet .*Scaled up replica set web-\w+ to 2/, /ScalingReplicaSet .*Scaled down replica set web-\w+ to 1/].every(
+          (one) => one.test(said),
+        );
+      });
+      await cluster.delete('deployment', 'web', 'undo');
+      await cluster.delete('statefulset', 'db', 'undo');
+      await cluster.removeAll(all);
+    },
+  },
+  {
     name: 'C56 the template of a StatefulSet names another Subnet: its pods move there one after another, and the old Subnet is empty',
     run: async (cluster) => {
       const all =

@@ -41,6 +41,7 @@ export function planDaemonSet(set: Workload, pods: readonly ChildPod[], nodes: r
   return {
     create,
     delete: gone.filter((pod) => !isTerminating(pod)),
+    revision: `${set.metadata.name}-${revision}`,
     status: {
       desiredNumberScheduled: names.size,
       currentNumberScheduled: new Set(serving.map(placeOf)).size,

@@ -6,6 +6,7 @@ import {
   type NewChild,
   type Plan,
   podOf,
+  type PodTemplate,
   templateHash,
   type Workload,
 } from './workload.ts';
@@ -15,9 +16,16 @@ const REVISION = 'controller-revision-hash';
 /**
  * Pods of ordinals 0 to `replicas` - 1, each made when all before it are ready (with Parallel: at once), and gone from the highest
  * down, one at a time. A pod that has ended is deleted, to be made again; one of an older template too, the highest first,
- * when all others are ready (unless the update strategy is OnDelete).
+ * when all others are ready (unless the update strategy is OnDelete). Below the partition of a rolling update pods keep the template that was
+ * rolled out last, also when they are made again.
+ *
+ * @param former the template of a revision; undefined where that is not known
  */
-export function planStatefulSet(set: Workload, pods: readonly ChildPod[]): Plan {
+export function planStatefulSet(
+  set: Workload,
+  pods: readonly ChildPod[],
+  former: (revision: string) => PodTemplate | undefined = () => undefined,
+): Plan {
   const { replicas = 1, podManagementPolicy, updateStrategy, template } = set.spec;
   const revision = `${set.metadata.name}-${templateHash(template)}`;
   const byOrdinal = new Map(pods.map((pod) => [ordinalOf(set, pod), pod]));
@@ -25,11 +33,16 @@ export function planStatefulSet(set: Workload, pods: readonly ChildPod[]): Plan 
   const parallel = podManagementPolicy === 'Parallel';
   const isCurrent = (pod: ChildPod): boolean => pod.metadata.labels?.[REVISION] === revision;
 
+  const partition = updateStrategy?.type === 'OnDelete' ? 0 : (updateStrategy?.rollingUpdate?.partition ?? 0);
+  const before = set.status?.['currentRevision'];
+  const kept = typeof before === 'string' && before !== revision ? former(before) : undefined;
+
   const create: NewChild[] = [];
   const gone: ChildPod[] = [];
   for (const at of ordinals) {
     const pod = byOrdinal.get(at);
-    if (pod === undefined) create.push(podFor(set, at, revision));
+    if (pod === undefined)
+      create.push(at < partition && kept !== undefined ? podFor(set, at, String(before), kept) : podFor(set, at, revision, template));
     else if (!isTerminating(pod) && !isActive(pod)) gone.push(pod);
     if (!parallel && (pod === undefined || !isReady(pod))) break;
   }
@@ -40,6 +53,7 @@ export function planStatefulSet(set: Workload, pods: readonly ChildPod[]): Plan 
   if (parallel) gone.push(...surplus.filter((pod) => !isTerminating(pod)));
   else if (settled && surplus[0] !== undefined && !isTerminating(surplus[0])) gone.push(surplus[0]);
   const stale = ordinals
+    .filter((at) => at >= partition)
     .toReversed()
     .flatMap((at) => byOrdinal.get(at) ?? [])
     .find((pod) => !isCurrent(pod));
@@ -47,12 +61,12 @@ export function planStatefulSet(set: Workload, pods: readonly ChildPod[]): Plan 
 
   const active = pods.filter(isActive);
   const updated = active.filter(isCurrent).length;
-  const before = set.status?.['currentRevision'];
   const rolledOut = updated === replicas && active.length === replicas;
   const currentRevision = rolledOut || typeof before !== 'string' ? revision : before;
   return {
     create,
     delete: gone,
+    revision,
     status: {
       replicas: active.length,
       readyReplicas: active.filter(isReady).length,
@@ -66,11 +80,11 @@ export function planStatefulSet(set: Workload, pods: readonly ChildPod[]): Plan 
   };
 }
 
-function podFor({ metadata: { name }, spec }: Workload, ordinal: number, revision: string): NewChild {
+function podFor({ metadata: { name }, spec }: Workload, ordinal: number, revision: string, template: PodTemplate): NewChild {
   const pod = `${name}-${ordinal}`;
   const labels = { 'statefulset.kubernetes.io/pod-name': pod, 'apps.kubernetes.io/pod-index': String(ordinal), [REVISION]: revision };
   const { serviceName = '' } = spec;
-  return podOf(spec.template, pod, labels, { hostname: pod, ...(serviceName === '' ? {} : { subdomain: serviceName }) });
+  return podOf(template, pod, labels, { hostname: pod, ...(serviceName === '' ? {} : { subdomain: serviceName }) });
 }
 
 function isReadyAt(byOrdinal: ReadonlyMap<number, ChildPod>, at: number): boolean {

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { until } from '../../../test/conformance/kubectl.ts';
 import { KubeClient } from '../../kube/client.ts';
 import { connectionFromKubeconfig } from '../../kube/connection.ts';
 import { KubeTransport } from '../../kube/transport.ts';
@@ -98,6 +99,78 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     assert.match(await kubectl(['get', 'deployment', 'web']), /web +5\/5 +5 +5 /);
     await kubectl(['delete', 'deployment', 'web', '--cascade=foreground', WAIT]);
     assert.deepEqual([await listed('pods', 'web'), await listed('replicasets', 'web')], [[], []]);
+  });
+
+  test('what became of a Deployment is told: which ReplicaSet was scaled to how many', async () => {
+    await apply('Deployment', 'told', { replicas: 2 });
+    await kubectl(['rollout', 'status', 'deployment/told', WAIT]);
+    await kubectl(['scale', 'deployment/told', '--replicas=3']);
+    await kubectl(['rollout', 'status', 'deployment/told', WAIT]);
+    await kubectl(['scale', 'deployment/told', '--replicas=1']);
+    await until('all three Events are there', async () => {
+      const described = await kubectl(['describe', 'deployment', 'told']);
+      const said = [
+        ...described.matchAll(/Normal +ScalingReplicaSet +\S+ +deployment-controller +Scaled (\w+) replica set told-\w+ to (\d)/g),
+      ];
+      return (
+        said
+          .map(([, way, to]) => `${way} ${to}`)
+          .toSorted()
+          .join() === 'down 1,up 2,up 3'
+      );
+    });
+    await kubectl(['delete', 'deployment', 'told', '--cascade=foreground', WAIT]);
+  });
+
+  for (const kind of ['StatefulSet', 'DaemonSet'] as const)
+    test(`the history of a ${kind}, and back to an earlier revision`, async () => {
+      const type = `${kind.toLowerCase()}/kept`;
+      const images = async (): Promise<unknown> =>
+        new Set((await kubectl(['get', 'pods', '-l', 'app=kept', '-o', 'jsonpath={.items[*].spec.containers[0].image}'])).split(' '));
+      await apply(kind, 'kept', kind === 'StatefulSet' ? { replicas: 2, serviceName: 'kept' } : {});
+      await kubectl(['rollout', 'status', type, WAIT]);
+      await kubectl(['set', 'image', type, 'main=two']);
+      await kubectl(['rollout', 'status', type, WAIT]);
+      assert.deepEqual(await images(), new Set(['two']));
+      assert.match(await kubectl(['rollout', 'history', type]), /^1 .*\n2 /m);
+      assert.match(await kubectl(['rollout', 'history', type, '--revision=1']), /Image:\s+one/);
+      assert.match(await kubectl(['rollout', 'undo', type]), /rolled back/);
+      await kubectl(['rollout', 'status', type, WAIT]);
+      assert.deepEqual(await images(), new Set(['one']));
+      assert.match(await kubectl(['rollout', 'history', type]), /^2 .*\n3 /m, 'the first one is the third now');
+      const table = await kubectl(['get', 'controllerrevisions', '-l', 'app=kept']);
+      assert.match(table, /^NAME +CONTROLLER +REVISION +AGE\n/);
+      assert.equal(table.match(new RegExp(`${kind.toLowerCase()}.apps/kept`, 'g'))?.length, 2, table);
+      await kubectl(['delete', type, '--cascade=foreground', WAIT]);
+      await until('its history went with it', async () => (await kubectl(['get', 'controllerrevisions', '-o', 'name'])) === '');
+    });
+
+  test('a partition keeps the pods below it on their template, also when they are made again, until it is taken away', async () => {
+    const image = (pod: string): Promise<string> => kubectl(['get', 'pod', pod, '-o', 'jsonpath={.spec.containers[0].image}']);
+    const partition = (at: number): Promise<string> =>
+      kubectl(['patch', 'statefulset', 'part', '-p', `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":${at}}}}}`]);
+    await apply('StatefulSet', 'part', { replicas: 3, serviceName: 'part' });
+    await kubectl(['rollout', 'status', 'statefulset/part', WAIT]);
+    await partition(2);
+    await kubectl(['set', 'image', 'statefulset/part', 'main=two']);
+    assert.match(
+      await kubectl(['rollout', 'status', 'statefulset/part', WAIT]),
+      /partitioned roll out complete: 1 new pods have been updated/,
+    );
+    const before = await kubectl(['get', 'pod', 'part-0', '-o', 'jsonpath={.metadata.uid}']);
+    await kubectl(['delete', 'pod', 'part-0', WAIT]);
+    await until('it was made again', async () => {
+      const uid = await kubectl(['get', 'pod', 'part-0', '--ignore-not-found', '-o', 'jsonpath={.metadata.uid}']);
+      return uid !== '' && uid !== before;
+    });
+    assert.deepEqual([await image('part-0'), await image('part-1'), await image('part-2')], ['one', 'one', 'two']);
+    await kubectl(['wait', '--for=condition=Ready', 'pod/part-0', WAIT]);
+    await partition(0);
+    await until('all have the new template', async () => {
+      const images = await kubectl(['get', 'pods', '-l', 'app=part', '-o', 'jsonpath={.items[*].spec.containers[0].image}']);
+      return images === 'two two two';
+    });
+    await kubectl(['delete', 'statefulset', 'part', '--cascade=foreground', WAIT]);
   });
 
   test('a Deployment that was made without an annotation is rolled back, and its history says why it changed', async () => {

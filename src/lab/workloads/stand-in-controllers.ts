@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { selectorMatches } from '../../api/label-selector.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { isKubeError, type KubeError } from '../../kube/errors.ts';
+import { EventRecorder } from '../../kube/event-recorder.ts';
 import { ListWatchCache } from '../../kube/list-watch-cache.ts';
 import { keyOf, type KubeObject, PODS, type Resource } from '../../kube/resource.ts';
 import { type NodeView, planDaemonSet } from './plan-daemon-set.ts';
 import { planDeployment } from './plan-deployment.ts';
 import { planReplicaSet } from './plan-replica-set.ts';
 import { planStatefulSet } from './plan-stateful-set.ts';
+import { Revisions } from './revisions.ts';
 import { StandInBudgets } from './stand-in-budgets.ts';
 import {
   type ChildPod,
@@ -52,6 +54,8 @@ export class StandInControllers implements AsyncDisposable {
   readonly #pods: ListWatchCache<KubeObject>;
   readonly #nodes: ListWatchCache<KubeObject>;
   readonly #budgets: StandInBudgets;
+  readonly #revisions: Revisions;
+  readonly #events: EventRecorder;
   /** By the uid of the workload that controls them, and their own key. */
   readonly #children = new Map<string, Map<string, Child>>();
   /** By namespace and their own uid: those that nobody controls, for a workload whose selector they match. */
@@ -69,6 +73,8 @@ export class StandInControllers implements AsyncDisposable {
     this.#workloads = new Map(KINDS.map((resource) => [resource, cache(resource)]));
     this.#pods = cache(PODS, (pod) => trimChild(pod as unknown as RawPod));
     this.#nodes = cache(NODES, trimNode);
+    this.#revisions = new Revisions(options.client);
+    this.#events = new EventRecorder({ client: options.client, component: 'deployment-controller' });
     this.#budgets = new StandInBudgets({ client: options.client, pods: this.#pods, replicasOf: (pod) => this.#replicasOf(pod) });
   }
 
@@ -76,7 +82,10 @@ export class StandInControllers implements AsyncDisposable {
   async start(): Promise<void> {
     for (const [resource, cache] of this.#workloads) {
       cache.onDelta((deltas) => {
-        for (const { object } of deltas) this.#enqueue(resource, keyOf(object.metadata));
+        for (const { type, object } of deltas) {
+          if (type === 'delete') this.#revisions.forget((object as Workload).metadata.uid);
+          this.#enqueue(resource, keyOf(object.metadata));
+        }
       });
     }
     for (const cache of [this.#pods, this.#cacheOf(REPLICA_SETS)]) {
@@ -98,6 +107,7 @@ export class StandInControllers implements AsyncDisposable {
     this.#stop.abort();
     this.#waiting.clear();
     await this.#budgets.stop();
+    await this.#events.close();
     await Promise.all([this.#pods, this.#nodes, ...this.#workloads.values()].map((cache) => cache.close()));
     await Promise.all(this.#working.values());
   }
@@ -209,7 +219,7 @@ export class StandInControllers implements AsyncDisposable {
       case REPLICA_SETS:
         return planReplicaSet(workload, children as ChildPod[], Math.random);
       case STATEFUL_SETS:
-        return planStatefulSet(workload, children as ChildPod[]);
+        return planStatefulSet(workload, children as ChildPod[], (revision) => this.#revisions.template(workload, revision));
       default:
         return planDaemonSet(workload, children as ChildPod[], [...this.#nodes.values()] as NodeView[], Math.random);
     }
@@ -228,7 +238,10 @@ export class StandInControllers implements AsyncDisposable {
         targets.applyOwn(created);
       }
     };
+    // Before a pod of another template: what was rolled out can be brought back from then on.
+    if (plan.revision !== undefined) await this.#record(resource, workload, plan.revision);
     await Promise.all(Array.from({ length: Math.min(CREATIONS, creations.length) }, create));
+    if (resource === DEPLOYMENTS) this.#tellScaling(workload, plan);
     for (const { metadata } of plan.delete ?? []) {
       const left = await client.delete<KubeObject>(target, metadata, { uid: metadata.uid });
       if (left === undefined) targets.applyOwnDelete(keyOf(metadata), metadata.uid);
@@ -244,7 +257,34 @@ export class StandInControllers implements AsyncDisposable {
     const written = await client.mergePatch<KubeObject>(resource, workload.metadata, { status }, { subresource: 'status' });
     this.#cacheOf(resource).applyOwn(written);
   }
+
+  async #record(resource: Resource, workload: Workload, revision: string): Promise<void> {
+    const { name, uid } = workload.metadata;
+    // A StatefulSet's pods have the name of their revision as a label, a DaemonSet's the hash alone.
+    const hashes = [...(this.#children.get(uid)?.values() ?? [])].flatMap((pod) => pod.metadata.labels?.[REVISION_LABEL] ?? []);
+    await this.#revisions.record(resource, workload, revision, new Set(hashes.flatMap((hash) => [hash, `${name}-${hash}`])));
+  }
+
+  #tellScaling(deployment: Workload, { create = [], patch = [] }: Plan): void {
+    const { name, namespace, uid } = deployment.metadata;
+    const scaled = [
+      ...create.map((set) => [set.name, 0, Number(set.spec['replicas'] ?? 0)] as const),
+      ...patch.map(({ object, patch: change }) => {
+        const { replicas } = (change as { readonly spec?: { readonly replicas?: number } }).spec ?? {};
+        const had = object.spec.replicas ?? 1;
+        return [object.metadata.name, had, replicas ?? had] as const;
+      }),
+    ];
+    for (const [set, from, to] of scaled) {
+      if (from === to) continue;
+      const target = { resource: DEPLOYMENTS, name, namespace, uid };
+      const message = `Scaled ${to > from ? 'up' : 'down'} replica set ${set} to ${to}`;
+      this.#events.record({ target, type: 'Normal', reason: 'ScalingReplicaSet', message });
+    }
+  }
 }
+
+const REVISION_LABEL = 'controller-revision-hash';
 
 /** As kube-controller-manager claims: what the selector matches, lives, and nobody controls; of a StatefulSet what is named after it. */
 function adopts(resource: Resource, { metadata, spec }: Workload, child: Child): boolean {

@@ -18,7 +18,7 @@ interface WorkloadSpec {
   /** Of a Deployment: nothing is rolled out meanwhile. */
   readonly paused?: boolean;
   readonly revisionHistoryLimit?: number;
-  readonly updateStrategy?: { readonly type?: string };
+  readonly updateStrategy?: { readonly type?: string; readonly rollingUpdate?: { readonly partition?: number } };
   readonly minReadySeconds?: number;
 }
 
@@ -63,6 +63,8 @@ export interface Plan {
   readonly delete?: readonly (ChildPod | Workload)[];
   /** ReplicaSets that get another number of replicas, or another revision. */
   readonly patch?: readonly { readonly object: Workload; readonly patch: object }[];
+  /** Name of the ControllerRevision of the template. */
+  readonly revision?: string;
   /** Annotations that the workload itself gets. */
   readonly annotate?: Labels;
   /** All its fields but the generation; a status that says the same already is not written. */

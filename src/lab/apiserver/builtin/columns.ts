@@ -209,6 +209,19 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     AGE,
     ...WORKLOAD.slice(0, 2),
   ],
+  controllerrevisions: [
+    column('Controller', 'string', (item) => {
+      const [owner] = (at(item, 'metadata', 'ownerReferences') ?? []) as {
+        readonly kind?: string;
+        readonly name?: string;
+        readonly apiVersion?: string;
+      }[];
+      const group = owner?.apiVersion?.split('/')[0] ?? '';
+      return owner === undefined ? '<none>' : `${(owner.kind ?? '').toLowerCase()}.${group}/${owner.name ?? ''}`;
+    }),
+    column('Revision', 'integer', number('revision')),
+    AGE,
+  ],
   daemonsets: [
     column('Desired', 'integer', number('status', 'desiredNumberScheduled')),
     column('Current', 'integer', number('status', 'currentNumberScheduled')),

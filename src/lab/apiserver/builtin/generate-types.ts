@@ -24,6 +24,7 @@ const ROOTS = [
   'V1ReplicaSet',
   'V1StatefulSet',
   'V1DaemonSet',
+  'V1ControllerRevision',
   'V1PodDisruptionBudget',
   'V1EndpointSlice',
   'V1CustomResourceDefinition',

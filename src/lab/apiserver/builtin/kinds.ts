@@ -222,6 +222,7 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
       strategy: serviceStrategy(store),
       fieldSelectors: ['spec.clusterIP', 'spec.type'],
     }),
+    define('apps', 'v1', 'controllerrevisions', 'ControllerRevision', true),
     define('apps', 'v1', 'daemonsets', 'DaemonSet', true, {
       shortNames: ['ds'],
       categories: ['all'],

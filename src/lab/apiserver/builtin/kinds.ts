@@ -14,7 +14,7 @@ import { podStrategy } from './pod.ts';
 import { serviceStrategy } from './service.ts';
 import { builtinSchema } from './types.ts';
 import { webhookConfigurationStrategy } from './webhook-configuration.ts';
-import { daemonSets, deployments, replicaSets, statefulSets } from './workloads.ts';
+import { controllerRevisions, daemonSets, deployments, replicaSets, statefulSets } from './workloads.ts';
 
 type Options = Partial<
   Pick<
@@ -222,7 +222,7 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
       strategy: serviceStrategy(store),
       fieldSelectors: ['spec.clusterIP', 'spec.type'],
     }),
-    define('apps', 'v1', 'controllerrevisions', 'ControllerRevision', true),
+    define('apps', 'v1', 'controllerrevisions', 'ControllerRevision', true, { strategy: controllerRevisions }),
     define('apps', 'v1', 'daemonsets', 'DaemonSet', true, {
       shortNames: ['ds'],
       categories: ['all'],

@@ -70,3 +70,14 @@ export const daemonSets = workload(
   { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } }, revisionHistoryLimit: 10 },
   { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
 );
+
+/** What a workload was: it is counted up when it comes again, and never another. */
+export const controllerRevisions: Strategy = {
+  validate: (item, old) => {
+    const { revision, data } = item;
+    return [
+      ...(typeof revision === 'number' && revision < 0 ? [invalidValue('revision', revision, 'must be greater than or equal to 0')] : []),
+      ...(old !== undefined && !equal(data, old['data']) ? [invalidValue('data', data, 'field is immutable')] : []),
+    ];
+  },
+};

@@ -12,7 +12,7 @@ import { findingsText } from './left-out.ts';
 import type { PatchOutput } from './output.ts';
 
 /** Abnormal when true, and only then there. */
-const WITHOUT_EFFECT = 'WithoutEffect';
+export const WITHOUT_EFFECT = 'WithoutEffect';
 /** What ovn-northd makes by itself, in the Southbound database. */
 const MADE_BY_NORTHD = /^svc_monitor_mac$|rtr_lb_\d+_ip[46]/;
 /** Of a port group named `g`, ovn-northd makes the address sets `g_ip4` and `g_ip6`. */

@@ -8,6 +8,7 @@ import type { Explanation } from './explanation.ts';
 import { explain } from './explanation.ts';
 import { explanationJson } from './explanation-json.ts';
 import { resourceNamed } from './kind-names.ts';
+import { statusOf } from './status.ts';
 import { explanationLine, treeText } from './tree-text.ts';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
@@ -230,4 +231,18 @@ test('an IPPool shows who has addresses of it, and by whom these are used', () =
     '  │  └─ Pod/shop/b',
     '  └─ … and 1 more (--all shows them)',
   ]);
+});
+
+test('what is asked in vain is the reason to look, though the object is ready; status finds it too', () => {
+  const scene = tenant(0);
+  scene.bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.9.0.1' }] });
+  scene.bench.settle();
+  const { subject, waiting, next } = explained(scene, 'vpcs', 'blue');
+  assert.deepEqual([subject.state.ready, waiting?.reason], ['True', 'NextHopUnreachable']);
+  assert.deepEqual(next, ['kubectl edit vpc blue']);
+  const { findings } = statusOf(scene.bench.world, true);
+  assert.deepEqual(
+    findings.map(({ what, key }) => `${what} ${key}`),
+    ['without effect blue'],
+  );
 });

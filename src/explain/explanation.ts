@@ -5,6 +5,8 @@ import { blockersOf } from '../blockers/graph.ts';
 import type { Blockers } from '../blockers/graph.ts';
 import type { OwnerReference } from '../api/meta.ts';
 import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
+import { WITHOUT_EFFECT } from '../compile/without-effect.ts';
+import { conditionOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, splitKey, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
@@ -77,11 +79,12 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
 
 function whyItWaits(
   resource: ResourceName,
-  { metadata }: AnyObservedObject,
+  object: AnyObservedObject,
   state: ObjectState,
   blockers: Blockers,
   unserved: string | undefined,
 ): Waiting | undefined {
+  const { metadata } = object;
   const { kind } = traitsOf(resource);
   if (metadata.deletionTimestamp !== undefined) {
     const since = metadata.deletionTimestamp;
@@ -97,7 +100,10 @@ function whyItWaits(
   }
   if (unserved !== undefined)
     return { reason: 'NotCarriedOut', message: `Kiln does not carry this out yet: ${unserved}`, since: metadata.creationTimestamp };
-  return state.ready === 'False' ? { reason: state.reason, message: state.message, since: state.since } : undefined;
+  if (state.ready === 'False') return { reason: state.reason, message: state.message, since: state.since };
+  const idle = conditionOf(resource, object, WITHOUT_EFFECT);
+  if (idle?.status !== 'True') return undefined;
+  return { reason: idle.reason ?? WITHOUT_EFFECT, message: idle.message ?? '', since: idle.lastTransitionTime ?? state.since };
 }
 
 function nextCommands(resource: ResourceName, object: AnyObservedObject, blockers: Blockers, { reason, message }: Waiting): string[] {

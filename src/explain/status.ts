@@ -3,6 +3,7 @@
  */
 import { POD_CONDITION } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/graph.ts';
+import { WITHOUT_EFFECT } from '../compile/without-effect.ts';
 import { conditionOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { RESOURCES, traitsOf } from '../world/resources.ts';
@@ -11,7 +12,7 @@ import { typedName } from './kind-names.ts';
 import { stateOf } from './object-state.ts';
 
 export interface Finding {
-  readonly what: 'blocked' | 'conflict' | 'misbound' | 'not ready' | 'nearly full';
+  readonly what: 'blocked' | 'conflict' | 'misbound' | 'not ready' | 'without effect' | 'nearly full';
   readonly kind: string;
   readonly resource: ResourceName;
   /** `namespace/name` or `name`. */
@@ -81,7 +82,11 @@ function objectFindings(world: World, chosen: Chosen): Finding[] {
       // A pod that the kubelet has not started yet is the kubelet's to tell.
       const network = resource !== 'pods' || conditionOf(resource, object, POD_CONDITION)?.status === 'False';
       const wrong = ready === 'False' && network && !(object.metadata.deletionTimestamp !== undefined && reason === 'Terminating');
-      if (!wrong) return [];
+      const idle = conditionOf(resource, object, WITHOUT_EFFECT);
+      if (!wrong)
+        return idle?.status === 'True'
+          ? [finding('without effect', resource, key, idle.message ?? '', idle.lastTransitionTime ?? since)]
+          : [];
       const what = reason === 'DeletionBlocked' ? 'blocked' : reason === 'HeldTwice' ? 'conflict' : 'not ready';
       return [finding(what, resource, key, message === '' ? reason : message, since)];
     }),

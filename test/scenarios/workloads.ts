@@ -158,7 +158,7 @@ export const workloads: readonly Scenario[] = [
           `the pods are in ${networks.join(', ')}`,
           async () => {
             const pods = await runningPods(cluster, 'undo', 'db', 3);
-            const found = [...pods].toSorted().map(([, address]) => address.split('.')[2]);
+            const found = [...pods.keys()].toSorted().map((name) => pods.get(name)?.split('.')[2]);
             return found.join() === networks.join() ? pods : undefined;
           },
           60_000,
@@ -166,7 +166,8 @@ export const workloads: readonly Scenario[] = [
       };
       const partition = (at: number): Promise<string> =>
         cluster.kubectl(['patch', ...set, '-p', `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":${at}}}}}`]);
-      await cluster.apply(all + statefulSet('undo', 3));
+      // Named in both templates: an ordinal keeps its address where none is.
+      await cluster.apply(all + statefulSet('undo', 3, { 'ovn.kubernetes.io/logical_switch': 'undo-one' }));
       await inSubnet('0', '0', '0');
       await partition(2);
       await cluster.apply(statefulSet('undo', 3, { 'ovn.kubernetes.io/logical_switch': 'undo-two' }));

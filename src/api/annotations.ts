@@ -131,6 +131,7 @@ export const KILN_ANNOTATIONS = {
   awaitIpPool: { on: 'Namespace', use: 'acts', what: '`true`, or names of IPPools that its pods wait for' },
   misbound: { on: 'Namespace', use: 'acts', what: '`report`, `rebind` or `evict`' },
   conditions: { on: 'kinds without conditions in their schema', use: 'acts, writes', what: 'JSON list of conditions' },
+  seen: { on: 'IP', use: 'writes', what: 'who touched it last, to see that a list of IP objects is up to date' },
   version: { on: 'Lease of the controller', use: 'acts, writes', what: 'version of the controller that leads' },
   settings: { on: 'Lease of the controller', use: 'acts, writes', what: 'its network settings as JSON, which commands take' },
 } as const satisfies Readonly<Record<keyof typeof kilnAnnotation, ObjectAnnotation>>;

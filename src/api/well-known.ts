@@ -156,6 +156,8 @@ export const kilnAnnotation = {
   misbound: 'kiln.io/misbound',
   /** JSON list of conditions, on kinds whose schema has none. */
   conditions: 'kiln.io/conditions',
+  /** On an IP object: who touched it last to see that a cache of IP objects is up to date, and when. */
+  seen: 'kiln.io/seen',
   /** On the Lease of the controller: the version of the one that leads. */
   version: 'kiln.io/version',
   /** On the Lease of the controller: the network settings of the one that leads, as JSON. */

@@ -18,6 +18,8 @@ export interface NorthboundWriterOptions {
   readonly undecided: (owner: string) => boolean;
   /** Asked before each transaction: leader, caches complete, nobody else in charge. */
   readonly mayWrite: () => boolean;
+  /** Asked where there is something to send: whether all is seen that a leader before this one wrote. `wake` is called when it is. */
+  readonly upToDate?: () => boolean;
   /** Another process leads. */
   readonly deposed: () => void;
   /** Told after each transaction, for metrics and the log. */

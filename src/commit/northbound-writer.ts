@@ -128,10 +128,8 @@ export class NorthboundWriter {
     const fence = this.#options.fence.guards();
     if (fence === undefined) return;
     const parts = this.#nextBatch();
-    if (parts.length === 0) {
-      if (!this.quiet) this.#options.wake();
-      return;
-    }
+    if (parts.length === 0) return this.quiet ? undefined : this.#options.wake();
+    if (this.#options.upToDate?.() === false) return parts.forEach((part) => this.#lookAgain(part));
     const sentAt = this.#options.now();
     this.#sentAt = sentAt;
     const { operations, blame } = buildTransaction(parts, fence);

@@ -29,6 +29,8 @@ export interface ObjectWriterOptions {
   readonly writer: Pick<KubeWriter, 'submit'>;
   readonly refusedIps?: Pick<RefusedIps, 'answered' | 'quiet'>;
   readonly mayWrite: () => boolean;
+  /** Asked where there is something to send: whether all is seen that a leader before this one wrote. `wake` is called when it is. */
+  readonly upToDate?: () => boolean;
   /** Wall clock, milliseconds since the epoch. */
   readonly wallTime: () => number;
   readonly onWritten: (write: ObjectWrite, result: WriteResult) => void;
@@ -90,7 +92,7 @@ export class ObjectWriter {
   }
 
   flush(): void {
-    const { desired, mayWrite } = this.#options;
+    const { desired, mayWrite, upToDate } = this.#options;
     for (const id of desired.dirtyObjects) this.mark(id);
     desired.dirtyObjects.clear();
     if (!mayWrite()) return;
@@ -106,6 +108,10 @@ export class ObjectWriter {
       if (this.#underWay.has(id) || this.#resting.has(id)) continue;
       const writes = this.#diff(id);
       if (writes.length === 0) this.#settled(id);
+      else if (upToDate?.() === false) {
+        held.push(id);
+        continue;
+      }
       for (const write of writes) {
         const turn = write.verb === 'evict' ? this.#evictionTurn(id, write.uid) : 'now';
         if (turn === 'now') this.#send(id, write);

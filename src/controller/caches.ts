@@ -59,6 +59,8 @@ export interface CachesOptions {
   readonly onNotice?: (resource: ResourceName, notice: CacheNotice) => void;
   /** Left out: kinds that are not served are asked for now and then. */
   readonly definitions?: DefinitionWatch;
+  /** IP objects above which the first list takes them from the server's cache. */
+  readonly cachedAbove?: number;
 }
 
 /** How the following of one resource goes. */
@@ -74,7 +76,7 @@ export interface CacheObservation {
 
 /** Objects a page: each page costs the server a count of all. */
 const PAGE = 1_000;
-/** IP objects above which the first list takes them from the server's cache. */
+/** IP objects above which the first list takes them from the server's cache, where nothing else is said. */
 const MANY = 5_000;
 
 interface Entry {
@@ -133,6 +135,12 @@ export class Caches implements ObjectSource {
   /** Whether a cluster may lack the kind. */
   isOptional(resource: ResourceName): boolean {
     return this.#caches.get(resource)?.optional ?? true;
+  }
+
+  /** What was listed from the server's cache and may lack what was written since. */
+  get behind(): ListWatchCache<KubeObject> | undefined {
+    const cache = this.#caches.get('ips')?.cache;
+    return cache?.mayBeBehind === true ? cache : undefined;
   }
 
   /** Resources that are not listed yet, for people who wait. */
@@ -239,7 +247,7 @@ export class Caches implements ObjectSource {
     optional: boolean,
   ): void {
     const { group, version, plural, kind, namespaced } = traitsOf(resource);
-    const { client, clock, random, onNotice, definitions } = this.#options;
+    const { client, clock, random, onNotice, definitions, cachedAbove } = this.#options;
     const cache = new ListWatchCache<KubeObject>({
       client,
       clock,
@@ -248,7 +256,7 @@ export class Caches implements ObjectSource {
       trim: (object) => trim(object as unknown as Untrimmed) as KubeObject,
       optional,
       pageSize: PAGE,
-      ...(resource === 'ips' ? { cachedAbove: MANY } : {}),
+      ...(resource === 'ips' ? { cachedAbove: cachedAbove ?? MANY } : {}),
       notServedRetryMs: optional ? 30_000 : 1_000,
       ...(definitions === undefined ? {} : { definitions }),
       ...(onNotice === undefined ? {} : { onNotice: (notice) => onNotice(resource, notice) }),

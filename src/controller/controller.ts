@@ -20,6 +20,7 @@ import { World } from '../world/world.ts';
 import { ApiOutage } from './api-outage.ts';
 import { cacheLog, definitionsLog } from './cache-log.ts';
 import { Caches } from './caches.ts';
+import { CatchUp } from './catch-up.ts';
 import { Collection } from './collection.ts';
 import { exposeController } from './controller-metrics.ts';
 import type { ControllerOptions, ControllerStatus, Phase, Plan } from './controller-options.ts';
@@ -92,6 +93,7 @@ export class Controller {
         this.#collection.doubt();
       },
       onNotice: cacheLog(log, outage),
+      ...(options.cachedAbove === undefined ? {} : { cachedAbove: options.cachedAbove }),
       ...(options.followDefinitions === false
         ? {}
         : { definitions: new DefinitionWatch({ client, clock: this.#clock, ...random, onNotice: definitionsLog(log, outage) }) }),
@@ -148,6 +150,15 @@ export class Controller {
       },
       later,
     });
+    const upToDate = new CatchUp({
+      client,
+      behind: () => this.#caches.behind,
+      identity: () => this.#leadership.identity,
+      clock: this.#clock,
+      log,
+      later,
+      wake,
+    }).done;
     this.#intake = new RowIntake({ rows: this.world.rows, clock: this.#clock, stepMs: TURN_MS, defer: this.#defer, done: wake });
     const drift = new DriftReport({
       log,
@@ -163,6 +174,7 @@ export class Controller {
       limit: this.#collection.limit,
       undecided: (owner) => this.#compiler.failsFor(owner),
       mayWrite: () => this.#mayWrite(),
+      upToDate,
       deposed: () => this.#leadership.depose(),
       onTransaction: (report) => {
         this.#meter.transaction(report);
@@ -187,6 +199,7 @@ export class Controller {
       writer: this.#writer,
       refusedIps: new RefusedIps({ table: this.world.refusedIps, wallTime: () => this.#clock.wallTime(), later }),
       mayWrite: () => this.#mayWrite(),
+      upToDate,
       wallTime: () => this.#clock.wallTime(),
       onWritten: (write, result) => {
         this.#meter.written(write, result);

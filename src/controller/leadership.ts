@@ -128,6 +128,10 @@ export class Leadership {
     await this.#kubeOvn.close();
   }
 
+  get identity(): string {
+    return this.#election.identity;
+  }
+
   /** The Lease is surely ours right now: asked before each write. */
   get holdsLease(): boolean {
     return this.#election.isLeader();

@@ -76,6 +76,8 @@ export interface VersionInfo {
   readonly gitVersion: string;
 }
 
+const WHOLE_LIST_MS = 60_000;
+
 /** Typed requests. Every failure is thrown as a KubeError; integers beyond 2^53 are bigint in and out. */
 export class KubeClient {
   readonly transport: Transport;
@@ -125,24 +127,23 @@ export class KubeClient {
   }
 
   /**
-   * Everything that the API server's own cache holds once it is not behind `notOlderThan`: read as it comes, without pages. A server
-   * whose cache does not come so far within its patience (3 s) refuses, with KUBE_TIMEOUT.
-   * @param notOlderThan a version that the database showed
+   * Everything that the API server's own cache holds, which may be behind its database: read as it comes, without pages.
    * @param take called with some items at a time
    * @returns the version the list is of
    */
   async readCached(
     resource: Resource,
     { namespace, labelSelector, fieldSelector, signal }: ListOptions,
-    notOlderThan: string,
     take: (items: readonly KubeObject[]) => void,
   ): Promise<string> {
     const subject = subjectOf('list', resource, { namespace });
-    const query = queryOf({ resourceVersion: notOlderThan, labelSelector, fieldSelector });
+    const query = queryOf({ resourceVersion: '0', labelSelector, fieldSelector });
     const request: KubeRequest = {
       subject,
       method: 'GET',
       path: collectionPath(resource, namespace) + query,
+      // The server puts all of it into words before it sends the first.
+      timeoutMs: WHOLE_LIST_MS,
       ...(signal === undefined ? {} : { signal }),
     };
     const reader = new ListReader();

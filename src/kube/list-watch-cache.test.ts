@@ -93,27 +93,39 @@ describe('ListWatchCache', () => {
   });
 
   for (const { title, cached, used } of [
-    { title: "takes a long list from the server's cache that is not behind the database", cached: '11', used: true },
-    { title: "goes on with pages where the server's cache is behind, though it has as many objects", cached: '9', used: false },
-    { title: "goes on with pages where the server's cache does not come so far", cached: undefined, used: false },
+    { title: "takes a long list from the server's cache", cached: '11', used: true },
+    { title: "takes a long list from the server's cache that may be behind, and knows it", cached: '9', used: true },
+    { title: "goes on with pages where the server's cache shows to be behind", cached: 'less', used: false },
+    { title: "goes on with pages where the server's cache cannot be read", cached: undefined, used: false },
   ]) {
     it(title, async () => {
       open({ pageSize: 2, cachedAbove: 2 });
-      const first = await nextList();
-      first.list([pod('a', 1), pod('b', 2)], '10', 'next-page', 1);
-      const both = [await nextList(), await nextList()];
-      const second = both.find(({ query }) => query.get('continue') === 'next-page');
-      const fromCache = both.find(({ query }) => query.get('resourceVersion') === '10');
-      assert.ok(second !== undefined && fromCache !== undefined);
+      (await nextList()).list([pod('a', 1), pod('b', 2)], '10', 'next-page', 1);
+      const fromCache = await nextList();
+      assert.equal(fromCache.query.get('resourceVersion'), '0');
       assert.equal(fromCache.query.get('limit'), null);
-      if (cached === undefined) fromCache.status(504, 'Timeout', 'Too large resource version: 10, current: 9');
+      if (cached === undefined) fromCache.status(504, 'Timeout', 'not now');
+      else if (cached === 'less') fromCache.list([pod('a', 1), pod('gone', 3)], '9');
       else fromCache.list([pod('a', 1), pod('b', 2), pod('gone', 3)], cached);
-      await new Promise((done) => setTimeout(done, 20));
-      second.list([pod('c', 4)], '10');
+      if (!used) {
+        const second = await nextList();
+        assert.equal(second.query.get('continue'), 'next-page');
+        second.list([pod('c', 4)], '10');
+      }
       await cache.untilSynced();
       assert.deepEqual([...cache.keys()], used ? ['ns/a', 'ns/b', 'ns/gone'] : ['ns/a', 'ns/b', 'ns/c']);
       assert.equal(cache.counters.failures, 0);
-      await nextWatch(used ? '11' : '10');
+      assert.equal(cache.mayBeBehind, cached === '9');
+      const watch = await nextWatch(used ? (cached ?? '') : '10');
+      if (cached !== '9') return;
+      watch.event('ADDED', pod('c', 11));
+      await until('the event', () => cache.version === '11');
+      assert.equal(cache.reached('12'), false);
+      assert.equal(cache.mayBeBehind, true);
+      watch.event('MODIFIED', pod('c', 12));
+      await until('the event', () => cache.version === '12');
+      assert.equal(cache.reached('12'), true);
+      assert.equal(cache.mayBeBehind, false);
     });
   }
 

@@ -1,5 +1,5 @@
 import { backoffDelay } from './backoff.ts';
-import { askCache, type CachedAnswer, type CachedList } from './cached-list.ts';
+import { readCachedList } from './cached-list.ts';
 import { type ListOptions, type ListPage, subjectOf } from './client.ts';
 import { type Clock, type Random, sleep, systemClock } from './clock.ts';
 import type { Delta, DeltaListener } from './delta.ts';
@@ -7,6 +7,7 @@ import { isKubeError, KubeError } from './errors.ts';
 import type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptions } from './list-watch-options.ts';
 import { HeldObjects } from './held-objects.ts';
 import type { KubeObject, ObjectKey, Resource } from './resource.ts';
+import { isAtMost } from './resource-version.ts';
 import { shielded } from './shielded.ts';
 import { type FollowedEvent, runWatch, type WatchEnd } from './watch-run.ts';
 
@@ -41,6 +42,7 @@ export class ListWatchCache<T extends KubeObject> {
   #running: Promise<void> | undefined;
   #state: CacheState = 'listing';
   #complete = false;
+  #mayBeBehind = false;
   #failures = 0;
   #notServedSince: number | undefined;
   #relistAt = Infinity;
@@ -69,6 +71,24 @@ export class ListWatchCache<T extends KubeObject> {
   /** The newest version that list or watch delivered. */
   get version(): string | undefined {
     return this.#held.version;
+  }
+
+  /**
+   * What is held may lack what was written before the list was asked for, until `reached` says otherwise: it came from the server's own
+   * cache, and servers before 1.31 do not ask their database how far it is.
+   */
+  get mayBeBehind(): boolean {
+    return this.#mayBeBehind;
+  }
+
+  /**
+   * Whether list and watch have come to the version that a write of one of these objects was answered with, and hence to all that was
+   * written before.
+   */
+  reached(version: string): boolean {
+    if (!isAtMost(version, this.#held.version ?? '')) return false;
+    this.#mayBeBehind = false;
+    return true;
   }
 
   /** When the server last sent anything, in the clock's milliseconds. */
@@ -180,7 +200,6 @@ export class ListWatchCache<T extends KubeObject> {
     const signal = AbortSignal.any([over.signal, this.#stop.signal]);
     const what = { namespace, labelSelector, fieldSelector, signal };
     const ask = (token?: string): Promise<ListPage<T>> => client.list<T>(resource, { ...what, limit, continue: token });
-    let fromCache: CachedAnswer<T> | undefined;
     this.#held.beginList();
     try {
       let coming: Promise<ListPage<T>> | undefined = ask();
@@ -188,40 +207,38 @@ export class ListWatchCache<T extends KubeObject> {
         const page: ListPage<T> = await coming;
         if (this.#stop.signal.aborted) throw new KubeError('KUBE_CLOSED', this.#subject('list'), 'aborted');
         this.#lastHeardAt = this.#clock.now();
+        if (reason === 'first' && at === 0 && (await this.#takeCached(page, what))) return;
         // The server makes the next page while this one is taken in.
         coming = page.continue === undefined ? undefined : ask(page.continue);
         coming?.catch(() => undefined);
-        if (reason === 'first' && at === 0) fromCache = this.#askCache(page, what);
         const objects = page.items.map((item) => this.#trim(item));
         await this.#takeSlices(reason, objects, page.resourceVersion);
-        const cached = fromCache?.begun === true ? await fromCache.list : undefined;
-        if (cached !== undefined) {
-          over.abort();
-          await this.#takeCached(cached);
-          return;
-        }
       }
       this.#deliverListed(reason, this.#held.endList());
+      this.#mayBeBehind = false;
     } finally {
       over.abort();
       this.#held.abandonList();
     }
   }
 
-  /** A long list is asked of the server's cache while its pages come. */
-  #askCache(first: ListPage<T>, options: ListOptions): CachedAnswer<T> | undefined {
+  /** A long list is read from the server's cache, unless that shows to be behind. @returns whether it was */
+  async #takeCached(first: ListPage<T>, options: ListOptions): Promise<boolean> {
     const { client, resource, cachedAbove = Infinity } = this.#options;
-    if (first.items.length + (first.remaining ?? 0) <= cachedAbove) return undefined;
-    return askCache(client, resource, options, first.resourceVersion, (item) => {
+    const count = first.items.length + (first.remaining ?? 0);
+    if (count <= cachedAbove) return false;
+    const cached = await readCachedList(client, resource, options, (item) => {
       this.#lastHeardAt = this.#clock.now();
       return this.#trim(item as T);
     });
-  }
-
-  async #takeCached({ objects, version }: CachedList<T>): Promise<void> {
-    this.#held.beginList();
+    if (cached === undefined) return false;
+    const { objects, version } = cached;
+    const behind = !isAtMost(first.resourceVersion, version);
+    if (behind && objects.length !== count) return false;
     await this.#takeSlices('first', objects, version);
     this.#deliverListed('first', this.#held.endList());
+    this.#mayBeBehind = behind;
+    return true;
   }
 
   /** Some at a time: others have their turns meanwhile. */

@@ -54,8 +54,8 @@ export interface ListWatchOptions<T extends KubeObject> {
   /** A resource that may be missing: `untilSynced` does not wait for it while it is not served. */
   readonly optional?: boolean;
   /**
-   * The first list, where it has more objects than this, is read from the API server's own cache, once that is not behind what the
-   * database just showed: its database takes five times as long for custom resources.
+   * The first list, where it has more objects than this, is read from the API server's own cache: its database takes five times as long
+   * for custom resources. Then the cache `mayBeBehind`.
    */
   readonly cachedAbove?: number;
   /** Objects a page. Default 500. */

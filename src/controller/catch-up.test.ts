@@ -1,0 +1,133 @@
+/** A leader whose first list of IP objects is an old state of them, as from an API server whose cache is behind its database. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, before, test } from 'node:test';
+import type { Readable } from 'node:stream';
+import { kilnAnnotation } from '../api/well-known.ts';
+import type { WatchOptions, WriteOptions } from '../kube/client.ts';
+import { KubeClient } from '../kube/client.ts';
+import type { KubeObject, ObjectName, Resource } from '../kube/resource.ts';
+import { PODS } from '../kube/resource.ts';
+import { KubeTransport } from '../kube/transport.ts';
+import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { InProcessCluster, SHORT_LEASE } from '../testing/in-process-cluster.ts';
+import { traitsOf } from '../world/resources.ts';
+
+const IPS = traitsOf('ips');
+const NODES = traitsOf('nodes');
+
+interface Annotated extends KubeObject {
+  readonly metadata: KubeObject['metadata'] & { readonly annotations?: Readonly<Record<string, string>> };
+}
+interface Ip extends Annotated {
+  readonly spec: { readonly ipAddress: string };
+}
+
+let cluster: InProcessCluster;
+before(async () => {
+  cluster = await InProcessCluster.start();
+});
+after(async () => {
+  await cluster.stop();
+});
+
+/** Answers from what IP objects once were, and delivers nothing newer of them before one of them is written. */
+class BehindClient extends KubeClient {
+  readonly #objects: readonly KubeObject[];
+  readonly #version: string;
+  /** Names of IP objects that were written to. */
+  readonly touched: string[] = [];
+  readonly #written = Promise.withResolvers<void>();
+
+  constructor(transport: KubeTransport, objects: readonly KubeObject[], version: string) {
+    super(transport);
+    this.#objects = objects;
+    this.#version = version;
+  }
+
+  override readCached(...[, , take]: Parameters<KubeClient['readCached']>): Promise<string> {
+    take(this.#objects);
+    return Promise.resolve(this.#version);
+  }
+
+  override async watch(resource: Resource, options: WatchOptions): Promise<Readable> {
+    if (resource.plural === IPS.plural) await Promise.race([this.#written.promise, once(options.signal, 'abort')]);
+    return super.watch(resource, options);
+  }
+
+  override async mergePatch<T extends KubeObject>(resource: Resource, name: ObjectName, patch: object, options?: WriteOptions): Promise<T> {
+    const written = await super.mergePatch<T>(resource, name, patch, options);
+    if (resource.plural === IPS.plural) {
+      this.touched.push(name.name);
+      // The reply comes before the event, and whoever believed it would write now.
+      await new Promise((done) => setTimeout(done, 50));
+      this.#written.resolve();
+    }
+    return written;
+  }
+}
+
+const pod = (name: string): KubeObject & { readonly spec: unknown } => ({
+  metadata: { name, namespace: 'default' },
+  spec: { nodeName: 'n1', terminationGracePeriodSeconds: 0, containers: [{ name: 'main', image: 'busybox' }] },
+});
+const addressOf = async (name: string): Promise<string | undefined> =>
+  (await cluster.client.get<Annotated>(PODS, { namespace: 'default', name })).metadata.annotations?.['ovn.kubernetes.io/ip_address'];
+const bound = (name: string): Promise<void> => until(`${name} is bound`, async () => (await addressOf(name)) !== undefined, 20_000);
+
+test('writes nothing before it has seen what the leader before it gave away, and then gives away none of it', async () => {
+  const { client } = cluster;
+  await client.create(NODES, { metadata: { name: 'n1' } });
+  let old: Awaited<ReturnType<typeof client.list<Ip>>>;
+  let given: Ip;
+  await cluster.withController({ lease: SHORT_LEASE }, async (controller) => {
+    for (const name of ['a', 'b', 'gone']) await client.create(PODS, pod(name));
+    for (const name of ['a', 'b', 'gone']) await bound(name);
+    await controller.untilQuiet();
+    old = await client.list<Ip>(IPS);
+    await client.delete(PODS, { namespace: 'default', name: 'gone' }, { gracePeriodSeconds: 0 });
+    await controller.untilQuiet();
+    await client.create(PODS, pod('given'));
+    await bound('given');
+    await controller.untilQuiet();
+    given = await client.get<Ip>(IPS, { name: 'given.default' });
+  });
+  await client.create(PODS, pod('late'));
+  const portsBefore = await cluster.ovn.nbctl('--columns=_uuid,name,addresses', 'list', 'Logical_Switch_Port');
+
+  const behind = new BehindClient(new KubeTransport(cluster.connection), old!.items, old!.resourceVersion);
+  await cluster.withController({ client: behind, cachedAbove: 1, lease: SHORT_LEASE }, async (controller) => {
+    await until('an IP object is touched', () => behind.touched.length > 0, 20_000);
+    assert.equal(controller.status.rowsWritten + controller.status.objectsWritten, 0, 'nothing else was written before');
+    assert.equal(await cluster.ovn.nbctl('--columns=_uuid,name,addresses', 'list', 'Logical_Switch_Port'), portsBefore);
+    await bound('late');
+    await controller.untilQuiet();
+    assert.deepEqual(controller.plan(), { rows: [], objects: [] });
+  });
+  await behind.close();
+
+  const now = await client.get<Ip>(IPS, { name: 'given.default' });
+  assert.equal(now.metadata.uid, given!.metadata.uid);
+  assert.equal(now.metadata.resourceVersion, given!.metadata.resourceVersion);
+  assert.equal(await addressOf('given'), given!.spec.ipAddress);
+  assert.notEqual(await addressOf('late'), given!.spec.ipAddress);
+  const portsAfter = await cluster.ovn.nbctl('--columns=_uuid,name,addresses', 'list', 'Logical_Switch_Port');
+  for (const row of portsBefore.split('\n\n')) assert.ok(portsAfter.includes(row.trim()), `untouched: ${row}`);
+  const touched = await client.get<Annotated>(IPS, { name: behind.touched[0] ?? '' });
+  assert.match(touched.metadata.annotations?.[kilnAnnotation.seen] ?? '', /^\d{4}-/);
+});
+
+test('touches nothing where nothing is to be written', async () => {
+  const old = await cluster.client.list<Ip>(IPS);
+  // Something else is written: by its version the state of IP objects may be old, and nobody can tell.
+  await cluster.client.create(traitsOf('namespaces'), { metadata: { name: 'unrelated' } });
+  await cluster.withController({ lease: SHORT_LEASE }, (controller) => controller.untilQuiet());
+  const behind = new BehindClient(new KubeTransport(cluster.connection), old.items, old.resourceVersion);
+  await cluster.withController({ client: behind, cachedAbove: 1, lease: SHORT_LEASE }, async (controller) => {
+    await controller.untilQuiet();
+    assert.equal(controller.status.phase, 'leading');
+    assert.equal(controller.status.rowsWritten + controller.status.objectsWritten, 0);
+  });
+  assert.deepEqual(behind.touched, []);
+  await behind.close();
+});

@@ -1,0 +1,85 @@
+/**
+ * Before the first write of a leader that listed IP objects from a cache of the API server, which may be behind: what a leader before it
+ * has just given away must be seen. A write to one of these objects is an event among theirs, and a watch delivers them in the order of
+ * their versions: when it delivers this one, it has delivered all that was written before. Nothing is written where nothing is to be
+ * written: then it does not matter.
+ */
+import type { KubeClient } from '../kube/client.ts';
+import type { Clock } from '../kube/clock.ts';
+import { isKubeError } from '../kube/errors.ts';
+import type { ListWatchCache } from '../kube/list-watch-cache.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import { kilnAnnotation } from '../api/well-known.ts';
+import type { Log } from '../runtime/log.ts';
+
+export interface CatchUpOptions {
+  readonly client: KubeClient;
+  /** The cache that may be behind; undefined where none is. */
+  readonly behind: () => ListWatchCache<KubeObject> | undefined;
+  readonly identity: () => string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly later: (ms: number, run: () => void) => void;
+  readonly wake: () => void;
+}
+
+const RETRY_MS = 1_000;
+
+export class CatchUp {
+  readonly #options: CatchUpOptions;
+  #touching = false;
+  /** The version that the touched object has since. */
+  #touched: string | undefined;
+  readonly #unfit = new Set<string>();
+
+  constructor(options: CatchUpOptions) {
+    this.#options = options;
+  }
+
+  /** Asked by a leader that has something to write: whether it may; `wake` is called when that changes. */
+  readonly done = (): boolean => {
+    const cache = this.#options.behind();
+    if (cache === undefined) return true;
+    if (this.#touched !== undefined && cache.reached(this.#touched)) {
+      this.#options.log.info('IP objects are up to date', { version: this.#touched });
+      return true;
+    }
+    if (!this.#touching && this.#touched === undefined) void this.#touch(cache);
+    return false;
+  };
+
+  async #touch(cache: ListWatchCache<KubeObject>): Promise<void> {
+    const { client, identity, clock, log, later, wake } = this.#options;
+    const object = this.#fit(cache);
+    if (object === undefined) return;
+    const { name, uid } = object.metadata;
+    this.#touching = true;
+    try {
+      // No two are the same: one that changes nothing is no event.
+      const seen = `${new Date(clock.wallTime()).toISOString()} ${identity()}`;
+      const touched = await client.mergePatch(
+        cache.resource,
+        { name },
+        { metadata: { uid, annotations: { [kilnAnnotation.seen]: seen } } },
+      );
+      this.#touched = touched.metadata.resourceVersion;
+      this.#touching = false;
+      wake();
+    } catch (error) {
+      if (!isKubeError(error)) throw error;
+      // It is gone, or another: what the cache has of it is old.
+      const unfit = error.code === 'KUBE_NOT_FOUND' || error.code === 'KUBE_PRECONDITION' || error.code === 'KUBE_CONFLICT';
+      if (unfit) this.#unfit.add(uid ?? '');
+      else log.warn('nothing is written before IP objects are up to date', { name, code: error.code, error: error.message });
+      later(unfit ? 0 : RETRY_MS, () => {
+        this.#touching = false;
+        wake();
+      });
+    }
+  }
+
+  #fit(cache: ListWatchCache<KubeObject>): KubeObject | undefined {
+    for (const object of cache.values()) if (!this.#unfit.has(object.metadata.uid ?? '')) return object;
+    return undefined;
+  }
+}

@@ -28,12 +28,23 @@ export interface ApiFaults {
   repeats(plural: string): boolean;
 }
 
+/** Somebody is faster than a patch or a deletion that is under way. */
+export interface Overtakes {
+  /** Uid of the object that a request is about, as the server has it now. */
+  uidOf(request: KubeRequest): string | undefined;
+  /** Right before the server carries it out. */
+  before(request: KubeRequest): void;
+  /** It took effect on another object than had the name when it was sent. */
+  missed(request: KubeRequest, meant: string, hit: string): void;
+}
+
 export interface ApiTransportOptions {
   readonly api: InProcessApi;
   readonly clock: ProcessClock;
   readonly latency: () => number;
   readonly faults: ApiFaults;
   readonly onRequest?: (request: KubeRequest, status: number) => void;
+  readonly overtakes?: Overtakes;
 }
 
 export class ApiTransport implements Transport {
@@ -47,12 +58,15 @@ export class ApiTransport implements Transport {
   }
 
   async request(request: KubeRequest): Promise<string> {
-    const { api, faults } = this.#options;
+    const { api, faults, overtakes } = this.#options;
+    const meant = overtakes?.uidOf(request);
     await this.#underWay(request);
     const fate = faults.fate(request);
     if (fate.kind === 'refuse') throw this.#failed(request, fate.status, { message: 'refused by the simulation' }, fate.retryAfterSeconds);
     if (fate.kind === 'conflict') throw this.#failed(request, 409, { reason: 'Conflict', message: 'changed by the simulation' });
     const { method, path, body, contentType } = request;
+    overtakes?.before(request);
+    const hit = overtakes?.uidOf(request);
     let text: string;
     try {
       const reply = await api.request({
@@ -62,6 +76,7 @@ export class ApiTransport implements Transport {
         ...(contentType === undefined ? {} : { contentType }),
       });
       text = reply.body;
+      if (meant !== undefined && hit !== undefined && hit !== meant) overtakes?.missed(request, meant, hit);
       this.#options.onRequest?.(request, reply.status);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;

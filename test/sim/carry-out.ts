@@ -108,21 +108,20 @@ export function inflict(cluster: SimulatedCluster, fault: Fault): void {
       return cluster.ovn.moveLeader();
     case 'kill':
       return cluster.killAfterWrites(fault.controller, fault.afterWrites, fault.restartMs);
-    case 'stop': {
-      const controller = cluster.controllers.get(fault.controller);
-      if (controller === undefined || controller.clock.stopped) return;
-      controller.clock.stop();
-      cluster.time.after(fault.ms, () => {
-        if (fault.asleep) controller.clock.lose(fault.ms);
-        controller.clock.continue();
-      });
+    case 'stop':
+      cluster.controllers.get(fault.controller)?.stop(fault.ms, fault.asleep);
       return;
-    }
+    case 'stop-sending':
+      cluster.controllers.get(fault.controller)?.stopSending(fault.ms);
+      return;
     case 'jump':
       cluster.controllers.get(fault.controller)?.clock.jump(fault.ms);
       return;
     case 'race':
       cluster.race = fault.how;
+      return;
+    case 'overtake':
+      cluster.overtaking = fault.how;
       return;
     case 'term-lost':
       cluster.byHand([{ op: 'mutate', table: 'NB_Global', where: [], mutations: [['external_ids', 'delete', ['set', ['kiln.io/term']]]] }]);

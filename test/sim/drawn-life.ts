@@ -7,16 +7,17 @@ import type { LifeOrder, LifeReport } from './lives.ts';
 import { shrink } from './shrink.ts';
 
 export async function drawnLife(order: LifeOrder, trace?: (line: string) => void): Promise<LifeReport> {
-  const { seed, operations, plain = false, fault, shrink: most = 0 } = order;
+  const { seed, operations, only, fault, shrink: most = 0 } = order;
   const known = knownFault(fault);
-  const options: LifeOptions = { ...(known === undefined ? {} : { rules: known.rules }), plain };
+  const draws: LifeOptions = only === undefined ? {} : { only };
+  const options: LifeOptions = { ...(known === undefined ? {} : { rules: known.rules }), ...draws };
   const takeOut = known?.beneath?.();
   const life = await draw(seed, operations, trace === undefined ? options : { ...options, trace }).finally(() => takeOut?.());
   const drawn = { order, operations: life.operations, hash: life.hash, steps: life.history.steps.length };
   let findings = life.findings;
   // What is found without the fault too was not found because of it.
   if (fault !== undefined && findings.length > 0) {
-    const without = new Set((await draw(seed, operations, { plain })).findings.map(({ kind }) => kind));
+    const without = new Set((await draw(seed, operations, draws)).findings.map(({ kind }) => kind));
     findings = findings.filter(({ kind }) => !without.has(kind));
   }
   if (findings.length === 0) return { ...drawn, messages: [], tried: 0 };

@@ -4,6 +4,7 @@ import type { Rule } from '../../src/compile/compiler.ts';
 import { RULES } from '../../src/compile/rules.ts';
 import { carryOut, inflict } from './carry-out.ts';
 import { drawBroadFault, drawBroadOperation } from './draw-broad.ts';
+import { drawCloseCall } from './draw-close.ts';
 import { drawFault } from './draw-fault.ts';
 import { drawOperation, node } from './draw.ts';
 import type { Finding } from './judge.ts';
@@ -12,9 +13,11 @@ import { Random } from './random.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 import type { History, Step } from './step.ts';
 
+export type Draws = 'plain' | 'broad';
+
 export interface LifeOptions {
-  /** Only what `draw.ts` draws. */
-  readonly plain?: boolean;
+  /** Only what `draw.ts` draws, or that and what `draw-broad.ts` draws; all by default. */
+  readonly only?: Draws;
   /** Asked for each process. */
   readonly rules?: () => readonly Rule[];
   readonly trace?: (line: string) => void;
@@ -39,9 +42,11 @@ const HASHED_AT_ONCE = 65_536;
 export async function draw(seed: number, operations: number, options: LifeOptions = {}): Promise<Life> {
   const random = new Random(seed);
   const broad = new Random(seed ^ 0xb20ad);
-  const breadth = options.plain === true || broad.chance(0.1) ? 0 : 0.1 + broad.next() * 0.3;
+  const close = new Random(seed ^ 0xc105e);
+  const breadth = options.only === 'plain' || broad.chance(0.1) ? 0 : 0.1 + broad.next() * 0.3;
   const controllers = random.chance(0.35) ? 2 : 1;
   const faulty = random.chance(0.8) ? 0.05 + random.next() * 0.2 : 0;
+  const closeness = options.only !== undefined || close.chance(0.3) ? 0 : 0.02 + close.next() * 0.08;
   let left = operations;
   let untilRest = EPISODE;
   function next(cluster: SimulatedCluster): Step | undefined {
@@ -50,6 +55,7 @@ export async function draw(seed: number, operations: number, options: LifeOption
       untilRest = EPISODE;
       return { kind: 'rest' };
     }
+    if (close.chance(closeness)) return { kind: 'fault', ...drawCloseCall(close) };
     if (random.chance(faulty)) return { kind: 'fault', ...(broad.chance(breadth / 2) ? drawBroadFault(broad) : drawFault(random)) };
     if (random.chance(0.15)) return { kind: 'wait', ms: random.pick([0.5, 2, 10, 10, 50, 300]) };
     left--;

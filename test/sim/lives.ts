@@ -1,13 +1,13 @@
 /** Lives on all cores: each worker draws one after the other, and the caller hears of each as it ends. */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import type { Draws } from './life.ts';
 import type { History } from './step.ts';
 
 export interface LifeOrder {
   readonly seed: number;
   readonly operations: number;
-  /** Only what `draw.ts` draws. */
-  readonly plain?: boolean;
+  readonly only?: Draws;
   /** Name of a known fault that is put into the rules. */
   readonly fault?: string;
   /** Replays at most to make a history that fails shorter; 0 keeps it as it is. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { drawnLife } from './drawn-life.ts';
 import { readHistory, writeHistory } from './history-file.ts';
+import type { Draws } from './life.ts';
 import { replay } from './life.ts';
 import type { LifeOrder, LifeReport } from './lives.ts';
 import { drawLives } from './lives.ts';
@@ -19,6 +20,7 @@ Draws lives of a simulated cluster from seeds, on all cores, and judges each whe
   --life N         operations of one life (default 500)
   --workers N      lives at a time (default: as many as there are cores)
   --plain          only what draw.ts draws, without what came later (some pinned seeds)
+  --broad          only that and what draw-broad.ts draws (likewise)
   --keep-going     do not end with the first life that fails
   --out DIR        where histories of failures go (default .kiln/sim)
   --no-shrink      keep a failing history as it is
@@ -35,7 +37,7 @@ interface Flags {
   readonly forMs: number | undefined;
   readonly life: number;
   readonly workers: number;
-  readonly plain: boolean;
+  readonly only: Draws | undefined;
   readonly keepGoing: boolean;
   readonly out: string;
   readonly shrink: boolean;
@@ -54,6 +56,7 @@ function flagsOf(args: readonly string[]): Flags | 'help' {
       life: { type: 'string' },
       workers: { type: 'string' },
       plain: { type: 'boolean' },
+      broad: { type: 'boolean' },
       'keep-going': { type: 'boolean' },
       out: { type: 'string' },
       'no-shrink': { type: 'boolean' },
@@ -78,7 +81,7 @@ function flagsOf(args: readonly string[]): Flags | 'help' {
     forMs: timed ? number('hours', 0, 0) * 3_600_000 + number('minutes', 0, 0) * 60_000 : undefined,
     life: number('life', 500, 1),
     workers: values.trace === true ? 1 : number('workers', availableParallelism(), 1),
-    plain: values.plain === true,
+    only: values.plain === true ? 'plain' : values.broad === true ? 'broad' : undefined,
     keepGoing: values['keep-going'] === true,
     out: values.out ?? '.kiln/sim',
     shrink: values['no-shrink'] !== true,
@@ -119,7 +122,7 @@ async function run(flags: Flags): Promise<number> {
     for (let { seed } = flags; flags.forMs === undefined ? ordered < flags.operations : performance.now() - begun < flags.forMs; seed++) {
       if (failed > 0 && !flags.keepGoing) return;
       ordered += flags.life;
-      yield { seed, operations: flags.life, plain: flags.plain, shrink: flags.shrink ? SHRINK : 0 };
+      yield { seed, operations: flags.life, ...(flags.only && { only: flags.only }), shrink: flags.shrink ? SHRINK : 0 };
     }
   }
   const take = (report: LifeReport): void => {

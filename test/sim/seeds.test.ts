@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { historyText } from './history-file.ts';
 import { treeSeed } from '../../src/testing/tree-seed.ts';
+import type { Draws } from './life.ts';
 import type { LifeOrder, LifeReport } from './lives.ts';
 import { drawLives } from './lives.ts';
 
@@ -29,17 +30,21 @@ const TOLD = 4;
 /** Others' rows harmed, two writers, a rule that throws, a controller that never comes to rest: not one may do that. */
 const SEVERE = /^I4:|^I10:|: rule failed|still not quiet/;
 
-/** Lines of a seed and its number of operations, and `plain` where only what `draw.ts` draws is to be drawn. */
+/** Lines of a seed and its number of operations, and `plain` or `broad` where not all is to be drawn. */
 function seedsIn(file: string): readonly LifeOrder[] {
   return readFileSync(join(import.meta.dirname, file), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => line.split(' '))
-    .map(([seed, operations, kind]) => ({ seed: Number(seed), operations: Number(operations), plain: kind === 'plain' }));
+    .map(([seed, operations, only]) => ({
+      seed: Number(seed),
+      operations: Number(operations),
+      ...(only !== undefined && { only: only as Draws }),
+    }));
 }
 
 function told({ order, messages, history, tried }: LifeReport): string {
-  const again = `npm run sim -- --seed ${order.seed} --life ${order.operations} --operations ${order.operations}${order.plain === true ? ' --plain' : ''}`;
+  const again = `npm run sim -- --seed ${order.seed} --life ${order.operations} --operations ${order.operations}${order.only === undefined ? '' : ` --${order.only}`}`;
   const steps = history === undefined ? '' : `\n${history.steps.length} steps (after ${tried} replays):\n${historyText(history)}`;
   return `${again}\n${messages.slice(0, 5).join('\n')}${steps}`;
 }
@@ -54,7 +59,7 @@ test('lives of pinned seeds and of a row of seeds end well', async (t) => {
     for (let seed = FIRST; ; seed++) {
       if (operations >= OPERATIONS - FRESH || failures.length > 0) return;
       if (open.has(seed)) continue;
-      yield { seed, operations: LIFE, plain: true, shrink: SHRINK };
+      yield { seed, operations: LIFE, only: 'plain', shrink: SHRINK };
     }
   }
   const begun = performance.now();

@@ -10,6 +10,7 @@ import { foreignSnapshot, SHARED } from '../../src/invariants/foreign-rows.ts';
 import type { LoggedTransaction } from '../../src/invariants/writers.ts';
 import { InProcessApi } from '../../src/lab/apiserver/in-process.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
+import { parseTarget } from '../../src/lab/apiserver/request.ts';
 import { ApiError } from '../../src/lab/apiserver/status.ts';
 import { ObjectStore } from '../../src/lab/apiserver/store.ts';
 import { LabApi } from '../../src/lab/apiserver/server.ts';
@@ -19,15 +20,22 @@ import type { Execution } from '../../src/ovsdb/testing/simulated/transaction.ts
 import { SimulatedServer } from '../../src/ovsdb/testing/simulated/server.ts';
 import { northboundSchemaFile } from '../../src/ovsdb/testing/ovsdb-server-process.ts';
 import type { Fields, Log } from '../../src/runtime/log.ts';
+import type { Overtakes } from './api-transport.ts';
 import { ArmedFaults } from './armed-faults.ts';
+import { carryOut } from './carry-out.ts';
 import { Memory } from './memory.ts';
 import { newborn } from './newborn.ts';
 import { Random } from './random.ts';
 import { SimulatedController } from './simulated-controller.ts';
-import type { Race } from './step.ts';
+import type { Overtaking, Race } from './step.ts';
 import { race } from './strangers.ts';
 import { EPOCH, VirtualTime } from './virtual-time.ts';
 import { Workloads } from './workloads.ts';
+
+/** Methods of requests about one object that is there. */
+const WRITES: ReadonlySet<string> = new Set(['PATCH', 'DELETE']);
+/** Kinds that nobody overtakes: what is in a Namespace would go with it, and who leads is drawn otherwise. */
+const SPARED: ReadonlySet<string> = new Set(['namespaces', 'leases', 'events']);
 
 const schemaJson: unknown = JSON.parse(readFileSync(northboundSchemaFile, 'utf8'));
 
@@ -56,6 +64,8 @@ export class SimulatedCluster {
   readonly controllers = new Map<string, SimulatedController>();
   /** What somebody does right before the next transaction that it can be done to. */
   race: Race | undefined;
+  /** What somebody does to the object of the next patch or deletion, right before it takes effect. */
+  overtaking: Overtaking | undefined;
   readonly rules: () => readonly Rule[];
   readonly #chance: Random;
   readonly #trace: (line: string) => void;
@@ -119,6 +129,8 @@ export class SimulatedCluster {
     if (!quietly) return;
     this.faults.clear();
     this.race = undefined;
+    this.overtaking = undefined;
+    for (const controller of this.controllers.values()) controller.stopSending(undefined);
     this.#killAfter.clear();
   }
 
@@ -135,6 +147,7 @@ export class SimulatedCluster {
       faults: this.faults,
       log: this.#logOf(name),
       onWrite: () => this.#wrote(name),
+      overtakes: this.#overtakes(name),
     });
     this.controllers.set(name, controller);
     return controller;
@@ -172,6 +185,46 @@ export class SimulatedCluster {
       log: this.#logOf('judge'),
       readOnly: true,
     });
+  }
+
+  #overtakes(name: string): Overtakes {
+    return {
+      uidOf: ({ method, path }) => (WRITES.has(method) ? this.#named(path)?.uid : undefined),
+      before: ({ method, path }) => {
+        const target = this.overtaking !== undefined && WRITES.has(method) ? this.#named(path) : undefined;
+        if (target?.uid === undefined || SPARED.has(target.plural)) return;
+        const operation = { do: this.overtaking as Overtaking, path: target.path, namespace: target.namespace, name: target.name };
+        this.overtaking = undefined;
+        this.memory.byHand = true;
+        carryOut(this, operation);
+        this.memory.byHand = false;
+      },
+      missed: ({ method, path }, meant, hit) =>
+        void this.alarms.push(
+          `${name}: ${method} ${path.split('?')[0] ?? ''} was sent when uid ${meant} had the name, and took effect on uid ${hit}`,
+        ),
+    };
+  }
+
+  /** The object that a request names. */
+  #named(
+    path: string,
+  ):
+    | {
+        readonly path: string;
+        readonly plural: string;
+        readonly namespace: string;
+        readonly name: string;
+        readonly uid: string | undefined;
+      }
+    | undefined {
+    const target = parseTarget(path.split('?')[0] ?? '');
+    if (target === undefined || target.name === '') return undefined;
+    const { group, version, plural, namespace, name } = target;
+    const definition = this.lab.registry.find(group, version, plural);
+    const object =
+      definition === undefined ? undefined : this.lab.store.get(definition.table, namespace === '' ? name : `${namespace}/${name}`);
+    return { path: `${group === '' ? '' : `${group}/`}${version}/${plural}`, plural, namespace, name, uid: object?.metadata.uid };
   }
 
   /** @param path `<group>/<version>/<plural>`, without the group and its slash for the core. @returns the error's text, or nothing */

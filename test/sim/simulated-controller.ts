@@ -10,7 +10,7 @@ import type { SimulatedServer } from '../../src/ovsdb/testing/simulated/server.t
 import type { Log } from '../../src/runtime/log.ts';
 import { DEFAULT_SETTINGS } from '../../src/world/settings.ts';
 import type { Settings } from '../../src/world/settings.ts';
-import type { ApiFaults } from './api-transport.ts';
+import type { ApiFaults, Overtakes } from './api-transport.ts';
 import { ApiTransport } from './api-transport.ts';
 import type { Random } from './random.ts';
 import type { VirtualTime } from './virtual-time.ts';
@@ -37,6 +37,7 @@ export interface SimulatedControllerOptions {
   readonly settings?: Partial<Settings>;
   /** A write of this process took effect on the API server. */
   readonly onWrite?: () => void;
+  readonly overtakes?: Overtakes;
 }
 
 export class SimulatedController {
@@ -45,12 +46,16 @@ export class SimulatedController {
   readonly transport: ApiTransport;
   readonly name: string;
   readonly #ovn: SimulatedServer;
+  readonly #time: VirtualTime;
+  /** Milliseconds that it is stopped for when it has sent its next transaction. */
+  #stopSending: number | undefined;
   readonly #session: OvsdbSession;
 
   constructor(options: SimulatedControllerOptions) {
-    const { name, identity, time, api, ovn, rules, random, latency, faults, log, readOnly = false, settings, onWrite } = options;
+    const { name, identity, time, api, ovn, rules, random, latency, faults, log, readOnly = false, settings, onWrite, overtakes } = options;
     this.name = name;
     this.#ovn = ovn;
+    this.#time = time;
     this.clock = new ProcessClock(time);
     this.clock.jump(options.dateOffMs ?? 0);
     this.transport = new ApiTransport({
@@ -58,6 +63,7 @@ export class SimulatedController {
       clock: this.clock,
       latency,
       faults,
+      ...(overtakes === undefined ? {} : { overtakes }),
       onRequest: ({ method, path }, status) => {
         if (method !== 'GET' && status < 300 && !path.includes('/leases')) onWrite?.();
       },
@@ -69,7 +75,7 @@ export class SimulatedController {
       leaderOnly: true,
       clock: this.clock,
       random: random.next,
-      dial: ovn.dialFor(name),
+      dial: ovn.dialFor(name, (method) => this.#sent(method)),
     });
     this.#session = session;
     this.controller = new Controller({
@@ -94,6 +100,27 @@ export class SimulatedController {
   /** It has seen all that the servers said. */
   get caughtUp(): boolean {
     return this.transport.caughtUp && this.#session.state === 'synced';
+  }
+
+  /** SIGSTOP, and SIGCONT after that time. @param asleep its monotonic clock does not count the time */
+  stop(ms: number, asleep: boolean): void {
+    if (this.clock.stopped) return;
+    this.clock.stop();
+    this.#time.after(ms, () => {
+      if (asleep) this.clock.lose(ms);
+      this.clock.continue();
+    });
+  }
+
+  /** The same right after it sent its next transaction: that arrives when the process goes on. */
+  stopSending(ms: number | undefined): void {
+    this.#stopSending = ms;
+  }
+
+  #sent(method: string | undefined): void {
+    if (method !== 'transact' || this.#stopSending === undefined) return;
+    this.stop(this.#stopSending, true);
+    this.#stopSending = undefined;
   }
 
   /** SIGKILL: nothing more runs; its connections break. */

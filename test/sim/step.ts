@@ -71,12 +71,18 @@ export type Fault =
   | { readonly fault: 'database-leader' }
   | { readonly fault: 'kill'; readonly controller: string; readonly afterWrites: number; readonly restartMs: number }
   | { readonly fault: 'stop'; readonly controller: string; readonly ms: number; readonly asleep: boolean }
+  /** Stopped right after it sent its next transaction, which arrives when it goes on; its clock does not count the time. */
+  | { readonly fault: 'stop-sending'; readonly controller: string; readonly ms: number }
   | { readonly fault: 'jump'; readonly controller: string; readonly ms: number }
   | { readonly fault: 'term-lost' }
   /** Somebody is faster: right before a transaction takes effect, a row that it is about changes hands, goes, or gets a row of theirs inside. */
-  | { readonly fault: 'race'; readonly how: Race };
+  | { readonly fault: 'race'; readonly how: Race }
+  /** Somebody is faster: right before a patch or a deletion of a controller takes effect, they do this to its object. */
+  | { readonly fault: 'overtake'; readonly how: Overtaking };
 
 export type Race = 'disown' | 'delete' | 'inside';
+
+export type Overtaking = 'recreate' | 'vanish' | 'delete';
 
 export type Step =
   | ({ readonly kind: 'operation' } & Operation)

@@ -86,13 +86,16 @@ export class SimulatedServer {
     this.#lastTxnId = options.newUuid();
   }
 
-  /** For the session's option `dial`; the port's last digit chooses the member, from 1. */
-  dialFor(client: string): Dial {
+  /**
+   * For the session's option `dial`; the port's last digit chooses the member, from 1.
+   * @param onSent told the method of each message that the client has put on its way
+   */
+  dialFor(client: string, onSent?: (method: string | undefined) => void): Dial {
     return (endpoint, _tls, _timeoutMs, clock, onOpen, onFailed) => {
       const member = ((endpoint.kind === 'unix' ? 1 : endpoint.port) % 10) - 1;
       const cancel = clock.schedule(this.#options.latency?.() ?? 0, () => {
         if (this.#down) onFailed(new OvsdbError('OVSDB_CONNECT_FAILED', `cannot connect to ${endpoint.text}`, { endpoint: endpoint.text }));
-        else onOpen(this.#accept(client, member, clock));
+        else onOpen(this.#accept(client, member, clock, onSent));
       });
       return { cancel };
     };
@@ -135,11 +138,12 @@ export class SimulatedServer {
     this.#down = false;
   }
 
-  #accept(client: string, member: number, clock: Clock): SimulatedWire {
+  #accept(client: string, member: number, clock: Clock, onSent?: (method: string | undefined) => void): SimulatedWire {
     const wire: SimulatedWire = new SimulatedWire({
       clock,
       latency: this.#options.latency ?? ((): number => 0),
       toServer: (message) => this.#answer(connection, message as Message),
+      ...(onSent === undefined ? {} : { onSent: (message) => onSent((message as Message).method) }),
       closed: () => this.#connections.delete(connection),
     });
     const connection: Connection = { client, wire, member, serverMonitor: undefined, monitor: undefined };

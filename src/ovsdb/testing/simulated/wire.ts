@@ -9,6 +9,8 @@ export interface WireOptions {
   readonly latency: () => number;
   readonly toServer: (message: unknown) => void;
   readonly closed: () => void;
+  /** The client has put a message on its way. */
+  readonly onSent?: (message: unknown) => void;
 }
 
 export class SimulatedWire extends EventEmitter implements Wire {
@@ -28,11 +30,13 @@ export class SimulatedWire extends EventEmitter implements Wire {
 
   /** The client sends one message. */
   write(text: string): void {
-    const { clock, latency, toServer } = this.#options;
+    const { clock, latency, toServer, onSent } = this.#options;
+    const message: unknown = JSON.parse(text);
     this.#sentUntil = Math.max(this.#sentUntil, clock.now() + latency());
     clock.schedule(Math.max(0, this.#sentUntil - clock.now()), () => {
-      if (!this.#destroyed) toServer(JSON.parse(text));
+      if (!this.#destroyed) toServer(message);
     });
+    onSent?.(message);
   }
 
   /** The server sends a message. */

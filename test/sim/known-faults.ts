@@ -3,9 +3,11 @@
  * simulator has to find them; that is what it is for.
  */
 import { DEFAULT_SUBNET } from '../../src/api/well-known.ts';
+import { Fence } from '../../src/commit/fence.ts';
 import type { Rule } from '../../src/compile/compiler.ts';
 import type { Output, PatchOutput } from '../../src/compile/output.ts';
 import { RULES } from '../../src/compile/rules.ts';
+import { KubeWriter } from '../../src/kube/kube-writer.ts';
 import { Ledger } from '../../src/ipam/ledger.ts';
 import type { World } from '../../src/world/world.ts';
 
@@ -49,25 +51,55 @@ function untold(rule: string, type: string): () => readonly Rule[] {
 
 const silent: Spoil = () => [];
 
+/** Replaces a method of a class. @returns puts the old one back */
+function replaced<T extends object, K extends keyof T>(prototype: T, name: K, by: (before: T[K]) => T[K]): () => void {
+  const descriptor = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor;
+  Object.defineProperty(prototype, name, { ...descriptor, value: by(descriptor.value as T[K]) });
+  return () => void Object.defineProperty(prototype, name, descriptor);
+}
+
 /** Whoever has the name goes with the one who leaves: a port's name, without the uid of its pod. */
 function releaseByName(): () => void {
-  const descriptor = Object.getOwnPropertyDescriptor(Ledger.prototype, 'release') as PropertyDescriptor;
-  const release = descriptor.value as Ledger['release'];
   const nameOf = (claimant: string): string => claimant.split('#')[0] ?? '';
-  const byName: Ledger['release'] = function (this: Ledger, kind, key, subnet) {
-    const all = kind === 'reservation' ? [] : [...this.bindings(kind, key)];
-    for (const [place, { addresses }] of all) {
-      for (const address of addresses) {
-        const holders = this.holdersOf(place, address);
-        const leaving = holders.find((one) => one.kind === kind && one.key === key);
-        for (const one of holders)
-          if (leaving !== undefined && nameOf(one.claimant) === nameOf(leaving.claimant)) release.call(this, one.kind, one.key);
-      }
-    }
-    return release.call(this, kind, key, subnet);
-  };
-  Object.defineProperty(Ledger.prototype, 'release', { ...descriptor, value: byName });
-  return () => void Object.defineProperty(Ledger.prototype, 'release', descriptor);
+  return replaced(
+    Ledger.prototype,
+    'release',
+    (release) =>
+      function (this: Ledger, kind, key, subnet) {
+        const all = kind === 'reservation' ? [] : [...this.bindings(kind, key)];
+        for (const [place, { addresses }] of all) {
+          for (const address of addresses) {
+            const holders = this.holdersOf(place, address);
+            const leaving = holders.find((one) => one.kind === kind && one.key === key);
+            for (const one of holders)
+              if (leaving !== undefined && nameOf(one.claimant) === nameOf(leaving.claimant)) release.call(this, one.kind, one.key);
+          }
+        }
+        return release.call(this, kind, key, subnet);
+      },
+  );
+}
+
+function withoutFence(): () => void {
+  return replaced(
+    Fence.prototype,
+    'guards',
+    (guards) =>
+      function (this: Fence) {
+        return guards.call(this) === undefined ? undefined : [];
+      },
+  );
+}
+
+function withoutUid(): () => void {
+  return replaced(
+    KubeWriter.prototype,
+    'submit',
+    (submit) =>
+      function (this: KubeWriter, { uid: _uid, ...intent }) {
+        return submit.call(this, intent);
+      },
+  );
 }
 
 export const KNOWN_FAULTS: readonly KnownFault[] = [
@@ -75,6 +107,17 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     name: 'a Subnet lets go of its finalizer while addresses are in use',
     like: 'C07',
     rules: spoilt('subnet-lifecycle', () => letsGoEarly),
+  },
+  {
+    name: 'an IP object lets go of its finalizer while its port is there',
+    like: 'C58',
+    rules: spoilt(
+      'ip-lifecycle',
+      () => (outputs, world, key) =>
+        world.ips.get(key)?.metadata.deletionTimestamp === undefined
+          ? outputs
+          : patches(outputs, (patch) => (patch.conditions === undefined ? { ...patch, finalizer: false } : patch)),
+    ),
   },
   { name: 'a Vpc lets go of its finalizer while Subnets are in it', like: 'C01', rules: spoilt('vpc-lifecycle', () => letsGoEarly) },
   {
@@ -167,6 +210,8 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     rules: spoilt('reserved-ip', () => () => []),
   },
   { name: 'an address is released by name instead of UID', like: 'C42', rules: () => RULES, beneath: releaseByName },
+  { name: 'transactions have no fence', like: 'C85', rules: () => RULES, beneath: withoutFence },
+  { name: 'patches and deletions do not say which object they mean', like: 'C46', rules: () => RULES, beneath: withoutUid },
   { name: 'an IP object in conflict does not tell it', like: 'C44', rules: untold('ip-lifecycle', 'AddressConflict') },
   { name: 'an OvnEip in conflict does not tell it', like: 'C33', rules: untold('ovn-eip', 'AddressConflict') },
   { name: 'the ACLs of a Subnet are not made', like: 'C84', rules: spoilt('subnet-acls', () => silent) },

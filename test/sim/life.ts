@@ -55,7 +55,8 @@ export async function draw(seed: number, operations: number, options: LifeOption
       untilRest = EPISODE;
       return { kind: 'rest' };
     }
-    if (close.chance(closeness)) return { kind: 'fault', ...drawCloseCall(close) };
+    if (close.chance(closeness))
+      return close.chance(0.25) ? { kind: 'wait', ms: close.pick([2_000, 40_000]) } : { kind: 'fault', ...drawCloseCall(close) };
     if (random.chance(faulty)) return { kind: 'fault', ...(broad.chance(breadth / 2) ? drawBroadFault(broad) : drawFault(random)) };
     if (random.chance(0.15)) return { kind: 'wait', ms: random.pick([0.5, 2, 10, 10, 50, 300]) };
     left--;

@@ -80,6 +80,7 @@ function keyOf({ metadata: { namespace = '', name } }: KubeObject): string {
 
 export class Memory {
   readonly #store: ObjectStore;
+  readonly #rowOf: (uid: string, port?: string) => string | undefined;
   readonly findings: Finding[] = [];
   /** By what was held at the last rest (`<table> <name>`): uids of who held it. */
   #holders = new Map<string, string[]>();
@@ -95,8 +96,10 @@ export class Memory {
   /** While a person acts: what goes then is their doing. */
   byHand = false;
 
-  constructor(store: ObjectStore) {
+  /** @param rowOf a row that carries this uid as its owner's, of all tables or of ports with this name */
+  constructor(store: ObjectStore, rowOf: (uid: string, port?: string) => string | undefined) {
     this.#store = store;
+    this.#rowOf = rowOf;
     store.watchAll((event) => this.#look(event));
   }
 
@@ -134,6 +137,12 @@ export class Memory {
     const begun = type !== 'DELETED' && deletionTimestamp !== undefined && !this.#deleting.has(uid);
     if (begun) this.#deleting.add(uid);
     if (type !== 'DELETED' && !begun) return;
+    const left = type === 'DELETED' ? this.#rowLeftOf(table, object) : undefined;
+    if (left !== undefined)
+      this.findings.push({
+        kind: `I5 rows ${object.kind}`,
+        message: `I5: ${object.kind} ${name} was let go while its row ${left} was there`,
+      });
     const holder = this.#holderOf(`${table} ${name}`);
     if (holder === undefined) return;
     const by = `${holder.kind} ${keyOf(holder)}`;
@@ -142,6 +151,12 @@ export class Memory {
         ? { kind: `I1 taken ${object.kind}`, message: `I1: ${object.kind} ${name} is deleted by a controller while ${by} uses it` }
         : { kind: `I5 early ${object.kind}`, message: `I5: ${object.kind} ${name} is gone while ${by} is in it` },
     );
+  }
+
+  /** What is let go leaves no row behind, not for a moment: nobody would know whose it was. */
+  #rowLeftOf(table: string, { metadata: { name, uid, annotations = {} } }: KubeObject): string | undefined {
+    const pod = annotations[kilnAnnotation.podUid];
+    return this.#rowOf(uid) ?? (table === IPS && pod !== undefined ? this.#rowOf(pod, name) : undefined);
   }
 
   /** Who held it at the last rest and still does. */
@@ -217,10 +232,21 @@ export class Memory {
     return this.#store.list(IPS).flatMap((ip) => {
       const { name, annotations = {}, labels = {}, deletionTimestamp } = ip.metadata;
       const pod = annotations[kilnAnnotation.podUid];
-      const kept = text(specOf(ip)['podType']) !== '' || labels['ovn.kubernetes.io/ip_reserved'] === 'true';
+      const kept = this.#isKept(ip) || labels['ovn.kubernetes.io/ip_reserved'] === 'true';
       if (pod === undefined || pods.has(pod) || kept || deletionTimestamp !== undefined) return [];
       return [{ kind: 'I1 leaked', message: `I1: IP ${name} is of a pod that is gone (uid ${pod}), and nobody keeps it` }];
     });
+  }
+
+  /** By a machine, by the next pod of its name, or by a StatefulSet that has the ordinal. */
+  #isKept(ip: KubeObject): boolean {
+    const { podType, podName, namespace } = specOf(ip);
+    if (podType !== 'StatefulSet') return text(podType) !== '';
+    const key = `${text(namespace)}/${text(podName)}`;
+    if (this.#store.get('pods', key) !== undefined) return true;
+    const [, set = '', ordinal = ''] = /^(.*)-(\d+)$/.exec(key) ?? [];
+    const { metadata, spec = {} } = (this.#store.get('statefulsets.apps', set) ?? {}) as Partial<KubeObject> & { readonly spec?: Field };
+    return metadata !== undefined && metadata.deletionTimestamp === undefined && Number(ordinal) < Number(spec['replicas'] ?? 1);
   }
 }
 

@@ -3,7 +3,7 @@
  * controller, and the controllers under test.
  */
 import { readFileSync } from 'node:fs';
-import { VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
+import { UID_KEY, VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
 import type { Rule } from '../../src/compile/compiler.ts';
 import type { ForeignCell, ForeignSnapshot, WholeRow } from '../../src/invariants/foreign-rows.ts';
 import { foreignSnapshot, SHARED } from '../../src/invariants/foreign-rows.ts';
@@ -115,7 +115,7 @@ export class SimulatedCluster {
       onTransaction: (execution, operations, client) => this.#transacted(execution, operations, client),
     });
     this.ovn.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
-    this.memory = new Memory(this.lab.store);
+    this.memory = new Memory(this.lab.store, (uid, port) => this.#rowOf(uid, port));
     this.workloads = new Workloads(this.lab, this.time, this.#chance);
     draw(crds);
     this.lab.store.watchAll(({ type, table, key, object }) =>
@@ -207,9 +207,7 @@ export class SimulatedCluster {
   }
 
   /** The object that a request names. */
-  #named(
-    path: string,
-  ):
+  #named(path: string):
     | {
         readonly path: string;
         readonly plural: string;
@@ -328,6 +326,17 @@ export class SimulatedCluster {
       const row = this.ovn.database.row(table, uuid);
       if (row !== undefined) yield [uuid, row];
     }
+  }
+
+  /** A row that says its owner has this uid. @param port only a switch port of this name */
+  #rowOf(uid: string, port?: string): string | undefined {
+    for (const table of port === undefined ? this.ovn.database.schema.tables.keys() : ['Logical_Switch_Port'])
+      for (const [uuid, row] of this.ovn.database.rows(table)) {
+        const ids = row['external_ids'];
+        if (!(ids instanceof Map) || ids.get(UID_KEY) !== uid || ids.get(VENDOR_KEY) !== VENDOR) continue;
+        if (port === undefined || row['name'] === port) return `${table}/${uuid}`;
+      }
+    return undefined;
   }
 
   #transacted(execution: Execution, operations: readonly unknown[], client: string | undefined): void {

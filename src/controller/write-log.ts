@@ -8,6 +8,7 @@ import type { ApiOutage } from './api-outage.ts';
 
 export function logTransaction(log: Log, { ok, rows, operations, counts, error, setAside }: TransactionReport): void {
   if (ok) log.debug('transaction', { rows, operations, ...counts });
+  else if (error?.outcome === 'unknown') log.warn('transaction without an answer', { rows, code: error.code, error: error.message });
   else log.warn('transaction refused', { rows, code: error?.code, error: error?.message, setAside });
 }
 

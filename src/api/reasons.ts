@@ -101,6 +101,10 @@ export const REASONS = {
     means: 'the next hop of a route lies in no network of the Vpc; OVN leaves the route out',
     next: 'make the Subnet or the peering that has it, or mend the route',
   },
+  ExcludeOutside: {
+    means: 'an item of spec.excludeIps lies in no network of the Subnet; it keeps nothing back',
+    next: 'mend it, or take it out',
+  },
   NamespaceImpossible: { means: 'spec.namespaces has a name that no namespace can have', next: 'mend it' },
   VpcMissing: { means: 'the Vpc does not exist', next: 'make it again, or delete the Subnet' },
 

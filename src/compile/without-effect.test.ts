@@ -46,6 +46,20 @@ test('an ACL that names a set or a group which nobody made: the condition and an
   assert.deepEqual(said(bench, 'subnets', 'net'), [], 'a port group has address sets');
 });
 
+test('an excluded address or range outside of the Subnet: said until it is taken out; what is partly inside has an effect', () => {
+  const bench = setUp();
+  const excludeIps = ['10.1.0.1', 'fd01::1', '10.1.0.200..10.2.0.5'];
+  bench.edit('subnets', 'net', { excludeIps: [...excludeIps, '10.2.0.7', 'fd02::1..fd02::9'] });
+  bench.settle();
+  const item = (index: number, value: string): string =>
+    `Subnet net: spec.excludeIps[${index}] "${value}" is outside of 10.1.0.0/24 and fd01::/64; only addresses of the Subnet can be kept back`;
+  const whole = `${item(3, '10.2.0.7')}. ${item(4, 'fd02::1..fd02::9')}. All else is in effect; kubectl edit subnet net`;
+  assert.deepEqual(said(bench, 'subnets', 'net'), ['True', 'ExcludeOutside', whole]);
+  bench.edit('subnets', 'net', { excludeIps });
+  bench.settle();
+  assert.deepEqual(said(bench, 'subnets', 'net'), []);
+});
+
 test('a policy route likewise; what ovn-northd makes by itself is not missed', () => {
   const bench = setUp();
   const route = (match: string): object => ({ policyRoutes: [{ action: 'drop', match, priority: 7 }] });

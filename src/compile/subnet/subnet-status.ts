@@ -17,6 +17,7 @@ import { missingNames, withoutEffect } from '../without-effect.ts';
 import { centralizedGateway } from './subnet-gateway.ts';
 import type { Refusal } from './subnet-acceptance.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
+import { excludesOutside } from './subnet-excludes.ts';
 import { subnetFindings } from './subnet-findings.ts';
 import { statedSubnet } from './subnet-state.ts';
 import { routerPortId } from './subnet-switch.ts';
@@ -109,7 +110,7 @@ function ineffective(world: World, name: string): readonly Finding[] {
     const field = `spec.acls[${i}].match`;
     return wrong.some((one) => one.field === field) ? [] : missingNames(world, subject, field, match);
   });
-  return [...namespaceFindings(subject, namespaces), ...matches];
+  return [...namespaceFindings(subject, namespaces), ...world.ask(excludesOutside, name), ...matches];
 }
 
 function accepted(world: World, view: SubnetView): ConditionOutput {

@@ -41,6 +41,7 @@ import { startWebhook, webhookSettings } from '../webhook-flags.ts';
 import { laboratoryProblem, processMetrics, serveController, serveLaboratory } from '../operations.ts';
 import type { Settings } from '../../world/settings.ts';
 import { DEFAULT_DIRECTORY } from '../defaults.ts';
+import { watchOutput } from '../output-watch.ts';
 import { watchStarters } from '../starter-watch.ts';
 import { check } from './check.ts';
 
@@ -80,10 +81,11 @@ export async function start(flags: StartFlags): Promise<number> {
   return real ? runOnCluster(flags, network.settings, webhook) : runLaboratory(flags, network.settings);
 }
 
-/** Ends with the first of SIGINT and SIGTERM, or when npm is gone that started this; a second signal ends the process at once. */
+/** Ends with the first of SIGINT and SIGTERM, or when npm is gone that started this, or who reads its output; a second signal ends the process at once. */
 function interrupted(): Promise<NodeJS.Signals> {
   return new Promise((done) => {
     watchStarters(() => done('SIGTERM'));
+    watchOutput(() => done('SIGTERM'));
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.once(signal, () => {
         process.once(signal, () => process.exit(130));

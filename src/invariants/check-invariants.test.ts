@@ -103,6 +103,21 @@ test('I3: what outlived its torn out Subnet or Vpc is wanted while something is 
   assert.ok(broken(other).includes('I3 Logical_Router/blue'));
 });
 
+test('I3: the same while the one made again under its name says that it cannot be carried out, and no longer', () => {
+  const found = (bench: RuleBench): readonly string[] => broken(bench).filter((line) => line.startsWith('I3'));
+  const bench = running();
+  bench.vanish('subnets', 'red');
+  bench.put('subnets', { metadata: { name: 'red' }, spec: { vpc: 'blue', cidrBlock: 'nonsense' } });
+  bench.settle();
+  assert.ok(bench.row('Logical_Switch', 'red'));
+  assert.deepEqual(found(bench), []);
+  const subnet = bench.world.subnets.peek('red');
+  assert.ok(subnet !== undefined);
+  const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '' }];
+  bench.world.subnets.set('red', { ...subnet, status: { ...subnet.status, conditions } } as typeof subnet);
+  assert.ok(found(bench).includes('I3 Logical_Switch/red'));
+});
+
 test('I4: a foreign row that is gone, or another in any column of any table; own members and own keys do not count', () => {
   const marks = { vendor: 'kube-ovn', 'kiln.io/owner': 'subnet//red', 'kiln.io/uid': 'u', 'kiln.io/rule': 'r' };
   const tables = (rows: Readonly<Record<string, readonly WholeRow[]>>): ReadonlyMap<string, readonly WholeRow[]> =>

@@ -1,6 +1,9 @@
 /**
  * I3: every owned row has its owner, in this incarnation, and is what a rule wants.
  */
+import type { Condition } from '../api/meta.ts';
+import { isOvnProvider } from '../api/names.ts';
+import { labelKey } from '../api/well-known.ts';
 import type { Verdict } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { NAT_RULES } from '../world/nat-rules.ts';
@@ -18,7 +21,12 @@ export function ownedRows(world: World, planned: readonly { readonly id: RowId; 
     const [kind = '', namespace = '', ...rest] = ownership.owner.split('/');
     const name = rest.join('/');
     const uid = uidOf(world, kind, namespace === '' ? name : `${namespace}/${name}`);
-    if (uid === ownership.uid || (uid === undefined && isKept(world, kind, name)) || waits.has(id) || isWithinConflict(world, id, waits))
+    if (
+      uid === ownership.uid ||
+      ((uid === undefined || !isCarriedOut(world, kind, name)) && isKept(world, kind, name)) ||
+      waits.has(id) ||
+      isWithinConflict(world, id, waits)
+    )
       continue;
     const message =
       uid === undefined
@@ -53,6 +61,20 @@ function isKept(world: World, kind: string, name: string): boolean {
     addressObjects(world).some(({ subnet, held }) => subnet === name && held !== undefined) ||
     NAT_RULES.some((resource) => world.natRules[resource].peekBucket('subnet', name).size > 0)
   );
+}
+
+/** What was made again under the name, but says that it is refused, or is not for Kiln's OVN, leaves that to what the older one left. */
+function isCarriedOut(world: World, kind: string, name: string): boolean {
+  if (kind === 'vpc') {
+    const vpc = world.vpcs.peek(name);
+    return vpc === undefined || (vpc.metadata.labels?.[labelKey.vpcExternal] !== 'true' && isReady(vpc.status?.conditions));
+  }
+  const subnet = kind === 'subnet' ? world.subnets.peek(name) : undefined;
+  return subnet === undefined || (isOvnProvider(subnet.spec.provider ?? '') && isReady(subnet.status?.conditions));
+}
+
+function isReady(conditions: readonly Partial<Condition>[] | undefined): boolean {
+  return conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 }
 
 function uidOf(world: World, kind: string, key: string): string | undefined {

@@ -35,6 +35,44 @@ test('the address set follows the spec and goes with the pool', () => {
   assert.deepEqual([bench.object('ippools', 'my-pool'), bench.rowIds('Address_Set')], [undefined, []]);
 });
 
+test('a Subnet that is edited into nonsense and keeps its network leaves its pools and their sets as they are', () => {
+  const bench = setUp();
+  const set = bench.list('Address_Set', 'my.pool', 'addresses');
+  bench.edit('subnets', 'red', { cidrBlock: 'nonsense' });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'red', 'Accepted')?.status, 'False');
+  assert.equal(bench.condition('ippools', 'my-pool', 'Ready')?.status, 'True');
+  assert.deepEqual(bench.list('Address_Set', 'my.pool', 'addresses'), set);
+  bench.edit('ippools', 'my-pool', { ips: ['10.9.0.1'] });
+  bench.settle();
+  assert.match(bench.condition('ippools', 'my-pool', 'Error')?.message ?? '', /"10\.9\.0\.1" is outside of Subnet red \(10\.0\.0\.0\/24\)/);
+});
+
+test('a pool that is edited into nonsense keeps its address set as it was until it is mended, deleted or wants none', () => {
+  const bench = setUp();
+  const set = bench.list('Address_Set', 'my.pool', 'addresses');
+  bench.edit('ippools', 'my-pool', { ips: ['nonsense'] });
+  bench.settle();
+  assert.equal(bench.condition('ippools', 'my-pool', 'Ready')?.status, 'False');
+  assert.deepEqual(bench.list('Address_Set', 'my.pool', 'addresses'), set);
+  const fresh = bench.restarted();
+  fresh.settle();
+  assert.equal(fresh.writes, 0);
+  bench.edit('ippools', 'my-pool', { enableAddressSet: false });
+  bench.settle();
+  assert.deepEqual(bench.rowIds('Address_Set'), []);
+  bench.edit('ippools', 'my-pool', { enableAddressSet: true });
+  bench.settle();
+  assert.deepEqual(bench.rowIds('Address_Set'), []);
+  bench.edit('ippools', 'my-pool', { ips: ['10.0.0.9'] });
+  bench.settle();
+  assert.deepEqual(bench.list('Address_Set', 'my.pool', 'addresses'), ['10.0.0.9']);
+  bench.edit('ippools', 'my-pool', { ips: ['nonsense'] });
+  bench.delete('ippools', 'my-pool');
+  bench.settle();
+  assert.deepEqual(bench.rowIds('Address_Set'), []);
+});
+
 test('of two pools with one address the older has it', () => {
   const bench = setUp();
   bench.put('ippools', { metadata: { name: 'late' }, spec: { subnet: 'red', ips: ['10.0.0.9'] } });

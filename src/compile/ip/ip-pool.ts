@@ -20,7 +20,12 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
+import type { SubnetSpec } from '../../api/subnet.ts';
+import type { RowId } from '../../nb/row-id.ts';
 import { subnetSpec } from '../subnet/subnet-basics.ts';
+import { subnetRows } from '../subnet/subnet-state.ts';
+import { subnetView } from '../subnet/subnet-view.ts';
+import { isOurs } from '../vpc/vpc-view.ts';
 
 const RULE = 'ip-pool';
 
@@ -43,12 +48,19 @@ const poolFindings: Query<readonly Finding[]> = defineQuery('ip-pool-findings', 
   const pool = world.ask(poolView, name);
   if (pool === undefined) return [];
   const { spec, created } = pool;
-  const subnet = world.ask(subnetSpec, spec.subnet);
+  const subnet = networkOf(world, spec.subnet);
   const older = [...world.ipPools.bucket('subnet', spec.subnet)]
     .flatMap((other) => world.ask(poolView, other) ?? [])
     .filter((other) => `${other.created} ${other.name}` < `${created} ${name}`);
   return ipPoolFindings({ name, spec }, subnet && { name: spec.subnet, spec: subnet }, older);
 });
+
+/** Where a network runs that the spec does not ask for (any more), its pools are of that one. */
+function networkOf(world: World, subnet: string): SubnetSpec | undefined {
+  const spec = world.ask(subnetSpec, subnet);
+  const cidrBlock = world.ask(subnetRows, subnet) === 'kept' ? world.ask(subnetView, subnet)?.cidr : undefined;
+  return spec === undefined || cidrBlock === undefined ? spec : { ...spec, cidrBlock };
+}
 
 export const ipPool: Rule = {
   name: RULE,
@@ -70,17 +82,11 @@ export const ipPool: Rule = {
       ...(usage !== undefined && { status: { ...familyStatus('v4', usage.v4), ...familyStatus('v6', usage.v6) } }),
     };
     outputs.push(said);
-    if (pool.spec.enableAddressSet === true && finding === undefined) {
-      const set = ipPoolAddressSet(name);
-      outputs.push({
-        kind: 'row',
-        id: rowId('Address_Set', set),
-        owner,
-        rule: RULE,
-        columns: { name: set, addresses: addressesOf(pool.spec) },
-        externalIds: { ippool: name },
-      });
-    }
+    const set = ipPoolAddressSet(name);
+    const id = rowId('Address_Set', set);
+    const addresses = finding === undefined ? addressesOf(pool.spec) : addressesKept(world, id, owner);
+    if (pool.spec.enableAddressSet === true && addresses !== undefined)
+      outputs.push({ kind: 'row', id, owner, rule: RULE, columns: { name: set, addresses }, externalIds: { ippool: name } });
     return outputs;
   },
 };
@@ -110,6 +116,12 @@ function addressesOf({ ips }: IPPool['spec']): readonly string[] {
         );
   });
   return [...new Set<string>(texts)].toSorted();
+}
+
+/** A set that matches name stays as it was while the spec is wrong: without it OVN would drop them in silence. */
+function addressesKept(world: World, id: RowId, owner: Claimant): readonly string[] | undefined {
+  const held = isOurs(world, id, owner) ? world.rows.column(id, 'addresses') : undefined;
+  return held instanceof Set ? [...held].map(String).toSorted() : undefined;
 }
 
 function conditionsOf(name: string, finding: Pick<Finding, 'message'> | undefined): ConditionOutput[] {

@@ -9,6 +9,8 @@ export const UID_KEY = 'kiln.io/uid';
 export const RULE_KEY = 'kiln.io/rule';
 /** Of what was last written into a row, with that. */
 export const SEAL_KEY = 'kiln.io/seal';
+/** The MAC that a row had when it was taken over from Kube-OVN, which draws them at random: the one that the row keeps. */
+export const MAC_KEY = 'kiln.io/mac';
 /** Key of the fencing term in NB_Global.external_ids. */
 export const TERM_KEY = 'kiln.io/term';
 

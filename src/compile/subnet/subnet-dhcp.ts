@@ -2,13 +2,14 @@
  * DHCP_Options of a Subnet, one row for each family: OVN itself answers its ports. Options of the spec go over the defaults.
  */
 import { parseOptions } from '../../api/option-text.ts';
+import type { Mac } from '../../net/mac.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { dhcpOptionsId } from '../../nb/tables.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Settings } from '../../world/settings.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import { keptMac } from '../kept-mac.ts';
+import { keptMac, macMark } from '../kept-mac.ts';
 import type { Output } from '../output.ts';
 import { statedSubnet, subnetRows } from './subnet-state.ts';
 import type { SubnetView } from './subnet-view.ts';
@@ -42,20 +43,14 @@ export const subnetDhcp: Rule = {
     const spec = world.ask(subnetSpec, name);
     const owner = claimantOfSubnet(view);
     const outputs: Output[] = [];
-    const say = (protocol: DhcpProtocol, cidr: string, options: Record<string, string>): void => {
-      outputs.push({
-        kind: 'row',
-        id: dhcpOptionsId(name, protocol),
-        owner,
-        rule: RULE,
-        columns: { cidr, options },
-        externalIds: { ls: name, protocol },
-      });
+    const say = (protocol: DhcpProtocol, cidr: string, text = ''): void => {
+      const id = dhcpOptionsId(name, protocol);
+      const options = dhcpOptions(world, view, protocol, id, text);
+      const mark = macMark(id, serverMac(world, protocol, id));
+      outputs.push({ kind: 'row', id, owner, rule: RULE, columns: { cidr, options }, externalIds: { ls: name, protocol, ...mark } });
     };
-    if (view.v4 !== undefined)
-      say('IPv4', view.v4.cidr, dhcpOptions(world, view, 'IPv4', dhcpOptionsId(name, 'IPv4'), spec?.dhcpV4Options ?? ''));
-    if (view.v6 !== undefined)
-      say('IPv6', view.v6.cidr, dhcpOptions(world, view, 'IPv6', dhcpOptionsId(name, 'IPv6'), spec?.dhcpV6Options ?? ''));
+    if (view.v4 !== undefined) say('IPv4', view.v4.cidr, spec?.dhcpV4Options);
+    if (view.v6 !== undefined) say('IPv6', view.v6.cidr, spec?.dhcpV6Options);
     return outputs;
   },
 };
@@ -71,15 +66,19 @@ export function dhcpOptions(
   id: RowId,
   text: string,
 ): Readonly<Record<string, string>> {
-  if (protocol === 'IPv6') return { server_id: keptMac(world, id, 'options', 'server_id'), ...parseOptions(text, 'DHCPv6') };
+  if (protocol === 'IPv6') return { server_id: serverMac(world, protocol, id), ...parseOptions(text, 'DHCPv6') };
   return {
     lease_time: LEASE_SECONDS,
     router: view.v4?.gateway ?? '',
     server_id: SERVER,
-    server_mac: keptMac(world, id, 'options', 'server_mac'),
+    server_mac: serverMac(world, protocol, id),
     mtu: String(mtuOf(view, world.settings)),
     ...parseOptions(text, 'DHCPv4'),
   };
+}
+
+function serverMac(world: World, protocol: DhcpProtocol, id: RowId): Mac {
+  return keptMac(world, id, 'options', protocol === 'IPv6' ? 'server_id' : 'server_mac');
 }
 
 function mtuOf(view: SubnetView, settings: Settings): number {

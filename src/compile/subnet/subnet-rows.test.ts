@@ -37,17 +37,53 @@ test('a Subnet is a switch with a link to the router', () => {
   assert.match(String(routerPort?.['mac']), /^[0-9a-f][26ae](:[0-9a-f]{2}){5}$/);
 });
 
-test('a MAC that a router port has is kept', () => {
-  const bench = setUp({});
+const RANDOM = '0a:58:00:00:00:01';
+
+/** What another program writes into the router port and the DHCP server of Subnet red. */
+function writtenByHand(bench: RuleBench, marks?: Readonly<Record<string, string>>): void {
+  for (const [table, one, row] of [
+    ['Logical_Router_Port', { name: 'blue-red' }, { mac: RANDOM, networks: ['10.9.9.9/24'] }],
+    ['DHCP_Options', { cidr: '10.0.0.0/24' }, { options: { server_mac: RANDOM, lease_time: '9' } }],
+  ] as const) {
+    const [name, value] = Object.entries(one)[0] ?? ['', ''];
+    const [uuid, found] = [...bench.northbound.table(table)].find(([, candidate]) => candidate[name] === value) ?? [];
+    assert.ok(uuid !== undefined && found !== undefined);
+    const ids = Object.fromEntries(
+      [...(found['external_ids'] as ReadonlyMap<string, string>)].filter(([key]) => ['ls', 'protocol', 'lr'].includes(key)),
+    );
+    const edit = { kind: 'update', table, uuid, row: { ...row, ...(marks && { external_ids: { ...ids, ...marks } }) } } as const;
+    bench.world.rows.apply(bench.northbound, bench.northbound.apply([edit]));
+  }
+  bench.settle();
+}
+
+const macs = (bench: RuleBench): readonly unknown[] => {
+  const [options] = [...bench.northbound.table('DHCP_Options')].map(([, row]) => row['options'] as ReadonlyMap<string, string>);
+  return [bench.row('Logical_Router_Port', 'blue-red')?.['mac'], options?.get('server_mac'), options?.get('lease_time')];
+};
+
+test('a MAC that another program writes into a row of ours does not stay', () => {
+  const bench = setUp({ enableDHCP: true });
+  const before = macs(bench);
+  writtenByHand(bench);
+  assert.deepEqual(macs(bench), before);
+  assert.deepEqual(bench.row('Logical_Router_Port', 'blue-red')?.['networks'], ['10.0.0.1/24']);
+});
+
+test('the MAC of a row that is taken over from Kube-OVN is kept, and put back when another program changes it', () => {
+  const bench = setUp({ enableDHCP: true });
+  writtenByHand(bench, { vendor: 'kube-ovn' });
+  assert.deepEqual(macs(bench), [RANDOM, RANDOM, '3600']);
   const uuid = [...bench.northbound.table('Logical_Router_Port')].find(([, row]) => row['name'] === 'blue-red')?.[0];
   assert.ok(uuid !== undefined);
-  bench.world.rows.apply(
-    bench.northbound,
-    bench.northbound.apply([{ kind: 'update', table: 'Logical_Router_Port', uuid, row: { mac: '0a:58:00:00:00:01' } }]),
-  );
+  const byHand = { kind: 'update', table: 'Logical_Router_Port', uuid, row: { mac: '0a:58:00:00:00:02' } } as const;
+  bench.world.rows.apply(bench.northbound, bench.northbound.apply([byHand]));
   bench.edit('subnets', 'red', { routeTable: 't2' });
   bench.settle();
-  assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-red'), 'mac', 'options'), ['0a:58:00:00:00:01', { route_table: 't2' }]);
+  assert.deepEqual(macs(bench), [RANDOM, RANDOM, '3600']);
+  const again = bench.restarted();
+  again.settle();
+  assert.equal(again.writes, 0);
 });
 
 test('router advertisements, with defaults and as asked', () => {

@@ -10,7 +10,7 @@ import { rowId } from '../../nb/row-id.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import { keptMac } from '../kept-mac.ts';
+import { keptMac, macMark } from '../kept-mac.ts';
 import type { ColumnValue, Output } from '../output.ts';
 import { statedSubnet } from './subnet-state.ts';
 import type { SubnetView } from './subnet-view.ts';
@@ -41,6 +41,7 @@ export const subnetSwitch: Rule = {
       externalIds: { ls: name },
     });
     const id = routerPortId(view);
+    const mac = keptMac(world, id, 'mac');
     outputs.push({
       kind: 'row',
       id,
@@ -49,12 +50,12 @@ export const subnetSwitch: Rule = {
       parent: { id: routerId(view.vpc), column: 'ports' },
       columns: {
         name: routerPort,
-        mac: keptMac(world, id, 'mac'),
+        mac,
         networks: networksOf(view),
         options: view.routeTable === '' ? {} : { route_table: view.routeTable },
         ...advertisement(world, view),
       },
-      externalIds: { lr: view.vpc },
+      externalIds: { lr: view.vpc, ...macMark(id, mac) },
     });
     return outputs;
   },

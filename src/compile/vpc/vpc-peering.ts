@@ -7,7 +7,7 @@ import { parseInterfaceAddress } from '../../net/cidr.ts';
 import { splitList } from '../../net/dual.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { Rule } from '../compiler.ts';
-import { keptMac } from '../kept-mac.ts';
+import { keptMac, macMark } from '../kept-mac.ts';
 import type { World } from '../../world/world.ts';
 import type { ConditionOutput } from '../output.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
@@ -21,6 +21,7 @@ export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, is
     if (isFaulty(`spec.vpcPeerings[${i}]`)) return [];
     const port = peerPort(name, remoteVpc);
     const id = rowId('Logical_Router_Port', port);
+    const mac = keptMac(world, id, 'mac');
     return [
       {
         kind: 'row',
@@ -30,11 +31,11 @@ export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, is
         parent: { id: routerId(view.router), column: 'ports' },
         columns: {
           name: port,
-          mac: keptMac(world, id, 'mac'),
+          mac,
           networks: splitList(localConnectIP).flatMap(networkText),
           peer: peerPort(remoteVpc, name),
         },
-        externalIds: { lr: view.router },
+        externalIds: { lr: view.router, ...macMark(id, mac) },
       },
     ];
   }),

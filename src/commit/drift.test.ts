@@ -119,6 +119,41 @@ test('a changed column, key and element: what was found and what is put back, by
   });
 });
 
+test('marks taken from rows of ours are put back into the same rows; a row of the name that is not ours stays a conflict', async () => {
+  await withWriter(async (kiln) => {
+    const wanted = [switchRow, groupRow, port('00:00:00:00:00:01 10.0.0.2'), inGroup];
+    await kiln.want(wanted);
+    const uuids = async (): Promise<readonly string[]> =>
+      await Promise.all([nbctl('get', 'Logical_Switch', 's1', '_uuid'), nbctl('get', 'Logical_Switch_Port', 'p1', '_uuid')]);
+    const marks = async (): Promise<string> =>
+      (await nbctl('get', 'Logical_Switch', 's1', 'external_ids')) + (await nbctl('get', 'Logical_Switch_Port', 'p1', 'external_ids'));
+    const [rows, marked] = [await uuids(), await marks()];
+    for (const cleared of [
+      ['clear', 'Logical_Switch_Port', 'p1', 'external_ids'],
+      ['clear', 'Logical_Switch', 's1', 'external_ids', '--', 'clear', 'Logical_Switch_Port', 'p1', 'external_ids'],
+      ['remove', 'Logical_Switch', 's1', 'external_ids', 'vendor'],
+    ]) {
+      await nbctl(...cleared);
+      await until('the marks are back', async () => (await marks()) === marked);
+      await kiln.quiet();
+      assert.deepEqual(await uuids(), rows);
+      assert.match(kiln.drifted.splice(0).map(driftSentence).join('\n'), /changed by another program.*external_ids:/);
+    }
+    await nbctl('clear', 'Logical_Switch_Port', 'p1', 'external_ids', '--', 'set', 'Logical_Switch_Port', 'p1', 'external_ids:whose=mine');
+    await kiln.quiet();
+    assert.equal(await nbctl('get', 'Logical_Switch_Port', 'p1', 'external_ids'), '{whose=mine}');
+    await nbctl('lsp-del', 'p1');
+    await kiln.want([]);
+    kiln.drifted.splice(0);
+    await nbctl('ls-add', 's1');
+    await kiln.want([switchRow]);
+    assert.equal(await nbctl('get', 'Logical_Switch', 's1', 'external_ids'), '{}');
+    await nbctl('ls-del', 's1');
+    await kiln.quiet();
+    kiln.drifted.splice(0);
+  });
+});
+
 test('a deleted row, a duplicate, a row under our marks that nobody wants, a member taken out', async () => {
   const router = row(rowId('Logical_Router', 'r1'), { name: 'r1' });
   const routeRow = row(

@@ -42,7 +42,10 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   const spec = tableSpec(tableOf(id));
   const mine = context.rows.best(id);
   if (mine === undefined) return insertRow(id, wanted, spec, context, []);
-  if (mine.ownership.kind === 'foreign' && !adoptable(mine, context)) {
+  if (mine.ownership.kind === 'foreign' && !adoptable(mine, context) && !isMarklessOwn(id, wanted, mine, context)) {
+    // Its parent may have lost its marks as well: whose it is can be told when that is Kiln's again.
+    if (mine.ownership.family === 'unmarked' && wanted.parent !== undefined && resolve(wanted.parent.id, context) === undefined)
+      return { kind: 'waiting', on: [wanted.parent.id] };
     return { kind: 'conflict', owners: (slot?.rows ?? []).map(({ owner }) => ownerText(owner)), message: foreignSentence(id, mine) };
   }
   const others = observed.filter((row) => row.uuid !== mine.uuid && row.ownership.kind === 'ours');
@@ -68,7 +71,7 @@ function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffC
   if (isSealed(spec, context))
     row['external_ids'] = { ...(row['external_ids'] as Readonly<Record<string, string>>), [SEAL_KEY]: sealFor(row, spec, parent) };
   const refusals = context.refusals?.(id) ?? 0;
-  const uuid = insertUuid(id, [wanted.owner.uid, parent?.uuid ?? '', ...(refusals > 0 ? [refusals] : [])].join('|'));
+  const uuid = insertUuid(id, incarnationOf(wanted, parent, refusals));
   const edits: Edit[] = [...before];
   if (parent?.row !== undefined) edits.push(guard(parent.row));
   edits.push({ kind: 'insert', table: spec.table, uuid, row });
@@ -76,6 +79,22 @@ function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffC
     edits.push({ kind: 'member', table: parent.table, uuid: parent.uuid, column: parent.column, add: true, value: uuid });
   const change: Change = before.length > 0 ? 'replace' : 'insert';
   return { kind: 'change', change, edits, inserts: uuid, detail: '' };
+}
+
+/** What its UUID tells a row by beside its identity: whose it is and what it is in. */
+function incarnationOf({ owner }: RowOutput, parent: Parent | undefined, refusals: number): string {
+  return [owner.uid, parent?.uuid ?? '', ...(refusals > 0 ? [refusals] : [])].join('|');
+}
+
+/** A row that another program took the marks from: nobody but Kiln would have made it under that UUID. */
+function isMarklessOwn(id: RowId, wanted: RowOutput, row: Observed, context: DiffContext): boolean {
+  if (row.ownership.kind !== 'foreign' || row.ownership.family !== 'unmarked') return false;
+  const left = row.row['external_ids'];
+  const own = columnsOf(wanted)['external_ids'] as Readonly<Record<string, string>>;
+  // Who put a mark of its own there has taken the row.
+  if (left instanceof Map && [...left.keys()].some((key) => key !== SEAL_KEY && !Object.hasOwn(own, String(key)))) return false;
+  const parent = parentOf(wanted, context);
+  return parent !== 'missing' && row.uuid === insertUuid(id, incarnationOf(wanted, parent, 0));
 }
 
 function updateRow(id: RowId, wanted: RowOutput, mine: Observed, spec: TableSpec, context: DiffContext, before: readonly Edit[]): Verdict {

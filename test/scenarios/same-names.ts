@@ -184,4 +184,63 @@ export const sameNames: readonly Scenario[] = [
       assert.deepEqual(traces(await cluster.dump(), 'c88'), []);
     },
   },
+  {
+    name: 'a Subnet and a Vpc torn out and made again so that they cannot be carried out leave running pods switch, ports and router',
+    alone: true,
+    run: async (cluster) => {
+      const pods = podYaml('left', 'one') + podYaml('left', 'two');
+      await cluster.apply(network('left', '10.184.0.0/24') + subnetYaml('left-by', { vpc: 'left', cidrBlock: '10.185.0.0/24' }) + pods);
+      const [one, two] = [await running(cluster, 'left', 'one'), await running(cluster, 'left', 'two')].map(
+        ({ metadata }) => metadata.annotations,
+      );
+      const said = (of: typeof one, what: string): string => of?.[`ovn.kubernetes.io/${what}`] ?? '';
+      const flow =
+        `inport == "one.left" && eth.src == ${said(one, 'mac_address')} && eth.dst == ${said(two, 'mac_address')} && ip.ttl == 64 && ` +
+        `ip4.src == ${said(one, 'ip_address')} && ip4.dst == ${said(two, 'ip_address')}`;
+      await cluster.settled();
+      const rows = async (): Promise<readonly unknown[]> => {
+        const dump = await cluster.dump();
+        return [rowNamed(dump, 'Logical_Switch', 'left-net'), port(dump, 'one.left'), port(dump, 'two.left')].map((row) => row['_uuid']);
+      };
+      const before = await rows();
+      const tornOut = async (kind: string, name: string): Promise<void> => {
+        await cluster.delete(kind, name);
+        await cluster.patch(kind, name, { metadata: { finalizers: [] } });
+        await gone(cluster, kind, name);
+      };
+      const stillThere = async (): Promise<void> => {
+        await cluster.settled();
+        assert.deepEqual(await rows(), before);
+        assert.deepEqual(await cluster.tracedTo('left-net', flow), ['two.left']);
+      };
+      for (const spec of [
+        { cidrBlock: 'nonsense' },
+        { cidrBlock: '10.185.0.0/25' },
+        { cidrBlock: '10.184.0.0/24', provider: 'lan.left' },
+      ]) {
+        await tornOut('subnet', 'left-net');
+        await cluster.apply(subnetYaml('left-net', { vpc: 'left', ...spec }));
+        await stillThere();
+      }
+      await cluster.patch('subnet', 'left-net', { metadata: { finalizers: [] } });
+      await tornOut('subnet', 'left-net');
+      await cluster.apply(subnetYaml('left-net', { vpc: 'left', cidrBlock: '10.184.0.0/24', namespaces: ['left'] }));
+      await cluster.settled();
+      await tornOut('vpc', 'left');
+      await cluster.apply(subnetYaml('left', { cidrBlock: '10.186.0.0/24' }));
+      await cluster.settled();
+      await cluster.apply(vpcYaml('left'));
+      await condition(cluster, 'vpc', 'left', 'Accepted', 'False');
+      await cluster.settled();
+      assert.deepEqual(await rows(), before);
+      assert.equal(rowNamed(await cluster.dump(), 'Logical_Router', 'left')['name'], 'left');
+      await cluster.removeAll(
+        network('left', '') +
+          subnetYaml('left-by', { vpc: 'left', cidrBlock: '10.185.0.0/24' }) +
+          subnetYaml('left', { cidrBlock: '10.186.0.0/24' }),
+      );
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'left'), []);
+    },
+  },
 ];

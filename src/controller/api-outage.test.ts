@@ -6,7 +6,7 @@ import { ManualClock } from '../kube/testing/manual-clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { ApiOutage } from './api-outage.ts';
-import { cacheLog } from './cache-log.ts';
+import { cacheLog, definitionsLog } from './cache-log.ts';
 import { logWrite } from './write-log.ts';
 
 function recording(): { readonly log: Log; readonly lines: string[] } {
@@ -70,5 +70,16 @@ test('trouble of one resource is said once, and that it is over', () => {
       'info: a kind is not served: what brings it is not installed',
       'info: cache follows the API server again',
     ],
+  );
+});
+
+test('definitions that may not be watched are told once, with what grants the right', () => {
+  const { log, lines } = recording();
+  const notice = definitionsLog(log, new ApiOutage(log, new ManualClock()));
+  for (let times = 0; times < 3; times++) notice({ kind: 'failure', error: error('KUBE_FORBIDDEN'), retryInMs: 1_000 });
+  assert.equal(lines.length, 1);
+  assert.match(
+    lines[0] ?? '',
+    /^warn: definitions of custom resources cannot be followed.*KUBE_FORBIDDEN.*kubectl apply -f deploy\/rbac\.yaml/,
   );
 });

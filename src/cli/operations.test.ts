@@ -17,6 +17,7 @@ test('an address that another program has, or that this machine has not, is name
   const controller = { waitingFor: [] } as unknown as Controller;
   const serve = (bind: string): Promise<() => Promise<void>> => serveController(bind, controller, new Metrics(), SILENT);
   await assert.rejects(serve(`127.0.0.1:${port}`), {
+    name: 'AddressError',
     message: `--metrics-bind-address 127.0.0.1:${port} cannot be had: another program listens there; name another one, or off`,
   });
   await assert.rejects(
@@ -45,7 +46,7 @@ test("a laboratory's port that another program has is named with its flag; what 
     () => {
       throw laboratoryProblem(port, failure);
     },
-    { message: `--port ${port} cannot be had: another program listens there; name another one, or leave it out` },
+    { name: 'AddressError', message: `--port ${port} cannot be had: another program listens there; name another one, or leave it out` },
   );
   const another = new Error('no OVN');
   assert.equal(laboratoryProblem(port, another), another);

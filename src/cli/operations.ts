@@ -21,7 +21,7 @@ export function processMetrics(): Metrics {
 /**
  * @param bind `HOST:PORT`, `:PORT` or `off`
  * @returns ends it
- * @throws Error one sentence, where the address cannot be had
+ * @throws AddressError one sentence, where the address cannot be had
  */
 export async function serveController(bind: string, controller: Controller, metrics: Metrics, log: Log): Promise<() => Promise<void>> {
   const address = bind === 'off' ? undefined : parseBindAddress(bind);
@@ -31,7 +31,9 @@ export async function serveController(bind: string, controller: Controller, metr
     log.info('serving metrics and probes', { url: server.url, paths: '/metrics, /healthz, /readyz' });
     return () => server.close();
   } catch (error) {
-    throw new Error(`--metrics-bind-address ${bind} cannot be had: ${bindProblem(error)}; name another one, or off`, { cause: error });
+    throw new AddressError(`--metrics-bind-address ${bind} cannot be had: ${bindProblem(error)}; name another one, or off`, {
+      cause: error,
+    });
   }
 }
 
@@ -45,10 +47,15 @@ export async function serveLaboratory(bind: string, controller: Controller, metr
   }
 }
 
+/** An address that a flag names cannot be listened at: wrong usage. */
+export class AddressError extends Error {
+  override readonly name = 'AddressError';
+}
+
 /** What a laboratory's start failed with, in the words of its flag where the port that it was told could not be had. */
 export function laboratoryProblem(port: number | undefined, error: unknown): unknown {
   if (port === undefined || !(error instanceof Error) || (error as NodeJS.ErrnoException).syscall !== 'listen') return error;
-  return new Error(`--port ${port} cannot be had: ${bindProblem(error)}; name another one, or leave it out`, { cause: error });
+  return new AddressError(`--port ${port} cannot be had: ${bindProblem(error)}; name another one, or leave it out`, { cause: error });
 }
 
 const BIND_PROBLEMS: Readonly<Record<string, string>> = {

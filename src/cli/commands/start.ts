@@ -38,7 +38,7 @@ import {
 } from '../../webhook/webhook-configuration.ts';
 import type { WebhookFlags, WebhookSettings } from '../webhook-flags.ts';
 import { startWebhook, webhookSettings } from '../webhook-flags.ts';
-import { laboratoryProblem, processMetrics, serveController, serveLaboratory } from '../operations.ts';
+import { AddressError, laboratoryProblem, processMetrics, serveController, serveLaboratory } from '../operations.ts';
 import type { Settings } from '../../world/settings.ts';
 import { DEFAULT_DIRECTORY } from '../defaults.ts';
 import { watchOutput } from '../output-watch.ts';
@@ -233,7 +233,7 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
     return await Promise.race([parts(), stopped.then(() => 130)]);
   } catch (error) {
     process.stderr.write(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`);
-    return 1;
+    return error instanceof AddressError ? 2 : 1;
   } finally {
     await webhook?.close();
     await controller?.stop();

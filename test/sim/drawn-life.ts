@@ -7,7 +7,7 @@ import type { LifeOrder, LifeReport } from './lives.ts';
 import { shrink } from './shrink.ts';
 
 export async function drawnLife(order: LifeOrder, trace?: (line: string) => void): Promise<LifeReport> {
-  const { seed, operations, only, fault, shrink: most = 0 } = order;
+  const { seed, operations, only, fault, shrink: most = 0, shrinkUntil: until } = order;
   const known = knownFault(fault);
   const draws: LifeOptions = only === undefined ? {} : { only };
   const options: LifeOptions = { ...(known === undefined ? {} : { rules: known.rules }), ...draws };
@@ -21,8 +21,11 @@ export async function drawnLife(order: LifeOrder, trace?: (line: string) => void
     findings = findings.filter(({ kind }) => !without.has(kind));
   }
   if (findings.length === 0) return { ...drawn, messages: [], tried: 0 };
-  const short = most === 0 ? { history: life.history, findings, tried: 0 } : await shrink(life.history, findings, options, most);
-  return { ...drawn, messages: short.findings.map(({ message }) => message), history: short.history, tried: short.tried };
+  const limits = until === undefined ? { most } : { most, until };
+  const short =
+    most === 0 ? { history: life.history, findings, tried: 0, cut: false } : await shrink(life.history, findings, options, limits);
+  const { history, tried, cut } = short;
+  return { ...drawn, messages: short.findings.map(({ message }) => message), history, tried, ...(cut && { cut }) };
 }
 
 function knownFault(fault: string | undefined): KnownFault | undefined {

@@ -12,6 +12,8 @@ export interface LifeOrder {
   readonly fault?: string;
   /** Replays at most to make a history that fails shorter; 0 keeps it as it is. */
   readonly shrink?: number;
+  /** When that ends at the latest, in milliseconds since the epoch. */
+  readonly shrinkUntil?: number;
 }
 
 export interface LifeReport {
@@ -26,6 +28,8 @@ export interface LifeReport {
   /** Of one that failed, made short. */
   readonly history?: History;
   readonly tried: number;
+  /** The time was up before the history was as short as it can be. */
+  readonly cut?: boolean;
 }
 
 /**

@@ -16,7 +16,8 @@ Draws lives of a simulated cluster from seeds, on all cores, and judges each whe
 
   --seed N         first seed; each life takes the next (default: from the clock)
   --operations N   operations in all (default 20000)
-  --minutes M      go on for so long instead; --hours H likewise
+  --minutes M      begin lives for so long instead; --hours H likewise. What is
+                   found is made short for at most half a minute beyond that
   --life N         operations of one life (default 500)
   --workers N      lives at a time (default: as many as there are cores)
   --plain          only what draw.ts draws, without what came later (some pinned seeds)
@@ -92,15 +93,18 @@ function flagsOf(args: readonly string[]): Flags | 'help' {
 
 /** Replays at most to make a failure short. */
 const SHRINK = 400;
+/** After the time that was given. */
+const SHRINK_BEYOND_MS = 30_000;
 
-function tell({ order: { seed }, operations, messages, steps, history, tried }: LifeReport, flags: Flags): void {
+function tell({ order: { seed }, operations, messages, steps, history, tried, cut }: LifeReport, flags: Flags): void {
   if (history === undefined) return;
   console.log(`\nseed ${seed} failed after ${operations} operations:`);
   for (const message of messages.slice(0, 5)) console.log(`  ${message}`);
   mkdirSync(flags.out, { recursive: true });
   const file = join(flags.out, `${seed}.history`);
   writeHistory(file, history);
-  console.log(`\n${history.steps.length} steps${flags.shrink ? ` (shortened from ${steps} in ${tried} replays)` : ''}:`);
+  const upTo = cut === true ? '; the time was up, so it may be made shorter yet' : '';
+  console.log(`\n${history.steps.length} steps${flags.shrink ? ` (shortened from ${steps} in ${tried} replays${upTo})` : ''}:`);
   for (const step of history.steps.slice(0, 60)) console.log(`  ${JSON.stringify(step)}`);
   console.log(`\nnpm run sim -- --replay ${file}`);
 }
@@ -118,11 +122,12 @@ async function run(flags: Flags): Promise<number> {
   let operations = 0;
   let lives = 0;
   let failed = 0;
+  const shrinkUntil = flags.forMs === undefined ? {} : { shrinkUntil: Date.now() + flags.forMs + SHRINK_BEYOND_MS };
   function* orders(): Generator<LifeOrder> {
     for (let { seed } = flags; flags.forMs === undefined ? ordered < flags.operations : performance.now() - begun < flags.forMs; seed++) {
       if (failed > 0 && !flags.keepGoing) return;
       ordered += flags.life;
-      yield { seed, operations: flags.life, ...(flags.only && { only: flags.only }), shrink: flags.shrink ? SHRINK : 0 };
+      yield { seed, operations: flags.life, ...(flags.only && { only: flags.only }), shrink: flags.shrink ? SHRINK : 0, ...shrinkUntil };
     }
   }
   const take = (report: LifeReport): void => {

@@ -11,25 +11,40 @@ export interface Shrunk {
   readonly history: History;
   readonly findings: readonly Finding[];
   readonly tried: number;
+  /** The time was up before it was as short as it can be. */
+  readonly cut: boolean;
 }
 
-/** @param most replays at most; @param rest to be judged once at the end only, if that fails too */
-export async function shrink(history: History, findings: readonly Finding[], options: LifeOptions = {}, most = 400): Promise<Shrunk> {
+export interface ShrinkLimits {
+  /** Replays. */
+  readonly most: number;
+  /** Milliseconds since the epoch. */
+  readonly until?: number;
+}
+
+export async function shrink(
+  history: History,
+  findings: readonly Finding[],
+  options: LifeOptions,
+  { most, until = Infinity }: ShrinkLimits,
+): Promise<Shrunk> {
   const kinds = new Set(findings.map(({ kind }) => kind));
   const count = { tried: 0 };
-  let best: Shrunk = { history, findings, tried: 0 };
+  let best: Pick<Shrunk, 'history' | 'findings'> = { history, findings };
+  const over = (): boolean => count.tried >= most || Date.now() > until;
   /** @returns whether it still fails so */
   const fails = async (steps: readonly Step[], controllers = best.history.controllers): Promise<boolean> => {
-    if (count.tried++ >= most) return false;
+    if (over()) return false;
+    count.tried++;
     const life = await replay({ ...history, controllers, steps: withRest(steps) }, options);
     if (!life.findings.some(({ kind }) => kinds.has(kind))) return false;
-    best = { history: { ...life.history }, findings: life.findings, tried: count.tried };
+    best = { history: { ...life.history }, findings: life.findings };
     return true;
   };
   await fails(history.steps.filter(({ kind }) => kind !== 'rest'));
   await fails(best.history.steps.filter(({ kind }) => kind !== 'fault'));
   if (best.history.controllers > 1) await fails(best.history.steps, 1);
-  for (let pieces = 2; count.tried < most;) {
+  for (let pieces = 2; !over();) {
     const { steps } = best.history;
     const size = Math.ceil(steps.length / pieces);
     let smaller = false;
@@ -38,7 +53,7 @@ export async function shrink(history: History, findings: readonly Finding[], opt
     else if (size <= 1) break;
     else pieces = Math.min(steps.length, pieces * 2);
   }
-  return { ...best, tried: count.tried };
+  return { ...best, tried: count.tried, cut: Date.now() > until };
 }
 
 /** It is judged at its end. */

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readHistory, writeHistory } from './history-file.ts';
 import { draw, replay } from './life.ts';
+import { shrink } from './shrink.ts';
 
 test('the same seed gives the same life, another seed another one', async () => {
   const [first, again, other] = [await draw(3, 100), await draw(3, 100), await draw(4, 100)];
@@ -23,4 +24,10 @@ test('a history read from its file is done again to the same end', async (t) => 
   const again = await replay(readHistory(file));
   assert.equal(again.hash, life.hash);
   assert.deepEqual(again.findings, life.findings);
+});
+
+test('when the time is up, a history that fails is told as it is', async () => {
+  const { history } = await draw(5, 20);
+  const short = await shrink(history, [{ kind: 'any', message: '' }], {}, { most: 10, until: 0 });
+  assert.deepEqual([short.history, short.tried, short.cut], [history, 0, true]);
 });

@@ -74,12 +74,16 @@ function orphanedPort(world: World, node: NodeView): readonly Output[] {
   return row === undefined ? [] : [row];
 }
 
-/** The join Subnet was torn out and made again with another network, or is refused: as a pod, a node keeps the port that it has, and is told. */
+/**
+ * The join Subnet was torn out and made again with another network, or is refused: as a pod, a node keeps the port that it has, and is told.
+ * Its annotations say which; an IP object that somebody edits meanwhile says so again.
+ */
 function keptPort(node: NodeView, reservation: Reservation | undefined, ip: IP | undefined): readonly Output[] {
-  const { joined } = node;
-  const said = ip === undefined || !isIpOfNode(ip, node) ? undefined : addressesOfIp(ip);
-  const stays = reservation?.kind === 'refused' && said !== undefined && joined?.addresses === ipText(said) && joined.mac === said.mac;
-  return stays ? [portRow(node, said)] : [];
+  if (reservation?.kind !== 'refused' || reservation.code === 'AddressConflict' || node.joined === undefined) return [];
+  if (ip === undefined || !isIpOfNode(ip, node)) return [];
+  const { subnet, mac } = node.joined;
+  const addresses = { subnet, v4: joinedAddress(node, 4) ?? '', v6: joinedAddress(node, 6) ?? '', mac };
+  return [keepIp(ip, identityOf(node), addresses), portRow(node, addresses)];
 }
 
 /** The node's addresses in the join Subnet once its port is observed with them; what policies may send traffic to. */
@@ -103,12 +107,16 @@ function isJoined(world: World, node: NodeView, addresses: Addresses): boolean {
   return stations instanceof Set && stations.has(stationText(addresses));
 }
 
+function joinedAddress({ joined }: NodeView, family: 4 | 6): string | undefined {
+  return splitList(joined?.addresses ?? '').find((text) => parseAddress(text)?.family === family);
+}
+
 /** What it has it keeps. */
 function wishOf(node: NodeView, join: SubnetView): AddressWish {
   const { joined } = node;
   const base = { claimant: nodeClaimant(node.name), subnets: [join.name], families: 'subnet', since: node.created } as const;
   if (joined === undefined || joined.subnet !== join.name) return base;
-  const [v4, v6] = ([4, 6] as const).map((family) => splitList(joined.addresses).find((text) => parseAddress(text)?.family === family));
+  const [v4, v6] = [joinedAddress(node, 4), joinedAddress(node, 6)];
   const mac = parseMac(joined.mac);
   return {
     ...base,

@@ -119,6 +119,10 @@ test('a node whose address is not of the network that the join Subnet was made a
   scene.subnet('join', { cidrBlock: '10.1.1.0/24' });
   scene.bench.settle();
   assert.deepEqual(place(), before);
+  const { spec } = scene.bench.object('ips', 'node-n2') ?? {};
+  scene.bench.edit('ips', 'node-n2', { subnet: 'ovn-default', ipAddress: 'oops' });
+  scene.bench.settle();
+  assert.deepEqual([scene.bench.object('ips', 'node-n2')?.spec, place()], [spec, before]);
   assert.ok(scene.bench.events.some(({ reason, message }) => reason === 'AddressOutOfRange' && message.includes(address)));
   const fresh = scene.bench.restarted();
   fresh.settle();

@@ -64,9 +64,21 @@ export interface ControllerStatus {
   readonly conflicts: number;
   /** Rows that OVN refused, or that another program changes as often as they are written: tried again after a while. */
   readonly resting: number;
+  /** Events that are still to be sent. */
+  readonly eventsWaiting: number;
 }
 
 export interface Plan {
   readonly rows: readonly PlannedRow[];
   readonly objects: readonly ObjectWrite[];
+}
+
+/** Something that an Event tells of. */
+export interface StandingFact {
+  /** Of the object. */
+  readonly uid: string;
+  readonly reason: string;
+  readonly message: string;
+  /** Of a `transition` the Event may have the words of another moment. */
+  readonly of: 'notice' | 'condition' | 'transition';
 }

@@ -23,7 +23,7 @@ import { Caches } from './caches.ts';
 import { CatchUp } from './catch-up.ts';
 import { Collection } from './collection.ts';
 import { exposeController } from './controller-metrics.ts';
-import type { ControllerOptions, ControllerStatus, Phase, Plan } from './controller-options.ts';
+import type { ControllerOptions, ControllerStatus, Phase, Plan, StandingFact } from './controller-options.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
 import { DriftReport } from './drift-report.ts';
 import { Leadership } from './leadership.ts';
@@ -191,7 +191,14 @@ export class Controller {
       wake,
     });
     this.#writer = new KubeWriter({ client, gate: () => this.#mayWriteObjects(), concurrency: 64, clock: this.#clock, ...random });
-    this.#events = new EventRecorder({ client, component: CONTROLLER_LEASE, gate: () => this.#mayWriteObjects(), clock: this.#clock });
+    this.#events = new EventRecorder({
+      client,
+      component: CONTROLLER_LEASE,
+      gate: () => this.#mayWriteObjects(),
+      clock: this.#clock,
+      onDropped: ({ target: { resource, name, uid }, reason, message }, why) =>
+        log.debug('event dropped', { why, kind: resource.kind, name, uid, reason, message }),
+    });
     this.#notices = new Notices(client, this.#events, wake);
     this.#objects = new ObjectWriter({
       desired,
@@ -263,6 +270,7 @@ export class Controller {
       ruleRuns: this.world.reactor.runs,
       conflicts: this.world.rowConflicts.size,
       resting: this.#rows.resting,
+      eventsWaiting: this.#events.waiting,
     };
   }
 
@@ -298,6 +306,17 @@ export class Controller {
   /** What would be written if writing were allowed: empty in a cluster that is as it should be. */
   plan(): Plan {
     return { rows: this.#rows.plan(), objects: this.#objects.plan() };
+  }
+
+  /** All that is so and that an Event tells of, said or not: by a process that only observes, as it never says any. */
+  *facts(): Generator<StandingFact> {
+    const { desired } = this.#compiler;
+    for (const { uid, reason, message } of desired.freshNotices) yield { uid, reason, message, of: 'notice' };
+    for (const id of desired.objectIds)
+      for (const output of desired.object(id))
+        if (output.kind === 'patch')
+          for (const { event, eventOnce, reason, message } of output.conditions ?? [])
+            if (event !== undefined) yield { uid: output.uid, reason, message, of: eventOnce === true ? 'transition' : 'condition' };
   }
 
   /** Schedules a turn. */

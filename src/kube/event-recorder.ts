@@ -138,6 +138,11 @@ export class EventRecorder {
     this.#enqueue(series);
   }
 
+  /** Events that wait or are in flight. */
+  get waiting(): number {
+    return this.#inFlight + this.#queue.length + this.#delayed.size;
+  }
+
   /** Resolves when nothing waits and nothing is in flight. */
   idle(): Promise<void> {
     if (this.#isIdle()) return Promise.resolve();
@@ -295,7 +300,7 @@ export class EventRecorder {
   }
 
   #isIdle(): boolean {
-    return this.#inFlight === 0 && this.#queue.length === 0 && this.#delayed.size === 0;
+    return this.waiting === 0;
   }
 
   #wakeIdle(): void {

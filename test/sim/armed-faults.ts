@@ -38,6 +38,8 @@ export class ArmedFaults implements ApiFaults {
   #transactions: TransactionFault[] = [];
   readonly #delays = new Map<string, number>();
   readonly #repeats = new Map<string, number>();
+  /** Some write took effect, and whoever sent it was told otherwise or nothing. */
+  repliesLost = false;
 
   arm(fault: ApiFault): void {
     this.#armed.push({ fault, skip: fault.after, left: fault.times });
@@ -76,7 +78,9 @@ export class ArmedFaults implements ApiFaults {
     }
     armed.left--;
     if (armed.left <= 0) this.#armed.splice(this.#armed.indexOf(armed), 1);
-    return FATES[armed.fault.fate];
+    const fate = FATES[armed.fault.fate];
+    if (fate.kind === 'fail-after' && sort === 'write') this.repliesLost = true;
+    return fate;
   }
 
   transactionFate(): 'carry-out' | TransactionFault {

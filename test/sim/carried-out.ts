@@ -115,6 +115,8 @@ function nodeLacks(world: World, name: string): readonly string[] {
   if (node?.metadata.deletionTimestamp !== undefined || annotations[podAnnotation('ovn', 'allocated')] !== 'true') return [];
   if (!says(world.subnets.peek('join')?.status?.conditions, 'Ready') || !says(world.vpcs.peek('ovn-cluster')?.status?.conditions, 'Ready'))
     return [];
+  // Another program has the row with the name of its port, and the node is told so.
+  if (world.rowConflicts.peek(rowId('Logical_Switch_Port', `node-${name}`)) !== undefined) return [];
   const said = annotations[podAnnotation('ovn', 'ip_address')] ?? '';
   const stations = world.rows.best(rowId('Logical_Switch_Port', `node-${name}`))?.row['addresses'];
   const policies = rowsIn(world, world.rows.best(rowId('Logical_Router', 'ovn-cluster'))?.row, 'policies');

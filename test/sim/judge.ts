@@ -7,6 +7,7 @@ import { checkInvariants } from '../../src/invariants/check-invariants.ts';
 import type { World } from '../../src/world/world.ts';
 import { carriedOut } from './carried-out.ts';
 import { RESTORED } from './draw-broad.ts';
+import { unsaid } from './events.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { SimulatedController } from './simulated-controller.ts';
 
@@ -67,10 +68,11 @@ function isCalm(cluster: SimulatedCluster, restless: boolean): boolean {
   return leaders.length > 0 && leaders.every((leader) => leader.controller.quiet && !isDueSoon(leader, restless));
 }
 
-/** Something happens by itself in a moment: a lease ends, a row is tried again. */
+/** Something happens by itself in a moment: a lease ends, a row is tried again, an Event is sent. */
 function isDueSoon({ controller, clock }: SimulatedController, restless: boolean): boolean {
   const { next } = controller.world.deadlines;
-  return (restless && controller.status.resting > 0) || (next !== undefined && next - clock.wallTime() <= SOON_MS);
+  const { resting, eventsWaiting } = controller.status;
+  return (restless && resting + eventsWaiting > 0) || (next !== undefined && next - clock.wallTime() <= SOON_MS);
 }
 
 export async function judge(cluster: SimulatedCluster): Promise<readonly Finding[]> {
@@ -98,6 +100,7 @@ export async function judge(cluster: SimulatedCluster): Promise<readonly Finding
       ...unfinished(cluster, world),
       ...cluster.memory.judge(world),
       ...carriedOut(world),
+      ...unsaid(cluster, controller.facts()),
     ];
   } finally {
     judging.kill();

@@ -262,7 +262,7 @@ function leftGroups(world: World): readonly Finding[] {
     const group = world.rows.best(rowId('Port_Group', nodePortGroup(node)))?.row;
     const port = world.rows.best(rowId('Logical_Switch_Port', `${name}.${namespace}`));
     const subnet = world.subnets.peek(annotations[podAnnotation('ovn', 'logical_switch')] ?? '');
-    if (group === undefined || port === undefined || subnet?.spec.vpc !== 'ovn-cluster') continue;
+    if (group === undefined || port?.ownership.kind !== 'ours' || subnet?.spec.vpc !== 'ovn-cluster') continue;
     if (!(group['ports'] instanceof Set) || !group['ports'].has(port.row._uuid))
       findings.push({ kind: 'I3 member', message: `I3: port of Pod ${key} is not in the port group of its node ${node}` });
   }

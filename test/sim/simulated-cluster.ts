@@ -23,6 +23,7 @@ import type { Fields, Log } from '../../src/runtime/log.ts';
 import type { Overtakes } from './api-transport.ts';
 import { ArmedFaults } from './armed-faults.ts';
 import { carryOut } from './carry-out.ts';
+import { factKey } from './events.ts';
 import { Memory } from './memory.ts';
 import { newborn } from './newborn.ts';
 import { Random } from './random.ts';
@@ -59,6 +60,10 @@ export class SimulatedCluster {
   readonly log: LoggedTransaction[] = [];
   /** What controllers said that must never be said. */
   readonly alarms: string[] = [];
+  /** Events that a controller chose not to send, as `factKey` names them. */
+  readonly dropped = new Set<string>();
+  /** A process ended: what it was about to say, nobody says. */
+  killed = false;
   /** Foreign rows as whoever owns them left them. */
   readonly foreign = new Map<string, string>();
   readonly controllers = new Map<string, SimulatedController>();
@@ -155,6 +160,7 @@ export class SimulatedCluster {
 
   kill(name: string): void {
     this.#trace(`${this.time.now.toFixed(3)} kill ${name}`);
+    this.killed = true;
     this.controllers.get(name)?.kill();
     this.controllers.delete(name);
   }
@@ -372,7 +378,9 @@ export class SimulatedCluster {
       if (message === 'rule failed') this.alarms.push(`${name}: ${message} ${JSON.stringify(fields)}`);
     };
     return {
-      debug: () => undefined,
+      debug: (message, fields = {}) => {
+        if (message === 'event dropped') this.dropped.add(factKey(fields as { uid: string; reason: string; message: string }));
+      },
       info: (message, fields) => say('info', message, fields),
       warn: (message, fields) => say('warn', message, fields),
       error: (message, fields) => say('error', message, fields),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -59,4 +59,24 @@ test('a file that hangs, dies or ends too early fails by its name', async () => 
   assert.match(early.text, /^FILE: it ended with 0/);
   const thrown = await runSource(`throw new Error('at import');`);
   assert.match(thrown.text, /^FILE: it ended with 1, before any test.*at import/s);
+});
+
+test('what a file leaves behind when it is ended is gone with it', async () => {
+  const marker = join(folder, 'where');
+  const { text } = await runSource(
+    `import { mkdtempSync, writeFileSync } from 'node:fs';
+    import { tmpdir } from 'node:os';
+    test('stuck', async () => {
+      const directory = mkdtempSync(tmpdir() + '/kiln-left-');
+      writeFileSync(directory + '/file', '');
+      writeFileSync(${JSON.stringify(marker)}, directory);
+      setInterval(() => {}, 100);
+      await new Promise(() => {});
+    });`,
+    2_000,
+  );
+  assert.match(text, /stuck/);
+  const directory = await readFile(marker, 'utf8');
+  assert.match(directory, /kiln-left-/);
+  await assert.rejects(stat(directory), /ENOENT/);
 });

@@ -20,10 +20,11 @@ export async function runTestFile(file: string, timeoutMs: number): Promise<Tall
   try {
     const report = join(folder, 'report');
     const flags = [`--test-reporter=${REPORTER}`, `--test-reporter-destination=${report}`];
-    const end = await runToItsEnd(['--test-timeout', String(timeoutMs), ...flags, file], timeoutMs);
+    const end = await runToItsEnd(['--test-timeout', String(timeoutMs), ...flags, file], timeoutMs, folder);
     return judge(file, parse(await readFile(report, 'utf8').catch(() => '')), end);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    // What it started and did not end may write for a moment yet.
+    await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   }
 }
 
@@ -34,10 +35,14 @@ export interface End {
   readonly output: string;
 }
 
-/** Runs Node in a process group of its own, so that whatever hangs in it can be ended as a whole. */
-async function runToItsEnd(args: readonly string[], timeoutMs: number): Promise<End> {
+/**
+ * Runs Node in a process group of its own, so that whatever hangs in it can be ended as a whole, and with a folder of its own for temporary
+ * files, so that nothing is left where it cannot tidy up.
+ */
+async function runToItsEnd(args: readonly string[], timeoutMs: number, temporary: string): Promise<End> {
   // Set in a test's own process, and it would make the file report to a runner that is not there.
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
+  const env = { ...inherited, TMPDIR: temporary };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -37,6 +37,7 @@ class BehindClient extends KubeClient {
   readonly #version: string;
   /** Names of IP objects that were written to. */
   readonly touched: string[] = [];
+  cachedReads = 0;
   readonly #written = Promise.withResolvers<void>();
 
   constructor(transport: KubeTransport, objects: readonly KubeObject[], version: string) {
@@ -46,6 +47,7 @@ class BehindClient extends KubeClient {
   }
 
   override readCached(...[, , take]: Parameters<KubeClient['readCached']>): Promise<string> {
+    this.cachedReads++;
     take(this.#objects);
     return Promise.resolve(this.#version);
   }
@@ -130,4 +132,34 @@ test('touches nothing where nothing is to be written', async () => {
   });
   assert.deepEqual(behind.touched, []);
   await behind.close();
+});
+
+test('lists anew from the database where all that the cache has is gone', async () => {
+  const { client } = cluster;
+  const old = await client.list<Ip>(IPS);
+  await cluster.withController({ lease: SHORT_LEASE }, async (controller) => {
+    for (const { metadata } of (await client.list(PODS)).items)
+      await client.delete(PODS, { namespace: 'default', name: metadata.name }, { gracePeriodSeconds: 0 });
+    for (const { metadata } of (await client.list(NODES)).items) await client.delete(NODES, { name: metadata.name });
+    await until('no IP object is left', async () => (await client.list(IPS)).items.length === 0, 20_000);
+    // As many again: by their number the cache may be right.
+    await client.create(NODES, { metadata: { name: 'n1' } });
+    const others = old.items.slice(1).map((_, at) => `other-${at}`);
+    for (const name of others) await client.create(PODS, pod(name));
+    for (const name of others) await bound(name);
+    await until('as many are there', async () => (await client.list(IPS)).items.length === old.items.length, 20_000);
+    await controller.untilQuiet();
+  });
+  await client.create(PODS, pod('first'));
+  const behind = new BehindClient(new KubeTransport(cluster.connection), old.items, old.resourceVersion);
+  await cluster.withController({ client: behind, cachedAbove: 1, lease: SHORT_LEASE }, async (controller) => {
+    await bound('first');
+    await controller.untilQuiet();
+    assert.deepEqual(controller.plan(), { rows: [], objects: [] });
+  });
+  assert.equal(behind.cachedReads, 1);
+  assert.deepEqual(behind.touched, []);
+  await behind.close();
+  const given = (await client.list<Ip>(IPS)).items.map(({ spec }) => spec.ipAddress);
+  assert.equal(new Set(given).size, old.items.length + 1);
 });

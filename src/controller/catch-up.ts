@@ -30,6 +30,7 @@ export class CatchUp {
   #touching = false;
   /** The version that the touched object has since. */
   #touched: string | undefined;
+  #listed = false;
   readonly #unfit = new Set<string>();
 
   constructor(options: CatchUpOptions) {
@@ -51,9 +52,9 @@ export class CatchUp {
   async #touch(cache: ListWatchCache<KubeObject>): Promise<void> {
     const { client, identity, clock, log, later, wake } = this.#options;
     const object = this.#fit(cache);
-    if (object === undefined) return;
-    const { name, uid } = object.metadata;
     this.#touching = true;
+    if (object === undefined) return this.#listAgain(cache);
+    const { name, uid } = object.metadata;
     try {
       // No two are the same: one that changes nothing is no event.
       const seen = `${new Date(clock.wallTime()).toISOString()} ${identity()}`;
@@ -76,6 +77,16 @@ export class CatchUp {
         wake();
       });
     }
+  }
+
+  /** All that it has is gone, or was made again: nothing of it can be touched. */
+  #listAgain(cache: ListWatchCache<KubeObject>): void {
+    if (!this.#listed) cache.listAgain();
+    this.#listed = true;
+    this.#options.later(RETRY_MS, () => {
+      this.#touching = false;
+      this.#options.wake();
+    });
   }
 
   #fit(cache: ListWatchCache<KubeObject>): KubeObject | undefined {

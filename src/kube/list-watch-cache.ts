@@ -22,7 +22,7 @@ const SLICE = 250;
 export class ListWatchCache<T extends KubeObject> {
   readonly resource: Resource;
   readonly counters: CacheCounters = {
-    lists: { first: 0, gone: 0, undecodable: 0, errors: 0, periodic: 0, 'not-served': 0 },
+    lists: { first: 0, gone: 0, undecodable: 0, errors: 0, periodic: 0, 'not-served': 0, behind: 0 },
     watches: 0,
     events: 0,
     bookmarks: 0,
@@ -39,6 +39,7 @@ export class ListWatchCache<T extends KubeObject> {
   readonly #listeners = new Set<DeltaListener<T>>();
   readonly #stateListeners = new Set<(state: CacheState) => void>();
   readonly #stop = new AbortController();
+  #again = new AbortController();
   #running: Promise<void> | undefined;
   #state: CacheState = 'listing';
   #complete = false;
@@ -141,6 +142,11 @@ export class ListWatchCache<T extends KubeObject> {
     });
   }
 
+  /** Ends the watch and lists anew, from the server's database. */
+  listAgain(): void {
+    this.#again.abort();
+  }
+
   async close(): Promise<void> {
     this.#setState('closed');
     this.#stop.abort();
@@ -171,7 +177,9 @@ export class ListWatchCache<T extends KubeObject> {
         reason = await this.#watch();
       } catch (error) {
         if (this.#stop.signal.aborted) return;
-        reason = await this.#recover(asKubeError(error, this.#subject('watch')), reason);
+        const wanted = this.#again.signal.aborted;
+        if (wanted) this.#again = new AbortController();
+        reason = wanted ? 'behind' : await this.#recover(asKubeError(error, this.#subject('watch')), reason);
       }
     }
   }
@@ -263,7 +271,7 @@ export class ListWatchCache<T extends KubeObject> {
       subject: this.#subject('watch'),
       transport: client.transport,
       clock: this.#clock,
-      signal: this.#stop.signal,
+      signal: AbortSignal.any([this.#stop.signal, this.#again.signal]),
       open: (signal) =>
         client.watch(resource, {
           namespace,

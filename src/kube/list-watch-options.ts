@@ -15,7 +15,7 @@ import type { KubeObject, Resource } from './resource.ts';
 export type CacheState = 'listing' | 'synced' | 'stale' | 'not-served' | 'closed';
 
 /** Why a full list was read. */
-export type ListReason = 'first' | 'gone' | 'undecodable' | 'errors' | 'periodic' | 'not-served';
+export type ListReason = 'first' | 'gone' | 'undecodable' | 'errors' | 'periodic' | 'not-served' | 'behind';
 
 export interface CacheCounters {
   lists: Record<ListReason, number>;

@@ -98,7 +98,7 @@ export const METRICS = {
   },
   kiln_watch_restarts_total: {
     kind: 'counter',
-    help: 'Why a watch began anew: resumed, silent, or with a full list (gone, undecodable, errors, periodic, not-served)',
+    help: 'Why a watch began anew: resumed, silent, or with a full list (gone, undecodable, errors, periodic, not-served, behind)',
     labels: ['kind', 'reason'],
   },
   kiln_watch_last_event_timestamp_seconds: {

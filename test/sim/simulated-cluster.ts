@@ -3,7 +3,7 @@
  * controller, and the controllers under test.
  */
 import { readFileSync } from 'node:fs';
-import { UID_KEY, VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
+import { TERM_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
 import type { Rule } from '../../src/compile/compiler.ts';
 import type { ForeignCell, ForeignSnapshot, WholeRow } from '../../src/invariants/foreign-rows.ts';
 import { foreignSnapshot, SHARED } from '../../src/invariants/foreign-rows.ts';
@@ -347,10 +347,23 @@ export class SimulatedCluster {
 
   #transacted(execution: Execution, operations: readonly unknown[], client: string | undefined): void {
     for (const comment of execution.comments) this.log.push({ record: this.log.length, comment });
+    if (!execution.ok && client !== undefined) this.#refusedOf(client, execution, operations);
     this.#trace(
       `${this.time.now.toFixed(3)} transaction ${client ?? 'by hand'} ${execution.ok ? 'ok' : 'refused'} ${operations.length} ${execution.differences.map(({ table, uuid }) => `${table}/${uuid}`).join(' ')}`,
     );
     if (client !== undefined && execution.ok && execution.differences.length > 0) this.#wrote(client);
+  }
+
+  /** A transaction under an older term fails at its fence, whatever else would have stopped it. */
+  #refusedOf(client: string, { results }: Execution, operations: readonly unknown[]): void {
+    const [global] = this.ovn.database.rows('NB_Global');
+    const ids = global?.[1]['external_ids'];
+    const term = Number(ids instanceof Map ? ids.get(TERM_KEY) : undefined);
+    const said = (operations as readonly { readonly comment?: string }[]).find(({ comment }) => comment !== undefined)?.comment ?? '';
+    const own = Number(/^kiln: term (\d+), /.exec(said)?.[1]);
+    const failed = results.findIndex((result) => typeof result === 'object' && result !== null && 'error' in result);
+    if (own < term && failed >= 0 && (operations[failed] as { readonly table?: string }).table !== 'NB_Global')
+      this.alarms.push(`${client}: transaction "${said}" got past its fence while term ${term} was in force`);
   }
 
   #wrote(name: string): void {

@@ -1,3 +1,4 @@
+/** One resource, listed and followed. Long, because list, watch, recovery and what is told of them are one state. */
 import { backoffDelay } from './backoff.ts';
 import { readCachedList } from './cached-list.ts';
 import { type ListOptions, type ListPage, subjectOf } from './client.ts';

@@ -31,9 +31,9 @@ describe('the lab is killed in mid-write', () => {
     await lab.stop();
   });
 
-  /** Writes one object over and over until the connection breaks. */
-  async function write(client: HttpsClient, name: string, from: number): Promise<Written> {
-    let value: number | undefined;
+  /** Writes one object over and over until the connection breaks. @param before its value, which stays where no write is answered */
+  async function write(client: HttpsClient, name: string, from: number, before: number | undefined): Promise<Written> {
+    let value = before;
     for (let next = from; ; next++) {
       const body = {
         apiVersion: 'v1',
@@ -60,6 +60,7 @@ describe('the lab is killed in mid-write', () => {
     const names = ['a', 'b', 'c', 'd'];
     const starts = new Map(names.map((name) => [name, 0]));
     const watched = new Map<string, string>();
+    let before = new Map<string, number>();
     let seen = 0n;
     let resumed = 0;
     let expired = 0;
@@ -75,7 +76,7 @@ describe('the lab is killed in mid-write', () => {
         else watched.set(name, String(at(event.object, 'data', 'value')));
       };
       const watch = await client.watch(`${MAPS}?watch=true&resourceVersion=${seen === 0n ? '' : seen}`);
-      const writers = names.map(async (name) => [name, await write(client, name, starts.get(name) ?? 0)] as const);
+      const writers = names.map(async (name) => [name, await write(client, name, starts.get(name) ?? 0, before.get(name))] as const);
       await sleep(60 + Math.random() * 200);
       await lab.crash();
       const results = new Map(await Promise.all(writers));
@@ -104,6 +105,7 @@ describe('the lab is killed in mid-write', () => {
         const unanswered = (next - 1) % 10 === 9 ? undefined : next - 1;
         assert.ok(value === answered || value === unanswered, `${name} is ${value}, answered was ${answered}`);
       }
+      before = found;
       // Events between the last one seen and the crash come by resuming.
       const resume = await again.watch(`${MAPS}?watch=true&resourceVersion=${seen}&allowWatchBookmarks=true&timeoutSeconds=1`);
       await until('all was resumed', () =>

@@ -93,6 +93,8 @@ export class Memory {
   #pods = new Set<string>();
   /** Uids of pods that came with a network, as from a backup: they keep it, and are told. */
   readonly #restored = new Set<string>();
+  /** Uids of what a person took the finalizers from: its rows go after it. */
+  readonly #stripped = new Set<string>();
   /** While a person acts: what goes then is their doing. */
   byHand = false;
 
@@ -129,6 +131,8 @@ export class Memory {
     if (type === 'DELETED') this.#deleting.delete(object.metadata.uid);
     if (type === 'ADDED' && table === 'pods' && object.metadata.annotations?.[podAnnotation('ovn', 'allocated')] === 'true')
       this.#restored.add(object.metadata.uid);
+    if ((object.metadata.finalizers ?? []).length > 0) this.#stripped.delete(object.metadata.uid);
+    else if (this.byHand) this.#stripped.add(object.metadata.uid);
     if (this.byHand || !HELD.has(table)) {
       if (object.metadata.deletionTimestamp !== undefined) this.#deleting.add(object.metadata.uid);
       return;
@@ -155,8 +159,11 @@ export class Memory {
 
   /** What is let go leaves no row behind, not for a moment: nobody would know whose it was. */
   #rowLeftOf(table: string, { metadata: { name, uid, annotations = {} } }: KubeObject): string | undefined {
+    if (this.#stripped.has(uid)) return undefined;
+    // A pod that is there knows its row, whatever somebody made of the object.
     const pod = annotations[kilnAnnotation.podUid];
-    return this.#rowOf(uid) ?? (table === IPS && pod !== undefined ? this.#rowOf(pod, name) : undefined);
+    const isGone = pod !== undefined && !this.#store.list('pods').some(({ metadata }) => metadata.uid === pod);
+    return this.#rowOf(uid) ?? (table === IPS && isGone ? this.#rowOf(pod, name) : undefined);
   }
 
   /** Who held it at the last rest and still does. */

@@ -124,6 +124,8 @@ export function inflict(cluster: SimulatedCluster, fault: Fault): void {
       cluster.overtaking = fault.how;
       return;
     case 'term-lost':
+      // Who has not seen the newest term may write its own again until the one who took that is told: nothing of before binds it.
+      cluster.log.length = 0;
       cluster.byHand([{ op: 'mutate', table: 'NB_Global', where: [], mutations: [['external_ids', 'delete', ['set', ['kiln.io/term']]]] }]);
   }
 }

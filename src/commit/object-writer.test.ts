@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FINALIZER } from '../api/well-known.ts';
 import { Desired } from '../compile/desired.ts';
 import type { PatchOutput } from '../compile/output.ts';
 import { objectId } from '../compile/output.ts';
@@ -17,6 +18,7 @@ class Bench {
   readonly desired = new Desired();
   readonly sent: { readonly intent: WriteIntent; readonly answer: (result: WriteResult) => void }[] = [];
   readonly timers: { readonly ms: number; readonly run: () => void }[] = [];
+  transactionSentAt: number | undefined;
   observed: AnyObject = { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '1' } };
   readonly writer = new ObjectWriter({
     desired: this.desired,
@@ -29,6 +31,7 @@ class Bench {
     },
     writer: { submit: (intent) => new Promise((answer) => this.sent.push({ intent, answer })) },
     mayWrite: () => true,
+    transactionSentAt: () => this.transactionSentAt,
     wallTime: () => 0,
     onWritten: () => undefined,
     onEvent: () => undefined,
@@ -120,4 +123,34 @@ test('a write that the server takes without effect is repeated ever more rarely'
   }));
   bench.writer.flush();
   assert.equal(bench.writer.quiet, true);
+});
+
+test('an object is let go when the transaction is over that was under way, and not where that made a row of it', () => {
+  const bench = new Bench();
+  const left: PatchOutput = { kind: 'patch', resource: 'namespaces', key: 'shop', uid: 'uid-1', finalizer: false };
+  const terminating = {
+    metadata: { ...bench.observed.metadata, finalizers: [FINALIZER], deletionTimestamp: '2026-01-01T00:00:00Z' },
+  };
+  bench.observed = terminating;
+  bench.desired.replace([], [left]);
+  bench.transactionSentAt = 5;
+  for (let look = 0; look < 3; look++) bench.writer.flush();
+  assert.equal(bench.sent.length, 0);
+  assert.equal(bench.writer.quiet, false);
+  // The row is observed, and the rules hold the object.
+  const held: PatchOutput = { ...left, finalizer: true };
+  bench.desired.replace([left], [held]);
+  bench.transactionSentAt = undefined;
+  bench.writer.flush();
+  assert.equal(bench.sent.length, 0);
+  assert.equal(bench.writer.quiet, true);
+
+  bench.transactionSentAt = 6;
+  bench.desired.replace([held], [left]);
+  bench.writer.flush();
+  assert.equal(bench.sent.length, 0);
+  // Later ones cannot make a row that nobody wants any more.
+  bench.transactionSentAt = 7;
+  bench.writer.flush();
+  assert.equal(bench.sent.length, 1);
 });

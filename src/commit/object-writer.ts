@@ -2,6 +2,7 @@
  * The Kubernetes side of commit: diffs the objects that rules speak of against what was observed, hands the writes to the
  * coalescing writer, and puts the replies into the caches, so that the next diff is against our own acknowledged writes too.
  */
+import { FINALIZER } from '../api/well-known.ts';
 import type { EvictionTurn } from './eviction-limit.ts';
 import { EVICTION_RETRY_MS, EvictionLimit } from './eviction-limit.ts';
 import type { Desired } from '../compile/desired.ts';
@@ -31,6 +32,8 @@ export interface ObjectWriterOptions {
   readonly mayWrite: () => boolean;
   /** Asked where there is something to send: whether all is seen that a leader before this one wrote. `wake` is called when it is. */
   readonly upToDate?: () => boolean;
+  /** When the Northbound transaction that is under way was sent; undefined for none. `wake` is called when it is over. */
+  readonly transactionSentAt?: () => number | undefined;
   /** Wall clock, milliseconds since the epoch. */
   readonly wallTime: () => number;
   readonly onWritten: (write: ObjectWrite, result: WriteResult) => void;
@@ -59,6 +62,8 @@ export class ObjectWriter {
   /** Writes that were acknowledged and whose effect has not been seen yet. */
   readonly #acknowledged = new Map<ObjectId, ObjectWrite[]>();
 
+  /** Objects that may be let go when a transaction is over, by when that was sent. */
+  readonly #awaiting = new Map<ObjectId, number>();
   readonly #evictions = new EvictionLimit();
   #second = NaN;
   #secondText = '';
@@ -108,7 +113,7 @@ export class ObjectWriter {
       if (this.#underWay.has(id) || this.#resting.has(id)) continue;
       const writes = this.#diff(id);
       if (writes.length === 0) this.#settled(id);
-      else if (upToDate?.() === false) {
+      else if (upToDate?.() === false || this.#awaitsRows(id, writes)) {
         held.push(id);
         continue;
       }
@@ -119,6 +124,21 @@ export class ObjectWriter {
       }
     }
     for (const id of held) this.#pending.add(id);
+  }
+
+  /**
+   * A transaction without an answer may have made rows of an object that is to be let go: they are observed when it is over, and then the
+   * object has to keep its finalizer until they are gone.
+   */
+  #awaitsRows(id: ObjectId, writes: readonly ObjectWrite[]): boolean {
+    const [resource, key] = apart(id);
+    const sentAt = this.#options.transactionSentAt?.();
+    const before = this.#awaiting.get(id);
+    this.#awaiting.delete(id);
+    if (sentAt === undefined || (before !== undefined && before !== sentAt)) return false;
+    if (!writes.some((write) => letsGo(write, this.#options.source.get(resource, key)))) return false;
+    this.#awaiting.set(id, sentAt);
+    return true;
   }
 
   /** The end of a pod's patience is not an event that wakes anybody. */
@@ -181,6 +201,7 @@ export class ObjectWriter {
   }
 
   #settled(id: ObjectId): void {
+    this.#awaiting.delete(id);
     this.#refusals.delete(id);
     this.#acknowledged.delete(id);
   }
@@ -246,6 +267,13 @@ export class ObjectWriter {
 /** A pod waits for it before its containers start: its IP object, and what its annotations tell its node. */
 function binds(write: ObjectWrite): boolean {
   return write.verb === 'create' || (write.verb === 'patch' && write.resource === 'pods' && write.subresource === undefined);
+}
+
+/** It takes Kiln's finalizer away. */
+function letsGo(write: ObjectWrite, observed: AnyObject | undefined): boolean {
+  if (write.verb !== 'patch' || observed?.metadata.finalizers?.includes(FINALIZER) !== true) return false;
+  const { finalizers } = (write.patch['metadata'] ?? {}) as { readonly finalizers?: readonly string[] };
+  return finalizers?.includes(FINALIZER) === false;
 }
 
 /** What a write says, whenever it says it. */

@@ -207,6 +207,7 @@ export class Controller {
       refusedIps: new RefusedIps({ table: this.world.refusedIps, wallTime: () => this.#clock.wallTime(), later }),
       mayWrite: () => this.#mayWrite(),
       upToDate,
+      transactionSentAt: () => this.#rows.sentAt,
       wallTime: () => this.#clock.wallTime(),
       onWritten: (write, result) => {
         this.#meter.written(write, result);

@@ -74,7 +74,7 @@ export function conditionOutputs(
         conditions: [{ type: POD_CONDITION, status: 'False', ...obstacle, message: advised(pod, obstacle), event: 'Warning' }],
       },
     ];
-  if (!bindings.every((binding) => isCarried(world, binding))) return [];
+  if (!bindings.every((binding) => binding.bound?.subnet !== undefined && isCarried(world, binding))) return [];
   for (const { ip } of bindings) {
     const misbound = misboundOf(world, pod, ip);
     if (misbound !== undefined) return misboundOutputs(world, pod, misbound);
@@ -100,9 +100,12 @@ function advised({ namespace, name }: PodView, { reason, message }: { readonly r
 
 const OF_THE_POD: ReadonlySet<Reason> = new Set<Reason>(['InvalidAnnotation', 'AddressOutOfRange', 'InvalidIPFamily']);
 
-/** Whether the port is observed, as this pod's, with these addresses; of an interface without a port, whether its IP object says so. */
+/**
+ * Whether the port is observed, as this pod's, with these addresses; of an interface without a port, whether its IP object says so. Who was
+ * told before its Subnet was torn out is told the same again.
+ */
 function isCarried(world: World, { nic, bound, port, ownRow }: Binding): boolean {
-  if (bound?.subnet === undefined) return false;
+  if (bound === undefined || (bound.subnet === undefined && !isAllocated(nic))) return false;
   if (!nic.isOvn) return true;
   if (port === undefined || !ownRow) return false;
   const stations = world.rows.column(portId(nic.port), 'addresses');
@@ -111,26 +114,26 @@ function isCarried(world: World, { nic, bound, port, ownRow }: Binding): boolean
 
 function isRouted(world: World, binding: Binding): boolean {
   const { nic } = binding;
-  if (!nic.isOvn || nic.pod.node === '' || !world.ask(nodeExists, nic.pod.node)) return false;
+  if (!nic.isOvn || binding.bound?.subnet === undefined || nic.pod.node === '' || !world.ask(nodeExists, nic.pod.node)) return false;
   return portGroupsOf(binding).every((group) => world.rows.holds(group, 'ports', portId(nic.port)));
 }
 
 /** Kube-OVN's keys, in its order. Of an interface for addresses only, what speaks of a port is taken away. */
 function allocatedAnnotations(world: World, { nic, bound }: Binding): Readonly<Record<string, string | null>> {
-  if (bound?.subnet === undefined) return {};
+  if (bound === undefined) return {};
   const { addresses, subnet } = bound;
   const key = (suffix: WrittenPodAnnotation): string => podAnnotation(nic.provider, suffix);
   return {
     [key('ip_address')]: ipText(addresses),
     [key('mac_address')]: addresses.mac === '' ? null : addresses.mac,
     // Of a Subnet that was made again with another network, they stay what they were: the pod's address is of that one.
-    ...(isWithin(subnet, addresses) && { [key('cidr')]: subnet.cidr, [key('gateway')]: subnet.gateway }),
+    ...(subnet !== undefined && isWithin(subnet, addresses) && { [key('cidr')]: subnet.cidr, [key('gateway')]: subnet.gateway }),
     [key('logical_switch')]: nic.isOvn ? addresses.subnet : null,
     ...(nic.isOvn
       ? annotationOf(nic, 'pod_nic_type') === '' && { [key('pod_nic_type')]: world.settings.podNicType }
       : { [key('pod_nic_type')]: null }),
     [key('allocated')]: 'true',
-    ...(nic.isOvn && subnet.routed && { [key('logical_router')]: subnet.vpc }),
+    ...(nic.isOvn && subnet?.routed === true && { [key('logical_router')]: subnet.vpc }),
     ...(nic.pod.machine !== undefined && { [key('virtualmachine')]: nic.pod.machine.name }),
   };
 }

@@ -200,3 +200,18 @@ test('an IP object that is edited by hand while its Subnet is gone, or has anoth
     assert.equal(fresh.writes, 0);
   }
 });
+
+test('an address that somebody takes off a pod while its Subnet is gone is there again', () => {
+  const scene = new PodScene();
+  scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
+  scene.bench.settle();
+  const before = scene.annotations('shop/web');
+  scene.bench.vanish('subnets', 'side');
+  scene.bench.settle();
+  const { 'ovn.kubernetes.io/ip_address': taken, ...rest } = before;
+  assert.equal(taken, '10.1.0.2');
+  scene.pod('web', { annotations: rest });
+  scene.bench.settle();
+  assert.deepEqual(scene.annotations('shop/web'), before);
+});

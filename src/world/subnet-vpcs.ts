@@ -24,8 +24,8 @@ export class SubnetVpcs {
   readonly #subnets: Table<Subnet>;
   readonly #rows: ObservedRows;
   readonly #defaultVpc: string;
-  /** By Subnet, from its router port. */
-  readonly #attached = new Map<string, Attachment>();
+  /** By Subnet, from its router ports: one that was made again in another Vpc has that of the older one as well, until it goes. */
+  readonly #attached = new Map<string, Map<RowId, Attachment>>();
   /** By router port, so that one that goes is found. */
   readonly #subnetOf = new Map<RowId, string>();
 
@@ -72,13 +72,16 @@ export class SubnetVpcs {
     if (before !== undefined && before !== name) this.#detach(before, id);
     if (name === undefined || vpc === undefined || ownership?.kind !== 'ours') return;
     this.#subnetOf.set(id, name);
-    this.#attached.set(name, { vpc, uid: ownership.uid });
+    const ports = this.#attached.get(name) ?? new Map<RowId, Attachment>();
+    this.#attached.set(name, ports.set(id, { vpc, uid: ownership.uid }));
     this.#file(name);
   }
 
   #detach(name: string, id: RowId): void {
     this.#subnetOf.delete(id);
-    this.#attached.delete(name);
+    const ports = this.#attached.get(name);
+    ports?.delete(id);
+    if (ports?.size === 0) this.#attached.delete(name);
     this.#file(name);
   }
 
@@ -88,8 +91,10 @@ export class SubnetVpcs {
       this.#table.delete(name);
       return;
     }
-    const attached = this.#attached.get(name);
-    this.#table.set(name, attached !== undefined && attached.uid === subnet.metadata.uid ? attached.vpc : this.said(subnet));
+    const own = [...(this.#attached.get(name) ?? [])].filter(([, { uid }]) => uid === subnet.metadata.uid);
+    // The same for every process, in whichever order rows came.
+    const [first] = own.map(([, { vpc }]) => vpc).toSorted();
+    this.#table.set(name, first ?? this.said(subnet));
   }
 }
 

@@ -105,11 +105,7 @@ export class SimulatedController {
   /** SIGSTOP, and SIGCONT after that time. @param asleep its monotonic clock does not count the time */
   stop(ms: number, asleep: boolean): void {
     if (this.clock.stopped) return;
-    this.clock.stop();
-    this.#time.after(ms, () => {
-      if (asleep) this.clock.lose(ms);
-      this.clock.continue();
-    });
+    this.#time.after(ms, this.clock.stop(asleep));
   }
 
   /** The same right after it sent its next transaction: that arrives when the process goes on. */

@@ -118,6 +118,7 @@ export class ProcessClock implements KubeClock, OvsdbClock {
   #alive = true;
   /** While it is stopped: what fell due. */
   #held: (() => void)[] | undefined;
+  #stop: { readonly since: number; readonly asleep: boolean } | undefined;
   /** Milliseconds that the monotonic clock lost while the machine slept. */
   #lost = 0;
   /** Milliseconds that the date is off. */
@@ -162,21 +163,23 @@ export class ProcessClock implements KubeClock, OvsdbClock {
     this.#held = undefined;
   }
 
-  /** As SIGSTOP. */
-  stop(): void {
-    this.#held ??= [];
+  /** As SIGSTOP. @param asleep the machine sleeps: the monotonic clock does not count the time. @returns as SIGCONT, of this stop only */
+  stop(asleep: boolean): () => void {
+    this.#held = [];
+    const stop = { since: this.#time.now, asleep };
+    this.#stop = stop;
+    return () => {
+      if (this.#stop === stop) this.continue();
+    };
   }
 
   /** As SIGCONT: what fell due happens now. */
   continue(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
+    if (this.#stop?.asleep === true) this.#lost += this.#time.now - this.#stop.since;
+    this.#stop = undefined;
     for (const run of held) this.#time.after(0, () => this.#run(run));
-  }
-
-  /** The monotonic clock did not count this time: the machine slept. */
-  lose(ms: number): void {
-    this.#lost += ms;
   }
 
   get dateOffMs(): number {

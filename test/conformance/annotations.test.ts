@@ -41,7 +41,7 @@ test('of other objects, and without a provider: what is listed as used is, and n
 test('no annotation is named in the product that the list does not have', () => {
   const literal = [...product.matchAll(/'((?:ovn\.kubernetes|kiln)\.io\/[a-z_-]+)'/g)].map(([, key]) => key ?? '');
   // Marks of rows, and what is printed for programs.
-  const others = ['owner', 'uid', 'rule', 'seal', 'term', 'v1'].map((name) => `kiln.io/${name}`);
+  const others = ['owner', 'uid', 'rule', 'seal', 'mac', 'term', 'v1'].map((name) => `kiln.io/${name}`);
   const listed = Object.entries(POD_ANNOTATIONS).flatMap(([suffix, { use }]) =>
     use === '-' ? [] : [podAnnotation('ovn', suffix as PodAnnotationSuffix)],
   );

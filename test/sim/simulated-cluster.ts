@@ -348,6 +348,9 @@ export class SimulatedCluster {
   #transacted(execution: Execution, operations: readonly unknown[], client: string | undefined): void {
     for (const comment of execution.comments) this.log.push({ record: this.log.length, comment });
     if (!execution.ok && client !== undefined) this.#refusedOf(client, execution, operations);
+    // A row of Kiln's may go, and what others had in it does; made again, it has the same UUID.
+    for (const { table, uuid, after } of execution.differences)
+      if (after === undefined) for (const column of SHARED) this.foreign.delete(`${table}/${uuid} ${column}`);
     this.#trace(
       `${this.time.now.toFixed(3)} transaction ${client ?? 'by hand'} ${execution.ok ? 'ok' : 'refused'} ${operations.length} ${execution.differences.map(({ table, uuid }) => `${table}/${uuid}`).join(' ')}`,
     );

@@ -30,6 +30,8 @@ describe('WriteQueue', () => {
     for (let n = 0; n < 100; n++) queue.add(other, `other ${n}`);
     queue.add(urgent, 'urgent');
     assert.equal(send(queue, 0).length, 9);
+    assert.deepEqual(send(queue, 30_000), []);
+    assert.equal(queue.heldUntil, undefined, 'nobody looks again and again while an urgent one is not answered');
     queue.ended(urgent, 50);
     assert.deepEqual(send(queue, 100), []);
     assert.equal(queue.heldUntil, 250);

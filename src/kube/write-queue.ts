@@ -49,9 +49,12 @@ export class WriteQueue<E> {
     return undefined;
   }
 
-  /** When those that `take` holds back may all go, if nothing urgent comes before; undefined where it holds none back. */
+  /**
+   * When those that `take` holds back may all go, if nothing urgent comes before; undefined where it holds none back, and where the end of
+   * an urgent one comes before.
+   */
   get heldUntil(): number | undefined {
-    return this.#heldBack ? this.#urgentUntil : undefined;
+    return this.#heldBack && this.#urgentInFlight === 0 ? this.#urgentUntil : undefined;
   }
 
   started({ urgent }: Turn, now: number): void {

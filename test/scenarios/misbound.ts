@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { traces } from './northbound.ts';
 import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml } from './pods.ts';
+import { poolYaml } from './namespaces.ts';
 import type { Scenario } from './scenario.ts';
 
 export const misbound: readonly Scenario[] = [
@@ -55,6 +56,31 @@ spec:
       await cluster.removeAll(subnet + namespaceYaml('late'));
       await cluster.settled();
       assert.deepEqual(traces(await cluster.dump(), 'late'), []);
+    },
+  },
+  {
+    name: 'pods that a later IPPool of their namespace leaves outside are told; the next ones are in it; when it goes nobody is outside',
+    run: async (cluster) => {
+      const net = subnetYaml('outside-net', { cidrBlock: '10.68.0.0/24', namespaces: ['outside'] }) + namespaceYaml('outside');
+      await cluster.apply(net + podYaml('outside', 'early'));
+      assert.equal(await addressOf(cluster, 'outside', 'early'), '10.68.0.2');
+      const pool = poolYaml('outside-pool', { subnet: 'outside-net', ips: ['10.68.0.100..10.68.0.101'], namespaces: ['outside'] });
+      await cluster.apply(pool);
+      const told = await condition(cluster, 'pod', 'early', 'kiln.io/NetworkBound', 'True', 'outside');
+      assert.equal(told.reason, 'Misbound');
+      assert.match(told.message, /takes its addresses from IPPool outside-pool/);
+      await cluster.apply(podYaml('outside', 'next'));
+      assert.match(await addressOf(cluster, 'outside', 'next'), /^10\.68\.0\.10[01]$/);
+      assert.equal(await addressOf(cluster, 'outside', 'early'), '10.68.0.2');
+      await cluster.kubectl(['delete', 'pod', 'next', '-n', 'outside', '--wait=false']);
+      await cluster.kubectl(['delete', 'ippool', 'outside-pool', '--timeout=45s']);
+      await cluster.eventually('nobody is outside', async () => {
+        const { reason } = await condition(cluster, 'pod', 'early', 'kiln.io/NetworkBound', 'True', 'outside');
+        return reason === 'Bound';
+      });
+      await cluster.removeAll(net);
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'outside'), []);
     },
   },
   {

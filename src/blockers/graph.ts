@@ -42,8 +42,9 @@ export const HOLDS: readonly Hold[] = [
   {
     held: 'vpcs',
     holder: 'subnets',
-    holders: (world, vpc) => [...world.subnetVpcs.in(vpc)].filter((name) => isInOvn(world, name)),
-    holds: (world, subnet) => (isInOvn(world, subnet) ? [world.vpcOf(world.subnets.get(subnet) as Subnet)] : []),
+    holders: (world, vpc) => [...world.subnetVpcs.in(vpc)].filter((name) => isInOvn(world, name) && !isTooLate(world, vpc, name)),
+    holds: (world, subnet) =>
+      isInOvn(world, subnet) ? [world.vpcOf(world.subnets.get(subnet) as Subnet)].filter((vpc) => !isTooLate(world, vpc, subnet)) : [],
   },
   {
     held: 'subnets',
@@ -175,9 +176,31 @@ function isInOvn(world: World, subnet: string): boolean {
   const object = world.subnets.get(subnet);
   if (object === undefined || isOvnProvider(object.spec.provider ?? '')) return object !== undefined;
   // A provider edited away from OVN does not take a running network along.
-  const switchOwner = world.rows.state(rowId('Logical_Switch', subnet))?.ownership;
-  return switchOwner?.kind === 'ours' && switchOwner.uid === object.metadata.uid;
+  return hasSwitch(world, subnet, object.metadata.uid);
 }
+
+function hasSwitch(world: World, subnet: string, uid: string): boolean {
+  const owner = world.rows.state(rowId('Logical_Switch', subnet))?.ownership;
+  return owner?.kind === 'ours' && owner.uid === uid;
+}
+
+/** A Vpc that is being deleted takes no new Subnet: one that names it has nothing there, and does not hold it. */
+function isTooLate(world: World, vpc: string, subnet: string): boolean {
+  return world.ask(vpcTerminates, vpc) && !world.ask(isSettled, subnet);
+}
+
+const vpcTerminates: Query<boolean> = defineQuery(
+  'vpc-terminates',
+  (world, name) => world.vpcs.get(name)?.metadata.deletionTimestamp !== undefined,
+);
+
+/** Its network runs, or it was accepted: one whose switch somebody deletes by hand is no new Subnet. */
+export const isSettled: Query<boolean> = defineQuery('subnet-settled', (world, name) => {
+  const subnet = world.subnets.get(name);
+  if (subnet === undefined) return false;
+  const accepted = subnet.status?.conditions?.some(({ type, status }) => type === 'Accepted' && status === 'True') === true;
+  return accepted || hasSwitch(world, name, subnet.metadata.uid);
+});
 
 function userOf(world: World, ip: string, resource: IpUser['resource']): readonly string[] {
   const user = world.ask(ipUser, ip);

@@ -21,7 +21,11 @@ class Bench {
   readonly #writer = new ObjectWriter({
     desired: this.#desired,
     source: { get: (_resource, key) => this.pods.get(key), applyOwn: () => undefined, applyOwnDelete: () => undefined },
-    writer: { submit: (intent) => new Promise((answer) => this.sent.push({ intent, answer })) },
+    writer: {
+      submit: (intent) => new Promise((answer) => this.sent.push({ intent, answer })),
+      waits: () => false,
+      cancel: () => false,
+    },
     mayWrite: () => this.leads,
     wallTime: () => this.now,
     onWritten: () => undefined,

@@ -19,6 +19,8 @@ class Bench {
   readonly sent: { readonly intent: WriteIntent; readonly answer: (result: WriteResult) => void }[] = [];
   readonly timers: { readonly ms: number; readonly run: () => void }[] = [];
   transactionSentAt: number | undefined;
+  /** Whether what is submitted waits before it is sent. */
+  queues = false;
   observed: AnyObject = { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '1' } };
   readonly writer = new ObjectWriter({
     desired: this.desired,
@@ -29,7 +31,17 @@ class Bench {
       },
       applyOwnDelete: () => undefined,
     },
-    writer: { submit: (intent) => new Promise((answer) => this.sent.push({ intent, answer })) },
+    writer: {
+      submit: (intent) => new Promise((answer) => this.sent.push({ intent, answer })),
+      waits: () => this.queues,
+      cancel: ({ lane }) => {
+        const at = this.sent.findIndex(({ intent }) => intent.lane === lane);
+        const [taken] = this.sent.splice(at, 1);
+        assert.ok(taken, 'what is taken back was submitted');
+        taken.answer({ ok: false, error: intentError(taken.intent, 'KUBE_SUPERSEDED', 'taken back') });
+        return true;
+      },
+    },
     mayWrite: () => true,
     transactionSentAt: () => this.transactionSentAt,
     wallTime: () => 0,
@@ -153,4 +165,32 @@ test('an object is let go when the transaction is over that was under way, and n
   bench.transactionSentAt = 7;
   bench.writer.flush();
   assert.equal(bench.sent.length, 1);
+});
+
+test('what waits to be sent and is not wanted any more is taken back: its object may be in use again', async () => {
+  const bench = new Bench();
+  const left: PatchOutput = { kind: 'patch', resource: 'namespaces', key: 'shop', uid: 'uid-1', finalizer: false };
+  const metadata = { ...bench.observed.metadata, finalizers: [FINALIZER], deletionTimestamp: '2026-01-01T00:00:00Z' };
+  bench.observed = { metadata };
+  bench.desired.replace([], [left]);
+  bench.writer.flush();
+  const held: PatchOutput = { ...left, finalizer: true };
+  bench.desired.replace([left], [held]);
+  bench.writer.flush();
+  assert.equal(bench.sent.length, 1, 'the server has it already');
+  bench.queues = true;
+  bench.observed = { metadata: { ...metadata, resourceVersion: '2' } };
+  bench.writer.mark(id);
+  bench.writer.flush();
+  assert.equal(bench.sent.length, 0);
+  await new Promise((resolve) => setImmediate(resolve));
+  bench.writer.flush();
+  assert.deepEqual([bench.sent.length, bench.writer.quiet], [0, true]);
+
+  bench.desired.replace([held], [left]);
+  bench.writer.flush();
+  bench.observed = { metadata: { ...metadata, resourceVersion: '3' } };
+  bench.writer.mark(id);
+  bench.writer.flush();
+  assert.equal(bench.sent.length, 1, 'what is wanted still waits its turn');
 });

@@ -27,7 +27,7 @@ export interface ObjectSource {
 export interface ObjectWriterOptions {
   readonly desired: Desired;
   readonly source: ObjectSource;
-  readonly writer: Pick<KubeWriter, 'submit'>;
+  readonly writer: Pick<KubeWriter, 'submit' | 'waits' | 'cancel'>;
   readonly refusedIps?: Pick<RefusedIps, 'answered' | 'quiet'>;
   readonly mayWrite: () => boolean;
   /** Asked where there is something to send: whether all is seen that a leader before this one wrote. `wake` is called when it is. */
@@ -53,8 +53,8 @@ const MOST_EXAMINED = 2_000;
 export class ObjectWriter {
   readonly #options: ObjectWriterOptions;
   readonly #pending = new Set<ObjectId>();
-  /** Writes under way by object; while there are any, the object is not diffed again. */
-  readonly #underWay = new Map<ObjectId, number>();
+  /** Writes under way by object; while there are any, nothing else is written to it. */
+  readonly #underWay = new Map<ObjectId, Map<ObjectWrite, WriteIntent>>();
   /** Objects of which a write was refused, until their time is over; whether that leaves work to do, or is the answer for now. */
   readonly #resting = new Map<ObjectId, 'work' | 'answer'>();
   /** Refusals in a row, of objects that did not change since. */
@@ -110,7 +110,7 @@ export class ObjectWriter {
       }
       this.#pending.delete(id);
       // The reply, or the end of the rest, asks for another look.
-      if (this.#underWay.has(id) || this.#resting.has(id)) continue;
+      if (this.#resting.has(id) || this.#underWayTo(id)) continue;
       const writes = this.#diff(id);
       if (writes.length === 0) this.#settled(id);
       else if (upToDate?.() === false || this.#awaitsRows(id, writes)) {
@@ -138,6 +138,19 @@ export class ObjectWriter {
     if (sentAt === undefined || (before !== undefined && before !== sentAt)) return false;
     if (!writes.some((write) => letsGo(write, this.#options.source.get(resource, key)))) return false;
     this.#awaiting.set(id, sentAt);
+    return true;
+  }
+
+  /** Whether a write is under way. One that was not sent yet and that nobody wants any more (its object may be in use again) is taken back. */
+  #underWayTo(id: ObjectId): boolean {
+    const writes = this.#underWay.get(id);
+    if (writes === undefined) return false;
+    let wanted: ReadonlySet<string> | undefined;
+    for (const [write, intent] of writes) {
+      if (!this.#options.writer.waits(intent)) continue;
+      wanted ??= new Set(this.#diff(id).map(textOf));
+      if (!wanted.has(textOf(write))) this.#options.writer.cancel(intent);
+    }
     return true;
   }
 
@@ -170,11 +183,12 @@ export class ObjectWriter {
   }
 
   #send(id: ObjectId, write: ObjectWrite): void {
-    this.#underWay.set(id, (this.#underWay.get(id) ?? 0) + 1);
-    void this.#options.writer.submit(this.#intent(write)).then((result) => {
-      const left = (this.#underWay.get(id) ?? 1) - 1;
-      if (left === 0) this.#underWay.delete(id);
-      else this.#underWay.set(id, left);
+    const intent = this.#intent(write);
+    const writes = this.#underWay.get(id) ?? new Map<ObjectWrite, WriteIntent>();
+    this.#underWay.set(id, writes.set(write, intent));
+    void this.#options.writer.submit(intent).then((result) => {
+      writes.delete(write);
+      if (writes.size === 0) this.#underWay.delete(id);
       this.#finished(id, write, result);
       this.#options.wake();
     });

@@ -139,6 +139,11 @@ export class KubeWriter {
     });
   }
 
+  /** Whether this intent is not under way to the server: it was not sent yet, or waits to be sent again. */
+  waits(intent: WriteIntent): boolean {
+    return this.#entries.get(keyOfIntent(intent))?.pending?.intent === intent;
+  }
+
   /** Takes back an intent that was not sent yet. @returns whether there was one */
   cancel(intent: Pick<WriteIntent, 'resource' | 'namespace' | 'name' | 'lane'>): boolean {
     const entry = this.#entries.get(keyOfIntent(intent));

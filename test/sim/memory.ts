@@ -33,16 +33,14 @@ const ADDRESSES = ['vips.kubeovn.io', 'ovn-eips.kubeovn.io', 'iptables-eips.kube
 const HOLDING = [SUBNETS, IPS, 'pods', 'nodes', ...ADDRESSES, ...Object.keys(NAT_RULES)];
 const HELD = new Set([VPCS, SUBNETS, IPS, ...ADDRESSES]);
 
-/** What an object says that it is in or has: `<table> <name>`. */
-function claimsOf(table: string, object: KubeObject): readonly string[] {
+/** What an object says that it is in or has: `<table> <name>`. @param hasRows whether there is any row of it */
+function claimsOf(table: string, object: KubeObject, hasRows: () => boolean): readonly string[] {
   const { name, namespace = '', labels = {}, annotations = {}, finalizers = [], deletionTimestamp } = object.metadata;
   const spec = specOf(object);
   const isOurs = finalizers.includes(FINALIZER);
   if (table === SUBNETS) {
-    const stayed = stayedIn(object);
-    // While it goes, it is in the Vpc where it stayed only as long as its rows are there.
-    if (stayed !== undefined && deletionTimestamp !== undefined) return [];
-    return [`${VPCS} ${stayed ?? text(spec['vpc'])}`];
+    // One that is refused and has no network is in no Vpc: it came when that was being deleted, or somebody took its switch away by hand.
+    return isAccepted(object) || hasRows() ? [`${VPCS} ${stayedIn(object) ?? text(spec['vpc'])}`] : [];
   }
   if (table === IPS) {
     const said = text(spec['v4IpAddress']) !== '' || text(spec['v6IpAddress']) !== '';
@@ -66,10 +64,23 @@ function claimsOf(table: string, object: KubeObject): readonly string[] {
   return [`${SUBNETS} ${annotations[podAnnotation('ovn', 'logical_switch')] ?? ''}`, `${IPS} ${name}.${namespace}`];
 }
 
+interface Said {
+  readonly type: string;
+  readonly status: string;
+  readonly message?: string;
+}
+
+function conditionsOf(object: KubeObject): readonly Said[] {
+  return ((object['status'] ?? {}) as { readonly conditions?: readonly Said[] }).conditions ?? [];
+}
+
+function isAccepted(subnet: KubeObject): boolean {
+  return conditionsOf(subnet).some(({ type, status }) => type === 'Accepted' && status === 'True');
+}
+
 /** Of a Subnet whose `spec.vpc` was edited: it does not move, and says which Vpc it is in. */
 function stayedIn(subnet: KubeObject): string | undefined {
-  const { conditions = [] } = (subnet['status'] ?? {}) as { readonly conditions?: readonly { readonly message?: string }[] };
-  return conditions
+  return conditionsOf(subnet)
     .map(({ message = '' }) => /the Subnet is in Vpc (\S+), and a Subnet does not move/.exec(message)?.[1])
     .find((vpc) => vpc !== undefined);
 }
@@ -111,7 +122,7 @@ export class Memory {
     this.#places = new Map();
     for (const table of HOLDING) {
       for (const object of this.#store.list(table)) {
-        for (const held of claimsOf(table, object)) {
+        for (const held of this.#claimsOf(table, object)) {
           this.#places.set(object.metadata.uid, [table, keyOf(object)]);
           this.#holders.set(held, [...(this.#holders.get(held) ?? []), object.metadata.uid]);
         }
@@ -171,25 +182,26 @@ export class Memory {
     for (const uid of this.#holders.get(held) ?? []) {
       const [table, key] = this.#places.get(uid) ?? ['', ''];
       const now = this.#store.get(table, key);
-      if (now?.metadata.uid === uid && claimsOf(table, now).includes(held)) return now;
+      if (now?.metadata.uid === uid && this.#claimsOf(table, now).includes(held)) return now;
     }
     return undefined;
+  }
+
+  #claimsOf(table: string, object: KubeObject): readonly string[] {
+    return claimsOf(table, object, () => this.#rowOf(object.metadata.uid) !== undefined);
   }
 
   #claims(): Map<string, string> {
     const claims = new Map<string, string>();
     for (const subnet of this.#store.list(SUBNETS)) {
       const { namespaces = [], provider } = specOf(subnet);
-      const conditions =
-        ((subnet['status'] ?? {}) as { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }).conditions ??
-        [];
       if (
         subnet.metadata.deletionTimestamp !== undefined ||
         subnet.metadata.name === DEFAULT_SUBNET ||
         (provider !== undefined && provider !== 'ovn')
       )
         continue;
-      if (!conditions.some(({ type, status }) => type === 'Accepted' && status === 'True')) continue;
+      if (!isAccepted(subnet)) continue;
       for (const name of namespaces as readonly string[]) {
         const namespace = this.#store.get('namespaces', name);
         if (namespace !== undefined && !this.#isOfDefault(namespace))

@@ -40,7 +40,7 @@ export function annotationOf(nic: PodInterface, suffix: ReadPodAnnotation): stri
 
 /** Marked as allocated: agents may have set it up, so its Subnet and addresses stand. */
 export function isAllocated(nic: PodInterface): boolean {
-  return annotationOf(nic, 'allocated') === 'true' && (!nic.isOvn || annotationOf(nic, 'logical_switch') !== '');
+  return annotationOf(nic, 'allocated') === 'true';
 }
 
 /** It names neither Subnet, pool, address nor Vip: which Subnet it is in is its namespace's to say. */

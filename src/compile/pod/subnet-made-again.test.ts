@@ -215,3 +215,22 @@ test('an address that somebody takes off a pod while its Subnet is gone is there
   scene.bench.settle();
   assert.deepEqual(scene.annotations('shop/web'), before);
 });
+
+test('a pod marked as allocated keeps its IP object when somebody takes its Subnet off it, also where that never was', () => {
+  const scene = new PodScene();
+  const said = {
+    'ovn.kubernetes.io/allocated': 'true',
+    'ovn.kubernetes.io/ip_address': '10.2.0.2',
+    'ovn.kubernetes.io/mac_address': '0a:00:00:00:00:03',
+  };
+  scene.pod('web', { annotations: { ...said, 'ovn.kubernetes.io/logical_switch': 'nowhere' } });
+  scene.bench.put('ips', { metadata: { name: 'web.shop' }, spec: { subnet: 'other', podName: 'web', namespace: 'shop', podType: '' } });
+  scene.bench.settle();
+  const before = scene.bench.object('ips', 'web.shop');
+  assert.equal(before?.spec['subnet'], 'nowhere');
+  scene.pod('web', { annotations: said });
+  scene.bench.settle();
+  const after = scene.bench.object('ips', 'web.shop');
+  assert.deepEqual([after?.metadata.uid, after?.spec], [before?.metadata.uid, before?.spec]);
+  assert.equal(scene.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.reason, 'NoSubnet');
+});

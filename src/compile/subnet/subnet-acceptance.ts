@@ -3,6 +3,7 @@
  */
 import type { Reason } from '../../api/reasons.ts';
 import type { Finding } from '../../api/finding.ts';
+import { isSettled } from '../../blockers/graph.ts';
 import { isOvnProvider } from '../../api/names.ts';
 import { subnetProviderChanged, subnetVpcChanged } from '../../api/subnet-conflicts.ts';
 import { isLeftOut } from '../../api/subnet-validation.ts';
@@ -48,7 +49,7 @@ function refusalOf(world: World, name: string): Refusal | undefined {
   if (!view.isOvn) return undefined;
   const vpc = world.ask(vpcView, view.vpc);
   if (vpc === undefined) return vpcMissing(view.vpc);
-  if (vpc.terminating && !isRunning(world, name) && !world.ask(wasAccepted, name)) return vpcTerminating(view.vpc);
+  if (vpc.terminating && !world.ask(isSettled, name)) return vpcTerminating(view.vpc);
   return undefined;
 }
 
@@ -62,13 +63,6 @@ function brokenRules(world: World, view: SubnetBasics): readonly Finding[] {
   const refused = [...findings.filter((one) => !isLeftOut(one)), ...others];
   return refused.length === 0 ? refused : [...refused, ...findings.filter(isLeftOut)];
 }
-
-/** One whose switch somebody deletes by hand is no new Subnet: a Vpc that is being deleted serves it on, and the switch is made again. */
-const wasAccepted: Query<boolean> = defineQuery(
-  'subnet-was-accepted',
-  (world, name) =>
-    world.subnets.get(name)?.status?.conditions?.some(({ type, status }) => type === 'Accepted' && status === 'True') === true,
-);
 
 export function vpcMissing(vpc: string): Refusal {
   return { reason: 'VpcMissing', message: `Vpc ${vpc} does not exist, and spec.vpc must name one that does; kubectl get vpcs` };

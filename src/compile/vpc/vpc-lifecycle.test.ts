@@ -51,6 +51,21 @@ test('a Vpc that is being deleted takes no new Subnet', () => {
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
 });
 
+test('a Subnet that comes when its Vpc is being deleted does not hold it, nor is anything made for it', () => {
+  const bench = new RuleBench({ rules: NETWORK_RULES });
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.settle();
+  bench.delete('vpcs', 'blue');
+  bench.put('subnets', { metadata: { name: 'late' }, spec: { vpc: 'blue', cidrBlock: '10.0.9.0/24' } });
+  bench.put('subnets', { metadata: { name: 'broken' }, spec: { vpc: 'blue', cidrBlock: '10.0.9.0/40' } });
+  bench.settle();
+  assert.deepEqual([bench.object('vpcs', 'blue'), ownedBy(bench, 'vpc//blue')], [undefined, 0]);
+  assert.equal(bench.condition('subnets', 'late', 'Ready')?.reason, 'VpcMissing');
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'late', 'Ready')?.status, 'True');
+});
+
 test('a switch that somebody deletes by hand is made again while its Vpc is being deleted: its Subnet is no new one', () => {
   const bench = setUp();
   bench.delete('vpcs', 'blue');

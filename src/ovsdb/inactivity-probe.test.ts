@@ -6,15 +6,18 @@ import { ManualClock } from './testing/manual-clock.ts';
 let clock: ManualClock;
 let events: string[];
 let probe: InactivityProbe;
+let owedSince: number | undefined;
 
 beforeEach(() => {
   clock = new ManualClock();
   events = [];
+  owedSince = undefined;
   probe = new InactivityProbe(
     clock,
     1_000,
     () => events.push(`echo at ${clock.now()}`),
-    (silentMs) => events.push(`dead after ${silentMs}`),
+    (ms, ailment) => events.push(`${ailment === 'silent' ? 'dead' : ailment} after ${ms}`),
+    () => owedSince,
   );
 });
 
@@ -47,6 +50,50 @@ test('input that waits behind the timers, because the process was busy, saves th
   probe.heard();
   clock.advance(500);
   assert.deepEqual(events, ['echo at 1000']);
+});
+
+/** A peer that sends something ten times a second. */
+function talk(ms: number): void {
+  for (let at = 0; at < ms; at += 100) {
+    clock.advance(100);
+    probe.heard();
+  }
+}
+
+test('one that talks and answers nothing is asked when a request is open for an interval, and given up six later', () => {
+  owedSince = 0;
+  talk(9_100);
+  const [asked, given, ...rest] = events;
+  assert.match(asked ?? '', /^echo at 1\d\d\d$/);
+  assert.match(given ?? '', /^deaf after [78]\d\d\d$/);
+  assert.deepEqual(rest, []);
+});
+
+test('one that answers anything at all is asked again, and kept', () => {
+  owedSince = 0;
+  for (let times = 0; times < 10; times++) {
+    talk(5_000);
+    owedSince = clock.now();
+  }
+  assert.equal(events.length, 10);
+  assert.ok(events.every((event) => event.startsWith('echo')));
+});
+
+test('an answer that waits behind the timers, because the process was busy, saves the peer', () => {
+  owedSince = 0;
+  talk(9_100);
+  const deafAt = Number(/\d+$/.exec(events.at(-1) ?? '')?.[0]);
+  clock = new ManualClock();
+  const said: string[] = [];
+  probe = new InactivityProbe(
+    clock,
+    1_000,
+    () => said.push('echo'),
+    () => said.push('dead'),
+    () => (clock.now() < deafAt - 10 ? 0 : deafAt - 10),
+  );
+  talk(deafAt + 500);
+  assert.deepEqual(said, ['echo']);
 });
 
 test('a longer interval holds from now on', () => {

@@ -6,25 +6,43 @@ import type { Clock } from './clock.ts';
  */
 const secondLookMs = 20;
 
+/** Intervals that a peer which talks has for an answer: an echo may stand behind all that it had to send before. */
+const patience = 6;
+
+/** `silent`: not a byte came. `deaf`: it talks, and answers nothing: what is sent to it does not arrive, or is not read. */
+export type Ailment = 'silent' | 'deaf';
+
 /**
- * Finds a peer that is silent: after `intervalMs` without a byte it asks for an echo, and after as long again it calls `onDead`.
+ * Finds a peer that is silent: after `intervalMs` without a byte it asks for an echo, and after as long again it calls `onDead`. And one
+ * that talks and answers nothing: when a request has been open for `intervalMs`, it asks for an echo as well, and waits for any answer.
  * A peer that talks costs one timer an interval, not one a message.
  */
 export class InactivityProbe {
   readonly #clock: Clock;
   readonly #sendEcho: () => void;
-  readonly #onDead: (silentMs: number) => void;
+  readonly #onDead: (ms: number, ailment: Ailment) => void;
+  readonly #owedSince: () => number | undefined;
   #intervalMs: number;
   #heardAt: number;
   #echoSentAt: number | undefined;
+  /** What is owed since then was asked for with an echo, and when. */
+  #asked: { readonly owedSince: number; readonly at: number } | undefined;
   #cancelTimer: () => void = () => {};
   #stopped = false;
 
-  constructor(clock: Clock, intervalMs: number, sendEcho: () => void, onDead: (silentMs: number) => void) {
+  /** @param owedSince since when a request has been open and none was answered, in the clock's milliseconds; undefined where none is open */
+  constructor(
+    clock: Clock,
+    intervalMs: number,
+    sendEcho: () => void,
+    onDead: (ms: number, ailment: Ailment) => void,
+    owedSince: () => number | undefined = () => undefined,
+  ) {
     this.#clock = clock;
     this.#intervalMs = intervalMs;
     this.#sendEcho = sendEcho;
     this.#onDead = onDead;
+    this.#owedSince = owedSince;
     this.#heardAt = clock.now();
     this.#arm(intervalMs);
   }
@@ -54,6 +72,7 @@ export class InactivityProbe {
   }
 
   #look(): void {
+    if (this.#isDeaf()) return this.#verdict('deaf', this.#owedSince);
     const since = this.#clock.now() - (this.#echoSentAt ?? this.#heardAt);
     // A timer may fire a fraction of a millisecond early.
     if (since + 1 < this.#intervalMs) return this.#arm(this.#intervalMs - since);
@@ -62,9 +81,25 @@ export class InactivityProbe {
       this.#sendEcho();
       return this.#arm(this.#intervalMs);
     }
-    const heardAt = this.#heardAt;
+    this.#verdict('silent', () => this.#heardAt);
+  }
+
+  /** @returns whether an echo was asked for, because something is owed, and nothing was answered since. Asks for one where it is due. */
+  #isDeaf(): boolean {
+    const owedSince = this.#owedSince();
+    const now = this.#clock.now();
+    if (owedSince === undefined || now - owedSince + 1 < this.#intervalMs) return false;
+    if (this.#asked?.owedSince === owedSince) return now - this.#asked.at + 1 >= patience * this.#intervalMs;
+    this.#asked = { owedSince, at: now };
+    this.#sendEcho();
+    return false;
+  }
+
+  /** @param since what moves on when the peer is not dead after all */
+  #verdict(ailment: Ailment, since: () => number | undefined): void {
+    const before = since();
     this.#cancelTimer = this.#clock.schedule(secondLookMs, () => {
-      if (this.#heardAt === heardAt) this.#onDead(this.#clock.now() - heardAt);
+      if (before !== undefined && since() === before) this.#onDead(this.#clock.now() - before, ailment);
       else this.#look();
     });
   }

@@ -105,6 +105,25 @@ test('a replica that never synced says so, however long the server is away', asy
   assert.deepEqual([session.replica.status, session.generation], ['synced', 1]);
 });
 
+test('a server that talks and takes nothing in is found by the probe as well; the transaction ends as unknown', async (t) => {
+  const server = await OvsdbServerProcess.start();
+  t.after(() => server.stop());
+  const proxy = await TamperingProxy.start(server.unix);
+  t.after(() => proxy.stop());
+  const { session, errors } = openSession(t, [proxy.endpoint], { probeIntervalMs: 150 });
+  await session.untilSynced();
+  proxy.judgeClient = () => 'swallow';
+  const talking = setInterval(() => proxy.inject('{"id":"echo","method":"echo","params":[]}'), 50);
+  t.after(() => clearInterval(talking));
+  const outcome = await session.transact([insert('Logical_Switch', { name: 'swallowed' })]);
+  assert.ok(!outcome.ok);
+  assert.deepEqual([outcome.error.code, outcome.error.outcome], ['OVSDB_DISCONNECTED', 'unknown']);
+  assert.match(errors[0]?.message ?? '', /the server sent, and answered nothing, for \d+ ms/);
+  proxy.judgeClient = () => 'pass';
+  await session.untilSynced();
+  await commit(session, [insert('Logical_Switch', { name: 'arrives' })]);
+});
+
 test('a stopped server (SIGSTOP) is found by the probe; open transactions end as unknown', async (t) => {
   const server = await OvsdbServerProcess.start();
   t.after(() => server.stop());

@@ -15,7 +15,7 @@ export type RpcReply =
 
 export interface RpcOptions {
   readonly clock: Clock;
-  /** Silence after which an echo is sent, and again after which the connection is given up. */
+  /** Silence after which an echo is sent, and again after which the connection is given up; see {@link InactivityProbe}. */
   readonly probeIntervalMs: number;
   readonly maxMessageBytes: number;
   readonly onNotification: (method: string, params: readonly unknown[]) => void;
@@ -34,9 +34,12 @@ export class RpcConnection {
   readonly #options: RpcOptions;
   readonly #stream: MessageStream;
   readonly #probe: InactivityProbe;
-  readonly #pending = new Map<number, (reply: RpcReply) => void>();
+  /** Open requests, oldest first. */
+  readonly #pending = new Map<number, { readonly sentAt: number; readonly onReply: (reply: RpcReply) => void }>();
   #nextId = 1;
   #closed = false;
+  /** When an answer came last, or a part of one. */
+  #answeredAt = -Infinity;
   #expectsRows = false;
   /** When the event loop's present turn began to read rows. */
   #stretchBegan: number | undefined;
@@ -49,7 +52,11 @@ export class RpcConnection {
       options.clock,
       options.probeIntervalMs,
       () => this.call('echo', [], () => {}),
-      (silentMs) => this.close(new OvsdbError('OVSDB_PROBE_TIMEOUT', `the server was silent for ${Math.round(silentMs)} ms`)),
+      (ms, ailment) => {
+        const what = ailment === 'silent' ? 'was silent' : 'sent, and answered nothing,';
+        this.close(new OvsdbError('OVSDB_PROBE_TIMEOUT', `the server ${what} for ${Math.round(ms)} ms`));
+      },
+      () => this.#owedSince(),
     );
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
     socket.on('error', (cause) => this.close(new OvsdbError('OVSDB_DISCONNECTED', `the connection broke: ${cause.message}`, { cause })));
@@ -63,7 +70,7 @@ export class RpcConnection {
       onReply({ kind: 'lost', error: new OvsdbError('OVSDB_DISCONNECTED', 'the connection is closed') });
       return id;
     }
-    this.#pending.set(id, onReply);
+    this.#pending.set(id, { sentAt: this.#options.clock.now(), onReply });
     this.#send({ method, params, id });
     return id;
   }
@@ -95,8 +102,13 @@ export class RpcConnection {
     this.#socket.destroy();
     const open = [...this.#pending.values()];
     this.#pending.clear();
-    for (const onReply of open) onReply({ kind: 'lost', error });
+    for (const { onReply } of open) onReply({ kind: 'lost', error });
     this.#options.onClosed(error);
+  }
+
+  #owedSince(): number | undefined {
+    for (const { sentAt } of this.#pending.values()) return Math.max(sentAt, this.#answeredAt);
+    return undefined;
   }
 
   #send(message: unknown): void {
@@ -106,6 +118,8 @@ export class RpcConnection {
   #read(chunk: Buffer): void {
     if (this.#closed) return;
     this.#probe.heard();
+    // Most of it are rows of the contents that were asked for, which go on for as long as they are many.
+    if (this.#expectsRows) this.#answeredAt = this.#options.clock.now();
     try {
       this.#stream.push(chunk);
     } catch (thrown) {
@@ -138,9 +152,10 @@ export class RpcConnection {
       else this.#send({ id, result: null, error: { error: 'unknown method' } });
       return;
     }
-    const onReply = typeof id === 'number' ? this.#pending.get(id) : undefined;
-    if (onReply === undefined) throw new OvsdbError('OVSDB_PROTOCOL', `a reply has an id that no request had: ${JSON.stringify(id)}`);
+    const request = typeof id === 'number' ? this.#pending.get(id) : undefined;
+    if (request === undefined) throw new OvsdbError('OVSDB_PROTOCOL', `a reply has an id that no request had: ${JSON.stringify(id)}`);
     this.#pending.delete(id as number);
-    onReply(error === null || error === undefined ? { kind: 'result', result } : { kind: 'error', error });
+    this.#answeredAt = this.#options.clock.now();
+    request.onReply(error === null || error === undefined ? { kind: 'result', result } : { kind: 'error', error });
   }
 }

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { compiledDirectory } from '../../src/lab/programs/cache-directory.ts';
 import type { ReportLine } from './report-lines.ts';
 import type { Failure, Skip, Tally } from './tally.ts';
 
@@ -42,7 +43,8 @@ export interface End {
 async function runToItsEnd(args: readonly string[], timeoutMs: number, temporary: string): Promise<End> {
   // Set in a test's own process, and it would make the file report to a runner that is not there.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-  const env = { ...inherited, TMPDIR: temporary };
+  // Each file and each process that it starts reads much of the sources.
+  const env = { NODE_COMPILE_CACHE: compiledDirectory(), ...inherited, TMPDIR: temporary };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -3,10 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { drawnLife } from './drawn-life.ts';
 import { readHistory, writeHistory } from './history-file.ts';
 import type { Draws } from './life.ts';
-import { replay } from './life.ts';
 import type { LifeOrder, LifeReport } from './lives.ts';
 import { drawLives } from './lives.ts';
 
@@ -110,6 +108,7 @@ function tell({ order: { seed }, operations, messages, steps, history, tried, cu
 }
 
 async function replayOne(file: string, { trace }: Flags): Promise<number> {
+  const { replay } = await import('./life.ts');
   const life = await replay(readHistory(file), trace ? { trace: (line) => console.log(line) } : {});
   for (const { message } of life.findings) console.log(message);
   console.log(`${life.operations} operations, trace ${life.hash}: ${life.findings.length === 0 ? 'all well' : 'failed'}`);
@@ -137,8 +136,10 @@ async function run(flags: Flags): Promise<number> {
     failed++;
     tell(report, flags);
   };
-  if (flags.trace) for (const order of orders()) take(await drawnLife(order, (line) => console.log(line)));
-  else await drawLives(orders(), take, flags.workers);
+  if (flags.trace) {
+    const { drawnLife } = await import('./drawn-life.ts');
+    for (const order of orders()) take(await drawnLife(order, (line) => console.log(line)));
+  } else await drawLives(orders(), take, flags.workers);
   const seconds = (performance.now() - begun) / 1000;
   const { user, system } = process.cpuUsage();
   console.log(

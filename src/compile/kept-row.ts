@@ -22,9 +22,15 @@ export function keptRow(world: World, id: RowId): RowOutput | undefined {
   return asItIs(world, id, { kind, namespace, name, uid: state.ownership.uid, created: '' }, state.ownership.rule);
 }
 
-/** A row of Kube-OVN's as it is, under an owner and a rule that take it over; undefined unless it is legacy. */
+/**
+ * A row of Kube-OVN's as it is, under an owner and a rule that take it over; undefined unless it is legacy. One that is in another program's
+ * row is theirs to keep.
+ */
 export function adoptedRow(world: World, id: RowId, owner: Claimant, rule: string): RowOutput | undefined {
-  return world.rows.state(id)?.ownership.kind === 'legacy' ? asItIs(world, id, owner, rule) : undefined;
+  const state = world.rows.state(id);
+  if (state?.ownership.kind !== 'legacy') return undefined;
+  const parent = state.parent === undefined ? undefined : world.rows.entry(state.parent.uuid);
+  return parent?.ownership.kind === 'foreign' ? undefined : asItIs(world, id, owner, rule);
 }
 
 function asItIs(world: World, id: RowId, owner: Claimant, rule: string): RowOutput {

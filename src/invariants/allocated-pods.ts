@@ -78,10 +78,14 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
   return faults;
 }
 
-/** A Subnet that was taken away by force and made again with another CIDR: who is in it keeps the address, and is told. */
+/**
+ * A Subnet that was taken away by force and made again with another CIDR: who is in it keeps the address, and is told. Where it has not even
+ * the families that the pod asks for, that is what the pod is told first.
+ */
 function toldOutside(world: World, pod: string, address: string): boolean {
   const told = boundOf(world, pod);
-  return told?.status === 'False' && told.reason === 'AddressOutOfRange' && (told.message ?? '').includes(address);
+  if (told?.status !== 'False') return false;
+  return told.reason === 'InvalidIPFamily' || (told.reason === 'AddressOutOfRange' && (told.message ?? '').includes(address));
 }
 
 function holdsPort(world: World, { subnet }: AllocatedInterface, parent: string): boolean {

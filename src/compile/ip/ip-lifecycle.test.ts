@@ -163,6 +163,33 @@ test('the port that Kube-OVN made for a pod which was gone before the start goes
   assert.notEqual(scene.bench.row('Logical_Switch_Port', 'unsaid.shop'), undefined, 'nothing says that this one is of nobody');
 });
 
+test("a port without a mark of its owner stays where it is in a switch that is another program's, and does not keep its IP object", () => {
+  const scene = new PodScene();
+  const uuid = '00000000-0000-4000-8000-000000000001';
+  scene.bench.foreignRow('Logical_Switch', uuid, { name: 'theirs', external_ids: new Map([['neutron:network_name', 'theirs']]) });
+  scene.bench.foreignRow(
+    'Logical_Switch_Port',
+    '00000000-0000-4000-8000-000000000002',
+    {
+      name: 'dead.shop',
+      type: '',
+      addresses: new Set(['0a:00:00:00:00:05 10.16.4.5']),
+      external_ids: new Map([
+        ['vendor', 'kube-ovn'],
+        ['pod', 'shop/dead'],
+      ]),
+    },
+    { table: 'Logical_Switch', uuid, column: 'ports' },
+  );
+  scene.bench.put('ips', {
+    metadata: { name: 'dead.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'false' }, finalizers: ['kubeovn.io/kube-ovn-controller'] },
+    spec: { podName: 'dead', namespace: 'shop', subnet: 'ovn-default', ipAddress: '10.16.4.5', v4IpAddress: '10.16.4.5' },
+  });
+  scene.bench.settle();
+  assert.equal(scene.bench.object('ips', 'dead.shop'), undefined);
+  assert.notEqual(scene.bench.row('Logical_Switch_Port', 'dead.shop'), undefined);
+});
+
 test('a node that no label can name is left out of the labels of the IP object, and taken out again', () => {
   const label = 'ovn.kubernetes.io/node-name';
   for (const node of ['not a name', `${'long-'.repeat(13)}name`, '-x']) {

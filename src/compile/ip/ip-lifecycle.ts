@@ -78,7 +78,12 @@ function conflictOf(world: World, ip: IP): ConditionOutput | undefined {
 function leaving(world: World, ip: IP): readonly Output[] {
   const { name } = ip.metadata;
   const blockers = blockersOf(world, 'ips', name);
-  if (blockers.count > 0) return [{ ...patchOf(ip), conditions: [deletionBlocked('ips', name, blockers)] }];
+  if (blockers.count > 0) {
+    // Its address is in use meanwhile, and may be another's as well.
+    const conflict = conflictOf(world, ip);
+    const conditions = [deletionBlocked('ips', name, blockers), ...(conflict === undefined ? [] : [conflict])];
+    return [{ ...patchOf(ip), conditions, withoutConditions: [CONFLICT] }];
+  }
   const older = portOfOlder(world, ip);
   if (older !== undefined) return [older];
   return [{ ...patchOf(ip), ...unblocked('ips', name), ...(!hasPort(world, ip) && { finalizer: false }) }];

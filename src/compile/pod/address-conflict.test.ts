@@ -233,3 +233,17 @@ test('a pod whose Subnet is refused is told of its rival too', () => {
     );
   }
 });
+
+test('an IP object that is being deleted and still in use says so of a second holder, too, until that is gone', () => {
+  const scene = new PodScene();
+  static7(scene, 'first');
+  scene.bench.delete('ips', 'first.shop');
+  restored(scene, 'second');
+  scene.bench.settle();
+  assert.match(said(scene, 'first.shop'), /DeletionBlocked.*Pod shop\/first/);
+  assert.match(said(scene, 'first.shop'), /AddressConflict.*second\.shop/);
+  scene.bench.vanish('ips', 'second.shop');
+  scene.bench.settle();
+  assert.match(said(scene, 'first.shop'), /DeletionBlocked.*Pod shop\/first/);
+  assert.doesNotMatch(said(scene, 'first.shop'), /AddressConflict/);
+});

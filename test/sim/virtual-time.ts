@@ -31,8 +31,8 @@ export class VirtualTime {
 
   /** @returns what cancels it */
   after(ms: number, run: () => void): Entry {
-    // In steps that sums hold exactly: what is sent in order must come in order.
-    const at = Math.max(this.#now, Math.ceil((this.#now + ms) * STEPS - 1e-3) / STEPS);
+    // In steps that sums hold exactly: what is sent in order must come in order. Who waits for the rest of a step would wait for ever.
+    const at = Math.max(this.#now + (ms > 0 ? 1 / STEPS : 0), Math.ceil((this.#now + ms) * STEPS - 1e-3) / STEPS);
     const entry: Entry = { at, order: this.#order++, run };
     this.#push(entry);
     return entry;

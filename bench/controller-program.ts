@@ -10,10 +10,11 @@ import { KubeTransport } from '../src/kube/transport.ts';
 import { keepHeapSmall } from '../src/runtime/heap.ts';
 import { SILENT } from '../src/runtime/log.ts';
 import type { Failure, Question, Report } from './measured-controller.ts';
+import { followPods } from './pod-timeline.ts';
 import { ProgressWatch } from './progress-watch.ts';
 
 keepHeapSmall();
-const [kubeconfig = '', ovnNb = ''] = process.argv.slice(2);
+const [kubeconfig = '', ovnNb = '', followed] = process.argv.slice(2);
 const requests: Record<string, number> = {};
 subscribe('undici:request:create', (message) => {
   const { method, path } = (message as { readonly request: { readonly method: string; readonly path: string } }).request;
@@ -31,6 +32,7 @@ const controller = makeController(client, session, SILENT, { leaseClient, collec
 let operations = 0;
 let leadingMs: number | undefined;
 countOperations();
+const timelines = followed === undefined ? undefined : followPods(controller, client, 'default', followed);
 controller.start();
 const look = setInterval(() => {
   if (controller.status.phase !== 'leading') return;
@@ -91,6 +93,7 @@ function report(): Report {
     requests: { ...requests },
     operations,
     status: controller.status,
+    timelines: timelines?.() ?? {},
   };
 }
 

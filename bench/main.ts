@@ -1,6 +1,6 @@
 /**
- * Runs benchmarks: `node bench/main.ts [name …] [-o table|json] [--quick] [--pods N --namespaces N --nodes N --interfaces N]`; the numbers are of
- * `bind`, `--quick` takes sizes at which nothing is worth knowing but that all of it works.
+ * Runs benchmarks: `node bench/main.ts [name …] [-o table|json] [--quick] [--pods N --namespaces N --nodes N --interfaces N] [--rate N
+ * --seconds N]`; the numbers are of `bind`, and of `churn`; `--quick` takes sizes at which nothing is worth knowing but that all of it works.
  */
 import { parseArgs } from 'node:util';
 import { bind } from './bind.ts';
@@ -27,7 +27,11 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
       interfaces: count('interfaces', sizes.bind.interfaces),
     }),
   change: () => change(sizes.change),
-  churn: () => churn(sizes.churn),
+  churn: () =>
+    churn({
+      rates: flags.rate === undefined ? sizes.churn.rates : [count('rate', 1)],
+      seconds: count('seconds', sizes.churn.seconds),
+    }),
   idle: () => idle(sizes.idle),
   ipam: () => ipam(sizes.ipam.cases),
   ovsdb: () => ovsdb(sizes.ovsdb),
@@ -67,6 +71,8 @@ function readArguments() {
         namespaces: { type: 'string' },
         nodes: { type: 'string' },
         interfaces: { type: 'string' },
+        rate: { type: 'string' },
+        seconds: { type: 'string' },
       },
     });
   } catch (error) {
@@ -74,7 +80,7 @@ function readArguments() {
   }
 }
 
-function count(flag: 'pods' | 'namespaces' | 'nodes' | 'interfaces', otherwise: number): number {
+function count(flag: 'pods' | 'namespaces' | 'nodes' | 'interfaces' | 'rate' | 'seconds', otherwise: number): number {
   const text = flags[flag];
   if (text === undefined) return otherwise;
   const value = Number(text);

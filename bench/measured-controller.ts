@@ -5,6 +5,7 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import type { ControllerStatus } from '../src/controller/controller.ts';
+import type { Timeline } from './pod-timeline.ts';
 import { NotMeasured } from './progress-watch.ts';
 
 /** Instead of a report. */
@@ -30,6 +31,8 @@ export interface Report {
   /** Sent to the Northbound database. */
   readonly operations: number;
   readonly status: ControllerStatus;
+  /** Of the pods that it was told to follow, since the last report. */
+  readonly timelines: Readonly<Record<string, Timeline>>;
 }
 
 /** `now`: a report at once; `quiet`: when nothing is left to do. */
@@ -44,13 +47,19 @@ export class MeasuredController {
     this.#ended = new Promise((resolve) => child.once('exit', () => resolve()));
   }
 
-  /** @param name of the profile, where `KILN_BENCH_PROFILES` names a folder for `--cpu-prof` */
-  static async start(kubeconfig: string, ovnNb: string, name: string): Promise<MeasuredController> {
+  /**
+   * @param name of the profile, where `KILN_BENCH_PROFILES` names a folder for `--cpu-prof`
+   * @param followed what the names of pods in namespace `default` begin with whose steps it notes
+   */
+  static async start(kubeconfig: string, ovnNb: string, name: string, followed?: string): Promise<MeasuredController> {
     const profiles = process.env['KILN_BENCH_PROFILES'];
     const execArgv = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`, `--cpu-prof-name=${name}.cpuprofile`];
     const program = join(import.meta.dirname, 'controller-program.ts');
     const controller = new MeasuredController(
-      fork(program, [kubeconfig, ovnNb], { execArgv, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }),
+      fork(program, [kubeconfig, ovnNb, ...(followed === undefined ? [] : [followed])], {
+        execArgv,
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      }),
     );
     await controller.#next();
     return controller;
@@ -61,6 +70,10 @@ export class MeasuredController {
     const answer = (await this.#next()) as Report | Failure;
     if (answer.kind === 'failure') throw new NotMeasured(answer.problem);
     return answer;
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
   }
 
   /** Gives the Lease back and ends. */

@@ -53,8 +53,13 @@ export const REASONS = {
     next: 'kubectl describe ippool',
   },
   IPRefused: {
-    means: 'the API server refuses to make the IP object: a policy, a webhook that does not answer, rights; no address is kept meanwhile',
-    next: 'mend what the message names; it is tried again by itself within a minute',
+    means:
+      'the API server refuses to make or to complete the IP object: a policy, a webhook that does not answer, rights; no address is kept meanwhile',
+    next: 'mend what the message names; it is tried again by itself within half a minute',
+  },
+  WriteRefused: {
+    means: 'the API server refuses what Kiln writes into the object: a policy, a webhook that does not answer, rights',
+    next: 'mend what the message names; it is tried again by itself within half a minute',
   },
   WaitingForVip: { means: 'the Vip that the pod names is not there or has no address', next: 'kubectl describe vip' },
   DeletionBlocked: {

@@ -9,7 +9,10 @@ import type { KubeErrorCode } from '../kube/errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { WriteIntent, WriteResult } from '../kube/write-intent.ts';
 import { intentError } from '../kube/write-intent.ts';
+import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import { World } from '../world/world.ts';
 import { ObjectWriter } from './object-writer.ts';
+import { RefusedWrites } from './refused-writes.ts';
 
 const id = objectId('namespaces', 'shop');
 
@@ -21,6 +24,8 @@ class Bench {
   transactionSentAt: number | undefined;
   /** Whether what is submitted waits before it is sent. */
   queues = false;
+  now = 0;
+  readonly world = new World(DEFAULT_SETTINGS);
   observed: AnyObject = { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '1' } };
   readonly writer = new ObjectWriter({
     desired: this.desired,
@@ -44,7 +49,13 @@ class Bench {
     },
     mayWrite: () => true,
     transactionSentAt: () => this.transactionSentAt,
-    wallTime: () => 0,
+    wallTime: () => this.now,
+    refused: new RefusedWrites({
+      table: this.world.refusedWrites,
+      wallTime: () => this.now,
+      later: (ms, run) => this.timers.push({ ms, run }),
+      due: (one) => this.writer.lookAgain(one),
+    }),
     onWritten: () => undefined,
     onEvent: () => undefined,
     later: (ms, run) => this.timers.push({ ms, run }),
@@ -193,4 +204,35 @@ test('what waits to be sent and is not wanted any more is taken back: its object
   bench.writer.mark(id);
   bench.writer.flush();
   assert.equal(bench.sent.length, 1, 'what is wanted still waits its turn');
+});
+
+test('a write that the server refuses is tried ever more rarely, whatever becomes of the object; what else is to be written goes on', async () => {
+  const bench = new Bench();
+  bench.desired.replace([], [patch]);
+  const rests: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    bench.writer.flush();
+    await bench.refuse('KUBE_FORBIDDEN');
+    bench.observed = { metadata: { ...bench.observed.metadata, resourceVersion: String(round + 2) } };
+    bench.writer.mark(id);
+    bench.writer.flush();
+    assert.equal(bench.sent.length, 0, 'somebody changed the object');
+    assert.deepEqual([...bench.writer.held], [['refused', 1]]);
+    assert.equal(bench.writer.quiet, false);
+    const until = bench.world.refusedWrites.peek('object namespaces/shop')?.until ?? NaN;
+    rests.push(until - bench.now);
+    bench.now = until;
+    for (const { run } of bench.timers.splice(0)) run();
+  }
+  for (const [at, most] of [5_000, 10_000, 20_000, 30_000, 30_000].entries())
+    assert.ok((rests[at] ?? 0) <= most && (rests[at] ?? 0) >= most * 0.75, rests.join());
+
+  bench.observed = {
+    metadata: { ...bench.observed.metadata, finalizers: [FINALIZER], deletionTimestamp: '2026-01-01T00:00:00Z' },
+  };
+  bench.writer.flush();
+  await bench.refuse('KUBE_FORBIDDEN');
+  bench.desired.replace([patch], [{ kind: 'patch', resource: 'namespaces', key: 'shop', uid: 'uid-1', finalizer: false }]);
+  bench.writer.flush();
+  assert.equal(bench.sent.length, 1, 'it is let go');
 });

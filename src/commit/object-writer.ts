@@ -2,20 +2,18 @@
  * The Kubernetes side of commit: diffs the objects that rules speak of against what was observed, hands the writes to the
  * coalescing writer, and puts the replies into the caches, so that the next diff is against our own acknowledged writes too.
  */
-import { FINALIZER } from '../api/well-known.ts';
-import type { EvictionTurn } from './eviction-limit.ts';
-import { EVICTION_RETRY_MS, EvictionLimit } from './eviction-limit.ts';
 import type { Desired } from '../compile/desired.ts';
 import type { ObjectId } from '../compile/output.ts';
 import type { AnyObject, EventWish, ObjectWrite } from '../diff/object-diff.ts';
 import { diffObject } from '../diff/object-diff.ts';
-import type { KubeError } from '../kube/errors.ts';
 import type { KubeWriter } from '../kube/kube-writer.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { WriteIntent, WriteOperation, WriteResult } from '../kube/write-intent.ts';
-import type { RefusedIps } from './refused-ips.ts';
+import type { RefusedWrites } from './refused-writes.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
+import type { Hold } from './write-holds.ts';
+import { HOLDS, WriteHolds } from './write-holds.ts';
 
 /** Where observed objects are, and where replies go. */
 export interface ObjectSource {
@@ -28,7 +26,7 @@ export interface ObjectWriterOptions {
   readonly desired: Desired;
   readonly source: ObjectSource;
   readonly writer: Pick<KubeWriter, 'submit' | 'waits' | 'cancel'>;
-  readonly refusedIps?: Pick<RefusedIps, 'answered' | 'quiet'>;
+  readonly refused?: Pick<RefusedWrites, 'rests' | 'answered' | 'quiet'>;
   readonly mayWrite: () => boolean;
   /** Asked where there is something to send: whether all is seen that a leader before this one wrote. `wake` is called when it is. */
   readonly upToDate?: () => boolean;
@@ -44,9 +42,6 @@ export interface ObjectWriterOptions {
   readonly statusIntervalMs?: number;
 }
 
-/** After a refusal that a retry cannot mend by itself; a change of the object or of a rule's output tries at once. */
-const REFUSED_MS = 30_000;
-const CONFLICT_MS = 200;
 /** In one turn: a turn is to be short. */
 const MOST_EXAMINED = 2_000;
 
@@ -55,36 +50,44 @@ export class ObjectWriter {
   readonly #pending = new Set<ObjectId>();
   /** Writes under way by object; while there are any, nothing else is written to it. */
   readonly #underWay = new Map<ObjectId, Map<ObjectWrite, WriteIntent>>();
-  /** Objects of which a write was refused, until their time is over; whether that leaves work to do, or is the answer for now. */
-  readonly #resting = new Map<ObjectId, 'work' | 'answer'>();
-  /** Refusals in a row, of objects that did not change since. */
-  readonly #refusals = new Map<ObjectId, number>();
   /** Writes that were acknowledged and whose effect has not been seen yet. */
   readonly #acknowledged = new Map<ObjectId, ObjectWrite[]>();
-
-  /** Objects that may be let go when a transaction is over, by when that was sent. */
-  readonly #awaiting = new Map<ObjectId, number>();
-  readonly #evictions = new EvictionLimit();
+  readonly #holds: WriteHolds;
   #second = NaN;
   #secondText = '';
 
   constructor(options: ObjectWriterOptions) {
     this.#options = options;
+    const { source } = options;
+    this.#holds = new WriteHolds({
+      ...options,
+      observed: (id) => source.get(...apart(id)),
+      unanswered: (id) => this.#underWay.has(id),
+      look: (id) => this.lookAgain(id),
+    });
   }
 
-  /** A pod that its disruption budget keeps is no work that is left: it may be kept for ever. */
   get quiet(): boolean {
-    if (this.#pending.size + this.#underWay.size + this.#options.desired.dirtyObjects.size > 0) return false;
-    for (const left of this.#resting.values()) if (left === 'work') return false;
-    return this.#options.refusedIps?.quiet ?? true;
+    return this.#pending.size + this.#underWay.size + this.#options.desired.dirtyObjects.size === 0 && this.#holds.quiet;
+  }
+
+  /** Objects with writes that are not sent now, by what keeps them. */
+  get held(): ReadonlyMap<Hold, number> {
+    const hold = this.#holds.onAll();
+    return hold === undefined ? this.#holds.counts : new Map([[hold, this.#pending.size]]);
   }
 
   /** An object changed outside, or a reply came in. */
   mark(id: ObjectId): void {
-    this.#resting.delete(id);
-    this.#refusals.delete(id);
+    this.#holds.changed(id);
     this.#acknowledged.delete(id);
     this.#pending.add(id);
+  }
+
+  /** What kept an object from being written is over. */
+  lookAgain(id: ObjectId): void {
+    this.#pending.add(id);
+    this.#options.wake();
   }
 
   examineAll(): void {
@@ -97,73 +100,47 @@ export class ObjectWriter {
   }
 
   flush(): void {
-    const { desired, mayWrite, upToDate } = this.#options;
+    const { desired, wake } = this.#options;
     for (const id of desired.dirtyObjects) this.mark(id);
     desired.dirtyObjects.clear();
-    if (!mayWrite()) return;
-    const held: ObjectId[] = [];
+    if (this.#holds.onAll() !== undefined) return;
+    const again: ObjectId[] = [];
     let examined = 0;
     for (const id of this.#pending) {
       if (examined++ >= MOST_EXAMINED) {
-        this.#options.wake();
+        wake();
         break;
       }
       this.#pending.delete(id);
-      // The reply, or the end of the rest, asks for another look.
-      if (this.#resting.has(id) || this.#underWayTo(id)) continue;
-      const writes = this.#diff(id);
-      if (writes.length === 0) this.#settled(id);
-      else if (upToDate?.() === false || this.#awaitsRows(id, writes)) {
-        held.push(id);
-        continue;
-      }
-      for (const write of writes) {
-        const turn = write.verb === 'evict' ? this.#evictionTurn(id, write.uid) : 'now';
-        if (turn === 'now') this.#send(id, write);
-        else if (turn === 'later') held.push(id);
-      }
+      const hold = this.#holds.onObject(id);
+      if (hold === 'unanswered') this.#takeBack(id);
+      else if (hold === undefined && this.#write(id) === 'again') again.push(id);
     }
-    for (const id of held) this.#pending.add(id);
+    for (const id of again) this.#pending.add(id);
   }
 
-  /**
-   * A transaction without an answer may have made rows of an object that is to be let go: they are observed when it is over, and then the
-   * object has to keep its finalizer until they are gone.
-   */
-  #awaitsRows(id: ObjectId, writes: readonly ObjectWrite[]): boolean {
-    const [resource, key] = apart(id);
-    const sentAt = this.#options.transactionSentAt?.();
-    const before = this.#awaiting.get(id);
-    this.#awaiting.delete(id);
-    if (sentAt === undefined || (before !== undefined && before !== sentAt)) return false;
-    if (!writes.some((write) => letsGo(write, this.#options.source.get(resource, key)))) return false;
-    this.#awaiting.set(id, sentAt);
-    return true;
-  }
-
-  /** Whether a write is under way. One that was not sent yet and that nobody wants any more (its object may be in use again) is taken back. */
-  #underWayTo(id: ObjectId): boolean {
-    const writes = this.#underWay.get(id);
-    if (writes === undefined) return false;
+  /** What was submitted, and not sent yet, and nobody wants any more is taken back: its object may be in use again. */
+  #takeBack(id: ObjectId): void {
     let wanted: ReadonlySet<string> | undefined;
-    for (const [write, intent] of writes) {
+    for (const [write, intent] of this.#underWay.get(id) ?? []) {
       if (!this.#options.writer.waits(intent)) continue;
       wanted ??= new Set(this.#diff(id).map(textOf));
       if (!wanted.has(textOf(write))) this.#options.writer.cancel(intent);
     }
-    return true;
   }
 
-  /** The end of a pod's patience is not an event that wakes anybody. */
-  #evictionTurn(id: ObjectId, uid: string): EvictionTurn {
-    const { source, wallTime, later, wake } = this.#options;
-    const turn = this.#evictions.take(id, uid, wallTime(), (one) => source.get('pods', apart(one as ObjectId)[1])?.metadata.uid);
-    if (turn === 'now')
-      later(EVICTION_RETRY_MS + 1_000, () => {
-        this.#pending.add(id);
-        wake();
-      });
-    return turn;
+  /** Sends what is due of an object and not held. @returns whether a hold is asked about again in the next turn */
+  #write(id: ObjectId): 'again' | 'done' {
+    const writes = this.#diff(id);
+    this.#holds.compared(id, writes);
+    if (writes.length === 0) this.#acknowledged.delete(id);
+    let next: 'again' | 'done' = 'done';
+    for (const write of writes) {
+      const hold = this.#holds.onWrite(id, write);
+      if (hold === undefined) this.#send(id, write);
+      else if (HOLDS[hold].ends === 'turn') next = 'again';
+    }
+    return next;
   }
 
   #diff(id: ObjectId): readonly ObjectWrite[] {
@@ -196,9 +173,9 @@ export class ObjectWriter {
 
   #finished(id: ObjectId, write: ObjectWrite, result: WriteResult): void {
     const [resource, key] = apart(id);
-    const { source, refusedIps, onWritten, onEvent } = this.#options;
+    const { source, onWritten, onEvent } = this.#options;
     this.#pending.add(id);
-    refusedIps?.answered(write, result.ok ? undefined : result.error);
+    this.#holds.answered(id, write, result.ok ? undefined : result.error);
     if (result.ok) {
       const uid = write.verb === 'create' ? result.object?.metadata.uid : write.uid;
       if (write.verb === 'delete' && !stillThere(result.object)) source.applyOwnDelete(resource, key, write.uid);
@@ -207,17 +184,8 @@ export class ObjectWriter {
       else if (result.object !== undefined) source.applyOwn(resource, result.object);
       for (const event of write.events) onEvent(write, uid, event);
       this.#acknowledge(id, write);
-    } else {
-      if (write.verb === 'evict') this.#evictions.refused(id);
-      this.#rest(id, result.error);
     }
     onWritten(write, result);
-  }
-
-  #settled(id: ObjectId): void {
-    this.#awaiting.delete(id);
-    this.#refusals.delete(id);
-    this.#acknowledged.delete(id);
   }
 
   /**
@@ -231,32 +199,8 @@ export class ObjectWriter {
       return;
     }
     const text = textOf(write);
-    if (before.some((one) => textOf(one) === text)) this.#pause(id, true, 'work');
+    if (before.some((one) => textOf(one) === text)) this.#holds.rest(id, 'soon');
     else before.push(write);
-  }
-
-  /** Nothing is retried hot: a conflict waits for the cache to move on, longer each time that it does not; a refusal longer at once. */
-  #rest(id: ObjectId, error: KubeError): void {
-    if (error.code === 'KUBE_FENCED' || error.code === 'KUBE_CLOSED' || error.code === 'KUBE_SUPERSEDED') return;
-    this.#pause(
-      id,
-      error.code === 'KUBE_CONFLICT' ||
-        error.code === 'KUBE_NOT_FOUND' ||
-        error.code === 'KUBE_ALREADY_EXISTS' ||
-        error.code === 'KUBE_PRECONDITION',
-      error.code === 'KUBE_DISRUPTION_BUDGET' ? 'answer' : 'work',
-    );
-  }
-
-  #pause(id: ObjectId, soon: boolean, left: 'work' | 'answer'): void {
-    this.#resting.set(id, left);
-    const refusals = this.#refusals.get(id) ?? 0;
-    this.#refusals.set(id, refusals + 1);
-    this.#options.later(soon ? Math.min(CONFLICT_MS * 2 ** refusals, REFUSED_MS) : REFUSED_MS, () => {
-      if (!this.#resting.delete(id)) return;
-      this.#pending.add(id);
-      this.#options.wake();
-    });
   }
 
   #intent(write: ObjectWrite): WriteIntent {
@@ -281,13 +225,6 @@ export class ObjectWriter {
 /** A pod waits for it before its containers start: its IP object, and what its annotations tell its node. */
 function binds(write: ObjectWrite): boolean {
   return write.verb === 'create' || (write.verb === 'patch' && write.resource === 'pods' && write.subresource === undefined);
-}
-
-/** It takes Kiln's finalizer away. */
-function letsGo(write: ObjectWrite, observed: AnyObject | undefined): boolean {
-  if (write.verb !== 'patch' || observed?.metadata.finalizers?.includes(FINALIZER) !== true) return false;
-  const { finalizers } = (write.patch['metadata'] ?? {}) as { readonly finalizers?: readonly string[] };
-  return finalizers?.includes(FINALIZER) === false;
 }
 
 /** What a write says, whenever it says it. */

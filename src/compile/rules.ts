@@ -32,6 +32,7 @@ import { subnetStatus, subnetUsageStatus } from './subnet/subnet-status.ts';
 import { subnetSwitch } from './subnet/subnet-switch.ts';
 import { podAnnotationUnserved, unserved } from './unserved.ts';
 import { unsupportedAddressFields } from './unsupported.ts';
+import { writeRefusedNotice } from './write-refusal.ts';
 import { vpcLifecycle, vpcSpecDefaults } from './vpc/vpc-lifecycle.ts';
 import { vpcLoadBalancers } from './vpc/vpc-load-balancers.ts';
 import { vpcPeering } from './vpc/vpc-peering.ts';
@@ -77,6 +78,7 @@ export const MEMBER_RULES: readonly Rule[] = [
   nodePortGroups,
   nodePolicy,
   namespaceAnnotations,
+  writeRefusedNotice,
   misboundPolicyCheck,
   attachmentFindings,
   pod,

@@ -50,6 +50,7 @@ test('the metrics of a controller that leads agree with what ovn-nbctl and the A
     is('kiln_ip_problems{problem="NoAvailableAddress"}', 0);
     is('kiln_ip_problems{problem="IPRefused"}', 0);
     is('kiln_misbound_pods', 0);
+    is('kiln_api_objects_held{why="refused"}', 0);
     const readySubnets = [...found].filter(([name]) => name.startsWith('kiln_object_conditions{kind="Subnet",type="Ready",status="True"'));
     assert.equal(
       readySubnets.reduce((sum, [, value]) => sum + value, 0),

@@ -6,6 +6,8 @@ import type { Reason } from '../api/reasons.ts';
 import { exposeSubnetAddresses } from './subnet-addresses.ts';
 import type { CollectionLimit } from '../commit/collection-limit.ts';
 import type { NorthboundWriter } from '../commit/northbound-writer.ts';
+import type { ObjectWriter } from '../commit/object-writer.ts';
+import { HOLDS } from '../commit/write-holds.ts';
 import { DIFFERENCES } from '../diff/drift.ts';
 import { DELETION_BLOCKED } from '../compile/deletion.ts';
 import type { Desired } from '../compile/desired.ts';
@@ -29,6 +31,7 @@ export interface MetricSources {
   readonly caches: Caches;
   readonly rows: NorthboundWriter;
   readonly limit: CollectionLimit;
+  readonly objects: Pick<ObjectWriter, 'held'>;
   readonly writer: KubeWriter;
   readonly events: EventRecorder;
   readonly leadership: Leadership;
@@ -41,7 +44,7 @@ export interface MetricSources {
 }
 
 export function exposeController(metrics: Metrics, sources: MetricSources): void {
-  const { world, desired, caches, rows, limit, writer, events, leadership } = sources;
+  const { world, desired, caches, rows, limit, objects, writer, events, leadership } = sources;
   const gauge = (value: boolean): number => (value ? 1 : 0);
   metrics.read('kiln_leader', (report) => report({}, gauge(leadership.holdsLease)));
   metrics.read('kiln_term', (report) => report({}, leadership.fence.term ?? 0));
@@ -58,6 +61,10 @@ export function exposeController(metrics: Metrics, sources: MetricSources): void
   metrics.read('kiln_collection_held_rows', (report) => report({}, limit.pausing ? limit.held.size : 0));
   metrics.read('kiln_api_writes_pending', (report) => report({}, writer.queued + writer.inFlight));
   metrics.read('kiln_api_writes_held_total', (report) => report({}, writer.counters.held));
+  metrics.read('kiln_api_objects_held', (report) => {
+    const { held } = objects;
+    for (const why of Object.keys(HOLDS) as (keyof typeof HOLDS)[]) report({ why }, held.get(why) ?? 0);
+  });
   metrics.read('kiln_events_total', (report) => {
     for (const [result, count] of Object.entries(events.counters)) report({ result }, count as number);
   });

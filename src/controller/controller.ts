@@ -6,7 +6,7 @@ import type { WishRefusal } from '../allocate/allocation-step.ts';
 import { AllocationStep } from '../allocate/allocation-step.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
 import { ObjectWriter } from '../commit/object-writer.ts';
-import { RefusedIps } from '../commit/refused-ips.ts';
+import { RefusedWrites } from '../commit/refused-writes.ts';
 import { Compiler } from '../compile/compiler.ts';
 import { objectId } from '../compile/output.ts';
 import type { Clock } from '../kube/clock.ts';
@@ -204,7 +204,12 @@ export class Controller {
       desired,
       source: this.#caches,
       writer: this.#writer,
-      refusedIps: new RefusedIps({ table: this.world.refusedIps, wallTime: () => this.#clock.wallTime(), later }),
+      refused: new RefusedWrites({
+        table: this.world.refusedWrites,
+        wallTime: () => this.#clock.wallTime(),
+        later,
+        due: (id) => this.#objects.lookAgain(id),
+      }),
       mayWrite: () => this.#mayWrite(),
       upToDate,
       transactionSentAt: () => this.#rows.sentAt,
@@ -226,6 +231,7 @@ export class Controller {
         caches: this.#caches,
         rows: this.#rows,
         limit: this.#collection.limit,
+        objects: this.#objects,
         writer: this.#writer,
         events: this.#events,
         leadership: this.#leadership,

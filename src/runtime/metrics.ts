@@ -91,6 +91,11 @@ export const METRICS = {
     help: 'Times that a write waited because its object was written 60 times within a minute: another program undoes the writes',
     labels: [],
   },
+  kiln_api_objects_held: {
+    kind: 'gauge',
+    help: 'Objects with writes that are due and not sent now, by what holds them: not-leading, unanswered (one is under way), resting (the last met a newer version, had no effect, or failed), refused (by the API server), catching-up, rows-under-way, others-leave-first and leaving (evictions)',
+    labels: ['why'],
+  },
   kiln_events_total: {
     kind: 'counter',
     help: 'Events: created, bumped (count raised), coalesced (no write of their own), dropped (rate or trouble)',

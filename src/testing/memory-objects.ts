@@ -4,9 +4,12 @@
  */
 import type { Condition } from '../api/meta.ts';
 import { FINALIZER, LEGACY_FINALIZERS, kilnAnnotation } from '../api/well-known.ts';
-import { RefusedIps, uidOf } from '../commit/refused-ips.ts';
+import { RefusedWrites } from '../commit/refused-writes.ts';
 import { diffConditions } from '../diff/condition-diff.ts';
+import type { ObjectWrite } from '../diff/object-diff.ts';
+import { diffObject } from '../diff/object-diff.ts';
 import type { ConditionOutput, Json, ObjectOutput, PatchOutput } from '../compile/output.ts';
+import { objectId } from '../compile/output.ts';
 import { conditionsOf } from '../world/conditions.ts';
 import { equal } from '../world/equal.ts';
 import { KubeError } from '../kube/errors.ts';
@@ -63,15 +66,20 @@ export class MemoryObjects {
   clock = 0;
   /** Whether disruption budgets allow that a pod is evicted now. */
   mayEvict: (pod: string) => boolean = () => true;
-  /** Why the API server refuses to make an IP object; undefined where it does not. */
-  refusesIp: (name: string) => string | undefined = () => undefined;
-  readonly #refusedIps: RefusedIps;
+  /** Why the API server refuses a write; undefined where it does not. */
+  refuses: ((write: ObjectWrite) => string | undefined) | undefined;
+  readonly #refused: RefusedWrites;
   readonly #world: World;
   #serial = 0;
 
   constructor(world: World) {
     this.#world = world;
-    this.#refusedIps = new RefusedIps({ table: world.refusedIps, wallTime: () => this.clock, later: () => undefined });
+    this.#refused = new RefusedWrites({
+      table: world.refusedWrites,
+      wallTime: () => this.clock,
+      later: () => undefined,
+      due: () => undefined,
+    });
   }
 
   /** Takes over all objects of another one, as a new client of the same API server would. */
@@ -146,16 +154,8 @@ export class MemoryObjects {
       const object = table.peek(key);
       if (output.kind === 'create' && object === undefined) {
         const { namespace, name } = splitKey(key);
-        if (resource === 'ips') {
-          const before = this.#world.refusedIps.peek(name);
-          const rests = before?.uid === uidOf(output.object) && before.until > this.clock;
-          const refusal = rests ? undefined : this.refusesIp(name);
-          const error =
-            refusal === undefined ? undefined : new KubeError('KUBE_FORBIDDEN', { verb: 'create', resource: 'ips', name }, refusal);
-          if (!rests) this.#refusedIps.answered({ resource, namespace, name, events: [], verb: 'create', object: output.object }, error);
-          if (rests) return false;
-          if (refusal !== undefined) return true;
-        }
+        const answer = this.#asked({ resource, namespace, name, events: [], verb: 'create', object: output.object });
+        if (answer !== 'taken') return answer === 'refused';
         const said = output.object as unknown as { readonly metadata?: object; readonly spec?: object };
         this.put(resource, { ...said, metadata: { ...said.metadata, name, ...(namespace !== '' && { namespace }) } });
         return true;
@@ -178,10 +178,11 @@ export class MemoryObjects {
     }
     const object = table.peek(key);
     if (object === undefined) return false;
-    const patches = outputs.filter((output) => output.kind === 'patch').filter(({ uid }) => uid === object.metadata.uid);
+    const said = outputs.filter((output) => output.kind === 'patch').filter(({ uid }) => uid === object.metadata.uid);
+    const { patches, refused } = this.#taken(resource, key, object, said);
     const told = this.events.length;
     const after = patches.reduce((now, patch) => this.#patched(resource, now, patch), withFinalizers(object, patches));
-    if (equal(after, object)) return false;
+    if (equal(after, object)) return refused;
     this.#write(resource, key, after);
     // As by the real writer: before what conditions say.
     if (!equal([after.metadata, after.spec], [object.metadata, object.spec]))
@@ -192,6 +193,48 @@ export class MemoryObjects {
       );
     if (after.metadata.deletionTimestamp !== undefined && (after.metadata.finalizers ?? []).length === 0) table.delete(key);
     return true;
+  }
+
+  /** What is left of patches where the object itself, or its status, may not be written. */
+  #taken(
+    resource: ResourceName,
+    key: string,
+    object: TestObject,
+    patches: readonly PatchOutput[],
+  ): { readonly patches: readonly PatchOutput[]; readonly refused: boolean } {
+    if (this.refuses === undefined) return { patches, refused: false };
+    const traits = traitsOf(resource);
+    let left = patches;
+    let refused = false;
+    for (const write of diffObject(resource, key, patches, object, this.#now())) {
+      const answer = this.#asked(write);
+      if (answer === 'taken' || write.verb !== 'patch') continue;
+      refused ||= answer === 'refused';
+      const inStatus = write.subresource === 'status';
+      left = left.map((patch): PatchOutput => {
+        const { kind, key: of, uid } = patch;
+        const { status, conditions, withoutConditions, ...others } = patch;
+        if (inStatus) return others;
+        if (traits.conditions !== 'status' || !traits.statusSubresource) return { kind, resource, key: of, uid };
+        return {
+          ...{ kind, resource, key: of, uid },
+          ...(status !== undefined && { status }),
+          ...(conditions !== undefined && { conditions }),
+          ...(withoutConditions !== undefined && { withoutConditions }),
+        };
+      });
+    }
+    return { patches: left, refused };
+  }
+
+  #asked(write: ObjectWrite): 'taken' | 'refused' | 'rests' {
+    if (this.refuses === undefined) return 'taken';
+    if (this.#refused.rests(write)) return 'rests';
+    const { resource, namespace, name, verb } = write;
+    const refusal = this.refuses(write);
+    const error = refusal === undefined ? undefined : new KubeError('KUBE_FORBIDDEN', { verb, resource, name }, refusal);
+    this.#refused.answered(objectId(resource, namespace === '' ? name : `${namespace}/${name}`), write, error);
+    return error === undefined ? 'taken' : 'refused';
   }
 
   #patched(resource: ResourceName, object: TestObject, patch: PatchOutput): TestObject {

@@ -23,6 +23,7 @@ import type { Settings } from '../world/settings.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { World } from '../world/world.ts';
 import { MemoryNorthbound } from './memory-northbound.ts';
+import type { ObjectWrite } from '../diff/object-diff.ts';
 import type { ObjectInput, TestEvent, TestObject } from './memory-objects.ts';
 import { MemoryObjects } from './memory-objects.ts';
 
@@ -141,7 +142,12 @@ export class RuleBench {
 
   /** A policy of somebody: why the API server refuses to make an IP object; undefined where it does not. */
   set refusesIp(says: (name: string) => string | undefined) {
-    this.#objects.refusesIp = says;
+    this.refuses = (write) => (write.verb === 'create' && write.resource === 'ips' ? says(write.name) : undefined);
+  }
+
+  /** Likewise, of any write. */
+  set refuses(says: (write: ObjectWrite) => string | undefined) {
+    this.#objects.refuses = says;
   }
 
   /** Runs rules, allocation and both writers until nothing changes; throws when that takes suspiciously long. */

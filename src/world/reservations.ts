@@ -52,18 +52,3 @@ export interface SubnetUsage {
   readonly v4: FamilyUsage;
   readonly v6: FamilyUsage;
 }
-
-/**
- * The API server refused to make an IP object: a policy of somebody, a webhook that does not answer, rights that are missing. Nothing is
- * reserved for it until it is tried again.
- */
-export interface RefusedIp {
-  /** Of the pod or the node that it was to be made for: another one of the same name is not refused yet. */
-  readonly uid: string;
-  /** What the server said. */
-  readonly message: string;
-  /** How often, one after another. */
-  readonly times: number;
-  /** When it is tried again, in milliseconds since the epoch. */
-  readonly until: number;
-}

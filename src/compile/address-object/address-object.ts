@@ -24,6 +24,7 @@ import { networkOfObject } from '../subnet/subnet-missing.ts';
 import { subnetReady } from '../subnet/subnet-ready.ts';
 import { subnetInCharge } from '../subnet/subnet-state.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
+import { writeRefusal } from '../write-refusal.ts';
 
 const ACCEPTED = 'Accepted';
 const CONFLICT = 'AddressConflict';
@@ -86,11 +87,16 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     conflictOf(world, object),
     lease.kind === 'told' ? lease.condition : undefined,
   ].filter((one) => one !== undefined);
-  const patch: PatchOutput = {
+  const durable: PatchOutput = {
     ...patchOf(object),
     finalizer: true,
     labels: { [labelKey.subnet]: object.subnet, ...kind.labels(addresses) },
     ...(change === undefined && { spec: kind.spec(addresses) }),
+  };
+  // A status of its own may be written where the object may not: it says nothing that the object does not hold.
+  if (held === undefined && traitsOf(resource).statusSubresource) return [{ kind: 'wish', wish }, durable];
+  const patch: PatchOutput = {
+    ...durable,
     status: kind.status(addresses),
     conditions,
     withoutConditions: [DELETION_BLOCKED, CONFLICT, ACCEPTED, ...LEASE_CONDITIONS],
@@ -112,13 +118,20 @@ interface Problem {
 }
 
 /** Why an address cannot be asked for yet. */
-function requestProblem(world: World, { kind, name, subnet }: AddressObject, { findings }: AddressKind): Problem | undefined {
+function requestProblem(
+  world: World,
+  { resource, kind, name, uid, subnet }: AddressObject,
+  { findings }: AddressKind,
+): Problem | undefined {
   const [finding] = findings;
   if (finding !== undefined) return { reason: finding.code, message: finding.message };
   if (world.ask(subnetView, subnet) === undefined)
     return { reason: 'WaitingForSubnet', message: `${kind} ${name}: Subnet "${subnet}" does not exist; kubectl get subnet` };
   const readiness = world.ask(subnetReady, subnet);
-  return readiness.ready ? undefined : { reason: 'WaitingForSubnet', message: `${kind} ${name}: ${readiness.message}` };
+  if (!readiness.ready) return { reason: 'WaitingForSubnet', message: `${kind} ${name}: ${readiness.message}` };
+  const refusal = writeRefusal(world, resource, name, 'object', uid);
+  if (refusal?.rests !== true) return undefined;
+  return { reason: 'WriteRefused', message: `${kind} ${name} cannot be given its address, ${refusal.said}; ${refusal.next}` };
 }
 
 /** Exactly what it has, or what its spec asks for. The pod that is given the address of a Vip has it together with the Vip. */

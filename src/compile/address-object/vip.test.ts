@@ -310,3 +310,33 @@ function permutations<T>(items: readonly T[]): readonly (readonly T[])[] {
   if (items.length < 2) return [items];
   return items.flatMap((first, i) => permutations(items.filter((_, j) => j !== i)).map((rest) => [first, ...rest]));
 }
+
+test('a Vip that a policy does not let be completed says so in its status, holds nothing, and has its address when that is lifted', () => {
+  const made = scene();
+  const asked: number[] = [];
+  let now = 0;
+  made.bench.refuses = (write) => {
+    if (write.resource !== 'vips' || write.verb !== 'patch' || !('spec' in write.patch)) return undefined;
+    asked.push(now);
+    return 'admission webhook "policy.example.com" denied the request: no Vips on Fridays';
+  };
+  const accepted = (): string => {
+    const { status, reason, message } = made.bench.condition('vips', 'v1', 'Accepted') ?? {};
+    return `${status} ${reason} ${message}`;
+  };
+  vip(made, 'v1', { v4ip: '10.50.0.5' });
+  const told =
+    /^False WriteRefused Vip v1 cannot be given its address, the API server says: admission .* no Vips on Fridays; .*; kubectl get valid/;
+  for (now = 1_000; now <= 120_000; now += 1_000) {
+    assert.match(accepted(), told);
+    assert.equal(made.bench.object('vips', 'v1')?.status?.['v4ip'], undefined);
+    assert.equal(usingRange(made), '');
+    made.bench.passTo(now);
+  }
+  for (const at of asked) assert.ok(asked.filter((other) => other >= at && other < at + 60_000).length <= 5, asked.join());
+  assert.equal(made.bench.events.filter(({ object, reason }) => object === 'vips/v1' && reason === 'WriteRefused').length, 1);
+  made.bench.refuses = () => undefined;
+  made.bench.passTo(150_000);
+  assert.equal(made.bench.object('vips', 'v1')?.status?.['v4ip'], '10.50.0.5');
+  assert.equal(made.bench.condition('vips', 'v1', 'Accepted'), undefined);
+});

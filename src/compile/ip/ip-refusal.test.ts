@@ -46,7 +46,7 @@ test('an address whose IP object is refused is given back and told; another pod 
   assert.equal(scene.addressOf('shop/web'), '10.90.0.2');
   assert.match(told(scene), /^True Bound/);
   assert.deepEqual(counts(scene), [2, 0]);
-  assert.equal(scene.bench.world.refusedIps.size, 0);
+  assert.equal(scene.bench.world.refusedWrites.size, 0);
 });
 
 test('rights that are missing are told with the command that asks for them', () => {
@@ -171,4 +171,55 @@ test('a node whose IP object is refused is told, holds nothing, and joins when t
   scene.bench.passTo(7_000);
   assert.equal(scene.bench.object('nodes', 'n2')?.metadata.annotations?.['ovn.kubernetes.io/allocated'], 'true');
   assert.equal(using(), 2);
+});
+
+test("a user's IP object that a policy does not let be completed: the pod is told, its address is free meanwhile; both are had when it is lifted", () => {
+  const scene = small();
+  scene.bench.refuses = ({ verb, resource, name }) => (verb === 'patch' && resource === 'ips' && name === 'web.shop' ? DENIED : undefined);
+  scene.bench.put('ips', { metadata: { name: 'web.shop' }, spec: { subnet: 's1', podName: 'web', namespace: 'shop' } });
+  scene.pod('web');
+  scene.bench.settle();
+  assert.match(
+    told(scene),
+    /^False IPRefused Pod shop\/web: IP web\.shop cannot be written, the API server says: admission webhook "policy/,
+  );
+  assert.deepEqual(counts(scene), [0, 2]);
+  const { events } = scene.bench;
+  const [event] = events.filter(({ object }) => object === 'ips/web.shop');
+  assert.match(
+    `${event?.reason} ${event?.message}`,
+    /^WriteRefused IP web\.shop cannot be written, the API server says: admission webhook "policy/,
+  );
+  for (let now = 1_000; now <= 120_000; now += 1_000) scene.bench.passTo(now);
+  assert.deepEqual(counts(scene), [0, 2]);
+  assert.equal(events.filter(({ object }) => object === 'ips/web.shop').length, 1);
+  scene.bench.refuses = () => undefined;
+  scene.bench.passTo(150_000);
+  assert.equal(scene.addressOf('shop/web'), scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress']);
+  assert.match(told(scene), /^True Bound/);
+});
+
+test('a pod whose annotations are refused is told so in its status, without an answer of True between two tries', () => {
+  const scene = small();
+  let asked = 0;
+  scene.bench.refuses = ({ verb, resource, ...write }) => {
+    if (verb !== 'patch' || resource !== 'pods' || !('subresource' in write) || write.subresource === 'status') return undefined;
+    asked++;
+    return 'pods "web" is forbidden: User "kiln" cannot patch resource "pods" in API group "" in the namespace "shop"';
+  };
+  scene.pod('web');
+  scene.bench.settle();
+  assert.match(
+    told(scene),
+    /^False WriteRefused Pod shop\/web cannot be told its addresses, the API server says: .*; kubectl auth can-i patch pods --as kiln$/,
+  );
+  for (let now = 1_000; now <= 120_000; now += 1_000) {
+    scene.bench.passTo(now);
+    assert.match(told(scene), /^False WriteRefused/);
+  }
+  assert.ok(asked >= 5 && asked <= 8, `${asked} times in two minutes`);
+  scene.bench.refuses = () => undefined;
+  scene.bench.passTo(150_000);
+  assert.equal(scene.addressOf('shop/web'), '10.90.0.2');
+  assert.match(told(scene), /^True Bound/);
 });

@@ -1,8 +1,10 @@
 /**
- * An IP object that the API server refused to make. Its address is nobody's until it is tried again: a reservation is for the time between
- * an answer and the IP object that follows from it, and none follows.
+ * An IP object that the API server refused to make, or to complete. Its address is nobody's until it is tried again: a reservation is for
+ * the time between an answer and the IP object that follows from it, and none follows.
  */
+import type { IP } from '../../api/ip.ts';
 import type { World } from '../../world/world.ts';
+import { writeRefusal } from '../write-refusal.ts';
 
 export interface IpRefusal {
   readonly message: string;
@@ -11,22 +13,22 @@ export interface IpRefusal {
 }
 
 /**
- * @param who the pod or node that it is made for, as it is told
+ * @param uid of the pod or node that it is made for
+ * @param who that is, as it is told
  * @param kept whether its address is its own all the same
  */
 export function ipRefusal(world: World, name: string, uid: string, who: string, kept: boolean): IpRefusal | undefined {
-  const refused = world.refusedIps.get(name);
-  if (refused?.uid !== uid) return undefined;
-  const { message, until } = refused;
-  const address = kept ? 'it keeps its address' : 'it has no address';
-  return {
-    message: `${who}: IP ${name} cannot be made, the API server says: ${message}; ${address}, and this is tried again by itself within about a minute; ${lookAt(message)}`,
-    rests: !world.deadlines.passed(until),
-  };
+  return told(writeRefusal(world, 'ips', name, 'create', uid), `${who}: IP ${name} cannot be made`, kept);
 }
 
-function lookAt(message: string): string {
-  const user = /User "([^"]+)" cannot create/.exec(message)?.[1];
-  if (user !== undefined) return `kubectl auth can-i create ips.kubeovn.io --as ${user}`;
-  return 'kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations,validatingadmissionpolicies';
+/** Of one that is there, and does not say yet what it should. */
+export function ipPatchRefusal(world: World, { metadata }: IP, who: string, kept: boolean): IpRefusal | undefined {
+  const { name, uid } = metadata;
+  return told(writeRefusal(world, 'ips', name, 'object', uid), `${who}: IP ${name} cannot be written`, kept);
+}
+
+function told(refusal: ReturnType<typeof writeRefusal>, what: string, kept: boolean): IpRefusal | undefined {
+  if (refusal === undefined) return undefined;
+  const { said, next, rests } = refusal;
+  return { message: `${what}, ${said}; ${kept ? 'it keeps its address' : 'it has no address'}, and ${next}`, rests };
 }

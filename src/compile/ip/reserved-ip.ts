@@ -13,6 +13,7 @@ import { addressesOf, ipLabels, ipSpec } from './ip-object.ts';
 import { requestProblem, requestWish } from './ip-request.ts';
 import { withNext } from '../next-command.ts';
 import type { ConditionOutput, Output } from '../output.ts';
+import { writeRefusal } from '../write-refusal.ts';
 
 export const reservedIp: Rule = {
   name: 'reserved-ip',
@@ -22,6 +23,8 @@ export const reservedIp: Rule = {
     if (ip === undefined || ip.metadata.deletionTimestamp !== undefined || holderOf(world, ip).kind !== 'reservation') return [];
     const problem = requestProblem(world, ip);
     if (problem !== undefined) return [saying(ip, refused(name, problem))];
+    // An address that its object cannot say is nobody's.
+    if (!isReserved(ip) && writeRefusal(world, 'ips', name, 'object', ip.metadata.uid)?.rests === true) return [];
     const wish: Output = { kind: 'wish', wish: requestWish(world, ip) };
     const reservation = world.reservations.get(wish.wish.claimant);
     // Of two that hold one address each is told by the rule that watches what is held.

@@ -10,6 +10,7 @@ import { claimantOfIp, isRequest, isReserved } from '../../world/claimants.ts';
 import type { World } from '../../world/world.ts';
 import type { IpHolder } from '../ip/ip-holder.ts';
 import { holderOf } from '../ip/ip-holder.ts';
+import { ipPatchRefusal } from '../ip/ip-refusal.ts';
 import { requestProblem } from '../ip/ip-request.ts';
 import type { Held } from './held-addresses.ts';
 import type { PodInterface } from './pod-interface.ts';
@@ -27,7 +28,7 @@ const PENDING: InTheWay = { kind: 'pending' };
 export function ipInTheWay(world: World, nic: PodInterface, held: Held, subnets: readonly string[]): InTheWay | undefined {
   const ip = world.ips.get(nic.port);
   if (ip === undefined || keepsIp(world, nic, held)) return undefined;
-  if (held.ip !== undefined && !isTerminating(ip) && (isReserved(ip) || isRequest(ip))) return keptForIt(world, ip, subnets);
+  if (held.ip !== undefined && !isTerminating(ip) && (isReserved(ip) || isRequest(ip))) return keptForIt(world, nic, ip, subnets);
   const { name, finalizers = [] } = ip.metadata;
   const look = `kubectl describe ip ${name}`;
   if (isTerminating(ip)) {
@@ -40,7 +41,7 @@ export function ipInTheWay(world: World, nic: PodInterface, held: Held, subnets:
 }
 
 /** A user's, for this very pod: the pod has what that one is given, and nothing before. */
-function keptForIt(world: World, ip: IP, subnets: readonly string[]): InTheWay {
+function keptForIt(world: World, nic: PodInterface, ip: IP, subnets: readonly string[]): InTheWay {
   const { name } = ip.metadata;
   const { subnet = '' } = ip.spec;
   if (!subnets.includes(subnet))
@@ -48,6 +49,8 @@ function keptForIt(world: World, ip: IP, subnets: readonly string[]): InTheWay {
       `IP ${name} is kept for this pod in Subnet ${subnet}, and the pod belongs to ${subnets.join(', ')}; kubectl delete ip ${name}, or name Subnet ${subnet} in the pod`,
     );
   const problem = requestProblem(world, ip);
+  const refusal = problem === undefined ? ipPatchRefusal(world, ip, `Pod ${nic.pod.key}`, false) : undefined;
+  if (refusal?.rests === true) return { kind: 'waiting', reason: 'IPRefused', message: refusal.message };
   const answer = world.reservations.get(claimantOfIp(ip));
   const refused = problem ?? (answer?.kind === 'refused' ? { reason: answer.code, message: answer.message } : undefined);
   if (refused === undefined) return PENDING;

@@ -12,7 +12,7 @@ import type { AddressWish } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import type { Held } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
-import { ipRefusal } from '../ip/ip-refusal.ts';
+import { ipPatchRefusal, ipRefusal } from '../ip/ip-refusal.ts';
 import { ipInTheWay } from './ip-in-the-way.ts';
 import { interfaceAsks, toldOf } from './pod-asks.ts';
 import type { PodInterface } from './pod-interface.ts';
@@ -30,8 +30,10 @@ export type AddressDemand =
 
 export function demandOf(world: World, nic: PodInterface, claimant: string, held: Held): AddressDemand {
   const demand = askedOf(world, nic, claimant, held);
-  if (demand.kind !== 'wish' || held.bound || held.ip !== undefined) return demand;
-  const refusal = ipRefusal(world, nic.port, held.lead.uid, `Pod ${nic.pod.key}`, false);
+  if (demand.kind !== 'wish' || held.bound) return demand;
+  const { ip, lead } = held;
+  const who = `Pod ${nic.pod.key}`;
+  const refusal = ip === undefined ? ipRefusal(world, nic.port, lead.uid, who, false) : ipPatchRefusal(world, ip, who, false);
   return refusal?.rests === true ? { kind: 'waiting', reason: 'IPRefused', message: refusal.message } : demand;
 }
 

@@ -17,6 +17,7 @@ import { nodeExists } from '../node/node-view.ts';
 import type { Output, PatchOutput } from '../output.ts';
 import { withNext } from '../next-command.ts';
 import { toldOf } from './pod-asks.ts';
+import { writeRefusal } from '../write-refusal.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated, portId } from './pod-interface.ts';
@@ -66,6 +67,7 @@ export function conditionOutputs(
   const [obstacle] = [
     ...(problem === undefined || pod.terminating ? [] : [problem]),
     ...bindings.flatMap((binding) => obstacleOf(world, binding) ?? []),
+    ...refusedOf(world, pod, bindings),
   ];
   if (obstacle !== undefined)
     return [
@@ -88,6 +90,15 @@ export function conditionOutputs(
       ],
     },
   ];
+}
+
+/** Its node reads its addresses from annotations that the API server does not let it have. */
+function refusedOf(world: World, pod: PodView, bindings: readonly Binding[]): readonly Obstacle[] {
+  if (bindings.every(({ nic }) => isAllocated(nic))) return [];
+  const refusal = writeRefusal(world, 'pods', pod.key, 'object', pod.uid);
+  if (refusal === undefined) return [];
+  const { said, next } = refusal;
+  return [{ reason: 'WriteRefused', message: `Pod ${pod.key} cannot be told its addresses, ${said}; ${next}` }];
 }
 
 /** What lies in the pod is mended there; of all else `kiln explain` shows what stands in the way. */

@@ -1,0 +1,45 @@
+/** What an API server was asked in a while, by its own count, and the processor time of the programs that share the machine with it. */
+import { readFile } from 'node:fs/promises';
+import type { KubeClient } from '../src/kube/client.ts';
+
+/** By verb and kind, as `patch pods/status`. */
+export type RequestCounts = ReadonlyMap<string, number>;
+
+const COUNT = /^apiserver_request_total\{(.*)\} (\S+)$/;
+/** Verbs that cost a request each; a watch is counted when it ends. */
+const COUNTED: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'LIST', 'DELETECOLLECTION']);
+
+export async function requestCounts(client: KubeClient): Promise<RequestCounts> {
+  const text = await client.transport.request({ subject: { verb: 'get', resource: 'metrics' }, method: 'GET', path: '/metrics' });
+  const counts = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    const [, labels = '', value] = COUNT.exec(line) ?? [];
+    if (value === undefined) continue;
+    const of = Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, text = '']) => [name, text]));
+    const { verb = '', resource = '', subresource = '' } = of;
+    if (!COUNTED.has(verb) || resource === '') continue;
+    const what = `${verb.toLowerCase()} ${resource}${subresource === '' ? '' : `/${subresource}`}`;
+    counts.set(what, (counts.get(what) ?? 0) + Number(value));
+  }
+  return counts;
+}
+
+/** What came between, most frequent first. */
+export function requestsBetween(before: RequestCounts, after: RequestCounts): readonly (readonly [what: string, count: number])[] {
+  return [...after]
+    .map(([what, count]) => [what, count - (before.get(what) ?? 0)] as const)
+    .filter(([, count]) => count > 0)
+    .toSorted(([, a], [, b]) => b - a);
+}
+
+/** Hertz of the clock in which Linux counts processor time for programs to read (USER_HZ). */
+const TICKS = 100;
+
+/** Milliseconds of processor time that a process has used; 0 for one that is gone. */
+export async function processorTime(pid: number | undefined): Promise<number> {
+  if (pid === undefined) return 0;
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // After the name, which may hold anything: fields 14 and 15 of proc(5).
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return ((Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 1_000) / TICKS;
+}

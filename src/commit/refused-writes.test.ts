@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { kilnAnnotation } from '../api/well-known.ts';
+import type { ObjectWrite } from '../diff/object-diff.ts';
+import type { KubeErrorCode } from '../kube/errors.ts';
+import { KubeError } from '../kube/errors.ts';
+import { Reactor } from '../world/reactor.ts';
+import { objectId } from '../compile/output.ts';
+import type { RefusedWrite } from '../world/refused-writes.ts';
+import { refusedKey } from '../world/refused-writes.ts';
+import { Table } from '../world/table.ts';
+import { RefusedWrites } from './refused-writes.ts';
+
+const ID = objectId('ips', 'web.shop');
+const KEY = refusedKey('ips', 'web.shop', 'create');
+
+class Bench {
+  readonly table = new Table<RefusedWrite>(new Reactor(), 'refused-writes');
+  readonly timers: { readonly ms: number; readonly run: () => void }[] = [];
+  now = 0;
+  readonly due: string[] = [];
+  readonly refused = new RefusedWrites({
+    table: this.table,
+    wallTime: () => this.now,
+    later: (ms, run) => this.timers.push({ ms, run }),
+    due: (id) => this.due.push(id),
+  });
+
+  answer(code: KubeErrorCode | 'ok', uid = 'uid-1', text = 'no'): boolean {
+    const metadata = { name: 'web.shop', annotations: { [kilnAnnotation.podUid]: uid } };
+    const write: ObjectWrite = { resource: 'ips', namespace: '', name: 'web.shop', events: [], verb: 'create', object: { metadata } };
+    return this.refused.answered(ID, write, code === 'ok' ? undefined : new KubeError(code, { verb: 'create', resource: 'ips' }, text));
+  }
+
+  /** Ends the timers that run now. */
+  sweep(): void {
+    for (const { run } of this.timers.splice(0)) run();
+  }
+
+  /** Seconds until it is tried again. */
+  get pause(): number {
+    const pause = ((this.table.peek(KEY)?.until ?? NaN) - this.now) / 1_000;
+    this.now += pause * 1_000;
+    return pause;
+  }
+}
+
+test('a refusal rests ever longer, up to half a minute; another pod of the name begins anew, and what is made is forgotten', () => {
+  const bench = new Bench();
+  for (const [least, most] of [
+    [3.75, 5],
+    [7.5, 10],
+    [15, 20],
+    [22.5, 30],
+    [22.5, 30],
+  ] as const) {
+    bench.answer('KUBE_FORBIDDEN');
+    const { pause } = bench;
+    assert.ok(pause >= least && pause <= most, `${pause} s`);
+  }
+  bench.answer('KUBE_FORBIDDEN', 'uid-2');
+  assert.equal(bench.table.peek(KEY)?.times, 1);
+  bench.answer('ok', 'uid-2');
+  assert.equal(bench.table.size, 0);
+});
+
+test('what the server could not answer is no refusal, nor is an object that is there or has changed', () => {
+  const bench = new Bench();
+  for (const code of ['KUBE_UNREACHABLE', 'KUBE_DISCONNECTED', 'KUBE_TIMEOUT', 'KUBE_UNAVAILABLE', 'KUBE_TOO_MANY_REQUESTS'] as const)
+    bench.answer(code);
+  for (const code of ['KUBE_UNAUTHORIZED', 'KUBE_ALREADY_EXISTS', 'KUBE_CONFLICT', 'KUBE_FENCED', 'KUBE_CLOSED'] as const)
+    bench.answer(code);
+  assert.equal(bench.table.size, 0);
+  bench.answer('KUBE_WEBHOOK_FAILED');
+  assert.equal(bench.table.size, 1);
+});
+
+test('a failure of which nobody knows whether it made the object counts when it comes again', () => {
+  const bench = new Bench();
+  bench.answer('KUBE_INTERNAL');
+  assert.equal(bench.table.size, 0);
+  bench.answer('KUBE_INTERNAL');
+  assert.equal(bench.table.size, 1);
+  bench.answer('ok');
+  bench.answer('KUBE_INTERNAL');
+  assert.equal(bench.table.size, 0);
+});
+
+test('it is not quiet while one rests', () => {
+  const bench = new Bench();
+  assert.equal(bench.refused.quiet, true);
+  bench.answer('KUBE_FORBIDDEN');
+  assert.equal(bench.refused.quiet, false);
+  bench.now = 10_000;
+  assert.equal(bench.refused.quiet, true);
+});
+
+test('who does not try again is forgotten, and a long answer is cut', () => {
+  const bench = new Bench();
+  bench.answer('KUBE_INVALID', 'uid-1', 'x'.repeat(10_000));
+  assert.ok((bench.table.peek(KEY)?.message.length ?? 0) <= 500);
+  bench.now = 200_000;
+  bench.sweep();
+  assert.equal(bench.table.size, 1);
+  bench.now = 400_000;
+  bench.sweep();
+  assert.equal(bench.table.size, 0);
+  assert.equal(bench.timers.length, 0);
+});
+
+test('what of an object is refused rests alone, and asks for another look when its time has come', () => {
+  const bench = new Bench();
+  const patch = { resource: 'vips', namespace: '', name: 'v', events: [], verb: 'patch', style: 'merge', uid: 'uid-1' } as const;
+  const object: ObjectWrite = { ...patch, subresource: undefined, patch: { spec: { v4ip: '10.0.0.2' } } };
+  const status: ObjectWrite = { ...patch, subresource: 'status', patch: { status: { v4ip: '10.0.0.2' } } };
+  const release: ObjectWrite = { ...patch, subresource: undefined, patch: { metadata: { finalizers: [] } } };
+  const error = new KubeError('KUBE_FORBIDDEN', { verb: 'patch', resource: 'vips' }, 'no');
+  assert.equal(bench.refused.answered(objectId('vips', 'v'), object, error), true);
+  const rests = (): readonly boolean[] => [object, status, release].map((write) => bench.refused.rests(write));
+  assert.deepEqual(rests(), [true, false, false]);
+  assert.equal(bench.refused.rests({ ...object, patch: { spec: { v4ip: '10.0.0.3' } } }), true, 'whatever it says');
+  assert.equal(bench.refused.rests({ ...object, uid: 'uid-2' }), false, 'another object of the name');
+  bench.now = bench.table.peek(refusedKey('vips', 'v', 'object'))?.until ?? NaN;
+  assert.deepEqual(rests(), [false, false, false]);
+  bench.timers.shift()?.run();
+  assert.deepEqual(bench.due, ['vips/v']);
+  bench.refused.answered(objectId('vips', 'v'), object, undefined);
+  assert.equal(bench.table.size, 0);
+});

@@ -1,0 +1,131 @@
+/**
+ * Writes that the API server refused, as a table of the World: rules say so where it can be said, and let go of what rests on them; and
+ * until when they rest, whatever happens to the object meanwhile. What the server could not answer is no refusal: while it is away nothing
+ * is given back.
+ */
+import type { ObjectId } from '../compile/output.ts';
+import type { ObjectWrite } from '../diff/object-diff.ts';
+import type { KubeError, KubeErrorCode } from '../kube/errors.ts';
+import { hash32 } from '../nb/row-id.ts';
+import type { RefusedWrite } from '../world/refused-writes.ts';
+import { refusedKey } from '../world/refused-writes.ts';
+import type { Table } from '../world/table.ts';
+import { partOf, uidOf } from './write-part.ts';
+
+const FIRST_MS = 5_000;
+/** A policy that is lifted is noticed within this time. */
+const LONGEST_MS = 30_000;
+/** Who has not tried again so long after its time does not want it any more. */
+const FORGOTTEN_MS = 300_000;
+const MOST_TEXT = 500;
+/** Their pods may be gone since. */
+const MOST_DOUBTED = 10_000;
+
+const REFUSALS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
+  'KUBE_BAD_REQUEST',
+  'KUBE_FORBIDDEN',
+  'KUBE_NOT_SERVED',
+  'KUBE_INVALID',
+  'KUBE_TOO_LARGE',
+  'KUBE_WEBHOOK_FAILED',
+  // Of one write after many attempts; the whole server is not what fails then.
+  'KUBE_INTERNAL',
+]);
+
+export interface RefusedWritesOptions {
+  readonly table: Table<RefusedWrite>;
+  /** Milliseconds since the epoch. */
+  readonly wallTime: () => number;
+  readonly later: (ms: number, run: () => void) => void;
+  /** The time of one has come. */
+  readonly due: (id: ObjectId) => void;
+}
+
+export class RefusedWrites {
+  readonly #options: RefusedWritesOptions;
+  /** Whether these were carried out is not known: what the next round of attempts meets tells. By key and uid. */
+  readonly #doubted = new Set<string>();
+  #sweeping = false;
+
+  constructor(options: RefusedWritesOptions) {
+    this.#options = options;
+  }
+
+  /** False while one rests: it is to be tried again. */
+  get quiet(): boolean {
+    const { table, wallTime } = this.#options;
+    if (table.size === 0) return true;
+    const now = wallTime();
+    for (const [, { until }] of table.entries()) if (until > now) return false;
+    return true;
+  }
+
+  /** Whether its time has not come yet. */
+  rests(write: ObjectWrite): boolean {
+    if (write.verb === 'evict' || this.#options.table.size === 0) return false;
+    const refused = this.#options.table.peek(refusedKey(write.resource, keyOf(write), partOf(write)));
+    return refused?.uid === uidOf(write) && refused.until > this.#options.wallTime();
+  }
+
+  /**
+   * The server answered.
+   * @param error undefined where it took the write
+   * @returns whether it refused what was written, and the write rests until its time has come
+   */
+  answered(id: ObjectId, write: ObjectWrite, error: KubeError | undefined): boolean {
+    if (write.verb === 'evict') return false;
+    const { table, wallTime, later, due } = this.#options;
+    const part = partOf(write);
+    const key = refusedKey(write.resource, keyOf(write), part);
+    const uid = uidOf(write);
+    const doubt = `${key} ${uid}`;
+    const doubted = this.#doubted.delete(doubt);
+    if (error === undefined) {
+      table.delete(key);
+      return false;
+    }
+    if (!REFUSALS.has(error.code)) return false;
+    if (error.outcomeUnknown && !doubted) {
+      if (this.#doubted.size >= MOST_DOUBTED) this.#doubted.clear();
+      this.#doubted.add(doubt);
+      return false;
+    }
+    const before = table.peek(key);
+    const times = before?.uid === uid ? before.times + 1 : 1;
+    const pause = pauseOf(key, times);
+    table.set(key, {
+      resource: write.resource,
+      key: keyOf(write),
+      part,
+      uid,
+      message: error.detail.slice(0, MOST_TEXT),
+      times,
+      until: wallTime() + pause,
+    });
+    later(pause, () => due(id));
+    this.#sweepLater();
+    return true;
+  }
+
+  #sweepLater(): void {
+    if (this.#sweeping) return;
+    this.#sweeping = true;
+    this.#options.later(FORGOTTEN_MS, () => {
+      this.#sweeping = false;
+      const { table, wallTime } = this.#options;
+      const old = [...table.entries()].filter(([, { until }]) => until + FORGOTTEN_MS <= wallTime());
+      for (const [name] of old) table.delete(name);
+      if (table.size > 0) this.#sweepLater();
+    });
+  }
+}
+
+function keyOf({ namespace, name }: ObjectWrite): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** Doubles; those that were refused together do not come back together. */
+function pauseOf(key: string, times: number): number {
+  const pause = Math.min(FIRST_MS * 2 ** (times - 1), LONGEST_MS);
+  return pause * (1 - (hash32(key, times) % 256) / 1_024);
+}

@@ -1,0 +1,171 @@
+/**
+ * Why a write that is due is not sent now. One list, asked in this order; nothing else keeps an object from being written. Each hold says
+ * what ends it: `turn`, the next turn asks again; `itself`, whatever ends it asks for another look at the object.
+ */
+import { FINALIZER } from '../api/well-known.ts';
+import type { ObjectId } from '../compile/output.ts';
+import type { AnyObject, ObjectWrite } from '../diff/object-diff.ts';
+import type { KubeError, KubeErrorCode } from '../kube/errors.ts';
+import type { EvictionTurn } from './eviction-limit.ts';
+import { EVICTION_RETRY_MS, EvictionLimit } from './eviction-limit.ts';
+import type { RefusedWrites } from './refused-writes.ts';
+import { letsGo } from './write-part.ts';
+
+export const HOLDS = {
+  'not-leading': { means: 'this process does not lead, or has not seen everything yet', ends: 'turn' },
+  unanswered: { means: 'the last write of the object is under way', ends: 'itself' },
+  resting: { means: 'the last write met a newer version of the object, had no effect, or failed', ends: 'itself' },
+  refused: { means: 'the API server refused this write; it is tried again later', ends: 'itself' },
+  'catching-up': { means: 'what a leader before this one wrote may not have been seen yet', ends: 'turn' },
+  'rows-under-way': { means: 'it lets an object go, and a transaction is under way that may have made rows of it', ends: 'turn' },
+  'others-leave-first': { means: 'it evicts a pod, and as many as may leave at a time are leaving', ends: 'turn' },
+  leaving: { means: 'it evicts a pod that was asked to leave already', ends: 'itself' },
+} as const satisfies Readonly<Record<string, { readonly means: string; readonly ends: 'turn' | 'itself' }>>;
+
+export type Hold = keyof typeof HOLDS;
+
+export interface WriteHoldsOptions {
+  readonly observed: (id: ObjectId) => AnyObject | undefined;
+  /** Whether a write of it is under way. */
+  readonly unanswered: (id: ObjectId) => boolean;
+  readonly mayWrite: () => boolean;
+  readonly refused?: Pick<RefusedWrites, 'rests' | 'answered' | 'quiet'>;
+  readonly upToDate?: () => boolean;
+  readonly transactionSentAt?: () => number | undefined;
+  /** Wall clock, milliseconds since the epoch. */
+  readonly wallTime: () => number;
+  readonly later: (ms: number, run: () => void) => void;
+  /** A hold is over that the next turn alone would not ask again. */
+  readonly look: (id: ObjectId) => void;
+}
+
+/** The longest rest, and the only one after a failure that the server did not blame on what was written. */
+const FAILED_MS = 30_000;
+const CONFLICT_MS = 200;
+
+/** The cache shows an older object than the server has: what a retry needs is on its way. */
+const OUTDATED: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
+  'KUBE_CONFLICT',
+  'KUBE_NOT_FOUND',
+  'KUBE_ALREADY_EXISTS',
+  'KUBE_PRECONDITION',
+]);
+/** Nothing was tried. */
+const UNSENT: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>(['KUBE_FENCED', 'KUBE_CLOSED', 'KUBE_SUPERSEDED']);
+
+export class WriteHolds {
+  readonly #options: WriteHoldsOptions;
+  /** Until time or a change of the object ends it; whether that leaves work to do, or is the answer for now. */
+  readonly #resting = new Map<ObjectId, 'work' | 'answer'>();
+  /** Rests in a row, of objects that did not change since. */
+  readonly #rests = new Map<ObjectId, number>();
+  /** Objects that may be let go when a transaction is over, by when that was sent. */
+  readonly #awaiting = new Map<ObjectId, number>();
+  readonly #evictions = new EvictionLimit();
+  /** What kept each object when it was last looked at. */
+  readonly #held = new Map<ObjectId, Hold>();
+
+  constructor(options: WriteHoldsOptions) {
+    this.#options = options;
+  }
+
+  /** A pod that its disruption budget keeps is no work that is left: it may be kept for ever. */
+  get quiet(): boolean {
+    for (const left of this.#resting.values()) if (left === 'work') return false;
+    return this.#options.refused?.quiet ?? true;
+  }
+
+  /** Objects with writes that are due and held, by what held them when they were last looked at. */
+  get counts(): ReadonlyMap<Hold, number> {
+    const counts = new Map<Hold, number>();
+    for (const hold of this.#held.values()) counts.set(hold, (counts.get(hold) ?? 0) + 1);
+    return counts;
+  }
+
+  /** What keeps every write of every object. */
+  onAll(): Hold | undefined {
+    return this.#options.mayWrite() ? undefined : 'not-leading';
+  }
+
+  /** What keeps every write of an object: it need not be compared. */
+  onObject(id: ObjectId): Hold | undefined {
+    const hold = this.#options.unanswered(id) ? 'unanswered' : this.#resting.has(id) ? 'resting' : undefined;
+    if (hold === undefined) this.#held.delete(id);
+    else this.#held.set(id, hold);
+    return hold;
+  }
+
+  /** What keeps one write of an object that nothing else keeps. One that is not kept is to be sent. */
+  onWrite(id: ObjectId, write: ObjectWrite): Hold | undefined {
+    const hold = this.#onWrite(id, write);
+    if (hold !== undefined) this.#held.set(id, hold);
+    return hold;
+  }
+
+  #onWrite(id: ObjectId, write: ObjectWrite): Hold | undefined {
+    if (this.#options.refused?.rests(write) === true) return 'refused';
+    if (this.#options.upToDate?.() === false) return 'catching-up';
+    if (this.#awaitsRows(id, write)) return 'rows-under-way';
+    if (write.verb !== 'evict') return undefined;
+    const turn = this.#evictionTurn(id, write.uid);
+    return turn === 'now' ? undefined : turn === 'asked' ? 'leaving' : 'others-leave-first';
+  }
+
+  /** An object was compared: these writes are due. */
+  compared(id: ObjectId, writes: readonly ObjectWrite[]): void {
+    if (writes.length === 0) this.#rests.delete(id);
+    if (!writes.some((write) => this.#letsGo(id, write))) this.#awaiting.delete(id);
+  }
+
+  /** @param error undefined where the server took it */
+  answered(id: ObjectId, write: ObjectWrite, error: KubeError | undefined): void {
+    const refused = this.#options.refused?.answered(id, write, error) ?? false;
+    if (error === undefined) return;
+    if (write.verb === 'evict') this.#evictions.refused(id);
+    if (!refused && !UNSENT.has(error.code))
+      this.rest(id, OUTDATED.has(error.code) ? 'soon' : 'late', error.code === 'KUBE_DISRUPTION_BUDGET' ? 'answer' : 'work');
+  }
+
+  /** The object, or what is wanted of it, changed: what was learned of the one before does not hold. A refusal does. */
+  changed(id: ObjectId): void {
+    this.#resting.delete(id);
+    this.#rests.delete(id);
+  }
+
+  /** Nothing is retried hot: `soon` at first, and later each time that nothing changed between. */
+  rest(id: ObjectId, how: 'soon' | 'late', left: 'work' | 'answer' = 'work'): void {
+    const { later, look } = this.#options;
+    const before = this.#rests.get(id) ?? 0;
+    this.#resting.set(id, left);
+    this.#rests.set(id, before + 1);
+    later(how === 'soon' ? Math.min(CONFLICT_MS * 2 ** before, FAILED_MS) : FAILED_MS, () => {
+      if (this.#resting.delete(id)) look(id);
+    });
+  }
+
+  /**
+   * A transaction without an answer may have made rows of an object that is to be let go: they are observed when it is over, and then the
+   * object has to keep its finalizer until they are gone. Later ones cannot make a row that nobody wants any more.
+   */
+  #awaitsRows(id: ObjectId, write: ObjectWrite): boolean {
+    if (!this.#letsGo(id, write)) return false;
+    const sentAt = this.#options.transactionSentAt?.();
+    const before = this.#awaiting.get(id);
+    this.#awaiting.delete(id);
+    if (sentAt === undefined || (before !== undefined && before !== sentAt)) return false;
+    this.#awaiting.set(id, sentAt);
+    return true;
+  }
+
+  #letsGo(id: ObjectId, write: ObjectWrite): boolean {
+    return write.verb === 'patch' && this.#options.observed(id)?.metadata.finalizers?.includes(FINALIZER) === true && letsGo(write);
+  }
+
+  /** The end of a pod's patience is not an event that wakes anybody. */
+  #evictionTurn(id: ObjectId, uid: string): EvictionTurn {
+    const { observed, wallTime, later, look } = this.#options;
+    const turn = this.#evictions.take(id, uid, wallTime(), (one) => observed(one as ObjectId)?.metadata.uid);
+    if (turn === 'now') later(EVICTION_RETRY_MS + 1_000, () => look(id));
+    return turn;
+  }
+}

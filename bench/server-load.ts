@@ -15,8 +15,8 @@ export async function requestCounts(client: KubeClient): Promise<RequestCounts> 
   for (const line of text.split('\n')) {
     const [, labels = '', value] = COUNT.exec(line) ?? [];
     if (value === undefined) continue;
-    const of = Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, text = '']) => [name, text]));
-    const { verb = '', resource = '', subresource = '' } = of;
+    const label = (name: string): string => new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1] ?? '';
+    const [verb, resource, subresource] = [label('verb'), label('resource'), label('subresource')];
     if (!COUNTED.has(verb) || resource === '') continue;
     const what = `${verb.toLowerCase()} ${resource}${subresource === '' ? '' : `/${subresource}`}`;
     counts.set(what, (counts.get(what) ?? 0) + Number(value));

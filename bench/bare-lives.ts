@@ -70,7 +70,7 @@ export class BareLives {
     const [target, ip] = [{ namespace: SPACE, name }, { name: `${name}.${SPACE}` }];
     await this.#client.create(PODS, podObject(SPACE, name, 'node-1'));
     const created = performance.now();
-    await this.#client.create(IPS, { ...this.#ip, metadata: { ...this.#ip.metadata, ...ip } } as KubeObject);
+    await this.#client.create(IPS, { ...this.#ip, metadata: { ...this.#ip.metadata, ...ip } });
     await this.#client.mergePatch(PODS, target, { metadata: { annotations: this.#annotations } });
     const wait = performance.now() - created;
     await sleep(lifeMs);

@@ -19,9 +19,9 @@ export interface Cost {
   readonly writes: number;
 }
 
-export async function change({ pods: sizes, changes }: Sizes['change']): Promise<BenchRow[]> {
+export async function change({ pods: sizes, changes }: Sizes['change'], standing: readonly string[]): Promise<BenchRow[]> {
   const costs: Cost[] = [];
-  for (const pods of sizes) costs.push(await costAmong(pods, changes));
+  for (const pods of sizes) costs.push(await costAmong(pods, changes, standing));
   const [few, many] = costs as [Cost, Cost];
   const rows = sizes.flatMap((size, at): BenchRow[] => {
     const cost = costs[at] as Cost;
@@ -42,8 +42,8 @@ export async function change({ pods: sizes, changes }: Sizes['change']): Promise
   ];
 }
 
-async function costAmong(pods: number, changes: number): Promise<Cost> {
-  const crowd = await Crowd.start({ pods });
+async function costAmong(pods: number, changes: number, standing: readonly string[]): Promise<Cost> {
+  const crowd = await Crowd.of({ pods, standing });
   try {
     return await costIn(crowd, `change-${pods}`, changes);
   } finally {

@@ -6,6 +6,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHash, randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { KubeClient } from '../src/kube/client.ts';
 import { connectionFromKubeconfig } from '../src/kube/connection.ts';
 import { KubeTransport } from '../src/kube/transport.ts';
@@ -32,6 +34,17 @@ export interface CrowdOptions {
   readonly pods: number;
   readonly nodes?: number;
   readonly namespaces?: number;
+  /** Files in which crowds that stand already say where they are: one of as many pods is taken. */
+  readonly standing?: readonly string[];
+}
+
+/** Where a crowd is, for other processes. */
+interface Whereabouts {
+  readonly pods: number;
+  readonly nodes: readonly string[];
+  readonly kubeconfig: string;
+  readonly etcdUrl: string;
+  readonly northbound: string;
 }
 
 /** A pod that was bound, in the three places that say so. */
@@ -48,68 +61,91 @@ interface Sample {
 }
 
 export class Crowd {
-  readonly cluster: RealCluster;
-  readonly ovn: OvnLab;
   readonly client: KubeClient;
-  readonly nodes: readonly string[];
+  readonly #at: Whereabouts;
+  readonly #end: () => Promise<void>;
 
-  private constructor(cluster: RealCluster, ovn: OvnLab, client: KubeClient, nodes: readonly string[]) {
-    this.cluster = cluster;
-    this.ovn = ovn;
+  private constructor(at: Whereabouts, client: KubeClient, end: () => Promise<void>) {
+    this.#at = at;
     this.client = client;
-    this.nodes = nodes;
+    this.#end = end;
   }
 
-  static async start({ pods, nodes = 10, namespaces = 20 }: CrowdOptions): Promise<Crowd> {
+  /** One that stands already, or a new one. */
+  static async of(options: CrowdOptions): Promise<Crowd> {
+    for (const file of options.standing ?? []) {
+      const at = JSON.parse(await readFile(file, 'utf8')) as Whereabouts;
+      if (at.pods === options.pods) return new Crowd(at, await clientOf(at), async () => undefined);
+    }
+    return await Crowd.#start(options);
+  }
+
+  static async #start({ pods, nodes = 10, namespaces = 20 }: CrowdOptions): Promise<Crowd> {
     const cluster = new RealCluster({ controllerManager: false });
     const ovn = new OvnLab({ northd: false });
     await Promise.all([cluster.start(), ovn.start()]);
-    const client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: cluster.kubeconfig }), { connections: 32 }));
+    const { kubeconfig, etcdUrl } = cluster;
+    const client = await clientOf({ kubeconfig });
     await installCrds(client, false);
     const kubelet = new StandInKubelet({ client, nodes });
     await kubelet.start();
     await kubelet.stop();
-    const crowd = new Crowd(
-      cluster,
-      ovn,
-      client,
-      kubelet.nodes.map(({ name }) => name),
-    );
+    const at = { pods, nodes: kubelet.nodes.map(({ name }) => name), kubeconfig, etcdUrl, northbound: ovn.nbEndpoint };
+    const crowd = new Crowd(at, client, async () => {
+      await ovn.stop();
+      await cluster.stop();
+    });
     for (const name of [SAMPLE_SPACE, ...spaces(namespaces)]) await client.create(NAMESPACES, { metadata: { name } });
-    await crowd.#fill(pods, namespaces);
+    await crowd.#fill(namespaces);
     return crowd;
   }
 
+  get nodes(): readonly string[] {
+    return this.#at.nodes;
+  }
+
+  /** Of etcd's clients. */
+  get etcdUrl(): string {
+    return this.#at.etcdUrl;
+  }
+
+  /** Says in a file beside the kubeconfig where it is, for `standing`. @returns the file's path */
+  async announce(): Promise<string> {
+    const file = join(dirname(this.#at.kubeconfig), 'crowd.json');
+    await writeFile(file, JSON.stringify(this.#at));
+    return file;
+  }
+
+  /** One that stood already goes on standing. */
   async stop(): Promise<void> {
     await this.client.close();
-    await this.ovn.stop();
-    await this.cluster.stop();
+    await this.#end();
   }
 
   controller(name: string): Promise<MeasuredController> {
-    return MeasuredController.start(this.cluster.kubeconfig, this.ovn.nbEndpoint, name);
+    return MeasuredController.start(this.#at.kubeconfig, this.#at.northbound, name);
   }
 
-  async #fill(pods: number, namespaces: number): Promise<void> {
+  async #fill(namespaces: number): Promise<void> {
     const controller = await this.controller('samples');
     const names = this.nodes.map((_, at) => `sample-pod-${at}x`);
     for (const [at, name] of names.entries()) await this.client.create(PODS, podObject(SAMPLE_SPACE, name, this.nodes[at] ?? ''));
     for (const name of names) await untilRouted(this.client, SAMPLE_SPACE, name);
     await controller.report('quiet');
     await controller.stop();
-    const session = new OvsdbSession({ endpoints: [this.ovn.nbEndpoint], database: 'OVN_Northbound', tables: monitoredColumns() });
+    const session = new OvsdbSession({ endpoints: [this.#at.northbound], database: 'OVN_Northbound', tables: monitoredColumns() });
     session.start();
     await session.untilSynced();
     const samples = await Promise.all(names.map((name) => this.#sample(session, name)));
     const taken = new Set(samples.map(({ address }) => address));
     const addresses = freeAddresses(taken);
-    const copies = Array.from({ length: Math.max(0, pods - samples.length) }, (_, at) => {
+    const copies = Array.from({ length: Math.max(0, this.#at.pods - samples.length) }, (_, at) => {
       const sample = samples[at % samples.length] as Sample;
       return copyOf(sample, { name: `p-${at}`, namespace: spaces(namespaces)[at % namespaces] ?? '', address: addresses.next().value });
     });
     await Promise.all([
       putAll(
-        this.cluster.etcdUrl,
+        this.etcdUrl,
         copies.flatMap(({ stored }) => stored),
       ),
       (async () => {
@@ -130,7 +166,7 @@ export class Crowd {
 
   /** Every row but NB_Global's, which carries the term, as one text to compare. */
   async northboundFingerprint(): Promise<string> {
-    const session = new OvsdbSession({ endpoints: [this.ovn.nbEndpoint], database: 'OVN_Northbound', tables: monitoredColumns() });
+    const session = new OvsdbSession({ endpoints: [this.#at.northbound], database: 'OVN_Northbound', tables: monitoredColumns() });
     session.start();
     await session.untilSynced();
     const hash = createHash('sha256');
@@ -175,6 +211,10 @@ export class Crowd {
       parent,
     };
   }
+}
+
+async function clientOf({ kubeconfig }: Pick<Whereabouts, 'kubeconfig'>): Promise<KubeClient> {
+  return new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: kubeconfig }), { connections: 32 }));
 }
 
 type Annotated = KubeObject & { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } };

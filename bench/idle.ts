@@ -6,8 +6,8 @@ import { Crowd } from './crowd.ts';
 import type { BenchRow } from './row.ts';
 import type { Sizes } from './sizes.ts';
 
-export async function idle({ pods, seconds: long }: Sizes['idle']): Promise<BenchRow[]> {
-  const crowd = await Crowd.start({ pods });
+export async function idle({ pods, seconds: long }: Sizes['idle'], standing: readonly string[]): Promise<BenchRow[]> {
+  const crowd = await Crowd.of({ pods, standing });
   try {
     const controller = await crowd.controller('idle');
     await controller.report('quiet');

@@ -1,11 +1,14 @@
 /**
  * Runs benchmarks: `node bench/main.ts [name …] [-o table|json] [--quick] [--pods N --namespaces N --nodes N --interfaces N] [--rate N
- * --seconds N]`; the numbers are of `bind`, and of `churn`; `--quick` takes sizes at which nothing is worth knowing but that all of it works.
+ * --seconds N] [--crowd FILE …]`; the numbers are of `bind`, and of `churn`, `--pods` of `restart` and `idle` too; `--quick` takes sizes at
+ * which nothing is worth knowing but that all of it works. `node bench/main.ts crowd --pods N` makes a cluster of so many pods once and keeps
+ * it: `--crowd` measures there.
  */
 import { parseArgs } from 'node:util';
 import { bind } from './bind.ts';
 import { change } from './change.ts';
 import { churn } from './churn.ts';
+import { Crowd } from './crowd.ts';
 import { idle } from './idle.ts';
 import { run as ipam } from './ipam.ts';
 import { ovsdb } from './ovsdb.ts';
@@ -26,20 +29,21 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchRow[]>>> = {
       nodes: count('nodes', sizes.bind.nodes),
       interfaces: count('interfaces', sizes.bind.interfaces),
     }),
-  change: () => change(sizes.change),
+  change: () => change(sizes.change, flags.crowd),
   churn: () =>
     churn({
       rates: flags.rate === undefined ? sizes.churn.rates : [count('rate', 1)],
       seconds: count('seconds', sizes.churn.seconds),
     }),
-  idle: () => idle(sizes.idle),
+  idle: () => idle({ ...sizes.idle, pods: count('pods', sizes.idle.pods) }, flags.crowd),
   ipam: () => ipam(sizes.ipam.cases),
   ovsdb: () => ovsdb(sizes.ovsdb),
-  restart: () => restart(sizes.restart),
+  restart: () => restart({ pods: flags.pods === undefined ? sizes.restart.pods : [count('pods', 0)] }, flags.crowd),
 };
 
+if (asked.length === 1 && asked[0] === 'crowd') await keepCrowd();
 const unknown = asked.find((name) => !Object.hasOwn(BENCHES, name));
-if (unknown !== undefined) refuse(`no benchmark "${unknown}"; there are: ${Object.keys(BENCHES).join(', ')}`);
+if (unknown !== undefined) refuse(`no benchmark "${unknown}"; there are: ${Object.keys(BENCHES).join(', ')} (and crowd, alone)`);
 if (!['table', 'json'].includes(flags.output)) refuse(`-o ${flags.output} is neither table nor json`);
 
 const results: Record<string, readonly BenchRow[]> = {};
@@ -60,6 +64,20 @@ async function measured(name: string): Promise<readonly BenchRow[]> {
   }
 }
 
+/** Until Ctrl-C. */
+async function keepCrowd(): Promise<never> {
+  const pods = count('pods', sizes.idle.pods);
+  process.stderr.write(`crowd: ${pods} pods …\n`);
+  const crowd = await Crowd.of({ pods });
+  const over = new Promise((resolve) => ['SIGINT', 'SIGTERM'].forEach((signal) => process.once(signal, resolve)));
+  process.stdout.write(`In another terminal: npm run bench -- restart --pods ${pods} --crowd ${await crowd.announce()}\nCtrl-C ends it.\n`);
+  const held = setInterval(() => undefined, 60_000);
+  await over;
+  clearInterval(held);
+  await crowd.stop();
+  process.exit(0);
+}
+
 function readArguments() {
   try {
     return parseArgs({
@@ -73,6 +91,7 @@ function readArguments() {
         interfaces: { type: 'string' },
         rate: { type: 'string' },
         seconds: { type: 'string' },
+        crowd: { type: 'string', multiple: true, default: [] },
       },
     });
   } catch (error) {

@@ -7,14 +7,14 @@ import { newestRevision } from './etcd.ts';
 import type { BenchRow } from './row.ts';
 import type { Sizes } from './sizes.ts';
 
-export async function restart({ pods }: Sizes['restart']): Promise<BenchRow[]> {
+export async function restart({ pods }: Sizes['restart'], standing: readonly string[]): Promise<BenchRow[]> {
   const rows: BenchRow[] = [];
-  for (const size of pods) rows.push(...(await restartAmong(size)));
+  for (const size of pods) rows.push(...(await restartAmong(size, standing)));
   return rows;
 }
 
-async function restartAmong(pods: number): Promise<BenchRow[]> {
-  const crowd = await Crowd.start({ pods });
+async function restartAmong(pods: number, standing: readonly string[]): Promise<BenchRow[]> {
+  const crowd = await Crowd.of({ pods, standing });
   try {
     const before = await written(crowd);
     const controller = await crowd.controller(`restart-${pods}`);
@@ -47,7 +47,7 @@ async function restartAmong(pods: number): Promise<BenchRow[]> {
 
 /** As the servers see it: the newest change to a pod or to one of Kiln's kinds, and every row of the Northbound database but NB_Global. */
 async function written(crowd: Crowd): Promise<string> {
-  const { etcdUrl } = crowd.cluster;
+  const { etcdUrl } = crowd;
   const revisions = [await newestRevision(etcdUrl, '/registry/pods/'), await newestRevision(etcdUrl, '/registry/kubeovn.io/')];
   return [...revisions, await crowd.northboundFingerprint()].join(' ');
 }

@@ -22,7 +22,6 @@ subscribe('undici:request:create', (message) => {
   requests[what] = (requests[what] ?? 0) + 1;
 });
 const turns = monitorEventLoopDelay({ resolution: 20 });
-turns.enable();
 
 const connection = await connectionFromKubeconfig({ path: kubeconfig });
 const [client, leaseClient] = [64, 2].map((connections) => new KubeClient(new KubeTransport(connection, { connections })));
@@ -34,6 +33,8 @@ let leadingMs: number | undefined;
 countOperations();
 const timelines = followed === undefined ? undefined : followPods(controller, client, 'default', followed);
 controller.start();
+// What came before is the loading of modules.
+turns.enable();
 const look = setInterval(() => {
   if (controller.status.phase !== 'leading') return;
   leadingMs = performance.now();

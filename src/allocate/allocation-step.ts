@@ -85,7 +85,7 @@ export class AllocationStep {
   /** Answers what changed since the last call. @param enough says when to yield, and be called again for the rest */
   run(enough: () => boolean = () => false): void {
     if (!this.#holders.settle(enough)) return;
-    if (!this.#nothingNew) this.#gather();
+    if (!this.#nothingNew && !this.#gather(enough)) return;
     for (let group = this.#open[this.#next]; group !== undefined; group = this.#open[this.#next]) {
       if (enough()) return;
       this.#next++;
@@ -106,22 +106,26 @@ export class AllocationStep {
     this.#answerNext([]);
   }
 
-  /** Puts what is new in its place among those that are still to be answered. */
-  #gather(): void {
-    const due = this.#takePools();
-    for (let at = this.#next; at < this.#open.length; at++) for (const { claimant } of this.#open[at] as Group) due.add(claimant);
+  /**
+   * Puts what is new in its place among those that are still to be answered.
+   * @returns false where `enough()` said to yield before all was known that is asked for: nobody is answered before
+   */
+  #gather(enough: () => boolean): boolean {
     for (const claimant of this.#desired.dirtyWishes) {
+      if (enough()) return false;
+      this.#desired.dirtyWishes.delete(claimant);
       const wish = this.#desired.wish(claimant);
       if (wish === undefined) {
         this.#drop(claimant);
         this.#asked.delete(claimant);
       } else {
         this.#asked.add(claimant);
-        due.add(claimant);
         this.#asking.put(claimant, wish.subnets);
       }
     }
-    this.#desired.dirtyWishes.clear();
+    const due = this.#takePools();
+    for (let at = this.#next; at < this.#open.length; at++) for (const { claimant } of this.#open[at] as Group) due.add(claimant);
+    for (const claimant of this.#asked) due.add(claimant);
     for (const subnet of this.#freed) for (const claimant of this.#waiting.of(subnet)) due.add(claimant);
     this.#freed.clear();
     for (const claimant of this.#contested) due.add(claimant);
@@ -129,6 +133,7 @@ export class AllocationStep {
     for (const subnet of this.#stirred()) for (const claimant of this.#spared.of(subnet)) due.add(claimant);
     this.#marks = new Map(Array.from(this.#spared.subnets, (subnet) => [subnet, this.#markOf(subnet)]));
     this.#answerNext(this.#groups(due));
+    return true;
   }
 
   #answerNext(groups: readonly Group[]): void {

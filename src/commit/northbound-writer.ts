@@ -38,12 +38,16 @@ const SET_ASIDE_MS = 30_000;
 const CALM_MS = 1_000;
 /** Plans in a row for one identity that others were faster than; more of them are no race. */
 const MOST_RACES = 5;
-/** In one turn: a turn is to be short. */
+/** Rows and members in one turn: a turn is to be short. */
 const MOST_EXAMINED = 2_000;
+/** Identities in one turn that rules have spoken of. */
+const MOST_TAKEN = 5_000;
 
 export class NorthboundWriter {
   readonly #options: NorthboundWriterOptions;
   readonly #pending: PendingRows;
+  /** What is left of all identities that are to be looked at again. */
+  #all: Iterator<RowId> | undefined;
   readonly #waiters = new Map<string, Set<RowId>>();
   readonly #failures = new Map<RowId, number>();
   readonly #aside = new Set<RowId>();
@@ -78,7 +82,7 @@ export class NorthboundWriter {
 
   /** True when nothing is left to look at and no transaction is under way. */
   get quiet(): boolean {
-    return !this.inFlight && this.#pending.size === 0;
+    return !this.inFlight && this.#pending.size === 0 && this.#all === undefined;
   }
 
   get inFlight(): boolean {
@@ -105,10 +109,10 @@ export class NorthboundWriter {
     return this.#aside.size + this.#calming.size;
   }
 
-  /** Looks at every identity again: after a start, a resync, or a gain of leadership. */
+  /** Looks at every identity again: after a start, a resync, or a gain of leadership. `flush` begins with it, some at a time. */
   examineAll(): void {
-    for (const id of this.#options.desired.rowIds) this.#mark(id);
-    for (const id of this.#options.world.rows.owned) this.#mark(id);
+    const { desired, world } = this.#options;
+    this.#all = eachOf(desired.rowIds, world.rows.owned);
   }
 
   /** What would be written now. Changes nothing. */
@@ -206,7 +210,8 @@ export class NorthboundWriter {
       }
     }
     for (const [id, keys] of this.#pending.members) {
-      if (parts.length >= this.#batch || examined++ >= MOST_EXAMINED) break;
+      if (parts.length >= this.#batch || examined >= MOST_EXAMINED) break;
+      examined += keys === 'all' ? (this.#options.desired.row(id)?.members.size ?? 1) : keys.size;
       this.#pending.members.delete(id);
       if (this.#aside.has(id) || this.#calming.has(id)) continue;
       const verdict = diffMembers(id, keys, context);
@@ -340,12 +345,19 @@ export class NorthboundWriter {
 
   #takeDirty(): void {
     const { desired } = this.#options;
+    let taken = 0;
     for (const id of desired.dirtyRows) {
+      if (taken++ >= MOST_TAKEN) return this.#options.wake();
+      desired.dirtyRows.delete(id);
       this.#drift.wanted(id);
       if (this.#aside.delete(id)) this.#failures.delete(id);
       this.#mark(id);
     }
-    desired.dirtyRows.clear();
+    for (let next = this.#all?.next(); next !== undefined; next = this.#all?.next()) {
+      if (next.done === true) this.#all = undefined;
+      else this.#mark(next.value);
+      if (taken++ >= MOST_TAKEN) return this.#options.wake();
+    }
     for (const [id, keys] of desired.dirtyMembers) {
       this.#drift.memberWanted(id, keys);
       this.#pending.markMembers(id, keys);
@@ -429,4 +441,8 @@ export class NorthboundWriter {
       },
     };
   }
+}
+
+function* eachOf(...lists: readonly Iterable<RowId>[]): Generator<RowId> {
+  for (const list of lists) yield* list;
 }

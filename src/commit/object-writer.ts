@@ -44,6 +44,8 @@ export interface ObjectWriterOptions {
 
 /** In one turn: a turn is to be short. */
 const MOST_EXAMINED = 2_000;
+/** In one turn, of what rules have spoken of. */
+const MOST_TAKEN = 5_000;
 
 export class ObjectWriter {
   readonly #options: ObjectWriterOptions;
@@ -53,6 +55,8 @@ export class ObjectWriter {
   /** Writes that were acknowledged and whose effect has not been seen yet. */
   readonly #acknowledged = new Map<ObjectId, ObjectWrite[]>();
   readonly #holds: WriteHolds;
+  /** What is left of all objects that are to be looked at again. */
+  #all: Iterator<ObjectId> | undefined;
   #second = NaN;
   #secondText = '';
 
@@ -68,7 +72,8 @@ export class ObjectWriter {
   }
 
   get quiet(): boolean {
-    return this.#pending.size + this.#underWay.size + this.#options.desired.dirtyObjects.size === 0 && this.#holds.quiet;
+    const left = this.#pending.size + this.#underWay.size + this.#options.desired.dirtyObjects.size;
+    return left === 0 && this.#all === undefined && this.#holds.quiet;
   }
 
   /** Objects with writes that are not sent now, by what keeps them. */
@@ -90,8 +95,9 @@ export class ObjectWriter {
     this.#options.wake();
   }
 
+  /** Looks at every object again; `flush` begins with it, some at a time. */
   examineAll(): void {
-    for (const id of this.#options.desired.objectIds) this.mark(id);
+    this.#all = this.#options.desired.objectIds;
   }
 
   /** What would be written now. Changes nothing. */
@@ -100,9 +106,8 @@ export class ObjectWriter {
   }
 
   flush(): void {
-    const { desired, wake } = this.#options;
-    for (const id of desired.dirtyObjects) this.mark(id);
-    desired.dirtyObjects.clear();
+    const { wake } = this.#options;
+    this.#takeDirty();
     if (this.#holds.onAll() !== undefined) return;
     const again: ObjectId[] = [];
     let examined = 0;
@@ -117,6 +122,21 @@ export class ObjectWriter {
       else if (hold === undefined && this.#write(id) === 'again') again.push(id);
     }
     for (const id of again) this.#pending.add(id);
+  }
+
+  #takeDirty(): void {
+    const { desired, wake } = this.#options;
+    let taken = 0;
+    for (const id of desired.dirtyObjects) {
+      if (taken++ >= MOST_TAKEN) return wake();
+      desired.dirtyObjects.delete(id);
+      this.mark(id);
+    }
+    for (let next = this.#all?.next(); next !== undefined; next = this.#all?.next()) {
+      if (next.done === true) this.#all = undefined;
+      else this.mark(next.value);
+      if (taken++ >= MOST_TAKEN) return wake();
+    }
   }
 
   /** What was submitted, and not sent yet, and nobody wants any more is taken back: its object may be in use again. */

@@ -5,7 +5,7 @@
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import type { Output } from '../output.ts';
+import type { Output, WishOutput } from '../output.ts';
 import { annotationOutputs, conditionOutputs } from './pod-annotations.ts';
 import type { Binding } from './pod-binding.ts';
 import { bindingOf } from './pod-binding.ts';
@@ -29,6 +29,8 @@ export const pod: Rule = {
     const waits = problem !== undefined || bindings.some(({ demand }) => demand.kind === 'waiting' || demand.kind === 'pending');
     const begun = bindings.filter(isBegun);
     const open = waits ? [] : bindings.filter((binding) => !isBegun(binding));
+    // The answer comes before anything is written, and this runs again with it: a start asks for all pods at once.
+    if (begun.some(isAsking)) return [...begun.flatMap(demandsOf), ...(open.every(isGranted) ? open.flatMap(demandsOf) : wishesOf(open))];
     return [
       ...begun.flatMap((binding) => interfaceOutputs(world, binding)),
       ...(open.every(isGranted) ? open.flatMap((binding) => interfaceOutputs(world, binding)) : wishesOf(open)),
@@ -48,6 +50,15 @@ function isGranted({ demand, leads, reservation }: Binding): boolean {
   return demand.kind !== 'wish' || !leads || reservation?.kind === 'granted';
 }
 
+/** It has asked for what it has, and nobody has answered yet. */
+function isAsking({ demand, leads, reservation }: Binding): boolean {
+  return leads && demand.kind === 'wish' && reservation === undefined;
+}
+
+function demandsOf({ demand, leads }: Binding): readonly WishOutput[] {
+  return leads && demand.kind === 'wish' ? [demand] : [];
+}
+
 /**
  * What interfaces ask for that have nothing yet: all of it or nothing. So pods that want the last addresses of the same networks do not
  * wait for each other in a circle, and no address is in use without an IP object that says by whom.
@@ -60,7 +71,6 @@ function wishesOf(open: readonly Binding[]): readonly Output[] {
 }
 
 function interfaceOutputs(world: World, binding: Binding): readonly Output[] {
-  const { demand, leads } = binding;
-  if (!leads) return portGroupOutputs(binding);
-  return [...(demand.kind === 'wish' ? [demand] : []), ...ipOutputs(world, binding), ...portOutputs(world, binding)];
+  if (!binding.leads) return portGroupOutputs(binding);
+  return [...demandsOf(binding), ...ipOutputs(world, binding), ...portOutputs(world, binding)];
 }

@@ -15,6 +15,7 @@ const spec: Fields = {
     mode: { type: 'string', default: 'routed' },
     replicas: { type: 'integer', default: 1 },
     pattern: { type: 'string', pattern: '^[a-z]+$', maxLength: 8 },
+    word: { type: 'string', pattern: '^[^/\\s]+$' },
     short: { type: 'string', minLength: 2 },
     tags: { type: 'array', maxItems: 3, items: { type: 'string' } },
     ports: {

@@ -1,4 +1,6 @@
 /** The rules of `metadata`: names, labels, finalizers, owner references, and what an update may not change. */
+import { decodeBuiltin } from './builtin/decode.ts';
+import { builtinSchema } from './builtin/types.ts';
 import type { Json, JsonObject } from './json.ts';
 import { equal, isObject, isRawJson } from './json.ts';
 import type { KubeObject, ObjectMeta } from './object.ts';
@@ -18,7 +20,7 @@ const LABEL_RULE =
 const SERVICE_RULE =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const QUALIFIED_RULE =
-  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const LABEL_VALUE_RULE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
@@ -50,13 +52,13 @@ export function validateMeta(definition: ResourceDefinition, object: KubeObject)
     if (problem !== undefined) errors.push(invalidValue('metadata.name', meta.name, problem));
   }
   for (const [key, value] of Object.entries(meta.labels ?? {})) {
-    if (!isQualifiedName(key)) errors.push(invalidValue('metadata.labels', key, QUALIFIED_RULE));
+    for (const problem of qualifiedNameProblems(key)) errors.push(invalidValue('metadata.labels', key, problem));
     if (value.length > 63) errors.push(invalidValue('metadata.labels', value, 'must be no more than 63 characters'));
     else if (value !== '' && !QUALIFIED.test(value)) errors.push(invalidValue('metadata.labels', value, LABEL_VALUE_RULE));
   }
   let size = 0;
   for (const [key, value] of Object.entries(meta.annotations ?? {})) {
-    if (!isQualifiedName(key.toLowerCase())) errors.push(invalidValue('metadata.annotations', key, QUALIFIED_RULE));
+    for (const problem of qualifiedNameProblems(key.toLowerCase())) errors.push(invalidValue('metadata.annotations', key, problem));
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
   if (size > MAX_ANNOTATIONS_BYTES)
@@ -65,31 +67,51 @@ export function validateMeta(definition: ResourceDefinition, object: KubeObject)
       field: 'metadata.annotations',
       message: `Too long: may not be more than ${MAX_ANNOTATIONS_BYTES} bytes`,
     });
+  const field = 'metadata.ownerReferences';
   for (const owner of meta.ownerReferences ?? []) {
-    const field = 'metadata.ownerReferences';
     for (const key of ['apiVersion', 'kind', 'name', 'uid'] as const) {
       if (typeof owner[key] !== 'string' || owner[key] === '')
         errors.push(invalidValue(`${field}.${key}`, owner[key] ?? '', `${key === 'apiVersion' ? 'version' : key} must not be empty`));
     }
   }
-  for (const finalizer of meta.finalizers ?? []) {
-    const problem = finalizerProblem(finalizer, definition.custom);
-    if (problem !== undefined) errors.push(invalidValue('metadata.finalizers', finalizer, problem));
-  }
+  const [controller, another] = (meta.ownerReferences ?? []).filter((owner) => owner.controller === true);
+  if (controller !== undefined && another !== undefined)
+    errors.push(
+      invalidValue(
+        field,
+        meta.ownerReferences,
+        `Only one reference can have Controller set to true. Found "true" in references for ${controller.name} and ${another.name}`,
+      ),
+    );
+  for (const finalizer of meta.finalizers ?? [])
+    for (const problem of finalizerProblems(finalizer, definition.custom))
+      errors.push(invalidValue('metadata.finalizers', finalizer, problem));
   return errors;
 }
 
-function finalizerProblem(finalizer: string, custom: boolean): string | undefined {
-  if (!isQualifiedName(finalizer)) return QUALIFIED_RULE;
-  if (finalizer.includes('/') || custom || ['orphan', 'foregroundDeletion', 'kubernetes'].includes(finalizer)) return undefined;
-  return 'name is neither a standard finalizer name nor is it fully qualified';
+function finalizerProblems(finalizer: string, custom: boolean): readonly string[] {
+  const problems = qualifiedNameProblems(finalizer);
+  if (problems.length > 0 || finalizer.includes('/') || custom || ['orphan', 'foregroundDeletion', 'kubernetes'].includes(finalizer))
+    return problems;
+  return ['name is neither a standard finalizer name nor is it fully qualified'];
 }
 
-function isQualifiedName(key: string): boolean {
+/** A name of labels, annotations, finalizers: a part of its own, maybe with a domain and a slash before it. */
+function qualifiedNameProblems(key: string): readonly string[] {
   const [first = '', second, ...rest] = key.split('/');
-  if (rest.length > 0) return false;
+  if (rest.length > 0)
+    return [`a qualified name ${QUALIFIED_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   const [prefix, name] = second === undefined ? [undefined, first] : [first, second];
-  return name.length <= 63 && QUALIFIED.test(name) && (prefix === undefined || (prefix.length <= 253 && SUBDOMAIN.test(prefix)));
+  const problems: string[] = [];
+  if (prefix === '') problems.push('prefix part must be non-empty');
+  else if (prefix !== undefined) {
+    const problem = nameProblem(prefix, 'subdomain');
+    if (problem !== undefined) problems.push(`prefix part ${problem}`);
+  }
+  if (name === '') problems.push('name part must be non-empty');
+  else if (name.length > 63) problems.push('name part must be no more than 63 characters');
+  if (!QUALIFIED.test(name)) problems.push(`name part ${QUALIFIED_RULE}`);
+  return problems;
 }
 
 export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta): FieldError[] {
@@ -131,8 +153,6 @@ const KNOWN = new Set([
   'selfLink',
 ]);
 
-const STRING_FIELDS = ['name', 'namespace', 'generateName', 'uid', 'resourceVersion', 'creationTimestamp', 'deletionTimestamp'];
-
 /**
  * Reads `metadata` of a custom object as a typed server does: nulls and empty values absent, unknown fields dropped.
  * @returns unknown fields, and what does not fit.
@@ -153,9 +173,10 @@ export function decodeMeta(object: JsonObject): { readonly unknown: string[]; re
       unknown.push(`metadata.${key}`);
     } else if (value === null || value === '') delete meta[key];
     else if (key === 'labels' || key === 'annotations') problem ??= stringMapProblem(key, value);
-    else if (typeof value === 'object' && Object.keys(value).length === 0) delete meta[key];
-    else if (STRING_FIELDS.includes(key) && typeof value !== 'string')
-      problem ??= `json: cannot unmarshal ${typeof value} into Go struct field ObjectMeta.metadata.${key} of type string`;
+    else {
+      problem ??= decodeBuiltin(builtinSchema('ObjectMeta'), { [key]: value }, 'ObjectMeta.metadata');
+      if (typeof value === 'object' && Object.keys(value).length === 0) delete meta[key];
+    }
   }
   return { unknown, problem };
 }

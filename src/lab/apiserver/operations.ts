@@ -5,7 +5,7 @@
 import { decodeBuiltin } from './builtin/decode.ts';
 import type { Environment } from './environment.ts';
 import { timestamp } from './environment.ts';
-import type { JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 import { at, clone } from './json.ts';
 import type { KubeObject, ObjectMeta } from './object.ts';
 import { orderMeta } from './meta-order.ts';
@@ -107,7 +107,7 @@ export class Operations {
     const current = this.get(definition, namespace, name);
     const object = this.#decode(definition, change(clone(current)), options);
     const meta = object.metadata;
-    if (meta.name !== name) throw badRequest(`the name of the object (${meta.name ?? ''}) does not match the name on the URL (${name})`);
+    checkName(meta.name, name);
     this.#placeIn(definition, object, namespace);
     this.#checkVersion(definition, current, meta, options);
     for (const guard of this.#guards) guard({ verb: 'update', definition, namespace, name, object });
@@ -339,6 +339,17 @@ export class Operations {
     errors.push(...(definition.strategy.validate?.(object, old) ?? []));
     if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
   }
+}
+
+/** @throws ApiError 400 when an object is not of the name that the URL has. */
+export function checkName(name: Json | undefined, wanted: string): void {
+  if (name === undefined || name === '' || name === null)
+    throw badRequest(`the name of the object (${wanted} based on URL) was undeterminable: name must be provided`);
+  if (name !== wanted) throw badRequest(`the name of the object (${shownName(name)}) does not match the name on the URL (${wanted})`);
+}
+
+function shownName(name: Json): string {
+  return typeof name === 'string' ? name : JSON.stringify(name);
 }
 
 function wrongKind(definition: ResourceDefinition, body: JsonObject): ApiError {

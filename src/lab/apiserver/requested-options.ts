@@ -8,7 +8,7 @@ import type { ResourceDefinition } from './resource.ts';
 import type { Selector } from './selectors.ts';
 import { parseFieldSelector, parseLabelSelector } from './selectors.ts';
 import type { FieldError } from './status.ts';
-import { ApiError, badRequest, forbiddenField, invalid, notSupported } from './status.ts';
+import { ApiError, badRequest, forbiddenField, invalid, invalidValue, notSupported } from './status.ts';
 
 /** Of a creation, an update or a patch. */
 export function reviewedOptions(kind: string, query: URLSearchParams): JsonObject {
@@ -73,6 +73,10 @@ export function deleteOptions(bytes: Body, type: string, query: URLSearchParams)
     throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
       notSupported('propagationPolicy', policy, ['Foreground', 'Background', 'Orphan', 'nil']),
     ]);
+  if (typeof policy === 'string' && (typeof orphan === 'boolean' || typeof orphan === 'string'))
+    throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', [
+      invalidValue('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'),
+    ]);
   const conditions = object(fields['preconditions']);
   return {
     dryRun,
@@ -89,8 +93,13 @@ export function selectorOf(definition: ResourceDefinition, query: URLSearchParam
   const labels = query.get('labelSelector') ?? '';
   const fields = query.get('fieldSelector') ?? '';
   const byLabel = labels === '' ? undefined : parseLabelSelector(labels);
-  const byField = fields === '' ? undefined : parseFieldSelector(fields, definition.fieldSelectors);
+  const byField = fields === '' ? undefined : parseFieldSelector(fields, fieldsOf(definition));
   return (item) => (byLabel === undefined || byLabel(item)) && (byField === undefined || byField(item));
+}
+
+/** A custom kind of no namespace has none to select by; the built-in ones have it all the same. */
+function fieldsOf({ custom, namespaced, fieldSelectors }: ResourceDefinition): readonly string[] {
+  return ['metadata.name', ...(custom && !namespaced ? [] : ['metadata.namespace']), ...fieldSelectors];
 }
 
 /**

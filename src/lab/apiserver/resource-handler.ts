@@ -14,6 +14,7 @@ import {
   wantedVersion,
   writeOptions,
 } from './requested-options.ts';
+import { checkName } from './operations.ts';
 import type { Operations, UpdateOptions } from './operations.ts';
 import { applyPatch, checkPatchType } from './patch/patch.ts';
 import { negotiate } from './negotiate.ts';
@@ -72,6 +73,7 @@ export class ResourceHandler {
         if (target.name !== '') break;
         return this.#create(request);
       case 'PUT':
+        if (target.name === '' && !definition.custom) break;
         if (target.name === '') throw badRequest('name must be provided');
         return this.#update(request, {});
       case 'PATCH':
@@ -81,6 +83,8 @@ export class ResourceHandler {
         return target.name === '' ? this.#deleteCollection(request) : this.#delete(request);
       default:
     }
+    if (!definition.custom)
+      throw new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
     throw methodNotAllowed(definition, (message.method ?? '').toLowerCase());
   }
 
@@ -109,7 +113,9 @@ export class ResourceHandler {
       throw new ApiError(501, 'NotImplemented', `pods of this laboratory have no containers: ${subresource} is not served`);
     }
     if (subresource === 'status' && definition.hasStatus) throw methodNotAllowed(definition, (message.method ?? '').toLowerCase());
-    throw notFound(definition, name);
+    throw definition.custom
+      ? notFound(definition, name)
+      : new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
   }
 
   #get(request: ResourceRequest): Reply {
@@ -210,6 +216,7 @@ export class ResourceHandler {
     const { definition, target, query, message } = request;
     const presentation = negotiate(message.headers.accept, query);
     const body = await readObject(message);
+    if (isObject(body['metadata']) && typeof body['metadata']['name'] === 'string') checkName(body['metadata']['name'], target.name);
     const missing =
       this.#operations.store.get(definition.table, definition.namespaced ? `${target.namespace}/${target.name}` : target.name) ===
       undefined;

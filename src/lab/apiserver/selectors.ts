@@ -79,7 +79,7 @@ function splitOutsideParentheses(source: string): string[] {
 }
 
 /**
- * Field selectors: `metadata.name`, `metadata.namespace` and what the resource names.
+ * Field selectors, of the fields that the resource has for it.
  * @throws ApiError 400 for a field the resource does not index.
  */
 export function parseFieldSelector(source: string, supported: readonly string[]): Selector {
@@ -90,9 +90,7 @@ export function parseFieldSelector(source: string, supported: readonly string[])
       const match = /^\s*([^=!]+?)\s*(==|=|!=)\s*(.*?)\s*$/.exec(term);
       if (match === null) throw badRequest(`invalid selector: '${source}'; can't understand '${term}'`);
       const field = match[1] ?? '';
-      if (field !== 'metadata.name' && field !== 'metadata.namespace' && !supported.includes(field)) {
-        throw badRequest(`field label not supported: ${field}`);
-      }
+      if (!supported.includes(field)) throw badRequest(`field label not supported: ${field}`);
       const path = field.split('.');
       return { path, negated: match[2] === '!=', value: (match[3] ?? '').replace(/\\(.)/g, '$1') };
     });

@@ -18,7 +18,9 @@ export function watchOptionsOf({ definition, target, query, message }: ResourceR
   const named = target.name === '' ? undefined : target.name;
   const matches = selectorOf(definition, query);
   const initial = version === '' || version === '0' || isTrue(query.get('sendInitialEvents'));
-  const seconds = Number(query.get('timeoutSeconds') ?? 0);
+  const asked = query.get('timeoutSeconds') ?? '0';
+  const seconds = Number(asked);
+  if (!Number.isInteger(seconds)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(asked)}: invalid syntax`);
   return {
     definition,
     namespace: target.namespace,
@@ -27,7 +29,7 @@ export function watchOptionsOf({ definition, target, query, message }: ResourceR
     presentation,
     bookmarks: isTrue(query.get('allowWatchBookmarks')),
     markInitialEnd: isTrue(query.get('sendInitialEvents')),
-    timeoutMs: seconds > 0 ? seconds * 1000 : DEFAULT_WATCH_MS * (1 + Math.random()),
+    timeoutMs: seconds !== 0 ? Math.max(0, seconds) * 1000 : DEFAULT_WATCH_MS * (1 + Math.random()),
   };
 }
 

@@ -81,6 +81,18 @@ export function customResourceCases(holder: Holder): void {
     assert.deepEqual(dropped.body['spec'], { cidr: '10.0.0.0/16', mode: 'routed', replicas: 1 });
   });
 
+  test('a pattern means what it means to Go, whose blanks are five', async () => {
+    const { http } = conformance(holder);
+    for (const text of ['a\u00a0b', 'a\u2028b', 'a\u000bb']) {
+      const taken = await http.send('POST', WIDGETS, widget(fresh('go'), { word: text }));
+      assert.equal(taken.status, 201, `${JSON.stringify(text)}: ${taken.text}`);
+    }
+    for (const text of ['a b', 'a\tb', 'a\rb', '']) {
+      const { text: said } = await refused({ word: text });
+      assert.ok(said.includes(String.raw`spec.word in body should match '^[^/\s]+$'`), said);
+    }
+  });
+
   test('wrong types', async () => {
     const { text, name, causes } = await refused({ mtu: 'big' });
     assert.equal(

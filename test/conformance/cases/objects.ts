@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Holder } from '../context.ts';
 import { at, configMap, conformance, fresh, message, newNamespace, version } from '../context.ts';
+import type { Fields } from '../https-client.ts';
 import { widget, WIDGETS } from '../widgets.ts';
 
 export function objectCases(holder: Holder): void {
@@ -235,5 +236,98 @@ export function objectCases(holder: Holder): void {
     const kindless = await http.send('POST', WIDGETS, { metadata: { name: 'x' }, spec: { cidr: 'x' } });
     assert.equal(kindless.status, 400);
     assert.match(message(kindless), /Object 'Kind' is missing in/);
+  });
+
+  test('metadata of wrong types is refused, of custom and of built-in kinds, and nothing is stored', async () => {
+    const { http } = conformance(holder);
+    const wrong: readonly Fields[] = [
+      { finalizers: 'example.com/hold' },
+      { finalizers: [5] },
+      { labels: 'x' },
+      { annotations: { a: 1 } },
+      { ownerReferences: {} },
+      { ownerReferences: ['x'] },
+      { creationTimestamp: 'yesterday' },
+    ];
+    for (const metadata of wrong) {
+      const name = fresh('typed');
+      const custom = await http.send('POST', WIDGETS, widget(name, {}, metadata));
+      const builtin = await http.send('POST', '/api/v1/namespaces/default/configmaps', configMap(name, {}, metadata));
+      for (const reply of [custom, builtin]) assert.equal(reply.status, 400, `${JSON.stringify(metadata)}: ${reply.text}`);
+      assert.equal((await http.get(`${WIDGETS}/${name}`)).status, 404);
+    }
+  });
+
+  test('an object has one controller, and names of labels and finalizers are told what they lack', async () => {
+    const { http } = conformance(holder);
+    const owner = (name: string): Fields => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid: name, controller: true });
+    const refused = async (metadata: Fields): Promise<string> => {
+      const reply = await http.send('POST', WIDGETS, widget(fresh('named'), {}, metadata));
+      assert.equal(reply.status, 422, reply.text);
+      return message(reply);
+    };
+    assert.match(
+      await refused({ ownerReferences: [owner('one'), owner('two')] }),
+      /Only one reference can have Controller set to true\. Found "true" in references for one and two/,
+    );
+    assert.match(await refused({ labels: { 'a/b/c': 'x' } }), /a qualified name must consist of .* with an optional DNS subdomain prefix/);
+    assert.match(await refused({ labels: { '/b': 'x' } }), /prefix part must be non-empty/);
+    assert.match(await refused({ labels: { ['b'.repeat(64)]: 'x' } }), /name part must be no more than 63 characters/);
+    assert.match(await refused({ finalizers: [''] }), /name part must be non-empty/);
+  });
+
+  test('the name in the body is that of the URL, also where there is no such object', async () => {
+    const { http } = conformance(holder);
+    const path = '/api/v1/namespaces/default/configmaps';
+    const other = await http.send('PUT', `${path}/${fresh('none')}`, configMap('other'));
+    assert.equal(other.status, 400, other.text);
+    assert.match(message(other), /^the name of the object \(other\) does not match the name on the URL \(/);
+    const name = fresh('named');
+    await http.send('POST', WIDGETS, widget(name));
+    const unnamed = await http.patch(`${WIDGETS}/${name}`, 'merge-patch', { metadata: null });
+    assert.equal(unnamed.status, 400);
+    assert.equal(message(unnamed), `the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+    const subresource = await http.get(`${path}/${name}/nothing`);
+    assert.deepEqual([subresource.status, message(subresource)], [404, 'the server could not find the requested resource']);
+  });
+
+  test('a deletion has one way with what is owned', async () => {
+    const { http } = conformance(holder);
+    const name = fresh('both');
+    await http.send('POST', WIDGETS, widget(name));
+    const both = await http.send('DELETE', `${WIDGETS}/${name}`, { propagationPolicy: 'Orphan', orphanDependents: true });
+    assert.equal(both.status, 422, both.text);
+    assert.match(message(both), /orphanDependents and deletionPropagation cannot be both set/);
+    assert.equal((await http.get(`${WIDGETS}/${name}`)).status, 200);
+  });
+
+  test('a cluster address that another Service has, or that is outside of the range, is refused', async () => {
+    const { http } = conformance(holder);
+    const path = '/api/v1/namespaces/default/services';
+    const service = (clusterIP: string): Fields => ({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: fresh('svc') },
+      spec: { clusterIP, ports: [{ port: 80 }] },
+    });
+    const first = await http.send('POST', path, service('10.100.77.77'));
+    assert.equal(first.status, 201, first.text);
+    const taken = await http.send('POST', path, service('10.100.77.77'));
+    assert.equal(taken.status, 422, taken.text);
+    assert.match(message(taken), /spec\.clusterIPs: Invalid value: \[\]string\{"10\.100\.77\.77"\}: .*provided IP is already allocated/);
+    const outside = await http.send('POST', path, service('192.0.2.1'));
+    assert.equal(outside.status, 422, outside.text);
+    assert.match(message(outside), /not in the valid range\. The range of valid IPs is 10\.96\.0\.0\/12/);
+  });
+
+  test('a watch ends when it is told to, and one that is told nonsense does not begin', async () => {
+    const { http } = conformance(holder);
+    const past = await http.get(`${WIDGETS}?watch=1&timeoutSeconds=-5`);
+    assert.equal(past.status, 200);
+    const nonsense = await http.get(`${WIDGETS}?watch=1&timeoutSeconds=soon`);
+    assert.deepEqual([nonsense.status, message(nonsense)], [400, 'strconv.ParseInt: parsing "soon": invalid syntax']);
+    const namespace = await http.get(`${WIDGETS}?fieldSelector=metadata.namespace%3Dx`);
+    assert.equal(namespace.status, 400, namespace.text);
+    assert.match(message(namespace), /field label not supported: metadata\.namespace$/);
   });
 }

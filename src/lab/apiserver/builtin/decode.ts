@@ -21,7 +21,8 @@ export function decodeBuiltin(schema: Schema, value: Json, path = ''): string | 
     if (
       isEmpty(value[key]) &&
       omittedWhenEmpty(schema.name ?? '')?.has(key) === true &&
-      (child.type !== 'object' || child.additionalProperties !== undefined)
+      (child.type !== 'object' || child.additionalProperties !== undefined) &&
+      (child.type !== 'array' || Array.isArray(value[key]))
     ) {
       delete value[key];
       continue;

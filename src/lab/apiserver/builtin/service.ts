@@ -1,12 +1,15 @@
 /** Services: defaults, and a cluster address and node ports from the usual ranges. */
-import type { JsonObject } from '../json.ts';
+import { isIPv4 } from 'node:net';
+import type { Json, JsonObject } from '../json.ts';
 import { at, isObject, list, object, text } from '../json.ts';
 import type { Strategy } from '../resource.ts';
-import { invalidValue, required } from '../status.ts';
+import type { FieldError } from '../status.ts';
+import { required } from '../status.ts';
 import type { ObjectStore } from '../store.ts';
 
 const FIRST_ADDRESS = (10 << 24) + (96 << 16) + 1;
 const ADDRESSES = 2 ** 20 - 2;
+const RANGE = '10.96.0.0/12';
 const FIRST_NODE_PORT = 30_000;
 const NODE_PORTS = 2768;
 
@@ -33,6 +36,23 @@ function freeNodePorts(store: ObjectStore, spec: JsonObject): void {
       break;
     }
   }
+}
+
+/** An address that a client chose must be one of the range, and nobody else's. */
+function notToBeHad(store: ObjectStore, address: string): FieldError[] {
+  if (!isIPv4(address)) return [];
+  const offset = address.split('.').reduce((number, part) => number * 256 + Number(part), 0) - FIRST_ADDRESS;
+  const problem =
+    offset < 0 || offset >= ADDRESSES
+      ? `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${RANGE}`
+      : store.list('services').some((service) => at(service, 'spec', 'clusterIP') === address)
+        ? 'provided IP is already allocated'
+        : undefined;
+  return problem === undefined ? [] : [clusterIpError('spec.clusterIPs', address, `failed to allocate IP ${address}: ${problem}`)];
+}
+
+function clusterIpError(field: string, address: Json | undefined, detail: string): FieldError {
+  return { type: 'Invalid', field, message: `Invalid value: []string{${JSON.stringify(address ?? '')}}: ${detail}` };
 }
 
 export function serviceStrategy(store: ObjectStore): Strategy {
@@ -74,8 +94,9 @@ export function serviceStrategy(store: ObjectStore): Strategy {
       return [
         ...(needsPorts && list(spec['ports']).length === 0 ? [required('spec.ports')] : []),
         ...(before !== undefined && before !== spec['clusterIP'] && spec['type'] !== 'ExternalName'
-          ? [invalidValue('spec.clusterIPs[0]', spec['clusterIP'], 'may not change once set')]
+          ? [clusterIpError('spec.clusterIPs[0]', spec['clusterIP'], 'may not change once set')]
           : []),
+        ...(old === undefined ? notToBeHad(store, text(spec['clusterIP'])) : []),
       ];
     },
   };

@@ -1,6 +1,6 @@
 /** The patch types of the API, by media type. */
 import type { Json, JsonObject } from '../json.ts';
-import { isObject } from '../json.ts';
+import { isObject, isRawJson } from '../json.ts';
 import type { KubeObject } from '../object.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { badRequest, unsupportedMediaType } from '../status.ts';
@@ -24,8 +24,13 @@ export function checkPatchType(definition: ResourceDefinition, type: string): vo
   throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`);
 }
 
-/** @param current is changed. */
+/**
+ * @param current is changed.
+ * @throws ApiError 400 for a patch that is none, 422 for one that does not apply
+ */
 export function applyPatch(definition: ResourceDefinition, type: string, current: KubeObject, patch: Json): JsonObject {
+  if (type !== JSON_PATCH && !isObject(patch))
+    throw badRequest(`error decoding patch: json: cannot unmarshal ${kindOf(patch)} into Go value of type map[string]interface {}`);
   const result =
     type === JSON_PATCH
       ? applyJsonPatch(current, patch)
@@ -34,4 +39,10 @@ export function applyPatch(definition: ResourceDefinition, type: string, current
         : applyStrategicMerge(definition.schema, current, patch);
   if (!isObject(result)) throw badRequest('the patched object is not an object');
   return result;
+}
+
+function kindOf(value: Json): string {
+  if (Array.isArray(value)) return 'array';
+  if (value === null || isRawJson(value)) return value === null ? 'null' : 'number';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
 }

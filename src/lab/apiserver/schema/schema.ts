@@ -20,7 +20,7 @@ export interface Schema {
   required?: readonly string[];
   enum?: readonly Json[];
   default?: Json;
-  pattern?: RegExp;
+  pattern?: Pattern;
   minimum?: number;
   maximum?: number;
   exclusiveMinimum?: boolean;
@@ -47,6 +47,12 @@ export interface Schema {
   /** Strategic merge of built-in objects: keys that the patch does not name are dropped when it says so. */
   retainKeys?: boolean;
   rules?: readonly ValidationRule[];
+}
+
+/** A regular expression with the text that it was written as. */
+export interface Pattern {
+  readonly source: string;
+  test(text: string): boolean;
 }
 
 /** A CEL rule of `x-kubernetes-validations`. */
@@ -109,13 +115,31 @@ export function readSchema(source: JsonObject): Schema {
 }
 
 /** Patterns are written for Go, which allows escapes that a Unicode expression here does not. */
-function readPattern(source: string): RegExp {
+function readPattern(source: string): Pattern {
+  const translated = withGoClasses(source);
+  let expression: RegExp;
   try {
-    return new RegExp(source, 'u');
+    expression = new RegExp(translated, 'u');
   } catch {
-    return new RegExp(source);
+    expression = new RegExp(translated);
   }
+  return { source, test: (text) => expression.test(text) };
 }
+
+/** Go's blanks are five, and its dot takes all but a line feed; here both know more of Unicode. */
+function withGoClasses(source: string): string {
+  let inClass = false;
+  return source.replaceAll(/\\?[^]/gu, (part) => {
+    if (part === '[') inClass = true;
+    else if (part === ']') inClass = false;
+    else if (part === '\\s') return inClass ? BLANKS : `[${BLANKS}]`;
+    else if (part === '\\S' && !inClass) return `[^${BLANKS}]`;
+    else if (part === '.' && !inClass) return '[^\\n]';
+    return part;
+  });
+}
+
+const BLANKS = '\\t\\n\\f\\r ';
 
 function readRule(source: JsonObject): ValidationRule {
   const field = (key: string): string | undefined => (typeof source[key] === 'string' ? source[key] : undefined);

@@ -12,7 +12,7 @@ import type { Addresses } from '../ip/ip-object.ts';
 import { addressesOfIp, sameAddresses } from '../ip/ip-object.ts';
 import { leadOf } from './machine.ts';
 import type { PodInterface } from './pod-interface.ts';
-import { annotationOf, ipOf, isAllocated, portId } from './pod-interface.ts';
+import { annotationOf, ipOf, isAllocated } from './pod-interface.ts';
 import { interfacesOf } from './pod-interfaces.ts';
 import type { PodView } from './pod-view.ts';
 import { podOwner, podView } from './pod-view.ts';
@@ -35,7 +35,7 @@ export interface Held {
 export function heldBy(world: World, nic: PodInterface): Held {
   const ip = ipOf(world, nic);
   const lead = leadOf(world, nic);
-  const ownRow = nic.isOvn && isOurs(world, portId(nic.port), podOwner(lead));
+  const ownRow = nic.isOvn && isOurs(world, nic.row, podOwner(lead));
   const allocated = isAllocated(nic);
   const said = [
     ip === undefined ? undefined : addressesOfIp(ip),
@@ -75,7 +75,7 @@ function subnetWith(world: World, provider: string, text: string): string {
 }
 
 function carried(world: World, nic: PodInterface): Addresses | undefined {
-  const id = portId(nic.port);
+  const id = nic.row;
   const stations = world.rows.column(id, 'addresses');
   const externalIds = world.rows.column(id, 'external_ids');
   const subnet: unknown = externalIds instanceof Map ? externalIds.get('ls') : undefined;

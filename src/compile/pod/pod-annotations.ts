@@ -20,7 +20,7 @@ import { toldOf } from './pod-asks.ts';
 import { writeRefusal } from '../write-refusal.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
-import { annotationOf, isAllocated, portId } from './pod-interface.ts';
+import { annotationOf, isAllocated } from './pod-interface.ts';
 import type { PodInterfaces } from './pod-interfaces.ts';
 import { portGroupsOf, stationText } from './pod-port.ts';
 import { podOwner } from './pod-view.ts';
@@ -119,14 +119,14 @@ function isCarried(world: World, { nic, bound, port, ownRow }: Binding): boolean
   if (bound === undefined || (bound.subnet === undefined && !isAllocated(nic))) return false;
   if (!nic.isOvn) return true;
   if (port === undefined || !ownRow) return false;
-  const stations = world.rows.column(portId(nic.port), 'addresses');
+  const stations = world.rows.column(nic.row, 'addresses');
   return stations instanceof Set && stations.has(stationText(port.addresses));
 }
 
 function isRouted(world: World, binding: Binding): boolean {
   const { nic } = binding;
   if (!nic.isOvn || binding.bound?.subnet === undefined || nic.pod.node === '' || !world.ask(nodeExists, nic.pod.node)) return false;
-  return portGroupsOf(binding).every((group) => world.rows.holds(group, 'ports', portId(nic.port)));
+  return portGroupsOf(binding).every((group) => world.rows.holds(group, 'ports', nic.row));
 }
 
 /** Kube-OVN's keys, in its order. Of an interface for addresses only, what speaks of a port is taken away. */
@@ -171,7 +171,7 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   const others = world.addressConflicts.get(claimant) ?? [];
   // Who has an address with others is told of them first, whatever else is wrong.
   if (refused !== undefined && (others.length === 0 || refused.reason === 'AddressConflict')) return refused;
-  const conflict = world.rowConflicts.get(portId(nic.port));
+  const conflict = world.rowConflicts.get(nic.row);
   if (conflict?.owners.includes(ownerText(podOwner(leadOf(world, nic)))) === true)
     return { reason: 'RowConflict', message: conflict.message };
   if (others.length === 0) return networkMissing(world, binding);

@@ -19,6 +19,8 @@ export interface PodInterface {
   readonly provider: string;
   /** Name of its port and of its IP object. */
   readonly port: string;
+  /** Identity of its port row: asked for many times in a run. */
+  readonly row: RowId;
   /** OVN carries it; one that only takes its address from here has no port and no MAC. */
   readonly isOvn: boolean;
   /** What the pod's list of networks says of it; undefined for the pod's own interface. */
@@ -26,7 +28,8 @@ export interface PodInterface {
 }
 
 export function ownInterface(pod: PodView): PodInterface {
-  return { pod, provider: DEFAULT_PROVIDER, port: portOf(pod, DEFAULT_PROVIDER), isOvn: true, selection: undefined };
+  const port = portOf(pod, DEFAULT_PROVIDER);
+  return { pod, provider: DEFAULT_PROVIDER, port, row: portId(port), isOvn: true, selection: undefined };
 }
 
 export function portOf(pod: PodView, provider: string): string {

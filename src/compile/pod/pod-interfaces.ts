@@ -11,7 +11,7 @@ import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import type { World } from '../../world/world.ts';
 import { attachment, unreadable } from './network-attachment.ts';
 import type { PodInterface } from './pod-interface.ts';
-import { isIpOfPod, ownInterface, portOf } from './pod-interface.ts';
+import { isIpOfPod, ownInterface, portId, portOf } from './pod-interface.ts';
 import type { PodView } from './pod-view.ts';
 import { bearerOf } from './pod-view.ts';
 
@@ -58,10 +58,12 @@ function attachedTo(world: World, pod: PodView): PodInterfaces {
 }
 
 function interfaceOf(pod: PodView, provider: string, selection: NetworkSelection | undefined): PodInterface {
+  const port = portOf(pod, provider);
   return {
     pod,
     provider,
-    port: portOf(pod, provider),
+    port,
+    row: portId(port),
     isOvn: parseProvider(provider).kind !== 'ipam-only',
     selection: selection ?? selectionOfProvider(provider),
   };

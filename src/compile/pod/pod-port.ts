@@ -15,7 +15,7 @@ import type { PortPlace } from './migration.ts';
 import type { ColumnValue, Output } from '../output.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
-import { annotationOf, portId } from './pod-interface.ts';
+import { annotationOf } from './pod-interface.ts';
 import { bearerOf, podOwner } from './pod-view.ts';
 import { furtherAddresses } from './pod-vip.ts';
 import type { DhcpProtocol } from '../subnet/subnet-dhcp.ts';
@@ -31,7 +31,7 @@ export function portOutputs(world: World, binding: Binding): readonly Output[] {
   const { nic, port } = binding;
   if (port === undefined) return [];
   const { addresses, subnet } = port;
-  const id = portId(nic.port);
+  const id = nic.row;
   if (subnet === undefined) return orphanedPort(world, nic, addresses);
   return [
     {
@@ -54,7 +54,7 @@ export function portOutputs(world: World, binding: Binding): readonly Output[] {
  */
 function orphanedPort(world: World, nic: PodInterface, addresses: Addresses): readonly Output[] {
   const { subnet } = addresses;
-  const id = portId(nic.port);
+  const id = nic.row;
   const row = isOurs(world, id, podOwner(nic.pod)) ? keptRow(world, id) : undefined;
   if (row === undefined) return world.rows.state(switchId(subnet))?.ownership.kind === 'ours' ? [barePort(world, nic, addresses)] : [];
   const groups = [nodePortGroup(nic.pod.node), subnetNodePortGroup(subnet, nic.pod.node)].map((group) => rowId('Port_Group', group));
@@ -67,7 +67,7 @@ function orphanedPort(world: World, nic: PodInterface, addresses: Addresses): re
 function barePort(world: World, nic: PodInterface, addresses: Addresses): Output {
   return {
     kind: 'row',
-    id: portId(nic.port),
+    id: nic.row,
     owner: podOwner(nic.pod),
     rule: RULE,
     parent: { id: switchId(addresses.subnet), column: 'ports' },
@@ -77,7 +77,7 @@ function barePort(world: World, nic: PodInterface, addresses: Addresses): Output
 }
 
 export function portGroupOutputs(binding: Binding): readonly Output[] {
-  const ref = portId(binding.nic.port);
+  const ref = binding.nic.row;
   return portGroupsOf(binding).map((group): Output => ({ kind: 'member', row: group, column: 'ports', member: { ref } }));
 }
 

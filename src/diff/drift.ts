@@ -6,8 +6,9 @@ import { ownerText } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import { tableSpec } from '../nb/tables.ts';
-import type { InputValue, Value } from '../ovsdb/index.ts';
+import type { InputValue, Uuid, Value } from '../ovsdb/index.ts';
 import { isUuid } from '../ovsdb/index.ts';
+import type { ObservedRow } from '../world/observed-rows.ts';
 import type { Edit, Verdict } from './edits.ts';
 import type { DiffContext } from './row-diff.ts';
 
@@ -37,6 +38,7 @@ export function describeDrift(id: RowId, verdict: Extract<Verdict, { readonly ki
   const before: Record<string, string> = {};
   const after: Record<string, string> = {};
   for (const edit of verdict.edits) describeEdit(id, edit, context, before, after);
+  describePlaces(id, verdict, context, before, after);
   const wanted = context.desired.row(id)?.rows[0]?.owner;
   const ownership = context.rows.best(id)?.ownership;
   const owner =
@@ -83,12 +85,35 @@ function describeEdit(id: RowId, edit: Edit, context: DiffContext, before: Recor
     case 'member': {
       const child = typeof edit.value === 'string' && isUuid(edit.value) ? context.rows.entry(edit.value) : undefined;
       // A row comes into and leaves its parent's column with the insert and as the deletion.
-      if (child?.id === id && !edit.add) describeColumns(id, child.row, context, before);
+      if (child?.id === id && !edit.add && !staysElsewhere(edit.uuid, child, context)) describeColumns(id, child.row, context, before);
       if (child?.id === id || edit.table !== tableOf(id)) return;
       const name = child === undefined ? String(edit.value) : identityOf(child.id);
       (edit.add ? after : before)[edit.column] = listed((edit.add ? after : before)[edit.column], name);
     }
   }
+}
+
+/** A row that another program put into other rows, or moved into one: from where it comes, and where it is again. */
+function describePlaces(
+  id: RowId,
+  { change, edits }: Extract<Verdict, { readonly kind: 'change' }>,
+  { rows }: DiffContext,
+  before: Record<string, string>,
+  after: Record<string, string>,
+): void {
+  if (change !== 'update' && change !== 'replace') return;
+  for (const edit of edits) {
+    if (edit.kind !== 'member' || edit.table === tableOf(id)) continue;
+    const row = rows.best(id);
+    const moved = change === 'replace' || (edit.value === row?.uuid && staysElsewhere(edit.uuid, row, { rows }));
+    const place = moved ? rows.entry(edit.uuid)?.id : undefined;
+    if (place !== undefined) (edit.add ? after : before)['in'] = `${tableOf(place)} ${identityOf(place)}`;
+  }
+}
+
+/** It leaves this parent and keeps another one. */
+function staysElsewhere(parent: Uuid, row: ObservedRow | undefined, { rows }: Pick<DiffContext, 'rows'>): boolean {
+  return row !== undefined && rows.best(row.id)?.uuid === row.uuid && rows.parentsOf(row.uuid).some(({ uuid }) => uuid !== parent);
 }
 
 /** The columns Kiln keeps of a row, without its marks and those that are empty. */

@@ -9,7 +9,7 @@ import { identityOf, insertUuid, isRowRef, tableOf } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
 import { childColumns, tableSpec } from '../nb/tables.ts';
 import type { InputValue, Uuid } from '../ovsdb/index.ts';
-import type { ObservedRow, ObservedRows } from '../world/observed-rows.ts';
+import type { Link, ObservedRow, ObservedRows } from '../world/observed-rows.ts';
 import type { Row } from '../ovsdb/index.ts';
 import { diffKeys, holds, resolveValue } from './column-diff.ts';
 import type { Change, Edit, Verdict } from './edits.ts';
@@ -40,7 +40,7 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   const observed = context.rows.rowsOf(id);
   if (wanted === undefined) return collect(id, observed, context);
   const spec = tableSpec(tableOf(id));
-  const mine = context.rows.best(id);
+  const mine = context.rows.best(id) ?? marklessElsewhere(id, wanted, context);
   if (mine === undefined) return insertRow(id, wanted, spec, context, []);
   if (mine.ownership.kind === 'foreign' && !adoptable(mine, context) && !isMarklessOwn(id, wanted, mine, context)) {
     // Its parent may have lost its marks as well: whose it is can be told when that is Kiln's again.
@@ -53,13 +53,24 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   const extra = others.filter((row) => guestIn(row, context) === undefined).flatMap((row) => removal(row, spec, context));
   const parent = parentOf(wanted, context);
   if (parent === 'missing') return { kind: 'waiting', on: [wanted.parent?.id ?? ''] };
-  if (parent !== undefined && (mine.parent === undefined || mine.parent.uuid !== parent.uuid || mine.parent.column !== parent.column)) {
+  const isIn = ({ uuid, column }: Link): boolean => uuid === parent?.uuid && column === parent.column;
+  const links = context.rows.parentsOf(mine.uuid);
+  if (parent !== undefined && !links.some(isIn)) {
     const guest = guestIn(mine, context);
     if (guest !== undefined) return { ...guest, owners: [ownerText(wanted.owner)] };
     return insertRow(id, wanted, spec, context, [...extra, ...removal(mine, spec, context)]);
   }
-  const verdict = updateRow(id, wanted, mine, spec, context, extra);
+  const strays = links.filter((link) => !isIn(link)).flatMap((link) => takenOut(mine, link, wanted, context));
+  const verdict = updateRow(id, wanted, mine, spec, context, extra, strays);
   return verdict === SETTLED ? (guests[0] ?? SETTLED) : verdict;
+}
+
+/** Out of a row that another program put it into as well; a duplicate of its parent goes as a whole. */
+function takenOut(mine: Observed, { table, uuid, column }: Link, wanted: RowOutput, { rows }: DiffContext): Edit[] {
+  const other = rows.entry(uuid);
+  if (wanted.parent === undefined || other === undefined) return [];
+  if (other.ownership.kind === 'ours' && other.id === wanted.parent.id) return [];
+  return [{ kind: 'member', table, uuid, column, add: false, value: mine.uuid }];
 }
 
 function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffContext, before: readonly Edit[]): Verdict {
@@ -70,8 +81,7 @@ function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffC
   const { row } = written;
   if (isSealed(spec, context))
     row['external_ids'] = { ...(row['external_ids'] as Readonly<Record<string, string>>), [SEAL_KEY]: sealFor(row, spec, parent) };
-  const refusals = context.refusals?.(id) ?? 0;
-  const uuid = insertUuid(id, incarnationOf(wanted, parent, refusals));
+  const uuid = freeUuid(id, wanted, parent, context);
   const edits: Edit[] = [...before];
   if (parent?.row !== undefined) edits.push(guard(parent.row));
   edits.push({ kind: 'insert', table: spec.table, uuid, row });
@@ -79,6 +89,14 @@ function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffC
     edits.push({ kind: 'member', table: parent.table, uuid: parent.uuid, column: parent.column, add: true, value: uuid });
   const change: Change = before.length > 0 ? 'replace' : 'insert';
   return { kind: 'change', change, edits, inserts: uuid, detail: '' };
+}
+
+/** Not that of a row which is there by another name, or in another place. */
+function freeUuid(id: RowId, wanted: RowOutput, parent: Parent | undefined, context: DiffContext): Uuid {
+  for (let attempt = context.refusals?.(id) ?? 0; ; attempt++) {
+    const uuid = insertUuid(id, incarnationOf(wanted, parent, attempt));
+    if (context.rows.entry(uuid) === undefined) return uuid;
+  }
 }
 
 /** What its UUID tells a row by beside its identity: whose it is and what it is in. */
@@ -94,14 +112,37 @@ function isMarklessOwn(id: RowId, wanted: RowOutput, row: Observed, context: Dif
   // Who put a mark of its own there has taken the row.
   if (left instanceof Map && [...left.keys()].some((key) => key !== SEAL_KEY && !Object.hasOwn(own, String(key)))) return false;
   const parent = parentOf(wanted, context);
-  return parent !== 'missing' && row.uuid === insertUuid(id, incarnationOf(wanted, parent, 0));
+  return parent !== 'missing' && ownUuids(id, wanted, parent).includes(row.uuid);
 }
 
-function updateRow(id: RowId, wanted: RowOutput, mine: Observed, spec: TableSpec, context: DiffContext, before: readonly Edit[]): Verdict {
+/** Those that the row would be made with, the likeliest first. */
+function ownUuids(id: RowId, wanted: RowOutput, parent: Parent | undefined): readonly Uuid[] {
+  return [0, 1, 2].map((attempt) => insertUuid(id, incarnationOf(wanted, parent, attempt)));
+}
+
+/** Without its marks, and with another name too: it is found by the UUID that it would be made with. */
+function marklessElsewhere(id: RowId, wanted: RowOutput, context: DiffContext): Observed | undefined {
+  const parent = parentOf(wanted, context);
+  if (parent === 'missing') return undefined;
+  // An insert is frequent: the likeliest alone.
+  const row = context.rows.entry(insertUuid(id, incarnationOf(wanted, parent, 0)));
+  return row !== undefined && isMarklessOwn(id, wanted, row, context) ? row : undefined;
+}
+
+function updateRow(
+  id: RowId,
+  wanted: RowOutput,
+  mine: Observed,
+  spec: TableSpec,
+  context: DiffContext,
+  extra: readonly Edit[],
+  strays: readonly Edit[],
+): Verdict {
   const row: Record<string, InputValue> = {};
+  const before = [...extra, ...strays];
   const edits: Edit[] = [];
-  const columns: string[] = [];
-  for (const [column, value] of holdable(wanted, spec, context)) {
+  const columns: string[] = strays.length > 0 ? ['parent'] : [];
+  for (const [column, value] of [...unstated(wanted, spec, mine), ...holdable(wanted, spec, context)]) {
     const mode = spec.columns[column];
     if (mode === undefined) throw new Error(`column ${spec.table}.${column} is not registered`);
     if (mode === 'refs') continue;
@@ -264,6 +305,12 @@ function holdable(wanted: RowOutput, spec: TableSpec, context: DiffContext): [st
     const members = value as readonly (Scalar | RowRef)[];
     return [[column, members.filter((member) => isRowRef(member) || context.allows(spec.table, column, member))]];
   });
+}
+
+/** Columns that the rules leave unsaid, and that must not stay as another program wrote them. A row that is kept as it is states none at all. */
+function unstated(wanted: RowOutput, spec: TableSpec, { row }: Observed): [string, ColumnValue][] {
+  if (Object.keys(wanted.columns).length === 0) return [];
+  return Object.entries(spec.unstated).filter(([column]) => !(column in wanted.columns) && row[column] !== undefined);
 }
 
 interface Parent {

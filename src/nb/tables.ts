@@ -16,6 +16,9 @@ import { rowId } from './row-id.ts';
  */
 export type ColumnMode = 'value' | 'elements' | 'refs' | 'map' | readonly string[];
 
+/** Empty, or the column's default. */
+export type Unstated = null | false | 0 | Readonly<Record<string, never>>;
+
 export interface ParentColumn {
   readonly table: string;
   readonly column: string;
@@ -24,6 +27,11 @@ export interface ParentColumn {
 export interface TableSpec {
   readonly table: string;
   readonly columns: Readonly<Record<string, ColumnMode>>;
+  /**
+   * What columns hold in a row that Kiln owns where no rule states them: those that decide whether and how the row works, so that what
+   * another program writes there is put back. Columns of neither list are others'.
+   */
+  readonly unstated: Readonly<Record<string, Unstated>>;
   /** Columns that refer to rows of this table and keep them alive. Empty for root tables. */
   readonly parents: readonly ParentColumn[];
   /** Rows of a lower rank are written first, so that references and parents exist in the same or an earlier transaction. */
@@ -52,8 +60,9 @@ function spec(
   columns: TableSpec['columns'],
   parents: readonly ParentColumn[],
   identity: TableSpec['identity'],
+  unstated: TableSpec['unstated'] = {},
 ): TableSpec {
-  return { table, rank, columns, parents, identity };
+  return { table, rank, columns, parents, identity, unstated };
 }
 
 export const ROUTER_OPTIONS = ['mac_binding_age_threshold', 'dynamic_neigh_routers', 'always_learn_from_arp_request'] as const;
@@ -138,6 +147,7 @@ const SPECS: readonly TableSpec[] = [
     1,
     {
       name: 'value',
+      enabled: 'value',
       load_balancer: 'refs',
       options: ROUTER_OPTIONS,
       external_ids: 'map',
@@ -148,6 +158,7 @@ const SPECS: readonly TableSpec[] = [
     },
     [],
     byName('Logical_Router'),
+    { enabled: null },
   ),
   spec('Port_Group', 2, { name: 'value', ports: 'refs', acls: 'refs', external_ids: 'map' }, [], byName('Port_Group')),
   spec(
@@ -155,6 +166,7 @@ const SPECS: readonly TableSpec[] = [
     2,
     {
       name: 'value',
+      enabled: 'value',
       mac: 'value',
       networks: 'value',
       peer: 'value',
@@ -166,6 +178,7 @@ const SPECS: readonly TableSpec[] = [
     },
     [{ table: 'Logical_Router', column: 'ports' }],
     byName('Logical_Router_Port'),
+    { enabled: null, peer: null, ipv6_ra_configs: {} },
   ),
   spec(
     'Logical_Switch_Port',
@@ -173,6 +186,8 @@ const SPECS: readonly TableSpec[] = [
     {
       name: 'value',
       type: 'value',
+      enabled: 'value',
+      parent_name: 'value',
       addresses: 'value',
       port_security: 'value',
       options: SWITCH_PORT_OPTIONS,
@@ -183,6 +198,7 @@ const SPECS: readonly TableSpec[] = [
     },
     [{ table: 'Logical_Switch', column: 'ports' }],
     byName('Logical_Switch_Port'),
+    { enabled: null, parent_name: null },
   ),
   spec(
     'Gateway_Chassis',
@@ -194,12 +210,22 @@ const SPECS: readonly TableSpec[] = [
   spec(
     'Logical_Router_Static_Route',
     4,
-    { route_table: 'value', ip_prefix: 'value', policy: 'value', nexthop: 'value', options: 'map', external_ids: 'map' },
+    {
+      route_table: 'value',
+      ip_prefix: 'value',
+      policy: 'value',
+      nexthop: 'value',
+      output_port: 'value',
+      bfd: 'value',
+      options: 'map',
+      external_ids: 'map',
+    },
     [{ table: 'Logical_Router', column: 'static_routes' }],
     (row, parent) =>
       parent === undefined
         ? undefined
         : staticRouteId(parent, text(row, 'route_table'), text(row, 'policy'), text(row, 'ip_prefix'), text(row, 'nexthop')),
+    { output_port: null, bfd: null, options: {} },
   ),
   spec(
     'Logical_Router_Policy',
@@ -207,6 +233,7 @@ const SPECS: readonly TableSpec[] = [
     { priority: 'value', match: 'value', action: 'value', nexthop: 'value', nexthops: 'value', options: 'map', external_ids: 'map' },
     [{ table: 'Logical_Router', column: 'policies' }],
     (row, parent) => (parent === undefined ? undefined : policyId(parent, Number(row.priority), text(row, 'match'))),
+    { nexthop: null, nexthops: null, options: {} },
   ),
   spec(
     'ACL',
@@ -219,6 +246,8 @@ const SPECS: readonly TableSpec[] = [
       action: 'value',
       log: 'value',
       severity: 'value',
+      meter: 'value',
+      label: 'value',
       tier: 'value',
       options: 'map',
       external_ids: 'map',
@@ -228,6 +257,7 @@ const SPECS: readonly TableSpec[] = [
       { table: 'Port_Group', column: 'acls' },
     ],
     (row, parent) => (parent === undefined ? undefined : aclId(parent, text(row, 'direction'), Number(row.priority), text(row, 'match'))),
+    { name: null, log: false, severity: null, meter: null, label: 0, tier: 0, options: {} },
   ),
   spec(
     'NAT',
@@ -289,6 +319,19 @@ export function monitoredColumns(): Readonly<Record<string, readonly string[]>> 
 export function childColumns(table: string): readonly ChildColumn[] {
   return CHILDREN.get(table) ?? [];
 }
+
+/** Columns that refer to rows of `table` and do not keep them alive. */
+export function referringColumns(table: string): readonly ParentColumn[] {
+  return REFERRING[table] ?? [];
+}
+
+const REFERRING: Readonly<Record<string, readonly ParentColumn[]>> = {
+  Load_Balancer: [
+    { table: 'Logical_Switch', column: 'load_balancer' },
+    { table: 'Logical_Router', column: 'load_balancer' },
+  ],
+  Logical_Switch_Port: [{ table: 'Port_Group', column: 'ports' }],
+};
 
 interface ChildColumn {
   readonly column: string;

@@ -144,9 +144,17 @@ export class MemoryNorthbound implements Replica {
 
 function blankRow(table: string, uuid: Uuid): MemoryRow {
   const row: MemoryRow = { _uuid: uuid };
-  for (const [column, mode] of Object.entries(tableSpec(table).columns)) {
+  const { columns, unstated } = tableSpec(table);
+  for (const [column, mode] of Object.entries(columns)) {
+    const plain = unstated[column];
     row[column] =
-      mode === 'refs' || mode === 'elements' || SETS.has(column) ? new Set() : mode === 'map' || Array.isArray(mode) ? new Map() : null;
+      typeof plain === 'boolean' || typeof plain === 'number'
+        ? plain
+        : mode === 'refs' || mode === 'elements' || SETS.has(column)
+          ? new Set()
+          : mode === 'map' || Array.isArray(mode)
+            ? new Map()
+            : null;
   }
   return row;
 }

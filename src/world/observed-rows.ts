@@ -7,7 +7,7 @@ import type { Ownership } from '../nb/ownership.ts';
 import { ownershipOf } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
-import { childColumns, tableSpec } from '../nb/tables.ts';
+import { childColumns, referringColumns, tableSpec } from '../nb/tables.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
 import type { Reactor } from './reactor.ts';
 import type { Source } from './reactor.ts';
@@ -22,7 +22,7 @@ export interface ObservedRow {
   readonly parent: Link | undefined;
 }
 
-interface Link {
+export interface Link {
   readonly uuid: Uuid;
   readonly column: string;
   readonly table: string;
@@ -31,6 +31,9 @@ interface Link {
 export interface Entry extends ObservedRow {
   readonly row: Row;
 }
+
+/** A row as it was filed before it got another name. */
+type Renamed = Pick<Entry, 'id' | 'table' | 'uuid'>;
 
 /** What a rule may ask of the Northbound database. */
 export interface ReadRows {
@@ -62,7 +65,8 @@ export class ObservedRows implements ReadRows {
   readonly #byOwner = new Map<string, RowId | Set<RowId>>();
   readonly #owned = new Set<RowId>();
   readonly #ownedCounts = new Map<string, number>();
-  readonly #parents = new Map<Uuid, Link>();
+  /** One link held bare, or a list where another program put the row into more than one; the first is its parent. */
+  readonly #parents = new Map<Uuid, Link | readonly Link[]>();
   /** Of an identity: whether there is a row, and whose. */
   readonly #states = new Map<string, Source>();
   /** Of an identity: what its row's columns hold. */
@@ -94,6 +98,7 @@ export class ObservedRows implements ReadRows {
     const touched = new Set<RowId>();
     const departed = this.#memberChanges(batch, 'removed');
     const relinked = new Map<Uuid, string>();
+    const renamed: Renamed[] = [];
     for (const change of batch) {
       if (change.kind !== 'delete') this.#adoptChildren(change, relinked);
       if (++steps % STEP === 0) yield;
@@ -102,15 +107,20 @@ export class ObservedRows implements ReadRows {
     for (const change of batch) {
       if (change.kind === 'delete') this.#forget(change.uuid, touched);
       else if (this.#unmoved(change)) this.#touch(this.#contents, (this.#entries.get(change.uuid) as Entry).id);
-      else this.#file(change.table, change.uuid, change.row, touched, change.kind === 'modify' ? change.changed : undefined);
+      else {
+        const before = this.#entries.get(change.uuid);
+        this.#file(change.table, change.uuid, change.row, touched, change.kind === 'modify' ? change.changed : undefined);
+        if (before !== undefined && before.id !== this.#entries.get(change.uuid)?.id) renamed.push(before);
+      }
       if (++steps % STEP === 0) yield;
     }
     // Those that came in the same batch have their parent already.
     for (const [uuid, table] of relinked) {
-      if (this.#entries.get(uuid)?.parent !== this.#parents.get(uuid)) {
+      const entry = this.#entries.get(uuid);
+      if (entry?.parent !== this.parentsOf(uuid)[0]) {
         const row = replica.table(table).get(uuid);
         if (row !== undefined) this.#file(table, uuid, row, touched);
-      }
+      } else if (entry !== undefined) touched.add(entry.id);
       if (++steps % STEP === 0) yield;
     }
     for (const id of touched) {
@@ -118,7 +128,7 @@ export class ObservedRows implements ReadRows {
       for (const listener of this.#listeners) listener.row(id);
       if (++steps % STEP === 0) yield;
     }
-    for (const { id, column, member } of [...departed, ...this.#memberChanges(batch, 'added')]) {
+    for (const { id, column, member } of [...departed, ...this.#memberChanges(batch, 'added'), ...this.#heldByAnotherName(renamed)]) {
       for (const listener of this.#listeners) listener.member(id, column, member);
     }
   }
@@ -145,6 +155,19 @@ export class ObservedRows implements ReadRows {
       }
     }
     return found;
+  }
+
+  /** Rows that another program gave another name, in the columns that still refer to them: what was there by the old name is there no more. */
+  #heldByAnotherName(renamed: readonly Renamed[]): { readonly id: RowId; readonly column: string; readonly member: RowId }[] {
+    return renamed.flatMap(({ id: member, table, uuid }) =>
+      referringColumns(table).flatMap((referrer) =>
+        [...(this.#replica?.table(referrer.table) ?? [])].flatMap(([holder, row]) => {
+          const held = row[referrer.column];
+          const id = held instanceof Set && held.has(uuid) ? this.#entries.get(holder)?.id : undefined;
+          return id === undefined ? [] : [{ id, column: referrer.column, member }];
+        }),
+      ),
+    );
   }
 
   /** True when a modification touched nothing but shared reference columns; their members are announced one by one. */
@@ -213,6 +236,13 @@ export class ObservedRows implements ReadRows {
     return this.#entries.get(uuid);
   }
 
+  /** The rows that refer to this one and keep it alive; more than one only where another program put it into others. */
+  parentsOf(uuid: Uuid): readonly Link[] {
+    const links = this.#parents.get(uuid);
+    if (links === undefined) return [];
+    return isList(links) ? links : [links];
+  }
+
   /** Among several rows of an identity, an owned one stands for it, then a legacy one, then the first. Not tracked. */
   best(id: RowId): (ObservedRow & { readonly row: Row }) | undefined {
     const entries = this.#byId.get(id);
@@ -233,7 +263,7 @@ export class ObservedRows implements ReadRows {
       if (!(added instanceof Set)) continue;
       const link = { uuid: change.uuid, column, table: change.table };
       for (const uuid of added) {
-        this.#parents.set(uuid as Uuid, link);
+        this.#link(uuid as Uuid, link);
         relinked.set(uuid as Uuid, child.table);
       }
     }
@@ -250,10 +280,17 @@ export class ObservedRows implements ReadRows {
     }
   }
 
+  #link(uuid: Uuid, link: Link): void {
+    const links = this.parentsOf(uuid).filter((one) => one.uuid !== link.uuid || one.column !== link.column);
+    this.#parents.set(uuid, links.length === 0 ? link : [...links, link]);
+  }
+
   #unlink(uuid: Uuid, parent: Uuid, column: string, child: TableSpec, relinked: Map<Uuid, string>): void {
-    const link = this.#parents.get(uuid);
-    if (link === undefined || link.uuid !== parent || link.column !== column) return;
-    this.#parents.delete(uuid);
+    const links = this.parentsOf(uuid);
+    const [first, ...others] = links.filter((link) => link.uuid !== parent || link.column !== column);
+    if (others.length + (first === undefined ? 0 : 1) === links.length) return;
+    if (first === undefined) this.#parents.delete(uuid);
+    else this.#parents.set(uuid, others.length === 0 ? first : [first, ...others]);
     relinked.set(uuid, child.table);
   }
 
@@ -267,7 +304,7 @@ export class ObservedRows implements ReadRows {
   #file(table: string, uuid: Uuid, row: Row, touched: Set<RowId>, changed?: RowChange['changed']): void {
     const spec = tableSpec(table);
     const before = this.#entries.get(uuid);
-    const link = this.#parents.get(uuid);
+    const [link] = this.parentsOf(uuid);
     const parentName = link === undefined ? undefined : this.#nameOf(link.table, link.uuid);
     const id = spec.identity(row, parentName);
     if (id === undefined) {
@@ -352,8 +389,8 @@ export class ObservedRows implements ReadRows {
   }
 }
 
-function isList(entries: Entry | readonly Entry[]): entries is readonly Entry[] {
-  return Array.isArray(entries);
+function isList<T>(held: T | readonly T[]): held is readonly T[] {
+  return Array.isArray(held);
 }
 
 function rankOf(ownership: Ownership): number {

@@ -1,0 +1,179 @@
+/** Drift by hand that is not in a column Kiln states: rows renamed, switched off, put into other rows, duplicated with what is in them. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Claimant, MemberOutput, Output, RowOutput } from '../compile/output.ts';
+import { driftSentence } from '../diff/drift.ts';
+import { rowId } from '../nb/row-id.ts';
+import { dhcpOptionsId, policyId } from '../nb/tables.ts';
+import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { WriterProcess } from './testing/writer-process.ts';
+
+const owner: Claimant = { kind: 'vpc', namespace: '', name: 'v', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
+const row = (id: RowOutput['id'], columns: RowOutput['columns'], parent?: RowOutput['parent']): RowOutput => ({
+  kind: 'row',
+  id,
+  owner,
+  rule: 'test',
+  columns,
+  ...(parent === undefined ? {} : { parent }),
+});
+const router = row(rowId('Logical_Router', 'r1'), { name: 'r1' });
+const ls = row(rowId('Logical_Switch', 's1'), { name: 's1' });
+const routerPort = row(
+  rowId('Logical_Router_Port', 'r1-s1'),
+  { name: 'r1-s1', mac: '02:00:00:00:00:01', networks: ['10.0.0.1/24'] },
+  { id: router.id, column: 'ports' },
+);
+const policy = row(
+  policyId('r1', 31000, 'ip4.dst == 10.0.0.0/24'),
+  { priority: 31000, match: 'ip4.dst == 10.0.0.0/24', action: 'allow' },
+  { id: router.id, column: 'policies' },
+);
+const port = row(rowId('Logical_Switch_Port', 'p1'), { name: 'p1', addresses: ['unknown'], type: '' }, { id: ls.id, column: 'ports' });
+const balancer = row(rowId('Load_Balancer', 'lb1'), { name: 'lb1', protocol: 'tcp' });
+const group = row(rowId('Port_Group', 'g1'), { name: 'g1' });
+const dhcp: RowOutput = {
+  ...row(dhcpOptionsId('s1', 'IPv4'), { cidr: '10.0.0.0/24', options: { lease_time: '60' } }),
+  externalIds: { ls: 's1', protocol: 'IPv4' },
+};
+const member = (of: RowOutput, column: string, { id }: RowOutput): MemberOutput => ({
+  kind: 'member',
+  row: of.id,
+  column,
+  member: { ref: id },
+});
+const WANTED: readonly Output[] = [
+  router,
+  ls,
+  routerPort,
+  policy,
+  port,
+  balancer,
+  group,
+  dhcp,
+  member(ls, 'load_balancer', balancer),
+  member(group, 'ports', port),
+];
+
+let server: OvsdbServerProcess;
+before(async () => {
+  server = await OvsdbServerProcess.start();
+});
+after(async () => {
+  await server.stop();
+});
+
+const nbctl = (...args: string[]): Promise<string> => server.nbctl(...args);
+const uuidsOf = async (table: string): Promise<readonly string[]> =>
+  (await nbctl('--bare', '--columns=_uuid', 'list', table)).split(/\s+/).filter((text) => text !== '');
+
+/** What Kiln wants is there; a writer that has just started finds nothing to do after `use`. */
+async function withWriter(use: (kiln: WriterProcess) => Promise<void>): Promise<void> {
+  const kiln = await new WriterProcess(server).start(true);
+  try {
+    await kiln.want(WANTED);
+    await use(kiln);
+    await kiln.quiet();
+    assert.deepEqual(kiln.writer.plan(), []);
+    const fresh = new WriterProcess(server);
+    fresh.leads = false;
+    fresh.session.start();
+    await fresh.session.untilSynced();
+    fresh.desired.replace([], WANTED);
+    assert.deepEqual(fresh.writer.plan(), []);
+    await fresh.close();
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+}
+
+test('a router, a router port and a port that were switched off work again, and a port is nested in no other', async () => {
+  await withWriter(async (kiln) => {
+    for (const [table, name, column, value, empty] of [
+      ['Logical_Router', 'r1', 'enabled', 'false', '[]'],
+      ['Logical_Router_Port', 'r1-s1', 'enabled', 'false', '[]'],
+      ['Logical_Router_Port', 'r1-s1', 'peer', 'x', '[]'],
+      ['Logical_Router_Port', 'r1-s1', 'ipv6_ra_configs', 'send_periodic=true', '{}'],
+      ['Logical_Switch_Port', 'p1', 'enabled', 'false', '[]'],
+      ['Logical_Switch_Port', 'p1', 'parent_name', 'x', '[]'],
+    ] as const) {
+      await nbctl('set', table, name, `${column}=${value}`);
+      await until(`${table}.${column} is empty again`, async () => (await nbctl('get', table, name, column)) === empty);
+      await kiln.quiet();
+      const [told, ...more] = kiln.repaired.splice(0);
+      assert.deepEqual(more, []);
+      assert.match(driftSentence(told as never), new RegExp(`${name} was changed by another program; it is put right: ${column}`));
+    }
+    const [uuid = ''] = await uuidsOf('Logical_Router_Policy');
+    await nbctl('set', 'Logical_Router_Policy', uuid, 'nexthop=10.0.0.9', 'options:pkt_mark=7');
+    await until('the policy is as it was', async () =>
+      /^\[\]\s+\{\}$/.test(await nbctl('get', 'Logical_Router_Policy', uuid, 'nexthop', 'options')),
+    );
+    kiln.repaired.splice(0);
+  });
+});
+
+test('a balancer and a port that were renamed are made again, and come back into what referred to them', async () => {
+  await withWriter(async () => {
+    await nbctl('set', 'Load_Balancer', 'lb1', 'name=x1');
+    await until(
+      'it is back',
+      async () => (await nbctl('get', 'Logical_Switch', 's1', 'load_balancer')) === `[${(await uuidsOf('Load_Balancer')).join(', ')}]`,
+    );
+    await nbctl('set', 'Logical_Switch_Port', 'p1', 'name=x2');
+    await until(
+      'it is back',
+      async () => (await nbctl('get', 'Port_Group', 'g1', 'ports')) === `[${(await uuidsOf('Logical_Switch_Port')).join(', ')}]`,
+    );
+    // Renamed and without its marks it is another program's from now on.
+    await nbctl('set', 'Load_Balancer', 'lb1', 'name=x3', 'external_ids={whose=mine}');
+    await until(
+      'both are in the switch',
+      async () => (await nbctl('get', 'Logical_Switch', 's1', 'load_balancer')).split(',').length === 2,
+    );
+    await nbctl('lb-del', 'x3');
+  });
+});
+
+test('a duplicate of a router with all that is in it goes, and what is in it stays as it is', async () => {
+  await withWriter(async (kiln) => {
+    const inside = async (): Promise<unknown> => [await uuidsOf('Logical_Router_Port'), await uuidsOf('Logical_Router_Policy')];
+    const was = await inside();
+    const [uuid = ''] = await uuidsOf('Logical_Router');
+    const columns = ['external_ids', 'ports', 'policies'];
+    const values = await Promise.all(columns.map((column) => nbctl('get', 'Logical_Router', uuid, column)));
+    await nbctl('create', 'Logical_Router', 'name=r1', ...columns.map((column, i) => `${column}=${values[i] ?? ''}`));
+    await until('there is one', async () => (await uuidsOf('Logical_Router')).length === 1);
+    await kiln.quiet();
+    assert.deepEqual(await uuidsOf('Logical_Router'), [uuid]);
+    assert.deepEqual(await inside(), was);
+    assert.deepEqual(
+      kiln.reports.filter(({ ok }) => !ok),
+      [],
+    );
+  });
+});
+
+test('a port and a policy that were put into rows of another program as well are taken out of those', async () => {
+  await withWriter(async (kiln) => {
+    const [[p1 = ''], [allow = '']] = [await uuidsOf('Logical_Switch_Port'), await uuidsOf('Logical_Router_Policy')];
+    await nbctl('ls-add', 'foreign', '--', 'lr-add', 'others');
+    await nbctl('add', 'Logical_Switch', 'foreign', 'ports', p1, '--', 'add', 'Logical_Router', 'others', 'policies', allow);
+    await until('they are out', async () => (await nbctl('get', 'Logical_Switch', 'foreign', 'ports')) === '[]');
+    await until('they are out', async () => (await nbctl('get', 'Logical_Router', 'others', 'policies')) === '[]');
+    await kiln.quiet();
+    assert.deepEqual([await uuidsOf('Logical_Switch_Port'), await uuidsOf('Logical_Router_Policy')], [[p1], [allow]]);
+    assert.match(kiln.repaired.map(driftSentence).join('\n'), /Logical_Switch_Port p1 was changed.*in was "Logical_Switch foreign"/);
+    await nbctl('ls-del', 'foreign', '--', 'lr-del', 'others');
+  });
+});
+
+test('DHCP options without their marks, which name them, get those back', async () => {
+  await withWriter(async () => {
+    const was = await uuidsOf('DHCP_Options');
+    await nbctl('clear', 'DHCP_Options', was[0] ?? '', 'external_ids', '--', 'set', 'DHCP_Options', was[0] ?? '', 'options={lease_time=1}');
+    await until('they are back', async () => (await nbctl('get', 'DHCP_Options', was[0] ?? '', 'options')).includes('60'));
+    assert.deepEqual(await uuidsOf('DHCP_Options'), was);
+  });
+});

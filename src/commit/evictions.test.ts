@@ -20,7 +20,12 @@ class Bench {
   readonly #desired = new Desired();
   readonly #writer = new ObjectWriter({
     desired: this.#desired,
-    source: { get: (_resource, key) => this.pods.get(key), applyOwn: () => undefined, applyOwnDelete: () => undefined },
+    source: {
+      get: (_resource, key) => this.pods.get(key),
+      applyOwn: () => undefined,
+      applyOwnDelete: () => undefined,
+      expectEvent: () => undefined,
+    },
     writer: {
       submit: (intent) => new Promise((answer) => this.sent.push({ intent, answer })),
       waits: () => false,

@@ -21,6 +21,7 @@ class Bench {
   readonly desired = new Desired();
   readonly sent: { readonly intent: WriteIntent; readonly answer: (result: WriteResult) => void }[] = [];
   readonly timers: { readonly ms: number; readonly run: () => void }[] = [];
+  readonly expected: string[] = [];
   transactionSentAt: number | undefined;
   /** Whether what is submitted waits before it is sent. */
   queues = false;
@@ -35,6 +36,7 @@ class Bench {
         this.observed = object as unknown as AnyObject;
       },
       applyOwnDelete: () => undefined,
+      expectEvent: (resource) => this.expected.push(resource),
     },
     writer: {
       submit: (intent) => new Promise((answer) => this.sent.push({ intent, answer })),
@@ -83,6 +85,23 @@ class Bench {
 }
 
 const patch: PatchOutput = { kind: 'patch', resource: 'namespaces', key: 'shop', uid: 'uid-1', annotations: { a: '1' } };
+
+test('an object that the server does not have and that is held still is told to who follows it', async () => {
+  const bench = new Bench();
+  bench.desired.replace([], [patch]);
+  bench.writer.flush();
+  await bench.refuse('KUBE_CONFLICT');
+  bench.wait();
+  bench.writer.flush();
+  assert.deepEqual(bench.expected, []);
+  await bench.refuse('KUBE_NOT_FOUND');
+  assert.deepEqual(bench.expected, ['namespaces']);
+  bench.wait();
+  bench.writer.flush();
+  bench.observed = { metadata: { name: 'shop', uid: 'uid-2', resourceVersion: '9' } };
+  await bench.refuse('KUBE_NOT_FOUND');
+  assert.deepEqual(bench.expected, ['namespaces'], 'another one of its name has come: it is known to be gone');
+});
 
 test('a conflict with a cache that does not move on is tried ever more rarely; a change of the object tries at once', async () => {
   const bench = new Bench();

@@ -20,6 +20,8 @@ export interface ObjectSource {
   get(resource: ResourceName, key: string): AnyObject | undefined;
   applyOwn(resource: ResourceName, object: KubeObject): void;
   applyOwnDelete(resource: ResourceName, key: string, uid: string): void;
+  /** The server does not have an object that is held: its deletion has to come. */
+  expectEvent(resource: ResourceName): void;
 }
 
 export interface ObjectWriterOptions {
@@ -204,6 +206,9 @@ export class ObjectWriter {
       else if (result.object !== undefined) source.applyOwn(resource, result.object);
       for (const event of write.events) onEvent(write, uid, event);
       this.#acknowledge(id, write);
+    } else {
+      const held = source.get(resource, key)?.metadata.uid;
+      if (result.error.code === 'KUBE_NOT_FOUND' && write.verb !== 'create' && held === write.uid) source.expectEvent(resource);
     }
     onWritten(write, result);
   }

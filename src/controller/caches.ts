@@ -196,6 +196,10 @@ export class Caches implements ObjectSource {
     this.#caches.get(resource)?.cache.applyOwnDelete(key, uid);
   }
 
+  expectEvent(resource: ResourceName): void {
+    this.#caches.get(resource)?.cache.expectEvent();
+  }
+
   /** @param optional a cluster may not serve the kind */
   #serve<T>(resource: ResourceName, table: Table<T>, trim: (object: Untrimmed) => T, optional = false): void {
     this.#add(

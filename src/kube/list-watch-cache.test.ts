@@ -286,6 +286,55 @@ describe('ListWatchCache', () => {
     await until('the cut', () => cache.counters.silences === 1);
   });
 
+  it('cuts as soon in the next watches, until the server was silent', async () => {
+    const first = await synced({ bookmarkSilenceMs: 100_000, watchSeconds: [300, 600], graceMs: 30_000 });
+    first.bookmark('11');
+    await until('the bookmark', () => cache.counters.bookmarks === 1);
+    clock.advance(2_000);
+    first.end();
+    await nextWatch('11');
+    await until('the second watch', () => cache.counters.watches === 2);
+    clock.advance(99_000);
+    assert.equal(cache.counters.silences, 0);
+    clock.advance(2_000);
+    await until('the cut', () => cache.counters.silences === 1 && cache.state === 'stale');
+    await passBackoff();
+    await nextWatch('11');
+    await until('the third watch', () => cache.counters.watches === 3);
+    clock.advance(479_000);
+    assert.equal(cache.counters.silences, 1);
+    clock.advance(2_000);
+    await until('the second cut', () => cache.counters.silences === 2);
+  });
+
+  it('opens a watch again that says nothing while an own write has been answered', async () => {
+    const watch = await synced({ ownSilenceMs: 15_000 });
+    cache.applyOwn(pod('c', 12));
+    clock.advance(14_900);
+    assert.equal(cache.counters.silences, 0);
+    clock.advance(200);
+    await until('the cut', () => cache.counters.silences === 1);
+    await until('the connection to be closed', () => watch.closed);
+    await passBackoff();
+    (await nextWatch('10')).event('ADDED', pod('c', 12)).event('ADDED', pod('d', 13));
+    await until('what it had missed', () => cache.get('ns/d') !== undefined);
+    assert.match(notices.map((notice) => (notice.kind === 'failure' ? notice.error.message : '')).join(' '), /nothing heard for 15 s/);
+  });
+
+  it('keeps a watch that is late and not silent, and one whose event came before the reply', async () => {
+    const watch = await synced({ ownSilenceMs: 15_000 });
+    cache.applyOwn(pod('c', 20));
+    clock.advance(10_000);
+    watch.event('ADDED', pod('d', 12));
+    await until('an older event', () => cache.get('ns/d') !== undefined);
+    clock.advance(10_000);
+    watch.event('ADDED', pod('c', 20));
+    await until('its own event', () => cache.counters.events === 2);
+    cache.applyOwn(pod('c', 20));
+    clock.advance(60_000);
+    assert.deepEqual([cache.counters.silences, cache.counters.watches, cache.state], [0, 1, 'synced']);
+  });
+
   it('is stale while it cannot follow, resumes, and after some failures lists', async () => {
     const watch = await synced();
     watch.reset();

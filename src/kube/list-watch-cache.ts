@@ -2,7 +2,7 @@
 import { backoffDelay } from './backoff.ts';
 import { readCachedList } from './cached-list.ts';
 import { type ListOptions, type ListPage, subjectOf } from './client.ts';
-import { type Clock, type Random, sleep, systemClock } from './clock.ts';
+import { type Clock, type Random, sleep, systemClock, type TimerHandle } from './clock.ts';
 import type { Delta, DeltaListener } from './delta.ts';
 import { isKubeError, KubeError } from './errors.ts';
 import type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptions } from './list-watch-options.ts';
@@ -49,6 +49,12 @@ export class ListWatchCache<T extends KubeObject> {
   #notServedSince: number | undefined;
   #relistAt = Infinity;
   #lastHeardAt: number | undefined;
+  /** The server was seen to send bookmarks of this resource, and has not been silent since. */
+  #sendsBookmarks = false;
+  /** Ends the watch under way as silent. */
+  #overdue = new AbortController();
+  /** Runs while an event has to come. */
+  #expecting: TimerHandle;
 
   constructor(options: ListWatchOptions<T>) {
     this.resource = options.resource;
@@ -150,6 +156,7 @@ export class ListWatchCache<T extends KubeObject> {
 
   async close(): Promise<void> {
     this.#setState('closed');
+    this.#clock.clearTimeout(this.#expecting);
     this.#stop.abort();
     await this.#running;
   }
@@ -159,7 +166,26 @@ export class ListWatchCache<T extends KubeObject> {
    * past it. Only for objects that this cache's namespace and selectors cover.
    */
   applyOwn(object: T): void {
-    if (this.#state !== 'closed') this.#deliver(this.#held.own(this.#trim(object)));
+    if (this.#state === 'closed') return;
+    this.#deliver(this.#held.own(this.#trim(object)));
+    this.expectEvent(object.metadata.resourceVersion);
+  }
+
+  /**
+   * The server answered a request with what no event has told yet: a watch of which nothing at all is heard within `ownSilenceMs` is dead,
+   * though nobody closed it, and is opened again.
+   *
+   * @param version of the event, where it is known
+   */
+  expectEvent(version?: string): void {
+    const come = (): boolean => version !== undefined && isAtMost(version, this.#held.version ?? '');
+    if (this.#expecting !== undefined || this.#state === 'closed' || come()) return;
+    const since = this.#clock.now();
+    const watch = this.#overdue;
+    this.#expecting = this.#clock.setTimeout(() => {
+      this.#expecting = undefined;
+      if (!come() && (this.#lastHeardAt ?? 0) <= since) watch.abort();
+    }, this.#options.ownSilenceMs ?? 15_000);
   }
 
   /** Takes in that a write of our own removed the object with this uid. */
@@ -268,6 +294,8 @@ export class ListWatchCache<T extends KubeObject> {
     const started = this.#clock.now();
     const untilRelist = this.#relistAt - started;
     if (untilRelist <= 0) return 'periodic';
+    const bookmarkSilenceMs = this.#options.bookmarkSilenceMs ?? 100_000;
+    this.#overdue = new AbortController();
     const end: WatchEnd = await runWatch<T>({
       subject: this.#subject('watch'),
       transport: client.transport,
@@ -283,8 +311,9 @@ export class ListWatchCache<T extends KubeObject> {
           signal,
         }),
       limitMs: untilRelist,
-      silenceMs: timeoutSeconds * 1000 + (this.#options.graceMs ?? 30_000),
-      bookmarkSilenceMs: this.#options.bookmarkSilenceMs ?? 180_000,
+      silenceMs: this.#sendsBookmarks ? bookmarkSilenceMs : timeoutSeconds * 1000 + (this.#options.graceMs ?? 30_000),
+      bookmarkSilenceMs,
+      overdue: this.#overdue.signal,
       opened: () => {
         this.counters.watches++;
         this.#lastHeardAt = this.#clock.now();
@@ -307,6 +336,8 @@ export class ListWatchCache<T extends KubeObject> {
       case 'failed':
         throw end.error;
       case 'silent':
+        // A server that was started anew sends none of a resource before something happens to it.
+        this.#sendsBookmarks = false;
         this.counters.silences++;
         throw end.error;
       case 'ended':
@@ -324,6 +355,7 @@ export class ListWatchCache<T extends KubeObject> {
     for (const event of events) {
       if (event.type === 'BOOKMARK') {
         this.counters.bookmarks++;
+        this.#sendsBookmarks = true;
         this.#held.bookmark(event.version);
       } else {
         this.counters.events++;

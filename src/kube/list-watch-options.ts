@@ -66,8 +66,10 @@ export interface ListWatchOptions<T extends KubeObject> {
   readonly watchSeconds?: readonly [number, number];
   /** Silence allowed beyond the server's own timeout. Default 30 s. */
   readonly graceMs?: number;
-  /** Silence allowed after a bookmark: servers send one each minute. Default 3 minutes. */
+  /** Silence allowed where the server sends bookmarks of the resource, one each minute as it is. Default 100 s. */
   readonly bookmarkSilenceMs?: number;
+  /** Silence allowed after a write was answered whose event has to come. Default 15 s. */
+  readonly ownSilenceMs?: number;
   /** First and longest delay between failing attempts. Default 500 ms and 30 s. */
   readonly backoffMs?: readonly [number, number];
   /** Delay between looks for a resource that is not served. Default 30 s. */

@@ -32,6 +32,8 @@ export interface WatchRun<T> {
   readonly silenceMs: number;
   /** Silence allowed once the server showed that it sends bookmarks. */
   readonly bookmarkSilenceMs: number;
+  /** Ends it as silent: the server has answered for an event that does not come. */
+  readonly overdue: AbortSignal;
   opened(): void;
   /** The events that a chunk of the stream completed; also those before a line that cannot be decoded. */
   events(events: readonly FollowedEvent<T>[]): void;
@@ -73,6 +75,7 @@ function follow<T extends KubeObject>(run: WatchRun<T>, stream: Readable): Promi
       if (ended) return;
       ended = true;
       clock.clearTimeout(timer);
+      run.overdue.removeEventListener('abort', overdue);
       stream.destroy();
       resolve(how);
     };
@@ -86,6 +89,11 @@ function follow<T extends KubeObject>(run: WatchRun<T>, stream: Readable): Promi
         end({ kind: 'silent', error: new KubeError('KUBE_TIMEOUT', subject, text) });
       } else timer = clock.setTimeout(arm, Math.min(limitIn, silenceIn, LONGEST_TIMER_MS));
     };
+    const overdue = (): void => {
+      const text = `nothing heard for ${Math.round((clock.now() - heardAt) / 1000)} s, though something of it was written`;
+      end({ kind: 'silent', error: new KubeError('KUBE_TIMEOUT', subject, text) });
+    };
+    run.overdue.addEventListener('abort', overdue, { once: true });
     const take = (chunk: Buffer): void => {
       heardAt = clock.now();
       const events: FollowedEvent<T>[] = [];

@@ -62,6 +62,16 @@ describe('LeaderElection', () => {
     assert.deepEqual(server.lease?.metadata.annotations, { told: 'by b', other: 'kept' });
   });
 
+  it('says of a renewal that is not answered that it was not', async () => {
+    const errors: string[] = [];
+    const a = candidate('a', { onError: ({ code, message }) => errors.push(`${code}: ${message}`) });
+    await until('leadership', () => a.isLeader());
+    server.fault = ({ method }) => method === 'PUT';
+    await pass(8_000);
+    await until('it is told', () => errors.length > 0);
+    assert.equal(errors[0], 'KUBE_TIMEOUT: update leases.coordination.k8s.io ns/l: the server did not answer within 5 s');
+  });
+
   it('makes the Lease, renews it, and frees it when it stops', async () => {
     const a = candidate('a');
     await until('leadership', () => a.isLeader());

@@ -132,6 +132,10 @@ export class LeaderElection {
     const timer = this.#clock.setTimeout(() => timeout.abort(), this.#deadlineMs / 2);
     try {
       await this.#gainOrRenew(started, AbortSignal.any([this.#stop.signal, timeout.signal]));
+    } catch (error) {
+      if (!timeout.signal.aborted || !isKubeError(error, 'KUBE_CLOSED')) throw error;
+      const { subject } = error;
+      throw new KubeError('KUBE_TIMEOUT', subject, `the server did not answer within ${this.#deadlineMs / 2_000} s`, { cause: error });
     } finally {
       this.#clock.clearTimeout(timer);
     }

@@ -50,7 +50,8 @@ export async function claimDirectory(directory: string): Promise<() => Promise<v
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether a process of this number runs; false for this one. */
+export function isAlive(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {
     process.kill(pid, 0);

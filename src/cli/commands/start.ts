@@ -2,8 +2,7 @@
  * `kiln start`: the laboratory with a demo, or with `--kubeconfig` and `--ovn-nb` the controller on a real cluster.
  */
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CONTROLLER_LEASE } from '../../api/well-known.ts';
@@ -16,6 +15,7 @@ import { claimDirectory, makeDirectory } from '../../lab/directory-claim.ts';
 import { demoObjects, demoPods } from '../../lab/demo/demo.ts';
 import { succeed } from '../../lab/former-leader.ts';
 import { Laboratory } from '../../lab/laboratory.ts';
+import { makeTemporaryFolder } from '../../lab/temporary-folder.ts';
 import { keepHeapSmall } from '../../runtime/heap.ts';
 import { jsonLog } from '../../runtime/log.ts';
 import type { Log, LogLevel } from '../../runtime/log.ts';
@@ -162,7 +162,7 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
   const progress = progressTo(process.stderr);
   const began = performance.now();
   // A check must not disturb a laboratory that runs: it has a folder of its own unless it is given one.
-  const own = flags.check === true && flags.directory === DEFAULT_DIRECTORY ? await mkdtemp(join(tmpdir(), 'kiln-check-')) : undefined;
+  const own = flags.check === true && flags.directory === DEFAULT_DIRECTORY ? await makeTemporaryFolder('kiln-check-') : undefined;
   const directory = own ?? resolve(flags.directory);
   let release: () => Promise<void>;
   try {

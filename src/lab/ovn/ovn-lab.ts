@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Daemon } from '../programs/daemon.ts';
 import { freePorts } from '../programs/free-port.ts';
 import { findOvn, type OvnInstallation, type OvnProgram, type OvnRelease } from '../programs/ovn.ts';
 import { runProgram } from '../programs/run-program.ts';
+import { makeTemporaryFolder } from '../temporary-folder.ts';
 
 /** The daemons of an OVN central: the two databases and the translator between them. */
 export type OvnDaemon = 'nb' | 'sb' | 'northd';
@@ -172,7 +172,7 @@ export class OvnLab implements AsyncDisposable {
   async #prepare(): Promise<void> {
     if (this.#databases !== undefined) return;
     const given = this.#options.directory;
-    const directory = given === undefined ? await mkdtemp(join(tmpdir(), 'kiln-ovn-')) : resolve(given);
+    const directory = given === undefined ? await makeTemporaryFolder('kiln-ovn-') : resolve(given);
     if (directory.length > LONGEST_DIRECTORY) {
       throw new RangeError(`OVN's folder ${directory} is too long for a unix socket's path: at most ${LONGEST_DIRECTORY} characters`);
     }

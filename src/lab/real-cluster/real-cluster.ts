@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Daemon } from '../programs/daemon.ts';
 import { freePorts } from '../programs/free-port.ts';
 import { assetVariable, findKubernetesProgram, type KubernetesProgram } from '../programs/kubernetes.ts';
 import { runProgram } from '../programs/run-program.ts';
+import { makeTemporaryFolder } from '../temporary-folder.ts';
 import { apiServerCommand, type CommandLine, controllerManagerCommand, etcdCommand } from './command-lines.ts';
 import { createCredentials, type Credentials, writeKubeconfig } from './credentials.ts';
 
@@ -139,7 +139,7 @@ export class RealCluster implements AsyncDisposable {
   }
 
   async #prepare(): Promise<Running> {
-    const directory = await mkdtemp(join(tmpdir(), 'kiln-cluster-'));
+    const directory = await makeTemporaryFolder('kiln-cluster-');
     await mkdir(join(directory, 'certificates'));
     const credentials = await createCredentials(directory);
     const [clientPort = 0, peerPort = 0, port = 0] = await freePorts(3);

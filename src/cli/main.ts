@@ -8,5 +8,11 @@ import { compiledDirectory } from '../lab/programs/cache-directory.ts';
 // Where it cannot be written, all is read anew.
 enableCompileCache(compiledDirectory());
 const { program } = await import('./program.ts');
+const { endWithOutput } = await import('./output-watch.ts');
+
+// `start` has a controller or a laboratory to end first, and sees to it itself.
+program.hook('preAction', (_, command) => {
+  if (command.name() !== 'start') endWithOutput(command.name());
+});
 
 await program.parseAsync();

@@ -1,3 +1,23 @@
+import { EXIT, failureText, CommandFailure } from './command-failure.ts';
+
+/** As the shell says of a program that a closed pipe ends. */
+const BROKEN_PIPE = 141;
+
+/**
+ * Ends this process when its output cannot be written: in silence where who reads it has gone (`kiln status | head -1`), with a sentence
+ * where the disk is full.
+ */
+export function endWithOutput(command: string): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(BROKEN_PIPE);
+    process.stderr.write(
+      failureText(new CommandFailure(EXIT.unreachable, `the output of kiln ${command} cannot be written`, error.message, 'df -h')),
+    );
+    process.exit(EXIT.unreachable);
+  });
+  process.stderr.on('error', () => undefined);
+}
+
 /** Notices when who reads the output of this process has gone (`npm start | head`): without a listener that would end it on the spot. */
 export function watchOutput(gone: () => void): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', gone);

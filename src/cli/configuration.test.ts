@@ -77,6 +77,7 @@ test('a flag counts before the environment, that before the file, and that befor
 
 test('an unknown name is refused, and the one that was meant is named', () => {
   assert.match(refusal(['--config', file('defaultCdir: 10.0.0.0/16\n')]), /"defaultCdir" is not a setting; did you mean defaultCidr\?/);
+  assert.match(refusal(['--config', file('bogus: 1\n')]), /"bogus" is not a setting; kiln config prints/);
   assert.match(refusal(['--config', file('default-cidr: 10.0.0.0/16\n')]), /did you mean defaultCidr\?/);
   assert.match(
     refusal([], { KILN_DEFAULT_CIRD: 'x' }),

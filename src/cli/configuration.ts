@@ -182,7 +182,7 @@ function suggestion(word: string, known: readonly string[]): string {
   const bare = (text: string): string => text.toLowerCase().replace(/[-_]/g, '');
   const [best] = known
     .map((name) => ({ name, distance: distance(bare(word), bare(name)) }))
-    .filter((one) => one.distance <= 3)
+    .filter((one) => one.distance <= Math.min(3, bare(one.name).length / 2))
     .toSorted((a, b) => a.distance - b.distance);
   return best === undefined ? '' : `; did you mean ${best.name}?`;
 }

@@ -66,15 +66,20 @@ async function opened(flags: DiffFlags, ovnNb: string, io: CommandIo): Promise<F
   const { client } = io;
   const timeoutMs = requestTimeoutMs(flags);
   const settings = await settingsFor(flags, io);
+  const session = sessionOf(flags, ovnNb);
+  let problem = '';
+  session.onError(({ code, message }) => {
+    problem = ` (${code}: ${message})`;
+  });
   try {
-    return await FreshLook.open({ client, session: sessionOf(flags, ovnNb), settings, timeoutMs });
+    return await FreshLook.open({ client, session, settings, timeoutMs });
   } catch (error) {
     if (!(error instanceof NotDerived)) throw error;
     const northbound = error.waitingFor.includes('the Northbound database');
     throw new CommandFailure(
       northbound ? EXIT.unreachable : EXIT.timeout,
       'kiln diff could not look at everything',
-      `not complete after ${timeoutMs / 1_000} s: ${error.waitingFor.join(', ') || 'the rules'}`,
+      `not complete after ${timeoutMs / 1_000} s: ${error.waitingFor.join(', ') || 'the rules'}${northbound ? problem : ''}`,
       northbound ? `ovn-nbctl --db=${ovnNb} show` : 'kubectl auth can-i --list',
     );
   }

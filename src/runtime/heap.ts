@@ -11,7 +11,7 @@ const GROWTH_PERCENT = 25;
  * at each time is still needed.
  */
 const STEP = 160e6;
-const LOOK_MS = 100;
+const LOOK_MS = 250;
 
 /** Trades a little processor time at the start for a quarter of the memory at its peak. Call once, before anything is read. */
 export function keepHeapSmall(): void {

@@ -8,6 +8,7 @@ import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { World } from '../world/world.ts';
 import { Holders } from './holders.ts';
 
+const SWITCH = '00000000-0000-4000-8000-000000000001';
 const START = Date.parse('2026-01-01T00:00:00Z');
 
 function pod(name: string, more: Partial<Pod['metadata']> = {}): Pod {
@@ -32,19 +33,19 @@ function pod(name: string, more: Partial<Pod['metadata']> = {}): Pod {
 }
 
 function portOf(northbound: MemoryNorthbound, world: World, name: string): void {
-  world.rows.apply(northbound, northbound.insert('Logical_Switch', 'ls-uuid', { name: 's1', external_ids: { [VENDOR_KEY]: VENDOR } }));
+  world.rows.apply(northbound, northbound.insert('Logical_Switch', SWITCH, { name: 's1', external_ids: { [VENDOR_KEY]: VENDOR } }));
   world.rows.apply(
     northbound,
     northbound.insert(
       'Logical_Switch_Port',
-      'lsp-uuid',
+      '00000000-0000-4000-8000-000000000002',
       {
         name: `${name}.ns`,
         type: '',
         addresses: ['00:00:00:00:00:01 10.0.0.2'],
         external_ids: { [VENDOR_KEY]: VENDOR, [OWNER_KEY]: `pod/ns/${name}`, [UID_KEY]: `uid-${name}`, [RULE_KEY]: 'pod-port', ls: 's1' },
       },
-      { table: 'Logical_Switch', uuid: 'ls-uuid', column: 'ports' },
+      { table: 'Logical_Switch', uuid: SWITCH, column: 'ports' },
     ),
   );
 }

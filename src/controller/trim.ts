@@ -20,12 +20,18 @@ export interface Untrimmed {
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 export function trimMeta(metadata: Untrimmed['metadata'], keep: (annotation: string) => boolean = () => true): ObjectMeta {
+  if (metadata.managedFields === undefined && metadata.selfLink === undefined && !drops(metadata.annotations, keep)) return metadata;
   const { managedFields, selfLink, annotations, ...rest } = metadata;
   void managedFields;
   void selfLink;
   if (annotations === undefined) return rest;
   const kept = Object.entries(annotations).filter(([key]) => key !== LAST_APPLIED && keep(key));
   return { ...rest, annotations: Object.fromEntries(kept) };
+}
+
+function drops(annotations: ObjectMeta['annotations'], keep: (annotation: string) => boolean): boolean {
+  if (annotations !== undefined) for (const key of Object.keys(annotations)) if (key === LAST_APPLIED || !keep(key)) return true;
+  return false;
 }
 
 /** Custom resources are kept whole but for the bookkeeping of clients. */

@@ -158,6 +158,7 @@ export class ListWatchCache<T extends KubeObject> {
     this.#setState('closed');
     this.#clock.clearTimeout(this.#expecting);
     this.#stop.abort();
+    this.#again.abort();
     await this.#running;
   }
 
@@ -231,10 +232,14 @@ export class ListWatchCache<T extends KubeObject> {
 
   async #pages(reason: ListReason, limit: number | undefined): Promise<void> {
     const { client, resource, namespace, labelSelector, fieldSelector } = this.#options;
-    const over = new AbortController();
-    const signal = AbortSignal.any([over.signal, this.#stop.signal]);
-    const what = { namespace, labelSelector, fieldSelector, signal };
-    const ask = (token?: string): Promise<ListPage<T>> => client.list<T>(resource, { ...what, limit, continue: token });
+    // Only a page that is asked for ahead can be under way when this ends: most lists have one.
+    let ahead: AbortController | undefined;
+    const what = { namespace, labelSelector, fieldSelector, signal: this.#stop.signal };
+    const ask = (token?: string): Promise<ListPage<T>> => {
+      const over = token === undefined ? undefined : (ahead ??= new AbortController()).signal;
+      const signal = over === undefined ? what.signal : AbortSignal.any([over, what.signal]);
+      return client.list<T>(resource, { ...what, signal, limit, continue: token });
+    };
     this.#held.beginList();
     try {
       let coming: Promise<ListPage<T>> | undefined = ask();
@@ -252,7 +257,7 @@ export class ListWatchCache<T extends KubeObject> {
       this.#deliverListed(reason, this.#held.endList());
       this.#mayBeBehind = false;
     } finally {
-      over.abort();
+      ahead?.abort();
       this.#held.abandonList();
     }
   }
@@ -300,7 +305,7 @@ export class ListWatchCache<T extends KubeObject> {
       subject: this.#subject('watch'),
       transport: client.transport,
       clock: this.#clock,
-      signal: AbortSignal.any([this.#stop.signal, this.#again.signal]),
+      signal: this.#again.signal,
       open: (signal) =>
         client.watch(resource, {
           namespace,

@@ -52,8 +52,9 @@ export async function runWatch<T extends KubeObject>(run: WatchRun<T>): Promise<
   const stop = new AbortController();
   const abort = (): void => stop.abort(OVER);
   run.signal.addEventListener('abort', abort, { once: true });
+  if (run.signal.aborted) abort();
   try {
-    const stream = await run.open(AbortSignal.any([stop.signal, run.signal]));
+    const stream = await run.open(stop.signal);
     run.opened();
     return await follow(run, stream);
   } finally {

@@ -13,7 +13,7 @@ import type { Rule } from '../compile/compiler.ts';
 import { RULES } from '../compile/rules.ts';
 import { diffMembers } from '../diff/member-diff.ts';
 import { diffRow } from '../diff/row-diff.ts';
-import type { Edit, Verdict } from '../diff/edits.ts';
+import type { Verdict } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import { tableSpec, TABLES } from '../nb/tables.ts';
@@ -254,7 +254,7 @@ export class RuleBench {
   #carryOut(id: RowId, verdict: Verdict): boolean {
     if (verdict.kind === 'conflict') this.conflicts.set(id, verdict.message);
     if (verdict.kind !== 'change') return false;
-    const batch = this.northbound.apply(verdict.edits.filter((edit: Edit) => edit.kind !== 'exists' && edit.kind !== 'owned'));
+    const batch = this.northbound.apply(verdict.edits);
     this.world.rows.apply(this.northbound, batch);
     this.writes++;
     return batch.length > 0;

@@ -8,8 +8,9 @@ import { TABLES } from '../nb/tables.ts';
 import { ObservedRows } from './observed-rows.ts';
 import { Reactor } from './reactor.ts';
 
-const SWITCHES = ['s0', 's1'] as const;
-const PORTS = ['p0', 'p1', 'p2', 'p3'] as const;
+/** Names and UUIDs. */
+const SWITCHES = [1, 2].map((n) => `00000000-0000-4000-8000-00000000010${n}`);
+const PORTS = [1, 2, 3, 4].map((n) => `00000000-0000-4000-8000-00000000020${n}`);
 
 /** A port comes into a switch, moves to another, goes, changes hands. */
 const step = fc.record({

@@ -10,7 +10,6 @@ import { foreignSnapshot, SHARED } from '../../src/invariants/foreign-rows.ts';
 import type { LoggedTransaction } from '../../src/invariants/writers.ts';
 import { InProcessApi } from '../../src/lab/apiserver/in-process.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
-import { parseTarget } from '../../src/lab/apiserver/request.ts';
 import { ApiError } from '../../src/lab/apiserver/status.ts';
 import { ObjectStore } from '../../src/lab/apiserver/store.ts';
 import { LabApi } from '../../src/lab/apiserver/server.ts';
@@ -222,7 +221,7 @@ export class SimulatedCluster {
         readonly uid: string | undefined;
       }
     | undefined {
-    const target = parseTarget(path.split('?')[0] ?? '');
+    const target = this.api.targetOf(path);
     if (target === undefined || target.name === '') return undefined;
     const { group, version, plural, namespace, name } = target;
     const definition = this.lab.registry.find(group, version, plural);
@@ -318,12 +317,7 @@ export class SimulatedCluster {
   *#parentsOf(rows: ReadonlySet<Uuid>): Iterable<{ readonly table: string; readonly uuid: Uuid; readonly after: StoredRow }> {
     for (const table of this.ovn.database.schema.tables.keys())
       for (const [uuid, row] of this.ovn.database.rows(table))
-        if (
-          SHARED.some(
-            (column) => row[column] instanceof Set && [...(row[column] as ReadonlySet<unknown>)].some((one) => rows.has(one as Uuid)),
-          )
-        )
-          yield { table, uuid, after: row };
+        if (SHARED.some((column) => isAnyIn(rows, row[column]))) yield { table, uuid, after: row };
   }
 
   *#rows(table: string, among: ReadonlySet<Uuid> | undefined): Iterable<readonly [Uuid, StoredRow]> {
@@ -410,6 +404,13 @@ function withMembers(differences: readonly Pick<RowDifference, 'uuid' | 'after'>
   for (const { after = {} } of differences)
     for (const value of Object.values(after)) if (value instanceof Set) for (const member of value) rows.add(member as Uuid);
   return rows;
+}
+
+/** Those that changed are few, members of a column may be many. */
+function isAnyIn(rows: ReadonlySet<Uuid>, members: Value | undefined): boolean {
+  if (!(members instanceof Set)) return false;
+  for (const uuid of rows) if ((members as ReadonlySet<unknown>).has(uuid)) return true;
+  return false;
 }
 
 function cellOf(value: Value): ForeignCell {

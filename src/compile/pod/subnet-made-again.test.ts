@@ -71,7 +71,7 @@ test('who is in a Subnet whose Vpc and router were torn out keeps its address an
   ]) {
     const row = [...scene.bench.northbound.table(table).values()].find((one) => one['name'] === name);
     assert.ok(row);
-    scene.bench.world.rows.apply(scene.bench.northbound, scene.bench.northbound.apply([{ kind: 'delete', table, uuid: row._uuid }]));
+    scene.bench.world.rows.apply(scene.bench.northbound, scene.bench.northbound.remove(table, row._uuid));
   }
   scene.bench.settle();
   const fresh = scene.bench.restarted();
@@ -93,10 +93,7 @@ test('a Subnet whose spec is refused and lacks the gateway of a family, and whos
   scene.bench.edit('subnets', 'ovn-default', { cidrBlock: '10.16.0.0/16,fd00:16::/112', gateway: '10.16.0.1' });
   const port = [...scene.bench.northbound.table('Logical_Router_Port').values()].find(({ name }) => name === 'ovn-cluster-ovn-default');
   assert.ok(port);
-  scene.bench.world.rows.apply(
-    scene.bench.northbound,
-    scene.bench.northbound.apply([{ kind: 'delete', table: 'Logical_Router_Port', uuid: port._uuid }]),
-  );
+  scene.bench.world.rows.apply(scene.bench.northbound, scene.bench.northbound.remove('Logical_Router_Port', port._uuid));
   scene.bench.settle();
   assert.equal(scene.bench.condition('subnets', 'ovn-default', 'Accepted')?.status, 'False');
   assert.equal(scene.addressOf('shop/web'), address);

@@ -152,7 +152,7 @@ test('the port alone, the annotations alone, hold the Subnet as well', () => {
       const { northbound, world } = scene.bench;
       const [uuid] = [...northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === 'web.shop') ?? [];
       assert.ok(uuid);
-      world.rows.apply(northbound, northbound.apply([{ kind: 'delete', table: 'Logical_Switch_Port', uuid }]));
+      world.rows.apply(northbound, northbound.remove('Logical_Switch_Port', uuid));
     }
     scene.bench.delete('subnets', 'red');
     scene.bench.vanish('ips', 'web.shop');

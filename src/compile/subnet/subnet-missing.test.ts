@@ -66,10 +66,7 @@ test('a port that somebody deletes while its Subnet is gone is made again in the
   scene.bench.settle();
   const [uuid] = [...scene.bench.northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === 'web.shop') ?? [];
   assert.ok(uuid);
-  scene.bench.world.rows.apply(
-    scene.bench.northbound,
-    scene.bench.northbound.apply([{ kind: 'delete', table: 'Logical_Switch_Port', uuid }]),
-  );
+  scene.bench.world.rows.apply(scene.bench.northbound, scene.bench.northbound.remove('Logical_Switch_Port', uuid));
   scene.bench.settle();
   assert.deepEqual(scene.bench.row('Logical_Switch_Port', 'web.shop')?.['addresses'], before);
   assert.ok(scene.bench.list('Logical_Switch', 'red', 'ports').includes('Logical_Switch_Port/web.shop'));

@@ -72,7 +72,7 @@ test('a switch that somebody deletes by hand is made again while its Vpc is bein
   bench.settle();
   const [uuid] = [...bench.northbound.table('Logical_Switch')].find(([, row]) => row['name'] === 'red') ?? [];
   assert.ok(uuid);
-  bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'delete', table: 'Logical_Switch', uuid }]));
+  bench.world.rows.apply(bench.northbound, bench.northbound.remove('Logical_Switch', uuid));
   bench.settle();
   assert.ok(bench.row('Logical_Switch', 'red'));
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
@@ -131,7 +131,7 @@ test('a Subnet goes although its router was removed by hand', () => {
   bench.vanish('vpcs', 'blue');
   const uuid = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue')?.[0];
   assert.ok(uuid !== undefined);
-  bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'delete', table: 'Logical_Router', uuid }]));
+  bench.world.rows.apply(bench.northbound, bench.northbound.remove('Logical_Router', uuid));
   bench.delete('subnets', 'red');
   bench.settle();
   assert.equal(bench.object('subnets', 'red'), undefined);

@@ -1,6 +1,6 @@
 /** The API for a caller in the same process: the same verbs on the same store as over HTTPS, as calls. For simulations. */
 import { parseTarget } from './request.ts';
-import type { RequestMessage } from './request.ts';
+import type { RequestMessage, ResourceTarget } from './request.ts';
 import type { Reply, ResourceRequest } from './resource-handler.ts';
 import { ResourceHandler } from './resource-handler.ts';
 import type { LabApi } from './server.ts';
@@ -21,6 +21,8 @@ export interface ApiCall {
 export class InProcessApi {
   readonly #api: LabApi;
   readonly #resources: ResourceHandler;
+  /** By path: the same few are asked for again and again. */
+  readonly #targets = new Map<string, ResourceTarget | undefined>();
   /** With the table that each is of. */
   readonly #watches = new Map<WatchStream, string>();
 
@@ -43,6 +45,15 @@ export class InProcessApi {
     return watch;
   }
 
+  /** @param path with its query or without @returns undefined for a path that names no resource */
+  targetOf(path: string): ResourceTarget | undefined {
+    const at = path.indexOf('?');
+    const whole = at < 0 ? path : path.slice(0, at);
+    let target = this.#targets.get(whole);
+    if (target === undefined) this.#targets.set(whole, (target = parseTarget(whole)));
+    return target;
+  }
+
   /** Tells every watcher how far it has seen. */
   bookmarks(): void {
     for (const watch of [...this.#watches.keys()]) watch.bookmark();
@@ -55,7 +66,7 @@ export class InProcessApi {
 
   #requestOf({ method, path, body = '', contentType = 'application/json' }: ApiCall): ResourceRequest {
     const at = path.indexOf('?');
-    const target = parseTarget(at < 0 ? path : path.slice(0, at));
+    const target = this.targetOf(path);
     const definition = target === undefined ? undefined : this.#api.registry.find(target.group, target.version, target.plural);
     if (target === undefined || definition === undefined)
       throw new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});

@@ -1,17 +1,15 @@
 /** The protocol in front of a simulated database: connections, transactions, monitors with resume, members of a cluster. */
 import type { Clock } from '../../clock.ts';
-import { encodeValue } from '../../encode.ts';
-import { defaultValue } from '../../decode.ts';
 import { OvsdbError } from '../../errors.ts';
 import type { ColumnSchema, DatabaseSchema } from '../../schema.ts';
 import { parseSchema } from '../../schema.ts';
 import type { Dial } from '../../transport.ts';
 import { zeroUuid, type Uuid } from '../../uuid.ts';
-import type { Atom, Value } from '../../value.ts';
-import { equalValues } from '../../value.ts';
 import type { RowDifference } from './database.ts';
 import { SimulatedDatabase } from './database.ts';
 import { execute, type Execution } from './transaction.ts';
+import type { WrittenUpdates } from './updates.ts';
+import { updatesOf, written } from './updates.ts';
 import { SimulatedWire } from './wire.ts';
 
 export interface SimulatedServerOptions {
@@ -50,8 +48,6 @@ interface Connection {
   serverMonitor: unknown;
   monitor: Monitor | undefined;
 }
-
-type TableUpdates = Record<string, Record<string, unknown>>;
 
 interface ReadSchema {
   readonly schema: DatabaseSchema;
@@ -196,8 +192,8 @@ export class SimulatedServer {
     const monitor: Monitor = { id, columns };
     connection.monitor = monitor;
     const missed = this.#since(since as Uuid);
-    if (missed !== undefined) return [true, this.#lastTxnId, updatesOf(monitor, missed)];
-    const contents: TableUpdates = {};
+    if (missed !== undefined) return [true, this.#lastTxnId, updatesOf(monitor.columns, missed)];
+    const contents: WrittenUpdates = {};
     for (const [table, monitored] of columns) {
       const rows = Array.from(this.database.rows(table), ([uuid, row]): [string, unknown] => [uuid, { initial: written(monitored, row) }]);
       if (rows.length > 0) contents[table] = Object.fromEntries(rows);
@@ -227,7 +223,7 @@ export class SimulatedServer {
     if (this.#history.length > HISTORY) this.#history.shift();
     for (const { monitor, wire } of this.#connections) {
       if (monitor === undefined) continue;
-      const updates = updatesOf(monitor, differences);
+      const updates = updatesOf(monitor.columns, differences);
       if (Object.keys(updates).length > 0) wire.deliver({ method: 'update3', params: [monitor.id, this.#lastTxnId, updates], id: null });
     }
   }
@@ -244,47 +240,4 @@ export class SimulatedServer {
     };
     return { Database: { '00000000-0000-4000-8000-0000000000db': { new: row } } };
   }
-}
-
-function updatesOf({ columns }: Monitor, differences: readonly RowDifference[]): TableUpdates {
-  const updates: TableUpdates = {};
-  for (const { table, uuid, before, after } of differences) {
-    const monitored = columns.get(table);
-    if (monitored === undefined || (before === undefined && after === undefined)) continue;
-    let update: Record<string, unknown> | undefined;
-    if (before === undefined) update = { insert: written(monitored, after!) };
-    else if (after === undefined) update = { delete: null };
-    else {
-      const changed = monitored.filter(({ name }) => !equalValues(before[name]!, after[name]!));
-      if (changed.length > 0)
-        update = {
-          modify: Object.fromEntries(changed.map((column) => [column.name, difference(column, before[column.name]!, after[column.name]!)])),
-        };
-    }
-    if (update !== undefined) (updates[table] ??= {})[uuid] = update;
-  }
-  return updates;
-}
-
-/** Columns that have their default are left out. */
-function written(columns: readonly ColumnSchema[], row: Readonly<Record<string, Value>>): Record<string, unknown> {
-  const shown: Record<string, unknown> = {};
-  for (const column of columns) {
-    const value = row[column.name]!;
-    if (!equalValues(value, defaultValue(column))) shown[column.name] = encodeValue(column, value);
-  }
-  return shown;
-}
-
-/** ovsdb-server(7) section 4.1.14. */
-function difference(column: ColumnSchema, before: Value, after: Value): unknown {
-  if (column.max === 1) return encodeValue(column, after);
-  if (column.kind === 'map') {
-    const [old, next] = [before as ReadonlyMap<Atom, Atom>, after as ReadonlyMap<Atom, Atom>];
-    const gone = [...old].filter(([key]) => !next.has(key));
-    const other = [...next].filter(([key, value]) => old.get(key) !== value);
-    return encodeValue(column, new Map([...gone, ...other]));
-  }
-  const [old, next] = [before as ReadonlySet<Atom>, after as ReadonlySet<Atom>];
-  return encodeValue(column, new Set([...[...old].filter((atom) => !next.has(atom)), ...[...next].filter((atom) => !old.has(atom))]));
 }

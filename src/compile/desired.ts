@@ -65,6 +65,8 @@ export class Desired {
   /** Claimants whose wish appeared, changed or went. */
   readonly dirtyWishes = new Set<string>();
   readonly dirtyPools = new Set<string>();
+  readonly notices = new Set<NoticeOutput>();
+  /** Those that nobody took yet. */
   readonly freshNotices = new Set<NoticeOutput>();
 
   row(id: RowId): RowSlot | undefined {
@@ -161,6 +163,7 @@ export class Desired {
         this.#pools.set(output.subnet, output);
         return;
       case 'notice':
+        this.notices.add(output);
         this.freshNotices.add(output);
         return;
       case 'patch':
@@ -200,6 +203,7 @@ export class Desired {
         if (this.#pools.get(output.subnet) === output) this.#pools.delete(output.subnet);
         return;
       case 'notice':
+        this.notices.delete(output);
         this.freshNotices.delete(output);
         return;
       case 'patch':

@@ -28,6 +28,7 @@ import { DeadlineTimer } from './deadline-timer.ts';
 import { DriftReport } from './drift-report.ts';
 import { Leadership } from './leadership.ts';
 import { Notices } from './notices.ts';
+import { standingNotices } from './standing-facts.ts';
 import { publication } from './publication.ts';
 import { RowIntake } from './row-intake.ts';
 import { Timers } from './timers.ts';
@@ -54,6 +55,7 @@ export class Controller {
   readonly #objects: ObjectWriter;
   readonly #events: EventRecorder;
   readonly #notices: Notices;
+  #beginsToLead = false;
   readonly #leadership: Leadership;
   readonly #meter: TurnMeter;
   readonly #deadlines: DeadlineTimer;
@@ -146,6 +148,7 @@ export class Controller {
         this.#collection.doubt();
         this.#rows.examineAll();
         this.#objects.examineAll();
+        this.#beginsToLead = true;
         this.wake();
       },
       later,
@@ -359,12 +362,19 @@ export class Controller {
     if (!this.world.reactor.quiet) return this.#again();
     this.#objects.flush();
     this.#meter.phase('diff', derivedAt);
-    if (this.#mayWrite()) this.#notices.flush(this.#compiler.desired.freshNotices);
+    if (this.#mayWrite()) this.#tell();
     this.#deadlines.set();
     if (!this.world.reactor.quiet) this.wake();
     if (this.#settled.length > 0 && this.quiet && (this.#mayWrite() || this.#options.readOnly === true))
       for (const settled of this.#settled.splice(0)) settled();
     return true;
+  }
+
+  #tell(): void {
+    const { desired } = this.#compiler;
+    if (this.#beginsToLead) this.#notices.begin(standingNotices(desired, this.#caches, this.#clock.wallTime()));
+    this.#beginsToLead = false;
+    this.#notices.flush(desired.freshNotices);
   }
 
   #again(): false {

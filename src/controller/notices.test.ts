@@ -35,3 +35,30 @@ test('a standing fact is said once, by whichever process; memory of what was sai
     ['new'],
   );
 });
+
+test('who begins to lead tells what is so and the server has no Event of, also what it told itself when it led before', async () => {
+  const recorded: EventInput[] = [];
+  let onServer = ['old'];
+  const notices = new Notices(
+    {
+      listAll: () =>
+        Promise.resolve(onServer.map((uid) => ({ metadata: { name: uid }, involvedObject: { uid }, message: 'not yet' })) as never),
+    },
+    { record: (event) => recorded.push(event) },
+    () => undefined,
+  );
+  const told = async (): Promise<readonly (string | undefined)[]> => {
+    notices.flush(new Set());
+    await turn();
+    notices.flush(new Set());
+    return recorded.splice(0).map(({ target }) => target.uid);
+  };
+  const standing = [notice('old'), notice('lost'), { ...notice('old'), message: 'in other words' }];
+  notices.begin(standing);
+  assert.deepEqual(await told(), ['lost', 'old']);
+  notices.begin([...standing.slice(0, 2), { ...notice('old'), message: 'in words of its own', once: true }]);
+  assert.deepEqual(await told(), ['lost'], 'it was not sent, since the lease was lost');
+  onServer = ['old', 'lost'];
+  notices.begin(standing.slice(0, 2));
+  assert.deepEqual(await told(), []);
+});

@@ -9,11 +9,15 @@ import type { KubeObject } from '../kube/resource.ts';
 import { EVENTS } from '../kube/resource.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { splitKey, traitsOf } from '../world/resources.ts';
+import type { StandingNotice } from './standing-facts.ts';
 
 interface PastEvent extends KubeObject {
   readonly involvedObject?: { readonly uid?: string };
   readonly message?: string;
 }
+
+/** Characters by which a message is known: an Event holds no more than 1,024 bytes of it. */
+const KNOWN_BY = 500;
 
 /** What was said is remembered for as many of each reason; a repeated Event is all that forgetting costs. */
 const MOST_SAID = 10_000;
@@ -21,9 +25,11 @@ const MOST_SAID = 10_000;
 export class Notices {
   readonly #client: Pick<KubeClient, 'listAll'>;
   readonly #recorder: Pick<EventRecorder, 'record'>;
-  /** `<uid> <message>` of what earlier processes said and the server still keeps, by reason. */
+  /** `<uid> <message>` and `<uid>` of what earlier processes said and the server still keeps, by reason. */
   readonly #said = new Map<string, Set<string> | 'asking'>();
   readonly #wake: () => void;
+  /** What was so when this process began to lead. */
+  #standing = new Set<StandingNotice>();
 
   constructor(client: Pick<KubeClient, 'listAll'>, recorder: Pick<EventRecorder, 'record'>, wake: () => void) {
     this.#wake = wake;
@@ -39,15 +45,29 @@ export class Notices {
     });
   }
 
+  /**
+   * This process begins to lead: what is so is told where the server has no Event of it. Who led before, or this process when it did, may have
+   * lost the lease before it could.
+   */
+  begin(standing: Iterable<StandingNotice>): void {
+    this.#said.clear();
+    this.#standing = new Set(standing);
+  }
+
   /** Emits and forgets the standing facts that are new. */
   flush(fresh: Set<NoticeOutput>): void {
+    this.#flush(this.#standing);
+    this.#flush(fresh);
+  }
+
+  #flush(fresh: Set<StandingNotice>): void {
     for (const notice of fresh) {
       const said = this.#said.get(notice.reason);
       if (said === undefined) this.#ask(notice.reason);
       if (said === undefined || said === 'asking') continue;
       fresh.delete(notice);
-      const mark = `${notice.uid} ${notice.message}`;
-      if (said.has(mark)) continue;
+      const mark = markOf(notice.uid, notice.message);
+      if (said.has(mark) || (notice.once === true && said.has(notice.uid))) continue;
       said.add(mark);
       if (said.size > MOST_SAID) said.delete(said.values().next().value as string);
       const { namespace, name } = splitKey(notice.key);
@@ -65,7 +85,11 @@ export class Notices {
   }
 
   #answered(reason: string, events: readonly PastEvent[]): void {
-    this.#said.set(reason, new Set(events.map((event) => `${event.involvedObject?.uid ?? ''} ${event.message ?? ''}`)));
+    this.#said.set(reason, new Set(events.flatMap(({ involvedObject: { uid = '' } = {}, message = '' }) => [uid, markOf(uid, message)])));
     this.#wake();
   }
+}
+
+function markOf(uid: string, message: string): string {
+  return `${uid} ${message.slice(0, KNOWN_BY)}`;
 }

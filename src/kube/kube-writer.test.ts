@@ -236,6 +236,28 @@ describe('KubeWriter', () => {
     assert.equal(code(await result), 'KUBE_ALREADY_EXISTS');
   });
 
+  it('takes a patch of one version whose first reply was lost as done when the object says what it says', async () => {
+    for (const [status, ok] of [
+      [{ ready: true, kept: 1 }, true],
+      [{ ready: true, kept: 1, gone: 'still there' }, false],
+    ] as const) {
+      const operation = { kind: 'merge-patch', patch: { status: { ready: true, gone: null } }, subresource: 'status' } as const;
+      const result = submit(operation, { uid: 'u', resourceVersion: '8' });
+      const retried = writer.counters.retried + 1;
+      (await api.next()).reset();
+      await until('the retry to be planned', () => writer.counters.retried === retried);
+      clock.advance(1_000);
+      (await api.next()).status(409, 'Conflict', 'the object has been modified');
+      (await api.next()).json({
+        apiVersion: 'kubeovn.io/v1',
+        kind: 'Vpc',
+        metadata: { name: 'v', uid: 'u', resourceVersion: '9' },
+        status,
+      });
+      assert.equal((await result).ok, ok);
+    }
+  });
+
   it('takes a delete whose first reply was lost as done when the object is gone', async () => {
     const result = submit({ kind: 'delete' }, { uid: 'u' });
     (await api.next()).reset();

@@ -85,6 +85,11 @@ export async function sendIntent(
       const live = await client.find(intent.resource, intent, signal);
       if (live !== undefined && contains(live, { ...operation.object, ...typeOf(intent.resource) })) return live;
     }
+    // A patch of one version that was carried out meets the version that it made.
+    if (operation.kind === 'merge-patch' && isKubeError(error, 'KUBE_CONFLICT')) {
+      const live = await client.find(intent.resource, intent, signal);
+      if (live !== undefined && live.metadata.uid === (uid ?? live.metadata.uid) && contains(live, operation.patch)) return live;
+    }
     const gone = isKubeError(error, 'KUBE_NOT_FOUND') || isKubeError(error, 'KUBE_PRECONDITION');
     if ((operation.kind === 'delete' || operation.kind === 'evict') && gone) return undefined;
     throw error;
@@ -149,9 +154,9 @@ function typeOf(resource: Resource): { readonly apiVersion: string; readonly kin
   return { apiVersion: apiVersionOf(resource), kind: resource.kind };
 }
 
-/** Whether all that `wanted` says holds in `live`, which may say more. */
+/** Whether all that `wanted` says holds in `live`, which may say more. Null says that there is nothing, as in a merge patch. */
 export function contains(live: unknown, wanted: unknown): boolean {
-  if (wanted === undefined || Object.is(live, wanted)) return true;
+  if (wanted === undefined || Object.is(live, wanted) || (wanted === null && live === undefined)) return true;
   if (Array.isArray(wanted)) {
     return Array.isArray(live) && live.length === wanted.length && wanted.every((item, i) => contains(live[i], item));
   }

@@ -1,0 +1,43 @@
+/**
+ * What is so and was to be told of a moment ago: who begins to lead holds it against the Events that the server has, since who led before
+ * may have been stopped between writing a condition and telling of it.
+ */
+import type { Desired } from '../compile/desired.ts';
+import type { ConditionOutput, NoticeOutput } from '../compile/output.ts';
+import type { ObjectSource } from '../commit/object-writer.ts';
+import { conditionOf } from '../world/conditions.ts';
+
+/** Well within the hour that the server keeps Events for: what is older was told, and is forgotten. */
+const RECENT_MS = 600_000;
+
+export interface StandingNotice extends NoticeOutput {
+  /** Its Event may have the words of another moment. */
+  readonly once?: true;
+}
+
+/** Notices, and conditions that were written lately. @param now milliseconds since the epoch */
+export function* standingNotices(desired: Desired, source: Pick<ObjectSource, 'get'>, now: number): Generator<StandingNotice> {
+  yield* desired.notices;
+  for (const id of desired.objectIds)
+    for (const output of desired.object(id)) {
+      if (output.kind !== 'patch') continue;
+      const { resource, key, uid, conditions = [] } = output;
+      for (const condition of conditions) {
+        const { event: type, eventOnce, reason, message } = condition;
+        if (type === undefined || !isWrittenLately(condition, source.get(resource, key), resource, now)) continue;
+        yield { kind: 'notice', resource, key, uid, type, reason, message, ...(eventOnce === true && { once: true }) };
+      }
+    }
+}
+
+/** One that is not written yet is told when it is. */
+function isWrittenLately(
+  { type, status, reason, message }: ConditionOutput,
+  object: ReturnType<ObjectSource['get']>,
+  resource: NoticeOutput['resource'],
+  now: number,
+): boolean {
+  const held = object === undefined ? undefined : conditionOf(resource, object, type);
+  if (held?.status !== status || held.reason !== reason || (held.message ?? '') !== message) return false;
+  return now - Date.parse(held.lastUpdateTime ?? held.lastTransitionTime ?? '') < RECENT_MS;
+}

@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';
-import { DEFAULT_SUBNET, FINALIZER, kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
+import { DEFAULT_SUBNET, FINALIZER, kilnAnnotation, POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
 import { selectorMatches } from '../../src/api/label-selector.ts';
 import { nodePortGroup } from '../../src/api/names.ts';
 import type { SubnetSpec } from '../../src/api/subnet.ts';
@@ -281,6 +281,9 @@ function leftGroups(world: World): readonly Finding[] {
     const group = world.rows.best(rowId('Port_Group', nodePortGroup(node)))?.row;
     const port = world.rows.best(rowId('Logical_Switch_Port', `${name}.${namespace}`));
     const subnet = world.subnets.peek(annotations[podAnnotation('ovn', 'logical_switch')] ?? '');
+    // Its Subnet was taken away by force and made again, and is refused: the pod runs in what is left of the older one, and is told.
+    const told = pod.status?.conditions?.find(({ type }) => type === POD_CONDITION);
+    if (told?.status === 'False' && told.reason === 'NoSubnet') continue;
     if (group === undefined || port?.ownership.kind !== 'ours' || subnet?.spec.vpc !== 'ovn-cluster') continue;
     if (!(group['ports'] instanceof Set) || !group['ports'].has(port.row._uuid))
       findings.push({ kind: 'I3 member', message: `I3: port of Pod ${key} is not in the port group of its node ${node}` });

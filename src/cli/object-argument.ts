@@ -1,5 +1,5 @@
 /**
- * An object as commands are given it: `subnet red`, `subnet/red`, `pod web-0 -n shop`.
+ * An object as commands are given it: `subnet red`, `subnet/red`, `pod web-0 -n shop`, `pod shop/web-0`.
  */
 import { resourceNamed, TYPED_NAMES, typedName } from '../explain/kind-names.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -21,8 +21,12 @@ export function objectArgument(command: string, kind: string, name: string | und
   const [type = ''] = kind.split('/', 2);
   const resource = resourceNamed(type);
   if (resource === undefined) throw unknownKind(command, type, TYPED_NAMES);
-  const namespace = traitsOf(resource).namespaced ? defaultNamespace : '';
-  return { resource, namespace, name: nameArgument(command, kind, name, traitsOf(resource).plural) };
+  const { namespaced, plural } = traitsOf(resource);
+  const said = nameArgument(command, kind, name, plural);
+  if (!namespaced) return { resource, namespace: '', name: said };
+  // As Kiln's own sentences name it: `pod shop/web-0`.
+  const [one = '', other] = said.split('/', 2);
+  return other === undefined ? { resource, namespace: defaultNamespace, name: one } : { resource, namespace: one, name: other };
 }
 
 /** @param known kinds as a person types them */

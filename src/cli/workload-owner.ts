@@ -25,7 +25,15 @@ interface OwnerKind {
   readonly makes?: string;
 }
 
-function ownerKind(group: string, version: string, plural: string, kind: string, scales: boolean, short = '', makes?: string): OwnerKind {
+function ownerKind(
+  group: string,
+  version: string,
+  plural: string,
+  kind: string,
+  scales: boolean,
+  short = plural,
+  makes?: string,
+): OwnerKind {
   return { resource: { group, version, plural, kind, namespaced: true }, scales, short, ...(makes !== undefined && { makes }) };
 }
 

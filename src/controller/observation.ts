@@ -83,9 +83,15 @@ export class Observation implements AsyncDisposable {
       this.#changed = () => {
         clearTimeout(timer);
         this.#changed = () => undefined;
+        this.#pass();
         done();
       };
     });
+  }
+
+  /** Who is past its grace period holds nothing, as the controller sees it. */
+  #pass(): void {
+    this.world.deadlines.advance(systemClock.wallTime());
   }
 
   get northboundRead(): boolean {
@@ -122,7 +128,9 @@ export class Observation implements AsyncDisposable {
         const failed = this.#failed;
         if (failed !== undefined) return end(() => fail(failed));
         const settled = this.#session === undefined || this.northboundRead || this.#failures >= this.#endpoints;
-        if (this.#caches.ready && settled) end(done);
+        if (!this.#caches.ready || !settled) return;
+        this.#pass();
+        end(done);
       };
       this.#changed();
     });

@@ -246,3 +246,15 @@ test('what is asked in vain is the reason to look, though the object is ready; s
     ['without effect blue'],
   );
 });
+
+test('a namespace that is being deleted waits for what is in it', () => {
+  const { bench } = tenant(1);
+  bench.put('namespaces', { metadata: { name: 'shop' } });
+  const object = bench.object('namespaces', 'shop');
+  assert.ok(object);
+  const going = { ...object, metadata: { ...object.metadata, deletionTimestamp: '2026-01-01T00:30:00Z' } };
+  const options = { limits: { children: 10 }, rows: true, notCarriedOut: () => undefined };
+  const { waiting, next } = explain(bench.world, 'namespaces', going, options);
+  assert.equal(waiting?.message, 'Namespace shop goes when all that is in it is gone');
+  assert.deepEqual(next, ['kubectl describe namespace shop']);
+});

@@ -96,6 +96,8 @@ function whyItWaits(
     }
     if (others.length > 0)
       return { reason: 'ForeignFinalizer', message: `${kind} ${metadata.name} waits for whoever set ${others.join(', ')}`, since };
+    if (resource === 'namespaces')
+      return { reason: 'Terminating', message: `Namespace ${metadata.name} goes when all that is in it is gone`, since };
     return { reason: 'Terminating', message: `nothing keeps ${kind} ${metadata.name}; it goes when its rows are gone`, since };
   }
   if (unserved !== undefined)

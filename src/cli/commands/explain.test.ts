@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findOvn } from '../../lab/programs/ovn.ts';
+import { until } from '../../ovsdb/testing/ovsdb-server-process.ts';
 import { CommandLab, runKiln } from '../testing/command-lab.ts';
 
 const skip = findOvn('system') === undefined && 'OVN is not installed';
@@ -59,6 +60,32 @@ test('what waits: exit 1, for whom, since when, and a command that leads on', { 
   assert.deepEqual([json.kind, json.waiting.reason], ['Explanation', 'DeletionBlocked']);
   assert.ok(json.northbound.count > 0);
   assert.match((await lab.kiln('explain', 'pod', 'web', '-n', 'default')).out, /├─ holds\n│ {2}├─ IP\/web\.default/);
+});
+
+test('a pod that is past its grace period and has a finalizer of somebody holds nothing any more', { skip }, async () => {
+  await lab.make('subnets', { metadata: { name: 'grey' }, spec: { vpc: 'blue', cidrBlock: '10.93.0.0/24' } });
+  await lab.make('pods', {
+    metadata: {
+      name: 'slow',
+      namespace: 'default',
+      finalizers: ['example.com/slow'],
+      annotations: { 'ovn.kubernetes.io/logical_switch': 'grey' },
+    },
+    spec: { containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 0 },
+  });
+  const holders = async (): Promise<number> => {
+    const json = JSON.parse((await lab.kiln('explain', 'subnet', 'grey', '-o', 'json')).out) as {
+      readonly blockers: { readonly count: number };
+    };
+    return json.blockers.count;
+  };
+  await until('it has an address', async () => (await holders()) === 1);
+  await lab.client.delete(
+    { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true },
+    { name: 'slow', namespace: 'default' },
+  );
+  await until('it holds nothing', async () => (await holders()) === 0);
+  assert.match((await lab.kiln('explain', 'pod', 'default/slow')).out, /waits: Pod slow waits for whoever set example\.com\/slow/);
 });
 
 test('without a Northbound database the rest is told, with a hint or a warning', { skip }, async () => {

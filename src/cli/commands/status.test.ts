@@ -120,6 +120,12 @@ test('status with a database that cannot be reached: what was read, and exit 3',
   assert.match(out, /\nnorthbound +✖ OVSDB_CONNECT_FAILED: .*\nobjects +Vpc 1 /);
 });
 
+test('diff with a database that cannot be reached: why, and exit 3', { skip }, async () => {
+  const { exit, said } = await lab.kiln('diff', '--ovn-nb=tcp:127.0.0.1:1', '--request-timeout=3s');
+  assert.equal(exit, 3, said);
+  assert.match(said, /\n {2}why: not complete after 3 s: .*the Northbound database.* \(OVSDB_CONNECT_FAILED: .*127\.0\.0\.1:1/);
+});
+
 test('diff: empty where the controller has done its work, and what it would do where it has not', { skip }, async () => {
   await lab.controller.untilQuiet();
   const nothing = await lab.kiln('diff');

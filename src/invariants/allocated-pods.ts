@@ -67,6 +67,9 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
   if (subnet !== undefined && !accepted && boundOf(world, nic.pod)?.reason === 'NoSubnet') return faults;
   // Another program's row has the name of the port, and the pod says so.
   if (boundOf(world, nic.pod)?.reason === 'RowConflict') return faults;
+  // The same of its switch: no port can be put there.
+  const isTheirs = world.rows.best(rowId('Logical_Switch', nic.subnet))?.ownership.kind === 'foreign';
+  if (isTheirs && boundOf(world, nic.pod)?.reason === 'WaitingForSubnet') return faults;
   const port = world.rows.best(rowId('Logical_Switch_Port', nic.port));
   const station = [nic.mac, ...nic.addresses].join(' ');
   if (port?.ownership.kind !== 'ours') faults.push(`port ${nic.port} is not there as Kiln's`);

@@ -39,9 +39,10 @@ export const ipPoolFindings = (
   const ranges = spec.ips.map((item, index) => rangeOf(findings, item, index, subnet));
   for (const other of pools) {
     if (other.name === name || other.spec.subnet !== spec.subnet) continue;
-    const taken = other.spec.ips.map(parseRangeOrCidr).filter((range) => range !== undefined);
+    // What another pool asks outside of the Subnet it never has: such a pool is refused, and is in nobody's way.
+    const taken = other.spec.ips.map(parseRangeOrCidr).filter((range) => range !== undefined && liesIn(range, subnet));
     for (const [index, range] of ranges.entries()) {
-      if (range === undefined || !taken.some((theirs) => meet(range, theirs))) continue;
+      if (range === undefined || !taken.some((theirs) => theirs !== undefined && meet(range, theirs))) continue;
       findings.add({
         code: 'IPPoolOverlap',
         field: `spec.ips[${index}]`,
@@ -67,12 +68,17 @@ const rangeOf = (findings: Findings, item: string, index: number, subnet: NamedS
     return breach(problem ?? 'is not understood', 'an item is an address, a range written first..last, or a network');
   }
   if (subnet === undefined) return range;
-  const cidrs = subnetCidrs(subnet.spec);
-  const cidr = ofFamily(cidrs, range.family);
+  if (liesIn(range, subnet)) return range;
+  return breach(
+    `is outside of Subnet ${subnet.name} (${formatDualCidr(subnetCidrs(subnet.spec))})`,
+    'the addresses of a pool lie in its Subnet',
+  );
+};
+
+const liesIn = (range: AddressRange, subnet: NamedSubnet | undefined): boolean => {
+  const cidr = subnet && ofFamily(subnetCidrs(subnet.spec), range.family);
   const bounds = cidr && cidrRange(cidr);
-  if (bounds === undefined || range.first < bounds.first || range.last > bounds.last)
-    return breach(`is outside of Subnet ${subnet.name} (${formatDualCidr(cidrs)})`, 'the addresses of a pool lie in its Subnet');
-  return range;
+  return bounds !== undefined && range.first >= bounds.first && range.last <= bounds.last;
 };
 
 /** The rules that a change breaks. */

@@ -110,6 +110,12 @@ export const REASONS = {
     means: 'an item of spec.excludeIps lies in no network of the Subnet; it keeps nothing back',
     next: 'mend it, or take it out',
   },
+  ProviderImpossible: { means: 'spec.provider of the Subnet is a text that no network can have', next: 'mend it' },
+  SelectorImpossible: { means: 'a selector asks for a label that no object can have; it matches nothing', next: 'mend it' },
+  PoolNeverGiven: {
+    means: 'no address of the IPPool is ever given: they are gateways, excluded, or the first or last of their network',
+    next: 'put others into spec.ips',
+  },
   NamespaceImpossible: { means: 'spec.namespaces has a name that no namespace can have', next: 'mend it' },
   VpcMissing: { means: 'the Vpc does not exist', next: 'make it again, or delete the Subnet' },
 
@@ -121,6 +127,10 @@ export const REASONS = {
   Invalid: { means: 'the spec breaks a rule', next: mend('the field that the message names') },
   Immutable: { means: 'the field cannot change once it is set', next: 'put it back, or make a new object' },
   ValidateLogicalSwitchFailed: { means: 'the Subnet breaks a rule', next: mend('the field that the message names') },
+  FieldCorrected: {
+    means: 'spec.protocol or spec.default of the Subnet was not what it is; it is put right',
+    next: 'nothing, or make the Subnet that you meant',
+  },
   HostBitsCleared: {
     means: 'spec.cidrBlock of the Subnet named an address inside of its network; the network is taken',
     next: 'check that it is the network you meant',

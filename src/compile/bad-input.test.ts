@@ -250,6 +250,25 @@ test('host bits are cleared, and said with field, value and rule; a network as i
   );
 });
 
+test('a protocol that is not that of the networks, and a second default Subnet, are put right, and said', () => {
+  const { bench } = scene();
+  bench.put('subnets', { metadata: { name: 'odd' }, spec: { vpc: 'blue', cidrBlock: '10.4.0.0/16', protocol: 'IPv6', default: true } });
+  bench.put('subnets', { metadata: { name: 'plain' }, spec: { vpc: 'blue', cidrBlock: '10.5.0.0/16', protocol: 'IPv4', default: false } });
+  bench.settle();
+  const { protocol, default: isDefault } = bench.object('subnets', 'odd')?.spec ?? {};
+  assert.deepEqual([protocol, isDefault], ['IPv4', false]);
+  assert.deepEqual(
+    bench.events.filter(({ reason }) => reason === 'FieldCorrected').map(({ object, message }) => [object, message]),
+    [
+      [
+        'subnets/odd',
+        'Subnet odd: spec.protocol "IPv6" is not that of its networks; the protocol follows from spec.cidrBlock, so it is put right to IPv4. ' +
+          'Subnet odd: spec.default "true" is of another Subnet; a cluster has one default Subnet, which the setting default-ls names, so it is put right to false',
+      ],
+    ],
+  );
+});
+
 test('a NetworkAttachmentDefinition that is no JSON: an Event on it, a condition on who is attached, and mended the pod runs', () => {
   const made = scene();
   const { bench } = made;

@@ -7,7 +7,8 @@ import { keysOf } from '../world/domain.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { Rule } from './compiler.ts';
-import type { NoticeOutput } from './output.ts';
+import { findingsText } from './left-out.ts';
+import type { NoticeOutput, Output } from './output.ts';
 
 /** Fields that Kube-OVN does not use any more either: whoever sets them expects more of the object than one address. */
 export const unsupportedAddressFields: readonly Rule[] = [
@@ -22,11 +23,11 @@ export const unsupportedAddressFields: readonly Rule[] = [
   },
   {
     name: 'vip-unsupported',
-    over: (world) => keysOf(world.vips, ({ spec }) => unsupportedVipFields(spec).length > 0),
+    over: (world) => keysOf(world.vips),
     run: (world, name) => {
       const vip = world.vips.get(name);
       if (vip === undefined) return [];
-      return unsupportedVipFields(vip.spec).map((field) => unsupportedNotice('vips', name, vip.metadata.uid, field));
+      return unsupportedOutputs('vips', name, vip.metadata.uid, unsupportedVipFields(vip.spec));
     },
   },
 ];
@@ -40,6 +41,15 @@ function unsupportedIpFields({ attachSubnets, attachIps, attachMacs, containerID
 
 function unsupportedVipFields({ attachSubnets }: VipSpec): string[] {
   return (attachSubnets ?? []).length > 0 ? ['spec.attachSubnets'] : [];
+}
+
+/** An Event for each field, and a condition as long as they are set: an Event is forgotten after an hour. */
+export function unsupportedOutputs(resource: ResourceName, key: string, uid: string, fields: readonly string[]): readonly Output[] {
+  const patch = { kind: 'patch', resource, key, uid } as const;
+  const notices = fields.map((field) => unsupportedNotice(resource, key, uid, field));
+  if (notices.length === 0) return [{ ...patch, withoutConditions: ['NotCarriedOut'] }];
+  const message = findingsText(notices);
+  return [...notices, { ...patch, conditions: [{ type: 'NotCarriedOut', status: 'True', reason: 'UnsupportedField', message }] }];
 }
 
 export function unsupportedNotice(resource: ResourceName, key: string, uid: string, field: string): NoticeOutput {

@@ -127,6 +127,25 @@ test('namespaces that cannot be are told, and the others are bound', () => {
   assert.equal(bench.object('namespaces', 'shop')?.metadata.annotations?.['ovn.kubernetes.io/logical_switch'], 'net');
 });
 
+test('selectors that no labels can meet, and a provider that no network has, are told by their item', () => {
+  const bench = setUp();
+  bench.edit('subnets', 'net', {
+    namespaceSelectors: [{ matchLabels: { ok: 'yes' } }, { matchLabels: { 'bad key': 'x' } }],
+    gatewayNodeSelectors: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: ['a b'] }] }],
+    provider: 'Nad.shop.ovn',
+  });
+  bench.settle();
+  const [, reason, message = ''] = said(bench, 'subnets', 'net');
+  assert.equal(reason, 'SelectorImpossible');
+  assert.match(message, /spec\.namespaceSelectors\[1\] "\{.*\}" asks for label "bad key", a key that no label has/);
+  assert.match(message, /spec\.gatewayNodeSelectors\[0\] .* asks for label "zone" with "a b", which no label can have for a value/);
+  assert.match(message, /spec\.provider "Nad\.shop\.ovn" is a text that no network attachment is named by/);
+  assert.doesNotMatch(message, /namespaceSelectors\[0\]/);
+  bench.edit('subnets', 'net', { namespaceSelectors: [], gatewayNodeSelectors: [], provider: 'ovn' });
+  bench.settle();
+  assert.deepEqual(said(bench, 'subnets', 'net'), []);
+});
+
 test('of a Subnet that is refused nothing is said to be without effect', () => {
   const bench = setUp();
   bench.edit('subnets', 'net', { namespaces: ['a_b'] });

@@ -111,3 +111,31 @@ test('usage of the pool is told in its status', () => {
     [9n, 1n, '10.0.0.9', 0n],
   );
 });
+
+test('a pool that asks outside of its Subnet is refused, and holds up no other', () => {
+  const bench = setUp();
+  bench.put('ippools', {
+    metadata: { name: 'all', creationTimestamp: '2020-01-01T00:00:00Z' },
+    spec: { subnet: 'red', ips: ['0.0.0.0/0'] },
+  });
+  bench.settle();
+  assert.match(bench.condition('ippools', 'all', 'Error')?.message ?? '', /"0\.0\.0\.0\/0" is outside of Subnet red/);
+  assert.equal(bench.condition('ippools', 'my-pool', 'Ready')?.status, 'True');
+});
+
+test('a pool of addresses that are given to nobody says so, until it has one that is', () => {
+  const bench = setUp();
+  bench.put('ippools', { metadata: { name: 'none' }, spec: { subnet: 'red', ips: ['10.0.0.0', '10.0.0.1', '10.0.0.255'] } });
+  bench.settle();
+  const said = bench.condition('ippools', 'none', 'WithoutEffect');
+  assert.deepEqual([said?.status, said?.reason], ['True', 'PoolNeverGiven']);
+  assert.match(
+    said?.message ?? '',
+    /^IPPool none: spec\.ips "10\.0\.0\.0,10\.0\.0\.1,10\.0\.0\.255" has no address that Subnet red gives; .*kubectl edit ippool none$/,
+  );
+  assert.equal(bench.events.filter(({ object, reason }) => object === 'ippools/none' && reason === 'PoolNeverGiven').length, 1);
+  assert.equal(bench.condition('ippools', 'my-pool', 'WithoutEffect'), undefined);
+  bench.edit('ippools', 'none', { ips: ['10.0.0.0..10.0.0.2'] });
+  bench.settle();
+  assert.equal(bench.condition('ippools', 'none', 'WithoutEffect'), undefined);
+});

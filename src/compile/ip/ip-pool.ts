@@ -4,6 +4,7 @@
  */
 import { isTerminating } from '../../api/meta.ts';
 import type { Finding } from '../../api/finding.ts';
+import { findingOf } from '../../api/finding.ts';
 import type { IPPool, IPPoolSpec } from '../../api/ip-pool.ts';
 import { ipPoolFindings } from '../../api/ip-pool-validation.ts';
 import { ipPoolAddressSet } from '../../api/names.ts';
@@ -15,7 +16,7 @@ import { ownerText } from '../../nb/ownership.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { withNext } from '../next-command.ts';
 import { keysOf } from '../../world/domain.ts';
-import type { FamilyUsage } from '../../world/reservations.ts';
+import type { FamilyUsage, SubnetUsage } from '../../world/reservations.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
@@ -23,9 +24,11 @@ import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../ou
 import type { SubnetSpec } from '../../api/subnet.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { subnetSpec } from '../subnet/subnet-basics.ts';
+import { subnetReady } from '../subnet/subnet-ready.ts';
 import { subnetRows } from '../subnet/subnet-state.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
+import { withoutEffect } from '../without-effect.ts';
 
 const RULE = 'ip-pool';
 
@@ -74,11 +77,12 @@ export const ipPool: Rule = {
     const finding = world.ask(poolFindings, name)[0] ?? lateComer(world, pool);
     const usage = world.poolUsage.get(name);
     const outputs: Output[] = [];
+    const idle = withoutEffect(finding === undefined ? neverGiven(world, pool, usage) : [], `kubectl edit ippool ${name}`);
     const said: PatchOutput = {
       ...patch,
       finalizer: true,
-      conditions: conditionsOf(name, finding),
-      ...(finding === undefined && { withoutConditions: ['Error'] }),
+      conditions: [...conditionsOf(name, finding), ...(idle.conditions ?? [])],
+      withoutConditions: [...(finding === undefined ? (['Error'] as const) : []), ...(idle.withoutConditions ?? [])],
       ...(usage !== undefined && { status: { ...familyStatus('v4', usage.v4), ...familyStatus('v6', usage.v6) } }),
     };
     outputs.push(said);
@@ -104,6 +108,24 @@ const subnetDeletion: Query<string | undefined> = defineQuery(
   'subnet-deletion',
   (world, name) => world.subnets.get(name)?.metadata.deletionTimestamp,
 );
+
+/** Of a pool in a network that runs: nobody has an address of it, and none is left, so there is none. */
+function neverGiven(world: World, { name, spec }: PoolView, usage: SubnetUsage | undefined): readonly Finding[] {
+  if (usage === undefined || !world.ask(subnetReady, spec.subnet).ready) return [];
+  if ([usage.v4, usage.v6].some(({ available, using }) => available > 0n || using > 0n)) return [];
+  return [
+    findingOf(
+      { kind: 'IPPool', name },
+      {
+        code: 'PoolNeverGiven',
+        field: 'spec.ips',
+        value: spec.ips.join(','),
+        problem: `has no address that Subnet ${spec.subnet} gives`,
+        rule: 'the gateway, what spec.excludeIps keeps back, and the first and the last address of a network are given to nobody',
+      },
+    ),
+  ];
+}
 
 /** Single addresses and networks that cover the pool exactly, as OVN takes them. */
 function addressesOf({ ips }: IPPool['spec']): readonly string[] {

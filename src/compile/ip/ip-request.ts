@@ -26,6 +26,13 @@ export function requestProblem(world: World, ip: IP): Problem | undefined {
   const view = world.ask(subnetView, subnet);
   if (view === undefined)
     return { reason: 'WaitingForSubnet', message: `IP ${name}: spec.subnet "${subnet}" does not exist; kubectl get subnet` };
+  if (podName === '' || namespace === '') {
+    const field = podName === '' ? 'spec.podName' : 'spec.namespace';
+    return {
+      reason: 'NameInvalid',
+      message: `IP ${name}: ${field} "" is empty; an IP object is of a port of a pod, which it names in spec.podName and spec.namespace; kubectl edit ips.kubeovn.io ${name}`,
+    };
+  }
   const expected = portName(podName, namespace, view.provider);
   const several = view.isOvn && view.provider !== DEFAULT_PROVIDER && name.startsWith(`${expected}.`);
   if (expected !== name && !several)

@@ -233,6 +233,12 @@ test('what a Subnet asks and is not carried out is said', () => {
     said.map(({ message }) => message.split(' ')[2]),
     ['spec.natOutgoing', 'spec.vips', 'spec.enableMulticastSnoop'],
   );
+  const condition = bench.condition('subnets', 'red', 'NotCarriedOut');
+  assert.deepEqual([condition?.status, condition?.reason], ['True', 'UnsupportedField']);
+  for (const { message } of said) assert.ok(condition?.message?.includes(message) === true, condition?.message);
+  bench.edit('subnets', 'red', { natOutgoing: false, enableMulticastSnoop: false, vips: [] });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'red', 'NotCarriedOut'), undefined);
 });
 
 test('a fresh controller has nothing to do', () => {

@@ -3,13 +3,15 @@
  */
 import { isTerminating } from '../../api/meta.ts';
 import { subnetDefaults } from '../../api/subnet-defaults.ts';
+import { correctedFields } from '../../api/subnet-corrections.ts';
 import { hostBitsFinding } from '../../api/subnet-host-bits.ts';
 import type { SubnetSpec } from '../../api/subnet.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Rule } from '../compiler.ts';
+import { findingsText } from '../left-out.ts';
 import type { Json } from '../output.ts';
 import { subnetSpec } from './subnet-view.ts';
-import { unsupportedNotice } from '../unsupported.ts';
+import { unsupportedOutputs } from '../unsupported.ts';
 
 export const subnetSpecDefaults: Rule = {
   name: 'subnet-spec',
@@ -21,8 +23,10 @@ export const subnetSpecDefaults: Rule = {
     if (spec === undefined || uid === undefined) return [];
     const fields = subnetDefaults({ name, spec }, world.settings);
     if (Object.keys(fields).length === 0) return [];
-    // Once they are cleared nothing is wrong: an Event, and no condition.
+    // Once it is put right nothing is wrong: an Event, and no condition.
     const hostBits = hostBitsFinding({ name, spec });
+    const corrected = [...(hostBits === undefined ? [] : [hostBits]), ...correctedFields({ name, spec }, fields)];
+    const [first] = corrected;
     return [
       {
         kind: 'patch',
@@ -30,7 +34,7 @@ export const subnetSpecDefaults: Rule = {
         key: name,
         uid,
         spec: fields as unknown as Readonly<Record<string, Json>>,
-        ...(hostBits !== undefined && { event: { type: 'Warning', reason: hostBits.code, message: hostBits.message } as const }),
+        ...(first !== undefined && { event: { type: 'Warning', reason: first.code, message: findingsText(corrected) } as const }),
       },
     ];
   },
@@ -42,9 +46,7 @@ export const subnetUnsupported: Rule = {
   run: (world, name) => {
     const spec = world.ask(subnetSpec, name);
     const uid = world.subnets.get(name)?.metadata.uid;
-    return spec === undefined || uid === undefined
-      ? []
-      : unsupportedSubnetFields(spec).map((field) => unsupportedNotice('subnets', name, uid, field));
+    return spec === undefined || uid === undefined ? [] : unsupportedOutputs('subnets', name, uid, unsupportedSubnetFields(spec));
   },
 };
 

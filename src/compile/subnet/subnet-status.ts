@@ -3,6 +3,7 @@
  */
 import type { Reason } from '../../api/reasons.ts';
 import type { Finding } from '../../api/finding.ts';
+import { providerFinding, selectorFindings } from '../../api/impossible-labels.ts';
 import { namespaceFindings } from '../../api/namespace-names.ts';
 import { dhcpOptionsId } from '../../nb/tables.ts';
 import { keysOf } from '../../world/domain.ts';
@@ -103,14 +104,21 @@ function failed(name: string, { reason, code = reason, message: why }: Refusal):
 
 /** What its spec asks in vain, for the time being or for good. */
 function ineffective(world: World, name: string): readonly Finding[] {
-  const { namespaces, acls = [] } = world.ask(subnetSpec, name) ?? {};
+  const { namespaces, namespaceSelectors, gatewayNodeSelectors, provider, acls = [] } = world.ask(subnetSpec, name) ?? {};
   const subject = { kind: 'Subnet', name };
   const wrong = acls.length === 0 ? [] : world.ask(subnetFindings, name);
   const matches = acls.flatMap(({ match = '' }, i) => {
     const field = `spec.acls[${i}].match`;
     return wrong.some((one) => one.field === field) ? [] : missingNames(world, subject, field, match);
   });
-  return [...namespaceFindings(subject, namespaces), ...world.ask(excludesOutside, name), ...matches];
+  return [
+    ...namespaceFindings(subject, namespaces),
+    ...selectorFindings(subject, 'spec.namespaceSelectors', namespaceSelectors),
+    ...selectorFindings(subject, 'spec.gatewayNodeSelectors', gatewayNodeSelectors),
+    ...providerFinding(subject, provider),
+    ...world.ask(excludesOutside, name),
+    ...matches,
+  ];
 }
 
 function accepted(world: World, view: SubnetView): ConditionOutput {

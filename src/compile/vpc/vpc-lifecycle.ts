@@ -7,7 +7,7 @@ import { keysOf } from '../../world/domain.ts';
 import type { Rule } from '../compiler.ts';
 import { deletionPatch } from '../deletion.ts';
 import type { Json, Output } from '../output.ts';
-import { unsupportedNotice } from '../unsupported.ts';
+import { unsupportedOutputs } from '../unsupported.ts';
 import { claimantOfVpc, vpcSpec, vpcView } from './vpc-view.ts';
 
 export const vpcLifecycle: Rule = {
@@ -27,7 +27,7 @@ export const vpcSpecDefaults: Rule = {
     const spec = world.ask(vpcSpec, name);
     if (view === undefined || spec === undefined || view.terminating || view.external) return [];
     const defaults = vpcDefaults(spec);
-    const outputs: Output[] = unsupportedVpcFields(spec).map((field) => unsupportedNotice('vpcs', name, view.uid, field));
+    const outputs: Output[] = [...unsupportedOutputs('vpcs', name, view.uid, unsupportedVpcFields(spec))];
     if (Object.keys(defaults).length > 0)
       outputs.push({
         kind: 'patch',

@@ -110,6 +110,25 @@ test('a sound Subnet is let in, beside others that overlap in another Vpc, in an
     assert.deepEqual(asked(scene, 'CREATE', 'subnets', subnet('fine', spec)), { objections: [], warnings: [] });
 });
 
+test('a CIDR that leaves out addresses in use is refused in the words of the condition; one that does not is let in', () => {
+  const scene = tenant();
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
+  scene.bench.settle();
+  assert.equal(scene.annotations('shop/web')['ovn.kubernetes.io/ip_address'], '10.1.0.2');
+  const before = scene.bench.object('subnets', 'net') as { readonly spec: object };
+  const narrowed = (cidrBlock: string): object => ({ ...before, spec: { ...before.spec, cidrBlock } });
+  const change = (after: object, from: object = before): Opinion => asked(scene, 'UPDATE', 'subnets', after, { before: from });
+  assert.deepEqual(codes(change(narrowed('10.1.0.0/30'))), []);
+  const refused = change(narrowed('10.1.0.0/31'));
+  assert.deepEqual(codes(refused), ['CidrInUse']);
+  scene.bench.edit('subnets', 'net', { cidrBlock: '10.1.0.0/31' });
+  scene.bench.settle();
+  assert.equal(scene.bench.condition('subnets', 'net', 'Accepted')?.message, only(refused));
+  // What is so already does not hold up another change.
+  const now = narrowed('10.1.0.0/31') as { readonly spec: object };
+  assert.deepEqual(codes(change({ ...now, spec: { ...now.spec, namespaces: ['shop', 'more'] } }, now)), []);
+});
+
 test('a Vpc that is not there is waited for, with a warning; one that is going takes no new Subnet', () => {
   const scene = tenant();
   const early = asked(scene, 'CREATE', 'subnets', subnet('early', { vpc: 'later', cidrBlock: '10.9.0.0/24' }));

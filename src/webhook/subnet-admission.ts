@@ -10,7 +10,7 @@ import { subnetFindings } from '../api/subnet-validation.ts';
 import type { Subnet } from '../api/subnet.ts';
 import { nodeView } from '../compile/node/node-view.ts';
 import { subnetAcceptance, vpcMissing, vpcTerminating } from '../compile/subnet/subnet-acceptance.ts';
-import { askedNetworks } from '../compile/subnet/subnet-networks.ts';
+import { askedNetworks, cidrInUse, networksAskedBy } from '../compile/subnet/subnet-networks.ts';
 import { unsupportedSubnetFields } from '../compile/subnet/subnet-spec.ts';
 import { unsupportedSentence } from '../compile/unsupported.ts';
 import { vpcView } from '../compile/vpc/vpc-view.ts';
@@ -41,7 +41,16 @@ export function subnetChanged(before: Subnet, after: Subnet, { world, complete }
     ...subnetUpdateFindings(old, now, { v4: 0, v6: 0 }, world.settings),
   ];
   if (findings.length === 0 && complete && isOvn(now)) findings.push(...newOnes(conflictsOf(world, now), conflictsOf(world, old)));
-  return { objections: findings.map(invalid), warnings: warningsOf(now) };
+  const objections = findings.map(invalid);
+  if (objections.length === 0 && complete && isOvn(now))
+    objections.push(...newOnes(inUse(world, after), inUse(world, before)).map(invalid));
+  return { objections, warnings: warningsOf(now) };
+}
+
+/** Addresses in use that its CIDR leaves out. */
+function inUse(world: World, subnet: Subnet): readonly Pick<Finding, 'code' | 'field' | 'message'>[] {
+  const finding = cidrInUse(subnet.metadata.name, networksAskedBy(world, subnet));
+  return finding === undefined ? [] : [finding];
 }
 
 function namedOf({ metadata: { name }, spec }: Subnet): NamedSubnet {

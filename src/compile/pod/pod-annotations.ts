@@ -26,7 +26,7 @@ import { portGroupsOf, stationText } from './pod-port.ts';
 import { podOwner } from './pod-view.ts';
 import type { PodView } from './pod-view.ts';
 import type { SubnetView } from '../subnet/subnet-view.ts';
-import { switchId } from '../subnet/subnet-view.ts';
+import { subnetNetworks, switchId } from '../subnet/subnet-view.ts';
 
 /**
  * All interfaces in one patch: none is told before each has what it asks for, but for those that were told before. An interface that a
@@ -157,17 +157,25 @@ function isWithin(subnet: SubnetView, { v4, v6 }: Addresses): boolean {
   return within(v4, subnet.v4?.cidr) && within(v6, subnet.v6?.cidr);
 }
 
+function leavesOut(world: World, subnet: string): boolean {
+  return world.ask(subnetNetworks, subnet).outside.length > 0;
+}
+
 interface Obstacle {
   readonly reason: Reason;
   readonly message: string;
 }
 
 function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
-  const { nic, claimant, demand, reservation } = binding;
+  const { nic, claimant, demand, reservation, bound } = binding;
   if (demand.kind === 'none' || demand.kind === 'pending') return undefined;
   if (demand.kind === 'waiting') return { reason: demand.reason, message: demand.message };
+  // Its Subnet's network stays in effect for who is in it while the spec leaves addresses in use out: that is told on the Subnet.
+  const stays = bound?.subnet !== undefined && isWithin(bound.subnet, bound.addresses) && leavesOut(world, bound.subnet.name);
   const refused =
-    reservation?.kind === 'refused' ? { reason: reservation.code, message: toldOf(nic, 'address', reservation.message) } : undefined;
+    reservation?.kind === 'refused' && !(stays && reservation.code === 'AddressOutOfRange')
+      ? { reason: reservation.code, message: toldOf(nic, 'address', reservation.message) }
+      : undefined;
   const others = world.addressConflicts.get(claimant) ?? [];
   // Who has an address with others is told of them first, whatever else is wrong.
   if (refused !== undefined && (others.length === 0 || refused.reason === 'AddressConflict')) return refused;

@@ -28,6 +28,21 @@ test('a pod whose address is not of the network that its Subnet was made again w
   assert.equal(fresh.writes, 0);
 });
 
+test('who is left out by a narrowed CIDR has nothing to mend: the network stays in effect and the Subnet says so', () => {
+  const scene = new PodScene();
+  scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side', 'ovn.kubernetes.io/ip_address': '10.1.0.99' } });
+  scene.bench.settle();
+  scene.bench.edit('subnets', 'side', { cidrBlock: '10.1.0.0/28' });
+  scene.bench.settle();
+  assert.equal(scene.bench.condition('subnets', 'side', 'Accepted')?.reason, 'CidrInUse');
+  assert.notEqual(scene.bench.condition('pods', 'shop/web', BOUND)?.status, 'False');
+  assert.equal(told(scene, 'ip_address'), '10.1.0.99');
+  const fresh = scene.bench.restarted();
+  fresh.settle();
+  assert.equal(fresh.writes, 0);
+});
+
 test('cidr and gateway follow a network that still has the address', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.1.0.0/24' });

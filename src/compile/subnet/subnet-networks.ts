@@ -7,6 +7,7 @@
  * cannot be read: a mistyped CIDR does not take a network down.
  */
 import { routerToSwitchPort } from '../../api/names.ts';
+import type { Finding } from '../../api/finding.ts';
 import type { IP } from '../../api/ip.ts';
 import type { Subnet } from '../../api/subnet.ts';
 import type { Address, AddressText, Family } from '../../net/address.ts';
@@ -14,7 +15,7 @@ import { formatAddress, parseAddress, sameAddress } from '../../net/address.ts';
 import type { Cidr, CidrText } from '../../net/cidr.ts';
 import { cidrContains, cidrCovers, firstUsable, formatCidr, parseInterfaceAddress, sameCidr } from '../../net/cidr.ts';
 import type { Dual } from '../../net/dual.ts';
-import { ofFamily, parseDualAddress, parseDualCidr, splitList } from '../../net/dual.ts';
+import { joinDual, ofFamily, parseDualAddress, parseDualCidr, splitList } from '../../net/dual.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { ADDRESS_RESOURCES } from '../../world/address-objects.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -34,6 +35,9 @@ export interface SubnetNetworks extends Dual<Network> {
   readonly inPlace: boolean;
 }
 
+/** Longest list of names in a sentence. */
+const NAMED = 10;
+
 const NO_NETWORKS: SubnetNetworks = { pool: {}, outside: [], inPlace: false };
 
 interface Interface {
@@ -44,7 +48,12 @@ interface Interface {
 /** What the spec asks for, as far as addresses in use let it; of a spec that cannot be read, what is carried. */
 export const askedNetworks: Query<SubnetNetworks> = defineQuery('subnet-asked-networks', (world, name) => {
   const subnet = world.subnets.get(name);
-  if (subnet === undefined) return NO_NETWORKS;
+  return subnet === undefined ? NO_NETWORKS : networksAskedBy(world, subnet);
+});
+
+/** The same of a Subnet as somebody would like to have it. */
+export function networksAskedBy(world: World, subnet: Subnet): SubnetNetworks {
+  const { name } = subnet.metadata;
   const asked = askedOf(subnet);
   const carried = carriedOf(world, subnet);
   if (asked === undefined) return inEffect(carried);
@@ -61,7 +70,18 @@ export const askedNetworks: Query<SubnetNetworks> = defineQuery('subnet-asked-ne
     outside: [...new Set(waits.flat())].toSorted(),
     inPlace: sameInterface(v4, carried.v4) && sameInterface(v6, carried.v6),
   };
-});
+}
+
+/** Who is in the way of the network that a Subnet asks for: a finding while somebody is. */
+export function cidrInUse(name: string, { v4, v6, outside }: SubnetNetworks): Pick<Finding, 'code' | 'field' | 'message'> | undefined {
+  if (outside.length === 0) return undefined;
+  const inEffect = joinDual({ ...(v4 !== undefined && { v4: v4.cidr }), ...(v6 !== undefined && { v6: v6.cidr }) });
+  const more = outside.length > NAMED ? ` and ${outside.length - NAMED} more` : '';
+  const message =
+    `Subnet ${name}: spec.cidrBlock leaves out addresses in use; ${inEffect} stays in effect until these are gone: ` +
+    `${outside.slice(0, NAMED).join(', ')}${more}; delete their pods or them, or put the addresses back into spec.cidrBlock`;
+  return { code: 'CidrInUse', field: 'spec.cidrBlock', message };
+}
 
 /** What its router port carries, whatever the spec asks. */
 export const carriedNetworks: Query<SubnetNetworks> = defineQuery('subnet-carried-networks', (world, name) => {

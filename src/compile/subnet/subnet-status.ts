@@ -20,14 +20,12 @@ import type { Refusal } from './subnet-acceptance.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
 import { excludesOutside } from './subnet-excludes.ts';
 import { subnetFindings } from './subnet-findings.ts';
+import { cidrInUse } from './subnet-networks.ts';
 import { statedSubnet } from './subnet-state.ts';
 import { routerPortId } from './subnet-switch.ts';
 import type { SubnetView } from './subnet-view.ts';
 import { claimantOfSubnet, isRunning, subnetNetworks, subnetSpec, subnetView } from './subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
-
-/** Longest list of names that a condition gives. */
-const NAMED = 10;
 
 /** Counts and ranges follow every pod: a rule of their own, so that nothing else is said again. */
 export const subnetUsageStatus: Rule = {
@@ -122,21 +120,16 @@ function ineffective(world: World, name: string): readonly Finding[] {
 }
 
 function accepted(world: World, view: SubnetView): ConditionOutput {
-  const { outside } = world.ask(subnetNetworks, view.name);
-  if (outside.length === 0)
-    return (
-      leftOut('subnet', view.name, world.ask(subnetFindings, view.name)) ?? {
-        type: 'Accepted',
-        status: 'True',
-        reason: 'Accepted',
-        message: '',
-      }
-    );
-  const more = outside.length > NAMED ? ` and ${outside.length - NAMED} more` : '';
-  const message =
-    `Subnet ${view.name}: spec.cidrBlock leaves out addresses in use; ${view.cidr} stays in effect until these are gone: ` +
-    `${outside.slice(0, NAMED).join(', ')}${more}; delete their pods or them, or put the addresses back into spec.cidrBlock`;
-  return { type: 'Accepted', status: 'False', reason: 'CidrInUse', message, event: 'Warning' };
+  const inUse = cidrInUse(view.name, world.ask(subnetNetworks, view.name));
+  if (inUse !== undefined) return { type: 'Accepted', status: 'False', reason: inUse.code, message: inUse.message, event: 'Warning' };
+  return (
+    leftOut('subnet', view.name, world.ask(subnetFindings, view.name)) ?? {
+      type: 'Accepted',
+      status: 'True',
+      reason: 'Accepted',
+      message: '',
+    }
+  );
 }
 
 function ready(world: World, view: SubnetView): ConditionOutput {

@@ -83,8 +83,12 @@ export class ApiHttpServer {
   async close(): Promise<void> {
     clearInterval(this.#bookmarks);
     for (const watch of [...this.#watches]) watch.end();
+    const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()));
+    // One whose TLS handshake is under way becomes a connection, and may ask for a watch, only afterwards.
+    const again = setInterval(() => this.#server.closeAllConnections(), 20);
     this.#server.closeAllConnections();
-    await new Promise<void>((resolve) => void this.#server.close(() => resolve()));
+    await closed;
+    clearInterval(again);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -229,6 +229,8 @@ export const sameNames: readonly Scenario[] = [
       await tornOut('vpc', 'left');
       await cluster.apply(subnetYaml('left', { cidrBlock: '10.186.0.0/24' }));
       await cluster.settled();
+      // Of two that are made within one second, the Vpc has the name.
+      await sleep(1_100);
       await cluster.apply(vpcYaml('left'));
       await condition(cluster, 'vpc', 'left', 'Accepted', 'False');
       await cluster.settled();

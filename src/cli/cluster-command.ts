@@ -9,6 +9,7 @@ import { parseDuration } from '../api/duration.ts';
 import { KubeClient } from '../kube/client.ts';
 import { connectionFromKubeconfig } from '../kube/connection.ts';
 import { KubeTransport } from '../kube/transport.ts';
+import { redactedText } from '../runtime/redaction.ts';
 import { EXIT, failureOf, failureText } from './command-failure.ts';
 import type { Paint } from '../explain/tree-text.ts';
 import { glyphs } from './output/glyphs.ts';
@@ -131,7 +132,7 @@ export async function onCluster(name: string, flags: ConnectionFlags, run: (io: 
   } catch (error) {
     const failure = failureOf(error, name);
     process.stderr.write(failureText(failure));
-    if (flags.verbose === true) process.stderr.write(`${inspect(error)}\n`);
+    if (flags.verbose === true) process.stderr.write(redactedText(`${inspect(error)}\n`));
     return failure.exit;
   } finally {
     await client?.close();

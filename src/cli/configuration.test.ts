@@ -189,6 +189,7 @@ test('a wrong setting ends the process with one sentence and exit code 2, before
   const run = promisify(execFile);
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const wrong = [
+    [['start', '--metrics-bind-address', 'http://admin:hunter22@a:1'], {}, /"http:\/\/admin:\[redacted\]@a:1" is neither HOST:PORT/],
     [['start', '--nodes', 'many'], {}, /argument 'many' is invalid.*whole number/],
     [
       ['start'],
@@ -197,9 +198,9 @@ test('a wrong setting ends the process with one sentence and exit code 2, before
     ],
     [['start'], { KILN_NODES: 'many' }, /^kiln start: environment variable KILN_NODES: "many" is not a whole number from 1 to 500\.\n$/],
     [
-      ['start', '--kubeconfig', '/none', '--ovn-nb', 'ssl:10.0.0.1:6641'],
+      ['start', '--kubeconfig', '/none', '--ovn-nb', 'ssl:admin:hunter22@10.0.0.1:6641'],
       {},
-      /^kiln start: --ovn-nb ssl:10\.0\.0\.1:6641 is reached with TLS.*\n$/,
+      /^kiln start: --ovn-nb ssl:admin:\[redacted\]@10\.0\.0\.1:6641 is reached with TLS.*\n$/,
     ],
     [['config', '--config', '/none.yaml'], {}, /^kiln config: --config \/none\.yaml cannot be read.*\n$/],
     [['start', '--directory', '/proc/kiln', '--no-demo'], {}, /^kiln start: --directory \/proc\/kiln cannot be made: .*\n$/],
@@ -208,6 +209,7 @@ test('a wrong setting ends the process with one sentence and exit code 2, before
     await assert.rejects(run(process.execPath, [main, ...args], { env: { ...env, ...variables }, timeout: 90_000 }), (error: unknown) => {
       const { code, stderr } = error as { readonly code: number; readonly stderr: string };
       assert.match(stderr, said);
+      assert.doesNotMatch(stderr, /hunter22/);
       assert.equal(code, 2);
       return true;
     });

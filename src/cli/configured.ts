@@ -1,5 +1,6 @@
 /** Runs a command with its settings from wherever they are, or says in one sentence what is wrong with them. */
 import type { Command } from 'commander';
+import { redactedText } from '../runtime/redaction.ts';
 import { EXIT } from './command-failure.ts';
 import type { StartFlags } from './commands/start.ts';
 import type { Configured } from './configuration.ts';
@@ -19,7 +20,7 @@ export async function configured(
   { runsAnyway = false }: { readonly runsAnyway?: boolean } = {},
 ): Promise<number> {
   const wrong = (problem: string): number => {
-    process.stderr.write(`kiln ${command.name()}: ${problem}\n`);
+    process.stderr.write(redactedText(`kiln ${command.name()}: ${problem}\n`));
     return EXIT.usage;
   };
   let settings: readonly Configured[];

@@ -27,11 +27,14 @@ test('no secret gets into a line: keys, tokens and passwords, in texts, in neste
     stack: [`Error: 401 for Bearer ${JWT}`, `token=hunter22&x=1`],
     clientKeyData: 'hunter22',
     bare: JWT,
+    endpoints: 'tcp:10.0.0.1:6641,ssl:admin:hunter22@10.0.0.2:6641',
   });
   const text = JSON.stringify(line);
   for (const secret of ['MHcCAQEEIBq1', 'eyJ', 'hunter22']) assert.ok(!text.includes(secret), `${secret} in ${text}`);
   assert.ok(text.includes('could not read [redacted] of the server'));
   assert.ok(text.includes('https://admin:[redacted]@10.0.0.1:6443/api'));
+  assert.ok(text.includes('@10.0.0.2:6641'));
+  assert.deepEqual(logged({ endpoints: 'tcp:[fd00::1]:6641,ssl:10.0.0.2:6641' })['endpoints'], 'tcp:[fd00::1]:6641,ssl:10.0.0.2:6641');
   assert.ok(text.includes('"accept":"application/json"'));
 });
 

@@ -12,12 +12,12 @@ export function redactedText(text: string): string {
     .replace(/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, REDACTED)
     .replace(/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, `$1 ${REDACTED}`)
     .replace(/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, REDACTED)
-    .replace(/([a-z][a-z0-9+.-]*:\/\/[^\s:/@]+:)[^\s/@]+@/gi, `$1${REDACTED}@`)
+    .replace(/((?:[a-z][a-z0-9+.-]*:\/\/|\b(?:tcp|ssl):)[^\s:/@]+:)[^\s/@]+@/gi, `$1${REDACTED}@`)
     .replace(/\b(password|passwd|secret|token)(["']?\s*[=:]\s*["']?)[^\s"',;&}]{3,}/gi, `$1$2${REDACTED}`);
 }
 
 /** Cheap: most lines have none of these words. */
-const SUSPECT = /PRIVATE KEY|Bearer|Basic |eyJ|:\/\/|passw|secret|token/i;
+const SUSPECT = /PRIVATE KEY|Bearer|Basic |eyJ|:\/\/|tcp:|ssl:|passw|secret|token/i;
 
 /** The fields of a log line, copied only where something is taken out. */
 export function redacted<T>(value: T, depth = 0): T {

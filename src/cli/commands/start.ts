@@ -19,6 +19,7 @@ import { makeTemporaryFolder } from '../../lab/temporary-folder.ts';
 import { keepHeapSmall } from '../../runtime/heap.ts';
 import { jsonLog } from '../../runtime/log.ts';
 import type { Log, LogLevel } from '../../runtime/log.ts';
+import { redactedText } from '../../runtime/redaction.ts';
 import { UNSERVED_KINDS } from '../../controller/unserved-kinds.ts';
 import type { OvnFlags } from '../connect.ts';
 import { makeController, northboundSession } from '../connect.ts';
@@ -131,7 +132,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
     endServing = await serveController(flags.metricsBindAddress, controller, metrics, log);
     webhook = startWebhook(webhookWanted, { client, controller, metrics, log });
   } catch (error) {
-    process.stderr.write(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(redactedText(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`));
     return isKubeError(error) ? 3 : 2;
   }
   sayWhatIsNotDone(log);

@@ -7,6 +7,7 @@ import { AllocationStep } from '../allocate/allocation-step.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
 import { ObjectWriter } from '../commit/object-writer.ts';
 import { RefusedWrites } from '../commit/refused-writes.ts';
+import type { Desired } from '../compile/desired.ts';
 import { Compiler } from '../compile/compiler.ts';
 import { objectId } from '../compile/output.ts';
 import type { Clock } from '../kube/clock.ts';
@@ -316,6 +317,11 @@ export class Controller {
   /** What would be written if writing were allowed: empty in a cluster that is as it should be. */
   plan(): Plan {
     return { rows: this.#rows.plan(), objects: this.#objects.plan() };
+  }
+
+  /** What the rules want of all that is there. */
+  get desired(): Desired {
+    return this.#compiler.desired;
   }
 
   /** All that is so and that an Event tells of, said or not: by a process that only observes, as it never says any. */

@@ -44,6 +44,7 @@ export interface ApiTransportOptions {
   readonly latency: () => number;
   readonly faults: ApiFaults;
   readonly onRequest?: (request: KubeRequest, status: number) => void;
+  readonly onSend?: (request: KubeRequest) => void;
   readonly overtakes?: Overtakes;
 }
 
@@ -58,7 +59,8 @@ export class ApiTransport implements Transport {
   }
 
   async request(request: KubeRequest): Promise<string> {
-    const { api, faults, overtakes } = this.#options;
+    const { api, faults, overtakes, onSend } = this.#options;
+    onSend?.(request);
     const meant = overtakes?.uidOf(request);
     await this.#underWay(request);
     const fate = faults.fate(request);

@@ -14,7 +14,8 @@ export interface ApiFault {
   readonly times: number;
 }
 
-export type TransactionFault = 'lose-request' | 'lose-reply';
+/** `refuse`: the server takes nothing of it, for a reason of its own. */
+export type TransactionFault = 'lose-request' | 'lose-reply' | 'refuse';
 
 interface Armed {
   readonly fault: ApiFault;

@@ -1,5 +1,6 @@
 /** Does one step to the simulated cluster. What cannot be done (the object is gone, the server refuses) is not done. */
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
+import { writers } from '../../src/invariants/writers.ts';
 import { clone } from '../../src/lab/apiserver/json.ts';
 import { applyMergePatch } from '../../src/lab/apiserver/patch/merge-patch.ts';
 import { changeRow } from './row-by-hand.ts';
@@ -115,6 +116,7 @@ export function inflict(cluster: SimulatedCluster, fault: Fault): void {
       cluster.controllers.get(fault.controller)?.stopSending(fault.ms);
       return;
     case 'jump':
+      cluster.dateJumped = true;
       cluster.controllers.get(fault.controller)?.clock.jump(fault.ms);
       return;
     case 'race':
@@ -125,6 +127,8 @@ export function inflict(cluster: SimulatedCluster, fault: Fault): void {
       return;
     case 'term-lost':
       // Who has not seen the newest term may write its own again until the one who took that is told: nothing of before binds it.
+      // What was written under it before is judged now.
+      cluster.alarms.push(...writers(cluster.log).map(({ message }) => `I10: ${message}`));
       cluster.log.length = 0;
       cluster.byHand([{ op: 'mutate', table: 'NB_Global', where: [], mutations: [['external_ids', 'delete', ['set', ['kiln.io/term']]]] }]);
   }

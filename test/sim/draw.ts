@@ -102,7 +102,9 @@ export function drawChange(
 export function objectsOf(cluster: SimulatedCluster, path: ApiPath): readonly KubeObject[] {
   const parts = path.split('/');
   const plural = parts.at(-1) ?? '';
-  const table = parts.length === 3 ? `${plural}.${parts[0]}` : plural;
+  // In the lives that are pinned as `plain` and `broad`, nothing was done to StatefulSets.
+  const builtIn = parts[0] === 'apps' && cluster.statefulSets;
+  const table = parts.length === 3 && !builtIn ? `${plural}.${parts[0]}` : plural;
   return cluster.lab.store.list(table).filter(({ metadata }) => !UNTOUCHED.has(metadata.name));
 }
 

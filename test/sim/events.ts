@@ -2,7 +2,10 @@
  * Events: what is so and is to be told was told. A notice by whoever leads, however often that changed; the Event of a condition by the
  * process that wrote it, unless that ended before it could, or never heard that it was written. What a controller left out on purpose (too many of one object) is known.
  */
+import { kilnAnnotation } from '../../src/api/well-known.ts';
 import type { StandingFact } from '../../src/controller/controller-options.ts';
+import type { KubeObject } from '../../src/lab/apiserver/object.ts';
+import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';
 import type { Finding } from './judge.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 
@@ -17,6 +20,7 @@ interface EventFields {
   readonly involvedObject?: { readonly uid?: string };
   readonly reason?: string;
   readonly message?: string;
+  readonly count?: number;
 }
 
 export function unsaid({ lab, dropped, killed, faults }: SimulatedCluster, facts: Iterable<StandingFact>): readonly Finding[] {
@@ -38,4 +42,79 @@ export function unsaid({ lab, dropped, killed, faults }: SimulatedCluster, facts
     findings.push({ kind: `unsaid ${of}`, message: `no Event says what is so: ${reason} ${message} (a ${of} of uid ${uid})` });
   }
   return findings;
+}
+
+interface Told {
+  readonly status: string;
+  readonly text: string;
+}
+
+/** How often each condition of each object changed: an Event says so once per change, and not again. */
+export class ConditionChanges {
+  readonly #now = new Map<string, Map<string, Told>>();
+  /** By `<uid> <reason>`. */
+  readonly #changes = new Map<string, number>();
+
+  constructor(store: ObjectStore) {
+    store.watchAll((event) => this.#look(event));
+  }
+
+  #look({ type, object }: StoreEvent): void {
+    const { uid } = object.metadata;
+    const before = this.#now.get(uid);
+    const after = type === 'DELETED' ? [] : conditionsIn(object);
+    if (before === undefined && after.length === 0) return;
+    const now = new Map<string, Told>();
+    for (const { type: name, status, reason = '', message = '', lastTransitionTime = '' } of after) {
+      const told = { status, text: `${status} ${reason} ${message} ${lastTransitionTime}` };
+      const was = before?.get(name);
+      now.set(name, told);
+      // Who holds what is to go is a list that gets shorter: only that it is held is told.
+      if (name === 'DeletionBlocked' ? was?.status !== status : was?.text !== told.text) this.#count(`${uid} ${reason}`);
+    }
+    if (type === 'DELETED') this.#now.delete(uid);
+    else this.#now.set(uid, now);
+  }
+
+  #count(key: string): void {
+    this.#changes.set(key, (this.#changes.get(key) ?? 0) + 1);
+  }
+
+  /** @param slack how often each may be said once more */
+  repeated({ lab }: SimulatedCluster, slack: number): readonly Finding[] {
+    const said = new Map<string, { count: number; message: string }>();
+    for (const object of lab.store.list('events')) {
+      const { involvedObject, reason = '', message = '', count = 1 } = object as unknown as EventFields;
+      const uid = involvedObject?.uid ?? '';
+      // What was to be written on an object that goes with the same write is told, and nowhere to be read.
+      if (!this.#now.has(uid)) continue;
+      const key = `${uid} ${reason}`;
+      if (this.#changes.has(key)) said.set(key, { count: (said.get(key)?.count ?? 0) + count, message });
+    }
+    return [...said].flatMap(([key, { count, message }]) => {
+      const changes = this.#changes.get(key) ?? 0;
+      return count <= changes + slack
+        ? []
+        : [{ kind: 'repeated Event', message: `Events say ${count} times what came about ${changes} times: ${key} ${message}` }];
+    });
+  }
+}
+
+interface ToldCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+}
+
+function conditionsIn(object: KubeObject): readonly ToldCondition[] {
+  const { conditions = [] } = (object['status'] ?? {}) as { readonly conditions?: readonly ToldCondition[] };
+  const written = object.metadata.annotations?.[kilnAnnotation.conditions];
+  if (written === undefined) return conditions;
+  try {
+    return [...conditions, ...(JSON.parse(written) as readonly ToldCondition[])];
+  } catch {
+    return conditions;
+  }
 }

@@ -5,11 +5,13 @@ import { FINALIZER, POD_CONDITION } from '../../src/api/well-known.ts';
 import type { Violation } from '../../src/invariants/violation.ts';
 import { checkInvariants } from '../../src/invariants/check-invariants.ts';
 import type { World } from '../../src/world/world.ts';
+import { notAsWanted } from './as-wanted.ts';
 import { carriedOut } from './carried-out.ts';
 import { RESTORED } from './draw-broad.ts';
 import { unsaid } from './events.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { SimulatedController } from './simulated-controller.ts';
+import { EPOCH } from './virtual-time.ts';
 
 /** Virtual time in which everything must come to rest: longer than any pause in the product. */
 const PATIENCE_MS = 400_000;
@@ -28,12 +30,12 @@ export interface Finding {
   readonly message: string;
 }
 
-/** Lets everything come to rest. @returns what did not, or nothing */
-export async function rest(cluster: SimulatedCluster): Promise<readonly Finding[]> {
+/** Lets everything come to rest. @param lost lost nodes stay lost. @returns what did not come to rest, or nothing */
+export async function rest(cluster: SimulatedCluster, lost = false): Promise<readonly Finding[]> {
   const { time } = cluster;
   cluster.quietly = true;
   cluster.ovn.start();
-  cluster.workloads.startNodes();
+  if (!lost) cluster.workloads.startNodes();
   for (const { clock } of cluster.controllers.values()) if (clock.stopped) clock.continue();
   cluster.api.bookmarks();
   const until = time.now + PATIENCE_MS;
@@ -75,8 +77,9 @@ function isDueSoon({ controller, clock }: SimulatedController, restless: boolean
   return (restless && resting + eventsWaiting > 0) || (next !== undefined && next - clock.wallTime() <= SOON_MS);
 }
 
-export async function judge(cluster: SimulatedCluster): Promise<readonly Finding[]> {
-  const unrest = await rest(cluster);
+/** @param lost lost nodes stay lost */
+export async function judge(cluster: SimulatedCluster, lost = false): Promise<readonly Finding[]> {
+  const unrest = await rest(cluster, lost);
   if (unrest.length > 0) return unrest;
   const judging = cluster.judge();
   const { controller } = judging;
@@ -97,10 +100,14 @@ export async function judge(cluster: SimulatedCluster): Promise<readonly Finding
     return [
       ...cluster.alarms.map((message): Finding => ({ kind: 'alarm', message })),
       ...violations.filter((one) => !isRestoredAndTold(cluster, world, one)).map(found),
-      ...unfinished(cluster, world),
-      ...cluster.memory.judge(world),
+      ...unfinished(cluster, world, lost),
+      ...cluster.memory.judge(world, cluster.dateJumped ? undefined : EPOCH + cluster.time.now),
       ...carriedOut(world),
+      ...notAsWanted(world, controller.desired, cluster.lab.store, cluster.ovn.database.schema),
+      ...cluster.newcomers.judge(),
       ...unsaid(cluster, controller.facts()),
+      // Who begins to lead says once more what was written lately, whether or not that was said.
+      ...cluster.conditionChanges.repeated(cluster, cluster.terms - 1),
     ];
   } finally {
     judging.kill();
@@ -125,12 +132,12 @@ function found({ invariant, subject, message }: Violation): Finding {
   return { kind: `${invariant} ${subject.split(' ')[0] ?? ''}`, message: `${invariant}: ${message}` };
 }
 
-/** Progress: what can finish has finished. */
-function unfinished(cluster: SimulatedCluster, world: World): readonly Finding[] {
+/** Progress: what can finish has finished. @param lost pods of lost nodes stay, and so do their namespaces */
+function unfinished(cluster: SimulatedCluster, world: World, lost: boolean): readonly Finding[] {
   const findings: Finding[] = [];
   for (const table of ['ippools.kubeovn.io', 'pods', 'namespaces', 'nodes']) {
     for (const { metadata } of cluster.lab.store.list(table)) {
-      if (metadata.deletionTimestamp === undefined) continue;
+      if (metadata.deletionTimestamp === undefined || (lost && (table === 'pods' || table === 'namespaces'))) continue;
       const ours = metadata.finalizers?.includes(FINALIZER) === true;
       if (table === 'ippools.kubeovn.io' ? !ours : table === 'pods' && (metadata.finalizers ?? []).length > 0 && !ours) continue;
       findings.push({

@@ -7,14 +7,17 @@ import { Fence } from '../../src/commit/fence.ts';
 import type { Rule } from '../../src/compile/compiler.ts';
 import type { Output, PatchOutput } from '../../src/compile/output.ts';
 import { RULES } from '../../src/compile/rules.ts';
+import { EventRecorder } from '../../src/kube/event-recorder.ts';
 import { KubeWriter } from '../../src/kube/kube-writer.ts';
+import { LeaderElection } from '../../src/kube/leader-election.ts';
 import { Ledger } from '../../src/ipam/ledger.ts';
+import type { IP } from '../../src/api/ip.ts';
 import type { World } from '../../src/world/world.ts';
 
 export interface KnownFault {
   readonly name: string;
-  /** Cases of the same kind. */
-  readonly like: string;
+  /** Cases of the same kind, where there are. */
+  readonly like?: string;
   /** A fresh copy for each process: what a fault remembers goes with it. */
   readonly rules: () => readonly Rule[];
   /** Puts in a fault that is not in a rule. @returns takes it out again */
@@ -100,6 +103,41 @@ function withoutUid(): () => void {
         return submit.call(this, intent);
       },
   );
+}
+
+function anyAddress(): () => void {
+  return replaced(
+    Ledger.prototype,
+    'allocate',
+    (allocate) =>
+      function (this: Ledger, subnet, { static: _asked, ...request }) {
+        return allocate.call(this, subnet, request);
+      },
+  );
+}
+
+function alwaysLeading(): () => void {
+  return replaced(LeaderElection.prototype, 'isLeader', () => () => true);
+}
+
+function saidTwice(): () => void {
+  return replaced(
+    EventRecorder.prototype,
+    'record',
+    (record) =>
+      function (this: EventRecorder, event) {
+        record.call(this, event);
+        record.call(this, event);
+      },
+  );
+}
+
+/** An IP object that has nobody any more stays, where `keeps` says so. */
+function kept(keeps: (world: World, ip: IP) => boolean): () => readonly Rule[] {
+  return spoilt('ip-lifecycle', () => (outputs, world, key) => {
+    const ip = world.ips.get(key);
+    return ip !== undefined && keeps(world, ip) ? outputs.filter(({ kind }) => kind !== 'delete') : outputs;
+  });
 }
 
 export const KNOWN_FAULTS: readonly KnownFault[] = [
@@ -215,5 +253,16 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
   { name: 'an IP object in conflict does not tell it', like: 'C44', rules: untold('ip-lifecycle', 'AddressConflict') },
   { name: 'an OvnEip in conflict does not tell it', like: 'C33', rules: untold('ovn-eip', 'AddressConflict') },
   { name: 'the ACLs of a Subnet are not made', like: 'C84', rules: spoilt('subnet-acls', () => silent) },
+  {
+    name: 'an IP object is kept under any StatefulSet of its name',
+    like: 'C58',
+    rules: kept(
+      (world, { spec: { podType, podName = '', namespace } }) =>
+        podType === 'StatefulSet' && world.statefulSets.has(`${namespace}/${podName.slice(0, podName.lastIndexOf('-'))}`),
+    ),
+  },
+  { name: 'a process writes whoever leads', like: 'C85', rules: () => RULES, beneath: alwaysLeading },
+  { name: 'every Event is said twice', rules: () => RULES, beneath: saidTwice },
+  { name: 'who asks for an address by name is given any', like: 'C54', rules: () => RULES, beneath: anyAddress },
   { name: 'there is no way to the addresses of nodes', like: 'C74', rules: spoilt('node-policy', () => silent) },
 ];

@@ -6,6 +6,7 @@ import { carryOut, inflict } from './carry-out.ts';
 import { drawBroadFault, drawBroadOperation } from './draw-broad.ts';
 import { drawCloseCall } from './draw-close.ts';
 import { drawFault } from './draw-fault.ts';
+import { drawDeployment, drawScene } from './draw-scene.ts';
 import { drawOperation, node } from './draw.ts';
 import type { Finding } from './judge.ts';
 import { judge } from './judge.ts';
@@ -46,14 +47,29 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const breadth = options.only === 'plain' || broad.chance(0.1) ? 0 : 0.1 + broad.next() * 0.3;
   const controllers = random.chance(0.35) ? 2 : 1;
   const faulty = random.chance(0.8) ? 0.05 + random.next() * 0.2 : 0;
+  const scenic = new Random(seed ^ 0x5ce4e);
+  const scenery = options.only !== undefined || scenic.chance(0.15) ? 0 : 0.01 + scenic.next() * 0.03;
   const closeness = options.only !== undefined || close.chance(0.3) ? 0 : 0.02 + close.next() * 0.08;
   let left = operations;
   let untilRest = EPISODE;
+  let scene: readonly Step[] = [];
   function next(cluster: SimulatedCluster): Step | undefined {
+    const [coming, ...rest] = scene;
+    if (coming !== undefined) {
+      scene = rest;
+      if (coming.kind === 'operation') left = Math.max(0, left - 1);
+      if (coming.kind === 'rest') untilRest = EPISODE;
+      return coming;
+    }
     if (left === 0 && untilRest === EPISODE) return undefined;
     if (left === 0 || untilRest === 0) {
       untilRest = EPISODE;
+      if (left > 0 && scenery > 0 && scenic.chance(0.6)) scene = drawDeployment(scenic);
       return { kind: 'rest' };
+    }
+    if (scenic.chance(scenery)) {
+      scene = drawScene(scenic, cluster);
+      if (scene.length > 0) return next(cluster);
     }
     if (close.chance(closeness))
       return close.chance(0.25) ? { kind: 'wait', ms: close.pick([2_000, 40_000]) } : { kind: 'fault', ...drawCloseCall(close) };
@@ -76,7 +92,7 @@ async function live(
   seed: number,
   controllers: number,
   next: (cluster: SimulatedCluster) => Step | undefined,
-  { rules = () => RULES, trace }: LifeOptions,
+  { rules = () => RULES, trace, only }: LifeOptions,
 ): Promise<Life> {
   const hash = createHash('sha256');
   let unhashed = '';
@@ -86,6 +102,7 @@ async function live(
   const cluster = new SimulatedCluster({
     seed,
     rules,
+    statefulSets: only === undefined,
     trace: (line) => {
       if (over) return;
       unhashed += line;
@@ -127,9 +144,10 @@ async function live(
         await cluster.time.runUntil(cluster.time.now + step.ms);
         break;
       case 'rest': {
-        const findings = await judge(cluster);
+        const findings = await judge(cluster, step.lost);
         if (findings.length > 0) return ended(findings);
         cluster.memory.remember();
+        cluster.newcomers.remember();
         cluster.quietly = false;
       }
     }

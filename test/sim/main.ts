@@ -107,9 +107,10 @@ function tell({ order: { seed }, operations, messages, steps, history, tried, cu
   console.log(`\nnpm run sim -- --replay ${file}`);
 }
 
-async function replayOne(file: string, { trace }: Flags): Promise<number> {
+async function replayOne(file: string, { trace, only }: Flags): Promise<number> {
   const { replay } = await import('./life.ts');
-  const life = await replay(readHistory(file), trace ? { trace: (line) => console.log(line) } : {});
+  const draws = only === undefined ? {} : { only };
+  const life = await replay(readHistory(file), trace ? { ...draws, trace: (line) => console.log(line) } : draws);
   for (const { message } of life.findings) console.log(message);
   console.log(`${life.operations} operations, trace ${life.hash}: ${life.findings.length === 0 ? 'all well' : 'failed'}`);
   return life.findings.length === 0 ? 0 : 1;

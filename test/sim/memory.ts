@@ -5,6 +5,7 @@
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';
 import { DEFAULT_SUBNET, FINALIZER, kilnAnnotation, POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
+import { splitList } from '../../src/net/dual.ts';
 import { selectorMatches } from '../../src/api/label-selector.ts';
 import { nodePortGroup } from '../../src/api/names.ts';
 import type { SubnetSpec } from '../../src/api/subnet.ts';
@@ -33,14 +34,17 @@ const ADDRESSES = ['vips.kubeovn.io', 'ovn-eips.kubeovn.io', 'iptables-eips.kube
 const HOLDING = [SUBNETS, IPS, 'pods', 'nodes', ...ADDRESSES, ...Object.keys(NAT_RULES)];
 const HELD = new Set([VPCS, SUBNETS, IPS, ...ADDRESSES]);
 
-/** What an object says that it is in or has: `<table> <name>`. @param hasRows whether there is any row of it */
-function claimsOf(table: string, object: KubeObject, hasRows: () => boolean): readonly string[] {
+/** What an object says that it is in or has: `<table> <name>`. @param hasRow whether there is such a row of its own */
+function claimsOf(table: string, object: KubeObject, hasRow: (table: string, name: string) => boolean): readonly string[] {
   const { name, namespace = '', labels = {}, annotations = {}, finalizers = [], deletionTimestamp } = object.metadata;
   const spec = specOf(object);
   const isOurs = finalizers.includes(FINALIZER);
   if (table === SUBNETS) {
     // One that is refused and has no network is in no Vpc: it came when that was being deleted, or somebody took its switch away by hand.
-    return isAccepted(object) || hasRows() ? [`${VPCS} ${stayedIn(object) ?? text(spec['vpc'])}`] : [];
+    if (!isAccepted(object) && !hasRow('Logical_Switch', name)) return [];
+    // Where it stays is told by its port there, which somebody may take away.
+    const stayed = stayedIn(object);
+    return [`${VPCS} ${stayed !== undefined && hasRow('Logical_Router_Port', `${stayed}-${name}`) ? stayed : text(spec['vpc'])}`];
   }
   if (table === IPS) {
     const said = text(spec['v4IpAddress']) !== '' || text(spec['v6IpAddress']) !== '';
@@ -59,9 +63,8 @@ function claimsOf(table: string, object: KubeObject, hasRows: () => boolean): re
   // A pod of a machine has the address of the machine, which has another name.
   const isMachine = annotations[podAnnotation('ovn', 'virtualmachine')] !== undefined;
   if (!runs || isMachine || annotations[podAnnotation('ovn', 'allocated')] !== 'true') return [];
-  // The port of a node in the join Subnet holds that, whatever the node says.
-  if (table === 'nodes') return [`${IPS} node-${name}`];
-  return [`${SUBNETS} ${annotations[podAnnotation('ovn', 'logical_switch')] ?? ''}`, `${IPS} ${name}.${namespace}`];
+  const subnet = `${SUBNETS} ${annotations[podAnnotation('ovn', 'logical_switch')] ?? ''}`;
+  return [subnet, table === 'nodes' ? `${IPS} node-${name}` : `${IPS} ${name}.${namespace}`];
 }
 
 interface Said {
@@ -85,13 +88,42 @@ function stayedIn(subnet: KubeObject): string | undefined {
     .find((vpc) => vpc !== undefined);
 }
 
+function asksForEvictions({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.[kilnAnnotation.misbound]?.trim() === 'evict';
+}
+
+/** `<Subnet> <address>` of each that it says. */
+function addressesOf(ip: KubeObject): readonly string[] {
+  const { subnet, v4IpAddress, v6IpAddress } = specOf(ip);
+  return [v4IpAddress, v6IpAddress].flatMap((one) => (text(one) === '' ? [] : [`${text(subnet)} ${text(one)}`]));
+}
+
+/** A controller looks at its clock, and not all the time. */
+const LATE_MS = 3_000;
+
+/** Its containers have ended for good, or the time that it was given to end is over. @param now as for `judge` */
+function isOver(pod: KubeObject, now: number | undefined): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
+  const { restartPolicy, terminationGracePeriodSeconds } = specOf(pod);
+  const { phase, reason } = (pod['status'] ?? {}) as Field;
+  const again = restartPolicy ?? 'Always';
+  if (phase === 'Succeeded' && again !== 'Always') return true;
+  if (phase === 'Failed' && (again === 'Never' || reason === 'Evicted')) return true;
+  if (deletionTimestamp === undefined || now === undefined) return false;
+  const grace = deletionGracePeriodSeconds ?? Number(terminationGracePeriodSeconds ?? 30);
+  return Date.parse(deletionTimestamp) + grace * 1_000 + LATE_MS < now;
+}
+
 function keyOf({ metadata: { namespace = '', name } }: KubeObject): string {
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
+/** A row that carries this uid as its owner's: of all tables, or with this name, of ports where no table is named. */
+type RowOf = (uid: string, name?: string, table?: string) => string | undefined;
+
 export class Memory {
   readonly #store: ObjectStore;
-  readonly #rowOf: (uid: string, port?: string) => string | undefined;
+  readonly #rowOf: RowOf;
   readonly findings: Finding[] = [];
   /** By what was held at the last rest (`<table> <name>`): uids of who held it. */
   #holders = new Map<string, string[]>();
@@ -102,15 +134,22 @@ export class Memory {
   /** Namespaces that a Subnet claimed at the last rest, with uid and generation of that Subnet and version of the Namespace. */
   #claimed = new Map<string, string>();
   #pods = new Set<string>();
+  /** Uids of IP objects by `<Subnet> <address>`, where one alone had it at the last rest. */
+  #had = new Map<string, string>();
+  /** Uids of IP objects that somebody edited since. */
+  readonly #handled = new Set<string>();
+  /** Namespaces that ask for evictions, or did since the last rest: a controller may not have seen yet that one takes its word back. */
+  #evicting = new Set<string>();
   /** Uids of pods that came with a network, as from a backup: they keep it, and are told. */
   readonly #restored = new Set<string>();
+  /** Uids of pods that themselves named the default Subnet when they came. */
+  readonly #askedForIt = new Set<string>();
   /** Uids of what a person took the finalizers from: its rows go after it. */
   readonly #stripped = new Set<string>();
   /** While a person acts: what goes then is their doing. */
   byHand = false;
 
-  /** @param rowOf a row that carries this uid as its owner's, of all tables or of ports with this name */
-  constructor(store: ObjectStore, rowOf: (uid: string, port?: string) => string | undefined) {
+  constructor(store: ObjectStore, rowOf: RowOf) {
     this.#store = store;
     this.#rowOf = rowOf;
     store.watchAll((event) => this.#look(event));
@@ -128,22 +167,48 @@ export class Memory {
         }
       }
     }
+    this.#had = this.#addresses();
+    this.#handled.clear();
     this.#claimed = this.#claims();
+    this.#evicting = new Set(
+      this.#store
+        .list('namespaces')
+        .filter(asksForEvictions)
+        .map(({ metadata }) => metadata.name),
+    );
     this.#pods = new Set(this.#store.list('pods').map(({ metadata }) => metadata.uid));
   }
 
-  /** @returns what must not have come about since the last rest */
-  judge(world: World): readonly Finding[] {
-    return [...this.findings.splice(0), ...this.#fellBack(), ...this.#leaked(), ...leftGroups(world), ...silentRequests(world)];
+  evicts(namespace: string): boolean {
+    return this.#evicting.has(namespace);
+  }
+
+  /** @param now milliseconds since the epoch; undefined where some process has another date. @returns what must not have come about since the last rest */
+  judge(world: World, now: number | undefined): readonly Finding[] {
+    const over = (pod: KubeObject): boolean => isOver(pod, now);
+    return [
+      ...this.findings.splice(0),
+      ...this.#fellBack(),
+      ...this.#leaked(over),
+      ...this.#lingering(over),
+      ...this.#usurped(over),
+      ...leftGroups(world),
+      ...silentRequests(world),
+    ];
   }
 
   /** What is held goes only when nobody holds it, and Kiln deletes nothing that somebody uses. */
   #look({ type, table, object }: StoreEvent): void {
+    if (table === 'namespaces' && asksForEvictions(object)) this.#evicting.add(object.metadata.name);
     if (type === 'DELETED') this.#deleting.delete(object.metadata.uid);
-    if (type === 'ADDED' && table === 'pods' && object.metadata.annotations?.[podAnnotation('ovn', 'allocated')] === 'true')
-      this.#restored.add(object.metadata.uid);
+    if (type === 'ADDED' && table === 'pods') {
+      const { uid, annotations = {} } = object.metadata;
+      if (annotations[podAnnotation('ovn', 'allocated')] === 'true') this.#restored.add(uid);
+      if (annotations[podAnnotation('ovn', 'logical_switch')] === DEFAULT_SUBNET) this.#askedForIt.add(uid);
+    }
     if ((object.metadata.finalizers ?? []).length > 0) this.#stripped.delete(object.metadata.uid);
     else if (this.byHand) this.#stripped.add(object.metadata.uid);
+    if (this.byHand && table === IPS) this.#handled.add(object.metadata.uid);
     if (this.byHand || !HELD.has(table)) {
       if (object.metadata.deletionTimestamp !== undefined) this.#deleting.add(object.metadata.uid);
       return;
@@ -182,13 +247,31 @@ export class Memory {
     for (const uid of this.#holders.get(held) ?? []) {
       const [table, key] = this.#places.get(uid) ?? ['', ''];
       const now = this.#store.get(table, key);
-      if (now?.metadata.uid === uid && this.#claimsOf(table, now).includes(held)) return now;
+      if (now?.metadata.uid !== uid || !this.#claimsOf(table, now).includes(held)) continue;
+      // The port of a node in the join Subnet holds that, whatever the node says.
+      if (table === 'nodes' && held.startsWith(SUBNETS) && this.#rowOf(uid, `node-${now.metadata.name}`) === undefined) continue;
+      return now;
     }
     return undefined;
   }
 
   #claimsOf(table: string, object: KubeObject): readonly string[] {
-    return claimsOf(table, object, () => this.#rowOf(object.metadata.uid) !== undefined);
+    return claimsOf(table, object, (of, name) => this.#rowOf(object.metadata.uid, name, of) !== undefined);
+  }
+
+  #addresses(): Map<string, string> {
+    const had = new Map<string, string>();
+    const twice = new Set<string>();
+    for (const ip of this.#store.list(IPS)) {
+      const { uid, finalizers = [], annotations = {}, deletionTimestamp } = ip.metadata;
+      for (const address of addressesOf(ip)) {
+        if (had.has(address)) twice.add(address);
+        if (finalizers.includes(FINALIZER) && deletionTimestamp === undefined && annotations[kilnAnnotation.vip] === undefined)
+          had.set(address, uid);
+      }
+    }
+    for (const address of twice) had.delete(address);
+    return had;
   }
 
   #claims(): Map<string, string> {
@@ -233,6 +316,7 @@ export class Memory {
       if (
         this.#pods.has(uid) ||
         this.#restored.has(uid) ||
+        this.#askedForIt.has(uid) ||
         keeps ||
         on !== DEFAULT_SUBNET ||
         claim === undefined ||
@@ -246,8 +330,13 @@ export class Memory {
   }
 
   /** An IP object of a pod that is gone, kept by nobody. */
-  #leaked(): readonly Finding[] {
-    const pods = new Set(this.#store.list('pods').map(({ metadata }) => metadata.uid));
+  #leaked(over: (pod: KubeObject) => boolean): readonly Finding[] {
+    const pods = new Set(
+      this.#store
+        .list('pods')
+        .filter((pod) => !over(pod))
+        .map(({ metadata }) => metadata.uid),
+    );
     return this.#store.list(IPS).flatMap((ip) => {
       const { name, annotations = {}, labels = {}, deletionTimestamp } = ip.metadata;
       const pod = annotations[kilnAnnotation.podUid];
@@ -257,14 +346,46 @@ export class Memory {
     });
   }
 
+  /** A pod that is over has no row: its address is another's to have. */
+  #lingering(over: (pod: KubeObject) => boolean): readonly Finding[] {
+    return this.#store.list('pods').flatMap((pod) => {
+      const row = over(pod) ? this.#rowOf(pod.metadata.uid) : undefined;
+      return row === undefined ? [] : [{ kind: 'I1 lingering', message: `I1: Pod ${keyOf(pod)} is over, and its row ${row} is there` }];
+    });
+  }
+
+  /** An address that an IP object has had for long is not given to a pod that came since. */
+  #usurped(over: (pod: KubeObject) => boolean): readonly Finding[] {
+    return this.#store.list('pods').flatMap((pod) => {
+      const { uid, name, namespace = '', annotations = {} } = pod.metadata;
+      const say = (suffix: 'allocated' | 'logical_switch' | 'ip_address' | 'virtualmachine'): string =>
+        annotations[podAnnotation('ovn', suffix)] ?? '';
+      if (this.#pods.has(uid) || this.#restored.has(uid) || over(pod) || say('allocated') !== 'true' || say('virtualmachine') !== '')
+        return [];
+      if (annotations['ovn.kubernetes.io/vip'] !== undefined) return [];
+      return splitList(say('ip_address')).flatMap((address) => {
+        const had = this.#had.get(`${say('logical_switch')} ${address}`);
+        const ip = had === undefined ? undefined : this.#store.list(IPS).find(({ metadata }) => metadata.uid === had);
+        if (ip === undefined || ip.metadata.name === `${name}.${namespace}` || this.#handled.has(ip.metadata.uid)) return [];
+        if (!addressesOf(ip).includes(`${say('logical_switch')} ${address}`)) return [];
+        return [
+          { kind: 'I6 usurped', message: `I6: Pod ${namespace}/${name} was given ${address}, which IP ${ip.metadata.name} has had before` },
+        ];
+      });
+    });
+  }
+
   /** By a machine, by the next pod of its name, or by a StatefulSet that has the ordinal. */
   #isKept(ip: KubeObject): boolean {
     const { podType, podName, namespace } = specOf(ip);
     if (podType !== 'StatefulSet') return text(podType) !== '';
     const key = `${text(namespace)}/${text(podName)}`;
-    if (this.#store.get('pods', key) !== undefined) return true;
+    const uid = ip.metadata.annotations?.[kilnAnnotation.ownerUid];
+    const pod = this.#store.get('pods', key);
+    if (pod !== undefined && (uid === undefined || pod.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true)) return true;
     const [, set = '', ordinal = ''] = /^(.*)-(\d+)$/.exec(key) ?? [];
-    const { metadata, spec = {} } = (this.#store.get('statefulsets.apps', set) ?? {}) as Partial<KubeObject> & { readonly spec?: Field };
+    const { metadata, spec = {} } = (this.#store.get('statefulsets', set) ?? {}) as Partial<KubeObject> & { readonly spec?: Field };
+    if (uid !== undefined && metadata?.uid !== uid) return false;
     return metadata !== undefined && metadata.deletionTimestamp === undefined && Number(ordinal) < Number(spec['replicas'] ?? 1);
   }
 }
@@ -278,14 +399,16 @@ function leftGroups(world: World): readonly Finding[] {
     const isMachine = annotations[podAnnotation('ovn', 'virtualmachine')] !== undefined;
     const over = pod.metadata.deletionTimestamp !== undefined || pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
     if (over || isMachine || annotations[podAnnotation('ovn', 'allocated')] !== 'true' || world.nodes.peek(node) === undefined) continue;
-    const group = world.rows.best(rowId('Port_Group', nodePortGroup(node)))?.row;
+    const group = world.rows.best(rowId('Port_Group', nodePortGroup(node)));
     const port = world.rows.best(rowId('Logical_Switch_Port', `${name}.${namespace}`));
     const subnet = world.subnets.peek(annotations[podAnnotation('ovn', 'logical_switch')] ?? '');
     // Its Subnet was taken away by force and made again, and is refused: the pod runs in what is left of the older one, and is told.
     const told = pod.status?.conditions?.find(({ type }) => type === POD_CONDITION);
     if (told?.status === 'False' && told.reason === 'NoSubnet') continue;
-    if (group === undefined || port?.ownership.kind !== 'ours' || subnet?.spec.vpc !== 'ovn-cluster') continue;
-    if (!(group['ports'] instanceof Set) || !group['ports'].has(port.row._uuid))
+    // Another program may have a row of that name: the node is told, and nothing is put in.
+    if (group?.ownership.kind !== 'ours' || port?.ownership.kind !== 'ours' || subnet?.spec.vpc !== 'ovn-cluster') continue;
+    const { ports } = group.row;
+    if (!(ports instanceof Set) || !ports.has(port.row._uuid))
       findings.push({ kind: 'I3 member', message: `I3: port of Pod ${key} is not in the port group of its node ${node}` });
   }
   return findings;

@@ -18,13 +18,16 @@ import type { RowDifference, StoredRow } from '../../src/ovsdb/testing/simulated
 import type { Execution } from '../../src/ovsdb/testing/simulated/transaction.ts';
 import { SimulatedServer } from '../../src/ovsdb/testing/simulated/server.ts';
 import { northboundSchemaFile } from '../../src/ovsdb/testing/ovsdb-server-process.ts';
+import type { KubeRequest } from '../../src/kube/transport.ts';
 import type { Fields, Log } from '../../src/runtime/log.ts';
 import type { Overtakes } from './api-transport.ts';
 import { ArmedFaults } from './armed-faults.ts';
 import { carryOut } from './carry-out.ts';
-import { factKey } from './events.ts';
+import { ConditionChanges, factKey } from './events.ts';
 import { Memory } from './memory.ts';
+import { misdeed } from './misdeeds.ts';
 import { newborn } from './newborn.ts';
+import { Newcomers } from './newcomers.ts';
 import { Random } from './random.ts';
 import { SimulatedController } from './simulated-controller.ts';
 import type { Overtaking, Race } from './step.ts';
@@ -43,6 +46,8 @@ export interface ClusterOptions {
   readonly seed: number;
   /** Asked for each process. */
   readonly rules: () => readonly Rule[];
+  /** Whether somebody makes the pods of StatefulSets; nobody did in the lives that are pinned as `plain` and `broad`. */
+  readonly statefulSets?: boolean;
   /** Told what happens, one line each; for a trace and for a person. */
   readonly trace?: (line: string) => void;
 }
@@ -55,6 +60,8 @@ export class SimulatedCluster {
   readonly faults = new ArmedFaults();
   readonly workloads: Workloads;
   readonly memory: Memory;
+  readonly newcomers: Newcomers;
+  readonly conditionChanges: ConditionChanges;
   /** Transactions with comments, as the database's log would have them. */
   readonly log: LoggedTransaction[] = [];
   /** What controllers said that must never be said. */
@@ -63,6 +70,10 @@ export class SimulatedCluster {
   readonly dropped = new Set<string>();
   /** A process ended: what it was about to say, nobody says. */
   killed = false;
+  /** How often some process began to lead. */
+  terms = 0;
+  /** The date of some process is not that of the API server. */
+  dateJumped = false;
   /** Foreign rows as whoever owns them left them. */
   readonly foreign = new Map<string, string>();
   readonly controllers = new Map<string, SimulatedController>();
@@ -71,6 +82,7 @@ export class SimulatedCluster {
   /** What somebody does to the object of the next patch or deletion, right before it takes effect. */
   overtaking: Overtaking | undefined;
   readonly rules: () => readonly Rule[];
+  readonly statefulSets: boolean;
   readonly #chance: Random;
   readonly #trace: (line: string) => void;
   /** Writes after which a process is killed. */
@@ -78,8 +90,9 @@ export class SimulatedCluster {
   #quietly = false;
   #started = 0;
 
-  constructor({ seed, rules, trace = () => undefined }: ClusterOptions) {
+  constructor({ seed, rules, statefulSets = true, trace = () => undefined }: ClusterOptions) {
     this.rules = rules;
+    this.statefulSets = statefulSets;
     this.#trace = trace;
     this.#chance = new Random(seed ^ 0x5eed);
     const uuids = new Random(seed ^ 0x1d);
@@ -119,8 +132,10 @@ export class SimulatedCluster {
       onTransaction: (execution, operations, client) => this.#transacted(execution, operations, client),
     });
     this.ovn.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
-    this.memory = new Memory(this.lab.store, (uid, port) => this.#rowOf(uid, port));
-    this.workloads = new Workloads(this.lab, this.time, this.#chance);
+    this.memory = new Memory(this.lab.store, (uid, name, table) => this.#rowOf(uid, name, table));
+    this.newcomers = new Newcomers(this.lab.store);
+    this.conditionChanges = new ConditionChanges(this.lab.store);
+    this.workloads = new Workloads(this.lab, this.time, this.#chance, statefulSets);
     draw(crds);
     this.lab.store.watchAll(({ type, table, key, object }) =>
       this.#trace(`${this.time.now.toFixed(3)} ${type} ${table} ${key} ${object.metadata.resourceVersion ?? ''}`),
@@ -151,10 +166,22 @@ export class SimulatedCluster {
       faults: this.faults,
       log: this.#logOf(name),
       onWrite: () => this.#wrote(name),
+      onSend: (request) => this.#watchOver(name, request),
+      onTransact: () => this.#watchOver(name),
       overtakes: this.#overtakes(name),
     });
     this.controllers.set(name, controller);
     return controller;
+  }
+
+  /** A process asks for something: of the API server, or where nothing is given of the database. */
+  #watchOver(name: string, request?: KubeRequest): void {
+    const { clock, identity } = this.controllers.get(name) ?? {};
+    // Who slept cannot know that another leads since; the fence holds its transactions, and nothing its other writes.
+    if (clock === undefined || identity === undefined || clock.overslept) return;
+    const { method, path } = request ?? { method: 'POST', path: '/transaction' };
+    const wrong = misdeed(this.lab.store, identity, { method, path }, (namespace) => this.memory.evicts(namespace));
+    if (wrong !== undefined) this.alarms.push(`${name}: ${method} ${path.split('?')[0] ?? ''} ${wrong}`);
   }
 
   kill(name: string): void {
@@ -329,12 +356,12 @@ export class SimulatedCluster {
   }
 
   /** A row that says its owner has this uid. @param port only a switch port of this name */
-  #rowOf(uid: string, port?: string): string | undefined {
-    for (const table of port === undefined ? this.ovn.database.schema.tables.keys() : ['Logical_Switch_Port'])
+  #rowOf(uid: string, name?: string, tableOfName = 'Logical_Switch_Port'): string | undefined {
+    for (const table of name === undefined ? this.ovn.database.schema.tables.keys() : [tableOfName])
       for (const [uuid, row] of this.ovn.database.rows(table)) {
         const ids = row['external_ids'];
         if (!(ids instanceof Map) || ids.get(UID_KEY) !== uid || ids.get(VENDOR_KEY) !== VENDOR) continue;
-        if (port === undefined || row['name'] === port) return `${table}/${uuid}`;
+        if (name === undefined || row['name'] === name) return `${table}/${uuid}`;
       }
     return undefined;
   }
@@ -391,7 +418,10 @@ export class SimulatedCluster {
       debug: (message, fields = {}) => {
         if (message === 'event dropped') this.dropped.add(factKey(fields as { uid: string; reason: string; message: string }));
       },
-      info: (message, fields) => say('info', message, fields),
+      info: (message, fields) => {
+        if (message === 'leading') this.terms++;
+        say('info', message, fields);
+      },
       warn: (message, fields) => say('warn', message, fields),
       error: (message, fields) => say('error', message, fields),
     };

@@ -3,6 +3,7 @@ import type { Rule } from '../../src/compile/compiler.ts';
 import { Controller } from '../../src/controller/controller.ts';
 import type { LeaseTimes } from '../../src/controller/leadership.ts';
 import { KubeClient } from '../../src/kube/client.ts';
+import type { KubeRequest } from '../../src/kube/transport.ts';
 import type { InProcessApi } from '../../src/lab/apiserver/in-process.ts';
 import { monitoredColumns } from '../../src/nb/tables.ts';
 import { OvsdbSession } from '../../src/ovsdb/index.ts';
@@ -37,6 +38,10 @@ export interface SimulatedControllerOptions {
   readonly settings?: Partial<Settings>;
   /** A write of this process took effect on the API server. */
   readonly onWrite?: () => void;
+  /** It asks something of the API server: told when that is put on its way. */
+  readonly onSend?: (request: KubeRequest) => void;
+  /** It puts a transaction on its way. */
+  readonly onTransact?: () => void;
   readonly overtakes?: Overtakes;
 }
 
@@ -45,17 +50,37 @@ export class SimulatedController {
   readonly clock: ProcessClock;
   readonly transport: ApiTransport;
   readonly name: string;
+  readonly identity: string;
   readonly #ovn: SimulatedServer;
   readonly #time: VirtualTime;
   /** Milliseconds that it is stopped for when it has sent its next transaction. */
   #stopSending: number | undefined;
   readonly #session: OvsdbSession;
+  readonly #onTransact: (() => void) | undefined;
 
   constructor(options: SimulatedControllerOptions) {
-    const { name, identity, time, api, ovn, rules, random, latency, faults, log, readOnly = false, settings, onWrite, overtakes } = options;
+    const {
+      name,
+      identity,
+      time,
+      api,
+      ovn,
+      rules,
+      random,
+      latency,
+      faults,
+      log,
+      readOnly = false,
+      settings,
+      onWrite,
+      onSend,
+      overtakes,
+    } = options;
     this.name = name;
+    this.identity = identity;
     this.#ovn = ovn;
     this.#time = time;
+    this.#onTransact = options.onTransact;
     this.clock = new ProcessClock(time);
     this.clock.jump(options.dateOffMs ?? 0);
     this.transport = new ApiTransport({
@@ -64,6 +89,7 @@ export class SimulatedController {
       latency,
       faults,
       ...(overtakes === undefined ? {} : { overtakes }),
+      ...(onSend === undefined ? {} : { onSend }),
       onRequest: ({ method, path }, status) => {
         if (method !== 'GET' && status < 300 && !path.includes('/leases')) onWrite?.();
       },
@@ -114,7 +140,9 @@ export class SimulatedController {
   }
 
   #sent(method: string | undefined): void {
-    if (method !== 'transact' || this.#stopSending === undefined) return;
+    if (method !== 'transact') return;
+    this.#onTransact?.();
+    if (this.#stopSending === undefined) return;
     this.stop(this.#stopSending, true);
     this.#stopSending = undefined;
   }

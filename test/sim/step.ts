@@ -89,7 +89,11 @@ export type Step =
   | ({ readonly kind: 'fault' } & Fault)
   | { readonly kind: 'wait'; readonly ms: number }
   /** Faults end, everything comes to rest, and everything is judged. */
-  | { readonly kind: 'rest' };
+  | {
+      readonly kind: 'rest';
+      /** Nodes that are lost stay lost: no kubelet says that a pod is gone. */
+      readonly lost?: true;
+    };
 
 export interface History {
   readonly version: 1;

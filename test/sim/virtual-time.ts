@@ -182,6 +182,11 @@ export class ProcessClock implements KubeClock, OvsdbClock {
     for (const run of held) this.#time.after(0, () => this.#run(run));
   }
 
+  /** Its machine slept: it cannot know how long. */
+  get overslept(): boolean {
+    return this.#lost > 0;
+  }
+
   get dateOffMs(): number {
     return this.#wallOff;
   }

@@ -15,7 +15,8 @@ export class Workloads {
   /** Nodes whose kubelet does not answer. */
   readonly #down = new Set<string>();
 
-  constructor(lab: LabApi, time: VirtualTime, chance: Random) {
+  /** @param sets whether there is a StatefulSet controller */
+  constructor(lab: LabApi, time: VirtualTime, chance: Random, sets: boolean) {
     this.#lab = lab;
     this.#time = time;
     this.#chance = chance;
@@ -24,9 +25,9 @@ export class Workloads {
       if (table === 'pods') {
         if (type !== 'DELETED') this.#look(object);
         const set = ownerOf(object, 'StatefulSet');
-        if (set !== undefined && type === 'DELETED') this.#later(() => this.#scale(object.metadata.namespace ?? '', set));
+        if (sets && set !== undefined && type === 'DELETED') this.#later(() => this.#scale(object.metadata.namespace ?? '', set));
       }
-      if (table === 'statefulsets.apps' && type !== 'DELETED')
+      if (sets && table === 'statefulsets' && type !== 'DELETED')
         this.#later(() => this.#scale(object.metadata.namespace ?? '', object.metadata.name));
     });
   }
@@ -57,7 +58,7 @@ export class Workloads {
   }
 
   #scale(namespace: string, name: string): void {
-    const set = this.#lab.store.get('statefulsets.apps', `${namespace}/${name}`);
+    const set = this.#lab.store.get('statefulsets', `${namespace}/${name}`);
     if (set === undefined || set.metadata.deletionTimestamp !== undefined) return;
     const { replicas = 1, template } = set['spec'] as { readonly replicas?: number; readonly template: JsonObject };
     const mine = this.#lab.store

@@ -19,8 +19,8 @@ export interface SimulatedServerOptions {
   readonly newUuid: () => Uuid;
   /** Milliseconds that a message is under way. Default 0. */
   readonly latency?: () => number;
-  /** Asked for each transaction of a client: lose the request, or the reply, by a broken connection. */
-  readonly fate?: (client: string, operations: readonly unknown[]) => 'carry-out' | 'lose-request' | 'lose-reply';
+  /** Asked for each transaction of a client: lose the request, or the reply, by a broken connection; or refuse its last operation. */
+  readonly fate?: (client: string, operations: readonly unknown[]) => 'carry-out' | 'lose-request' | 'lose-reply' | 'refuse';
   /** @param client undefined: nobody who is connected */
   readonly onTransaction?: (execution: Execution, operations: readonly unknown[], client: string | undefined) => void;
   /** Servers of a cluster; 1 stands alone. Default 1. */
@@ -173,6 +173,10 @@ export class SimulatedServer {
   #transactFor(connection: Connection, operations: readonly unknown[], reply: (result: unknown) => void): void {
     const fate = this.#options.fate?.(connection.client, operations) ?? 'carry-out';
     if (fate === 'lose-request') return connection.wire.break();
+    if (fate === 'refuse') {
+      const refusal = { error: 'resources exhausted', details: 'refused by the simulation' };
+      return reply(operations.map((_, at) => (at === operations.length - 1 ? refusal : {})));
+    }
     const { results } = this.transact(operations, connection.client);
     if (fate === 'lose-reply') connection.wire.break();
     else reply(results);

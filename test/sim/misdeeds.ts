@@ -1,0 +1,42 @@
+/**
+ * What a process must not ask of the API server or of the database, whatever it believes: to write while another one leads, to delete what
+ * people made, to take a pod away otherwise than by an eviction that its namespace asked for.
+ */
+import { CONTROLLER_LEASE, kilnAnnotation } from '../../src/api/well-known.ts';
+import type { KubeRequest } from '../../src/kube/transport.ts';
+import { parseTarget } from '../../src/lab/apiserver/request.ts';
+import type { ObjectStore } from '../../src/lab/apiserver/store.ts';
+
+/** Kinds of which Kiln deletes objects: addresses that nobody has any more. */
+const DELETED_BY_KILN: ReadonlySet<string> = new Set(['ips', 'vips', 'ovn-eips', 'iptables-eips']);
+
+/** Who leads, as the Lease says; empty for nobody. */
+export function leaderOf(store: ObjectStore): string {
+  const lease = store.get('leases', `kube-system/${CONTROLLER_LEASE}`);
+  return ((lease?.['spec'] ?? {}) as { readonly holderIdentity?: string }).holderIdentity ?? '';
+}
+
+/**
+ * Asked when a request is sent.
+ * @param evicting whether a namespace asks for evictions, or did since the last rest
+ * @returns what is wrong with it, as the rest of a sentence
+ */
+export function misdeed(
+  store: ObjectStore,
+  identity: string,
+  { method, path }: Pick<KubeRequest, 'method' | 'path'>,
+  evicting: (namespace: string) => boolean,
+): string | undefined {
+  if (method === 'GET' || path.includes('/leases')) return undefined;
+  const leader = leaderOf(store);
+  if (leader !== identity) return `was sent while ${leader === '' ? 'nobody' : leader} leads`;
+  const [bare = ''] = path.split('?');
+  const target = parseTarget(bare);
+  if (method === 'DELETE' && !DELETED_BY_KILN.has(target?.plural ?? '')) return 'is none of its business: people delete that';
+  if (!bare.endsWith('/eviction') || target === undefined) return undefined;
+  const pod = store.get('pods', `${target.namespace}/${target.name}`);
+  if (pod === undefined) return undefined;
+  if (pod.metadata.ownerReferences?.some(({ controller }) => controller === true) !== true)
+    return 'takes a pod away that nothing makes again';
+  return evicting(target.namespace) ? undefined : `takes a pod away, and its Namespace never said ${kilnAnnotation.misbound}=evict`;
+}

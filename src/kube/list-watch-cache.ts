@@ -14,6 +14,9 @@ import { type FollowedEvent, runWatch, type WatchEnd } from './watch-run.ts';
 
 export type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptions } from './list-watch-options.ts';
 
+/** Range of `timeoutSeconds` while no bookmark was seen: a server sends one right before it ends a watch. */
+const UNPROVEN_SECONDS = [60, 70] as const;
+
 /** Failures in a row after which resuming is given up for a full list. */
 const RESUMES = 4;
 
@@ -294,8 +297,7 @@ export class ListWatchCache<T extends KubeObject> {
   /** Follows until there is a reason to list; resumes as long as the server lets us. */
   async #watch(): Promise<ListReason | undefined> {
     const { client, resource, namespace, labelSelector, fieldSelector } = this.#options;
-    const [shortest, longest] = this.#options.watchSeconds ?? [300, 600];
-    const timeoutSeconds = Math.max(1, Math.round(shortest + (longest - shortest) * this.#random()));
+    const timeoutSeconds = this.#timeoutSeconds();
     const started = this.#clock.now();
     const untilRelist = this.#relistAt - started;
     if (untilRelist <= 0) return 'periodic';
@@ -351,6 +353,15 @@ export class ListWatchCache<T extends KubeObject> {
         else this.#failures = 0;
         return undefined;
     }
+  }
+
+  /** Short where only its end can tell that the server still lives: a connection may hang that nobody closes. */
+  #timeoutSeconds(): number {
+    const drawn = this.#random();
+    const from = ([shortest, longest]: readonly [number, number]): number =>
+      Math.max(1, Math.round(shortest + (longest - shortest) * drawn));
+    const wanted = from(this.#options.watchSeconds ?? [300, 600]);
+    return this.#sendsBookmarks ? wanted : Math.min(wanted, from(UNPROVEN_SECONDS));
   }
 
   #take(events: readonly FollowedEvent<T>[]): void {

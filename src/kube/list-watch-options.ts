@@ -62,7 +62,9 @@ export interface ListWatchOptions<T extends KubeObject> {
   readonly pageSize?: number;
   /** A full list this often heals lost events (±20 %); 0 for never. Default 30 minutes. */
   readonly relistIntervalMs?: number;
-  /** Range from which each watch's `timeoutSeconds` is drawn. Default 300 to 600. */
+  /**
+   * Range from which each watch's `timeoutSeconds` is drawn. Default 300 to 600. While no bookmark was seen, a watch lasts 70 s at most.
+   */
   readonly watchSeconds?: readonly [number, number];
   /** Silence allowed beyond the server's own timeout. Default 30 s. */
   readonly graceMs?: number;

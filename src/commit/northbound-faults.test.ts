@@ -13,6 +13,15 @@ const switchRow: RowOutput = { kind: 'row', id: ls, owner, rule: 'test', columns
 const lr = rowId('Logical_Router', 'r1');
 const routerRow: RowOutput = { kind: 'row', id: lr, owner, rule: 'test', columns: { name: 'r1' } };
 
+const routerPort: RowOutput = {
+  kind: 'row',
+  id: rowId('Logical_Router_Port', 'r1-s1'),
+  owner,
+  rule: 'test',
+  parent: { id: lr, column: 'ports' },
+  columns: { name: 'r1-s1', mac: '00:00:00:00:00:01', networks: ['10.0.0.1/24'] },
+};
+
 let server: OvsdbServerProcess;
 
 before(async () => {
@@ -71,11 +80,70 @@ test('of several foreign rows in a switch that is to go, the first by name is to
   }
 });
 
-test('what is in a router moves to the one that stands for its name when that one changes hands', async () => {
+test("a switch that waits for a foreign port in it is in nobody's way any more when another program takes it", async () => {
+  const kiln = await new WriterProcess(server).start();
+  try {
+    await kiln.want([switchRow]);
+    await nbctl('lsp-add', 's1', 'guest');
+    await until('the replica has the guest', () => kiln.world.rows.best(rowId('Logical_Switch_Port', 'guest')) !== undefined);
+    await kiln.want([]);
+    assert.match(kiln.world.rowConflicts.peek(ls)?.message ?? '', /guest in it/);
+    await nbctl('clear', 'Logical_Switch', 's1', 'external_ids');
+    await until('nothing is told of it', () => kiln.world.rowConflicts.peek(ls) === undefined, 2_000);
+    assert.match(await nbctl('ls-list'), /s1/);
+  } finally {
+    await nbctl('--if-exists', 'ls-del', 's1');
+    await kiln.close();
+  }
+});
+
+test('a row that is kept from being collected counts as too many no longer when another program takes it or removes it', async () => {
+  const kiln = await new WriterProcess(server).start();
+  const extra = (): number | undefined => kiln.writer.differences.get('Logical_Switch')?.extra;
+  try {
+    kiln.undecided.add('subnet//s1');
+    for (const taken of [
+      ['clear', 'Logical_Switch', 's1', 'external_ids'],
+      ['ls-del', 's1'],
+    ]) {
+      await kiln.want([switchRow]);
+      await kiln.want([]);
+      assert.equal(extra(), 1);
+      await nbctl(...taken);
+      await until('it is not counted', () => extra() === 0, 2_000);
+      await nbctl('--if-exists', 'ls-del', 's1');
+    }
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('a port that another program put into two routers of its own is made again in its place', async () => {
+  const kiln = await new WriterProcess(server).start();
+  const portsOf = (name: string): Promise<string> => nbctl('get', 'Logical_Router', name, 'ports');
+  try {
+    await kiln.want([routerRow, routerPort]);
+    const moved = await nbctl('--bare', '--columns=_uuid', 'find', 'Logical_Router_Port', 'name=r1-s1');
+    const into = ['x1', 'x2'].flatMap((name) => ['--', 'lr-add', name, '--', 'add', 'Logical_Router', name, 'ports', moved]);
+    await nbctl('remove', 'Logical_Router', 'r1', 'ports', moved, ...into);
+    await until('it is in its place', async () => (await portsOf('r1')) !== '[]', 2_000);
+    assert.deepEqual([await portsOf('x1'), await portsOf('x2')], ['[]', '[]']);
+    assert.ok(kiln.reports.every(({ ok }) => ok));
+    await kiln.want([]);
+    await nbctl('lr-del', 'x1', '--', 'lr-del', 'x2');
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('what is in a router moves to the one that stands for its name when that one changes hands, what is kept as it is with all it has', async () => {
   const kiln = await new WriterProcess(server).start();
   try {
     const allow = policy(7);
-    await kiln.want([routerRow, allow]);
+    await kiln.want([routerRow, allow, routerPort]);
+    await kiln.want([routerRow, allow, { ...routerPort, columns: {} }]);
+    const text = (): Promise<string> => nbctl('--columns=_uuid,name,mac,networks', 'list', 'Logical_Router_Port');
+    const kept = await text();
     const [first] = (await nbctl('--columns=_uuid', '--bare', 'find', 'Logical_Router', 'name=r1')).split('\n');
     assert.ok(first);
     // As a second controller would leave it, with a stranger's rule inside, so that it stays.
@@ -91,6 +159,9 @@ test('what is in a router moves to the one that stands for its name when that on
       async () => (await nbctl('get', 'Logical_Router', second, 'policies')).split(',').length === 2,
     );
     assert.equal(await nbctl('get', 'Logical_Router', first, 'policies'), '[]');
+    assert.match(kept, /r1-s1/);
+    await until('the port is in the other one', async () => (await nbctl('get', 'Logical_Router', second, 'ports')) !== '[]', 2_000);
+    assert.equal(await text(), kept);
     await nbctl('lr-policy-del', second, '9', 'y').catch(() => undefined);
     await kiln.want([]);
     await nbctl('destroy', 'Logical_Router', first);

@@ -370,6 +370,8 @@ export class NorthboundWriter {
     const { desired, world } = this.#options;
     const row = world.rows.best(id);
     if (desired.row(id) === undefined && row?.ownership.kind !== 'ours') {
+      // What was found of it while it was Kiln's is so no more.
+      if (world.rowConflicts.peek(id) !== undefined || this.#differences.has(id)) this.#mark(id, 'row');
       // A stranger's row in one of ours that cannot go: which of them is named may be another one now.
       const within = row?.parent === undefined ? undefined : world.rows.entry(row.parent.uuid)?.id;
       if (within !== undefined && world.rowConflicts.peek(within) !== undefined) this.#mark(within, 'row');

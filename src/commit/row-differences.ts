@@ -22,6 +22,10 @@ export class RowDifferences {
     counts[difference]++;
   }
 
+  has(id: RowId): boolean {
+    return this.#found.has(id);
+  }
+
   /** By table; tables that never differed are not there. */
   get counts(): ReadonlyMap<string, Readonly<Record<Difference, number>>> {
     return this.#counts;

@@ -6,7 +6,7 @@ import { ownerText } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import { tableSpec } from '../nb/tables.ts';
-import type { InputValue, Uuid, Value } from '../ovsdb/index.ts';
+import type { InputValue, Value } from '../ovsdb/index.ts';
 import { isUuid } from '../ovsdb/index.ts';
 import type { ObservedRow } from '../world/observed-rows.ts';
 import type { Edit, Verdict } from './edits.ts';
@@ -37,7 +37,7 @@ export interface Drift {
 export function describeDrift(id: RowId, verdict: Extract<Verdict, { readonly kind: 'change' }>, context: DiffContext): Drift {
   const before: Record<string, string> = {};
   const after: Record<string, string> = {};
-  for (const edit of verdict.edits) describeEdit(id, edit, context, before, after);
+  for (const edit of verdict.edits) describeEdit(id, edit, verdict.edits, context, before, after);
   describePlaces(id, verdict, context, before, after);
   const wanted = context.desired.row(id)?.rows[0]?.owner;
   const ownership = context.rows.best(id)?.ownership;
@@ -53,7 +53,14 @@ export function describeDrift(id: RowId, verdict: Extract<Verdict, { readonly ki
   return { id, difference, ...owner, before, after };
 }
 
-function describeEdit(id: RowId, edit: Edit, context: DiffContext, before: Record<string, string>, after: Record<string, string>): void {
+function describeEdit(
+  id: RowId,
+  edit: Edit,
+  all: readonly Edit[],
+  context: DiffContext,
+  before: Record<string, string>,
+  after: Record<string, string>,
+): void {
   switch (edit.kind) {
     case 'exists':
     case 'owned':
@@ -85,7 +92,7 @@ function describeEdit(id: RowId, edit: Edit, context: DiffContext, before: Recor
     case 'member': {
       const child = typeof edit.value === 'string' && isUuid(edit.value) ? context.rows.entry(edit.value) : undefined;
       // A row comes into and leaves its parent's column with the insert and as the deletion.
-      if (child?.id === id && !edit.add && !staysElsewhere(edit.uuid, child, context)) describeColumns(id, child.row, context, before);
+      if (child?.id === id && !edit.add && !stays(child, all, context)) describeColumns(id, child.row, context, before);
       if (child?.id === id || edit.table !== tableOf(id)) return;
       const name = child === undefined ? String(edit.value) : identityOf(child.id);
       (edit.add ? after : before)[edit.column] = listed((edit.add ? after : before)[edit.column], name);
@@ -105,15 +112,20 @@ function describePlaces(
   for (const edit of edits) {
     if (edit.kind !== 'member' || edit.table === tableOf(id)) continue;
     const row = rows.best(id);
-    const moved = change === 'replace' || (edit.value === row?.uuid && staysElsewhere(edit.uuid, row, { rows }));
+    const moved = change === 'replace' || (edit.value === row?.uuid && stays(row, edits, { rows }));
     const place = moved ? rows.entry(edit.uuid)?.id : undefined;
     if (place !== undefined) (edit.add ? after : before)['in'] = `${tableOf(place)} ${identityOf(place)}`;
   }
 }
 
-/** It leaves this parent and keeps another one. */
-function staysElsewhere(parent: Uuid, row: ObservedRow | undefined, { rows }: Pick<DiffContext, 'rows'>): boolean {
-  return row !== undefined && rows.best(row.id)?.uuid === row.uuid && rows.parentsOf(row.uuid).some(({ uuid }) => uuid !== parent);
+/** It keeps a parent, or comes into another one. */
+function stays(row: ObservedRow | undefined, edits: readonly Edit[], { rows }: Pick<DiffContext, 'rows'>): boolean {
+  if (row === undefined || rows.best(row.id)?.uuid !== row.uuid) return false;
+  const places = edits.flatMap((edit) => (edit.kind === 'member' && edit.value === row.uuid ? edit : []));
+  return (
+    places.some(({ add }) => add) ||
+    rows.parentsOf(row.uuid).some((link) => !places.some(({ uuid, column }) => uuid === link.uuid && column === link.column))
+  );
 }
 
 /** The columns Kiln keeps of a row, without its marks and those that are empty. */

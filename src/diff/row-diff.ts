@@ -41,7 +41,8 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   if (wanted === undefined) return collect(id, observed, context);
   const spec = tableSpec(tableOf(id));
   const mine = context.rows.best(id) ?? marklessElsewhere(id, wanted, context);
-  if (mine === undefined) return insertRow(id, wanted, spec, context, []);
+  // Nothing is left to be kept, as the rules are about to see.
+  if (mine === undefined) return isKept(wanted) ? SETTLED : insertRow(id, wanted, spec, context, []);
   if (mine.ownership.kind === 'foreign' && !adoptable(mine, context) && !isMarklessOwn(id, wanted, mine, context)) {
     // Its parent may have lost its marks as well: whose it is can be told when that is Kiln's again.
     if (mine.ownership.family === 'unmarked' && wanted.parent !== undefined && resolve(wanted.parent.id, context) === undefined)
@@ -55,14 +56,29 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   if (parent === 'missing') return { kind: 'waiting', on: [wanted.parent?.id ?? ''] };
   const isIn = ({ uuid, column }: Link): boolean => uuid === parent?.uuid && column === parent.column;
   const links = context.rows.parentsOf(mine.uuid);
-  if (parent !== undefined && !links.some(isIn)) {
+  const away = parent !== undefined && !links.some(isIn);
+  if (away && !isKept(wanted)) {
     const guest = guestIn(mine, context);
     if (guest !== undefined) return { ...guest, owners: [ownerText(wanted.owner)] };
     return insertRow(id, wanted, spec, context, [...extra, ...removal(mine, spec, context)]);
   }
-  const strays = links.filter((link) => !isIn(link)).flatMap((link) => takenOut(mine, link, wanted, context));
+  const strays = away
+    ? moved(mine, parent, context)
+    : links.filter((link) => !isIn(link)).flatMap((link) => takenOut(mine, link, wanted, context));
   const verdict = updateRow(id, wanted, mine, spec, context, extra, strays);
   return verdict === SETTLED ? (guests[0] ?? SETTLED) : verdict;
+}
+
+/** What a kept row holds is stated nowhere: it comes where it is wanted with all it has, instead of being made again there. */
+function moved(mine: Observed, parent: Parent, context: DiffContext): Edit[] {
+  const edits = outOfAll(mine, context);
+  if (parent.row !== undefined) edits.push(guard(parent.row));
+  edits.push({ kind: 'member', table: parent.table, uuid: parent.uuid, column: parent.column, add: true, value: mine.uuid });
+  return edits;
+}
+
+function isKept({ columns }: RowOutput): boolean {
+  return Object.keys(columns).length === 0;
 }
 
 /** Out of a row that another program put it into as well; a duplicate of its parent goes as a whole. */
@@ -271,10 +287,16 @@ function foreignChild(row: Observed, context: DiffContext): RowId | undefined {
 function removal(row: Observed, spec: TableSpec, context: DiffContext): Edit[] {
   const guards = [guard(row), ...noMoreChildren(row, context)];
   if (spec.parents.length === 0) return [...guards, { kind: 'delete', table: spec.table, uuid: row.uuid }];
-  if (row.parent === undefined) return [];
-  const parent = context.rows.entry(row.parent.uuid);
-  if (parent === undefined) return [];
-  return [...guards, { kind: 'member', table: parent.table, uuid: parent.uuid, column: row.parent.column, add: false, value: row.uuid }];
+  const edits = outOfAll(row, context);
+  return edits.length === 0 ? [] : [...guards, ...edits];
+}
+
+/** Out of every row that refers to it: it lives, and has its name, as long as one does. */
+function outOfAll({ uuid: value }: Observed, { rows }: DiffContext): Edit[] {
+  return rows
+    .parentsOf(value)
+    .filter(({ uuid }) => rows.entry(uuid) !== undefined)
+    .map(({ table, uuid, column }): Edit => ({ kind: 'member', table, uuid, column, add: false, value }));
 }
 
 /** What somebody puts into the row meanwhile would go with it. */
@@ -309,7 +331,7 @@ function holdable(wanted: RowOutput, spec: TableSpec, context: DiffContext): [st
 
 /** Columns that the rules leave unsaid, and that must not stay as another program wrote them. A row that is kept as it is states none at all. */
 function unstated(wanted: RowOutput, spec: TableSpec, { row }: Observed): [string, ColumnValue][] {
-  if (Object.keys(wanted.columns).length === 0) return [];
+  if (isKept(wanted)) return [];
   return Object.entries(spec.unstated).filter(([column]) => !(column in wanted.columns) && row[column] !== undefined);
 }
 

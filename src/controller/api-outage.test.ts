@@ -28,7 +28,8 @@ const RESOURCES = ['pods', 'subnets', 'vpcs', 'ips'] as const satisfies readonly
 test('an outage of the API server is two lines, whoever meets it and however often', () => {
   const { log, lines } = recording();
   const clock = new ManualClock();
-  const outage = new ApiOutage(log, clock);
+  let again = 0;
+  const outage = new ApiOutage(log, clock, () => again++);
   const notice = cacheLog(log, outage);
   for (let minute = 0; minute < 5; minute++) {
     for (const resource of RESOURCES) notice(resource, { kind: 'failure', error: error('KUBE_UNREACHABLE'), retryInMs: 500 });
@@ -41,11 +42,14 @@ test('an outage of the API server is two lines, whoever meets it and however oft
     );
     clock.advance(60_000);
   }
-  assert.equal(lines.length, 1);
+  assert.deepEqual([lines.length, again], [1, 0]);
   assert.match(lines[0] ?? '', /^warn: the API server is in trouble .*KUBE_UNREACHABLE/);
   for (const resource of RESOURCES) notice(resource, { kind: 'state', state: 'synced', before: 'stale' });
   outage.answered('lease');
   assert.equal(lines.length, 1, 'a write has not gone through yet');
+  assert.equal(again, RESOURCES.length + 1, 'each that is answered says so to those that are not');
+  outage.answered('lease');
+  assert.equal(again, RESOURCES.length + 1, 'what did not fail tells nothing');
   logWrite(
     log,
     outage,
@@ -57,7 +61,7 @@ test('an outage of the API server is two lines, whoever meets it and however oft
 
 test('trouble of one resource is said once, and that it is over', () => {
   const { log, lines } = recording();
-  const notice = cacheLog(log, new ApiOutage(log, new ManualClock()));
+  const notice = cacheLog(log, new ApiOutage(log, new ManualClock(), () => undefined));
   for (let i = 0; i < 9; i++) notice('subnets', { kind: 'failure', error: error('KUBE_NOT_SERVED'), retryInMs: 1_000 });
   notice('pods', { kind: 'failure', error: error('KUBE_FORBIDDEN'), retryInMs: 1_000 });
   for (let i = 0; i < 2; i++) notice('virtualmachines', { kind: 'failure', error: error('KUBE_NOT_SERVED'), retryInMs: 1_000 });
@@ -75,7 +79,7 @@ test('trouble of one resource is said once, and that it is over', () => {
 
 test('definitions that may not be watched are told once, with what grants the right', () => {
   const { log, lines } = recording();
-  const notice = definitionsLog(log, new ApiOutage(log, new ManualClock()));
+  const notice = definitionsLog(log, new ApiOutage(log, new ManualClock(), () => undefined));
   for (let times = 0; times < 3; times++) notice({ kind: 'failure', error: error('KUBE_FORBIDDEN'), retryInMs: 1_000 });
   assert.equal(lines.length, 1);
   assert.match(

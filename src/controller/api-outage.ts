@@ -23,15 +23,18 @@ export type Subject = string;
 export class ApiOutage {
   readonly #log: Log;
   readonly #clock: Clock;
+  readonly #answersAgain: () => void;
   /** Who fails now. */
   readonly #failing = new Set<Subject>();
   readonly #affected = new Set<Subject>();
   #since = 0;
   #failures = 0;
 
-  constructor(log: Log, clock: Clock) {
+  /** @param answersAgain called when one who failed was answered and others have not been yet */
+  constructor(log: Log, clock: Clock, answersAgain: () => void) {
     this.#log = log;
     this.#clock = clock;
+    this.#answersAgain = answersAgain;
   }
 
   /** @returns false when the error is not the server's trouble, and its own to be told */
@@ -51,7 +54,8 @@ export class ApiOutage {
 
   /** The server answered it. */
   answered(subject: Subject): void {
-    if (!this.#failing.delete(subject) || this.#failing.size > 0) return;
+    if (!this.#failing.delete(subject)) return;
+    if (this.#failing.size > 0) return this.#answersAgain();
     this.#log.info('the API server is back', {
       ms: Math.round(this.#clock.now() - this.#since),
       failures: this.#failures,

@@ -123,6 +123,12 @@ export class Caches implements ObjectSource {
     for (const { cache } of this.#caches.values()) cache.start();
   }
 
+  /** The server answers again: whoever still waits out a failure tries soon. */
+  retrySoon(): void {
+    this.#options.definitions?.retrySoon();
+    for (const { cache } of this.#caches.values()) cache.retrySoon();
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.#options.definitions?.close(), ...[...this.#caches.values()].map(({ cache }) => cache.close())]);
   }

@@ -81,7 +81,7 @@ export class Controller {
     const random = options.random === undefined ? {} : { random: options.random };
     this.world = new World(options.settings);
     this.#deadlines = new DeadlineTimer(this.world.deadlines, this.#clock, () => this.wake());
-    const outage = new ApiOutage(log, this.#clock);
+    const outage = new ApiOutage(log, this.#clock, () => this.#caches.retrySoon());
     this.#caches = new Caches({
       client,
       world: this.world,

@@ -65,6 +65,11 @@ export class DefinitionWatch {
     return this.#cache.close();
   }
 
+  /** As of any cache: the server has answered somebody else. */
+  retrySoon(): void {
+    this.#cache.retrySoon();
+  }
+
   /** Every definition is known, and changes are heard. */
   get followed(): boolean {
     return this.#cache.state === 'synced';

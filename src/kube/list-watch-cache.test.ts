@@ -335,6 +335,25 @@ describe('ListWatchCache', () => {
     assert.deepEqual([cache.counters.silences, cache.counters.watches, cache.state], [0, 1, 'synced']);
   });
 
+  it('tries soon after a failure when the server has answered somebody else, not where it said how long to wait', async () => {
+    const watch = await synced({ backoffMs: [30_000, 30_000] });
+    cache.retrySoon();
+    watch.reset();
+    await until('the backoff', () => cache.state === 'stale' && clock.timers > 0);
+    cache.retrySoon();
+    clock.advance(6_400);
+    assert.equal(api.untaken, 0);
+    clock.advance(200);
+    (await api.next()).status(429, 'TooManyRequests', 'slow down', {}, { 'retry-after': '20' });
+    await until('the wait', () => cache.counters.failures === 2 && clock.timers > 0);
+    cache.retrySoon();
+    clock.advance(19_000);
+    assert.equal(api.untaken, 0);
+    clock.advance(20_000);
+    await nextWatch('10');
+    await until('the new watch', () => cache.state === 'synced');
+  });
+
   it('is stale while it cannot follow, resumes, and after some failures lists', async () => {
     const watch = await synced();
     watch.reset();

@@ -9,6 +9,7 @@ import type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptio
 import { HeldObjects } from './held-objects.ts';
 import type { KubeObject, ObjectKey, Resource } from './resource.ts';
 import { isAtMost } from './resource-version.ts';
+import { RetryDelay } from './retry-delay.ts';
 import { shielded } from './shielded.ts';
 import { type FollowedEvent, runWatch, type WatchEnd } from './watch-run.ts';
 
@@ -40,6 +41,7 @@ export class ListWatchCache<T extends KubeObject> {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #held = new HeldObjects<T>();
+  readonly #retry: RetryDelay;
   readonly #listeners = new Set<DeltaListener<T>>();
   readonly #stateListeners = new Set<(state: CacheState) => void>();
   readonly #stop = new AbortController();
@@ -64,6 +66,7 @@ export class ListWatchCache<T extends KubeObject> {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
+    this.#retry = new RetryDelay(this.#clock, this.#random);
   }
 
   get state(): CacheState {
@@ -155,6 +158,11 @@ export class ListWatchCache<T extends KubeObject> {
   /** Ends the watch and lists anew, from the server's database. */
   listAgain(): void {
     this.#again.abort();
+  }
+
+  /** After a failure, tries again within some seconds: the server has answered somebody else. Not where it said how long to wait. */
+  retrySoon(): void {
+    this.#retry.shorten();
   }
 
   async close(): Promise<void> {
@@ -414,7 +422,8 @@ export class ListWatchCache<T extends KubeObject> {
     const [baseMs, maxMs] = this.#options.backoffMs ?? [500, 30_000];
     const delay = Math.max(error?.retryAfterMs ?? 0, backoffDelay(attempt, { baseMs, maxMs, random: this.#random }));
     if (error !== undefined) this.#notice({ kind: 'failure', error, retryInMs: delay });
-    await sleep(this.#clock, delay, this.#stop.signal);
+    if (error === undefined || error.retryAfterMs !== undefined) await sleep(this.#clock, delay, this.#stop.signal);
+    else await this.#retry.wait(delay, this.#stop.signal);
   }
 
   #deliverListed(reason: ListReason, deltas: readonly Delta<T>[]): void {

@@ -1,0 +1,38 @@
+import { type Clock, type Random, sleep, type TimerHandle } from './clock.ts';
+
+/** However often others are answered, attempts are this far apart. */
+const LEAST_MS = 5_000;
+/** Within which those that waited together come back. */
+const SPREAD_MS = 3_000;
+
+/** The wait between two attempts, which is cut short when the server has answered somebody else. */
+export class RetryDelay {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  #shorten: (() => void) | undefined;
+
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** Waits so many milliseconds, or until the signal is aborted; never rejects. One at a time. */
+  async wait(ms: number, signal: AbortSignal): Promise<void> {
+    const least = this.#clock.now() + LEAST_MS;
+    const over = new AbortController();
+    let timer: TimerHandle;
+    this.#shorten = () => {
+      this.#shorten = undefined;
+      const left = Math.max(0, least - this.#clock.now()) + SPREAD_MS * this.#random();
+      timer = this.#clock.setTimeout(() => over.abort(), left);
+    };
+    await sleep(this.#clock, ms, AbortSignal.any([signal, over.signal]));
+    this.#shorten = undefined;
+    this.#clock.clearTimeout(timer);
+  }
+
+  /** Ends the wait under way soon: 5 s after it began or now, and up to 3 s later. */
+  shorten(): void {
+    this.#shorten?.();
+  }
+}

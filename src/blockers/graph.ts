@@ -184,14 +184,18 @@ function hasSwitch(world: World, subnet: string, uid: string): boolean {
   return owner?.kind === 'ours' && owner.uid === uid;
 }
 
-/** A Vpc that is being deleted takes no new Subnet: one that names it has nothing there, and does not hold it. */
+/**
+ * A Vpc that is being deleted takes no new Subnet: one that came after has nothing there, and does not hold it. One that was there
+ * before does, also where it is refused. Both times are the API server's, in whole seconds.
+ */
 function isTooLate(world: World, vpc: string, subnet: string): boolean {
-  return world.ask(vpcTerminates, vpc) && !world.ask(isSettled, subnet);
+  const deleted = world.ask(deletionOfVpc, vpc);
+  return deleted !== '' && !world.ask(isSettled, subnet) && (world.subnets.get(subnet)?.metadata.creationTimestamp ?? '') > deleted;
 }
 
-const vpcTerminates: Query<boolean> = defineQuery(
-  'vpc-terminates',
-  (world, name) => world.vpcs.get(name)?.metadata.deletionTimestamp !== undefined,
+const deletionOfVpc: Query<string> = defineQuery(
+  'deletion-of-vpc',
+  (world, name) => world.vpcs.get(name)?.metadata.deletionTimestamp ?? '',
 );
 
 /** Its network runs, or it was accepted: one whose switch somebody deletes by hand is no new Subnet. */

@@ -66,6 +66,16 @@ test('a Subnet that comes when its Vpc is being deleted does not hold it, nor is
   assert.equal(bench.condition('subnets', 'late', 'Ready')?.status, 'True');
 });
 
+test('a Subnet that was there before its Vpc was deleted holds it, also where it is refused', () => {
+  const bench = setUp();
+  bench.put('subnets', { metadata: { name: 'broken' }, spec: { vpc: 'blue', cidrBlock: '10.0.9.0/40' } });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'broken', 'Ready')?.status, 'False');
+  bench.delete('vpcs', 'blue');
+  bench.settle();
+  assert.match(bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /2 objects still use it: Subnet broken, Subnet red/);
+});
+
 test('a switch that somebody deletes by hand is made again while its Vpc is being deleted: its Subnet is no new one', () => {
   const bench = setUp();
   bench.delete('vpcs', 'blue');

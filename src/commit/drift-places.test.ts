@@ -1,22 +1,16 @@
 /** Drift by hand that is not in a column Kiln states: rows renamed, switched off, put into other rows, duplicated with what is in them. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Claimant, MemberOutput, Output, RowOutput } from '../compile/output.ts';
 import { driftSentence } from '../diff/drift.ts';
 import { rowId } from '../nb/row-id.ts';
 import { dhcpOptionsId, policyId } from '../nb/tables.ts';
-import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
-import { WriterProcess } from './testing/writer-process.ts';
+import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { northboundOfFile, rowsOf } from './testing/northbound-of-file.ts';
+import type { WriterProcess } from './testing/writer-process.ts';
 
 const owner: Claimant = { kind: 'vpc', namespace: '', name: 'v', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
-const row = (id: RowOutput['id'], columns: RowOutput['columns'], parent?: RowOutput['parent']): RowOutput => ({
-  kind: 'row',
-  id,
-  owner,
-  rule: 'test',
-  columns,
-  ...(parent === undefined ? {} : { parent }),
-});
+const row = rowsOf(owner);
 const router = row(rowId('Logical_Router', 'r1'), { name: 'r1' });
 const ls = row(rowId('Logical_Switch', 's1'), { name: 's1' });
 const routerPort = row(
@@ -55,27 +49,19 @@ const WANTED: readonly Output[] = [
   member(group, 'ports', port),
 ];
 
-let server: OvsdbServerProcess;
-before(async () => {
-  server = await OvsdbServerProcess.start();
-});
-after(async () => {
-  await server.stop();
-});
-
-const nbctl = (...args: string[]): Promise<string> => server.nbctl(...args);
+const { writer, nbctl } = northboundOfFile();
 const uuidsOf = async (table: string): Promise<readonly string[]> =>
   (await nbctl('--bare', '--columns=_uuid', 'list', table)).split(/\s+/).filter((text) => text !== '');
 
 /** What Kiln wants is there; a writer that has just started finds nothing to do after `use`. */
 async function withWriter(use: (kiln: WriterProcess) => Promise<void>): Promise<void> {
-  const kiln = await new WriterProcess(server).start(true);
+  const kiln = await writer().start(true);
   try {
     await kiln.want(WANTED);
     await use(kiln);
     await kiln.quiet();
     assert.deepEqual(kiln.writer.plan(), []);
-    const fresh = new WriterProcess(server);
+    const fresh = writer();
     fresh.leads = false;
     fresh.session.start();
     await fresh.session.untilSynced();

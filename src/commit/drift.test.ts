@@ -1,25 +1,19 @@
 /** Drift by hand, with ovn-nbctl against a real ovsdb-server: told with both states, told from ordinary changes, put right. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
 import { driftSentence, repairSentence } from '../diff/drift.ts';
 import { rowId } from '../nb/row-id.ts';
-import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
-import { WriterProcess } from './testing/writer-process.ts';
+import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { northboundOfFile, rowsOf } from './testing/northbound-of-file.ts';
+import type { WriterProcess } from './testing/writer-process.ts';
 
 const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 const ls = rowId('Logical_Switch', 's1');
 const group = rowId('Port_Group', 'g1');
 const set = rowId('Address_Set', 'a1');
 const route = rowId('Logical_Router_Static_Route', 'r1', '', 'dst-ip', '10.7.0.0/16', '10.0.0.9');
-const row = (id: RowOutput['id'], columns: RowOutput['columns'], parent?: RowOutput['parent']): RowOutput => ({
-  kind: 'row',
-  id,
-  owner,
-  rule: 'test',
-  columns,
-  ...(parent === undefined ? {} : { parent }),
-});
+const row = rowsOf(owner);
 const switchRow = row(ls, { name: 's1', other_config: { mcast_snoop: 'true' } });
 const groupRow = row(group, { name: 'g1' });
 const setRow = row(set, { name: 'a1', addresses: ['10.0.0.1', '10.0.0.2'] });
@@ -27,18 +21,10 @@ const port = (address: string): RowOutput =>
   row(rowId('Logical_Switch_Port', 'p1'), { name: 'p1', addresses: [address], type: '' }, { id: ls, column: 'ports' });
 const inGroup: MemberOutput = { kind: 'member', row: group, column: 'ports', member: { ref: rowId('Logical_Switch_Port', 'p1') } };
 
-let server: OvsdbServerProcess;
-before(async () => {
-  server = await OvsdbServerProcess.start();
-});
-after(async () => {
-  await server.stop();
-});
-
-const nbctl = (...args: string[]): Promise<string> => server.nbctl(...args);
+const { writer, nbctl } = northboundOfFile();
 
 async function withWriter(use: (kiln: WriterProcess) => Promise<void>): Promise<void> {
-  const kiln = await new WriterProcess(server).start(true);
+  const kiln = await writer().start(true);
   try {
     await use(kiln);
     await kiln.want([]);

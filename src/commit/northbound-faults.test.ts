@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
 import { dhcpOptionsId } from '../nb/tables.ts';
 import { rowId } from '../nb/row-id.ts';
-import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
-import { WriterProcess } from './testing/writer-process.ts';
+import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { northboundOfFile } from './testing/northbound-of-file.ts';
 
 const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 const ls = rowId('Logical_Switch', 's1');
@@ -22,17 +22,7 @@ const routerPort: RowOutput = {
   columns: { name: 'r1-s1', mac: '00:00:00:00:00:01', networks: ['10.0.0.1/24'] },
 };
 
-let server: OvsdbServerProcess;
-
-before(async () => {
-  server = await OvsdbServerProcess.start();
-});
-
-after(async () => {
-  await server.stop();
-});
-
-const nbctl = (...args: string[]): Promise<string> => server.nbctl(...args);
+const { writer, nbctl } = northboundOfFile();
 
 function policy(priority: number): RowOutput {
   return {
@@ -46,7 +36,7 @@ function policy(priority: number): RowOutput {
 }
 
 test('a switch that waits for a foreign port in it goes when that port goes, without another look at everything', async () => {
-  const kiln = await new WriterProcess(server).start();
+  const kiln = await writer().start();
   try {
     await kiln.want([switchRow]);
     await nbctl('lsp-add', 's1', 'guest');
@@ -63,7 +53,7 @@ test('a switch that waits for a foreign port in it goes when that port goes, wit
 });
 
 test('of several foreign rows in a switch that is to go, the first by name is told, whichever came first', async () => {
-  const kiln = await new WriterProcess(server).start();
+  const kiln = await writer().start();
   try {
     await kiln.want([switchRow]);
     await nbctl('lsp-add', 's1', 'guest-b');
@@ -81,7 +71,7 @@ test('of several foreign rows in a switch that is to go, the first by name is to
 });
 
 test("a switch that waits for a foreign port in it is in nobody's way any more when another program takes it", async () => {
-  const kiln = await new WriterProcess(server).start();
+  const kiln = await writer().start();
   try {
     await kiln.want([switchRow]);
     await nbctl('lsp-add', 's1', 'guest');
@@ -98,7 +88,7 @@ test("a switch that waits for a foreign port in it is in nobody's way any more w
 });
 
 test('a row that is kept from being collected counts as too many no longer when another program takes it or removes it', async () => {
-  const kiln = await new WriterProcess(server).start();
+  const kiln = await writer().start();
   const extra = (): number | undefined => kiln.writer.differences.get('Logical_Switch')?.extra;
   try {
     kiln.undecided.add('subnet//s1');
@@ -119,7 +109,7 @@ test('a row that is kept from being collected counts as too many no longer when 
 });
 
 test('a port that another program put into two routers of its own is made again in its place', async () => {
-  const kiln = await new WriterProcess(server).start();
+  const kiln = await writer().start();
   const portsOf = (name: string): Promise<string> => nbctl('get', 'Logical_Router', name, 'ports');
   try {
     await kiln.want([routerRow, routerPort]);
@@ -137,7 +127,7 @@ test('a port that another program put into two routers of its own is made again 
 });
 
 test('what is in a router moves to the one that stands for its name when that one changes hands, what is kept as it is with all it has', async () => {
-  const kiln = await new WriterProcess(server).start();
+  const kiln = await writer().start();
   try {
     const allow = policy(7);
     await kiln.want([routerRow, allow, routerPort]);
@@ -171,7 +161,7 @@ test('what is in a router moves to the one that stands for its name when that on
 });
 
 test('a value that cannot even be sent is set aside and the others go on', async () => {
-  const kiln = await new WriterProcess(server).start();
+  const kiln = await writer().start();
   try {
     await kiln.want([switchRow, routerRow, policy(1.5)]);
     assert.match(await nbctl('ls-list'), /s1/);
@@ -188,7 +178,7 @@ test('a value that cannot even be sent is set aside and the others go on', async
 });
 
 test('a row that others change right before each of two transactions is not set aside as refused, and is written a moment later', async () => {
-  const kiln = await new WriterProcess(server).start();
+  const kiln = await writer().start();
   try {
     await kiln.want([switchRow]);
     const transact = kiln.session.transact.bind(kiln.session);
@@ -213,7 +203,7 @@ test('a row that others change right before each of two transactions is not set 
 });
 
 test('what is set aside stays a conflict while it is tried again', async () => {
-  const kiln = await new WriterProcess(server).start();
+  const kiln = await writer().start();
   try {
     await kiln.want([routerRow, policy(99_999)]);
     const { id } = policy(99_999);
@@ -233,7 +223,7 @@ test('what is set aside stays a conflict while it is tried again', async () => {
 });
 
 test('an element of an address set that goes while a transaction is on its way is put back', async () => {
-  const kiln = await new WriterProcess(server).start();
+  const kiln = await writer().start();
   const set = rowId('Address_Set', 'as1');
   const setRow: RowOutput = { kind: 'row', id: set, owner, rule: 'test', columns: { name: 'as1', addresses: [] } };
   const element: MemberOutput = { kind: 'member', row: set, column: 'addresses', member: '10.0.0.1' };
@@ -261,7 +251,7 @@ test('an element of an address set that goes while a transaction is on its way i
 });
 
 test('rows whose marks or names were taken away by hand are made again, though the row that was them is still there', async () => {
-  const kiln = await new WriterProcess(server).start();
+  const kiln = await writer().start();
   const dhcp = dhcpOptionsId('s1', 'IPv4');
   const options: RowOutput = {
     kind: 'row',
@@ -289,10 +279,10 @@ test('rows whose marks or names were taken away by hand are made again, though t
 });
 
 test('what is owned by an object that a rule fails for is not collected', async () => {
-  const first = await new WriterProcess(server).start();
+  const first = await writer().start();
   await first.want([switchRow]);
   await first.close();
-  const kiln = new WriterProcess(server);
+  const kiln = writer();
   try {
     kiln.undecided.add('subnet//s1');
     await kiln.start();
@@ -308,7 +298,7 @@ test('what is owned by an object that a rule fails for is not collected', async 
 });
 
 test('nothing is put into, or taken out of, a row of somebody else that has a wanted name', async () => {
-  const kiln = await new WriterProcess(server).start();
+  const kiln = await writer().start();
   const group = rowId('Port_Group', 'g1');
   const set = rowId('Address_Set', 'as1');
   const port: RowOutput = {

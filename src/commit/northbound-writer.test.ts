@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
 import { rowId } from '../nb/row-id.ts';
-import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
-import { WriterProcess } from './testing/writer-process.ts';
+import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { northboundOfFile } from './testing/northbound-of-file.ts';
+import type { WriterProcess } from './testing/writer-process.ts';
 
 const owner: Claimant = { kind: 'subnet', namespace: '', name: 's1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 
-let server: OvsdbServerProcess;
-
-const start = (leads = true): Promise<WriterProcess> => new WriterProcess(server).start(leads);
-
-const nbctl = (...args: string[]): Promise<string> => server.nbctl(...args);
+const { writer, nbctl, kill, restart } = northboundOfFile();
+const start = (leads = true): Promise<WriterProcess> => writer().start(leads);
 
 const ls = rowId('Logical_Switch', 's1');
 const group = rowId('Port_Group', 'g1');
@@ -34,14 +32,6 @@ function port(name: string, address = '00:00:00:00:00:01 10.0.0.2', parent = ls)
 function inGroup(name: string): MemberOutput {
   return { kind: 'member', row: group, column: 'ports', member: { ref: rowId('Logical_Switch_Port', name) } };
 }
-
-before(async () => {
-  server = await OvsdbServerProcess.start();
-});
-
-after(async () => {
-  await server.stop();
-});
 
 test('rows, children and members are made in one transaction, changed one by one, and collected', async () => {
   const kiln = await start();
@@ -332,11 +322,11 @@ test('a server that is killed and started again costs nothing but time', async (
   const kiln = await start();
   try {
     await kiln.want([switchRow, port('p1')]);
-    await server.kill();
+    await kill();
     kiln.desired.replace([], [port('p2')]);
     kiln.writer.flush();
     await sleep(100);
-    await server.restart();
+    await restart();
     await until('both ports are there', async () => /p1[\s\S]*p2/.test(await nbctl('lsp-list', 's1').catch(() => '')));
     await kiln.quiet();
     assert.deepEqual(kiln.writer.plan(), []);

@@ -1,0 +1,35 @@
+/** One real Northbound database for all tests of a file: started before the first of them, ended after the last. */
+import { after, before } from 'node:test';
+import type { Claimant, RowOutput } from '../../compile/output.ts';
+import { OvsdbServerProcess } from '../../ovsdb/testing/ovsdb-server-process.ts';
+import { WriterProcess } from './writer-process.ts';
+
+export interface NorthboundOfFile {
+  /** A writer of its own, not started. */
+  readonly writer: () => WriterProcess;
+  readonly nbctl: (...args: string[]) => Promise<string>;
+  /** `kill -9`; what was committed stays. */
+  readonly kill: () => Promise<void>;
+  readonly restart: () => Promise<void>;
+}
+
+export function northboundOfFile(): NorthboundOfFile {
+  let server: OvsdbServerProcess;
+  before(async () => {
+    server = await OvsdbServerProcess.start();
+  });
+  after(async () => {
+    await server.stop();
+  });
+  return {
+    writer: () => new WriterProcess(server),
+    nbctl: (...args) => server.nbctl(...args),
+    kill: () => server.kill(),
+    restart: () => server.restart(),
+  };
+}
+
+/** Makes rows as a rule asks for them. */
+export function rowsOf(owner: Claimant): (id: RowOutput['id'], columns: RowOutput['columns'], parent?: RowOutput['parent']) => RowOutput {
+  return (id, columns, parent) => ({ kind: 'row', id, owner, rule: 'test', columns, ...(parent === undefined ? {} : { parent }) });
+}

@@ -1,12 +1,18 @@
 /** Every type of condition that is ever written, with what it says when it is true: a closed list. The reference is made from it. */
 export const CONDITION_TYPES = {
   'kiln.io/NetworkBound': { on: 'Pod', means: 'all interfaces have their addresses; on a pod that waited, or is misbound' },
-  Accepted: { on: 'Vpc, Subnet, IP, Vip, OvnEip, IptablesEIP', means: 'the spec is sound and can be carried out' },
+  Accepted: {
+    on: 'Vpc, Subnet, IP, Vip, OvnEip, IptablesEIP, Node, NetworkAttachmentDefinition',
+    means: 'the spec is sound and can be carried out',
+  },
   Validated: { on: 'Subnet, kinds that are not carried out', means: 'the spec breaks no rule' },
   Ready: { on: 'Vpc, Subnet, IPPool, kinds that are not carried out', means: 'it is in place in OVN' },
   Error: { on: 'Subnet, IPPool', means: 'the spec breaks a rule; there only while it does' },
-  NotCarriedOut: { on: 'Vpc, Subnet, Vip', means: 'a field that is set asks for what this version does not do; there only while it is' },
-  WithoutEffect: { on: 'Vpc, Subnet, IPPool', means: 'something of the spec does nothing as things are; there only while that is so' },
+  NotCarriedOut: {
+    on: 'Vpc, Subnet, IP, Vip, IptablesEIP',
+    means: 'a field that is set asks for what this version does not do; there only while it is',
+  },
+  WithoutEffect: { on: 'Vpc, Subnet, IPPool, Vip', means: 'something of the spec does nothing as things are; there only while that is so' },
   Peered: { on: 'Vpc', means: 'each Vpc that it peers with names it back' },
   DefaultSubnet: { on: 'Vpc', means: 'spec.defaultSubnet names a Subnet of the Vpc' },
   AddressConflict: { on: 'IP, Vip, EIPs, their rules', means: 'another has the same address; there only while it does' },

@@ -20,30 +20,48 @@ export function selectorFindings(subject: Subject, field: string, selectors: rea
   return selectors.flatMap((selector, index) => {
     const problem = impossible(selector);
     if (problem === undefined) return [];
-    return [
-      findingOf(subject, {
-        code: 'SelectorImpossible',
-        field: `${field}[${index}]`,
-        value: JSON.stringify(selector),
-        problem,
-        rule: 'keys and values of labels have 1 to 63 letters, digits, "-", "_" and ".", a key maybe a domain and a slash before them',
-      }),
-    ];
+    return [selectorBreach(subject, `${field}[${index}]`, JSON.stringify(selector), problem)];
+  });
+}
+
+function selectorBreach(subject: Subject, field: string, value: string, problem: string): Finding {
+  return findingOf(subject, {
+    code: 'SelectorImpossible',
+    field,
+    value,
+    problem,
+    rule: 'keys and values of labels have 1 to 63 letters, digits, "-", "_" and ".", a key maybe a domain and a slash before them',
   });
 }
 
 function impossible({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string | undefined {
-  const required = Object.entries(matchLabels).concat(
-    matchExpressions.flatMap(({ key, operator, values = [] }) => {
-      if (operator === 'Exists') return [[key, '']] satisfies [string, string][];
-      return operator === 'In' && values.every((value) => !isLabelValue(value)) ? [[key, values[0] ?? ''] satisfies [string, string]] : [];
-    }),
-  );
-  for (const [key, value] of required) {
-    if (!isLabelKey(key)) return `asks for label "${key}", a key that no label has`;
-    if (!isLabelValue(value)) return `asks for label "${key}" with "${value}", which no label can have for a value`;
+  for (const [key, value] of Object.entries(matchLabels)) {
+    const problem = labelProblem(key, value);
+    if (problem !== undefined) return `asks for ${problem}`;
+  }
+  for (const { key, operator, values = [] } of matchExpressions) {
+    const asks = operator === 'In' || operator === 'Exists' ? 'asks for' : 'excludes';
+    const noKey = labelProblem(key, '');
+    if (noKey !== undefined) return `${asks} ${noKey}`;
+    const odd = values.find((value) => !isLabelValue(value));
+    // Of several values the others may be right.
+    if (odd !== undefined && (operator !== 'In' || values.every((value) => !isLabelValue(value))))
+      return `${asks} ${labelProblem(key, odd) ?? ''}`;
   }
   return undefined;
+}
+
+/** Reads on after what is done with the label. */
+function labelProblem(key: string, value: string): string | undefined {
+  if (!isLabelKey(key)) return `label "${key}", a key that no label has`;
+  return isLabelValue(value) ? undefined : `label "${key}" with "${value}", which no label can have for a value`;
+}
+
+/** About a label written `key:value`. */
+export function labelFinding(subject: Subject, field: string, item: string): readonly Finding[] {
+  const at = item.indexOf(':');
+  const problem = labelProblem(item.slice(0, at).trim(), item.slice(at + 1).trim());
+  return problem === undefined ? [] : [selectorBreach(subject, field, item, `asks for ${problem}`)];
 }
 
 /** A provider is the name of a network attachment: with dots between its own name, its namespace and, of OVN's networks, `ovn`. */

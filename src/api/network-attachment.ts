@@ -3,6 +3,7 @@
  * alone beside another plugin, or somebody else altogether; and what of that configuration no plugin could read.
  */
 import type { Breach } from './finding.ts';
+import { DEFAULT_PROVIDER } from './well-known.ts';
 
 export type AttachmentKind = 'ovn' | 'ipam-only' | 'foreign' | 'unreadable';
 
@@ -18,8 +19,11 @@ export const attachmentKind = (config: string | undefined): AttachmentKind => {
   return plugins.some(({ ipam }) => fieldsOf(ipam)?.['type'] === PLUGIN) ? 'ipam-only' : 'foreign';
 };
 
-/** What is wrong with a configuration, field by field; empty where a runtime and Kube-OVN's plugin can read it. */
-export const attachmentBreaches = (config: string | undefined): readonly Breach[] => {
+/**
+ * What is wrong with a configuration, field by field; empty where a runtime can read it and Kube-OVN's plugin asks for the interface that a
+ * pod is given.
+ */
+export const attachmentBreaches = ({ namespace, name }: AttachmentName, config: string | undefined): readonly Breach[] => {
   if (isAbsent(config)) return [];
   const parsed = parseJson(config);
   const top = fieldsOf(parsed);
@@ -27,8 +31,18 @@ export const attachmentBreaches = (config: string | undefined): readonly Breach[
     const problem = parsed === undefined ? 'is not JSON' : 'is JSON, but no object';
     return [{ code: 'InvalidNetwork', field: CONFIG, value: config, problem, rule: 'it is a CNI configuration, an object in JSON' }];
   }
-  return [...topBreaches(top), ...pluginsOf(top).flatMap(([path, plugin]) => pluginBreaches(path, plugin))];
+  const own = `${name}.${namespace}`;
+  return [
+    ...topBreaches(top),
+    ...pluginsOf(top).flatMap(([path, plugin]) => [...pluginBreaches(path, plugin), ...providerBreaches(path, plugin, own)]),
+  ];
 };
+
+/** Of a NetworkAttachmentDefinition. */
+export interface AttachmentName {
+  readonly namespace: string;
+  readonly name: string;
+}
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -54,14 +68,45 @@ function topBreaches(top: Fields): readonly Breach[] {
   const { plugins, type } = top;
   const texts = textBreaches(CONFIG, top, TOP_TEXTS);
   if (plugins === undefined)
-    return type === undefined
+    return isNothing(type)
       ? [...texts, breach(`${CONFIG}.type`, '', 'is missing', 'a CNI configuration names its plugin, or has a list of plugins')]
       : texts;
   if (!Array.isArray(plugins)) return [...texts, wrong(`${CONFIG}.plugins`, plugins, 'a list of plugins')];
-  const listed = (plugins as readonly unknown[]).flatMap((plugin, index) =>
-    fieldsOf(plugin) === undefined ? [wrong(`${CONFIG}.plugins[${index}]`, plugin, 'an object, the configuration of a plugin')] : [],
-  );
+  if (plugins.length === 0)
+    return [...texts, breach(`${CONFIG}.plugins`, '[]', 'is empty', 'a runtime runs the plugins of the list: name one at least')];
+  const listed = (plugins as readonly unknown[]).flatMap((plugin, index) => {
+    const path = `${CONFIG}.plugins[${index}]`;
+    const fields = fieldsOf(plugin);
+    if (fields === undefined) return [wrong(path, plugin, 'an object, the configuration of a plugin')];
+    return isNothing(fields['type']) ? [breach(`${path}.type`, '', 'is missing', 'each plugin of the list is named by its type')] : [];
+  });
   return [...texts, ...listed];
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === '';
+}
+
+/**
+ * The plugin asks for the interface of its `provider`, and a pod has that of the definition: the addresses of another provider never come.
+ * Without one the plugin asks for the pod's own interface, as that of a cluster's default network does.
+ */
+function providerBreaches(path: string, plugin: Fields, own: string): readonly Breach[] {
+  const ipam = fieldsOf(plugin['ipam']);
+  const [at, fields, wanted] =
+    plugin['type'] === PLUGIN
+      ? ([path, plugin, `${own}.${DEFAULT_PROVIDER}`] as const)
+      : ([`${path}.ipam`, ipam?.['type'] === PLUGIN ? ipam : undefined, own] as const);
+  const provider = fields?.['provider'];
+  if (typeof provider !== 'string' || ['', DEFAULT_PROVIDER, wanted].includes(provider)) return [];
+  return [
+    breach(
+      `${at}.provider`,
+      provider,
+      'is not the name of this network',
+      `the plugin waits for addresses of that provider, and a pod attached to this network has those of ${wanted}: write ${wanted}`,
+    ),
+  ];
 }
 
 function pluginBreaches(path: string, plugin: Fields): readonly Breach[] {

@@ -116,6 +116,20 @@ export const REASONS = {
     means: 'no address of the IPPool is ever given: they are gateways, excluded, or the first or last of their network',
     next: 'put others into spec.ips',
   },
+  NodeAddressInvalid: { means: 'an InternalIP of the node is no address', next: 'mend what its kubelet states: kubectl describe node' },
+  NodeAddressTaken: {
+    means: 'two nodes state one InternalIP; what pods send to it goes to the older node',
+    next: 'mend what one of the kubelets states: kubectl get nodes -o wide',
+  },
+  NamespaceMissing: {
+    means: 'spec.namespaces names a namespace that does not exist; it is bound as soon as it does',
+    next: 'make it, or mend the list',
+  },
+  NeedsAnotherField: { means: 'a field of the spec does nothing without another one', next: 'set that one too, or take the field out' },
+  SubnetNeverGiven: {
+    means: 'spec.excludeIps leaves no address of the Subnet that is given without being asked for by name',
+    next: 'take some out, or widen spec.cidrBlock',
+  },
   NamespaceImpossible: { means: 'spec.namespaces has a name that no namespace can have', next: 'mend it' },
   VpcMissing: { means: 'the Vpc does not exist', next: 'make it again, or delete the Subnet' },
 

@@ -289,6 +289,14 @@ test('a NetworkAttachmentDefinition that is no JSON: an Event on it, a condition
       .toSorted(),
     ['network-attachment-definitions/shop/odd', 'pods/shop/attached'],
   );
+  const kept = JSON.parse(
+    bench.object('network-attachment-definitions', 'shop/odd')?.metadata.annotations?.['kiln.io/conditions'] ?? '[]',
+  ) as readonly { readonly type: string; readonly message: string }[];
+  assert.deepEqual(
+    kept.map((one) => [one.type, one.message]),
+    [['Accepted', message]],
+    'and a condition, which outlives the Event',
+  );
   const list = told.find(({ object }) => object === 'network-attachment-definitions/shop/list');
   assert.match(list?.message ?? '', /spec\.config "\[1\]" is JSON, but no object; it is a CNI configuration/);
   assert.notEqual(made.addressOf('shop/other'), undefined);

@@ -10,6 +10,7 @@ import { ipPool } from './ip/ip-pool.ts';
 import { ipLifecycle } from './ip/ip-lifecycle.ts';
 import { misboundPolicyCheck } from './pod/misbound.ts';
 import { namespaceAnnotations } from './namespace/namespace-annotations.ts';
+import { nodeAddresses } from './node/node-addresses.ts';
 import { nodeJoin } from './node/node-join.ts';
 import { nodePolicy } from './node/node-policy.ts';
 import { nodePortGroups } from './node/node-port-group.ts';
@@ -77,6 +78,7 @@ export const MEMBER_RULES: readonly Rule[] = [
   nodeJoin,
   nodePortGroups,
   nodePolicy,
+  nodeAddresses,
   namespaceAnnotations,
   writeRefusedNotice,
   misboundPolicyCheck,

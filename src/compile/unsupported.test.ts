@@ -9,6 +9,7 @@ import { subnetKind } from '../api/subnet.ts';
 import { vipKind } from '../api/vip.ts';
 import { vpcKind } from '../api/vpc.ts';
 import { PodScene } from '../testing/pod-scene.ts';
+import { conditionsOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 
 interface Fields {
@@ -113,6 +114,12 @@ for (const [resource, fields] of Object.entries(KINDS) as [ResourceName, Fields]
         said().some((message) => named.test(message)),
         `spec.${field}: ${said().join('; ')}`,
       );
+      // An Event is forgotten after an hour.
+      const conditions = conditionsOf(resource, bench.object(resource, 'one') as never);
+      assert.ok(
+        conditions.some(({ reason, message }) => ['UnsupportedField', 'NotCarriedOut'].includes(reason ?? '') && named.test(message ?? '')),
+        `spec.${field} has no condition: ${JSON.stringify(conditions)}`,
+      );
     }
   });
 }
@@ -127,4 +134,18 @@ test('a plain object is told of nothing', () => {
     bench.events.filter(({ object, reason }) => reason === 'UnsupportedField' && object.endsWith('/plain')),
     [],
   );
+});
+
+test('once the field of an IP object is taken out, its condition goes', () => {
+  const { bench } = new PodScene();
+  bench.put('ips', {
+    metadata: { name: 'kept.shop' },
+    spec: { subnet: 'ovn-default', podName: 'kept', namespace: 'shop', containerID: 'c1' },
+  });
+  bench.settle();
+  const types = (): readonly string[] => conditionsOf('ips', bench.object('ips', 'kept.shop') as never).map(({ type }) => type);
+  assert.deepEqual(types(), ['NotCarriedOut']);
+  bench.edit('ips', 'kept.shop', { containerID: '' });
+  bench.settle();
+  assert.deepEqual(types(), []);
 });

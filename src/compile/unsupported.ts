@@ -3,6 +3,7 @@
  */
 import type { IPSpec } from '../api/ip.ts';
 import type { VipSpec } from '../api/vip.ts';
+import { conditionOf } from '../world/conditions.ts';
 import { keysOf } from '../world/domain.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
@@ -10,15 +11,19 @@ import type { Rule } from './compiler.ts';
 import { findingsText } from './left-out.ts';
 import type { NoticeOutput, Output } from './output.ts';
 
+const NOT_CARRIED_OUT = 'NotCarriedOut';
+
 /** Fields that Kube-OVN does not use any more either: whoever sets them expects more of the object than one address. */
 export const unsupportedAddressFields: readonly Rule[] = [
   {
     name: 'ip-unsupported',
-    over: (world) => keysOf(world.ips, ({ spec }) => unsupportedIpFields(spec).length > 0),
+    // Very many have none of them: the rule is over those alone, and over those that say that they had.
+    over: (world) =>
+      keysOf(world.ips, (ip) => unsupportedIpFields(ip.spec).length > 0 || conditionOf('ips', ip, NOT_CARRIED_OUT) !== undefined),
     run: (world, name) => {
       const ip = world.ips.get(name);
       if (ip === undefined) return [];
-      return unsupportedIpFields(ip.spec).map((field) => unsupportedNotice('ips', name, ip.metadata.uid, field));
+      return unsupportedOutputs('ips', name, ip.metadata.uid, unsupportedIpFields(ip.spec));
     },
   },
   {
@@ -47,12 +52,12 @@ function unsupportedVipFields({ attachSubnets }: VipSpec): string[] {
 export function unsupportedOutputs(resource: ResourceName, key: string, uid: string, fields: readonly string[]): readonly Output[] {
   const patch = { kind: 'patch', resource, key, uid } as const;
   const notices = fields.map((field) => unsupportedNotice(resource, key, uid, field));
-  if (notices.length === 0) return [{ ...patch, withoutConditions: ['NotCarriedOut'] }];
+  if (notices.length === 0) return [{ ...patch, withoutConditions: [NOT_CARRIED_OUT] }];
   const message = findingsText(notices);
-  return [...notices, { ...patch, conditions: [{ type: 'NotCarriedOut', status: 'True', reason: 'UnsupportedField', message }] }];
+  return [...notices, { ...patch, conditions: [{ type: NOT_CARRIED_OUT, status: 'True', reason: 'UnsupportedField', message }] }];
 }
 
-export function unsupportedNotice(resource: ResourceName, key: string, uid: string, field: string): NoticeOutput {
+function unsupportedNotice(resource: ResourceName, key: string, uid: string, field: string): NoticeOutput {
   return {
     kind: 'notice',
     resource,

@@ -1,6 +1,7 @@
 /** What OVN takes and nothing comes of: said on the object while it lasts, and the rows are there for the time when it has an effect. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PodScene } from '../testing/pod-scene.ts';
 import { RuleBench } from '../testing/rule-bench.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { RULES } from './rules.ts';
@@ -131,7 +132,12 @@ test('selectors that no labels can meet, and a provider that no network has, are
   const bench = setUp();
   bench.edit('subnets', 'net', {
     namespaceSelectors: [{ matchLabels: { ok: 'yes' } }, { matchLabels: { 'bad key': 'x' } }],
-    gatewayNodeSelectors: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: ['a b'] }] }],
+    gatewayNodeSelectors: [
+      { matchExpressions: [{ key: 'zone', operator: 'In', values: ['a b'] }] },
+      { matchExpressions: [{ key: 'zone', operator: 'NotIn', values: ['a b', 'c'] }] },
+      { matchExpressions: [{ key: 'no key', operator: 'DoesNotExist' }] },
+      { matchExpressions: [{ key: 'zone', operator: 'In', values: ['a b', 'c'] }] },
+    ],
     provider: 'Nad.shop.ovn',
   });
   bench.settle();
@@ -139,6 +145,9 @@ test('selectors that no labels can meet, and a provider that no network has, are
   assert.equal(reason, 'SelectorImpossible');
   assert.match(message, /spec\.namespaceSelectors\[1\] "\{.*\}" asks for label "bad key", a key that no label has/);
   assert.match(message, /spec\.gatewayNodeSelectors\[0\] .* asks for label "zone" with "a b", which no label can have for a value/);
+  assert.match(message, /spec\.gatewayNodeSelectors\[1\] .* excludes label "zone" with "a b", which no label can have/);
+  assert.match(message, /spec\.gatewayNodeSelectors\[2\] .* excludes label "no key", a key that no label has/);
+  assert.doesNotMatch(message, /gatewayNodeSelectors\[3\] "[^;]* label/);
   assert.match(message, /spec\.provider "Nad\.shop\.ovn" is a text that no network attachment is named by/);
   assert.doesNotMatch(message, /namespaceSelectors\[0\]/);
   bench.edit('subnets', 'net', { namespaceSelectors: [], gatewayNodeSelectors: [], provider: 'ovn' });
@@ -155,4 +164,109 @@ test('of a Subnet that is refused nothing is said to be without effect', () => {
   bench.settle();
   assert.equal(bench.condition('subnets', 'net', 'Accepted')?.status, 'False');
   assert.deepEqual(said(bench, 'subnets', 'net'), []);
+});
+
+test('namespaces that do not exist are told until they do, on Vpc, Subnet, IPPool and Vip', () => {
+  const bench = setUp();
+  bench.edit('vpcs', 'blue', { namespaces: ['shop'] });
+  bench.edit('subnets', 'net', { namespaces: ['shop'] });
+  bench.put('ippools', { metadata: { name: 'few' }, spec: { subnet: 'net', ips: ['10.1.0.20'], namespaces: ['shop'] } });
+  bench.put('vips', { metadata: { name: 'moving' }, spec: { subnet: 'net', namespace: 'shop' } });
+  bench.settle();
+  const objects = [
+    ['vpcs', 'blue', 'Vpc blue: spec.namespaces[0]', 'vpc blue'],
+    ['subnets', 'net', 'Subnet net: spec.namespaces[0]', 'subnet net'],
+    ['ippools', 'few', 'IPPool few: spec.namespaces[0]', 'ippool few'],
+    ['vips', 'moving', 'Vip moving: spec.namespace', 'vips.kubeovn.io moving'],
+  ] as const;
+  for (const [resource, name, field, edit] of objects)
+    assert.deepEqual(said(bench, resource, name), [
+      'True',
+      'NamespaceMissing',
+      `${field} "shop" does not exist; it counts for a namespace of that name as soon as there is one. All else is in effect; kubectl edit ${edit}`,
+    ]);
+  bench.put('namespaces', { metadata: { name: 'shop' } });
+  bench.settle();
+  for (const [resource, name] of objects) assert.deepEqual(said(bench, resource, name), []);
+});
+
+test('a Subnet all of whose addresses are excluded says so for that family; who asks for one by name has it, and with one taken out of the list it goes', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  scene.subnet('closed', { cidrBlock: '10.7.0.0/24,fd07::/64', excludeIps: ['10.7.0.0..10.7.0.255'], namespaces: ['shop'] });
+  bench.settle();
+  const [status, reason, message = ''] = said(bench, 'subnets', 'closed');
+  assert.deepEqual([status, reason], ['True', 'SubnetNeverGiven']);
+  assert.match(
+    message,
+    /^Subnet closed: spec\.excludeIps "10\.7\.0\.0\.\.10\.7\.0\.255.*" leaves no address of 10\.7\.0\.0\/24 to be given; .*kubectl edit subnet closed$/,
+  );
+  assert.doesNotMatch(message, /address of fd07/);
+  scene.pod('fixed', { annotations: { 'ovn.kubernetes.io/ip_address': '10.7.0.9,fd07::9' } });
+  bench.settle();
+  assert.equal(scene.addressOf('shop/fixed'), '10.7.0.9,fd07::9');
+  bench.edit('subnets', 'closed', { excludeIps: ['10.7.0.0..10.7.0.200'] });
+  bench.settle();
+  assert.deepEqual(said(bench, 'subnets', 'closed'), []);
+});
+
+test('fields of a Subnet that do nothing without another one are told with what they need', () => {
+  const bench = setUp();
+  const idle = (spec: object): readonly string[] => {
+    bench.put('subnets', { metadata: { name: 'idle' }, spec });
+    bench.settle();
+    const [, , message = ''] = said(bench, 'subnets', 'idle');
+    bench.delete('subnets', 'idle');
+    bench.settle();
+    return [...message.matchAll(/spec\.(\w+) "[^"]*(?:"[^"]*)*?" does nothing as it is; it takes effect together with ([^.;]*)/g)].map(
+      ([, field = '', needs = '']) => `${field}: ${needs}`,
+    );
+  };
+  const v4 = { vpc: 'blue', cidrBlock: '10.8.0.0/24' };
+  assert.deepEqual(idle({ ...v4, dhcpV4Options: 'lease_time=60', ipv6RAConfigs: 'address_mode=slaac', allowSubnets: ['10.9.0.0/16'] }), [
+    'dhcpV4Options: spec',
+    'ipv6RAConfigs: spec',
+    'allowSubnets: spec',
+  ]);
+  assert.deepEqual(idle({ ...v4, enableDHCP: true, dhcpV6Options: 'server_id=00:00:00:00:00:01', enableIPv6RA: true }), [
+    'dhcpV6Options: an IPv6 network in spec',
+    'enableIPv6RA: an IPv6 network in spec',
+  ]);
+  assert.deepEqual(idle({ ...v4, gatewayType: 'centralized', gatewayNode: 'n1' }), [
+    'gatewayType: the default Vpc, ovn-cluster',
+    'gatewayNode: the default Vpc, ovn-cluster',
+  ]);
+  assert.deepEqual(idle({ cidrBlock: '10.8.0.0/24', gatewayNode: 'n1', enableEcmp: true, logicalGateway: true }), [
+    'gatewayNode: spec',
+    'enableEcmp: spec',
+    'logicalGateway: spec',
+  ]);
+  assert.deepEqual(idle({ cidrBlock: '10.8.0.0/24', provider: 'wide.shop', private: true, enableDHCP: true }), [
+    'enableDHCP: a network that OVN carries, and spec',
+    'private: a network that OVN carries, and spec',
+  ]);
+  assert.deepEqual(idle({ ...v4, enableDHCP: true, dhcpV4Options: 'lease_time=60', private: true, allowSubnets: ['10.9.0.0/16'] }), []);
+  assert.deepEqual(idle({ cidrBlock: '10.8.0.0/24', gatewayType: 'centralized', gatewayNode: 'n1', enableEcmp: true }), []);
+});
+
+test('a Vip whose selector chooses nobody, or has nobody to choose among, and a MAC that it cannot have', () => {
+  const bench = setUp();
+  bench.put('namespaces', { metadata: { name: 'shop' } });
+  const vip = (spec: object): readonly string[] => {
+    bench.put('vips', { metadata: { name: 'moving' }, spec: { subnet: 'net', ...spec } });
+    bench.settle();
+    const told = said(bench, 'vips', 'moving');
+    bench.delete('vips', 'moving');
+    bench.settle();
+    return [told[1] ?? '', told[2] ?? ''];
+  };
+  const [reason, message = ''] = vip({ namespace: 'shop', selector: ['app:web', 'bad key:x'] });
+  assert.equal(reason, 'SelectorImpossible');
+  assert.match(message, /^Vip moving: spec\.selector\[1\] "bad key:x" asks for label "bad key", a key that no label has; /);
+  assert.match(vip({ selector: ['app:web'] })[1] ?? '', /spec\.selector "app:web" does nothing as it is; .*spec\.namespace/);
+  assert.match(
+    vip({ type: 'switch_lb_vip', macAddress: '00:00:00:00:00:09' })[1] ?? '',
+    /spec\.macAddress "00:00:00:00:00:09" does nothing as it is; .*the router answers/,
+  );
+  assert.deepEqual(vip({ namespace: 'shop', selector: ['app:web'], macAddress: '00:00:00:00:00:09' }), ['', '']);
 });

@@ -113,7 +113,7 @@ export function trimNetworkAttachment(object: Untrimmed): NetworkAttachmentDefin
   return {
     apiVersion: 'k8s.cni.cncf.io/v1',
     kind: 'NetworkAttachmentDefinition',
-    metadata: trimMeta(object.metadata, () => false),
+    metadata: trimMeta(object.metadata, (key) => key === kilnAnnotation.conditions),
     spec: typeof config === 'string' ? { config } : {},
   };
 }

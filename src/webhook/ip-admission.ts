@@ -2,6 +2,7 @@
 import { ipFindings, ipUpdateFindings } from '../api/ip-validation.ts';
 import type { IP } from '../api/ip.ts';
 import { leaseProblem } from '../compile/lease.ts';
+import { withNext } from '../compile/next-command.ts';
 import { requestProblem, requestWish } from '../compile/ip/ip-request.ts';
 import { subnetTerminating } from '../compile/subnet/subnet-ready.ts';
 import { isRequest, isReserved } from '../world/claimants.ts';
@@ -21,8 +22,8 @@ export function ipCreated(ip: IP, observed: Observed): Opinion {
   const problem = complete && asks ? requestProblem(world, ip) : undefined;
   if (complete && world.subnets.get(ip.spec.subnet ?? '')?.metadata.deletionTimestamp !== undefined)
     objections.push(forbidden(subnetTerminating(ip.spec.subnet ?? ''), 'spec.subnet'));
-  else if (problem?.reason === WAITED_FOR && (ip.spec.subnet ?? '') !== '') warnings.push(problem.message);
-  else if (problem !== undefined) objections.push(invalid({ code: problem.reason, field: '', message: problem.message }));
+  else if (problem?.reason === WAITED_FOR && (ip.spec.subnet ?? '') !== '') warnings.push(withNext(problem.message, problem.next));
+  else if (problem !== undefined) objections.push(invalid({ code: problem.reason, field: problem.field, message: problem.message }));
   if (objections.length === 0 && warnings.length === 0) {
     objections.push(...own.filter(({ code, value }) => code !== 'IPSubnetMissing' || value === '').map(invalid));
     if (objections.length === 0 && complete && asks) objections.push(...takenByName(observed, requestWish(world, ip), 'spec.ipAddress'));

@@ -28,9 +28,13 @@ export const RESOURCES = {
   ippools: kubeovn('ippools', 'IPPool'),
   pods: { ...core('', 'v1', 'pods', 'Pod'), conditions: 'status' },
   namespaces: core('', 'v1', 'namespaces', 'Namespace', false),
-  nodes: core('', 'v1', 'nodes', 'Node', false),
+  // The conditions in its status are its kubelet's.
+  nodes: { ...core('', 'v1', 'nodes', 'Node', false), conditions: 'annotation' },
   statefulsets: core('apps', 'v1', 'statefulsets', 'StatefulSet'),
-  'network-attachment-definitions': core('k8s.cni.cncf.io', 'v1', 'network-attachment-definitions', 'NetworkAttachmentDefinition'),
+  'network-attachment-definitions': {
+    ...core('k8s.cni.cncf.io', 'v1', 'network-attachment-definitions', 'NetworkAttachmentDefinition'),
+    conditions: 'annotation',
+  },
   virtualmachines: core('kubevirt.io', 'v1', 'virtualmachines', 'VirtualMachine'),
   virtualmachineinstances: core('kubevirt.io', 'v1', 'virtualmachineinstances', 'VirtualMachineInstance'),
   virtualmachineinstancemigrations: core('kubevirt.io', 'v1', 'virtualmachineinstancemigrations', 'VirtualMachineInstanceMigration'),

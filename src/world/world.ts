@@ -14,6 +14,7 @@ import { launchedInstance } from '../api/virtual-machine.ts';
 import type { Vip } from '../api/vip.ts';
 import type { Vpc } from '../api/vpc.ts';
 import { annotationKey, kilnAnnotation } from '../api/well-known.ts';
+import { canonicalAddress } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';
 import { allocatedPlaces } from './allocated-places.ts';
 import type { AddressObject, AddressResource } from './address-objects.ts';
@@ -154,7 +155,10 @@ export class World {
     ]),
   ) as Readonly<Record<NatRuleResource, Table<NatRule>>>;
   readonly namespaces = new Table<Namespace>(this.reactor, 'namespaces');
-  readonly nodes = new Table<Node>(this.reactor, 'nodes');
+  readonly nodes = new Table<Node>(this.reactor, 'nodes', {
+    internalIp: ({ status }) =>
+      (status?.addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? (canonicalAddress(address) ?? []) : [])),
+  });
   readonly pods = new Table<Pod>(this.reactor, 'pods', {
     namespace: (pod) => [pod.metadata.namespace ?? ''],
     node: (pod) => (pod.spec.nodeName === undefined ? [] : [pod.spec.nodeName]),

@@ -24,6 +24,7 @@ import { networkOfObject } from '../subnet/subnet-missing.ts';
 import { subnetReady } from '../subnet/subnet-ready.ts';
 import { subnetInCharge } from '../subnet/subnet-state.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
+import { withoutEffect } from '../without-effect.ts';
 import { writeRefusal } from '../write-refusal.ts';
 
 const ACCEPTED = 'Accepted';
@@ -39,6 +40,8 @@ export interface AddressKind {
   /** Under the kind's own names. */
   readonly spec: (addresses: AddressTexts) => Readonly<Record<string, Json>>;
   readonly status: (addresses: AddressTexts) => Readonly<Record<string, Json>>;
+  /** What the spec asks in vain. */
+  readonly ineffective?: readonly Finding[];
   /** What of it is not carried out, and what follows from that, as one sentence. */
   readonly notCarriedOut?: string;
   /** Its rows once the object holds the addresses; also while it is kept from going. */
@@ -87,6 +90,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     conflictOf(world, object),
     lease.kind === 'told' ? lease.condition : undefined,
   ].filter((one) => one !== undefined);
+  const idle = withoutEffect(kind.ineffective ?? [], `kubectl edit ${editable(object)}`);
   const durable: PatchOutput = {
     ...patchOf(object),
     finalizer: true,
@@ -98,8 +102,8 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   const patch: PatchOutput = {
     ...durable,
     status: kind.status(addresses),
-    conditions,
-    withoutConditions: [DELETION_BLOCKED, CONFLICT, ACCEPTED, ...LEASE_CONDITIONS],
+    conditions: [...conditions, ...(idle.conditions ?? [])],
+    withoutConditions: [DELETION_BLOCKED, CONFLICT, ACCEPTED, ...LEASE_CONDITIONS, ...(idle.withoutConditions ?? [])],
   };
   if (held === undefined) return [{ kind: 'wish', wish }, patch];
   // While somebody else goes first its ports stay as they are: there, or not.
@@ -202,10 +206,15 @@ function conflictOf(world: World, object: AddressObject): ConditionOutput | unde
 
 function refused(object: AddressObject, kind: AddressKind, { reason, message }: Problem): PatchOutput {
   const untold = notCarriedOut(object, kind);
-  const { group, plural } = traitsOf(object.resource);
-  const next = withNext(message, `kubectl edit ${plural}.${group} ${object.name}`);
+  const next = withNext(message, `kubectl edit ${editable(object)}`);
   const accepted: ConditionOutput = { type: ACCEPTED, status: 'False', reason, message: next, event: 'Warning' };
   return { ...patchOf(object), conditions: [accepted, ...(untold === undefined ? [] : [untold])] };
+}
+
+/** As kubectl takes it, whatever else has that short name. */
+function editable({ resource, name }: AddressObject): string {
+  const { group, plural } = traitsOf(resource);
+  return `${plural}.${group} ${name}`;
 }
 
 export function patchOf({ resource, name, uid }: AddressObject): Pick<PatchOutput, 'kind' | 'resource' | 'key' | 'uid'> {

@@ -14,7 +14,7 @@ import type { Output } from '../output.ts';
 import { portId } from '../pod/pod-interface.ts';
 import { stationText } from '../pod/pod-port.ts';
 import { subnetView, switchId } from '../subnet/subnet-view.ts';
-import { unsupportedNotice } from '../unsupported.ts';
+import { unsupportedOutputs } from '../unsupported.ts';
 import { addressOutputs, ownerOf } from './address-object.ts';
 
 export const ovnEip: Rule = {
@@ -79,14 +79,12 @@ export const iptablesEip: Rule = {
       } not carried out by this version of Kiln: the address is kept, and no NAT gateway is given it`,
       rows: () => [],
     });
-    return [
-      ...outputs,
-      ...[
-        ...(namespace === '' ? [] : ['spec.namespace']),
-        ...(qosPolicy === '' ? [] : ['spec.qosPolicy']),
-        ...(v6ip === '' ? [] : ['spec.v6ip']),
-      ].map((field) => unsupportedNotice('iptables-eips', name, object.uid, field)),
+    const fields = [
+      ...(namespace === '' ? [] : ['spec.namespace']),
+      ...(qosPolicy === '' ? [] : ['spec.qosPolicy']),
+      ...(v6ip === '' ? [] : ['spec.v6ip']),
     ];
+    return object.terminating ? outputs : [...outputs, ...unsupportedOutputs('iptables-eips', name, object.uid, fields)];
   },
 };
 

@@ -12,6 +12,7 @@ import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 import { addressOutputs } from './address-object.ts';
+import { vipIneffective } from './vip-ineffective.ts';
 import { isUsedByRule, vipPorts } from './vip-port.ts';
 import { vipUser, vipView } from './vip-view.ts';
 
@@ -29,6 +30,7 @@ export const vip: Rule = {
     const user = world.ask(vipUser, name);
     return addressOutputs(world, object, {
       findings: vipFindings(name, observed.spec),
+      ineffective: vipIneffective(world, view, observed.spec),
       used: type !== '' || user !== undefined || world.pods.bucket('allowedPair', name).size > 0 || isUsedByRule(world, name),
       labels: () => ({ [labelKey.ipReserved]: user ?? '' }),
       spec: ({ v4, v6, mac }) => ({ v4ip: v4, v6ip: v6, ...(!ofRouter && { macAddress: mac }) }),

@@ -14,6 +14,7 @@ import { formatCidr, networkAddress } from '../../net/cidr.ts';
 import { parseRangeOrCidr } from '../../net/range.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import { rowId } from '../../nb/row-id.ts';
+import { namespacesFindings } from '../namespace/listed-namespaces.ts';
 import { withNext } from '../next-command.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { FamilyUsage, SubnetUsage } from '../../world/reservations.ts';
@@ -77,7 +78,7 @@ export const ipPool: Rule = {
     const finding = world.ask(poolFindings, name)[0] ?? lateComer(world, pool);
     const usage = world.poolUsage.get(name);
     const outputs: Output[] = [];
-    const idle = withoutEffect(finding === undefined ? neverGiven(world, pool, usage) : [], `kubectl edit ippool ${name}`);
+    const idle = withoutEffect(finding === undefined ? ineffective(world, pool, usage) : [], `kubectl edit ippool ${name}`);
     const said: PatchOutput = {
       ...patch,
       finalizer: true,
@@ -108,6 +109,11 @@ const subnetDeletion: Query<string | undefined> = defineQuery(
   'subnet-deletion',
   (world, name) => world.subnets.get(name)?.metadata.deletionTimestamp,
 );
+
+function ineffective(world: World, pool: PoolView, usage: SubnetUsage | undefined): readonly Finding[] {
+  const { name, spec } = pool;
+  return [...namespacesFindings(world, { kind: 'IPPool', name }, spec.namespaces), ...neverGiven(world, pool, usage)];
+}
 
 /** Of a pool in a network that runs: nobody has an address of it, and none is left, so there is none. */
 function neverGiven(world: World, { name, spec }: PoolView, usage: SubnetUsage | undefined): readonly Finding[] {

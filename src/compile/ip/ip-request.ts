@@ -14,37 +14,50 @@ import type { World } from '../../world/world.ts';
 import { subnetReady } from '../subnet/subnet-ready.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 
-interface Problem {
+export interface RequestProblem {
   readonly reason: Reason;
+  /** Path of the field; empty where it is none of its own. */
+  readonly field: string;
+  /** Without what to do next. */
   readonly message: string;
+  /** A command for an object that is there. */
+  readonly next: string;
 }
 
 /** Why it cannot be given an address, whoever else there is. */
-export function requestProblem(world: World, ip: IP): Problem | undefined {
+export function requestProblem(world: World, ip: IP): RequestProblem | undefined {
   const { name } = ip.metadata;
   const { subnet = '', podName = '', namespace = '', ipAddress = '' } = ip.spec;
+  const edit = `kubectl edit ips.kubeovn.io ${name}`;
+  const problem = (reason: Reason, field: string, sentence: string, next: string): RequestProblem => ({
+    reason,
+    field,
+    message: `IP ${name}: ${sentence}`,
+    next,
+  });
   const view = world.ask(subnetView, subnet);
-  if (view === undefined)
-    return { reason: 'WaitingForSubnet', message: `IP ${name}: spec.subnet "${subnet}" does not exist; kubectl get subnet` };
+  if (view === undefined) return problem('WaitingForSubnet', 'spec.subnet', `spec.subnet "${subnet}" does not exist`, 'kubectl get subnet');
   if (podName === '' || namespace === '') {
     const field = podName === '' ? 'spec.podName' : 'spec.namespace';
-    return {
-      reason: 'NameInvalid',
-      message: `IP ${name}: ${field} "" is empty; an IP object is of a port of a pod, which it names in spec.podName and spec.namespace; kubectl edit ips.kubeovn.io ${name}`,
-    };
+    const rule = 'an IP object is of a port of a pod, which it names in spec.podName and spec.namespace';
+    return problem('NameInvalid', field, `${field} "" is empty; ${rule}`, edit);
   }
   const expected = portName(podName, namespace, view.provider);
   const several = view.isOvn && view.provider !== DEFAULT_PROVIDER && name.startsWith(`${expected}.`);
-  if (expected !== name && !several)
-    return {
-      reason: 'NameInvalid',
-      message: `IP ${name}: its name is not that of a port of Pod ${namespace}/${podName} in Subnet ${subnet}; make it again with the name ${expected}; kubectl delete ip ${name}`,
-    };
+  if (expected !== name && !several) {
+    const port = `the port of pod ${namespace}/${podName} in Subnet ${subnet}`;
+    const sentence = `metadata.name "${name}" is not the name of ${port}; an IP object is named as its port is: make it with the name ${expected}`;
+    return problem('NameInvalid', 'metadata.name', sentence, `kubectl delete ips.kubeovn.io ${name}`);
+  }
   const parsed = ipAddress === '' ? undefined : parseDualAddress(ipAddress);
-  if (parsed?.ok === false) return { reason: 'AddressInvalid', message: `IP ${name}: spec.ipAddress "${ipAddress}" ${parsed.problem}` };
+  if (parsed?.ok === false) {
+    const rule = 'it is one address, or one of each family with a comma';
+    return problem('AddressInvalid', 'spec.ipAddress', `spec.ipAddress "${ipAddress}" ${parsed.problem}; ${rule}`, edit);
+  }
   if (isReserved(ip) && !onlyAsks(ip)) return undefined;
   const readiness = world.ask(subnetReady, subnet);
-  return readiness.ready ? undefined : { reason: 'WaitingForSubnet', message: readiness.message };
+  if (readiness.ready) return undefined;
+  return { reason: 'WaitingForSubnet', field: 'spec.subnet', message: readiness.message, next: `kubectl describe subnet ${subnet}` };
 }
 
 /** The address that it asks for. */

@@ -62,7 +62,10 @@ test('one that cannot be completed says why, and is completed when it can', () =
   reserve(scene, {}, 'wrong-name');
   reserve(scene, { subnet: 'later' });
   const said = (name: string): string => scene.bench.object('ips', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '';
-  assert.match(said('wrong-name'), /NameInvalid.*make it again with the name web\.shop/);
+  assert.match(
+    said('wrong-name'),
+    /NameInvalid.*IP wrong-name: metadata\.name \\"wrong-name\\" is not the name of the port of pod shop\/web in Subnet [a-z-]+; .*make it with the name web\.shop; kubectl delete ips\.kubeovn\.io wrong-name/,
+  );
   assert.match(said('web.shop'), /WaitingForSubnet.*later/);
   scene.subnet('later', { cidrBlock: '10.90.0.0/24' });
   scene.bench.settle();

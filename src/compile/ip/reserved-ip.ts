@@ -22,7 +22,7 @@ export const reservedIp: Rule = {
     const ip = world.ips.get(name);
     if (ip === undefined || ip.metadata.deletionTimestamp !== undefined || holderOf(world, ip).kind !== 'reservation') return [];
     const problem = requestProblem(world, ip);
-    if (problem !== undefined) return [saying(ip, refused(name, problem))];
+    if (problem !== undefined) return [saying(ip, refused(problem, problem.next))];
     // An address that its object cannot say is nobody's.
     if (!isReserved(ip) && writeRefusal(world, 'ips', name, 'object', ip.metadata.uid)?.rests === true) return [];
     const wish: Output = { kind: 'wish', wish: requestWish(world, ip) };
@@ -31,7 +31,10 @@ export const reservedIp: Rule = {
     if (reservation?.kind === 'refused' && reservation.code === 'AddressConflict' && !onlyAsks(ip))
       return [wish, { ...patchOf(ip), withoutConditions: ['Accepted'] }];
     if (reservation?.kind === 'refused')
-      return [wish, saying(ip, refused(name, { reason: reservation.code, message: `${asked(ip)}: ${reservation.message}` }))];
+      return [
+        wish,
+        saying(ip, refused({ reason: reservation.code, message: `${asked(ip)}: ${reservation.message}` }, `kubectl edit ip ${name}`)),
+      ];
     const addresses = addressesOf(reservation);
     if (addresses === undefined) return [wish];
     return [
@@ -61,6 +64,6 @@ function patchOf(ip: IP): { readonly kind: 'patch'; readonly resource: 'ips'; re
   return { kind: 'patch', resource: 'ips', key: ip.metadata.name, uid: ip.metadata.uid };
 }
 
-function refused(name: string, { reason, message }: { readonly reason: Reason; readonly message: string }): ConditionOutput {
-  return { type: 'Accepted', status: 'False', reason, message: withNext(message, `kubectl edit ip ${name}`), event: 'Warning' };
+function refused({ reason, message }: { readonly reason: Reason; readonly message: string }, next: string): ConditionOutput {
+  return { type: 'Accepted', status: 'False', reason, message: withNext(message, next), event: 'Warning' };
 }

@@ -3,6 +3,7 @@ import { parseAddress } from '../../net/address.ts';
 import { policyId } from '../../nb/tables.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Rule } from '../compiler.ts';
+import { isOfOlderNode } from './node-addresses.ts';
 import { joinAddresses } from './node-join.ts';
 import { nodeOwner, nodeView } from './node-view.ts';
 import type { Output } from '../output.ts';
@@ -22,7 +23,7 @@ export const nodePolicy: Rule = {
     return [...new Set(node.internalIps)].flatMap((address): Output[] => {
       const family = parseAddress(address)?.family;
       const nexthop = family === 4 ? join.v4 : join.v6;
-      if (family === undefined || nexthop === '') return [];
+      if (family === undefined || nexthop === '' || isOfOlderNode(world, node, address)) return [];
       const match = `ip${family}.dst == ${address}`;
       return [
         {

@@ -14,6 +14,8 @@ export interface NodeView {
   readonly created: string;
   /** Addresses of type InternalIP, in the order the node states them. */
   readonly internalIps: readonly string[];
+  /** What it states as one and is no address, with its place in `status.addresses`. */
+  readonly unreadableIps: readonly { readonly index: number; readonly address: string }[];
   /** What an earlier binding wrote: its addresses in the join Subnet. */
   readonly joined: { readonly subnet: string; readonly addresses: string; readonly mac: string } | undefined;
 }
@@ -25,14 +27,16 @@ export const nodeView: Query<NodeView | undefined> = defineQuery('node-view', (w
   const { metadata, status } = node;
   const annotation = (suffix: Parameters<typeof podAnnotation>[1]): string =>
     metadata.annotations?.[podAnnotation(DEFAULT_PROVIDER, suffix)] ?? '';
+  const internal = (status?.addresses ?? []).flatMap(({ type, address }, index) =>
+    type === 'InternalIP' ? [{ index, address, readable: parseAddress(address) !== undefined }] : [],
+  );
   const [subnet, addresses, mac] = [annotation('logical_switch'), annotation('ip_address'), annotation('mac_address')];
   return {
     name,
     uid: metadata.uid,
     created: metadata.creationTimestamp,
-    internalIps: (status?.addresses ?? [])
-      .filter(({ type, address }) => type === 'InternalIP' && parseAddress(address) !== undefined)
-      .map(({ address }) => address),
+    internalIps: internal.filter(({ readable }) => readable).map(({ address }) => address),
+    unreadableIps: internal.filter(({ readable }) => !readable).map(({ index, address }) => ({ index, address })),
     joined: annotation('allocated') === 'true' && addresses !== '' && mac !== '' ? { subnet, addresses, mac } : undefined,
   };
 });

@@ -128,3 +128,47 @@ test('a node whose address is not of the network that the join Subnet was made a
   fresh.settle();
   assert.equal(fresh.writes, 0);
 });
+
+test('InternalIPs that are no address, or of two nodes: both nodes say so with field, value and rule until it is mended', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  const internal = (...list: readonly string[]): object => ({ addresses: list.map((address) => ({ type: 'InternalIP', address })) });
+  const said = (name: string): readonly { readonly reason?: string; readonly message?: string }[] =>
+    JSON.parse(bench.object('nodes', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '[]') as { reason: string; message: string }[];
+  bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: internal('ten', '192.168.1.11', 'fd00::2') });
+  bench.put('nodes', { metadata: { name: 'n3' }, spec: {}, status: internal('192.168.1.13', 'FD00::2') });
+  bench.settle();
+  const [first] = said('n2');
+  assert.equal(first?.reason, 'NodeAddressInvalid');
+  const shared = (name: string, value: string, other: string, oldest: string): string =>
+    `Node ${name}: status.addresses of type InternalIP "${value}" is also that of node ${other}; ` +
+    `an address is of one node: what pods send to it goes to the oldest of them, ${oldest}`;
+  assert.equal(
+    first?.message,
+    [
+      'Node n2: status.addresses[0].address "ten" is not an IP address; an InternalIP is one IPv4 or IPv6 address; without one pods do not reach the node',
+      shared('n2', '192.168.1.11', 'n1', 'n1'),
+      `${shared('n2', 'fd00::2', 'n3', 'n2')}; kubectl describe node n2`,
+    ].join('. '),
+  );
+  assert.deepEqual(
+    said('n1').map(({ reason, message }) => [reason, message]),
+    [['NodeAddressTaken', `${shared('n1', '192.168.1.11', 'n2', 'n1')}; kubectl describe node n1`]],
+  );
+  assert.equal(said('n3')[0]?.message, `${shared('n3', 'FD00::2', 'n2', 'n2')}; kubectl describe node n3`);
+  assert.equal(bench.events.filter(({ reason }) => reason === 'NodeAddressTaken').length, 2);
+  assert.deepEqual(
+    bench.events.filter(({ reason }) => reason === 'Conflict'),
+    [],
+    'not in the names of rows',
+  );
+  const policy = 'ovn-cluster|30000|ip4.dst == 192.168.1.11';
+  assert.equal(scene.externalIds('Logical_Router_Policy', policy)['node'], 'n1');
+
+  bench.vanish('nodes', 'n1');
+  bench.settle();
+  assert.equal(scene.externalIds('Logical_Router_Policy', policy)['node'], 'n2', 'and once it goes, to the other one');
+  bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: internal('192.168.1.11') });
+  bench.settle();
+  assert.deepEqual([said('n2'), said('n3')], [[], []]);
+});

@@ -23,7 +23,7 @@ test('an IP object of a name that its Subnet does not go with keeps its pod from
   assert.equal(waits?.reason, 'NameInvalid');
   assert.match(
     waits?.message ?? '',
-    /IP web\.shop: its name is not that of a port of Pod shop\/web in Subnet side.*kubectl delete ip web\.shop/,
+    /IP web\.shop: metadata\.name "web\.shop" is not the name of the port of pod shop\/web in Subnet side.*kubectl delete ip web\.shop/,
   );
   assert.match(scene.bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '', /NameInvalid/);
   assert.equal(using(scene, 'side'), 0);

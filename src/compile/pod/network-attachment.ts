@@ -1,5 +1,6 @@
 /**
- * What carries the network of a NetworkAttachmentDefinition, and what is said of one that nobody can read: it has no status, so an Event.
+ * What carries the network of a NetworkAttachmentDefinition, and what is said of one that nobody can read: it has no status, so its
+ * condition is kept in an annotation.
  */
 import type { Finding } from '../../api/finding.ts';
 import { findingOf } from '../../api/finding.ts';
@@ -9,9 +10,7 @@ import { keysOf } from '../../world/domain.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-
-/** Of many things that are wrong with one, so many are told. */
-const TOLD = 10;
+import { findingsText } from '../left-out.ts';
 
 /** Undefined where there is none of that key. */
 export const attachment: Query<AttachmentKind | undefined> = defineQuery('network-attachment', (world, key) => {
@@ -23,7 +22,7 @@ export const attachment: Query<AttachmentKind | undefined> = defineQuery('networ
 const findingsOf: Query<readonly Finding[]> = defineQuery('network-attachment-findings', (world, key) => {
   const [namespace = '', name = ''] = key.split('/');
   const next = `kubectl edit net-attach-def -n ${namespace} ${name}`;
-  return attachmentBreaches(world.networkAttachments.get(key)?.spec.config).map(({ rule, ...breach }) =>
+  return attachmentBreaches({ namespace, name }, world.networkAttachments.get(key)?.spec.config).map(({ rule, ...breach }) =>
     findingOf({ kind: 'NetworkAttachmentDefinition', namespace, name }, { ...breach, rule: `${rule}; ${next}` }),
   );
 });
@@ -35,14 +34,21 @@ export function unreadable(world: World, key: string): Finding | undefined {
 
 export const attachmentFindings: Rule = {
   name: 'network-attachment',
-  over: (world) => keysOf(world.networkAttachments, ({ spec }) => attachmentBreaches(spec.config).length > 0),
+  over: (world) => keysOf(world.networkAttachments),
   run: (world, key) => {
-    const uid = world.networkAttachments.get(key)?.metadata.uid;
+    const uid = world.ask(attachmentUid, key);
     if (uid === undefined) return [];
-    const resource = 'network-attachment-definitions';
-    return world
-      .ask(findingsOf, key)
-      .slice(0, TOLD)
-      .map(({ code: reason, message }) => ({ kind: 'notice', resource, key, uid, type: 'Warning', reason, message }));
+    const findings = world.ask(findingsOf, key);
+    const patch = { kind: 'patch', resource: 'network-attachment-definitions', key, uid } as const;
+    const [first] = findings;
+    if (first === undefined) return [{ ...patch, withoutConditions: ['Accepted'] }];
+    const message = findingsText(findings);
+    return [{ ...patch, conditions: [{ type: 'Accepted', status: 'False', reason: first.code, message, event: 'Warning' }] }];
   },
 };
+
+/** So that the condition, as it comes back, runs nothing. */
+const attachmentUid: Query<string | undefined> = defineQuery(
+  'network-attachment-uid',
+  (world, key) => world.networkAttachments.get(key)?.metadata.uid,
+);

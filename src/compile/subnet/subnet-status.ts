@@ -2,9 +2,6 @@
  * Subnet.status: addresses by count and range, whether it is carried out, which rows and node serve it.
  */
 import type { Reason } from '../../api/reasons.ts';
-import type { Finding } from '../../api/finding.ts';
-import { providerFinding, selectorFindings } from '../../api/impossible-labels.ts';
-import { namespaceFindings } from '../../api/namespace-names.ts';
 import { dhcpOptionsId } from '../../nb/tables.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { FamilyUsage } from '../../world/reservations.ts';
@@ -14,17 +11,17 @@ import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
 import { leftOut } from '../left-out.ts';
 import { withNext } from '../next-command.ts';
 import { rowConflictOf } from '../row-conflict.ts';
-import { missingNames, withoutEffect } from '../without-effect.ts';
+import { withoutEffect } from '../without-effect.ts';
 import { centralizedGateway } from './subnet-gateway.ts';
 import type { Refusal } from './subnet-acceptance.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
-import { excludesOutside } from './subnet-excludes.ts';
 import { subnetFindings } from './subnet-findings.ts';
+import { subnetIneffective } from './subnet-ineffective.ts';
 import { cidrInUse } from './subnet-networks.ts';
 import { statedSubnet } from './subnet-state.ts';
 import { routerPortId } from './subnet-switch.ts';
 import type { SubnetView } from './subnet-view.ts';
-import { claimantOfSubnet, isRunning, subnetNetworks, subnetSpec, subnetView } from './subnet-view.ts';
+import { claimantOfSubnet, isRunning, subnetNetworks, subnetView } from './subnet-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 
 /** Counts and ranges follow every pod: a rule of their own, so that nothing else is said again. */
@@ -69,7 +66,7 @@ export const subnetStatus: Rule = {
     const acceptance = world.ask(subnetAcceptance, name);
     if (acceptance.kind !== 'accepted') return [{ ...patch, ...NOTHING_IDLE, conditions: failed(name, acceptance) }];
     const gateway = world.ask(centralizedGateway, name);
-    const idle = withoutEffect(ineffective(world, name), `kubectl edit subnet ${name}`);
+    const idle = withoutEffect(world.ask(subnetIneffective, name), `kubectl edit subnet ${name}`);
     const carried: PatchOutput = {
       ...patch,
       status: {
@@ -97,25 +94,6 @@ function failed(name: string, { reason, code = reason, message: why }: Refusal):
     { type: 'Validated', status: reason === 'ValidateLogicalSwitchFailed' ? 'False' : 'True', reason, message },
     { type: 'Ready', status: 'False', reason, message },
     { type: 'Error', status: 'True', reason, message, event: 'Warning' },
-  ];
-}
-
-/** What its spec asks in vain, for the time being or for good. */
-function ineffective(world: World, name: string): readonly Finding[] {
-  const { namespaces, namespaceSelectors, gatewayNodeSelectors, provider, acls = [] } = world.ask(subnetSpec, name) ?? {};
-  const subject = { kind: 'Subnet', name };
-  const wrong = acls.length === 0 ? [] : world.ask(subnetFindings, name);
-  const matches = acls.flatMap(({ match = '' }, i) => {
-    const field = `spec.acls[${i}].match`;
-    return wrong.some((one) => one.field === field) ? [] : missingNames(world, subject, field, match);
-  });
-  return [
-    ...namespaceFindings(subject, namespaces),
-    ...selectorFindings(subject, 'spec.namespaceSelectors', namespaceSelectors),
-    ...selectorFindings(subject, 'spec.gatewayNodeSelectors', gatewayNodeSelectors),
-    ...providerFinding(subject, provider),
-    ...world.ask(excludesOutside, name),
-    ...matches,
   ];
 }
 

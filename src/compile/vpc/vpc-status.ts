@@ -2,13 +2,13 @@
  * Vpc.status: that it stands by, and by which names its parts go.
  */
 import type { Finding } from '../../api/finding.ts';
-import { namespaceFindings } from '../../api/namespace-names.ts';
 import type { VpcSpec } from '../../api/vpc.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
 import { leftOut } from '../left-out.ts';
+import { namespacesFindings } from '../namespace/listed-namespaces.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 import { missingNames, withoutEffect } from '../without-effect.ts';
@@ -70,7 +70,7 @@ function subnetsIn(world: World, vpc: string): readonly string[] {
 /** What its spec asks in vain, for the time being or for good. */
 function ineffective(world: World, { name, external }: VpcView, { namespaces, policyRoutes = [] }: VpcSpec): readonly Finding[] {
   const subject = { kind: 'Vpc', name };
-  const bound = namespaceFindings(subject, namespaces);
+  const bound = namespacesFindings(world, subject, namespaces);
   if (external) return bound;
   const faulty = world.ask(vpcFindings, name);
   const matches = policyRoutes.flatMap(({ match = '' }, i) => {

@@ -1,0 +1,41 @@
+/** What the spec of a Vip asks in vain, for the time being or for good. */
+import type { Finding } from '../../api/finding.ts';
+import { findingOf } from '../../api/finding.ts';
+import { labelFinding } from '../../api/impossible-labels.ts';
+import type { VipSpec } from '../../api/vip.ts';
+import { hasRouterMac } from '../../world/address-objects.ts';
+import type { World } from '../../world/world.ts';
+import { namespaceFindingsOf } from '../namespace/listed-namespaces.ts';
+import type { VipView } from './vip-view.ts';
+
+export function vipIneffective(world: World, { name, type, namespace }: VipView, spec: VipSpec): readonly Finding[] {
+  const subject = { kind: 'Vip', name };
+  const { selector = [], macAddress = '' } = spec;
+  const idle = (field: string, value: string, needs: string): Finding =>
+    findingOf(subject, {
+      code: 'NeedsAnotherField',
+      field,
+      value,
+      problem: 'does nothing as it is',
+      rule: `it takes effect together with ${needs}`,
+    });
+  const chooses = type === '' && namespace !== '';
+  return [
+    ...(namespace === '' ? [] : namespaceFindingsOf(world, subject, 'spec.namespace', namespace)),
+    ...(chooses ? selector.flatMap((item, i) => labelFinding(subject, `spec.selector[${i}]`, item)) : []),
+    ...(selector.length > 0 && !chooses
+      ? [
+          idle(
+            'spec.selector',
+            selector.join(','),
+            type === ''
+              ? 'spec.namespace, whose pods it chooses among'
+              : 'an empty spec.type: only a Vip that moves between ports chooses pods',
+          ),
+        ]
+      : []),
+    ...(macAddress !== '' && hasRouterMac(type)
+      ? [idle('spec.macAddress', macAddress, `another spec.type: of type ${type} the router answers for it with its own MAC`)]
+      : []),
+  ];
+}

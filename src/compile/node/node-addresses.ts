@@ -1,0 +1,82 @@
+/**
+ * InternalIPs of a node that are no address, or another node's as well: the node is told, in an annotation of it, since the conditions in
+ * its status are its kubelet's.
+ */
+import type { Finding } from '../../api/finding.ts';
+import { findingOf } from '../../api/finding.ts';
+import { addressProblem, canonicalAddress } from '../../net/address.ts';
+import { keysOf } from '../../world/domain.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import { findingsText } from '../left-out.ts';
+import { joinAddresses } from './node-join.ts';
+import type { NodeView } from './node-view.ts';
+import { nodeView } from './node-view.ts';
+
+export const nodeAddresses: Rule = {
+  name: 'node-addresses',
+  over: (world) => keysOf(world.nodes),
+  run: (world, name) => {
+    const uid = world.ask(nodeView, name)?.uid;
+    if (uid === undefined) return [];
+    const findings = world.ask(addressFindings, name);
+    const patch = { kind: 'patch', resource: 'nodes', key: name, uid } as const;
+    const [first] = findings;
+    if (first === undefined) return [{ ...patch, withoutConditions: ['Accepted'] }];
+    const message = `${findingsText(findings)}; kubectl describe node ${name}`;
+    return [{ ...patch, conditions: [{ type: 'Accepted', status: 'False', reason: first.code, message, event: 'Warning' }] }];
+  },
+};
+
+const addressFindings: Query<readonly Finding[]> = defineQuery('node-address-findings', (world, name) => {
+  const node = world.ask(nodeView, name);
+  if (node === undefined) return [];
+  const subject = { kind: 'Node', name };
+  const unreadable = node.unreadableIps.map(({ index, address }) =>
+    findingOf(subject, {
+      code: 'NodeAddressInvalid',
+      field: `status.addresses[${index}].address`,
+      value: address,
+      problem: addressProblem(address) ?? 'is no address',
+      rule: 'an InternalIP is one IPv4 or IPv6 address; without one pods do not reach the node',
+    }),
+  );
+  const shared = [...new Set(node.internalIps)].flatMap((address) => {
+    const nodes = nodesWith(world, address);
+    const [first = name] = nodes;
+    if (nodes.length < 2) return [];
+    const others = nodes.filter((other) => other !== name).join(', ');
+    return [
+      findingOf(subject, {
+        code: 'NodeAddressTaken',
+        field: 'status.addresses of type InternalIP',
+        value: address,
+        problem: `is also that of node ${others}`,
+        rule: `an address is of one node: what pods send to it goes to the oldest of them, ${first}`,
+      }),
+    ];
+  });
+  return [...unreadable, ...shared];
+});
+
+/** Names of the nodes that have it for an InternalIP, the oldest first. */
+function nodesWith(world: World, address: string): readonly string[] {
+  return [...world.nodes.bucket('internalIp', canonicalAddress(address) ?? address)]
+    .flatMap((name) => world.ask(nodeView, name) ?? [])
+    .toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
+    .map(({ name }) => name);
+}
+
+function rank({ created, uid }: NodeView): string {
+  return `${created} ${uid}`;
+}
+
+/** Whether an older node has the address, and is on the network: then traffic to it is that one's. */
+export function isOfOlderNode(world: World, { name }: NodeView, address: string): boolean {
+  const nodes = nodesWith(world, address);
+  return nodes.slice(0, nodes.indexOf(name)).some((other) => {
+    const view = world.ask(nodeView, other);
+    return view !== undefined && joinAddresses(world, view) !== undefined;
+  });
+}

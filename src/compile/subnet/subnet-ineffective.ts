@@ -1,0 +1,66 @@
+/** What the spec of a Subnet asks in vain, for the time being or for good: told as condition `WithoutEffect`. */
+import type { Finding, Subject } from '../../api/finding.ts';
+import { findingOf } from '../../api/finding.ts';
+import { providerFinding, selectorFindings } from '../../api/impossible-labels.ts';
+import { subnetIdleFields } from '../../api/subnet-idle-fields.ts';
+import { ofFamily } from '../../net/dual.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import { namespacesFindings } from '../namespace/listed-namespaces.ts';
+import { missingNames } from '../without-effect.ts';
+import { subnetSpec } from './subnet-basics.ts';
+import { excludesOutside } from './subnet-excludes.ts';
+import { subnetFindings } from './subnet-findings.ts';
+import { askedNetworks } from './subnet-networks.ts';
+
+/** A query of its own: the status that these are told in is put together anew for much else. */
+export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-ineffective', (world, name) => {
+  const spec = world.ask(subnetSpec, name) ?? {};
+  const { namespaces, namespaceSelectors, gatewayNodeSelectors, provider, acls = [] } = spec;
+  const subject = { kind: 'Subnet', name };
+  const wrong = acls.length === 0 ? [] : world.ask(subnetFindings, name);
+  const matches = acls.flatMap(({ match = '' }, i) => {
+    const field = `spec.acls[${i}].match`;
+    return wrong.some((one) => one.field === field) ? [] : missingNames(world, subject, field, match);
+  });
+  return [
+    ...namespacesFindings(world, subject, namespaces),
+    ...selectorFindings(subject, 'spec.namespaceSelectors', namespaceSelectors),
+    ...selectorFindings(subject, 'spec.gatewayNodeSelectors', gatewayNodeSelectors),
+    ...providerFinding(subject, provider),
+    ...world.ask(excludesOutside, name),
+    ...allExcluded(world, subject),
+    ...subnetIdleFields({ name, spec }, world.settings),
+    ...matches,
+  ];
+});
+
+/** Of a family nobody has an address and none is left: whoever names none waits for ever, in a dual-stack Subnet for both. */
+function allExcluded(world: World, subject: Subject): readonly Finding[] {
+  const { excludeIps = [] } = world.ask(subnetSpec, subject.name) ?? {};
+  const networks = world.ask(askedNetworks, subject.name);
+  const families = world.ask(familiesNeverGiven, subject.name);
+  return families.flatMap((family) => {
+    const cidr = ofFamily(networks, family)?.cidr;
+    if (cidr === undefined) return [];
+    return [
+      findingOf(subject, {
+        code: 'SubnetNeverGiven',
+        field: 'spec.excludeIps',
+        value: excludeIps.join(','),
+        problem: `leaves no address of ${cidr} to be given`,
+        rule: 'a pod that names no address waits for ever: the gateway, the first and the last address of a network, and what is excluded are given to nobody who does not ask for them by name',
+      }),
+    ];
+  });
+}
+
+/** Small, so that the counts, which follow every pod, run nothing else. */
+const familiesNeverGiven: Query<readonly (4 | 6)[]> = defineQuery('subnet-families-never-given', (world, name) => {
+  const usage = world.usage.get(name);
+  if (usage === undefined) return [];
+  return ([4, 6] as const).filter((family) => {
+    const { available, using } = family === 4 ? usage.v4 : usage.v6;
+    return available === 0n && using === 0n;
+  });
+});

@@ -19,9 +19,10 @@ import { ipRefusal } from '../ip/ip-refusal.ts';
 import { keptRow } from '../kept-row.ts';
 import type { NodeView } from './node-view.ts';
 import { nodeClaimant, nodeOwner, nodeView } from './node-view.ts';
-import type { Output } from '../output.ts';
+import type { Output, RowOutput } from '../output.ts';
 import { portId } from '../pod/pod-interface.ts';
 import { stationText } from '../pod/pod-port.ts';
+import { networkOfPort } from '../subnet/subnet-missing.ts';
 import { subnetReady } from '../subnet/subnet-ready.ts';
 import { subnetInCharge } from '../subnet/subnet-state.ts';
 import type { SubnetView } from '../subnet/subnet-view.ts';
@@ -53,7 +54,7 @@ export const nodeJoin: Rule = {
       outputs.push(notice(node, reason, `Node ${name} has no address in Subnet ${join.name}: ${message}`));
     }
     const reserved = addressesOf(reservation);
-    if (reserved === undefined) return [...outputs, ...keptPort(node, reservation, ip)];
+    if (reserved === undefined) return [...outputs, ...keptPort(world, node, reservation, ip)];
     if (ip === undefined) outputs.push(createIp(identityOf(node), reserved));
     else if (isIpOfNode(ip, node)) outputs.push(keepIp(ip, identityOf(node), reserved));
     const durable = ip !== undefined && isIpOfNode(ip, node) && sameAddresses(addressesOfIp(ip), reserved);
@@ -67,23 +68,35 @@ function notice({ name, uid }: NodeView, reason: Reason, message: string): Outpu
   return { kind: 'notice', resource: 'nodes', key: name, uid, type: 'Warning', reason, message };
 }
 
-/** The join Subnet was torn out: the port stays as it is until the Subnet is there again. */
+/** The join Subnet was torn out: the port stays where it is, with what the node was told, until the Subnet is there again. */
 function orphanedPort(world: World, node: NodeView): readonly Output[] {
   const id = portId(nodePortName(node.name));
-  const row = isOurs(world, id, nodeOwner(node)) ? keptRow(world, id) : undefined;
-  return row === undefined ? [] : [row];
+  const kept = isOurs(world, id, nodeOwner(node)) ? keptRow(world, id) : undefined;
+  if (kept === undefined) return [];
+  const network = networkOfPort(world, world.settings.joinSubnet, id);
+  const told = addressesTold(node);
+  if (told === undefined) return [kept, ...network];
+  const again = world.ips.has(nodePortName(node.name)) ? [] : [createIp(identityOf(node), told)];
+  return [...again, { ...portRow(node, told), ...(kept.parent !== undefined && { parent: kept.parent }) }, ...network];
 }
 
 /**
  * The join Subnet was torn out and made again with another network, or is refused: as a pod, a node keeps the port that it has, and is told.
- * Its annotations say which; an IP object that somebody edits meanwhile says so again.
+ * Its annotations say which; an IP object that somebody edits or takes away meanwhile says so again.
  */
-function keptPort(node: NodeView, reservation: Reservation | undefined, ip: IP | undefined): readonly Output[] {
-  if (reservation?.kind !== 'refused' || reservation.code === 'AddressConflict' || node.joined === undefined) return [];
-  if (ip === undefined || !isIpOfNode(ip, node)) return [];
+function keptPort(world: World, node: NodeView, reservation: Reservation | undefined, ip: IP | undefined): readonly Output[] {
+  const told = addressesTold(node);
+  if (reservation?.kind !== 'refused' || reservation.code === 'AddressConflict' || told === undefined) return [];
+  if (ip === undefined)
+    return isOurs(world, portId(nodePortName(node.name)), nodeOwner(node)) ? [createIp(identityOf(node), told), portRow(node, told)] : [];
+  return isIpOfNode(ip, node) ? [keepIp(ip, identityOf(node), told), portRow(node, told)] : [];
+}
+
+/** What the node's agent was told when it joined. */
+function addressesTold(node: NodeView): Addresses | undefined {
+  if (node.joined === undefined) return undefined;
   const { subnet, mac } = node.joined;
-  const addresses = { subnet, v4: joinedAddress(node, 4) ?? '', v6: joinedAddress(node, 6) ?? '', mac };
-  return [keepIp(ip, identityOf(node), addresses), portRow(node, addresses)];
+  return { subnet, v4: joinedAddress(node, 4) ?? '', v6: joinedAddress(node, 6) ?? '', mac };
 }
 
 /** The node's addresses in the join Subnet once its port is observed with them; what policies may send traffic to. */
@@ -91,7 +104,7 @@ export function joinAddresses(world: World, node: NodeView): Addresses | undefin
   const reserved = addressesOf(world.reservations.get(nodeClaimant(node.name)));
   const ip = world.ips.get(nodePortName(node.name));
   // Nothing can be reserved while the Subnet is torn out, or has another network: its port is what it was.
-  const addresses = reserved ?? (ip === undefined ? undefined : addressesOfIp(ip));
+  const addresses = reserved ?? addressesTold(node) ?? (ip === undefined ? undefined : addressesOfIp(ip));
   return addresses !== undefined && isJoined(world, node, addresses) ? addresses : undefined;
 }
 
@@ -131,7 +144,7 @@ function identityOf({ name, uid }: NodeView): IpIdentity {
   return { name: nodePortName(name), podName: name, namespace: '', podType: '', node: name, annotations: {}, ownerReferences };
 }
 
-function portRow(node: NodeView, addresses: Addresses): Output {
+function portRow(node: NodeView, addresses: Addresses): RowOutput {
   const port = nodePortName(node.name);
   return {
     kind: 'row',

@@ -172,3 +172,33 @@ test('InternalIPs that are no address, or of two nodes: both nodes say so with f
   bench.settle();
   assert.deepEqual([said('n2'), said('n3')], [[], []]);
 });
+
+test('a node keeps its port, its IP object and the way to it when its join Subnet and its IP object are both torn out, whatever is written into the port', () => {
+  for (const again of [undefined, '10.1.1.0/24']) {
+    const scene = new PodScene();
+    scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: STATUS });
+    scene.bench.settle();
+    const has = () => [
+      scene.bench.object('ips', 'node-n2')?.spec,
+      scene.bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'],
+      scene.bench.row('Logical_Router_Policy', 'ovn-cluster|30000|ip4.dst == 192.168.1.12')?.['nexthops'],
+      scene.bench.object('nodes', 'n2')?.metadata.annotations,
+    ];
+    const before = has();
+    scene.bench.vanish('subnets', 'join');
+    if (again !== undefined) scene.subnet('join', { cidrBlock: again });
+    for (const ip of scene.bench.keys('ips')) scene.bench.vanish('ips', ip);
+    scene.bench.settle();
+    assert.deepEqual(has(), before, again);
+    const { northbound, world } = scene.bench;
+    const port = [...northbound.table('Logical_Switch_Port').values()].find(({ name }) => name === 'node-n2');
+    assert.ok(port);
+    const row = { addresses: ['00:00:00:00:00:01 10.1.0.9'] };
+    world.rows.apply(northbound, northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid: port._uuid, row }]));
+    scene.bench.settle();
+    assert.deepEqual(has(), before, again);
+    const fresh = scene.bench.restarted();
+    fresh.settle();
+    assert.equal(fresh.writes, 0);
+  }
+});

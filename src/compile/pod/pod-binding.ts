@@ -56,19 +56,16 @@ export function bindingOf(world: World, nic: PodInterface): Binding {
  * The port follows what is durable: reserved, and said by the IP object. While the IP object is made again (somebody took it away by
  * force) a row that is there stays; and so does one whose reservation is refused (somebody else names the same address, its Subnet was
  * torn out, or made again with another network): then what most of the three say holds, so that an IP object edited by hand moves nobody.
+ * Without its IP object, who is in conflict with another has no claim left.
  */
 function boundOf(world: World, reservation: Reservation | undefined, ip: IP | undefined, held: Held): Bound | undefined {
   const { ownRow, bound } = held;
   const reserved = addressesOf(reservation);
   const said = ip === undefined ? undefined : addressesOfIp(ip);
-  const left = bound && reservation?.kind === 'refused' && ip !== undefined ? held.addresses : undefined;
+  const refused = reservation?.kind === 'refused' ? reservation.code : undefined;
+  const stays = ip === undefined ? ownRow && refused !== 'AddressConflict' : bound;
+  const left = refused !== undefined && stays ? held.addresses : undefined;
   const durable = left ?? (sameAddresses(said, reserved) ? said : undefined);
-  const addresses = durable ?? (ownRow ? (reserved ?? leftWith(world, ip, held)) : undefined);
+  const addresses = durable ?? (ownRow ? reserved : undefined);
   return addresses === undefined ? undefined : { addresses, subnet: subnetInCharge(world, addresses.subnet) };
-}
-
-/** What row and annotations say where IP object and Subnet were both taken away by force: nobody can reserve it, and the pod runs. */
-function leftWith(world: World, ip: IP | undefined, { bound, addresses }: Held): Addresses | undefined {
-  if (ip !== undefined || !bound || addresses === undefined) return undefined;
-  return subnetInCharge(world, addresses.subnet) === undefined ? addresses : undefined;
 }

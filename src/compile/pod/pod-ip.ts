@@ -17,8 +17,9 @@ import { vipNamed } from './pod-vip.ts';
 
 export function ipOutputs(world: World, binding: Binding): readonly Output[] {
   const { nic, ip, bound, port, reservation } = binding;
-  // Of a Subnet that was torn out nothing can be reserved: who runs in it has what it had, and its IP object says so whoever edited it.
-  const stays = ip === undefined ? port !== undefined && port.subnet === undefined : reservation?.kind === 'refused';
+  // Of a Subnet that was torn out, or made again with another network, nothing can be reserved: who runs in it has what it had, and its IP
+  // object says so whoever edited it or took it away.
+  const stays = reservation?.kind === 'refused' && (ip !== undefined || port !== undefined);
   const addresses = addressesOf(reservation) ?? (stays ? bound?.addresses : undefined);
   if (addresses === undefined) return [];
   const identity = identityOf(world, nic, addresses);

@@ -12,7 +12,7 @@ import type { Addresses } from '../ip/ip-object.ts';
 import { keptRow } from '../kept-row.ts';
 import { machineOptions } from './machine.ts';
 import type { PortPlace } from './migration.ts';
-import type { ColumnValue, Output } from '../output.ts';
+import type { ColumnValue, Output, RowOutput } from '../output.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf } from './pod-interface.ts';
@@ -49,14 +49,20 @@ export function portOutputs(world: World, binding: Binding): readonly Output[] {
 }
 
 /**
- * The Subnet was torn out from under the pod, and no other has taken its network over: the port stays as it is, in the groups it is in; one
- * that somebody deletes is made again.
+ * The Subnet was torn out from under the pod, and no other has taken its network over: the port stays where it is, in the groups it is in, with
+ * what the Subnet gave it; what the pod was told is in it whoever writes something else, and one that somebody deletes is made again.
  */
 function orphanedPort(world: World, nic: PodInterface, addresses: Addresses): readonly Output[] {
   const { subnet } = addresses;
   const id = nic.row;
-  const row = isOurs(world, id, podOwner(nic.pod)) ? keptRow(world, id) : undefined;
-  if (row === undefined) return world.rows.state(switchId(subnet))?.ownership.kind === 'ours' ? [barePort(world, nic, addresses)] : [];
+  const kept = isOurs(world, id, podOwner(nic.pod)) ? keptRow(world, id) : undefined;
+  const bare = barePort(world, nic, addresses);
+  if (kept === undefined) return world.rows.state(switchId(subnet))?.ownership.kind === 'ours' ? [bare] : [];
+  const row: Output = {
+    ...bare,
+    ...(kept.parent !== undefined && { parent: kept.parent }),
+    externalIds: { ...kept.externalIds, ...bare.externalIds },
+  };
   const groups = [nodePortGroup(nic.pod.node), subnetNodePortGroup(subnet, nic.pod.node)].map((group) => rowId('Port_Group', group));
   const held = groups.filter((group) => world.rows.holds(group, 'ports', id));
   const members = held.map((group): Output => ({ kind: 'member', row: group, column: 'ports', member: { ref: id } }));
@@ -64,7 +70,7 @@ function orphanedPort(world: World, nic: PodInterface, addresses: Addresses): re
 }
 
 /** As much of a port as can be said without its Subnet. */
-function barePort(world: World, nic: PodInterface, addresses: Addresses): Output {
+function barePort(world: World, nic: PodInterface, addresses: Addresses): RowOutput {
   return {
     kind: 'row',
     id: nic.row,

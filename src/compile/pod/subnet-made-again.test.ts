@@ -246,3 +246,59 @@ test('a pod marked as allocated keeps its IP object when somebody takes its Subn
   assert.deepEqual([after?.metadata.uid, after?.spec], [before?.metadata.uid, before?.spec]);
   assert.equal(scene.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.reason, 'NoSubnet');
 });
+
+test('a pod whose Subnet was torn out, or has another network, keeps its port when its IP object is torn out as well', () => {
+  for (const again of [undefined, '10.7.0.0/24', 'fd00:7::/112']) {
+    const scene = new PodScene();
+    scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
+    scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
+    scene.bench.settle();
+    const before = scene.annotations('shop/web');
+    const { metadata, spec } = scene.bench.object('ips', 'web.shop') ?? {};
+    const stations = scene.stations('web.shop');
+    scene.bench.vanish('subnets', 'side');
+    scene.bench.settle();
+    if (again !== undefined) scene.subnet('side', { cidrBlock: again });
+    scene.bench.settle();
+    scene.bench.vanish('ips', 'web.shop');
+    scene.bench.settle();
+    const ip = scene.bench.object('ips', 'web.shop');
+    assert.notEqual(ip?.metadata.uid, metadata?.uid);
+    assert.deepEqual(
+      [ip?.spec, scene.stations('web.shop'), scene.addressOf('shop/web')],
+      [spec, stations, before['ovn.kubernetes.io/ip_address']],
+      again,
+    );
+    if (again !== undefined) assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.status, 'False');
+    const fresh = scene.bench.restarted();
+    fresh.settle();
+    assert.equal(fresh.writes, 0);
+    scene.bench.vanish('pods', 'shop/web');
+    scene.bench.settle();
+    assert.deepEqual([scene.bench.object('ips', 'web.shop'), scene.stations('web.shop')], [undefined, undefined]);
+  }
+});
+
+test('what somebody writes into the port of a pod whose Subnet is gone is put back, and its DHCP options stay', () => {
+  const scene = new PodScene();
+  scene.subnet('side', { cidrBlock: '10.1.0.0/24', enableDHCP: true });
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
+  scene.bench.settle();
+  const columns = ['addresses', 'enabled', 'options', 'dhcpv4_options'] as const;
+  const has = (): readonly unknown[] => columns.map((column) => scene.bench.row('Logical_Switch_Port', 'web.shop')?.[column]);
+  const before = has();
+  assert.equal(typeof before.at(-1), 'string');
+  scene.bench.vanish('subnets', 'side');
+  scene.bench.settle();
+  assert.deepEqual(has(), before);
+  const { northbound, world } = scene.bench;
+  const row = [...northbound.table('Logical_Switch_Port').values()].find(({ name }) => name === 'web.shop');
+  assert.ok(row);
+  const written = { addresses: ['00:00:00:00:00:01 10.1.0.9'], enabled: false };
+  world.rows.apply(northbound, northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid: row._uuid, row: written }]));
+  scene.bench.settle();
+  assert.deepEqual(has(), before);
+  const fresh = scene.bench.restarted();
+  fresh.settle();
+  assert.equal(fresh.writes, 0);
+});

@@ -55,15 +55,15 @@ function holdersIn(world: World, subnet: string): readonly string[] {
   return [...objects, ...rules].toSorted();
 }
 
-/** The same while none of these names it, because they were taken away too: one of the pods whose ports are in it speaks for all. */
+/** The same while none of these names it, because they were taken away too: one of the pods and nodes whose ports are in it speaks for all. */
 export function networkOfPort(world: World, subnet: string, port: RowId): readonly Output[] {
   if (world.ips.bucket('subnet', subnet).size > 0 || holdersIn(world, subnet).length > 0) return [];
   const ports = world.rows.column(switchId(subnet), 'ports');
-  const ofPods = [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
+  const theirs = [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
     const entry = world.rows.entry(uuid as Parameters<typeof world.rows.entry>[0]);
-    return entry?.ownership.kind === 'ours' && entry.ownership.owner.startsWith('pod/') ? [entry.id] : [];
+    return entry?.ownership.kind === 'ours' && /^(pod|node)\//.test(entry.ownership.owner) ? [entry.id] : [];
   });
-  return ofPods.toSorted()[0] === port ? networkLeft(world, subnet) : [];
+  return theirs.toSorted()[0] === port ? networkLeft(world, subnet) : [];
 }
 
 function networkLeft(world: World, subnet: string): readonly Output[] {

@@ -1,18 +1,17 @@
 /**
  * Carries a cascade out: whatever of it nothing holds any more is deleted, until all of it is gone. Each look is a fresh one, so
- * it does not matter who deletes what in between; nothing is deleted that was not shown.
+ * it does not matter who deletes what in between; nothing is deleted that was not shown. An API server that is away for a while is waited for.
  */
-import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
-import { blockersOf } from '../blockers/graph.ts';
 import type { Observation } from '../controller/observation.ts';
 import type { Cascade } from '../explain/cascade.ts';
 import type { TreeObject } from '../explain/dependents.ts';
 import { isKubeError } from '../kube/errors.ts';
+import type { KubeError, KubeErrorCode } from '../kube/errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import { keyOf, traitsOf } from '../world/resources.ts';
+import { traitsOf } from '../world/resources.ts';
+import { CascadeLeft, stepText } from './cascade-left.ts';
 import type { CommandIo } from './cluster-command.ts';
-import { CommandFailure, EXIT } from './command-failure.ts';
-import { typeText } from './object-argument.ts';
+import { CommandFailure, EXIT, failureOf } from './command-failure.ts';
 import type { Workload } from './workload-owner.ts';
 import { workloadText } from './workload-owner.ts';
 
@@ -25,6 +24,7 @@ export interface CascadeRun {
   /** The command that goes on. */
   readonly again: string;
   readonly gone: (text: string) => void;
+  /** Told once what is gone, however it ends. */
   readonly report: (gone: readonly string[]) => void;
   readonly io: CommandIo;
 }
@@ -33,39 +33,182 @@ export interface CascadeRun {
 const AT_ONCE = 32;
 /** Even without a change there is another look. */
 const LOOK_MS = 1_000;
+/** After so long without anything gone it is said what is waited for. */
+const SILENCE_MS = 10_000;
 
 /** @returns the exit code */
 export async function carryOut(run: CascadeRun): Promise<number> {
-  const { observation, cascade, io, owners } = run;
-  const { world } = observation;
-  const until = performance.now() + run.timeoutMs;
-  const gone: string[] = [];
-  const asked = new Set<string>();
-  let left = cascade.steps;
-  io.lastWords(() => `interrupted: ${gone.length} deleted, ${left.length} left; nothing is undone; to go on: ${run.again}`);
-  await settleOwners(run);
-  if (owners === 'keep' && run.workloads.length > 0) await closeSubnets(run, asked);
-  for (;;) {
-    const still = left.filter((step) => world.tables[step.resource]?.peek(keyOf({ metadata: step }))?.metadata.uid === step.uid);
-    for (const step of left) {
-      if (still.includes(step)) continue;
-      gone.push(textOf(step));
-      run.gone(textOf(step));
-    }
-    left = still;
-    if (left.length === 0) break;
-    const free = left.filter((step) => blockersOf(world, step.resource, keyOf({ metadata: step })).count === 0);
-    await ask(run, free, asked);
-    if (free.length === 0) refuseStrangers(run, left);
-    if (performance.now() > until) {
-      run.report(gone);
-      throw timedOut(run, left);
-    }
-    await observation.changed(Math.min(LOOK_MS, Math.max(until - performance.now(), 1)));
+  const under = new CascadeUnderWay(run);
+  run.io.lastWords(() => under.interrupted());
+  try {
+    await settleOwners(run);
+    await under.carryOut();
+  } finally {
+    under.report();
   }
-  run.report(gone);
-  io.say(`${gone.length} deleted in ${((performance.now() - until + run.timeoutMs) / 1_000).toFixed(1)} s`);
   return EXIT.fine;
+}
+
+class CascadeUnderWay {
+  readonly #run: CascadeRun;
+  readonly #began = performance.now();
+  readonly #until: number;
+  readonly #gone: string[] = [];
+  /** Uids. */
+  readonly #asked = new Set<string>();
+  #left: CascadeLeft;
+  #lastGone = performance.now();
+  #waitedFor = '';
+  readonly #warned = new Set<string>();
+  /** What the API server does not do for the moment. */
+  #trouble: KubeError | undefined;
+  #reported = false;
+
+  constructor(run: CascadeRun) {
+    this.#run = run;
+    this.#until = this.#began + run.timeoutMs;
+    this.#left = new CascadeLeft(run.observation.world, run.cascade.steps);
+  }
+
+  report(): void {
+    if (this.#reported) return;
+    this.#reported = true;
+    this.#run.report(this.#gone);
+  }
+
+  interrupted(): string {
+    this.report();
+    return `interrupted: ${this.#gone.length} deleted, ${this.#left.steps.length} left; nothing is undone; to go on: ${this.#run.again}`;
+  }
+
+  async carryOut(): Promise<void> {
+    const { observation, owners, workloads, io } = this.#run;
+    if (owners === 'keep' && workloads.length > 0) await this.#closeSubnets();
+    for (;;) {
+      this.#look();
+      if (this.#left.steps.length === 0) break;
+      const [refused] = await this.#ask(this.#left.free);
+      if (refused !== undefined) throw this.#refusal(refused);
+      this.#warnOfStrangers();
+      if (this.#left.stuck) throw this.#stuck();
+      if (performance.now() > this.#until) throw this.#timedOut();
+      this.#sayWhatIsWaitedFor();
+      await observation.changed(Math.min(LOOK_MS, Math.max(this.#until - performance.now(), 1)));
+    }
+    io.say(`${this.#gone.length} deleted in ${((performance.now() - this.#began) / 1_000).toFixed(1)} s`);
+  }
+
+  #look(): void {
+    const before = this.#left.steps;
+    this.#left = new CascadeLeft(this.#run.observation.world, before);
+    const still = new Set(this.#left.steps);
+    for (const step of before) {
+      if (still.has(step)) continue;
+      this.#gone.push(stepText(step));
+      this.#run.gone(stepText(step));
+      this.#lastGone = performance.now();
+    }
+  }
+
+  /** Pods that are made again find their Subnet closed: it takes no new address from now on. Where admission forbids that, it is the leaves first. */
+  async #closeSubnets(): Promise<void> {
+    for (const step of this.#left.steps.filter(({ resource }) => resource === 'subnets')) {
+      const [error] = await this.#ask([step]);
+      if (error === undefined) continue;
+      if (!STAYS_OPEN.some((code) => isKubeError(error, code))) throw this.#refusal(error);
+      this.#asked.delete(step.uid ?? '');
+      this.#run.io.say(`Subnet ${step.name} stays open for now: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  /**
+   * Each is asked for once, under the uid that was shown; again where the API server could not take it.
+   * @returns why some were refused
+   */
+  async #ask(steps: readonly TreeObject[]): Promise<readonly unknown[]> {
+    const { io } = this.#run;
+    const due = steps.filter(({ uid }) => uid !== undefined && !this.#asked.has(uid));
+    const refused: unknown[] = [];
+    for (let at = 0; at < due.length && refused.length === 0; at += AT_ONCE) {
+      let trouble: KubeError | undefined;
+      await Promise.all(
+        due.slice(at, at + AT_ONCE).map(async ({ resource, namespace, name, uid = '' }) => {
+          this.#asked.add(uid);
+          try {
+            await io.client.delete(traitsOf(resource), namespace === '' ? { name } : { name, namespace }, { uid });
+          } catch (error) {
+            if (isGone(error)) return;
+            if (!isPassing(error)) return void refused.push(error);
+            this.#asked.delete(uid);
+            trouble = error;
+          }
+        }),
+      );
+      if (trouble !== undefined && this.#trouble === undefined)
+        io.say(`the API server does not take it now, it is asked again: ${trouble.code}: ${trouble.message}`);
+      this.#trouble = trouble;
+      // The rest would meet the same.
+      if (trouble !== undefined) break;
+    }
+    return refused;
+  }
+
+  #warnOfStrangers(): void {
+    for (const name of this.#left.strangers) {
+      if (this.#warned.has(name)) continue;
+      this.#warned.add(name);
+      this.#run.io.say(`${name} came in between and was not shown: it is not deleted`);
+    }
+  }
+
+  #sayWhatIsWaitedFor(): void {
+    if (performance.now() - Math.max(this.#lastGone, this.#began) < SILENCE_MS) return;
+    const { text } = this.#left;
+    if (text === this.#waitedFor) return;
+    this.#waitedFor = text;
+    this.#run.io.say(`${this.#gone.length} deleted, still there: ${text}`);
+  }
+
+  #refusal(error: unknown): CommandFailure {
+    const { exit, why, next } = failureOf(error, 'delete');
+    return this.#failure(exit, why, `${next}; then ${this.#run.again}`);
+  }
+
+  /** Nothing of what is left can go before something that was not shown. */
+  #stuck(): CommandFailure {
+    const why = `held by what came in between and was not shown: ${this.#left.strangers.join(', ')}`;
+    return this.#failure(EXIT.findings, why, this.#run.again);
+  }
+
+  #timedOut(): CommandFailure {
+    const trouble = this.#trouble === undefined ? '' : `${this.#trouble.code}: ${this.#trouble.message}; `;
+    const { steps, text } = this.#left;
+    const [first] = steps;
+    const looked =
+      first === undefined
+        ? 'kiln status'
+        : `kiln explain ${first.type} ${first.namespace === '' ? '' : `${first.namespace}/`}${first.name}`;
+    // Of what is asked for and only waits for somebody's finalizer nothing is left to do.
+    const again = steps.every(({ uid = '' }) => this.#asked.has(uid)) ? '' : `; then ${this.#run.again}`;
+    return this.#failure(EXIT.timeout, `${trouble}not gone in time: ${text}`, `${looked}${again}`);
+  }
+
+  #failure(exit: CommandFailure['exit'], why: string, next: string): CommandFailure {
+    const total = this.#run.cascade.steps.length;
+    return new CommandFailure(exit, `${this.#left.steps.length} of the ${total} objects are still there`, why, next);
+  }
+}
+
+const STAYS_OPEN: readonly KubeErrorCode[] = ['KUBE_FORBIDDEN', 'KUBE_INVALID', 'KUBE_BAD_REQUEST'];
+
+/** Gone already, or another one of its name: either way the one that was shown is no more. */
+function isGone(error: unknown): boolean {
+  return isKubeError(error, 'KUBE_NOT_FOUND') || isKubeError(error, 'KUBE_PRECONDITION');
+}
+
+/** The API server is away, or overloaded: a deletion under a uid may be asked for any number of times. */
+function isPassing(error: unknown): error is KubeError {
+  return isKubeError(error) && error.retryable && error.code !== 'KUBE_UNAUTHORIZED';
 }
 
 type Scaled = KubeObject & { readonly spec?: { readonly replicas?: number } };
@@ -81,86 +224,25 @@ async function settleOwners({ workloads, owners, io }: CascadeRun): Promise<void
       'delete it first, or use --owners=delete',
     );
   for (const workload of workloads) {
-    const { resource, namespace, name, uid } = workload;
-    if (owners === 'delete') {
-      await io.client.delete(resource, { name, namespace }, { uid, propagation: 'Background' });
-      io.say(`${workloadText(workload)} deleted`);
-      continue;
-    }
-    const { spec } = await io.client.get<Scaled>(resource, { name, namespace });
-    await io.client.mergePatch(resource, { name, namespace }, { metadata: { uid }, spec: { replicas: 0 } });
-    const undo = `kubectl scale ${resource.kind.toLowerCase()} ${name} -n ${namespace} --replicas=${spec?.replicas ?? 1}`;
-    io.say(`${workloadText(workload)} scaled to 0; to undo: ${undo}`);
-  }
-}
-
-/** Pods that are made again find their Subnet closed: it takes no new address from now on. Where admission forbids that, it is the leaves first. */
-async function closeSubnets(run: CascadeRun, asked: Set<string>): Promise<void> {
-  for (const step of run.cascade.steps.filter(({ resource }) => resource === 'subnets')) {
     try {
-      await ask(run, [step], asked);
+      io.say(owners === 'delete' ? await deleteOwner(workload, io) : await scaleOwner(workload, io));
     } catch (error) {
-      if (!isKubeError(error, 'KUBE_FORBIDDEN') && !isKubeError(error, 'KUBE_INVALID') && !isKubeError(error, 'KUBE_BAD_REQUEST'))
-        throw error;
-      asked.delete(step.uid ?? '');
-      run.io.say(`Subnet ${step.name} stays open for now: ${error.message}`);
+      if (!isGone(error)) throw error;
+      io.say(`${workloadText(workload)} is gone already`);
     }
   }
 }
 
-/** Each is asked for once, under the uid that was shown. */
-async function ask({ io }: CascadeRun, steps: readonly TreeObject[], asked: Set<string>): Promise<void> {
-  const due = steps.filter(({ uid }) => uid !== undefined && !asked.has(uid));
-  for (let at = 0; at < due.length; at += AT_ONCE) {
-    await Promise.all(
-      due.slice(at, at + AT_ONCE).map(async (step) => {
-        asked.add(step.uid ?? '');
-        const { resource, namespace, name, uid } = step;
-        try {
-          await io.client.delete(traitsOf(resource), namespace === '' ? { name } : { name, namespace }, { uid });
-        } catch (error) {
-          // Gone already, or another one of its name: either way the one that was shown is no more.
-          if (!isKubeError(error, 'KUBE_NOT_FOUND') && !isKubeError(error, 'KUBE_PRECONDITION')) throw error;
-        }
-      }),
-    );
-  }
+async function deleteOwner(workload: Workload, { client }: CommandIo): Promise<string> {
+  const { resource, namespace, name, uid } = workload;
+  await client.delete(resource, { name, namespace }, { uid, propagation: 'Background' });
+  return `${workloadText(workload)} deleted`;
 }
 
-/** Nothing of what is left can go before something that was not shown. */
-function refuseStrangers({ observation: { world }, again }: CascadeRun, left: readonly TreeObject[]): void {
-  const known = new Set(left.map((step) => `${step.kind} ${keyOf({ metadata: step })}`));
-  const strangers = new Set<string>();
-  for (const step of left) {
-    const { names } = blockersOf(world, step.resource, keyOf({ metadata: step }));
-    if (names.some((name) => known.has(name))) return;
-    for (const name of names) strangers.add(name);
-  }
-  if (strangers.size === 0) return;
-  throw new CommandFailure(
-    EXIT.findings,
-    `${left.length} of the objects are still there`,
-    `they are held by what came in between and was not shown: ${[...strangers].slice(0, 10).join(', ')}`,
-    again,
-  );
-}
-
-function timedOut({ again, observation: { world } }: CascadeRun, left: readonly TreeObject[]): CommandFailure {
-  const foreign = (step: TreeObject): string => {
-    const finalizers = world.tables[step.resource]?.peek(keyOf({ metadata: step }))?.metadata.finalizers ?? [];
-    const others = finalizers.filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
-    return others.length === 0 ? '' : ` (finalizer ${others.join(', ')})`;
-  };
-  const texts = left.slice(0, 10).map((step) => `${textOf(step)}${foreign(step)}`);
-  const more = left.length > texts.length ? ` and ${left.length - texts.length} more` : '';
-  return new CommandFailure(
-    EXIT.timeout,
-    `${left.length} of the objects are still there`,
-    `not gone in time: ${texts.join(', ')}${more}`,
-    `kiln status; then ${again}`,
-  );
-}
-
-function textOf({ resource, namespace, name }: TreeObject): string {
-  return `${typeText(resource)}/${namespace === '' ? '' : `${namespace}/`}${name}`;
+async function scaleOwner(workload: Workload, { client }: CommandIo): Promise<string> {
+  const { resource, namespace, name, uid } = workload;
+  const { spec } = await client.get<Scaled>(resource, { name, namespace });
+  await client.mergePatch(resource, { name, namespace }, { metadata: { uid }, spec: { replicas: 0 } });
+  const undo = `kubectl scale ${resource.kind.toLowerCase()} ${name} -n ${namespace} --replicas=${spec?.replicas ?? 1}`;
+  return `${workloadText(workload)} scaled to 0; to undo: ${undo}`;
 }

@@ -146,8 +146,18 @@ function isForPrograms({ output }: ConnectionFlags & { readonly output?: string 
 
 async function askOnTerminal(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // While it asks, the terminal makes no signal of Ctrl-C; and Ctrl-D ends the input, which is no yes.
+  terminal.once('SIGINT', () => {
+    process.stderr.write('\n');
+    process.kill(process.pid, 'SIGINT');
+  });
+  const ended = new Promise<undefined>((done) => {
+    terminal.once('close', () => done(undefined));
+  });
   try {
-    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+    const answer = await Promise.race([terminal.question(`${question} [y/N] `), ended]);
+    if (answer === undefined) process.stderr.write('\n');
+    return /^y(es)?$/i.test((answer ?? '').trim());
   } finally {
     terminal.close();
   }

@@ -55,6 +55,19 @@ export async function leaderOf({ client }: Pick<CommandIo, 'client'>, namespace:
   return { identity, renewed, live, ...publishedIn(lease) };
 }
 
+/** For a person: that no controller leads, and since when; undefined where one does, and where that may not be read. */
+export async function nobodyLeads({ client }: Pick<CommandIo, 'client'>, namespace: string, now: number): Promise<string | undefined> {
+  try {
+    const leader = await leaderOf({ client }, namespace, now);
+    if (leader?.live === true) return undefined;
+    if (leader === undefined || leader.identity === '') return 'no controller leads, so nothing is carried out';
+    return `no controller leads, so nothing is carried out: ${leader.identity} did last, and was last heard of at ${leader.renewed}`;
+  } catch (error) {
+    if (isKubeError(error, 'KUBE_FORBIDDEN')) return undefined;
+    throw error;
+  }
+}
+
 /** The settings of the controller that leads, or led last; flags count first. Where nothing is told, a hint says what is assumed. */
 export async function settingsFor(flags: SettingsFlags, io: Pick<CommandIo, 'client' | 'say'>): Promise<Settings> {
   const published = await publishedSettings(flags, io);

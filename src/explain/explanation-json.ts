@@ -5,11 +5,12 @@ import type { Branches, DrawnObject } from './dependents.ts';
 import type { Explanation } from './explanation.ts';
 
 export function explanationJson(explanation: Explanation): object {
-  const { subject, carriedOut, holds, heldBy, blockers, madeBy, makes, rows, waiting, next } = explanation;
+  const { subject, carriedOut, holds, heldBy, blockers, madeBy, makes, rows, waiting, unattended, next } = explanation;
   return {
     object: objectJson(subject),
     carriedOut,
     waiting: waiting ?? null,
+    unattended: unattended ?? null,
     blockers: { count: blockers.count, names: blockers.names },
     holds: branchesJson('holds', holds),
     heldBy: branchesJson('heldBy', heldBy),

@@ -163,6 +163,7 @@ test('the JSON form keeps its fields', () => {
     'object',
     'carriedOut',
     'waiting',
+    'unattended',
     'blockers',
     'holds',
     'heldBy',

@@ -1,7 +1,7 @@
 /**
  * Everything that is to be said about one object: `kiln explain` prints it, as a tree or as JSON.
  */
-import { blockersOf } from '../blockers/graph.ts';
+import { blockedSentence, blockersOf } from '../blockers/graph.ts';
 import type { Blockers } from '../blockers/graph.ts';
 import type { OwnerReference } from '../api/meta.ts';
 import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
@@ -43,6 +43,8 @@ export interface Explanation {
   readonly rows: OwnedRows | undefined;
   /** Undefined where all is well. */
   readonly waiting: Waiting | undefined;
+  /** Why nothing comes of it for now, whatever conditions say: no controller leads. Undefined where one does, and where that is not known. */
+  readonly unattended?: string | undefined;
   /** Commands that lead on. */
   readonly next: readonly string[];
 }
@@ -89,11 +91,9 @@ function whyItWaits(
   if (metadata.deletionTimestamp !== undefined) {
     const since = metadata.deletionTimestamp;
     const others = (metadata.finalizers ?? []).filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
+    // Who holds it now, which its condition may say a moment later.
+    if (blockers.count > 0) return { reason: 'DeletionBlocked', message: blockedSentence(resource, keyOf(object), blockers), since };
     if (state.message !== '') return { reason: state.reason, message: state.message, since };
-    if (blockers.count > 0) {
-      const more = blockers.count > blockers.names.length ? ` and ${blockers.count - blockers.names.length} more` : '';
-      return { reason: 'DeletionBlocked', message: `${kind} ${metadata.name} waits for ${blockers.names.join(', ')}${more}`, since };
-    }
     if (others.length > 0)
       return { reason: 'ForeignFinalizer', message: `${kind} ${metadata.name} waits for whoever set ${others.join(', ')}`, since };
     if (resource === 'namespaces')
@@ -115,7 +115,7 @@ function nextCommands(resource: ResourceName, object: AnyObservedObject, blocker
   if (reason === 'DeletionBlocked' && blockers.count > 0)
     return [`kiln delete ${type} ${name}${inNamespace} --cascade --dry-run=client`, ...blockers.names.slice(0, 1).map(explainCommand)];
   if (reason === 'ForeignFinalizer') return [`kubectl get ${type} ${name}${inNamespace} -o jsonpath='{.metadata.finalizers}'`];
-  const said = /;\s*((?:kubectl|kiln) [^;]+)$/.exec(message)?.[1];
+  const said = reason === 'DeletionBlocked' ? undefined : /;\s*((?:kubectl|kiln) [^;]+)$/.exec(message)?.[1];
   return [said ?? `kubectl describe ${type} ${name}${inNamespace}`];
 }
 

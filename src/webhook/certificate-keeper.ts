@@ -155,7 +155,7 @@ export class CertificateKeeper {
               data,
             })
           : await client.update<Secret>(SECRETS, { ...secret, data });
-      log.info('webhook certificate', { step: plan.why, secret: `${namespace}/${name}` });
+      log.info('webhook certificate', { step: plan.why, kept: `Secret ${namespace}/${name}` });
       this.#secrets.applyOwn(written);
       this.#again = true;
     } catch (error) {
@@ -199,9 +199,14 @@ export class CertificateKeeper {
     const text = error instanceof Error ? error.message : String(error);
     if (text === this.#complained) return;
     this.#complained = text;
-    this.#options.log.warn('the certificate of the webhook cannot be kept', {
+    const { namespace, secret, log } = this.#options;
+    // One that is marked as immutable is never taken.
+    const next = isKubeError(error, 'KUBE_INVALID')
+      ? `kubectl -n ${namespace} delete secret ${secret}: it is made again`
+      : 'deploy/webhook.yaml has the rights that it needs';
+    log.warn('the certificate of the webhook cannot be kept', {
       error: text,
-      next: 'the webhook answers with what it has, or not at all; deploy/webhook.yaml has the rights that it needs',
+      next: `the webhook answers with what it has, or not at all; ${next}`,
     });
   }
 }

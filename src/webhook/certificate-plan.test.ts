@@ -69,3 +69,19 @@ test('what is over, torn, for other hosts or of another authority is replaced, a
   assert.ok(trusted(moved['ca.crt'], first['tls.crt']), 'a replica that is not renewed yet');
   written(planCertificate(START + 91 * DAY, first, HOSTS, TIMES, undefined), 'unfit');
 });
+
+test('what somebody writes between the authorities is taken out, whether it can be read or not', () => {
+  const first = written(planCertificate(START, undefined, HOSTS, TIMES, undefined), 'first');
+  const junk = '-----BEGIN CERTIFICATE-----\nbm9uc2Vuc2U=\n-----END CERTIFICATE-----\n';
+  for (const bundle of [
+    `${first['ca.crt']}${junk}`,
+    `${junk}${first['ca.crt']}`,
+    `${first['ca.crt']}${first['tls.crt']}`,
+    `words\n${first['ca.crt']}`,
+  ]) {
+    const mended = written(planCertificate(START + DAY, { ...first, 'ca.crt': bundle }, HOSTS, TIMES, START), 'unfit');
+    assert.deepEqual(mended, first, 'the same certificate, without a word of theirs');
+  }
+  const torn = written(planCertificate(START + DAY, { ...first, 'ca.crt': junk, 'tls.crt': 'nonsense' }, HOSTS, TIMES, START), 'unfit');
+  assert.equal(certificatesIn(torn['ca.crt']).length, 1);
+});

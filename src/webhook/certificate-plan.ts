@@ -47,7 +47,7 @@ export function planCertificate(
   published: number | undefined,
 ): CertificatePlan {
   const present = data === undefined ? undefined : fit(now, data['tls.crt'], data['tls.key'], hosts);
-  const bundle = data?.['ca.crt'] ?? '';
+  const bundle = joined(certificatesIn(data?.['ca.crt'] ?? '').filter(isReadable));
   if (present === undefined || !trusts(bundle, present.certificate)) {
     const made = make(now, hosts, lifetimeMs);
     const kept = data === undefined ? [] : certificatesIn(bundle).slice(-1);
@@ -58,7 +58,14 @@ export function planCertificate(
     };
   }
   const credential = { certificate: data?.['tls.crt'] ?? '', key: data?.['tls.key'] ?? '' };
-  const next = fit(now, data?.['next.crt'], data?.['next.key'], hosts);
+  // What somebody wrote between would be published with it, and an API server may refuse the whole.
+  if (bundle !== data?.['ca.crt'])
+    return {
+      kind: 'write',
+      data: { ...data, 'ca.crt': bundle, 'tls.crt': credential.certificate, 'tls.key': credential.key },
+      why: 'unfit',
+    };
+  const next = fit(now, data['next.crt'], data['next.key'], hosts);
   if (next !== undefined && trusts(bundle, next.certificate)) {
     const settled = published === undefined ? Infinity : published + Math.min(SETTLE_MS, lifetimeMs / 10);
     // One that nobody publishes still takes over before the present one ends.
@@ -120,6 +127,14 @@ const PEM = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----\n?/g;
 
 export function certificatesIn(bundle: string): readonly string[] {
   return bundle.match(PEM) ?? [];
+}
+
+function isReadable(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).ca;
+  } catch {
+    return false;
+  }
 }
 
 function joined(certificates: readonly string[]): string {

@@ -16,7 +16,9 @@ import { keyOf, traitsOf } from '../../world/resources.ts';
 import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, duration, onCluster } from '../cluster-command.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
+import { stepText } from '../cascade-left.ts';
 import { carryOut } from '../cascade-run.ts';
+import { requireDeleteRights } from '../delete-rights.ts';
 import { addSettingsFlags } from '../leader.ts';
 import type { NamedObject } from '../object-argument.ts';
 import { existing, objectArgument, typeText } from '../object-argument.ts';
@@ -104,12 +106,18 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
   const cascade = cascadeOf(world, named.resource, key);
   const workloads = await workloadsOf(cascade, io);
   if (cascade.refusals.length > 0) throw refusal(named, cascade.refusals);
+  const known = workloads.flatMap(({ workload }) => workload ?? []);
+  const owners = flags.owners ?? 'keep';
   const shown = planText(observation, named, cascade, workloads, flags, io);
   if (flags.dryRun !== 'none') {
     if (flags.output === 'table') io.out(shown);
-    else io.out(resultText(flags, cascade, []));
-    return flags.dryRun === 'server' ? await checkOnServer(cascade, io) : EXIT.fine;
+    else io.out(resultText(flags, cascade, flags.output === 'name' ? cascade.steps.map(stepText) : []));
+    if (flags.dryRun === 'client') return EXIT.fine;
+    await requireDeleteRights(io.client, cascade.steps, known, owners);
+    return await checkOnServer(cascade, io);
   }
+  await requireDeleteRights(io.client, cascade.steps, known, owners);
+  io.lastWords(() => 'interrupted: nothing was deleted');
   io.say(shown.trimEnd());
   if (workloads.length > 0 && flags.owners === undefined)
     throw new CommandFailure(
@@ -135,10 +143,10 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
   return await carryOut({
     observation,
     cascade,
-    workloads: workloads.flatMap(({ workload }) => workload ?? []),
-    owners: flags.owners ?? 'keep',
+    workloads: known,
+    owners,
     timeoutMs: parseDuration(flags.timeout) ?? 0,
-    again: `${commandText(named)} --cascade`,
+    again: `${commandText(named)} --cascade${flags.owners === undefined ? '' : ` --owners=${flags.owners}`}`,
     report: (gone) => io.out(resultText(flags, cascade, gone)),
     gone: (text) => {
       if (flags.output === 'table') io.out(`${text} deleted\n`);
@@ -210,10 +218,9 @@ async function checkOnServer({ steps }: Cascade, io: CommandIo): Promise<number>
 }
 
 function resultText({ output }: DeleteFlags, { steps, namespaces }: Cascade, gone: readonly string[]): string {
-  const texts = steps.map(({ resource, namespace, name }) => `${typeText(resource)}/${namespace === '' ? '' : `${namespace}/`}${name}`);
-  if (output === 'name') return texts.map((text) => `${text}\n`).join('');
+  if (output === 'name') return gone.map((text) => `${text}\n`).join('');
   if (output === 'table') return '';
-  const left = texts.filter((text) => !gone.includes(text));
+  const left = steps.map(stepText).filter((text) => !gone.includes(text));
   return structuredText(output, 'Deletion', { deleted: gone, left, stays: namespaces.map((name) => `namespace/${name}`) });
 }
 

@@ -17,7 +17,7 @@ import { addConnectionFlags, onCluster } from '../cluster-command.ts';
 import { EXIT } from '../command-failure.ts';
 import { existing, existingOf, nameArgument, objectArgument, unknownKind } from '../object-argument.ts';
 import { WORKLOAD_NAMES, workloadKindNamed, workloadTree } from '../workload-owner.ts';
-import { addSettingsFlags } from '../leader.ts';
+import { addSettingsFlags, nobodyLeads } from '../leader.ts';
 import type { LookFlags } from '../observe.ts';
 import type { StructuredFormat } from '../output/structured-text.ts';
 import { STRUCTURED_FORMATS, structuredText } from '../output/structured-text.ts';
@@ -67,7 +67,9 @@ export function addExplain(program: Command): void {
 
 /** @returns the exit code */
 export async function runExplain(kind: string, name: string | undefined, flags: ExplainFlags, io: CommandIo): Promise<number> {
-  const explanation = await explanationOf(kind, name, flags, io);
+  const found = await explanationOf(kind, name, flags, io);
+  const unattended = found.waiting === undefined ? undefined : await nobodyLeads(io, flags.leaseNamespace, Date.now());
+  const explanation = unattended === undefined ? found : { ...found, unattended, next: ['kiln status', ...found.next] };
   if (flags.output === 'json' || flags.output === 'yaml') io.out(structuredText(flags.output, 'Explanation', explanationJson(explanation)));
   else io.out(explanationText(explanation, Date.now(), io.paint));
   return explanation.waiting === undefined ? EXIT.fine : EXIT.findings;
@@ -96,7 +98,7 @@ async function explanationOf(kind: string, name: string | undefined, flags: Expl
 }
 
 function explanationText(explanation: Explanation, now: number, paint: Paint): string {
-  const { waiting, next } = explanation;
+  const { waiting, unattended, next } = explanation;
   const tree = treeText(explanationLine(explanation, now), paint);
   if (waiting === undefined) return tree;
   const { reason, message, since } = waiting;
@@ -104,6 +106,7 @@ function explanationText(explanation: Explanation, now: number, paint: Paint): s
     '',
     `waits: ${message === '' ? reason : message}`,
     `since: ${since} (${ageText(now - Date.parse(since))})`,
+    ...(unattended === undefined ? [] : [`but:   ${unattended}`]),
     ...next.map((command, index) => `${index === 0 ? 'next:  ' : '       '}${command}`),
   ];
   return `${tree}${lines.join('\n')}\n`;

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { test } from 'node:test';
+import type { TreeObject } from '../explain/dependents.ts';
+import { KubeClient } from '../kube/client.ts';
+import { KubeError } from '../kube/errors.ts';
+import type { KubeRequest, Transport } from '../kube/transport.ts';
+import { CommandFailure } from './command-failure.ts';
+import { requireDeleteRights } from './delete-rights.ts';
+import type { Workload } from './workload-owner.ts';
+
+const SUBNETS = { resource: 'subnets', namespace: '', name: 'red' };
+const PODS = ['a', 'b'].map((name) => ({ resource: 'pods', namespace: 'shop', name }));
+const STEPS = [...PODS, SUBNETS] as unknown as readonly TreeObject[];
+const DEPLOYMENT: Workload = {
+  resource: { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', namespaced: true },
+  namespace: 'shop',
+  name: 'web',
+  uid: 'u',
+  scales: true,
+};
+
+/** An API server's word on each review. @param answer `verb plural namespace` to what it says */
+function reviewing(answer: (asked: string) => boolean): { readonly client: KubeClient; readonly asked: string[] } {
+  const asked: string[] = [];
+  const transport: Transport = {
+    request: ({ body = '' }: KubeRequest) => {
+      const { spec } = JSON.parse(body) as { spec: { resourceAttributes: Readonly<Record<string, string>> } };
+      const { verb = '', resource = '', group = '', namespace = '' } = spec.resourceAttributes;
+      const text = `${verb} ${resource}.${group} ${namespace}`;
+      asked.push(text);
+      return Promise.resolve(JSON.stringify({ kind: 'SelfSubjectAccessReview', metadata: {}, status: { allowed: answer(text) } }));
+    },
+    stream: () => Promise.resolve(Readable.from([])),
+    streamFailure: (subject) => new KubeError('KUBE_DISCONNECTED', subject, ''),
+    close: () => Promise.resolve(),
+  };
+  return { client: new KubeClient(transport), asked };
+}
+
+test('each kind is asked about once in each namespace, and owners only where they are touched', async () => {
+  const { client, asked } = reviewing(() => true);
+  await requireDeleteRights(client, STEPS, [DEPLOYMENT], 'keep');
+  assert.deepEqual(asked, ['delete pods. shop', 'delete subnets.kubeovn.io ']);
+  await requireDeleteRights(client, STEPS, [DEPLOYMENT], 'scale');
+  assert.equal(asked.at(-1), 'patch deployments.apps shop');
+  await requireDeleteRights(client, STEPS, [DEPLOYMENT], 'delete');
+  assert.equal(asked.at(-1), 'delete deployments.apps shop');
+});
+
+test('every right that is missing is named, exit 3, with a command that shows the first', async () => {
+  const { client } = reviewing((asked) => asked.startsWith('delete pods'));
+  await assert.rejects(requireDeleteRights(client, STEPS, [DEPLOYMENT], 'scale'), (error) => {
+    assert.ok(error instanceof CommandFailure);
+    assert.deepEqual(
+      [error.exit, error.message, error.why, error.next],
+      [
+        3,
+        'nothing was deleted',
+        'you may not delete subnets.kubeovn.io, patch deployments.apps in namespace shop',
+        'kubectl auth can-i delete subnets.kubeovn.io',
+      ],
+    );
+    return true;
+  });
+});
+
+test('who may not even ask finds out by doing', async () => {
+  const transport = { request: ({ subject }: KubeRequest) => Promise.reject(new KubeError('KUBE_FORBIDDEN', subject, 'no')) };
+  const client = new KubeClient(transport as unknown as Transport);
+  await assert.doesNotReject(requireDeleteRights(client, STEPS, [], 'keep'));
+});

@@ -1,0 +1,70 @@
+/** Whether all of a cascade may be deleted by who asks: known before the first of it is gone. */
+import type { TreeObject } from '../explain/dependents.ts';
+import { isKubeError } from '../kube/errors.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { KubeObject, Resource } from '../kube/resource.ts';
+import { resourceName } from '../kube/resource.ts';
+import { traitsOf } from '../world/resources.ts';
+import { CommandFailure, EXIT } from './command-failure.ts';
+import type { Workload } from './workload-owner.ts';
+
+const ACCESS_REVIEWS: Resource = {
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  plural: 'selfsubjectaccessreviews',
+  kind: 'SelfSubjectAccessReview',
+  namespaced: false,
+};
+
+interface Wanted {
+  readonly verb: 'delete' | 'patch';
+  readonly resource: Resource;
+  /** Empty for cluster scope. */
+  readonly namespace: string;
+}
+
+interface AccessReview extends KubeObject {
+  readonly spec: object;
+  readonly status?: { readonly allowed?: boolean; readonly reason?: string };
+}
+
+/** @throws CommandFailure (3) that names each right that is missing */
+export async function requireDeleteRights(
+  client: KubeClient,
+  steps: readonly TreeObject[],
+  workloads: readonly Workload[],
+  owners: 'keep' | 'scale' | 'delete',
+): Promise<void> {
+  const verb = owners === 'scale' ? 'patch' : 'delete';
+  const all: readonly Wanted[] = [
+    ...steps.map(({ resource, namespace }): Wanted => ({ verb: 'delete', resource: traitsOf(resource), namespace })),
+    ...(owners === 'keep' ? [] : workloads.map(({ resource, namespace }): Wanted => ({ verb, resource, namespace }))),
+  ];
+  const each = [...new Map(all.map((one) => [wantedText(one), one])).values()];
+  const missing: Wanted[] = [];
+  for (const one of each) if (!(await isAllowed(client, one))) missing.push(one);
+  const [first] = missing;
+  if (first === undefined) return;
+  const { verb: lacking, resource, namespace } = first;
+  throw new CommandFailure(
+    EXIT.unreachable,
+    'nothing was deleted',
+    `you may not ${missing.slice(0, 10).map(wantedText).join(', ')}`,
+    `kubectl auth can-i ${lacking} ${resourceName(resource)}${namespace === '' ? '' : ` -n ${namespace}`}`,
+  );
+}
+
+async function isAllowed(client: KubeClient, { verb, resource: { group, plural }, namespace }: Wanted): Promise<boolean> {
+  const review = { metadata: { name: '' }, spec: { resourceAttributes: { verb, group, resource: plural, namespace } } };
+  try {
+    return (await client.create<AccessReview>(ACCESS_REVIEWS, review)).status?.allowed !== false;
+  } catch (error) {
+    // Who may not ask finds out by doing.
+    if (isKubeError(error, 'KUBE_NOT_SERVED') || isKubeError(error, 'KUBE_FORBIDDEN')) return true;
+    throw error;
+  }
+}
+
+function wantedText({ verb, resource, namespace }: Wanted): string {
+  return `${verb} ${resourceName(resource)}${namespace === '' ? '' : ` in namespace ${namespace}`}`;
+}

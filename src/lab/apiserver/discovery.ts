@@ -14,8 +14,10 @@ interface Subresource {
 const READ_WRITE = ['get', 'patch', 'update'];
 
 /** Kinds that are only created, never stored. */
-const REVIEWS: readonly { readonly group: string; readonly plural: string; readonly kind: string }[] = [
+const REVIEWS: readonly { readonly group: string; readonly plural: string; readonly kind: string; readonly namespaced?: boolean }[] = [
   { group: 'authentication.k8s.io', plural: 'selfsubjectreviews', kind: 'SelfSubjectReview' },
+  { group: 'authentication.k8s.io', plural: 'tokenreviews', kind: 'TokenReview' },
+  { group: 'authorization.k8s.io', plural: 'localsubjectaccessreviews', kind: 'LocalSubjectAccessReview', namespaced: true },
   { group: 'authorization.k8s.io', plural: 'selfsubjectaccessreviews', kind: 'SelfSubjectAccessReview' },
   { group: 'authorization.k8s.io', plural: 'selfsubjectrulesreviews', kind: 'SelfSubjectRulesReview' },
   { group: 'authorization.k8s.io', plural: 'subjectaccessreviews', kind: 'SubjectAccessReview' },
@@ -32,6 +34,8 @@ function subresources(definition: ResourceDefinition): Subresource[] {
       { name: 'log', kind: 'Pod', verbs: ['get'] },
     );
   }
+  if (definition.table === 'serviceaccounts')
+    own.push({ name: 'token', kind: 'TokenRequest', group: 'authentication.k8s.io', version: 'v1', verbs: ['create'] });
   if (definition.table === 'namespaces') own.push({ name: 'finalize', kind: 'Namespace', verbs: ['update'] });
   return own;
 }
@@ -65,7 +69,7 @@ export function resourceList(registry: ResourceRegistry, group: string, version:
       resources.push({
         name: review.plural,
         singularName: review.kind.toLowerCase(),
-        namespaced: false,
+        namespaced: review.namespaced === true,
         kind: review.kind,
         verbs: ['create'],
       });
@@ -143,7 +147,7 @@ function aggregatedResources(registry: ResourceRegistry, group: string, version:
     resources.push({
       resource: review.plural,
       responseKind: { group, version, kind: review.kind },
-      scope: 'Cluster',
+      scope: review.namespaced === true ? 'Namespaced' : 'Cluster',
       singularResource: review.kind.toLowerCase(),
       verbs: ['create'],
     });

@@ -3,16 +3,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import { Gate } from './authorization/gate.ts';
+import type { ServiceAccountTokens } from './authorization/service-account-tokens.ts';
+import type { User } from './authorization/user.ts';
 import { aggregatedDiscovery, allGroups, coreVersions, groupInfo, groupList, resourceList } from './discovery.ts';
 import type { Verb } from './faults/fault.ts';
 import { answerFaultRequest } from './faults/fault-requests.ts';
 import type { Call, Faults } from './faults/faults.ts';
+import { health, rootPaths } from './health.ts';
 import type { JsonObject } from './json.ts';
 import { negotiate } from './negotiate.ts';
 import type { OpenApi } from './openapi.ts';
 import type { Operations } from './operations.ts';
 import type { ResourceRegistry } from './registry.ts';
+import type { ResourceDefinition } from './resource.ts';
 import { parseTarget, readObject } from './request.ts';
 import type { Reply, ResourceHandler, ResourceRequest } from './resource-handler.ts';
 import { review } from './reviews.ts';
@@ -29,34 +33,27 @@ export interface HttpOptions {
   readonly registry: ResourceRegistry;
   readonly resources: ResourceHandler;
   readonly openApi: OpenApi;
+  readonly tokens: ServiceAccountTokens;
   readonly bookmarkIntervalMs: number;
   readonly faults: Faults;
   /** Told of each request before it is looked at. */
   readonly onRequest?: (request: IncomingMessage) => void;
 }
 
-const OPEN_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
 const AGGREGATED = /application\/json;(?=[^,]*g=apidiscovery\.k8s\.io)(?=[^,]*v=v2(?:[;,]|$))(?=[^,]*as=APIGroupDiscoveryList)/;
 const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
-const BUILT_IN_VERSIONS = new Set([
-  '/v1',
-  'apps/v1',
-  'policy/v1',
-  'networking.k8s.io/v1',
-  'rbac.authorization.k8s.io/v1',
-  'coordination.k8s.io/v1',
-  'events.k8s.io/v1',
-]);
 const OPENAPI_V2_PROTOBUF = /^application\/com\.github\.proto-openapi\.spec\.v2[@.]v1\.0\+protobuf\s*$/;
 
 export class ApiHttpServer {
   readonly #options: HttpOptions;
   readonly #server: Server;
+  readonly #gate: Gate;
   readonly #watches = new Set<WatchStream>();
   #bookmarks: NodeJS.Timeout | undefined;
 
   constructor(options: HttpOptions) {
     this.#options = options;
+    this.#gate = new Gate(options.operations.store, options.tokens);
     const { server, authority } = options.credentials;
     this.#server = createServer(
       { key: server.key, cert: server.certificate, ca: authority, requestCert: true, rejectUnauthorized: false },
@@ -94,7 +91,7 @@ export class ApiHttpServer {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const url = new URL(request.url ?? '/', 'https://lab');
-      if (!OPEN_PATHS.has(url.pathname) && !isAuthenticated(request)) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
+      const user = this.#gate.admit(url, request);
       this.#options.onRequest?.(request);
       const { faults } = this.#options;
       const control = await answerFaultRequest(faults, url.pathname, request);
@@ -105,7 +102,7 @@ export class ApiHttpServer {
       const cut = await faults.beforeRequest(callOf(url, request));
       if (cut === 'before') response.destroy();
       if (response.destroyed) return;
-      const reply = await this.#route(url, request, response);
+      const reply = await this.#route(url, request, response, user);
       if (cut === 'after') response.destroy();
       else if (reply !== undefined) send(response, reply);
     } catch (error) {
@@ -132,25 +129,34 @@ export class ApiHttpServer {
     send(response, { status: known.code, body: JSON.stringify(known.toStatus()) });
   }
 
-  async #route(url: URL, request: IncomingMessage, response: ServerResponse): Promise<Reply | undefined> {
+  async #route(url: URL, request: IncomingMessage, response: ServerResponse, user: User): Promise<Reply | undefined> {
     const path = url.pathname.replace(/\/+$/, '');
-    const document = this.#document(path, request, response);
+    const document = this.#document(path, url.searchParams, request, response);
     if (document === null) return undefined;
     if (document !== undefined) return { status: 200, body: JSON.stringify(document) };
     const target = parseTarget(url.pathname);
     if (target === undefined) return notThere(response);
     if (request.method === 'POST') {
-      const answer = target.name === '' ? await review(target, () => readObject(request), this.#user(request)) : undefined;
+      const answer =
+        target.name === ''
+          ? await review(target, () => readObject(request), user, { store: this.#options.operations.store, tokens: this.#options.tokens })
+          : undefined;
       if (answer !== undefined) return { status: 201, body: JSON.stringify(answer) };
     }
     const definition = this.#options.registry.find(target.group, target.version, target.plural);
     if (definition === undefined || (!definition.namespaced && target.namespace !== '')) {
-      if (!BUILT_IN_VERSIONS.has(`${target.group}/${target.version}`)) return notThere(response);
+      const isBuiltIn = ({ custom, group, version }: ResourceDefinition): boolean =>
+        !custom && group === target.group && version === target.version;
+      if (!this.#options.registry.all().some(isBuiltIn)) return notThere(response);
       throw new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
     }
     if (definition.namespaced && target.namespace === '' && (target.name !== '' || request.method !== 'GET')) {
       if (definition.custom || target.name !== '') return notThere(response);
       throw new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+    }
+    if (definition.table === 'serviceaccounts' && target.subresource === 'token' && request.method === 'POST') {
+      const answer = this.#options.tokens.issue(definition, target.namespace, target.name, await readObject(request));
+      return { status: 201, body: JSON.stringify(answer) };
     }
     const resourceRequest: ResourceRequest = { definition, target, query: url.searchParams, message: request };
     if (request.method === 'GET' && target.subresource === '' && isTrue(url.searchParams.get('watch'))) {
@@ -160,23 +166,19 @@ export class ApiHttpServer {
     return this.#options.resources.handle(resourceRequest);
   }
 
-  #user(request: IncomingMessage): string {
-    const { subject } = (request.socket as TLSSocket).getPeerCertificate();
-    const name = subject?.CN;
-    return typeof name === 'string' ? name : 'kubernetes-admin';
-  }
-
   /** Documents that are no resources. @returns null when it has already replied. */
-  #document(path: string, request: IncomingMessage, response: ServerResponse): JsonObject | null | undefined {
+  #document(path: string, query: URLSearchParams, request: IncomingMessage, response: ServerResponse): JsonObject | null | undefined {
     const { registry, openApi } = this.#options;
     if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
     const aggregated = AGGREGATED.test(request.headers.accept?.replaceAll(' ', '') ?? '');
+    const healthText = health(path, query);
+    if (healthText !== undefined) {
+      response.writeHead(200, { 'Content-Type': 'text/plain; charset=utf-8' }).end(healthText);
+      return null;
+    }
     switch (path) {
-      case '/healthz':
-      case '/livez':
-      case '/readyz':
-        response.writeHead(200, { 'Content-Type': 'text/plain; charset=utf-8' }).end('ok');
-        return null;
+      case '':
+        return { paths: rootPaths(allGroups(registry)) };
       case '/version':
         return VERSION;
       case '/api':
@@ -237,10 +239,6 @@ function verbOf(method: string, isNamed: boolean, isWatch: boolean): Verb {
     default:
       return isWatch ? 'watch' : isNamed ? 'get' : 'list';
   }
-}
-
-function isAuthenticated(request: IncomingMessage): boolean {
-  return (request.socket as TLSSocket).authorized;
 }
 
 function notThere(response: ServerResponse): undefined {

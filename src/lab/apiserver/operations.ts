@@ -30,14 +30,21 @@ export class Operations {
   readonly store: ObjectStore;
   readonly environment: Environment;
   readonly #guards: Guard[] = [];
+  readonly #verdicts: Guard[] = [];
 
   constructor(store: ObjectStore, environment: Environment) {
     this.store = store;
     this.environment = environment;
   }
 
+  /** Asked before anything is filled in or checked; what is created may be changed. */
   addGuard(guard: Guard): void {
     this.#guards.push(guard);
+  }
+
+  /** Asked of what is created or updated when it is complete and valid. */
+  addVerdict(guard: Guard): void {
+    this.#verdicts.push(guard);
   }
 
   /** @throws ApiError 404 */
@@ -82,6 +89,7 @@ export class Operations {
     definition.strategy.prepareCreate?.(object);
     this.#default(definition, object);
     this.#check(definition, object, undefined);
+    for (const verdict of this.#verdicts) verdict({ verb: 'create', definition, namespace, name: meta.name, object });
     for (const warning of definition.strategy.warnings?.(object) ?? []) options.warn?.(warning);
     const key = storeKey(namespace, meta.name);
     const existing = this.store.get(definition.table, key);
@@ -113,6 +121,7 @@ export class Operations {
     for (const guard of this.#guards) guard({ verb: 'update', definition, namespace, name, object });
     const next = this.#prepareUpdate(definition, object, current, options);
     this.#check(definition, next, current);
+    for (const verdict of this.#verdicts) verdict({ verb: 'update', definition, namespace, name, object: next });
     if (sameButVersion(next, current)) return current;
     if (options.subresource === undefined) for (const warning of definition.strategy.warnings?.(next) ?? []) options.warn?.(warning);
     const ending =

@@ -80,10 +80,16 @@ export function decodeBody(body: Body, type: string): Json {
   }
 }
 
-/** Types carry their kind's name, but for the two kinds of Event. */
+/** Types carry their kind's name, but for kinds of which there are several. */
+const TYPES: Readonly<Record<string, string>> = {
+  'v1/Event': 'CoreV1Event',
+  'events.k8s.io/v1/Event': 'EventsV1Event',
+  'autoscaling/v2/HorizontalPodAutoscaler': 'V2HorizontalPodAutoscaler',
+  'authentication.k8s.io/v1/TokenRequest': 'AuthenticationV1TokenRequest',
+};
+
 function builtinTypeOf(apiVersion: string, kind: string): string {
-  if (kind === 'Event') return apiVersion === 'v1' ? 'CoreV1Event' : 'EventsV1Event';
-  return kind;
+  return TYPES[`${apiVersion}/${kind}`] ?? kind;
 }
 
 /** @throws ApiError 400 */

@@ -31,8 +31,8 @@ async function withServer(
   }
 }
 
-function map(name: string): object {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } };
+function map(name: string, metadata: object = {}): object {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...metadata } };
 }
 
 test('a watch from a forgotten version gets 410 as an event, and ends', async () => {
@@ -52,9 +52,9 @@ test('a watch from a forgotten version gets 410 as an event, and ends', async ()
 
 test('the initial events of a watch can be told from the later ones', async () => {
   await withServer({}, async (client) => {
-    await client.send('POST', MAPS, map('m'));
+    await client.send('POST', MAPS, map('m', { labels: { initial: 'yes' } }));
     const watch = await client.watch(
-      `${MAPS}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1`,
+      `${MAPS}?watch=true&labelSelector=initial&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1`,
     );
     await watch.ended;
     assert.equal(watch.events[0]?.type, 'ADDED');

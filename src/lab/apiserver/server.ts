@@ -3,7 +3,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { ValidatingWebhooks } from './admission/validating-webhooks.ts';
+import { ServiceAccountTokens } from './authorization/service-account-tokens.ts';
+import { keptResources } from './builtin/kept-kinds.ts';
 import { builtinResources } from './builtin/kinds.ts';
+import { ClusterObjects } from './cluster-objects.ts';
 import { CustomResources } from './custom-resources.ts';
 import { keptCredentials } from './disk/kept-credentials.ts';
 import { StateDirectory } from './disk/state-directory.ts';
@@ -16,12 +19,15 @@ import { kubeconfig } from './kubeconfig.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
 import { OpenApi } from './openapi.ts';
 import { Operations } from './operations.ts';
+import { limitRangeBounds, limitRangeDefaults } from './quotas/limit-range.ts';
+import { ResourceQuotas } from './quotas/resource-quotas.ts';
 import { ResourceRegistry } from './registry.ts';
 import { ResourceHandler } from './resource-handler.ts';
 import { ListSnapshots } from './snapshots.ts';
 import { ObjectStore } from './store.ts';
 import { createCredentials } from './tls.ts';
 import type { Credentials } from './tls.ts';
+import { VolumeProtection } from './volume-protection.ts';
 
 export interface LabApiServerOptions {
   /** Default 0: any free port. */
@@ -77,6 +83,9 @@ export class LabApiServer {
   readonly #credentials: Credentials;
   readonly #state: StateDirectory | undefined;
   readonly #api: LabApi;
+  readonly #quotas: ResourceQuotas;
+  readonly #clusterObjects: ClusterObjects;
+  readonly #volumes: VolumeProtection;
   readonly #http: ApiHttpServer;
   #url = '';
 
@@ -91,6 +100,12 @@ export class LabApiServer {
     const store = this.#state?.open(watchWindow) ?? new ObjectStore(watchWindow);
     this.#credentials = stateDir === undefined ? createCredentials(environment.now()) : keptCredentials(stateDir, environment.now());
     this.#api = new LabApi(environment, store);
+    for (const definition of keptResources()) this.#api.registry.add(definition);
+    this.#api.operations.addGuard(limitRangeDefaults(store));
+    this.#api.operations.addVerdict(limitRangeBounds(store));
+    this.#quotas = new ResourceQuotas(this.#api.operations, this.#api.registry);
+    this.#clusterObjects = new ClusterObjects(this.#api.operations, this.#api.registry, this.#credentials.authority);
+    this.#volumes = new VolumeProtection(this.#api.operations, this.#api.registry);
     const webhooks = new ValidatingWebhooks(this.#api.operations, this.#api.registry);
     this.#http = new ApiHttpServer({
       credentials: this.#credentials,
@@ -98,6 +113,7 @@ export class LabApiServer {
       registry: this.#api.registry,
       resources: new ResourceHandler(this.#api.operations, new ListSnapshots(), webhooks),
       openApi: new OpenApi(this.#api.registry),
+      tokens: new ServiceAccountTokens(this.#api.operations, this.#credentials.server.key),
       bookmarkIntervalMs: options.bookmarkIntervalMs ?? 10_000,
       faults: this.faults,
       ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
@@ -132,6 +148,9 @@ export class LabApiServer {
   }
 
   async stop(): Promise<void> {
+    this.#clusterObjects.stop();
+    this.#volumes.stop();
+    this.#quotas.stop();
     this.#api.stop();
     await this.#http.close();
     await this.#state?.close();

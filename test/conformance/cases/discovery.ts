@@ -15,7 +15,12 @@ export function discoveryCases(holder: Holder): void {
       const reply = await anonymous.get(path);
       assert.equal(reply.status, 200, path);
       assert.equal(reply.text, 'ok');
+      assert.match(
+        (await anonymous.get(`${path}?verbose`)).text,
+        new RegExp(`^\\[\\+\\]ping ok\\n[^]*\\n${path.slice(1)} check passed\\n$`),
+      );
     }
+    assert.equal((await conformance(holder).http.get('/livez/ping')).text, 'ok');
     assert.match(String((await anonymous.get('/version')).body['gitVersion']), /^v\d+\.\d+/);
     anonymous.close();
   });
@@ -67,6 +72,23 @@ export function discoveryCases(holder: Holder): void {
     assert.deepEqual(at(own, 'versions', 0, 'freshness'), 'Current');
     const widgets = (at(own, 'versions', 0, 'resources') as Fields[]).find((resource) => resource['resource'] === 'widgets');
     assert.equal(widgets?.['scope'], 'Cluster');
+  });
+
+  test('the root names the paths', async () => {
+    const { kubectl } = conformance(holder);
+    const { paths } = JSON.parse(await kubectl.ok(['get', '--raw', '/'])) as { readonly paths: readonly string[] };
+    for (const path of [
+      '/api',
+      '/api/v1',
+      '/apis',
+      '/apis/batch/v1',
+      `/apis/${GROUP}/v1`,
+      '/healthz',
+      '/livez/ping',
+      '/openapi/v2',
+      '/version',
+    ])
+      assert.ok(paths.includes(path), path);
   });
 
   test('paths that are not there', async () => {

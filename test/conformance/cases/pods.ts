@@ -149,6 +149,22 @@ export function podCases(holder: Holder): void {
     await http.send('DELETE', `${path}/p?gracePeriodSeconds=0`);
   });
 
+  test('a new node is not ready until somebody says so, and says nothing of itself', async () => {
+    const { http, kubectl } = conformance(holder);
+    const name = fresh('node');
+    const created = await http.send('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name } });
+    assert.deepEqual(at(created.body, 'spec'), { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] });
+    assert.deepEqual(at(created.body, 'status', 'daemonEndpoints'), { kubeletEndpoint: { Port: 0 } });
+    assert.equal(at(created.body, 'status', 'nodeInfo', 'kubeletVersion'), '');
+    assert.match(
+      await kubectl.ok(['get', 'node', name, '-o', 'wide']),
+      /Unknown +<none> +\S+ +<none> +<none> +<unknown> +<unknown> +<unknown>/,
+    );
+    await http.patch(`/api/v1/nodes/${name}`, 'merge-patch', { spec: { taints: null } });
+    assert.equal(at((await http.get(`/api/v1/nodes/${name}`)).body, 'spec', 'taints'), undefined);
+    await http.send('DELETE', `/api/v1/nodes/${name}`);
+  });
+
   test('status has a path of its own', async () => {
     const { http } = conformance(holder);
     const path = await pods();

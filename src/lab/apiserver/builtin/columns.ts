@@ -12,39 +12,39 @@ export function column(name: string, type: string, cell: Cell, priority = 0): Co
   return { name, type, priority, cell, ...(name === 'Name' ? { format: 'name' } : {}) };
 }
 
-const NAME = column('Name', 'string', (item) => item.metadata.name);
-const AGE = column('Age', 'string', (item, now) => ageSince(item.metadata.creationTimestamp, now));
+export const NAME = column('Name', 'string', (item) => item.metadata.name);
+export const AGE = column('Age', 'string', (item, now) => ageSince(item.metadata.creationTimestamp, now));
 
-function path(...keys: string[]): Cell {
+export function path(...keys: string[]): Cell {
   return (item) => at(item, ...keys) ?? '';
 }
 
-function count(...keys: string[]): Cell {
+export function count(...keys: string[]): Cell {
   return (item) => {
     const value = at(item, ...keys);
     return Array.isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : 0;
   };
 }
 
-function number(...keys: string[]): Cell {
+export function number(...keys: string[]): Cell {
   return (item) => at(item, ...keys) ?? 0;
 }
 
-function names(...keys: string[]): Cell {
+export function names(...keys: string[]): Cell {
   return (item) =>
     list(at(item, ...keys))
       .map((entry) => text(at(entry, 'name')))
       .join(',');
 }
 
-function images(...keys: string[]): Cell {
+export function images(...keys: string[]): Cell {
   return (item) =>
     list(at(item, ...keys))
       .map((entry) => text(at(entry, 'image')))
       .join(',');
 }
 
-function selector(...keys: string[]): Cell {
+export function selector(...keys: string[]): Cell {
   return (item) => {
     const value = at(item, ...keys);
     const labels =
@@ -149,7 +149,16 @@ function subjects(kind: string): Cell {
       .join(', ');
 }
 
-const CREATED = column('Created At', 'date', (item) => item.metadata.creationTimestamp);
+function quotaUse(ofLimits: boolean): Cell {
+  return (item) =>
+    Object.entries(object(at(item, 'status', 'hard')))
+      .filter(([name]) => name.startsWith('limits') === ofLimits)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, hard]) => `${name}: ${text(at(item, 'status', 'used', name)) || '0'}/${String(hard)}`)
+      .join(', ');
+}
+
+export const CREATED = column('Created At', 'date', (item) => item.metadata.creationTimestamp);
 const ROLE = column('Role', 'string', (item) => `${text(at(item, 'roleRef', 'kind'))}/${text(at(item, 'roleRef', 'name'))}`);
 const BINDING = [
   ROLE,
@@ -259,6 +268,8 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     AGE,
   ],
   customresourcedefinitions: [CREATED],
+  limitranges: [CREATED],
+  resourcequotas: [AGE, column('Request', 'string', quotaUse(false)), column('Limit', 'string', quotaUse(true))],
   clusterroles: [CREATED],
   roles: [CREATED],
   clusterrolebindings: BINDING,

@@ -45,6 +45,25 @@ const ROOTS = [
   'V1Status',
   'V1WatchEvent',
   'V1TokenReview',
+  'V1PersistentVolumeClaim',
+  'V1PersistentVolume',
+  'V1PodTemplate',
+  'V1ReplicationController',
+  'V1Job',
+  'V1CronJob',
+  'V1HorizontalPodAutoscaler',
+  'V2HorizontalPodAutoscaler',
+  'V1Ingress',
+  'V1IngressClass',
+  'V1StorageClass',
+  'V1CSIDriver',
+  'V1CSINode',
+  'V1VolumeAttachment',
+  'V1PriorityClass',
+  'V1RuntimeClass',
+  'V1CertificateSigningRequest',
+  'V1MutatingWebhookConfiguration',
+  'AuthenticationV1TokenRequest',
 ];
 
 /** Fields that hold resource quantities, which the library describes as plain strings. */
@@ -69,6 +88,12 @@ const QUANTITIES = new Set([
   'V1LimitRangeItem.min',
   'V1PersistentVolumeClaimStatus.capacity',
   'V1PersistentVolumeClaimStatus.allocatedResources',
+  'V1PersistentVolumeSpec.capacity',
+  'V1Overhead.podFixed',
+  'V2MetricTarget.averageValue',
+  'V2MetricTarget.value',
+  'V2MetricValueStatus.averageValue',
+  'V2MetricValueStatus.value',
 ]);
 
 interface Attribute {

@@ -4,72 +4,17 @@ import { timestamp } from '../environment.ts';
 import type { JsonObject } from '../json.ts';
 import { at, clone, isObject, list, object } from '../json.ts';
 import type { ResourceDefinition, Strategy } from '../resource.ts';
-import { ALL_VERBS } from '../resource.ts';
 import { required } from '../status.ts';
 import type { ObjectStore } from '../store.ts';
-import { builtinColumns } from './columns.ts';
 import { crdStrategy } from './crd.ts';
+import { define } from './define.ts';
 import { eventsView } from './event.ts';
 import { podStrategy } from './pod.ts';
 import { serviceStrategy } from './service.ts';
-import { builtinSchema } from './types.ts';
 import { webhookConfigurationStrategy } from './webhook-configuration.ts';
 import { controllerRevisions, daemonSets, deployments, replicaSets, statefulSets } from './workloads.ts';
 
-type Options = Partial<
-  Pick<
-    ResourceDefinition,
-    | 'shortNames'
-    | 'categories'
-    | 'hasStatus'
-    | 'hasGeneration'
-    | 'fieldSelectors'
-    | 'returnsDeleted'
-    | 'unconditionalUpdate'
-    | 'createOnUpdate'
-    | 'scale'
-    | 'view'
-    | 'table'
-    | 'strategy'
-  >
-> & { readonly type?: string };
-
-function define(
-  group: string,
-  version: string,
-  plural: string,
-  kind: string,
-  namespaced: boolean,
-  options: Options = {},
-): ResourceDefinition {
-  const { type, ...rest } = options;
-  return {
-    group,
-    version,
-    plural,
-    kind,
-    namespaced,
-    singular: kind.toLowerCase(),
-    listKind: `${kind}List`,
-    shortNames: [],
-    categories: [],
-    verbs: ALL_VERBS,
-    table: plural,
-    schema: builtinSchema(type ?? kind),
-    custom: false,
-    hasStatus: false,
-    hasGeneration: false,
-    unconditionalUpdate: true,
-    createOnUpdate: false,
-    returnsDeleted: false,
-    fieldSelectors: [],
-    columns: builtinColumns(options.table ?? plural),
-    strategy: {},
-    ...rest,
-  };
-}
-
-const SCALE = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas', labelSelectorPath: '.spec.selector' };
+export const SCALE = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas', labelSelectorPath: '.spec.selector' };
 const EVENT_FIELDS = [
   'involvedObject.kind',
   'involvedObject.namespace',
@@ -154,15 +99,57 @@ const bindingStrategy: Strategy = {
   validate: (binding) => (at(binding, 'roleRef', 'name') === undefined ? [required('roleRef.name')] : []),
 };
 
+/** What a new node has until a node controller sees it ready. */
+const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
+const NODE_INFO = [
+  'machineID',
+  'systemUUID',
+  'bootID',
+  'kernelVersion',
+  'osImage',
+  'containerRuntimeVersion',
+  'kubeletVersion',
+  'kubeProxyVersion',
+  'operatingSystem',
+  'architecture',
+];
+
 const nodeStrategy: Strategy = {
   prepareCreate: (node) => {
-    node['spec'] ??= {};
-    node['status'] ??= {};
+    const spec = object(node['spec']);
+    node['spec'] = spec;
+    const taints = list(spec['taints']);
+    if (!taints.some((taint) => at(taint, 'key') === NOT_READY.key && at(taint, 'effect') === NOT_READY.effect))
+      spec['taints'] = [...taints, { ...NOT_READY }];
+  },
+  applyDefaults: (node) => {
+    const status = object(node['status']);
+    node['status'] = status;
+    status['daemonEndpoints'] ??= { kubeletEndpoint: { Port: 0 } };
+    const info = object(status['nodeInfo']);
+    status['nodeInfo'] = info;
+    for (const field of NODE_INFO) info[field] ??= '';
   },
 };
 
 const budgetStrategy: Strategy = {
   prepareCreate: (budget) => void (budget['status'] = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }),
+};
+
+const quotaStrategy: Strategy = { prepareCreate: (quota) => void (quota['status'] = {}) };
+
+/** What a container gets follows from what it may have, where it is not said. */
+const limitRangeStrategy: Strategy = {
+  applyDefaults: (range) => {
+    for (const rule of list(at(range, 'spec', 'limits'))) {
+      if (!isObject(rule) || rule['type'] !== 'Container') continue;
+      const most = object(rule['max']);
+      const limits = { ...most, ...object(rule['default']) };
+      if (Object.keys(limits).length > 0) rule['default'] = limits;
+      const requests = { ...object(rule['min']), ...limits, ...object(rule['defaultRequest']) };
+      if (Object.keys(requests).length > 0) rule['defaultRequest'] = requests;
+    }
+  },
 };
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -181,7 +168,7 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
       fieldSelectors: EVENT_FIELDS,
       createOnUpdate: true,
     }),
-    define('', 'v1', 'limitranges', 'LimitRange', true, { shortNames: ['limits'] }),
+    define('', 'v1', 'limitranges', 'LimitRange', true, { shortNames: ['limits'], strategy: limitRangeStrategy }),
     define('', 'v1', 'namespaces', 'Namespace', false, {
       shortNames: ['ns'],
       hasStatus: true,
@@ -211,7 +198,12 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
         'status.nominatedNodeName',
       ],
     }),
-    define('', 'v1', 'resourcequotas', 'ResourceQuota', true, { shortNames: ['quota'], hasStatus: true, returnsDeleted: true }),
+    define('', 'v1', 'resourcequotas', 'ResourceQuota', true, {
+      shortNames: ['quota'],
+      hasStatus: true,
+      returnsDeleted: true,
+      strategy: quotaStrategy,
+    }),
     define('', 'v1', 'secrets', 'Secret', true, { fieldSelectors: ['type'], strategy: secretStrategy }),
     define('', 'v1', 'serviceaccounts', 'ServiceAccount', true, { shortNames: ['sa'], returnsDeleted: true }),
     define('', 'v1', 'services', 'Service', true, {

@@ -58,9 +58,16 @@ function defaultContainer(container: JsonObject): void {
     fill(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 });
     if (isObject(probe['httpGet'])) fill(probe['httpGet'], { path: '/', scheme: 'HTTP' });
   }
-  const resources = object(container['resources']);
-  const limits = object(resources['limits']);
-  if (Object.keys(limits).length > 0) resources['requests'] = { ...limits, ...object(resources['requests']) };
+}
+
+/** Of a pod, not of a template: what a container may have at most is what it asks for, where it does not say. */
+export function requestLimits(spec: JsonObject): void {
+  for (const field of ['containers', 'initContainers'])
+    for (const container of list(spec[field])) {
+      const resources = object(at(container, 'resources'));
+      const limits = object(resources['limits']);
+      if (Object.keys(limits).length > 0) resources['requests'] = { ...limits, ...object(resources['requests']) };
+    }
 }
 
 /** What admission adds to a pod by default: the tolerations that let it stay a while on a node that fails, and its priority. */
@@ -150,10 +157,12 @@ export const podStrategy: Strategy = {
     pod['spec'] = spec;
     admit(spec);
     defaultPodSpec(spec);
+    requestLimits(spec);
     pod['status'] = { phase: 'Pending', qosClass: qosClass(spec) };
   },
   applyDefaults: (pod) => {
     defaultPodSpec(object(pod['spec']));
+    requestLimits(object(pod['spec']));
     for (const condition of list(at(pod, 'status', 'conditions'))) if (isObject(condition)) condition['lastProbeTime'] ??= null;
   },
   validate: (pod, old) => {

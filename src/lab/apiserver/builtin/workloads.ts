@@ -1,5 +1,5 @@
 /** Deployments, ReplicaSets, StatefulSets and DaemonSets: kept with their defaults. Who makes their pods is `lab/workloads`. */
-import type { JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import { clone, equal, isObject, object } from '../json.ts';
 import type { Strategy } from '../resource.ts';
 import type { FieldError } from '../status.ts';
@@ -14,14 +14,18 @@ function workload(defaults: JsonObject, status: JsonObject, more: (spec: JsonObj
       item['spec'] = spec;
       for (const [key, value] of Object.entries(defaults)) spec[key] ??= clone(value);
       more(spec);
-      const template = spec['template'];
-      if (!isObject(template)) return;
-      template['metadata'] ??= {};
-      if (isObject(template['metadata'])) template['metadata']['creationTimestamp'] = null;
-      if (isObject(template['spec'])) defaultPodSpec(template['spec']);
+      defaultTemplate(spec['template']);
     },
     validate: (item, old) => validateWorkload(object(item['spec']), old === undefined ? undefined : object(old['spec'])),
   };
+}
+
+/** Defaults of a pod template, of whatever kind has one. */
+export function defaultTemplate(template: Json | undefined): void {
+  if (!isObject(template)) return;
+  template['metadata'] ??= {};
+  if (isObject(template['metadata'])) template['metadata']['creationTimestamp'] = null;
+  if (isObject(template['spec'])) defaultPodSpec(template['spec']);
 }
 
 function validateWorkload(spec: JsonObject, old: JsonObject | undefined): FieldError[] {

@@ -1,0 +1,60 @@
+/** Who a request is from: the certificate's subject, a token's account, or whom one of them speaks for. */
+import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+
+export interface User {
+  readonly name: string;
+  readonly groups: readonly string[];
+  readonly uid?: string;
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+export const ADMINISTRATORS = 'system:masters';
+const AUTHENTICATED = 'system:authenticated';
+const ANONYMOUS = 'system:anonymous';
+export const ACCOUNT_PREFIX = 'system:serviceaccount:';
+
+/** The groups that a service account is in by its name. */
+export function accountGroups(name: string): readonly string[] {
+  const [namespace = ''] = name.slice(ACCOUNT_PREFIX.length).split(':');
+  return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
+}
+
+/** From the certificate. @returns undefined when the laboratory's authority did not sign one */
+export function certifiedUser(request: IncomingMessage): User | undefined {
+  const socket = request.socket as TLSSocket;
+  if (!socket.authorized) return undefined;
+  const { CN: name, O: organization } = socket.getPeerCertificate().subject;
+  const groups = organization === undefined ? [] : [organization].flat();
+  return { name: [name].flat()[0] ?? 'kubernetes-admin', groups: [...groups, AUTHENTICATED] };
+}
+
+/** Whom the request asks to be taken for. @returns undefined for nobody else */
+export function impersonatedUser({ headers, headersDistinct }: IncomingMessage): User | undefined {
+  const name = headers['impersonate-user'];
+  if (typeof name !== 'string' || name === '') return undefined;
+  const asked = headersDistinct['impersonate-group'] ?? [];
+  const account = name.startsWith(ACCOUNT_PREFIX) && asked.length === 0 ? accountGroups(name) : [];
+  const everybody = name === ANONYMOUS || asked.includes(AUTHENTICATED) ? [] : [AUTHENTICATED];
+  const uid = headers['impersonate-uid'];
+  const extra: Record<string, readonly string[]> = {};
+  for (const [header, values] of Object.entries(headersDistinct))
+    if (header.startsWith('impersonate-extra-') && values !== undefined)
+      extra[decodeURIComponent(header.slice('impersonate-extra-'.length))] = values;
+  return {
+    name,
+    groups: [...asked, ...account, ...everybody],
+    ...(typeof uid === 'string' ? { uid } : {}),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  };
+}
+
+/** Whether only a name is missing: groups and other things cannot be asked for without one. */
+export function lacksImpersonatedName({ headers }: IncomingMessage): boolean {
+  return (
+    (headers['impersonate-user'] ?? '') === '' &&
+    Object.keys(headers).some(
+      (header) => header === 'impersonate-group' || header === 'impersonate-uid' || header.startsWith('impersonate-extra-'),
+    )
+  );
+}

@@ -1,0 +1,175 @@
+/**
+ * What every cluster has without anybody making it: an account and the authority's certificate in each namespace, the Service of the
+ * API server, the first priorities and the first role. Taken away, they come back.
+ */
+import { object } from './json.ts';
+import type { JsonObject } from './json.ts';
+import type { Operations } from './operations.ts';
+import type { ResourceRegistry } from './registry.ts';
+import { ApiError } from './status.ts';
+import type { StoreEvent } from './store.ts';
+import { storeKey } from './store.ts';
+
+interface Wanted {
+  readonly group: string;
+  readonly plural: string;
+  readonly object: JsonObject & { readonly metadata: JsonObject & { readonly name: string } };
+}
+
+const RBAC = 'rbac.authorization.k8s.io';
+const ABOUT_AUTHORITY =
+  'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.';
+
+function inNamespace(authority: string): Wanted[] {
+  return [
+    { group: '', plural: 'serviceaccounts', object: { metadata: { name: 'default' } } },
+    {
+      group: '',
+      plural: 'configmaps',
+      object: {
+        metadata: { name: 'kube-root-ca.crt', annotations: { 'kubernetes.io/description': ABOUT_AUTHORITY } },
+        data: { 'ca.crt': authority },
+      },
+    },
+  ];
+}
+
+function role(name: string, rules: JsonObject[]): Wanted {
+  return { group: RBAC, plural: 'clusterroles', object: { metadata: bootstrapped(name), rules } };
+}
+
+function binding(name: string, groups: readonly string[]): Wanted {
+  return {
+    group: RBAC,
+    plural: 'clusterrolebindings',
+    object: {
+      metadata: bootstrapped(name),
+      roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name },
+      subjects: groups.map((group) => ({ apiGroup: RBAC, kind: 'Group', name: group })),
+    },
+  };
+}
+
+function bootstrapped(name: string): Wanted['object']['metadata'] {
+  return {
+    name,
+    labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' },
+    annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
+  };
+}
+
+const OPEN_TO_ALL = ['/healthz', '/livez', '/readyz', '/version', '/version/'];
+const DISCOVERY = [
+  '/api',
+  '/api/*',
+  '/apis',
+  '/apis/*',
+  '/healthz',
+  '/livez',
+  '/openapi',
+  '/openapi/*',
+  '/readyz',
+  '/version',
+  '/version/',
+];
+
+const OF_THE_CLUSTER: readonly Wanted[] = [
+  ...[
+    [
+      'system-cluster-critical',
+      2_000_000_000,
+      'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+    ] as const,
+    ['system-node-critical', 2_000_001_000, 'Used for system critical pods that must not be moved from their current node.'] as const,
+  ].map(([name, value, description]) => ({
+    group: 'scheduling.k8s.io',
+    plural: 'priorityclasses',
+    object: { metadata: { name }, value, description },
+  })),
+  role('cluster-admin', [
+    { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
+    { nonResourceURLs: ['*'], verbs: ['*'] },
+  ]),
+  role('system:discovery', [{ nonResourceURLs: DISCOVERY, verbs: ['get'] }]),
+  role('system:basic-user', [
+    { apiGroups: ['authorization.k8s.io'], resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'], verbs: ['create'] },
+    { apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'], verbs: ['create'] },
+  ]),
+  role('system:public-info-viewer', [{ nonResourceURLs: OPEN_TO_ALL, verbs: ['get'] }]),
+  binding('cluster-admin', ['system:masters']),
+  binding('system:discovery', ['system:authenticated']),
+  binding('system:basic-user', ['system:authenticated']),
+  binding('system:public-info-viewer', ['system:authenticated', 'system:unauthenticated']),
+];
+
+const API_SERVICE: Wanted = {
+  group: '',
+  plural: 'services',
+  object: {
+    metadata: { name: 'kubernetes', labels: { component: 'apiserver', provider: 'kubernetes' } },
+    spec: { clusterIP: '10.96.0.1', ports: [{ name: 'https', port: 443, targetPort: 6443 }] },
+  },
+};
+
+export class ClusterObjects {
+  readonly #operations: Operations;
+  readonly #registry: ResourceRegistry;
+  readonly #ofNamespaces: readonly Wanted[];
+  readonly #pending = new Set<string>();
+  readonly #stop: () => void;
+
+  /** @param authority PEM of the authority that signed the server's certificate */
+  constructor(operations: Operations, registry: ResourceRegistry, authority: string) {
+    this.#operations = operations;
+    this.#registry = registry;
+    this.#ofNamespaces = inNamespace(authority);
+    this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
+    for (const wanted of OF_THE_CLUSTER) this.#make(wanted, '');
+    for (const namespace of operations.store.list('namespaces')) this.#fill(namespace.metadata.name);
+  }
+
+  stop(): void {
+    this.#stop();
+  }
+
+  #onEvent({ type, table, object: item }: StoreEvent): void {
+    if (table === 'namespaces' && type === 'ADDED') this.#enqueue(item.metadata.name);
+    if (type !== 'DELETED' || item.metadata.namespace === undefined) return;
+    if (table === 'services' && item.metadata.name !== API_SERVICE.object.metadata.name) return;
+    if (table === 'serviceaccounts' || table === 'configmaps' || table === 'services') this.#enqueue(item.metadata.namespace);
+  }
+
+  #enqueue(namespace: string): void {
+    if (this.#pending.has(namespace)) return;
+    this.#pending.add(namespace);
+    this.#operations.environment.schedule(() => {
+      this.#pending.delete(namespace);
+      this.#fill(namespace);
+    });
+  }
+
+  #fill(namespace: string): void {
+    const found = this.#operations.store.get('namespaces', namespace);
+    if (found === undefined || found.metadata.deletionTimestamp !== undefined) return;
+    for (const wanted of this.#ofNamespaces) this.#make(wanted, namespace);
+    if (namespace === 'default') this.#make(API_SERVICE, namespace);
+  }
+
+  #make({ group, plural, object: item }: Wanted, namespace: string): void {
+    const definition = this.#registry.find(group, 'v1', plural);
+    if (definition === undefined) return;
+    const key = storeKey(namespace, item.metadata.name);
+    const present = this.#operations.store.get(definition.table, key);
+    try {
+      if (present === undefined) this.#operations.create(definition, namespace, structuredClone(item));
+      else if (plural === 'configmaps' && object(present['data'])['ca.crt'] !== object(item['data'])['ca.crt'])
+        this.#operations.update(definition, namespace, item.metadata.name, (current) => ({
+          ...current,
+          data: { ...object(item['data']) },
+        }));
+    } catch (error) {
+      // A quota, or an address that somebody has: the cluster does without.
+      if (!(error instanceof ApiError)) throw error;
+    }
+  }
+}

@@ -1,0 +1,147 @@
+/** ResourceQuotas: their status tells what is used, and what would use more than they allow is refused. */
+import type { Json, JsonObject } from '../json.ts';
+import { at, equal, list, object, text } from '../json.ts';
+import type { KubeObject } from '../object.ts';
+import type { Guard, Operations } from '../operations.ts';
+import type { ResourceRegistry } from '../registry.ts';
+import type { ResourceDefinition } from '../resource.ts';
+import { forbidden, resourceName } from '../status.ts';
+import type { StoreEvent } from '../store.ts';
+import { storeKey } from '../store.ts';
+import type { Quantity } from './quantity.ts';
+import { add, formatQuantity, quantityOf } from './quantity.ts';
+import { COMPUTE, inScope, usageOf } from './quota-usage.ts';
+
+const TABLE = 'resourcequotas';
+
+/** Nothing is counted in a namespace that has no quota. */
+export class ResourceQuotas {
+  readonly #operations: Operations;
+  readonly #registry: ResourceRegistry;
+  readonly #pending = new Set<string>();
+  readonly #stop: () => void;
+
+  constructor(operations: Operations, registry: ResourceRegistry) {
+    this.#operations = operations;
+    this.#registry = registry;
+    operations.addVerdict(this.#verdict);
+    this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
+    for (const quota of operations.store.list(TABLE)) this.#enqueue(quota.metadata.namespace ?? '');
+  }
+
+  stop(): void {
+    this.#stop();
+  }
+
+  readonly #verdict: Guard = ({ verb, definition, namespace, name, object: item }) => {
+    const { store } = this.#operations;
+    if (verb !== 'create' || item === undefined || !definition.namespaced || store.count(TABLE) === 0) return;
+    const resource = resourceName(definition);
+    const usage = usageOf(resource, item);
+    for (const quota of store.list(TABLE, namespace)) {
+      const hard = object(at(quota, 'spec', 'hard'));
+      const concerned = Object.keys(hard).filter((key) => usage.has(key));
+      if (!inScope(quota, resource, item)) continue;
+      const missing = resource === 'pods' ? unstated(item, hard) : '';
+      if (missing !== '') throw forbidden(definition, name, `failed quota: ${quota.metadata.name}: must specify ${missing}`);
+      if (concerned.length === 0) continue;
+      const used = this.#used(quota, concerned);
+      const beyond = concerned.filter(
+        (key) => add(used.get(key) ?? quantityOf(0), usage.get(key) ?? quantityOf(0)).nano > quantityOf(hard[key]).nano,
+      );
+      if (beyond.length === 0) continue;
+      const shown = (amount: (key: string) => Quantity): string =>
+        beyond
+          .sort()
+          .map((key) => `${key}=${formatQuantity(amount(key))}`)
+          .join(',');
+      const zero = quantityOf(0);
+      throw forbidden(
+        definition,
+        name,
+        `exceeded quota: ${quota.metadata.name}, requested: ${shown((key) => usage.get(key) ?? zero)}, used: ${shown((key) => used.get(key) ?? zero)}, limited: ${shown((key) => quantityOf(hard[key]))}`,
+      );
+    }
+  };
+
+  /** What all objects of the quota's namespace use of some of its resources. */
+  #used(quota: KubeObject, keys: readonly string[]): Map<string, Quantity> {
+    const used = new Map<string, Quantity>();
+    const seen = new Set<string>();
+    for (const definition of this.#counted(keys)) {
+      if (seen.has(definition.table)) continue;
+      seen.add(definition.table);
+      const resource = resourceName(definition);
+      for (const item of this.#operations.store.list(definition.table, quota.metadata.namespace ?? '')) {
+        if (!inScope(quota, resource, item)) continue;
+        const usage = usageOf(resource, item);
+        for (const key of keys) {
+          const amount = usage.get(key);
+          if (amount !== undefined) used.set(key, add(used.get(key) ?? quantityOf(0), amount));
+        }
+      }
+    }
+    return used;
+  }
+
+  /** The kinds that some of the names can be about. */
+  #counted(keys: readonly string[]): ResourceDefinition[] {
+    return this.#registry.all().filter((definition) => {
+      const resource = resourceName(definition);
+      if (!definition.namespaced || definition.view !== undefined) return false;
+      if (keys.includes(`count/${resource}`) || keys.includes(resource)) return true;
+      if (resource === 'pods')
+        return keys.some((key) => COMPUTE.has(key) || /^(?:requests|limits)\./.test(key) || key === 'ephemeral-storage');
+      if (resource === 'services') return keys.some((key) => key.startsWith('services'));
+      return resource === 'persistentvolumeclaims' && keys.some((key) => key.includes('storage'));
+    });
+  }
+
+  #onEvent({ object: { metadata } }: StoreEvent): void {
+    const { store } = this.#operations;
+    if (metadata.namespace === undefined || store.count(TABLE) === 0) return;
+    if (store.list(TABLE, metadata.namespace).length > 0) this.#enqueue(metadata.namespace);
+  }
+
+  #enqueue(namespace: string): void {
+    if (this.#pending.has(namespace)) return;
+    this.#pending.add(namespace);
+    this.#operations.environment.schedule(() => {
+      this.#pending.delete(namespace);
+      for (const quota of this.#operations.store.list(TABLE, namespace)) this.#tell(quota);
+    });
+  }
+
+  #tell(quota: KubeObject): void {
+    const hard = object(at(quota, 'spec', 'hard'));
+    const keys = Object.keys(hard);
+    const known = new Set(
+      this.#registry.all().flatMap((definition) => (definition.namespaced ? [`count/${resourceName(definition)}`] : [])),
+    );
+    const amounts = this.#used(quota, keys);
+    const used: JsonObject = {};
+    for (const key of keys)
+      if (amounts.has(key) || !key.startsWith('count/') || known.has(key))
+        used[key] = formatQuantity(amounts.get(key) ?? { ...quantityOf(0) });
+    const status: JsonObject = { hard: { ...hard }, used };
+    if (equal(status, quota['status'])) return;
+    const { namespace = '', name } = quota.metadata;
+    this.#operations.store.put(TABLE, storeKey(namespace, name), { ...quota, status });
+  }
+}
+
+/** What containers must say, since the quota limits it, and do not: `limits.cpu for: main; requests.cpu for: main`. */
+function unstated(pod: KubeObject, hard: JsonObject): string {
+  const containers: Json[] = [...list(at(pod, 'spec', 'containers')), ...list(at(pod, 'spec', 'initContainers'))];
+  return Object.keys(hard)
+    .filter((key) => COMPUTE.has(key))
+    .sort()
+    .flatMap((key) => {
+      const [kind, name] = key.includes('.') ? (key.split('.') as [string, string]) : ['requests', key];
+      const silent = containers
+        .filter((container) => at(container, 'resources', kind, name) === undefined)
+        .map((container) => text(at(container, 'name')));
+      return silent.length === 0 ? [] : [`${key} for: ${silent.sort().join(',')}`];
+    })
+    .join('; ');
+}

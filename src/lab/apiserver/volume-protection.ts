@@ -1,0 +1,85 @@
+/** Claims that pods use, and volumes that claims use, stay until nobody does; a new volume is to be had. */
+import { CLAIM_PROTECTION, VOLUME_PROTECTION } from './builtin/storage.ts';
+import { at, list, object } from './json.ts';
+import type { KubeObject } from './object.ts';
+import type { Operations } from './operations.ts';
+import type { ResourceRegistry } from './registry.ts';
+import type { StoreEvent } from './store.ts';
+import { storeKey } from './store.ts';
+
+const CLAIMS = 'persistentvolumeclaims';
+const VOLUMES = 'persistentvolumes';
+
+export class VolumeProtection {
+  readonly #operations: Operations;
+  readonly #registry: ResourceRegistry;
+  readonly #pending = new Set<string>();
+  readonly #stop: () => void;
+
+  constructor(operations: Operations, registry: ResourceRegistry) {
+    this.#operations = operations;
+    this.#registry = registry;
+    this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
+    for (const table of [CLAIMS, VOLUMES])
+      for (const { metadata } of operations.store.list(table)) this.#enqueue(table, metadata.namespace ?? '', metadata.name);
+  }
+
+  stop(): void {
+    this.#stop();
+  }
+
+  #onEvent({ type, table, object: item }: StoreEvent): void {
+    const { namespace = '', name } = item.metadata;
+    if (table === CLAIMS || table === VOLUMES) {
+      if (type !== 'DELETED') this.#enqueue(table, namespace, name);
+    } else if (table === 'pods' && this.#operations.store.count(CLAIMS) > 0) {
+      for (const claim of claimsOf(item)) this.#enqueue(CLAIMS, namespace, claim);
+    }
+  }
+
+  #enqueue(table: string, namespace: string, name: string): void {
+    const key = storeKey(namespace, name);
+    if (this.#pending.has(`${table}/${key}`)) return;
+    this.#pending.add(`${table}/${key}`);
+    this.#operations.environment.schedule(() => {
+      this.#pending.delete(`${table}/${key}`);
+      const item = this.#operations.store.get(table, key);
+      if (item !== undefined) this.#see(table, item);
+    });
+  }
+
+  #see(table: string, item: KubeObject): void {
+    const definition = this.#registry.find('', 'v1', table);
+    if (definition === undefined) return;
+    const { namespace = '', name, deletionTimestamp, finalizers = [] } = item.metadata;
+    const phase = at(item, 'status', 'phase');
+    if (deletionTimestamp === undefined) {
+      if (table === VOLUMES && phase === 'Pending')
+        this.#operations.update(definition, '', name, (now) => ({ ...now, status: { ...object(now['status']), phase: 'Available' } }), {
+          subresource: 'status',
+        });
+      return;
+    }
+    const protection = table === CLAIMS ? CLAIM_PROTECTION : VOLUME_PROTECTION;
+    const used = table === CLAIMS ? this.#hasPods(namespace, name) : phase === 'Bound';
+    if (used || !finalizers.includes(protection)) return;
+    this.#operations.update(definition, namespace, name, (now) => ({
+      ...now,
+      metadata: { ...now.metadata, finalizers: finalizers.filter((finalizer) => finalizer !== protection) },
+    }));
+  }
+
+  #hasPods(namespace: string, claim: string): boolean {
+    return this.#operations.store.list('pods', namespace).some((pod) => {
+      const phase = at(pod, 'status', 'phase');
+      return phase !== 'Succeeded' && phase !== 'Failed' && claimsOf(pod).includes(claim);
+    });
+  }
+}
+
+function claimsOf(pod: KubeObject): string[] {
+  return list(at(pod, 'spec', 'volumes')).flatMap((volume) => {
+    const claim = at(volume, 'persistentVolumeClaim', 'claimName');
+    return typeof claim === 'string' ? [claim] : [];
+  });
+}

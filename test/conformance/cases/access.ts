@@ -1,0 +1,72 @@
+/** Who one is, whom one may speak for, and what the rules of access let one do. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Holder } from '../context.ts';
+import { conformance, fresh, message, newNamespace, since } from '../context.ts';
+import { HttpsClient } from '../https-client.ts';
+
+export function accessCases(holder: Holder): void {
+  test('whoever is spoken for may do what the roles give, and nothing else', async () => {
+    const { kubectl, http } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    const bob = fresh('bob');
+    const as = (...args: string[]): string[] => [...args, '-n', namespace, `--as=${bob}`];
+    assert.equal(
+      await kubectl.fails(as('get', 'pods')),
+      `Error from server (Forbidden): pods is forbidden: User "${bob}" cannot list resource "pods" in API group "" in the namespace "${namespace}"`,
+    );
+    await kubectl.ok(['create', 'role', 'reader', '-n', namespace, '--verb=get,list', '--resource=pods']);
+    await kubectl.ok(['create', 'rolebinding', 'reader', '-n', namespace, '--role=reader', `--user=${bob}`]);
+    const mayRead = async (): Promise<boolean> => (await kubectl.run(as('auth', 'can-i', 'list', 'pods'))).code === 0;
+    for (let left = 50; left > 0 && !(await mayRead()); left--) await new Promise((resolve) => void setTimeout(resolve, 100));
+    assert.equal((await kubectl.ok(as('get', 'pods', '-o', 'name'))).trim(), '');
+    assert.equal((await kubectl.run(as('auth', 'can-i', 'delete', 'pods'))).stdout.trim(), 'no');
+    assert.match(await kubectl.fails(as('delete', 'pod', 'x')), /pods "x" is forbidden: User ".*" cannot delete resource "pods"/);
+    assert.match(
+      await kubectl.fails(['get', 'nodes', `--as=${bob}`]),
+      /cannot list resource "nodes" in API group "" at the cluster scope$/,
+    );
+    assert.match(await kubectl.fails(['get', '--raw', '/metrics', `--as=${bob}`]), /forbidden: User ".*" cannot get path "\/metrics"/);
+    assert.equal((await kubectl.ok(['get', 'pods', '-n', namespace, '-o', 'name', '--as=eve', '--as-group=system:masters'])).trim(), '');
+    const nameless = await http.get('/api/v1/nodes', { 'Impersonate-Group': 'system:masters' });
+    assert.equal(nameless.status, 500);
+    assert.match(nameless.text, /without impersonating a user/);
+  });
+
+  test('a service account has a token, and the token is the account', async () => {
+    const { kubectl, kubeconfigPath, http } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    await kubectl.ok(['create', 'sa', 'robot', '-n', namespace]);
+    const token = (await kubectl.ok(['create', 'token', 'robot', '-n', namespace])).trim();
+    assert.match(token, /^[\w-]+\.[\w-]+\.[\w-]+$/);
+    assert.match(await kubectl.fails(['create', 'token', 'nobody', '-n', namespace]), /serviceaccounts "nobody" not found/);
+    assert.match(
+      await kubectl.fails(['create', 'token', 'robot', '-n', namespace, '--duration=5s']),
+      /spec\.expirationSeconds: Invalid value: 5: may not specify a duration less than 10 minutes/,
+    );
+    const robot = await HttpsClient.fromKubeconfig(kubeconfigPath, true);
+    const list = (bearer: string): ReturnType<HttpsClient['get']> =>
+      robot.get(`/api/v1/namespaces/${namespace}/pods`, { Authorization: `Bearer ${bearer}` });
+    const refused = await list(token);
+    assert.equal(refused.status, 403, refused.text);
+    assert.match(message(refused), new RegExp(`User "system:serviceaccount:${namespace}:robot" cannot list resource "pods"`));
+    assert.equal((await list(`${token}x`)).status, 401);
+    assert.equal((await http.send('DELETE', `/api/v1/namespaces/${namespace}/serviceaccounts/robot`)).status, 200);
+    const deadline = Date.now() + 15_000;
+    // A real server remembers for some seconds who a token was.
+    while ((await list(token)).status !== 401) {
+      assert.ok(Date.now() < deadline, 'the token of an account that is gone is refused');
+      await new Promise((resolve) => void setTimeout(resolve, 200));
+    }
+    robot.close();
+  });
+
+  since(holder, 28, 'who am I?', async () => {
+    const { kubectl } = conformance(holder);
+    assert.match(await kubectl.ok(['auth', 'whoami']), /Groups +\[system:masters system:authenticated\]/);
+    assert.match(
+      await kubectl.ok(['auth', 'whoami', '--as=bob', '--as-group=crew']),
+      /Username +bob\nGroups +\[crew system:authenticated\]/,
+    );
+  });
+}

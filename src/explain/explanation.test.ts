@@ -259,3 +259,29 @@ test('a namespace that is being deleted waits for what is in it', () => {
   assert.equal(waiting?.message, 'Namespace shop goes when all that is in it is gone');
   assert.deepEqual(next, ['kubectl describe namespace shop']);
 });
+
+test('a pod that waits for what it depends on leads on to that, and not to itself', () => {
+  const scene = tenant(1);
+  scene.bench.vanish('subnets', 'red');
+  scene.bench.settle();
+  const gone = explained(scene, 'pods', 'shop/web-00');
+  assert.match(gone.waiting?.message ?? '', /Subnet "red" gives no addresses/);
+  assert.deepEqual(gone.next, ['kubectl get subnets']);
+});
+
+test('a pod that runs in another Subnet than its namespace has now says so', () => {
+  const scene = new PodScene();
+  scene.pod('early');
+  scene.bench.settle();
+  const early = (): Explanation => {
+    const object = scene.bench.object('pods', 'shop/early') as AnyObservedObject;
+    const running = { ...object, status: { ...(object.status as object), phase: 'Running' } } as AnyObservedObject;
+    return explain(scene.bench.world, 'pods', running, { limits: { children: 10 }, rows: true, notCarriedOut: () => undefined });
+  };
+  assert.equal(early().waiting, undefined);
+  scene.subnet('red', { cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
+  scene.bench.settle();
+  const { waiting } = early();
+  assert.equal(waiting?.reason, 'Misbound');
+  assert.match(waiting.message, /has its address from Subnet ovn-default, and Namespace shop belongs to red since/);
+});

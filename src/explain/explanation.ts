@@ -4,13 +4,13 @@
 import { blockedSentence, blockersOf } from '../blockers/graph.ts';
 import type { Blockers } from '../blockers/graph.ts';
 import type { OwnerReference } from '../api/meta.ts';
-import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
+import { FINALIZER, LEGACY_FINALIZERS, POD_CONDITION } from '../api/well-known.ts';
 import { WITHOUT_EFFECT } from '../compile/without-effect.ts';
 import { conditionOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, splitKey, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
-import type { Branches } from './dependents.ts';
+import type { Branches, TreeObject } from './dependents.ts';
 import { heldOf, holdersOf, treeObject } from './dependents.ts';
 import type { DrawnObject, TreeLimits } from './dependents.ts';
 import { typedName } from './kind-names.ts';
@@ -65,17 +65,18 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
   const unserved = options.notCarriedOut(resource);
   const waiting = whyItWaits(resource, object, state, blockers, unserved);
   const { limits } = options;
+  const holds = heldOf(world, resource, key, limits);
   return {
     subject: { ...treeObject(world, resource, key), uid: object.metadata.uid, created: object.metadata.creationTimestamp, state },
     carriedOut: unserved === undefined,
-    holds: heldOf(world, resource, key, limits),
+    holds,
     heldBy: resource === 'ippools' ? poolUsers(world, key, limits) : holdersOf(world, resource, key, limits),
     blockers,
     madeBy: object.metadata.ownerReferences ?? [],
     makes: { objects: [], more: 0 },
     rows: options.rows ? ownedRows(world, resource, key, object.metadata.uid, limits.children) : undefined,
     waiting,
-    next: waiting === undefined ? [] : nextCommands(resource, object, blockers, waiting),
+    next: waiting === undefined ? [] : nextCommands(resource, object, blockers, waiting, holds.objects),
   };
 }
 
@@ -103,12 +104,21 @@ function whyItWaits(
   if (unserved !== undefined)
     return { reason: 'NotCarriedOut', message: `Kiln does not carry this out yet: ${unserved}`, since: metadata.creationTimestamp };
   if (state.ready === 'False') return { reason: state.reason, message: state.message, since: state.since };
+  const elsewhere = resource === 'pods' ? conditionOf(resource, object, POD_CONDITION) : undefined;
+  if (elsewhere?.reason === 'Misbound')
+    return { reason: elsewhere.reason, message: elsewhere.message ?? '', since: elsewhere.lastTransitionTime ?? state.since };
   const idle = conditionOf(resource, object, WITHOUT_EFFECT);
   if (idle?.status !== 'True') return undefined;
   return { reason: idle.reason ?? WITHOUT_EFFECT, message: idle.message ?? '', since: idle.lastTransitionTime ?? state.since };
 }
 
-function nextCommands(resource: ResourceName, object: AnyObservedObject, blockers: Blockers, { reason, message }: Waiting): string[] {
+function nextCommands(
+  resource: ResourceName,
+  object: AnyObservedObject,
+  blockers: Blockers,
+  { reason, message }: Waiting,
+  holds: readonly TreeObject[],
+): string[] {
   const type = typedName(resource);
   const { namespace, name } = splitKey(keyOf(object));
   const inNamespace = namespace === '' ? '' : ` -n ${namespace}`;
@@ -116,7 +126,23 @@ function nextCommands(resource: ResourceName, object: AnyObservedObject, blocker
     return [`kiln delete ${type} ${name}${inNamespace} --cascade --dry-run=client`, ...blockers.names.slice(0, 1).map(explainCommand)];
   if (reason === 'ForeignFinalizer') return [`kubectl get ${type} ${name}${inNamespace} -o jsonpath='{.metadata.finalizers}'`];
   const said = reason === 'DeletionBlocked' ? undefined : /;\s*((?:kubectl|kiln) [^;]+)$/.exec(message)?.[1];
+  // What is printed is what that command prints: on to what it is about.
+  if (said === `kiln explain ${type} ${name}${inNamespace}`)
+    return [troubleAbove(holds) ?? `kubectl describe ${type} ${name}${inNamespace}`];
   return [said ?? `kubectl describe ${type} ${name}${inNamespace}`];
+}
+
+/** The command that shows the first thing it depends on that is missing or not ready. */
+function troubleAbove(holds: readonly TreeObject[]): string | undefined {
+  for (const one of holds) {
+    const { resource, type, namespace, name, uid, state } = one;
+    const key = `${name}${namespace === '' ? '' : ` -n ${namespace}`}`;
+    if (uid === undefined) return `kubectl get ${traitsOf(resource).plural}${namespace === '' ? '' : ` -n ${namespace}`}`;
+    if (state.ready === 'False') return `kiln explain ${type} ${key}`;
+    const above = troubleAbove(one.children);
+    if (above !== undefined) return above;
+  }
+  return undefined;
 }
 
 /** @param named `<kind> <key>` */

@@ -174,7 +174,7 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   const stays = bound?.subnet !== undefined && isWithin(bound.subnet, bound.addresses) && leavesOut(world, bound.subnet.name);
   const refused =
     reservation?.kind === 'refused' && !(stays && reservation.code === 'AddressOutOfRange')
-      ? { reason: reservation.code, message: toldOf(nic, 'address', reservation.message) }
+      ? { reason: reservation.code, message: keptOn(nic, reservation.code, toldOf(nic, 'address', reservation.message)) }
       : undefined;
   const others = world.addressConflicts.get(claimant) ?? [];
   // Who has an address with others is told of them first, whatever else is wrong.
@@ -185,6 +185,13 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   if (others.length === 0) return networkMissing(world, binding);
   const shared = `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it`;
   return { reason: 'AddressConflict', message: refused === undefined ? shared : `${shared}; ${refused.message}` };
+}
+
+/** Who was given an address of a network that its Subnet has no more cannot be given another one as it runs: no edit mends that. */
+function keptOn(nic: PodInterface, code: Reason, message: string): string {
+  if (!OF_THE_POD.has(code) || !isAllocated(nic)) return message;
+  const { namespace, name } = nic.pod;
+  return `${message}; it keeps that one as long as it runs, and the pod after it is given another; kubectl delete pod -n ${namespace} ${name}`;
 }
 
 /** It has its address and no port, and can have none: the switch of its Subnet is another program's row. */

@@ -15,6 +15,7 @@ import type { AddressWish, Reservation } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
 import { ClaimantsBySubnet } from './claimants-by-subnet.ts';
 import { Holders } from './holders.ts';
+import { PresumedReservations } from './presumed-reservations.ts';
 import { UsagePublisher } from './usage-publisher.ts';
 import type { Place } from './wish-request.ts';
 import { choices, derivedMac, isStatic, kindOf, request, without } from './wish-request.ts';
@@ -56,6 +57,7 @@ export class AllocationStep {
   readonly #tried = new Map<string, number>();
   /** Nothing came free: what is released had only been tried. */
   #undoing = false;
+  readonly #presumed: PresumedReservations;
 
   constructor(world: World, desired: Desired) {
     this.#world = world;
@@ -68,6 +70,7 @@ export class AllocationStep {
       },
     });
     this.#holders = new Holders(world, this.ledger);
+    this.#presumed = new PresumedReservations(world.reservations);
     this.usage = new UsagePublisher(world, this.ledger);
   }
 
@@ -82,10 +85,18 @@ export class AllocationStep {
     return news === 0 && this.#stirred().length === 0;
   }
 
+  /** Before rules run first. @returns false where `enough()` said to yield, and be called again */
+  presume(enough: () => boolean = () => false): boolean {
+    if (this.#presumed.state !== 'coming') return true;
+    if (!this.#holders.settle(enough, this.#presumed.expect)) return false;
+    this.#presumed.complete();
+    return true;
+  }
+
   /** Answers what changed since the last call. @param enough says when to yield, and be called again for the rest */
   run(enough: () => boolean = () => false): void {
     if (!this.#holders.settle(enough)) return;
-    if (!this.#nothingNew && !this.#gather(enough)) return;
+    if ((this.#presumed.state === 'there' || !this.#nothingNew) && !this.#gather(enough)) return;
     for (let group = this.#open[this.#next]; group !== undefined; group = this.#open[this.#next]) {
       if (enough()) return;
       this.#next++;
@@ -123,6 +134,7 @@ export class AllocationStep {
         this.#asking.put(claimant, wish.subnets);
       }
     }
+    if (this.#presumed.state !== 'over') this.#presumed.takeBack(this.#asked);
     const due = this.#takePools();
     for (let at = this.#next; at < this.#open.length; at++) for (const { claimant } of this.#open[at] as Group) due.add(claimant);
     for (const claimant of this.#asked) due.add(claimant);

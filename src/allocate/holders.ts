@@ -28,6 +28,9 @@ import type { World } from '../world/world.ts';
 const ALLOCATED = '.kubernetes.io/allocated';
 const PORTS = 'Logical_Switch_Port';
 
+/** The MAC is empty where there is none. */
+type Told = (claimant: string, subnet: string, addresses: readonly Address[], mac: string) => void;
+
 export class Holders {
   readonly #world: World;
   readonly #ledger: Ledger;
@@ -84,15 +87,16 @@ export class Holders {
   /**
    * Brings the ledger up to what the World shows. A pod, its IP object and its row change together and say who holds for each other, so each
    * is looked at once here and not with every change.
+   * @param told called with each interface that annotations of a live pod say has addresses
    * @returns false where `enough()` said to yield before all was taken in
    */
-  settle(enough: () => boolean = () => false): boolean {
+  settle(enough: () => boolean = () => false, told?: Told): boolean {
     this.#expire();
     for (const key of this.#duePods) {
       if (enough()) return false;
       this.#duePods.delete(key);
       const pod = this.#world.pods.peek(key);
-      if (pod !== undefined) this.#holdPod(pod);
+      if (pod !== undefined) this.#holdPod(pod, told);
     }
     for (const id of this.#dueRows) {
       if (enough()) return false;
@@ -163,7 +167,7 @@ export class Holders {
   }
 
   /** A pod holds what its annotations say while it lives, whatever became of its IP object. */
-  #holdPod(pod: Pod): void {
+  #holdPod(pod: Pod, told: Told | undefined): void {
     const { uid, name, namespace = '', annotations = {}, creationTimestamp } = pod.metadata;
     const held: string[] = [];
     if (isAlive(pod, (moment) => this.#world.deadlines.passed(moment))) {
@@ -177,6 +181,7 @@ export class Holders {
         const claimant = claimantOfPort(port, this.#world.ips.peek(port), uid, this.#isKept(pod));
         const [vip] = splitList(annotations[annotationKey.vip] ?? '');
         const holder = `${uid}/${provider}`;
+        const mac = annotations[`${provider}.kubernetes.io/mac_address`];
         this.#hold(
           subnet,
           {
@@ -187,8 +192,9 @@ export class Holders {
             ...sharing(vip === undefined ? undefined : vipShare(vip)),
           },
           addresses,
-          annotations[`${provider}.kubernetes.io/mac_address`],
+          mac,
         );
+        told?.(claimant, subnet, addresses, mac ?? '');
         held.push(holder);
       }
     }

@@ -390,6 +390,7 @@ export class Controller {
 
   /** Runs rules and allocation in turn until neither has anything to do. @returns false when the time was up before */
   #derive(enough: () => boolean): boolean {
+    if (!this.#allocation.presume(enough)) return false;
     for (let round = 0; ; round++) {
       if (!this.world.reactor.settle(enough)) return false;
       this.#allocation.run(enough);

@@ -167,6 +167,7 @@ export class RuleBench {
 
   /** Only rules and allocation: what they want is there to be looked at, nothing is carried out. */
   compile(): void {
+    this.allocation.presume();
     do this.world.reactor.settle();
     while (this.#allocate());
   }
@@ -210,6 +211,7 @@ export class RuleBench {
 
   #round(): boolean {
     let changed = false;
+    this.allocation.presume();
     do {
       this.world.reactor.settle();
     } while (this.#allocate());

@@ -12,10 +12,11 @@ import { heldBy } from '../pod/held-addresses.ts';
 import { launchersOf, machinePlan } from '../pod/machine.ts';
 import { isIpOfNode } from '../node/node-join.ts';
 import { nodeView } from '../node/node-view.ts';
-import { isIpOfPod } from '../pod/pod-interface.ts';
+import { isAllocated, isIpOfPod } from '../pod/pod-interface.ts';
 import { interfacesOf, selectionsOf } from '../pod/pod-interfaces.ts';
 import { ordinalIn } from '../pod/pod-life.ts';
 import { keepsIp } from '../pod/pod-subnet.ts';
+import type { PodView } from '../pod/pod-view.ts';
 import { podView } from '../pod/pod-view.ts';
 import { servesStill } from '../pod/retention.ts';
 
@@ -74,15 +75,22 @@ function holdingNode(world: World, ip: IP): IpHolder {
   return node !== undefined && isIpOfNode(ip, node) ? { kind: 'node', node: node.name } : NOBODY;
 }
 
-/** Live pods with an interface that it was made for. */
+/** Live pods with an interface that it was made for; no others once the pod of its name keeps it. */
 function usersOf(world: World, ip: IP): readonly { readonly pod: string; readonly keeps: boolean }[] {
   const key = `${ip.spec.namespace}/${ip.spec.podName}`;
   const pod = world.ask(podView, key);
-  const candidates = [...(pod?.alive === true ? [pod] : []), ...launchersOf(world, key)];
-  return candidates.flatMap((one) => {
-    const nic = isIpOfPod(ip, one) ? interfacesOf(world, one).interfaces.find(({ port }) => port === ip.metadata.name) : undefined;
-    return nic === undefined ? [] : [{ pod: one.key, keeps: keepsIp(world, nic, heldBy(world, nic)) }];
-  });
+  const own = pod?.alive === true ? useOf(world, ip, pod) : undefined;
+  // It is asked for each IP object, and nearly each is that of the pod of its name.
+  if (own?.keeps === true) return [own];
+  const others = launchersOf(world, key).flatMap((one) => useOf(world, ip, one) ?? []);
+  return own === undefined ? others : [own, ...others];
+}
+
+function useOf(world: World, ip: IP, pod: PodView): { readonly pod: string; readonly keeps: boolean } | undefined {
+  const nic = isIpOfPod(ip, pod) ? interfacesOf(world, pod).interfaces.find(({ port }) => port === ip.metadata.name) : undefined;
+  if (nic === undefined) return undefined;
+  // What is allocated is bound, whatever else is observed of it.
+  return { pod: pod.key, keeps: isAllocated(nic) || keepsIp(world, nic, heldBy(world, nic)) };
 }
 
 function retainingStatefulSet(world: World, ip: IP): IpHolder {

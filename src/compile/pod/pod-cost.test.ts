@@ -53,3 +53,15 @@ test('one pod costs the same among 10 and among 1,000', () => {
   assert.deepEqual(many, few);
   assert.equal(few[1], 1, 'a kubelet writing a status runs the projection alone');
 });
+
+test('at a start the rules of a pod and of its IP object run once each', () => {
+  const runs = (pods: number): number => {
+    const { bench } = crowd(pods);
+    const fresh = bench.restarted();
+    fresh.compile();
+    assert.equal(fresh.step(), false, 'nothing is left to be written');
+    return fresh.world.reactor.runs;
+  };
+  // The pod's projection, its rule and that of its IP object; the others are of the network around them.
+  assert.equal(runs(110) - runs(10), 100 * 3);
+});

@@ -1,0 +1,44 @@
+/**
+ * At a start most interfaces have their addresses already: each is expected to wish for them and to be given them, before rules run first.
+ * So the rule of a pod runs once, not once to wish and once with the answer. The wish is answered like any other, and what nobody wished
+ * for is taken back.
+ */
+import type { Address } from '../net/address.ts';
+import { formatAddress } from '../net/address.ts';
+import { parseMac } from '../net/mac.ts';
+import type { Reservation } from '../world/reservations.ts';
+import type { Table } from '../world/table.ts';
+
+export class PresumedReservations {
+  readonly #reservations: Table<Reservation>;
+  /** `coming`: rules have not run yet; `over`: all wishes of the start are known. */
+  #state: 'coming' | 'there' | 'over' = 'coming';
+
+  constructor(reservations: Table<Reservation>) {
+    this.#reservations = reservations;
+  }
+
+  get state(): 'coming' | 'there' | 'over' {
+    return this.#state;
+  }
+
+  /** An interface was told these addresses, and its MAC or empty text. */
+  readonly expect = (claimant: string, subnet: string, addresses: readonly Address[], mac: string): void => {
+    const [v4 = '', v6 = ''] = ([4, 6] as const).map((family) => addresses.find((one) => one.family === family)).map(textOf);
+    this.#reservations.set(claimant, { kind: 'granted', claimant, subnet, v4, v6, mac: parseMac(mac) ?? '' });
+  };
+
+  complete(): void {
+    this.#state = 'there';
+  }
+
+  /** @param asked claimants that have wished */
+  takeBack(asked: ReadonlySet<string>): void {
+    this.#state = 'over';
+    for (const [claimant] of this.#reservations.entries()) if (!asked.has(claimant)) this.#reservations.delete(claimant);
+  }
+}
+
+function textOf(address: Address | undefined): string {
+  return address === undefined ? '' : formatAddress(address);
+}

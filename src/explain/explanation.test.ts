@@ -269,6 +269,18 @@ test('a pod that waits for what it depends on leads on to that, and not to itsel
   assert.deepEqual(gone.next, ['kubectl get subnets']);
 });
 
+test('a pod that waits for a Subnet that is wrong leads on to that; what is built in is not to be deleted with all that is in it', () => {
+  const scene = tenant(0);
+  scene.subnet('lost', { cidrBlock: '10.2.0.0/32' });
+  scene.pod('early', { annotations: { 'ovn.kubernetes.io/logical_switch': 'lost' } });
+  scene.pod('plain', { annotations: { 'ovn.kubernetes.io/logical_switch': 'ovn-default' } });
+  scene.bench.settle();
+  assert.deepEqual(explained(scene, 'pods', 'shop/early').next, ['kiln explain subnet lost']);
+  scene.bench.delete('subnets', 'ovn-default');
+  scene.bench.settle();
+  assert.deepEqual(explained(scene, 'subnets', 'ovn-default').next, ['kiln explain ip plain.shop']);
+});
+
 test('a pod that runs in another Subnet than its namespace has now says so', () => {
   const scene = new PodScene();
   scene.pod('early');

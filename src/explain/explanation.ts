@@ -8,12 +8,12 @@ import { FINALIZER, LEGACY_FINALIZERS, POD_CONDITION } from '../api/well-known.t
 import { WITHOUT_EFFECT } from '../compile/without-effect.ts';
 import { conditionOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
-import { keyOf, splitKey, traitsOf } from '../world/resources.ts';
+import { keyOf, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
-import type { Branches, TreeObject } from './dependents.ts';
+import type { Branches } from './dependents.ts';
 import { heldOf, holdersOf, treeObject } from './dependents.ts';
 import type { DrawnObject, TreeLimits } from './dependents.ts';
-import { typedName } from './kind-names.ts';
+import { nextCommands } from './next-commands.ts';
 import { poolUsers } from './pool-users.ts';
 import type { ObjectState } from './object-state.ts';
 import { stateOf } from './object-state.ts';
@@ -76,7 +76,7 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
     makes: { objects: [], more: 0 },
     rows: options.rows ? ownedRows(world, resource, key, object.metadata.uid, limits.children) : undefined,
     waiting,
-    next: waiting === undefined ? [] : nextCommands(resource, object, blockers, waiting, holds.objects),
+    next: waiting === undefined ? [] : nextCommands(world, { resource, key, blockers, waiting, holds: holds.objects }),
   };
 }
 
@@ -110,44 +110,4 @@ function whyItWaits(
   const idle = conditionOf(resource, object, WITHOUT_EFFECT);
   if (idle?.status !== 'True') return undefined;
   return { reason: idle.reason ?? WITHOUT_EFFECT, message: idle.message ?? '', since: idle.lastTransitionTime ?? state.since };
-}
-
-function nextCommands(
-  resource: ResourceName,
-  object: AnyObservedObject,
-  blockers: Blockers,
-  { reason, message }: Waiting,
-  holds: readonly TreeObject[],
-): string[] {
-  const type = typedName(resource);
-  const { namespace, name } = splitKey(keyOf(object));
-  const inNamespace = namespace === '' ? '' : ` -n ${namespace}`;
-  if (reason === 'DeletionBlocked' && blockers.count > 0)
-    return [`kiln delete ${type} ${name}${inNamespace} --cascade --dry-run=client`, ...blockers.names.slice(0, 1).map(explainCommand)];
-  if (reason === 'ForeignFinalizer') return [`kubectl get ${type} ${name}${inNamespace} -o jsonpath='{.metadata.finalizers}'`];
-  const said = reason === 'DeletionBlocked' ? undefined : /;\s*((?:kubectl|kiln) [^;]+)$/.exec(message)?.[1];
-  // What is printed is what that command prints: on to what it is about.
-  if (said === `kiln explain ${type} ${name}${inNamespace}`)
-    return [troubleAbove(holds) ?? `kubectl describe ${type} ${name}${inNamespace}`];
-  return [said ?? `kubectl describe ${type} ${name}${inNamespace}`];
-}
-
-/** The command that shows the first thing it depends on that is missing or not ready. */
-function troubleAbove(holds: readonly TreeObject[]): string | undefined {
-  for (const one of holds) {
-    const { resource, type, namespace, name, uid, state } = one;
-    const key = `${name}${namespace === '' ? '' : ` -n ${namespace}`}`;
-    if (uid === undefined) return `kubectl get ${traitsOf(resource).plural}${namespace === '' ? '' : ` -n ${namespace}`}`;
-    if (state.ready === 'False') return `kiln explain ${type} ${key}`;
-    const above = troubleAbove(one.children);
-    if (above !== undefined) return above;
-  }
-  return undefined;
-}
-
-/** @param named `<kind> <key>` */
-function explainCommand(named: string): string {
-  const [kind = '', key = ''] = named.split(' ');
-  const { namespace, name } = splitKey(key);
-  return `kiln explain ${kind.toLowerCase()} ${name}${namespace === '' ? '' : ` -n ${namespace}`}`;
 }

@@ -173,7 +173,7 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   // Its Subnet's network stays in effect for who is in it while the spec leaves addresses in use out: that is told on the Subnet.
   const stays = bound?.subnet !== undefined && isWithin(bound.subnet, bound.addresses) && leavesOut(world, bound.subnet.name);
   const refused =
-    reservation?.kind === 'refused' && !(stays && reservation.code === 'AddressOutOfRange')
+    reservation?.kind === 'refused' && !(stays && OF_ITS_NETWORK.has(reservation.code))
       ? { reason: reservation.code, message: keptOn(nic, reservation.code, toldOf(nic, 'address', reservation.message)) }
       : undefined;
   const others = world.addressConflicts.get(claimant) ?? [];
@@ -187,9 +187,12 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   return { reason: 'AddressConflict', message: refused === undefined ? shared : `${shared}; ${refused.message}` };
 }
 
+/** What a network says of addresses that are not its own. */
+const OF_ITS_NETWORK: ReadonlySet<Reason> = new Set<Reason>(['AddressOutOfRange', 'InvalidIPFamily']);
+
 /** Who was given an address of a network that its Subnet has no more cannot be given another one as it runs: no edit mends that. */
 function keptOn(nic: PodInterface, code: Reason, message: string): string {
-  if (!OF_THE_POD.has(code) || !isAllocated(nic)) return message;
+  if (!OF_ITS_NETWORK.has(code) || !isAllocated(nic)) return message;
   const { namespace, name } = nic.pod;
   return `${message}; it keeps that one as long as it runs, and the pod after it is given another; kubectl delete pod -n ${namespace} ${name}`;
 }

@@ -43,6 +43,21 @@ test('who is left out by a narrowed CIDR has nothing to mend: the network stays 
   assert.equal(fresh.writes, 0);
 });
 
+test('who has both families has nothing to mend when its Subnet is to lose one: both stay in effect and the Subnet says so', () => {
+  const scene = new PodScene();
+  scene.subnet('side', { cidrBlock: '10.1.0.0/24,fd00:1::/112' });
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
+  scene.bench.settle();
+  scene.bench.edit('subnets', 'side', { cidrBlock: '10.1.0.0/24', gateway: '10.1.0.1', protocol: 'IPv4' });
+  scene.bench.settle();
+  assert.equal(scene.bench.condition('subnets', 'side', 'Accepted')?.reason, 'CidrInUse');
+  assert.notEqual(scene.bench.condition('pods', 'shop/web', BOUND)?.status, 'False');
+  assert.equal(told(scene, 'ip_address'), '10.1.0.2,fd00:1::2');
+  const fresh = scene.bench.restarted();
+  fresh.settle();
+  assert.equal(fresh.writes, 0);
+});
+
 test('cidr and gateway follow a network that still has the address', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.1.0.0/24' });

@@ -1,0 +1,76 @@
+/**
+ * The commands that lead on from an object that waits: to what holds it, to what it depends on, or what its condition says.
+ */
+import type { Blockers } from '../blockers/graph.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { splitKey, traitsOf } from '../world/resources.ts';
+import type { World } from '../world/world.ts';
+import { cascadeOf } from './cascade.ts';
+import type { TreeObject } from './dependents.ts';
+import type { Waiting } from './explanation.ts';
+import { typedName } from './kind-names.ts';
+
+export interface Waiter {
+  readonly resource: ResourceName;
+  readonly key: string;
+  readonly blockers: Blockers;
+  readonly waiting: Waiting;
+  /** What it depends on. */
+  readonly holds: readonly TreeObject[];
+}
+
+export function nextCommands(world: World, { resource, key, blockers, waiting, holds }: Waiter): string[] {
+  const { reason, message } = waiting;
+  const object = objectText(resource, key);
+  if (reason === 'DeletionBlocked' && blockers.count > 0) {
+    const first = blockers.names.slice(0, 1).map((name) => `kiln explain ${holderText(name)}`);
+    // What is built in, or what nodes hold, it refuses.
+    const goes = cascadeOf(world, resource, key).refusals.length === 0;
+    return goes ? [`kiln delete ${object} --cascade --dry-run=client`, ...first] : first;
+  }
+  if (reason === 'ForeignFinalizer') return [`kubectl get ${object} -o jsonpath='{.metadata.finalizers}'`];
+  const said = reason === 'DeletionBlocked' ? undefined : /;\s*((?:kubectl|kiln) [^;]+)$/.exec(message)?.[1];
+  // What that command prints is being read: on to what it is about.
+  const onward = said === `kiln explain ${object}` ? (troubleAbove(holds) ?? troubleNamed(world, message)) : said;
+  return [onward ?? `kubectl describe ${object}`];
+}
+
+/** The command that shows the first thing it depends on that is missing or not ready. */
+function troubleAbove(holds: readonly TreeObject[]): string | undefined {
+  for (const one of holds) {
+    const { resource, namespace, name, uid, state } = one;
+    if (uid === undefined) return `kubectl get ${traitsOf(resource).plural}${namespace === '' ? '' : ` -n ${namespace}`}`;
+    if (state.ready === 'False') return `kiln explain ${objectText(resource, namespace === '' ? name : `${namespace}/${name}`)}`;
+    const above = troubleAbove(one.children);
+    if (above !== undefined) return above;
+  }
+  return undefined;
+}
+
+/** Kinds by the word that sentences name them with. */
+const NAMED: Readonly<Record<string, ResourceName>> = { Subnet: 'subnets', IPPool: 'ippools', Vip: 'vips', Vpc: 'vpcs', IP: 'ips' };
+
+/** The command that shows the first object that a sentence names, where it is there. */
+function troubleNamed(world: World, message: string): string | undefined {
+  for (const [, kind = '', name = ''] of message.matchAll(/\b(Subnet|IPPool|Vip|Vpc|IP) "?([a-z0-9](?:[-.a-z0-9]*[a-z0-9])?)/g)) {
+    const resource = NAMED[kind];
+    if (resource !== undefined && world.tables[resource]?.peek(name) !== undefined) return `kiln explain ${objectText(resource, name)}`;
+  }
+  return undefined;
+}
+
+/** @param named `<kind> <key>` */
+function holderText(named: string): string {
+  const [kind = '', key = ''] = named.split(' ');
+  return withNamespace(kind.toLowerCase(), key);
+}
+
+/** As a person types it after a command. */
+function objectText(resource: ResourceName, key: string): string {
+  return withNamespace(typedName(resource), key);
+}
+
+function withNamespace(type: string, key: string): string {
+  const { namespace, name } = splitKey(key);
+  return `${type} ${name}${namespace === '' ? '' : ` -n ${namespace}`}`;
+}

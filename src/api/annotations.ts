@@ -100,7 +100,7 @@ export const OBJECT_ANNOTATIONS = {
   nodeNetworks: { on: 'Node', use: '-', what: 'of the node agent' },
   excludeIps: { on: 'Namespace', use: 'writes', what: '`excludeIps` of its Subnets' },
   vpc: { on: 'Service', use: '-', what: 'its Vpc' },
-  vpcLb: { on: 'Service', use: '-', what: 'a load balancer of its own' },
+  vpcLb: { on: 'Vpc', use: 'told', what: '`on`: a workload that balances its load, which is not carried out' },
   vpcEip: { on: 'NAT rules', use: 'acts, writes', what: 'the EIP that the rule uses, whose address stays booked while it is named' },
   vpcNat: { on: 'OvnEip', use: '-', what: 'the last NAT rule that used it' },
   vpcNatGateway: { on: 'Pod', use: '-', what: 'of a VpcNatGateway' },

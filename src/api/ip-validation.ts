@@ -22,7 +22,7 @@ const podTypes = ['', 'StatefulSet', 'VirtualMachine'];
 /** The rules that the IP breaks; `subnet` is the one that it names, undefined when there is none of that name. */
 export const ipFindings = ({ name, spec }: NamedIP, subnet: NamedSubnet | undefined): readonly Finding[] => {
   const findings = new Findings({ kind: 'IP', name });
-  const { subnet: subnetName = '', podType = '', macAddress = '' } = spec;
+  const { subnet: subnetName = '' } = spec;
   if (subnetName === '')
     findings.add({
       code: 'IPSubnetMissing',
@@ -39,6 +39,21 @@ export const ipFindings = ({ name, spec }: NamedIP, subnet: NamedSubnet | undefi
       problem: 'does not exist',
       rule: 'an IP is from a Subnet that exists: see kubectl get subnets',
     });
+  unreadable(findings, spec);
+  placed(findings, spec, subnet);
+  if (subnet !== undefined) ownName(findings, name, spec, subnet);
+  return findings.list;
+};
+
+/** The rules about texts that nobody can read, or that contradict each other: what they ask cannot be had, whatever else there is. */
+export const ipTextFindings = ({ name, spec }: NamedIP): readonly Finding[] => {
+  const findings = new Findings({ kind: 'IP', name });
+  unreadable(findings, spec);
+  return findings.list;
+};
+
+const unreadable = (findings: Findings, spec: IPSpec): void => {
+  const { podType = '', macAddress = '' } = spec;
   if (!podTypes.includes(podType))
     findings.add({
       code: 'IPPodTypeInvalid',
@@ -56,31 +71,39 @@ export const ipFindings = ({ name, spec }: NamedIP, subnet: NamedSubnet | undefi
       problem: mac,
       rule: 'leave it empty to have one chosen',
     });
-  addresses(findings, spec, subnet);
-  if (subnet !== undefined) ownName(findings, name, spec, subnet);
-  return findings.list;
+  for (const { field, family, value } of singleAddresses(spec))
+    if (parseAddress(value)?.family !== family)
+      findings.add({
+        code: 'IPAddressInvalid',
+        field: `spec.${field}`,
+        value,
+        problem: addressProblem(value) ?? `is not an IPv${family} address`,
+        rule: `it is one IPv${family} address, or empty`,
+      });
+  both(findings, spec);
 };
 
-const addresses = (findings: Findings, spec: IPSpec, subnet: NamedSubnet | undefined): void => {
+const singleAddresses = ({ v4IpAddress = '', v6IpAddress = '' }: IPSpec): readonly { field: string; family: 4 | 6; value: string }[] =>
+  [
+    { field: 'v4IpAddress', family: 4 as const, value: v4IpAddress },
+    { field: 'v6IpAddress', family: 6 as const, value: v6IpAddress },
+  ].filter(({ value }) => value !== '');
+
+/** Of the addresses that can be read: how they are written, and where they lie. */
+const placed = (findings: Findings, spec: IPSpec, subnet: NamedSubnet | undefined): void => {
   const cidrs = subnet && subnetCidrs(subnet.spec);
-  const single = (field: 'v4IpAddress' | 'v6IpAddress', family: 4 | 6): void => {
-    const value = spec[field] ?? '';
-    if (value === '') return;
+  for (const { field, family, value } of singleAddresses(spec)) {
+    const address = parseAddress(value);
+    if (address?.family !== family) continue;
     const breach = (problem: string, rule: string): void =>
       findings.add({ code: 'IPAddressInvalid', field: `spec.${field}`, value, problem, rule });
-    const address = parseAddress(value);
-    if (address?.family !== family)
-      breach(addressProblem(value) ?? `is not an IPv${family} address`, `it is one IPv${family} address, or empty`);
-    else if (addressSpelling(value) === 'upper-case') breach('has capitals', `write it ${canonicalAddress(value)}: it is compared as text`);
+    if (addressSpelling(value) === 'upper-case') breach('has capitals', `write it ${canonicalAddress(value)}: it is compared as text`);
     else if (cidrs !== undefined) {
       const cidr = ofFamily(cidrs, family);
       if (cidr === undefined || !cidrContains(cidr, address))
         breach(`is outside of Subnet ${spec.subnet} (${formatDualCidr(cidrs)})`, 'an IP lies in its Subnet');
     }
-  };
-  single('v4IpAddress', 4);
-  single('v6IpAddress', 6);
-  both(findings, spec);
+  }
 };
 
 /** `ipAddress` says the same as the fields of each family, where both are given. */

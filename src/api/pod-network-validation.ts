@@ -13,7 +13,7 @@ import { macProblem } from '../net/mac.ts';
 import { Findings } from './finding.ts';
 import type { Finding, Subject } from './finding.ts';
 import type { Labels } from './meta.ts';
-import type { Annotation } from './pod-annotation.ts';
+import type { Annotation, AnnotationRule } from './pod-annotation.ts';
 import { breach } from './pod-annotation.ts';
 import { portAnnotationRules } from './pod-port-validation.ts';
 import { podAnnotation } from './well-known.ts';
@@ -24,12 +24,18 @@ import { isObjectName } from './object-name.ts';
 const networkKey = /^(ovn|[^/]+\.[^/]+)\.kubernetes\.io\/([a-z0-9_-]+)(?:\.[^/]+)?$/;
 
 /** The rules that the annotations break. */
-export const podNetworkFindings = (subject: Subject, annotations: Labels): readonly Finding[] => {
+export const podNetworkFindings = (subject: Subject, annotations: Labels): readonly Finding[] => broken(subject, annotations, rules);
+
+/** Those about ports and what node agents do: of a pod that has its addresses these still count. */
+export const podPortFindings = (subject: Subject, annotations: Labels): readonly Finding[] =>
+  broken(subject, annotations, portAnnotationRules);
+
+const broken = (subject: Subject, annotations: Labels, by: ReadonlyMap<string, AnnotationRule>): readonly Finding[] => {
   const findings = new Findings(subject);
   for (const [key, value] of Object.entries(annotations)) {
     const [, provider, suffix] = networkKey.exec(key) ?? [];
     if (provider === undefined || suffix === undefined) continue;
-    rules.get(suffix)?.({ findings, annotations, provider, key, value });
+    by.get(suffix)?.({ findings, annotations, provider, key, value });
   }
   return findings.list;
 };

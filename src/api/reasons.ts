@@ -142,8 +142,9 @@ export const REASONS = {
   Immutable: { means: 'the field cannot change once it is set', next: 'put it back, or make a new object' },
   ValidateLogicalSwitchFailed: { means: 'the Subnet breaks a rule', next: mend('the field that the message names') },
   FieldCorrected: {
-    means: 'spec.protocol or spec.default of the Subnet was not what it is; it is put right',
-    next: 'nothing, or make the Subnet that you meant',
+    means:
+      'spec.protocol or spec.default of a Subnet, or an annotation of a Namespace that says its Subnets or IPPools, was not what it is; it is put right',
+    next: 'nothing, or make the Subnet that you meant, or name the namespace in it',
   },
   HostBitsCleared: {
     means: 'spec.cidrBlock of the Subnet named an address inside of its network; the network is taken',
@@ -153,7 +154,6 @@ export const REASONS = {
   InvalidNetwork: { means: 'the spec.config of a NetworkAttachmentDefinition, or a field of it, cannot be read', next: 'mend it' },
   LeaseInvalid: { means: 'annotation kiln.io/lease is not a duration; the address is kept', next: 'write 24h, 90m or 7d' },
   NameInvalid: { means: 'the name of the IP object is not one that a reservation may have', next: 'make it under another name' },
-  AddressInvalid: { means: 'the text is not an address', next: mend('spec') },
   CidrInUse: { means: 'the CIDR was changed and addresses outside of the new one are in use', next: 'free those, or put it back' },
 
   // One for each rule of validation, here and in the admission webhook.

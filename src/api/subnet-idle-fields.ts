@@ -34,6 +34,7 @@ export const subnetIdleFields = ({ name, spec }: NamedSubnet, settings: Pick<Sub
     private: [spec.private === true ? 'true' : '', [ovn]],
     allowSubnets: [allowSubnets.join(','), [ovn, { what: 'spec.private true', met: spec.private === true }]],
     acls: [acls.length === 0 ? '' : JSON.stringify(acls), [ovn]],
+    allowEWTraffic: [spec.allowEWTraffic === true ? 'true' : '', [ovn, { what: 'spec.acls', met: acls.length > 0 }]],
     routeTable: [routeTable, [ovn]],
     gatewayType: [centralized.met ? gatewayType : '', [ovn, inDefault]],
     gatewayNode: [gatewayNode, [ovn, inDefault, centralized]],

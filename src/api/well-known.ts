@@ -166,6 +166,8 @@ export const kilnAnnotation = {
 
 /** The condition of a pod whose network Kiln provides. */
 export const POD_CONDITION = 'kiln.io/NetworkBound';
+/** The condition of a pod that asks for what is not carried out. */
+export const POD_NOT_CARRIED_OUT = 'kiln.io/NotCarriedOut';
 
 export const labelKey = {
   subnet: 'ovn.kubernetes.io/subnet',

@@ -2,12 +2,13 @@
  * Objects whose kind Kiln does not carry out yet have a condition that says so, or an Event where their kind can keep none, and so have
  * pods that ask for what their port does not get: silence about a NetworkPolicy that nobody enforces is unsafe.
  */
-import { annotationKey } from '../api/well-known.ts';
+import { annotationKey, POD_NOT_CARRIED_OUT } from '../api/well-known.ts';
 import type { Pod } from '../api/core.ts';
+import { conditionOf } from '../world/conditions.ts';
 import { keysOf } from '../world/domain.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { Rule } from './compiler.ts';
-import type { ConditionOutput, Output } from './output.ts';
+import type { ConditionOutput } from './output.ts';
 
 const REASON = 'NotCarriedOut';
 
@@ -43,17 +44,24 @@ const UNSERVED_ANNOTATIONS: readonly (readonly [string, string])[] = [
   [annotationKey.podSnat, 'no address is translated, its traffic goes as without the annotation'],
 ];
 
-/** A pod that asks for what its port does not get. */
+/** A pod that asks for what its port does not get: the rule is over those alone, and over those that say that they did. */
 export const podAnnotationUnserved: Rule = {
   name: 'pod-annotation-unserved',
-  over: (world) => keysOf(world.pods, (pod) => pod.spec.hostNetwork !== true && unservedOf(pod).length > 0),
+  over: (world) =>
+    keysOf(
+      world.pods,
+      (pod) => pod.spec.hostNetwork !== true && (unservedOf(pod).length > 0 || conditionOf('pods', pod, POD_NOT_CARRIED_OUT) !== undefined),
+    ),
   run: (world, key) => {
     const pod = world.pods.get(key);
     if (pod === undefined) return [];
-    return unservedOf(pod).map(([annotation, consequence]): Output => {
-      const message = `Pod ${key}: annotation ${annotation} is not carried out by this version of Kiln: ${consequence}`;
-      return { kind: 'notice', resource: 'pods', key, uid: pod.metadata.uid, type: 'Warning', reason: REASON, message };
-    });
+    const patch = { kind: 'patch', resource: 'pods', key, uid: pod.metadata.uid } as const;
+    const unserved = unservedOf(pod);
+    if (unserved.length === 0) return [{ ...patch, withoutConditions: [POD_NOT_CARRIED_OUT] }];
+    const message = unserved
+      .map(([annotation, consequence]) => `Pod ${key}: annotation ${annotation} is not carried out by this version of Kiln: ${consequence}`)
+      .join('. ');
+    return [{ ...patch, conditions: [{ type: POD_NOT_CARRIED_OUT, status: 'True', reason: REASON, message, event: 'Warning' }] }];
   },
 };
 

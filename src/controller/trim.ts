@@ -3,7 +3,7 @@
  */
 import type { Namespace, NetworkAttachmentDefinition, Node, Pod, StatefulSet } from '../api/core.ts';
 import type { MachineNetwork, VirtualMachine, VirtualMachineInstance, VirtualMachineInstanceMigration } from '../api/virtual-machine.ts';
-import { annotationKey, kilnAnnotation, MIGRATION_JOB_LABEL, POD_CONDITION } from '../api/well-known.ts';
+import { annotationKey, kilnAnnotation, MIGRATION_JOB_LABEL, POD_CONDITION, POD_NOT_CARRIED_OUT } from '../api/well-known.ts';
 import { API_VERSION } from '../api/kind.ts';
 import type { ObjectMeta } from '../api/meta.ts';
 import type { NatRule } from '../world/nat-rules.ts';
@@ -51,7 +51,7 @@ export function trimPod(object: Untrimmed): Pod {
   const pod = object as Pod;
   const { nodeName, hostNetwork, restartPolicy, terminationGracePeriodSeconds } = pod.spec;
   const { phase, reason, conditions } = pod.status ?? {};
-  const own = conditions?.filter((condition) => condition.type === POD_CONDITION) ?? [];
+  const own = conditions?.filter(({ type }) => type === POD_CONDITION || type === POD_NOT_CARRIED_OUT) ?? [];
   return {
     apiVersion: 'v1',
     kind: 'Pod',

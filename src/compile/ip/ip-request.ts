@@ -3,6 +3,7 @@
  */
 import type { Reason } from '../../api/reasons.ts';
 import type { IP } from '../../api/ip.ts';
+import { ipTextFindings } from '../../api/ip-validation.ts';
 import { portName } from '../../api/names.ts';
 import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { parseMac } from '../../net/mac.ts';
@@ -27,7 +28,7 @@ export interface RequestProblem {
 /** Why it cannot be given an address, whoever else there is. */
 export function requestProblem(world: World, ip: IP): RequestProblem | undefined {
   const { name } = ip.metadata;
-  const { subnet = '', podName = '', namespace = '', ipAddress = '' } = ip.spec;
+  const { subnet = '', podName = '', namespace = '' } = ip.spec;
   const edit = `kubectl edit ips.kubeovn.io ${name}`;
   const problem = (reason: Reason, field: string, sentence: string, next: string): RequestProblem => ({
     reason,
@@ -49,11 +50,8 @@ export function requestProblem(world: World, ip: IP): RequestProblem | undefined
     const sentence = `metadata.name "${name}" is not the name of ${port}; an IP object is named as its port is: make it with the name ${expected}`;
     return problem('NameInvalid', 'metadata.name', sentence, `kubectl delete ips.kubeovn.io ${name}`);
   }
-  const parsed = ipAddress === '' ? undefined : parseDualAddress(ipAddress);
-  if (parsed?.ok === false) {
-    const rule = 'it is one address, or one of each family with a comma';
-    return problem('AddressInvalid', 'spec.ipAddress', `spec.ipAddress "${ipAddress}" ${parsed.problem}; ${rule}`, edit);
-  }
+  const [unreadable] = ipTextFindings({ name, spec: ip.spec });
+  if (unreadable !== undefined) return { reason: unreadable.code, field: unreadable.field, message: unreadable.message, next: edit };
   if (isReserved(ip) && !onlyAsks(ip)) return undefined;
   const readiness = world.ask(subnetReady, subnet);
   if (readiness.ready) return undefined;

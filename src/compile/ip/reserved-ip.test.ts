@@ -143,3 +143,32 @@ test('two that were restored with one address say so while their Subnet is not r
   scene.bench.settle();
   assert.doesNotMatch(said('a.shop'), /AddressConflict/);
 });
+
+test('one whose texts nobody can read, or contradict each other, is told with field, value and rule; it is given nothing else instead', () => {
+  const scene = new PodScene();
+  const cases: readonly (readonly [spec: object, reason: string, says: RegExp])[] = [
+    [
+      { v4IpAddress: 'ten' },
+      'IPAddressInvalid',
+      /spec\.v4IpAddress \\"ten\\" is not an IP address; it is one IPv4 address, or empty; kubectl edit/,
+    ],
+    [{ v6IpAddress: '10.16.0.9' }, 'IPAddressInvalid', /spec\.v6IpAddress \\"10\.16\.0\.9\\" is not an IPv6 address/],
+    [{ macAddress: 'aa:bb' }, 'IPMacInvalid', /spec\.macAddress \\"aa:bb\\" /],
+    [{ podType: 'Deployment' }, 'IPPodTypeInvalid', /spec\.podType \\"Deployment\\" is not known; it is StatefulSet/],
+    [
+      { ipAddress: '10.16.0.9', v4IpAddress: '10.16.0.8' },
+      'IPAddressInvalid',
+      /spec\.ipAddress \\"10\.16\.0\.9\\" does not have 10\.16\.0\.8/,
+    ],
+  ];
+  for (const [i, [spec, reason, says]] of cases.entries()) {
+    const name = `p${i}.shop`;
+    scene.bench.put('ips', { metadata: { name }, spec: { subnet: 'ovn-default', podName: `p${i}`, namespace: 'shop', ...spec } });
+    scene.bench.settle();
+    const ip = scene.bench.object('ips', name);
+    const said = ip?.metadata.annotations?.['kiln.io/conditions'] ?? '';
+    assert.ok(said.includes(`"reason":"${reason}"`), said);
+    assert.match(said, says);
+    assert.deepEqual({ ...ip?.spec, ...spec }, ip?.spec, 'what the user wrote is there');
+  }
+});

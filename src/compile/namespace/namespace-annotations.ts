@@ -2,11 +2,17 @@
  * What a Namespace says of the Subnets its pods use: Kube-OVN's annotations, written for people and agents. Nothing is decided by
  * them. Its lists run in step: the n-th network is the n-th Subnet's.
  */
+import type { Finding } from '../../api/finding.ts';
+import { findingOf } from '../../api/finding.ts';
+import { isObjectName } from '../../api/object-name.ts';
 import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
+import { parseAddress } from '../../net/address.ts';
+import { splitList } from '../../net/dual.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
+import { findingsText } from '../left-out.ts';
 import { namespaceBinding } from './namespace-binding.ts';
 import { subnetSpec, subnetView } from '../subnet/subnet-view.ts';
 
@@ -26,31 +32,73 @@ export const namespaceAnnotations: Rule = {
     const binding = world.ask(namespaceBinding, name);
     const subnets = binding.subnets.flatMap((subnet) => subnetText(world, subnet) ?? []);
     const list = (texts: readonly string[], separator: string): string | null => (texts.length === 0 ? null : texts.join(separator));
+    const wanted: Said = {
+      subnets: list(
+        subnets.map((subnet) => subnet.name),
+        ',',
+      ),
+      cidrs: list(
+        subnets.map((subnet) => subnet.cidr),
+        ';',
+      ),
+      excludeIps: list(
+        subnets.map((subnet) => subnet.excludeIps),
+        ';',
+      ),
+      pools: list(binding.pools, ','),
+    };
+    const corrected = writtenByOthers(world.ask(namespaceSaid, name), wanted).map((field) => correction(world, name, field, wanted));
+    const message = `${findingsText(corrected)}; kubectl get subnets,ippools -o custom-columns=NAME:.metadata.name,NAMESPACES:.spec.namespaces`;
     return [
       {
         kind: 'patch',
         resource: 'namespaces',
         key: name,
         uid,
-        annotations: {
-          [KEYS.subnets]: list(
-            subnets.map((subnet) => subnet.name),
-            ',',
-          ),
-          [KEYS.cidrs]: list(
-            subnets.map((subnet) => subnet.cidr),
-            ';',
-          ),
-          [KEYS.excludeIps]: list(
-            subnets.map((subnet) => subnet.excludeIps),
-            ';',
-          ),
-          [KEYS.pools]: list(binding.pools, ','),
-        },
+        annotations: Object.fromEntries(FIELDS.map((field) => [KEYS[field], wanted[field]])),
+        ...(corrected.length > 0 && { event: { type: 'Warning', reason: 'FieldCorrected', message } as const }),
       },
     ];
   },
 };
+
+/** The values of the annotations; null for none. */
+type Said = Readonly<Record<keyof typeof KEYS, string | null>>;
+const FIELDS = Object.keys(KEYS) as readonly (keyof typeof KEYS)[];
+
+const namespaceSaid: Query<Said> = defineQuery('namespace-said', (world, name) => {
+  const { annotations = {} } = world.namespaces.get(name)?.metadata ?? {};
+  const said = (field: keyof typeof KEYS): string | null => annotations[KEYS[field]] ?? null;
+  return { subnets: said('subnets'), cidrs: said('cidrs'), excludeIps: said('excludeIps'), pools: said('pools') };
+});
+
+/**
+ * What somebody else wrote there. Kiln writes names and networks of the Subnets together: names without networks are not its own, nor are
+ * other names beside the networks that are wanted. Names of pools alone may be its own of before, and an address is none.
+ */
+function writtenByOthers(said: Said, wanted: Said): readonly (keyof typeof KEYS)[] {
+  const differs = FIELDS.filter((field) => said[field] !== null && said[field].trim() !== '' && said[field] !== wanted[field]);
+  if (said.cidrs === null) return differs;
+  const inStep = said.cidrs === wanted.cidrs && said.excludeIps === wanted.excludeIps;
+  return differs.filter(
+    (field) =>
+      (field === 'subnets' && inStep) ||
+      (field === 'pools' && splitList(said.pools ?? '').some((item) => parseAddress(item) !== undefined || !isObjectName(item))),
+  );
+}
+
+function correction(world: World, name: string, field: keyof typeof KEYS, wanted: Said): Finding {
+  return findingOf(
+    { kind: 'Namespace', name },
+    {
+      code: 'FieldCorrected',
+      field: `metadata.annotations[${KEYS[field]}]`,
+      value: world.ask(namespaceSaid, name)[field] ?? '',
+      problem: 'binds nothing',
+      rule: `the annotation says which Subnets and IPPools name the namespace in spec.namespaces, so it is put right to "${wanted[field] ?? ''}"`,
+    },
+  );
+}
 
 const namespaceUid: Query<string | undefined> = defineQuery('namespace-uid', (world, name) => world.namespaces.get(name)?.metadata.uid);
 

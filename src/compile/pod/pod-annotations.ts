@@ -3,6 +3,7 @@
  * in its port groups. Derived from the observed row, so that it never comes before the row. And the condition of a pod that waits.
  */
 import type { Reason } from '../../api/reasons.ts';
+import { podPortFindings } from '../../api/pod-network-validation.ts';
 import { podAnnotation, POD_CONDITION } from '../../api/well-known.ts';
 import type { WrittenPodAnnotation } from '../../api/annotations.ts';
 import { parseAddress } from '../../net/address.ts';
@@ -81,6 +82,14 @@ export function conditionOutputs(
     const misbound = misboundOf(world, pod, ip);
     if (misbound !== undefined) return misboundOutputs(world, pod, misbound);
   }
+  const unread = portFinding(pod);
+  if (unread !== undefined)
+    return [
+      {
+        ...patchOf(pod),
+        conditions: [{ type: POD_CONDITION, status: 'True', ...unread, message: advised(pod, unread), event: 'Warning' }],
+      },
+    ];
   if (pod.bound === undefined) return [];
   return [
     {
@@ -90,6 +99,14 @@ export function conditionOutputs(
       ],
     },
   ];
+}
+
+/** An annotation about a port of a pod that runs, edited to what nobody can read: the pod keeps its network, and that is not in effect. */
+function portFinding({ namespace, name, annotations }: PodView): Obstacle | undefined {
+  const [finding] = podPortFindings({ kind: 'Pod', namespace, name }, annotations);
+  return finding === undefined
+    ? undefined
+    : { reason: 'InvalidAnnotation', message: `${finding.message}. All interfaces have their addresses, and this is not in effect` };
 }
 
 /** Its node reads its addresses from annotations that the API server does not let it have. */

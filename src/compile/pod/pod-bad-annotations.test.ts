@@ -107,3 +107,42 @@ test('options of DHCP for one port: a row of its own, the defaults with its opti
   assert.equal(scene.bench.row('DHCP_Options', id), undefined);
   assert.equal(scene.bench.row('Logical_Switch_Port', 'a.shop')?.['dhcpv4_options'], null);
 });
+
+test('a pod that runs and is edited to what nobody can read keeps its network, says so, and no longer once it is mended', () => {
+  const scene = new PodScene();
+  scene.pod('web');
+  scene.bench.settle();
+  const address = scene.addressOf('shop/web');
+  const edit = (more: Readonly<Record<string, string>>): void => {
+    scene.pod('web', { annotations: { ...scene.annotations('shop/web'), ...more } });
+    scene.bench.settle();
+  };
+  edit({ 'ovn.kubernetes.io/port_security': 'yes' });
+  const said = scene.bench.condition('pods', 'shop/web', BOUND);
+  assert.deepEqual([said?.status, said?.reason], ['True', 'InvalidAnnotation']);
+  assert.equal(
+    said?.message,
+    'Pod shop/web: metadata.annotations[ovn.kubernetes.io/port_security] "yes" is not known; it is true or false. ' +
+      'All interfaces have their addresses, and this is not in effect; kubectl edit pod -n shop web',
+  );
+  assert.equal(scene.addressOf('shop/web'), address);
+  edit({ 'ovn.kubernetes.io/port_security': 'true' });
+  assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.reason, 'Bound');
+});
+
+test('a pod that asks for what is not carried out has a condition while it does', () => {
+  const scene = new PodScene();
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/security_groups': 'wall', 'ovn.kubernetes.io/eip': '1.2.3.4' } });
+  scene.bench.settle();
+  const said = scene.bench.condition('pods', 'shop/web', 'kiln.io/NotCarriedOut');
+  assert.deepEqual([said?.status, said?.reason], ['True', 'NotCarriedOut']);
+  assert.match(
+    said?.message ?? '',
+    /annotation ovn\.kubernetes\.io\/security_groups is not carried out .*enforced\. Pod shop\/web: annotation ovn\.kubernetes\.io\/eip /,
+  );
+  const { 'ovn.kubernetes.io/security_groups': groups, 'ovn.kubernetes.io/eip': eip, ...annotations } = scene.annotations('shop/web');
+  assert.deepEqual([groups, eip], ['wall', '1.2.3.4']);
+  scene.pod('web', { annotations });
+  scene.bench.settle();
+  assert.equal(scene.bench.condition('pods', 'shop/web', 'kiln.io/NotCarriedOut'), undefined);
+});

@@ -3,7 +3,10 @@
  */
 import { vpcDefaults } from '../../api/vpc-defaults.ts';
 import type { VpcSpec } from '../../api/vpc.ts';
+import { annotationKey } from '../../api/well-known.ts';
 import { keysOf } from '../../world/domain.ts';
+import type { Query } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { deletionPatch } from '../deletion.ts';
 import type { Json, Output } from '../output.ts';
@@ -27,7 +30,12 @@ export const vpcSpecDefaults: Rule = {
     const spec = world.ask(vpcSpec, name);
     if (view === undefined || spec === undefined || view.terminating || view.external) return [];
     const defaults = vpcDefaults(spec);
-    const outputs: Output[] = [...unsupportedOutputs('vpcs', name, view.uid, unsupportedVpcFields(spec))];
+    const outputs: Output[] = [
+      ...unsupportedOutputs('vpcs', name, view.uid, [
+        ...unsupportedVpcFields(spec),
+        ...(world.ask(asksLoadBalancer, name) ? [VPC_LB] : []),
+      ]),
+    ];
     if (Object.keys(defaults).length > 0)
       outputs.push({
         kind: 'patch',
@@ -39,6 +47,14 @@ export const vpcSpecDefaults: Rule = {
     return outputs;
   },
 };
+
+const VPC_LB = `metadata.annotations[${annotationKey.vpcLb}]`;
+
+/** By its annotation it asks for a workload that balances load for the Vpc. */
+const asksLoadBalancer: Query<boolean> = defineQuery(
+  'vpc-asks-load-balancer',
+  (world, name) => world.vpcs.get(name)?.metadata.annotations?.[annotationKey.vpcLb]?.toLowerCase() === 'on',
+);
 
 /** Fields that ask for something Kiln does not do. */
 export function unsupportedVpcFields(spec: VpcSpec): string[] {

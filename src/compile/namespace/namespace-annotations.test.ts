@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
+import type { TestEvent } from '../../testing/memory-objects.ts';
+
+const [SWITCH, POOL, CIDR] = ['ovn.kubernetes.io/logical_switch', 'ovn.kubernetes.io/ip_pool', 'ovn.kubernetes.io/cidr'];
+
+function scene(): PodScene {
+  const made = new PodScene();
+  made.bench.put('vpcs', { metadata: { name: 'blue' } });
+  made.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop', 'new'] });
+  made.bench.settle();
+  return made;
+}
+
+const corrected = ({ bench }: PodScene): readonly TestEvent[] => bench.events.filter(({ reason }) => reason === 'FieldCorrected');
+
+function annotate(made: PodScene, name: string, annotations: Readonly<Record<string, string>>): void {
+  const { metadata } = made.bench.object('namespaces', name) ?? {};
+  made.namespace(name, { annotations: { ...metadata?.annotations, ...annotations } });
+  made.bench.settle();
+}
+
+test('a namespace that is made with annotations which bind nothing is told of each, and they are put right', () => {
+  const made = scene();
+  made.namespace('new', { annotations: { [SWITCH]: 'ovn-default', [POOL]: 'nobody' } });
+  made.bench.settle();
+  const [event, ...more] = corrected(made);
+  assert.deepEqual(more, []);
+  assert.equal(event?.object, 'namespaces/new');
+  const rule = 'binds nothing; the annotation says which Subnets and IPPools name the namespace in spec.namespaces, so it is put right to';
+  assert.equal(
+    event?.message,
+    `Namespace new: metadata.annotations[${SWITCH}] "ovn-default" ${rule} "net". Namespace new: metadata.annotations[${POOL}] "nobody" ${rule} ""; ` +
+      'kubectl get subnets,ippools -o custom-columns=NAME:.metadata.name,NAMESPACES:.spec.namespaces',
+  );
+  const { annotations = {} } = made.bench.object('namespaces', 'new')?.metadata ?? {};
+  assert.deepEqual([annotations[SWITCH], annotations[POOL], annotations[CIDR]], ['net', undefined, '10.1.0.0/24']);
+});
+
+test('an edit of a namespace likewise: another Subnet, addresses for a pool', () => {
+  const made = scene();
+  annotate(made, 'shop', { [SWITCH]: 'elsewhere' });
+  annotate(made, 'shop', { [POOL]: '10.1.0.9,10.1.0.10' });
+  assert.deepEqual(
+    corrected(made).map(({ message }) => /annotations\[(.*?)\] "(.*?)"/.exec(message)?.slice(1)),
+    [
+      [SWITCH, 'elsewhere'],
+      [POOL, '10.1.0.9,10.1.0.10'],
+    ],
+  );
+});
+
+test('what Kiln wrote before and writes anew is nobody else`s: Subnets and pools that come, go and change', () => {
+  const made = scene();
+  const { bench } = made;
+  const step = (change: () => void): void => {
+    change();
+    bench.settle();
+  };
+  step(() => made.subnet('second', { vpc: 'blue', cidrBlock: '10.2.0.0/24', namespaces: ['shop'] }));
+  step(() => bench.put('ippools', { metadata: { name: 'few' }, spec: { subnet: 'net', ips: ['10.1.0.20'], namespaces: ['shop'] } }));
+  step(() => bench.edit('subnets', 'second', { excludeIps: ['10.2.0.9'] }));
+  step(() => bench.edit('subnets', 'net', { namespaces: [] }));
+  step(() => bench.delete('ippools', 'few'));
+  step(() => bench.delete('subnets', 'second'));
+  assert.equal(bench.object('namespaces', 'shop')?.metadata.annotations?.[SWITCH], 'ovn-default');
+  assert.deepEqual(corrected(made), []);
+});

@@ -8,6 +8,7 @@ import type { AnyObject, EventWish, ObjectWrite } from '../diff/object-diff.ts';
 import { diffObject } from '../diff/object-diff.ts';
 import type { KubeWriter } from '../kube/kube-writer.ts';
 import type { KubeObject } from '../kube/resource.ts';
+import { isGone } from '../kube/resource.ts';
 import type { WriteIntent, WriteOperation, WriteResult } from '../kube/write-intent.ts';
 import type { RefusedWrites } from './refused-writes.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -200,9 +201,8 @@ export class ObjectWriter {
     this.#holds.answered(id, write, result.ok ? undefined : result.error);
     if (result.ok) {
       const uid = write.verb === 'create' ? result.object?.metadata.uid : write.uid;
-      if (write.verb === 'delete' && !stillThere(result.object)) source.applyOwnDelete(resource, key, write.uid);
-      else if (result.object !== undefined && removed(result.object))
-        source.applyOwnDelete(resource, key, result.object.metadata.uid ?? '');
+      if (write.verb === 'delete' && (result.object === undefined || isGone(result.object)))
+        source.applyOwnDelete(resource, key, write.uid);
       else if (result.object !== undefined) source.applyOwn(resource, result.object);
       for (const event of write.events) onEvent(write, uid, event);
       this.#acknowledge(id, write);
@@ -273,19 +273,4 @@ function operationOf(write: ObjectWrite): WriteOperation {
 function apart(id: ObjectId): [ResourceName, string] {
   const at = id.indexOf('/');
   return [id.slice(0, at) as ResourceName, id.slice(at + 1)];
-}
-
-function stillThere(object: KubeObject | undefined): boolean {
-  return object !== undefined && !removed(object);
-}
-
-/** The last finalizer of a terminating object was taken away: the reply shows it once more, and it is gone. */
-function removed(object: KubeObject): boolean {
-  const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata;
-  return (
-    deletionTimestamp !== undefined &&
-    deletionTimestamp !== null &&
-    (finalizers ?? []).length === 0 &&
-    (deletionGracePeriodSeconds ?? 0) === 0
-  );
 }

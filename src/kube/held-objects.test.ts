@@ -117,8 +117,7 @@ describe('HeldObjects', () => {
 
   it('removes an object whose last finalizer an own write took off, and ignores its late events', () => {
     const held = listed([object('a', 5)], '10');
-    const done = object('a', 5, 'a-1', { deletionTimestamp: '2030-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 });
-    assert.deepEqual(brief(held.own(done)), ['delete a@5']);
+    assert.deepEqual(brief(held.ownDelete('ns/a', 'a-1')), ['delete a@5']);
     assert.deepEqual(event(held, 'MODIFIED', object('a', 11)), []);
     assert.deepEqual(event(held, 'DELETED', object('a', 12)), []);
     assert.deepEqual(event(held, 'ADDED', object('a', 13, 'a-2')), ['upsert a@13']);

@@ -120,12 +120,11 @@ export class HeldObjects<T extends KubeObject> {
   }
 
   /**
-   * The object of a reply to a write of our own. Ignored where list or watch have been past it, so that a deletion
+   * The object of a reply to a write of our own, which is there. Ignored where list or watch have been past it, so that a deletion
    * already seen is not undone.
    */
   own(object: T): Delta<T>[] {
     const { uid, resourceVersion: version = '' } = object.metadata;
-    if (isFinished(object)) return uid === undefined ? [] : this.ownDelete(keyOf(object.metadata), uid);
     if (uid !== undefined && this.#goneUids.has(uid)) return [];
     const key = keyOf(object.metadata);
     const held = this.#objects.get(key);
@@ -173,10 +172,4 @@ export class HeldObjects<T extends KubeObject> {
     else if (held.metadata.uid === object.metadata.uid) deltas.push({ type: 'upsert', object, before: held });
     else deltas.push({ type: 'delete', object: held }, { type: 'upsert', object });
   }
-}
-
-/** The server answers a write that took the last finalizer off a deleted object with that object; it is gone. */
-function isFinished(object: KubeObject): boolean {
-  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
-  return typeof deletionTimestamp === 'string' && (finalizers ?? []).length === 0 && (deletionGracePeriodSeconds ?? 0) === 0;
 }

@@ -307,6 +307,23 @@ describe('ListWatchCache', () => {
     await until('the second cut', () => cache.counters.silences === 2);
   });
 
+  it('looks at the reply to a write before it is trimmed: an object goes with the last finalizer, a Namespace with that of its spec', async () => {
+    await synced({ trim: ({ metadata }) => ({ metadata }) });
+    const leaving = (version: number, metadata: object, finalizers: readonly string[]): Pod => {
+      const before = pod('a', version, { spec: { finalizers } });
+      return { ...before, metadata: { ...before.metadata, deletionTimestamp: '2030-01-01T00:00:00Z', ...metadata } };
+    };
+    const version = (): string | undefined => cache.get('ns/a')?.metadata.resourceVersion;
+    cache.applyOwn(leaving(11, {}, ['kubernetes']));
+    assert.equal(version(), '11');
+    cache.applyOwn(leaving(12, { deletionGracePeriodSeconds: 30 }, []));
+    assert.equal(version(), '12');
+    cache.applyOwn(leaving(13, { finalizers: ['theirs'] }, []));
+    assert.equal(version(), '13');
+    cache.applyOwn(leaving(14, {}, []));
+    assert.equal(version(), undefined);
+  });
+
   it('opens a watch again that says nothing while an own write has been answered', async () => {
     const watch = await synced({ ownSilenceMs: 15_000 });
     cache.applyOwn(pod('c', 12));

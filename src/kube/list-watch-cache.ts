@@ -7,7 +7,7 @@ import type { Delta, DeltaListener } from './delta.ts';
 import { isKubeError, KubeError } from './errors.ts';
 import type { CacheCounters, CacheNotice, CacheState, ListReason, ListWatchOptions } from './list-watch-options.ts';
 import { HeldObjects } from './held-objects.ts';
-import type { KubeObject, ObjectKey, Resource } from './resource.ts';
+import { isGone, keyOf, type KubeObject, type ObjectKey, type Resource } from './resource.ts';
 import { isAtMost } from './resource-version.ts';
 import { RetryDelay } from './retry-delay.ts';
 import { shielded } from './shielded.ts';
@@ -179,7 +179,9 @@ export class ListWatchCache<T extends KubeObject> {
    */
   applyOwn(object: T): void {
     if (this.#state === 'closed') return;
-    this.#deliver(this.#held.own(this.#trim(object)));
+    const { uid = '' } = object.metadata;
+    // Before it is trimmed: what is left of a Namespace does not tell.
+    this.#deliver(isGone(object) ? this.#held.ownDelete(keyOf(object.metadata), uid) : this.#held.own(this.#trim(object)));
     this.expectEvent(object.metadata.resourceVersion);
   }
 

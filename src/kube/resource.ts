@@ -26,6 +26,17 @@ export interface KubeObject {
   readonly metadata: ObjectMeta;
 }
 
+/**
+ * Whether the object of a reply is not there any more: the server answers a write that took the last finalizer off a deleted object with that
+ * object. A Namespace has finalizers in its spec as well, and is there until these are off, too.
+ */
+export function isGone(object: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata;
+  const { finalizers: ofSpec } = ((object as { readonly spec?: unknown }).spec ?? {}) as { readonly finalizers?: readonly string[] };
+  const kept = (finalizers ?? []).length + (ofSpec ?? []).length;
+  return typeof deletionTimestamp === 'string' && kept === 0 && (deletionGracePeriodSeconds ?? 0) === 0;
+}
+
 export interface ObjectName {
   /** Left out or empty for cluster scope. */
   readonly namespace?: string | undefined;

@@ -154,6 +154,19 @@ test('I4: a foreign row that is gone, or another in any column of any table; own
   );
 });
 
+test("I4: a stranger's port that refers to DHCP options of Kiln's loses them with these, and only with these", () => {
+  const marks = { vendor: 'kube-ovn', 'kiln.io/owner': 'subnet//red', 'kiln.io/uid': 'u1' };
+  const picture = (options: string | readonly never[], ...own: readonly string[]): ReturnType<typeof foreignSnapshot> =>
+    foreignSnapshot(
+      new Map<string, readonly WholeRow[]>([
+        ['Logical_Switch_Port', [{ _uuid: 'p1', name: 'vm', external_ids: {}, dhcpv4_options: options }]],
+        ['DHCP_Options', [...own.map((_uuid) => ({ _uuid, external_ids: marks })), { _uuid: 'theirs', external_ids: {} }]],
+      ]),
+    );
+  assert.deepEqual(foreignRows(picture('d1', 'd1'), picture([])), []);
+  assert.equal(foreignRows(picture('theirs', 'd1'), picture([], 'd1')).length, 1);
+});
+
 test("I4: a stranger's row that a row of Kiln's held, and holds no more; rows that go take nothing", () => {
   const ids = { vendor: 'kube-ovn', 'kiln.io/owner': 'subnet//red', 'kiln.io/uid': 'u1' };
   const picture = (held: readonly string[] | undefined, balancers: readonly string[] = ['lb']): ReturnType<typeof foreignSnapshot> =>

@@ -25,6 +25,9 @@ const OTHERS_WRITE: Readonly<Record<string, readonly string[]>> = {
 /** Columns of shared rows in which members of our own are taken out before rows are compared. */
 export const SHARED: readonly string[] = ['ports', 'acls', 'load_balancer', 'static_routes', 'policies', 'nat', 'gateway_chassis'];
 
+/** Columns of weak references: where a row of Kiln's goes, the server takes it out of them, whosever row that is. */
+export const WEAK: readonly string[] = ['dhcpv4_options', 'dhcpv6_options'];
+
 /** Takes a picture of every row that is not Kiln's. */
 export function foreignSnapshot(tables: ReadonlyMap<string, readonly WholeRow[]>): ForeignSnapshot {
   const owned = new Set<string>();
@@ -94,6 +97,7 @@ function visible(table: string, column: string, cell: ForeignCell, owned: Readon
     const all = (Array.isArray(cell) ? cell : [cell]) as readonly ForeignCell[];
     return all.filter((member) => !owned.has(typeof member === 'string' ? member : ''));
   }
+  if (WEAK.includes(column) && owned.has(String(cell))) return [];
   return cell;
 }
 

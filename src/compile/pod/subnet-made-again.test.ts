@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../../testing/pod-scene.ts';
+import { rowId } from '../../nb/row-id.ts';
 import { switchId } from '../subnet/subnet-view.ts';
 
 const BOUND = 'kiln.io/NetworkBound';
@@ -316,4 +317,28 @@ test('what somebody writes into the port of a pod whose Subnet is gone is put ba
   const fresh = scene.bench.restarted();
   fresh.settle();
   assert.equal(fresh.writes, 0);
+});
+
+test("what an older Subnet left with another program in it does not become the new one's when that is refused", () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
+  bench.settle();
+  const group = (): unknown => bench.row('Port_Group', 'side.n1');
+  const row = [...bench.northbound.table('Port_Group').values()].find(({ name }) => name === 'side.n1');
+  assert.ok(row);
+  const acl = { direction: 'to-lport', priority: 7, match: 'ip4', action: 'drop' };
+  bench.foreignRow('ACL', '00000000-0000-4000-8000-0000000000ac', acl, { table: 'Port_Group', uuid: row._uuid, column: 'acls' });
+  bench.vanish('subnets', 'side');
+  scene.subnet('side', { cidrBlock: '10.1.0.0/24', vpc: 'blue' });
+  bench.settle();
+  const isWanted = (): boolean => [...bench.compiler.desired.rowIds].includes(rowId('Port_Group', 'side.n1'));
+  assert.notEqual(group(), undefined, 'it waits for the other program');
+  assert.equal(isWanted(), false);
+  bench.vanish('vpcs', 'blue');
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'side', 'Accepted')?.reason, 'VpcMissing');
+  assert.notEqual(bench.row('Logical_Switch', 'side'), undefined, 'its own network runs on');
+  assert.equal(isWanted(), false);
 });

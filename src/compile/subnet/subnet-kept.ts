@@ -20,7 +20,8 @@ export const subnetKept: Rule = {
   run: (world, name) => {
     const view = world.ask(subnetView, name);
     if (view === undefined || world.ask(subnetRows, name) !== 'kept') return [];
-    const outputs: Output[] = [...keptRows(world, ownerText(claimantOfSubnet(view)))];
+    // What an older Subnet of the name left, and this one did not take over, is none of its network.
+    const outputs: Output[] = keptRows(world, ownerText(claimantOfSubnet(view))).filter(({ owner }) => owner.uid === view.uid);
     for (const lb of loadBalancersOf(world, view.vpc)) {
       const ref = loadBalancerId(lb.name);
       if (world.rows.holds(switchId(name), 'load_balancer', ref))

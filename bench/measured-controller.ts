@@ -5,6 +5,7 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import type { ControllerStatus } from '../src/controller/controller.ts';
+import { compiledDirectory } from '../src/lab/programs/cache-directory.ts';
 import type { Timeline } from './pod-timeline.ts';
 import { NotMeasured } from './progress-watch.ts';
 
@@ -58,6 +59,8 @@ export class MeasuredController {
     const controller = new MeasuredController(
       fork(program, [kubeconfig, ovnNb, ...(followed === undefined ? [] : [followed])], {
         execArgv,
+        // As `kiln start` reads what Node compiled before.
+        env: { NODE_COMPILE_CACHE: compiledDirectory(), ...process.env },
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       }),
     );

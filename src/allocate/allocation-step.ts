@@ -190,7 +190,7 @@ export class AllocationStep {
       if (group.length > 1) for (const one of group) seen.add(one.claimant);
       groups.push(group);
     }
-    return groups.toSorted(byAge);
+    return inOrderOfAge(groups);
   }
 
   /** Subnets that changed since the spared in them were looked at. */
@@ -348,9 +348,13 @@ type Group = readonly AddressWish[];
 /** One for each wish of a group; undefined for one that could be met, while another could not. */
 type Answers = readonly (Reservation | undefined)[];
 
-function byAge([a]: Group, [b]: Group): number {
-  if (a === undefined || b === undefined) return 0;
-  return a.since < b.since ? -1 : a.since > b.since ? 1 : a.claimant < b.claimant ? -1 : 1;
+/** By creation, then by claimant. Times first and apart: of very many groups, many are of one second. */
+function inOrderOfAge(groups: readonly Group[]): readonly Group[] {
+  const ofTime = Map.groupBy(groups, ([first]) => first?.since ?? '');
+  const nameOf = ([first]: Group): string => first?.claimant ?? '';
+  return [...ofTime.keys()]
+    .toSorted()
+    .flatMap((time) => (ofTime.get(time) as Group[]).toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : 0)));
 }
 
 /** Whether who has an address by name may keep it in both, or in neither. */

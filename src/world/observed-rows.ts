@@ -3,7 +3,6 @@
  * Kept up from the replica's change batches; nothing is copied but the identities.
  */
 import type { Replica, Row, RowChange, Uuid, Value } from '../ovsdb/index.ts';
-import type { Ownership } from '../nb/ownership.ts';
 import { ownershipOf } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
@@ -12,25 +11,10 @@ import { bucketOf, putInto, takeOut } from './bucket.ts';
 import type { Reactor } from './reactor.ts';
 import type { Source } from './reactor.ts';
 import { KeyedSource } from './reactor.ts';
+import type { Entry, Facet, Link, ObservedRow } from './row-identity.ts';
+import { bestOf, FacetSource, Identity, isList } from './row-identity.ts';
 
-export interface ObservedRow {
-  readonly id: RowId;
-  readonly table: string;
-  readonly uuid: Uuid;
-  readonly ownership: Ownership;
-  /** The row that refers to this one, for tables whose rows live only while referred to. */
-  readonly parent: Link | undefined;
-}
-
-export interface Link {
-  readonly uuid: Uuid;
-  readonly column: string;
-  readonly table: string;
-}
-
-export interface Entry extends ObservedRow {
-  readonly row: Row;
-}
+export type { Entry, Link, ObservedRow } from './row-identity.ts';
 
 /** A row as it was filed before it got another name. */
 type Renamed = Pick<Entry, 'id' | 'table' | 'uuid'>;
@@ -60,21 +44,14 @@ const STEP = 500;
 export class ObservedRows implements ReadRows {
   readonly #reactor: Reactor;
   readonly #entries = new Map<Uuid, Entry>();
-  /** One entry held bare, or a list where there are more. */
-  readonly #byId = new Map<RowId, Entry | readonly Entry[]>();
+  readonly #byId = new Map<RowId, Identity>();
   readonly #byOwner = new Map<string, RowId | Set<RowId>>();
   readonly #owned = new Set<RowId>();
   readonly #ownedCounts = new Map<string, number>();
   /** One link held bare, or a list where another program put the row into more than one; the first is its parent. */
   readonly #parents = new Map<Uuid, Link | readonly Link[]>();
-  /** Of an identity: whether there is a row, and whose. */
-  readonly #states = new Map<string, Source>();
-  /** Of an identity: what its row's columns hold. */
-  readonly #contents = new Map<string, Source>();
   /** Of an owner: which rows it has. */
   readonly #possessions = new Map<string, Source>();
-  /** Of a row: which shared columns hold it. It is in few, so that one source for all of them is read by few. */
-  readonly #memberships = new Map<string, Source>();
   readonly #listeners: RowsListener[] = [];
   #replica: Replica | undefined;
 
@@ -106,7 +83,7 @@ export class ObservedRows implements ReadRows {
     for (const change of batch) if (change.kind === 'delete') this.#abandonChildren(change, relinked);
     for (const change of batch) {
       if (change.kind === 'delete') this.#forget(change.uuid, touched);
-      else if (this.#unmoved(change)) this.#touch(this.#contents, (this.#entries.get(change.uuid) as Entry).id);
+      else if (this.#unmoved(change)) this.#touchFacet((this.#entries.get(change.uuid) as Entry).id, 'contents');
       else {
         const before = this.#entries.get(change.uuid);
         this.#file(change.table, change.uuid, change.row, touched, change.kind === 'modify' ? change.changed : undefined);
@@ -124,7 +101,7 @@ export class ObservedRows implements ReadRows {
       if (++steps % STEP === 0) yield;
     }
     for (const id of touched) {
-      this.#touch(this.#contents, id);
+      this.#touchFacet(id, 'contents');
       for (const listener of this.#listeners) listener.row(id);
       if (++steps % STEP === 0) yield;
     }
@@ -181,34 +158,30 @@ export class ObservedRows implements ReadRows {
 
   /** All rows of an identity; more than one only where names are not unique or somebody made a duplicate. */
   rowsOf(id: RowId): readonly Entry[] {
-    const entries = this.#byId.get(id);
+    const entries = this.#byId.get(id)?.rows;
     if (entries === undefined) return [];
     return isList(entries) ? entries : [entries];
   }
 
   state(id: RowId): ObservedRow | undefined {
-    this.#read(this.#states, id);
-    return this.best(id);
+    return bestOf(this.#read(id, 'state'));
   }
 
   column(id: RowId, column: string): Value | undefined {
-    this.#read(this.#contents, id);
-    return this.best(id)?.row[column];
+    return bestOf(this.#read(id, 'contents'))?.row[column];
   }
 
   holds(id: RowId, column: string, member: RowId): boolean {
-    this.#read(this.#states, id);
-    this.#read(this.#states, member);
-    const row = this.best(id);
-    const uuid = this.best(member)?.uuid;
+    const row = bestOf(this.#read(id, 'state'));
+    const uuid = bestOf(this.#read(member, 'state'))?.uuid;
     if (row === undefined || uuid === undefined) return false;
-    this.#read(this.#memberships, uuid);
+    this.#read(member, 'memberships');
     const value = row.row[column];
     return value instanceof Set && value.has(uuid);
   }
 
   ownedBy(owner: string): ReadonlySet<RowId> {
-    this.#read(this.#possessions, owner);
+    if (this.#reactor.tracking) this.#reactor.track(this.#possessions.get(owner) ?? new KeyedSource(this.#possessions, owner));
     return bucketOf(this.#byOwner.get(owner));
   }
 
@@ -245,11 +218,7 @@ export class ObservedRows implements ReadRows {
 
   /** Among several rows of an identity, an owned one stands for it, then a legacy one, then the first. Not tracked. */
   best(id: RowId): (ObservedRow & { readonly row: Row }) | undefined {
-    const entries = this.#byId.get(id);
-    if (entries === undefined || !isList(entries)) return entries;
-    let found: Entry | undefined;
-    for (const entry of entries) if (found === undefined || rankOf(entry.ownership) < rankOf(found.ownership)) found = entry;
-    return found;
+    return bestOf(this.#byId.get(id));
   }
 
   /** @param relinked children that have another parent than before, or may have, with their tables */
@@ -275,7 +244,11 @@ export class ObservedRows implements ReadRows {
     for (const delta of change.changed?.values() ?? []) {
       for (const members of [delta.added, delta.removed]) {
         if (!(members instanceof Set)) continue;
-        for (const member of members) this.#touch(this.#memberships, String(member));
+        for (const member of members) {
+          // One that is not there yet is read by nobody.
+          const id = this.#entries.get(member as Uuid)?.id;
+          if (id !== undefined) this.#touchFacet(id, 'memberships');
+        }
       }
     }
   }
@@ -320,18 +293,19 @@ export class ObservedRows implements ReadRows {
     if (before !== undefined && before.id !== id) this.#forget(uuid, touched);
     const same = before !== undefined && before.id === id && before.ownership === ownership && before.parent?.uuid === link?.uuid;
     this.#entries.set(uuid, entry);
-    const rows = this.#byId.get(id);
-    if (rows === undefined || rows === before) this.#byId.set(id, entry);
+    const identity = this.#identityOf(id);
+    const { rows } = identity;
+    if (rows === undefined || rows === before) identity.rows = entry;
     else {
       const others = isList(rows) ? rows : [rows];
       // It keeps its place: of several the first stands for the identity.
-      this.#byId.set(id, before?.id === id ? others.map((one) => (one === before ? entry : one)) : [...others, entry]);
+      identity.rows = before?.id === id ? others.map((one) => (one === before ? entry : one)) : [...others, entry];
     }
     touched.add(id);
     if (same) return;
     if (before !== undefined && before.id === id) this.#disown(before);
     this.#own(entry);
-    this.#touch(this.#states, id);
+    this.#touchFacet(id, 'state');
   }
 
   #forget(uuid: Uuid, touched: Set<RowId>): void {
@@ -339,11 +313,12 @@ export class ObservedRows implements ReadRows {
     if (before === undefined) return;
     this.#entries.delete(uuid);
     const [namesake, ...others] = this.rowsOf(before.id).filter((one) => one.uuid !== uuid);
-    if (namesake === undefined) this.#byId.delete(before.id);
-    else this.#byId.set(before.id, others.length === 0 ? namesake : [namesake, ...others]);
+    const identity = this.#identityOf(before.id);
+    identity.rows = others.length === 0 || namesake === undefined ? namesake : [namesake, ...others];
     this.#disown(before);
     touched.add(before.id);
-    this.#touch(this.#states, before.id);
+    this.#touchFacet(before.id, 'state');
+    identity.tidy();
   }
 
   #own(entry: Entry): void {
@@ -354,7 +329,7 @@ export class ObservedRows implements ReadRows {
     }
     const { owner } = entry.ownership;
     putInto(this.#byOwner, owner, entry.id);
-    this.#touch(this.#possessions, owner);
+    this.#touchPossessions(owner);
   }
 
   #countOwned(table: string, by: 1 | -1): void {
@@ -369,7 +344,7 @@ export class ObservedRows implements ReadRows {
       (row) => row.uuid !== entry.uuid && row.ownership.kind === 'ours' && row.ownership.owner === owner,
     );
     if (!still) takeOut(this.#byOwner, owner, entry.id);
-    this.#touch(this.#possessions, owner);
+    this.#touchPossessions(owner);
   }
 
   /** The name a child's identity is made with: router, switch or port group name. */
@@ -378,21 +353,26 @@ export class ObservedRows implements ReadRows {
     return typeof name === 'string' ? name : undefined;
   }
 
-  #read(sources: Map<string, Source>, key: string): void {
-    if (!this.#reactor.tracking) return;
-    this.#reactor.track(sources.get(key) ?? new KeyedSource(sources, key));
+  #identityOf(id: RowId): Identity {
+    let identity = this.#byId.get(id);
+    if (identity === undefined) this.#byId.set(id, (identity = new Identity(this.#byId, id)));
+    return identity;
   }
 
-  #touch(sources: ReadonlyMap<string, Source>, key: string): void {
-    const source = sources.get(key);
+  #read(id: RowId, facet: Facet): Identity | undefined {
+    if (!this.#reactor.tracking) return this.#byId.get(id);
+    const identity = this.#identityOf(id);
+    this.#reactor.track((identity[facet] ??= new FacetSource(identity, facet)));
+    return identity;
+  }
+
+  #touchFacet(id: RowId, facet: Facet): void {
+    const source = this.#byId.get(id)?.[facet];
     if (source !== undefined) this.#reactor.touch(source);
   }
-}
 
-function isList<T>(held: T | readonly T[]): held is readonly T[] {
-  return Array.isArray(held);
-}
-
-function rankOf(ownership: Ownership): number {
-  return ownership.kind === 'ours' ? 0 : ownership.kind === 'legacy' ? 1 : 2;
+  #touchPossessions(owner: string): void {
+    const source = this.#possessions.get(owner);
+    if (source !== undefined) this.#reactor.touch(source);
+  }
 }

@@ -34,6 +34,10 @@ export class Source {
     return 0;
   }
 
+  get isRead(): boolean {
+    return this.#readers !== undefined;
+  }
+
   addReader(reader: Reader): void {
     const readers = this.#readers;
     if (readers === undefined) this.#readers = reader;

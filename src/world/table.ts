@@ -6,6 +6,8 @@ import type { Reactor } from './reactor.ts';
 import { KeyedSource, Source } from './reactor.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
 
+const NO_VALUES: readonly string[] = [];
+
 /** Says which values of an index an object is filed under. */
 export type IndexFunction<T> = (object: T) => readonly string[];
 
@@ -32,15 +34,32 @@ interface Index<T> {
   readonly sources: Map<string, Source>;
 }
 
+/** An object of the table, or the place of one that somebody looked for, with who read it. In one map: there are very many. */
+class Place<T> extends Source {
+  readonly #home: Map<string, Place<T>>;
+  readonly #key: string;
+  object: T | undefined;
+
+  constructor(home: Map<string, Place<T>>, key: string, object: T | undefined) {
+    super();
+    this.#home = home;
+    this.#key = key;
+    this.object = object;
+  }
+
+  protected override abandoned(): void {
+    if (this.object === undefined && this.#home.get(this.#key) === this) this.#home.delete(this.#key);
+  }
+}
+
 export class Table<T> implements ReadTable<T> {
   readonly name: string;
   readonly #reactor: Reactor;
-  readonly #rows = new Map<string, T>();
+  readonly #places = new Map<string, Place<T>>();
+  #size = 0;
   /** Kept once somebody asked for all keys, which rules do of small tables only. */
   #keys: Set<string> | undefined;
   readonly #indexes: ReadonlyMap<string, Index<T>>;
-  /** By key of the entry that is read. */
-  readonly #sources = new Map<string, Source>();
   readonly #all = new Source();
   readonly #listeners: TableListener<T>[] = [];
 
@@ -51,8 +70,9 @@ export class Table<T> implements ReadTable<T> {
   }
 
   get(key: string): T | undefined {
-    this.#read(this.#sources, key);
-    return this.#rows.get(key);
+    let place = this.#places.get(key);
+    if (this.#reactor.tracking) this.#reactor.track((place ??= this.#placeFor(key, undefined)));
+    return place?.object;
   }
 
   has(key: string): boolean {
@@ -76,21 +96,21 @@ export class Table<T> implements ReadTable<T> {
 
   keys(): ReadonlySet<string> {
     this.#reactor.track(this.#all);
-    return (this.#keys ??= new Set(this.#rows.keys()));
+    return (this.#keys ??= new Set(Array.from(this.entries(), ([key]) => key)));
   }
 
   /** Number of objects, not tracked. */
   get size(): number {
-    return this.#rows.size;
+    return this.#size;
   }
 
   /** Entries without tracking: for those outside of rules. */
-  entries(): IterableIterator<[string, T]> {
-    return this.#rows.entries();
+  *entries(): Generator<[string, T]> {
+    for (const [key, { object }] of this.#places) if (object !== undefined) yield [key, object];
   }
 
   peek(key: string): T | undefined {
-    return this.#rows.get(key);
+    return this.#places.get(key)?.object;
   }
 
   peekBucket(index: string, value: string): ReadonlySet<string> {
@@ -103,32 +123,45 @@ export class Table<T> implements ReadTable<T> {
   }
 
   set(key: string, object: T): void {
-    const before = this.#rows.get(key);
+    const place = this.#places.get(key);
+    const before = place?.object;
     if (before === object) return;
-    this.#rows.set(key, object);
-    for (const index of this.#indexes.values()) this.#refile(index, key, before === undefined ? [] : index.of(before), index.of(object));
+    if (place === undefined) this.#placeFor(key, object);
+    else place.object = object;
+    for (const index of this.#indexes.values())
+      this.#refile(index, key, before === undefined ? NO_VALUES : index.of(before), index.of(object));
     if (before === undefined) {
+      this.#size++;
       this.#keys?.add(key);
       this.#reactor.touch(this.#all);
     }
-    this.#touch(this.#sources, key);
+    if (place !== undefined) this.#reactor.touch(place);
     for (const listener of this.#listeners) listener(key, object, before);
   }
 
   delete(key: string): void {
-    const before = this.#rows.get(key);
-    if (before === undefined) return;
-    this.#rows.delete(key);
+    const place = this.#places.get(key);
+    const before = place?.object;
+    if (place === undefined || before === undefined) return;
+    place.object = undefined;
+    if (!place.isRead) this.#places.delete(key);
+    this.#size--;
     this.#keys?.delete(key);
-    for (const index of this.#indexes.values()) this.#refile(index, key, index.of(before), []);
+    for (const index of this.#indexes.values()) this.#refile(index, key, index.of(before), NO_VALUES);
     this.#reactor.touch(this.#all);
-    this.#touch(this.#sources, key);
+    this.#reactor.touch(place);
     for (const listener of this.#listeners) listener(key, undefined, before);
   }
 
   /** Called after each change, in order of registration, outside of any rule. */
   onChange(listener: TableListener<T>): void {
     this.#listeners.push(listener);
+  }
+
+  #placeFor(key: string, object: T | undefined): Place<T> {
+    const place = new Place<T>(this.#places, key, object);
+    this.#places.set(key, place);
+    return place;
   }
 
   #index(name: string): Index<T> {

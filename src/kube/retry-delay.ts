@@ -19,14 +19,19 @@ export class RetryDelay {
   /** Waits so many milliseconds, or until the signal is aborted; never rejects. One at a time. */
   async wait(ms: number, signal: AbortSignal): Promise<void> {
     const least = this.#clock.now() + LEAST_MS;
+    // Not `AbortSignal.any`: one that is listened to is kept for good, with all that waits, where neither signal nor time ever ends it.
     const over = new AbortController();
+    const end = (): void => over.abort();
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
     let timer: TimerHandle;
     this.#shorten = () => {
       this.#shorten = undefined;
       const left = Math.max(0, least - this.#clock.now()) + SPREAD_MS * this.#random();
-      timer = this.#clock.setTimeout(() => over.abort(), left);
+      timer = this.#clock.setTimeout(end, left);
     };
-    await sleep(this.#clock, ms, AbortSignal.any([signal, over.signal]));
+    await sleep(this.#clock, ms, over.signal);
+    signal.removeEventListener('abort', end);
     this.#shorten = undefined;
     this.#clock.clearTimeout(timer);
   }

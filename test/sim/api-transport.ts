@@ -46,6 +46,8 @@ export interface ApiTransportOptions {
   readonly onRequest?: (request: KubeRequest, status: number) => void;
   readonly onSend?: (request: KubeRequest) => void;
   readonly overtakes?: Overtakes;
+  /** False for who looks once and is gone before any event could come: its watches are never answered. Default true. */
+  readonly watches?: boolean;
 }
 
 export class ApiTransport implements Transport {
@@ -93,6 +95,7 @@ export class ApiTransport implements Transport {
   }
 
   async stream(request: KubeRequest): Promise<Readable> {
+    if (this.#options.watches === false) return new Promise(() => undefined);
     await this.#underWay(request);
     const fate = this.#options.faults.fate(request);
     if (fate.kind === 'refuse') throw this.#failed(request, fate.status, { message: 'refused by the simulation' }, fate.retryAfterSeconds);
@@ -121,6 +124,11 @@ export class ApiTransport implements Transport {
   /** Every watch of a kind, or of all, breaks. */
   breakWatches(plural?: string): void {
     for (const stream of [...this.#streams]) if (plural === undefined || stream.plural === plural) stream.break();
+  }
+
+  /** The process is no more: the server notices, and there is nobody whom anything could be told. */
+  abandon(): void {
+    for (const stream of [...this.#streams]) stream.abandon();
   }
 
   close(): Promise<void> {
@@ -215,6 +223,10 @@ class ClientStream implements WatchSink {
   /** The connection breaks: what is under way is lost. */
   break(): void {
     if (!this.#over) this.readable.destroy(BROKEN);
+  }
+
+  abandon(): void {
+    this.#release();
   }
 
   #release(): void {

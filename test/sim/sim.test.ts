@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { queryObjects } from 'node:v8';
+import { World } from '../../src/world/world.ts';
 import { readHistory, writeHistory } from './history-file.ts';
 import { draw, replay } from './life.ts';
 import { shrink } from './shrink.ts';
@@ -30,4 +32,12 @@ test('when the time is up, a history that fails is told as it is', async () => {
   const { history } = await draw(5, 20);
   const short = await shrink(history, [{ kind: 'any', message: '' }], {}, { most: 10, until: 0 });
   assert.deepEqual([short.history, short.tried, short.cut], [history, 0, true]);
+});
+
+test('of a life that is over nothing is kept', async () => {
+  for (const seed of [6, 7, 8]) await draw(seed, 60);
+  await new Promise(setImmediate);
+  // Each process of a life has a World; the last life may still be on the stack.
+  const kept = queryObjects(World, { format: 'count' });
+  assert.ok(kept <= 4, `${kept} Worlds of lives that are over`);
 });

@@ -90,6 +90,7 @@ export class SimulatedController {
       faults,
       ...(overtakes === undefined ? {} : { overtakes }),
       ...(onSend === undefined ? {} : { onSend }),
+      watches: !readOnly,
       onRequest: ({ method, path }, status) => {
         if (method !== 'GET' && status < 300 && !path.includes('/leases')) onWrite?.();
       },
@@ -150,7 +151,7 @@ export class SimulatedController {
   /** SIGKILL: nothing more runs; its connections break. */
   kill(): void {
     this.clock.end();
-    this.transport.breakWatches();
+    this.transport.abandon();
     this.#ovn.disconnect(this.name);
   }
 }

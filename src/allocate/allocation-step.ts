@@ -214,7 +214,7 @@ export class AllocationStep {
   }
 
   #holdsSome(wish: AddressWish): boolean {
-    return wish.subnets.some((subnet) => this.ledger.occupant(subnet, wish.claimant) !== undefined);
+    return wish.subnets.some((subnet) => this.ledger.has(subnet, wish.claimant));
   }
 
   #answer(group: Group): Answers {
@@ -326,7 +326,7 @@ export class AllocationStep {
   /** Where a wish may be met, in order. What the claimant holds decides before the order of Subnets and pools does. */
   #places(wish: AddressWish): readonly Place[] {
     const { subnets, pools } = wish;
-    const holds = subnets.map((subnet) => this.ledger.occupant(subnet, wish.claimant) !== undefined);
+    const holds = subnets.map((subnet) => this.ledger.has(subnet, wish.claimant));
     const held = subnets.filter((_, i) => holds[i]).map((subnet): Place => ({ subnet, ...(pools !== undefined && { pools }) }));
     if (pools === undefined) return [...held, ...subnets.filter((_, i) => !holds[i]).map((subnet) => ({ subnet }))];
     const inOrder: { readonly subnet: string; readonly pools: string[] }[] = [];

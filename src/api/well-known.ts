@@ -84,7 +84,16 @@ export type PodAnnotationSuffix =
 
 /** The key of an annotation about one interface of a pod (or, with provider `ovn`, of a node or namespace). */
 export const podAnnotation = (provider: string, suffix: PodAnnotationSuffix): string =>
-  `${provider === '' ? DEFAULT_PROVIDER : provider}.kubernetes.io/${suffix}`;
+  provider === '' || provider === DEFAULT_PROVIDER ? ownAnnotation(suffix) : `${provider}.kubernetes.io/${suffix}`;
+
+/** Those of the pod's own interface, which are asked for many times for each pod: a text that was a key before is found at once. */
+const OWN_ANNOTATIONS = new Map<PodAnnotationSuffix, string>();
+
+function ownAnnotation(suffix: PodAnnotationSuffix): string {
+  let key = OWN_ANNOTATIONS.get(suffix);
+  if (key === undefined) OWN_ANNOTATIONS.set(suffix, (key = `${DEFAULT_PROVIDER}.kubernetes.io/${suffix}`));
+  return key;
+}
 
 /**
  * The key by which a pod asks for an address of one interface of an attachment that it has several of: without the

@@ -68,6 +68,11 @@ export class Desired {
   readonly notices = new Set<NoticeOutput>();
   /** Those that nobody took yet. */
   readonly freshNotices = new Set<NoticeOutput>();
+  /** The identity that was put into words last: a rule says several things of one object, and each is added and marked. */
+  #lastObject: Pick<ObjectOutput, 'resource' | 'key'> | undefined;
+  #lastId = '' as ObjectId;
+  #lastMember: MemberOutput | undefined;
+  #lastKey = '' as MemberKey;
 
   row(id: RowId): RowSlot | undefined {
     return this.#rows.get(id);
@@ -150,7 +155,7 @@ export class Desired {
       }
       case 'member': {
         const slot = this.#slot(output.row);
-        const key = memberKey(output.column, output.member);
+        const key = this.#keyOf(output);
         const present = slot.members.get(key);
         if (slot.members === NO_MEMBERS) slot.members = new Map();
         slot.members.set(key, { output, said: (present?.said ?? 0) + 1 });
@@ -170,7 +175,7 @@ export class Desired {
       case 'create':
       case 'delete':
       case 'evict': {
-        const id = objectId(output.resource, output.key);
+        const id = this.#idOf(output);
         const outputs = this.#objects.get(id);
         this.#objects.set(id, outputs === undefined ? [output] : [...outputs, output]);
         if (output.kind === 'patch') this.#countConditions(output, 1);
@@ -189,7 +194,7 @@ export class Desired {
       }
       case 'member': {
         const slot = this.#slot(output.row);
-        const key = memberKey(output.column, output.member);
+        const key = this.#keyOf(output);
         const present = slot.members.get(key);
         if (present !== undefined && present.said > 1) present.said--;
         else slot.members.delete(key);
@@ -210,7 +215,7 @@ export class Desired {
       case 'create':
       case 'delete':
       case 'evict': {
-        const id = objectId(output.resource, output.key);
+        const id = this.#idOf(output);
         const outputs = without(this.#objects.get(id) ?? NO_OBJECTS, output);
         if (output.kind === 'patch') this.#countConditions(output, -1);
         if (outputs.length === 0) this.#objects.delete(id);
@@ -226,7 +231,7 @@ export class Desired {
         this.dirtyRows.add(output.id);
         return;
       case 'member':
-        this.markMember(output.row, memberKey(output.column, output.member));
+        this.markMember(output.row, this.#keyOf(output));
         return;
       case 'wish':
         this.dirtyWishes.add(output.wish.claimant);
@@ -237,8 +242,25 @@ export class Desired {
       case 'notice':
         return;
       default:
-        this.dirtyObjects.add(objectId(output.resource, output.key));
+        this.dirtyObjects.add(this.#idOf(output));
     }
+  }
+
+  #idOf(output: ObjectOutput): ObjectId {
+    const last = this.#lastObject;
+    if (last?.key !== output.key || last.resource !== output.resource) {
+      this.#lastObject = output;
+      this.#lastId = objectId(output.resource, output.key);
+    }
+    return this.#lastId;
+  }
+
+  #keyOf(output: MemberOutput): MemberKey {
+    if (this.#lastMember !== output) {
+      this.#lastMember = output;
+      this.#lastKey = memberKey(output.column, output.member);
+    }
+    return this.#lastKey;
   }
 
   #countRow(id: RowId, by: 1 | -1): void {

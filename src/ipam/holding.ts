@@ -41,6 +41,17 @@ export class Holding {
     this.changed.add(subnet);
   }
 
+  /** Whether a claimant has an address or a MAC of the Subnet. */
+  hasIn(subnet: SubnetState, claimant: string): boolean {
+    const { holders, holds } = this;
+    const name = holders.findName(claimant);
+    if (name === none) return false;
+    for (let holder = holders.firstOfClaimant(name); holder !== none; holder = holders.nextOfClaimant(holder))
+      for (let hold = holds.firstOf(holder); hold !== none; hold = holds.nextOfHolder(hold))
+        if (this.subnetOf(hold) === subnet) return true;
+    return false;
+  }
+
   /** The id for a new space, its own until `unregister`. */
   reserveSpaceId(): number {
     return this.#vacantSpaces.pop() ?? this.#spaces.push(undefined) - 1;

@@ -35,6 +35,9 @@ describe('giving addresses', () => {
     ledger.release('reservation', 'a');
     assert.equal(ledger.counts('s', 4)?.using, 1n, 'the IP object still holds it');
     assert.equal(ledger.occupant('s', 'a')?.holders.length, 1);
+    assert.deepEqual([ledger.has('s', 'a'), ledger.has('s', 'b'), ledger.has('t', 'a')], [true, false, false]);
+    ledger.release('ip', 'uid');
+    assert.equal(ledger.has('s', 'a'), false);
   });
 
   test('freed addresses come back last, longest unused first', () => {

@@ -2,7 +2,8 @@
  * Who has which address. A Subnet's counts, ranges and free space are functions of one set: what is held. An address is in use
  * exactly while it has a holder; facts are recorded even where they conflict, and only allocation refuses.
  *
- * No call reads a clock or chance: the same calls give the same addresses.
+ * No call reads a clock or chance: the same calls give the same addresses. Long, because all that is asked of a Subnet's addresses is
+ * asked here.
  */
 
 import { compareAddresses } from '../net/address.ts';
@@ -261,6 +262,12 @@ export class Ledger {
   holdersOfMac(subnet: string, mac: Mac): Holder[] {
     const state = this.#subnets.get(subnet);
     return state === undefined ? [] : this.#holdersAt(state.mac, state.mac.held.find(macToNumber(mac)));
+  }
+
+  /** Whether a claimant has anything in a Subnet, by whichever holder. */
+  has(subnet: string, claimant: string): boolean {
+    const state = this.#subnets.get(subnet);
+    return state !== undefined && this.#holding.hasIn(state, claimant);
   }
 
   /** Everything a claimant has in a Subnet, by whichever holder; undefined where it has nothing. */

@@ -10,7 +10,11 @@ export function rowId(table: string, ...identity: readonly (string | number)[]):
   return `${table}/${identity.join('|')}` as RowId;
 }
 
+/** Most rows are ports: their table is not cut out of each anew. */
+const PORTS = 'Logical_Switch_Port';
+
 export function tableOf(id: RowId): string {
+  if (id.startsWith(PORTS) && id[PORTS.length] === '/') return PORTS;
   return id.slice(0, id.indexOf('/'));
 }
 

@@ -168,8 +168,20 @@ export function portGroupsOf({ nic, port }: Binding): readonly RowId[] {
   const { node } = nic.pod;
   const subnet = port?.subnet;
   if (node === '' || subnet === undefined || !subnet.inDefaultVpc || !subnet.routed) return [];
-  const groups = [rowId('Port_Group', nodePortGroup(node))];
+  const groups = groupsAt(subnet, node);
   const throughNode = subnet.gatewayType === 'distributed' && (nic.pod.annotations[annotationKey.northGateway] ?? '') === '';
-  if (throughNode) groups.push(rowId('Port_Group', subnetNodePortGroup(subnet.name, node)));
+  return throughNode ? groups : groups.slice(0, 1);
+}
+
+/** Kept while the Subnet stays as it is: its pods on a node name the same groups. */
+const GROUPS = new WeakMap<SubnetView, Map<string, readonly RowId[]>>();
+
+/** Of the node's pods, then of the Subnet's pods there. */
+function groupsAt(subnet: SubnetView, node: string): readonly RowId[] {
+  let ofNode = GROUPS.get(subnet);
+  if (ofNode === undefined) GROUPS.set(subnet, (ofNode = new Map<string, readonly RowId[]>()));
+  let groups = ofNode.get(node);
+  if (groups === undefined)
+    ofNode.set(node, (groups = [nodePortGroup(node), subnetNodePortGroup(subnet.name, node)].map((name) => rowId('Port_Group', name))));
   return groups;
 }

@@ -20,6 +20,7 @@ import { podAnnotation } from './well-known.ts';
 import type { PodAnnotationSuffix } from './well-known.ts';
 import { isObjectName } from './object-name.ts';
 
+const MARK = '.kubernetes.io/';
 /** `<provider>.kubernetes.io/<suffix>`, and `.<interface>` behind it where one interface is meant. */
 const networkKey = /^(ovn|[^/]+\.[^/]+)\.kubernetes\.io\/([a-z0-9_-]+)(?:\.[^/]+)?$/;
 
@@ -32,10 +33,14 @@ export const podPortFindings = (subject: Subject, annotations: Labels): readonly
 
 const broken = (subject: Subject, annotations: Labels, by: ReadonlyMap<string, AnnotationRule>): readonly Finding[] => {
   const findings = new Findings(subject);
-  for (const [key, value] of Object.entries(annotations)) {
+  for (const key of Object.keys(annotations)) {
+    // Of every pod that runs, and most of its annotations have no rule.
+    const at = key.indexOf(MARK) + MARK.length;
+    const dot = key.indexOf('.', at);
+    if (!by.has(dot === -1 ? key.slice(at) : key.slice(at, dot))) continue;
     const [, provider, suffix] = networkKey.exec(key) ?? [];
     if (provider === undefined || suffix === undefined) continue;
-    by.get(suffix)?.({ findings, annotations, provider, key, value });
+    by.get(suffix)?.({ findings, annotations, provider, key, value: annotations[key] ?? '' });
   }
   return findings.list;
 };

@@ -111,7 +111,7 @@ for (const [resource, example] of Object.entries(EXAMPLES) as [ResourceName, Exa
     let tried = 0;
     for (const [field, node] of Object.entries(example.kind.spec.node.properties ?? {})) {
       const without = outcome(resource, example, field, undefined);
-      for (const [path, value] of nonsense(node as Node, `${resource}.${field}`)) {
+      for (const [path, value] of nonsense(node, `${resource}.${field}`)) {
         if (WITH_ANOTHER.has(path) || path.startsWith('vpcs.bfdPort.nodeSelector.')) continue;
         tried++;
         if (outcome(resource, example, field, value) === without) silent.push(`${path} ${JSON.stringify(value).slice(0, 60)}`);

@@ -83,6 +83,30 @@ const SOUND: readonly ((name: string, at: number) => Manifest)[] = [
     },
     spec: { nodeName: 'n1', terminationGracePeriodSeconds: 0, containers: [{ name: 'main', image: 'busybox' }] },
   }),
+  (name, at) => ({
+    ...NETWORK,
+    kind: 'Vip',
+    metadata: { name, annotations: { 'kiln.io/lease': '24h' } },
+    spec: { subnet: 'ground-net', namespace: 'ground', selector: ['app:web'], v4ip: `10.200.9.${at + 2}`, type: '' },
+  }),
+  (name, at) => ({
+    ...NETWORK,
+    kind: 'OvnEip',
+    metadata: { name },
+    spec: {
+      externalSubnet: 'ground-net',
+      type: 'nat',
+      v4Ip: `10.200.10.${at + 2}`,
+      macAddress: `00:00:00:00:0a:${at.toString(16).padStart(2, '0')}`,
+    },
+  }),
+  (name, at) => ({
+    ...NETWORK,
+    kind: 'IptablesEIP',
+    metadata: { name },
+    spec: { externalSubnet: 'ground-net', natGwDp: 'ground', v4ip: `10.200.11.${at + 2}`, qosPolicy: 'slow' },
+  }),
+  (name) => ({ ...NETWORK, kind: 'OvnFip', metadata: { name }, spec: { ovnEip: 'ground', ipName: 'first.served', ipType: '' } }),
   (name) => ({
     apiVersion: 'k8s.cni.cncf.io/v1',
     kind: 'NetworkAttachmentDefinition',

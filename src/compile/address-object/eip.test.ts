@@ -313,3 +313,13 @@ test('an EIP that nothing used when its lease ends is deleted with an Event; one
   assert.ok(made.bench.events.some(({ object, reason }) => object === 'ovn-eips/idle' && reason === 'LeaseEnded'));
   assert.deepEqual(using(made), ['1', '172.20.0.3']);
 });
+
+test('an IptablesEIP whose gateway or policy is no name has its address all the same, without a label that no API server takes', () => {
+  const made = scene();
+  made.bench.put('iptables-eips', { metadata: { name: 'i1' }, spec: { externalSubnet: 'ext', natGwDp: 'fe80::1', qosPolicy: ' ' } });
+  made.bench.settle();
+  const { metadata, status } = made.bench.object('iptables-eips', 'i1') ?? assert.fail();
+  assert.equal(status?.['ip'], '172.20.0.2');
+  assert.deepEqual(metadata.labels, { 'ovn.kubernetes.io/subnet': 'ext', 'ovn.kubernetes.io/eip_v4_ip': '172.20.0.2' });
+  assert.match(made.bench.condition('iptables-eips', 'i1', 'Ready')?.message ?? '', /spec\.natGwDp "fe80::1" is not carried out/);
+});

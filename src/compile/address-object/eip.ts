@@ -3,6 +3,7 @@
  * router port of an OvnEip of type `lrp`, and each object says so.
  */
 import { iptablesEipFindings, ovnEipFindings } from '../../api/address-request-validation.ts';
+import { isLabelValue } from '../../api/label-value.ts';
 import { addressLabelValue, labelKey } from '../../api/well-known.ts';
 import { iptablesEipAddresses, ovnEipAddresses } from '../../world/address-objects.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
@@ -68,9 +69,10 @@ export const iptablesEip: Rule = {
       findings: iptablesEipFindings(name, observed.spec),
       used: nat !== '',
       labels: ({ v4 }) => ({
-        [labelKey.vpcNatGatewayName]: natGwDp,
+        // No object has a name that is none: with such a label the API server would refuse all else with it.
+        [labelKey.vpcNatGatewayName]: isLabelValue(natGwDp) ? natGwDp : null,
         [labelKey.eipV4]: v4,
-        [labelKey.qos]: qosPolicy === '' ? null : qosPolicy,
+        [labelKey.qos]: qosPolicy !== '' && isLabelValue(qosPolicy) ? qosPolicy : null,
       }),
       spec: ({ v4, mac }) => ({ externalSubnet: object.subnet, v4ip: v4, macAddress: mac }),
       status: ({ v4 }) => ({ ip: v4, nat, ...notReadyYet(observed.status) }),

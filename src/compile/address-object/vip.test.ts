@@ -340,3 +340,13 @@ test('a Vip that a policy does not let be completed says so in its status, holds
   assert.equal(made.bench.object('vips', 'v1')?.status?.['v4ip'], '10.50.0.5');
   assert.equal(made.bench.condition('vips', 'v1', 'Accepted'), undefined);
 });
+
+test('a Vip that a pod with a long name has says in its label as much of the port as a label holds', () => {
+  const made = scene();
+  vip(made, 'v1', { v4ip: '10.50.0.5' });
+  const name = `${'w'.repeat(62)}-0`;
+  made.pod(name, { annotations: MINE });
+  made.bench.settle();
+  assert.equal(made.addressOf(`shop/${name}`), '10.50.0.5');
+  assert.equal(made.bench.object('vips', 'v1')?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'], 'w'.repeat(62));
+});

@@ -3,6 +3,7 @@
  * it, or nothing in OVN; a pod may also be given its address as its own.
  */
 import { vipFindings } from '../../api/address-request-validation.ts';
+import { cutToLabel } from '../../api/label-value.ts';
 import { labelKey } from '../../api/well-known.ts';
 import { routerToSwitchPort } from '../../api/names.ts';
 import { rowId } from '../../nb/row-id.ts';
@@ -32,7 +33,7 @@ export const vip: Rule = {
       findings: vipFindings(name, observed.spec),
       ineffective: vipIneffective(world, view, observed.spec),
       used: type !== '' || user !== undefined || world.pods.bucket('allowedPair', name).size > 0 || isUsedByRule(world, name),
-      labels: () => ({ [labelKey.ipReserved]: user ?? '' }),
+      labels: () => ({ [labelKey.ipReserved]: cutToLabel(user ?? '') }),
       spec: ({ v4, v6, mac }) => ({ v4ip: v4, v6ip: v6, ...(!ofRouter && { macAddress: mac }) }),
       status: ({ v4, v6, mac }) => ({
         type,

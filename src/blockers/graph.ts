@@ -3,7 +3,9 @@
  */
 import { isOvnProvider, nodePortName } from '../api/names.ts';
 import type { Subnet } from '../api/subnet.ts';
+import { annotationKey } from '../api/well-known.ts';
 import { launchedInstance } from '../api/virtual-machine.ts';
+import { splitList } from '../net/dual.ts';
 import { rowId } from '../nb/row-id.ts';
 import { onlyAsks } from '../world/claimants.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -98,6 +100,14 @@ export const HOLDS: readonly Hold[] = [
     blocks: false,
     holders: (world, node) => world.pods.bucket('node', node),
     holds: (world, pod) => [world.pods.get(pod)?.spec.nodeName ?? ''],
+  },
+  {
+    held: 'vips',
+    holder: 'pods',
+    blocks: false,
+    // Who is given its address, and whose ports may use it beside their own.
+    holders: (world, vip) => [...new Set([...world.pods.bucket('vip', vip), ...world.pods.bucket('allowedPair', vip)])],
+    holds: (world, pod) => vipsNamedBy(world, pod),
   },
   {
     held: 'subnets',
@@ -217,6 +227,11 @@ function ipsNamed(world: World, pod: string): ReadonlySet<string> {
   const machine = metadata === undefined ? undefined : launchedInstance(metadata);
   const names = [pod, ...(machine === undefined ? [] : [`${metadata?.namespace ?? ''}/${machine.name}`])];
   return new Set(names.flatMap((name) => [...world.ips.bucket('pod', name)]));
+}
+
+function vipsNamedBy(world: World, pod: string): readonly string[] {
+  const annotations = world.pods.get(pod)?.metadata.annotations ?? {};
+  return [annotationKey.vip, annotationKey.allowedAddressPairs].flatMap((key) => splitList(annotations[key] ?? ''));
 }
 
 /** The Subnet that a Vip or an EIP has an address of; empty while it only asks for one. */

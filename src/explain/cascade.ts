@@ -27,6 +27,8 @@ export interface Cascade {
   readonly keptAddresses: readonly string[];
   /** Namespaces that the Subnets serve: they stay, and are served by another one. */
   readonly namespaces: readonly string[];
+  /** IPPools of the Subnets: they stay, and are of no Subnet then. */
+  readonly pools: readonly string[];
   /** Northbound rows that exist because of what goes; 0 where they were not read. */
   readonly rows: number;
   /** Why it cannot be done at all; sentences. */
@@ -58,6 +60,7 @@ export function cascadeOf(world: World, resource: ResourceName, key: string): Ca
     ...workloads(world, steps),
     keptAddresses: keptAddresses(world, steps),
     namespaces: namespacesServed(world, steps),
+    pools: steps.flatMap(({ resource, name }) => (resource === 'subnets' ? [...world.ipPools.bucket('subnet', name)].toSorted() : [])),
     rows: rowsOf(world, steps),
   };
 }

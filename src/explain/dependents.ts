@@ -3,6 +3,7 @@
  */
 import type { Hold } from '../blockers/graph.ts';
 import { HOLDS } from '../blockers/graph.ts';
+import { isAddressResource } from '../world/address-objects.ts';
 import { heldTexts } from '../world/claimants.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { splitKey, traitsOf } from '../world/resources.ts';
@@ -106,6 +107,10 @@ export function treeObject(world: World, resource: ResourceName, key: string): T
 
 function addressesOf(world: World, resource: ResourceName, key: string): readonly string[] {
   if (resource === 'subnets') return [world.subnets.peek(key)?.spec.cidrBlock ?? ''].filter((text) => text !== '');
+  if (isAddressResource(resource)) {
+    const { v4 = '', v6 = '' } = world.addressObject(resource, key)?.held ?? {};
+    return [v4, v6].filter((text) => text !== '');
+  }
   const ip = resource === 'ips' ? world.ips.peek(key) : undefined;
   return ip === undefined ? [] : heldTexts(ip);
 }

@@ -4,6 +4,7 @@ import { PodScene } from '../testing/pod-scene.ts';
 import type { ResourceName } from '../world/resources.ts';
 import type { AnyObservedObject } from '../world/world.ts';
 import { ageText } from './age.ts';
+import { cascadeOf } from './cascade.ts';
 import type { Explanation } from './explanation.ts';
 import { explain } from './explanation.ts';
 import { explanationJson } from './explanation-json.ts';
@@ -222,6 +223,7 @@ test('an IPPool shows who has addresses of it, and by whom these are used', () =
   for (const name of ['a', 'b', 'c']) scene.pod(name, { annotations: { 'ovn.kubernetes.io/ip_pool': 'few' } });
   scene.pod('other');
   scene.bench.settle();
+  assert.deepEqual(cascadeOf(scene.bench.world, 'vpcs', 'blue').pools, ['few'], 'it stays when its Subnet goes, and that is told');
   const lines = drawn(explained(scene, 'ippools', 'few', 2)).map((line) => line.replace(/ {2}(True|False|-) .*$/, ''));
   const at = lines.indexOf('└─ used by');
   assert.deepEqual(lines.slice(at, at + 6), [
@@ -296,4 +298,22 @@ test('a pod that runs in another Subnet than its namespace has now says so', () 
   const { waiting } = early();
   assert.equal(waiting?.reason, 'Misbound');
   assert.match(waiting.message, /has its address from Subnet ovn-default, and Namespace shop belongs to red since/);
+});
+
+test('a Vip shows its address and the pods that declare it, and each of these the Vip', () => {
+  const scene = tenant(0);
+  scene.bench.put('vips', { metadata: { name: 'db' }, spec: { subnet: 'red' } });
+  scene.bench.settle();
+  scene.pod('one', { annotations: { 'ovn.kubernetes.io/aaps': 'db' } });
+  scene.pod('two', { annotations: { 'ovn.kubernetes.io/aaps': 'other,db' } });
+  scene.bench.settle();
+  const lines = drawn(explained(scene, 'vips', 'db'));
+  assert.match(lines[1] ?? '', /^Vip\/db {2}10\.1\.0\.2 +True/);
+  const at = lines.findIndex((line) => line.endsWith('─ used by'));
+  assert.deepEqual(
+    lines.slice(at + 1, at + 3).map((line) => /Pod\/shop\/\w+/.exec(line)?.[0]),
+    ['Pod/shop/one', 'Pod/shop/two'],
+  );
+  assert.ok(drawn(explained(scene, 'pods', 'shop/one')).some((line) => line.includes('Vip/db')));
+  assert.equal(explained(scene, 'vips', 'db').blockers.count, 0);
 });

@@ -61,8 +61,11 @@ export function stateOf(resource: ResourceName, object: Stated): ObjectState {
       const up = nodeReady(object.status);
       return { ready: up ? 'True' : 'False', reason: up ? '' : 'NotReady', message: '', since };
     }
-    case 'ips': {
-      const held = hasAddress(object.spec);
+    case 'ips':
+    case 'vips':
+    case 'ovn-eips':
+    case 'iptables-eips': {
+      const held = hasAddress(resource === 'ips' ? object.spec : object.status);
       return { ready: held ? 'True' : 'False', reason: held ? '' : 'NoAddress', message: '', since };
     }
     default:
@@ -79,7 +82,10 @@ function nodeReady(status: unknown): boolean {
   return conditions === undefined || find(conditions, 'Ready', 'False') === undefined;
 }
 
-function hasAddress(spec: unknown): boolean {
-  const { v4IpAddress = '', v6IpAddress = '', ipAddress = '' } = (spec ?? {}) as Readonly<Record<string, string | undefined>>;
-  return `${v4IpAddress}${v6IpAddress}${ipAddress}` !== '';
+/** Of IP, Vip, OvnEip and IptablesEIP, where each says what it has. */
+const ADDRESS_FIELDS = ['v4IpAddress', 'v6IpAddress', 'ipAddress', 'v4ip', 'v6ip', 'v4Ip', 'v6Ip', 'ip'];
+
+function hasAddress(part: unknown): boolean {
+  const texts = (part ?? {}) as Readonly<Record<string, unknown>>;
+  return ADDRESS_FIELDS.some((field) => typeof texts[field] === 'string' && texts[field] !== '');
 }

@@ -122,7 +122,15 @@ test('pods that would come back: it says so and stops, until it is told what bec
   assert.equal(scaled.spec.replicas, 0);
 });
 
-test('what is built in, and what nodes hold, is not deleted', { skip }, async () => {
+test('what is built in, and what nodes hold, is not deleted; nor is what takes more along than Kiln sees', { skip }, async () => {
+  for (const [kind, name] of [
+    ['namespace', 'default'],
+    ['node', 'node-1'],
+  ] as const) {
+    const { exit, said } = await lab.kiln('delete', kind, name, '--cascade', '--dry-run=client');
+    assert.equal(exit, 2, said);
+    assert.match(said, new RegExp(` {2}next: kubectl delete ${kind} ${name}\\n$`));
+  }
   const join = await lab.kiln('delete', 'subnet', 'join', '--cascade', '--yes');
   assert.equal(join.exit, 1);
   assert.match(join.said, /Subnet join is built in: it would be made again at once; Node \S+ uses IP node-\S+, and kiln deletes no nodes/);

@@ -58,7 +58,7 @@ export function addDelete(program: Command): void {
   const command = program
     .command('delete')
     .description('delete an object, and with --cascade what holds it: leaves first, without touching a finalizer')
-    .argument('<kind>', 'kind or short name, or KIND/NAME')
+    .argument('<kind>', 'kind or short name of pods and of kubeovn.io, or KIND/NAME')
     .argument('[name]', 'name of the object')
     .addHelpText('before', EXAMPLES)
     .addHelpText('after', EXIT_CODES)
@@ -90,6 +90,7 @@ export function addDelete(program: Command): void {
 /** @returns the exit code */
 export async function runDelete(kind: string, name: string | undefined, flags: DeleteFlags, io: CommandIo): Promise<number> {
   const named = objectArgument('delete', kind, name, flags.namespace ?? io.namespace);
+  requireOwnKind(named);
   await existing('delete', named, io.client);
   await using observation = await observe(flags, io);
   const { world } = observation;
@@ -155,6 +156,18 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
   });
 }
 
+/** With any other object goes what Kiln does not see: the contents of a namespace, the pods of a workload, what runs on a node. */
+function requireOwnKind({ resource, namespace, name }: NamedObject): void {
+  const { group, kind } = traitsOf(resource);
+  if (group === 'kubeovn.io' || resource === 'pods') return;
+  throw new CommandFailure(
+    EXIT.usage,
+    `${typeText(resource)}/${name} is not deleted`,
+    `kiln deletes pods and objects of kubeovn.io, and with a ${kind} goes more than that`,
+    `kubectl delete ${typeText(resource)} ${name}${namespace === '' ? '' : ` -n ${namespace}`}`,
+  );
+}
+
 export interface OwningWorkload {
   readonly text: string;
   readonly pods: number;
@@ -185,7 +198,7 @@ function planText(
   const key = keyOf({ metadata: named });
   const { objects, more } = holdersOf(world, resource, key, { children: DRAWN });
   const root = { ...treeObject(world, resource, key), children: objects.filter(({ blocks }) => blocks), more };
-  const { steps, loose, keptAddresses, namespaces, rows } = cascade;
+  const { steps, loose, keptAddresses, namespaces, pools, rows } = cascade;
   const pods = steps.filter((step) => step.resource === 'pods');
   const fate = { keep: 'stays, and makes new pods, which find the Subnet closed', scale: 'is scaled to 0', delete: 'is deleted' } as const;
   const lines = [
@@ -200,6 +213,9 @@ function planText(
       : [
           `stays: ${namespaces.length === 1 ? 'Namespace' : 'Namespaces'} ${listed(namespaces)}; the next pods of them are bound where another Subnet claims them, else in ${world.settings.defaultSubnet}`,
         ]),
+    ...(pools.length === 0
+      ? []
+      : [`stays: ${pools.length === 1 ? 'IPPool' : 'IPPools'} ${listed(pools)}, without a Subnet then; kubectl delete ippool`]),
     ...(keptAddresses.length === 0 ? [] : [`kept addresses that are given up: ${listed(keptAddresses)}`]),
   ];
   return `${treeText(objectLine(root, Date.now()), paint)}${lines.join('\n')}\n`;
@@ -217,11 +233,15 @@ async function checkOnServer({ steps }: Cascade, io: CommandIo): Promise<number>
   return EXIT.fine;
 }
 
-function resultText({ output }: DeleteFlags, { steps, namespaces }: Cascade, gone: readonly string[]): string {
+function resultText({ output }: DeleteFlags, { steps, namespaces, pools }: Cascade, gone: readonly string[]): string {
   if (output === 'name') return gone.map((text) => `${text}\n`).join('');
   if (output === 'table') return '';
   const left = steps.map(stepText).filter((text) => !gone.includes(text));
-  return structuredText(output, 'Deletion', { deleted: gone, left, stays: namespaces.map((name) => `namespace/${name}`) });
+  return structuredText(output, 'Deletion', {
+    deleted: gone,
+    left,
+    stays: [...namespaces.map((name) => `namespace/${name}`), ...pools.map((name) => `${typeText('ippools')}/${name}`)],
+  });
 }
 
 function refusal(named: NamedObject, why: readonly string[]): CommandFailure {

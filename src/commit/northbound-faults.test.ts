@@ -278,6 +278,27 @@ test('rows whose marks or names were taken away by hand are made again, though t
   }
 });
 
+test("a port of another program is told as that while its switch is Kiln's, and the switch alone once that is another program's too", async () => {
+  const kiln = await writer().start();
+  const id = rowId('Logical_Switch_Port', 'web.shop');
+  const port: RowOutput = { kind: 'row', id, owner, rule: 'test', parent: { id: ls, column: 'ports' }, columns: { name: 'web.shop' } };
+  const told = (): readonly string[] => [...kiln.world.rowConflicts.entries()].map(([row]) => row).toSorted();
+  try {
+    await kiln.want([switchRow, port]);
+    await nbctl('set', 'Logical_Switch_Port', 'web.shop', 'external_ids={stranger=yes}');
+    await until('the port is told', () => told().includes(id), 2_000);
+    await nbctl('set', 'Logical_Switch', 's1', 'external_ids={stranger=yes}');
+    await until('the switch is told alone', () => told().join() === ls, 2_000);
+    await nbctl('ls-del', 's1');
+    await until('both are made again', async () => (await nbctl('lsp-list', 's1').catch(() => '')).includes('web.shop'), 2_000);
+    await kiln.quiet();
+    assert.deepEqual(told(), []);
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+});
+
 test('what is owned by an object that a rule fails for is not collected', async () => {
   const first = await writer().start();
   await first.want([switchRow]);

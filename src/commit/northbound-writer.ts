@@ -259,7 +259,7 @@ export class NorthboundWriter {
     this.#differences.note(id, differenceOf(verdict));
     const conflict = foundConflict(id, verdict, this.#ownersOf(id));
     if (conflict !== undefined) rowConflicts.set(id, conflict);
-    else if (verdict.kind === 'settled') {
+    else if (verdict.kind === 'settled' || verdict.kind === 'waiting') {
       this.#failures.delete(id);
       rowConflicts.delete(id);
       // What OVN refused stays a conflict while it is tried again.

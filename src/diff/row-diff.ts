@@ -45,9 +45,10 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   if (mine === undefined) return isKept(wanted) ? SETTLED : insertRow(id, wanted, spec, context, []);
   if (mine.ownership.kind === 'foreign' && !adoptable(mine, context) && !isMarklessOwn(id, wanted, mine, context)) {
     // Its parent may have lost its marks as well: whose it is can be told when that is Kiln's again.
-    if (mine.ownership.family === 'unmarked' && wanted.parent !== undefined && resolve(wanted.parent.id, context) === undefined)
-      return { kind: 'waiting', on: [wanted.parent.id] };
-    return { kind: 'conflict', owners: (slot?.rows ?? []).map(({ owner }) => ownerText(owner)), message: foreignSentence(id, mine) };
+    const parent = mine.ownership.family === 'unmarked' ? wanted.parent?.id : undefined;
+    if (parent !== undefined && resolve(parent, context) === undefined) return { kind: 'waiting', on: [parent] };
+    const owners = (slot?.rows ?? []).map(({ owner }) => ownerText(owner));
+    return { kind: 'conflict', owners, message: foreignSentence(id, mine), ...(parent !== undefined && { on: parent }) };
   }
   const others = observed.filter((row) => row.uuid !== mine.uuid && row.ownership.kind === 'ours');
   const guests = others.flatMap((row) => guestIn(row, context) ?? []);

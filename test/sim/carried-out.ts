@@ -8,8 +8,9 @@ import type { Subnet } from '../../src/api/subnet.ts';
 import type { Vpc } from '../../src/api/vpc.ts';
 import { podAnnotation } from '../../src/api/well-known.ts';
 import { formatAddress, parseAddress } from '../../src/net/address.ts';
-import { formatCidr, parseCidr } from '../../src/net/cidr.ts';
+import { cidrContains, formatCidr, networkAddress, parseCidr } from '../../src/net/cidr.ts';
 import { splitList } from '../../src/net/dual.ts';
+import { RULE_KEY, UID_KEY } from '../../src/nb/ownership.ts';
 import { rowId } from '../../src/nb/row-id.ts';
 import type { Row, Uuid } from '../../src/ovsdb/index.ts';
 import type { World } from '../../src/world/world.ts';
@@ -68,7 +69,29 @@ function vpcLacks(world: World, name: string, { metadata, spec, status }: Vpc): 
           !policies.some((row) => Number(row['priority']) === priority && row['match'] === match.trim() && row['action'] === action),
       )
       .map(({ match }) => `policy ${match ?? ''} is not on its router`),
+    ...routes
+      .filter((row) => madeBy(row, 'vpc-static-routes') && !/^(0\.0\.0\.0|::)\/0$/.test(String(row['ip_prefix'])))
+      .filter((row) => !asksForRoute(spec, row))
+      .map((row) => `route to ${String(row['ip_prefix'])} by ${String(row['nexthop'])} is on its router, and its spec has none`),
+    ...policies
+      .filter((row) => madeBy(row, 'vpc-policy-routes'))
+      .filter((row) => !(spec.policyRoutes ?? []).some(({ match = '' }) => row['match'] === match.trim()))
+      .map((row) => `policy ${String(row['match'])} is on its router, and its spec has none`),
   ];
+}
+
+/** By the mark of its rule; one that lost its owner is kept as Kube-OVN's. */
+function madeBy(row: Row, rule: string): boolean {
+  const ids = row['external_ids'];
+  return ids instanceof Map && ids.has(UID_KEY) && ids.get(RULE_KEY) === rule;
+}
+
+function asksForRoute({ staticRoutes = [] }: Vpc['spec'], row: Row): boolean {
+  return staticRoutes.some(({ cidr = '', nextHopIP = '' }) => {
+    const [prefix, host, nexthop] = [parseCidr(cidr), parseAddress(cidr), parseAddress(nextHopIP)];
+    const text = prefix !== undefined ? formatCidr(prefix) : host !== undefined ? formatAddress(host) : '';
+    return row['ip_prefix'] === text && nexthop !== undefined && row['nexthop'] === formatAddress(nexthop);
+  });
 }
 
 function subnetLacks(world: World, name: string, { metadata, spec, status }: Subnet): readonly string[] {
@@ -105,7 +128,36 @@ function subnetLacks(world: World, name: string, { metadata, spec, status }: Sub
     ...dhcp
       .filter((protocol) => world.rows.best(rowId('DHCP_Options', name, protocol, '')) === undefined)
       .map((protocol) => `DHCP options of ${protocol} are not there`),
+    ...(spec.enableDHCP === true ? [] : ['IPv4', 'IPv6'])
+      .filter((protocol) => world.rows.best(rowId('DHCP_Options', name, protocol, ''))?.ownership.kind === 'ours')
+      .map((protocol) => `DHCP options of ${protocol} are there, and its spec asks for none`),
+    ...(spec.private === true || (spec.acls ?? []).length > 0 || spec.allowEWTraffic === true
+      ? []
+      : acls
+          .filter((row) => madeBy(row, 'subnet-acls'))
+          .map((row) => `ACL ${String(row['match'])} is on its switch, and its spec has none`)),
+    ...(spec.private === true ? (spec.allowSubnets ?? []) : [])
+      .flatMap((text) => parseCidr(text) ?? [])
+      .filter(({ family }) => lengths.length > 0 && splitList(spec.cidrBlock ?? '').some((cidr) => parseCidr(cidr)?.family === family))
+      .map(formatCidr)
+      .filter((there) => !acls.some((row) => row['action'] === 'allow-related' && String(row['match']).includes(` == ${there}`)))
+      .map((there) => `way in for ${there} is not on its switch`),
+    ...overlapping(world, name, spec.vpc ?? '', spec.cidrBlock ?? '').map((other) => `network of ${other} in its Vpc overlaps its own`),
   ];
+}
+
+/** Other Subnets of its Vpc that are said to be in place, and have addresses of its network: told once of each two. */
+function overlapping(world: World, name: string, vpc: string, cidrBlock: string): readonly string[] {
+  const own = splitList(cidrBlock).flatMap((cidr) => parseCidr(cidr) ?? []);
+  return [...world.subnets.entries()].flatMap(([other, { metadata, spec, status }]) => {
+    const isIn = spec.vpc === vpc && isOvnProvider(spec.provider ?? '') && metadata.deletionTimestamp === undefined;
+    if (other <= name || !isIn || (spec.vlan ?? '') !== '' || !says(status?.conditions, 'Accepted', 'Ready')) return [];
+    const theirs = splitList(spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);
+    const meet = own.some((a) =>
+      theirs.some((b) => a.family === b.family && (cidrContains(a, networkAddress(b)) || cidrContains(b, networkAddress(a)))),
+    );
+    return meet ? [other] : [];
+  });
 }
 
 /** Its port in the join Subnet, and the way to it. */

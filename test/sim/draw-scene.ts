@@ -91,7 +91,7 @@ export function drawDeployment(random: Random): readonly Step[] {
   return [...steps, { kind: 'wait', ms: random.pick([300, 3_000]) }];
 }
 
-function doing(operation: Operation): Step {
+export function doing(operation: Operation): Step {
   return { kind: 'operation', ...operation };
 }
 
@@ -108,7 +108,8 @@ function impatience(random: Random, cluster: SimulatedCluster): readonly Step[] 
   return subnets.length === 0 ? [] : torn(random, cluster, random.pick(subnets).metadata.name);
 }
 
-function torn(random: Random, cluster: SimulatedCluster, subnet: string): readonly Step[] {
+/** A Subnet is to go, and the IP objects in it are taken away by force. */
+export function torn(random: Random, cluster: SimulatedCluster, subnet: string): readonly Step[] {
   const ips = objectsOf(cluster, IPS).filter((ip) => (ip['spec'] as JsonObject)['subnet'] === subnet);
   return [
     doing({ do: 'delete', path: SUBNETS, namespace: '', name: subnet }),

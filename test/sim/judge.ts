@@ -99,12 +99,15 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
     });
     return [
       ...cluster.alarms.map((message): Finding => ({ kind: 'alarm', message })),
-      ...violations.filter((one) => !isRestoredAndTold(cluster, world, one)).map(found),
+      ...violations.filter((one) => !isRestoredAndTold(cluster, world, one) && !isWithoutSwitch(cluster, world, one)).map(found),
       ...unfinished(cluster, world, lost),
       ...cluster.memory.judge(world, cluster.dateJumped ? undefined : EPOCH + cluster.time.now),
       ...carriedOut(world),
       ...notAsWanted(world, controller.desired, cluster.lab.store, cluster.ovn.database.schema),
       ...cluster.newcomers.judge(),
+      ...cluster.returners.judge(),
+      ...cluster.takenPorts.judge(),
+      ...cluster.gateways.judge(world),
       ...unsaid(cluster, controller.facts()),
       // Who begins to lead says once more what was written lately, whether or not that was said.
       ...cluster.conditionChanges.repeated(cluster, cluster.terms - 1),
@@ -126,6 +129,14 @@ function isRestoredAndTold(cluster: SimulatedCluster, world: World, { invariant,
   if (invariant !== 'I7' || cluster.lab.store.get('pods', key)?.metadata.labels?.[RESTORED] === undefined) return false;
   const conditions = world.pods.peek(key)?.status?.conditions ?? [];
   return conditions.some(({ type, status, message = '' }) => type === POD_CONDITION && status === 'False' && message !== '');
+}
+
+/** Somebody took away the Subnet of a pod, and the switch as well: there is nothing left that could run on, and the pod is told. */
+function isWithoutSwitch({ switchesTaken }: SimulatedCluster, world: World, { invariant, subject, message }: Violation): boolean {
+  const subnet = /its Subnet (\S+) does not exist, and its network does not run/.exec(message)?.[1] ?? '';
+  if (invariant !== 'I7' || !switchesTaken.has(subnet)) return false;
+  const conditions = world.pods.peek(subject.replace(/^Pod /, ''))?.status?.conditions ?? [];
+  return conditions.some(({ type, status, reason }) => type === POD_CONDITION && status === 'False' && reason === 'NoSubnet');
 }
 
 function found({ invariant, subject, message }: Violation): Finding {

@@ -10,6 +10,9 @@ import { RULES } from '../../src/compile/rules.ts';
 import { EventRecorder } from '../../src/kube/event-recorder.ts';
 import { KubeWriter } from '../../src/kube/kube-writer.ts';
 import { LeaderElection } from '../../src/kube/leader-election.ts';
+import type { Hold } from '../../src/blockers/graph.ts';
+import { HOLDS } from '../../src/blockers/graph.ts';
+import { Holding } from '../../src/ipam/holding.ts';
 import { Ledger } from '../../src/ipam/ledger.ts';
 import type { IP } from '../../src/api/ip.ts';
 import type { World } from '../../src/world/world.ts';
@@ -20,6 +23,8 @@ export interface KnownFault {
   readonly like?: string;
   /** A fresh copy for each process: what a fault remembers goes with it. */
   readonly rules: () => readonly Rule[];
+  /** A seed with which its search begins, where it is found soon; where none is given, a fresh one. */
+  readonly seed?: number;
   /** Puts in a fault that is not in a rule. @returns takes it out again */
   readonly beneath?: () => () => void;
 }
@@ -79,6 +84,42 @@ function releaseByName(): () => void {
           }
         }
         return release.call(this, kind, key, subnet);
+      },
+  );
+}
+
+/** Who came last goes first where two have one address and nobody is in use. */
+function youngerFirst(): () => void {
+  return replaced(
+    Holding.prototype,
+    'holdersAt',
+    (holdersAt) =>
+      function (this: Holding, ...where) {
+        return holdersAt.apply(this, where).toReversed();
+      },
+  );
+}
+
+/** A node's port in a Subnet does not keep that. */
+function nodesHoldNothing(): () => void {
+  const hold = HOLDS.find(({ held, holder }) => held === 'subnets' && holder === 'nodes') as { holders: Hold['holders'] };
+  const { holders } = hold;
+  hold.holders = () => [];
+  return () => void (hold.holders = holders);
+}
+
+/** Whoever asks for a pod to be evicted has it deleted, whatever its budgets say. */
+function deletedForEvicted(): () => void {
+  return replaced(
+    KubeWriter.prototype,
+    'submit',
+    (submit) =>
+      function (this: KubeWriter, intent) {
+        const { operation } = intent;
+        return submit.call(
+          this,
+          operation.kind === 'evict' ? { ...intent, operation: { kind: 'delete', propagation: 'Background' } } : intent,
+        );
       },
   );
 }
@@ -264,5 +305,19 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
   { name: 'a process writes whoever leads', like: 'C85', rules: () => RULES, beneath: alwaysLeading },
   { name: 'every Event is said twice', rules: () => RULES, beneath: saidTwice },
   { name: 'who asks for an address by name is given any', like: 'C54', rules: () => RULES, beneath: anyAddress },
+  { name: 'of two who have one address the younger goes first', like: 'C44', rules: () => RULES, beneath: youngerFirst, seed: 9_200_021 },
+  { name: 'the port of a node does not keep its Subnet', like: 'C11', rules: () => RULES, beneath: nodesHoldNothing, seed: 9_200_011 },
+  { name: 'pods are deleted instead of evicted', rules: () => RULES, beneath: deletedForEvicted, seed: 9_200_011 },
+  {
+    name: "the address of a StatefulSet's pod goes with the pod",
+    like: 'C58',
+    seed: 9_200_002,
+    rules: spoilt('ip-lifecycle', () => (outputs, world, key) => {
+      const ip = world.ips.get(key);
+      const { podType, podName = '', namespace = '' } = ip?.spec ?? {};
+      if (ip === undefined || podType !== 'StatefulSet' || world.pods.has(`${namespace}/${podName}`)) return outputs;
+      return [{ kind: 'delete', resource: 'ips', key, uid: ip.metadata.uid }];
+    }),
+  },
   { name: 'there is no way to the addresses of nodes', like: 'C74', rules: spoilt('node-policy', () => silent) },
 ];

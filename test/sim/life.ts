@@ -7,6 +7,7 @@ import { drawBroadFault, drawBroadOperation } from './draw-broad.ts';
 import { drawCloseCall } from './draw-close.ts';
 import { drawFault } from './draw-fault.ts';
 import { drawDeployment, drawScene } from './draw-scene.ts';
+import { drawUpkeep } from './draw-upkeep.ts';
 import { drawOperation, node } from './draw.ts';
 import type { Finding } from './judge.ts';
 import { judge } from './judge.ts';
@@ -14,10 +15,10 @@ import { Random } from './random.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 import type { History, Step } from './step.ts';
 
-export type Draws = 'plain' | 'broad';
+export type Draws = 'plain' | 'broad' | 'scenes';
 
 export interface LifeOptions {
-  /** Only what `draw.ts` draws, or that and what `draw-broad.ts` draws; all by default. */
+  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; or all but what `draw-upkeep.ts` draws. All by default. */
   readonly only?: Draws;
   /** Asked for each process. */
   readonly rules?: () => readonly Rule[];
@@ -48,8 +49,11 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const controllers = random.chance(0.35) ? 2 : 1;
   const faulty = random.chance(0.8) ? 0.05 + random.next() * 0.2 : 0;
   const scenic = new Random(seed ^ 0x5ce4e);
-  const scenery = options.only !== undefined || scenic.chance(0.15) ? 0 : 0.01 + scenic.next() * 0.03;
-  const closeness = options.only !== undefined || close.chance(0.3) ? 0 : 0.02 + close.next() * 0.08;
+  const scenes = options.only === undefined || options.only === 'scenes';
+  const scenery = !scenes || scenic.chance(0.15) ? 0 : 0.01 + scenic.next() * 0.03;
+  const closeness = !scenes || close.chance(0.3) ? 0 : 0.02 + close.next() * 0.08;
+  const keeper = new Random(seed ^ 0x6ee9e2);
+  const upkeep = options.only !== undefined || keeper.chance(0.3) ? 0 : 0.003 + keeper.next() * 0.006;
   let left = operations;
   let untilRest = EPISODE;
   let scene: readonly Step[] = [];
@@ -66,6 +70,10 @@ export async function draw(seed: number, operations: number, options: LifeOption
       untilRest = EPISODE;
       if (left > 0 && scenery > 0 && scenic.chance(0.6)) scene = drawDeployment(scenic);
       return { kind: 'rest' };
+    }
+    if (keeper.chance(upkeep)) {
+      scene = drawUpkeep(keeper, cluster);
+      return next(cluster);
     }
     if (scenic.chance(scenery)) {
       scene = drawScene(scenic, cluster);
@@ -102,7 +110,7 @@ async function live(
   const cluster = new SimulatedCluster({
     seed,
     rules,
-    statefulSets: only === undefined,
+    statefulSets: only === undefined || only === 'scenes',
     trace: (line) => {
       if (over) return;
       unhashed += line;
@@ -149,6 +157,9 @@ async function live(
         if (findings.length > 0) return ended(findings);
         cluster.memory.remember();
         cluster.newcomers.remember();
+        cluster.returners.remember();
+        cluster.takenPorts.remember();
+        cluster.gateways.remember();
         cluster.quietly = false;
       }
     }

@@ -17,6 +17,7 @@ import type { Finding } from './judge.ts';
 const VPCS = 'vpcs.kubeovn.io';
 const SUBNETS = 'subnets.kubeovn.io';
 const IPS = 'ips.kubeovn.io';
+const POOLS = 'ippools.kubeovn.io';
 
 interface Field {
   readonly [name: string]: unknown;
@@ -32,7 +33,7 @@ const NAT_RULES: Readonly<Record<string, string>> = {
 };
 const ADDRESSES = ['vips.kubeovn.io', 'ovn-eips.kubeovn.io', 'iptables-eips.kubeovn.io'];
 const HOLDING = [SUBNETS, IPS, 'pods', 'nodes', ...ADDRESSES, ...Object.keys(NAT_RULES)];
-const HELD = new Set([VPCS, SUBNETS, IPS, ...ADDRESSES]);
+const HELD = new Set([VPCS, SUBNETS, IPS, POOLS, ...ADDRESSES]);
 
 /** What an object says that it is in or has: `<table> <name>`. @param hasRow whether there is such a row of its own */
 function claimsOf(table: string, object: KubeObject, hasRow: (table: string, name: string) => boolean): readonly string[] {
@@ -102,7 +103,7 @@ function addressesOf(ip: KubeObject): readonly string[] {
 const LATE_MS = 3_000;
 
 /** Its containers have ended for good, or the time that it was given to end is over. @param now as for `judge` */
-function isOver(pod: KubeObject, now: number | undefined): boolean {
+export function isOver(pod: KubeObject, now: number | undefined): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
   const { restartPolicy, terminationGracePeriodSeconds } = specOf(pod);
   const { phase, reason } = (pod['status'] ?? {}) as Field;

@@ -60,9 +60,10 @@ export class Newcomers {
     return this.#findings.splice(0);
   }
 
-  #look({ type, table, object, previous }: StoreEvent): void {
+  #look(event: StoreEvent): void {
     if (!this.#settled) return;
-    if (DECIDING.has(table) && (type !== 'MODIFIED' || decides(object) !== decides(previous))) {
+    const { type, table, object } = event;
+    if (isDecisive(event)) {
       this.#settled = false;
       this.#waiting.clear();
     }
@@ -201,6 +202,11 @@ export class Newcomers {
       byName || oneFamily || addresses.length === cidrs.length ? [] : [`families are ${addresses.length}, and ${name} has ${cidrBlock}`];
     return [...faults, ...families];
   }
+}
+
+/** What pods' networks follow from has changed. */
+export function isDecisive({ type, table, object, previous }: StoreEvent): boolean {
+  return DECIDING.has(table) && (type !== 'MODIFIED' || decides(object) !== decides(previous));
 }
 
 /** What of an object decides, as text. */

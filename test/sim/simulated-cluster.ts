@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { TERM_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
 import type { Rule } from '../../src/compile/compiler.ts';
 import type { ForeignCell, ForeignSnapshot, WholeRow } from '../../src/invariants/foreign-rows.ts';
-import { foreignSnapshot, SHARED } from '../../src/invariants/foreign-rows.ts';
+import { foreignSnapshot, SHARED, WEAK } from '../../src/invariants/foreign-rows.ts';
 import type { LoggedTransaction } from '../../src/invariants/writers.ts';
 import { InProcessApi } from '../../src/lab/apiserver/in-process.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
@@ -24,14 +24,17 @@ import type { Overtakes } from './api-transport.ts';
 import { ArmedFaults } from './armed-faults.ts';
 import { carryOut } from './carry-out.ts';
 import { ConditionChanges, factKey } from './events.ts';
+import { Gateways } from './gateways.ts';
 import { Memory } from './memory.ts';
 import { misdeed } from './misdeeds.ts';
 import { newborn } from './newborn.ts';
 import { Newcomers } from './newcomers.ts';
 import { Random } from './random.ts';
+import { Returners } from './returners.ts';
 import { SimulatedController } from './simulated-controller.ts';
 import type { Overtaking, Race } from './step.ts';
 import { race } from './strangers.ts';
+import { TakenPorts } from './taken-ports.ts';
 import { EPOCH, VirtualTime } from './virtual-time.ts';
 import { Workloads } from './workloads.ts';
 
@@ -61,11 +64,16 @@ export class SimulatedCluster {
   readonly workloads: Workloads;
   readonly memory: Memory;
   readonly newcomers: Newcomers;
+  readonly returners: Returners;
+  readonly takenPorts: TakenPorts;
+  readonly gateways: Gateways;
   readonly conditionChanges: ConditionChanges;
   /** Transactions with comments, as the database's log would have them. */
   readonly log: LoggedTransaction[] = [];
   /** What controllers said that must never be said. */
   readonly alarms: string[] = [];
+  /** Names of switches that a person took away, while no Subnet of that name came since: with the Subnet gone too, nothing is left to run. */
+  readonly switchesTaken = new Set<string>();
   /** Events that a controller chose not to send, as `factKey` names them. */
   readonly dropped = new Set<string>();
   /** A process ended: what it was about to say, nobody says. */
@@ -134,12 +142,17 @@ export class SimulatedCluster {
     this.ovn.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
     this.memory = new Memory(this.lab.store, (uid, name, table) => this.#rowOf(uid, name, table));
     this.newcomers = new Newcomers(this.lab.store);
+    const byHand = (): boolean => this.memory.byHand;
+    this.returners = new Returners(this.lab.store, byHand);
+    this.gateways = new Gateways(this.lab.store);
+    this.takenPorts = new TakenPorts(this.lab.store, byHand);
     this.conditionChanges = new ConditionChanges(this.lab.store);
     this.workloads = new Workloads(this.lab, this.time, this.#chance, statefulSets);
     draw(crds);
-    this.lab.store.watchAll(({ type, table, key, object }) =>
-      this.#trace(`${this.time.now.toFixed(3)} ${type} ${table} ${key} ${object.metadata.resourceVersion ?? ''}`),
-    );
+    this.lab.store.watchAll(({ type, table, key, object }) => {
+      if (type === 'ADDED' && table === 'subnets.kubeovn.io') this.switchesTaken.delete(key);
+      this.#trace(`${this.time.now.toFixed(3)} ${type} ${table} ${key} ${object.metadata.resourceVersion ?? ''}`);
+    });
   }
 
   /** Faults end, and everything is as quick as it can be. */
@@ -309,6 +322,8 @@ export class SimulatedCluster {
   /** A person changes the Northbound database: what is not Kiln's after that is to stay as it was left. */
   byHand(operations: readonly unknown[]): Execution {
     const execution = this.ovn.transact(operations);
+    for (const { table, before, after } of execution.differences)
+      if (table === 'Logical_Switch' && before !== undefined && after === undefined) this.switchesTaken.add(String(before['name']));
     const parents = [...this.#parentsOf(new Set(execution.differences.map(({ uuid }) => uuid)))];
     const now = this.foreignNow(withMembers([...execution.differences, ...parents]));
     for (const { table, uuid } of [...execution.differences, ...parents]) {
@@ -372,10 +387,19 @@ export class SimulatedCluster {
     // A row of Kiln's may go, and what others had in it does; made again, it has the same UUID.
     for (const { table, uuid, after } of execution.differences)
       if (after === undefined) for (const column of SHARED) this.foreign.delete(`${table}/${uuid} ${column}`);
+    if (client !== undefined && execution.ok) this.#watchPorts(execution);
     this.#trace(
       `${this.time.now.toFixed(3)} transaction ${client ?? 'by hand'} ${execution.ok ? 'ok' : 'refused'} ${operations.length} ${execution.differences.map(({ table, uuid }) => `${table}/${uuid}`).join(' ')}`,
     );
     if (client !== undefined && execution.ok && execution.differences.length > 0) this.#wrote(client);
+  }
+
+  #watchPorts({ differences }: Execution): void {
+    for (const { table, before, after } of differences) {
+      if (table !== 'Logical_Switch_Port' || before === undefined || after !== undefined) continue;
+      const isThere = [...this.ovn.database.rows(table)].some(([, { name }]) => name === before['name']);
+      if (!isThere) this.takenPorts.took(before);
+    }
   }
 
   /** A transaction under an older term fails at its fence, whatever else would have stopped it. */
@@ -432,7 +456,10 @@ export class SimulatedCluster {
 function withMembers(differences: readonly Pick<RowDifference, 'uuid' | 'after'>[]): ReadonlySet<Uuid> {
   const rows = new Set(differences.map(({ uuid }) => uuid));
   for (const { after = {} } of differences)
-    for (const value of Object.values(after)) if (value instanceof Set) for (const member of value) rows.add(member as Uuid);
+    for (const [column, value] of Object.entries(after)) {
+      if (value instanceof Set) for (const member of value) rows.add(member as Uuid);
+      else if (WEAK.includes(column) && value !== null) rows.add(value as Uuid);
+    }
   return rows;
 }
 

@@ -1,0 +1,76 @@
+/**
+ * The port of who lives: no controller takes it away from a pod or a node that was there at the last rest, unless the pod is told why it has
+ * none. What is made again a moment later was no less away. Read from rows and objects, by no rule.
+ */
+import { POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
+import type { KubeObject } from '../../src/lab/apiserver/object.ts';
+import type { ObjectStore } from '../../src/lab/apiserver/store.ts';
+import { OWNER_KEY, UID_KEY } from '../../src/nb/ownership.ts';
+import type { StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
+import type { Finding } from './judge.ts';
+import { isOver } from './memory.ts';
+
+interface Taken {
+  readonly table: string;
+  readonly key: string;
+  readonly uid: string;
+  readonly port: string;
+}
+
+export class TakenPorts {
+  readonly #store: ObjectStore;
+  /** Uids of those who had a port of their own at the last rest, and to whom nobody did anything since. */
+  #had = new Set<string>();
+  #taken: Taken[] = [];
+
+  /** @param byHand whether a person acts now */
+  constructor(store: ObjectStore, byHand: () => boolean) {
+    this.#store = store;
+    store.watchAll(({ table, object }) => {
+      if (byHand() && (table === 'pods' || table === 'nodes')) this.#had.delete(object.metadata.uid);
+    });
+  }
+
+  /** All is quiet and judged. */
+  remember(): void {
+    this.#had = new Set(
+      ['pods', 'nodes'].flatMap((table) =>
+        this.#store.list(table).flatMap((object) => (isAllocated(object) && !isTold(object) ? [object.metadata.uid] : [])),
+      ),
+    );
+  }
+
+  /** A controller took this row away, and there is no other of its name. */
+  took({ name, external_ids: ids }: StoredRow): void {
+    if (!(ids instanceof Map) || typeof name !== 'string') return;
+    const uid = String(ids.get(UID_KEY));
+    if (!this.#had.has(uid)) return;
+    const [kind = '', namespace = '', own = ''] = String(ids.get(OWNER_KEY)).split('/');
+    const [table, key, port] = kind === 'node' ? ['nodes', own, `node-${own}`] : ['pods', `${namespace}/${own}`, `${own}.${namespace}`];
+    const object = this.#store.get(table, key);
+    if (object?.metadata.uid === uid && port === name && isAllocated(object) && !isOver(object, undefined))
+      this.#taken.push({ table, key, uid, port });
+  }
+
+  judge(): readonly Finding[] {
+    const taken = this.#taken;
+    this.#taken = [];
+    return taken.flatMap(({ table, key, uid, port }) => {
+      const object = this.#store.get(table, key);
+      if (object?.metadata.uid !== uid || !isAllocated(object) || isOver(object, undefined) || isTold(object)) return [];
+      const whose = `${table === 'nodes' ? 'Node' : 'Pod'} ${key}`;
+      return [{ kind: `I3 taken ${table}`, message: `I3: port ${port} of ${whose}, which lives, was taken away, and nobody told it` }];
+    });
+  }
+}
+
+function isAllocated({ metadata: { annotations = {}, deletionTimestamp } }: KubeObject): boolean {
+  return deletionTimestamp === undefined && annotations[podAnnotation('ovn', 'allocated')] === 'true';
+}
+
+function isTold(object: KubeObject): boolean {
+  const { conditions = [] } = (object['status'] ?? {}) as {
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+  return conditions.some(({ type, status }) => type === POD_CONDITION && status === 'False');
+}

@@ -131,10 +131,11 @@ export class AllocationStep {
         this.#asked.delete(claimant);
       } else {
         this.#asked.add(claimant);
+        this.#presumed.wished(claimant);
         this.#asking.put(claimant, wish.subnets);
       }
     }
-    if (this.#presumed.state !== 'over') this.#presumed.takeBack(this.#asked);
+    if (this.#presumed.state !== 'over') this.#presumed.takeBack();
     const due = this.#takePools();
     for (let at = this.#next; at < this.#open.length; at++) for (const { claimant } of this.#open[at] as Group) due.add(claimant);
     for (const claimant of this.#asked) due.add(claimant);

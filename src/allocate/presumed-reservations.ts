@@ -11,6 +11,8 @@ import type { Table } from '../world/table.ts';
 
 export class PresumedReservations {
   readonly #reservations: Table<Reservation>;
+  /** Claimants that have not wished yet. */
+  readonly #expected = new Set<string>();
   /** `coming`: rules have not run yet; `over`: all wishes of the start are known. */
   #state: 'coming' | 'there' | 'over' = 'coming';
 
@@ -25,6 +27,7 @@ export class PresumedReservations {
   /** An interface was told these addresses, and its MAC or empty text. */
   readonly expect = (claimant: string, subnet: string, addresses: readonly Address[], mac: string): void => {
     const [v4 = '', v6 = ''] = ([4, 6] as const).map((family) => addresses.find((one) => one.family === family)).map(textOf);
+    this.#expected.add(claimant);
     this.#reservations.set(claimant, { kind: 'granted', claimant, subnet, v4, v6, mac: parseMac(mac) ?? '' });
   };
 
@@ -32,10 +35,16 @@ export class PresumedReservations {
     this.#state = 'there';
   }
 
-  /** @param asked claimants that have wished */
-  takeBack(asked: ReadonlySet<string>): void {
+  /** It has wished, and is answered like any other. */
+  wished(claimant: string): void {
+    this.#expected.delete(claimant);
+  }
+
+  /** Those of who has not wished by now. */
+  takeBack(): void {
     this.#state = 'over';
-    for (const [claimant] of this.#reservations.entries()) if (!asked.has(claimant)) this.#reservations.delete(claimant);
+    for (const claimant of this.#expected) this.#reservations.delete(claimant);
+    this.#expected.clear();
   }
 }
 

@@ -14,6 +14,7 @@ import { objectCases } from './cases/objects.ts';
 import { patchCases } from './cases/patches.ts';
 import { podCases } from './cases/pods.ts';
 import { quotaCases } from './cases/quotas.ts';
+import { requestCases } from './cases/requests.ts';
 import { watchCases } from './cases/watches.ts';
 import { webhookCases } from './cases/webhooks.ts';
 import { at } from './context.ts';
@@ -70,6 +71,7 @@ export function apiServerSuite(name: string, minor: number, start: () => Promise
 
     describe('discovery', () => discoveryCases(holder));
     describe('objects', () => objectCases(holder));
+    describe('requests', () => requestCases(holder));
     describe('patches', () => patchCases(holder));
     describe('lists', () => collectionCases(holder));
     describe('watches', () => watchCases(holder));

@@ -6,7 +6,7 @@ import { equal, isObject, isRawJson } from './json.ts';
 import type { KubeObject, ObjectMeta } from './object.ts';
 import type { ResourceDefinition } from './resource.ts';
 import type { FieldError } from './status.ts';
-import { forbiddenField, invalidValue, required } from './status.ts';
+import { badRequest, forbiddenField, invalidValue, required } from './status.ts';
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -24,6 +24,7 @@ const QUALIFIED_RULE =
 const LABEL_VALUE_RULE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
+const STANDARD_FINALIZERS = ['orphan', 'foregroundDeletion', 'kubernetes'];
 const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 
 /** What is wrong with a name, or undefined. */
@@ -46,19 +47,23 @@ export function nameProblem(name: string, rule: 'subdomain' | 'label' | 'path' |
 export function validateMeta(definition: ResourceDefinition, object: KubeObject): FieldError[] {
   const meta = object.metadata;
   const errors: FieldError[] = [];
+  const rule = definition.strategy.nameRule ?? 'subdomain';
+  // What follows the prefix may end it.
+  const prefix = meta.generateName === undefined ? undefined : nameProblem(meta.generateName.replace(/-$/, 'a'), rule);
+  if (prefix !== undefined) errors.push(invalidValue('metadata.generateName', meta.generateName, prefix));
   if (meta.name === '' || meta.name === undefined) errors.push(required('metadata.name', 'name or generateName is required'));
   else {
-    const problem = nameProblem(meta.name, definition.strategy.nameRule ?? 'subdomain');
+    const problem = nameProblem(meta.name, rule);
     if (problem !== undefined) errors.push(invalidValue('metadata.name', meta.name, problem));
   }
   for (const [key, value] of Object.entries(meta.labels ?? {})) {
-    for (const problem of qualifiedNameProblems(key)) errors.push(invalidValue('metadata.labels', key, problem));
-    if (value.length > 63) errors.push(invalidValue('metadata.labels', value, 'must be no more than 63 characters'));
-    else if (value !== '' && !QUALIFIED.test(value)) errors.push(invalidValue('metadata.labels', value, LABEL_VALUE_RULE));
+    for (const problem of labelKeyProblems(key)) errors.push(invalidValue('metadata.labels', key, problem));
+    const problem = labelValueProblem(value);
+    if (problem !== undefined) errors.push(invalidValue('metadata.labels', value, problem));
   }
   let size = 0;
   for (const [key, value] of Object.entries(meta.annotations ?? {})) {
-    for (const problem of qualifiedNameProblems(key.toLowerCase())) errors.push(invalidValue('metadata.annotations', key, problem));
+    for (const problem of labelKeyProblems(key.toLowerCase())) errors.push(invalidValue('metadata.annotations', key, problem));
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
   if (size > MAX_ANNOTATIONS_BYTES)
@@ -83,21 +88,23 @@ export function validateMeta(definition: ResourceDefinition, object: KubeObject)
         `Only one reference can have Controller set to true. Found "true" in references for ${controller.name} and ${another.name}`,
       ),
     );
-  for (const finalizer of meta.finalizers ?? [])
-    for (const problem of finalizerProblems(finalizer, definition.custom))
-      errors.push(invalidValue('metadata.finalizers', finalizer, problem));
+  for (const [index, finalizer] of (meta.finalizers ?? []).entries()) {
+    for (const problem of labelKeyProblems(finalizer)) errors.push(invalidValue('metadata.finalizers', finalizer, problem));
+    if (!definition.custom && !finalizer.includes('/') && !STANDARD_FINALIZERS.includes(finalizer))
+      errors.push(
+        invalidValue(`metadata.finalizers[${index}]`, finalizer, 'name is neither a standard finalizer name nor is it fully qualified'),
+      );
+  }
   return errors;
 }
 
-function finalizerProblems(finalizer: string, custom: boolean): readonly string[] {
-  const problems = qualifiedNameProblems(finalizer);
-  if (problems.length > 0 || finalizer.includes('/') || custom || ['orphan', 'foregroundDeletion', 'kubernetes'].includes(finalizer))
-    return problems;
-  return ['name is neither a standard finalizer name nor is it fully qualified'];
+export function labelValueProblem(value: string): string | undefined {
+  if (value.length > 63) return 'must be no more than 63 characters';
+  return value === '' || QUALIFIED.test(value) ? undefined : LABEL_VALUE_RULE;
 }
 
 /** A name of labels, annotations, finalizers: a part of its own, maybe with a domain and a slash before it. */
-function qualifiedNameProblems(key: string): readonly string[] {
+export function labelKeyProblems(key: string): readonly string[] {
   const [first = '', second, ...rest] = key.split('/');
   if (rest.length > 0)
     return [`a qualified name ${QUALIFIED_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
@@ -124,6 +131,17 @@ export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta): FieldErro
     ...errors,
     forbiddenField('metadata.finalizers', `no new finalizers can be added if the object is being deleted, found new finalizers ${shown}`),
   ];
+}
+
+/** @throws ApiError 400 when an object is not of the name that the URL has. */
+export function checkName(name: Json | undefined, wanted: string): void {
+  if (name === undefined || name === '' || name === null)
+    throw badRequest(`the name of the object (${wanted} based on URL) was undeterminable: name must be provided`);
+  if (name !== wanted) throw badRequest(`the name of the object (${shownName(name)}) does not match the name on the URL (${wanted})`);
+}
+
+function shownName(name: Json): string {
+  return typeof name === 'string' ? name : JSON.stringify(name);
 }
 
 const IMMUTABLE = ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const;

@@ -5,13 +5,13 @@
 import { decodeBuiltin } from './builtin/decode.ts';
 import type { Environment } from './environment.ts';
 import { timestamp } from './environment.ts';
-import type { Json, JsonObject } from './json.ts';
+import type { JsonObject } from './json.ts';
 import { at, clone } from './json.ts';
 import type { KubeObject, ObjectMeta } from './object.ts';
 import { orderMeta } from './meta-order.ts';
 import type { DeleteOptions, Deletion, Guard, UpdateOptions, WriteOptions } from './operation-options.ts';
 import { withMeta } from './object.ts';
-import { decodeMeta, sameButVersion, validateMeta, validateMetaUpdate } from './object-meta.ts';
+import { checkName, decodeMeta, sameButVersion, validateMeta, validateMetaUpdate } from './object-meta.ts';
 import type { ResourceDefinition } from './resource.ts';
 import { apiVersionOf } from './resource.ts';
 import { applyDefaults } from './schema/default.ts';
@@ -300,7 +300,12 @@ export class Operations {
       body['kind'] = definition.kind;
     }
     if (body['apiVersion'] === undefined || body['apiVersion'] === '') body['apiVersion'] = apiVersion;
-    if (definition.custom && (body['kind'] !== definition.kind || (options.isPatch === true && body['apiVersion'] !== apiVersion)))
+    const misplaced = options.isPatch !== true && body['apiVersion'] !== apiVersion;
+    if (
+      definition.custom &&
+      !misplaced &&
+      (body['kind'] !== definition.kind || (options.isPatch === true && body['apiVersion'] !== apiVersion))
+    )
       throw wrongKind(definition, body);
     if (body['apiVersion'] !== apiVersion)
       throw badRequest(
@@ -348,17 +353,6 @@ export class Operations {
     errors.push(...(definition.strategy.validate?.(object, old) ?? []));
     if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
   }
-}
-
-/** @throws ApiError 400 when an object is not of the name that the URL has. */
-export function checkName(name: Json | undefined, wanted: string): void {
-  if (name === undefined || name === '' || name === null)
-    throw badRequest(`the name of the object (${wanted} based on URL) was undeterminable: name must be provided`);
-  if (name !== wanted) throw badRequest(`the name of the object (${shownName(name)}) does not match the name on the URL (${wanted})`);
-}
-
-function shownName(name: Json): string {
-  return typeof name === 'string' ? name : JSON.stringify(name);
 }
 
 function wrongKind(definition: ResourceDefinition, body: JsonObject): ApiError {

@@ -65,19 +65,33 @@ export function mediaType(request: RequestMessage): string {
   return (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim() ?? '';
 }
 
+const SERVED = /^application\/(?:json|yaml|vnd\.kubernetes\.protobuf|[a-z-]+-patch\+(?:json|yaml))$/;
+
 /** @throws ApiError 400 when the body is not of its type, 415 when the type is not served. */
 export function decodeBody(body: Body, type: string): Json {
+  if (!SERVED.test(type)) throw unknownFormat('');
   try {
     if (type.includes('protobuf')) return decodeProtobuf(Buffer.from(body), builtinTypeOf);
     const text = body.toString('utf8');
     return type.includes('yaml') ? (parseYaml(text) as Json) : parseJson(text);
   } catch (error) {
-    if (error instanceof RangeError)
-      throw unsupportedMediaType(
-        `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml (${error.message})`,
-      );
-    throw badRequest(`couldn't get version/kind; json parse error: ${error instanceof Error ? error.message : String(error)}`);
+    if (error instanceof RangeError) throw unknownFormat(` (${error.message})`);
+    throw badRequest(`couldn't get version/kind; json parse error: ${saidOf(error)}`);
   }
+}
+
+function unknownFormat(why: string): ApiError {
+  return unsupportedMediaType(
+    `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf${why}`,
+  );
+}
+
+/** What is wrong with JSON, as a server written in Go says it where that is short. */
+function saidOf(error: unknown): string {
+  const said = error instanceof Error ? error.message : String(error);
+  if (said.startsWith('Unexpected end of JSON input')) return 'unexpected end of JSON input';
+  const odd = /^Unexpected token '(.)'/.exec(said)?.[1];
+  return odd === undefined ? said : `invalid character '${odd}' looking for beginning of value`;
 }
 
 /** Types carry their kind's name, but for kinds of which there are several. */
@@ -92,10 +106,28 @@ function builtinTypeOf(apiVersion: string, kind: string): string {
   return TYPES[`${apiVersion}/${kind}`] ?? kind;
 }
 
-/** @throws ApiError 400 */
-export async function readObject(request: RequestMessage): Promise<JsonObject> {
-  const value = decodeBody(await readBody(request), mediaType(request));
-  if (!isObject(value))
-    throw badRequest("couldn't get version/kind; json parse error: json: cannot unmarshal into Go value of type struct");
-  return value;
+const SHOWN_BYTES = 30;
+
+/** @param kind that the object is to be of @throws ApiError 400, 415 */
+export async function readObject(request: RequestMessage, kind = ''): Promise<JsonObject> {
+  const body = await readBody(request);
+  const unrecognized = (problem: string): ApiError =>
+    badRequest(kind === '' ? problem : `the object provided is unrecognized (must be of type ${kind}): ${problem} (${beginningOf(body)})`);
+  let value: Json;
+  try {
+    value = decodeBody(body, mediaType(request));
+  } catch (error) {
+    throw error instanceof ApiError && error.code === 400 ? unrecognized(error.message) : error;
+  }
+  if (isObject(value)) return value;
+  const found = Array.isArray(value) ? 'array' : typeof value;
+  throw unrecognized(`couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go value of type struct`);
+}
+
+function beginningOf(body: Body): string {
+  const bytes = Buffer.from(body);
+  if (bytes.length === 0) return '<empty>';
+  const shown = bytes.subarray(0, SHOWN_BYTES);
+  const text = shown[0] === 0x7b ? shown.toString('utf8') : shown.toString('hex');
+  return bytes.length > SHOWN_BYTES ? `${text} ...` : text;
 }

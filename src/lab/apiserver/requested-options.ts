@@ -1,12 +1,15 @@
 /** The options that a request gives to a read or a write, and as an AdmissionReview has them. */
+import { decodeBuiltin } from './builtin/decode.ts';
+import { builtinSchema } from './builtin/types.ts';
 import type { Json, JsonObject } from './json.ts';
 import { isObject, object } from './json.ts';
+import { parseLabelSelector } from './label-selector.ts';
 import type { DeleteOptions, WriteOptions } from './operation-options.ts';
 import type { Body } from './request.ts';
 import { decodeBody } from './request.ts';
 import type { ResourceDefinition } from './resource.ts';
 import type { Selector } from './selectors.ts';
-import { parseFieldSelector, parseLabelSelector } from './selectors.ts';
+import { parseFieldSelector } from './selectors.ts';
 import type { FieldError } from './status.ts';
 import { ApiError, badRequest, forbiddenField, invalid, invalidValue, notSupported } from './status.ts';
 
@@ -43,13 +46,39 @@ export function isDryRun(query: URLSearchParams, options: string): boolean {
   return values.includes('All');
 }
 
-export function writeOptions(query: URLSearchParams, warnings: string[]): WriteOptions {
+const MANAGER_BYTES = 128;
+
+/** Who says that it writes: a short text that can be printed. */
+function checkManager(query: URLSearchParams, kind: string): void {
+  const manager = query.get('fieldManager') ?? '';
+  const field = 'fieldManager';
+  const refuse = (error: FieldError): ApiError => invalid({ group: 'meta.k8s.io', kind }, '', [error]);
+  if (kind === 'PatchOptions' && query.has('force')) throw refuse(forbiddenField('force', 'may not be specified for non-apply patch'));
+  if (manager === '') return;
+  if (Buffer.byteLength(manager) > MANAGER_BYTES)
+    throw refuse({ type: 'TooLong', field, message: `Too long: may not be more than ${MANAGER_BYTES} bytes` });
+  const odd = manager.search(/\p{C}/u);
+  if (odd < 0) return;
+  const code = manager.codePointAt(odd)?.toString(16).toUpperCase().padStart(4, '0') ?? '';
+  throw refuse(invalidValue(field, manager, `invalid character U+${code} (at position ${odd})`));
+}
+
+/** A number of a query. @throws ApiError 400 */
+export function integerOf(query: URLSearchParams, name: string): number {
+  const text = query.get(name) ?? '';
+  if (!/^(?:[+-]?\d+)?$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return Number(text);
+}
+
+/** @param kind of the options: `CreateOptions`, `UpdateOptions`, `PatchOptions` */
+export function writeOptions(query: URLSearchParams, warnings: string[], kind: string): WriteOptions {
+  checkManager(query, kind);
   const validation = query.get('fieldValidation') || 'Warn';
   if (validation !== 'Strict' && validation !== 'Warn' && validation !== 'Ignore') {
     throw badRequest(`fieldValidation: Unsupported value: ${JSON.stringify(validation)}: supported values: "", "Ignore", "Strict", "Warn"`);
   }
   return {
-    dryRun: isDryRun(query, 'WriteOptions'),
+    dryRun: isDryRun(query, kind),
     fromClient: true,
     fieldValidation: validation,
     warn: (message) => void warnings.push(message),
@@ -59,7 +88,11 @@ export function writeOptions(query: URLSearchParams, warnings: string[]): WriteO
 export function deleteOptions(bytes: Body, type: string, query: URLSearchParams): DeleteOptions {
   const body: Json = bytes.length === 0 ? {} : decodeBody(bytes, type);
   const fields = isObject(body) ? body : {};
-  const grace = query.get('gracePeriodSeconds') ?? fields['gracePeriodSeconds'];
+  if (fields['kind'] !== undefined && fields['kind'] !== 'DeleteOptions')
+    throw badRequest(`no kind ${JSON.stringify(fields['kind'])} is a way to delete: send DeleteOptions`);
+  const misfit = decodeBuiltin(builtinSchema('DeleteOptions'), fields, 'DeleteOptions');
+  if (misfit !== undefined) throw badRequest(misfit);
+  const grace = query.has('gracePeriodSeconds') ? integerOf(query, 'gracePeriodSeconds') : fields['gracePeriodSeconds'];
   const policy = query.get('propagationPolicy') ?? fields['propagationPolicy'];
   const orphan = query.get('orphanDependents') ?? fields['orphanDependents'];
   const dryRun = isDryRun(query, 'DeleteOptions') || (Array.isArray(fields['dryRun']) && fields['dryRun'].includes('All'));
@@ -97,9 +130,10 @@ export function selectorOf(definition: ResourceDefinition, query: URLSearchParam
   return (item) => (byLabel === undefined || byLabel(item)) && (byField === undefined || byField(item));
 }
 
-/** A custom kind of no namespace has none to select by; the built-in ones have it all the same. */
+/** A kind of no namespace that says what it is selected by has none to select by; a built-in one that does not say it has it all the same. */
 function fieldsOf({ custom, namespaced, fieldSelectors }: ResourceDefinition): readonly string[] {
-  return ['metadata.name', ...(custom && !namespaced ? [] : ['metadata.namespace']), ...fieldSelectors];
+  const placed = namespaced || (!custom && fieldSelectors.length === 0);
+  return ['metadata.name', ...(placed ? ['metadata.namespace'] : []), ...fieldSelectors];
 }
 
 /**

@@ -7,6 +7,7 @@ import type { KubeObject } from './object.ts';
 import { encodeObject } from './object.ts';
 import {
   deleteOptions,
+  integerOf,
   isDryRun,
   reviewedDeletion,
   reviewedOptions,
@@ -14,7 +15,7 @@ import {
   wantedVersion,
   writeOptions,
 } from './requested-options.ts';
-import { checkName } from './operations.ts';
+import { checkName } from './object-meta.ts';
 import type { Operations, UpdateOptions } from './operations.ts';
 import { applyPatch, checkPatchType } from './patch/patch.ts';
 import { negotiate } from './negotiate.ts';
@@ -80,7 +81,9 @@ export class ResourceHandler {
         if (target.name === '') break;
         return this.#patch(request, {});
       case 'DELETE':
-        return target.name === '' ? this.#deleteCollection(request) : this.#delete(request);
+        if (target.name !== '') return this.#delete(request);
+        if (!definition.verbs.includes('deletecollection')) break;
+        return this.#deleteCollection(request);
       default:
     }
     if (!definition.custom)
@@ -139,8 +142,8 @@ export class ResourceHandler {
     const { definition, target, query, message } = request;
     const presentation = negotiate(message.headers.accept, query);
     const { store, environment } = this.#operations;
-    const limit = Number(query.get('limit') ?? 0);
-    if (!Number.isInteger(limit)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(query.get('limit'))}: invalid syntax`);
+    const limit = integerOf(query, 'limit');
+    integerOf(query, 'timeoutSeconds');
     const token = query.get('continue') ?? '';
     const wanted = wantedVersion(query, store.revision);
     if (token !== '' && wanted.revision > 0) throw badRequest('specifying resource version is not allowed when using continue');
@@ -186,14 +189,14 @@ export class ResourceHandler {
   async #create(request: ResourceRequest): Promise<Reply> {
     const { target, query, message } = request;
     const presentation = negotiate(message.headers.accept, query);
-    const body = await readObject(message);
+    const body = await readObject(message, request.definition.kind);
     return this.#createObject(request, presentation, body, target.namespace);
   }
 
   async #createObject(request: ResourceRequest, presentation: Presentation, body: JsonObject, namespace: string): Promise<Reply> {
     const { definition, query } = request;
     const warnings: string[] = [];
-    const options = writeOptions(query, warnings);
+    const options = writeOptions(query, warnings, 'CreateOptions');
     if (this.#admission.isConfigured) {
       const draft = this.#operations.create(definition, namespace, clone(body), { ...options, dryRun: true, warn: () => undefined });
       warnings.push(
@@ -215,7 +218,7 @@ export class ResourceHandler {
   async #update(request: ResourceRequest, options: UpdateOptions): Promise<Reply> {
     const { definition, target, query, message } = request;
     const presentation = negotiate(message.headers.accept, query);
-    const body = await readObject(message);
+    const body = await readObject(message, definition.kind);
     if (isObject(body['metadata']) && typeof body['metadata']['name'] === 'string') checkName(body['metadata']['name'], target.name);
     const missing =
       this.#operations.store.get(definition.table, definition.namespaced ? `${target.namespace}/${target.name}` : target.name) ===
@@ -243,7 +246,10 @@ export class ResourceHandler {
     const { definition, target, query } = request;
     const { namespace, name, subresource } = target;
     const warnings: string[] = [];
-    const all: UpdateOptions = { ...options, ...writeOptions(query, warnings) };
+    const all: UpdateOptions = {
+      ...options,
+      ...writeOptions(query, warnings, options.isPatch === true ? 'PatchOptions' : 'UpdateOptions'),
+    };
     if (this.#admission.isConfigured) {
       const old = this.#operations.get(definition, namespace, name);
       const draft = this.#operations.update(definition, namespace, name, change, { ...all, dryRun: true, warn: () => undefined });
@@ -336,7 +342,7 @@ export class ResourceHandler {
       namespace,
       name,
       (item) => applyScale(definition, scale, item, wanted),
-      writeOptions(query, []),
+      writeOptions(query, [], message.method === 'PATCH' ? 'PatchOptions' : 'UpdateOptions'),
     );
     return { status: 200, body: JSON.stringify(scaleObject(scale, updated)) };
   }

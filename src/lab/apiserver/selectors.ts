@@ -1,82 +1,10 @@
-/** Label and field selectors of list and watch. */
+/** Field selectors of list and watch, and the label selectors of specs. */
 import type { Json } from './json.ts';
 import { at, isObject, text } from './json.ts';
 import type { KubeObject } from './object.ts';
 import { badRequest } from './status.ts';
 
 export type Selector = (object: KubeObject) => boolean;
-
-const LABEL_KEY = /^(?:[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
-const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
-
-/** @throws ApiError 400 when the text is not a label selector. */
-export function parseLabelSelector(source: string): Selector {
-  const terms = splitOutsideParentheses(source).map((term) => labelTerm(term, source));
-  return (object) => {
-    const labels = object.metadata.labels ?? {};
-    return terms.every((term) => term(labels));
-  };
-}
-
-type LabelTerm = (labels: Record<string, string>) => boolean;
-
-function labelTerm(term: string, source: string): LabelTerm {
-  const set = /^(\S+)\s+(in|notin)\s*\(([^)]*)\)$/.exec(term);
-  if (set !== null) {
-    const key = labelKey(set[1] ?? '', source);
-    const values = new Set((set[3] ?? '').split(',').map((value) => value.trim()));
-    const wanted = set[2] === 'in';
-    return (labels) => {
-      const value = labels[key];
-      return wanted ? value !== undefined && values.has(value) : value === undefined || !values.has(value);
-    };
-  }
-  const absent = /^!\s*(\S+)$/.exec(term);
-  if (absent !== null) {
-    const key = labelKey(absent[1] ?? '', source);
-    return (labels) => !(key in labels);
-  }
-  const comparison = /^([^\s=!<>]+)\s*(==|=|!=|>|<)\s*(\S*)$/.exec(term);
-  if (comparison !== null) {
-    const key = labelKey(comparison[1] ?? '', source);
-    const value = comparison[3] ?? '';
-    switch (comparison[2]) {
-      case '!=':
-        checkedValue(value, source);
-        return (labels) => labels[key] !== value;
-      case '>':
-        return (labels) => key in labels && Number(labels[key]) > Number(value);
-      case '<':
-        return (labels) => key in labels && Number(labels[key]) < Number(value);
-      default:
-        checkedValue(value, source);
-        return (labels) => labels[key] === value;
-    }
-  }
-  const key = labelKey(term, source);
-  return (labels) => key in labels;
-}
-
-function labelKey(key: string, source: string): string {
-  if (!LABEL_KEY.test(key))
-    throw badRequest(
-      `unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(key)}: not a label key, in ${JSON.stringify(source)}`,
-    );
-  return key;
-}
-
-function checkedValue(value: string, source: string): string {
-  if (!LABEL_VALUE.test(value))
-    throw badRequest(
-      `unable to parse requirement: values[0]: Invalid value: ${JSON.stringify(value)}: not a label value, in ${JSON.stringify(source)}`,
-    );
-  return value;
-}
-
-function splitOutsideParentheses(source: string): string[] {
-  const terms = source.split(/,(?![^(]*\))/);
-  return terms.map((term) => term.trim()).filter((term) => term !== '');
-}
 
 /**
  * Field selectors, of the fields that the resource has for it.
@@ -90,6 +18,7 @@ export function parseFieldSelector(source: string, supported: readonly string[])
       const match = /^\s*([^=!]+?)\s*(==|=|!=)\s*(.*?)\s*$/.exec(term);
       if (match === null) throw badRequest(`invalid selector: '${source}'; can't understand '${term}'`);
       const field = match[1] ?? '';
+      if (/(?:^|[^\\])(?:\\\\)*=/.test(match[3] ?? '')) throw badRequest('invalid field selector: unescaped character in value: 61');
       if (!supported.includes(field)) throw badRequest(`field label not supported: ${field}`);
       const path = field.split('.');
       return { path, negated: match[2] === '!=', value: (match[3] ?? '').replace(/\\(.)/g, '$1') };

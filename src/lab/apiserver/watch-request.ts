@@ -1,7 +1,7 @@
 /** What a watch is asked for, from the query of its request. */
 import { negotiate } from './negotiate.ts';
 import type { ResourceRequest } from './resource-handler.ts';
-import { selectorOf } from './requested-options.ts';
+import { integerOf, selectorOf } from './requested-options.ts';
 import { badRequest } from './status.ts';
 import type { WatchOptions } from './watch-stream.ts';
 
@@ -18,9 +18,7 @@ export function watchOptionsOf({ definition, target, query, message }: ResourceR
   const named = target.name === '' ? undefined : target.name;
   const matches = selectorOf(definition, query);
   const initial = version === '' || version === '0' || isTrue(query.get('sendInitialEvents'));
-  const asked = query.get('timeoutSeconds') ?? '0';
-  const seconds = Number(asked);
-  if (!Number.isInteger(seconds)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(asked)}: invalid syntax`);
+  const seconds = integerOf(query, 'timeoutSeconds');
   return {
     definition,
     namespace: target.namespace,
@@ -33,6 +31,7 @@ export function watchOptionsOf({ definition, target, query, message }: ResourceR
   };
 }
 
+/** Whatever is given is true, but for what says that it is not. */
 export function isTrue(value: string | null): boolean {
-  return value === 'true' || value === '1' || value === 'True';
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }

@@ -56,6 +56,47 @@ export function collectionCases(holder: Holder): void {
     assert.equal(broken.status, 400);
   });
 
+  test('a selector that is none is told what it lacks', async () => {
+    const { http, kubectl } = conformance(holder);
+    const maps = '/api/v1/namespaces/default/configmaps';
+    const refused: readonly (readonly [selector: string, said: RegExp])[] = [
+      ['q=r=s', /^found '=', expected: ',' or 'end of string'$/],
+      ['!!!', /^unable to parse requirement: found '!', expected: identifier$/],
+      ['a b', /^unable to parse requirement: found 'b', expected: /],
+      ['a in', /^unable to parse requirement: found '' expected: '\('$/],
+      ['a in (b', /^unable to parse requirement: found '', expected: ',' or '\)'$/],
+      ['a in (b c)', /^unable to parse requirement: found 'c', expected: ',' or '\)'$/],
+      [',', /^found ',', expected: !, identifier, or 'end of string'$/],
+      ['a,', /^found '', expected: identifier after ','$/],
+      ['=b', /^found '=', expected: !, identifier, or 'end of string'$/],
+      ['a===b', /^unable to parse requirement: found '=', expected: identifier$/],
+      ['!a=b', /^found '=', expected: ',' or 'end of string'$/],
+      ['a>x', /for 'Gt', 'Lt' operators, the value must be an integer$/],
+      ['a/b/c', /"a\/b\/c": a qualified name must consist of .* with an optional DNS subdomain prefix/],
+      ['a=-b', /"-b".*: a valid label must be an empty string or consist of/],
+      ['k'.repeat(64), /name part must be no more than 63 characters$/],
+    ];
+    for (const [selector, said] of refused) {
+      const reply = await http.get(`${maps}?labelSelector=${encodeURIComponent(selector)}`);
+      assert.equal(reply.status, 400, `${selector}: ${reply.text}`);
+      assert.match(message(reply), said);
+    }
+    for (const taken of ['a in ()', 'a notin (b,,c)', 'a!=', '!a', ' a , !b ', 'a>1', 'in', 'a=in'])
+      assert.equal((await http.get(`${maps}?labelSelector=${encodeURIComponent(taken)}`)).status, 200, taken);
+    assert.match(await kubectl.fails(['get', 'cm', '--field-selector', 'metadata.name=a=b']), /unescaped character in value: 61/);
+    for (const kind of ['nodes', 'namespaces']) {
+      const reply = await http.get(`/api/v1/${kind}?fieldSelector=metadata.namespace%3Dx`);
+      assert.deepEqual([reply.status, message(reply)], [400, 'field label not supported: metadata.namespace']);
+    }
+    for (const [query, given] of [
+      ['timeoutSeconds=abc', 'abc'],
+      ['limit=1.5', '1.5'],
+    ]) {
+      const reply = await http.get(`${maps}?${query}`);
+      assert.deepEqual([reply.status, message(reply)], [400, `strconv.ParseInt: parsing "${given}": invalid syntax`]);
+    }
+  });
+
   test('field selectors', async () => {
     const { http } = conformance(holder);
     const namespace = await newNamespace(holder);

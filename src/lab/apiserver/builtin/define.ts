@@ -10,6 +10,7 @@ export type KindOptions = Partial<
     ResourceDefinition,
     | 'shortNames'
     | 'categories'
+    | 'verbs'
     | 'hasStatus'
     | 'hasGeneration'
     | 'fieldSelectors'

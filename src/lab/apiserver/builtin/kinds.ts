@@ -4,7 +4,9 @@ import { timestamp } from '../environment.ts';
 import type { JsonObject } from '../json.ts';
 import { at, clone, isObject, list, object } from '../json.ts';
 import type { ResourceDefinition, Strategy } from '../resource.ts';
-import { required } from '../status.ts';
+import { ALL_VERBS } from '../resource.ts';
+import type { FieldError } from '../status.ts';
+import { invalidValue, required } from '../status.ts';
 import type { ObjectStore } from '../store.ts';
 import { crdStrategy } from './crd.ts';
 import { define } from './define.ts';
@@ -56,7 +58,19 @@ const namespaceStrategy: Strategy = {
   prepareDelete: (namespace) => void (namespace['status'] = { ...object(namespace['status']), phase: 'Terminating' }),
 };
 
+const KEY_RULE =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
+function keyErrors(item: JsonObject, ...fields: readonly string[]): FieldError[] {
+  return fields.flatMap((field) =>
+    Object.keys(object(item[field]))
+      .filter((key) => !/^[-._a-zA-Z0-9]+$/.test(key))
+      .map((key) => invalidValue(`${field}[${key}]`, key, KEY_RULE)),
+  );
+}
+
 const secretStrategy: Strategy = {
+  validate: (secret) => keyErrors(secret, 'data'),
   applyDefaults: (secret) => {
     secret['type'] ??= 'Opaque';
     const plain = secret['stringData'];
@@ -157,7 +171,10 @@ const RBAC = 'rbac.authorization.k8s.io';
 export function builtinResources(store: ObjectStore, environment: Environment): ResourceDefinition[] {
   const now = (): string => timestamp(environment.now());
   return [
-    define('', 'v1', 'configmaps', 'ConfigMap', true, { shortNames: ['cm'] }),
+    define('', 'v1', 'configmaps', 'ConfigMap', true, {
+      shortNames: ['cm'],
+      strategy: { validate: (map) => keyErrors(map, 'data', 'binaryData') },
+    }),
     define('', 'v1', 'endpoints', 'Endpoints', true, {
       shortNames: ['ep'],
       strategy: portsDefault((item) => list(item['subsets']).flatMap((subset) => list(at(subset, 'ports')))),
@@ -170,6 +187,8 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
     }),
     define('', 'v1', 'limitranges', 'LimitRange', true, { shortNames: ['limits'], strategy: limitRangeStrategy }),
     define('', 'v1', 'namespaces', 'Namespace', false, {
+      // Nobody deletes them all at once.
+      verbs: ALL_VERBS.filter((verb) => verb !== 'deletecollection'),
       shortNames: ['ns'],
       hasStatus: true,
       fieldSelectors: ['status.phase'],

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { isObject, isRawJson } from '../json.ts';
 import type { KubeObject } from '../object.ts';
 import type { ResourceDefinition } from '../resource.ts';
-import { badRequest, unsupportedMediaType } from '../status.ts';
+import { ApiError, badRequest, unsupportedMediaType } from '../status.ts';
 import { applyJsonPatch } from './json-patch.ts';
 import { applyMergePatch } from './merge-patch.ts';
 import { applyStrategicMerge } from './strategic-merge.ts';
@@ -21,6 +21,7 @@ export function checkPatchType(definition: ResourceDefinition, type: string): vo
   }
   const accepted = definition.custom ? [JSON_PATCH, MERGE_PATCH] : [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH];
   if (accepted.includes(type)) return;
+  if (!definition.custom) throw new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
   throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`);
 }
 

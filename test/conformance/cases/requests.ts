@@ -1,0 +1,84 @@
+/** Requests whose options, bodies or types make no sense. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Holder } from '../context.ts';
+import { configMap, conformance, fresh, message } from '../context.ts';
+import { WIDGETS } from '../widgets.ts';
+
+export function requestCases(holder: Holder): void {
+  test('options of a write that make no sense', async () => {
+    const { http } = conformance(holder);
+    const maps = '/api/v1/namespaces/default/configmaps';
+    const name = fresh('options');
+    assert.equal((await http.send('POST', maps, configMap(name))).status, 201);
+    const long = 'x'.repeat(129);
+    const refused: readonly (readonly [method: string, path: string, kind: string, said: RegExp])[] = [
+      ['POST', `${maps}?fieldManager=${long}`, 'CreateOptions', /fieldManager: Too long: .* 128 bytes$/],
+      ['PUT', `${maps}/${name}?fieldManager=${long}`, 'UpdateOptions', /fieldManager: Too long: .* 128 bytes$/],
+      ['PATCH', `${maps}/${name}?fieldManager=a%07`, 'PatchOptions', /invalid character U\+0007 \(at position 1\)$/],
+      ['PATCH', `${maps}/${name}?force=true`, 'PatchOptions', /force: Forbidden: may not be specified for non-apply patch$/],
+      ['POST', `${maps}?dryRun=Some`, 'CreateOptions', /dryRun: Unsupported value: .*"Some"/],
+    ];
+    for (const [method, path, kind, said] of refused) {
+      const type = method === 'PATCH' ? { 'Content-Type': 'application/merge-patch+json' } : {};
+      const reply = await http.send(method, path, configMap(method === 'POST' ? fresh('options') : name), type);
+      assert.equal(reply.status, 422, `${method} ${path}: ${reply.text}`);
+      assert.match(message(reply), new RegExp(`^${kind}\\.meta\\.k8s\\.io "" is invalid: `));
+      assert.match(message(reply), said);
+    }
+    const grace = await http.send('DELETE', `${maps}/${name}?gracePeriodSeconds=abc`);
+    assert.deepEqual([grace.status, message(grace)], [400, 'strconv.ParseInt: parsing "abc": invalid syntax']);
+    assert.equal((await http.get(`${maps}/${name}`)).status, 200);
+  });
+
+  test('bodies of a type that is not served, or that hold no object', async () => {
+    const { http } = conformance(holder);
+    const maps = '/api/v1/namespaces/default/configmaps';
+    for (const [method, path] of [
+      ['POST', maps],
+      ['POST', WIDGETS],
+      ['PUT', `${maps}/${fresh('plain')}`],
+    ] as const) {
+      const plain = await http.send(method, path, JSON.stringify(configMap('plain')), { 'Content-Type': 'text/plain' });
+      assert.deepEqual([plain.status, plain.body['reason']], [415, 'UnsupportedMediaType'], plain.text);
+      assert.match(
+        message(plain),
+        /^the body of the request was in an unknown format - accepted media types include: application\/json, application\/yaml/,
+      );
+    }
+    const patch = await http.send('PATCH', `${maps}/any`, '{}', { 'Content-Type': 'application/json' });
+    assert.deepEqual([patch.status, message(patch)], [415, '415: Unsupported Media Type']);
+    const empty = await http.send('POST', maps, '');
+    assert.match(
+      message(empty),
+      /^the object provided is unrecognized \(must be of type ConfigMap\): .*unexpected end of JSON input \(<empty>\)$/,
+    );
+    const list = await http.send('POST', WIDGETS, '[]');
+    assert.match(
+      message(list),
+      /^the object provided is unrecognized \(must be of type Widget\): .*cannot unmarshal array into Go value of type struct.* \(5b5d\)$/,
+    );
+    const elsewhere = await http.send('POST', WIDGETS, configMap('x'));
+    assert.deepEqual(
+      [elsewhere.status, message(elsewhere)],
+      [400, 'the API version in the data (v1) does not match the expected API version (lab.example.com/v1)'],
+    );
+  });
+
+  test('nobody deletes all namespaces at once; keys and prefixes of names are checked', async () => {
+    const { http } = conformance(holder);
+    const all = await http.send('DELETE', '/api/v1/namespaces');
+    assert.deepEqual([all.status, all.body['reason']], [405, 'MethodNotAllowed']);
+    const maps = '/api/v1/namespaces/default/configmaps';
+    const key = await http.send('POST', maps, configMap(fresh('key'), { 'a b': 'x' }));
+    assert.equal(key.status, 422, key.text);
+    assert.match(message(key), /data\[a b\]: Invalid value: "a b": a valid config key must consist of/);
+    const prefix = await http.send('POST', maps, { ...configMap(''), metadata: { generateName: 'UP' } });
+    assert.match(message(prefix), /metadata\.generateName: Invalid value: "UP": a (?:lowercase RFC 1123|DNS-1123) subdomain/);
+    const finalizer = await http.send('POST', maps, configMap(fresh('held'), {}, { finalizers: ['x'] }));
+    assert.match(
+      message(finalizer),
+      /metadata\.finalizers\[0\]: Invalid value: "x": name is neither a standard finalizer name nor is it fully qualified/,
+    );
+  });
+}

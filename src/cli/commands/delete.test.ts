@@ -1,5 +1,7 @@
 /** `kiln delete` as people run it, on a laboratory: real OVN, the embedded API server, the controller. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeObject } from '../../kube/resource.ts';
@@ -155,6 +157,37 @@ test('what does not go in time: exit 4 and what is left; Ctrl-C: 130 and how to 
   const subnet = (await find('subnets', 'stuck-net')) as { readonly metadata: { readonly finalizers?: readonly string[] } } | undefined;
   assert.deepEqual(subnet?.metadata.finalizers, ['example.com/keep']);
   assert.equal((await find('vpcs', 'stuck'))?.metadata.deletionTimestamp, undefined, 'what is held is not even asked for');
+});
+
+/** Runs `kiln` on a terminal of its own and types something at its question. @returns exit code, and all that was shown */
+function answered(typed: string, ...args: readonly string[]): Promise<readonly [number | null, string]> {
+  const kiln = [join(import.meta.dirname, '../../../bin/kiln'), ...args, `--kubeconfig=${lab.lab.kubeconfig}`].join(' ');
+  const terminal = spawn('script', ['-qec', kiln, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  let shown = '';
+  let asked = false;
+  terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
+    shown += text;
+    if (asked || !shown.includes('[y/N]')) return;
+    asked = true;
+    terminal.stdin.write(typed);
+  });
+  return new Promise((done, fail) => {
+    terminal.on('error', fail);
+    terminal.on('close', (exit) => done([exit, shown]));
+  });
+}
+
+test('at the question Ctrl-C ends it with 130, Ctrl-D and no change nothing', { skip }, async () => {
+  await lab.make('vpcs', { metadata: { name: 'asked' } });
+  await lab.controller.untilQuiet();
+  const [interrupted, last] = await answered('\u0003', 'delete', 'vpc', 'asked');
+  assert.deepEqual([interrupted, last.includes('interrupted: nothing was deleted')], [130, true], last);
+  for (const no of ['\u0004', 'n\r']) {
+    const [exit, shown] = await answered(no, 'delete', 'vpc', 'asked');
+    assert.deepEqual([exit, shown.includes('nothing was changed')], [1, true], shown);
+  }
+  const [yes, gone] = await answered('y\r', 'delete', 'vpc', 'asked');
+  assert.deepEqual([yes, gone.includes('vpc.kubeovn.io/asked deleted')], [0, true], gone);
 });
 
 /** A pod that hangs in its deletion until its finalizer is taken off: the command is under way, and waits. */

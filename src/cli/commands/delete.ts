@@ -91,6 +91,7 @@ export function addDelete(program: Command): void {
 export async function runDelete(kind: string, name: string | undefined, flags: DeleteFlags, io: CommandIo): Promise<number> {
   const named = objectArgument('delete', kind, name, flags.namespace ?? io.namespace);
   requireOwnKind(named);
+  io.lastWords(() => 'interrupted: nothing was deleted');
   await existing('delete', named, io.client);
   await using observation = await observe(flags, io);
   const { world } = observation;
@@ -118,7 +119,6 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
     return await checkOnServer(cascade, io);
   }
   await requireDeleteRights(io.client, cascade.steps, known, owners);
-  io.lastWords(() => 'interrupted: nothing was deleted');
   io.say(shown.trimEnd());
   if (workloads.length > 0 && flags.owners === undefined)
     throw new CommandFailure(

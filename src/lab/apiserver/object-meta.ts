@@ -103,8 +103,20 @@ export function labelValueProblem(value: string): string | undefined {
   return value === '' || QUALIFIED.test(value) ? undefined : LABEL_VALUE_RULE;
 }
 
+/** Names that were found right: a cluster uses the same few again and again. */
+const rightNames = new Set<string>();
+const MOST_NAMES = 2_000;
+const NO_PROBLEMS: readonly string[] = [];
+
 /** A name of labels, annotations, finalizers: a part of its own, maybe with a domain and a slash before it. */
 export function labelKeyProblems(key: string): readonly string[] {
+  if (rightNames.has(key)) return NO_PROBLEMS;
+  const problems = lookedAt(key);
+  if (problems.length === 0 && rightNames.size < MOST_NAMES) rightNames.add(key);
+  return problems;
+}
+
+function lookedAt(key: string): readonly string[] {
   const [first = '', second, ...rest] = key.split('/');
   if (rest.length > 0)
     return [`a qualified name ${QUALIFIED_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];

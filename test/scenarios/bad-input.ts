@@ -159,4 +159,49 @@ export const badInput: readonly Scenario[] = [
       await cluster.removeAll(all);
     },
   },
+  {
+    name: 'nonsense that OVN never sees is said on the object, and stays said: a definition with the provider of another, namespaces that are not there; an annotation that binds nothing is put right with an Event',
+    run: async (cluster) => {
+      const definition = `---
+apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: {name: astray, namespace: said}
+spec: {config: '{"cniVersion":"0.3.0","type":"kube-ovn","provider":"other.said.ovn"}'}
+`;
+      const annotated = `---
+apiVersion: v1
+kind: Namespace
+metadata: {name: said, annotations: {ovn.kubernetes.io/logical_switch: elsewhere}}
+`;
+      const net =
+        vpcYaml('said-vpc') + subnetYaml('said-net', { vpc: 'said-vpc', cidrBlock: '10.128.0.0/24', namespaces: ['said', 'unmade'] });
+      await cluster.apply(annotated + net + definition);
+      const { message } = await condition(cluster, 'subnet', 'said-net', 'WithoutEffect', 'True');
+      assert.match(message, /spec\.namespaces\[1\] "unmade" does not exist/);
+      await cluster.eventually('the definition says so in its annotation', async () => {
+        const { metadata } = await cluster.get('net-attach-def', 'astray', 'said');
+        assert.match(
+          metadata.annotations?.['kiln.io/conditions'] ?? '',
+          /spec\.config\.provider \\"other\.said\.ovn\\" .*: write astray\.said\.ovn/,
+        );
+        return true;
+      });
+      await cluster.eventually('an Event on the namespace', async () =>
+        (await cluster.events('Namespace', 'said')).some(
+          ({ reason, message: text }) => reason === 'FieldCorrected' && text.includes('"elsewhere" binds nothing'),
+        ),
+      );
+      await cluster.eventually('the annotation says the Subnet', async () => {
+        const { metadata } = await cluster.get('namespace', 'said');
+        return metadata.annotations?.['ovn.kubernetes.io/logical_switch'] === 'said-net';
+      });
+      await cluster.apply(namespaceYaml('unmade'));
+      await cluster.eventually('the Subnet has nothing to say', async () => {
+        const { status } = (await cluster.get('subnet', 'said-net')) as { status?: { conditions?: readonly { type: string }[] } };
+        assert.ok(status?.conditions?.every(({ type }) => type !== 'WithoutEffect'));
+        return true;
+      });
+      await cluster.removeAll(definition + net + annotated + namespaceYaml('unmade'));
+    },
+  },
 ];

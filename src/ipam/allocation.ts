@@ -237,7 +237,9 @@ class Chooser {
     if (!claims && this.#holding.admits(space, slot, this.claimant, this.#request.holder.share)) return offset;
     const holders = this.#holding.holdersAt(space, slot);
     const own = this.#request.holder.claimant;
-    const claimants = [...new Set(holders.map(({ claimant }) => claimant))].filter((claimant) => claimant !== own).join(', ');
+    // In an order that does not hang on who was seen first: another process says the same.
+    const others = new Set(holders.map(({ claimant }) => claimant).filter((claimant) => claimant !== own));
+    const claimants = [...others].toSorted().join(', ');
     return { ...failure('AddressConflict', subject, `${what()} in Subnet "${this.#subnet.name}" is held by ${claimants}`), holders };
   }
 

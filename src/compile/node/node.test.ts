@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { rowId } from '../../nb/row-id.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 
 const STATUS = {
@@ -201,4 +202,23 @@ test('a node keeps its port, its IP object and the way to it when its join Subne
     fresh.settle();
     assert.equal(fresh.writes, 0);
   }
+});
+
+test('a join network that is left stays for the nodes that are there, whose port comes first or not', () => {
+  const scene = new PodScene();
+  scene.bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: STATUS });
+  scene.bench.settle();
+  const before = scene.bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'];
+  const { writes } = scene.bench;
+  scene.bench.vanish('nodes', 'n1');
+  scene.bench.vanish('subnets', 'join');
+  for (const ip of scene.bench.keys('ips')) scene.bench.vanish('ips', ip);
+  scene.bench.compile();
+  const wanted = [...scene.bench.compiler.desired.rowIds];
+  assert.ok(wanted.includes(rowId('Logical_Switch', 'join')), 'nobody takes it away meanwhile');
+  assert.ok(wanted.includes(rowId('Logical_Switch_Port', 'node-n2')));
+  assert.ok(!wanted.includes(rowId('Logical_Switch_Port', 'node-n1')));
+  scene.bench.settle();
+  assert.deepEqual(scene.bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'], before);
+  assert.ok(scene.bench.writes > writes);
 });

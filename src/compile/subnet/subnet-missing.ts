@@ -14,6 +14,8 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { keptRows } from '../kept-row.ts';
 import type { Output } from '../output.ts';
+import { nodeView } from '../node/node-view.ts';
+import { podView } from '../pod/pod-view.ts';
 import { subnetInCharge } from './subnet-state.ts';
 import { switchId } from './subnet-view.ts';
 
@@ -61,9 +63,17 @@ export function networkOfPort(world: World, subnet: string, port: RowId): readon
   const ports = world.rows.column(switchId(subnet), 'ports');
   const theirs = [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
     const entry = world.rows.entry(uuid as Parameters<typeof world.rows.entry>[0]);
-    return entry?.ownership.kind === 'ours' && /^(pod|node)\//.test(entry.ownership.owner) ? [entry.id] : [];
+    return entry?.ownership.kind === 'ours' && lives(world, entry.ownership) ? [entry.id] : [];
   });
   return theirs.toSorted()[0] === port ? networkLeft(world, subnet) : [];
+}
+
+/** A pod or a node that is there, and so speaks for its port: one that went leaves it for a moment. */
+function lives(world: World, { owner, uid }: { readonly owner: string; readonly uid: string }): boolean {
+  const [kind = '', namespace = '', name = ''] = owner.split('/');
+  if (kind === 'node') return world.ask(nodeView, name)?.uid === uid;
+  const pod = kind === 'pod' ? world.ask(podView, `${namespace}/${name}`) : undefined;
+  return pod?.uid === uid && pod.alive;
 }
 
 function networkLeft(world: World, subnet: string): readonly Output[] {

@@ -76,7 +76,7 @@ export async function existingOf(
   if (object !== undefined) return object as unknown as AnyObservedObject;
   const where = namespace === '' ? '' : ` in namespace ${namespace}`;
   const all = `kubectl get ${resource.plural}${namespace === '' ? '' : ` -n ${namespace}`}`;
-  throw new CommandFailure(EXIT.findings, `kiln ${command} has nothing to show`, `${resource.kind} ${name} does not exist${where}`, all);
+  throw new CommandFailure(EXIT.findings, `kiln ${command} found nothing`, `${resource.kind} ${name} does not exist${where}`, all);
 }
 
 /** As kubectl names an object of this kind: `subnet.kubeovn.io`. */

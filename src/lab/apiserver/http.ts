@@ -158,7 +158,7 @@ export class ApiHttpServer {
       const answer = this.#options.tokens.issue(definition, target.namespace, target.name, await readObject(request));
       return { status: 201, body: JSON.stringify(answer) };
     }
-    const resourceRequest: ResourceRequest = { definition, target, query: url.searchParams, message: request };
+    const resourceRequest: ResourceRequest = { definition, target, query: url.searchParams, message: request, user };
     if (request.method === 'GET' && target.subresource === '' && isTrue(url.searchParams.get('watch'))) {
       this.#watch(resourceRequest, callOf(url, request), response);
       return undefined;

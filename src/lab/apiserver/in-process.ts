@@ -1,4 +1,5 @@
 /** The API for a caller in the same process: the same verbs on the same store as over HTTPS, as calls. For simulations. */
+import { ADMINISTRATOR } from './authorization/user.ts';
 import { parseTarget } from './request.ts';
 import type { RequestMessage, ResourceTarget } from './request.ts';
 import type { Reply, ResourceRequest } from './resource-handler.ts';
@@ -78,6 +79,6 @@ export class InProcessApi {
         yield Buffer.from(body);
       },
     };
-    return { definition, target, query: new URLSearchParams(at < 0 ? '' : path.slice(at)), message };
+    return { definition, target, query: new URLSearchParams(at < 0 ? '' : path.slice(at)), message, user: ADMINISTRATOR };
   }
 }

@@ -1,5 +1,6 @@
 /** The verbs of the API on one resource, from a parsed request to a reply. */
 import type { AdmissionRequest } from './admission/review.ts';
+import type { User } from './authorization/user.ts';
 import { bindPodTo, evict } from './builtin/pod-subresources.ts';
 import type { JsonObject } from './json.ts';
 import { clone, isObject } from './json.ts';
@@ -42,6 +43,7 @@ export interface ResourceRequest {
   readonly target: ResourceTarget;
   readonly query: URLSearchParams;
   readonly message: RequestMessage;
+  readonly user: User;
 }
 
 /** Asked before a write takes place, with what it would store. */
@@ -205,6 +207,7 @@ export class ResourceHandler {
           definition,
           object: draft,
           old: undefined,
+          user: request.user,
           dryRun: options.dryRun === true,
           subresource: '',
           options: reviewedOptions('CreateOptions', query),
@@ -259,6 +262,7 @@ export class ResourceHandler {
           definition,
           object: draft,
           old,
+          user: request.user,
           dryRun: all.dryRun === true,
           subresource,
           options: reviewedOptions('UpdateOptions', query),
@@ -279,6 +283,7 @@ export class ResourceHandler {
       definition,
       object: undefined,
       old,
+      user: request.user,
       dryRun: options.dryRun === true,
       subresource: '',
       options: reviewedDeletion(options),
@@ -304,6 +309,7 @@ export class ResourceHandler {
         definition,
         object: undefined,
         old: item,
+        user: request.user,
         dryRun: options.dryRun === true,
         subresource: '',
         isCollection: true,

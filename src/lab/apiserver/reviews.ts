@@ -3,6 +3,7 @@ import type { Attempt } from './authorization/rbac.ts';
 import { isAllowed, rulesOf } from './authorization/rbac.ts';
 import type { ServiceAccountTokens } from './authorization/service-account-tokens.ts';
 import type { User } from './authorization/user.ts';
+import { userInfo } from './authorization/user.ts';
 import type { Json, JsonObject } from './json.ts';
 import { at, isObject, list, object, text } from './json.ts';
 import type { ResourceTarget } from './request.ts';
@@ -69,9 +70,4 @@ function attemptOf(spec: JsonObject): Attempt {
     name: field('name'),
     path: spec['resourceAttributes'] === undefined ? field('path') : '',
   };
-}
-
-export function userInfo({ name, groups, uid, extra }: User): JsonObject {
-  const more = extra === undefined ? {} : { extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) };
-  return { username: name, ...(uid === undefined ? {} : { uid }), groups: [...groups], ...more };
 }

@@ -116,6 +116,16 @@ export function webhookCases(holder: Holder): void {
     assert.match(hook.paths[0] ?? '', /^\/validate\?timeout=10s$/);
   });
 
+  test('a review says who asks, also who somebody speaks for', async () => {
+    const { http } = conformance(holder);
+    const { hook, path } = await hooked(maps('*'), () => ALLOWED);
+    await http.send('POST', path, configMap('m', {}), { 'Impersonate-User': 'jane', 'Impersonate-Group': 'system:masters' });
+    await http.send('DELETE', `${path}/m`);
+    const [created, deleted] = hook.reviews.map((review) => at(review.request, 'userInfo'));
+    assert.deepEqual([at(created, 'username'), at(created, 'groups')], ['jane', ['system:masters', 'system:authenticated']]);
+    assert.notEqual(at(deleted, 'username'), 'jane');
+  });
+
   test('a refusal: its code, reason and message; warnings; one without words', async () => {
     const { http } = conformance(holder);
     const { path, name } = await hooked(maps('CREATE'), ({ request }) => {

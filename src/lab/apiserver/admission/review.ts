@@ -1,4 +1,6 @@
 /** What a webhook is sent, and what its answer means (`admission.k8s.io/v1`). */
+import type { User } from '../authorization/user.ts';
+import { userInfo } from '../authorization/user.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { at, isObject, list, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
@@ -12,6 +14,7 @@ export interface AdmissionRequest {
   readonly requested?: ResourceDefinition;
   readonly object: KubeObject | undefined;
   readonly old: KubeObject | undefined;
+  readonly user: User;
   readonly dryRun: boolean;
   readonly subresource: string;
   /** One of many: the request named no object. */
@@ -36,7 +39,7 @@ export function reviewOf(asked: AdmissionRequest, uid: string): JsonObject {
     ...(name === undefined ? {} : { name }),
     ...(namespace === undefined ? {} : { namespace }),
     operation,
-    userInfo: { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] },
+    userInfo: userInfo(asked.user),
     object: asked.object ?? null,
     oldObject: asked.old ?? null,
     dryRun: asked.dryRun,

@@ -1,6 +1,7 @@
 /** Who a request is from: the certificate's subject, a token's account, or whom one of them speaks for. */
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
+import type { JsonObject } from '../json.ts';
 
 export interface User {
   readonly name: string;
@@ -14,6 +15,15 @@ const AUTHENTICATED = 'system:authenticated';
 const ANONYMOUS = 'system:anonymous';
 export const ACCOUNT_PREFIX = 'system:serviceaccount:';
 
+/** Who has the laboratory's own certificate, and who asks without HTTP. */
+export const ADMINISTRATOR: User = { name: 'kubernetes-admin', groups: [ADMINISTRATORS, AUTHENTICATED] };
+
+/** As reviews and webhooks are told (`authentication.k8s.io/v1` UserInfo). */
+export function userInfo({ name, groups, uid, extra }: User): JsonObject {
+  const more = extra === undefined ? {} : { extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) };
+  return { username: name, ...(uid === undefined ? {} : { uid }), groups: [...groups], ...more };
+}
+
 /** The groups that a service account is in by its name. */
 export function accountGroups(name: string): readonly string[] {
   const [namespace = ''] = name.slice(ACCOUNT_PREFIX.length).split(':');
@@ -26,7 +36,7 @@ export function certifiedUser(request: IncomingMessage): User | undefined {
   if (!socket.authorized) return undefined;
   const { CN: name, O: organization } = socket.getPeerCertificate().subject;
   const groups = organization === undefined ? [] : [organization].flat();
-  return { name: [name].flat()[0] ?? 'kubernetes-admin', groups: [...groups, AUTHENTICATED] };
+  return { name: [name].flat()[0] ?? ADMINISTRATOR.name, groups: [...groups, AUTHENTICATED] };
 }
 
 /** Whom the request asks to be taken for. @returns undefined for nobody else */

@@ -86,7 +86,10 @@ export const REASONS = {
   NoAvailableAddress: { means: 'every address that may be given is in use', next: 'free some, or widen the Subnet' },
   AddressOutOfRange: { means: 'the address asked for is not in the Subnet, or never given out', next: 'ask for another' },
   InvalidIPFamily: { means: 'the Subnet has no address of the family asked for', next: 'ask for one it has' },
-  NoActiveGatewayFound: { means: 'none of the gateway nodes of a centralized Subnet is ready', next: 'kubectl get nodes' },
+  NoActiveGatewayFound: {
+    means: 'none of the gateway nodes of a centralized Subnet is ready with an address of its family in the join Subnet',
+    next: 'kubectl get nodes',
+  },
   UpdateIPAMFailed: { means: 'the pool cannot be used as it is', next: 'mend the IPPool' },
   NotFound: { means: 'what it refers to does not exist', next: 'make it, or mend the reference' },
   Peered: { means: 'each Vpc that the Vpc peers with names it back', next: '' },
@@ -129,6 +132,10 @@ export const REASONS = {
   SubnetNeverGiven: {
     means: 'spec.excludeIps leaves no address of the Subnet that is given without being asked for by name',
     next: 'take some out, or widen spec.cidrBlock',
+  },
+  JoinLacksFamily: {
+    means: 'a network of the Subnet is of a family that the join Subnet lacks; no traffic of it leaves by a node, or comes from one',
+    next: 'give the join Subnet a network of that family, or the Subnet another',
   },
   NamespaceImpossible: { means: 'spec.namespaces has a name that no namespace can have', next: 'mend it' },
   VpcMissing: { means: 'the Vpc does not exist', next: 'make it again, or delete the Subnet' },

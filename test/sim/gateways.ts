@@ -74,6 +74,7 @@ export class Gateways {
   /** Nodes that it names and that can be its gateway; undefined where it is not said to be in place. */
   #ableOf(subnet: KubeObject): readonly string[] | undefined {
     const {
+      cidrBlock = '',
       gatewayType,
       gatewayNode = '',
       gatewayNodeSelectors = [],
@@ -90,7 +91,10 @@ export class Gateways {
     return splitList(gatewayNode).filter((name) => {
       const node = this.#store.get('nodes', name);
       const annotations = node?.metadata.annotations ?? {};
-      return node !== undefined && isReady(node) && annotations[podAnnotation('ovn', 'allocated')] === 'true';
+      if (node === undefined || !isReady(node) || annotations[podAnnotation('ovn', 'allocated')] !== 'true') return false;
+      // It is sent to at its address in the join Subnet, of which each family of the traffic needs one.
+      const families = familiesIn(annotations[podAnnotation('ovn', 'ip_address')] ?? '');
+      return familiesIn(cidrBlock).some((family) => families.includes(family));
     });
   }
 }
@@ -113,6 +117,10 @@ function nodesUsed(world: World, subnet: string): readonly string[] {
 
 function hasAddress(annotations: Readonly<Record<string, string>> | undefined, address: string): boolean {
   return splitList(annotations?.[podAnnotation('ovn', 'ip_address')] ?? '').includes(address);
+}
+
+function familiesIn(list: string): readonly (4 | 6)[] {
+  return splitList(list).map((text) => (text.includes(':') ? 6 : 4));
 }
 
 function activeOf(subnet: KubeObject): string {

@@ -124,3 +124,37 @@ test('a change from distributed to centralized leaves nothing behind', () => {
   assert.deepEqual(policies(bench, 'red'), []);
   assert.ok(!bench.rowIds('Port_Group').some((name) => name.startsWith('red')));
 });
+
+/** The join Subnet is IPv4 only. */
+function setUpWithIpv4Nodes(): RuleBench {
+  const bench = new RuleBench({ rules: [...NETWORK_RULES, nodeJoin], settings: { joinCidr: '100.64.0.0/16' } });
+  bench.put('nodes', node('n-1'));
+  bench.put('subnets', { metadata: { name: 'six' }, spec: { cidrBlock: 'fd02::/64', gatewayType: 'centralized', gatewayNode: 'n-1' } });
+  bench.put('subnets', { metadata: { name: 'both' }, spec: { cidrBlock: '10.0.0.0/24,fd03::/64' } });
+  bench.put('subnets', { metadata: { name: 'four' }, spec: { cidrBlock: '10.1.0.0/24' } });
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.put('subnets', { metadata: { name: 'there' }, spec: { vpc: 'blue', cidrBlock: 'fd04::/64' } });
+  bench.settle();
+  return bench;
+}
+
+test('a network of a family that the join Subnet lacks has no gateway, distributed or centralized, and its Subnet says so', () => {
+  const bench = setUpWithIpv4Nodes();
+  const said = (name: string): string => bench.condition('subnets', name, 'WithoutEffect')?.message ?? '';
+  assert.equal(bench.condition('subnets', 'both', 'WithoutEffect')?.reason, 'JoinLacksFamily');
+  assert.match(
+    said('both'),
+    /^Subnet both: spec\.cidrBlock "fd03::\/64" has no gateway: Subnet join has no IPv6 network; .*kubectl edit subnet both$/,
+  );
+  assert.match(said('six'), /^Subnet six: spec\.cidrBlock "fd02::\/64" has no gateway/);
+  assert.deepEqual([said('four'), said('there'), said('join')], ['', '', ''], 'nor where nodes are no gateway');
+  assert.deepEqual(policies(bench, 'both'), ['ovn-cluster|29000|ip4.src == $both.n.1_ip4']);
+});
+
+test('a node is the centralized gateway of families alone in which it has an address', () => {
+  const bench = setUpWithIpv4Nodes();
+  const { status, reason, message = '' } = bench.condition('subnets', 'six', 'Ready') ?? {};
+  assert.deepEqual([status, reason], ['False', 'NoActiveGatewayFound']);
+  assert.match(message, /none of n-1 is ready and has an IPv6 address in Subnet join; kubectl get nodes$/);
+  assert.deepEqual([bench.object('subnets', 'six')?.status?.['activateGateway'], policies(bench, 'fd02')], ['', []]);
+});

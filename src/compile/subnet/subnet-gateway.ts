@@ -8,6 +8,7 @@ import type { Subnet } from '../../api/subnet.ts';
 import { isOvnProvider } from '../../api/names.ts';
 import { familiesOf, ofFamily, splitList } from '../../net/dual.ts';
 import type { Dual } from '../../net/dual.ts';
+import type { Family } from '../../net/address.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { Domain } from '../../world/domain.ts';
@@ -21,7 +22,7 @@ import type { Output } from '../output.ts';
 import { prefixOf } from './subnet-acls.ts';
 import { statedSubnet } from './subnet-state.ts';
 import type { SubnetView } from './subnet-view.ts';
-import { claimantOfSubnet, subnetSpec } from './subnet-view.ts';
+import { claimantOfSubnet, subnetNetworks, subnetSpec } from './subnet-view.ts';
 import { policyRow } from '../vpc/vpc-policy-routes.ts';
 
 const GATEWAY_PRIORITY = 29000;
@@ -33,6 +34,22 @@ const joinedAt: Query<Dual<string>> = defineQuery('node-joined-at', (world, node
   if (addresses === undefined) return {};
   const { v4, v6 } = addresses;
   return { ...(v4 !== '' && { v4 }), ...(v6 !== '' && { v6 }) };
+});
+
+/** Families of the join Subnet's networks: by these alone can traffic leave through a node. */
+const joinFamilies: Query<readonly Family[]> = defineQuery('join-families', (world) =>
+  familiesOf(world.ask(subnetNetworks, world.settings.joinSubnet)),
+);
+
+/** Networks of a Subnet of a family that the join Subnet lacks, so that no node is their gateway. None while there is no join Subnet. */
+export const networksWithoutGateway: Query<readonly string[]> = defineQuery('subnet-networks-without-gateway', (world, name) => {
+  const view = statedSubnet(world, name);
+  if (view === undefined || !view.inDefaultVpc || !view.routed || view.isJoin) return [];
+  const joined = world.ask(joinFamilies, '');
+  if (joined.length === 0) return [];
+  return familiesOf(view)
+    .filter((family) => !joined.includes(family))
+    .flatMap((family) => ofFamily(view, family)?.cidr ?? []);
 });
 
 /** Pods of a distributed Subnet on one node: the group that their ports join. */
@@ -95,12 +112,15 @@ export interface CentralizedGateway {
   readonly candidates: readonly string[];
 }
 
-/** Undefined where the Subnet has no centralized gateway. */
+/** Undefined where the Subnet has no centralized gateway. A node can be it where it has an address in the join Subnet of a family of the Subnet. */
 export const centralizedGateway: Query<CentralizedGateway | undefined> = defineQuery('subnet-centralized-gateway', (world, name) => {
   const view = statedSubnet(world, name);
   if (view === undefined || !view.inDefaultVpc || !view.routed || view.isJoin || view.gatewayType !== 'centralized') return undefined;
+  const families = familiesOf(view);
+  if (families.length === 0) return undefined;
   const candidates = candidatesOf(world, name);
-  const able = candidates.filter((node) => world.ask(nodeReady, node) && familiesOf(world.ask(joinedAt, node)).length > 0);
+  const joins = (node: string): boolean => familiesOf(world.ask(joinedAt, node)).some((family) => families.includes(family));
+  const able = candidates.filter((node) => world.ask(nodeReady, node) && joins(node));
   if (world.ask(subnetSpec, name)?.enableEcmp === true) return { nodes: able, candidates };
   const active = world.ask(activeGateway, name);
   const chosen = able.includes(active) ? active : able[0];

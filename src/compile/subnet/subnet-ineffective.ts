@@ -11,6 +11,7 @@ import { missingNames } from '../without-effect.ts';
 import { subnetSpec } from './subnet-basics.ts';
 import { excludesOutside } from './subnet-excludes.ts';
 import { subnetFindings } from './subnet-findings.ts';
+import { networksWithoutGateway } from './subnet-gateway.ts';
 import { askedNetworks } from './subnet-networks.ts';
 
 /** A query of its own: the status that these are told in is put together anew for much else. */
@@ -30,6 +31,7 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
     ...providerFinding(subject, provider),
     ...world.ask(excludesOutside, name),
     ...allExcluded(world, subject),
+    ...notJoined(world, subject),
     ...subnetIdleFields({ name, spec }, world.settings),
     ...matches,
   ];
@@ -52,6 +54,21 @@ function allExcluded(world: World, subject: Subject): readonly Finding[] {
         rule: 'a pod that names no address waits for ever: the gateway, the first and the last address of a network, and what is excluded are given to nobody who does not ask for them by name',
       }),
     ];
+  });
+}
+
+/** A network that no node is the gateway of: its pods are there for each other, and for nobody else. */
+function notJoined(world: World, subject: Subject): readonly Finding[] {
+  const join = world.settings.joinSubnet;
+  return world.ask(networksWithoutGateway, subject.name).map((cidr) => {
+    const family = cidr.includes(':') ? 'IPv6' : 'IPv4';
+    return findingOf(subject, {
+      code: 'JoinLacksFamily',
+      field: 'spec.cidrBlock',
+      value: cidr,
+      problem: `has no gateway: Subnet ${join} has no ${family} network`,
+      rule: `what pods send to nodes and out of the cluster, and what nodes send to pods, goes by the nodes' addresses in Subnet ${join}, and none is of that family`,
+    });
   });
 }
 

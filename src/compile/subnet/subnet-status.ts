@@ -110,6 +110,8 @@ function accepted(world: World, view: SubnetView): ConditionOutput {
   );
 }
 
+const FAMILY_WANTED = { IPv4: 'an IPv4', IPv6: 'an IPv6', Dual: 'an', Mac: 'an' } as const;
+
 function ready(world: World, view: SubnetView): ConditionOutput {
   const yes = (reason: Reason): ConditionOutput => ({ type: 'Ready', status: 'True', reason, message: '' });
   const no = (reason: Reason, message: string, event?: 'Warning'): ConditionOutput => ({
@@ -136,7 +138,7 @@ function ready(world: World, view: SubnetView): ConditionOutput {
     const named =
       gateway.candidates.length === 0
         ? 'spec.gatewayNode and spec.gatewayNodeSelectors name no node that exists'
-        : `none of ${gateway.candidates.join(', ')} is ready and joined`;
+        : `none of ${gateway.candidates.join(', ')} is ready and has ${FAMILY_WANTED[view.protocol]} address in Subnet ${world.settings.joinSubnet}`;
     return no('NoActiveGatewayFound', `Subnet ${view.name} has a centralized gateway, but ${named}; kubectl get nodes`, 'Warning');
   }
   if (gateway !== undefined) return yes('ReconcileCentralizedGatewaySuccess');

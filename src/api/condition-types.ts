@@ -1,6 +1,9 @@
 /** Every type of condition that is ever written, with what it says when it is true: a closed list. The reference is made from it. */
 export const CONDITION_TYPES = {
-  'kiln.io/NetworkBound': { on: 'Pod', means: 'all interfaces have their addresses; on a pod that waited, or is misbound' },
+  'kiln.io/NetworkBound': {
+    on: 'Pod, Node',
+    means: 'all interfaces have their addresses; on a pod that waited, or is misbound; on a node while it has none in the join Subnet',
+  },
   'kiln.io/NotCarriedOut': { on: 'Pod', means: 'an annotation asks for what this version does not do; there only while it does' },
   Accepted: {
     on: 'Vpc, Subnet, IP, Vip, OvnEip, IptablesEIP, Node, NetworkAttachmentDefinition',

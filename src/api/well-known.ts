@@ -173,7 +173,7 @@ export const kilnAnnotation = {
   settings: 'kiln.io/settings',
 } as const;
 
-/** The condition of a pod whose network Kiln provides. */
+/** The condition of a pod whose network Kiln provides; of a node, in an annotation. */
 export const POD_CONDITION = 'kiln.io/NetworkBound';
 /** The condition of a pod that asks for what is not carried out. */
 export const POD_NOT_CARRIED_OUT = 'kiln.io/NotCarriedOut';

@@ -5,7 +5,7 @@
 import { nodePortName } from '../../api/names.ts';
 import type { IP } from '../../api/ip.ts';
 import type { Reason } from '../../api/reasons.ts';
-import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
+import { annotationKey, DEFAULT_PROVIDER, POD_CONDITION, podAnnotation } from '../../api/well-known.ts';
 import { parseAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';
 import { parseMac } from '../../net/mac.ts';
@@ -15,6 +15,7 @@ import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Addresses, IpIdentity } from '../ip/ip-object.ts';
 import { addressesOf, addressesOfIp, createIp, ipText, keepIp, sameAddresses } from '../ip/ip-object.ts';
+import type { IpRefusal } from '../ip/ip-refusal.ts';
 import { ipRefusal } from '../ip/ip-refusal.ts';
 import { keptRow } from '../kept-row.ts';
 import type { NodeView } from './node-view.ts';
@@ -38,21 +39,16 @@ export const nodeJoin: Rule = {
     const node = world.ask(nodeView, name);
     const join = subnetInCharge(world, world.settings.joinSubnet);
     if (node === undefined) return [];
-    if (join === undefined) return orphanedPort(world, node);
+    if (join === undefined) return [bound(node, undefined), ...orphanedPort(world, node)];
     const { joined } = node;
-    if (joined === undefined && !world.ask(subnetReady, join.name).ready) return [];
+    if (joined === undefined && !world.ask(subnetReady, join.name).ready) return [bound(node, undefined)];
     const port = nodePortName(name);
     const ip = world.ips.get(port);
     const inUse = joined !== undefined || isOurs(world, portId(port), nodeOwner(node));
     const refusal = ip === undefined ? ipRefusal(world, port, node.uid, `Node ${name}`, inUse) : undefined;
-    const outputs: Output[] = refusal === undefined ? [] : [notice(node, 'IPRefused', refusal.message)];
-    if (refusal?.rests === true && !inUse) return outputs;
-    outputs.push({ kind: 'wish', wish: wishOf(node, join) });
+    if (refusal?.rests === true && !inUse) return [bound(node, { reason: 'IPRefused', message: refusal.message })];
     const reservation = world.reservations.get(nodeClaimant(name));
-    if (reservation?.kind === 'refused') {
-      const { code: reason, message } = reservation;
-      outputs.push(notice(node, reason, `Node ${name} has no address in Subnet ${join.name}: ${message}`));
-    }
+    const outputs: Output[] = [{ kind: 'wish', wish: wishOf(node, join) }, bound(node, whyUnbound(node, join, reservation, refusal))];
     const reserved = addressesOf(reservation);
     if (reserved === undefined) return [...outputs, ...keptPort(world, node, reservation, ip)];
     if (ip === undefined) outputs.push(createIp(identityOf(node), reserved));
@@ -64,8 +60,33 @@ export const nodeJoin: Rule = {
   },
 };
 
-function notice({ name, uid }: NodeView, reason: Reason, message: string): Output {
-  return { kind: 'notice', resource: 'nodes', key: name, uid, type: 'Warning', reason, message };
+interface Unbound {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+function whyUnbound(
+  { name, joined }: NodeView,
+  join: SubnetView,
+  reservation: Reservation | undefined,
+  refusal: IpRefusal | undefined,
+): Unbound | undefined {
+  if (reservation?.kind === 'refused')
+    return {
+      reason: reservation.code,
+      message:
+        joined === undefined
+          ? `Node ${name} has no address in Subnet ${join.name}: ${reservation.message}; kubectl get subnet ${join.name}`
+          : `Node ${name} keeps the address that it has: ${reservation.message}; kubectl get subnet ${join.name}`,
+    };
+  return refusal === undefined ? undefined : { reason: 'IPRefused', message: refusal.message };
+}
+
+/** In an annotation: the conditions in a node's status are its kubelet's. */
+function bound({ name, uid }: NodeView, why: Unbound | undefined): Output {
+  const patch = { kind: 'patch', resource: 'nodes', key: name, uid } as const;
+  if (why === undefined) return { ...patch, withoutConditions: [POD_CONDITION] };
+  return { ...patch, conditions: [{ type: POD_CONDITION, status: 'False', ...why, event: 'Warning' }] };
 }
 
 /** The join Subnet was torn out: the port stays where it is, with what the node was told, until the Subnet is there again. */

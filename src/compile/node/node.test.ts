@@ -94,6 +94,24 @@ test('a node made again under its name has its address again, under its new uid'
   assert.equal(scene.externalIds('Logical_Switch_Port', 'node-n1')['kiln.io/uid'], node.metadata.uid);
 });
 
+/** What the node's agent goes by, without what is said of it. */
+function toldOf({ bench }: PodScene, name: string): Readonly<Record<string, string>> {
+  const { 'kiln.io/conditions': conditions, ...told } = bench.object('nodes', name)?.metadata.annotations ?? {};
+  void conditions;
+  return told;
+}
+
+/** Of type `kiln.io/NetworkBound`. */
+function boundOf(
+  { bench }: PodScene,
+  name: string,
+): { readonly status: string; readonly reason: string; readonly message: string } | undefined {
+  const text = bench.object('nodes', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '[]';
+  return (JSON.parse(text) as { type: string; status: string; reason: string; message: string }[]).find(
+    ({ type }) => type === 'kiln.io/NetworkBound',
+  );
+}
+
 test('a heartbeat of a node runs no rule', () => {
   const scene = new PodScene();
   const { world } = scene.bench;
@@ -113,7 +131,7 @@ test('a node whose address is not of the network that the join Subnet was made a
   const place = () => [
     scene.bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'],
     scene.bench.row('Logical_Router_Policy', 'ovn-cluster|30000|ip4.dst == 192.168.1.12')?.['nexthops'],
-    scene.bench.object('nodes', 'n2')?.metadata.annotations,
+    toldOf(scene, 'n2'),
   ];
   const before = place();
   scene.bench.vanish('subnets', 'join');
@@ -125,6 +143,15 @@ test('a node whose address is not of the network that the join Subnet was made a
   scene.bench.settle();
   assert.deepEqual([scene.bench.object('ips', 'node-n2')?.spec, place()], [spec, before]);
   assert.ok(scene.bench.events.some(({ reason, message }) => reason === 'AddressOutOfRange' && message.includes(address)));
+  assert.deepEqual(boundOf(scene, 'n2'), {
+    type: 'kiln.io/NetworkBound',
+    status: 'False',
+    reason: 'AddressOutOfRange',
+    message:
+      `Node n2 keeps the address that it has: the address ${address} is not one that Subnet "join" can give: ` +
+      'it has 10.1.1.0/24; kubectl get subnet join',
+    lastTransitionTime: '2026-01-01T00:00:23Z',
+  });
   const fresh = scene.bench.restarted();
   fresh.settle();
   assert.equal(fresh.writes, 0);
@@ -183,7 +210,7 @@ test('a node keeps its port, its IP object and the way to it when its join Subne
       scene.bench.object('ips', 'node-n2')?.spec,
       scene.bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'],
       scene.bench.row('Logical_Router_Policy', 'ovn-cluster|30000|ip4.dst == 192.168.1.12')?.['nexthops'],
-      scene.bench.object('nodes', 'n2')?.metadata.annotations,
+      toldOf(scene, 'n2'),
     ];
     const before = has();
     scene.bench.vanish('subnets', 'join');

@@ -170,6 +170,13 @@ function nodeLacks(world: World, name: string): readonly string[] {
   // Another program has the row with the name of its port, and the node is told so.
   if (world.rowConflicts.peek(rowId('Logical_Switch_Port', `node-${name}`)) !== undefined) return [];
   const said = annotations[podAnnotation('ovn', 'ip_address')] ?? '';
+  // It joined when the Subnet, made again since, had another network: it keeps what there is of that, and is told.
+  const joins = splitList(world.subnets.peek('join')?.spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);
+  const isIn = (text: string): boolean => {
+    const address = parseAddress(text);
+    return address !== undefined && joins.some((cidr) => cidrContains(cidr, address));
+  };
+  if (!splitList(said).every(isIn)) return [];
   const stations = world.rows.best(rowId('Logical_Switch_Port', `node-${name}`))?.row['addresses'];
   const policies = rowsIn(world, world.rows.best(rowId('Logical_Router', 'ovn-cluster'))?.row, 'policies');
   const internal = (node?.status?.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address);

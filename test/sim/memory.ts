@@ -74,12 +74,20 @@ interface Said {
   readonly message?: string;
 }
 
+interface Conditions {
+  readonly conditions?: readonly Said[];
+}
+
 function conditionsOf(object: KubeObject): readonly Said[] {
-  return ((object['status'] ?? {}) as { readonly conditions?: readonly Said[] }).conditions ?? [];
+  return ((object['status'] ?? {}) as Conditions).conditions ?? [];
 }
 
 function isAccepted(subnet: KubeObject): boolean {
-  return conditionsOf(subnet).some(({ type, status }) => type === 'Accepted' && status === 'True');
+  return saysAccepted((subnet['status'] ?? {}) as Conditions);
+}
+
+function saysAccepted(status: Conditions | undefined): boolean {
+  return status?.conditions?.some(({ type, status: is }) => type === 'Accepted' && is === 'True') === true;
 }
 
 /** Of a Subnet whose `spec.vpc` was edited: it does not move, and says which Vpc it is in. */
@@ -405,7 +413,7 @@ function leftGroups(world: World): readonly Finding[] {
     const subnet = world.subnets.peek(annotations[podAnnotation('ovn', 'logical_switch')] ?? '');
     // Its Subnet was taken away by force and made again, and is refused: the pod runs in what is left of the older one, and is told.
     const told = pod.status?.conditions?.find(({ type }) => type === POD_CONDITION);
-    if (told?.status === 'False' && told.reason === 'NoSubnet') continue;
+    if (told?.status === 'False' && !saysAccepted(subnet?.status)) continue;
     // Another program may have a row of that name: the node is told, and nothing is put in.
     if (group?.ownership.kind !== 'ours' || port?.ownership.kind !== 'ours' || subnet?.spec.vpc !== 'ovn-cluster') continue;
     const { ports } = group.row;

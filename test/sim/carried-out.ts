@@ -2,11 +2,11 @@
  * What people asked for and were told is in place is in the database. Rules that say too little say it to everybody: a fresh controller
  * plans nothing. This reads specs and rows, and asks no rule.
  */
-import { isOvnProvider, routerToSwitchPort, switchToRouterPort } from '../../src/api/names.ts';
+import { isOvnProvider, nodePortGroup, routerToSwitchPort, switchToRouterPort } from '../../src/api/names.ts';
 import type { Condition } from '../../src/api/meta.ts';
 import type { Subnet } from '../../src/api/subnet.ts';
 import type { Vpc } from '../../src/api/vpc.ts';
-import { podAnnotation } from '../../src/api/well-known.ts';
+import { POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
 import { formatAddress, parseAddress } from '../../src/net/address.ts';
 import { cidrContains, formatCidr, networkAddress, parseCidr } from '../../src/net/cidr.ts';
 import { splitList } from '../../src/net/dual.ts';
@@ -23,6 +23,7 @@ export function carriedOut(world: World): readonly Finding[] {
       subnetLacks(world, name, subnet).map((what) => lacking(`Subnet ${name}`, what)),
     ),
     ...[...world.nodes.entries()].flatMap(([name]) => nodeLacks(world, name).map((what) => lacking(`Node ${name}`, what))),
+    ...groupLacks(world),
     ...[...world.namespaces.entries()].flatMap(([name]) => namespaceLacks(world, name).map((what) => lacking(`Namespace ${name}`, what))),
   ];
 }
@@ -207,4 +208,28 @@ function namespaceLacks(world: World, name: string): readonly string[] {
       ? []
       : [`network ${cidrs[i] ?? ''} that it is told is not that of ${subnet}`];
   });
+}
+
+/** The port of a pod that has its network is in the group of its node. */
+function groupLacks(world: World): readonly Finding[] {
+  const findings: Finding[] = [];
+  for (const [key, pod] of world.pods.entries()) {
+    const { annotations = {}, name, namespace = '' } = pod.metadata;
+    const node = pod.spec.nodeName ?? '';
+    const isMachine = annotations[podAnnotation('ovn', 'virtualmachine')] !== undefined;
+    const over = pod.metadata.deletionTimestamp !== undefined || pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+    if (over || isMachine || annotations[podAnnotation('ovn', 'allocated')] !== 'true' || world.nodes.peek(node) === undefined) continue;
+    const group = world.rows.best(rowId('Port_Group', nodePortGroup(node)));
+    const port = world.rows.best(rowId('Logical_Switch_Port', `${name}.${namespace}`));
+    const subnet = world.subnets.peek(annotations[podAnnotation('ovn', 'logical_switch')] ?? '');
+    // Its Subnet was taken away by force and made again, and is refused: the pod runs in what is left of the older one, and is told.
+    const told = pod.status?.conditions?.find(({ type }) => type === POD_CONDITION);
+    if (told?.status === 'False' && !says(subnet?.status?.conditions, 'Accepted')) continue;
+    // Another program may have a row of that name: the node is told, and nothing is put in.
+    if (group?.ownership.kind !== 'ours' || port?.ownership.kind !== 'ours' || subnet?.spec.vpc !== 'ovn-cluster') continue;
+    const { ports } = group.row;
+    if (!(ports instanceof Set) || !ports.has(port.row._uuid))
+      findings.push({ kind: 'I3 member', message: `I3: port of Pod ${key} is not in the port group of its node ${node}` });
+  }
+  return findings;
 }

@@ -1,9 +1,10 @@
 /**
  * What must hold when all is quiet: the invariants, and that everything which can finish has finished.
  */
-import { FINALIZER, POD_CONDITION } from '../../src/api/well-known.ts';
+import { FINALIZER, kilnAnnotation, POD_CONDITION } from '../../src/api/well-known.ts';
 import type { Violation } from '../../src/invariants/violation.ts';
 import { checkInvariants } from '../../src/invariants/check-invariants.ts';
+import { isRequest } from '../../src/world/claimants.ts';
 import type { World } from '../../src/world/world.ts';
 import { notAsWanted } from './as-wanted.ts';
 import { carriedOut } from './carried-out.ts';
@@ -101,7 +102,8 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...cluster.alarms.map((message): Finding => ({ kind: 'alarm', message })),
       ...violations.filter((one) => !isRestoredAndTold(cluster, world, one) && !isWithoutSwitch(cluster, world, one)).map(found),
       ...unfinished(cluster, world, lost),
-      ...cluster.memory.judge(world, cluster.dateJumped ? undefined : EPOCH + cluster.time.now),
+      ...silentRequests(world),
+      ...cluster.memory.judge(cluster.dateJumped ? undefined : EPOCH + cluster.time.now),
       ...carriedOut(world),
       ...notAsWanted(world, controller.desired, cluster.lab.store, cluster.ovn.database.schema),
       ...cluster.newcomers.judge(),
@@ -179,4 +181,19 @@ function baseless(world: World, key: string, reason: string, message: string): r
   return free > 0 && subnet?.metadata.deletionTimestamp === undefined && /no free|exhausted|full/.test(message)
     ? [{ kind: 'progress full', message: `Pod ${key} waits (${message}), and Subnet ${name ?? ''} has ${free} free addresses` }]
     : [];
+}
+
+/** Who asks for an address to be kept gets it, or is told why not. */
+function silentRequests(world: World): readonly Finding[] {
+  return [...world.ips.entries()].flatMap(([name, ip]) => {
+    const { v4IpAddress = '', v6IpAddress = '' } = ip.spec;
+    const asks =
+      isRequest(ip) &&
+      v4IpAddress === '' &&
+      v6IpAddress === '' &&
+      ip.metadata.deletionTimestamp === undefined &&
+      (ip.spec.subnet ?? '') !== '';
+    if (!asks || ip.metadata.annotations?.[kilnAnnotation.conditions]?.includes('"status":"False"') === true) return [];
+    return [{ kind: 'progress request', message: `IP ${name} asks for an address, has none, and is not told why` }];
+  });
 }

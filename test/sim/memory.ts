@@ -4,98 +4,13 @@
  */
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';
-import { DEFAULT_SUBNET, FINALIZER, kilnAnnotation, POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
+import { DEFAULT_SUBNET, FINALIZER, kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
 import { splitList } from '../../src/net/dual.ts';
 import { selectorMatches } from '../../src/api/label-selector.ts';
-import { nodePortGroup } from '../../src/api/names.ts';
 import type { SubnetSpec } from '../../src/api/subnet.ts';
-import { isRequest } from '../../src/world/claimants.ts';
-import type { World } from '../../src/world/world.ts';
-import { rowId } from '../../src/nb/row-id.ts';
+import type { Field } from './holders.ts';
+import { claimsOf, HELD, HOLDING, IPS, isAccepted, specOf, SUBNETS, text } from './holders.ts';
 import type { Finding } from './judge.ts';
-
-const VPCS = 'vpcs.kubeovn.io';
-const SUBNETS = 'subnets.kubeovn.io';
-const IPS = 'ips.kubeovn.io';
-const POOLS = 'ippools.kubeovn.io';
-
-interface Field {
-  readonly [name: string]: unknown;
-}
-
-const specOf = (object: KubeObject): Field => (object['spec'] ?? {}) as Field;
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-/** Rules that name an EIP: table, and the field that names it. */
-const NAT_RULES: Readonly<Record<string, string>> = {
-  ...{ 'ovn-fips.kubeovn.io': 'ovnEip', 'ovn-snat-rules.kubeovn.io': 'ovnEip', 'ovn-dnat-rules.kubeovn.io': 'ovnEip' },
-  ...{ 'iptables-fip-rules.kubeovn.io': 'eip', 'iptables-snat-rules.kubeovn.io': 'eip', 'iptables-dnat-rules.kubeovn.io': 'eip' },
-};
-const ADDRESSES = ['vips.kubeovn.io', 'ovn-eips.kubeovn.io', 'iptables-eips.kubeovn.io'];
-const HOLDING = [SUBNETS, IPS, 'pods', 'nodes', ...ADDRESSES, ...Object.keys(NAT_RULES)];
-const HELD = new Set([VPCS, SUBNETS, IPS, POOLS, ...ADDRESSES]);
-
-/** What an object says that it is in or has: `<table> <name>`. @param hasRow whether there is such a row of its own */
-function claimsOf(table: string, object: KubeObject, hasRow: (table: string, name: string) => boolean): readonly string[] {
-  const { name, namespace = '', labels = {}, annotations = {}, finalizers = [], deletionTimestamp } = object.metadata;
-  const spec = specOf(object);
-  const isOurs = finalizers.includes(FINALIZER);
-  if (table === SUBNETS) {
-    // One that is refused and has no network is in no Vpc: it came when that was being deleted, or somebody took its switch away by hand.
-    if (!isAccepted(object) && !hasRow('Logical_Switch', name)) return [];
-    // Where it stays is told by its port there, which somebody may take away.
-    const stayed = stayedIn(object);
-    return [`${VPCS} ${stayed !== undefined && hasRow('Logical_Router_Port', `${stayed}-${name}`) ? stayed : text(spec['vpc'])}`];
-  }
-  if (table === IPS) {
-    const said = text(spec['v4IpAddress']) !== '' || text(spec['v6IpAddress']) !== '';
-    return said && isOurs ? [`${SUBNETS} ${text(spec['subnet'])}`] : [];
-  }
-  if (ADDRESSES.includes(table)) return isOurs ? [`${SUBNETS} ${labels['ovn.kubernetes.io/subnet'] ?? ''}`] : [];
-  const field = NAT_RULES[table];
-  if (field !== undefined) {
-    const eip = text(spec[field]);
-    const marked = annotations['ovn.kubernetes.io/vpc_eip'] === eip && (labels['ovn.kubernetes.io/eip_v4_ip'] ?? '') !== '';
-    const eips = field === 'eip' ? 'iptables-eips.kubeovn.io' : 'ovn-eips.kubeovn.io';
-    return [`${eips} ${eip}`, ...(marked ? [`${SUBNETS} ${labels['ovn.kubernetes.io/subnet'] ?? ''}`] : [])];
-  }
-  const phase = ((object['status'] ?? {}) as Field)['phase'];
-  const runs = deletionTimestamp === undefined && phase !== 'Succeeded' && phase !== 'Failed';
-  // A pod of a machine has the address of the machine, which has another name.
-  const isMachine = annotations[podAnnotation('ovn', 'virtualmachine')] !== undefined;
-  if (!runs || isMachine || annotations[podAnnotation('ovn', 'allocated')] !== 'true') return [];
-  const subnet = `${SUBNETS} ${annotations[podAnnotation('ovn', 'logical_switch')] ?? ''}`;
-  return [subnet, table === 'nodes' ? `${IPS} node-${name}` : `${IPS} ${name}.${namespace}`];
-}
-
-interface Said {
-  readonly type: string;
-  readonly status: string;
-  readonly message?: string;
-}
-
-interface Conditions {
-  readonly conditions?: readonly Said[];
-}
-
-function conditionsOf(object: KubeObject): readonly Said[] {
-  return ((object['status'] ?? {}) as Conditions).conditions ?? [];
-}
-
-function isAccepted(subnet: KubeObject): boolean {
-  return saysAccepted((subnet['status'] ?? {}) as Conditions);
-}
-
-function saysAccepted(status: Conditions | undefined): boolean {
-  return status?.conditions?.some(({ type, status: is }) => type === 'Accepted' && is === 'True') === true;
-}
-
-/** Of a Subnet whose `spec.vpc` was edited: it does not move, and says which Vpc it is in. */
-function stayedIn(subnet: KubeObject): string | undefined {
-  return conditionsOf(subnet)
-    .map(({ message = '' }) => /the Subnet is in Vpc (\S+), and a Subnet does not move/.exec(message)?.[1])
-    .find((vpc) => vpc !== undefined);
-}
 
 function asksForEvictions({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[kilnAnnotation.misbound]?.trim() === 'evict';
@@ -193,17 +108,9 @@ export class Memory {
   }
 
   /** @param now milliseconds since the epoch; undefined where some process has another date. @returns what must not have come about since the last rest */
-  judge(world: World, now: number | undefined): readonly Finding[] {
+  judge(now: number | undefined): readonly Finding[] {
     const over = (pod: KubeObject): boolean => isOver(pod, now);
-    return [
-      ...this.findings.splice(0),
-      ...this.#fellBack(),
-      ...this.#leaked(over),
-      ...this.#lingering(over),
-      ...this.#usurped(over),
-      ...leftGroups(world),
-      ...silentRequests(world),
-    ];
+    return [...this.findings.splice(0), ...this.#fellBack(), ...this.#leaked(over), ...this.#lingering(over), ...this.#usurped(over)];
   }
 
   /** What is held goes only when nobody holds it, and Kiln deletes nothing that somebody uses. */
@@ -397,43 +304,4 @@ export class Memory {
     if (uid !== undefined && metadata?.uid !== uid) return false;
     return metadata !== undefined && metadata.deletionTimestamp === undefined && Number(ordinal) < Number(spec['replicas'] ?? 1);
   }
-}
-
-/** The port of a pod that has its network is in the group of its node. */
-function leftGroups(world: World): readonly Finding[] {
-  const findings: Finding[] = [];
-  for (const [key, pod] of world.pods.entries()) {
-    const { annotations = {}, name, namespace = '' } = pod.metadata;
-    const node = pod.spec.nodeName ?? '';
-    const isMachine = annotations[podAnnotation('ovn', 'virtualmachine')] !== undefined;
-    const over = pod.metadata.deletionTimestamp !== undefined || pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
-    if (over || isMachine || annotations[podAnnotation('ovn', 'allocated')] !== 'true' || world.nodes.peek(node) === undefined) continue;
-    const group = world.rows.best(rowId('Port_Group', nodePortGroup(node)));
-    const port = world.rows.best(rowId('Logical_Switch_Port', `${name}.${namespace}`));
-    const subnet = world.subnets.peek(annotations[podAnnotation('ovn', 'logical_switch')] ?? '');
-    // Its Subnet was taken away by force and made again, and is refused: the pod runs in what is left of the older one, and is told.
-    const told = pod.status?.conditions?.find(({ type }) => type === POD_CONDITION);
-    if (told?.status === 'False' && !saysAccepted(subnet?.status)) continue;
-    // Another program may have a row of that name: the node is told, and nothing is put in.
-    if (group?.ownership.kind !== 'ours' || port?.ownership.kind !== 'ours' || subnet?.spec.vpc !== 'ovn-cluster') continue;
-    const { ports } = group.row;
-    if (!(ports instanceof Set) || !ports.has(port.row._uuid))
-      findings.push({ kind: 'I3 member', message: `I3: port of Pod ${key} is not in the port group of its node ${node}` });
-  }
-  return findings;
-}
-
-/** Who asks for an address to be kept gets it, or is told why not. */
-function silentRequests(world: World): readonly Finding[] {
-  return [...world.ips.entries()].flatMap(([name, ip]) => {
-    const { v4IpAddress = '', v6IpAddress = '' } = ip.spec;
-    const asks =
-      isRequest(ip) &&
-      v4IpAddress === '' &&
-      v6IpAddress === '' &&
-      ip.metadata.deletionTimestamp === undefined &&
-      (ip.spec.subnet ?? '') !== '';
-    if (!asks || ip.metadata.annotations?.[kilnAnnotation.conditions]?.includes('"status":"False"') === true) return [];
-    return [{ kind: 'progress request', message: `IP ${name} asks for an address, has none, and is not told why` }];
-  });
 }

@@ -6,8 +6,8 @@ import type { KubeObject } from '../object.ts';
 import type { Guard } from '../operation-options.ts';
 import { forbidden } from '../status.ts';
 import type { ObjectStore } from '../store.ts';
-import type { Quantity } from './quantity.ts';
-import { add, formatQuantity, larger, quantityOf } from './quantity.ts';
+import { podAmounts } from './pod-amounts.ts';
+import { formatQuantity, quantityOf } from './quantity.ts';
 
 const TABLE = 'limitranges';
 const NOTE = 'kubernetes.io/limit-ranger';
@@ -73,14 +73,13 @@ export function limitRangeBounds(store: ObjectStore): Guard {
 }
 
 function podProblems(pod: KubeObject, rule: Json): string[] {
-  const spec = object(pod['spec']);
-  const containers = list(spec['containers']).map(asked);
-  const initial = list(spec['initContainers']).map(asked);
   switch (at(rule, 'type')) {
     case 'Container':
-      return [...containers, ...initial].flatMap((container) => bounds(rule, 'Container', container));
+      return ['containers', 'initContainers']
+        .flatMap((field) => list(at(pod, 'spec', field)))
+        .flatMap((container) => bounds(rule, 'Container', asked(container)));
     case 'Pod':
-      return bounds(rule, 'Pod', { requests: total(containers, initial, 'requests'), limits: total(containers, initial, 'limits') });
+      return bounds(rule, 'Pod', { requests: printedAmounts(pod, 'requests'), limits: printedAmounts(pod, 'limits') });
     default:
       return [];
   }
@@ -90,14 +89,8 @@ function asked(container: Json): Asked {
   return { requests: object(at(container, 'resources', 'requests')), limits: object(at(container, 'resources', 'limits')) };
 }
 
-/** What a pod asks for in all: containers run together, initial ones before them, one after another. */
-function total(containers: readonly Asked[], initial: readonly Asked[], kind: 'requests' | 'limits'): JsonObject {
-  const sums = new Map<string, Quantity>();
-  for (const container of containers)
-    for (const [name, value] of Object.entries(container[kind])) sums.set(name, add(sums.get(name) ?? quantityOf(0), quantityOf(value)));
-  for (const container of initial)
-    for (const [name, value] of Object.entries(container[kind])) sums.set(name, larger(sums.get(name) ?? quantityOf(0), quantityOf(value)));
-  return Object.fromEntries([...sums].map(([name, sum]) => [name, formatQuantity(sum)]));
+function printedAmounts(pod: KubeObject, kind: 'requests' | 'limits'): JsonObject {
+  return Object.fromEntries([...podAmounts(pod, kind)].map(([name, sum]) => [name, formatQuantity(sum)]));
 }
 
 function claimProblems(claim: KubeObject, rule: Json): string[] {

@@ -2,8 +2,9 @@
 import type { Json } from '../json.ts';
 import { at, list, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
+import { podAmounts } from './pod-amounts.ts';
 import type { Quantity } from './quantity.ts';
-import { add, larger, quantityOf } from './quantity.ts';
+import { quantityOf } from './quantity.ts';
 
 /** Amounts by the names that a quota's `hard` has. */
 export type Usage = ReadonlyMap<string, Quantity>;
@@ -24,7 +25,7 @@ export function usageOf(resource: string, item: KubeObject): Usage {
   return usage;
 }
 
-/** A pod that has ended, or whose grace has, takes nothing but its place among objects. */
+/** A pod that has ended takes nothing but its place among objects. */
 function isOver(pod: KubeObject): boolean {
   const phase = at(pod, 'status', 'phase');
   return phase === 'Failed' || phase === 'Succeeded';
@@ -33,13 +34,7 @@ function isOver(pod: KubeObject): boolean {
 function podUsage(pod: KubeObject, usage: Map<string, Quantity>): void {
   usage.set('pods', ONE);
   for (const kind of ['requests', 'limits'] as const) {
-    const sums = new Map<string, Quantity>();
-    const amounts = (container: Json): [string, Json][] => Object.entries(object(at(container, 'resources', kind)));
-    for (const container of list(at(pod, 'spec', 'containers')))
-      for (const [name, value] of amounts(container)) sums.set(name, add(sums.get(name) ?? quantityOf(0), quantityOf(value)));
-    for (const container of list(at(pod, 'spec', 'initContainers')))
-      for (const [name, value] of amounts(container)) sums.set(name, larger(sums.get(name) ?? quantityOf(0), quantityOf(value)));
-    for (const [name, sum] of sums) {
+    for (const [name, sum] of podAmounts(pod, kind)) {
       usage.set(`${kind}.${name}`, sum);
       if (kind === 'requests') usage.set(name, sum);
     }

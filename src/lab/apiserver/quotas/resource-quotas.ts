@@ -9,7 +9,7 @@ import { forbidden, resourceName } from '../status.ts';
 import type { StoreEvent } from '../store.ts';
 import { storeKey } from '../store.ts';
 import type { Quantity } from './quantity.ts';
-import { add, formatQuantity, quantityOf } from './quantity.ts';
+import { add, formatQuantity, quantityOf, ZERO } from './quantity.ts';
 import { COMPUTE, inScope, usageOf } from './quota-usage.ts';
 
 const TABLE = 'resourcequotas';
@@ -46,20 +46,17 @@ export class ResourceQuotas {
       if (missing !== '') throw forbidden(definition, name, `failed quota: ${quota.metadata.name}: must specify ${missing}`);
       if (concerned.length === 0) continue;
       const used = this.#used(quota, concerned);
-      const beyond = concerned.filter(
-        (key) => add(used.get(key) ?? quantityOf(0), usage.get(key) ?? quantityOf(0)).nano > quantityOf(hard[key]).nano,
-      );
+      const beyond = concerned.filter((key) => add(used.get(key) ?? ZERO, usage.get(key) ?? ZERO).nano > quantityOf(hard[key]).nano);
       if (beyond.length === 0) continue;
       const shown = (amount: (key: string) => Quantity): string =>
         beyond
           .sort()
           .map((key) => `${key}=${formatQuantity(amount(key))}`)
           .join(',');
-      const zero = quantityOf(0);
       throw forbidden(
         definition,
         name,
-        `exceeded quota: ${quota.metadata.name}, requested: ${shown((key) => usage.get(key) ?? zero)}, used: ${shown((key) => used.get(key) ?? zero)}, limited: ${shown((key) => quantityOf(hard[key]))}`,
+        `exceeded quota: ${quota.metadata.name}, requested: ${shown((key) => usage.get(key) ?? ZERO)}, used: ${shown((key) => used.get(key) ?? ZERO)}, limited: ${shown((key) => quantityOf(hard[key]))}`,
       );
     }
   };
@@ -77,7 +74,7 @@ export class ResourceQuotas {
         const usage = usageOf(resource, item);
         for (const key of keys) {
           const amount = usage.get(key);
-          if (amount !== undefined) used.set(key, add(used.get(key) ?? quantityOf(0), amount));
+          if (amount !== undefined) used.set(key, add(used.get(key) ?? ZERO, amount));
         }
       }
     }
@@ -121,8 +118,7 @@ export class ResourceQuotas {
     const amounts = this.#used(quota, keys);
     const used: JsonObject = {};
     for (const key of keys)
-      if (amounts.has(key) || !key.startsWith('count/') || known.has(key))
-        used[key] = formatQuantity(amounts.get(key) ?? { ...quantityOf(0) });
+      if (amounts.has(key) || !key.startsWith('count/') || known.has(key)) used[key] = formatQuantity(amounts.get(key) ?? ZERO);
     const status: JsonObject = { hard: { ...hard }, used };
     if (equal(status, quota['status'])) return;
     const { namespace = '', name } = quota.metadata;

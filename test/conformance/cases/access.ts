@@ -33,6 +33,33 @@ export function accessCases(holder: Holder): void {
     assert.match(nameless.text, /without impersonating a user/);
   });
 
+  test('to speak for an account, or for a group, is a right of its own', async () => {
+    const { kubectl, kubeconfigPath } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    const role = fresh('speaker');
+    await kubectl.ok(['create', 'sa', 'robot', '-n', namespace]);
+    await kubectl.ok(['create', 'clusterrole', role, '--verb=impersonate', '--resource=users']);
+    const token = (await kubectl.ok(['create', 'token', 'robot', '-n', namespace])).trim();
+    await kubectl.ok(['create', 'clusterrolebinding', role, `--clusterrole=${role}`, `--serviceaccount=${namespace}:robot`]);
+    const robot = await HttpsClient.fromKubeconfig(kubeconfigPath, true);
+    const as = (headers: Readonly<Record<string, string>>): ReturnType<HttpsClient['get']> =>
+      robot.get('/api', { Authorization: `Bearer ${token}`, ...headers });
+    for (let left = 50; left > 0 && (await as({ 'Impersonate-User': 'eve' })).status === 403; left--)
+      await new Promise((resolve) => void setTimeout(resolve, 100));
+    assert.equal((await as({ 'Impersonate-User': 'eve' })).status, 200);
+    for (const [more, what] of [
+      [{ 'Impersonate-User': `system:serviceaccount:${namespace}:default` }, 'serviceaccounts'],
+      [{ 'Impersonate-User': 'eve', 'Impersonate-Group': 'system:masters' }, 'groups'],
+      [{ 'Impersonate-User': 'eve', 'Impersonate-Uid': '7' }, 'uids'],
+      [{ 'Impersonate-User': 'eve', 'Impersonate-Extra-Team': 'red' }, 'userextras/team'],
+    ] as const) {
+      const refused = await as(more);
+      assert.equal(refused.status, 403, what);
+      assert.match(message(refused), new RegExp(`cannot impersonate resource "${what}" in API group`));
+    }
+    robot.close();
+  });
+
   test('a service account has a token, and the token is the account', async () => {
     const { kubectl, kubeconfigPath, http } = conformance(holder);
     const namespace = await newNamespace(holder);

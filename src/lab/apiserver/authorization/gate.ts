@@ -8,7 +8,7 @@ import type { Attempt } from './rbac.ts';
 import { isAllowed } from './rbac.ts';
 import type { ServiceAccountTokens } from './service-account-tokens.ts';
 import type { User } from './user.ts';
-import { ADMINISTRATORS, certifiedUser, impersonatedUser, lacksImpersonatedName } from './user.ts';
+import { ACCOUNT_PREFIX, ADMINISTRATORS, certifiedUser, impersonatedUser, lacksImpersonatedName } from './user.ts';
 
 /** Open to all, as on a real server. */
 const OPEN_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
@@ -60,13 +60,28 @@ export class Gate {
         );
       return user;
     }
-    const attempt = (resource: string, name: string): Attempt => ({
-      ...{ verb: 'impersonate', group: '', resource, subresource: '', namespace: '', name, path: '' },
-    });
-    this.check(user, attempt('users', asked.name));
-    for (const group of [request.headersDistinct['impersonate-group'] ?? []].flat()) this.check(user, attempt('groups', group));
+    const groups = request.headersDistinct['impersonate-group'] ?? [];
+    for (const attempt of impersonations(asked, groups)) this.check(user, attempt);
     return asked;
   }
+}
+
+/** All that whoever speaks for a user must be allowed: its name or account, each group, its uid and each value of `extra`. */
+function impersonations({ name, uid, extra = {} }: User, groups: readonly string[]): readonly Attempt[] {
+  const attempt = (resource: string, named: string, more: Partial<Attempt> = {}): Attempt => ({
+    ...{ verb: 'impersonate', group: '', resource, subresource: '', namespace: '', name: named, path: '' },
+    ...more,
+  });
+  const group = 'authentication.k8s.io';
+  const [namespace = '', account = ''] = name.startsWith(ACCOUNT_PREFIX) ? name.slice(ACCOUNT_PREFIX.length).split(':') : [];
+  return [
+    account === '' ? attempt('users', name) : attempt('serviceaccounts', account, { namespace }),
+    ...groups.map((one) => attempt('groups', one)),
+    ...(uid === undefined ? [] : [attempt('uids', uid, { group })]),
+    ...Object.entries(extra).flatMap(([subresource, values]) =>
+      values.map((value) => attempt('userextras', value, { group, subresource })),
+    ),
+  ];
 }
 
 function attemptOf(url: URL, request: IncomingMessage): Attempt {

@@ -1,0 +1,129 @@
+/** What is presumed at a start changes how often rules run, and nothing of what comes out. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inspect } from 'node:util';
+import { PodScene } from '../testing/pod-scene.ts';
+import type { RuleBench } from '../testing/rule-bench.ts';
+
+/** All that is wanted and told, and who has which address; in no order of rules. */
+function outcome({ world, compiler: { desired } }: RuleBench): object {
+  const sorted = (items: Iterable<unknown>): readonly string[] =>
+    Array.from(items, (item) => inspect(item, { depth: null, sorted: true })).toSorted();
+  const rows = [...desired.rowIds].map((id) => {
+    const { rows: wanted = [], members = new Map() } = desired.row(id) ?? {};
+    return [id, sorted(wanted), sorted(members.keys())];
+  });
+  return {
+    rows: sorted(rows),
+    objects: sorted([...desired.objectIds].map((id) => [id, sorted(desired.object(id))])),
+    notices: sorted(desired.freshNotices),
+    reservations: sorted(world.reservations.entries()),
+    conflicts: sorted(world.addressConflicts.entries()),
+  };
+}
+
+/** Rules run once before anything is presumed: then nothing is. */
+function withoutPresuming(bench: RuleBench): RuleBench {
+  const fresh = bench.restarted();
+  fresh.world.reactor.settle();
+  fresh.allocation.run();
+  fresh.compile();
+  return fresh;
+}
+
+function presuming(bench: RuleBench): RuleBench {
+  const fresh = bench.restarted();
+  fresh.compile();
+  return fresh;
+}
+
+const told = (address: string, more: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> => ({
+  'ovn.kubernetes.io/allocated': 'true',
+  'ovn.kubernetes.io/logical_switch': 'ovn-default',
+  'ovn.kubernetes.io/ip_address': address,
+  'ovn.kubernetes.io/mac_address': '00:00:00:00:00:07',
+  ...more,
+});
+
+const SCENES: Readonly<Record<string, (scene: PodScene) => void>> = {
+  'all is well': () => undefined,
+  'two pods say that they have one address': (scene) => {
+    scene.pod('first', { annotations: told('10.16.0.77') });
+    scene.pod('second', { annotations: told('10.16.0.77') });
+  },
+  'a pod says that it has the address of another, whose IP object says so': (scene) => {
+    scene.pod('thief', { annotations: told(scene.addressOf('shop/web') ?? '') });
+  },
+  'a pod says that it has an address of a Subnet that is not there': (scene) => {
+    scene.pod('lost', { annotations: told('10.99.0.7', { 'ovn.kubernetes.io/logical_switch': 'none' }) });
+  },
+  'a pod says that it has an address that its Subnet has not, and no MAC': (scene) => {
+    scene.pod('odd', { annotations: told('10.99.0.7', { 'ovn.kubernetes.io/mac_address': 'none' }) });
+  },
+  'a pod on the network of its node says that it has an address': (scene) => {
+    scene.pod('host', { annotations: told('10.16.0.78'), spec: { hostNetwork: true } });
+  },
+  'a pod says that it has an address on a network that it is not attached to': (scene) => {
+    const key = 'net.shop.ovn.kubernetes.io';
+    scene.pod('more', {
+      annotations: { [`${key}/allocated`]: 'true', [`${key}/logical_switch`]: 'ovn-default', [`${key}/ip_address`]: '10.16.0.79' },
+    });
+  },
+  'an IP object was written over': (scene) => {
+    scene.bench.edit('ips', 'web.shop', { ipAddress: '10.16.0.80', v4IpAddress: '10.16.0.80' });
+  },
+  'an IP object and a Subnet were torn out': (scene) => {
+    scene.bench.vanish('ips', 'side.shop');
+    scene.bench.vanish('subnets', 'side');
+  },
+  'one of two interfaces has lost its Subnet': (scene) => {
+    scene.bench.vanish('subnets', 'side');
+    scene.bench.vanish('ips', 'two.shop.net.shop.ovn');
+  },
+};
+
+function crowd(): PodScene {
+  const scene = new PodScene();
+  scene.subnet('side', { cidrBlock: '10.1.0.0/24', provider: 'net.shop.ovn' });
+  scene.attachment('shop/net', 'kube-ovn');
+  scene.statefulSet('db', 1);
+  scene.bench.settle();
+  scene.pod('web');
+  scene.pod('db-0', { statefulSet: 'db' });
+  scene.pod('two', { annotations: { 'k8s.v1.cni.cncf.io/networks': 'net' } });
+  scene.bench.settle();
+  assert.ok(scene.addressOf('shop/web'));
+  assert.ok(scene.annotations('shop/two')['net.shop.ovn.kubernetes.io/ip_address']);
+  return scene;
+}
+
+for (const [name, change] of Object.entries(SCENES)) {
+  test(`${name}: the same is wanted and told as where nothing is presumed`, () => {
+    const scene = crowd();
+    change(scene);
+    const [expected, found] = [withoutPresuming(scene.bench), presuming(scene.bench)];
+    assert.deepEqual(outcome(found), outcome(expected));
+  });
+}
+
+test('a pod that goes, or is made again, after it was taken in keeps nothing', () => {
+  for (const again of [false, true]) {
+    const scene = crowd();
+    const { uid } = scene.bench.object('ips', 'web.shop')?.metadata ?? {};
+    const fresh = scene.bench.restarted();
+    const taken = (): string | undefined =>
+      [...fresh.world.reservations.entries()].map(([claimant]) => claimant).find((claimant) => claimant.startsWith('web.shop#'));
+    assert.equal(
+      fresh.allocation.presume(() => taken() !== undefined),
+      false,
+      'it yields with something left',
+    );
+    const before = taken() ?? '';
+    fresh.vanish('pods', 'shop/web');
+    if (again) fresh.put('pods', { metadata: { name: 'web', namespace: 'shop' }, spec: { nodeName: 'n1', restartPolicy: 'Always' } });
+    fresh.settle();
+    assert.equal(fresh.world.reservations.peek(before), undefined);
+    assert.equal(fresh.row('Logical_Switch_Port', 'web.shop') !== undefined, again);
+    assert.notEqual(fresh.object('ips', 'web.shop')?.metadata.uid, uid);
+  }
+});

@@ -89,7 +89,10 @@ function bound({ name, uid }: NodeView, why: Unbound | undefined): Output {
   return { ...patch, conditions: [{ type: POD_CONDITION, status: 'False', ...why, event: 'Warning' }] };
 }
 
-/** The join Subnet was torn out: the port stays where it is, with what the node was told, until the Subnet is there again. */
+/**
+ * The join Subnet was torn out: the port stays where it is, with what the node was told, until the Subnet is there again. Its IP object says
+ * so, whoever edited it or took it away.
+ */
 function orphanedPort(world: World, node: NodeView): readonly Output[] {
   const id = portId(nodePortName(node.name));
   const kept = isOurs(world, id, nodeOwner(node)) ? keptRow(world, id) : undefined;
@@ -97,8 +100,9 @@ function orphanedPort(world: World, node: NodeView): readonly Output[] {
   const network = networkOfPort(world, world.settings.joinSubnet, id);
   const told = addressesTold(node);
   if (told === undefined) return [kept, ...network];
-  const again = world.ips.has(nodePortName(node.name)) ? [] : [createIp(identityOf(node), told)];
-  return [...again, { ...portRow(node, told), ...(kept.parent !== undefined && { parent: kept.parent }) }, ...network];
+  const ip = world.ips.get(nodePortName(node.name));
+  const said = ip === undefined ? [createIp(identityOf(node), told)] : isIpOfNode(ip, node) ? [keepIp(ip, identityOf(node), told)] : [];
+  return [...said, { ...portRow(node, told), ...(kept.parent !== undefined && { parent: kept.parent }) }, ...network];
 }
 
 /**

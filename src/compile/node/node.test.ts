@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { checkInvariants } from '../../invariants/check-invariants.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 
@@ -228,6 +229,25 @@ test('a node keeps its port, its IP object and the way to it when its join Subne
     const fresh = scene.bench.restarted();
     fresh.settle();
     assert.equal(fresh.writes, 0);
+  }
+});
+
+test('the IP object of a node in a torn out join Subnet says what the node has, whoever edits it', () => {
+  for (const again of [undefined, { cidrBlock: 'nonsense' }]) {
+    const scene = new PodScene();
+    const { bench } = scene;
+    const before = bench.object('ips', 'node-n1')?.['spec'];
+    bench.vanish('subnets', 'join');
+    if (again !== undefined) scene.subnet('join', again);
+    bench.edit('ips', 'node-n1', { subnet: 's5', ipAddress: 'oops' });
+    bench.settle();
+    assert.deepEqual(bench.object('ips', 'node-n1')?.['spec'], before);
+    const violations = checkInvariants({ world: bench.world, plan: { rows: [], objects: [] } });
+    assert.deepEqual(
+      violations.filter(({ invariant }) => invariant === 'I3'),
+      [],
+      'the network is held by it',
+    );
   }
 });
 

@@ -7,11 +7,12 @@ import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore } from '../../src/lab/apiserver/store.ts';
 import { OWNER_KEY, UID_KEY } from '../../src/nb/ownership.ts';
 import type { StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
+import { conditionOf } from '../../src/world/conditions.ts';
 import type { Finding } from './judge.ts';
 import { isOver } from './memory.ts';
 
 interface Taken {
-  readonly table: string;
+  readonly table: 'pods' | 'nodes';
   readonly key: string;
   readonly uid: string;
   readonly port: string;
@@ -34,8 +35,8 @@ export class TakenPorts {
   /** All is quiet and judged. */
   remember(): void {
     this.#had = new Set(
-      ['pods', 'nodes'].flatMap((table) =>
-        this.#store.list(table).flatMap((object) => (isAllocated(object) && !isTold(object) ? [object.metadata.uid] : [])),
+      (['pods', 'nodes'] as const).flatMap((table) =>
+        this.#store.list(table).flatMap((object) => (isAllocated(object) && !isTold(table, object) ? [object.metadata.uid] : [])),
       ),
     );
   }
@@ -46,7 +47,8 @@ export class TakenPorts {
     const uid = String(ids.get(UID_KEY));
     if (!this.#had.has(uid)) return;
     const [kind = '', namespace = '', own = ''] = String(ids.get(OWNER_KEY)).split('/');
-    const [table, key, port] = kind === 'node' ? ['nodes', own, `node-${own}`] : ['pods', `${namespace}/${own}`, `${own}.${namespace}`];
+    const [table, key, port]: readonly ['pods' | 'nodes', string, string] =
+      kind === 'node' ? ['nodes', own, `node-${own}`] : ['pods', `${namespace}/${own}`, `${own}.${namespace}`];
     const object = this.#store.get(table, key);
     if (object?.metadata.uid === uid && port === name && isAllocated(object) && !isOver(object, undefined))
       this.#taken.push({ table, key, uid, port });
@@ -57,7 +59,7 @@ export class TakenPorts {
     this.#taken = [];
     return taken.flatMap(({ table, key, uid, port }) => {
       const object = this.#store.get(table, key);
-      if (object?.metadata.uid !== uid || !isAllocated(object) || isOver(object, undefined) || isTold(object)) return [];
+      if (object?.metadata.uid !== uid || !isAllocated(object) || isOver(object, undefined) || isTold(table, object)) return [];
       const whose = `${table === 'nodes' ? 'Node' : 'Pod'} ${key}`;
       return [{ kind: `I3 taken ${table}`, message: `I3: port ${port} of ${whose}, which lives, was taken away, and nobody told it` }];
     });
@@ -68,9 +70,6 @@ function isAllocated({ metadata: { annotations = {}, deletionTimestamp } }: Kube
   return deletionTimestamp === undefined && annotations[podAnnotation('ovn', 'allocated')] === 'true';
 }
 
-function isTold(object: KubeObject): boolean {
-  const { conditions = [] } = (object['status'] ?? {}) as {
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
-  };
-  return conditions.some(({ type, status }) => type === POD_CONDITION && status === 'False');
+function isTold(table: 'pods' | 'nodes', object: KubeObject): boolean {
+  return conditionOf(table, object, POD_CONDITION)?.status === 'False';
 }

@@ -50,6 +50,28 @@ test('readers are not disturbed when a projection stays equal', () => {
   assert.equal(reader.get(), 'blue');
 });
 
+test('nor when there is nothing to project, and still is not', () => {
+  const { reactor, things } = setUp();
+  const shown = new Computed(reactor, () => (things.bucket('colour', 'red').size > 1 ? 'many' : undefined));
+  let runs = 0;
+  const reader = new Computed(reactor, () => {
+    runs++;
+    return shown.get();
+  });
+  assert.equal(reader.get(), undefined);
+  things.set('a', { colour: 'red', size: 1 });
+  reactor.settle();
+  assert.equal(runs, 1);
+  things.set('b', { colour: 'red', size: 1 });
+  reactor.settle();
+  assert.deepEqual([runs, reader.get()], [2, 'many']);
+  things.delete('a');
+  reactor.settle();
+  things.delete('b');
+  reactor.settle();
+  assert.deepEqual([runs, reader.get()], [3, undefined]);
+});
+
 test('a bucket disturbs its readers when membership changes, not when members do', () => {
   const { reactor, things } = setUp();
   let runs = 0;

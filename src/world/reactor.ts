@@ -175,7 +175,7 @@ export abstract class Computation<V> extends Source implements Reader {
       return;
     }
     this.#failure = undefined;
-    if (!failed && this.#value !== undefined && equal(this.#value, outcome.value)) return;
+    if (!failed && equal(this.#value, outcome.value)) return;
     this.#value = this.changed(outcome.value, this.#value);
     this.#reactor.touch(this);
   }

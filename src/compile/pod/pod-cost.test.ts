@@ -65,3 +65,16 @@ test('at a start the rules of a pod and of its IP object run once each', () => {
   // The pod's projection, its rule and that of its IP object; the others are of the network around them.
   assert.equal(runs(110) - runs(10), 100 * 3);
 });
+
+test('of pods whose Subnet was torn out one that loses its IP object runs the rules of no other', () => {
+  const cost = (pods: number): number => {
+    const scene = new PodScene();
+    scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
+    for (let i = 0; i < pods; i++) scene.pod(`p${i}`, { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
+    scene.bench.settle();
+    scene.bench.vanish('subnets', 'side');
+    scene.bench.settle();
+    return runsOf(scene, () => scene.bench.vanish('ips', 'p3.shop'));
+  };
+  assert.equal(cost(60), cost(10));
+});

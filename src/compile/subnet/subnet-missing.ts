@@ -59,14 +59,20 @@ function holdersIn(world: World, subnet: string): readonly string[] {
 
 /** The same while none of these names it, because they were taken away too: one of the pods and nodes whose ports are in it speaks for all. */
 export function networkOfPort(world: World, subnet: string, port: RowId): readonly Output[] {
-  if (world.ips.bucket('subnet', subnet).size > 0 || holdersIn(world, subnet).length > 0) return [];
+  return world.ask(portThatSpeaks, subnet) === port ? networkLeft(world, subnet) : [];
+}
+
+/** Asked by each port that is left: a query, so that who goes of very many runs the rules of one. */
+const portThatSpeaks: Query<RowId | undefined> = defineQuery('subnet-port-that-speaks', (world, subnet) => {
+  if (world.ips.bucket('subnet', subnet).size > 0 || holdersIn(world, subnet).length > 0) return undefined;
   const ports = world.rows.column(switchId(subnet), 'ports');
   const theirs = [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
-    const entry = world.rows.entry(uuid as Parameters<typeof world.rows.entry>[0]);
-    return entry?.ownership.kind === 'ours' && lives(world, entry.ownership) ? [entry.id] : [];
+    const id = world.rows.entry(uuid as Parameters<typeof world.rows.entry>[0])?.id;
+    const ownership = id === undefined ? undefined : world.rows.state(id)?.ownership;
+    return id !== undefined && ownership?.kind === 'ours' && lives(world, ownership) ? [id] : [];
   });
-  return theirs.toSorted()[0] === port ? networkLeft(world, subnet) : [];
-}
+  return theirs.toSorted()[0];
+});
 
 /** A pod or a node that is there, and so speaks for its port: one that went leaves it for a moment. */
 function lives(world: World, { owner, uid }: { readonly owner: string; readonly uid: string }): boolean {

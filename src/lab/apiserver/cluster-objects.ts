@@ -5,6 +5,7 @@
 import { object } from './json.ts';
 import type { JsonObject } from './json.ts';
 import type { Operations } from './operations.ts';
+import { PendingKeys } from './pending-keys.ts';
 import type { ResourceRegistry } from './registry.ts';
 import { ApiError } from './status.ts';
 import type { StoreEvent } from './store.ts';
@@ -115,13 +116,14 @@ export class ClusterObjects {
   readonly #operations: Operations;
   readonly #registry: ResourceRegistry;
   readonly #ofNamespaces: readonly Wanted[];
-  readonly #pending = new Set<string>();
+  readonly #pending: PendingKeys;
   readonly #stop: () => void;
 
   /** @param authority PEM of the authority that signed the server's certificate */
   constructor(operations: Operations, registry: ResourceRegistry, authority: string) {
     this.#operations = operations;
     this.#registry = registry;
+    this.#pending = new PendingKeys(operations.environment, (namespace) => this.#fill(namespace));
     this.#ofNamespaces = inNamespace(authority);
     this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
     for (const wanted of OF_THE_CLUSTER) this.#make(wanted, '');
@@ -133,19 +135,10 @@ export class ClusterObjects {
   }
 
   #onEvent({ type, table, object: item }: StoreEvent): void {
-    if (table === 'namespaces' && type === 'ADDED') this.#enqueue(item.metadata.name);
+    if (table === 'namespaces' && type === 'ADDED') this.#pending.add(item.metadata.name);
     if (type !== 'DELETED' || item.metadata.namespace === undefined) return;
     if (table === 'services' && item.metadata.name !== API_SERVICE.object.metadata.name) return;
-    if (table === 'serviceaccounts' || table === 'configmaps' || table === 'services') this.#enqueue(item.metadata.namespace);
-  }
-
-  #enqueue(namespace: string): void {
-    if (this.#pending.has(namespace)) return;
-    this.#pending.add(namespace);
-    this.#operations.environment.schedule(() => {
-      this.#pending.delete(namespace);
-      this.#fill(namespace);
-    });
+    if (table === 'serviceaccounts' || table === 'configmaps' || table === 'services') this.#pending.add(item.metadata.namespace);
   }
 
   #fill(namespace: string): void {

@@ -4,6 +4,7 @@
  */
 import type { KubeObject, OwnerReference } from './object.ts';
 import type { Operations } from './operations.ts';
+import { PendingKeys } from './pending-keys.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { ResourceDefinition } from './resource.ts';
 import { ApiError } from './status.ts';
@@ -19,15 +20,16 @@ export class GarbageCollector {
   readonly #registry: ResourceRegistry;
   readonly #byUid = new Map<string, Located>();
   readonly #dependents = new Map<string, Set<string>>();
-  readonly #pending = new Set<string>();
+  readonly #pending: PendingKeys;
   readonly #stop: () => void;
 
   constructor(operations: Operations, registry: ResourceRegistry) {
     this.#operations = operations;
     this.#registry = registry;
+    this.#pending = new PendingKeys(operations.environment, (uid) => this.#sync(uid));
     for (const { table, key, object } of operations.store.all())
       this.#onEvent({ type: 'ADDED', table, key, revision: operations.store.revision, object });
-    for (const { object } of this.#byUid.values()) if (isCollected(object)) this.#enqueue(object.metadata.uid);
+    for (const { object } of this.#byUid.values()) if (isCollected(object)) this.#pending.add(object.metadata.uid);
     this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
   }
 
@@ -41,7 +43,7 @@ export class GarbageCollector {
     for (const owner of previous?.metadata.ownerReferences ?? []) this.#dependents.get(owner.uid)?.delete(uid);
     if (event.type === 'DELETED') {
       this.#byUid.delete(uid);
-      for (const dependent of this.#dependents.get(uid) ?? []) this.#enqueue(dependent);
+      for (const dependent of this.#dependents.get(uid) ?? []) this.#pending.add(dependent);
       this.#dependents.delete(uid);
     } else {
       this.#byUid.set(uid, { table: event.table, object });
@@ -50,22 +52,13 @@ export class GarbageCollector {
         if (dependents === undefined) this.#dependents.set(owner.uid, (dependents = new Set()));
         dependents.add(uid);
       }
-      if (event.type === 'ADDED' && (object.metadata.ownerReferences ?? []).length > 0) this.#enqueue(uid);
-      if (event.type === 'MODIFIED' && isCollected(object)) this.#enqueue(uid);
+      if (event.type === 'ADDED' && (object.metadata.ownerReferences ?? []).length > 0) this.#pending.add(uid);
+      if (event.type === 'MODIFIED' && isCollected(object)) this.#pending.add(uid);
     }
     for (const owner of [...(previous?.metadata.ownerReferences ?? []), ...(object.metadata.ownerReferences ?? [])]) {
       const located = this.#byUid.get(owner.uid);
-      if (located !== undefined && isCollected(located.object)) this.#enqueue(owner.uid);
+      if (located !== undefined && isCollected(located.object)) this.#pending.add(owner.uid);
     }
-  }
-
-  #enqueue(uid: string): void {
-    if (this.#pending.has(uid)) return;
-    this.#pending.add(uid);
-    this.#operations.environment.schedule(() => {
-      this.#pending.delete(uid);
-      this.#sync(uid);
-    });
   }
 
   #sync(uid: string): void {
@@ -135,7 +128,7 @@ export class GarbageCollector {
       }
       this.#removeFinalizer(definition, object, 'orphan');
     } else if (finalizers.includes('foregroundDeletion')) {
-      for (const { object: dependent } of dependents) this.#enqueue(dependent.metadata.uid);
+      for (const { object: dependent } of dependents) this.#pending.add(dependent.metadata.uid);
       const blocking = dependents.some(({ object: dependent }) =>
         (dependent.metadata.ownerReferences ?? []).some(
           (owner) => owner.uid === object.metadata.uid && owner['blockOwnerDeletion'] === true,

@@ -3,6 +3,7 @@ import { timestamp } from './environment.ts';
 import type { Json, JsonObject } from './json.ts';
 import { at, equal, list, object } from './json.ts';
 import type { Guard, Operations } from './operations.ts';
+import { PendingKeys } from './pending-keys.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { ResourceDefinition } from './resource.ts';
 import { resourceName, forbidden, notFound } from './status.ts';
@@ -14,16 +15,17 @@ const PERMANENT = new Set(['default', 'kube-system', 'kube-public', 'kube-node-l
 export class NamespaceLifecycle {
   readonly #operations: Operations;
   readonly #registry: ResourceRegistry;
-  readonly #pending = new Set<string>();
+  readonly #pending: PendingKeys;
   readonly #stop: () => void;
 
   constructor(operations: Operations, registry: ResourceRegistry) {
     this.#operations = operations;
     this.#registry = registry;
+    this.#pending = new PendingKeys(operations.environment, (name) => this.#sync(name));
     operations.addGuard(this.#guard);
     this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
     for (const namespace of operations.store.list(TABLE))
-      if (namespace.metadata.deletionTimestamp !== undefined) this.#enqueue(namespace.metadata.name);
+      if (namespace.metadata.deletionTimestamp !== undefined) this.#pending.add(namespace.metadata.name);
   }
 
   stop(): void {
@@ -58,16 +60,7 @@ export class NamespaceLifecycle {
   #onEvent(event: StoreEvent): void {
     const name = event.table === TABLE ? event.object.metadata.name : event.object.metadata.namespace;
     if (name === undefined || (event.table === TABLE && event.type === 'DELETED')) return;
-    if (this.#operations.store.get(TABLE, name)?.metadata.deletionTimestamp !== undefined) this.#enqueue(name);
-  }
-
-  #enqueue(name: string): void {
-    if (this.#pending.has(name)) return;
-    this.#pending.add(name);
-    this.#operations.environment.schedule(() => {
-      this.#pending.delete(name);
-      this.#sync(name);
-    });
+    if (this.#operations.store.get(TABLE, name)?.metadata.deletionTimestamp !== undefined) this.#pending.add(name);
   }
 
   #sync(name: string): void {

@@ -3,6 +3,7 @@ import { CLAIM_PROTECTION, VOLUME_PROTECTION } from './builtin/storage.ts';
 import { at, list, object } from './json.ts';
 import type { KubeObject } from './object.ts';
 import type { Operations } from './operations.ts';
+import { PendingKeys } from './pending-keys.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { StoreEvent } from './store.ts';
 import { storeKey } from './store.ts';
@@ -13,15 +14,17 @@ const VOLUMES = 'persistentvolumes';
 export class VolumeProtection {
   readonly #operations: Operations;
   readonly #registry: ResourceRegistry;
-  readonly #pending = new Set<string>();
+  readonly #pending: PendingKeys;
   readonly #stop: () => void;
 
   constructor(operations: Operations, registry: ResourceRegistry) {
     this.#operations = operations;
     this.#registry = registry;
+    this.#pending = new PendingKeys(operations.environment, (place) => this.#look(place));
     this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
     for (const table of [CLAIMS, VOLUMES])
-      for (const { metadata } of operations.store.list(table)) this.#enqueue(table, metadata.namespace ?? '', metadata.name);
+      for (const { metadata } of operations.store.list(table))
+        this.#pending.add(`${table}/${storeKey(metadata.namespace ?? '', metadata.name)}`);
   }
 
   stop(): void {
@@ -31,21 +34,17 @@ export class VolumeProtection {
   #onEvent({ type, table, object: item }: StoreEvent): void {
     const { namespace = '', name } = item.metadata;
     if (table === CLAIMS || table === VOLUMES) {
-      if (type !== 'DELETED') this.#enqueue(table, namespace, name);
+      if (type !== 'DELETED') this.#pending.add(`${table}/${storeKey(namespace, name)}`);
     } else if (table === 'pods' && this.#operations.store.count(CLAIMS) > 0) {
-      for (const claim of claimsOf(item)) this.#enqueue(CLAIMS, namespace, claim);
+      for (const claim of claimsOf(item)) this.#pending.add(`${CLAIMS}/${storeKey(namespace, claim)}`);
     }
   }
 
-  #enqueue(table: string, namespace: string, name: string): void {
-    const key = storeKey(namespace, name);
-    if (this.#pending.has(`${table}/${key}`)) return;
-    this.#pending.add(`${table}/${key}`);
-    this.#operations.environment.schedule(() => {
-      this.#pending.delete(`${table}/${key}`);
-      const item = this.#operations.store.get(table, key);
-      if (item !== undefined) this.#see(table, item);
-    });
+  /** @param place `<table>/<key>` */
+  #look(place: string): void {
+    const [table = '', ...key] = place.split('/');
+    const item = this.#operations.store.get(table, key.join('/'));
+    if (item !== undefined) this.#see(table, item);
   }
 
   #see(table: string, item: KubeObject): void {

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { at, equal, list, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
 import type { Guard, Operations } from '../operations.ts';
+import { PendingKeys } from '../pending-keys.ts';
 import type { ResourceRegistry } from '../registry.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { forbidden, resourceName } from '../status.ts';
@@ -18,15 +19,16 @@ const TABLE = 'resourcequotas';
 export class ResourceQuotas {
   readonly #operations: Operations;
   readonly #registry: ResourceRegistry;
-  readonly #pending = new Set<string>();
+  readonly #pending: PendingKeys;
   readonly #stop: () => void;
 
   constructor(operations: Operations, registry: ResourceRegistry) {
     this.#operations = operations;
     this.#registry = registry;
+    this.#pending = new PendingKeys(operations.environment, (namespace) => this.#tellAll(namespace));
     operations.addVerdict(this.#verdict);
     this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
-    for (const quota of operations.store.list(TABLE)) this.#enqueue(quota.metadata.namespace ?? '');
+    for (const quota of operations.store.list(TABLE)) this.#pending.add(quota.metadata.namespace ?? '');
   }
 
   stop(): void {
@@ -97,16 +99,11 @@ export class ResourceQuotas {
   #onEvent({ object: { metadata } }: StoreEvent): void {
     const { store } = this.#operations;
     if (metadata.namespace === undefined || store.count(TABLE) === 0) return;
-    if (store.list(TABLE, metadata.namespace).length > 0) this.#enqueue(metadata.namespace);
+    if (store.list(TABLE, metadata.namespace).length > 0) this.#pending.add(metadata.namespace);
   }
 
-  #enqueue(namespace: string): void {
-    if (this.#pending.has(namespace)) return;
-    this.#pending.add(namespace);
-    this.#operations.environment.schedule(() => {
-      this.#pending.delete(namespace);
-      for (const quota of this.#operations.store.list(TABLE, namespace)) this.#tell(quota);
-    });
+  #tellAll(namespace: string): void {
+    for (const quota of this.#operations.store.list(TABLE, namespace)) this.#tell(quota);
   }
 
   #tell(quota: KubeObject): void {

@@ -67,3 +67,20 @@ test('what Kiln wrote before and writes anew is nobody else`s: Subnets and pools
   assert.equal(bench.object('namespaces', 'shop')?.metadata.annotations?.[SWITCH], 'ovn-default');
   assert.deepEqual(corrected(made), []);
 });
+
+test('nor the pools of a namespace that no Subnet serves yet', () => {
+  const made = scene();
+  const { bench } = made;
+  bench.put('vpcs', { metadata: { name: 'empty' }, spec: { namespaces: ['lone'] } });
+  made.namespace('lone');
+  const pool = (name: string, address: string): void => {
+    bench.put('ippools', { metadata: { name }, spec: { subnet: 'net', ips: [address], namespaces: ['lone'] } });
+    bench.settle();
+  };
+  pool('few', '10.1.0.20');
+  assert.equal(bench.object('namespaces', 'lone')?.metadata.annotations?.[POOL], 'few');
+  pool('more', '10.1.0.30');
+  bench.delete('ippools', 'few');
+  bench.settle();
+  assert.deepEqual([bench.object('namespaces', 'lone')?.metadata.annotations?.[POOL], corrected(made)], ['more', []]);
+});

@@ -78,13 +78,14 @@ const namespaceSaid: Query<Said> = defineQuery('namespace-said', (world, name) =
  */
 function writtenByOthers(said: Said, wanted: Said): readonly (keyof typeof KEYS)[] {
   const differs = FIELDS.filter((field) => said[field] !== null && said[field].trim() !== '' && said[field] !== wanted[field]);
-  if (said.cidrs === null) return differs;
   const inStep = said.cidrs === wanted.cidrs && said.excludeIps === wanted.excludeIps;
-  return differs.filter(
-    (field) =>
-      (field === 'subnets' && inStep) ||
-      (field === 'pools' && splitList(said.pools ?? '').some((item) => parseAddress(item) !== undefined || !isObjectName(item))),
-  );
+  // Where no Subnet serves the namespace, Kiln writes the pools alone.
+  const poolsMayBeOwn = said.cidrs !== null || (said.subnets === null && wanted.subnets === null);
+  return differs.filter((field) => {
+    if (field === 'pools')
+      return !poolsMayBeOwn || splitList(said.pools ?? '').some((item) => parseAddress(item) !== undefined || !isObjectName(item));
+    return said.cidrs === null || (field === 'subnets' && inStep);
+  });
 }
 
 function correction(world: World, name: string, field: keyof typeof KEYS, wanted: Said): Finding {

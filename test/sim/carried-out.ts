@@ -224,7 +224,7 @@ function groupLacks(world: World): readonly Finding[] {
     const subnet = world.subnets.peek(annotations[podAnnotation('ovn', 'logical_switch')] ?? '');
     // Its Subnet was taken away by force and made again, and is refused: the pod runs in what is left of the older one, and is told.
     const told = pod.status?.conditions?.find(({ type }) => type === POD_CONDITION);
-    if (told?.status === 'False' && !says(subnet?.status?.conditions, 'Accepted')) continue;
+    if (told?.status === 'False' && told.reason === 'NoSubnet') continue;
     // Another program may have a row of that name: the node is told, and nothing is put in.
     if (group?.ownership.kind !== 'ours' || port?.ownership.kind !== 'ours' || subnet?.spec.vpc !== 'ovn-cluster') continue;
     const { ports } = group.row;

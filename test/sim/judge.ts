@@ -1,7 +1,7 @@
 /**
  * What must hold when all is quiet: the invariants, and that everything which can finish has finished.
  */
-import { FINALIZER, kilnAnnotation, POD_CONDITION } from '../../src/api/well-known.ts';
+import { FINALIZER, kilnAnnotation, POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
 import type { Violation } from '../../src/invariants/violation.ts';
 import { checkInvariants } from '../../src/invariants/check-invariants.ts';
 import { isRequest } from '../../src/world/claimants.ts';
@@ -133,11 +133,17 @@ function isRestoredAndTold(cluster: SimulatedCluster, world: World, { invariant,
   return conditions.some(({ type, status, message = '' }) => type === POD_CONDITION && status === 'False' && message !== '');
 }
 
-/** Somebody took away the Subnet of a pod, and the switch as well: there is nothing left that could run on, and the pod is told. */
+/**
+ * Somebody took away the Subnet of a pod, or edited it so that it is refused, and took the switch away as well: there is nothing left that
+ * could run on, and the pod is told.
+ */
 function isWithoutSwitch({ switchesTaken }: SimulatedCluster, world: World, { invariant, subject, message }: Violation): boolean {
-  const subnet = /its Subnet (\S+) does not exist, and its network does not run/.exec(message)?.[1] ?? '';
+  const { metadata, status } = world.pods.peek(subject.replace(/^Pod /, '')) ?? {};
+  // With the IP object taken away too, nothing but the pod's own annotation says where it was.
+  const own = / there is no IP [^.]+\.[^.]+ /.test(message) ? metadata?.annotations?.[podAnnotation('ovn', 'logical_switch')] : undefined;
+  const subnet = /its Subnet (\S+) does not exist, and its network does not run/.exec(message)?.[1] ?? own ?? '';
   if (invariant !== 'I7' || !switchesTaken.has(subnet)) return false;
-  const conditions = world.pods.peek(subject.replace(/^Pod /, ''))?.status?.conditions ?? [];
+  const conditions = status?.conditions ?? [];
   return conditions.some(({ type, status, reason }) => type === POD_CONDITION && status === 'False' && reason === 'NoSubnet');
 }
 

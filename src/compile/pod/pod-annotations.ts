@@ -65,9 +65,13 @@ export function conditionOutputs(
   bindings: readonly Binding[],
   problem: PodInterfaces['problem'],
 ): readonly Output[] {
+  const inUse = bindings.filter(({ nic }) => isAllocated(nic));
+  const coming = bindings.filter(({ nic }) => !isAllocated(nic));
+  // What it runs with before what it is to have yet.
   const [obstacle] = [
+    ...inUse.flatMap((binding) => obstacleOf(world, binding) ?? []),
     ...(problem === undefined || pod.terminating ? [] : [problem]),
-    ...bindings.flatMap((binding) => obstacleOf(world, binding) ?? []),
+    ...coming.flatMap((binding) => obstacleOf(world, binding) ?? []),
     ...refusedOf(world, pod, bindings),
   ];
   if (obstacle !== undefined)

@@ -29,6 +29,23 @@ test('a pod whose address is not of the network that its Subnet was made again w
   assert.equal(fresh.writes, 0);
 });
 
+test('what a pod runs with is told before a network that somebody attaches it to and that does not exist', () => {
+  const scene = new PodScene();
+  scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'side' } });
+  scene.bench.settle();
+  scene.bench.vanish('subnets', 'side');
+  scene.subnet('side', { cidrBlock: '10.7.0.0/24' });
+  const annotations = { ...scene.annotations('shop/web'), 'k8s.v1.cni.cncf.io/networks': 'shop/later' };
+  scene.pod('web', { annotations });
+  scene.bench.settle();
+  assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.reason, 'AddressOutOfRange');
+  scene.bench.vanish('subnets', 'side');
+  scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
+  scene.bench.settle();
+  assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.reason, 'WaitingForNetwork', 'and then that');
+});
+
 test('who is left out by a narrowed CIDR has nothing to mend: the network stays in effect and the Subnet says so', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.1.0.0/24' });

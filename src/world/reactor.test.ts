@@ -157,3 +157,27 @@ test('settle yields when told to and goes on later', () => {
   assert.equal(reactor.settle(), true);
   assert.equal(reactor.runs - before, 10);
 });
+
+test('what a computation made of a value that a later read in the same run showed to be outdated does not stay', () => {
+  const { reactor, things } = setUp();
+  things.set('deep', { colour: 'old', size: 1 });
+  things.set('own', { colour: 'red', size: 1 });
+  const deep = new Computed(reactor, () => things.get('deep')?.colour ?? '');
+  const between = new Computed(reactor, () => deep.get());
+  let runs = 0;
+  const reader = new Computed(reactor, () => {
+    runs++;
+    things.get('own');
+    const first = between.get();
+    deep.get();
+    return `${first} ${between.get()}`;
+  });
+  assert.equal(reader.get(), 'old old');
+  assert.equal(runs, 1, 'what is read for the first time disturbs nobody');
+  things.set('own', { colour: 'red', size: 2 });
+  things.set('deep', { colour: 'new', size: 1 });
+  reader.get();
+  reactor.settle();
+  assert.equal(reader.get(), 'new new');
+  assert.equal(runs, 3);
+});

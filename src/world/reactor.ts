@@ -13,7 +13,8 @@ import { equal } from './equal.ts';
 /** A computation as its sources and the reactor see it. */
 export interface Reader {
   readonly height: number;
-  disturb(): void;
+  /** What it read, or once read, has changed. */
+  disturb(source: Source): void;
   refresh(): void;
   link(source: Source): void;
 }
@@ -63,8 +64,8 @@ export class Source {
 
   disturbReaders(): void {
     const readers = this.#readers;
-    if (readers instanceof Set || isList(readers)) for (const reader of readers) (reader as Reader).disturb();
-    else (readers as Reader | undefined)?.disturb();
+    if (readers instanceof Set || isList(readers)) for (const reader of readers) (reader as Reader).disturb(this);
+    else (readers as Reader | undefined)?.disturb(this);
   }
 
   /** The last reader has left: whoever made the source may forget it. */
@@ -103,6 +104,7 @@ export abstract class Computation<V> extends Source implements Reader {
   #failure: { readonly error: unknown } | undefined;
   #height = 1;
   #state: 'due' | 'running' | 'fresh' | 'disposed' = 'due';
+  #outdated = false;
 
   constructor(reactor: Reactor) {
     super();
@@ -124,8 +126,8 @@ export abstract class Computation<V> extends Source implements Reader {
   /** The value as of now; runs first when something it read has changed. */
   get(): V {
     if (this.#state === 'running') throw new Error('a query reads its own result');
-    this.#reactor.track(this);
     this.refresh();
+    this.#reactor.track(this);
     if (this.#failure !== undefined) throw this.#failure.error;
     return this.#value as V;
   }
@@ -135,8 +137,12 @@ export abstract class Computation<V> extends Source implements Reader {
     return this.#value;
   }
 
-  /** Called by the reactor when a source changed. */
-  disturb(): void {
+  /**
+   * While it runs, a computation that it has read may turn out to be outdated by one further below that was due and is read only later: what
+   * it made of the old value is not to stay.
+   */
+  disturb(source: Source): void {
+    if (this.#state === 'running' && this.#hasRead(source)) this.#outdated = true;
     if (this.#state !== 'fresh') return;
     this.#state = 'due';
     this.#reactor.enqueue(this);
@@ -164,6 +170,10 @@ export abstract class Computation<V> extends Source implements Reader {
     this.#height = height + 1;
     this.#release(before);
     this.#conclude(outcome);
+    if (!this.#outdated) return;
+    this.#outdated = false;
+    this.#state = 'due';
+    this.#reactor.enqueue(this);
   }
 
   /** A failure is kept like a value: readers get it thrown until a source changes. */
@@ -181,7 +191,7 @@ export abstract class Computation<V> extends Source implements Reader {
   }
 
   link(source: Source): void {
-    if (this.#seen !== undefined ? this.#seen.has(source) : this.#sources.includes(source)) return;
+    if (this.#hasRead(source)) return;
     source.addReader(this);
     this.#sources.push(source);
     if (this.#seen !== undefined) this.#seen.add(source);
@@ -200,9 +210,12 @@ export abstract class Computation<V> extends Source implements Reader {
   #release(before: readonly Source[]): void {
     if (before.length === 0) return;
     for (const source of before) {
-      if (this.#seen !== undefined ? this.#seen.has(source) : this.#sources.includes(source)) continue;
-      source.removeReader(this);
+      if (!this.#hasRead(source)) source.removeReader(this);
     }
+  }
+
+  #hasRead(source: Source): boolean {
+    return this.#seen !== undefined ? this.#seen.has(source) : this.#sources.includes(source);
   }
 }
 

@@ -190,19 +190,21 @@ test('at the question Ctrl-C ends it with 130, Ctrl-D and no change nothing', { 
   assert.deepEqual([yes, gone.includes('vpc.kubeovn.io/asked deleted')], [0, true], gone);
 });
 
-/** A pod that hangs in its deletion until its finalizer is taken off: the command is under way, and waits. */
-const HANGING = { finalizers: ['example.com/hang'] };
-
-async function isGoing(pod: string): Promise<void> {
-  for (;;) {
-    const found = (await find('pods', pod, 'default')) as { readonly metadata: { readonly deletionTimestamp?: string } } | undefined;
-    if (found?.metadata.deletionTimestamp !== undefined) return;
-    await sleep(50);
-  }
+/**
+ * Holds an IP object, and with it its Subnet, by a finalizer: the command is under way, and waits. (A pod would not do: past its
+ * grace period it holds nothing.) @returns what lets it go
+ */
+async function held(ip: string): Promise<() => Promise<unknown>> {
+  const path = { name: ip };
+  const { metadata } = (await find('ips', ip)) as { readonly metadata: { readonly finalizers?: readonly string[] } };
+  const finalizers = [...(metadata.finalizers ?? []), 'example.com/hang'];
+  await lab.client.mergePatch(traitsOf('ips'), path, { metadata: { finalizers } });
+  return () => lab.client.mergePatch(traitsOf('ips'), path, { metadata: { finalizers: null } });
 }
 
-const letGo = (pod: string): Promise<unknown> =>
-  lab.client.mergePatch(traitsOf('pods'), { name: pod, namespace: 'default' }, { metadata: { finalizers: null } });
+async function isGone(pod: string): Promise<void> {
+  while ((await find('pods', pod, 'default')) !== undefined) await sleep(20);
+}
 
 interface Deletion {
   readonly deleted: readonly string[];
@@ -211,19 +213,15 @@ interface Deletion {
 
 test('what comes in between is named at once and not deleted: exit 1, and what is gone is told', { skip }, async () => {
   await tenant('amid', '10.96.0.0/24', {});
-  // A pod that is past its grace period holds nothing; its IP object does, and with it the Subnet, until its last finalizer is off.
-  const ip = { name: 'amid-0.default' };
-  const { metadata } = (await find('ips', ip.name)) as { readonly metadata: { readonly finalizers?: readonly string[] } };
-  const finalizers = [...(metadata.finalizers ?? []), ...HANGING.finalizers];
-  await lab.client.mergePatch(traitsOf('ips'), ip, { metadata: { finalizers } });
+  const letGo = await held('amid-0.default');
   const running = lab.kiln('delete', 'vpc', 'amid', '--cascade', '--yes', '--timeout=60s', '-o', 'json');
-  while ((await find('pods', 'amid-0', 'default')) !== undefined) await sleep(20);
+  await isGone('amid-0');
   await lab.make('pods', {
     metadata: { name: 'late', namespace: 'default', annotations: { 'ovn.kubernetes.io/logical_switch': 'amid-net' } },
     spec: { containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 0 },
   });
   while ((await find('ips', 'late.default')) === undefined) await sleep(50);
-  await lab.client.mergePatch(traitsOf('ips'), ip, { metadata: { finalizers: null } });
+  await letGo();
   const { exit, out, said } = await running;
   assert.equal(exit, 1, said);
   assert.match(said, /\nIP late\.default came in between and was not shown: it is not deleted\n/);
@@ -240,11 +238,12 @@ test('what comes in between is named at once and not deleted: exit 1, and what i
 });
 
 test('one that is made again under its name meanwhile is another one: it stays', { skip }, async () => {
-  await tenant('twice', '10.97.0.0/24', HANGING);
+  await tenant('twice', '10.97.0.0/24', {});
+  const letGo = await held('twice-0.default');
   const running = lab.kiln('delete', 'vpc', 'twice', '--cascade', '--yes', '--timeout=60s');
-  await isGoing('twice-0');
+  await isGone('twice-0');
   await lab.client.delete(traitsOf('subnets'), { name: 'twice-net' });
-  await letGo('twice-0');
+  await letGo();
   for (;;) {
     try {
       await lab.make('subnets', { metadata: { name: 'twice-net' }, spec: { vpc: 'default', cidrBlock: '10.98.0.0/24' } });

@@ -24,6 +24,7 @@ import type { DefinitionWatch } from '../kube/definition-watch.ts';
 import type { CacheCounters, CacheNotice } from '../kube/list-watch-cache.ts';
 import { ListWatchCache } from '../kube/list-watch-cache.ts';
 import type { KubeObject } from '../kube/resource.ts';
+import { Turnstile } from '../kube/turnstile.ts';
 import type { ResourceName } from '../world/resources.ts';
 import type { NatRule } from '../world/nat-rules.ts';
 import { isNatRule } from '../world/nat-rules.ts';
@@ -59,7 +60,7 @@ export interface CachesOptions {
   readonly onNotice?: (resource: ResourceName, notice: CacheNotice) => void;
   /** Left out: kinds that are not served are asked for now and then. */
   readonly definitions?: DefinitionWatch;
-  /** IP objects above which the first list takes them from the server's cache. */
+  /** Pods, or IP objects, above which the first list takes them from the server's cache. */
   readonly cachedAbove?: number;
 }
 
@@ -76,7 +77,9 @@ export interface CacheObservation {
 
 /** Objects a page: each page costs the server a count of all. */
 const PAGE = 1_000;
-/** IP objects above which the first list takes them from the server's cache, where nothing else is said. */
+/** Of these there may be very many: the first list of more than a few thousand is taken from the server's cache. */
+const NUMEROUS: ReadonlySet<ResourceName> = new Set(['ips', 'pods']);
+/** Objects of one kind above which that is so, where nothing else is said. */
 const MANY = 5_000;
 
 interface Entry {
@@ -91,6 +94,7 @@ export class Caches implements ObjectSource {
   readonly #caches = new Map<ResourceName, Entry>();
   /** Owners `<kind>/<namespace>/<name>` whose deletion was seen since the start. */
   readonly #deleted = new Set<string>();
+  readonly #cachedTurn = new Turnstile();
 
   constructor(options: CachesOptions) {
     this.#options = options;
@@ -143,9 +147,9 @@ export class Caches implements ObjectSource {
     return this.#caches.get(resource)?.optional ?? true;
   }
 
-  /** What was listed from the server's cache and may lack what was written since. */
-  get behind(): ListWatchCache<KubeObject> | undefined {
-    const cache = this.#caches.get('ips')?.cache;
+  /** A cache that was listed from the server's and may lack what was written since. */
+  behind(resource: ResourceName): ListWatchCache<KubeObject> | undefined {
+    const cache = this.#caches.get(resource)?.cache;
     return cache?.mayBeBehind === true ? cache : undefined;
   }
 
@@ -266,7 +270,7 @@ export class Caches implements ObjectSource {
       trim: (object) => trim(object as unknown as Untrimmed) as KubeObject,
       optional,
       pageSize: PAGE,
-      ...(resource === 'ips' ? { cachedAbove: cachedAbove ?? MANY } : {}),
+      ...(NUMEROUS.has(resource) ? { cachedAbove: cachedAbove ?? MANY, cachedTurn: this.#cachedTurn } : {}),
       notServedRetryMs: optional ? 30_000 : 1_000,
       ...(definitions === undefined ? {} : { definitions }),
       ...(onNotice === undefined ? {} : { onNotice: (notice) => onNotice(resource, notice) }),

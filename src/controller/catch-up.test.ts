@@ -1,10 +1,10 @@
-/** A leader whose first list of IP objects is an old state of them, as from an API server whose cache is behind its database. */
+/** A leader whose first list of IP objects, or of pods, is an old state of them, as from an API server whose cache is behind its database. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import type { Readable } from 'node:stream';
 import { kilnAnnotation } from '../api/well-known.ts';
-import type { WatchOptions, WriteOptions } from '../kube/client.ts';
+import type { ListOptions, ListPage, WatchOptions, WriteOptions } from '../kube/client.ts';
 import { KubeClient } from '../kube/client.ts';
 import type { KubeObject, ObjectName, Resource } from '../kube/resource.ts';
 import { PODS } from '../kube/resource.ts';
@@ -31,35 +31,48 @@ after(async () => {
   await cluster.stop();
 });
 
-/** Answers from what IP objects once were, and delivers nothing newer of them before one of them is written. */
+/** Answers from what objects of one kind once were, and delivers nothing newer of them before one of them is written here, or `deliver`. */
 class BehindClient extends KubeClient {
+  readonly #of: Resource;
   readonly #objects: readonly KubeObject[];
   readonly #version: string;
-  /** Names of IP objects that were written to. */
+  /** Names of those that were written to. */
   readonly touched: string[] = [];
   cachedReads = 0;
+  pages = 0;
   readonly #written = Promise.withResolvers<void>();
 
-  constructor(transport: KubeTransport, objects: readonly KubeObject[], version: string) {
+  constructor(transport: KubeTransport, of: Resource, objects: readonly KubeObject[], version: string) {
     super(transport);
+    this.#of = of;
     this.#objects = objects;
     this.#version = version;
   }
 
-  override readCached(...[, , take]: Parameters<KubeClient['readCached']>): Promise<string> {
+  deliver(): void {
+    this.#written.resolve();
+  }
+
+  override readCached(...[resource, options, take]: Parameters<KubeClient['readCached']>): Promise<string> {
+    if (resource.plural !== this.#of.plural) return super.readCached(resource, options, take);
     this.cachedReads++;
     take(this.#objects);
     return Promise.resolve(this.#version);
   }
 
+  override list<T extends KubeObject>(resource: Resource, options?: ListOptions): Promise<ListPage<T>> {
+    if (resource.plural === this.#of.plural) this.pages++;
+    return super.list(resource, options);
+  }
+
   override async watch(resource: Resource, options: WatchOptions): Promise<Readable> {
-    if (resource.plural === IPS.plural) await Promise.race([this.#written.promise, once(options.signal, 'abort')]);
+    if (resource.plural === this.#of.plural) await Promise.race([this.#written.promise, once(options.signal, 'abort')]);
     return super.watch(resource, options);
   }
 
   override async mergePatch<T extends KubeObject>(resource: Resource, name: ObjectName, patch: object, options?: WriteOptions): Promise<T> {
     const written = await super.mergePatch<T>(resource, name, patch, options);
-    if (resource.plural === IPS.plural) {
+    if (resource.plural === this.#of.plural) {
       this.touched.push(name.name);
       // The reply comes before the event, and whoever believed it would write now.
       await new Promise((done) => setTimeout(done, 50));
@@ -97,7 +110,7 @@ test('writes nothing before it has seen what the leader before it gave away, and
   await client.create(PODS, pod('late'));
   const portsBefore = await cluster.ovn.nbctl('--columns=_uuid,name,addresses', 'list', 'Logical_Switch_Port');
 
-  const behind = new BehindClient(new KubeTransport(cluster.connection), old!.items, old!.resourceVersion);
+  const behind = new BehindClient(new KubeTransport(cluster.connection), IPS, old!.items, old!.resourceVersion);
   await cluster.withController({ client: behind, cachedAbove: 1, lease: SHORT_LEASE }, async (controller) => {
     await until('an IP object is touched', () => behind.touched.length > 0, 20_000);
     assert.equal(controller.status.rowsWritten + controller.status.objectsWritten, 0, 'nothing else was written before');
@@ -124,7 +137,7 @@ test('touches nothing where nothing is to be written', async () => {
   // Something else is written: by its version the state of IP objects may be old, and nobody can tell.
   await cluster.client.create(traitsOf('namespaces'), { metadata: { name: 'unrelated' } });
   await cluster.withController({ lease: SHORT_LEASE }, (controller) => controller.untilQuiet());
-  const behind = new BehindClient(new KubeTransport(cluster.connection), old.items, old.resourceVersion);
+  const behind = new BehindClient(new KubeTransport(cluster.connection), IPS, old.items, old.resourceVersion);
   await cluster.withController({ client: behind, cachedAbove: 1, lease: SHORT_LEASE }, async (controller) => {
     await controller.untilQuiet();
     assert.equal(controller.status.phase, 'leading');
@@ -151,7 +164,7 @@ test('lists anew from the database where all that the cache has is gone', async 
     await controller.untilQuiet();
   });
   await client.create(PODS, pod('first'));
-  const behind = new BehindClient(new KubeTransport(cluster.connection), old.items, old.resourceVersion);
+  const behind = new BehindClient(new KubeTransport(cluster.connection), IPS, old.items, old.resourceVersion);
   await cluster.withController({ client: behind, cachedAbove: 1, lease: SHORT_LEASE }, async (controller) => {
     await bound('first');
     await controller.untilQuiet();
@@ -162,4 +175,72 @@ test('lists anew from the database where all that the cache has is gone', async 
   await behind.close();
   const given = (await client.list<Ip>(IPS)).items.map(({ spec }) => spec.ipAddress);
   assert.equal(new Set(given).size, old.items.length + 1);
+});
+
+/** What a controller left, and what pods were when there were other ones, as many: by their number that may still be so. */
+async function anotherPodSince(came: string): Promise<{ readonly old: ListPage<KubeObject>; readonly given: Ip; readonly ports: string }> {
+  const { client } = cluster;
+  await cluster.withController({ lease: SHORT_LEASE }, async (controller) => {
+    await client.create(PODS, pod('went'));
+    await bound('went');
+    await controller.untilQuiet();
+  });
+  const old = await client.list(PODS);
+  await cluster.withController({ lease: SHORT_LEASE }, async (controller) => {
+    await client.delete(PODS, { namespace: 'default', name: 'went' }, { gracePeriodSeconds: 0 });
+    await client.create(PODS, pod(came));
+    await bound(came);
+    await controller.untilQuiet();
+  });
+  const given = await client.get<Ip>(IPS, { name: `${came}.default` });
+  return { old, given, ports: await cluster.ovn.nbctl('--columns=_uuid,name,addresses', 'list', 'Logical_Switch_Port') };
+}
+
+async function stillHas(name: string, given: Ip): Promise<void> {
+  const now = await cluster.client.get<Ip>(IPS, { name: `${name}.default` });
+  assert.deepEqual(now.metadata, given.metadata, 'its IP object was never written to');
+  assert.equal(await addressOf(name), given.spec.ipAddress);
+}
+
+test('takes no pod for gone that a cache has not seen yet: pods are listed from the database before the first write', async () => {
+  const { old, given, ports } = await anotherPodSince('came');
+  const behind = new BehindClient(new KubeTransport(cluster.connection), PODS, old.items, old.resourceVersion);
+  await cluster.withController({ client: behind, cachedAbove: 1, lease: SHORT_LEASE }, async (controller) => {
+    await until('all is listed', () => controller.complete, 20_000);
+    assert.ok(controller.world.pods.peek('default/came') === undefined && controller.world.pods.peek('default/went') !== undefined);
+    await until(
+      'it leads and has something to write',
+      () => controller.plan().rows.length > 0 && controller.status.phase === 'leading',
+      20_000,
+    );
+    assert.equal(behind.pages, 1);
+    await until('pods are listed anew', () => controller.world.pods.peek('default/came') !== undefined, 20_000);
+    assert.equal(controller.status.rowsWritten + controller.status.objectsWritten, 0, 'nothing was written before');
+    behind.deliver();
+    await controller.untilQuiet();
+    assert.deepEqual(controller.plan(), { rows: [], objects: [] });
+    assert.equal(controller.status.rowsWritten, 0);
+  });
+  assert.deepEqual(behind.touched, []);
+  await behind.close();
+  await stillHas('came', given);
+  assert.equal(await cluster.ovn.nbctl('--columns=_uuid,name,addresses', 'list', 'Logical_Switch_Port'), ports);
+});
+
+test('needs no list of pods where an event of one shows that all before it was seen', async () => {
+  const { client } = cluster;
+  const { old, given } = await anotherPodSince('another');
+  const behind = new BehindClient(new KubeTransport(cluster.connection), PODS, old.items, old.resourceVersion);
+  await cluster.withController({ client: behind, cachedAbove: 1, lease: SHORT_LEASE }, async (controller) => {
+    await until('all is listed', () => controller.complete, 20_000);
+    await client.create(PODS, pod('newest'));
+    behind.deliver();
+    await bound('newest');
+    await controller.untilQuiet();
+    assert.deepEqual(controller.plan(), { rows: [], objects: [] });
+  });
+  assert.equal(behind.pages, 1);
+  await behind.close();
+  await stillHas('another', given);
+  assert.notEqual(await addressOf('newest'), given.spec.ipAddress);
 });

@@ -1,8 +1,9 @@
 /**
- * Before the first write of a leader that listed IP objects from a cache of the API server, which may be behind: what a leader before it
- * has just given away must be seen. A write to one of these objects is an event among theirs, and a watch delivers them in the order of
- * their versions: when it delivers this one, it has delivered all that was written before. Nothing is written where nothing is to be
- * written: then it does not matter.
+ * Before the first write of a leader that listed IP objects or pods from a cache of the API server, which may be behind: what a leader before
+ * it has just given away must be seen, and no pod may be taken as gone. A write to one of these objects is an event among theirs, and a watch
+ * delivers them in the order of their versions: when it delivers this one, it has delivered all that was written before. An IP object is
+ * written to for that. A pod is not Kiln's to touch: where many are, one of them is written to all the time, and else they are listed from the
+ * database. Nothing is written where nothing is to be written: then it does not matter.
  */
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock } from '../kube/clock.ts';
@@ -14,8 +15,8 @@ import type { Log } from '../runtime/log.ts';
 
 export interface CatchUpOptions {
   readonly client: KubeClient;
-  /** The cache that may be behind; undefined where none is. */
-  readonly behind: () => ListWatchCache<KubeObject> | undefined;
+  /** The cache of these objects where it may be behind. */
+  readonly behind: (resource: 'ips' | 'pods') => ListWatchCache<KubeObject> | undefined;
   readonly identity: () => string;
   readonly clock: Clock;
   readonly log: Log;
@@ -30,7 +31,9 @@ export class CatchUp {
   #touching = false;
   /** The version that the touched object has since. */
   #touched: string | undefined;
-  #listed = false;
+  /** Caches that were told to list anew. */
+  readonly #listed = new Set<ListWatchCache<KubeObject>>();
+  #awaitingPods = false;
   readonly #unfit = new Set<string>();
 
   constructor(options: CatchUpOptions) {
@@ -39,7 +42,40 @@ export class CatchUp {
 
   /** Asked by a leader that has something to write: whether it may; `wake` is called when that changes. */
   readonly done = (): boolean => {
-    const cache = this.#options.behind();
+    const pods = this.#podsAreSeen();
+    return this.#ipsAreSeen() && pods;
+  };
+
+  #podsAreSeen(): boolean {
+    const cache = this.#options.behind('pods');
+    if (cache === undefined) return true;
+    if (cache.reachedList()) {
+      this.#options.log.info('pods are up to date', { version: cache.version });
+      return true;
+    }
+    if (!this.#awaitingPods) this.#awaitPods();
+    return false;
+  }
+
+  /** An event of one, for a moment. */
+  #awaitPods(): void {
+    this.#awaitingPods = true;
+    const { behind, later, wake } = this.#options;
+    later(RETRY_MS, () => {
+      this.#awaitingPods = false;
+      const cache = behind('pods');
+      if (cache !== undefined && !cache.reachedList()) this.#listAnew(cache);
+      wake();
+    });
+  }
+
+  #listAnew(cache: ListWatchCache<KubeObject>): void {
+    if (!this.#listed.has(cache)) cache.listAgain();
+    this.#listed.add(cache);
+  }
+
+  #ipsAreSeen(): boolean {
+    const cache = this.#options.behind('ips');
     if (cache === undefined) return true;
     if (this.#touched !== undefined && cache.reached(this.#touched)) {
       this.#options.log.info('IP objects are up to date', { version: this.#touched });
@@ -47,7 +83,7 @@ export class CatchUp {
     }
     if (!this.#touching && this.#touched === undefined) void this.#touch(cache);
     return false;
-  };
+  }
 
   async #touch(cache: ListWatchCache<KubeObject>): Promise<void> {
     const { client, identity, clock, log, later, wake } = this.#options;
@@ -81,8 +117,7 @@ export class CatchUp {
 
   /** All that it has is gone, or was made again: nothing of it can be touched. */
   #listAgain(cache: ListWatchCache<KubeObject>): void {
-    if (!this.#listed) cache.listAgain();
-    this.#listed = true;
+    this.#listAnew(cache);
     this.#options.later(RETRY_MS, () => {
       this.#touching = false;
       this.#options.wake();

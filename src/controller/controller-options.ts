@@ -28,7 +28,7 @@ export interface ControllerOptions {
   readonly readOnly?: boolean;
   /** False in a laboratory: collect without a pause however much there is. */
   readonly collectionLimit?: boolean;
-  /** IP objects above which the first list takes them from the API server's cache; fewer in tests. */
+  /** Pods, or IP objects, above which the first list takes them from the API server's cache; fewer in tests. */
   readonly cachedAbove?: number;
   /** False where all kinds are served all along, or nobody stays to see one come. */
   readonly followDefinitions?: boolean;

@@ -156,7 +156,7 @@ export class Controller {
     });
     const upToDate = new CatchUp({
       client,
-      behind: () => this.#caches.behind,
+      behind: (resource) => this.#caches.behind(resource),
       identity: () => this.#leadership.identity,
       clock: this.#clock,
       log,

@@ -1,5 +1,6 @@
 import type { KubeClient, ListOptions } from './client.ts';
 import type { KubeObject, Resource } from './resource.ts';
+import type { Turnstile } from './turnstile.ts';
 
 /** A whole list as the API server's cache has it. */
 export interface CachedList<T> {
@@ -12,6 +13,7 @@ export interface CachedList<T> {
  * past: all that had been written up to its version, which may be behind what the database has.
  *
  * @param take keeps an object as it comes
+ * @param turn is waited for, and over when the first objects come
  * @returns undefined where it cannot be read; whoever asked has pages too, and hears from them what is the matter
  */
 export async function readCachedList<T>(
@@ -19,14 +21,19 @@ export async function readCachedList<T>(
   resource: Resource,
   options: ListOptions,
   take: (object: KubeObject) => T,
+  turn?: Turnstile,
 ): Promise<CachedList<T> | undefined> {
   const objects: T[] = [];
+  const begun = await turn?.enter();
   try {
     const version = await client.readCached(resource, options, (items) => {
+      begun?.();
       for (const item of items) objects.push(take(item));
     });
     return { objects, version };
   } catch {
     return undefined;
+  } finally {
+    begun?.();
   }
 }

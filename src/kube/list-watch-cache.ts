@@ -50,6 +50,8 @@ export class ListWatchCache<T extends KubeObject> {
   #state: CacheState = 'listing';
   #complete = false;
   #mayBeBehind = false;
+  /** What the server's database had come to when the list began that `mayBeBehind` is said of. */
+  #askedAt = '';
   #failures = 0;
   #notServedSince: number | undefined;
   #relistAt = Infinity;
@@ -103,6 +105,14 @@ export class ListWatchCache<T extends KubeObject> {
     if (!isAtMost(version, this.#held.version ?? '')) return false;
     this.#mayBeBehind = false;
     return true;
+  }
+
+  /**
+   * Whether they have come to what the server's database had when a list that may be behind was asked for: then nothing is missing that pages
+   * from the database would have shown.
+   */
+  reachedList(): boolean {
+    return this.reached(this.#askedAt);
   }
 
   /** When the server last sent anything, in the clock's milliseconds. */
@@ -277,13 +287,14 @@ export class ListWatchCache<T extends KubeObject> {
 
   /** A long list is read from the server's cache, unless that shows to be behind. @returns whether it was */
   async #takeCached(first: ListPage<T>, options: ListOptions): Promise<boolean> {
-    const { client, resource, cachedAbove = Infinity } = this.#options;
+    const { client, resource, cachedAbove = Infinity, cachedTurn } = this.#options;
     const count = first.items.length + (first.remaining ?? 0);
     if (count <= cachedAbove) return false;
-    const cached = await readCachedList(client, resource, options, (item) => {
+    const take = (item: KubeObject): T => {
       this.#lastHeardAt = this.#clock.now();
       return this.#trim(item as T);
-    });
+    };
+    const cached = await readCachedList(client, resource, options, take, cachedTurn);
     if (cached === undefined) return false;
     const { objects, version } = cached;
     const behind = !isAtMost(first.resourceVersion, version);
@@ -291,6 +302,7 @@ export class ListWatchCache<T extends KubeObject> {
     await this.#takeSlices('first', objects, version);
     this.#deliverListed('first', this.#held.endList());
     this.#mayBeBehind = behind;
+    this.#askedAt = first.resourceVersion;
     return true;
   }
 

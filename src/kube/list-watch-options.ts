@@ -4,6 +4,7 @@ import type { Clock, Random } from './clock.ts';
 import type { DefinitionWatch } from './definition-watch.ts';
 import type { KubeError } from './errors.ts';
 import type { KubeObject, Resource } from './resource.ts';
+import type { Turnstile } from './turnstile.ts';
 
 /**
  * - `listing`: no full list was read yet
@@ -58,6 +59,11 @@ export interface ListWatchOptions<T extends KubeObject> {
    * for custom resources. Then the cache `mayBeBehind`.
    */
   readonly cachedAbove?: number;
+  /**
+   * Shared by caches of one server: such a list is asked for when the one before begins to come. The server puts all of it into words first,
+   * and two of them at once cost it half as much again in collections of garbage.
+   */
+  readonly cachedTurn?: Turnstile;
   /** Objects a page. Default 500. */
   readonly pageSize?: number;
   /** A full list this often heals lost events (±20 %); 0 for never. Default 30 minutes. */

@@ -134,4 +134,9 @@ export const KILN_ANNOTATIONS = {
   seen: { on: 'IP', use: 'writes', what: 'who touched it last, to see that a list of IP objects is up to date' },
   version: { on: 'Lease of the controller', use: 'acts, writes', what: 'version of the controller that leads' },
   settings: { on: 'Lease of the controller', use: 'acts, writes', what: 'its network settings as JSON, which commands take' },
+  northboundRefusal: {
+    on: 'Lease of the controller',
+    use: 'writes',
+    what: 'why the Northbound database carries out nothing of what it sends',
+  },
 } as const satisfies Readonly<Record<keyof typeof kilnAnnotation, ObjectAnnotation>>;

@@ -171,6 +171,8 @@ export const kilnAnnotation = {
   version: 'kiln.io/version',
   /** On the Lease of the controller: the network settings of the one that leads, as JSON. */
   settings: 'kiln.io/settings',
+  /** On the Lease of the controller: why the Northbound database carries out nothing of what the one that leads sends. */
+  northboundRefusal: 'kiln.io/northbound-refusal',
 } as const;
 
 /** The condition of a pod whose network Kiln provides; of a node, in an annotation. */

@@ -42,6 +42,8 @@ export interface Leader {
   /** Of the one that leads, or led last; undefined where it told none. */
   readonly version: string | undefined;
   readonly settings: Settings | undefined;
+  /** Why the Northbound database carries out nothing of what it sends. */
+  readonly northboundRefusal: string | undefined;
 }
 
 /** Undefined where there is no Lease: no controller has led yet. */

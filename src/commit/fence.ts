@@ -3,7 +3,7 @@
  * does not know it yet cannot change a row.
  */
 import { TERM_KEY } from '../nb/ownership.ts';
-import type { Operation, OvsdbSession, Row } from '../ovsdb/index.ts';
+import type { Operation, OvsdbError, OvsdbSession, Row, TransactOutcome } from '../ovsdb/index.ts';
 import { includes, insert, mapSet, waitFor, waitForRow } from '../ovsdb/index.ts';
 
 export type FenceState =
@@ -15,12 +15,15 @@ export type FenceState =
 
 export class Fence {
   readonly #session: OvsdbSession;
+  readonly #refused: (error: OvsdbError) => void;
   #term: number | undefined;
   /** The highest that this process has seen: another program may wipe the key. */
   #highest = 0;
 
-  constructor(session: OvsdbSession) {
+  /** @param refused told why the server did not take a term, where nobody was faster */
+  constructor(session: OvsdbSession, refused: (error: OvsdbError) => void = () => undefined) {
     this.#session = session;
+    this.#refused = refused;
     session.onChanges((changes) => {
       for (const { table, kind, row } of changes)
         if (table === 'NB_Global' && kind !== 'delete') this.#highest = Math.max(this.#highest, termOf(row) ?? 0);
@@ -49,8 +52,7 @@ export class Fence {
       const made = await this.#session.transact([insert('NB_Global', { external_ids: { [TERM_KEY]: String(next) } })], {
         comment: `kiln: term ${next}`,
       });
-      if (made.ok) this.#take(next);
-      return made.ok;
+      return this.#concluded(made, next);
     }
     return this.#write(row, before, next);
   }
@@ -90,7 +92,12 @@ export class Fence {
         comment: `kiln: term ${term}`,
       },
     );
+    return this.#concluded(outcome, term);
+  }
+
+  #concluded(outcome: TransactOutcome, term: number): boolean {
     if (outcome.ok) this.#take(term);
+    else if (outcome.error.outcome === 'rejected' && outcome.error.operation?.op !== 'wait') this.#refused(outcome.error);
     return outcome.ok;
   }
 

@@ -17,6 +17,7 @@ import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import { childColumns } from '../nb/tables.ts';
 import type { OvsdbError, Uuid } from '../ovsdb/index.ts';
+import { isServerWide } from '../ovsdb/index.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { foundConflict } from './found-conflict.ts';
 import type { NorthboundWriterOptions, PlannedRow } from './northbound-writer-options.ts';
@@ -34,6 +35,8 @@ export type { NorthboundWriterOptions, TransactionReport, PlannedRow } from './n
  */
 const PACE_MS = 20;
 const RETRY_MS = 1_000;
+/** A database that refuses everything is asked no less often, so that nobody waits for long when it is well again. */
+const MOST_RETRY_MS = 5_000;
 const SET_ASIDE_MS = 30_000;
 const CALM_MS = 1_000;
 /** Plans in a row for one identity that others were faster than; more of them are no race. */
@@ -63,8 +66,10 @@ export class NorthboundWriter {
   /** Identities of the transaction that is under way. */
   #sent: ReadonlySet<RowId> = new Set();
   #sentAt: number | undefined;
-  /** After a transaction that nobody answered. */
+  /** After a transaction that nobody answered, or that the server could not carry out. */
   #resting = false;
+  /** How often in a row the server refused for a trouble of its own. */
+  #refusals = 0;
   #batch: number;
 
   constructor(options: NorthboundWriterOptions) {
@@ -145,6 +150,7 @@ export class NorthboundWriter {
       this.#sent = new Set();
       for (const part of parts) this.#lookAgain(part);
       if (outcome.ok) {
+        this.#refusals = 0;
         this.#batch = Math.min(this.#batch * 2, this.#options.maxRows ?? 2_000);
         for (const id of ids) this.#failures.delete(id);
         const repaired = parts.flatMap(
@@ -278,6 +284,13 @@ export class NorthboundWriter {
       this.#rest(RETRY_MS);
       return;
     }
+    if (isServerWide(error)) {
+      this.#rest(Math.min(RETRY_MS * 2 ** this.#refusals++, MOST_RETRY_MS));
+      // Where there is little room, a little still goes.
+      this.#halve(ids.length);
+      return;
+    }
+    this.#refusals = 0;
     if (at !== undefined && at < fenced) {
       this.#fenceFailed();
       return;
@@ -286,7 +299,11 @@ export class NorthboundWriter {
     const raced = at !== undefined && operations[at]?.op === 'wait';
     if (culprits.length === 1 && culprits[0] !== undefined) this.#blame(culprits[0], error, raced);
     else if (ids.length === 1 && ids[0] !== undefined) this.#blame(ids[0], error, raced);
-    else this.#batch = Math.max(1, Math.floor(Math.min(this.#batch, ids.length) / 2));
+    else this.#halve(ids.length);
+  }
+
+  #halve(rows: number): void {
+    this.#batch = Math.max(1, Math.floor(Math.min(this.#batch, rows) / 2));
   }
 
   #fenceFailed(): void {

@@ -20,6 +20,7 @@ import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import type { Caches } from './caches.ts';
 import type { Leadership } from './leadership.ts';
+import type { NorthboundRefusals } from './northbound-refusals.ts';
 import { RefusedWishes } from './refused-wishes.ts';
 
 const DB = { db: 'OVN_Northbound' } as const;
@@ -35,6 +36,7 @@ export interface MetricSources {
   readonly writer: KubeWriter;
   readonly events: EventRecorder;
   readonly leadership: Leadership;
+  readonly refusals: NorthboundRefusals;
   readonly clock: Clock;
   /** False: the addresses of all Subnets together, under an empty name. */
   readonly subnetLabel: boolean;
@@ -73,12 +75,13 @@ export function exposeController(metrics: Metrics, sources: MetricSources): void
   exposeAddresses(metrics, sources);
 }
 
-function exposeReplica(metrics: Metrics, { session, rows, clock }: MetricSources): void {
+function exposeReplica(metrics: Metrics, { session, rows, refusals, clock }: MetricSources): void {
   let outOfStepAt: number | undefined = clock.now();
   session.onState((state) => {
     outOfStepAt = state === 'synced' ? undefined : (outOfStepAt ?? clock.now());
   });
   metrics.read('kiln_ovsdb_connected', (report) => report(DB, session.state === 'synced' ? 1 : 0));
+  metrics.read('kiln_ovsdb_refuses', (report) => report(DB, refusals.reason === undefined ? 0 : 1));
   metrics.read('kiln_ovsdb_reconnects_total', (report) => report(DB, Math.max(0, session.generation - 1)));
   metrics.read('kiln_ovsdb_replica_lag_seconds', (report) => {
     const since = Math.min(outOfStepAt ?? Infinity, rows.sentAt ?? Infinity);

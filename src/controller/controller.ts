@@ -34,6 +34,7 @@ import { publication } from './publication.ts';
 import { RowIntake } from './row-intake.ts';
 import { Timers } from './timers.ts';
 import { TurnMeter } from './turn-meter.ts';
+import { NorthboundRefusals } from './northbound-refusals.ts';
 import { logTransaction, logWrite } from './write-log.ts';
 
 export type { ControllerOptions, ControllerStatus, Phase, Plan } from './controller-options.ts';
@@ -82,6 +83,7 @@ export class Controller {
     this.world = new World(options.settings);
     this.#deadlines = new DeadlineTimer(this.world.deadlines, this.#clock, () => this.wake());
     const outage = new ApiOutage(log, this.#clock, () => this.#caches.retrySoon());
+    const refusals = new NorthboundRefusals(log, this.#clock);
     this.#caches = new Caches({
       client,
       world: this.world,
@@ -140,8 +142,9 @@ export class Controller {
       clock: this.#clock,
       ...random,
       outage,
+      refusals,
       readOnly: options.readOnly === true,
-      publishes: publication(options.settings),
+      publishes: () => publication(options.settings, refusals.reason),
       ...(identity === undefined ? {} : { identity }),
       ...(lease === undefined ? {} : { lease }),
       changed: wake,
@@ -182,7 +185,7 @@ export class Controller {
       deposed: () => this.#leadership.depose(),
       onTransaction: (report) => {
         this.#meter.transaction(report);
-        logTransaction(log, report);
+        logTransaction(log, refusals, report);
         if (!report.ok) return;
         this.#transactions++;
         this.#rowsWritten += report.rows;
@@ -239,6 +242,7 @@ export class Controller {
         writer: this.#writer,
         events: this.#events,
         leadership: this.#leadership,
+        refusals,
         clock: this.#clock,
         subnetLabel: options.subnetLabel ?? true,
         ready: () => this.waitingFor.length === 0,

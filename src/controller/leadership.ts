@@ -10,6 +10,7 @@ import { LeaderElection } from '../kube/leader-election.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
 import type { Log } from '../runtime/log.ts';
 import type { ApiOutage } from './api-outage.ts';
+import type { NorthboundRefusals } from './northbound-refusals.ts';
 
 /** Milliseconds. */
 export interface LeaseTimes {
@@ -26,12 +27,13 @@ export interface LeadershipOptions {
   readonly namespace: string;
   readonly log: Log;
   readonly outage: ApiOutage;
+  readonly refusals: NorthboundRefusals;
   readonly clock: Clock;
   readonly random?: Random;
   readonly identity?: string;
   readonly lease?: LeaseTimes;
   /** What the leader tells of itself, as annotations of the Lease. */
-  readonly publishes: Readonly<Record<string, string>>;
+  readonly publishes: () => Readonly<Record<string, string | undefined>>;
   /** Observe only: never ask for the Lease. */
   readonly readOnly: boolean;
   /** Something about it changed. */
@@ -61,9 +63,9 @@ export class Leadership {
 
   constructor(options: LeadershipOptions) {
     this.#options = options;
-    const { client, leaseClient, namespace, log, outage, identity, lease, changed, clock, publishes: annotations } = options;
+    const { client, leaseClient, namespace, log, outage, refusals, identity, lease, changed, clock, publishes: annotations } = options;
     const random = options.random === undefined ? {} : { random: options.random };
-    this.fence = new Fence(options.session);
+    this.fence = new Fence(options.session, (error) => refusals.refused(error));
     this.#kubeOvn = new ForeignLeaseWatch({
       client,
       namespace,
@@ -101,6 +103,7 @@ export class Leadership {
         log.warn('no longer leading', { reason });
         // What could not be written is another's now.
         outage.answered('writes');
+        refusals.forget();
         this.fence.drop();
         changed();
       },
@@ -177,6 +180,7 @@ export class Leadership {
     void this.fence.raise(this.#gains).then((raised) => {
       this.#raising = false;
       if (raised) {
+        this.#options.refusals.accepted();
         this.#options.log.info('writing', { term: this.fence.term });
         this.#options.raised();
       } else this.#options.later(RAISE_RETRY_MS, this.#options.changed);

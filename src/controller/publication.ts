@@ -8,15 +8,25 @@ import { parseSettings, settingsText } from '../world/settings-text.ts';
 export interface Published {
   readonly version: string | undefined;
   readonly settings: Settings | undefined;
+  /** Why the Northbound database carries out nothing of what the controller sends; undefined where it does. */
+  readonly northboundRefusal: string | undefined;
 }
 
-export function publication(settings: Settings): Readonly<Record<string, string>> {
-  return { [kilnAnnotation.version]: VERSION, [kilnAnnotation.settings]: settingsText(settings) };
+export function publication(settings: Settings, northboundRefusal: string | undefined): Readonly<Record<string, string | undefined>> {
+  return {
+    [kilnAnnotation.version]: VERSION,
+    [kilnAnnotation.settings]: settingsText(settings),
+    [kilnAnnotation.northboundRefusal]: northboundRefusal,
+  };
 }
 
 /** Of the one that holds the Lease, or held it last. */
 export function publishedIn(lease: Lease | undefined): Published {
   const annotations = lease?.metadata.annotations ?? {};
   const text = annotations[kilnAnnotation.settings];
-  return { version: annotations[kilnAnnotation.version], settings: text === undefined ? undefined : parseSettings(text) };
+  return {
+    version: annotations[kilnAnnotation.version],
+    settings: text === undefined ? undefined : parseSettings(text),
+    northboundRefusal: annotations[kilnAnnotation.northboundRefusal],
+  };
 }

@@ -3,10 +3,18 @@ import type { TransactionReport } from '../commit/northbound-writer.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
 import type { WriteResult } from '../kube/write-intent.ts';
 import type { KubeErrorCode } from '../kube/errors.ts';
+import { isServerWide } from '../ovsdb/index.ts';
 import type { Log } from '../runtime/log.ts';
 import type { ApiOutage } from './api-outage.ts';
+import type { NorthboundRefusals } from './northbound-refusals.ts';
 
-export function logTransaction(log: Log, { ok, rows, operations, counts, error, setAside }: TransactionReport): void {
+export function logTransaction(
+  log: Log,
+  refusals: NorthboundRefusals,
+  { ok, rows, operations, counts, error, setAside }: TransactionReport,
+): void {
+  if (error !== undefined && isServerWide(error)) return refusals.refused(error);
+  if (error === undefined || error.outcome === 'rejected') refusals.accepted();
   if (ok) log.debug('transaction', { rows, operations, ...counts });
   else if (error?.outcome === 'unknown') log.warn('transaction without an answer', { rows, code: error.code, error: error.message });
   else log.warn('transaction refused', { rows, code: error?.code, error: error?.message, setAside });

@@ -51,12 +51,18 @@ describe('LeaderElection', () => {
   });
 
   it('tells of itself on the Lease: when it makes it, when it takes it over, beside what others wrote', async () => {
-    const a = candidate('a', { annotations: { told: 'by a' } });
+    let news: string | undefined;
+    const a = candidate('a', { annotations: () => ({ told: 'by a', news }) });
     await until('leadership', () => a.isLeader());
     assert.deepEqual(server.lease?.metadata.annotations, { told: 'by a' });
+    for (const each of ['bad', undefined]) {
+      news = each;
+      await pass(3_000);
+      await until('the news is told', () => server.lease?.metadata.annotations?.['news'] === each);
+    }
     await a.stop();
     server.set(server.lease?.spec ?? {}, { told: 'by a', other: 'kept' });
-    const b = candidate('b', { annotations: { told: 'by b' } });
+    const b = candidate('b', { annotations: () => ({ told: 'by b' }) });
     await pass(20_000);
     await until('leadership', () => b.isLeader());
     assert.deepEqual(server.lease?.metadata.annotations, { told: 'by b', other: 'kept' });

@@ -6,7 +6,7 @@ import { type Clock, type Random, sleep, systemClock } from './clock.ts';
 import { isKubeError, KubeError } from './errors.ts';
 import { freeLease } from './lease-release.ts';
 import { type Lease, LeaseObservation, type LeaseSpec, microTime } from './lease.ts';
-import { LEASES } from './resource.ts';
+import { LEASES, type ObjectMeta } from './resource.ts';
 import { shielded } from './shielded.ts';
 
 export interface LeaderElectionOptions {
@@ -21,8 +21,11 @@ export interface LeaderElectionOptions {
   readonly renewDeadlineMs?: number;
   /** Between tries, to gain and to renew. Default 2 s. */
   readonly retryPeriodMs?: number;
-  /** What the holder tells of itself: on the Lease from its first write on, beside the annotations of others. */
-  readonly annotations?: Readonly<Record<string, string>>;
+  /**
+   * What the holder tells of itself, asked at each write: on the Lease from the first one on, beside the annotations of others. Undefined
+   * takes one away.
+   */
+  readonly annotations?: () => Readonly<Record<string, string | undefined>>;
   readonly onGained?: (transitions: number) => void;
   readonly onLost?: (reason: LostReason) => void;
   /** Another holder was seen (empty: nobody). */
@@ -179,16 +182,19 @@ export class LeaderElection {
   }
 
   #create(spec: LeaseSpec, signal: AbortSignal): Promise<Lease> {
-    const { client, namespace, name, annotations } = this.#options;
-    const lease: Lease = { metadata: { name, namespace, ...(annotations === undefined ? {} : { annotations }) }, spec };
-    return client.create(LEASES, lease, { signal });
+    const { client, namespace, name } = this.#options;
+    return client.create<Lease>(LEASES, { metadata: this.#told({ name, namespace }), spec }, { signal });
   }
 
   /** Conditional on the resourceVersion that was read. */
   #put({ metadata, ...lease }: Lease, spec: LeaseSpec, signal?: AbortSignal): Promise<Lease> {
-    const annotations = { ...metadata.annotations, ...this.#options.annotations };
-    const told = Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations };
-    return this.#options.client.update<Lease>(LEASES, { ...lease, metadata: told, spec }, { signal });
+    return this.#options.client.update<Lease>(LEASES, { ...lease, metadata: this.#told(metadata), spec }, { signal });
+  }
+
+  #told(metadata: ObjectMeta): ObjectMeta {
+    const all = { ...metadata.annotations, ...this.#options.annotations?.() };
+    const annotations = Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
+    return Object.keys(all).length === 0 ? metadata : { ...metadata, annotations };
   }
 
   #observe(lease: Lease | undefined): void {

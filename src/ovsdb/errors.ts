@@ -102,6 +102,20 @@ export class OvsdbError extends Error {
   }
 }
 
+/** The server could not do it for anybody: a full disk, a cluster in trouble, a replica that takes no writes. No operation is at fault. */
+const serverWide: ReadonlySet<OvsdbErrorCode> = new Set<OvsdbErrorCode>([
+  'OVSDB_IO_ERROR',
+  'OVSDB_CLUSTER_ERROR',
+  'OVSDB_NOT_ALLOWED',
+  'OVSDB_CANCELED',
+  'OVSDB_UNKNOWN_DATABASE',
+]);
+
+/** Whether a transaction was refused for the server's own trouble: any other one would have been as well. */
+export function isServerWide(error: OvsdbError): boolean {
+  return serverWide.has(error.code);
+}
+
 const codeOfServerError = new Map<string, OvsdbErrorCode>(
   Object.entries(errorCodes)
     .slice(Object.keys(errorCodes).indexOf('OVSDB_ABORTED'))
@@ -119,7 +133,7 @@ export function readServerError(json: unknown): ServerError {
   if (typeof json === 'string') return { code: codeOfServerError.get(json) ?? 'OVSDB_SERVER_ERROR', error: json, details: undefined };
   const record: Record<string, unknown> = typeof json === 'object' && json !== null ? { ...json } : {};
   const error = typeof record['error'] === 'string' ? record['error'] : 'unknown error';
-  const details = [record['details'], record['syntax']].filter((part) => typeof part === 'string').join('; in: ');
+  const details = [record['details'], record['io-error'], record['syntax']].filter((part) => typeof part === 'string').join('; in: ');
   return { code: codeOfServerError.get(error) ?? 'OVSDB_SERVER_ERROR', error, details: details === '' ? undefined : details };
 }
 

@@ -38,6 +38,7 @@ export {
 export type { OperationResult, TransactOutcome } from './transaction.ts';
 export {
   errorCodes,
+  isServerWide,
   OvsdbError,
   type OperationReference,
   type OvsdbErrorCode,

@@ -68,6 +68,11 @@ export const METRICS = {
     labels: [],
     buckets: [2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000],
   },
+  kiln_ovsdb_refuses: {
+    kind: 'gauge',
+    help: '1 while the server refuses every transaction for a trouble of its own, such as a full disk',
+    labels: ['db'],
+  },
   kiln_ovsdb_connected: { kind: 'gauge', help: '1 while the replica is in step with the server', labels: ['db'] },
   kiln_ovsdb_reconnects_total: {
     kind: 'counter',

@@ -37,6 +37,7 @@ test('there is an alert for each thing that an operator must hear of', () => {
         'KilnNotReconciling',
         'KilnDriftPersisting',
         'KilnOvsdbDisconnected',
+        'KilnOvsdbRefuses',
         'KilnReplicaLag',
         'KilnSubnetNearlyFull',
       ],

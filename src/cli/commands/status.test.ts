@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { parse } from 'yaml';
 import { CONTROLLER_LEASE, kilnAnnotation } from '../../api/well-known.ts';
+import { microTime } from '../../kube/lease.ts';
 import { LEASES } from '../../kube/resource.ts';
 import { findOvn } from '../../lab/programs/ovn.ts';
 import { VERSION } from '../../runtime/version.ts';
@@ -196,6 +197,25 @@ test(
     await onLease({ [kilnAnnotation.settings]: settingsText(DEFAULT_SETTINGS) });
   },
 );
+
+test('a database that refuses what the controller sends is a finding, in its words', { skip }, async () => {
+  const tell = (holderIdentity: string, refusal: string | null): Promise<unknown> =>
+    lab.client.mergePatch(
+      LEASES,
+      { name: CONTROLLER_LEASE, namespace: 'kube-system' },
+      {
+        metadata: { annotations: { [kilnAnnotation.northboundRefusal]: refusal } },
+        spec: { holderIdentity, renewTime: microTime(Date.now()), leaseDurationSeconds: 60 },
+      },
+    );
+  await tell('somebody', 'I/O error: No space left on device');
+  const { exit, out } = await lab.kiln('status');
+  assert.equal(exit, 1);
+  assert.match(out, /\nnorthbound +✔ .*\n +✖ refuses every transaction of the controller: I\/O error: No space left on device\n/);
+  const { northbound } = JSON.parse((await lab.kiln('status', '-o', 'json')).out) as { northbound: { refusal: string } };
+  assert.equal(northbound.refusal, 'I/O error: No space left on device');
+  await tell('', null);
+});
 
 test('exit codes: wrong usage 2, out of reach 3', async () => {
   for (const command of ['explain', 'delete', 'diff', 'status', 'version', 'uninstall', 'completion'])

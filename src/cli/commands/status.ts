@@ -111,10 +111,11 @@ async function lookAt(observation: Observation, flags: StatusFlags, io: CommandI
     read: northboundRead,
     schema: schemaVersion ?? null,
     ...(northboundRead || northboundProblem === undefined ? {} : { problem: northboundProblem }),
+    ...(leader?.live !== true || leader.northboundRefusal === undefined ? {} : { refusal: leader.northboundRefusal }),
   };
   const text = textOf(flags, status, leader, term, northbound, now);
   const unreachable = flags.ovnNb !== undefined && !northboundRead;
-  const fine = leader?.live === true && status.findings.length === 0;
+  const fine = leader?.live === true && northbound.refusal === undefined && status.findings.length === 0;
   return {
     text,
     between: flags.output === 'table' || flags.output === 'wide' ? '\n' : flags.output === 'yaml' ? '---\n' : '',
@@ -133,7 +134,12 @@ function textOf(
 ): string {
   if (output === 'name') return status.findings.map((one) => `${nameText(one)}\n`).join('');
   if (output === 'table' || output === 'wide') return statusText(status, leader, term, northbound, now, output);
-  const { settings = null, version = null, ...held } = leader ?? { settings: undefined, version: undefined };
+  const {
+    settings = null,
+    version = null,
+    northboundRefusal: _,
+    ...held
+  } = leader ?? { settings: undefined, version: undefined, northboundRefusal: undefined };
   return structuredText(output, 'Status', {
     leader: leader === undefined || leader.identity === '' ? null : { ...held, version },
     term: term === '' ? null : term,
@@ -183,6 +189,8 @@ interface Northbound {
   readonly read: boolean;
   readonly schema: string | null;
   readonly problem?: string;
+  /** Why it carries out nothing of what the controller sends. */
+  readonly refusal?: string;
 }
 
 function statusText(
@@ -203,6 +211,7 @@ function statusText(
     `leader      ${leaderText(leader, term, now)}`,
     ...(format === 'wide' ? [`settings    ${settingsText(leader)}`] : []),
     `northbound  ${database}`,
+    ...(northbound.refusal === undefined ? [] : [`            ✖ refuses every transaction of the controller: ${northbound.refusal}`]),
     `objects     ${Object.entries(counts)
       .map(([kind, count]) => `${kind} ${count}`)
       .join(' · ')}`,

@@ -4,6 +4,7 @@ import type { Drift } from '../../diff/drift.ts';
 import { Desired } from '../../compile/desired.ts';
 import type { Output } from '../../compile/output.ts';
 import { monitoredColumns } from '../../nb/tables.ts';
+import type { OvsdbError } from '../../ovsdb/index.ts';
 import { OvsdbSession } from '../../ovsdb/index.ts';
 import type { OvsdbServerProcess } from '../../ovsdb/testing/ovsdb-server-process.ts';
 import { until } from '../../ovsdb/testing/ovsdb-server-process.ts';
@@ -33,8 +34,11 @@ export class WriterProcess {
   leads = true;
   #said: readonly Output[] = [];
 
-  /** @param server one, or the endpoints of a cluster */
-  constructor(server: OvsdbServerProcess | readonly string[]) {
+  /**
+   * @param server one, or the endpoints of a cluster
+   * @param refused told why the server did not take a term
+   */
+  constructor(server: OvsdbServerProcess | readonly string[], refused?: (error: OvsdbError) => void) {
     const endpoints = 'unix' in server ? [server.unix] : server;
     this.session = new OvsdbSession({
       endpoints,
@@ -43,7 +47,7 @@ export class WriterProcess {
       leaderOnly: endpoints.length > 1,
       probeIntervalMs: endpoints.length > 1 ? 1_000 : 5_000,
     });
-    this.fence = new Fence(this.session);
+    this.fence = new Fence(this.session, refused);
     const limit = new CollectionLimit({
       enabled: false,
       maxRows: 0,

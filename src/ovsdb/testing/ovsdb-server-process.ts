@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -108,8 +108,10 @@ export class OvsdbServerProcess {
     const { tcp, ssl } = this.#options;
     await rm(this.#logFile, { force: true });
     const child = spawn(
-      'ovsdb-server',
+      'sh',
       [
+        // The signal would end it where a file may grow no further; without it the write fails, as on a full disk.
+        ...['-c', 'trap "" XFSZ; exec "$@"', 'sh', 'ovsdb-server'],
         '-vconsole:off',
         '-vfile:info',
         `--log-file=${this.#logFile}`,
@@ -143,6 +145,19 @@ export class OvsdbServerProcess {
 
   resume(): void {
     this.#child?.kill('SIGCONT');
+  }
+
+  /** No file of the server can grow from now on: what it writes fails as on a full disk. */
+  async fillDisk(): Promise<void> {
+    await this.#limitFiles(String((await stat(this.#databaseFile)).size));
+  }
+
+  async emptyDisk(): Promise<void> {
+    await this.#limitFiles('unlimited');
+  }
+
+  async #limitFiles(bytes: string): Promise<void> {
+    await run('prlimit', [`--pid=${this.pid}`, `--fsize=${bytes}:`]);
   }
 
   /** Ends the server, and removes its directory. */

@@ -6,7 +6,7 @@ import type { Subnet } from '../api/subnet.ts';
 import { annotationKey } from '../api/well-known.ts';
 import { launchedInstance } from '../api/virtual-machine.ts';
 import { splitList } from '../net/dual.ts';
-import { rowId } from '../nb/row-id.ts';
+import { rowId, tableOf } from '../nb/row-id.ts';
 import { onlyAsks } from '../world/claimants.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
@@ -40,14 +40,8 @@ export const ipUser: DeclaredQuery<IpUser | undefined> = declareQuery('ip-user')
 /** Subnets that a pod has addresses of without an IP object that says so: what the rules about pods know. */
 export const podSubnets: DeclaredQuery<readonly string[]> = declareQuery('pod-subnets');
 
-export const HOLDS: readonly Hold[] = [
-  {
-    held: 'vpcs',
-    holder: 'subnets',
-    holders: (world, vpc) => [...world.subnetVpcs.in(vpc)].filter((name) => isInOvn(world, name) && !isTooLate(world, vpc, name)),
-    holds: (world, subnet) =>
-      isInOvn(world, subnet) ? [world.vpcOf(world.subnets.get(subnet) as Subnet)].filter((vpc) => !isTooLate(world, vpc, subnet)) : [],
-  },
+/** Who has addresses of a Subnet, also of one that is not there any more. */
+const HOLDS_OF_SUBNETS: readonly Hold[] = [
   {
     held: 'subnets',
     holder: 'ips',
@@ -68,6 +62,39 @@ export const HOLDS: readonly Hold[] = [
     holders: (world, subnet) => ownersOfPorts(world, subnet, 'node//').filter((node) => nodeSubnets(world, node).includes(subnet)),
     holds: nodeSubnets,
   },
+  ...ADDRESS_RESOURCES.map((holder): Hold => ({
+    held: 'subnets',
+    holder,
+    holders: (world, subnet) =>
+      [...world.addressObjectsIn(holder, subnet)].filter((name) => world.ask(subnetHeldBy, `${holder}/${name}`) === subnet),
+    holds: (world, name) => [world.ask(subnetHeldBy, `${holder}/${name}`)].filter((subnet) => subnet !== ''),
+  })),
+  ...NAT_RULES.map((holder): Hold => ({
+    held: 'subnets',
+    holder,
+    // The address stays booked when the EIP was torn out from under the rule.
+    holders: (world, subnet) =>
+      [...world.natRules[holder].bucket('subnet', subnet)].filter((name) => world.ask(subnetHeldByRule, `${holder}/${name}`) === subnet),
+    holds: (world, name) => [world.ask(subnetHeldByRule, `${holder}/${name}`)].filter((subnet) => subnet !== ''),
+  })),
+];
+
+export const HOLDS: readonly Hold[] = [
+  {
+    held: 'vpcs',
+    holder: 'subnets',
+    holders: (world, vpc) => [...world.subnetVpcs.in(vpc)].filter((name) => isInOvn(world, name) && !isTooLate(world, vpc, name)),
+    holds: (world, subnet) =>
+      isInOvn(world, subnet) ? [world.vpcOf(world.subnets.get(subnet) as Subnet)].filter((vpc) => !isTooLate(world, vpc, subnet)) : [],
+  },
+  ...HOLDS_OF_SUBNETS,
+  // A Subnet that was torn out cannot hold its Vpc: who needs its network needs the router.
+  ...HOLDS_OF_SUBNETS.map(({ holder, holders, holds }): Hold => ({
+    held: 'vpcs',
+    holder,
+    holders: (world, vpc) => [...new Set(world.ask(networksLeft, vpc).flatMap((subnet) => [...holders(world, subnet)]))],
+    holds: (world, key) => [...holds(world, key)].map((subnet) => world.ask(vpcOfNetworkLeft, subnet)).filter((vpc) => vpc !== ''),
+  })),
   {
     held: 'ips',
     holder: 'pods',
@@ -116,21 +143,6 @@ export const HOLDS: readonly Hold[] = [
     holders: (world, subnet) => world.subnets.get(subnet)?.spec.namespaces ?? [],
     holds: (world, namespace) => world.subnets.bucket('namespace', namespace),
   },
-  ...ADDRESS_RESOURCES.map((holder): Hold => ({
-    held: 'subnets',
-    holder,
-    holders: (world, subnet) =>
-      [...world.addressObjectsIn(holder, subnet)].filter((name) => world.ask(subnetHeldBy, `${holder}/${name}`) === subnet),
-    holds: (world, name) => [world.ask(subnetHeldBy, `${holder}/${name}`)].filter((subnet) => subnet !== ''),
-  })),
-  ...NAT_RULES.map((holder): Hold => ({
-    held: 'subnets',
-    holder,
-    // The address stays booked when the EIP was torn out from under the rule.
-    holders: (world, subnet) =>
-      [...world.natRules[holder].bucket('subnet', subnet)].filter((name) => world.ask(subnetHeldByRule, `${holder}/${name}`) === subnet),
-    holds: (world, name) => [world.ask(subnetHeldByRule, `${holder}/${name}`)].filter((subnet) => subnet !== ''),
-  })),
   ...NAT_RULES.map((holder): Hold => ({
     held: eipResourceOf(holder),
     holder,
@@ -173,7 +185,39 @@ function nodeSubnets(world: World, node: string): readonly string[] {
   return typeof subnet === 'string' && world.ask(subnetOfIp, port) !== subnet ? [subnet] : [];
 }
 
+/**
+ * Networks in a Vpc's router whose Subnets vanished: their router port is of a Subnet that is not there, or of an older one of its name.
+ * Whether anybody still needs them is another question.
+ */
+export const networksLeft: Query<readonly string[]> = defineQuery('networks-left', (world, vpc) => {
+  const router = rowId('Logical_Router', vpc);
+  const ownership = world.rows.state(router)?.ownership;
+  if (ownership?.kind !== 'ours' || ownership.owner !== `vpc//${vpc}`) return [];
+  const ports = world.rows.column(router, 'ports');
+  const left = [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
+    const port = world.rows.entry(uuid as Parameters<typeof world.rows.entry>[0])?.ownership;
+    if (port?.kind !== 'ours' || !port.owner.startsWith(OF_SUBNET)) return [];
+    const subnet = port.owner.slice(OF_SUBNET.length);
+    return world.ask(uidOfSubnet, subnet) === port.uid ? [] : [subnet];
+  });
+  return left.toSorted();
+});
+
+/** The Vpc in whose router a network is whose Subnet vanished; empty for none. */
+export const vpcOfNetworkLeft: Query<string> = defineQuery('vpc-of-network-left', (world, subnet) => {
+  const ports = [...world.rows.ownedBy(`${OF_SUBNET}${subnet}`)].filter((id) => tableOf(id) === 'Logical_Router_Port');
+  const routers = ports.flatMap((id) => world.rows.state(id)?.parent?.uuid ?? []).map((uuid) => world.rows.entry(uuid)?.ownership);
+  const vpcs = routers.flatMap((owner) =>
+    owner?.kind === 'ours' && owner.owner.startsWith(OF_VPC) ? [owner.owner.slice(OF_VPC.length)] : [],
+  );
+  return vpcs.find((vpc) => world.ask(networksLeft, vpc).includes(subnet)) ?? '';
+});
+
+const OF_SUBNET = 'subnet//';
+const OF_VPC = 'vpc//';
+
 /** Values, not objects: a status that comes back runs nobody's rule. */
+const uidOfSubnet: Query<string> = defineQuery('uid-of-subnet', (world, name) => world.subnets.get(name)?.metadata.uid ?? '');
 const nodeExists: Query<boolean> = defineQuery('node-exists', (world, name) => world.nodes.has(name));
 export const subnetOfIp: Query<string> = defineQuery('ip-subnet', (world, name) => world.ips.get(name)?.spec.subnet ?? '');
 

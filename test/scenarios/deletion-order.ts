@@ -171,7 +171,7 @@ export const deletionOrder: readonly Scenario[] = [
     },
   },
   {
-    name: 'a Subnet torn out from under its pod: network and port stay the same rows, also through kill -9; a new Subnet takes them over, or the last pod takes them along',
+    name: 'a Subnet torn out from under its pod, then its Vpc as well: network, port and router stay the same rows, also through kill -9; what is made again takes them over, or the last pod takes them along',
     alone: true,
     run: async (cluster) => {
       const subnet = subnetYaml('gone-net', { vpc: 'gone', cidrBlock: '10.86.0.0/24', namespaces: ['gone'] });
@@ -182,6 +182,7 @@ export const deletionOrder: readonly Scenario[] = [
         const dump = await cluster.dump();
         return [
           rowNamed(dump, 'Logical_Switch', 'gone-net'),
+          rowNamed(dump, 'Logical_Router', 'gone'),
           rowNamed(dump, 'Logical_Router_Port', 'gone-gone-net'),
           port(dump, 'gone-net-gone'),
           port(dump, 'pod.gone'),
@@ -209,9 +210,27 @@ export const deletionOrder: readonly Scenario[] = [
       assert.notEqual(await addressOf(cluster, 'gone', 'next'), address);
       await removed(cluster, 'gone', 'next');
       await tearOut();
+      await cluster.delete('vpc', 'gone');
+      const blocked = await condition(cluster, 'vpc', 'gone', 'DeletionBlocked', 'True');
+      assert.match(blocked.message ?? '', /Vpc gone cannot be deleted: one object still uses it: IP pod\.gone\. /);
+      await cluster.patch('vpc', 'gone', { metadata: { finalizers: [] } });
+      await gone(cluster, 'vpc', 'gone');
+      await cluster.settled();
+      assert.deepEqual(await uuids(), before, 'the pod keeps its gateway');
+      await cluster.apply(vpcYaml('gone') + subnet);
+      await condition(cluster, 'subnet', 'gone-net', 'Ready', 'True');
+      await cluster.settled();
+      assert.deepEqual(await uuids(), before);
+      await tearOut();
+      await cluster.delete('vpc', 'gone');
       await removed(cluster, 'gone', 'pod');
-      await cluster.removeAll(vpcYaml('gone') + namespaceYaml('gone'));
+      await gone(cluster, 'vpc', 'gone');
+      await cluster.removeAll(namespaceYaml('gone'));
       await nothingLeft(cluster, 'gone-net');
+      assert.deepEqual(
+        (await cluster.rows('Logical_Router')).filter(({ name }) => name === 'gone'),
+        [],
+      );
     },
   },
   {

@@ -1,7 +1,9 @@
 /**
  * What stays although nobody can state it anew: the rows of a Subnet whose spec cannot be carried out now, and the rows of a
- * Vpc that vanished with Subnets still in it. The last of these takes them along; a new Vpc of that name takes them over.
+ * Vpc that vanished with Subnets still in it, or with networks in use whose Subnets vanished too. The last of these takes them along; a
+ * new Vpc of that name takes them over.
  */
+import { blockersOf, networksLeft, vpcOfNetworkLeft } from '../../blockers/graph.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -36,10 +38,26 @@ export const vpcMissing: Rule = {
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
     const vpc = world.ask(subnetView, name)?.vpc;
-    if (vpc === undefined || world.ask(isStated, vpc) || firstWithRows(world, vpc) !== name) return [];
-    return keptRows(world, `vpc//${vpc}`);
+    return vpc === undefined || firstWithRows(world, vpc) !== name ? [] : routerLeft(world, vpc);
   },
 };
+
+/** The rows of a Vpc that is not there to state them. */
+function routerLeft(world: World, vpc: string): readonly Output[] {
+  return world.ask(isStated, vpc) ? [] : keptRows(world, `vpc//${vpc}`);
+}
+
+/**
+ * The same for networks whose Subnets vanished as well, where no Subnet is there to speak: the first of those that are in use does.
+ * @param isLeft whether somebody states the rows of such a network
+ */
+export function routerOfNetworkLeft(world: World, subnet: string, isLeft: Query<boolean>): readonly Output[] {
+  const vpc = world.ask(vpcOfNetworkLeft, subnet);
+  if (vpc === '' || world.ask(isStated, vpc) || firstWithRows(world, vpc) !== undefined) return [];
+  // As the Vpc sees it, which would wait for these if it were being deleted.
+  const first = world.ask(networksLeft, vpc).find((name) => world.ask(isLeft, name) && blockersOf(world, 'subnets', name).count > 0);
+  return first === subnet ? routerLeft(world, vpc) : [];
+}
 
 /** Also false where a Vpc was made again under the name and cannot carry the router on: refused, or the router is another program's. */
 const isStated: Query<boolean> = defineQuery('vpc-stated', (world, vpc) => statedVpc(world, vpc) !== undefined);

@@ -212,3 +212,88 @@ for (const [resource, spec, ports] of OBJECTS) {
     );
   });
 }
+
+/** Rows of its router and of its Vpc's link to it. */
+const ROUTER = ['Logical_Router/blue', ...ROWS];
+
+for (const order of [
+  ['vpcs', 'subnets'],
+  ['subnets', 'vpcs'],
+] as const) {
+  test(`Vpc and Subnet torn out, ${order.join(' then ')}: a pod that runs keeps its gateway, until it goes or they are made again`, () => {
+    const scene = setUp('blue');
+    const before = state(scene, ROUTER);
+    for (const kind of order) {
+      scene.bench.vanish(kind, kind === 'vpcs' ? 'blue' : 'red');
+      scene.bench.settle();
+    }
+    assert.deepEqual(state(scene, ROUTER), before);
+    const again = scene.bench.restarted();
+    again.settle();
+    assert.equal(again.writes, 0);
+
+    // A Vpc of that name takes the router over, and waits for who is in the network that is left.
+    scene.bench.put('vpcs', { metadata: { name: 'blue' } });
+    scene.bench.settle();
+    assert.deepEqual(uuids(state(scene, ROUTER)), uuids(before));
+    scene.bench.delete('vpcs', 'blue');
+    scene.bench.settle();
+    assert.match(scene.bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /one object still uses it: IP web\.shop\. /);
+    assert.deepEqual(uuids(state(scene, ROUTER)), uuids(before));
+    scene.bench.vanish('vpcs', 'blue');
+    scene.bench.settle();
+    assert.deepEqual(uuids(state(scene, ROUTER)), uuids(before));
+
+    scene.bench.vanish('pods', 'shop/web');
+    scene.bench.settle();
+    assert.deepEqual(
+      state(scene, ROUTER),
+      ROUTER.map(() => []),
+    );
+  });
+}
+
+test('the Vpc of a Subnet that was torn out waits for who is in its network, and goes with the last', () => {
+  const scene = setUp('blue');
+  scene.subnet('green', { vpc: 'blue', cidrBlock: '10.1.0.0/24' });
+  scene.bench.put('vips', { metadata: { name: 'db' }, spec: { subnet: 'red', namespace: 'shop' } });
+  scene.bench.settle();
+  const before = state(scene, ROUTER);
+  scene.bench.vanish('subnets', 'red');
+  scene.bench.delete('vpcs', 'blue');
+  scene.bench.settle();
+  assert.match(scene.bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /: Subnet green, IP web\.shop, Vip db\. /);
+  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.vanish('subnets', 'green');
+  scene.bench.settle();
+  assert.match(scene.bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /one object still uses it: Vip db\. /);
+  assert.deepEqual(uuids(state(scene, ROUTER.slice(0, 4))), uuids(before.slice(0, 4)));
+  scene.bench.delete('vips', 'db');
+  scene.bench.settle();
+  assert.equal(scene.bench.object('vpcs', 'blue'), undefined);
+  assert.deepEqual(
+    state(scene, ROUTER),
+    ROUTER.map(() => []),
+  );
+});
+
+test('of several networks that are left in a router the last one in use takes it along', () => {
+  const scene = setUp('blue');
+  scene.bench.put('namespaces', { metadata: { name: 'yard' } });
+  scene.subnet('green', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['yard'] });
+  scene.bench.put('pods', { metadata: { name: 'cat', namespace: 'yard' }, spec: { nodeName: 'n1' } });
+  scene.bench.settle();
+  for (const name of ['red', 'green']) scene.bench.vanish('subnets', name);
+  scene.bench.vanish('vpcs', 'blue');
+  scene.bench.settle();
+  assert.deepEqual(scene.bench.list('Logical_Router', 'blue', 'ports').toSorted(), [
+    'Logical_Router_Port/blue-green',
+    'Logical_Router_Port/blue-red',
+  ]);
+  scene.bench.vanish('pods', 'yard/cat');
+  scene.bench.settle();
+  assert.deepEqual(scene.bench.list('Logical_Router', 'blue', 'ports'), ['Logical_Router_Port/blue-red']);
+  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.settle();
+  assert.equal(scene.bench.row('Logical_Router', 'blue'), undefined);
+});

@@ -1,7 +1,7 @@
 /**
  * A Subnet that vanished (somebody stripped its finalizer) with addresses of it in use: its rows stay as they are while an IP object, a
- * Vip, an EIP or a rule that is marked with one names it. The last of these takes them along; a new Subnet of that name takes them over,
- * once it can carry them on.
+ * Vip, an EIP or a rule that is marked with one names it, and so does the router that they are in. The last of these takes them along; a
+ * new Subnet of that name takes them over, once it can carry them on.
  */
 import type { RowId } from '../../nb/row-id.ts';
 import type { AddressResource } from '../../world/address-objects.ts';
@@ -16,6 +16,7 @@ import { keptRows } from '../kept-row.ts';
 import type { Output } from '../output.ts';
 import { nodeView } from '../node/node-view.ts';
 import { podView } from '../pod/pod-view.ts';
+import { routerOfNetworkLeft } from './subnet-kept.ts';
 import { subnetInCharge } from './subnet-state.ts';
 import { switchId } from './subnet-view.ts';
 
@@ -83,8 +84,16 @@ function lives(world: World, { owner, uid }: { readonly owner: string; readonly 
 }
 
 function networkLeft(world: World, subnet: string): readonly Output[] {
-  return [...keptRows(world, `subnet//${subnet}`), ...keptBalancers(world, subnet)];
+  return [...keptRows(world, `subnet//${subnet}`), ...keptBalancers(world, subnet), ...routerOfNetworkLeft(world, subnet, isLeft)];
 }
+
+/** Whether somebody speaks for the network of a Subnet that vanished. */
+const isLeft: Query<boolean> = defineQuery(
+  'network-left',
+  (world, subnet) =>
+    !world.ask(isInCharge, subnet) &&
+    (world.ips.bucket('subnet', subnet).size > 0 || holdersIn(world, subnet).length > 0 || world.ask(portThatSpeaks, subnet) !== undefined),
+);
 
 /** What else would leave the switch: members are stated one by one. */
 function keptBalancers(world: World, subnet: string): readonly Output[] {

@@ -7,19 +7,20 @@ import type { Cascade } from '../explain/cascade.ts';
 import type { TreeObject } from '../explain/dependents.ts';
 import { isKubeError } from '../kube/errors.ts';
 import type { KubeError, KubeErrorCode } from '../kube/errors.ts';
-import type { KubeObject } from '../kube/resource.ts';
 import { traitsOf } from '../world/resources.ts';
 import { CascadeLeft, stepText } from './cascade-left.ts';
+import type { OwnerPolicy } from './cascade-owners.ts';
+import { isGone, settleOwners } from './cascade-owners.ts';
 import type { CommandIo } from './cluster-command.ts';
 import { CommandFailure, EXIT, failureOf } from './command-failure.ts';
+import { isPassing, Patience } from './patience.ts';
 import type { Workload } from './workload-owner.ts';
-import { workloadText } from './workload-owner.ts';
 
 export interface CascadeRun {
   readonly observation: Observation;
   readonly cascade: Cascade;
   readonly workloads: readonly Workload[];
-  readonly owners: 'keep' | 'scale' | 'delete';
+  readonly owners: OwnerPolicy;
   readonly timeoutMs: number;
   /** The command that goes on. */
   readonly again: string;
@@ -31,8 +32,6 @@ export interface CascadeRun {
 
 /** Deletions under way at once. */
 const AT_ONCE = 32;
-/** Even without a change there is another look. */
-const LOOK_MS = 1_000;
 /** After so long without anything gone it is said what is waited for. */
 const SILENCE_MS = 10_000;
 
@@ -41,7 +40,7 @@ export async function carryOut(run: CascadeRun): Promise<number> {
   const under = new CascadeUnderWay(run);
   run.io.lastWords(() => under.interrupted());
   try {
-    await settleOwners(run);
+    await under.settleOwners();
     await under.carryOut();
   } finally {
     under.report();
@@ -52,7 +51,8 @@ export async function carryOut(run: CascadeRun): Promise<number> {
 class CascadeUnderWay {
   readonly #run: CascadeRun;
   readonly #began = performance.now();
-  readonly #until: number;
+  /** Also without a change there is another look. */
+  readonly #patience: Patience;
   readonly #gone: string[] = [];
   /** Uids. */
   readonly #asked = new Set<string>();
@@ -60,13 +60,11 @@ class CascadeUnderWay {
   #lastGone = performance.now();
   #waitedFor = '';
   readonly #warned = new Set<string>();
-  /** What the API server does not do for the moment. */
-  #trouble: KubeError | undefined;
   #reported = false;
 
   constructor(run: CascadeRun) {
     this.#run = run;
-    this.#until = this.#began + run.timeoutMs;
+    this.#patience = new Patience(run.timeoutMs, (text) => run.io.say(text));
     this.#left = new CascadeLeft(run.observation.world, run.cascade.steps);
   }
 
@@ -81,6 +79,11 @@ class CascadeUnderWay {
     return `interrupted: ${this.#gone.length} deleted, ${this.#left.steps.length} left; nothing is undone; to go on: ${this.#run.again}`;
   }
 
+  async settleOwners(): Promise<void> {
+    const { workloads, owners, io } = this.#run;
+    await settleOwners(workloads, owners, io, this.#patience);
+  }
+
   async carryOut(): Promise<void> {
     const { observation, owners, workloads, io } = this.#run;
     if (owners === 'keep' && workloads.length > 0) await this.#closeSubnets();
@@ -91,9 +94,9 @@ class CascadeUnderWay {
       if (refused !== undefined) throw this.#refusal(refused);
       this.#warnOfStrangers();
       if (this.#left.stuck) throw this.#stuck();
-      if (performance.now() > this.#until) throw this.#timedOut();
+      if (this.#patience.isOver) throw this.#timedOut();
       this.#sayWhatIsWaitedFor();
-      await observation.changed(Math.min(LOOK_MS, Math.max(this.#until - performance.now(), 1)));
+      await observation.changed(this.#patience.pauseMs);
     }
     io.say(`${this.#gone.length} deleted in ${((performance.now() - this.#began) / 1_000).toFixed(1)} s`);
   }
@@ -113,11 +116,20 @@ class CascadeUnderWay {
   /** Pods that are made again find their Subnet closed: it takes no new address from now on. Where admission forbids that, it is the leaves first. */
   async #closeSubnets(): Promise<void> {
     for (const step of this.#left.steps.filter(({ resource }) => resource === 'subnets')) {
-      const [error] = await this.#ask([step]);
+      const error = await this.#askUntilAnswered(step);
       if (error === undefined) continue;
       if (!STAYS_OPEN.some((code) => isKubeError(error, code))) throw this.#refusal(error);
       this.#asked.delete(step.uid ?? '');
       this.#run.io.say(`Subnet ${step.name} stays open for now: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  async #askUntilAnswered(step: TreeObject): Promise<unknown> {
+    for (;;) {
+      const [error] = await this.#ask([step]);
+      if (error !== undefined || this.#patience.trouble === undefined) return error;
+      if (this.#patience.isOver) throw this.#timedOut();
+      await this.#run.observation.changed(this.#patience.pauseMs);
     }
   }
 
@@ -144,9 +156,7 @@ class CascadeUnderWay {
           }
         }),
       );
-      if (trouble !== undefined && this.#trouble === undefined)
-        io.say(`the API server does not take it now, it is asked again: ${trouble.code}: ${trouble.message}`);
-      this.#trouble = trouble;
+      this.#patience.note(trouble);
       // The rest would meet the same.
       if (trouble !== undefined) break;
     }
@@ -181,7 +191,8 @@ class CascadeUnderWay {
   }
 
   #timedOut(): CommandFailure {
-    const trouble = this.#trouble === undefined ? '' : `${this.#trouble.code}: ${this.#trouble.message}; `;
+    const met = this.#patience.trouble;
+    const trouble = met === undefined ? '' : `${met.code}: ${met.message}; `;
     const { steps, text } = this.#left;
     const [first] = steps;
     const looked =
@@ -200,49 +211,3 @@ class CascadeUnderWay {
 }
 
 const STAYS_OPEN: readonly KubeErrorCode[] = ['KUBE_FORBIDDEN', 'KUBE_INVALID', 'KUBE_BAD_REQUEST'];
-
-/** Gone already, or another one of its name: either way the one that was shown is no more. */
-function isGone(error: unknown): boolean {
-  return isKubeError(error, 'KUBE_NOT_FOUND') || isKubeError(error, 'KUBE_PRECONDITION');
-}
-
-/** The API server is away, or overloaded: a deletion under a uid may be asked for any number of times. */
-function isPassing(error: unknown): error is KubeError {
-  return isKubeError(error) && error.retryable && error.code !== 'KUBE_UNAUTHORIZED';
-}
-
-type Scaled = KubeObject & { readonly spec?: { readonly replicas?: number } };
-
-async function settleOwners({ workloads, owners, io }: CascadeRun): Promise<void> {
-  if (owners === 'keep') return;
-  const fixed = owners === 'scale' ? workloads.find(({ scales }) => !scales) : undefined;
-  if (fixed !== undefined)
-    throw new CommandFailure(
-      EXIT.findings,
-      'nothing was deleted',
-      `${workloadText(fixed)} cannot be scaled`,
-      'delete it first, or use --owners=delete',
-    );
-  for (const workload of workloads) {
-    try {
-      io.say(owners === 'delete' ? await deleteOwner(workload, io) : await scaleOwner(workload, io));
-    } catch (error) {
-      if (!isGone(error)) throw error;
-      io.say(`${workloadText(workload)} is gone already`);
-    }
-  }
-}
-
-async function deleteOwner(workload: Workload, { client }: CommandIo): Promise<string> {
-  const { resource, namespace, name, uid } = workload;
-  await client.delete(resource, { name, namespace }, { uid, propagation: 'Background' });
-  return `${workloadText(workload)} deleted`;
-}
-
-async function scaleOwner(workload: Workload, { client }: CommandIo): Promise<string> {
-  const { resource, namespace, name, uid } = workload;
-  const { spec } = await client.get<Scaled>(resource, { name, namespace });
-  await client.mergePatch(resource, { name, namespace }, { metadata: { uid }, spec: { replicas: 0 } });
-  const undo = `kubectl scale ${resource.kind.toLowerCase()} ${name} -n ${namespace} --replicas=${spec?.replicas ?? 1}`;
-  return `${workloadText(workload)} scaled to 0; to undo: ${undo}`;
-}

@@ -5,6 +5,7 @@ import type { KubeClient } from '../kube/client.ts';
 import type { KubeObject, Resource } from '../kube/resource.ts';
 import { resourceName } from '../kube/resource.ts';
 import { traitsOf } from '../world/resources.ts';
+import type { OwnerPolicy } from './cascade-owners.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
 import type { Workload } from './workload-owner.ts';
 
@@ -15,6 +16,9 @@ const ACCESS_REVIEWS: Resource = {
   kind: 'SelfSubjectAccessReview',
   namespaced: false,
 };
+
+/** Questions under way at once: a tenant may have very many namespaces. */
+const AT_ONCE = 32;
 
 interface Wanted {
   readonly verb: 'delete' | 'patch';
@@ -33,7 +37,7 @@ export async function requireDeleteRights(
   client: KubeClient,
   steps: readonly TreeObject[],
   workloads: readonly Workload[],
-  owners: 'keep' | 'scale' | 'delete',
+  owners: OwnerPolicy,
 ): Promise<void> {
   const verb = owners === 'scale' ? 'patch' : 'delete';
   const all: readonly Wanted[] = [
@@ -42,7 +46,11 @@ export async function requireDeleteRights(
   ];
   const each = [...new Map(all.map((one) => [wantedText(one), one])).values()];
   const missing: Wanted[] = [];
-  for (const one of each) if (!(await isAllowed(client, one))) missing.push(one);
+  for (let at = 0; at < each.length; at += AT_ONCE) {
+    const some = each.slice(at, at + AT_ONCE);
+    const allowed = await Promise.all(some.map((one) => isAllowed(client, one)));
+    missing.push(...some.filter((_, place) => allowed[place] !== true));
+  }
   const [first] = missing;
   if (first === undefined) return;
   const { verb: lacking, resource, namespace } = first;

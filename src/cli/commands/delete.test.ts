@@ -287,5 +287,21 @@ test(
     const { deleted, left } = JSON.parse(out) as Deletion;
     assert.deepEqual([deleted.length, left], [2, ['subnet.kubeovn.io/cuts-net', 'vpc.kubeovn.io/cuts']]);
     assert.equal((await lab.kiln('delete', 'vpc', 'cuts', '--cascade', '--yes', '--timeout=30s')).exit, 0);
+    // Also while Subnets are closed, before the first pod goes.
+    const { metadata } = await lab.client.create<KubeObject & { readonly metadata: { readonly uid: string } }>(REPLICA_SETS, {
+      metadata: { name: 'cuts', namespace: 'default' },
+      spec: {
+        replicas: 0,
+        selector: { matchLabels: { app: 'cuts' } },
+        template: { metadata: { labels: { app: 'cuts' } }, spec: { containers: [{ name: 'main', image: 'busybox' }] } },
+      },
+    } as never);
+    const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'cuts', uid: metadata.uid, controller: true }];
+    await tenant('shut', '10.87.0.0/24', { ownerReferences });
+    await fault({ resources: ['subnets.kubeovn.io'] }, { kind: 'error', code: 503, message: 'not now' }, 2);
+    const closed = await lab.kiln('delete', 'subnet', 'shut-net', '--cascade', '--yes', '--owners=keep', '--timeout=30s');
+    assert.equal(closed.exit, 0, closed.said);
+    assert.match(closed.said, /\nthe API server does not take it now, it is asked again: KUBE_UNAVAILABLE: .*not now\n/);
+    assert.equal(closed.said.match(/asked again/g)?.length, 1, 'the Subnet was closed before anything else was asked for');
   },
 );

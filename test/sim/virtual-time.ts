@@ -118,6 +118,8 @@ export class ProcessClock implements KubeClock, OvsdbClock {
   #alive = true;
   /** While it is stopped: what fell due. */
   #held: (() => void)[] | undefined;
+  /** Since it went on: what fell due before and has not happened yet. */
+  #late: (() => void)[] = [];
   #stop: { readonly since: number; readonly asleep: boolean } | undefined;
   /** Milliseconds that the monotonic clock lost while the machine slept. */
   #lost = 0;
@@ -129,7 +131,8 @@ export class ProcessClock implements KubeClock, OvsdbClock {
   }
 
   now(): number {
-    return this.#time.now - this.#lost + 1_000;
+    const asleepSince = this.#stop?.asleep === true ? this.#stop.since : undefined;
+    return (asleepSince ?? this.#time.now) - this.#lost + 1_000;
   }
 
   wallTime(): number {
@@ -161,11 +164,13 @@ export class ProcessClock implements KubeClock, OvsdbClock {
   end(): void {
     this.#alive = false;
     this.#held = undefined;
+    this.#late = [];
   }
 
   /** As SIGSTOP. @param asleep the machine sleeps: the monotonic clock does not count the time. @returns as SIGCONT, of this stop only */
   stop(asleep: boolean): () => void {
-    this.#held = [];
+    this.#held = this.#late;
+    this.#late = [];
     const stop = { since: this.#time.now, asleep };
     this.#stop = stop;
     return () => {
@@ -173,13 +178,13 @@ export class ProcessClock implements KubeClock, OvsdbClock {
     };
   }
 
-  /** As SIGCONT: what fell due happens now. */
+  /** As SIGCONT: what fell due happens now, before all that falls due from now on. */
   continue(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
     if (this.#stop?.asleep === true) this.#lost += this.#time.now - this.#stop.since;
     this.#stop = undefined;
-    for (const run of held) this.#time.after(0, () => this.#run(run));
+    for (const run of held) this.#runLate(run);
   }
 
   /** Its machine slept: it cannot know how long. */
@@ -199,6 +204,12 @@ export class ProcessClock implements KubeClock, OvsdbClock {
   #run(run: () => void): void {
     if (!this.#alive) return;
     if (this.#held !== undefined) this.#held.push(run);
+    else if (this.#late.length > 0) this.#runLate(run);
     else run();
+  }
+
+  #runLate(run: () => void): void {
+    this.#late.push(run);
+    this.#time.after(0, () => this.#late.shift()?.());
   }
 }

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ProcessClock, VirtualTime } from './virtual-time.ts';
+
+test('what fell due while a process was stopped happens before what falls due once it goes on', async () => {
+  const time = new VirtualTime();
+  const clock = new ProcessClock(time);
+  const said: string[] = [];
+  const say = (what: string, ms: number): void => void clock.setTimeout(() => said.push(what), ms);
+  const goOn = clock.stop(false);
+  say('first', 1);
+  say('second', 2);
+  say('as it goes on', 10 + 1 / 64);
+  say('later', 11);
+  await time.runUntil(10);
+  assert.deepEqual(said, []);
+  goOn();
+  await time.runUntil(20);
+  assert.deepEqual(said, ['first', 'second', 'as it goes on', 'later']);
+});
+
+test('a process that is stopped again before it caught up has lost nothing', async () => {
+  const time = new VirtualTime();
+  const clock = new ProcessClock(time);
+  const said: string[] = [];
+  for (const what of ['first', 'second']) clock.setTimeout(() => said.push(what), 1);
+  clock.stop(false)();
+  const goOn = clock.stop(false);
+  await time.runUntil(5);
+  clock.continue();
+  const again = clock.stop(false);
+  goOn();
+  await time.runUntil(10);
+  assert.deepEqual(said, []);
+  again();
+  await time.runUntil(20);
+  assert.deepEqual(said, ['first', 'second']);
+});
+
+test('the monotonic clock of a machine that sleeps stands still, and goes on from there', async () => {
+  const time = new VirtualTime();
+  const clock = new ProcessClock(time);
+  await time.runUntil(100);
+  const before = clock.now();
+  const wake = clock.stop(true);
+  await time.runUntil(600);
+  assert.equal(clock.now(), before);
+  wake();
+  await time.runUntil(650);
+  assert.equal(clock.now(), before + 50);
+});

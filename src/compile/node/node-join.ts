@@ -124,13 +124,26 @@ function addressesTold(node: NodeView): Addresses | undefined {
   return { subnet, v4: joinedAddress(node, 4) ?? '', v6: joinedAddress(node, 6) ?? '', mac };
 }
 
-/** The node's addresses in the join Subnet once its port is observed with them; what policies may send traffic to. */
+/**
+ * The node's addresses in the join Subnet once its port is observed with them; what policies may send traffic to. A port that somebody takes
+ * away from a node that was told of it comes again with the next transaction: no traffic is moved for that.
+ */
 export function joinAddresses(world: World, node: NodeView): Addresses | undefined {
   const reserved = addressesOf(world.reservations.get(nodeClaimant(node.name)));
   const ip = world.ips.get(nodePortName(node.name));
   // Nothing can be reserved while the Subnet is torn out, or has another network: its port is what it was.
   const addresses = reserved ?? addressesTold(node) ?? (ip === undefined ? undefined : addressesOfIp(ip));
-  return addresses !== undefined && isJoined(world, node, addresses) ? addresses : undefined;
+  if (addresses === undefined) return undefined;
+  return isJoined(world, node, addresses) || (addresses === reserved && isMadeAgain(world, node, addresses, ip)) ? addresses : undefined;
+}
+
+/** All that its port is made from says the same, and the port is there with something else in it, or nothing is. */
+function isMadeAgain(world: World, node: NodeView, addresses: Addresses, ip: IP | undefined): boolean {
+  const told = addressesTold(node);
+  const id = portId(nodePortName(node.name));
+  if (told === undefined || !sameAddresses(told, addresses) || (world.rows.state(id) !== undefined && !isOurs(world, id, nodeOwner(node))))
+    return false;
+  return ip !== undefined && isIpOfNode(ip, node) && sameAddresses(addressesOfIp(ip), addresses);
 }
 
 export function isIpOfNode(ip: IP, node: Pick<NodeView, 'name' | 'uid'>): boolean {
@@ -149,17 +162,18 @@ function joinedAddress({ joined }: NodeView, family: 4 | 6): string | undefined 
   return splitList(joined?.addresses ?? '').find((text) => parseAddress(text)?.family === family);
 }
 
-/** What it has it keeps. */
+/** What it has it keeps: of the families that the join Subnet has, and where it has none of them any more all the same, which is refused. */
 function wishOf(node: NodeView, join: SubnetView): AddressWish {
   const { joined } = node;
   const base = { claimant: nodeClaimant(node.name), subnets: [join.name], families: 'subnet', since: node.created } as const;
   if (joined === undefined || joined.subnet !== join.name) return base;
   const [v4, v6] = [joinedAddress(node, 4), joinedAddress(node, 6)];
   const mac = parseMac(joined.mac);
+  const isIn = (v4 !== undefined && join.v4 !== undefined) || (v6 !== undefined && join.v6 !== undefined);
   return {
     ...base,
-    ...(v4 !== undefined && join.v4 !== undefined && { v4 }),
-    ...(v6 !== undefined && join.v6 !== undefined && { v6 }),
+    ...(v4 !== undefined && (join.v4 !== undefined || !isIn) && { v4 }),
+    ...(v6 !== undefined && (join.v6 !== undefined || !isIn) && { v6 }),
     ...(mac !== undefined && { mac }),
   };
 }

@@ -269,3 +269,46 @@ test('a join network that is left stays for the nodes that are there, whose port
   assert.deepEqual(scene.bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'], before);
   assert.ok(scene.bench.writes > writes);
 });
+
+test('a node keeps its port when the join Subnet cannot be read and the router port that says its network is taken away, and is told', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  const before = [bench.object('ips', 'node-n1')?.spec, bench.row('Logical_Switch_Port', 'node-n1')?.['addresses'], toldOf(scene, 'n1')];
+  bench.edit('subnets', 'join', { cidrBlock: '10.6.0.0/24,10.7.0.0/24' });
+  bench.settle();
+  takeAway(scene, 'Logical_Router_Port', 'ovn-cluster-join');
+  bench.settle();
+  const after = [bench.object('ips', 'node-n1')?.spec, bench.row('Logical_Switch_Port', 'node-n1')?.['addresses'], toldOf(scene, 'n1')];
+  assert.deepEqual(after, before);
+  assert.equal(boundOf(scene, 'n1')?.reason, 'AddressOutOfRange');
+  bench.edit('subnets', 'join', { cidrBlock: '100.64.0.0/16' });
+  bench.settle();
+  assert.equal(boundOf(scene, 'n1'), undefined);
+  assert.deepEqual(bench.list('Logical_Router_Port', 'ovn-cluster-join', 'networks'), ['100.64.0.1/16']);
+});
+
+test('no traffic is moved away from a node whose port somebody takes away: the port comes again at once', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  for (const name of ['n2', 'n3'])
+    bench.put('nodes', { metadata: { name }, spec: {}, status: { ...STATUS, conditions: [{ type: 'Ready', status: 'True' }] } });
+  scene.subnet('red', { cidrBlock: '10.3.0.0/24', gatewayType: 'centralized', gatewayNode: 'n2,n3' });
+  bench.settle();
+  const gateway = (): unknown => bench.object('subnets', 'red')?.status?.['activateGateway'];
+  assert.equal(gateway(), 'n2');
+  const port = bench.row('Logical_Switch_Port', 'node-n2');
+  takeAway(scene, 'Logical_Switch_Port', 'node-n2');
+  bench.compile();
+  const toNode = rowId('Logical_Router_Policy', 'ovn-cluster|30000|ip4.dst == 192.168.1.12');
+  assert.ok([...bench.compiler.desired.rowIds].includes(toNode), 'the way to the node stays');
+  bench.settle();
+  assert.deepEqual(bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'], port?.['addresses']);
+  assert.equal(gateway(), 'n2');
+});
+
+/** As with `ovn-nbctl`. */
+function takeAway({ bench: { northbound, world } }: PodScene, table: string, name: string): void {
+  const row = [...northbound.table(table).values()].find((one) => one['name'] === name);
+  assert.ok(row);
+  world.rows.apply(northbound, northbound.remove(table, row._uuid));
+}

@@ -30,6 +30,8 @@ export interface Held {
   readonly bound: boolean;
   /** Undefined where none of the three says anything. */
   readonly addresses: Addresses | undefined;
+  /** What each of the three says that says anything. */
+  readonly said: readonly Addresses[];
 }
 
 export function heldBy(world: World, nic: PodInterface): Held {
@@ -43,15 +45,16 @@ export function heldBy(world: World, nic: PodInterface): Held {
     ownRow ? carried(world, nic) : undefined,
   ].filter((one) => one !== undefined);
   const addresses = said.find((one, i) => said.some((other, j) => i !== j && sameAddresses(one, other))) ?? said[0];
-  return { lead, ip, ownRow, bound: ownRow || allocated, addresses };
+  return { lead, ip, ownRow, bound: ownRow || allocated, addresses, said };
 }
 
+// Where they do not agree, each counts: which of them is right is not known before they do.
 podSubnets.define((world, key) => {
   const pod = world.ask(podView, key);
   if (pod?.alive !== true) return [];
   const subnets = interfacesOf(world, pod).interfaces.flatMap((nic) => {
-    const { bound, addresses } = heldBy(world, nic);
-    return bound && addresses !== undefined && world.ask(subnetOfIp, nic.port) !== addresses.subnet ? [addresses.subnet] : [];
+    const { bound, said } = heldBy(world, nic);
+    return bound ? said.map(({ subnet }) => subnet).filter((subnet) => subnet !== world.ask(subnetOfIp, nic.port)) : [];
   });
   return [...new Set(subnets)];
 });

@@ -1,8 +1,8 @@
 /**
  * The switch port of an interface, and its membership in the port groups by which nodes and gateways find it.
  */
-import { nodePortGroup, subnetNodePortGroup } from '../../api/names.ts';
-import { annotationKey } from '../../api/well-known.ts';
+import { nodePortGroup, subnetNodePortGroup, switchToRouterPort } from '../../api/names.ts';
+import { annotationKey, DEFAULT_VPC } from '../../api/well-known.ts';
 import { splitList } from '../../net/dual.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
@@ -15,7 +15,7 @@ import type { PortPlace } from './migration.ts';
 import type { ColumnValue, Output, RowOutput } from '../output.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
-import { annotationOf } from './pod-interface.ts';
+import { annotationOf, portId } from './pod-interface.ts';
 import { bearerOf, podOwner } from './pod-view.ts';
 import { furtherAddresses } from './pod-vip.ts';
 import type { DhcpProtocol } from '../subnet/subnet-dhcp.ts';
@@ -57,16 +57,38 @@ function orphanedPort(world: World, nic: PodInterface, addresses: Addresses): re
   const id = nic.row;
   const kept = isOurs(world, id, podOwner(nic.pod)) ? keptRow(world, id) : undefined;
   const bare = barePort(world, nic, addresses);
-  if (kept === undefined) return world.rows.state(switchId(subnet))?.ownership.kind === 'ours' ? [bare] : [];
+  const members = groupsLeft(world, nic, subnet).map((group): Output => ({
+    kind: 'member',
+    row: group,
+    column: 'ports',
+    member: { ref: id },
+  }));
+  if (kept === undefined) return isAnyOurs(world, switchId(subnet)) ? [bare, ...members] : [];
   const row: Output = {
     ...bare,
     ...(kept.parent !== undefined && { parent: kept.parent }),
     externalIds: { ...kept.externalIds, ...bare.externalIds },
   };
-  const groups = [nodePortGroup(nic.pod.node), subnetNodePortGroup(subnet, nic.pod.node)].map((group) => rowId('Port_Group', group));
-  const held = groups.filter((group) => world.rows.holds(group, 'ports', id));
-  const members = held.map((group): Output => ({ kind: 'member', row: group, column: 'ports', member: { ref: id } }));
   return [row, ...members, ...networkOfPort(world, subnet, id)];
+}
+
+/** The groups that the port of a pod whose Subnet was torn out is in, and those that the rows left of the Subnet show to be its place. */
+function groupsLeft(world: World, { pod, row }: PodInterface, subnet: string): readonly RowId[] {
+  const [ofNode, ofSubnet] = [nodePortGroup(pod.node), subnetNodePortGroup(subnet, pod.node)].map((group) =>
+    rowId('Port_Group', group),
+  ) as [RowId, RowId];
+  const isIn = (group: RowId): boolean => world.rows.holds(group, 'ports', row);
+  const isDistributed = pod.node !== '' && isAnyOurs(world, ofSubnet);
+  const isRouted = pod.node !== '' && (isDistributed || isAnyOurs(world, portId(switchToRouterPort(subnet, DEFAULT_VPC))));
+  return [...(isRouted || isIn(ofNode) ? [ofNode] : []), ...((isDistributed && leavesByNode(pod)) || isIn(ofSubnet) ? [ofSubnet] : [])];
+}
+
+function isAnyOurs(world: World, id: RowId): boolean {
+  return world.rows.state(id)?.ownership.kind === 'ours';
+}
+
+function leavesByNode({ annotations }: PodInterface['pod']): boolean {
+  return (annotations[annotationKey.northGateway] ?? '') === '';
 }
 
 /** As much of a port as can be said without its Subnet. */
@@ -169,7 +191,7 @@ export function portGroupsOf({ nic, port }: Binding): readonly RowId[] {
   const subnet = port?.subnet;
   if (node === '' || subnet === undefined || !subnet.inDefaultVpc || !subnet.routed) return [];
   const groups = groupsAt(subnet, node);
-  const throughNode = subnet.gatewayType === 'distributed' && (nic.pod.annotations[annotationKey.northGateway] ?? '') === '';
+  const throughNode = subnet.gatewayType === 'distributed' && leavesByNode(nic.pod);
   return throughNode ? groups : groups.slice(0, 1);
 }
 

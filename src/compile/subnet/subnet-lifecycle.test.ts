@@ -162,6 +162,33 @@ test('the port alone, the annotations alone, hold the Subnet as well', () => {
   }
 });
 
+test('where a pod that was restored says one Subnet and its IP object another, both are held', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  scene.subnet('red', { cidrBlock: '10.0.0.0/24' });
+  scene.subnet('blue', { cidrBlock: '10.1.0.0/24' });
+  bench.settle();
+  bench.put('ips', {
+    metadata: { name: 'web.shop' },
+    spec: { subnet: 'blue', podName: 'web', namespace: 'shop', podType: '', ipAddress: '10.1.0.9', v4IpAddress: '10.1.0.9' },
+  });
+  const told = { allocated: 'true', logical_switch: 'red', ip_address: '10.0.0.9', mac_address: '0a:00:00:00:00:09' };
+  scene.pod('web', { annotations: Object.fromEntries(Object.entries(told).map(([key, value]) => [`ovn.kubernetes.io/${key}`, value])) });
+  assert.deepEqual(blockersOf(bench.world, 'subnets', 'red').names, ['Pod shop/web']);
+  assert.deepEqual(blockersOf(bench.world, 'subnets', 'blue').names, ['IP web.shop']);
+  for (const subnet of ['red', 'blue']) bench.delete('subnets', subnet);
+  bench.settle();
+  const left = ['red', 'blue'].filter((subnet) => bench.object('subnets', subnet) !== undefined);
+  const { subnet } = bench.object('ips', 'web.shop')?.spec ?? {};
+  assert.ok(left.includes(String(subnet)) && left.includes(scene.annotations('shop/web')['ovn.kubernetes.io/logical_switch'] ?? ''));
+  bench.vanish('pods', 'shop/web');
+  bench.settle();
+  assert.deepEqual(
+    ['red', 'blue'].filter((one) => bench.object('subnets', one) !== undefined),
+    [],
+  );
+});
+
 test('the join Subnet waits for the ports of nodes whose IP objects were taken away by force', () => {
   const { bench } = new PodScene();
   const before = [...bench.northbound.table('Logical_Switch_Port').keys()].toSorted();

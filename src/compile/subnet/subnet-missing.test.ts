@@ -59,6 +59,29 @@ test('the same where the IP object is taken away too: it is made again, and the 
   }
 });
 
+test('a port that somebody deletes while its Subnet is gone comes back into the groups by which its traffic leaves', () => {
+  for (const gatewayType of ['distributed', 'centralized']) {
+    const scene = new PodScene();
+    scene.subnet('red', { cidrBlock: '10.0.0.0/24', namespaces: ['shop'], gatewayType, gatewayNode: 'n1' });
+    scene.pod('web');
+    scene.bench.settle();
+    const groups = (): string[] =>
+      ['node.n1', 'red.n1'].filter((group) => scene.bench.list('Port_Group', group, 'ports').includes('Logical_Switch_Port/web.shop'));
+    const before = groups();
+    assert.equal(before.length, gatewayType === 'distributed' ? 2 : 1);
+    scene.bench.vanish('subnets', 'red');
+    scene.bench.settle();
+    const [uuid] = [...scene.bench.northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === 'web.shop') ?? [];
+    assert.ok(uuid);
+    scene.bench.world.rows.apply(scene.bench.northbound, scene.bench.northbound.remove('Logical_Switch_Port', uuid));
+    scene.bench.settle();
+    assert.deepEqual(groups(), before, gatewayType);
+    const again = scene.bench.restarted();
+    again.settle();
+    assert.equal(again.writes, 0);
+  }
+});
+
 test('a port that somebody deletes while its Subnet is gone is made again in the network that is left', () => {
   const scene = setUp('blue');
   const before = scene.bench.row('Logical_Switch_Port', 'web.shop')?.['addresses'];

@@ -169,7 +169,7 @@ const providerOf: Query<string> = defineQuery('provider-of-subnet', (world, name
 function ownersOfPorts(world: World, subnet: string, kind: 'pod/' | 'node//'): readonly string[] {
   const ports = world.rows.column(rowId('Logical_Switch', subnet), 'ports');
   return [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
-    const ownership = world.rows.entry(uuid as Parameters<typeof world.rows.entry>[0])?.ownership;
+    const ownership = world.rows.at(uuid as Parameters<typeof world.rows.at>[0])?.ownership;
     return ownership?.kind === 'ours' && ownership.owner.startsWith(kind) ? [ownership.owner.slice(kind.length)] : [];
   });
 }
@@ -195,7 +195,7 @@ export const networksLeft: Query<readonly string[]> = defineQuery('networks-left
   if (ownership?.kind !== 'ours' || ownership.owner !== `vpc//${vpc}`) return [];
   const ports = world.rows.column(router, 'ports');
   const left = [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
-    const port = world.rows.entry(uuid as Parameters<typeof world.rows.entry>[0])?.ownership;
+    const port = world.rows.at(uuid as Parameters<typeof world.rows.at>[0])?.ownership;
     if (port?.kind !== 'ours' || !port.owner.startsWith(OF_SUBNET)) return [];
     const subnet = port.owner.slice(OF_SUBNET.length);
     return world.ask(uidOfSubnet, subnet) === port.uid ? [] : [subnet];
@@ -206,7 +206,7 @@ export const networksLeft: Query<readonly string[]> = defineQuery('networks-left
 /** The Vpc in whose router a network is whose Subnet vanished; empty for none. */
 export const vpcOfNetworkLeft: Query<string> = defineQuery('vpc-of-network-left', (world, subnet) => {
   const ports = [...world.rows.ownedBy(`${OF_SUBNET}${subnet}`)].filter((id) => tableOf(id) === 'Logical_Router_Port');
-  const routers = ports.flatMap((id) => world.rows.state(id)?.parent?.uuid ?? []).map((uuid) => world.rows.entry(uuid)?.ownership);
+  const routers = ports.flatMap((id) => world.rows.state(id)?.parent?.uuid ?? []).map((uuid) => world.rows.at(uuid)?.ownership);
   const vpcs = routers.flatMap((owner) =>
     owner?.kind === 'ours' && owner.owner.startsWith(OF_VPC) ? [owner.owner.slice(OF_VPC.length)] : [],
   );

@@ -29,7 +29,7 @@ export function keptRow(world: World, id: RowId): RowOutput | undefined {
 export function adoptedRow(world: World, id: RowId, owner: Claimant, rule: string): RowOutput | undefined {
   const state = world.rows.state(id);
   if (state?.ownership.kind !== 'legacy') return undefined;
-  const parent = state.parent === undefined ? undefined : world.rows.entry(state.parent.uuid);
+  const parent = state.parent === undefined ? undefined : world.rows.at(state.parent.uuid);
   return parent?.ownership.kind === 'foreign' ? undefined : asItIs(world, id, owner, rule);
 }
 
@@ -40,7 +40,7 @@ function asItIs(world: World, id: RowId, owner: Claimant, rule: string): RowOutp
     held instanceof Map
       ? Object.fromEntries([...held].filter(([key]) => !ADDED_BY_DIFF.has(key)).map(([key, value]) => [String(key), String(value)]))
       : {};
-  const parent = state?.parent === undefined ? undefined : world.rows.entry(state.parent.uuid);
+  const parent = state?.parent === undefined ? undefined : world.rows.at(state.parent.uuid);
   return {
     kind: 'row',
     id,

@@ -25,6 +25,8 @@ export interface ReadRows {
   state(id: RowId): ObservedRow | undefined;
   /** A column of that row, tracked with the row. */
   column(id: RowId, column: string): Value | undefined;
+  /** The row that another one refers to, tracked as `state`: whose it is may change while the reference stays. */
+  at(uuid: Uuid): ObservedRow | undefined;
   /** Whether a column of references of `id` holds the row `member`. */
   holds(id: RowId, column: string, member: RowId): boolean;
   /** Identities of owned rows filed under an owner text (`<kind>/<namespace>/<name>`). */
@@ -171,6 +173,12 @@ export class ObservedRows implements ReadRows {
     return bestOf(this.#read(id, 'contents'))?.row[column];
   }
 
+  at(uuid: Uuid): ObservedRow | undefined {
+    const entry = this.#entries.get(uuid);
+    if (entry !== undefined) this.#read(entry.id, 'state');
+    return entry;
+  }
+
   holds(id: RowId, column: string, member: RowId): boolean {
     const row = bestOf(this.#read(id, 'state'));
     const uuid = bestOf(this.#read(member, 'state'))?.uuid;
@@ -205,6 +213,7 @@ export class ObservedRows implements ReadRows {
     return [...this.#entries.values()].filter((entry) => entry.table === table);
   }
 
+  /** Not tracked. */
   entry(uuid: Uuid): (ObservedRow & { readonly row: Row }) | undefined {
     return this.#entries.get(uuid);
   }

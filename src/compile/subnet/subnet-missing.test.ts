@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { blockersOf } from '../../blockers/graph.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 
 const ROWS = ['Logical_Switch/red', 'Logical_Router_Port/blue-red', 'Logical_Switch_Port/red-blue', 'Logical_Switch_Port/web.shop'];
@@ -80,6 +81,20 @@ test('a port that somebody deletes while its Subnet is gone comes back into the 
     again.settle();
     assert.equal(again.writes, 0);
   }
+});
+
+test('whose network is in the router of a Vpc follows the marks of its router port, whoever writes them', () => {
+  const scene = setUp('blue');
+  const { northbound, world } = scene.bench;
+  const blockers = (): readonly string[] => blockersOf(world, 'vpcs', 'blue').names;
+  assert.deepEqual(blockers(), ['Subnet red']);
+  const port = [...northbound.table('Logical_Router_Port').values()].find(({ name }) => name === 'blue-red');
+  assert.ok(port?.['external_ids'] instanceof Map);
+  const row = { external_ids: new Map([...port['external_ids'], ['kiln.io/uid', 'an older one']]) };
+  world.rows.apply(northbound, northbound.apply([{ kind: 'update', table: 'Logical_Router_Port', uuid: port._uuid, row }]));
+  assert.deepEqual(blockers(), ['Subnet red', 'IP web.shop']);
+  scene.bench.settle();
+  assert.deepEqual(blockers(), ['Subnet red']);
 });
 
 test('a port that somebody deletes while its Subnet is gone is made again in the network that is left', () => {

@@ -68,7 +68,7 @@ const portThatSpeaks: Query<RowId | undefined> = defineQuery('subnet-port-that-s
   if (world.ips.bucket('subnet', subnet).size > 0 || holdersIn(world, subnet).length > 0) return undefined;
   const ports = world.rows.column(switchId(subnet), 'ports');
   const theirs = [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
-    const id = world.rows.entry(uuid as Parameters<typeof world.rows.entry>[0])?.id;
+    const id = world.rows.at(uuid as Parameters<typeof world.rows.at>[0])?.id;
     const ownership = id === undefined ? undefined : world.rows.state(id)?.ownership;
     return id !== undefined && ownership?.kind === 'ours' && lives(world, ownership) ? [id] : [];
   });
@@ -100,7 +100,7 @@ function keptBalancers(world: World, subnet: string): readonly Output[] {
   const held = world.rows.column(switchId(subnet), 'load_balancer');
   if (!(held instanceof Set)) return [];
   return [...held].flatMap((uuid): Output[] => {
-    const row = world.rows.entry(uuid as Parameters<typeof world.rows.entry>[0]);
+    const row = world.rows.at(uuid as Parameters<typeof world.rows.at>[0]);
     return row?.ownership.kind === 'ours'
       ? [{ kind: 'member', row: switchId(subnet), column: 'load_balancer', member: { ref: row.id } }]
       : [];

@@ -51,7 +51,7 @@ function ownerOfSwitch(world: World, name: string): { readonly owner?: string; r
 function hasPortsOfOthers(world: World, name: string): boolean {
   const ports = world.rows.column(switchId(name), 'ports');
   return [...(ports instanceof Set ? ports : [])].some((uuid) => {
-    const ownership = world.rows.entry(uuid as Parameters<typeof world.rows.entry>[0])?.ownership;
+    const ownership = world.rows.at(uuid as Parameters<typeof world.rows.at>[0])?.ownership;
     return ownership?.kind === 'ours' && !ownership.owner.startsWith('subnet//');
   });
 }

@@ -343,7 +343,7 @@ export class NorthboundWriter {
   #lookAgain({ id, members }: Part): void {
     if (members === undefined) this.#mark(id, 'row');
     else if (members === 'all') this.#pending.members.set(id, 'all');
-    else this.#pending.markMembers(id, members);
+    else this.#pending.markMembers(id, new Set(members));
   }
 
   #calm(id: RowId): void {
@@ -376,10 +376,10 @@ export class NorthboundWriter {
       if (taken++ >= MOST_TAKEN) return this.#options.wake();
     }
     for (const [id, keys] of desired.dirtyMembers) {
+      desired.dirtyMembers.delete(id);
       this.#drift.memberWanted(id, keys);
       this.#pending.markMembers(id, keys);
     }
-    desired.dirtyMembers.clear();
   }
 
   /** A row changed outside or by ourselves: it matters when a rule speaks of it or it is ours. */

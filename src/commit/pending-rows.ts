@@ -37,16 +37,17 @@ export class PendingRows {
   /** @param how `all`: its members too */
   mark(id: RowId, how: 'row' | 'all'): void {
     this.rows[rankOf(id)]?.add(id);
-    if (how === 'row') return;
+    if (how === 'row' || !hasMembers(id)) return;
     const slot = this.#desired.row(id);
     if (slot !== undefined && slot.members.size === 0 && this.#world.rows.best(id) === undefined) return;
-    if (hasMembers(id)) this.members.set(id, 'all');
+    this.members.set(id, 'all');
   }
 
-  markMembers(id: RowId, keys: ReadonlySet<MemberKey>): void {
+  /** @param keys are this table's from now on: of a long port group there are very many */
+  markMembers(id: RowId, keys: Set<MemberKey>): void {
     const present = this.members.get(id);
     if (present === 'all') return;
-    if (present === undefined) this.members.set(id, new Set(keys));
+    if (present === undefined) this.members.set(id, keys);
     else for (const key of keys) present.add(key);
   }
 

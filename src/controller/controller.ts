@@ -29,6 +29,7 @@ import { DeadlineTimer } from './deadline-timer.ts';
 import { DriftReport } from './drift-report.ts';
 import { Leadership } from './leadership.ts';
 import { Notices } from './notices.ts';
+import type { StandingNotice } from './standing-facts.ts';
 import { standingNotices } from './standing-facts.ts';
 import { publication } from './publication.ts';
 import { RowIntake } from './row-intake.ts';
@@ -57,7 +58,8 @@ export class Controller {
   readonly #objects: ObjectWriter;
   readonly #events: EventRecorder;
   readonly #notices: Notices;
-  #beginsToLead = false;
+  /** What is so when this process begins to lead, as far as it was looked at; `due` before that. */
+  #standing: { readonly found: StandingNotice[]; readonly left: ReturnType<typeof standingNotices> } | 'due' | undefined;
   readonly #leadership: Leadership;
   readonly #meter: TurnMeter;
   readonly #deadlines: DeadlineTimer;
@@ -152,7 +154,7 @@ export class Controller {
         this.#collection.doubt();
         this.#rows.examineAll();
         this.#objects.examineAll();
-        this.#beginsToLead = true;
+        this.#standing = 'due';
         this.wake();
       },
       later,
@@ -370,9 +372,10 @@ export class Controller {
     this.#rows.flush();
     // A conflict that the diff just found is said before anything else is said of its object.
     if (!this.world.reactor.quiet) return this.#again();
+    if (!this.#knowsStanding()) return this.#again();
     this.#objects.flush();
     this.#meter.phase('diff', derivedAt);
-    if (this.#mayWrite()) this.#tell();
+    if (this.#mayWrite()) this.#notices.flush(this.#compiler.desired.freshNotices);
     this.#deadlines.set();
     if (!this.world.reactor.quiet) this.wake();
     if (this.#settled.length > 0 && this.quiet && (this.#mayWrite() || this.#options.readOnly === true))
@@ -380,11 +383,22 @@ export class Controller {
     return true;
   }
 
-  #tell(): void {
-    const { desired } = this.#compiler;
-    if (this.#beginsToLead) this.#notices.begin(standingNotices(desired, this.#caches, this.#clock.wallTime()));
-    this.#beginsToLead = false;
-    this.#notices.flush(desired.freshNotices);
+  /**
+   * Looks at what is so when this process begins to lead, some of it in each turn. No object is written meanwhile: what that says would be
+   * told twice. @returns whether all of it was looked at
+   */
+  #knowsStanding(): boolean {
+    if (this.#standing === undefined || !this.#mayWrite()) return true;
+    if (this.#standing === 'due')
+      this.#standing = { found: [], left: standingNotices(this.#compiler.desired, this.#caches, this.#clock.wallTime()) };
+    const { found, left } = this.#standing;
+    for (let next = left.next(); next.done !== true; next = left.next()) {
+      if (next.value === undefined) return false;
+      found.push(next.value);
+    }
+    this.#standing = undefined;
+    this.#notices.begin(found);
+    return true;
   }
 
   #again(): false {

@@ -53,10 +53,34 @@ test('what was written lately is to be told, and what was written long ago, diff
       name in status ? { metadata: { name, uid: name, resourceVersion: '1' }, status: status[name] } : undefined,
   };
   assert.deepEqual(
-    [...standingNotices(desired, source, NOW)].map(({ uid, reason, once }) => [uid, reason, once]),
+    [...standingNotices(desired, source, NOW)].map((told) => [told?.uid, told?.reason, told?.once]),
     [
       ['s', 'NotCarriedOut', undefined],
       ['new', 'VpcMissing', true],
     ],
   );
+});
+
+test('others have their turns while very many objects are looked at, and none is left out', () => {
+  const desired = new Desired();
+  const many = Array.from({ length: 5_000 }, (_, at): Output => {
+    const condition = { type: 'Ready', status: 'False', reason: 'VpcMissing', message: 'no Vpc', event: 'Warning' } as const;
+    return { kind: 'patch', resource: 'subnets', key: `s${at}`, uid: `u${at}`, conditions: [condition] };
+  });
+  desired.replace([], many);
+  const conditions = [
+    { type: 'Ready', status: 'False', reason: 'VpcMissing', message: 'no Vpc', lastUpdateTime: new Date(NOW).toISOString() },
+  ];
+  const get = (_resource: string, name: string): AnyObject => ({
+    metadata: { name, uid: name, resourceVersion: '1' },
+    status: { conditions },
+  });
+  const pauses: number[] = [];
+  let told = 0;
+  for (const one of standingNotices(desired, { get }, NOW)) {
+    if (one === undefined) pauses.push(told);
+    else told++;
+  }
+  assert.equal(told, 5_000);
+  assert.deepEqual(pauses, [1_999, 3_999]);
 });

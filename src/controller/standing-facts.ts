@@ -15,10 +15,18 @@ export interface StandingNotice extends NoticeOutput {
   readonly once?: true;
 }
 
-/** Notices, and conditions that were written lately. @param now milliseconds since the epoch */
-export function* standingNotices(desired: Desired, source: Pick<ObjectSource, 'get'>, now: number): Generator<StandingNotice> {
+/** After as many objects others may have their turn: some milliseconds. */
+const AT_ONCE = 2_000;
+
+/**
+ * Notices, and conditions that were written lately; `undefined` where others may have their turn.
+ * @param now milliseconds since the epoch
+ */
+export function* standingNotices(desired: Desired, source: Pick<ObjectSource, 'get'>, now: number): Generator<StandingNotice | undefined> {
   yield* desired.notices;
-  for (const id of desired.objectIds)
+  let looked = 0;
+  for (const id of desired.objectIds) {
+    if (++looked % AT_ONCE === 0) yield undefined;
     for (const output of desired.object(id)) {
       if (output.kind !== 'patch') continue;
       const { resource, key, uid, conditions = [] } = output;
@@ -28,6 +36,7 @@ export function* standingNotices(desired: Desired, source: Pick<ObjectSource, 'g
         yield { kind: 'notice', resource, key, uid, type, reason, message, ...(eventOnce === true && { once: true }) };
       }
     }
+  }
 }
 
 /** One that is not written yet is told when it is. */

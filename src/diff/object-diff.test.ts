@@ -187,6 +187,19 @@ test('keys of an object in a status that are to go are named with null, as a mer
   assert.deepEqual(write.patch, { status: { nested: { a: 1, b: null } } });
 });
 
+test('a list of conditions is not written over one that was not seen, wherever it is kept', () => {
+  const condition = { type: 'AddressConflict', status: 'True', reason: 'AddressConflict', message: 'm' } as const;
+  const observed: AnyObject = { metadata: { name: 'x', uid: 'u1', resourceVersion: '7', annotations: {} }, status: { v4ip: '10.0.0.2' } };
+  for (const resource of ['ips', 'vips', 'subnets'] as const) {
+    const said: PatchOutput = { kind: 'patch', resource, key: 'x', uid: 'u1', conditions: [condition] };
+    const [write] = diffObject(resource, 'x', [said], observed, NOW);
+    assert.equal(write?.verb === 'patch' ? write.resourceVersion : '', '7', resource);
+  }
+  const labels: PatchOutput = { kind: 'patch', resource: 'vips', key: 'x', uid: 'u1', labels: { a: 'b' }, status: { v4ip: '10.0.0.3' } };
+  const [write] = diffObject('vips', 'x', [labels], observed, NOW);
+  assert.equal(write?.verb === 'patch' ? write.resourceVersion : '', undefined);
+});
+
 test("a pod's condition that is not wanted any more is taken out by name, and the others stay", () => {
   const held = [
     { type: 'kiln.io/NetworkBound', status: 'True', reason: 'Bound' },

@@ -147,7 +147,9 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
   const letGo =
     observed.metadata.deletionTimestamp !== undefined && Array.isArray(metadata?.finalizers) && metadata.finalizers.length === 0;
   if (Object.keys(body).length > 0) {
-    const pinned = spec !== undefined || metadata?.finalizers !== undefined;
+    // Conditions are one list: written over an unseen version, those of that are lost, and since when they are so.
+    const listed = shown !== undefined && (traits.conditions === 'annotation' || body.status !== undefined);
+    const pinned = spec !== undefined || metadata?.finalizers !== undefined || listed;
     const inMain = letGo || !traits.statusSubresource || traits.conditions === 'annotation' ? events : [];
     writes.push({
       ...target,

@@ -19,12 +19,13 @@ export function blockedDeletions(world: World): readonly Violation[] {
 
 function judged(world: World, resource: ResourceName, object: AnyObservedObject): Violation[] {
   const { metadata } = object;
-  // Somebody else's finalizer is somebody else's business.
-  if (metadata.deletionTimestamp === undefined || metadata.finalizers?.includes(FINALIZER) !== true) return [];
+  if (metadata.deletionTimestamp === undefined) return [];
   const { kind } = traitsOf(resource);
   const subject = `${kind} ${metadata.name}`;
   const violation = (message: string): Violation => ({ invariant: 'I5', subject, message });
   const blocked = conditionOf(resource, object, 'DeletionBlocked');
+  // Somebody else's finalizer is somebody else's business: of that nothing is to be said, nor of who is not there any more.
+  if (metadata.finalizers?.includes(FINALIZER) !== true && blocked?.status !== 'True') return [];
   if (blocked?.status !== 'True')
     return [violation(`${subject} is being deleted since ${metadata.deletionTimestamp} and does not say what holds it`)];
   const named = [...(blocked.message ?? '').matchAll(NAMED)]

@@ -39,7 +39,7 @@ export function carryOut(cluster: SimulatedCluster, operation: Operation): void 
       else cluster.workloads.stopNode(operation.name);
       return;
     case 'row':
-      return changeRow(cluster, operation.table, operation.place, operation.change);
+      return changeRow(cluster, operation);
     case 'foreign':
       return makeForeign(cluster, operation.name, operation.what);
   }

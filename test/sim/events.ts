@@ -47,6 +47,8 @@ export function unsaid({ lab, dropped, killed, faults }: SimulatedCluster, facts
 interface Told {
   readonly status: string;
   readonly text: string;
+  /** When it became so, as it says. */
+  readonly since: string;
 }
 
 /** How often each condition of each object changed: an Event says so once per change, and not again. */
@@ -54,6 +56,7 @@ export class ConditionChanges {
   readonly #now = new Map<string, Map<string, Told>>();
   /** By `<uid> <reason>`. */
   readonly #changes = new Map<string, number>();
+  readonly #findings: Finding[] = [];
 
   constructor(store: ObjectStore) {
     store.watchAll((event) => this.#look(event));
@@ -66,9 +69,14 @@ export class ConditionChanges {
     if (before === undefined && after.length === 0) return;
     const now = new Map<string, Told>();
     for (const { type: name, status, reason = '', message = '', lastTransitionTime = '' } of after) {
-      const told = { status, text: `${status} ${reason} ${message} ${lastTransitionTime}` };
+      const told = { status, text: `${status} ${reason} ${message} ${lastTransitionTime}`, since: lastTransitionTime };
       const was = before?.get(name);
       now.set(name, told);
+      if (was?.status === status && was.since !== lastTransitionTime)
+        this.#findings.push({
+          kind: 'condition since',
+          message: `condition ${name} of ${object.kind} ${object.metadata.name} is ${status} as before, and says since ${lastTransitionTime} instead of ${was.since}`,
+        });
       // Who holds what is to go is a list that gets shorter: only that it is held is told.
       if (name === 'DeletionBlocked' ? was?.status !== status : was?.text !== told.text) this.#count(`${uid} ${reason}`);
     }
@@ -78,6 +86,11 @@ export class ConditionChanges {
 
   #count(key: string): void {
     this.#changes.set(key, (this.#changes.get(key) ?? 0) + 1);
+  }
+
+  /** Conditions that say they came about when nothing did. */
+  restless(): readonly Finding[] {
+    return this.#findings.splice(0);
   }
 
   /** @param slack how often each may be said once more */

@@ -3,6 +3,7 @@
  * Held against specs and the rest before, by no rule.
  */
 import { isOvnProvider } from '../../src/api/names.ts';
+import { selectorMatches } from '../../src/api/label-selector.ts';
 import type { Condition } from '../../src/api/meta.ts';
 import type { SubnetSpec } from '../../src/api/subnet.ts';
 import { DEFAULT_VPC, podAnnotation } from '../../src/api/well-known.ts';
@@ -62,6 +63,11 @@ export class Gateways {
       if (wrong.length > 0)
         return [told(`its traffic goes to ${wrong.join(', ')}, and those that can take it are ${able.join(', ') || 'none'}`)];
       if (used.length === 0) return able.length === 0 ? [] : [told(`its traffic goes nowhere, and ${able.join(', ')} can take it`)];
+      if ((subnet['spec'] as SubnetSpec).enableEcmp === true) {
+        const idle = able.filter((node) => !used.includes(node));
+        return idle.length === 0 ? [] : [told(`its traffic goes to ${used.join(', ')} alone, and ${idle.join(', ')} can take its share`)];
+      }
+      if (used.length > 1) return [told(`its traffic is shared by ${used.join(', ')}, and spec.enableEcmp is not set`)];
       const before = this.#active.get(name);
       const stays =
         before?.subnet === uid && before.generation === generation && !this.#stirred.has(before.node) && able.includes(before.node);
@@ -71,7 +77,7 @@ export class Gateways {
     });
   }
 
-  /** Nodes that it names and that can be its gateway; undefined where it is not said to be in place. */
+  /** Nodes that it names, or chooses by label, and that can be its gateway; undefined where it is not said to be in place. */
   #ableOf(subnet: KubeObject): readonly string[] | undefined {
     const {
       cidrBlock = '',
@@ -80,15 +86,19 @@ export class Gateways {
       gatewayNodeSelectors = [],
       provider = '',
       vpc,
-      enableEcmp,
       vlan = '',
     } = subnet['spec'] as SubnetSpec;
-    const isOne = gatewayType === 'centralized' && vpc === DEFAULT_VPC && isOvnProvider(provider) && enableEcmp !== true && vlan === '';
-    if (!isOne || gatewayNodeSelectors.length > 0 || subnet.metadata.name === 'join') return undefined;
+    const isOne = gatewayType === 'centralized' && vpc === DEFAULT_VPC && isOvnProvider(provider) && vlan === '';
+    if (!isOne || subnet.metadata.name === 'join') return undefined;
     if (subnet.metadata.deletionTimestamp !== undefined || !says(subnet, 'Accepted') || !says(subnet, 'Ready')) return undefined;
     const join = this.#store.get('subnets.kubeovn.io', 'join');
     if (join === undefined || !says(join, 'Ready') || join.metadata.deletionTimestamp !== undefined) return undefined;
-    return splitList(gatewayNode).filter((name) => {
+    const selected = this.#store
+      .list('nodes')
+      .filter(({ metadata: { labels = {} } }) => gatewayNodeSelectors.some((selector) => selectorMatches(selector, labels)));
+    const named = splitList(gatewayNode);
+    const candidates = named.length > 0 ? named : selected.map(({ metadata }) => metadata.name);
+    return candidates.filter((name) => {
       const node = this.#store.get('nodes', name);
       const annotations = node?.metadata.annotations ?? {};
       if (node === undefined || !isReady(node) || annotations[podAnnotation('ovn', 'allocated')] !== 'true') return false;

@@ -11,6 +11,7 @@ import { carriedOut } from './carried-out.ts';
 import { RESTORED } from './draw-broad.ts';
 import { unsaid } from './events.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
+import { fieldsCarriedOut } from './spec-fields.ts';
 import type { SimulatedController } from './simulated-controller.ts';
 import { EPOCH } from './virtual-time.ts';
 
@@ -105,12 +106,15 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...silentRequests(world),
       ...cluster.memory.judge(cluster.dateJumped ? undefined : EPOCH + cluster.time.now),
       ...carriedOut(world),
+      ...fieldsCarriedOut(world),
       ...notAsWanted(world, controller.desired, cluster.lab.store, cluster.ovn.database.schema),
       ...cluster.newcomers.judge(),
       ...cluster.returners.judge(),
       ...cluster.takenPorts.judge(),
       ...cluster.gateways.judge(world),
+      ...cluster.joinedNodes.judge(),
       ...unsaid(cluster, controller.facts()),
+      ...cluster.conditionChanges.restless(),
       // Who begins to lead says once more what was written lately, whether or not that was said.
       ...cluster.conditionChanges.repeated(cluster, cluster.terms - 1),
     ];

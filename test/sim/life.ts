@@ -5,6 +5,7 @@ import { RULES } from '../../src/compile/rules.ts';
 import { carryOut, inflict } from './carry-out.ts';
 import { drawBroadFault, drawBroadOperation } from './draw-broad.ts';
 import { drawCloseCall } from './draw-close.ts';
+import { drawFields } from './draw-fields.ts';
 import { drawFault } from './draw-fault.ts';
 import { drawDeployment, drawScene } from './draw-scene.ts';
 import { drawUpkeep } from './draw-upkeep.ts';
@@ -18,7 +19,7 @@ import type { History, Step } from './step.ts';
 export type Draws = 'plain' | 'broad' | 'scenes';
 
 export interface LifeOptions {
-  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; or all but what `draw-upkeep.ts` draws. All by default. */
+  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; or all but what `draw-upkeep.ts` and `draw-fields.ts` draw. All by default. */
   readonly only?: Draws;
   /** Asked for each process. */
   readonly rules?: () => readonly Rule[];
@@ -54,6 +55,8 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const closeness = !scenes || close.chance(0.3) ? 0 : 0.02 + close.next() * 0.08;
   const keeper = new Random(seed ^ 0x6ee9e2);
   const upkeep = options.only !== undefined || keeper.chance(0.3) ? 0 : 0.003 + keeper.next() * 0.006;
+  const tuner = new Random(seed ^ 0x70e5);
+  const tuning = options.only !== undefined || tuner.chance(0.3) ? 0 : 0.008 + tuner.next() * 0.02;
   let left = operations;
   let untilRest = EPISODE;
   let scene: readonly Step[] = [];
@@ -73,6 +76,10 @@ export async function draw(seed: number, operations: number, options: LifeOption
     }
     if (keeper.chance(upkeep)) {
       scene = drawUpkeep(keeper, cluster);
+      return next(cluster);
+    }
+    if (tuner.chance(tuning)) {
+      scene = drawFields(tuner, cluster);
       return next(cluster);
     }
     if (scenic.chance(scenery)) {
@@ -160,6 +167,7 @@ async function live(
         cluster.returners.remember();
         cluster.takenPorts.remember();
         cluster.gateways.remember();
+        cluster.joinedNodes.remember();
         cluster.quietly = false;
       }
     }

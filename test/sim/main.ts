@@ -20,7 +20,7 @@ Draws lives of a simulated cluster from seeds, on all cores, and judges each whe
   --workers N      lives at a time (default: as many as there are cores)
   --plain          only what draw.ts draws, without what came later (some pinned seeds)
   --broad          only that and what draw-broad.ts draws (likewise)
-  --scenes         all but what draw-upkeep.ts draws (likewise)
+  --scenes         all but what draw-upkeep.ts and draw-fields.ts draw (likewise)
   --keep-going     do not end with the first life that fails
   --out DIR        where histories of failures go (default .kiln/sim)
   --no-shrink      keep a failing history as it is

@@ -71,7 +71,13 @@ export class Newcomers {
     const { uid, name, namespace = '', annotations = {}, ownerReferences = [] } = object.metadata;
     if (type === 'DELETED') this.#waiting.delete(uid);
     if (type === 'ADDED') {
-      const keeps = ownerReferences.length > 0 || this.#store.get('ips.kubeovn.io', `${name}.${namespace}`) !== undefined;
+      const ip = this.#store.get('ips.kubeovn.io', `${name}.${namespace}`);
+      // Where pods are moved, the next one of a StatefulSet keeps nothing that is not reserved for it.
+      const moves =
+        ownerReferences.some(({ kind }) => kind === 'StatefulSet') &&
+        ip?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'] !== 'true' &&
+        ['evict', 'rebind'].includes(this.#store.get('namespaces', namespace)?.metadata.annotations?.['kiln.io/misbound'] ?? '');
+      const keeps = !moves && (ownerReferences.length > 0 || ip !== undefined);
       const asked: Asked = { annotations };
       const special = Object.keys(annotations).some((key) => key.includes('vip') || key.includes('networks') || key.includes('aaps'));
       if (!keeps && !special && say(asked, 'allocated') === '') this.#waiting.set(uid, asked);
@@ -100,6 +106,7 @@ export class Newcomers {
       ...lacks.map((one) => `address ${one} was asked for, and it has ${addresses.join(',')}`),
       ...this.#wrongSubnet(namespace, asked, on),
       ...(pool === '' || /[,;]/.test(pool) ? [] : this.#wrongPool(pool, addresses)),
+      ...(pool === '' && named.length === 0 && say(asked, 'logical_switch') === '' ? this.#besidePools(namespace, on, addresses) : []),
       ...this.#wrongAddress(
         on,
         addresses,
@@ -170,6 +177,25 @@ export class Newcomers {
     return families.length > 0 && families.every((family) => Number(status[family === 4 ? 'v4availableIPs' : 'v6availableIPs'] ?? 0) > 8);
   }
 
+  /** IPPools of the Subnet are bound to the Namespace: its pods have their addresses from these. */
+  #besidePools(namespace: string, on: string, addresses: readonly string[]): readonly string[] {
+    if (!this.#isAccepted(on)) return [];
+    const bound = this.#store.list(POOLS).filter(({ spec, status, metadata }) => {
+      const { namespaces = [], subnet } = spec as { readonly namespaces?: readonly string[]; readonly subnet?: string };
+      return namespaces.includes(namespace) && subnet === on && isReady(status) && metadata.deletionTimestamp === undefined;
+    });
+    const ranges = bound.flatMap(({ spec }) =>
+      ((spec as { readonly ips?: readonly string[] }).ips ?? []).flatMap((item) => parseRangeOrCidr(item) ?? []),
+    );
+    return addresses.flatMap((text) => {
+      const address = parseAddress(text);
+      const own = ranges.filter(({ family }) => family === address?.family);
+      if (address === undefined || own.length === 0 || own.some(({ first, last }) => address.value >= first && address.value <= last))
+        return [];
+      return [`address ${text} is of no IPPool of its Namespace (${bound.map(({ metadata }) => metadata.name).join(', ')})`];
+    });
+  }
+
   #wrongPool(name: string, addresses: readonly string[]): readonly string[] {
     const pool = this.#store.get(POOLS, name);
     if (pool === undefined) return [`pool ${name} was asked for, which does not exist, and it has ${addresses.join(',')}`];
@@ -207,6 +233,11 @@ export class Newcomers {
 /** What pods' networks follow from has changed. */
 export function isDecisive({ type, table, object, previous }: StoreEvent): boolean {
   return DECIDING.has(table) && (type !== 'MODIFIED' || decides(object) !== decides(previous));
+}
+
+function isReady(status: unknown): boolean {
+  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Partial<Condition>[] };
+  return conditions.some((one) => one.type === 'Ready' && one.status === 'True');
 }
 
 /** What of an object decides, as text. */

@@ -3,7 +3,7 @@ import { encodeRow, requireTable } from '../../src/ovsdb/encode.ts';
 import type { Uuid } from '../../src/ovsdb/index.ts';
 import type { StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
-import type { RowChange } from './step.ts';
+import type { Operation } from './step.ts';
 
 /** Rows in an order that does not depend on their UUIDs. */
 export function ordered(cluster: SimulatedCluster, table: string): [Uuid, StoredRow][] {
@@ -15,8 +15,9 @@ export function ordered(cluster: SimulatedCluster, table: string): [Uuid, Stored
     .map(([, uuid, row]) => [uuid, row]);
 }
 
-export function changeRow(cluster: SimulatedCluster, table: string, place: number, change: RowChange): void {
-  const rows = ordered(cluster, table);
+export function changeRow(cluster: SimulatedCluster, { table, place, name, change }: Extract<Operation, { readonly do: 'row' }>): void {
+  const all = ordered(cluster, table);
+  const rows = name === undefined ? all : all.filter(([, row]) => row['name'] === name);
   const found = rows[place % Math.max(1, rows.length)];
   if (found === undefined) return;
   const [uuid] = found;

@@ -25,6 +25,7 @@ import { ArmedFaults } from './armed-faults.ts';
 import { carryOut } from './carry-out.ts';
 import { ConditionChanges, factKey } from './events.ts';
 import { Gateways } from './gateways.ts';
+import { JoinedNodes } from './joined-nodes.ts';
 import { Memory } from './memory.ts';
 import { misdeed } from './misdeeds.ts';
 import { newborn } from './newborn.ts';
@@ -67,6 +68,7 @@ export class SimulatedCluster {
   readonly returners: Returners;
   readonly takenPorts: TakenPorts;
   readonly gateways: Gateways;
+  readonly joinedNodes: JoinedNodes;
   readonly conditionChanges: ConditionChanges;
   /** Transactions with comments, as the database's log would have them. */
   readonly log: LoggedTransaction[] = [];
@@ -145,6 +147,7 @@ export class SimulatedCluster {
     const byHand = (): boolean => this.memory.byHand;
     this.returners = new Returners(this.lab.store, byHand);
     this.gateways = new Gateways(this.lab.store);
+    this.joinedNodes = new JoinedNodes(this.lab.store);
     this.takenPorts = new TakenPorts(this.lab.store, byHand);
     this.conditionChanges = new ConditionChanges(this.lab.store);
     this.workloads = new Workloads(this.lab, this.time, this.#chance, statefulSets);

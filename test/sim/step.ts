@@ -24,8 +24,8 @@ export type Operation =
   /** Deleted at once, whatever its finalizers say. */
   | { readonly do: 'vanish'; readonly path: ApiPath; readonly namespace: string; readonly name: string }
   | { readonly do: 'node'; readonly name: string; readonly up: boolean }
-  /** With ovn-nbctl, on the row of that place in the table's order. */
-  | { readonly do: 'row'; readonly table: string; readonly place: number; readonly change: RowChange }
+  /** With ovn-nbctl, on the row of that name, or of that place in the table's order. */
+  | { readonly do: 'row'; readonly table: string; readonly place: number; readonly name?: string; readonly change: RowChange }
   | { readonly do: 'foreign'; readonly name: string; readonly what: ForeignRows | 'remove' };
 
 /** What another program makes: networks of its own, rows that have a name of ours, rows inside of ours. */

@@ -1,0 +1,62 @@
+/** Rows and objects as a judge reads them: what is Kiln's, what is said to be in place. No rule is asked. */
+import { isOvnProvider } from '../../src/api/names.ts';
+import type { Condition, ObjectMeta } from '../../src/api/meta.ts';
+import type { Subnet } from '../../src/api/subnet.ts';
+import { podAnnotation } from '../../src/api/well-known.ts';
+import { splitList } from '../../src/net/dual.ts';
+import { rowId } from '../../src/nb/row-id.ts';
+import type { Row, Uuid } from '../../src/ovsdb/index.ts';
+import type { World } from '../../src/world/world.ts';
+
+/** All of it: its network is that of its spec, and nothing is left out. */
+export function isInPlace({ metadata, spec, status }: Subnet): boolean {
+  if (metadata.deletionTimestamp !== undefined || !isOvnProvider(spec.provider ?? '') || (spec.vlan ?? '') !== '') return false;
+  return isTrue(status?.conditions, 'Ready') && isTrue(status?.conditions, 'Accepted', '');
+}
+
+/** @param message of the condition, where only that one will do */
+export function isTrue(conditions: readonly Partial<Condition>[] | undefined, type: string, message?: string): boolean {
+  const one = conditions?.find((condition) => condition.type === type);
+  return one?.status === 'True' && (message === undefined || (one.message ?? '') === message);
+}
+
+export function best(world: World, table: string, name: string): Row | undefined {
+  const entry = world.rows.best(rowId(table, name));
+  return entry?.ownership.kind === 'ours' ? entry.row : undefined;
+}
+
+export function rowsIn(world: World, row: Row | undefined, column: string): readonly Row[] {
+  const held = row?.[column];
+  return held instanceof Set ? [...held].flatMap((uuid) => world.rows.entry(uuid as Uuid)?.row ?? []) : [];
+}
+
+/** Of a set or an optional column. */
+export function textOf(value: unknown): string {
+  return [...(value instanceof Set ? value : value === null || value === undefined ? [] : [value])].map(String).toSorted().join(',');
+}
+
+export function mapOf(value: unknown): ReadonlyMap<string, string> {
+  return value instanceof Map ? (value as ReadonlyMap<string, string>) : new Map<string, string>();
+}
+
+export function said({ metadata }: { readonly metadata: ObjectMeta }, suffix: Parameters<typeof podAnnotation>[1]): string {
+  return metadata.annotations?.[podAnnotation('ovn', suffix)] ?? '';
+}
+
+export function sorted(list: string): string {
+  return splitList(list).toSorted().join(',');
+}
+
+export interface Network {
+  readonly family: 4 | 6;
+  readonly cidr: string;
+  readonly gateway: string;
+}
+
+export function networksOf({ spec }: Subnet): readonly Network[] {
+  const gateways = splitList(spec.gateway ?? '');
+  return splitList(spec.cidrBlock ?? '').map((cidr) => {
+    const family = cidr.includes(':') ? 6 : 4;
+    return { family, cidr, gateway: gateways.find((one) => one.includes(':') === (family === 6)) ?? '' };
+  });
+}

@@ -100,6 +100,8 @@ test('I3: what outlived its torn out Subnet or Vpc is wanted while something is 
     [],
   );
   other.world.subnets.delete('red');
+  assert.ok(!broken(other).includes('I3 Logical_Router/blue'), 'an address of its network is in use');
+  other.world.ips.delete('web.shop');
   assert.ok(broken(other).includes('I3 Logical_Router/blue'));
 });
 

@@ -6,6 +6,7 @@ import { isOvnProvider } from '../api/names.ts';
 import { labelKey } from '../api/well-known.ts';
 import type { Verdict } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
+import { rowId } from '../nb/row-id.ts';
 import { NAT_RULES } from '../world/nat-rules.ts';
 import type { World } from '../world/world.ts';
 import { addressObjects } from './address-holders.ts';
@@ -52,15 +53,29 @@ function isWithinConflict(world: World, id: RowId, waits: ReadonlySet<RowId>): b
   return row?.ownership.kind === 'foreign' && row.id !== undefined && waits.has(row.id);
 }
 
-/** A router that outlived its Vpc stays with the Subnets that need it, a network that outlived its Subnet with the addresses in use. */
+/**
+ * A router that outlived its Vpc stays with the Subnets that need it, a network that outlived its Subnet with the addresses in use, and such
+ * a network keeps the router that it is in.
+ */
 function isKept(world: World, kind: string, name: string): boolean {
-  if (kind === 'vpc') return world.subnetVpcs.peekIn(name).size > 0;
+  if (kind === 'vpc')
+    return world.subnetVpcs.peekIn(name).size > 0 || subnetsOfRouter(world, name).some((subnet) => isKept(world, 'subnet', subnet));
   if (kind !== 'subnet') return false;
   return (
     world.ips.peekBucket('subnet', name).size > 0 ||
     addressObjects(world).some(({ subnet, held }) => subnet === name && held !== undefined) ||
     NAT_RULES.some((resource) => world.natRules[resource].peekBucket('subnet', name).size > 0)
   );
+}
+
+/** Those whose router ports are in the router of a Vpc, there or not. */
+function subnetsOfRouter(world: World, vpc: string): readonly string[] {
+  const router = world.rows.best(rowId('Logical_Router', vpc))?.uuid;
+  if (router === undefined) return [];
+  return world.rows.inTable('Logical_Router_Port').flatMap(({ parent, ownership }) => {
+    const [kind, , subnet] = ownership.kind === 'ours' && parent?.uuid === router ? ownership.owner.split('/') : [];
+    return kind === 'subnet' && subnet !== undefined ? [subnet] : [];
+  });
 }
 
 /** What was made again under the name, but says that it is refused, or is not for Kiln's OVN, leaves that to what the older one left. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { blockersOf } from '../../blockers/graph.ts';
+import { checkInvariants } from '../../invariants/check-invariants.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 
 const ROWS = ['Logical_Switch/red', 'Logical_Router_Port/blue-red', 'Logical_Switch_Port/red-blue', 'Logical_Switch_Port/web.shop'];
@@ -269,6 +270,11 @@ for (const order of [
     const again = scene.bench.restarted();
     again.settle();
     assert.equal(again.writes, 0);
+    const violations = checkInvariants({ world: again.world, plan: { rows: [], objects: [] } });
+    assert.deepEqual(
+      violations.filter(({ invariant }) => invariant === 'I3'),
+      [],
+    );
 
     // A Vpc of that name takes the router over, and waits for who is in the network that is left.
     scene.bench.put('vpcs', { metadata: { name: 'blue' } });

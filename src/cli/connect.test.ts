@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { TestAuthority } from '../ovsdb/testing/certificates.ts';
 import { OvsdbServerProcess, until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import type { Log } from '../runtime/log.ts';
 import { SILENT } from '../runtime/log.ts';
 import { northboundSession } from './connect.ts';
 
@@ -29,7 +30,9 @@ test('certificates renewed on disk, by a new authority, are used at the next con
   const server = await OvsdbServerProcess.start({ ssl: files('server') });
   t.after(() => server.stop());
   const { ca: ovnCa, cert: ovnCert, key: ovnKey } = files('client');
-  const session = northboundSession({ ovnNb: server.ssl, ovnCa, ovnCert, ovnKey }, SILENT);
+  const said: string[] = [];
+  const log: Log = { ...SILENT, warn: (_, fields) => void said.push(String(fields?.['error'])) };
+  const session = northboundSession({ ovnNb: server.ssl, ovnCa, ovnCert, ovnKey }, log);
   t.after(() => session.close());
   const errors: string[] = [];
   session.onError(({ code }) => errors.push(code));
@@ -44,6 +47,9 @@ test('certificates renewed on disk, by a new authority, are used at the next con
     () => errors.filter((code) => code === 'OVSDB_CONNECT_FAILED').length > 1,
   );
   assert.equal(session.state, 'stale');
+  // Each reason once: that the server went, that nobody listened, and why it cannot be reached since.
+  await until('why is said', () => said.some((reason) => /self.signed certificate|unable to verify|certificate signature/.test(reason)));
+  assert.equal(new Set(said).size, said.length);
   await renew('client', second);
   await session.untilSynced();
   assert.equal(session.generation, 2);

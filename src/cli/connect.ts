@@ -52,12 +52,13 @@ export function northboundSession(flags: OvnFlags, log: Log): OvsdbSession {
 /** One line when the database is lost, or why it cannot be reached, and one when it is there. */
 function logConnection(session: OvsdbSession, log: Log): void {
   let since: number | undefined;
-  /** Codes: members of a cluster fail in different ways, each time anew. */
+  /** Reasons: members of a cluster fail in different ways, each time anew, and why it cannot come back is seldom why it went. */
   const said = new Set<string>();
-  session.onError(({ code, message }) => {
+  session.onError(({ code, message, endpoint = '' }) => {
     since ??= performance.now();
-    if (said.has(code)) return;
-    said.add(code);
+    const reason = message.replaceAll(endpoint, '').replaceAll(/\d+/g, '#');
+    if (said.has(reason)) return;
+    said.add(reason);
     log.warn('the Northbound database cannot be followed', { code, error: message });
   });
   session.onState((state) => {

@@ -100,7 +100,7 @@ export class Leadership {
         changed();
       },
       onLost: (reason) => {
-        log.warn('no longer leading', { reason });
+        log.warn('no longer leading', { reason, ...(reason === 'taken' ? { holder: this.#election.holder } : {}) });
         // What could not be written is another's now.
         outage.answered('writes');
         refusals.forget();

@@ -59,7 +59,7 @@ export class RpcConnection {
       () => this.#owedSince(),
     );
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
-    socket.on('error', (cause) => this.close(new OvsdbError('OVSDB_DISCONNECTED', `the connection broke: ${cause.message}`, { cause })));
+    socket.on('error', (cause) => this.close(refusedByTls(cause) ?? broken(cause)));
     socket.on('close', () => this.close(new OvsdbError('OVSDB_DISCONNECTED', 'the server closed the connection')));
   }
 
@@ -158,4 +158,17 @@ export class RpcConnection {
     this.#answeredAt = this.#options.clock.now();
     request.onReply(error === null || error === undefined ? { kind: 'result', result } : { kind: 'error', error });
   }
+}
+
+function broken(cause: Error): OvsdbError {
+  return new OvsdbError('OVSDB_DISCONNECTED', `the connection broke: ${cause.message}`, { cause });
+}
+
+/** With TLS 1.3 a server looks at the client's certificate when the connection is open already, and ends it with an alert (RFC 8446 section 6.2). */
+function refusedByTls(cause: Error): OvsdbError | undefined {
+  const alert = /\balert ((?:certificate|bad certificate|unsupported certificate|unknown ca|access denied|decrypt error)[^:]*):/.exec(
+    cause.message,
+  )?.[1];
+  if (alert === undefined) return undefined;
+  return new OvsdbError('OVSDB_CONNECT_FAILED', `the server does not accept the client's certificate: TLS alert "${alert}"`, { cause });
 }

@@ -59,6 +59,11 @@ test('a client of another authority is refused by the server', async (t) => {
   const stranger = await readTlsFiles(await other.issue('client'));
   const { session, errors } = openSession(t, [server.ssl], { tls: { ...stranger, ca: tls.ca } });
   await until('the attempt failed', () => errors.length > 0);
+  assert.equal(errors[0]!.code, 'OVSDB_CONNECT_FAILED');
+  assert.match(
+    errors[0]!.message,
+    /^ssl:\S+: the server does not accept the client's certificate: TLS alert "(unknown ca|decrypt error)"$/,
+  );
   assert.equal(session.replica.status, 'never-synced');
 });
 

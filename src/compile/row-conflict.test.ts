@@ -3,14 +3,16 @@ import { test } from 'node:test';
 import { RuleBench } from '../testing/rule-bench.ts';
 import { rowId } from '../nb/row-id.ts';
 
-test('a row that a Vpc or a Subnet cannot have is said on it, with an Event, and taken back when it is free', () => {
+test('a row that a Vpc, a Subnet or an IPPool cannot have is said on it, with an Event, and taken back when it is free', () => {
   const bench = new RuleBench();
   bench.put('vpcs', { metadata: { name: 'blue' } });
   bench.put('subnets', { metadata: { name: 'red' }, spec: { vpc: 'blue', cidrBlock: '10.0.0.0/24' } });
+  bench.put('ippools', { metadata: { name: 'pool' }, spec: { subnet: 'red', ips: ['10.0.0.9'], enableAddressSet: true } });
   bench.settle();
   const rows = [
     [rowId('Logical_Router', 'blue'), 'vpc//blue', 'vpcs', 'blue'],
     [rowId('Logical_Switch', 'red'), 'subnet//red', 'subnets', 'red'],
+    [rowId('Address_Set', 'pool'), 'ippool//pool', 'ippools', 'pool'],
   ] as const;
   for (const [id, owner, resource, name] of rows) {
     bench.world.rowConflicts.set(id, { owners: [owner], message: `${id} belongs to neutron` });

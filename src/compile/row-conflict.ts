@@ -18,7 +18,7 @@ export function rowConflictOf(world: World, owner: Owner): string | undefined {
   return others.length === 0 ? first.message : `${first.message} (and ${others.length} more rows)`;
 }
 
-/** Owners without a condition of their own for it: an Event says it. */
+/** Owners whose rows are told of by an Event, beside a condition where they have one for it. */
 const TOLD_BY_EVENT: Readonly<Record<string, ResourceName>> = { ippool: 'ippools', node: 'nodes', vpc: 'vpcs', subnet: 'subnets' };
 
 export const rowConflictNotice: Rule = {

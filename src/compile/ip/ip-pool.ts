@@ -22,6 +22,7 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
+import { rowConflictOf } from '../row-conflict.ts';
 import type { SubnetSpec } from '../../api/subnet.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { subnetSpec } from '../subnet/subnet-basics.ts';
@@ -82,7 +83,7 @@ export const ipPool: Rule = {
     const said: PatchOutput = {
       ...patch,
       finalizer: true,
-      conditions: [...conditionsOf(name, finding), ...(idle.conditions ?? [])],
+      conditions: [...conditionsOf(name, finding, rowConflictOf(world, owner)), ...(idle.conditions ?? [])],
       withoutConditions: [...(finding === undefined ? (['Error'] as const) : []), ...(idle.withoutConditions ?? [])],
       ...(usage !== undefined && { status: { ...familyStatus('v4', usage.v4), ...familyStatus('v6', usage.v6) } }),
     };
@@ -152,7 +153,10 @@ function addressesKept(world: World, id: RowId, owner: Claimant): readonly strin
   return held instanceof Set ? [...held].map(String).toSorted() : undefined;
 }
 
-function conditionsOf(name: string, finding: Pick<Finding, 'message'> | undefined): ConditionOutput[] {
+/** @param conflict why it cannot have its address set; its addresses are given all the same */
+function conditionsOf(name: string, finding: Pick<Finding, 'message'> | undefined, conflict: string | undefined): ConditionOutput[] {
+  if (finding === undefined && conflict !== undefined)
+    return [{ type: 'Ready', status: 'False', reason: 'RowConflict', message: conflict, event: 'Warning' }];
   if (finding === undefined) return [{ type: 'Ready', status: 'True', reason: 'UpdateIPAMSucceeded', message: '' }];
   const message = withNext(finding.message, `kubectl edit ippool ${name}`);
   return [

@@ -106,24 +106,35 @@ test('replicas that start at once share one certificate; what hands take away is
   }
 });
 
-test('a configuration that cert-manager cares for is left as it is', async () => {
-  await client.mergePatch(
-    WEBHOOK_CONFIGURATIONS,
-    { name: 'kiln' },
-    {
-      metadata: { annotations: { 'cert-manager.io/inject-ca-from': 'kube-system/kiln' } },
-    },
-  );
-  await client.jsonPatch(WEBHOOK_CONFIGURATIONS, { name: 'kiln' }, [
-    { op: 'add', path: '/webhooks/0/clientConfig/caBundle', value: Buffer.from('theirs').toString('base64') },
-  ]);
-  const { keeper, served } = replica(90_000);
-  try {
-    await until('it serves', () => served.length > 0);
-    await sleep(300);
-    assert.equal((await bundles())[0], 'theirs');
-  } finally {
-    await keeper.close();
+test('a configuration that cert-manager cares for is left as it is, and where it trusts another than is served, that is said once', async () => {
+  for (const how of ['inject-ca-from', 'inject-ca-from-secret']) {
+    const annotation = `cert-manager.io/${how}`;
+    const annotate = (value: string | null): Promise<unknown> =>
+      client.mergePatch(WEBHOOK_CONFIGURATIONS, { name: 'kiln' }, { metadata: { annotations: { [annotation]: value } } });
+    await annotate('kube-system/kiln');
+    await client.jsonPatch(WEBHOOK_CONFIGURATIONS, { name: 'kiln' }, [
+      { op: 'add', path: '/webhooks/0/clientConfig/caBundle', value: Buffer.from('theirs').toString('base64') },
+    ]);
+    const warnings: unknown[] = [];
+    const { keeper, served } = replica(90_000, { ...SILENT, warn: (message, fields) => warnings.push([message, fields?.['next']]) });
+    try {
+      await until('it serves', () => served.length > 0);
+      await until('it is said', () => warnings.length > 0);
+      await client.mergePatch(WEBHOOK_CONFIGURATIONS, { name: 'kiln' }, { metadata: { annotations: { touched: how } } });
+      await sleep(300);
+      assert.equal((await bundles())[0], 'theirs');
+      assert.deepEqual(warnings, [
+        [
+          'the API server does not trust the certificate of the webhook',
+          `name cert-manager's files (--webhook-cert, --webhook-key), or kubectl annotate validatingwebhookconfiguration kiln ${annotation}-`,
+        ],
+      ]);
+      await annotate(null);
+      await until('it is its own again', async () => (await bundles()).every((bundle) => trusts(bundle, served.at(-1) ?? '')));
+      assert.equal(warnings.length, 1);
+    } finally {
+      await keeper.close();
+    }
   }
 });
 

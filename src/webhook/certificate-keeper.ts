@@ -13,13 +13,13 @@ import type { CacheNotice } from '../kube/list-watch-options.ts';
 import type { KubeObject, Resource } from '../kube/resource.ts';
 import type { Log } from '../runtime/log.ts';
 import type { CertificateData, CertificatePlan } from './certificate-plan.ts';
-import { certificatesIn, planCertificate } from './certificate-plan.ts';
+import { certificatesIn, isTrusted, planCertificate } from './certificate-plan.ts';
 import type { WebhookConfiguration } from './webhook-configuration.ts';
 import { WEBHOOK_CONFIGURATIONS } from './webhook-configuration.ts';
 
 const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
-/** cert-manager writes the bundle itself where this is set. */
-const INJECTED = 'cert-manager.io/inject-ca-from';
+/** cert-manager writes the bundle itself where one of these is set. */
+const INJECTED = ['cert-manager.io/inject-ca-from', 'cert-manager.io/inject-ca-from-secret', 'cert-manager.io/inject-apiserver-ca'];
 const RETRY_MS = 5_000;
 /** Timers of Node hold 24 days. */
 const LONGEST_WAIT_MS = 24 * 3_600_000;
@@ -53,6 +53,8 @@ export class CertificateKeeper {
   #again = false;
   #closed = false;
   #complained = '';
+  /** The certificate of which it was said that the API server does not trust it. */
+  #distrusted = '';
   /** The bundle that was last seen in the configuration as a whole, and since when. */
   #published: { readonly bundle: string; readonly since: number } | undefined;
   #timer: TimerHandle;
@@ -139,6 +141,7 @@ export class CertificateKeeper {
       this.#options.use(plan.credential);
     }
     await this.#publish(plan.bundle);
+    this.#tellOfDistrust(plan.credential.certificate);
     this.#complained = '';
     return plan.until - now;
   }
@@ -177,7 +180,7 @@ export class CertificateKeeper {
   async #publish(bundle: string): Promise<void> {
     const { client, configuration: name, log } = this.#options;
     const configuration = this.#configurations.get(name);
-    if (configuration === undefined || annotationsOf(configuration)[INJECTED] !== undefined) return;
+    if (configuration === undefined || injectedBy(configuration) !== undefined) return;
     const wanted = base64(bundle);
     const outdated = (configuration.webhooks ?? []).flatMap(({ clientConfig }, at) => (clientConfig.caBundle === wanted ? [] : [at]));
     if (outdated.length === 0) return;
@@ -193,6 +196,26 @@ export class CertificateKeeper {
       // Somebody changed it meanwhile: its new version comes by the watch.
       if (!['KUBE_CONFLICT', 'KUBE_INVALID', 'KUBE_NOT_FOUND'].some((code) => isKubeError(error, code as 'KUBE_CONFLICT'))) throw error;
     }
+  }
+
+  /** With authorities from elsewhere the API server asks nobody, and without a word: it goes on without the webhook. */
+  #tellOfDistrust(certificate: string): void {
+    const { configuration: name, log } = this.#options;
+    const configuration = this.#configurations.get(name);
+    const annotation = configuration === undefined ? undefined : injectedBy(configuration);
+    const trusted = configuration?.webhooks?.every(({ clientConfig }) =>
+      isTrusted(Buffer.from(clientConfig.caBundle ?? '', 'base64').toString('utf8'), certificate),
+    );
+    if (annotation === undefined || trusted === true) {
+      this.#distrusted = '';
+      return;
+    }
+    if (this.#distrusted === certificate) return;
+    this.#distrusted = certificate;
+    log.warn('the API server does not trust the certificate of the webhook', {
+      error: `ValidatingWebhookConfiguration ${name} has annotation ${annotation}, so its caBundle is not written here, and no authority in it signed the certificate that was made here`,
+      next: `name cert-manager's files (--webhook-cert, --webhook-key), or kubectl annotate validatingwebhookconfiguration ${name} ${annotation}-`,
+    });
   }
 
   #complain(error: unknown): void {
@@ -211,8 +234,10 @@ export class CertificateKeeper {
   }
 }
 
-function annotationsOf(configuration: WebhookConfiguration): Readonly<Record<string, string>> {
-  return (configuration.metadata as { readonly annotations?: Readonly<Record<string, string>> }).annotations ?? {};
+/** The annotation by which cert-manager writes its bundle. */
+function injectedBy(configuration: WebhookConfiguration): string | undefined {
+  const { annotations = {} } = configuration.metadata as { readonly annotations?: Readonly<Record<string, string>> };
+  return INJECTED.find((name) => annotations[name] !== undefined);
 }
 
 function base64(text: string): string {

@@ -141,6 +141,11 @@ function joined(certificates: readonly string[]): string {
   return certificates.map((pem) => (pem.endsWith('\n') ? pem : `${pem}\n`)).join('');
 }
 
+/** Whether an authority of a bundle signed a certificate; both in PEM. */
+export function isTrusted(bundle: string, certificate: string): boolean {
+  return trusts(bundle, new X509Certificate(certificate));
+}
+
 function trusts(bundle: string, certificate: X509Certificate): boolean {
   return certificatesIn(bundle).some((pem) => issued(pem, certificate));
 }

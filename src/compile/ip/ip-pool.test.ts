@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
 import { RuleBench } from '../../testing/rule-bench.ts';
 import { NETWORK_RULES } from '../rules.ts';
 
@@ -122,6 +123,25 @@ test('a pool that asks outside of its Subnet is refused, and holds up no other',
   assert.match(bench.condition('ippools', 'all', 'Error')?.message ?? '', /"0\.0\.0\.0\/0" is outside of Subnet red/);
   assert.equal(bench.condition('ippools', 'my-pool', 'Ready')?.status, 'True');
 });
+
+for (const ips of [['0.0.0.0/0'], ['10.16.0.0/8'], ['nonsense', '10.15.0.0..10.17.0.0']]) {
+  test(`nor does it take ${ips.join(', ')} from those that are right: their counts are told, and pods are given addresses of them`, () => {
+    const scene = new PodScene();
+    const pool = (name: string, items: readonly string[], creationTimestamp?: string): void =>
+      void scene.bench.put('ippools', {
+        metadata: { name, ...(creationTimestamp !== undefined && { creationTimestamp }) },
+        spec: { subnet: 'ovn-default', ips: items },
+      });
+    pool('all', ips, '2020-01-01T00:00:00Z');
+    pool('few', ['10.16.0.20..10.16.0.24']);
+    scene.bench.settle();
+    scene.pod('web', { annotations: { 'ovn.kubernetes.io/ip_pool': 'few' } });
+    scene.bench.settle();
+    assert.equal(scene.addressOf('shop/web'), '10.16.0.20');
+    const counts = (name: string): unknown => scene.bench.object('ippools', name)?.status?.['v4AvailableIPs'];
+    assert.deepEqual([counts('few'), counts('all')], [4n, 0n]);
+  });
+}
 
 test('a pool of addresses that are given to nobody says so, until it has one that is', () => {
   const bench = setUp();

@@ -2,10 +2,12 @@
  * What the allocator is to know of a Subnet. One that is being deleted, or whose spec cannot be read, stays known while it runs:
  * its holders keep what they have.
  */
+import type { IPPool } from '../../api/ip-pool.ts';
 import type { SubnetFields } from '../../ipam/subnet-spec.ts';
 import { parseSubnetFields } from '../../ipam/subnet-spec.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';
+import type { AddressRange } from '../../net/range.ts';
 import { parseRange, parseRangeOrCidr } from '../../net/range.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Query } from '../../world/world.ts';
@@ -35,7 +37,7 @@ export const subnetPool: Rule = {
       ...(pool.v6 !== undefined && { v6: pool.v6.cidr }),
       gateways: [...new Set(gateways)],
       excludeIps: (spec.excludeIps ?? []).filter((item) => parseRange(item) !== undefined),
-      named: world.ask(namedPools, name),
+      named: within(world.ask(namedPools, name), [pool.v4?.cidr, pool.v6?.cidr]),
     };
     // Here it stops this Subnet alone, in the allocator all.
     const parsed = parseSubnetFields(poolFields(output));
@@ -54,12 +56,23 @@ export function poolFields({ v4, v6, gateways, excludeIps, named }: PoolOutput):
   };
 }
 
-/** Addresses of a Subnet's IPPools, the oldest first: of two that overlap it counts. */
-const namedPools: Query<Readonly<Record<string, readonly string[]>>> = defineQuery('subnet-named-pools', (world, subnet) => {
-  const pools = [...world.ipPools.select('subnet', subnet)].toSorted((a, b) =>
-    a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1,
-  );
-  return Object.fromEntries(
-    pools.map(({ metadata, spec }) => [metadata.name, (spec.ips ?? []).filter((item) => parseRangeOrCidr(item) !== undefined)]),
-  );
+type NamedPools = Readonly<Record<string, readonly string[]>>;
+
+/** What a pool asks outside of the Subnet it never has: such a pool is refused, and takes no address from another one. */
+function within(pools: NamedPools, cidrs: readonly (string | undefined)[]): NamedPools {
+  const networks = cidrs.flatMap((cidr) => parseRangeOrCidr(cidr ?? '') ?? []);
+  const lies = ({ family, first, last }: AddressRange): boolean =>
+    networks.some((network) => network.family === family && network.first <= first && last <= network.last);
+  const kept = (item: string): boolean => {
+    const range = parseRangeOrCidr(item);
+    return range !== undefined && lies(range);
+  };
+  return Object.fromEntries(Object.entries(pools).map(([name, items]) => [name, items.filter(kept)]));
+}
+
+/** Addresses of a Subnet's IPPools, the oldest first: of two that overlap it counts, of two of one second the first by name. */
+const namedPools: Query<NamedPools> = defineQuery('subnet-named-pools', (world, subnet) => {
+  const age = ({ metadata }: IPPool): string => `${metadata.creationTimestamp} ${metadata.name}`;
+  const pools = [...world.ipPools.select('subnet', subnet)].toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
+  return Object.fromEntries(pools.map(({ metadata, spec }) => [metadata.name, spec.ips ?? []]));
 });

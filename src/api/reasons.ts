@@ -80,6 +80,10 @@ export const REASONS = {
     means: 'the pod runs on another Subnet than its namespace has now, or outside of the IPPools that are bound to it',
     next: 'delete the pod, or choose policy rebind or evict',
   },
+  AddressKept: {
+    means: 'an annotation of a pod that has its address asks for another; it keeps that one as long as it runs',
+    next: 'delete the pod, so that the one after it is given the other, or take the annotation back',
+  },
 
   // What cannot be had.
   NoSubnet: { means: 'the Subnet to take an address from does not exist, or is refused', next: 'kubectl get subnets' },
@@ -124,6 +128,10 @@ export const REASONS = {
     means: 'two nodes state one InternalIP; what pods send to it goes to the older node',
     next: 'mend what one of the kubelets states: kubectl get nodes -o wide',
   },
+  NamespaceOfAnotherVpc: {
+    means: 'a Subnet or Vpc lists a namespace whose pods are in the network of another Vpc, which comes first',
+    next: 'take the namespace out of one of the two lists',
+  },
   NamespaceMissing: {
     means: 'spec.namespaces names a namespace that does not exist; it is bound as soon as it does',
     next: 'make it, or mend the list',
@@ -150,8 +158,8 @@ export const REASONS = {
   ValidateLogicalSwitchFailed: { means: 'the Subnet breaks a rule', next: mend('the field that the message names') },
   FieldCorrected: {
     means:
-      'spec.protocol or spec.default of a Subnet, or an annotation of a Namespace that says its Subnets or IPPools, was not what it is; it is put right',
-    next: 'nothing, or make the Subnet that you meant, or name the namespace in it',
+      'spec.protocol or spec.default of a Subnet, an annotation of a Namespace that says its Subnets or IPPools, or of a Pod that says its address, was not what it is; it is put right',
+    next: 'nothing, or make the Subnet that you meant, or name the namespace in it, or delete the pod and make it with the address you meant',
   },
   HostBitsCleared: {
     means: 'spec.cidrBlock of the Subnet named an address inside of its network; the network is taken',

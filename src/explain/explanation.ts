@@ -105,7 +105,8 @@ function whyItWaits(
     return { reason: 'NotCarriedOut', message: `Kiln does not carry this out yet: ${unserved}`, since: metadata.creationTimestamp };
   if (state.ready === 'False') return { reason: state.reason, message: state.message, since: state.since };
   const elsewhere = resource === 'pods' ? conditionOf(resource, object, POD_CONDITION) : undefined;
-  if (elsewhere?.reason === 'Misbound')
+  // It has its network; what its condition says beside that is what it asks for in vain.
+  if (elsewhere?.status === 'True' && elsewhere.reason !== undefined && elsewhere.reason !== 'Bound')
     return { reason: elsewhere.reason, message: elsewhere.message ?? '', since: elsewhere.lastTransitionTime ?? state.since };
   const idle = conditionOf(resource, object, WITHOUT_EFFECT);
   if (idle?.status !== 'True') return undefined;

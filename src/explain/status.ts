@@ -77,8 +77,10 @@ function objectFindings(world: World, chosen: Chosen): Finding[] {
     objectsOf(world, resource, chosen).flatMap(([key, object]): Finding[] => {
       const { ready, reason, message, since } = stateOf(resource, object);
       const elsewhere = resource === 'pods' ? conditionOf(resource, object, POD_CONDITION) : undefined;
-      if (elsewhere?.status === 'True' && elsewhere.reason === 'Misbound')
-        return [finding('misbound', resource, key, elsewhere.message ?? '', elsewhere.lastTransitionTime ?? since)];
+      if (elsewhere?.status === 'True' && elsewhere.reason !== 'Bound') {
+        const what = elsewhere.reason === 'Misbound' ? 'misbound' : 'without effect';
+        return [finding(what, resource, key, elsewhere.message ?? '', elsewhere.lastTransitionTime ?? since)];
+      }
       // A pod that the kubelet has not started yet is the kubelet's to tell.
       const network = resource !== 'pods' || conditionOf(resource, object, POD_CONDITION)?.status === 'False';
       const wrong = ready === 'False' && network && !(object.metadata.deletionTimestamp !== undefined && reason === 'Terminating');

@@ -1,9 +1,11 @@
-/** Namespaces that a spec names: those that can never be, and those that are not there yet. */
+/** Namespaces that a spec names: those that can never be, those that are not there yet, and those that another Vpc has. */
 import type { Finding, Subject } from '../../api/finding.ts';
 import { findingOf } from '../../api/finding.ts';
 import { namespaceFinding } from '../../api/namespace-names.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
+import { subnetView } from '../subnet/subnet-view.ts';
+import { namespaceBinding } from './namespace-binding.ts';
 
 /** One for each item of `spec.namespaces` that binds nobody as things are. */
 export function namespacesFindings(world: World, subject: Subject, namespaces: readonly string[] = []): readonly Finding[] {
@@ -24,6 +26,31 @@ export function namespaceFindingsOf(world: World, subject: Subject, field: strin
       rule: 'it counts for a namespace of that name as soon as there is one',
     }),
   ];
+}
+
+/** One for each item of `spec.namespaces` whose pods are in the network of another Vpc. @param vpc of the object that names them */
+export function namespacesOfAnotherVpc(
+  world: World,
+  subject: Subject,
+  vpc: string,
+  namespaces: readonly string[] = [],
+): readonly Finding[] {
+  return namespaces.flatMap((value, index) => {
+    const [first] = world.ask(namespaceBinding, value).subnets;
+    const other = first === undefined ? undefined : world.ask(subnetView, first)?.vpc;
+    if (first === undefined || other === undefined || other === vpc) return [];
+    return [
+      findingOf(subject, {
+        code: 'NamespaceOfAnotherVpc',
+        field: `spec.namespaces[${index}]`,
+        value,
+        problem: `has Subnet ${first} of Vpc ${other}, which comes first`,
+        rule:
+          'default Subnets of Vpcs come before Subnets that list the namespace, each by name, and its pods have their addresses from the first with room: ' +
+          `one that comes to Vpc ${vpc} because that is full is not in the network of the others`,
+      }),
+    ];
+  });
 }
 
 const namespaceExists: Query<boolean> = defineQuery('namespace-exists', (world, name) => world.namespaces.has(name));

@@ -68,6 +68,20 @@ test('what Kiln wrote before and writes anew is nobody else`s: Subnets and pools
   assert.deepEqual(corrected(made), []);
 });
 
+test('a Subnet that another one of the same network takes the place of in one step is said to be gone, and nobody is warned', () => {
+  const made = scene();
+  const { bench } = made;
+  bench.vanish('subnets', 'net');
+  const spec = { vpc: 'blue', cidrBlock: '10.1.0.0/24', gateway: '10.1.0.1', excludeIps: ['10.1.0.1'], namespaces: ['shop', 'new'] };
+  made.subnet('other', spec);
+  bench.settle();
+  assert.equal(bench.object('namespaces', 'shop')?.metadata.annotations?.[SWITCH], 'other');
+  assert.deepEqual(
+    corrected(made).map(({ type, message }) => [type, message.split(';')[0]]),
+    [['Normal', `Namespace shop: metadata.annotations[${SWITCH}] "net" names no Subnet that there is`]],
+  );
+});
+
 test('nor the pools of a namespace that no Subnet serves yet', () => {
   const made = scene();
   const { bench } = made;

@@ -47,7 +47,10 @@ export const namespaceAnnotations: Rule = {
       ),
       pools: list(binding.pools, ','),
     };
-    const corrected = writtenByOthers(world.ask(namespaceSaid, name), wanted).map((field) => correction(world, name, field, wanted));
+    const fields = writtenByOthers(world.ask(namespaceSaid, name), wanted);
+    const corrected = fields.map((field) => correction(world, name, field, wanted));
+    // Names that no Subnet bears may be Kiln's own of a moment ago: a Subnet that another one of the same network took the place of.
+    const type = fields.every((field) => field === 'subnets' && namesNoSubnet(world, name)) ? 'Normal' : 'Warning';
     const message = `${findingsText(corrected)}; kubectl get subnets,ippools -o custom-columns=NAME:.metadata.name,NAMESPACES:.spec.namespaces`;
     return [
       {
@@ -56,7 +59,7 @@ export const namespaceAnnotations: Rule = {
         key: name,
         uid,
         annotations: Object.fromEntries(FIELDS.map((field) => [KEYS[field], wanted[field]])),
-        ...(corrected.length > 0 && { event: { type: 'Warning', reason: 'FieldCorrected', message } as const }),
+        ...(corrected.length > 0 && { event: { type, reason: 'FieldCorrected', message } as const }),
       },
     ];
   },
@@ -88,6 +91,10 @@ function writtenByOthers(said: Said, wanted: Said): readonly (keyof typeof KEYS)
   });
 }
 
+function namesNoSubnet(world: World, name: string): boolean {
+  return splitList(world.ask(namespaceSaid, name).subnets ?? '').every((subnet) => world.ask(subnetView, subnet) === undefined);
+}
+
 function correction(world: World, name: string, field: keyof typeof KEYS, wanted: Said): Finding {
   return findingOf(
     { kind: 'Namespace', name },
@@ -95,7 +102,7 @@ function correction(world: World, name: string, field: keyof typeof KEYS, wanted
       code: 'FieldCorrected',
       field: `metadata.annotations[${KEYS[field]}]`,
       value: world.ask(namespaceSaid, name)[field] ?? '',
-      problem: 'binds nothing',
+      problem: field === 'subnets' && namesNoSubnet(world, name) ? 'names no Subnet that there is' : 'binds nothing',
       rule: `the annotation says which Subnets and IPPools name the namespace in spec.namespaces, so it is put right to "${wanted[field] ?? ''}"`,
     },
   );

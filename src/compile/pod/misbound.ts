@@ -94,7 +94,7 @@ function decidedByNamespace(ip: IP): boolean {
 }
 
 /** Each family may come from another pool; one that no pool has is not judged by them. */
-function outsideOf(world: World, pools: readonly string[], ip: IP): boolean {
+export function outsideOf(world: World, pools: readonly string[], ip: IP): boolean {
   const there = pools.filter((pool) => !world.ask(ipPoolTerminates, pool)).map((pool) => world.ask(ipPoolAddresses, pool));
   const within = (pool: (typeof there)[number], { family, value }: Address): boolean => pool[family].contains(value);
   return heldTexts(ip).some((text) => {

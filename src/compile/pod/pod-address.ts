@@ -146,7 +146,7 @@ function askedAddresses(nic: PodInterface): Pick<AddressWish, 'v4' | 'v6' | 'any
 }
 
 /** With `;` a list of addresses or pairs; with `,` a list of addresses, but two of different families are one pair. */
-function listedAddresses(text: string): readonly string[] {
+export function listedAddresses(text: string): readonly string[] {
   if (text.includes(';'))
     return text
       .split(';')
@@ -158,7 +158,7 @@ function listedAddresses(text: string): readonly string[] {
 }
 
 /** An item may be written as a network's address with its prefix. */
-function familiesIn(items: readonly string[]): { readonly v4?: string; readonly v6?: string } {
+export function familiesIn(items: readonly string[]): { readonly v4?: string; readonly v6?: string } {
   const found: { v4?: string; v6?: string } = {};
   for (const item of items) {
     const address = item.split('/')[0] ?? '';

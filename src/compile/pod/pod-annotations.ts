@@ -15,7 +15,8 @@ import { ipText } from '../ip/ip-object.ts';
 import { leadOf } from './machine.ts';
 import { misboundOf, misboundOutputs } from './misbound.ts';
 import { nodeExists } from '../node/node-view.ts';
-import type { Output, PatchOutput } from '../output.ts';
+import type { EventOutput, Output, PatchOutput } from '../output.ts';
+import { findingsText } from '../left-out.ts';
 import { withNext } from '../next-command.ts';
 import { toldOf } from './pod-asks.ts';
 import { writeRefusal } from '../write-refusal.ts';
@@ -23,6 +24,7 @@ import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated } from './pod-interface.ts';
 import type { PodInterfaces } from './pod-interfaces.ts';
+import { addressKept, correctedAnnotations } from './pod-edits.ts';
 import { portGroupsOf, stationText } from './pod-port.ts';
 import { podOwner } from './pod-view.ts';
 import type { PodView } from './pod-view.ts';
@@ -43,15 +45,27 @@ export function annotationOutputs(
   const complete = problem === undefined && carried.length === bindings.length;
   const told = carried.filter(({ nic }) => complete || isAllocated(nic));
   if (told.length === 0) return [];
-  const message = told.map(({ nic, bound }) => (bound === undefined ? '' : sentenceOf(nic, bound.addresses))).join('; ');
   const allocated: PatchOutput = {
     ...patchOf(pod),
     annotations: Object.assign({}, ...told.map((binding) => allocatedAnnotations(world, binding))) as Record<string, string | null>,
-    event: { type: 'Normal', reason: 'PodNetworkAllocated', message },
+    event: allocationEvent(pod, told),
   };
   const routed = told.filter((binding) => isRouted(world, binding)).map(({ nic }) => [podAnnotation(nic.provider, 'routed'), 'true']);
   if (routed.length === 0) return [allocated];
   return [allocated, { ...patchOf(pod), annotations: Object.fromEntries(routed) as Record<string, string> }];
+}
+
+/** Of what somebody edited in the annotations it is said that it was put right: the addresses are not new. */
+function allocationEvent(pod: PodView, told: readonly Binding[]): EventOutput {
+  const corrected = told.flatMap(correctedAnnotations);
+  if (corrected.length > 0)
+    return {
+      type: 'Warning',
+      reason: 'FieldCorrected',
+      message: withNext(findingsText(corrected), `kiln explain pod ${pod.name} -n ${pod.namespace}`),
+    };
+  const message = told.map(({ nic, bound }) => (bound === undefined ? '' : sentenceOf(nic, bound.addresses))).join('; ');
+  return { type: 'Normal', reason: 'PodNetworkAllocated', message };
 }
 
 function sentenceOf({ provider, port }: PodInterface, addresses: Addresses): string {
@@ -86,7 +100,7 @@ export function conditionOutputs(
     const misbound = misboundOf(world, pod, ip);
     if (misbound !== undefined) return misboundOutputs(world, pod, misbound);
   }
-  const unread = portFinding(pod);
+  const unread = portFinding(pod) ?? addressKept(world, bindings);
   if (unread !== undefined)
     return [
       {

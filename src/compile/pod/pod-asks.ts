@@ -3,7 +3,8 @@ import { annotationKey, interfaceAnnotation, podAnnotation } from '../../api/wel
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated } from './pod-interface.ts';
 
-interface Word {
+/** An annotation and what it says. */
+export interface Word {
   readonly key: string;
   readonly value: string;
 }
@@ -53,7 +54,16 @@ function addressWords(nic: PodInterface): readonly Word[] {
   return [...addresses.slice(0, 1), ...wordsOf(nic, ['ip_family', 'mac_address'])];
 }
 
-function wordsOf(
+/** The addresses that are asked for one interface of an attached network, the first of them counts. */
+export function interfaceAddressWords(nic: PodInterface): readonly Word[] {
+  const { selection } = nic;
+  return [
+    { key: interfaceKey(selection, 'ip_address'), value: interfaceAsks(nic, 'ip_address') },
+    { key: annotationKey.networkAttachments, value: (selection?.ips ?? []).join(',') },
+  ].filter(({ value }) => value !== '');
+}
+
+export function wordsOf(
   nic: PodInterface,
   suffixes: readonly ('logical_switch' | 'ip_address' | 'ip_pool' | 'ip_family' | 'mac_address')[],
 ): readonly Word[] {

@@ -3,16 +3,18 @@ import type { Finding, Subject } from '../../api/finding.ts';
 import { findingOf } from '../../api/finding.ts';
 import { providerFinding, selectorFindings } from '../../api/impossible-labels.ts';
 import { subnetIdleFields } from '../../api/subnet-idle-fields.ts';
+import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { ofFamily } from '../../net/dual.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import { namespacesFindings } from '../namespace/listed-namespaces.ts';
+import { namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-namespaces.ts';
 import { missingNames } from '../without-effect.ts';
 import { subnetSpec } from './subnet-basics.ts';
 import { excludesOutside } from './subnet-excludes.ts';
 import { subnetFindings } from './subnet-findings.ts';
 import { networksWithoutGateway } from './subnet-gateway.ts';
 import { askedNetworks } from './subnet-networks.ts';
+import { subnetView } from './subnet-view.ts';
 
 /** A query of its own: the status that these are told in is put together anew for much else. */
 export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-ineffective', (world, name) => {
@@ -26,6 +28,7 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
   });
   return [
     ...namespacesFindings(world, subject, namespaces),
+    ...ofAnotherVpc(world, subject, namespaces),
     ...selectorFindings(subject, 'spec.namespaceSelectors', namespaceSelectors),
     ...selectorFindings(subject, 'spec.gatewayNodeSelectors', gatewayNodeSelectors),
     ...providerFinding(subject, provider),
@@ -36,6 +39,12 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
     ...matches,
   ];
 });
+
+/** Of a Subnet for attached networks the list binds nobody to begin with. */
+function ofAnotherVpc(world: World, subject: Subject, namespaces: readonly string[] = []): readonly Finding[] {
+  const view = namespaces.length === 0 ? undefined : world.ask(subnetView, subject.name);
+  return view?.provider === DEFAULT_PROVIDER ? namespacesOfAnotherVpc(world, subject, view.vpc, namespaces) : [];
+}
 
 /** Of a family nobody has an address and none is left: whoever names none waits for ever, in a dual-stack Subnet for both. */
 function allExcluded(world: World, subject: Subject): readonly Finding[] {

@@ -8,7 +8,7 @@ import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { ConditionOutput, Json, PatchOutput } from '../output.ts';
 import { leftOut } from '../left-out.ts';
-import { namespacesFindings } from '../namespace/listed-namespaces.ts';
+import { namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-namespaces.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 import { missingNames, withoutEffect } from '../without-effect.ts';
@@ -70,7 +70,7 @@ function subnetsIn(world: World, vpc: string): readonly string[] {
 /** What its spec asks in vain, for the time being or for good. */
 function ineffective(world: World, { name, external }: VpcView, { namespaces, policyRoutes = [] }: VpcSpec): readonly Finding[] {
   const subject = { kind: 'Vpc', name };
-  const bound = namespacesFindings(world, subject, namespaces);
+  const bound = [...namespacesFindings(world, subject, namespaces), ...namespacesOfAnotherVpc(world, subject, name, namespaces)];
   if (external) return bound;
   const faulty = world.ask(vpcFindings, name);
   const matches = policyRoutes.flatMap(({ match = '' }, i) => {

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
+
+function scene(): PodScene {
+  const made = new PodScene();
+  for (const name of ['blue', 'red']) made.bench.put('vpcs', { metadata: { name } });
+  made.subnet('a', { vpc: 'blue', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
+  made.bench.settle();
+  return made;
+}
+
+test('of two Subnets of different Vpcs that list one namespace, the one behind says which comes first, once', () => {
+  const made = scene();
+  const { bench } = made;
+  made.subnet('b', { vpc: 'red', cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'a', 'WithoutEffect'), undefined);
+  const said = bench.condition('subnets', 'b', 'WithoutEffect');
+  assert.equal(said?.reason, 'NamespaceOfAnotherVpc');
+  assert.match(said?.message ?? '', /^Subnet b: spec\.namespaces\[0\] "shop" has Subnet a of Vpc blue, which comes first; .*kubectl/);
+  assert.deepEqual(
+    bench.events.filter(({ reason }) => reason === 'NamespaceOfAnotherVpc').map(({ object, type }) => [object, type]),
+    [['subnets/b', 'Warning']],
+  );
+  bench.edit('subnets', 'a', { namespaces: [] });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'b', 'WithoutEffect'), undefined);
+});
+
+test('so does a Vpc that claims a namespace of another one; two Subnets of one Vpc, and one for attached networks, say nothing', () => {
+  const made = scene();
+  const { bench } = made;
+  bench.put('vpcs', { metadata: { name: 'late' }, spec: { namespaces: ['shop'] } });
+  made.subnet('c', { vpc: 'blue', cidrBlock: '10.3.0.0/24', namespaces: ['shop'] });
+  made.subnet('d', { vpc: 'red', cidrBlock: '10.4.0.0/24', namespaces: ['shop'], provider: 'net1.shop.ovn' });
+  bench.settle();
+  assert.equal(bench.condition('vpcs', 'late', 'WithoutEffect')?.reason, 'NamespaceOfAnotherVpc');
+  for (const name of ['a', 'c', 'd']) assert.notEqual(bench.condition('subnets', name, 'WithoutEffect')?.reason, 'NamespaceOfAnotherVpc');
+});

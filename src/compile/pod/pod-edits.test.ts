@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../../testing/pod-scene.ts';
+
+const BOUND = 'kiln.io/NetworkBound';
+const [POOL, VIP, FAMILY] = ['ovn.kubernetes.io/ip_pool', 'ovn.kubernetes.io/vip', 'ovn.kubernetes.io/ip_family'];
+
+function scene(annotations: Readonly<Record<string, string>> = {}): PodScene {
+  const made = new PodScene();
+  made.subnet('net', { cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
+  made.bench.put('ippools', { metadata: { name: 'few' }, spec: { subnet: 'net', ips: ['10.1.0.20..10.1.0.30'] } });
+  made.bench.put('vips', { metadata: { name: 'shared' }, spec: { subnet: 'net', v4ip: '10.1.0.40' } });
+  made.bench.settle();
+  made.pod('web', { annotations });
+  made.bench.settle();
+  return made;
+}
+
+function annotate({ bench }: PodScene, annotations: Readonly<Record<string, string | undefined>>): void {
+  const pod = bench.object('pods', 'shop/web');
+  assert.ok(pod);
+  const all = Object.entries({ ...pod.metadata.annotations, ...annotations }).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, value] as const],
+  );
+  bench.put('pods', { ...pod, metadata: { ...pod.metadata, annotations: Object.fromEntries(all) } });
+  bench.settle();
+}
+
+const KEPT =
+  'a pod keeps the address it was given as long as it runs, and this counts for the pod after it; kubectl delete pod -n shop web';
+
+for (const [key, value, right] of [
+  [POOL, 'few', '10.1.0.2'],
+  [POOL, '10.1.0.9,10.1.0.10', '10.1.0.2,10.1.0.3'],
+  [POOL, 'no-such', undefined],
+  [VIP, 'shared', undefined],
+  [VIP, 'no-such', undefined],
+  [FAMILY, 'ipv6', 'ipv4'],
+] as const) {
+  test(`a pod that has its address and is then annotated with ${key} ${value} is told that it keeps what it has, until it says otherwise`, () => {
+    const made = scene();
+    const { bench } = made;
+    assert.equal(made.addressOf('shop/web'), '10.1.0.2');
+    annotate(made, { [key]: value });
+    const said = bench.condition('pods', 'shop/web', BOUND);
+    assert.deepEqual([said?.status, said?.reason], ['True', 'AddressKept']);
+    assert.equal(
+      said?.message,
+      `Pod shop/web: metadata.annotations[${key}] "${value}" is not in effect: it has 10.1.0.2 of Subnet net; ${KEPT}`,
+    );
+    assert.equal(bench.events.filter(({ reason }) => reason === 'AddressKept').length, 1);
+    assert.equal(made.addressOf('shop/web'), '10.1.0.2');
+    const fresh = bench.restarted();
+    fresh.settle();
+    assert.equal(fresh.writes, 0);
+    annotate(made, { [key]: right });
+    assert.equal(bench.condition('pods', 'shop/web', BOUND)?.reason, 'Bound');
+  });
+}
+
+test('a pod that was given what its annotations ask for is told nothing', () => {
+  for (const annotations of [
+    { [POOL]: 'few' },
+    { [POOL]: '10.1.0.50,10.1.0.51' },
+    { [VIP]: 'shared' },
+    { [FAMILY]: 'ipv4' },
+    { 'ovn.kubernetes.io/ip_address': '10.1.0.27', [POOL]: 'few' },
+  ]) {
+    const made = scene(annotations);
+    assert.equal(made.annotations('shop/web')['ovn.kubernetes.io/allocated'], 'true');
+    assert.equal(made.bench.condition('pods', 'shop/web', BOUND), undefined, JSON.stringify(annotations));
+  }
+});
+
+test('the pod of an ordinal is judged by its own place in the list, and what comes after it has the address too', () => {
+  const made = scene();
+  made.statefulSet('db', 2);
+  for (const name of ['db-0', 'db-1']) made.pod(name, { statefulSet: 'db', annotations: { [POOL]: '10.1.0.60,10.1.0.61' } });
+  made.bench.settle();
+  assert.deepEqual(
+    ['shop/db-0', 'shop/db-1'].map((pod) => made.addressOf(pod)),
+    ['10.1.0.60', '10.1.0.61'],
+  );
+  assert.equal(made.bench.condition('pods', 'shop/db-1', BOUND), undefined);
+  made.bench.vanish('pods', 'shop/db-1');
+  made.pod('db-1', { statefulSet: 'db', annotations: { [POOL]: '10.1.0.60,10.1.0.62' } });
+  made.bench.settle();
+  assert.match(
+    made.bench.condition('pods', 'shop/db-1', BOUND)?.message ?? '',
+    /it has 10\.1\.0\.61 of Subnet net; .* and so does the pod after it; kiln explain pod db-1 -n shop$/,
+  );
+});
+
+for (const [suffix, value, right] of [
+  ['ip_address', '10.1.0.99', '10.1.0.2'],
+  ['logical_switch', 'ovn-default', 'net'],
+  ['mac_address', '0a:00:00:00:00:01', undefined],
+] as const) {
+  test(`${suffix} of a pod that has its address is put right, and the pod is told once what it was`, () => {
+    const made = scene();
+    const key = `ovn.kubernetes.io/${suffix}`;
+    const before = made.annotations('shop/web')[key] ?? '';
+    annotate(made, { [key]: value });
+    assert.equal(made.annotations('shop/web')[key], right ?? before);
+    assert.deepEqual(
+      made.bench.events.filter(({ reason }) => reason === 'FieldCorrected').map(({ object, message }) => [object, message]),
+      [
+        [
+          'pods/shop/web',
+          `Pod shop/web: metadata.annotations[${key}] "${value}" is not what the pod has; ` +
+            `a pod keeps the address it was given as long as it runs, so it is put right to "${before}"; kiln explain pod web -n shop`,
+        ],
+      ],
+    );
+  });
+}
+
+test('an annotation that was taken away, or is written in another way, is put right without a word', () => {
+  const made = scene();
+  annotate(made, { 'ovn.kubernetes.io/ip_address': undefined });
+  assert.equal(made.addressOf('shop/web'), '10.1.0.2');
+  const mac = made.annotations('shop/web')['ovn.kubernetes.io/mac_address'] ?? '';
+  annotate(made, { 'ovn.kubernetes.io/mac_address': mac.toUpperCase() });
+  assert.equal(made.annotations('shop/web')['ovn.kubernetes.io/mac_address'], mac);
+  assert.deepEqual(
+    made.bench.events.filter(({ reason }) => reason === 'FieldCorrected'),
+    [],
+  );
+});

@@ -1,0 +1,129 @@
+/**
+ * Annotations of a pod that has its address, edited since: those that say it are put right, those that ask for another one count for the
+ * pod after it. An address was given to a process that runs with it, and is not taken from under it.
+ */
+import type { Finding } from '../../api/finding.ts';
+import { findingOf } from '../../api/finding.ts';
+import type { Reason } from '../../api/reasons.ts';
+import { annotationKey, podAnnotation } from '../../api/well-known.ts';
+import { canonicalAddress } from '../../net/address.ts';
+import { splitList } from '../../net/dual.ts';
+import { shareOfIp } from '../../world/claimants.ts';
+import { vipShare } from '../../world/address-objects.ts';
+import type { World } from '../../world/world.ts';
+import { vipView } from '../address-object/vip-view.ts';
+import type { Addresses } from '../ip/ip-object.ts';
+import { ipText } from '../ip/ip-object.ts';
+import { ipPoolSubnet } from '../ip/ip-pool-subnet.ts';
+import { findingsText } from '../left-out.ts';
+import { outsideOf } from './misbound.ts';
+import { familiesIn, listedAddresses } from './pod-address.ts';
+import type { Word } from './pod-asks.ts';
+import { interfaceAddressWords, wordsOf } from './pod-asks.ts';
+import type { Binding } from './pod-binding.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { annotationOf, isAllocated } from './pod-interface.ts';
+import { poolName } from './pod-subnet.ts';
+import { isKept } from './pod-view.ts';
+import { vipNamed } from './pod-vip.ts';
+
+/** What is asked of an interface and is not what it has, as one obstacle of the pod; undefined where there is nothing of that. */
+export function addressKept(world: World, bindings: readonly Binding[]): { readonly reason: Reason; readonly message: string } | undefined {
+  const findings = bindings.flatMap((binding) => unmet(world, binding));
+  const [first] = bindings;
+  if (first === undefined || findings.length === 0) return undefined;
+  const { pod } = first.nic;
+  const { namespace, name } = pod;
+  // Of a pod whose address outlives it, deleting it alone changes nothing.
+  const next = isKept(pod) ? `kiln explain pod ${name} -n ${namespace}` : `kubectl delete pod -n ${namespace} ${name}`;
+  return { reason: 'AddressKept', message: `${findingsText(findings)}; ${next}` };
+}
+
+function unmet(world: World, binding: Binding): readonly Finding[] {
+  const { nic, bound } = binding;
+  if (bound === undefined || !isAllocated(nic)) return [];
+  const { addresses } = bound;
+  const families = wordsOf(nic, ['ip_family']).filter(({ value }) => !isOfFamily(value, addresses));
+  const asked = addressWord(world, nic);
+  const others = asked === undefined || meets(world, binding, addresses, asked) ? families : [asked, ...families];
+  return others.map((word) => keptFinding(nic, addresses, word));
+}
+
+/** The one that counts. That which says its address is Kiln's own word by now. */
+function addressWord(world: World, nic: PodInterface): Word | undefined {
+  const vip = vipNamed(world, nic);
+  if (vip !== undefined) return { key: annotationKey.vip, value: vip };
+  return [...interfaceAddressWords(nic), ...wordsOf(nic, ['ip_pool'])][0];
+}
+
+function meets(world: World, { nic, ip }: Binding, addresses: Addresses, { key, value }: Word): boolean {
+  if (key === annotationKey.vip) {
+    const vip = world.ask(vipView, value)?.addresses;
+    return (ip !== undefined && shareOfIp(ip) === vipShare(value)) || (vip?.v4 === addresses.v4 && vip.v6 === addresses.v6);
+  }
+  if (key !== podAnnotation(nic.provider, 'ip_pool')) return isAmong(addresses, [value]);
+  const pool = poolName(value);
+  if (pool !== '') return ip === undefined || (world.ask(ipPoolSubnet, pool) !== '' && !outsideOf(world, [pool], ip));
+  const list = listedAddresses(value);
+  const ordinal = nic.pod.statefulSet?.ordinal;
+  return isAmong(addresses, ordinal === undefined ? list : list.slice(ordinal, ordinal + 1));
+}
+
+/** Whether one of the items, each an address or one of each family, is what is there; of a family that it does not name, anything is. */
+function isAmong({ v4, v6 }: Addresses, items: readonly string[]): boolean {
+  return items.some((item) => {
+    const asked = familiesIn(splitList(item));
+    const has = (text: string | undefined, own: string): boolean => text === undefined || canonicalAddress(text) === own;
+    return (asked.v4 ?? asked.v6) !== undefined && has(asked.v4, v4) && has(asked.v6, v6);
+  });
+}
+
+function isOfFamily(family: string, { v4, v6 }: Addresses): boolean {
+  return family.toLowerCase() === 'ipv4' ? v6 === '' : family.toLowerCase() === 'ipv6' ? v4 === '' : false;
+}
+
+function keptFinding(nic: PodInterface, addresses: Addresses, { key, value }: Word): Finding {
+  const after = isKept(nic.pod) ? 'and so does the pod after it' : 'and this counts for the pod after it';
+  return findingOf(subjectOf(nic), {
+    code: 'AddressKept',
+    field: `metadata.annotations[${key}]`,
+    value,
+    problem: `is not in effect: it has ${ipText(addresses)} of Subnet ${addresses.subnet}`,
+    rule: `a pod keeps the address it was given as long as it runs, ${after}`,
+  });
+}
+
+/** Those that say the address of an interface in use, and say another one. */
+export function correctedAnnotations({ nic, bound }: Binding): readonly Finding[] {
+  if (bound === undefined || !isAllocated(nic)) return [];
+  const { addresses } = bound;
+  const right = { ip_address: ipText(addresses), mac_address: addresses.mac, logical_switch: nic.isOvn ? addresses.subnet : '' };
+  return (['ip_address', 'mac_address', 'logical_switch'] as const).flatMap((suffix) => {
+    const value = annotationOf(nic, suffix);
+    if (value === '' || right[suffix] === '' || plain(value) === plain(right[suffix])) return [];
+    return [
+      findingOf(subjectOf(nic), {
+        code: 'FieldCorrected',
+        field: `metadata.annotations[${podAnnotation(nic.provider, suffix)}]`,
+        value,
+        problem: 'is not what the pod has',
+        rule: `a pod keeps the address it was given as long as it runs, so it is put right to "${right[suffix]}"`,
+      }),
+    ];
+  });
+}
+
+/** Two spellings of the same compare as equal. */
+function plain(text: string): string {
+  return splitList(text.toLowerCase())
+    .map((item) => canonicalAddress(item) ?? item)
+    .join(',');
+}
+
+function subjectOf({ pod: { namespace, name } }: PodInterface): {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+} {
+  return { kind: 'Pod', namespace, name };
+}

@@ -49,8 +49,7 @@ export const namespaceAnnotations: Rule = {
     };
     const fields = writtenByOthers(world.ask(namespaceSaid, name), wanted);
     const corrected = fields.map((field) => correction(world, name, field, wanted));
-    // Names that no Subnet bears may be Kiln's own of a moment ago: a Subnet that another one of the same network took the place of.
-    const type = fields.every((field) => field === 'subnets' && namesNoSubnet(world, name)) ? 'Normal' : 'Warning';
+    const type = fields.every((field) => field === 'subnets' && maybeReplaced(world, name)) ? 'Normal' : 'Warning';
     const message = `${findingsText(corrected)}; kubectl get subnets,ippools -o custom-columns=NAME:.metadata.name,NAMESPACES:.spec.namespaces`;
     return [
       {
@@ -91,8 +90,10 @@ function writtenByOthers(said: Said, wanted: Said): readonly (keyof typeof KEYS)
   });
 }
 
-function namesNoSubnet(world: World, name: string): boolean {
-  return splitList(world.ask(namespaceSaid, name).subnets ?? '').every((subnet) => world.ask(subnetView, subnet) === undefined);
+/** Names that no Subnet bears, beside networks: perhaps Kiln's own of a moment ago, of a Subnet whose place one of the same network took. */
+function maybeReplaced(world: World, name: string): boolean {
+  const { subnets, cidrs } = world.ask(namespaceSaid, name);
+  return cidrs !== null && splitList(subnets ?? '').every((subnet) => world.ask(subnetView, subnet) === undefined);
 }
 
 function correction(world: World, name: string, field: keyof typeof KEYS, wanted: Said): Finding {
@@ -102,7 +103,7 @@ function correction(world: World, name: string, field: keyof typeof KEYS, wanted
       code: 'FieldCorrected',
       field: `metadata.annotations[${KEYS[field]}]`,
       value: world.ask(namespaceSaid, name)[field] ?? '',
-      problem: field === 'subnets' && namesNoSubnet(world, name) ? 'names no Subnet that there is' : 'binds nothing',
+      problem: field === 'subnets' && maybeReplaced(world, name) ? 'names no Subnet that there is' : 'binds nothing',
       rule: `the annotation says which Subnets and IPPools name the namespace in spec.namespaces, so it is put right to "${wanted[field] ?? ''}"`,
     },
   );

@@ -12,7 +12,7 @@ import { answerFaultRequest } from './faults/fault-requests.ts';
 import type { Call, Faults } from './faults/faults.ts';
 import { health, rootPaths } from './health.ts';
 import type { JsonObject } from './json.ts';
-import { negotiate } from './negotiate.ts';
+import { negotiate, wantsYaml } from './negotiate.ts';
 import type { OpenApi } from './openapi.ts';
 import type { Operations } from './operations.ts';
 import type { ResourceRegistry } from './registry.ts';
@@ -26,6 +26,7 @@ import { VERSION } from './version.ts';
 import { isTrue, watchOptionsOf } from './watch-request.ts';
 import type { WatchOptions } from './watch-stream.ts';
 import { WatchStream } from './watch-stream.ts';
+import { yamlOf } from './yaml.ts';
 
 export interface HttpOptions {
   readonly credentials: Credentials;
@@ -247,8 +248,10 @@ function notThere(response: ServerResponse): undefined {
 }
 
 function send(response: ServerResponse, reply: Reply): void {
-  const headers: Record<string, string | string[]> = { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache, private' };
+  const yaml = wantsYaml(response.req.headers.accept);
+  const type = yaml ? 'application/yaml' : 'application/json';
+  const headers: Record<string, string | string[]> = { 'Content-Type': type, 'Cache-Control': 'no-cache, private' };
   if (reply.warnings !== undefined && reply.warnings.length > 0)
     headers['Warning'] = reply.warnings.map((warning) => `299 - ${JSON.stringify(warning)}`);
-  response.writeHead(reply.status, headers).end(reply.body);
+  response.writeHead(reply.status, headers).end(yaml ? yamlOf(reply.body) : reply.body);
 }

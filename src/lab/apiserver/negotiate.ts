@@ -3,12 +3,14 @@ import type { Presentation } from './table.ts';
 import { PLAIN } from './table.ts';
 import { ApiError } from './status.ts';
 
+const TYPES: readonly string[] = ['application/json', 'application/*', '*/*', 'application/yaml'];
+
 /** @throws ApiError 406 when nothing the client accepts can be served. */
 export function negotiate(accept: string | undefined, query: URLSearchParams): Presentation {
   if (accept === undefined || accept === '') return PLAIN;
   for (const part of accept.split(',')) {
     const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim());
-    if (!['application/json', 'application/*', '*/*', 'application/yaml'].includes(type)) continue;
+    if (!TYPES.includes(type)) continue;
     const values = new Map(parameters.map((parameter) => parameter.split('=', 2) as [string, string]));
     const as = values.get('as');
     const version = values.get('v') ?? 'v1';
@@ -17,7 +19,16 @@ export function negotiate(accept: string | undefined, query: URLSearchParams): P
     if (as === 'Table') return { kind: 'Table', version, includeObject: includeObject(query.get('includeObject')) };
     if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') return { kind: 'PartialObjectMetadata', version };
   }
-  throw new ApiError(406, 'NotAcceptable', 'only the following media types are accepted: application/json');
+  throw new ApiError(406, 'NotAcceptable', 'only the following media types are accepted: application/json, application/yaml');
+}
+
+/** Whether YAML is what a client would rather have, of what is served. */
+export function wantsYaml(accept = ''): boolean {
+  const first = accept
+    .split(',')
+    .map((part) => part.split(';')[0]?.trim())
+    .find((type) => type !== undefined && TYPES.includes(type));
+  return first === 'application/yaml';
 }
 
 function includeObject(value: string | null): 'None' | 'Metadata' | 'Object' {

@@ -1,10 +1,10 @@
 /** What a request asks for: the resource its path names, its query, its body. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { parse as parseYaml } from 'yaml';
 import { decodeProtobuf } from './builtin/protobuf.ts';
 import type { Json, JsonObject } from './json.ts';
 import { isObject, parseJson } from './json.ts';
 import { ApiError, badRequest, unsupportedMediaType } from './status.ts';
+import { parseYaml } from './yaml.ts';
 
 export interface ResourceTarget {
   readonly group: string;
@@ -73,10 +73,11 @@ export function decodeBody(body: Body, type: string): Json {
   try {
     if (type.includes('protobuf')) return decodeProtobuf(Buffer.from(body), builtinTypeOf);
     const text = body.toString('utf8');
-    return type.includes('yaml') ? (parseYaml(text) as Json) : parseJson(text);
+    return type.includes('yaml') ? parseYaml(text) : parseJson(text);
   } catch (error) {
     if (error instanceof RangeError) throw unknownFormat(` (${error.message})`);
-    throw badRequest(`couldn't get version/kind; json parse error: ${saidOf(error)}`);
+    if (type.includes('yaml') && error instanceof SyntaxError) throw badRequest(error.message);
+    throw badRequest(`couldn't get version/kind; json parse error: ${saidOf(error, body.length)}`);
   }
 }
 
@@ -87,9 +88,11 @@ function unknownFormat(why: string): ApiError {
 }
 
 /** What is wrong with JSON, as a server written in Go says it where that is short. */
-function saidOf(error: unknown): string {
+function saidOf(error: unknown, length: number): string {
   const said = error instanceof Error ? error.message : String(error);
-  if (said.startsWith('Unexpected end of JSON input')) return 'unexpected end of JSON input';
+  const position = /at position (\d+)/.exec(said)?.[1];
+  if (said.startsWith('Unexpected end of JSON input') || (position !== undefined && Number(position) >= length))
+    return 'unexpected end of JSON input';
   const odd = /^Unexpected token '(.)'/.exec(said)?.[1];
   return odd === undefined ? said : `invalid character '${odd}' looking for beginning of value`;
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Holder } from '../context.ts';
-import { configMap, conformance, fresh, message } from '../context.ts';
+import { at, configMap, conformance, fresh, message } from '../context.ts';
 import { WIDGETS } from '../widgets.ts';
 
 export function requestCases(holder: Holder): void {
@@ -63,6 +63,33 @@ export function requestCases(holder: Holder): void {
       [elsewhere.status, message(elsewhere)],
       [400, 'the API version in the data (v1) does not match the expected API version (lab.example.com/v1)'],
     );
+  });
+
+  test('YAML is taken and given: texts stay texts, big integers exact, refusals one line', async () => {
+    const { http } = conformance(holder);
+    const maps = '/api/v1/namespaces/default/configmaps';
+    const [name, other] = [fresh('yaml'), fresh('yaml')];
+    const headers = { 'Content-Type': 'application/yaml', Accept: 'application/yaml' };
+    const body = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {truth: "yes", number: "010", lines: "a\\nb\\n"}\n`;
+    const made = await http.send('POST', maps, body, headers);
+    assert.deepEqual([made.status, made.headers['content-type']], [201, 'application/yaml'], made.text);
+    assert.match(
+      made.text,
+      /^apiVersion: v1\ndata:\n  lines: \|\n    a\n    b\n  number: "010"\n  truth: "yes"\nkind: ConfigMap\nmetadata:\n/,
+    );
+    assert.deepEqual(at((await http.get(`${maps}/${name}`)).body, 'data'), { truth: 'yes', number: '010', lines: 'a\nb\n' });
+    const big = `apiVersion: lab.example.com/v1\nkind: Widget\nmetadata: {name: ${other}}\nspec:\n  cidr: 10.0.0.0/8\n  ports:\n  - port: 9007199254740993\n`;
+    const widget = await http.send('POST', WIDGETS, big, headers);
+    assert.match(widget.text, /\n  - port: 9007199254740993\n/, widget.text);
+    const missing = await http.send('GET', `${maps}/nobody`, undefined, { Accept: 'application/yaml' });
+    assert.match(
+      missing.text,
+      /^apiVersion: v1\ncode: 404\ndetails:\n  kind: configmaps\n  name: nobody\nkind: Status\nmessage: configmaps "nobody" not found\n/,
+    );
+    const broken = await http.send('POST', maps, 'a: [\n', { 'Content-Type': 'application/yaml' });
+    assert.match(message(broken), /^the object provided is unrecognized \(must be of type ConfigMap\): yaml: line \d: .* \(613a205b0a\)$/);
+    await http.send('DELETE', `${maps}/${name}`);
+    await http.send('DELETE', `${WIDGETS}/${other}`);
   });
 
   test('nobody deletes all namespaces at once; keys and prefixes of names are checked', async () => {

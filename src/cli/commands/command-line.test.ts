@@ -1,0 +1,47 @@
+/** What all commands have in common: exit codes, help, completion. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { runKiln } from '../testing/command-lab.ts';
+
+test('exit codes: wrong usage 2, out of reach 3', async () => {
+  for (const command of ['explain', 'delete', 'diff', 'status', 'version', 'uninstall', 'completion'])
+    assert.deepEqual(await runKiln([command, '--nonsense']), {
+      exit: 2,
+      out: '',
+      said: `error: kiln ${command} was not run\n  why: unknown option '--nonsense'\n  next: kiln ${command} --help\n`,
+    });
+  assert.match(
+    (await runKiln(['explian', 'vpc'])).said,
+    /^error: kiln was not run\n {2}why: unknown command 'explian' .*explain.*\n {2}next: kiln --help\n$/,
+  );
+  assert.equal((await runKiln(['completion', 'csh'])).exit, 2);
+  const nowhere = { env: { KUBECONFIG: '/nowhere/kubeconfig' } };
+  for (const args of [['explain', 'vpc', 'x'], ['delete', 'vpc', 'x'], ['diff', '--ovn-nb=tcp:127.0.0.1:1'], ['status'], ['version']]) {
+    const { exit, said } = await runKiln(args, nowhere);
+    assert.equal(exit, 3, `${args.join(' ')}: ${said}`);
+    assert.match(said, /^error: .+\n {2}why: .+\n {2}next: .+\n$/m);
+  }
+  assert.equal((await runKiln(['version', '--client'], nowhere)).exit, 0);
+});
+
+test('help begins with an example, and says the exit codes', async () => {
+  for (const command of ['explain', 'delete', 'diff', 'status', 'version', 'uninstall']) {
+    const { out } = await runKiln([command, '--help']);
+    assert.match(out, new RegExp(`^Examples:\n {2}kiln ${command}`));
+    assert.match(out, /Exit codes: 0 /);
+  }
+});
+
+test('the completion of bash completes commands, flags and kinds', async () => {
+  const { out } = await runKiln(['completion', 'bash']);
+  const completed = (...words: readonly string[]): string =>
+    spawnSync('bash', ['-c', `${out}\nCOMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kiln; echo "\${COMPREPLY[@]}"`, 'bash', ...words], {
+      encoding: 'utf8',
+    }).stdout.trim();
+  assert.equal(completed('kiln', 'exp'), 'explain');
+  assert.equal(completed('kiln', 'explain', 'sub'), 'subnet');
+  assert.equal(completed('kiln', 'delete', '--casc'), '--cascade');
+  assert.match((await runKiln(['completion', 'fish'])).out, /complete -c kiln -n '__fish_seen_subcommand_from delete' -l cascade\n/);
+  assert.match((await runKiln(['completion', 'zsh'])).out, /^#compdef kiln\n/);
+});

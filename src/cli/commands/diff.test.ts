@@ -1,0 +1,126 @@
+/** `kiln diff`, and `version` and `status` where nobody leads any more, as people run them, on a laboratory. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { parse } from 'yaml';
+import { CONTROLLER_LEASE, kilnAnnotation } from '../../api/well-known.ts';
+import { microTime } from '../../kube/lease.ts';
+import { LEASES } from '../../kube/resource.ts';
+import { findOvn } from '../../lab/programs/ovn.ts';
+import { VERSION } from '../../runtime/version.ts';
+import { traitsOf } from '../../world/resources.ts';
+import { DEFAULT_SETTINGS } from '../../world/settings.ts';
+import { settingsText } from '../../world/settings-text.ts';
+import { leaderOf } from '../leader.ts';
+import { CommandLab } from '../testing/command-lab.ts';
+
+const skip = findOvn('system') === undefined && 'OVN is not installed';
+let lab: CommandLab;
+
+before(async () => {
+  if (skip === false) lab = await CommandLab.open();
+});
+
+after(async () => {
+  if (skip === false) await lab[Symbol.asyncDispose]();
+});
+
+/** The controller was stopped by a test before, so nobody else writes it. */
+async function onLease(annotations: Readonly<Record<string, string | null>>): Promise<void> {
+  await lab.client.mergePatch(LEASES, { name: CONTROLLER_LEASE, namespace: 'kube-system' }, { metadata: { annotations } });
+}
+
+test('diff with a database that cannot be reached: why, and exit 3', { skip }, async () => {
+  const { exit, said } = await lab.kiln('diff', '--ovn-nb=tcp:127.0.0.1:1', '--request-timeout=3s');
+  assert.equal(exit, 3, said);
+  assert.match(said, /\n {2}why: not complete after 3 s: .*the Northbound database.* \(OVSDB_CONNECT_FAILED: .*127\.0\.0\.1:1/);
+});
+
+test('diff: empty where the controller has done its work, and what it would do where it has not', { skip }, async () => {
+  await lab.controller.untilQuiet();
+  const nothing = await lab.kiln('diff');
+  assert.deepEqual([nothing.exit, nothing.out, nothing.said], [0, '', 'nothing to do\n']);
+  await lab.controller.stop();
+  await lab.make('vpcs', { metadata: { name: 'new' } });
+  const { exit, out } = await lab.kiln('diff');
+  assert.equal(exit, 1);
+  assert.match(out, /^insert Logical_Router new: .*"name":"new"/m);
+  assert.match(out, /^patch Vpc new: .*kube-ovn-controller/m);
+  const json = JSON.parse((await lab.kiln('diff', '-o', 'json')).out) as {
+    readonly kind: string;
+    readonly rows: readonly { readonly table: string }[];
+  };
+  assert.equal(json.kind, 'Plan');
+  assert.ok(json.rows.some(({ table }) => table === 'Logical_Router'));
+  assert.deepEqual((await lab.client.get(traitsOf('vpcs'), { name: 'new' })).metadata.finalizers, undefined, 'nothing was written');
+  assert.equal((await lab.kiln('status')).exit, 1, 'nobody leads');
+});
+
+test('version: all parts, and whether they fit', { skip }, async () => {
+  const { exit, out } = await lab.kiln('version');
+  assert.equal(exit, 0, out);
+  assert.match(
+    out,
+    /^client +kiln \d\S*, Node\.js v\d.*\nkubernetes +v\d.*\ncontroller +- nobody leads; the last one was kiln \d\S*\ncrds +✔ kubeovn\.io\/v1, all 25 kinds\nnorthbound +✔ schema \d[\d.]*, OVN \d[\d.]+/,
+  );
+  const json = JSON.parse((await lab.kiln('version', '-o', 'json')).out) as {
+    readonly kind: string;
+    readonly fits: boolean;
+    readonly controller: { readonly version: string };
+  };
+  assert.deepEqual([json.kind, json.fits, json.controller.version], ['Version', true, VERSION]);
+  assert.deepEqual(parse((await lab.kiln('version', '-o', 'yaml')).out), json);
+});
+
+test('version of a controller that does not fit: exit 1', { skip }, async () => {
+  await onLease({ [kilnAnnotation.version]: '9.1.0' });
+  const { exit, out } = await lab.kiln('version');
+  assert.equal(exit, 1);
+  assert.match(
+    out,
+    /\ncontroller +- nobody leads; the last one was kiln 9\.1\.0; it does not fit kiln \S+ here: use the commands of its version\n/,
+  );
+  await onLease({ [kilnAnnotation.version]: VERSION });
+});
+
+test(
+  'commands have the settings that the controller has told; flags count first; where none are told a hint says so',
+  { skip },
+  async () => {
+    const told = (await leaderOf({ client: lab.client }, 'kube-system', Date.now()))?.settings;
+    assert.deepEqual(told, DEFAULT_SETTINGS);
+    await onLease({ [kilnAnnotation.settings]: settingsText({ ...DEFAULT_SETTINGS, defaultVpc: 'main' }) });
+    const asTold = await lab.kiln('diff');
+    assert.match(asTold.out, /^create Vpc main: /m);
+    assert.doesNotMatch((await lab.kiln('diff', '--cluster-router=ovn-cluster')).out, /main/);
+    assert.match((await lab.kiln('status', '-o', 'wide')).out, /\nsettings +Vpc main · Subnet ovn-default 10\.16\.0\.0\/16 · /);
+    assert.match(
+      (await lab.kiln('diff', '--default-cidr=100.64.0.0/16')).said,
+      /why: --default-cidr 100\.64\.0\.0\/16 overlaps --node-switch-cidr/,
+    );
+    await onLease({ [kilnAnnotation.settings]: null });
+    assert.match(
+      (await lab.kiln('diff')).said,
+      /^hint: no controller has told its settings in Lease kube-system\/kiln-controller; Kube-OVN's defaults are assumed where no flag says otherwise$/m,
+    );
+    await onLease({ [kilnAnnotation.settings]: settingsText(DEFAULT_SETTINGS) });
+  },
+);
+
+test('a database that refuses what the controller sends is a finding, in its words', { skip }, async () => {
+  const tell = (holderIdentity: string, refusal: string | null): Promise<unknown> =>
+    lab.client.mergePatch(
+      LEASES,
+      { name: CONTROLLER_LEASE, namespace: 'kube-system' },
+      {
+        metadata: { annotations: { [kilnAnnotation.northboundRefusal]: refusal } },
+        spec: { holderIdentity, renewTime: microTime(Date.now()), leaseDurationSeconds: 60 },
+      },
+    );
+  await tell('somebody', 'I/O error: No space left on device');
+  const { exit, out } = await lab.kiln('status');
+  assert.equal(exit, 1);
+  assert.match(out, /\nnorthbound +✔ .*\n +✖ refuses every transaction of the controller: I\/O error: No space left on device\n/);
+  const { northbound } = JSON.parse((await lab.kiln('status', '-o', 'json')).out) as { northbound: { refusal: string } };
+  assert.equal(northbound.refusal, 'I/O error: No space left on device');
+  await tell('', null);
+});

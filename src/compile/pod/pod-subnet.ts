@@ -21,7 +21,7 @@ import { annotationOf, leavesSubnetOpen } from './pod-interface.ts';
 import { isKept } from './pod-view.ts';
 import { addressesOfVip, vipNamed } from './pod-vip.ts';
 import { subnetReady } from '../subnet/subnet-ready.ts';
-import { providerSubnets, subnetView } from '../subnet/subnet-view.ts';
+import { providerSubnets, subnetNetworks, subnetView } from '../subnet/subnet-view.ts';
 
 export type SubnetChoice =
   /** It has its addresses already, whether their Subnet is ready or not. */
@@ -55,6 +55,9 @@ function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string
   if ((ip.spec.ipAddress ?? '') === '' || onlyAsks(ip) || !(subnets.includes(subnet) || staysMisbound(world, nic, ip))) return false;
   if (ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid) return true;
   if (isRetained(ip.spec.podType) && leavesSubnetOpen(nic) && movesToPool(world, nic.pod.namespace, ip)) return false;
+  // The next pod does not hold up a CIDR that waits for the last one to go. (Those of a virtual machine that moves share one address.)
+  if (ip.spec.podType === 'StatefulSet' && !isReserved(ip) && world.ask(subnetNetworks, subnet).outside.includes(`IP ${ip.metadata.name}`))
+    return false;
   return world.ask(subnetView, subnet)?.terminating === false;
 }
 

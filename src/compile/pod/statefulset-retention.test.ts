@@ -113,3 +113,34 @@ test('a kept address is given up when the namespace has moved to another Subnet 
   scene.bench.settle();
   assert.equal(scene.addressOf('shop/db-0'), '10.40.0.2');
 });
+
+for (const [how, cidrBlock, before] of [
+  ['narrowed', '10.0.0.128/25', '10.0.0.0/24'],
+  ['left with one family', 'fd00::/112', '10.0.0.0/24,fd00::/112'],
+] as const) {
+  test(`a network that is ${how} waits for the pods of a StatefulSet, not for the next ones`, () => {
+    const scene = new PodScene();
+    scene.subnet('red', { vpc: 'ovn-cluster', cidrBlock: before, namespaces: ['shop'] });
+    scene.statefulSet('db', 3);
+    for (let i = 0; i < 3; i++) scene.pod(`db-${i}`, { statefulSet: 'db' });
+    scene.bench.settle();
+    scene.bench.edit('subnets', 'red', { cidrBlock, gateway: '', excludeIps: [], protocol: '' });
+    scene.bench.settle();
+    assert.match(scene.bench.condition('subnets', 'red', 'Accepted')?.message ?? '', /leaves out addresses in use; .*IP db-2\.shop/);
+    for (let i = 2; i >= 0; i--) {
+      scene.bench.vanish('pods', `shop/db-${i}`);
+      scene.bench.settle();
+      scene.pod(`db-${i}`, { statefulSet: 'db' });
+      scene.bench.settle();
+    }
+    assert.equal(scene.bench.condition('subnets', 'red', 'Accepted')?.status, 'True');
+    assert.deepEqual(scene.bench.row('Logical_Router_Port', 'ovn-cluster-red')?.['networks'], [
+      cidrBlock.startsWith('fd') ? 'fd00::1/112' : '10.0.0.129/25',
+    ]);
+    const addresses = [0, 1, 2].map((i) => scene.addressOf(`shop/db-${i}`) ?? '');
+    assert.ok(
+      addresses.every((one) => /^(10\.0\.0\.1\d\d|fd00::\w+)$/.test(one)),
+      addresses.join(' '),
+    );
+  });
+}

@@ -2,10 +2,10 @@
  * Faults of the kind that other controllers had, put into a copy of the rules: each replaces one rule by one that is wrong. The
  * simulator has to find them; that is what it is for.
  */
-import { DEFAULT_SUBNET } from '../../src/api/well-known.ts';
+import { annotationKey, DEFAULT_SUBNET } from '../../src/api/well-known.ts';
 import { Fence } from '../../src/commit/fence.ts';
 import type { Rule } from '../../src/compile/compiler.ts';
-import type { Output, PatchOutput } from '../../src/compile/output.ts';
+import type { ColumnValue, Output, PatchOutput, RowOutput } from '../../src/compile/output.ts';
 import { RULES } from '../../src/compile/rules.ts';
 import { EventRecorder } from '../../src/kube/event-recorder.ts';
 import { KubeWriter } from '../../src/kube/kube-writer.ts';
@@ -42,6 +42,16 @@ function spoilt(rule: string, spoil: () => Spoil): () => readonly Rule[] {
 
 function patches(outputs: readonly Output[], change: (patch: PatchOutput) => PatchOutput): readonly Output[] {
   return outputs.map((output) => (output.kind === 'patch' ? change(output) : output));
+}
+
+function columns(outputs: readonly Output[], change: (of: RowOutput['columns']) => RowOutput['columns']): readonly Output[] {
+  return outputs.map((output) =>
+    output.kind === 'row' ? { ...output, columns: { ...output.columns, ...change(output.columns) } } : output,
+  );
+}
+
+function first(value: ColumnValue | undefined): ColumnValue {
+  return Array.isArray(value) ? value.slice(0, 1) : [];
 }
 
 const letsGoEarly: Spoil = (outputs, world, key) => {
@@ -320,4 +330,65 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     }),
   },
   { name: 'there is no way to the addresses of nodes', like: 'C74', rules: spoilt('node-policy', () => silent) },
+  {
+    name: 'a policy route sends to the first of its next hops alone',
+    seed: 9_820_002,
+    rules: spoilt('vpc-policy-routes', () => (outputs) => columns(outputs, ({ nexthops }) => ({ nexthops: first(nexthops) }))),
+  },
+  {
+    name: 'a port has DHCP options of IPv4 alone',
+    seed: 9_820_002,
+    rules: spoilt(
+      'pod',
+      () => (outputs) => columns(outputs, ({ dhcpv6_options: options }) => (options === undefined ? {} : { dhcpv6_options: null })),
+    ),
+  },
+  {
+    name: 'a Namespace is told what its Subnet kept back at first',
+    seed: 9_820_000,
+    rules: spoilt(
+      'namespace-annotations',
+      () => (outputs, world, key) =>
+        patches(outputs, (patch) => {
+          const told = world.namespaces.get(key)?.metadata.annotations?.[annotationKey.excludeIps];
+          return told === undefined ? patch : { ...patch, annotations: { ...patch.annotations, [annotationKey.excludeIps]: told } };
+        }),
+    ),
+  },
+  {
+    name: 'the address set of a pool stays as it was made',
+    seed: 9_820_003,
+    rules: spoilt('ip-pool', () => {
+      const made = new Map<string, ColumnValue>();
+      return (outputs) =>
+        outputs.map((output) => {
+          if (output.kind !== 'row') return output;
+          const addresses = made.get(output.owner.uid) ?? output.columns['addresses'] ?? [];
+          made.set(output.owner.uid, addresses);
+          return { ...output, columns: { ...output.columns, addresses } };
+        });
+    }),
+  },
+  {
+    name: 'that a deletion is blocked is said for ever',
+    like: 'C11',
+    seed: 9_820_009,
+    rules: spoilt(
+      'subnet-lifecycle',
+      () => (outputs) => patches(outputs, ({ withoutConditions: _types, eventsWithout: _events, ...patch }) => patch),
+    ),
+  },
+  {
+    name: 'pods of a Namespace that has IPPools are given any address',
+    seed: 9_820_002,
+    rules: spoilt(
+      'pod',
+      () => (outputs) =>
+        outputs.map((output) => {
+          if (output.kind !== 'wish') return output;
+          const { pools: _pools, ...wish } = output.wish;
+          return { ...output, wish };
+        }),
+    ),
+  },
 ];

@@ -267,6 +267,21 @@ test('an interface that only the target of a migration has is made before the mi
   assert.equal(made.annotations('shop/virt-launcher-vm-a')['fast.shop.ovn.kubernetes.io/allocated'], undefined);
 });
 
+test('the target of a migration is told what the source waits for', () => {
+  const made = scene({}, { [NETWORKS]: 'shop/nowhere' });
+  made.pod('virt-launcher-vm-b', { machine: 'vm', node: 'n2', annotations: { [MIGRATION]: 'job' }, spec: { restartPolicy: 'Never' } });
+  made.bench.settle();
+  const told = (pod: string): readonly (string | undefined)[] => {
+    const one = made.bench.condition('pods', pod, 'kiln.io/NetworkBound');
+    return [one?.status, one?.reason, one?.message];
+  };
+  const [, reason, message = ''] = told('shop/virt-launcher-vm-a');
+  assert.match(message, /nowhere/);
+  const target = told('shop/virt-launcher-vm-b');
+  assert.deepEqual(target.slice(0, 2), ['False', reason]);
+  assert.match(target[2] ?? '', /Pod shop\/virt-launcher-vm-a, which runs the same virtual machine .*nowhere/);
+});
+
 test('a machine that is declared in another Subnet while it is stopped moves there', () => {
   const made = scene();
   made.subnet('red', { cidrBlock: '10.40.0.0/24' });

@@ -20,9 +20,11 @@ import { findingsText } from '../left-out.ts';
 import { withNext } from '../next-command.ts';
 import { toldOf } from './pod-asks.ts';
 import { writeRefusal } from '../write-refusal.ts';
+import { bindingOf } from './pod-binding.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated } from './pod-interface.ts';
+import { interfacesOf } from './pod-interfaces.ts';
 import type { PodInterfaces } from './pod-interfaces.ts';
 import { addressKept, correctedAnnotations } from './pod-edits.ts';
 import { portGroupsOf, stationText } from './pod-port.ts';
@@ -217,7 +219,7 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   const conflict = world.rowConflicts.get(nic.row);
   if (conflict?.owners.includes(ownerText(podOwner(leadOf(world, nic)))) === true)
     return { reason: 'RowConflict', message: conflict.message };
-  if (others.length === 0) return networkMissing(world, binding);
+  if (others.length === 0) return networkMissing(world, binding) ?? behindLead(world, binding);
   const shared = `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it`;
   return { reason: 'AddressConflict', message: refused === undefined ? shared : `${shared}; ${refused.message}` };
 }
@@ -230,6 +232,17 @@ function keptOn(nic: PodInterface, code: Reason, message: string): string {
   if (!OF_ITS_NETWORK.has(code) || !isAllocated(nic)) return message;
   const { namespace, name } = nic.pod;
   return `${message}; it keeps that one as long as it runs, and the pod after it is given another; kubectl delete pod -n ${namespace} ${name}`;
+}
+
+/** The second pod of a virtual machine that moves has what the first one is given: what that waits for keeps this one as well. */
+function behindLead(world: World, { nic, leads, reservation, bound }: Binding): Obstacle | undefined {
+  if (leads || reservation !== undefined || bound !== undefined) return undefined;
+  const lead = leadOf(world, nic);
+  const { interfaces, problem } = interfacesOf(world, lead);
+  const own = interfaces.map((one) => bindingOf(world, one)).filter((one) => one.leads);
+  const why = problem ?? own.flatMap((one) => obstacleOf(world, one) ?? [])[0];
+  if (why === undefined) return undefined;
+  return { reason: why.reason, message: `Pod ${lead.key}, which runs the same virtual machine and was there first, waits: ${why.message}` };
 }
 
 /** It has its address and no port, and can have none: the switch of its Subnet is another program's row. */

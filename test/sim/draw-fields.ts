@@ -119,13 +119,16 @@ function field(random: Random): JsonObject {
 /** Pods whose ports have more than an address. */
 function pods(random: Random, count: number): readonly Step[] {
   return Array.from({ length: count }, () => {
-    const name = random.pick(POD_NAMES);
-    if (random.chance(0.3)) return doing({ do: 'delete', path: PODS, namespace: NAMESPACE, name });
+    const name = random.pick(['q0', ...POD_NAMES]);
+    const where = { path: PODS, namespace: NAMESPACE, name };
+    if (random.chance(0.3)) return doing({ do: 'delete', ...where, grace: 0 });
+    // A Vip chooses by label: who is not chosen any more may not have it.
+    if (random.chance(0.1)) return doing({ do: 'edit', ...where, patch: { metadata: { labels: { app: random.pick([name, 'other']) } } } });
     const annotations: JsonObject = {};
-    if (random.chance(0.4)) annotations['ovn.kubernetes.io/port_security'] = 'true';
-    if (random.chance(0.4)) annotations['ovn.kubernetes.io/aaps'] = VIP;
+    if (random.chance(0.6)) annotations['ovn.kubernetes.io/port_security'] = 'true';
+    if (random.chance(0.6)) annotations['ovn.kubernetes.io/aaps'] = VIP;
     if (random.chance(0.2)) annotations['ovn.kubernetes.io/ip_address'] = random.pick(['10.80.0.105,fd00:80::50', '10.80.0.3,fd00:80::51']);
-    if (random.chance(0.3)) annotations['ovn.kubernetes.io/mac_address'] = random.pick(['0a:00:00:00:0a:01', '0a:00:00:00:0a:02']);
+    if (random.chance(0.2)) annotations['ovn.kubernetes.io/mac_address'] = random.pick(['0a:00:00:00:0a:01', '0a:00:00:00:0a:02']);
     const metadata = { name, namespace: NAMESPACE, annotations, labels: { app: name } };
     const spec = { ...podSpec(), nodeName: random.pick(['n0', 'n1']) };
     return doing({ do: 'create', path: PODS, namespace: NAMESPACE, object: { metadata, spec } });

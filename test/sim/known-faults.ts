@@ -51,7 +51,7 @@ function columns(outputs: readonly Output[], change: (of: RowOutput['columns']) 
 }
 
 function first(value: ColumnValue | undefined): ColumnValue {
-  return Array.isArray(value) ? value.slice(0, 1) : [];
+  return Array.isArray(value) ? (value as readonly string[]).slice(0, 1) : [];
 }
 
 const letsGoEarly: Spoil = (outputs, world, key) => {
@@ -332,16 +332,8 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
   { name: 'there is no way to the addresses of nodes', like: 'C74', rules: spoilt('node-policy', () => silent) },
   {
     name: 'a policy route sends to the first of its next hops alone',
-    seed: 9_820_002,
+    seed: 9_860_009,
     rules: spoilt('vpc-policy-routes', () => (outputs) => columns(outputs, ({ nexthops }) => ({ nexthops: first(nexthops) }))),
-  },
-  {
-    name: 'a port has DHCP options of IPv4 alone',
-    seed: 9_820_002,
-    rules: spoilt(
-      'pod',
-      () => (outputs) => columns(outputs, ({ dhcpv6_options: options }) => (options === undefined ? {} : { dhcpv6_options: null })),
-    ),
   },
   {
     name: 'a Namespace is told what its Subnet kept back at first',
@@ -380,7 +372,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
   },
   {
     name: 'pods of a Namespace that has IPPools are given any address',
-    seed: 9_820_002,
+    seed: 9_820_006,
     rules: spoilt(
       'pod',
       () => (outputs) =>

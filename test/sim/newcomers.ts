@@ -57,7 +57,26 @@ export class Newcomers {
   }
 
   judge(): readonly Finding[] {
-    return this.#findings.splice(0);
+    return [...this.#findings.splice(0), ...this.#leftWaiting()];
+  }
+
+  /** Who asks for nothing of its own has an address by now, where its Namespace plainly has a Subnet with room. */
+  #leftWaiting(): readonly Finding[] {
+    return this.#store.list('pods').flatMap(({ metadata, spec, status }): Finding[] => {
+      const { uid, name, namespace = '', deletionTimestamp, annotations = {} } = metadata;
+      const asked = this.#waiting.get(uid);
+      const { nodeName, hostNetwork } = spec as { readonly nodeName?: string; readonly hostNetwork?: boolean };
+      const { phase = 'Pending' } = (status ?? {}) as { readonly phase?: string };
+      const own = Object.keys(annotations).some((key) => key.includes('kubernetes.io/') || key.includes('networks'));
+      if (asked === undefined || own || deletionTimestamp !== undefined || nodeName === undefined || hostNetwork === true) return [];
+      if (phase === 'Succeeded' || phase === 'Failed' || this.#store.get('ips.kubeovn.io', `${name}.${namespace}`) !== undefined) return [];
+      const claims = this.#claims(namespace);
+      const [first = ''] = claims;
+      const isPlain = claims.every((one) => this.#isAccepted(one) && isReady(this.#store.get(SUBNETS, one)?.['status']));
+      if (first === '' || !isPlain || !this.#hasRoom(first) || this.#poolsOf(namespace).length > 0) return [];
+      const message = `I7: Pod ${namespace}/${name} came right after all was quiet and has no address, and its Namespace has Subnet ${first}, which has room`;
+      return [{ kind: 'I7 given nothing', message }];
+    });
   }
 
   #look(event: StoreEvent): void {

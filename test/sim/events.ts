@@ -72,7 +72,8 @@ export class ConditionChanges {
       const told = { status, text: `${status} ${reason} ${message} ${lastTransitionTime}`, since: lastTransitionTime };
       const was = before?.get(name);
       now.set(name, told);
-      if (was?.status === status && was.since !== lastTransitionTime)
+      // A pod's are written over what was not seen: its kubelet changes it all the time.
+      if (object.kind !== 'Pod' && was?.status === status && was.since !== lastTransitionTime)
         this.#findings.push({
           kind: 'condition since',
           message: `condition ${name} of ${object.kind} ${object.metadata.name} is ${status} as before, and says since ${lastTransitionTime} instead of ${was.since}`,

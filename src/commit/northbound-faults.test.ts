@@ -222,6 +222,26 @@ test('what is set aside stays a conflict while it is tried again', async () => {
   }
 });
 
+test('what an address set is made with and is wanted no more before it is there is taken out', async () => {
+  const kiln = await writer().start();
+  const set = (addresses: readonly string[]): RowOutput => ({
+    kind: 'row',
+    id: rowId('Address_Set', 'as0'),
+    owner,
+    rule: 'test',
+    columns: { name: 'as0', addresses },
+  });
+  try {
+    const made = kiln.want([set(['10.0.0.1', '10.0.0.2'])]);
+    assert.equal(kiln.writer.inFlight, true);
+    await Promise.all([made, kiln.want([set(['10.0.0.2', '10.0.0.3'])])]);
+    assert.equal((await nbctl('--bare', 'get', 'Address_Set', 'as0', 'addresses')).trim(), '["10.0.0.2", "10.0.0.3"]');
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+});
+
 test('an element of an address set that goes while a transaction is on its way is put back', async () => {
   const kiln = await writer().start();
   const set = rowId('Address_Set', 'as1');

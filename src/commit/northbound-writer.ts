@@ -435,7 +435,7 @@ export class NorthboundWriter {
 
   #mark(id: RowId, how: 'row' | 'all' = 'all'): void {
     this.#unexamined.add(id);
-    this.#pending.mark(id, how);
+    this.#pending.mark(id, how, this.#sent.has(id));
   }
 
   #noteUnless(holds: boolean, what: string): boolean {

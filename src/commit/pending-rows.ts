@@ -34,12 +34,15 @@ export class PendingRows {
     return this.rows.reduce((sum, { size }) => sum + size, this.members.size + dirtyRows.size + dirtyMembers.size);
   }
 
-  /** @param how `all`: its members too */
-  mark(id: RowId, how: 'row' | 'all'): void {
+  /**
+   * @param how `all`: its members too
+   * @param comes it is being sent: what it is sent with may be wanted no more when it is there
+   */
+  mark(id: RowId, how: 'row' | 'all', comes: boolean): void {
     this.rows[rankOf(id)]?.add(id);
     if (how === 'row' || !hasMembers(id)) return;
     const slot = this.#desired.row(id);
-    if (slot !== undefined && slot.members.size === 0 && this.#world.rows.best(id) === undefined) return;
+    if (!comes && slot !== undefined && slot.members.size === 0 && this.#world.rows.best(id) === undefined) return;
     this.members.set(id, 'all');
   }
 

@@ -31,6 +31,8 @@ export interface AddressObject {
   readonly conditions: readonly Condition[];
   /** The Subnet that its addresses are from: the one it is labelled with once it has some, else the one its spec names. */
   readonly subnet: string;
+  /** The Subnet that its spec names; empty where it leaves that to a default. */
+  readonly askedSubnet: string;
   /** As the spec says; empty for any. */
   readonly type: string;
   /** The type it was given its address for; undefined until then, and for kinds without one. */
@@ -49,7 +51,8 @@ export function vipAddresses({ metadata, spec, status }: Vip): AddressObject {
   const asked = texts(spec.v4ip, spec.v6ip, spec.macAddress);
   const shown = texts(status?.v4ip, status?.v6ip, status?.mac);
   return addressObject('vips', 'Vip', metadata, asked, shown, {
-    subnet: spec.subnet ?? '',
+    askedSubnet: spec.subnet ?? '',
+    otherwise: '',
     type: spec.type ?? '',
     typeInEffect: has(shown) ? (status?.type ?? '') : undefined,
     conditions: status?.conditions ?? [],
@@ -59,7 +62,8 @@ export function vipAddresses({ metadata, spec, status }: Vip): AddressObject {
 export function ovnEipAddresses({ metadata, spec, status }: OvnEip, { externalSubnet }: Settings): AddressObject {
   const asked = texts(spec.v4Ip, spec.v6Ip, spec.macAddress);
   return addressObject('ovn-eips', 'OvnEip', metadata, asked, texts(status?.v4Ip, status?.v6Ip, status?.macAddress), {
-    subnet: orElse(spec.externalSubnet, externalSubnet),
+    askedSubnet: spec.externalSubnet ?? '',
+    otherwise: externalSubnet,
     type: orElse(spec.type, 'nat'),
     typeInEffect: orElse(status?.type, '') === '' ? undefined : status?.type,
     conditions: status?.conditions ?? [],
@@ -70,7 +74,8 @@ export function ovnEipAddresses({ metadata, spec, status }: OvnEip, { externalSu
 export function iptablesEipAddresses({ metadata, spec, status }: IptablesEIP): AddressObject {
   const asked = texts(spec.v4ip, spec.v6ip, spec.macAddress);
   return addressObject('iptables-eips', 'IptablesEIP', metadata, asked, texts(status?.ip, '', spec.macAddress), {
-    subnet: orElse(spec.externalSubnet, NAT_GATEWAY_SUBNET),
+    askedSubnet: spec.externalSubnet ?? '',
+    otherwise: NAT_GATEWAY_SUBNET,
     type: '',
     typeInEffect: undefined,
     conditions: status?.conditions ?? [],
@@ -98,7 +103,7 @@ function addressObject(
   metadata: ObjectMeta,
   asked: AddressTexts,
   shown: AddressTexts,
-  said: Pick<AddressObject, 'subnet' | 'type' | 'typeInEffect' | 'conditions'>,
+  { otherwise, ...said }: Pick<AddressObject, 'askedSubnet' | 'type' | 'typeInEffect' | 'conditions'> & { readonly otherwise: string },
 ): AddressObject {
   const { name, uid, creationTimestamp, deletionTimestamp, labels = {}, annotations = {}, finalizers = [] } = metadata;
   // The spec is completed and the finalizer set in one write; status comes after it.
@@ -113,10 +118,8 @@ function addressObject(
     terminating: deletionTimestamp !== undefined,
     labels,
     annotations,
-    conditions: said.conditions,
-    subnet: orElse(home, said.subnet),
-    type: said.type,
-    typeInEffect: said.typeInEffect,
+    ...said,
+    subnet: orElse(home, orElse(said.askedSubnet, otherwise)),
     asked,
     held,
   };

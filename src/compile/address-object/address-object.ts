@@ -167,10 +167,11 @@ function hasOwnMac({ type, typeInEffect }: AddressObject): boolean {
 
 /** What the spec asks for beside what the object has, as a sentence. */
 export function changeProblem(object: AddressObject): string | undefined {
-  const { kind, name, type, typeInEffect, asked, held } = object;
+  const { kind, name, subnet, askedSubnet, type, typeInEffect, asked, held } = object;
   if (held === undefined) return undefined;
   const differs = (text: string, has: string): boolean => text !== '' && canonical(text) !== has;
   const found: readonly (readonly [string, string])[] = [
+    ...(askedSubnet !== '' && askedSubnet !== subnet ? [[askedSubnet, subnet] as const] : []),
     ...(differs(asked.v4, held.v4) ? [[asked.v4, held.v4] as const] : []),
     ...(differs(asked.v6, held.v6) ? [[asked.v6, held.v6] as const] : []),
     ...(hasOwnMac(object) && held.mac !== '' && differs(asked.mac, held.mac) ? [[asked.mac, held.mac] as const] : []),
@@ -178,7 +179,7 @@ export function changeProblem(object: AddressObject): string | undefined {
   ];
   if (found.length === 0) return undefined;
   const what = found.map(([asks, has]) => `"${asks}" (it has ${has === '' ? 'none' : has})`).join(', ');
-  return `${kind} ${name}: spec asks for ${what}, and addresses, MAC and type do not change once they are given; put back what it has, or make another ${kind}`;
+  return `${kind} ${name}: spec asks for ${what}, and Subnet, addresses, MAC and type do not change once they are given; put back what it has, or make another ${kind}`;
 }
 
 function changeOf(object: AddressObject): ConditionOutput | undefined {

@@ -103,6 +103,22 @@ test('a spec that changes later is told so and put in effect never; putting it b
   assert.equal(made.bench.condition('ovn-eips', 'e1', 'Accepted'), undefined);
 });
 
+test('an EIP that names another Subnet later is told so, stays where its address is from, and the other Subnet counts nothing', () => {
+  const made = scene();
+  made.subnet('elsewhere', { cidrBlock: '172.21.0.0/24' });
+  eip(made, 'e1', { v4Ip: '172.20.0.4' });
+  made.bench.edit('ovn-eips', 'e1', { externalSubnet: 'elsewhere' });
+  made.bench.settle();
+  const said = made.bench.condition('ovn-eips', 'e1', 'Accepted');
+  assert.deepEqual([said?.status, said?.reason], ['False', 'Immutable']);
+  assert.match(said?.message ?? '', /asks for "elsewhere" \(it has \S+\), and Subnet, addresses, MAC and type do not change/);
+  assert.deepEqual(using(made), ['1', '172.20.0.4']);
+  assert.equal(made.bench.object('subnets', 'elsewhere')?.status?.['v4usingIPs'], 0n);
+  made.bench.edit('ovn-eips', 'e1', { externalSubnet: '' });
+  made.bench.settle();
+  assert.equal(made.bench.condition('ovn-eips', 'e1', 'Accepted'), undefined);
+});
+
 test('C18 an OvnEip whose finalizer was stripped frees its address and its port at once', () => {
   const made = scene();
   eip(made, 'node-out', { type: 'lsp' });

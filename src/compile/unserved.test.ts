@@ -60,7 +60,10 @@ test('a kind without conditions has them in its annotation; one that can keep ne
     const said = { resource, key: resource === 'networkpolicies' ? 'shop/one' : 'one', feature: 'it' };
     const [write, ...more] = writes(scene, said);
     assert.deepEqual(more, []);
-    assert.ok(write?.verb === 'patch' && write.subresource === undefined && write.resourceVersion === '7', `${resource}: not over a list that was not seen`);
+    assert.ok(
+      write?.verb === 'patch' && write.subresource === undefined && write.resourceVersion === '7',
+      `${resource}: not over a list that was not seen`,
+    );
     const { annotations, ...rest } = patchOf(write)['metadata'] as { readonly annotations: Readonly<Record<string, string>> };
     assert.deepEqual([Object.keys(write.patch), rest], [['metadata'], {}]);
     const text = annotations[kilnAnnotation.conditions] ?? '';

@@ -2,7 +2,14 @@
  * Field by field: what a spec asks is what the rows say, no less and no more, of objects that are said to be in place. As `carried-out.ts`
  * this reads specs, annotations and rows, and asks no rule.
  */
-import { ipPoolAddressSet, peerPort, portGroupAddressSet, routerToSwitchPort, subnetNodePortGroup } from '../../src/api/names.ts';
+import {
+  ipPoolAddressSet,
+  nodePortName,
+  peerPort,
+  portGroupAddressSet,
+  routerToSwitchPort,
+  subnetNodePortGroup,
+} from '../../src/api/names.ts';
 import type { Namespace } from '../../src/api/core.ts';
 import type { IPPool } from '../../src/api/ip-pool.ts';
 import type { Subnet } from '../../src/api/subnet.ts';
@@ -87,6 +94,9 @@ function gatewayFaults(world: World, name: string, subnet: Subnet, policies: rea
   const joins = splitList(join.spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);
   return [...world.nodes.entries()].flatMap(([node, { metadata }]) => {
     if (metadata.deletionTimestamp !== undefined || said({ metadata }, 'allocated') !== 'true') return [];
+    // Another program has a port of that name: the node has none of Kiln's, and an Event says so.
+    const ports = world.rows.rowsOf(rowId('Logical_Switch_Port', nodePortName(node)));
+    if (ports.length > 0 && ports.every(({ ownership }) => ownership.kind !== 'ours')) return [];
     const group = subnetNodePortGroup(name, node);
     return networksOf(subnet).flatMap(({ family }) => {
       const [hop] = splitList(said({ metadata }, 'ip_address')).filter((text) => text.includes(':') === (family === 6));

@@ -72,7 +72,11 @@ export class Newcomers {
       if (phase === 'Succeeded' || phase === 'Failed' || this.#store.get('ips.kubeovn.io', `${name}.${namespace}`) !== undefined) return [];
       const claims = this.#claims(namespace);
       const [first = ''] = claims;
-      const isPlain = claims.every((one) => this.#isAccepted(one) && isReady(this.#store.get(SUBNETS, one)?.['status']));
+      // A Subnet that is being deleted takes nobody new.
+      const isPlain = claims.every((one) => {
+        const subnet = this.#store.get(SUBNETS, one);
+        return subnet?.metadata.deletionTimestamp === undefined && this.#isAccepted(one) && isReady(subnet?.['status']);
+      });
       if (first === '' || !isPlain || !this.#hasRoom(first) || this.#poolsOf(namespace).length > 0) return [];
       const message = `I7: Pod ${namespace}/${name} came right after all was quiet and has no address, and its Namespace has Subnet ${first}, which has room`;
       return [{ kind: 'I7 given nothing', message }];

@@ -54,7 +54,7 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   const guests = others.flatMap((row) => guestIn(row, context) ?? []);
   const extra = others.filter((row) => guestIn(row, context) === undefined).flatMap((row) => removal(row, spec, context));
   const parent = parentOf(wanted, context);
-  if (parent === 'missing') return { kind: 'waiting', on: [wanted.parent?.id ?? ''] };
+  if (parent === 'missing') return withoutParent(slot?.rows ?? [], observed, spec, context);
   const isIn = ({ uuid, column }: Link): boolean => uuid === parent?.uuid && column === parent.column;
   const links = context.rows.parentsOf(mine.uuid);
   const away = parent !== undefined && !links.some(isIn);
@@ -68,6 +68,17 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
     : links.filter((link) => !isIn(link)).flatMap((link) => takenOut(mine, link, wanted, context));
   const verdict = updateRow(id, wanted, mine, spec, context, extra, strays);
   return verdict === SETTLED ? (guests[0] ?? SETTLED) : verdict;
+}
+
+/**
+ * Its parent is another program's, or not there: it waits for that. One that is there for an object which wants it no more goes before, since
+ * that object waits for it to go.
+ */
+function withoutParent(rows: readonly RowOutput[], observed: readonly Observed[], spec: TableSpec, context: DiffContext): Verdict {
+  const owners = new Set(rows.map(({ owner }) => ownerText(owner)));
+  const left = observed.filter(({ ownership }) => ownership.kind === 'ours' && !owners.has(ownership.owner));
+  const edits = left.flatMap((row) => (guestIn(row, context) === undefined ? removal(row, spec, context) : []));
+  return edits.length > 0 ? { kind: 'change', change: 'delete', edits, detail: '' } : { kind: 'waiting', on: [rows[0]?.parent?.id ?? ''] };
 }
 
 /** What a kept row holds is stated nowhere: it comes where it is wanted with all it has, instead of being made again there. */

@@ -95,8 +95,10 @@ export class Newcomers {
     if (type === 'DELETED') this.#waiting.delete(uid);
     if (type === 'ADDED') {
       const ip = this.#store.get('ips.kubeovn.io', `${name}.${namespace}`);
-      // Where pods are moved, the next one of a StatefulSet keeps nothing that is not reserved for it.
+      const { subnet = '' } = (ip?.['spec'] ?? {}) as { readonly subnet?: string };
+      // Where pods are moved, the next one of a StatefulSet keeps nothing that is not reserved for it, unless its Namespace has that Subnet still.
       const moves =
+        (!this.#claims(namespace).includes(subnet) || this.#poolsOf(namespace).length > 0) &&
         ownerReferences.some(({ kind }) => kind === 'StatefulSet') &&
         ip?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'] !== 'true' &&
         ['evict', 'rebind'].includes(this.#store.get('namespaces', namespace)?.metadata.annotations?.['kiln.io/misbound'] ?? '');

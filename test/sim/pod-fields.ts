@@ -85,6 +85,11 @@ export function refusedInVain(world: World, pod: Pod): readonly string[] {
   const bound = pod.status?.conditions?.find(({ type }) => type === POD_CONDITION);
   const asked = splitList(said(pod, 'ip_address'));
   if (bound?.reason !== 'AddressConflict' || asked.length === 0 || said(pod, 'mac_address') !== '' || !runs(pod)) return [];
+  // An IP object that is there for the pod has another address, and comes first.
+  const { name: own, namespace = '' } = pod.metadata;
+  const kept = world.ips.peek(portName(own, namespace, 'ovn'))?.spec.ipAddress ?? '';
+  if (kept !== '' && sorted(kept) !== sorted(asked.join(',')) && bound.message?.includes(`IP ${portName(own, namespace, 'ovn')}`) === true)
+    return [];
   const named = /in Subnet "([^"]+)"|of Subnet "([^"]+)"/.exec(bound.message ?? '');
   const name = named?.[1] ?? named?.[2] ?? '';
   const subnet = world.subnets.peek(name);

@@ -172,3 +172,21 @@ test('one whose texts nobody can read, or contradict each other, is told with fi
     assert.deepEqual({ ...ip?.spec, ...spec }, ip?.spec, 'what the user wrote is there');
   }
 });
+
+test('a pod that is refused the address of the IP object which is there for it is told of that one, not of what its annotation names', () => {
+  const scene = new PodScene();
+  scene.pod('other', { annotations: { 'ovn.kubernetes.io/ip_address': '10.16.8.8' } });
+  scene.bench.settle();
+  reserve(scene, { ipAddress: '10.16.8.8', v4IpAddress: '10.16.8.8' });
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/ip_address': '10.16.9.9' } });
+  scene.bench.settle();
+  const said = scene.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound');
+  assert.deepEqual([said?.status, said?.reason], ['False', 'AddressConflict']);
+  assert.match(
+    said?.message ?? '',
+    /^Pod shop\/web: IP web\.shop, which is there for this pod .*10\.16\.8\.8.*held by other\.shop.*; mend it, or kubectl delete ip web\.shop$/,
+  );
+  scene.bench.vanish('ips', 'web.shop');
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/web'), '10.16.9.9');
+});

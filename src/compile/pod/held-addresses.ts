@@ -1,6 +1,7 @@
 /**
  * What an interface that is bound has. Three places say so: its IP object, its port row, its pod's annotations. They agree, but
- * for the moment after somebody changed one of them by hand; then what two of them say is right, and the third is written again.
+ * for the moment after somebody changed one of them by hand; then what two of them say is right, and the third is written again. Where no
+ * two agree (one was changed, another taken away), the first that a Subnet has is right.
  */
 import type { IP } from '../../api/ip.ts';
 import { podSubnets, subnetOfIp } from '../../blockers/graph.ts';
@@ -44,7 +45,10 @@ export function heldBy(world: World, nic: PodInterface): Held {
     allocated ? annotated(world, nic) : undefined,
     ownRow ? carried(world, nic) : undefined,
   ].filter((one) => one !== undefined);
-  const addresses = said.find((one, i) => said.some((other, j) => i !== j && sameAddresses(one, other))) ?? said[0];
+  const addresses =
+    said.find((one, i) => said.some((other, j) => i !== j && sameAddresses(one, other))) ??
+    said.find((one) => said.length < 2 || isOfItsSubnet(world, one)) ??
+    said[0];
   return { lead, ip, ownRow, bound: ownRow || allocated, addresses, said };
 }
 
@@ -75,6 +79,15 @@ function subnetWith(world: World, provider: string, text: string): string {
     if (cidr !== undefined && cidrContains(cidr, address)) return subnet;
   }
   return '';
+}
+
+function isOfItsSubnet(world: World, { subnet, v4, v6 }: Addresses): boolean {
+  const view = world.ask(subnetView, subnet);
+  const has = (text: string, cidrText: string | undefined): boolean => {
+    const [address, cidr] = [parseAddress(text), parseCidr(cidrText ?? '')];
+    return text === '' || (address !== undefined && cidr !== undefined && cidrContains(cidr, address));
+  };
+  return has(v4, view?.v4?.cidr) && has(v6, view?.v6?.cidr);
 }
 
 function carried(world: World, nic: PodInterface): Addresses | undefined {

@@ -26,7 +26,7 @@ import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated } from './pod-interface.ts';
 import { interfacesOf } from './pod-interfaces.ts';
 import type { PodInterfaces } from './pod-interfaces.ts';
-import { addressKept, correctedAnnotations } from './pod-edits.ts';
+import { addressKept, correctedAnnotations, ipInsteadOfWords } from './pod-edits.ts';
 import { portGroupsOf, stationText } from './pod-port.ts';
 import { podOwner } from './pod-view.ts';
 import type { PodView } from './pod-view.ts';
@@ -211,7 +211,7 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   const stays = bound?.subnet !== undefined && isWithin(bound.subnet, bound.addresses) && leavesOut(world, bound.subnet.name);
   const refused =
     reservation?.kind === 'refused' && !(stays && OF_ITS_NETWORK.has(reservation.code))
-      ? { reason: reservation.code, message: keptOn(nic, reservation.code, toldOf(nic, 'address', reservation.message)) }
+      ? { reason: reservation.code, message: keptOn(nic, reservation.code, refusalOf(world, binding, reservation.message)) }
       : undefined;
   const others = world.addressConflicts.get(claimant) ?? [];
   // Who has an address with others is told of them first, whatever else is wrong.
@@ -222,6 +222,14 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   if (others.length === 0) return networkMissing(world, binding) ?? behindLead(world, binding);
   const shared = `an address of port ${nic.port} is also held by ${others.join(', ')}; delete the pod or the object that should not have it`;
   return { reason: 'AddressConflict', message: refused === undefined ? shared : `${shared}; ${refused.message}` };
+}
+
+/** In the words of what is refused: the pod's, or those of the IP object that is there for it. */
+function refusalOf(world: World, binding: Binding, message: string): string {
+  const { nic } = binding;
+  const ip = ipInsteadOfWords(world, binding);
+  if (ip === undefined) return toldOf(nic, 'address', message);
+  return `Pod ${nic.pod.key}: IP ${ip}, which is there for this pod and comes before its annotations: ${message}; mend it, or kubectl delete ip ${ip}`;
 }
 
 /** What a network says of addresses that are not its own. */

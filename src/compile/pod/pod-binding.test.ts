@@ -194,3 +194,21 @@ test('a pod that goes before it had an address asks for none', () => {
   assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
   assert.equal(scene.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound'), undefined);
 });
+
+for (const subnet of ['no-such', 'other'])
+  test(`a pod whose port is taken away while its IP object is edited to name Subnet ${subnet} keeps the address that its Subnet has`, () => {
+    const scene = new PodScene();
+    scene.subnet('other', { cidrBlock: '10.77.0.0/24' });
+    scene.pod('web');
+    scene.bench.settle();
+    const before = scene.stations('web.shop');
+    const ip = scene.bench.object('ips', 'web.shop');
+    assert.ok(ip !== undefined && before !== undefined);
+    const [[port] = []] = [...scene.bench.northbound.table('Logical_Switch_Port')].filter(([, row]) => row['name'] === 'web.shop');
+    assert.ok(port !== undefined);
+    scene.bench.world.rows.apply(scene.bench.northbound, scene.bench.northbound.remove('Logical_Switch_Port', port));
+    scene.bench.put('ips', { metadata: ip.metadata, spec: { ...ip.spec, subnet, ipAddress: '10.77.0.9' } });
+    scene.bench.settle();
+    assert.deepEqual(scene.stations('web.shop'), before);
+    assert.deepEqual(scene.bench.object('ips', 'web.shop')?.spec, ip.spec);
+  });

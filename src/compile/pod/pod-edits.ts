@@ -13,7 +13,7 @@ import { vipShare } from '../../world/address-objects.ts';
 import type { World } from '../../world/world.ts';
 import { vipView } from '../address-object/vip-view.ts';
 import type { Addresses } from '../ip/ip-object.ts';
-import { ipText } from '../ip/ip-object.ts';
+import { addressesOfIp, ipText } from '../ip/ip-object.ts';
 import { ipPoolSubnet } from '../ip/ip-pool-subnet.ts';
 import { findingsText } from '../left-out.ts';
 import { outsideOf } from './misbound.ts';
@@ -49,11 +49,21 @@ function unmet(world: World, binding: Binding): readonly Finding[] {
   return others.map((word) => keptFinding(nic, addresses, word));
 }
 
-/** The one that counts. That which says its address is Kiln's own word by now. */
-function addressWord(world: World, nic: PodInterface): Word | undefined {
+/** The IP object that is there for an interface which waits, and has another address than its pod names: what is asked for is that one's. */
+export function ipInsteadOfWords(world: World, binding: Binding): string | undefined {
+  const { nic, ip } = binding;
+  const addresses = ip === undefined ? undefined : addressesOfIp(ip);
+  if (ip === undefined || addresses === undefined || isAllocated(nic)) return undefined;
+  // Nobody has told the pod yet: that which says an address is its own word.
+  const asked = addressWord(world, nic, ['ip_address', 'ip_pool']);
+  return asked === undefined || meets(world, binding, addresses, asked) ? undefined : ip.metadata.name;
+}
+
+/** The one that counts. That which says the address of who has one is Kiln's own word by now. */
+function addressWord(world: World, nic: PodInterface, suffixes: readonly ('ip_address' | 'ip_pool')[] = ['ip_pool']): Word | undefined {
   const vip = vipNamed(world, nic);
   if (vip !== undefined) return { key: annotationKey.vip, value: vip };
-  return [...interfaceAddressWords(nic), ...wordsOf(nic, ['ip_pool'])][0];
+  return [...interfaceAddressWords(nic), ...wordsOf(nic, suffixes)][0];
 }
 
 function meets(world: World, { nic, ip }: Binding, addresses: Addresses, { key, value }: Word): boolean {

@@ -22,7 +22,7 @@ import { statedSubnet } from './subnet-state.ts';
 import { routerPortId } from './subnet-switch.ts';
 import type { SubnetView } from './subnet-view.ts';
 import { claimantOfSubnet, isRunning, subnetNetworks, subnetView } from './subnet-view.ts';
-import { isOurs } from '../vpc/vpc-view.ts';
+import { isOurs, routerId } from '../vpc/vpc-view.ts';
 
 /** Counts and ranges follow every pod: a rule of their own, so that nothing else is said again. */
 export const subnetUsageStatus: Rule = {
@@ -124,6 +124,8 @@ function ready(world: World, view: SubnetView): ConditionOutput {
   if (!view.isOvn) return yes('SetNonOvnSubnetSuccess');
   const conflict = rowConflictOf(world, claimantOfSubnet(view));
   if (conflict !== undefined) return no('RowConflict', conflict, 'Warning');
+  const stolen = view.routed ? theirRouter(world, view) : undefined;
+  if (stolen !== undefined) return no('RowConflict', stolen);
   if (!isRunning(world, view.name)) return no('SwitchPending', `Logical switch ${view.name} is not there as this Subnet's`);
   if (
     view.routed &&
@@ -143,6 +145,16 @@ function ready(world: World, view: SubnetView): ConditionOutput {
   }
   if (gateway !== undefined) return yes('ReconcileCentralizedGatewaySuccess');
   return yes(view.private ? 'SetPrivateLogicalSwitchSuccess' : 'ResetLogicalSwitchAclSuccess');
+}
+
+/** Of a Subnet whose Vpc's router has the marks of another program, or none: what is in it stays, and nothing more can be put there. */
+function theirRouter(world: World, { name, vpc }: SubnetView): string | undefined {
+  const router = world.rows.state(routerId(vpc));
+  if (router?.ownership.kind !== 'foreign') return undefined;
+  return (
+    `Subnet ${name}: Logical_Router ${vpc} (row ${router.uuid}) of its Vpc ${vpc} belongs to another program, so that ports, routes and ` +
+    `gateways of the Subnet cannot be put there; kiln explain vpc ${vpc}`
+  );
 }
 
 function dhcpRow(world: World, view: SubnetView, protocol: 'IPv4' | 'IPv6'): string {

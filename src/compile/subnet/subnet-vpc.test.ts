@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stringifyJson } from '../../kube/json.ts';
 import { rowId } from '../../nb/row-id.ts';
+import type { Uuid } from '../../ovsdb/index.ts';
 import { RuleBench } from '../../testing/rule-bench.ts';
 
 function setUp(): RuleBench {
@@ -137,4 +138,48 @@ test('a pod that asks for what its port does not get is told so', () => {
       'Pod shop/odd: annotation ovn.kubernetes.io/security_groups is not carried out by this version of Kiln: no rule of a SecurityGroup is enforced',
     ],
   );
+});
+
+/** Another program writes its own marks over those of the router of Vpc z1. */
+function takeRouter(bench: RuleBench): Uuid {
+  const [uuid] = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'z1') ?? [];
+  assert.ok(uuid !== undefined);
+  const edit = { kind: 'update', table: 'Logical_Router', uuid, row: { external_ids: { theirs: 'yes' } } } as const;
+  bench.world.rows.apply(bench.northbound, bench.northbound.apply([edit]));
+  return uuid;
+}
+
+test("a Subnet in a router that became another program's says so, with the Vpc to look at, until it is Kiln's again", () => {
+  const bench = setUp();
+  const { uid } = bench.object('vpcs', 'z1')?.metadata ?? {};
+  const uuid = takeRouter(bench);
+  bench.settle();
+  const said = bench.condition('subnets', 'zs', 'Ready');
+  assert.deepEqual([said?.status, said?.reason], ['False', 'RowConflict']);
+  assert.match(
+    said?.message ?? '',
+    /^Subnet zs: Logical_Router z1 \(row \S+\) of its Vpc z1 belongs to another program.*; kiln explain vpc z1$/,
+  );
+  const marks = { vendor: 'kube-ovn', 'kiln.io/owner': 'vpc//z1', 'kiln.io/uid': String(uid), 'kiln.io/rule': 'vpc-router' };
+  const edit = { kind: 'update', table: 'Logical_Router', uuid, row: { external_ids: marks } } as const;
+  bench.world.rows.apply(bench.northbound, bench.northbound.apply([edit]));
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'zs', 'Ready')?.status, 'True');
+});
+
+test('a Subnet that is being deleted goes although another one wants the row that it had in a router which became that of another program', () => {
+  const bench = setUp();
+  bench.put('subnets', { metadata: { name: 'first' }, spec: { vpc: 'z1', cidrBlock: '10.9.0.0/24' } });
+  bench.settle();
+  bench.put('subnets', { metadata: { name: 'second' }, spec: { vpc: 'z1', cidrBlock: '10.9.0.0/24' } });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'second', 'Accepted')?.status, 'False');
+  const policy = 'z1|31000|ip4.dst == 10.9.0.0/24';
+  assert.equal(bench.externalIds('Logical_Router_Policy', policy)['kiln.io/owner'], 'subnet//first');
+  takeRouter(bench);
+  bench.delete('subnets', 'first');
+  bench.settle();
+  assert.equal(bench.object('subnets', 'first'), undefined);
+  assert.equal(bench.condition('subnets', 'second', 'Ready')?.reason, 'RowConflict');
+  assert.deepEqual([...bench.world.rows.ownedBy('subnet//first')], []);
 });

@@ -3,6 +3,8 @@ import type { Finding, Subject } from './finding.ts';
 import { findingOf } from './finding.ts';
 import { isLabelValue } from './label-value.ts';
 import type { LabelSelector } from './meta.ts';
+import { attachmentOfProvider } from './names.ts';
+import { DEFAULT_PROVIDER } from './well-known.ts';
 
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
@@ -66,7 +68,8 @@ export function labelFinding(subject: Subject, field: string, item: string): rea
 
 /** A provider is the name of a network attachment: with dots between its own name, its namespace and, of OVN's networks, `ovn`. */
 export function providerFinding(subject: Subject, provider = ''): readonly Finding[] {
-  if (provider === '' || SUBDOMAIN.test(provider)) return [];
+  if (provider === '' || provider === DEFAULT_PROVIDER) return [];
+  if (SUBDOMAIN.test(provider) && attachmentOfProvider(provider) !== undefined) return [];
   return [
     findingOf(subject, {
       code: 'ProviderImpossible',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ipPoolFindings, ipPoolUpdateFindings } from './ip-pool-validation.ts';
+import { ipPoolFindings, ipPoolOverlaps, ipPoolUpdateFindings } from './ip-pool-validation.ts';
+import { poolAddresses, PoolRanges } from './pool-ranges.ts';
 
 const subnet = { name: 's', spec: { cidrBlock: '10.1.0.0/16,fd00:1::/64' } };
 const pool = (ips: readonly string[], name = 'p', of = 's') => ({ name, spec: { subnet: of, ips } });
@@ -19,8 +20,14 @@ test('its Subnet exists', () => {
 });
 
 test('pools of one Subnet are apart', () => {
-  const others = [pool(['10.1.0.5'], 'p'), pool(['10.1.0.6..10.1.0.9'], 'q'), pool(['10.1.0.5'], 'r', 't')];
-  assert.deepEqual(found(pool(['10.1.0.5', '10.1.0.9..10.1.0.12']), subnet, others), ['IPPoolOverlap spec.ips[1]']);
+  const others = new PoolRanges();
+  others.add('q', poolAddresses(['10.1.0.20', '10.1.0.6..10.1.0.9', 'fd00:1::/120']));
+  others.add('r', poolAddresses(['10.1.0.10..10.1.0.19', '10.1.0.4']));
+  const shared = (...ips: readonly string[]): readonly string[] =>
+    ipPoolOverlaps(pool(ips), others).map(({ field, message }) => `${field} ${/IPPool (\w+);/.exec(message)?.[1] ?? ''}`);
+  assert.deepEqual(shared('10.1.0.5', '10.1.0.9..10.1.0.12'), ['spec.ips[1] q', 'spec.ips[1] r']);
+  assert.deepEqual(shared('10.1.0.0/30', '10.1.0.21..10.1.0.255', 'fd00:1::100', 'nonsense'), []);
+  assert.deepEqual(shared('10.1.0.0/16', 'fd00:1::ff'), ['spec.ips[0] r', 'spec.ips[0] q', 'spec.ips[1] q']);
 });
 
 test('it stays in its Subnet', () => {

@@ -4,9 +4,10 @@ import { cidrRange, parseRangeOrCidr, rangeProblem } from '../net/range.ts';
 import type { AddressRange } from '../net/range.ts';
 import { cidrProblem } from '../net/cidr.ts';
 import { formatDualCidr, ofFamily } from '../net/dual.ts';
-import { Findings } from './finding.ts';
+import { findingOf, Findings } from './finding.ts';
 import type { Finding } from './finding.ts';
 import type { IPPoolSpec } from './ip-pool.ts';
+import type { PoolRanges } from './pool-ranges.ts';
 import { subnetCidrs } from './subnet-defaults.ts';
 import type { NamedSubnet } from './subnet-defaults.ts';
 
@@ -16,15 +17,8 @@ export interface NamedIPPool {
   readonly spec: IPPoolSpec;
 }
 
-/**
- * The rules that the pool breaks. `subnet` is the one that it names, undefined when there is none; `pools` are all
- * pools, the judged one maybe among them.
- */
-export const ipPoolFindings = (
-  { name, spec }: NamedIPPool,
-  subnet: NamedSubnet | undefined,
-  pools: Iterable<NamedIPPool> = [],
-): readonly Finding[] => {
+/** The rules that the pool breaks. @param subnet the one that it names, undefined when there is none */
+export const ipPoolFindings = ({ name, spec }: NamedIPPool, subnet: NamedSubnet | undefined): readonly Finding[] => {
   const findings = new Findings({ kind: 'IPPool', name });
   if (subnet === undefined)
     findings.add({
@@ -36,47 +30,44 @@ export const ipPoolFindings = (
     });
   if (spec.ips.length === 0)
     findings.add({ code: 'IPPoolIpsInvalid', field: 'spec.ips', value: '', problem: 'is empty', rule: 'a pool has addresses' });
-  const ranges = spec.ips.map((item, index) => rangeOf(findings, item, index, subnet));
-  for (const other of pools) {
-    if (other.name === name || other.spec.subnet !== spec.subnet) continue;
-    // What another pool asks outside of the Subnet it never has: such a pool is refused, and is in nobody's way.
-    const taken = other.spec.ips.map(parseRangeOrCidr).filter((range) => range !== undefined && liesIn(range, subnet));
-    for (const [index, range] of ranges.entries()) {
-      if (range === undefined || !taken.some((theirs) => theirs !== undefined && meet(range, theirs))) continue;
-      findings.add({
-        code: 'IPPoolOverlap',
-        field: `spec.ips[${index}]`,
-        value: spec.ips[index] ?? '',
-        problem: `has addresses of IPPool ${other.name}`,
-        rule: 'an address is in one pool of a Subnet at most',
-      });
-    }
-  }
+  for (const [index, item] of spec.ips.entries()) judgeItem(findings, item, index, subnet);
   return findings.list;
 };
 
-const meet = (a: AddressRange, b: AddressRange): boolean => a.family === b.family && a.first <= b.last && b.first <= a.last;
+/** What it shares with other pools of its Subnet. */
+export const ipPoolOverlaps = ({ name, spec }: NamedIPPool, others: PoolRanges): readonly Finding[] =>
+  spec.ips.flatMap((value, index) => {
+    const range = parseRangeOrCidr(value);
+    return (range === undefined ? [] : others.meeting(range)).map((other) =>
+      findingOf(
+        { kind: 'IPPool', name },
+        {
+          code: 'IPPoolOverlap',
+          field: `spec.ips[${index}]`,
+          value,
+          problem: `has addresses of IPPool ${other}`,
+          rule: 'an address is in one pool of a Subnet at most',
+        },
+      ),
+    );
+  });
 
-const rangeOf = (findings: Findings, item: string, index: number, subnet: NamedSubnet | undefined): AddressRange | undefined => {
-  const breach = (problem: string, rule: string): undefined => {
+const judgeItem = (findings: Findings, item: string, index: number, subnet: NamedSubnet | undefined): void => {
+  const breach = (problem: string, rule: string): void =>
     findings.add({ code: 'IPPoolIpsInvalid', field: `spec.ips[${index}]`, value: item, problem, rule });
-    return undefined;
-  };
   const range = parseRangeOrCidr(item);
   if (range === undefined) {
     const problem = item.includes('/') ? cidrProblem(item) : rangeProblem(item);
-    return breach(problem ?? 'is not understood', 'an item is an address, a range written first..last, or a network');
-  }
-  if (subnet === undefined) return range;
-  if (liesIn(range, subnet)) return range;
-  return breach(
-    `is outside of Subnet ${subnet.name} (${formatDualCidr(subnetCidrs(subnet.spec))})`,
-    'the addresses of a pool lie in its Subnet',
-  );
+    breach(problem ?? 'is not understood', 'an item is an address, a range written first..last, or a network');
+  } else if (subnet !== undefined && !liesIn(range, subnet))
+    breach(
+      `is outside of Subnet ${subnet.name} (${formatDualCidr(subnetCidrs(subnet.spec))})`,
+      'the addresses of a pool lie in its Subnet',
+    );
 };
 
-const liesIn = (range: AddressRange, subnet: NamedSubnet | undefined): boolean => {
-  const cidr = subnet && ofFamily(subnetCidrs(subnet.spec), range.family);
+const liesIn = (range: AddressRange, subnet: NamedSubnet): boolean => {
+  const cidr = ofFamily(subnetCidrs(subnet.spec), range.family);
   const bounds = cidr && cidrRange(cidr);
   return bounds !== undefined && range.first >= bounds.first && range.last <= bounds.last;
 };

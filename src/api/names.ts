@@ -24,6 +24,21 @@ export const parseProvider = (text: string): Provider => {
   return { kind: 'attachment', nad, namespace, ...(fourth !== undefined && { interfaceName: fourth }) };
 };
 
+/**
+ * The NetworkAttachmentDefinition that a Subnet's provider names, and whether OVN carries its network: `<nad>.<namespace>.ovn` or
+ * `<nad>.<namespace>`, the name maybe with dots, which no namespace has. Undefined of the default network and where no definition can have
+ * that provider.
+ */
+export const attachmentOfProvider = (
+  provider: string,
+): { readonly namespace: string; readonly name: string; readonly kind: 'ovn' | 'ipam-only' } | undefined => {
+  if (provider === '' || provider === DEFAULT_PROVIDER) return undefined;
+  const parts = provider.split('.');
+  const kind = parts.length > 2 && parts.at(-1) === DEFAULT_PROVIDER ? 'ovn' : 'ipam-only';
+  const [namespace = '', ...name] = (kind === 'ovn' ? parts.slice(0, -1) : parts).toReversed();
+  return namespace === '' || name.length === 0 ? undefined : { namespace, name: name.toReversed().join('.'), kind };
+};
+
 /** True when OVN serves a Subnet of this provider; any other provider is for addresses only and has no rows. */
 export const isOvnProvider = (text: string): boolean => {
   if (text === '' || text === DEFAULT_PROVIDER) return true;

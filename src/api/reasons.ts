@@ -145,6 +145,14 @@ export const REASONS = {
     means: 'a network of the Subnet is of a family that the join Subnet lacks; no traffic of it leaves by a node, or comes from one',
     next: 'give the join Subnet a network of that family, or the Subnet another',
   },
+  OverlapsServices: {
+    means: 'a Subnet of the default Vpc overlaps the network of Services; of an address in both the pod or the Service is not reached',
+    next: 'move the pods to a Subnet apart from it',
+  },
+  NetworkMissing: {
+    means: 'spec.provider of the Subnet names a NetworkAttachmentDefinition that does not exist, or that asks for another provider',
+    next: 'make it, or mend spec.provider',
+  },
   NamespaceImpossible: { means: 'spec.namespaces has a name that no namespace can have', next: 'mend it' },
   VpcMissing: { means: 'the Vpc does not exist', next: 'make it again, or delete the Subnet' },
 
@@ -162,7 +170,7 @@ export const REASONS = {
     next: 'nothing, or make the Subnet that you meant, or name the namespace in it, or delete the pod and make it with the address you meant',
   },
   HostBitsCleared: {
-    means: 'spec.cidrBlock of the Subnet named an address inside of its network; the network is taken',
+    means: 'where a network belongs, an address inside of one is written; the network is taken',
     next: 'check that it is the network you meant',
   },
   InvalidAnnotation: { means: 'an annotation cannot be read or does not fit', next: 'mend the annotation that the message names' },

@@ -16,6 +16,14 @@ function setUp(): RuleBench {
   return bench;
 }
 
+function definition(
+  namespace: string,
+  name: string,
+  config: object,
+): { readonly metadata: { readonly namespace: string; readonly name: string } } {
+  return { metadata: { namespace, name }, spec: { config: JSON.stringify({ cniVersion: '0.3.1', name, ...config }) } } as never;
+}
+
 function said(bench: RuleBench, resource: ResourceName, name: string): readonly [status?: string, reason?: string, message?: string] {
   const { status, reason, message } = bench.condition(resource, name, 'WithoutEffect') ?? {};
   return status === undefined ? [] : [status, reason ?? '', message ?? ''];
@@ -59,6 +67,87 @@ test('an excluded address or range outside of the Subnet: said until it is taken
   bench.edit('subnets', 'net', { excludeIps });
   bench.settle();
   assert.deepEqual(said(bench, 'subnets', 'net'), []);
+});
+
+test('a Subnet of the default Vpc that overlaps the network of Services says so and works; one of another Vpc may have any', () => {
+  const bench = setUp();
+  bench.put('vpcs', { metadata: { name: 'ovn-cluster' } });
+  bench.put('subnets', { metadata: { name: 'low' }, spec: { cidrBlock: '10.97.0.1/16' } });
+  bench.put('subnets', { metadata: { name: 'all' }, spec: { vpc: 'blue', cidrBlock: '10.96.0.0/12' } });
+  bench.put('subnets', { metadata: { name: 'beside' }, spec: { cidrBlock: '10.112.0.0/16' } });
+  bench.settle();
+  const rule = 'of an address in both only one is reached, the pod or the Service: move the pods to a Subnet that is apart from it';
+  assert.deepEqual(said(bench, 'subnets', 'low'), [
+    'True',
+    'OverlapsServices',
+    `Subnet low: spec.cidrBlock "10.97.0.0/16" overlaps 10.96.0.0/12, the network of Services (--service-cluster-ip-range); ${rule}. All else is in effect; kubectl edit subnet low`,
+  ]);
+  assert.equal(bench.events.filter(({ reason }) => reason === 'OverlapsServices').length, 1);
+  assert.deepEqual(bench.condition('subnets', 'low', 'Accepted')?.status, 'True');
+  assert.deepEqual([said(bench, 'subnets', 'all'), said(bench, 'subnets', 'beside')], [[], []]);
+});
+
+test('a provider names a network that is not there, or that asks for another provider: said until it is', () => {
+  const bench = setUp();
+  const provider = (text: string): string => {
+    bench.delete('subnets', 'wide');
+    bench.settle();
+    bench.put('subnets', { metadata: { name: 'wide' }, spec: { vpc: 'blue', cidrBlock: '10.8.0.0/24', provider: text } });
+    bench.settle();
+    return said(bench, 'subnets', 'wide')[2] ?? '';
+  };
+  const names = (text: string): string => `Subnet wide: spec.provider "${text}" names NetworkAttachmentDefinition shop/`;
+  const ending = 'All else is in effect; kubectl edit subnet wide';
+  for (const text of ['lan.shop.ovn', 'lan.shop'])
+    assert.equal(
+      provider(text),
+      `${names(text)}lan, which does not exist; no pod is attached to the Subnet until there is one of that name. ${ending}`,
+    );
+  assert.equal(said(bench, 'subnets', 'wide')[1], 'NetworkMissing');
+  bench.put('network-attachment-definitions', definition('shop', 'lan', { type: 'macvlan', ipam: { type: 'kube-ovn' } }));
+  bench.put('network-attachment-definitions', definition('shop', 'own', { type: 'kube-ovn' }));
+  bench.put('network-attachment-definitions', definition('shop', 'far', { type: 'macvlan', ipam: { type: 'host-local' } }));
+  bench.put('network-attachment-definitions', definition('shop', 'a.b', { type: 'macvlan', ipam: { type: 'kube-ovn' } }));
+  assert.deepEqual(['lan.shop', 'own.shop.ovn', 'a.b.shop', 'ovn', ''].map(provider), ['', '', '', '', '']);
+  assert.ok(provider('lan.shop.ovn').startsWith(`${names('lan.shop.ovn')}lan, which asks for provider lan.shop; `));
+  assert.ok(provider('own.shop').startsWith(`${names('own.shop')}own, which asks for provider own.shop.ovn; `));
+  assert.ok(provider('far.shop').startsWith(`${names('far.shop')}far, whose addresses come from elsewhere; `));
+  for (const text of ['macvlan', '.', 'a..b', 'Lan.shop'])
+    assert.match(provider(text), /^Subnet wide: spec\.provider "[^"]*" is a text that no network attachment is named by/, text);
+});
+
+test('a network that is written as one of its addresses: which entry, and what is used', () => {
+  const bench = setUp();
+  const bits = (field: string, value: string, network: string): string =>
+    `${field} "${value}" has bits set beyond the prefix: ${value.replace(/\/.*/, '')} is an address; a network has none, so it is taken as ${network}`;
+  bench.edit('subnets', 'net', { private: true, allowSubnets: ['10.4.0.0/16', '10.5.0.9/16', 'fd05::1/64'] });
+  bench.edit('vpcs', 'blue', {
+    staticRoutes: [
+      { cidr: '10.6.0.1/8', nextHopIP: '10.1.0.9' },
+      { cidr: '10.7.0.1', nextHopIP: '10.1.0.9' },
+    ],
+  });
+  bench.put('ippools', { metadata: { name: 'few' }, spec: { subnet: 'net', ips: ['10.1.0.70/30', '10.1.0.9'] } });
+  bench.settle();
+  const [two, three] = [
+    bits('spec.allowSubnets[1]', '10.5.0.9/16', '10.5.0.0/16'),
+    bits('spec.allowSubnets[2]', 'fd05::1/64', 'fd05::/64'),
+  ];
+  assert.deepEqual(said(bench, 'subnets', 'net'), [
+    'True',
+    'HostBitsCleared',
+    `Subnet net: ${two}. Subnet net: ${three}. All else is in effect; kubectl edit subnet net`,
+  ]);
+  assert.ok(bench.rowIds('ACL').some((id) => id.includes('10.5.0.0/16')));
+  const ending = (kind: string, name: string): string => `. All else is in effect; kubectl edit ${kind} ${name}`;
+  assert.equal(
+    said(bench, 'vpcs', 'blue')[2],
+    `Vpc blue: ${bits('spec.staticRoutes[0].cidr', '10.6.0.1/8', '10.0.0.0/8')}${ending('vpc', 'blue')}`,
+  );
+  assert.equal(
+    said(bench, 'ippools', 'few')[2],
+    `IPPool few: ${bits('spec.ips[0]', '10.1.0.70/30', '10.1.0.68/30')}${ending('ippool', 'few')}`,
+  );
 });
 
 test('a policy route likewise; what ovn-northd makes by itself is not missed', () => {
@@ -241,6 +330,7 @@ test('fields of a Subnet that do nothing without another one are told with what 
     'enableEcmp: spec',
     'logicalGateway: spec',
   ]);
+  bench.put('network-attachment-definitions', definition('shop', 'wide', { ipam: { type: 'kube-ovn' }, type: 'macvlan' }));
   assert.deepEqual(idle({ cidrBlock: '10.8.0.0/24', provider: 'wide.shop', private: true, enableDHCP: true }), [
     'enableDHCP: a network that OVN carries, and spec',
     'private: a network that OVN carries, and spec',

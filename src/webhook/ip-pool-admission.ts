@@ -1,7 +1,10 @@
 /** An IPPool that is made or changed. A Subnet that is not there yet is waited for. */
 import type { Finding } from '../api/finding.ts';
 import type { IPPool } from '../api/ip-pool.ts';
-import { ipPoolFindings, ipPoolUpdateFindings } from '../api/ip-pool-validation.ts';
+import { ipPoolFindings, ipPoolOverlaps, ipPoolUpdateFindings } from '../api/ip-pool-validation.ts';
+import { PoolRanges } from '../api/pool-ranges.ts';
+import { soundPools } from '../compile/ip/ip-pool-findings.ts';
+import { ipPoolAddresses } from '../compile/ip/ip-pool-subnet.ts';
 import { subnetTerminating } from '../compile/subnet/subnet-ready.ts';
 import type { World } from '../world/world.ts';
 import type { Observed, Opinion } from './opinion.ts';
@@ -37,11 +40,12 @@ function namedOf({ metadata: { name }, spec }: IPPool): { readonly name: string;
 }
 
 function findingsOf(pool: IPPool, world: World | undefined): readonly Finding[] {
+  const named = namedOf(pool);
   const { subnet } = pool.spec;
   const spec = world?.subnets.get(subnet)?.spec;
-  const others = [...(world?.ipPools.bucket('subnet', subnet) ?? [])].flatMap((name) => {
-    const other = world?.ipPools.get(name);
-    return other === undefined ? [] : [namedOf(other)];
-  });
-  return ipPoolFindings(namedOf(pool), spec === undefined ? undefined : { name: subnet, spec }, others);
+  const findings = ipPoolFindings(named, spec === undefined ? undefined : { name: subnet, spec });
+  if (world === undefined) return findings;
+  const others = new PoolRanges();
+  for (const name of soundPools(world, subnet)) if (name !== named.name) others.add(name, world.ask(ipPoolAddresses, name));
+  return [...findings, ...ipPoolOverlaps(named, others)];
 }

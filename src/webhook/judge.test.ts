@@ -99,6 +99,8 @@ test('what a Subnet is refused for is the sentence that its condition would have
 test('a sound Subnet is let in, beside others that overlap in another Vpc, in another provider, or are refused themselves', () => {
   const scene = tenant();
   scene.bench.put('vpcs', { metadata: { name: 'green' } });
+  const spec = { config: JSON.stringify({ cniVersion: '0.3.1', type: 'macvlan', ipam: { type: 'kube-ovn' } }) };
+  scene.bench.put('network-attachment-definitions', { metadata: { namespace: 'default', name: 'macvlan' }, spec });
   scene.subnet('mac', { provider: 'macvlan.default', cidrBlock: '10.2.0.0/24', vpc: 'blue' });
   scene.subnet('wrong', { vpc: 'blue', cidrBlock: '10.0.0.0/8', gateway: '11.0.0.1' });
   scene.bench.settle();
@@ -108,6 +110,26 @@ test('a sound Subnet is let in, beside others that overlap in another Vpc, in an
     { provider: 'macvlan.default', cidrBlock: '10.1.0.0/24' },
   ])
     assert.deepEqual(asked(scene, 'CREATE', 'subnets', subnet('fine', spec)), { objections: [], warnings: [] });
+});
+
+test('what works and is yet not what was meant is let in with the words of the condition', () => {
+  const scene = tenant();
+  const spec = { cidrBlock: '10.96.0.0/24', private: true, allowSubnets: ['10.4.0.1/16'], provider: 'lan.shop.ovn' };
+  const opinion = asked(scene, 'CREATE', 'subnets', subnet('odd', spec));
+  assert.deepEqual(opinion.objections, []);
+  scene.subnet('odd', spec);
+  scene.bench.settle();
+  const told = scene.bench.condition('subnets', 'odd', 'WithoutEffect')?.message ?? '';
+  assert.deepEqual(
+    opinion.warnings.map((one) => [/^Subnet odd: (spec\.\w+)/.exec(one)?.[1], told.includes(one)]),
+    [
+      ['spec.allowSubnets', true],
+      ['spec.cidrBlock', true],
+      ['spec.provider', true],
+    ],
+  );
+  const vpc = { metadata: { name: 'v' }, spec: { staticRoutes: [{ cidr: '10.6.0.1/8', nextHopIP: '10.1.0.9' }] } };
+  assert.match(asked(scene, 'CREATE', 'vpcs', vpc).warnings.join(), /staticRoutes\[0\]\.cidr "10\.6\.0\.1\/8" has bits set/);
 });
 
 test('a CIDR that leaves out addresses in use is refused in the words of the condition; one that does not is let in', () => {
@@ -329,6 +351,10 @@ test('IPPools: ranges that make no sense, addresses outside or of another pool; 
   scene.bench.put('ippools', pool('first', {}) as Parameters<typeof scene.bench.put>[1]);
   scene.bench.settle();
   assert.deepEqual(judged(pool('p', {})), ['IPPoolOverlap']);
+  // One that is refused itself is in nobody's way.
+  scene.bench.put('ippools', pool('second', { ips: ['10.1.0.30..10.1.0.40'] }) as Parameters<typeof scene.bench.put>[1]);
+  scene.bench.settle();
+  assert.deepEqual(judged(pool('p', { ips: ['10.1.0.35'] })), []);
   const early = asked(scene, 'CREATE', 'ippools', pool('p', { subnet: 'later' }));
   assert.deepEqual([codes(early), early.warnings.length], [[], 1]);
   const before = scene.bench.object('ippools', 'first') ?? {};

@@ -5,12 +5,14 @@ import type { SubnetSurroundings } from '../api/subnet-conflicts.ts';
 import { subnetConflicts, subnetUpdateFindings } from '../api/subnet-conflicts.ts';
 import type { NamedSubnet } from '../api/subnet-defaults.ts';
 import { effectiveProvider, effectiveVpc } from '../api/subnet-defaults.ts';
-import { hostBitsFinding } from '../api/subnet-host-bits.ts';
+import { allowedHostBits, hostBitsFinding } from '../api/host-bits.ts';
+import { servicesOverlap } from '../api/service-network.ts';
 import { subnetFindings } from '../api/subnet-validation.ts';
 import type { Subnet } from '../api/subnet.ts';
 import { nodeView } from '../compile/node/node-view.ts';
 import { subnetAcceptance, vpcMissing, vpcTerminating } from '../compile/subnet/subnet-acceptance.ts';
 import { askedNetworks, cidrInUse, networksAskedBy } from '../compile/subnet/subnet-networks.ts';
+import { networkMissing } from '../compile/subnet/subnet-provider.ts';
 import { unsupportedSubnetFields } from '../compile/subnet/subnet-spec.ts';
 import { unsupportedSentence } from '../compile/unsupported.ts';
 import { vpcView } from '../compile/vpc/vpc-view.ts';
@@ -19,10 +21,11 @@ import type { World } from '../world/world.ts';
 import type { Objection, Observed, Opinion } from './opinion.ts';
 import { forbidden, invalid, newOnes } from './opinion.ts';
 
-export function subnetCreated(subnet: Subnet, { world, complete }: Observed): Opinion {
+export function subnetCreated(subnet: Subnet, observed: Observed): Opinion {
+  const { world, complete } = observed;
   const named = namedOf(subnet);
   const objections: Objection[] = subnetFindings(named).map(invalid);
-  const warnings = [...warningsOf(named)];
+  const warnings = [...warningsOf(named, observed)];
   if (complete && isOvn(named)) {
     if (objections.length === 0) objections.push(...conflictsOf(world, named).map(invalid));
     const vpc = effectiveVpc(named.spec, world.settings);
@@ -33,7 +36,8 @@ export function subnetCreated(subnet: Subnet, { world, complete }: Observed): Op
   return { objections, warnings };
 }
 
-export function subnetChanged(before: Subnet, after: Subnet, { world, complete }: Observed): Opinion {
+export function subnetChanged(before: Subnet, after: Subnet, observed: Observed): Opinion {
+  const { world, complete } = observed;
   const [old, now] = [namedOf(before), namedOf(after)];
   // The gateway may change under addresses in use: that is carried out.
   const findings = [
@@ -44,7 +48,7 @@ export function subnetChanged(before: Subnet, after: Subnet, { world, complete }
   const objections = findings.map(invalid);
   if (objections.length === 0 && complete && isOvn(now))
     objections.push(...newOnes(inUse(world, after), inUse(world, before)).map(invalid));
-  return { objections, warnings: warningsOf(now) };
+  return { objections, warnings: warningsOf(now, observed) };
 }
 
 /** Addresses in use that its CIDR leaves out. */
@@ -61,11 +65,17 @@ function isOvn({ spec }: NamedSubnet): boolean {
   return isOvnProvider(effectiveProvider(spec));
 }
 
-function warningsOf({ name, spec }: NamedSubnet): readonly string[] {
+function warningsOf({ name, spec }: NamedSubnet, { world, complete }: Observed): readonly string[] {
   const hostBits = hostBitsFinding({ name, spec });
+  const found = [
+    ...(hostBits === undefined ? [] : [hostBits]),
+    ...allowedHostBits({ name, spec }),
+    ...servicesOverlap({ name, spec }, world.settings),
+    ...(complete ? networkMissing(world, name, spec.provider ?? '') : []),
+  ];
   return [
     ...unsupportedSubnetFields(spec).map((field) => unsupportedSentence('subnets', name, field)),
-    ...(hostBits === undefined ? [] : [hostBits.message]),
+    ...found.map(({ message }) => message),
   ];
 }
 

@@ -1,4 +1,5 @@
 /** A Vpc that is made or changed. */
+import { routeHostBits } from '../api/host-bits.ts';
 import type { Vpc } from '../api/vpc.ts';
 import { vpcFindings, vpcNamedAsSubnet } from '../api/vpc-validation.ts';
 import { unsupportedSentence } from '../compile/unsupported.ts';
@@ -21,5 +22,8 @@ function findingsOf({ metadata: { name }, spec }: Vpc): ReturnType<typeof vpcFin
 }
 
 function warningsOf({ metadata: { name }, spec }: Vpc): readonly string[] {
-  return unsupportedVpcFields(spec).map((field) => unsupportedSentence('vpcs', name, field));
+  return [
+    ...unsupportedVpcFields(spec).map((field) => unsupportedSentence('vpcs', name, field)),
+    ...routeHostBits({ name, spec }).map(({ message }) => message),
+  ];
 }

@@ -1,7 +1,7 @@
 import { isTerminating } from '../../api/meta.ts';
-import type { Family } from '../../net/address.ts';
-import { IntervalSet } from '../../net/interval-set.ts';
-import { parseRangeOrCidr } from '../../net/range.ts';
+import type { PoolAddresses } from '../../api/pool-ranges.ts';
+import { poolAddresses } from '../../api/pool-ranges.ts';
+import { formatRange } from '../../net/range.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 
@@ -14,8 +14,12 @@ export const ipPoolTerminates: Query<boolean> = defineQuery('ippool-terminates',
 });
 
 /** The addresses of an IPPool, by family. */
-export const ipPoolAddresses: Query<Readonly<Record<Family, IntervalSet>>> = defineQuery('ippool-addresses', (world, name) => {
-  const ranges = (world.ipPools.get(name)?.spec.ips ?? []).flatMap((item) => parseRangeOrCidr(item) ?? []);
-  const of = (family: Family): IntervalSet => IntervalSet.of(ranges.filter((range) => range.family === family));
-  return { 4: of(4), 6: of(6) };
+export const ipPoolAddresses: Query<PoolAddresses> = defineQuery('ippool-addresses', (world, name) =>
+  poolAddresses(world.ipPools.get(name)?.spec.ips ?? []),
+);
+
+/** The same in order, as its status writes them: `a` or `a-b`. */
+export const ipPoolRanges: Query<readonly string[]> = defineQuery('ippool-ranges', (world, name) => {
+  const addresses = world.ask(ipPoolAddresses, name);
+  return ([4, 6] as const).flatMap((family) => addresses[family].intervals.map((interval) => formatRange({ family, ...interval })));
 });

@@ -98,6 +98,33 @@ test('of two pools with one address that were made within one second, one has it
   assert.match(bench.condition('ippools', 'b', 'Error')?.message ?? '', /has addresses of IPPool a/);
 });
 
+test('a pool that is refused makes no other one refused, and takes no address from it', () => {
+  const scene = new PodScene();
+  const pool = (name: string, age: number, ...ips: readonly string[]): void =>
+    void scene.bench.put('ippools', {
+      metadata: { name, creationTimestamp: `2026-01-01T00:00:0${age}Z` },
+      spec: { subnet: 'ovn-default', ips },
+    });
+  pool('first', 1, '10.16.0.20..10.16.0.25');
+  pool('broken', 2, '10.16.0.31', 'nonsense');
+  pool('second', 3, '10.16.0.25..10.16.0.35');
+  pool('third', 4, '10.16.0.30..10.16.0.35');
+  scene.bench.settle();
+  const ready = (): readonly (string | undefined)[] =>
+    ['first', 'broken', 'second', 'third'].map((name) => scene.bench.condition('ippools', name, 'Ready')?.status);
+  assert.deepEqual(ready(), ['True', 'False', 'False', 'True']);
+  const message = scene.bench.condition('ippools', 'second', 'Error')?.message ?? '';
+  assert.match(message, /^IPPool second: spec\.ips\[0\] "[^"]*" has addresses of IPPool first; /);
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/ip_pool': 'third' } });
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/web'), '10.16.0.30');
+  // The one in the way is mended: the next is right, and the one after it is not.
+  scene.bench.edit('ippools', 'first', { ips: ['10.16.0.20'] });
+  scene.bench.settle();
+  assert.deepEqual(ready(), ['True', 'False', 'True', 'False']);
+  assert.equal(scene.addressOf('shop/web'), '10.16.0.30');
+});
+
 test('usage of the pool is told in its status', () => {
   const bench = setUp();
   const none = { available: 0n, using: 0n, availableRange: '', usingRange: '' };

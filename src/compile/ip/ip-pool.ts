@@ -2,11 +2,10 @@
  * IPPool: its usage and conditions, the address set it may keep, and how it goes. Its addresses are told to the allocator with
  * those of its Subnet.
  */
-import { isTerminating } from '../../api/meta.ts';
 import type { Finding } from '../../api/finding.ts';
 import { findingOf } from '../../api/finding.ts';
-import type { IPPool, IPPoolSpec } from '../../api/ip-pool.ts';
-import { ipPoolFindings } from '../../api/ip-pool-validation.ts';
+import { poolHostBits } from '../../api/host-bits.ts';
+import type { IPPool } from '../../api/ip-pool.ts';
 import { ipPoolAddressSet } from '../../api/names.ts';
 import { cidrCover } from '../../net/cidr-cover.ts';
 import { formatAddress } from '../../net/address.ts';
@@ -23,49 +22,14 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
 import { rowConflictOf } from '../row-conflict.ts';
-import type { SubnetSpec } from '../../api/subnet.ts';
 import type { RowId } from '../../nb/row-id.ts';
-import { subnetSpec } from '../subnet/subnet-basics.ts';
 import { subnetReady } from '../subnet/subnet-ready.ts';
-import { subnetRows } from '../subnet/subnet-state.ts';
-import { subnetView } from '../subnet/subnet-view.ts';
+import { poolFindings, poolView } from './ip-pool-findings.ts';
+import type { PoolView } from './ip-pool-findings.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 import { withoutEffect } from '../without-effect.ts';
 
 const RULE = 'ip-pool';
-
-interface PoolView {
-  readonly name: string;
-  readonly uid: string;
-  readonly created: string;
-  readonly terminating: boolean;
-  readonly spec: IPPoolSpec;
-}
-
-const poolView: Query<PoolView | undefined> = defineQuery('ip-pool-view', (world, name) => {
-  const pool = world.ipPools.get(name);
-  if (pool === undefined) return undefined;
-  return { name, uid: pool.metadata.uid, created: pool.metadata.creationTimestamp, terminating: isTerminating(pool), spec: pool.spec };
-});
-
-/** Of two pools that overlap, the older is right; of two that were made within one second, the first by name. */
-const poolFindings: Query<readonly Finding[]> = defineQuery('ip-pool-findings', (world, name) => {
-  const pool = world.ask(poolView, name);
-  if (pool === undefined) return [];
-  const { spec, created } = pool;
-  const subnet = networkOf(world, spec.subnet);
-  const older = [...world.ipPools.bucket('subnet', spec.subnet)]
-    .flatMap((other) => world.ask(poolView, other) ?? [])
-    .filter((other) => `${other.created} ${other.name}` < `${created} ${name}`);
-  return ipPoolFindings({ name, spec }, subnet && { name: spec.subnet, spec: subnet }, older);
-});
-
-/** Where a network runs that the spec does not ask for (any more), its pools are of that one. */
-function networkOf(world: World, subnet: string): SubnetSpec | undefined {
-  const spec = world.ask(subnetSpec, subnet);
-  const cidrBlock = world.ask(subnetRows, subnet) === 'kept' ? world.ask(subnetView, subnet)?.cidr : undefined;
-  return spec === undefined || cidrBlock === undefined ? spec : { ...spec, cidrBlock };
-}
 
 export const ipPool: Rule = {
   name: RULE,
@@ -76,7 +40,7 @@ export const ipPool: Rule = {
     const owner: Claimant = { kind: 'ippool', namespace: '', name, uid: pool.uid, created: pool.created };
     const patch = { kind: 'patch', resource: 'ippools', key: name, uid: pool.uid } as const;
     if (pool.terminating) return [{ ...patch, finalizer: world.rows.ownedBy(ownerText(owner)).size > 0 }];
-    const finding = world.ask(poolFindings, name)[0] ?? lateComer(world, pool);
+    const finding = poolFindings(world, pool)[0] ?? lateComer(world, pool);
     const usage = world.poolUsage.get(name);
     const outputs: Output[] = [];
     const idle = withoutEffect(finding === undefined ? ineffective(world, pool, usage) : [], `kubectl edit ippool ${name}`);
@@ -113,7 +77,11 @@ const subnetDeletion: Query<string | undefined> = defineQuery(
 
 function ineffective(world: World, pool: PoolView, usage: SubnetUsage | undefined): readonly Finding[] {
   const { name, spec } = pool;
-  return [...namespacesFindings(world, { kind: 'IPPool', name }, spec.namespaces), ...neverGiven(world, pool, usage)];
+  return [
+    ...namespacesFindings(world, { kind: 'IPPool', name }, spec.namespaces),
+    ...poolHostBits({ name, spec }),
+    ...neverGiven(world, pool, usage),
+  ];
 }
 
 /** Of a pool in a network that runs: nobody has an address of it, and none is left, so there is none. */

@@ -26,8 +26,15 @@ function annotate({ bench }: PodScene, annotations: Readonly<Record<string, stri
   bench.settle();
 }
 
-const KEPT =
-  'a pod keeps the address it was given as long as it runs, and this counts for the pod after it; kubectl delete pod -n shop web';
+const [KEPT, NEXT] = [
+  'a pod keeps the address it was given as long as it runs, and this counts for the pod after it',
+  'kubectl delete pod -n shop web',
+];
+const UNLESS = ', unless that asks for an address by annotation ovn.kubernetes.io/ip_address, which comes before the pool';
+const OF_POOL: Readonly<Record<string, string>> = {
+  few: ', and IPPool few has 10.1.0.20-10.1.0.30',
+  'no-such': ', and there is no IPPool no-such',
+};
 
 for (const [key, value, right] of [
   [POOL, 'few', '10.1.0.2'],
@@ -44,9 +51,10 @@ for (const [key, value, right] of [
     annotate(made, { [key]: value });
     const said = bench.condition('pods', 'shop/web', BOUND);
     assert.deepEqual([said?.status, said?.reason], ['True', 'AddressKept']);
+    const [has, unless] = key === POOL && OF_POOL[value] !== undefined ? [OF_POOL[value], UNLESS] : ['', ''];
     assert.equal(
       said?.message,
-      `Pod shop/web: metadata.annotations[${key}] "${value}" is not in effect: it has 10.1.0.2 of Subnet net; ${KEPT}`,
+      `Pod shop/web: metadata.annotations[${key}] "${value}" is not in effect: it has 10.1.0.2 of Subnet net${has}; ${KEPT}${unless}; ${NEXT}`,
     );
     assert.equal(bench.events.filter(({ reason }) => reason === 'AddressKept').length, 1);
     assert.equal(made.addressOf('shop/web'), '10.1.0.2');
@@ -70,6 +78,17 @@ test('a pod that was given what its annotations ask for is told nothing', () => 
     assert.equal(made.annotations('shop/web')['ovn.kubernetes.io/allocated'], 'true');
     assert.equal(made.bench.condition('pods', 'shop/web', BOUND), undefined, JSON.stringify(annotations));
   }
+});
+
+test('a pod that asks for an address by name beside a pool without it is told which the pool has, and that the name comes first', () => {
+  const made = scene({ 'ovn.kubernetes.io/ip_address': '10.1.0.99', [POOL]: 'few' });
+  assert.equal(made.addressOf('shop/web'), '10.1.0.99');
+  const { reason, message } = made.bench.condition('pods', 'shop/web', BOUND) ?? {};
+  assert.equal(reason, 'AddressKept');
+  assert.equal(
+    message,
+    `Pod shop/web: metadata.annotations[${POOL}] "few" is not in effect: it has 10.1.0.99 of Subnet net${OF_POOL['few']}; ${KEPT}${UNLESS}; ${NEXT}`,
+  );
 });
 
 test('the pod of an ordinal is judged by its own place in the list, and what comes after it has the address too', () => {

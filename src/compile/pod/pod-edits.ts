@@ -14,7 +14,7 @@ import type { World } from '../../world/world.ts';
 import { vipView } from '../address-object/vip-view.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { addressesOfIp, ipText } from '../ip/ip-object.ts';
-import { ipPoolSubnet } from '../ip/ip-pool-subnet.ts';
+import { ipPoolRanges, ipPoolSubnet } from '../ip/ip-pool-subnet.ts';
 import { findingsText } from '../left-out.ts';
 import { outsideOf } from './misbound.ts';
 import { familiesIn, listedAddresses } from './pod-address.ts';
@@ -26,6 +26,9 @@ import { annotationOf, isAllocated } from './pod-interface.ts';
 import { poolName } from './pod-subnet.ts';
 import { isKept } from './pod-view.ts';
 import { vipNamed } from './pod-vip.ts';
+
+/** Of a pool with many. */
+const RANGES_SHOWN = 5;
 
 /** What is asked of an interface and is not what it has, as one obstacle of the pod; undefined where there is nothing of that. */
 export function addressKept(world: World, bindings: readonly Binding[]): { readonly reason: Reason; readonly message: string } | undefined {
@@ -46,7 +49,7 @@ function unmet(world: World, binding: Binding): readonly Finding[] {
   const families = wordsOf(nic, ['ip_family']).filter(({ value }) => !isOfFamily(value, addresses));
   const asked = addressWord(world, nic);
   const others = asked === undefined || meets(world, binding, addresses, asked) ? families : [asked, ...families];
-  return others.map((word) => keptFinding(nic, addresses, word));
+  return others.map((word) => keptFinding(world, nic, addresses, word));
 }
 
 /** The IP object that is there for an interface which waits, and has another address than its pod names: what is asked for is that one's. */
@@ -92,15 +95,26 @@ function isOfFamily(family: string, { v4, v6 }: Addresses): boolean {
   return family.toLowerCase() === 'ipv4' ? v6 === '' : family.toLowerCase() === 'ipv6' ? v4 === '' : false;
 }
 
-function keptFinding(nic: PodInterface, addresses: Addresses, { key, value }: Word): Finding {
-  const after = isKept(nic.pod) ? 'and so does the pod after it' : 'and this counts for the pod after it';
+function keptFinding(world: World, nic: PodInterface, addresses: Addresses, { key, value }: Word): Finding {
+  const pool = key === podAnnotation(nic.provider, 'ip_pool') ? poolName(value) : '';
+  const one = podAnnotation(nic.provider, 'ip_address');
+  const unless = pool === '' ? '' : `, unless that asks for an address by annotation ${one}, which comes before the pool`;
+  const after = isKept(nic.pod) ? 'and so does the pod after it' : `and this counts for the pod after it${unless}`;
   return findingOf(subjectOf(nic), {
     code: 'AddressKept',
     field: `metadata.annotations[${key}]`,
     value,
-    problem: `is not in effect: it has ${ipText(addresses)} of Subnet ${addresses.subnet}`,
+    problem: `is not in effect: it has ${ipText(addresses)} of Subnet ${addresses.subnet}${pool === '' ? '' : poolText(world, pool)}`,
     rule: `a pod keeps the address it was given as long as it runs, ${after}`,
   });
+}
+
+/** Reads on after the address that is not of the pool. */
+function poolText(world: World, pool: string): string {
+  if (world.ask(ipPoolSubnet, pool) === '') return `, and there is no IPPool ${pool}`;
+  const ranges = world.ask(ipPoolRanges, pool);
+  const more = ranges.length > RANGES_SHOWN ? ` and ${ranges.length - RANGES_SHOWN} more` : '';
+  return `, and IPPool ${pool} has ${ranges.length === 0 ? 'none' : ranges.slice(0, RANGES_SHOWN).join(', ')}${more}`;
 }
 
 /** Those that say the address of an interface in use, and say another one. */

@@ -1,7 +1,9 @@
 /** What the spec of a Subnet asks in vain, for the time being or for good: told as condition `WithoutEffect`. */
 import type { Finding, Subject } from '../../api/finding.ts';
 import { findingOf } from '../../api/finding.ts';
+import { allowedHostBits } from '../../api/host-bits.ts';
 import { providerFinding, selectorFindings } from '../../api/impossible-labels.ts';
+import { servicesOverlap } from '../../api/service-network.ts';
 import { subnetIdleFields } from '../../api/subnet-idle-fields.ts';
 import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { ofFamily } from '../../net/dual.ts';
@@ -14,6 +16,7 @@ import { excludesOutside } from './subnet-excludes.ts';
 import { subnetFindings } from './subnet-findings.ts';
 import { networksWithoutGateway } from './subnet-gateway.ts';
 import { askedNetworks } from './subnet-networks.ts';
+import { networkMissing } from './subnet-provider.ts';
 import { subnetView } from './subnet-view.ts';
 
 /** A query of its own: the status that these are told in is put together anew for much else. */
@@ -31,14 +34,21 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
     ...ofAnotherVpc(world, subject, namespaces),
     ...selectorFindings(subject, 'spec.namespaceSelectors', namespaceSelectors),
     ...selectorFindings(subject, 'spec.gatewayNodeSelectors', gatewayNodeSelectors),
-    ...providerFinding(subject, provider),
+    ...providerOf(world, subject, provider),
+    ...servicesOverlap({ name, spec }, world.settings),
     ...world.ask(excludesOutside, name),
     ...allExcluded(world, subject),
     ...notJoined(world, subject),
     ...subnetIdleFields({ name, spec }, world.settings),
+    ...allowedHostBits({ name, spec }),
     ...matches,
   ];
 });
+
+function providerOf(world: World, subject: Subject, provider = ''): readonly Finding[] {
+  const impossible = providerFinding(subject, provider);
+  return impossible.length > 0 ? impossible : networkMissing(world, subject.name, provider);
+}
 
 /** Of a Subnet for attached networks the list binds nobody to begin with. */
 function ofAnotherVpc(world: World, subject: Subject, namespaces: readonly string[] = []): readonly Finding[] {

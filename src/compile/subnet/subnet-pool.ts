@@ -2,7 +2,6 @@
  * What the allocator is to know of a Subnet. One that is being deleted, or whose spec cannot be read, stays known while it runs:
  * its holders keep what they have.
  */
-import type { IPPool } from '../../api/ip-pool.ts';
 import type { SubnetFields } from '../../ipam/subnet-spec.ts';
 import { parseSubnetFields } from '../../ipam/subnet-spec.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
@@ -14,6 +13,7 @@ import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { PoolOutput } from '../output.ts';
+import { poolsByAge, poolView, soundPools } from '../ip/ip-pool-findings.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
 import { subnetNetworks, subnetSpec, subnetView } from './subnet-view.ts';
 
@@ -70,9 +70,8 @@ function within(pools: NamedPools, cidrs: readonly (string | undefined)[]): Name
   return Object.fromEntries(Object.entries(pools).map(([name, items]) => [name, items.filter(kept)]));
 }
 
-/** Addresses of a Subnet's IPPools, the oldest first: of two that overlap it counts, of two of one second the first by name. */
+/** Addresses of a Subnet's IPPools. Of two that overlap, the first counts: those that are in order, then those that are refused, each by age. */
 const namedPools: Query<NamedPools> = defineQuery('subnet-named-pools', (world, subnet) => {
-  const age = ({ metadata }: IPPool): string => `${metadata.creationTimestamp} ${metadata.name}`;
-  const pools = [...world.ipPools.select('subnet', subnet)].toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
-  return Object.fromEntries(pools.map(({ metadata, spec }) => [metadata.name, spec.ips ?? []]));
+  const names = new Set([...soundPools(world, subnet), ...world.ask(poolsByAge, subnet)]);
+  return Object.fromEntries([...names].map((name) => [name, world.ask(poolView, name)?.spec.ips ?? []]));
 });

@@ -4,7 +4,7 @@
 import { isTerminating } from '../../api/meta.ts';
 import { subnetDefaults } from '../../api/subnet-defaults.ts';
 import { correctedFields } from '../../api/subnet-corrections.ts';
-import { hostBitsFinding } from '../../api/subnet-host-bits.ts';
+import { hostBitsFinding } from '../../api/host-bits.ts';
 import type { SubnetSpec } from '../../api/subnet.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Rule } from '../compiler.ts';

@@ -2,6 +2,7 @@
  * Vpc.status: that it stands by, and by which names its parts go.
  */
 import type { Finding } from '../../api/finding.ts';
+import { routeHostBits } from '../../api/host-bits.ts';
 import type { VpcSpec } from '../../api/vpc.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
@@ -68,7 +69,8 @@ function subnetsIn(world: World, vpc: string): readonly string[] {
 }
 
 /** What its spec asks in vain, for the time being or for good. */
-function ineffective(world: World, { name, external }: VpcView, { namespaces, policyRoutes = [] }: VpcSpec): readonly Finding[] {
+function ineffective(world: World, { name, external }: VpcView, spec: VpcSpec): readonly Finding[] {
+  const { namespaces, policyRoutes = [] } = spec;
   const subject = { kind: 'Vpc', name };
   const bound = [...namespacesFindings(world, subject, namespaces), ...namespacesOfAnotherVpc(world, subject, name, namespaces)];
   if (external) return bound;
@@ -77,7 +79,7 @@ function ineffective(world: World, { name, external }: VpcView, { namespaces, po
     const field = `spec.policyRoutes[${i}].match`;
     return faulty.some((one) => one.field === field) ? [] : missingNames(world, subject, field, match);
   });
-  return [...bound, ...world.ask(unreachableNextHops, name), ...matches];
+  return [...bound, ...routeHostBits({ name, spec }), ...world.ask(unreachableNextHops, name), ...matches];
 }
 
 function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {

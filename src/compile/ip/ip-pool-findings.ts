@@ -1,0 +1,80 @@
+/**
+ * What is wrong with an IPPool, by itself and beside the others of its Subnet. Of two that overlap, the older is right; of two that were made
+ * within one second, the first by name. One that is refused is in nobody's way.
+ */
+import { isTerminating } from '../../api/meta.ts';
+import type { Finding } from '../../api/finding.ts';
+import type { IPPoolSpec } from '../../api/ip-pool.ts';
+import { ipPoolFindings, ipPoolOverlaps } from '../../api/ip-pool-validation.ts';
+import { PoolRanges } from '../../api/pool-ranges.ts';
+import type { SubnetSpec } from '../../api/subnet.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import { subnetSpec } from '../subnet/subnet-basics.ts';
+import { subnetRows } from '../subnet/subnet-state.ts';
+import { subnetView } from '../subnet/subnet-view.ts';
+import { ipPoolAddresses } from './ip-pool-subnet.ts';
+
+export interface PoolView {
+  readonly name: string;
+  readonly uid: string;
+  readonly created: string;
+  readonly terminating: boolean;
+  readonly spec: IPPoolSpec;
+}
+
+export const poolView: Query<PoolView | undefined> = defineQuery('ip-pool-view', (world, name) => {
+  const pool = world.ipPools.get(name);
+  if (pool === undefined) return undefined;
+  return { name, uid: pool.metadata.uid, created: pool.metadata.creationTimestamp, terminating: isTerminating(pool), spec: pool.spec };
+});
+
+const NONE: readonly Finding[] = [];
+
+export function poolFindings(world: World, { name, spec }: PoolView): readonly Finding[] {
+  const [own, overlaps] = [world.ask(ownFindings, name), world.ask(poolOverlaps, spec.subnet)[name] ?? NONE];
+  return own.length === 0 ? overlaps : own;
+}
+
+/** The pools of a Subnet that are in order, the oldest first. */
+export function soundPools(world: World, subnet: string): readonly string[] {
+  const overlaps = world.ask(poolOverlaps, subnet);
+  return world.ask(poolsByAge, subnet).filter((name) => overlaps[name] === undefined && world.ask(ownFindings, name).length === 0);
+}
+
+/** Names. Their usage changes with every pod, and their age never. */
+export const poolsByAge: Query<readonly string[]> = defineQuery('ip-pools-by-age', (world, subnet) =>
+  [...world.ipPools.bucket('subnet', subnet)]
+    .flatMap((name) => world.ask(poolView, name) ?? [])
+    .toSorted((a, b) => (`${a.created} ${a.name}` < `${b.created} ${b.name}` ? -1 : 1))
+    .map(({ name }) => name),
+);
+
+const ownFindings: Query<readonly Finding[]> = defineQuery('ip-pool-own-findings', (world, name) => {
+  const pool = world.ask(poolView, name);
+  if (pool === undefined) return NONE;
+  const { spec } = pool;
+  const subnet = networkOf(world, spec.subnet);
+  return ipPoolFindings({ name, spec }, subnet && { name: spec.subnet, spec: subnet });
+});
+
+/** By pool of the Subnet: what it shares with older ones. One pass for all of them, so that many pools cost no square. */
+const poolOverlaps: Query<Readonly<Record<string, readonly Finding[]>>> = defineQuery('ip-pool-overlaps', (world, subnet) => {
+  const taken = new PoolRanges();
+  const found: Record<string, readonly Finding[]> = {};
+  for (const name of world.ask(poolsByAge, subnet)) {
+    const spec = world.ask(poolView, name)?.spec;
+    if (spec === undefined || world.ask(ownFindings, name).length > 0) continue;
+    const findings = ipPoolOverlaps({ name, spec }, taken);
+    if (findings.length > 0) found[name] = findings;
+    else taken.add(name, world.ask(ipPoolAddresses, name));
+  }
+  return found;
+});
+
+/** Where a network runs that the spec does not ask for (any more), its pools are of that one. */
+function networkOf(world: World, subnet: string): SubnetSpec | undefined {
+  const spec = world.ask(subnetSpec, subnet);
+  const cidrBlock = world.ask(subnetRows, subnet) === 'kept' ? world.ask(subnetView, subnet)?.cidr : undefined;
+  return spec === undefined || cidrBlock === undefined ? spec : { ...spec, cidrBlock };
+}

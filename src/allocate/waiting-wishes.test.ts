@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AllocationBench, pool, wish } from './testing/allocation-bench.ts';
+import { AllocationBench, ip, pool, wish } from './testing/allocation-bench.ts';
 
 const early = '2026-01-01T00:00:00Z';
 const late = '2026-01-02T00:00:00Z';
@@ -90,4 +90,14 @@ test('a pool that moves to another Subnet shows its use there', () => {
   bench.say(pool('s2', '10.1.0.0/29'), pool('s1', '10.0.0.0/29'));
   bench.step.usage.publish(2, 0);
   assert.equal(bench.world.poolUsage.peek('p'), undefined);
+});
+
+test('who was refused an address that an IP object of its own name has for nobody is given it when that IP object becomes its own', () => {
+  const bench = new AllocationBench();
+  const own = { subnet: 's1', address: '10.0.0.5', name: 'a', uid: 'ip-a' };
+  bench.world.ips.set('a', ip({ ...own, podUid: undefined }));
+  bench.say(pool('s1', '10.0.0.0/29'), wish('a#1', { v4: '10.0.0.5' }));
+  assert.equal(bench.answer('a#1'), 'AddressConflict');
+  bench.world.ips.set('a', ip({ ...own, podUid: '1' }));
+  assert.equal(bench.run().answer('a#1'), 's1 10.0.0.5');
 });

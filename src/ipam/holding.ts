@@ -251,8 +251,12 @@ export class Holding {
       subnet.claimants += present(subnet) - count;
       this.#changes(subnet);
     }
+    const isOther = before.claimant !== declared.claimant || before.share !== declared.share;
     for (let hold = holds.firstOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
-      this.evaluate(this.subnetOf(hold), this.spaceOf(hold), holds.slotOf(hold));
+      const [subnet, space] = [this.subnetOf(hold), this.spaceOf(hold)];
+      this.evaluate(subnet, space, holds.slotOf(hold));
+      // Who was refused because of the one it was may be the one it is now, or may share with it.
+      if (isOther) this.#onFreed(subnet, space, undefined);
     }
   }
 }

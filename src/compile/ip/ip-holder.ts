@@ -98,12 +98,18 @@ function retainingStatefulSet(world: World, ip: IP): IpHolder {
   const { podName = '', namespace = '' } = ip.spec;
   const ordinal = ordinalIn(podName);
   if (ordinal === undefined) return NOBODY;
-  const key = `${namespace}/${podName.slice(0, podName.lastIndexOf('-'))}`;
+  const name = podName.slice(0, podName.lastIndexOf('-'));
+  const key = `${namespace}/${name}`;
   const plan = world.ask(statefulSetPlan, key);
   const uid = ip.metadata.annotations?.[kilnAnnotation.ownerUid];
   if (plan === undefined || (uid !== undefined && uid !== plan.uid) || ordinal < plan.first || ordinal >= plan.end) return NOBODY;
   const selected = selectionsOf({ key, namespace, annotations: plan.annotations });
-  const next = { annotations: plan.annotations, networks: selected.ok ? selected.selections : [] };
+  const next = {
+    key: `${namespace}/${podName}`,
+    statefulSet: { statefulSet: name, statefulSetUid: plan.uid, ordinal },
+    annotations: plan.annotations,
+    networks: selected.ok ? selected.selections : [],
+  };
   return servesStill(world, ip, next) ? { kind: 'statefulset', statefulSet: key } : NOBODY;
 }
 
@@ -115,7 +121,8 @@ function retainingMachine(world: World, ip: IP): IpHolder {
   const uid = ip.metadata.annotations?.[kilnAnnotation.ownerUid];
   if (uid !== undefined && plan.uid !== undefined && uid !== plan.uid) return NOBODY;
   const selected = selectionsOf({ key, namespace, annotations: plan.annotations });
-  const next = { annotations: plan.annotations, networks: [...plan.networks, ...(selected.ok ? selected.selections : [])] };
+  const networks = [...plan.networks, ...(selected.ok ? selected.selections : [])];
+  const next = { key, statefulSet: undefined, annotations: plan.annotations, networks };
   return servesStill(world, ip, next) ? { kind: 'machine', machine: key } : NOBODY;
 }
 

@@ -294,3 +294,28 @@ test('a machine that is declared in another Subnet while it is stopped moves the
   assert.equal(made.addressOf('shop/virt-launcher-vm-b'), '10.40.0.2');
   assert.equal(made.bench.keys('ips').filter((name) => name.startsWith('vm.')).length, 1);
 });
+
+test('a machine that is given another address by name gives the old one up: at once while it is stopped, else with the next launcher', () => {
+  const made = scene();
+  const named = (address: string): Record<string, string> => ({ 'ovn.kubernetes.io/ip_address': address });
+  const declare = (address: string): void => {
+    made.bench.edit('virtualmachines', 'shop/vm', { template: { metadata: { annotations: named(address) } } });
+  };
+  made.bench.vanish('pods', 'shop/virt-launcher-vm-a');
+  declare('10.16.0.50');
+  made.bench.settle();
+  assert.equal(using(made), 0n);
+  made.pod('virt-launcher-vm-b', { machine: 'vm', annotations: named('10.16.0.50') });
+  made.bench.settle();
+  assert.match(String(made.stations('vm.shop')), / 10\.16\.0\.50$/);
+  declare('10.16.0.51');
+  made.pod('virt-launcher-vm-c', { machine: 'vm', node: 'n2', annotations: { ...named('10.16.0.51'), [MIGRATION]: 'job' } });
+  made.bench.settle();
+  assert.equal(made.addressOf('shop/virt-launcher-vm-c'), '10.16.0.50', 'a machine that moves keeps what it has');
+  made.bench.vanish('pods', 'shop/virt-launcher-vm-b');
+  made.bench.vanish('pods', 'shop/virt-launcher-vm-c');
+  made.pod('virt-launcher-vm-d', { machine: 'vm', annotations: named('10.16.0.51') });
+  made.bench.settle();
+  assert.match(String(made.stations('vm.shop')), / 10\.16\.0\.51$/);
+  assert.equal(using(made), 1n);
+});

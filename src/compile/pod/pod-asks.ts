@@ -11,6 +11,8 @@ export interface Word {
 
 type Asked = 'subnet' | 'address';
 
+type AskedOf = Pick<PodInterface, 'selection'> & { readonly pod: Pick<PodInterface['pod'], 'annotations'> };
+
 /** `sentence` as it is said to the pod; one that names the pod already stays as it is. */
 export function toldOf(nic: PodInterface, asked: Asked, sentence: string): string {
   const said = `Pod ${nic.pod.key}: `;
@@ -21,7 +23,7 @@ export function toldOf(nic: PodInterface, asked: Asked, sentence: string): strin
 }
 
 /** The annotation for one interface of an attached network, which counts before that for the provider. */
-export function interfaceAsks({ pod, selection }: PodInterface, suffix: 'ip_address' | 'mac_address'): string {
+export function interfaceAsks({ pod, selection }: AskedOf, suffix: 'ip_address' | 'mac_address'): string {
   return (pod.annotations[interfaceKey(selection, suffix)] ?? '').trim();
 }
 

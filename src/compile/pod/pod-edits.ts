@@ -17,13 +17,12 @@ import { addressesOfIp, ipText } from '../ip/ip-object.ts';
 import { ipPoolRanges, ipPoolSubnet } from '../ip/ip-pool-subnet.ts';
 import { findingsText } from '../left-out.ts';
 import { outsideOf } from './misbound.ts';
-import { familiesIn, listedAddresses } from './pod-address.ts';
 import type { Word } from './pod-asks.ts';
+import { isAmong, listedAddresses, poolName } from './asked-addresses.ts';
 import { interfaceAddressWords, wordsOf } from './pod-asks.ts';
 import type { Binding } from './pod-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, isAllocated } from './pod-interface.ts';
-import { poolName } from './pod-subnet.ts';
 import { isKept } from './pod-view.ts';
 import { vipNamed } from './pod-vip.ts';
 
@@ -82,15 +81,6 @@ function meets(world: World, { nic, ip }: Binding, addresses: Addresses, { key, 
   return isAmong(addresses, ordinal === undefined ? list : list.slice(ordinal, ordinal + 1));
 }
 
-/** Whether one of the items, each an address or one of each family, is what is there; of a family that it does not name, anything is. */
-function isAmong({ v4, v6 }: Addresses, items: readonly string[]): boolean {
-  return items.some((item) => {
-    const asked = familiesIn(splitList(item));
-    const has = (text: string | undefined, own: string): boolean => text === undefined || canonicalAddress(text) === own;
-    return (asked.v4 ?? asked.v6) !== undefined && has(asked.v4, v4) && has(asked.v6, v6);
-  });
-}
-
 function isOfFamily(family: string, { v4, v6 }: Addresses): boolean {
   return family.toLowerCase() === 'ipv4' ? v6 === '' : family.toLowerCase() === 'ipv6' ? v4 === '' : false;
 }
@@ -99,7 +89,9 @@ function keptFinding(world: World, nic: PodInterface, addresses: Addresses, { ke
   const pool = key === podAnnotation(nic.provider, 'ip_pool') ? poolName(value) : '';
   const one = podAnnotation(nic.provider, 'ip_address');
   const unless = pool === '' ? '' : `, unless that asks for an address by annotation ${one}, which comes before the pool`;
-  const after = isKept(nic.pod) ? 'and so does the pod after it' : `and this counts for the pod after it${unless}`;
+  const after = isKept(nic.pod)
+    ? 'and so does the pod after it unless its template names others'
+    : `and this counts for the pod after it${unless}`;
   return findingOf(subjectOf(nic), {
     code: 'AddressKept',
     field: `metadata.annotations[${key}]`,

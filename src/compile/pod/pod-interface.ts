@@ -36,8 +36,10 @@ export function portOf(pod: PodView, provider: string): string {
   return portName(bearerOf(pod), pod.namespace, provider);
 }
 
+type Annotated = Pick<PodInterface, 'provider'> & { readonly pod: Pick<PodView, 'annotations'> };
+
 /** What the pod says about this interface; empty text where it says nothing. */
-export function annotationOf(nic: PodInterface, suffix: ReadPodAnnotation): string {
+export function annotationOf(nic: Annotated, suffix: ReadPodAnnotation): string {
   return (nic.pod.annotations[podAnnotation(nic.provider, suffix)] ?? '').trim();
 }
 

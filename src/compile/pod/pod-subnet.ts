@@ -8,9 +8,9 @@ import type { IP } from '../../api/ip.ts';
 import { subnetProvider } from '../../api/names.ts';
 import type { NetworkSelection } from '../../api/network-selection.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
-import { parseAddress } from '../../net/address.ts';
 import { isReserved, isRetained, onlyAsks } from '../../world/claimants.ts';
 import type { World } from '../../world/world.ts';
+import { namesOthers, poolName } from './asked-addresses.ts';
 import type { Held } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { ipPoolSubnet, ipPoolTerminates } from '../ip/ip-pool-subnet.ts';
@@ -54,6 +54,7 @@ function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string
   // One that a user made to ask for an address has none before that is answered.
   if ((ip.spec.ipAddress ?? '') === '' || onlyAsks(ip) || !(subnets.includes(subnet) || staysMisbound(world, nic, ip))) return false;
   if (ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid) return true;
+  if (isRetained(ip.spec.podType) && !isReserved(ip) && nic.pod.migration === undefined && namesOthers(world, nic, ip)) return false;
   if (isRetained(ip.spec.podType) && leavesSubnetOpen(nic) && movesToPool(world, nic.pod.namespace, ip)) return false;
   // The next pod does not hold up a CIDR that waits for the last one to go. (Those of a virtual machine that moves share one address.)
   if (ip.spec.podType === 'StatefulSet' && !isReserved(ip) && world.ask(subnetNetworks, subnet).outside.includes(`IP ${ip.metadata.name}`))
@@ -130,11 +131,6 @@ function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { read
     return waiting('InvalidAnnotation', `Subnet ${first} has provider ${view.provider}: it gives addresses to others, and has no ports`);
   if (view?.isJoin === true) return waiting('InvalidAnnotation', `Subnet ${first} joins nodes to the network and has no pods`);
   return { ...asked, pools, subnets: [first, ...candidates.slice(1).filter((subnet) => world.ask(subnetReady, subnet).ready)] };
-}
-
-/** An annotation `ip_pool` that is neither a list nor an address names an IPPool. */
-export function poolName(annotation: string): string {
-  return annotation === '' || /[,;]/.test(annotation) || parseAddress(annotation) !== undefined ? '' : annotation;
 }
 
 function waiting(reason: Reason, message: string): Extract<SubnetChoice, { readonly kind: 'waiting' }> {

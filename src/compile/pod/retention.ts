@@ -11,12 +11,15 @@ import { parseAddress } from '../../net/address.ts';
 import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import { splitList } from '../../net/dual.ts';
 import type { World } from '../../world/world.ts';
+import { isReserved } from '../../world/claimants.ts';
+import { namesOthers } from './asked-addresses.ts';
 import { misboundPolicy, movesToPool } from './misbound.ts';
+import type { PodView } from './pod-view.ts';
 import { namespaceBinding } from '../namespace/namespace-binding.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 
 /** The pod that would come, as its template has it. */
-export interface NextPod {
+export interface NextPod extends Pick<PodView, 'key' | 'statefulSet'> {
   readonly annotations: Labels;
   /** Networks that it would be attached to. */
   readonly networks: readonly NetworkSelection[];
@@ -35,7 +38,11 @@ export function servesStill(world: World, ip: IP, next: NextPod): boolean {
   const own = portName(podName, namespace, DEFAULT_PROVIDER);
   const provider = ip.metadata.name === own ? DEFAULT_PROVIDER : ip.metadata.name.slice(own.length + 1);
   const attached = provider !== DEFAULT_PROVIDER;
-  if (attached && !attaches(next, provider)) return false;
+  const selection = attached ? attaches(next, provider) : undefined;
+  if (attached && selection === undefined) return false;
+  const { key, statefulSet, annotations } = next;
+  if (!isReserved(ip) && namesOthers(world, { pod: { key, statefulSet, annotations }, provider, selection, isOvn: view.isOvn }, ip))
+    return false;
   const declared = next.annotations[podAnnotation(provider, 'logical_switch')] ?? '';
   if (declared !== '') return declared === subnet;
   if (attached) return view.provider === subnetProvider(provider);
@@ -45,12 +52,12 @@ export function servesStill(world: World, ip: IP, next: NextPod): boolean {
   return misboundPolicy(world, namespace) === 'report';
 }
 
-/** Whether the pod would be attached to the network of a provider. */
-function attaches({ networks }: NextPod, provider: string): boolean {
+/** What the pod's list of networks says of the one of a provider; undefined where it would not be attached to it. */
+function attaches({ networks }: NextPod, provider: string): NetworkSelection | undefined {
   const parsed = parseProvider(provider);
-  if (parsed.kind !== 'attachment' && parsed.kind !== 'ipam-only') return false;
+  if (parsed.kind !== 'attachment' && parsed.kind !== 'ipam-only') return undefined;
   const interfaceName = parsed.kind === 'attachment' ? (parsed.interfaceName ?? '') : '';
-  return networks.some(
+  return networks.find(
     (one) =>
       one.name === parsed.nad &&
       one.namespace === parsed.namespace &&

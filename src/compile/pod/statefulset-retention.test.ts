@@ -144,3 +144,37 @@ for (const [how, cidrBlock, before] of [
     );
   });
 }
+
+test('a template that names another address, MAC or pool than is kept: the old one is free, while the pod is away and when the next one comes', () => {
+  const scene = bound(1);
+  const kept = scene.addressOf('shop/db-0');
+  const annotations = { 'ovn.kubernetes.io/ip_address': '10.16.0.99' };
+  scene.bench.edit('statefulsets', 'shop/db', { template: { metadata: { annotations } } });
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/db-0'), kept, 'who runs keeps what it has');
+  scene.bench.vanish('pods', 'shop/db-0');
+  scene.bench.settle();
+  assert.deepEqual(
+    scene.bench.keys('ips').filter((name) => name.startsWith('db-')),
+    [],
+  );
+  scene.pod('db-0', { statefulSet: 'db', annotations });
+  scene.bench.settle();
+  assert.match(String(scene.stations('db-0.shop')), / 10\.16\.0\.99$/);
+  const row = uidOfRow(scene, 'db-0.shop');
+  scene.bench.vanish('pods', 'shop/db-0');
+  scene.pod('db-0', { statefulSet: 'db', annotations });
+  scene.bench.settle();
+  assert.equal(uidOfRow(scene, 'db-0.shop'), row, 'what names the same stays');
+
+  // The pod is there again before anybody looked.
+  const mac = { ...annotations, 'ovn.kubernetes.io/mac_address': '0a:00:00:00:00:99' };
+  scene.bench.vanish('pods', 'shop/db-0');
+  scene.pod('db-0', { statefulSet: 'db', annotations: mac });
+  scene.bench.settle();
+  assert.equal(String(scene.stations('db-0.shop')), '0a:00:00:00:00:99 10.16.0.99');
+  scene.bench.vanish('pods', 'shop/db-0');
+  scene.pod('db-0', { statefulSet: 'db', annotations: { 'ovn.kubernetes.io/ip_pool': '10.16.0.77;10.16.0.78' } });
+  scene.bench.settle();
+  assert.match(String(scene.stations('db-0.shop')), / 10\.16\.0\.77$/);
+});

@@ -1,0 +1,121 @@
+/**
+ * The addresses and the MAC that a pod names for an interface, and whether an IP object has them. What is kept for a StatefulSet or a
+ * virtual machine is given up when the next pod names others.
+ */
+import type { IP } from '../../api/ip.ts';
+import type { Reason } from '../../api/reasons.ts';
+import { annotationKey } from '../../api/well-known.ts';
+import { addressProblem, canonicalAddress, parseAddress } from '../../net/address.ts';
+import { splitList } from '../../net/dual.ts';
+import { macProblem, parseMac } from '../../net/mac.ts';
+import type { AddressWish } from '../../world/reservations.ts';
+import type { World } from '../../world/world.ts';
+import type { Addresses } from '../ip/ip-object.ts';
+import { addressesOfIp } from '../ip/ip-object.ts';
+import { outsideOf } from './misbound.ts';
+import { interfaceAsks } from './pod-asks.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { annotationOf } from './pod-interface.ts';
+import type { PodView } from './pod-view.ts';
+
+/** As much of an interface as says what is asked for: of a pod that is there, or of one that a template would make. */
+export interface Asking extends Pick<PodInterface, 'provider' | 'isOvn' | 'selection'> {
+  readonly pod: Pick<PodView, 'key' | 'annotations' | 'statefulSet'>;
+}
+
+/** Whether the addresses, the MAC or the IPPool that are named are not those of an IP object; what cannot be read names nothing. */
+export function namesOthers(world: World, nic: Asking, ip: IP): boolean {
+  const has = addressesOfIp(ip);
+  if (has === undefined) return false;
+  const mac = askedMac(nic);
+  if ('mac' in mac && mac.mac !== parseMac(has.mac)) return true;
+  const asked = askedAddresses(nic);
+  if ('reason' in asked) return false;
+  if ('anyOf' in asked) return !isAmong(has, asked.anyOf ?? []);
+  if ('v4' in asked || 'v6' in asked) return !isAmong(has, [[asked.v4 ?? '', asked.v6 ?? ''].filter((one) => one !== '').join(',')]);
+  const pool = poolName(annotationOf(nic, 'ip_pool'));
+  return pool !== '' && outsideOf(world, [pool], ip);
+}
+
+/** Whether one of the items, each an address or one of each family, is what is there; of a family that it does not name, anything is. */
+export function isAmong({ v4, v6 }: Addresses, items: readonly string[]): boolean {
+  return items.some((item) => {
+    const asked = familiesIn(splitList(item));
+    const has = (text: string | undefined, own: string): boolean => text === undefined || canonicalAddress(text) === own;
+    return (asked.v4 ?? asked.v6) !== undefined && has(asked.v4, v4) && has(asked.v6, v6);
+  });
+}
+
+export interface Refused {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+export function askedMac(nic: Asking): Pick<AddressWish, 'mac'> | Refused {
+  if (!nic.isOvn) return {};
+  const text =
+    [interfaceAsks(nic, 'mac_address'), nic.selection?.mac ?? '', annotationOf(nic, 'mac_address')].find((one) => one !== '') ?? '';
+  if (text === '') return {};
+  const mac = parseMac(text);
+  return mac === undefined ? inSelection(nic, `mac "${text}"`, macProblem(text) ?? 'is no MAC address') : { mac };
+}
+
+/** Annotations of their own were judged before; this is what the list of networks says. */
+function inSelection({ pod, selection }: Asking, what: string, problem: string): Refused {
+  const network = `${selection?.namespace ?? ''}/${selection?.name ?? ''}`;
+  const key = annotationKey.networkAttachments;
+  return { reason: 'InvalidAnnotation', message: `Pod ${pod.key}: annotation ${key}: ${what} asked for in network ${network} ${problem}` };
+}
+
+/** Addresses by name: `ip_address`, or of a list `ip_pool` any for a plain pod, the one of its ordinal for a StatefulSet's. */
+export function askedAddresses(nic: Asking): Pick<AddressWish, 'v4' | 'v6' | 'anyOf'> | Refused {
+  const single = interfaceAsks(nic, 'ip_address');
+  if (single !== '') return familiesIn(splitList(single));
+  const selected = nic.selection?.ips ?? [];
+  const bad = selected.find((item) => parseAddress(item.split('/')[0] ?? '') === undefined);
+  if (bad !== undefined) return inSelection(nic, `address "${bad}"`, addressProblem(bad) ?? 'is no address');
+  if (selected.length > 0) return familiesIn(selected);
+  const address = annotationOf(nic, 'ip_address');
+  if (address !== '') return familiesIn(splitList(address));
+  const text = annotationOf(nic, 'ip_pool');
+  if (text === '' || poolName(text) !== '') return {};
+  const list = listedAddresses(text);
+  const { statefulSet } = nic.pod;
+  if (statefulSet === undefined) return { anyOf: list };
+  const own = list[statefulSet.ordinal];
+  if (own === undefined) {
+    return {
+      reason: 'NoAvailableAddress',
+      message: `it lists ${list.length} addresses, and ordinal ${statefulSet.ordinal} of StatefulSet ${statefulSet.statefulSet} has none of its own; add one to the list`,
+    };
+  }
+  return familiesIn(splitList(own));
+}
+
+/** With `;` a list of addresses or pairs; with `,` a list of addresses, but two of different families are one pair. */
+export function listedAddresses(text: string): readonly string[] {
+  if (text.includes(';'))
+    return text
+      .split(';')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
+  const items = splitList(text);
+  const families = new Set(items.map((item) => parseAddress(item)?.family));
+  return items.length === 2 && families.size === 2 ? [items.join(',')] : items;
+}
+
+/** An item may be written as a network's address with its prefix. */
+export function familiesIn(items: readonly string[]): { readonly v4?: string; readonly v6?: string } {
+  const found: { v4?: string; v6?: string } = {};
+  for (const item of items) {
+    const address = item.split('/')[0] ?? '';
+    const family = parseAddress(address)?.family;
+    if (family !== undefined) found[family === 4 ? 'v4' : 'v6'] = address;
+  }
+  return found;
+}
+
+/** An annotation `ip_pool` that is neither a list nor an address names an IPPool. */
+export function poolName(annotation: string): string {
+  return annotation === '' || /[,;]/.test(annotation) || parseAddress(annotation) !== undefined ? '' : annotation;
+}

@@ -1,59 +1,70 @@
 import { globSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Job } from './job.ts';
+import { LONG_FILES } from './long-files.ts';
 import { runCheck } from './program-check.ts';
-import { runNodeTests } from './node-tests.ts';
-import type { Tally } from './tally.ts';
+import { runTestFile } from './test-file.ts';
 
-/** A part of the whole, in the order in which a mistake is cheapest to find. */
-export interface Step {
-  readonly name: string;
-  readonly run: () => Promise<Tally>;
-}
-
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 const BIN = join(import.meta.dirname, '../../node_modules/.bin');
-/** Cheap ones first; folders of `test/` that are not named here run after these, and `e2e` last. */
-const FOLDER_ORDER = ['conformance'];
-const LAST_FOLDER = 'e2e';
+/** Steps of seconds a file; one that takes longer hangs. */
+const QUICK: ReadonlySet<string> = new Set(['layering', 'unit']);
 
-/** Every step there is. New folders below `test/` become steps by themselves. */
-export function allSteps(): readonly Step[] {
+/**
+ * Every job there is, in the order in which they are to begin: where a mistake is cheapest to find first, then what takes longest, so that
+ * what is short fills the gaps in the end. New folders below `test/` become steps by themselves.
+ */
+export function allJobs(): readonly Job[] {
+  const tests = [
+    ...testJobs('layering', testFiles('test/*.test.ts')),
+    ...testJobs('unit', [...testFiles('src/**/*.test.ts'), ...testFiles('scripts/**/*.test.ts')]),
+    ...folders().flatMap((folder) => testJobs(folder, testFiles(`test/${folder}/**/*.test.ts`))),
+  ];
   return [
-    { name: 'types', run: () => runCheck('types', join(BIN, 'tsc'), ['--noEmit', '-p', 'tsconfig.json']) },
-    {
-      name: 'lint',
-      run: () => runCheck('lint', join(BIN, 'oxlint'), ['--type-aware', '--deny-warnings', 'src', 'test', 'bench', 'scripts']),
-    },
-    {
-      name: 'format',
-      run: () => runCheck('format', join(BIN, 'prettier'), ['--log-level', 'warn', '--check', 'src', 'test', 'bench', 'scripts']),
-    },
-    testStep('layering', testFiles('test/*.test.ts'), 1),
-    testStep('unit', [...testFiles('src/**/*.test.ts'), ...testFiles('scripts/**/*.test.ts')], 2),
-    // Scenarios mostly wait: those of two servers side by side take little more than those of one.
-    ...folders().map((folder) => testStep(folder, testFiles(`test/${folder}/**/*.test.ts`), folder === LAST_FOLDER ? 2 : 1)),
+    check('types', 'tsc', ['--noEmit', '-p', 'tsconfig.json']),
+    check('lint', 'oxlint', ['--type-aware', '--deny-warnings', 'src', 'test', 'bench', 'scripts']),
+    check('format', 'prettier', ['--log-level', 'warn', '--check', 'src', 'test', 'bench', 'scripts']),
+    ...tests.filter(({ step }) => QUICK.has(step)),
+    ...tests.filter(({ step }) => !QUICK.has(step)).toSorted((a, b) => b.seconds - a.seconds),
   ];
 }
 
 /**
- * The steps that `wanted` names: names of steps, test files, or folders that hold test files. Nothing wanted means all.
+ * The jobs that `wanted` names: names of steps, test files, or folders that hold test files. Nothing wanted means all.
  * Throws `RangeError` for a name that is none of these.
  */
-export function selectSteps(wanted: readonly string[]): readonly Step[] {
-  const steps = allSteps();
-  if (wanted.length === 0) return steps;
-  return wanted.map((name) => {
-    const step = steps.find((candidate) => candidate.name === name);
-    if (step !== undefined) return step;
+export function selectJobs(wanted: readonly string[]): readonly Job[] {
+  const all = allJobs();
+  if (wanted.length === 0) return all;
+  return wanted.flatMap((name): readonly Job[] => {
+    const jobs = all.filter(({ step }) => step === name);
+    if (jobs.length > 0) return jobs;
     const files = name.endsWith('.test.ts') ? testFiles(name) : testFiles(`${name}/**/*.test.ts`);
-    if (files.length > 0) return testStep(name, files, 1);
-    throw new RangeError(`"${name}" is no step (${steps.map((each) => each.name).join(', ')}), no test file and no folder of test files`);
+    if (files.length > 0) return testJobs(name, files);
+    const steps = [...new Set(all.map(({ step }) => step))];
+    throw new RangeError(`"${name}" is no step (${steps.join(', ')}), no test file and no folder of test files`);
   });
 }
 
-function testStep(name: string, files: readonly string[], concurrency: number): Step {
-  const timeoutMs = (name === 'unit' || name === 'layering' ? 3 : name === LAST_FOLDER ? 25 : 10) * MINUTE;
-  return { name, run: () => runNodeTests(files, { concurrency, timeoutMs }) };
+function check(name: string, program: string, args: readonly string[]): Job {
+  return { step: name, name, cores: 1, run: (stop) => runCheck(name, join(BIN, program), args, stop) };
+}
+
+/** One for each file, or as many for a long one as it has parts. */
+function testJobs(step: string, files: readonly string[]): readonly (Job & { readonly seconds: number })[] {
+  return files.flatMap((file) => {
+    const { minutes, seconds, cores, parts } = { minutes: QUICK.has(step) ? 3 : 10, seconds: 0, cores: 1, parts: 1, ...LONG_FILES[file] };
+    return Array.from({ length: parts }, (_, at) => {
+      const env: Record<string, string> = parts === 1 ? {} : { TEST_PART: `${at + 1}/${parts}` };
+      return {
+        step,
+        name: parts === 1 ? file : `${file} (${at + 1} of ${parts})`,
+        cores,
+        seconds: seconds / parts,
+        run: (stop: AbortSignal) => runTestFile(file, minutes * MINUTE_MS, { env, stop }),
+      };
+    });
+  });
 }
 
 function testFiles(pattern: string): string[] {
@@ -61,9 +72,8 @@ function testFiles(pattern: string): string[] {
 }
 
 function folders(): string[] {
-  const rank = (name: string): number => (name === LAST_FOLDER ? 2 : FOLDER_ORDER.includes(name) ? 0 : 1);
   return readdirSync('test', { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && testFiles(`test/${entry.name}/**/*.test.ts`).length > 0)
     .map(({ name }) => name)
-    .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+    .sort();
 }

@@ -3,8 +3,9 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { forbidSkips, type Tally } from './tally.ts';
-import { runTestFile } from './test-file.ts';
+import { runTestFile, type TestFileOptions } from './test-file.ts';
 
 let folder: string;
 before(async () => {
@@ -14,12 +15,29 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function runSource(source: string, timeoutMs = 20_000): Promise<Tally & { readonly text: string }> {
+async function runSource(
+  source: string,
+  { timeoutMs = 20_000, ...options }: TestFileOptions & { readonly timeoutMs?: number } = {},
+): Promise<Tally & { readonly text: string }> {
   const file = join(folder, `${Math.random().toString(36).slice(2)}.test.ts`);
   await writeFile(file, `import { describe, test } from 'node:test';\nimport assert from 'node:assert/strict';\n${source}`);
-  const tally = await runTestFile(file, timeoutMs);
+  const tally = await runTestFile(file, timeoutMs, options);
   return { ...tally, text: tally.failures.map(({ name, detail }) => `${name.replace(file, 'FILE')}: ${detail}`).join('\n') };
 }
+
+async function until<T>(probe: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await probe();
+    if (found !== undefined) return found;
+    await sleep(20);
+  }
+}
+
+const untilWritten = (file: string): Promise<string> => until(async () => (await readFile(file, 'utf8').catch(() => '')) || undefined);
+
+/** A process that nobody has waited for yet has ended all the same. */
+const untilEnded = (pid: number): Promise<true> =>
+  until(async () => (/^State:\s+[ZX]/m.test(await readFile(`/proc/${pid}/status`, 'utf8').catch(() => 'State: X')) ? true : undefined));
 
 test('leaves count, suites and failing parents do not', async () => {
   const { passed, failures, text } = await runSource(`
@@ -49,11 +67,11 @@ test('a skip keeps its reason, and only missing reference data excuses it', asyn
 test('a file that hangs, dies or ends too early fails by its name', async () => {
   const hung = await runSource(
     `test('quick', () => {}); test('stuck', async () => { setInterval(() => {}, 100); await new Promise(() => {}); });`,
-    1_000,
+    { timeoutMs: 1_000 },
   );
   assert.equal(hung.passed, 1);
   assert.match(hung.text, /stuck/);
-  const left = await runSource(`test('leaves a timer', () => { setInterval(() => {}, 100); });`, 1_000);
+  const left = await runSource(`test('leaves a timer', () => { setInterval(() => {}, 100); });`, { timeoutMs: 1_000 });
   assert.match(left.text, /^FILE: no end after 1 s, after its tests/);
   const early = await runSource(`test('exits', () => { process.exit(0); });`);
   assert.match(early.text, /^FILE: it ended with 0/);
@@ -73,10 +91,35 @@ test('what a file leaves behind when it is ended is gone with it', async () => {
       setInterval(() => {}, 100);
       await new Promise(() => {});
     });`,
-    2_000,
+    { timeoutMs: 2_000 },
   );
   assert.match(text, /stuck/);
   const directory = await readFile(marker, 'utf8');
   assert.match(directory, /kiln-left-/);
   await assert.rejects(stat(directory), /ENOENT/);
+});
+
+test('a file that is interrupted ends with all that it started, and says so', { timeout: 20_000 }, async () => {
+  const stop = new AbortController();
+  const marker = join(folder, 'child');
+  const running = runSource(
+    `import { spawn } from 'node:child_process';
+    import { writeFileSync } from 'node:fs';
+    test('waits', async () => {
+      const child = spawn('sleep', ['60'], { stdio: 'ignore' });
+      writeFileSync(${JSON.stringify(marker)}, String(child.pid));
+      await new Promise(() => { setInterval(() => {}, 100); });
+    });`,
+    { stop: stop.signal },
+  );
+  const child = await untilWritten(marker);
+  stop.abort();
+  const { text } = await running;
+  assert.match(text, /^FILE: it was interrupted, /);
+  await untilEnded(Number(child));
+});
+
+test('a file gets the variables that are given to it', async () => {
+  const { passed } = await runSource(`test('part', () => { assert.equal(process.env.TEST_PART, '2/3'); });`, { env: { TEST_PART: '2/3' } });
+  assert.equal(passed, 1);
 });

@@ -12,16 +12,24 @@ const REPORTER = new URL('./report-lines.ts', import.meta.url).href;
 const OUTPUT_LIMIT = 16_000;
 const OUTPUT_GRACE_MS = 500;
 
+/** How a test file is run. */
+export interface TestFileOptions {
+  /** Set in its process beside what is set in this one. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Aborted, it ends the file. */
+  readonly stop?: AbortSignal;
+}
+
 /**
  * Runs one test file in a process of its own. It fails by its name when it takes longer than `timeoutMs` (with the tests
  * it was at), when it ends with an error outside any test, and when it ends before its tests did.
  */
-export async function runTestFile(file: string, timeoutMs: number): Promise<Tally> {
+export async function runTestFile(file: string, timeoutMs: number, options: TestFileOptions = {}): Promise<Tally> {
   const folder = await mkdtemp(join(tmpdir(), 'kiln-test-'));
   try {
     const report = join(folder, 'report');
     const flags = [`--test-reporter=${REPORTER}`, `--test-reporter-destination=${report}`];
-    const end = await runToItsEnd(['--test-timeout', String(timeoutMs), ...flags, file], timeoutMs, folder);
+    const end = await runToItsEnd(['--test-timeout', String(timeoutMs), ...flags, file], timeoutMs, folder, options);
     return judge(file, parse(await readFile(report, 'utf8').catch(() => '')), end);
   } finally {
     // What it started and did not end may write for a moment yet.
@@ -40,11 +48,11 @@ export interface End {
  * Runs Node in a process group of its own, so that whatever hangs in it can be ended as a whole, and with a folder of its own for temporary
  * files, so that nothing is left where it cannot tidy up.
  */
-async function runToItsEnd(args: readonly string[], timeoutMs: number, temporary: string): Promise<End> {
+async function runToItsEnd(args: readonly string[], timeoutMs: number, temporary: string, options: TestFileOptions): Promise<End> {
   // Set in a test's own process, and it would make the file report to a runner that is not there.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
   // Each file and each process that it starts reads much of the sources.
-  const env = { NODE_COMPILE_CACHE: compiledDirectory(), ...inherited, TMPDIR: temporary };
+  const env = { NODE_COMPILE_CACHE: compiledDirectory(), ...inherited, ...options.env, TMPDIR: temporary };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -53,6 +61,7 @@ async function runToItsEnd(args: readonly string[], timeoutMs: number, temporary
     });
   }
   let hung = false;
+  let stopped = false;
   const endGroup = (): void => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
   };
@@ -60,14 +69,20 @@ async function runToItsEnd(args: readonly string[], timeoutMs: number, temporary
     hung = true;
     endGroup();
   }, timeoutMs);
+  const stopIt = (): void => {
+    stopped = true;
+    endGroup();
+  };
   process.once('exit', endGroup);
+  options.stop?.addEventListener('abort', stopIt);
   // A process it left behind may keep its output open for ever.
   const closed = once(child, 'close');
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   await Promise.race([closed, sleep(OUTPUT_GRACE_MS)]);
   clearTimeout(timer);
   process.off('exit', endGroup);
-  const ending = hung ? `no end after ${timeoutMs / 1000} s` : `it ended with ${signal ?? code}`;
+  options.stop?.removeEventListener('abort', stopIt);
+  const ending = stopped ? 'it was interrupted' : hung ? `no end after ${timeoutMs / 1000} s` : `it ended with ${signal ?? code}`;
   return { ending, failed: hung || code !== 0, output };
 }
 

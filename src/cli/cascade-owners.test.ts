@@ -8,15 +8,7 @@ import type { Transport } from '../kube/transport.ts';
 import { settleOwners } from './cascade-owners.ts';
 import type { CommandIo } from './cluster-command.ts';
 import { Patience } from './patience.ts';
-import type { Workload } from './workload-owner.ts';
-
-const DEPLOYMENT: Workload = {
-  resource: { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', namespaced: true },
-  namespace: 'shop',
-  name: 'web',
-  uid: 'u',
-  scales: true,
-};
+import { DEPLOYMENT } from './testing/deployment.ts';
 
 interface Server {
   readonly io: CommandIo;

@@ -7,18 +7,11 @@ import { KubeError } from '../kube/errors.ts';
 import type { KubeRequest, Transport } from '../kube/transport.ts';
 import { CommandFailure } from './command-failure.ts';
 import { requireDeleteRights } from './delete-rights.ts';
-import type { Workload } from './workload-owner.ts';
+import { DEPLOYMENT } from './testing/deployment.ts';
 
 const SUBNETS = { resource: 'subnets', namespace: '', name: 'red' };
 const PODS = ['a', 'b'].map((name) => ({ resource: 'pods', namespace: 'shop', name }));
 const STEPS = [...PODS, SUBNETS] as unknown as readonly TreeObject[];
-const DEPLOYMENT: Workload = {
-  resource: { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', namespaced: true },
-  namespace: 'shop',
-  name: 'web',
-  uid: 'u',
-  scales: true,
-};
 
 /** An API server's word on each review. @param answer `verb plural namespace` to what it says */
 function reviewing(answer: (asked: string) => boolean): { readonly client: KubeClient; readonly asked: string[] } {

@@ -30,6 +30,7 @@ import { ControllerProcess } from './controller-process.ts';
 import { freshLook } from './fresh-look.ts';
 import type { DumpedRow, NorthboundDump } from './northbound-dump.ts';
 import { parseDump } from './northbound-dump.ts';
+import { pauseAfter } from './patience.ts';
 
 export interface ScenarioClusterOptions {
   readonly api: 'lab' | 'real';
@@ -296,7 +297,7 @@ export class ScenarioCluster implements AsyncDisposable {
 
   /** Waits until the probe gives something, and returns it; an assertion that fails counts as not yet. */
   async eventually<T>(what: string, probe: () => Promise<T | undefined | false>, timeoutMs = PATIENCE_MS): Promise<T> {
-    const deadline = performance.now() + timeoutMs;
+    const begun = performance.now();
     for (let last: unknown; ;) {
       try {
         const found = await probe();
@@ -305,25 +306,27 @@ export class ScenarioCluster implements AsyncDisposable {
       } catch (error) {
         last = error;
       }
-      if (performance.now() > deadline)
+      const waited = performance.now() - begun;
+      if (waited > timeoutMs)
         throw new Error(
           `not after ${timeoutMs / 1000} s: ${what}${last === undefined ? '' : `: ${last instanceof Error ? last.message : JSON.stringify(last)}`}`,
           { cause: last },
         );
-      await sleep(100);
+      await sleep(pauseAfter(waited));
     }
   }
 
   /** Waits until a fresh controller plans nothing. */
   async settled(timeoutMs = PATIENCE_MS): Promise<void> {
-    const deadline = performance.now() + timeoutMs;
+    const begun = performance.now();
     await using look = await freshLook(this.api.kubeconfig, this.ovn.nbEndpoint);
     for (;;) {
       await look.derived();
       const plan = look.plan();
       if (plan.rows.length + plan.objects.length === 0) return;
-      if (performance.now() > deadline) throw new Error(`not settled after ${timeoutMs / 1000} s; what is left to do:\n${planText(plan)}`);
-      await sleep(50);
+      const waited = performance.now() - begun;
+      if (waited > timeoutMs) throw new Error(`not settled after ${timeoutMs / 1000} s; what is left to do:\n${planText(plan)}`);
+      await sleep(pauseAfter(waited));
     }
   }
 

@@ -3,6 +3,8 @@ import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pauseAfter } from '../../src/testing/patience.ts';
 
 export interface KubectlResult {
   readonly code: number;
@@ -83,10 +85,11 @@ export class Kubectl {
 
 /** Waits until a condition holds. @throws Error after `timeoutMs`, naming what was waited for. */
 export async function until(what: string, condition: () => boolean | Promise<boolean>, timeoutMs = 15_000): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
+  const begun = performance.now();
   for (;;) {
     if (await condition()) return;
-    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
-    await new Promise((resolve) => void setTimeout(resolve, 25));
+    const waited = performance.now() - begun;
+    if (waited > timeoutMs) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`);
+    await sleep(pauseAfter(waited));
   }
 }

@@ -1,7 +1,8 @@
 /**
  * Runs scenarios on one cluster: a few at a time those that touch only what is theirs, then one after another those that must be
  * alone. Then, and after each that was alone, the cluster is as its objects want it and the invariants hold.
- * `SCENARIO=C01 node --test test/e2e/lab.test.ts` runs those whose name matches.
+ * `SCENARIO=C01 node --test test/e2e/lab.test.ts` runs those whose name matches; with `TEST_PART=2/3` it is the second third of them, by
+ * turns, for runs beside each other, each on a cluster of its own.
  */
 import { after, before, describe, test } from 'node:test';
 import type { ForeignSnapshot } from '../../src/invariants/foreign-rows.ts';
@@ -14,7 +15,7 @@ import type { Scenario } from './scenario.ts';
 
 const SCENARIO_MS = 120_000;
 /** More would only wait for each other: there are two processors where this runs. */
-const AT_A_TIME = 4;
+const AT_A_TIME = 3;
 
 export function scenarioSuite(name: string, options: ScenarioClusterOptions, scenarios: readonly Scenario[]): void {
   const missing = whatIsMissing(options);
@@ -24,6 +25,11 @@ export function scenarioSuite(name: string, options: ScenarioClusterOptions, sce
   }
   const wanted = new RegExp(process.env['SCENARIO'] ?? '');
   const chosen = scenarios.filter((scenario) => (scenario.only ?? options.api) === options.api && wanted.test(scenario.name));
+  const [part = 1, parts = 1] = (process.env['TEST_PART'] ?? '1/1').split('/').map(Number);
+  const inTurn = (_: Scenario, at: number): boolean => at % parts === part - 1;
+  const together = chosen.filter((scenario) => scenario.alone !== true).filter(inTurn);
+  const alone = chosen.filter((scenario) => scenario.alone === true).filter(inTurn);
+  if (together.length + alone.length === 0) return;
   const declare = (scenario: Scenario, run: () => Promise<void>): void => {
     void test(scenario.name, { timeout: SCENARIO_MS, skip: scenario.unless?.() ?? false }, run);
   };
@@ -50,14 +56,13 @@ export function scenarioSuite(name: string, options: ScenarioClusterOptions, sce
     after(async () => {
       await cluster?.stop();
     });
-    const together = chosen.filter(({ alone }) => alone !== true);
     if (together.length > 0) {
       describe('side by side', { concurrency: AT_A_TIME }, () => {
         for (const scenario of together) declare(scenario, () => scenario.run(running()));
       });
       void test('after all of these a fresh controller plans nothing and the invariants hold', { timeout: SCENARIO_MS }, end);
     }
-    for (const scenario of chosen.filter(({ alone }) => alone === true)) {
+    for (const scenario of alone) {
       declare(scenario, async () => {
         await begin();
         await scenario.run(running());

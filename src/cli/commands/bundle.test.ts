@@ -3,19 +3,16 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { findOvn } from '../../lab/programs/ovn.ts';
-import { CommandLab, runKiln } from '../testing/command-lab.ts';
+import type { CommandLab } from '../testing/command-lab.ts';
+import { labOfThisFile, runKiln } from '../testing/command-lab.ts';
 
-const skip = findOvn() === undefined ? 'OVN is not installed' : false;
 const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzb21lYm9keSJ9.c2lnbmF0dXJl';
 let lab: CommandLab;
 let folder: string;
-
-before(async () => {
-  if (skip !== false) return;
-  lab = await CommandLab.open();
+const skip = labOfThisFile(async (opened) => {
+  lab = opened;
   folder = await mkdtemp(join(tmpdir(), 'kiln-bundle-'));
   await lab.make('subnets', {
     apiVersion: 'kubeovn.io/v1',
@@ -36,9 +33,7 @@ before(async () => {
 });
 
 after(async () => {
-  if (skip !== false) return;
-  await rm(folder, { recursive: true, force: true });
-  await lab[Symbol.asyncDispose]();
+  if (skip === false) await rm(folder, { recursive: true, force: true });
 });
 
 test('one archive that tar reads: versions, status, plan, objects, rows, Events; and no secret in it', { skip }, async () => {

@@ -2,26 +2,20 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeObject } from '../../kube/resource.ts';
-import { findOvn } from '../../lab/programs/ovn.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { traitsOf } from '../../world/resources.ts';
-import { CommandLab } from '../testing/command-lab.ts';
+import type { CommandLab } from '../testing/command-lab.ts';
+import { labOfThisFile } from '../testing/command-lab.ts';
 
-const skip = findOvn('system') === undefined && 'OVN is not installed';
 const REPLICA_SETS = { group: 'apps', version: 'v1', plural: 'replicasets', kind: 'ReplicaSet', namespaced: true };
 /** A laboratory has these, and no controller that would end pods of theirs which are too many. */
 const KEPT_BY_NOBODY = { group: '', version: 'v1', plural: 'replicationcontrollers', kind: 'ReplicationController', namespaced: true };
 let lab: CommandLab;
-
-before(async () => {
-  if (skip === false) lab = await CommandLab.open();
-});
-
-after(async () => {
-  if (skip === false) await lab[Symbol.asyncDispose]();
+const skip = labOfThisFile((opened) => {
+  lab = opened;
 });
 
 async function tenant(name: string, cidr: string, ...pods: readonly object[]): Promise<void> {

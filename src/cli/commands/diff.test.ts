@@ -1,27 +1,21 @@
 /** `kiln diff`, and `version` and `status` where nobody leads any more, as people run them, on a laboratory. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { parse } from 'yaml';
 import { CONTROLLER_LEASE, kilnAnnotation } from '../../api/well-known.ts';
 import { microTime } from '../../kube/lease.ts';
 import { LEASES } from '../../kube/resource.ts';
-import { findOvn } from '../../lab/programs/ovn.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { traitsOf } from '../../world/resources.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';
 import { settingsText } from '../../world/settings-text.ts';
 import { leaderOf } from '../leader.ts';
-import { CommandLab } from '../testing/command-lab.ts';
+import type { CommandLab } from '../testing/command-lab.ts';
+import { labOfThisFile } from '../testing/command-lab.ts';
 
-const skip = findOvn('system') === undefined && 'OVN is not installed';
 let lab: CommandLab;
-
-before(async () => {
-  if (skip === false) lab = await CommandLab.open();
-});
-
-after(async () => {
-  if (skip === false) await lab[Symbol.asyncDispose]();
+const skip = labOfThisFile((opened) => {
+  lab = opened;
 });
 
 /** The controller was stopped by a test before, so nobody else writes it. */

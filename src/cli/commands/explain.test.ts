@@ -1,17 +1,14 @@
 /** `kiln explain` as people run it, on a laboratory: real OVN, the embedded API server, the controller. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { findOvn } from '../../lab/programs/ovn.ts';
+import { test } from 'node:test';
 import { until } from '../../ovsdb/testing/ovsdb-server-process.ts';
-import { CommandLab, runKiln } from '../testing/command-lab.ts';
+import type { CommandLab } from '../testing/command-lab.ts';
+import { labOfThisFile, runKiln } from '../testing/command-lab.ts';
 
-const skip = findOvn('system') === undefined && 'OVN is not installed';
 const GREEN = '\u001b[32m';
 let lab: CommandLab;
-
-before(async () => {
-  if (skip !== false) return;
-  lab = await CommandLab.open();
+const skip = labOfThisFile(async (opened) => {
+  lab = opened;
   await lab.make('vpcs', { metadata: { name: 'blue' } });
   await lab.make('subnets', { metadata: { name: 'red' }, spec: { vpc: 'blue', cidrBlock: '10.92.0.0/24' } });
   await lab.make('pods', {
@@ -26,10 +23,6 @@ before(async () => {
   )
     await lab.controller.untilQuiet();
   await lab.controller.untilQuiet();
-});
-
-after(async () => {
-  if (skip === false) await lab[Symbol.asyncDispose]();
 });
 
 test('a tree on standard output, and nothing on standard error', { skip }, async () => {

@@ -1,20 +1,14 @@
 /** `kiln status` as people run it, on a laboratory. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { parse } from 'yaml';
-import { findOvn } from '../../lab/programs/ovn.ts';
 import { traitsOf } from '../../world/resources.ts';
-import { CommandLab, runKiln } from '../testing/command-lab.ts';
+import type { CommandLab } from '../testing/command-lab.ts';
+import { labOfThisFile, runKiln } from '../testing/command-lab.ts';
 
-const skip = findOvn('system') === undefined && 'OVN is not installed';
 let lab: CommandLab;
-
-before(async () => {
-  if (skip === false) lab = await CommandLab.open();
-});
-
-after(async () => {
-  if (skip === false) await lab[Symbol.asyncDispose]();
+const skip = labOfThisFile((opened) => {
+  lab = opened;
 });
 
 test('status of a cluster that is well: one screen, exit 0', { skip }, async () => {

@@ -5,12 +5,14 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after, before } from 'node:test';
 import type { Controller } from '../../controller/controller.ts';
 import { KubeClient } from '../../kube/client.ts';
 import { connectionFromKubeconfig } from '../../kube/connection.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { KubeTransport } from '../../kube/transport.ts';
 import { Laboratory } from '../../lab/laboratory.ts';
+import { findOvn } from '../../lab/programs/ovn.ts';
 import { SILENT } from '../../runtime/log.ts';
 import type { ResourceName } from '../../world/resources.ts';
 import { traitsOf } from '../../world/resources.ts';
@@ -69,6 +71,24 @@ export class CommandLab implements AsyncDisposable {
     await this.lab.stop();
     await rm(this.directory, { recursive: true, force: true });
   }
+}
+
+/**
+ * A laboratory for the tests of one file: open before the first of them, gone after the last.
+ * @param use told of it once it is open; what it prepares is there before the first test
+ * @returns why those tests are skipped here; false where they are not
+ */
+export function labOfThisFile(use: (lab: CommandLab) => void | Promise<void>): string | false {
+  if (findOvn('system') === undefined) return 'OVN is not installed';
+  let lab: CommandLab | undefined;
+  before(async () => {
+    lab = await CommandLab.open();
+    await use(lab);
+  });
+  after(async () => {
+    await lab?.[Symbol.asyncDispose]();
+  });
+  return false;
 }
 
 export interface RunOptions {

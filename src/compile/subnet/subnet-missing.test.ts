@@ -61,6 +61,13 @@ test('the same where the IP object is taken away too: it is made again, and the 
   }
 });
 
+/** As `ovn-nbctl lsp-del` does it. */
+function deletePort({ bench: { northbound, world } }: PodScene, name: string): void {
+  const [uuid] = [...northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === name) ?? [];
+  assert.ok(uuid);
+  world.rows.apply(northbound, northbound.remove('Logical_Switch_Port', uuid));
+}
+
 test('a port that somebody deletes while its Subnet is gone comes back into the groups by which its traffic leaves', () => {
   for (const gatewayType of ['distributed', 'centralized']) {
     const scene = new PodScene();
@@ -73,9 +80,7 @@ test('a port that somebody deletes while its Subnet is gone comes back into the 
     assert.equal(before.length, gatewayType === 'distributed' ? 2 : 1);
     scene.bench.vanish('subnets', 'red');
     scene.bench.settle();
-    const [uuid] = [...scene.bench.northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === 'web.shop') ?? [];
-    assert.ok(uuid);
-    scene.bench.world.rows.apply(scene.bench.northbound, scene.bench.northbound.remove('Logical_Switch_Port', uuid));
+    deletePort(scene, 'web.shop');
     scene.bench.settle();
     assert.deepEqual(groups(), before, gatewayType);
     const again = scene.bench.restarted();
@@ -103,9 +108,7 @@ test('a port that somebody deletes while its Subnet is gone is made again in the
   const before = scene.bench.row('Logical_Switch_Port', 'web.shop')?.['addresses'];
   scene.bench.vanish('subnets', 'red');
   scene.bench.settle();
-  const [uuid] = [...scene.bench.northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === 'web.shop') ?? [];
-  assert.ok(uuid);
-  scene.bench.world.rows.apply(scene.bench.northbound, scene.bench.northbound.remove('Logical_Switch_Port', uuid));
+  deletePort(scene, 'web.shop');
   scene.bench.settle();
   assert.deepEqual(scene.bench.row('Logical_Switch_Port', 'web.shop')?.['addresses'], before);
   assert.ok(scene.bench.list('Logical_Switch', 'red', 'ports').includes('Logical_Switch_Port/web.shop'));

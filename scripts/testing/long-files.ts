@@ -1,0 +1,29 @@
+/**
+ * Test files that take long: about how many seconds alone on a machine of 2026, and how many cores they keep busy meanwhile, so that they
+ * begin early and have room. Numbers need not be exact: they decide what runs beside what, never what passes.
+ */
+export interface LongFile {
+  readonly seconds: number;
+  /** Of the processes it starts too; infinite where it takes all there are, and so runs by itself. Without it, one. */
+  readonly cores?: number;
+  /** It is ended, and fails, after so many minutes: several times what it takes on a slow machine. Without it, ten. */
+  readonly minutes?: number;
+  /** Into how many it is cut, each a process with `TEST_PART`, such as 2/3; without it, it is one. */
+  readonly parts?: number;
+}
+
+export const LONG_FILES: Readonly<Record<string, LongFile>> = {
+  'test/e2e/real.test.ts': { parts: 3, seconds: 1200, cores: 0.6, minutes: 25 },
+  'test/e2e/lab.test.ts': { parts: 3, seconds: 990, cores: 0.6, minutes: 25 },
+  'test/chaos/chaos.test.ts': { seconds: 285, cores: 0.7 },
+  'test/bench/json.test.ts': { seconds: 158, cores: 0.8 },
+  'test/churn/churn.test.ts': { seconds: 137, minutes: 20 },
+  'test/sim/seeds.test.ts': { seconds: 113, cores: Number.POSITIVE_INFINITY },
+  'test/conformance/real.test.ts': { seconds: 95, cores: 0.6 },
+  'test/mutations/dangling-references.test.ts': { seconds: 65, cores: 0.2 },
+  'test/sim/known-faults.test.ts': { seconds: 63, cores: Number.POSITIVE_INFINITY },
+  'test/mutations/mutations.test.ts': { seconds: 60 },
+  'test/conformance/side-by-side.test.ts': { seconds: 50, cores: 0.7 },
+  'test/conformance/guide-manifests.test.ts': { seconds: 47, cores: 0.7 },
+  'test/conformance/lab.test.ts': { seconds: 34 },
+};

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import type { Job } from './job.ts';
+import { runJobs } from './schedule.ts';
+import { NOTHING } from './tally.ts';
+
+const never = new AbortController().signal;
+
+test('each job runs once, side by side no more than the cores or one that is larger than all of them', async () => {
+  const sizes = fc.array(fc.record({ cores: fc.constantFrom(0.1, 0.3, 0.7, 1, 2, 5), turns: fc.nat({ max: 5 }) }), { maxLength: 20 });
+  await fc.assert(
+    fc.asyncProperty(sizes, fc.constantFrom(1, 2, 4), async (drawn, cores) => {
+      const running = new Set<Job>();
+      const ended: string[] = [];
+      const jobs = drawn.map(({ cores: share, turns }, at): Job => {
+        const job: Job = {
+          step: 'all',
+          name: `${at}`,
+          cores: share,
+          run: async () => {
+            running.add(job);
+            const busy = [...running].reduce((sum, each) => sum + each.cores, 0);
+            assert.ok(running.size === 1 || busy <= cores + 1e-6, `${busy} of ${cores}`);
+            for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+            running.delete(job);
+            return NOTHING;
+          },
+        };
+        return job;
+      });
+      await runJobs(jobs, { cores, stop: never, onEnd: ({ name }) => ended.push(name) });
+      assert.deepEqual(ended.toSorted(), jobs.map(({ name }) => name).toSorted());
+    }),
+  );
+});
+
+test('they begin in their order; one that does not fit lets smaller ones by', async () => {
+  const begun: string[] = [];
+  const job = (name: string, cores: number, milliseconds: number): Job => ({
+    step: 'all',
+    name,
+    cores,
+    run: async () => {
+      begun.push(name);
+      await sleep(milliseconds);
+      return NOTHING;
+    },
+  });
+  const jobs = [job('long', 1.2, 60), job('large', 1, 1), job('small', 0.5, 1), job('second small', 0.3, 1)];
+  await runJobs(jobs, { cores: 2, stop: never, onEnd: () => undefined });
+  assert.deepEqual(begun, ['long', 'small', 'second small', 'large']);
+});
+
+test('once stopped nothing begins, and what runs is told and waited for', async () => {
+  const stop = new AbortController();
+  const ended: string[] = [];
+  const job = (name: string): Job => ({
+    step: 'all',
+    name,
+    cores: 1,
+    run: async (signal) => {
+      if (name === 'first') setTimeout(() => stop.abort(), 5);
+      await new Promise((resolve) => signal.addEventListener('abort', () => setTimeout(resolve, 20)));
+      return NOTHING;
+    },
+  });
+  await runJobs(['first', 'second', 'third'].map(job), { cores: 2, stop: stop.signal, onEnd: ({ name }) => ended.push(name) });
+  assert.deepEqual(ended, ['first', 'second']);
+});

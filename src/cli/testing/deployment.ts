@@ -1,0 +1,10 @@
+import type { Workload } from '../workload-owner.ts';
+
+/** A workload that owns pods and can be scaled. */
+export const DEPLOYMENT: Workload = {
+  resource: { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', namespaced: true },
+  namespace: 'shop',
+  name: 'web',
+  uid: 'u',
+  scales: true,
+};

@@ -127,6 +127,7 @@ export const KILN_ANNOTATIONS = {
   subnetFrom: { on: 'IP', use: 'acts, writes', what: '`namespace` where the pod left it to its namespace which Subnet it is in' },
   vip: { on: 'IP', use: 'acts, writes', what: 'the Vip whose address it is' },
   lease: { on: 'IP, Vip, OvnEip, IptablesEIP', use: 'acts', what: 'how long the address is kept while nothing uses it, such as `24h`' },
+  given: { on: 'Vip, OvnEip, IptablesEIP', use: 'acts, writes', what: 'what it was given, as JSON; its status follows from it' },
   awaitSubnet: { on: 'Namespace', use: 'acts', what: '`true`, or names of Subnets that its pods wait for' },
   awaitIpPool: { on: 'Namespace', use: 'acts', what: '`true`, or names of IPPools that its pods wait for' },
   misbound: { on: 'Namespace', use: 'acts', what: '`report`, `rebind` or `evict`' },

@@ -157,6 +157,8 @@ export const kilnAnnotation = {
   vip: 'kiln.io/vip',
   /** On an IP, a Vip or an EIP: how long its address is kept while nothing uses it, such as `24h`. */
   lease: 'kiln.io/lease',
+  /** On a Vip or an EIP: what it was given, as JSON. */
+  given: 'kiln.io/given',
   /** On a Namespace: `true`, or names of Subnets that its pods wait for. */
   awaitSubnet: 'kiln.io/await-subnet',
   /** On a Namespace: `true`, or names of IPPools that its pods wait for. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ObjectMeta } from '../api/meta.ts';
 import type { OvnEip } from '../api/ovn-eip.ts';
 import type { IptablesEIP } from '../api/iptables-eip.ts';
 import type { Vip } from '../api/vip.ts';
+import { FINALIZER } from '../api/well-known.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import {
   iptablesEipChanged,
@@ -49,9 +51,14 @@ test('what the rules would report of a new Vip is refused in their words; a Subn
   assert.match(said({ subnet: 'net' }), /Subnet net is being deleted/);
 });
 
+/** As Kube-OVN leaves it. */
+function settled<T extends { readonly metadata: ObjectMeta }>(object: T): T {
+  return { ...object, metadata: { ...object.metadata, finalizers: [FINALIZER] } };
+}
+
 test('what it has does not change; everything else does', () => {
   const scene = new PodScene();
-  const has = eip({ externalSubnet: 'net', v4Ip: '10.70.0.9', type: 'nat' }, { v4Ip: '10.70.0.9', type: 'nat' });
+  const has = settled(eip({ externalSubnet: 'net', v4Ip: '10.70.0.9', type: 'nat' }, { v4Ip: '10.70.0.9', type: 'nat' }));
   const changed = (spec: OvnEip['spec']): string =>
     ovnEipChanged(has, { ...has, spec: { ...has.spec, ...spec } }, observed(scene))
       .objections.map(({ message }) => message)
@@ -62,7 +69,7 @@ test('what it has does not change; everything else does', () => {
   const home = vip({ subnet: 'net' });
   const given = {
     ...home,
-    metadata: { ...home.metadata, labels: { 'ovn.kubernetes.io/subnet': 'net' } },
+    metadata: { ...home.metadata, finalizers: [FINALIZER], labels: { 'ovn.kubernetes.io/subnet': 'net' } },
     status: { v4ip: '10.70.0.9' },
   };
   const moved = vipChanged(given, { ...given, spec: { ...given.spec, subnet: 'other' } }, observed(scene)).objections;
@@ -96,7 +103,7 @@ test('an IptablesEIP outside of its Subnet, taken, of IPv6, or of a Subnet that 
   assert.match(said({ v6ip: 'fd00::1' }), /spec\.v6ip "fd00::1" cannot be given/);
   const early = iptablesEipCreated(of({ externalSubnet: 'later' }), observed(scene));
   assert.deepEqual([early.objections, early.warnings.length], [[], 1]);
-  const has = of({ v4ip: '10.70.0.20' }, { ip: '10.70.0.20', ready: true });
+  const has = settled(of({ v4ip: '10.70.0.20' }, { ip: '10.70.0.20', ready: true }));
   assert.equal(iptablesEipChanged(has, { ...has, spec: { ...has.spec, v4ip: '10.70.0.21' } }, observed(scene)).objections.length, 1);
   scene.bench.delete('subnets', 'net');
   scene.bench.settle();

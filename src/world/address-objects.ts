@@ -6,7 +6,8 @@ import type { IptablesEIP } from '../api/iptables-eip.ts';
 import type { Condition, Labels, ObjectMeta } from '../api/meta.ts';
 import type { OvnEip } from '../api/ovn-eip.ts';
 import type { Vip } from '../api/vip.ts';
-import { FINALIZER, labelKey, NAT_GATEWAY_SUBNET } from '../api/well-known.ts';
+import { FINALIZER, labelKey, LEGACY_FINALIZERS, NAT_GATEWAY_SUBNET } from '../api/well-known.ts';
+import { givenIn } from './given-addresses.ts';
 import type { Settings } from './settings.ts';
 
 export const ADDRESS_RESOURCES = ['vips', 'ovn-eips', 'iptables-eips'] as const;
@@ -29,13 +30,13 @@ export interface AddressObject {
   readonly labels: Labels;
   readonly annotations: Labels;
   readonly conditions: readonly Condition[];
-  /** The Subnet that its addresses are from: the one it is labelled with once it has some, else the one its spec names. */
+  /** The Subnet that its addresses are from once it has some, else the one its spec names. */
   readonly subnet: string;
   /** The Subnet that its spec names; empty where it leaves that to a default. */
   readonly askedSubnet: string;
   /** As the spec says; empty for any. */
   readonly type: string;
-  /** The type it was given its address for; undefined until then, and for kinds without one. */
+  /** The type it was given its address for; undefined until then. */
   readonly typeInEffect: string | undefined;
   /** What the spec asks for; empty for any. */
   readonly asked: AddressTexts;
@@ -54,7 +55,7 @@ export function vipAddresses({ metadata, spec, status }: Vip): AddressObject {
     askedSubnet: spec.subnet ?? '',
     otherwise: '',
     type: spec.type ?? '',
-    typeInEffect: has(shown) ? (status?.type ?? '') : undefined,
+    typeInEffect: has(shown) ? (status?.type ?? '') : (spec.type ?? ''),
     conditions: status?.conditions ?? [],
   });
 }
@@ -65,7 +66,7 @@ export function ovnEipAddresses({ metadata, spec, status }: OvnEip, { externalSu
     askedSubnet: spec.externalSubnet ?? '',
     otherwise: externalSubnet,
     type: orElse(spec.type, 'nat'),
-    typeInEffect: orElse(status?.type, '') === '' ? undefined : status?.type,
+    typeInEffect: orElse(status?.type, orElse(spec.type, 'nat')),
     conditions: status?.conditions ?? [],
   });
 }
@@ -77,7 +78,7 @@ export function iptablesEipAddresses({ metadata, spec, status }: IptablesEIP): A
     askedSubnet: spec.externalSubnet ?? '',
     otherwise: NAT_GATEWAY_SUBNET,
     type: '',
-    typeInEffect: undefined,
+    typeInEffect: '',
     conditions: status?.conditions ?? [],
   });
 }
@@ -106,9 +107,9 @@ function addressObject(
   { otherwise, ...said }: Pick<AddressObject, 'askedSubnet' | 'type' | 'typeInEffect' | 'conditions'> & { readonly otherwise: string },
 ): AddressObject {
   const { name, uid, creationTimestamp, deletionTimestamp, labels = {}, annotations = {}, finalizers = [] } = metadata;
-  // The spec is completed and the finalizer set in one write; status comes after it.
-  const held = has(shown) ? shown : finalizers.includes(FINALIZER) && has(asked) ? asked : undefined;
-  const home = held === undefined ? '' : (labels[labelKey.subnet] ?? '');
+  const given = givenIn(annotations, uid);
+  const held = given === undefined ? heldWithoutWord(finalizers, asked, shown) : { v4: given.v4, v6: given.v6, mac: given.mac };
+  const home = given?.subnet ?? (held === undefined ? '' : (labels[labelKey.subnet] ?? ''));
   return {
     resource,
     kind,
@@ -119,10 +120,21 @@ function addressObject(
     labels,
     annotations,
     ...said,
+    typeInEffect: held === undefined ? undefined : (given?.type ?? said.typeInEffect),
     subnet: orElse(home, orElse(said.askedSubnet, otherwise)),
     asked,
     held,
   };
+}
+
+/**
+ * Of one that Kube-OVN gave its address, or that is on its way from it: completed spec and finalizer are one write, and status comes after
+ * it. A status without the finalizer came with a manifest.
+ */
+function heldWithoutWord(finalizers: readonly string[], asked: AddressTexts, shown: AddressTexts): AddressTexts | undefined {
+  const taken = finalizers.some((one) => one === FINALIZER || LEGACY_FINALIZERS.includes(one));
+  if (taken && has(shown)) return shown;
+  return finalizers.includes(FINALIZER) && has(asked) ? asked : undefined;
 }
 
 function has({ v4, v6 }: AddressTexts): boolean {

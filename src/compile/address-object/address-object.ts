@@ -4,12 +4,13 @@
  */
 import type { Reason } from '../../api/reasons.ts';
 import type { Finding } from '../../api/finding.ts';
-import { labelKey } from '../../api/well-known.ts';
+import { kilnAnnotation, labelKey } from '../../api/well-known.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import { joinDual } from '../../net/dual.ts';
 import { parseMac } from '../../net/mac.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
+import { givenText } from '../../world/given-addresses.ts';
 import { claimantOfObject, hasRouterMac, vipShare } from '../../world/address-objects.ts';
 import type { AddressWish } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
@@ -95,6 +96,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     ...patchOf(object),
     finalizer: true,
     labels: { [labelKey.subnet]: object.subnet, ...kind.labels(addresses) },
+    annotations: { [kilnAnnotation.given]: givenText(object.uid, { ...addresses, subnet: object.subnet, type: typeOf(object) }) },
     ...(change === undefined && { spec: kind.spec(addresses) }),
   };
   // A status of its own may be written where the object may not: it says nothing that the object does not hold.
@@ -161,8 +163,12 @@ function familiesOf({ resource, held }: AddressObject): AddressWish['families'] 
   return held.v6 === '' ? 'v4' : held.v4 === '' ? 'v6' : 'dual';
 }
 
-function hasOwnMac({ type, typeInEffect }: AddressObject): boolean {
-  return !hasRouterMac(typeInEffect ?? type);
+function hasOwnMac(object: AddressObject): boolean {
+  return !hasRouterMac(typeOf(object));
+}
+
+function typeOf({ type, typeInEffect }: AddressObject): string {
+  return typeInEffect ?? type;
 }
 
 /** What the spec asks for beside what the object has, as a sentence. */

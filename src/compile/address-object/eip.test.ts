@@ -103,6 +103,64 @@ test('a spec that changes later is told so and put in effect never; putting it b
   assert.equal(made.bench.condition('ovn-eips', 'e1', 'Accepted'), undefined);
 });
 
+for (const [resource, spec, address, shown] of [
+  ['vips', { subnet: 'ext', v4ip: '172.20.0.4' }, 'v4ip', ['v4ip', 'mac', 'type']],
+  ['ovn-eips', { externalSubnet: 'ext', v4Ip: '172.20.0.4' }, 'v4Ip', ['v4Ip', 'macAddress', 'type']],
+  ['iptables-eips', { externalSubnet: 'ext', v4ip: '172.20.0.4', natGwDp: 'gw' }, 'v4ip', ['ip']],
+] as const) {
+  test(`what one of ${resource} was given stays, whatever is written into its status, its spec and its label; a restart finds the same`, () => {
+    const made = scene();
+    made.bench.put(resource, { metadata: { name: 'e1' }, spec });
+    made.bench.settle();
+    const given = made.bench.object(resource, 'e1') ?? assert.fail();
+    const status = (): readonly unknown[] => shown.map((field) => made.bench.object(resource, 'e1')?.status?.[field]);
+    const before = status();
+    assert.equal(before[0], '172.20.0.4');
+    const elsewhere = { ...given.status, [shown[0]]: '172.20.0.5', mac: '02:00:00:00:00:99', macAddress: '02:00:00:00:00:99', type: 'lsp' };
+    const labels = { ...given.metadata.labels, 'ovn.kubernetes.io/subnet': 'ovn-default' };
+    for (const edited of [
+      { ...given, status: elsewhere },
+      { ...given, status: {} },
+      { ...given, status: elsewhere, metadata: { ...given.metadata, labels } },
+      { ...given, metadata: { ...given.metadata, annotations: {} } },
+      { ...given, metadata: { ...given.metadata, annotations: { 'kiln.io/given': '{"v4":"172.20.0.5"}' } } },
+      { ...given, metadata: { ...given.metadata, finalizers: [], labels: {} } },
+    ]) {
+      made.bench.put(resource, edited);
+      made.bench.settle();
+      assert.deepEqual(status(), before);
+      assert.deepEqual(using(made), ['1', '172.20.0.4']);
+      assert.deepEqual(made.bench.object(resource, 'e1')?.metadata, { ...made.bench.object(resource, 'e1')?.metadata, ...labelled(given) });
+    }
+    // Spec and status together, as `kubectl edit` of a Vip lets one do.
+    made.bench.put(resource, { ...given, spec: { ...given.spec, [address]: '172.20.0.5' }, status: elsewhere });
+    made.bench.settle();
+    assert.match(made.bench.condition(resource, 'e1', 'Accepted')?.message ?? '', /spec asks for "172\.20\.0\.5" \(it has 172\.20\.0\.4\)/);
+    assert.deepEqual([status(), using(made)], [before, ['1', '172.20.0.4']]);
+    const fresh = made.bench.restarted();
+    fresh.settle();
+    assert.deepEqual([fresh.writes, fresh.object(resource, 'e1')?.status?.[shown[0]]], [0, '172.20.0.4']);
+  });
+
+  test(`a copy of one of ${resource} under another name, with all that the first says of itself, has an address of its own`, () => {
+    const made = scene();
+    made.bench.put(resource, { metadata: { name: 'e1' }, spec });
+    made.bench.settle();
+    const { metadata, spec: completed, status } = made.bench.object(resource, 'e1') ?? assert.fail();
+    const { annotations = {}, labels = {} } = metadata;
+    const asked = { ...completed, [address]: '172.20.0.5', macAddress: '' };
+    made.bench.put(resource, { metadata: { name: 'e2', annotations, labels }, spec: asked, ...(status && { status }) });
+    made.bench.settle();
+    assert.equal(made.bench.object(resource, 'e2')?.status?.[shown[0]], '172.20.0.5');
+    assert.equal(made.bench.condition(resource, 'e2', 'AddressConflict'), undefined);
+    assert.deepEqual(using(made), ['2', '172.20.0.4-172.20.0.5']);
+  });
+}
+
+function labelled({ metadata }: { readonly metadata: { readonly labels?: object; readonly finalizers?: readonly string[] } }): object {
+  return { labels: metadata.labels, finalizers: metadata.finalizers };
+}
+
 test('an EIP that names another Subnet later is told so, stays where its address is from, and the other Subnet counts nothing', () => {
   const made = scene();
   made.subnet('elsewhere', { cidrBlock: '172.21.0.0/24' });

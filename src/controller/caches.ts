@@ -270,7 +270,7 @@ export class Caches implements ObjectSource {
       trim: (object) => trim(object as unknown as Untrimmed) as KubeObject,
       optional,
       pageSize: PAGE,
-      ...(NUMEROUS.has(resource) ? { cachedAbove: cachedAbove ?? MANY, cachedTurn: this.#cachedTurn } : {}),
+      ...(NUMEROUS.has(resource) ? { cachedAbove: cachedAbove ?? MANY, cachedTurn: this.#cachedTurn, unread: 'managedFields' } : {}),
       notServedRetryMs: optional ? 30_000 : 1_000,
       ...(definitions === undefined ? {} : { definitions }),
       ...(onNotice === undefined ? {} : { onNotice: (notice) => onNotice(resource, notice) }),

@@ -1,4 +1,4 @@
-import type { KubeClient, ListOptions } from './client.ts';
+import type { CachedListOptions, KubeClient } from './client.ts';
 import type { KubeObject, Resource } from './resource.ts';
 import type { Turnstile } from './turnstile.ts';
 
@@ -19,7 +19,7 @@ export interface CachedList<T> {
 export async function readCachedList<T>(
   client: Pick<KubeClient, 'readCached'>,
   resource: Resource,
-  options: ListOptions,
+  options: CachedListOptions,
   take: (object: KubeObject) => T,
   turn?: Turnstile,
 ): Promise<CachedList<T> | undefined> {

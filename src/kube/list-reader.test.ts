@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { parseJson } from './json.ts';
 import { ListReader } from './list-reader.ts';
 
-function read(text: string, cuts: readonly number[]): { readonly items: unknown[]; readonly frame: unknown } {
+function read(text: string, cuts: readonly number[], unread?: string): { readonly items: unknown[]; readonly frame: unknown } {
   const bytes = Buffer.from(text);
-  const reader = new ListReader();
+  const reader = new ListReader(unread);
   const items: unknown[] = [];
   const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
   for (let n = 1; n < at.length; n++) items.push(...reader.push(bytes.subarray(at[n - 1], at[n])));
@@ -26,6 +26,43 @@ test('any list, cut anywhere, comes out item by item with its frame, wherever th
     }),
   );
 });
+
+test('items that begin alike, as a server writes them, cut anywhere, come out without what nobody reads or with it', () => {
+  const unread = fc.array(fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.string({ unit: 'binary' })), { maxLength: 3 });
+  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('},{"metadata":{', ',"managedFields":[', '}]', '\\"'));
+  // The same text between two objects in an item as between two items.
+  const inner = fc.array(fc.record({ metadata: fc.dictionary(text, text), managedFields: unread }), { maxLength: 3 });
+  const item = fc.record({ metadata: fc.record({ name: text, managedFields: unread, uid: text }), spec: fc.record({ text, inner }) });
+  const cuts = fc.array(fc.nat(), { maxLength: 4 });
+  const read2 = (items: unknown[], at: readonly number[], name?: string): unknown =>
+    read(JSON.stringify({ kind: 'PodList', metadata: { resourceVersion: '7' }, items }), at, name).items;
+  fc.assert(
+    fc.property(fc.array(item, { maxLength: 6 }), cuts, (items, at) => {
+      const written = parseJson(JSON.stringify(items));
+      assert.deepEqual(read2(items, at), written);
+      assert.deepEqual(stripped(read2(items, at, 'managedFields')), stripped(written));
+    }),
+  );
+});
+
+test('what nobody reads is left out', () => {
+  const metadata = (n: number): object => ({ name: `a${n}`, managedFields: [{ of: 'x]"\\', more: [[], {}] }], uid: `${n}` });
+  const items = [1, 2, 3].map((n) => ({ metadata: metadata(n), spec: { n } }));
+  const read3 = read(JSON.stringify({ items }), [], 'managedFields').items as { readonly metadata: object }[];
+  // Of the last nobody knows that it is over before all bytes of it were looked at.
+  assert.deepEqual(
+    read3.map((one) => Object.keys(one.metadata)),
+    [
+      ['name', 'uid'],
+      ['name', 'uid'],
+      ['name', 'managedFields', 'uid'],
+    ],
+  );
+});
+
+function stripped(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (key, of: unknown) => (key === 'managedFields' ? undefined : of)));
+}
 
 test('what is not whole is an error', () => {
   for (const text of ['{"items":[{"a":1},', '{"items":[{"a":', '', '{"items":[{"a":1}']) assert.throws(() => read(text, []), SyntaxError);

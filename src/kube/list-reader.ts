@@ -8,9 +8,16 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
+const METADATA = '"metadata":{';
+/** Where the metadata of an item begins at the latest: behind its apiVersion and kind. */
+const NEAR = 512;
+
 /**
- * Reads a list of the API server item by item while it comes, so that neither its text nor its whole graph is ever in memory, and no
- * turn is longer than a chunk takes. The items are what is in the only array of the outermost object; all around them is its frame.
+ * Reads a list of the API server while it comes, so that neither its text nor its whole graph is ever in memory, and no turn is longer than
+ * a chunk takes. The items are what is in the only array of the outermost object; all around them is its frame.
+ *
+ * Each byte is looked at, but where items begin alike, as a server writes them: then all that a chunk has of whole items is parsed at once, in a
+ * third of the time.
  */
 export class ListReader {
   #frame = '';
@@ -20,6 +27,14 @@ export class ListReader {
   #escaped = false;
   /** The array of items was opened last, rather than an object beside it. */
   #inItems = false;
+  /** What stands between two items; undefined before one was seen, empty where they do not begin with what all have. */
+  #between: Buffer | undefined;
+  readonly #unread: Buffer | undefined;
+
+  /** @param unread name of an array in items that nobody reads: it is left out where it stands, as far as that saves work */
+  constructor(unread?: string) {
+    this.#unread = unread === undefined ? undefined : Buffer.from(`,"${unread}":[`);
+  }
 
   /** The items that this chunk completes. @throws SyntaxError */
   push(chunk: Buffer): unknown[] {
@@ -37,6 +52,12 @@ export class ListReader {
         if (this.#depth === 2 && byte === OPEN_BRACE && this.#inItems) {
           this.#frame += chunk.toString('latin1', from, at);
           from = at;
+          const last = this.#takeWhole(chunk, at, items);
+          if (last !== undefined) {
+            at = last;
+            from = last + 1;
+            continue;
+          }
         }
         if (this.#depth === 1) this.#inItems = byte === OPEN_BRACKET;
         this.#depth++;
@@ -59,9 +80,58 @@ export class ListReader {
     return parseJson(Buffer.from(this.#frame, 'latin1').toString('utf8'));
   }
 
+  /**
+   * Takes the items from this one to the last that surely ends in the chunk. What is taken for the end of one may be inside of it: then what
+   * comes before has brackets that are open, and is not JSON.
+   * @returns where the last of them ends; undefined where none was taken
+   */
+  #takeWhole(chunk: Buffer, at: number, items: unknown[]): number | undefined {
+    this.#between ??= betweenItems(chunk, at);
+    const last = this.#between.length === 0 ? -1 : chunk.lastIndexOf(this.#between);
+    if (last <= at) return undefined;
+    const whole = chunk.subarray(at, last + 1);
+    try {
+      const bytes = this.#unread === undefined ? whole : without(this.#unread, whole);
+      for (const item of parseJson(`[${bytes.toString('utf8')}]`) as unknown[]) items.push(item);
+      return last;
+    } catch (error) {
+      if (error instanceof SyntaxError) return undefined;
+      throw error;
+    }
+  }
+
   #item(last: Buffer): unknown {
     const bytes = this.#pieces.length === 0 ? last : Buffer.concat([...this.#pieces, last]);
     this.#pieces = [];
     return parseJson(bytes.toString('utf8'));
   }
+}
+
+/** The end of an item and the beginning of another that begins like the one at `at`. */
+function betweenItems(chunk: Buffer, at: number): Buffer {
+  const metadata = chunk.subarray(at, at + NEAR).indexOf(METADATA);
+  return metadata < 0 ? Buffer.alloc(0) : Buffer.concat([Buffer.from('},'), chunk.subarray(at, at + metadata + METADATA.length)]);
+}
+
+/** @param name a comma, a name and the beginning of an array, as they cannot stand in a string: quotes are escaped there */
+function without(name: Buffer, items: Buffer): Buffer {
+  const kept: Buffer[] = [];
+  let from = 0;
+  for (let at = items.indexOf(name); at >= 0; at = items.indexOf(name, from)) {
+    kept.push(items.subarray(from, at));
+    from = endOfArray(items, at + name.length);
+  }
+  return kept.length === 0 ? items : Buffer.concat([...kept, items.subarray(from)]);
+}
+
+/** @param at in an array, outside of strings @returns where it is over */
+function endOfArray(bytes: Buffer, at: number): number {
+  for (let depth = 1; depth > 0 && at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      for (at++; at < bytes.length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
+  }
+  return at;
 }

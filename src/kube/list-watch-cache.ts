@@ -1,7 +1,7 @@
 /** One resource, listed and followed. Long, because list, watch, recovery and what is told of them are one state. */
 import { backoffDelay } from './backoff.ts';
 import { readCachedList } from './cached-list.ts';
-import { type ListOptions, type ListPage, subjectOf } from './client.ts';
+import { type CachedListOptions, type ListPage, subjectOf } from './client.ts';
 import { type Clock, type Random, sleep, systemClock, type TimerHandle } from './clock.ts';
 import type { Delta, DeltaListener } from './delta.ts';
 import { isKubeError, KubeError } from './errors.ts';
@@ -286,15 +286,15 @@ export class ListWatchCache<T extends KubeObject> {
   }
 
   /** A long list is read from the server's cache, unless that shows to be behind. @returns whether it was */
-  async #takeCached(first: ListPage<T>, options: ListOptions): Promise<boolean> {
-    const { client, resource, cachedAbove = Infinity, cachedTurn } = this.#options;
+  async #takeCached(first: ListPage<T>, options: CachedListOptions): Promise<boolean> {
+    const { client, resource, cachedAbove = Infinity, cachedTurn, unread } = this.#options;
     const count = first.items.length + (first.remaining ?? 0);
     if (count <= cachedAbove) return false;
     const take = (item: KubeObject): T => {
       this.#lastHeardAt = this.#clock.now();
       return this.#trim(item as T);
     };
-    const cached = await readCachedList(client, resource, options, take, cachedTurn);
+    const cached = await readCachedList(client, resource, { ...options, unread }, take, cachedTurn);
     if (cached === undefined) return false;
     const { objects, version } = cached;
     const behind = !isAtMost(first.resourceVersion, version);

@@ -18,7 +18,6 @@ import { guard, resolve } from './row-diff.ts';
 type Observed = ObservedRow & { readonly row: Row };
 
 const NONE: readonly Edit[] = [];
-const NO_UUIDS: readonly Uuid[] = [];
 
 /** @param keys the members to look at, or all of them */
 export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', context: DiffContext): Verdict {
@@ -32,10 +31,22 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
   const held = planned === undefined ? row : undefined;
   const edits: Edit[] = [];
   const missing: string[] = [];
-  for (const key of keys === 'all' ? allKeys(id, slot, held, context) : keys) {
+  const look = (key: MemberKey): void => {
     const wanted = slot?.members.get(key)?.output;
-    if (wanted !== undefined) edits.push(...contribute(id, uuid, wanted, held, context, missing));
+    if (wanted !== undefined) contribute(id, uuid, wanted, held, context, missing, edits);
     else edits.push(...unwanted(id, uuid, key, slot, held, context));
+  };
+  if (keys !== 'all') for (const key of keys) look(key);
+  else {
+    const settled = new Map<string, Set<Uuid>>();
+    for (const { output } of slot?.members.values() ?? []) {
+      const value = contribute(id, uuid, output, held, context, missing, edits);
+      if (value === undefined) continue;
+      const among = settled.get(output.column);
+      if (among === undefined) settled.set(output.column, new Set([value]));
+      else among.add(value);
+    }
+    for (const key of otherKeys(id, slot, held, settled, context)) look(key);
   }
   if (edits.length === 0) return missing.length === 0 ? SETTLED : { kind: 'waiting', on: missing };
   if (held !== undefined) edits.unshift(guard(held));
@@ -47,6 +58,7 @@ function writable(row: Observed): boolean {
   return row.ownership.kind !== 'foreign' || row.table === 'NB_Global';
 }
 
+/** @returns the row that the column is to refer to, where it is one that is there */
 function contribute(
   id: RowId,
   uuid: Uuid,
@@ -54,23 +66,27 @@ function contribute(
   held: Observed | undefined,
   context: DiffContext,
   missing: string[],
-): readonly Edit[] {
+  edits: Edit[],
+): Uuid | undefined {
   const table = tableOf(id);
-  if (!context.canHold(table, column)) return NONE;
+  if (!context.canHold(table, column)) return undefined;
   const now = held?.row[column];
   if (typeof member === 'object' && !isRowRef(member)) {
-    if (now instanceof Map && now.get(member.key) === member.value) return NONE;
-    return [{ kind: 'keys', table, uuid, column, set: { [member.key]: member.value }, remove: [] }];
+    if (!(now instanceof Map && now.get(member.key) === member.value))
+      edits.push({ kind: 'keys', table, uuid, column, set: { [member.key]: member.value }, remove: [] });
+    return undefined;
   }
   const value = isRowRef(member) ? resolve(member.ref, context) : (member as string | number);
   if (value === undefined) {
     if (isRowRef(member)) missing.push(member.ref);
-    return NONE;
+    return undefined;
   }
-  const before = isRowRef(member) && now instanceof Set ? ownHeld(member.ref, now, context).filter((one) => one !== value) : NO_UUIDS;
-  const edits: Edit[] = before.map((one) => ({ kind: 'member', table, uuid, column, add: false, value: one }));
-  if (!(now instanceof Set && now.has(value))) edits.push({ kind: 'member', table, uuid, column, add: true, value });
-  return edits;
+  const isHeld = now instanceof Set && now.has(value);
+  if (isRowRef(member) && now instanceof Set)
+    for (const one of ownHeld(member.ref, now, context))
+      if (one !== value) edits.push({ kind: 'member', table, uuid, column, add: false, value: one });
+  if (!isHeld) edits.push({ kind: 'member', table, uuid, column, add: true, value });
+  return isHeld && isRowRef(member) ? (value as Uuid) : undefined;
 }
 
 /**
@@ -118,20 +134,35 @@ function isDangling(uuid: string, now: ReadonlySet<unknown>, { rows }: DiffConte
   return now.has(uuid) && rows.entry(uuid as Uuid) === undefined;
 }
 
-function allKeys(id: RowId, slot: RowSlot | undefined, held: Observed | undefined, context: DiffContext): Set<MemberKey> {
-  const keys = new Set<MemberKey>(slot?.members.keys());
+/**
+ * Members that the row has and nobody contributes, of those that are Kiln's to take out.
+ * @param settled rows that are contributed and referred to, by column: of a long port group nearly all, which need no key
+ */
+function otherKeys(
+  id: RowId,
+  slot: RowSlot | undefined,
+  held: Observed | undefined,
+  settled: ReadonlyMap<string, ReadonlySet<Uuid>>,
+  context: DiffContext,
+): Set<MemberKey> {
+  const keys = new Set<MemberKey>();
   if (held === undefined) return keys;
+  const add = (key: MemberKey): void => {
+    if (slot?.members.has(key) !== true) keys.add(key);
+  };
   const table = tableOf(id);
   const children = new Set(childColumns(table).map((one) => one.column));
   for (const [column, mode] of Object.entries(tableSpec(table).columns)) {
     const now = held.row[column];
     if (children.has(column) || !(now instanceof Set)) continue;
-    if (mode === 'elements' && held.ownership.kind === 'ours') for (const atom of now) keys.add(memberKey(column, String(atom)));
+    if (mode === 'elements' && held.ownership.kind === 'ours') for (const atom of now) add(memberKey(column, String(atom)));
     if (mode !== 'refs') continue;
-    for (const uuid of now) {
-      const entry = context.rows.entry(uuid as Uuid);
-      if (entry === undefined && held.ownership.kind === 'ours') keys.add(memberKey(column, String(uuid)));
-      else if (entry?.ownership.kind === 'ours') keys.add(memberKey(column, { ref: entry.id }));
+    const among = settled.get(column);
+    for (const uuid of now as ReadonlySet<Uuid>) {
+      if (among?.has(uuid) === true) continue;
+      const entry = context.rows.entry(uuid);
+      if (entry === undefined && held.ownership.kind === 'ours') add(memberKey(column, String(uuid)));
+      else if (entry?.ownership.kind === 'ours') add(memberKey(column, { ref: entry.id }));
     }
   }
   return keys;

@@ -2,7 +2,7 @@
  * A controller in a process of its own, which tells what it costs: `measured-controller.ts` starts it and asks.
  */
 import { subscribe } from 'node:diagnostics_channel';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { constants, monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { makeController, northboundSession } from '../src/cli/connect.ts';
 import { KubeClient } from '../src/kube/client.ts';
 import { connectionFromKubeconfig } from '../src/kube/connection.ts';
@@ -22,6 +22,11 @@ subscribe('undici:request:create', (message) => {
   requests[what] = (requests[what] ?? 0) + 1;
 });
 const turns = monitorEventLoopDelay({ resolution: 20 });
+let collections = 0;
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries() as (PerformanceEntry & { readonly detail?: { readonly kind: number } })[])
+    if (entry.detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR) collections++;
+}).observe({ entryTypes: ['gc'] });
 
 const connection = await connectionFromKubeconfig({ path: kubeconfig });
 const [client, leaseClient] = [64, 2].map((connections) => new KubeClient(new KubeTransport(connection, { connections })));
@@ -90,6 +95,7 @@ function report(): Report {
     cpuMs: (user + system) / 1_000,
     peakMb: process.resourceUsage().maxRSS / 1_024,
     heapMb: (heapUsed + arrayBuffers) / 1_048_576,
+    collections,
     longestTurnMs: turns.max / 1e6,
     requests: { ...requests },
     operations,

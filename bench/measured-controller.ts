@@ -25,6 +25,8 @@ export interface Report {
   /** The most memory it had resident. */
   readonly peakMb: number;
   readonly heapMb: number;
+  /** Times that all of its heap was tidied, since the process began. */
+  readonly collections: number;
   /** Of the event loop, since the last report. */
   readonly longestTurnMs: number;
   /** Requests to the API server by `watch`, `lease`, `read` and `write`. */

@@ -379,3 +379,37 @@ test('nothing is put into, or taken out of, a row of somebody else that has a wa
     await kiln.close();
   }
 });
+
+test('a port refers to the DHCP options that are made again where another program took those that were there', async () => {
+  const kiln = await writer().start();
+  try {
+    const id = dhcpOptionsId('s1', 'IPv4');
+    const options: RowOutput = {
+      kind: 'row',
+      id,
+      owner,
+      rule: 'test',
+      columns: { cidr: '10.0.0.0/24', options: { router: '10.0.0.1' } },
+      externalIds: { ls: 's1', protocol: 'IPv4' },
+    };
+    const port: RowOutput = {
+      kind: 'row',
+      id: rowId('Logical_Switch_Port', 'p1'),
+      owner,
+      rule: 'test',
+      parent: { id: ls, column: 'ports' },
+      columns: { name: 'p1', dhcpv4_options: { ref: id } },
+    };
+    await kiln.want([switchRow, options, port]);
+    const before = kiln.world.rows.best(id)?.uuid ?? '';
+    const mark = ['--', 'set', 'dhcp_options', before, 'external_ids:theirs=yes'];
+    await nbctl('clear', 'dhcp_options', before, 'external_ids', ...mark);
+    await until('the port refers to other options', async () => {
+      const uuid = kiln.world.rows.best(id)?.uuid ?? before;
+      return uuid !== before && (await nbctl('--bare', 'get', 'logical_switch_port', 'p1', 'dhcpv4_options')).includes(uuid);
+    });
+    await kiln.quiet();
+  } finally {
+    await kiln.close();
+  }
+});

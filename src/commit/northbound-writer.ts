@@ -14,8 +14,8 @@ import type { DiffContext } from '../diff/row-diff.ts';
 import { differsFromItsSeal, diffRow } from '../diff/row-diff.ts';
 import { ownerText } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
-import { identityOf, tableOf } from '../nb/row-id.ts';
-import { childColumns } from '../nb/tables.ts';
+import { identityOf, isRowRef, tableOf } from '../nb/row-id.ts';
+import { childColumns, tableSpec } from '../nb/tables.ts';
 import type { OvsdbError, Uuid } from '../ovsdb/index.ts';
 import { isServerWide } from '../ovsdb/index.ts';
 import { DriftWatch } from './drift-watch.ts';
@@ -395,6 +395,7 @@ export class NorthboundWriter {
       return;
     }
     this.#markChildrenOfMany(id);
+    if (row?.ownership.kind !== 'ours' && tableSpec(tableOf(id)).parents.length === 0) this.#markReferrers(id);
     if (this.#writing && !this.#sent.has(id) && !this.#isPending(id)) this.#drift.rowChanged(id, hasMembers(id));
     // Of what is being sent, the members that are sent are looked at again with the reply.
     this.#mark(id, this.#sent.has(id) ? 'row' : 'all');
@@ -431,6 +432,16 @@ export class NorthboundWriter {
     if (waiters === undefined) return;
     this.#waiters.delete(id);
     for (const waiter of waiters) this.#mark(waiter, 'all');
+  }
+
+  /** Another program took the row, with its name or with all that it was known by: who refers to it is to refer to the one that comes. */
+  #markReferrers(id: RowId): void {
+    const { desired } = this.#options;
+    const refers = (value: unknown): boolean => isRowRef(value) && value.ref === id;
+    for (const other of desired.rowIds) {
+      const values = Object.values(desired.row(other)?.rows[0]?.columns ?? {});
+      if (values.some((value) => (Array.isArray(value) ? value.some(refers) : refers(value)))) this.#mark(other, 'row');
+    }
   }
 
   #mark(id: RowId, how: 'row' | 'all' = 'all'): void {

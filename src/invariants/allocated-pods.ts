@@ -58,7 +58,7 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
     const address = parseAddress(one);
     if (
       accepted &&
-      !toldOutside(world, nic.pod, one) &&
+      !toldOutside(world, nic) &&
       (address === undefined || !networks.some((network) => network.family === address.family && cidrContains(network, address)))
     )
       faults.push(`its address ${one} is not in Subnet ${nic.subnet} (${subnet?.spec.cidrBlock ?? ''})`);
@@ -83,12 +83,15 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
 
 /**
  * A Subnet that was taken away by force and made again with another CIDR: who is in it keeps the address, and is told. Where it has not even
- * the families that the pod asks for, that is what the pod is told first.
+ * the families that the pod asks for, that is what the pod is told first. Of two addresses the sentence names one.
  */
-function toldOutside(world: World, pod: string, address: string): boolean {
+function toldOutside(world: World, { pod, addresses }: AllocatedInterface): boolean {
   const told = boundOf(world, pod);
   if (told?.status !== 'False') return false;
-  return told.reason === 'InvalidIPFamily' || (told.reason === 'AddressOutOfRange' && (told.message ?? '').includes(address));
+  return (
+    told.reason === 'InvalidIPFamily' ||
+    (told.reason === 'AddressOutOfRange' && addresses.some((address) => told.message?.includes(address)))
+  );
 }
 
 function holdsPort(world: World, { subnet }: AllocatedInterface, parent: string): boolean {

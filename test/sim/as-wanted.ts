@@ -52,12 +52,32 @@ function rowFaults(world: World, desired: Desired, id: RowId, schema: DatabaseSc
       return [`it is not in ${wanted.parent?.id ?? ''}`];
     const values = schema.tables.get(row.table)?.columns;
     const said = [...members.values()].map(({ output }) => output);
+    const strays =
+      parent === undefined ? [] : world.rows.parentsOf(row.uuid).filter(({ uuid }) => world.rows.entry(uuid)?.id !== parent.id);
+    if (strays.length > 0) return [`it is in ${strays.map(({ table }) => table).join(', ')} beside ${wanted.parent?.id ?? ''}`];
     const faults = columnFaults(world, wanted, row, said, (column, atom) => values?.get(column)?.key.enum?.has(atom as never) ?? true);
     if (faults.length > 0) return faults;
+    const more = unstatedFaults(wanted, row);
+    if (more.length > 0) return more;
   }
   return row !== undefined && (row.ownership.kind === 'ours' || row.table === 'NB_Global')
     ? [...members.values()].flatMap(({ output }) => memberFault(world, row, output))
     : [];
+}
+
+/** Columns that decide whether the row works, and that no rule states. What is kept as it is states none. */
+function unstatedFaults({ columns }: RowOutput, { table, row }: Entry): readonly string[] {
+  if (Object.keys(columns).length === 0) return [];
+  return Object.keys(tableSpec(table).unstated).flatMap((column) => {
+    const held = row[column];
+    const size =
+      held instanceof Set || held instanceof Map
+        ? held.size
+        : held === undefined || held === null || held === false || Number(held) === 0
+          ? 0
+          : 1;
+    return column in columns || size === 0 ? [] : [`${column} is ${text(held as Value)}, and no rule says anything of it`];
+  });
 }
 
 /** @param allows whether the schema has this value: what this OVN cannot hold is left out */

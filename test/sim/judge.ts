@@ -111,6 +111,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...cluster.newcomers.judge(),
       ...cluster.returners.judge(),
       ...cluster.takenPorts.judge(),
+      ...cluster.standing.judge(cluster.dateJumped ? undefined : EPOCH + cluster.time.now),
       ...cluster.gateways.judge(world),
       ...cluster.joinedNodes.judge(),
       ...unsaid(cluster, controller.facts()),

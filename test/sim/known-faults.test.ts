@@ -20,7 +20,7 @@ test('each known fault is found', async (t) => {
     for (const { name: fault, seed = first } of KNOWN_FAULTS) {
       for (let life = 0; life * LIFE < MOST; life++) {
         if (found.has(fault)) break;
-        yield { seed: seed + life, operations: LIFE, fault };
+        yield { seed: seed + life, operations: LIFE, fault, ...(seed !== first && { only: 'fields' as const }) };
       }
     }
   }

@@ -7,6 +7,7 @@ import { drawBroadFault, drawBroadOperation } from './draw-broad.ts';
 import { drawCloseCall } from './draw-close.ts';
 import { drawFields } from './draw-fields.ts';
 import { drawFault } from './draw-fault.ts';
+import { drawAfterRest, drawBeforeRest } from './draw-pointed.ts';
 import { drawDeployment, drawScene } from './draw-scene.ts';
 import { drawUpkeep } from './draw-upkeep.ts';
 import { drawOperation, node } from './draw.ts';
@@ -16,10 +17,10 @@ import { Random } from './random.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 import type { History, Step } from './step.ts';
 
-export type Draws = 'plain' | 'broad' | 'scenes';
+export type Draws = 'plain' | 'broad' | 'scenes' | 'fields';
 
 export interface LifeOptions {
-  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; or all but what `draw-upkeep.ts` and `draw-fields.ts` draw. All by default. */
+  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; all but what `draw-upkeep.ts` and `draw-fields.ts` draw, or all but `draw-pointed.ts`. */
   readonly only?: Draws;
   /** Asked for each process. */
   readonly rules?: () => readonly Rule[];
@@ -50,15 +51,20 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const controllers = random.chance(0.35) ? 2 : 1;
   const faulty = random.chance(0.8) ? 0.05 + random.next() * 0.2 : 0;
   const scenic = new Random(seed ^ 0x5ce4e);
-  const scenes = options.only === undefined || options.only === 'scenes';
+  const fields = options.only === undefined || options.only === 'fields';
+  const scenes = fields || options.only === 'scenes';
   const scenery = !scenes || scenic.chance(0.15) ? 0 : 0.01 + scenic.next() * 0.03;
   const closeness = !scenes || close.chance(0.3) ? 0 : 0.02 + close.next() * 0.08;
   const keeper = new Random(seed ^ 0x6ee9e2);
-  const upkeep = options.only !== undefined || keeper.chance(0.3) ? 0 : 0.003 + keeper.next() * 0.006;
+  const upkeep = !fields || keeper.chance(0.3) ? 0 : 0.003 + keeper.next() * 0.006;
   const tuner = new Random(seed ^ 0x70e5);
-  const tuning = options.only !== undefined || tuner.chance(0.3) ? 0 : 0.008 + tuner.next() * 0.02;
+  const tuning = !fields || tuner.chance(0.3) ? 0 : 0.008 + tuner.next() * 0.02;
+  const pointer = new Random(seed ^ 0x9017ed);
+  const pointed = options.only === undefined && !pointer.chance(0.3) ? 0.9 : 0;
   let left = operations;
   let untilRest = EPISODE;
+  /** A pointed scene was played before the rest that is due. */
+  let sharpened = false;
   let scene: readonly Step[] = [];
   function next(cluster: SimulatedCluster): Step | undefined {
     const [coming, ...rest] = scene;
@@ -69,9 +75,16 @@ export async function draw(seed: number, operations: number, options: LifeOption
       return coming;
     }
     if (left === 0 && untilRest === EPISODE) return undefined;
+    if ((left === 0 || untilRest === 0) && !sharpened && pointer.chance(pointed)) {
+      sharpened = true;
+      scene = [...drawBeforeRest(pointer), ...drawBeforeRest(pointer)];
+      return next(cluster);
+    }
     if (left === 0 || untilRest === 0) {
       untilRest = EPISODE;
+      sharpened = false;
       if (left > 0 && scenery > 0 && scenic.chance(0.6)) scene = drawDeployment(scenic);
+      if (left > 0 && pointer.chance(pointed / 3)) scene = [...scene, ...drawAfterRest(pointer)];
       return { kind: 'rest' };
     }
     if (keeper.chance(upkeep)) {
@@ -117,7 +130,7 @@ async function live(
   const cluster = new SimulatedCluster({
     seed,
     rules,
-    statefulSets: only === undefined || only === 'scenes',
+    statefulSets: only !== 'plain' && only !== 'broad',
     trace: (line) => {
       if (over) return;
       unhashed += line;

@@ -20,7 +20,8 @@ Draws lives of a simulated cluster from seeds, on all cores, and judges each whe
   --workers N      lives at a time (default: as many as there are cores)
   --plain          only what draw.ts draws, without what came later (some pinned seeds)
   --broad          only that and what draw-broad.ts draws (likewise)
-  --scenes         all but what draw-upkeep.ts and draw-fields.ts draw (likewise)
+  --scenes         all but what draw-upkeep.ts, draw-fields.ts and draw-pointed.ts draw (likewise)
+  --fields         all but what draw-pointed.ts draws (likewise)
   --keep-going     do not end with the first life that fails
   --out DIR        where histories of failures go (default .kiln/sim)
   --no-shrink      keep a failing history as it is
@@ -58,6 +59,7 @@ function flagsOf(args: readonly string[]): Flags | 'help' {
       plain: { type: 'boolean' },
       broad: { type: 'boolean' },
       scenes: { type: 'boolean' },
+      fields: { type: 'boolean' },
       'keep-going': { type: 'boolean' },
       out: { type: 'string' },
       'no-shrink': { type: 'boolean' },
@@ -82,7 +84,7 @@ function flagsOf(args: readonly string[]): Flags | 'help' {
     forMs: timed ? number('hours', 0, 0) * 3_600_000 + number('minutes', 0, 0) * 60_000 : undefined,
     life: number('life', 500, 1),
     workers: values.trace === true ? 1 : number('workers', availableParallelism(), 1),
-    only: (['plain', 'broad', 'scenes'] as const).find((draws) => values[draws] === true),
+    only: (['plain', 'broad', 'scenes', 'fields'] as const).find((draws) => values[draws] === true),
     keepGoing: values['keep-going'] === true,
     out: values.out ?? '.kiln/sim',
     shrink: values['no-shrink'] !== true,

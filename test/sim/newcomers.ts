@@ -5,7 +5,7 @@
 import { selectorMatches } from '../../src/api/label-selector.ts';
 import type { Condition } from '../../src/api/meta.ts';
 import type { SubnetSpec } from '../../src/api/subnet.ts';
-import { DEFAULT_SUBNET, DEFAULT_VPC, podAnnotation } from '../../src/api/well-known.ts';
+import { DEFAULT_SUBNET, DEFAULT_VPC, JOIN_SUBNET, podAnnotation } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';
 import { formatAddress, parseAddress } from '../../src/net/address.ts';
@@ -75,7 +75,10 @@ export class Newcomers {
       // A Subnet that is being deleted takes nobody new.
       const isPlain = claims.every((one) => {
         const subnet = this.#store.get(SUBNETS, one);
-        return subnet?.metadata.deletionTimestamp === undefined && this.#isAccepted(one) && isReady(subnet?.['status']);
+        // Nor does the one that joins nodes, whatever it lists: the pod is told so.
+        return (
+          one !== JOIN_SUBNET && subnet?.metadata.deletionTimestamp === undefined && this.#isAccepted(one) && isReady(subnet?.['status'])
+        );
       });
       if (first === '' || !isPlain || !this.#hasRoom(first) || this.#poolsOf(namespace).length > 0) return [];
       const message = `I7: Pod ${namespace}/${name} came right after all was quiet and has no address, and its Namespace has Subnet ${first}, which has room`;

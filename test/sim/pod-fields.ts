@@ -80,11 +80,15 @@ function isTold({ status }: Pod): boolean {
   return status?.conditions?.some((one) => one.type === POD_CONDITION && one.status !== 'True') === true;
 }
 
+/** Reasons to refuse an address that is asked for by name, and free. */
+const REFUSED: ReadonlySet<string> = new Set(['AddressConflict', 'NoAvailableAddress', 'AddressUnavailable']);
+
 /** A pod names addresses that nobody has, of a network that gives them, and is told that it cannot have them. */
 export function refusedInVain(world: World, pod: Pod): readonly string[] {
   const bound = pod.status?.conditions?.find(({ type }) => type === POD_CONDITION);
   const asked = splitList(said(pod, 'ip_address'));
-  if (bound?.reason !== 'AddressConflict' || asked.length === 0 || said(pod, 'mac_address') !== '' || !runs(pod)) return [];
+  if (bound === undefined || !REFUSED.has(bound.reason ?? '') || asked.length === 0 || said(pod, 'mac_address') !== '' || !runs(pod))
+    return [];
   // An IP object that is there for the pod has another address, and comes first.
   const { name: own, namespace = '' } = pod.metadata;
   const kept = world.ips.peek(portName(own, namespace, 'ovn'))?.spec.ipAddress ?? '';

@@ -1,9 +1,10 @@
 /** What a person does to rows with ovn-nbctl. */
+import { OWNER_KEY, VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
 import { encodeRow, requireTable } from '../../src/ovsdb/encode.ts';
 import type { Uuid } from '../../src/ovsdb/index.ts';
 import type { StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
-import type { Operation } from './step.ts';
+import type { Operation, RowChange } from './step.ts';
 
 /** Rows in an order that does not depend on their UUIDs. */
 export function ordered(cluster: SimulatedCluster, table: string): [Uuid, StoredRow][] {
@@ -17,6 +18,7 @@ export function ordered(cluster: SimulatedCluster, table: string): [Uuid, Stored
 
 export function changeRow(cluster: SimulatedCluster, { table, place, name, change }: Extract<Operation, { readonly do: 'row' }>): void {
   const all = ordered(cluster, table);
+  if (change.kind === 'put') return put(cluster, table, place, change);
   const rows = name === undefined ? all : all.filter(([, row]) => row['name'] === name);
   const found = rows[place % Math.max(1, rows.length)];
   if (found === undefined) return;
@@ -36,6 +38,21 @@ export function changeRow(cluster: SimulatedCluster, { table, place, name, chang
     case 'clear-members':
       cluster.byHand([{ op: 'update', table, where, row: { [change.column]: ['set', []] } }]);
   }
+}
+
+type Put = Extract<RowChange, { readonly kind: 'put' }>;
+
+/** Beside where it is. */
+function put(cluster: SimulatedCluster, table: string, place: number, { column, of, at }: Put): void {
+  const ours = (one: string): readonly Uuid[] => ordered(cluster, one).flatMap(([uuid, row]) => (isOurs(row) ? [uuid] : []));
+  const [into, rows] = [ours(table), ours(of)];
+  const [parent, uuid] = [into[place % Math.max(1, into.length)], rows[at % Math.max(1, rows.length)]];
+  if (parent !== undefined && uuid !== undefined) cluster.byHand([member([parent, column, table], 'insert', uuid)]);
+}
+
+function isOurs(row: StoredRow): boolean {
+  const ids = row['external_ids'];
+  return ids instanceof Map && ids.get(VENDOR_KEY) === VENDOR && ids.has(OWNER_KEY);
 }
 
 /** With everything that refers to it and keeps it alive. */

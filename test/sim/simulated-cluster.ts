@@ -33,6 +33,7 @@ import { Newcomers } from './newcomers.ts';
 import { Random } from './random.ts';
 import { Returners } from './returners.ts';
 import { SimulatedController } from './simulated-controller.ts';
+import { Standing } from './standing.ts';
 import type { Overtaking, Race } from './step.ts';
 import { race } from './strangers.ts';
 import { TakenPorts } from './taken-ports.ts';
@@ -67,6 +68,7 @@ export class SimulatedCluster {
   readonly newcomers: Newcomers;
   readonly returners: Returners;
   readonly takenPorts: TakenPorts;
+  readonly standing: Standing;
   readonly gateways: Gateways;
   readonly joinedNodes: JoinedNodes;
   readonly conditionChanges: ConditionChanges;
@@ -146,6 +148,7 @@ export class SimulatedCluster {
     this.newcomers = new Newcomers(this.lab.store);
     const byHand = (): boolean => this.memory.byHand;
     this.returners = new Returners(this.lab.store, byHand);
+    this.standing = new Standing(this.lab.store, () => this.switchesTaken.size === 0);
     this.gateways = new Gateways(this.lab.store);
     this.joinedNodes = new JoinedNodes(this.lab.store);
     this.takenPorts = new TakenPorts(this.lab.store, byHand);

@@ -16,11 +16,12 @@ import type { Subnet } from '../../src/api/subnet.ts';
 import type { Vpc } from '../../src/api/vpc.ts';
 import { annotationKey, DEFAULT_VPC, JOIN_SUBNET } from '../../src/api/well-known.ts';
 import { parseAddress } from '../../src/net/address.ts';
-import { cidrContains, parseCidr } from '../../src/net/cidr.ts';
+import { cidrContains, formatCidr, parseCidr } from '../../src/net/cidr.ts';
 import { splitList } from '../../src/net/dual.ts';
 import { rowId } from '../../src/nb/row-id.ts';
 import type { Row, Uuid } from '../../src/ovsdb/index.ts';
 import type { World } from '../../src/world/world.ts';
+import { countFaults } from './counts.ts';
 import type { Finding } from './judge.ts';
 import { podFaults, refusedInVain, sharedMacs } from './pod-fields.ts';
 import { best, isInPlace, isTrue, mapOf, networksOf, rowsIn, said, sorted, textOf } from './reading.ts';
@@ -47,7 +48,7 @@ export function fieldsCarriedOut(world: World): readonly Finding[] {
     ]);
     const pods = podsIn.get(name) ?? [];
     for (const [key, pod] of pods) say('Pod', key, podFaults(world, name, subnet, pod));
-    say('Subnet', name, [...sharedMacs(pods), ...outdated(subnet)]);
+    say('Subnet', name, [...sharedMacs(pods), ...outdated(subnet), ...countFaults(subnet)]);
   }
   for (const [key, pod] of podsIn.get('') ?? []) say('Pod', key, refusedInVain(world, pod));
   for (const [name, pool] of world.ipPools.entries()) say('IPPool', name, poolFaults(world, name, pool));
@@ -77,7 +78,16 @@ function waysIn(world: World, name: string, subnet: Subnet, ls: Row, policies: r
     const lets = (match: string): boolean =>
       acls.some((row) => row['action'] === 'allow-related' && row['direction'] === 'to-lport' && row['match'] === match);
     const walled = subnet.spec.private === true;
+    const others = (subnet.spec.allowSubnets ?? []).flatMap((text) => {
+      const other = parseCidr(text);
+      return walled && other?.family === family ? [formatCidr(other)] : [];
+    });
     return [
+      ...others
+        .filter(
+          (one) => !acls.some((row) => row['action'] === 'allow-related' && String(row['match']).includes(`ip${family}.src == ${one}`)),
+        )
+        .map((one) => `${one} of spec.allowSubnets cannot come in`),
       ...(policies.some((row) => row['match'] === way && row['action'] === 'allow') ? [] : [`way to ${cidr} is not on its router`]),
       ...(walled && !lets(`ip${family}.src == ${cidr} && ip${family}.dst == ${cidr}`) ? [`its own ${cidr} cannot come in`] : []),
       ...(walled && nodes !== undefined && !lets(`ip${family}.src == ${nodes}`) ? [`nodes of ${nodes} cannot come in`] : []),

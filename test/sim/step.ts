@@ -55,7 +55,9 @@ export type RowChange =
   /** Another one like it, with another UUID. */
   | { readonly kind: 'duplicate' }
   | { readonly kind: 'set'; readonly columns: JsonObject }
-  | { readonly kind: 'clear-members'; readonly column: string };
+  | { readonly kind: 'clear-members'; readonly column: string }
+  /** Another row of Kiln's, of that place in its table's order, goes into a column of this one, which is Kiln's too. */
+  | { readonly kind: 'put'; readonly column: string; readonly of: string; readonly at: number };
 
 export type Fault =
   | { readonly fault: 'api'; readonly what: ApiFault }

@@ -350,3 +350,19 @@ test('a Vip that a pod with a long name has says in its label as much of the por
   assert.equal(made.addressOf(`shop/${name}`), '10.50.0.5');
   assert.equal(made.bench.object('vips', 'v1')?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'], 'w'.repeat(62));
 });
+
+test('the port of a Vip that was made again as its Subnet was torn out is its own', () => {
+  const made = scene();
+  vip(made, 'v1', { namespace: 'shop' });
+  const before = made.bench.object('vips', 'v1') ?? assert.fail();
+  made.bench.vanish('vips', 'v1');
+  const { uid: _uid, ...metadata } = before.metadata;
+  const again = made.bench.put('vips', { ...before, metadata });
+  made.bench.vanish('subnets', 'net');
+  made.bench.settle();
+  assert.notEqual(again.metadata.uid, before.metadata.uid);
+  assert.equal(made.bench.externalIds('Logical_Switch_Port', 'v1')['kiln.io/uid'], again.metadata.uid);
+  const fresh = made.bench.restarted();
+  fresh.settle();
+  assert.equal(fresh.writes, 0);
+});

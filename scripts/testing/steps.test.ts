@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { LONG_FILES } from './long-files.ts';
+import { allJobs, selectJobs } from './steps.ts';
+
+const names = (wanted: readonly string[]): readonly string[] => selectJobs(wanted).map(({ name }) => name);
+
+test('every file is a job once, or each of its parts; a long file that is named is there', () => {
+  const all = allJobs().map(({ name }) => name);
+  assert.equal(new Set(all).size, all.length);
+  for (const [file, { parts = 1 }] of Object.entries(LONG_FILES)) {
+    assert.ok(existsSync(file), file);
+    const jobs = all.filter((name) => name === file || name.startsWith(`${file} (`));
+    assert.equal(jobs.length, parts, file);
+  }
+});
+
+test('what is cheap begins first, then what takes longest', () => {
+  const steps = [...new Set(allJobs().map(({ step }) => step))];
+  assert.deepEqual(steps.slice(0, 6), ['types', 'lint', 'format', 'layering', 'unit', 'e2e']);
+});
+
+test('a step, a folder and a file can be named, and nothing else', () => {
+  assert.deepEqual(names(['lint', 'src/runtime/log.test.ts']), ['lint', 'src/runtime/log.test.ts']);
+  assert.deepEqual(
+    names(['test/e2e/real.test.ts']),
+    names(['e2e']).filter((name) => name.includes('real')),
+  );
+  assert.ok(names(['src/net']).includes('src/net/net.test.ts'));
+  assert.throws(() => selectJobs(['src/nowhere']), /^RangeError: "src\/nowhere" is no step \(types, lint, .*\), no test file/);
+});

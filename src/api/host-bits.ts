@@ -4,6 +4,7 @@ import { formatCidr, parseInterfaceAddress } from '../net/cidr.ts';
 import { formatDualCidr, splitList } from '../net/dual.ts';
 import type { Finding, Subject } from './finding.ts';
 import { findingOf } from './finding.ts';
+import { networksInMatch } from './match-text.ts';
 import type { NamedIPPool } from './ip-pool-validation.ts';
 import type { NamedSubnet } from './subnet-defaults.ts';
 import { subnetCidrs } from './subnet-defaults.ts';
@@ -30,6 +31,14 @@ function itemsWithHostBits(subject: Subject, items: readonly (readonly [field: s
 export function allowedHostBits({ name, spec }: NamedSubnet): readonly Finding[] {
   const items = (spec.allowSubnets ?? []).map((value, i) => [`spec.allowSubnets[${i}]`, value] as const);
   return itemsWithHostBits({ kind: 'Subnet', name }, items);
+}
+
+/** In a match: OVN clears them too. */
+export function matchHostBits(subject: Subject, field: string, match: string): readonly Finding[] {
+  return itemsWithHostBits(
+    subject,
+    networksInMatch(match).map((network) => [field, network] as const),
+  );
 }
 
 /** `spec.staticRoutes` of a Vpc. */

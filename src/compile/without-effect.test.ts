@@ -128,6 +128,10 @@ test('a network that is written as one of its addresses: which entry, and what i
     ],
   });
   bench.put('ippools', { metadata: { name: 'few' }, spec: { subnet: 'net', ips: ['10.1.0.70/30', '10.1.0.9'] } });
+  bench.put('vpcs', {
+    metadata: { name: 'pink' },
+    spec: { policyRoutes: [{ action: 'drop', match: 'ip4.src == {10.8.0.1/16, 10.9.0.0/16}', priority: 7 }] },
+  });
   bench.settle();
   const [two, three] = [
     bits('spec.allowSubnets[1]', '10.5.0.9/16', '10.5.0.0/16'),
@@ -143,6 +147,10 @@ test('a network that is written as one of its addresses: which entry, and what i
   assert.equal(
     said(bench, 'vpcs', 'blue')[2],
     `Vpc blue: ${bits('spec.staticRoutes[0].cidr', '10.6.0.1/8', '10.0.0.0/8')}${ending('vpc', 'blue')}`,
+  );
+  assert.equal(
+    said(bench, 'vpcs', 'pink')[2],
+    `Vpc pink: ${bits('spec.policyRoutes[0].match', '10.8.0.1/16', '10.8.0.0/16')}${ending('vpc', 'pink')}`,
   );
   assert.equal(
     said(bench, 'ippools', 'few')[2],

@@ -4,6 +4,7 @@
  */
 import type { Finding, Subject } from '../api/finding.ts';
 import { findingOf } from '../api/finding.ts';
+import { matchHostBits } from '../api/host-bits.ts';
 import { namesInMatch } from '../api/match-text.ts';
 import type { NamedInMatch } from '../api/match-text.ts';
 import { rowId } from '../nb/row-id.ts';
@@ -26,8 +27,13 @@ export function withoutEffect(findings: readonly Finding[], next: string): Pick<
   return { conditions: [{ type: WITHOUT_EFFECT, status: 'True', reason: first.code, message, event: 'Warning' }] };
 }
 
-/** Address sets and port groups that a match names and nobody made. @param field path of the match */
-export function missingNames(world: World, subject: Subject, field: string, match: string): readonly Finding[] {
+/** What a match that OVN takes does not mean, as things are. @param field path of the match */
+export function matchInVain(world: World, subject: Subject, field: string, match: string): readonly Finding[] {
+  return [...missingNames(world, subject, field, match), ...matchHostBits(subject, field, match)];
+}
+
+/** Address sets and port groups that a match names and nobody made. */
+function missingNames(world: World, subject: Subject, field: string, match: string): readonly Finding[] {
   return namesInMatch(match).flatMap((named) => {
     if (exists(world, named)) return [];
     const { kind, name } = named;

@@ -140,7 +140,8 @@ function requestProblem(
   if (world.ask(subnetView, subnet) === undefined)
     return { reason: 'WaitingForSubnet', message: `${kind} ${name}: Subnet "${subnet}" does not exist; kubectl get subnet` };
   const readiness = world.ask(subnetReady, subnet);
-  if (!readiness.ready) return { reason: 'WaitingForSubnet', message: `${kind} ${name}: ${readiness.message}` };
+  if (!readiness.ready)
+    return { reason: 'WaitingForSubnet', message: withNext(`${kind} ${name}: ${readiness.message}`, `kubectl describe subnet ${subnet}`) };
   const refusal = writeRefusal(world, resource, name, 'object', uid);
   if (refusal?.rests !== true) return undefined;
   return { reason: 'WriteRefused', message: `${kind} ${name} cannot be given its address, ${refusal.said}; ${refusal.next}` };

@@ -125,6 +125,24 @@ test('a pool that is refused makes no other one refused, and takes no address fr
   assert.equal(scene.addressOf('shop/web'), '10.16.0.30');
 });
 
+test('a pool of a Subnet that is refused waits for it, with what is wrong there and the command for it, and is ready once that is mended', () => {
+  const bench = setUp();
+  bench.put('subnets', { metadata: { name: 'odd' }, spec: { cidrBlock: '10.1.0.0/24', gateway: '10.9.0.1' } });
+  bench.put('ippools', { metadata: { name: 'of-odd' }, spec: { subnet: 'odd', ips: ['10.1.0.9'] } });
+  bench.settle();
+  const { status, reason, message } = bench.condition('ippools', 'of-odd', 'Ready') ?? {};
+  assert.deepEqual([status, reason], ['False', 'WaitingForSubnet']);
+  assert.match(
+    message ?? '',
+    /^IPPool of-odd: spec\.subnet "odd" gives no address: Subnet odd: spec\.gateway "10\.9\.0\.1".*; kubectl describe subnet odd$/,
+  );
+  assert.equal(bench.events.filter((event) => event.message === message).length, 1);
+  assert.equal(bench.condition('ippools', 'my-pool', 'Ready')?.status, 'True');
+  bench.edit('subnets', 'odd', { gateway: '10.1.0.1' });
+  bench.settle();
+  assert.equal(bench.condition('ippools', 'of-odd', 'Ready')?.status, 'True');
+});
+
 test('usage of the pool is told in its status', () => {
   const bench = setUp();
   const none = { available: 0n, using: 0n, availableRange: '', usingRange: '' };

@@ -23,6 +23,7 @@ import type { Rule } from '../compiler.ts';
 import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import type { RowId } from '../../nb/row-id.ts';
+import { subnetAcceptance } from '../subnet/subnet-acceptance.ts';
 import { subnetReady } from '../subnet/subnet-ready.ts';
 import { poolFindings, poolView } from './ip-pool-findings.ts';
 import type { PoolView } from './ip-pool-findings.ts';
@@ -47,7 +48,7 @@ export const ipPool: Rule = {
     const said: PatchOutput = {
       ...patch,
       finalizer: true,
-      conditions: [...conditionsOf(name, finding, rowConflictOf(world, owner)), ...(idle.conditions ?? [])],
+      conditions: [...conditionsOf(name, finding, rowConflictOf(world, owner), waitsFor(world, pool)), ...(idle.conditions ?? [])],
       withoutConditions: [...(finding === undefined ? (['Error'] as const) : []), ...(idle.withoutConditions ?? [])],
       ...(usage !== undefined && { status: { ...familyStatus('v4', usage.v4), ...familyStatus('v6', usage.v6) } }),
     };
@@ -121,8 +122,28 @@ function addressesKept(world: World, id: RowId, owner: Claimant): readonly strin
   return held instanceof Set ? [...held].map(String).toSorted() : undefined;
 }
 
-/** @param conflict why it cannot have its address set; its addresses are given all the same */
-function conditionsOf(name: string, finding: Pick<Finding, 'message'> | undefined, conflict: string | undefined): ConditionOutput[] {
+/** Of a pool in order whose Subnet is refused and runs no network: nobody is given anything. */
+function waitsFor(world: World, { name, spec }: PoolView): string | undefined {
+  const acceptance = world.ask(subnetAcceptance, spec.subnet);
+  if (acceptance.kind !== 'refused') return undefined;
+  return withNext(
+    `IPPool ${name}: spec.subnet "${spec.subnet}" gives no address: ${acceptance.message}`,
+    `kubectl describe subnet ${spec.subnet}`,
+  );
+}
+
+/**
+ * @param conflict why it cannot have its address set; its addresses are given all the same
+ * @param waits why its Subnet gives nothing
+ */
+function conditionsOf(
+  name: string,
+  finding: Pick<Finding, 'message'> | undefined,
+  conflict: string | undefined,
+  waits: string | undefined,
+): ConditionOutput[] {
+  if (finding === undefined && waits !== undefined)
+    return [{ type: 'Ready', status: 'False', reason: 'WaitingForSubnet', message: waits, event: 'Warning' }];
   if (finding === undefined && conflict !== undefined)
     return [{ type: 'Ready', status: 'False', reason: 'RowConflict', message: conflict, event: 'Warning' }];
   if (finding === undefined) return [{ type: 'Ready', status: 'True', reason: 'UpdateIPAMSucceeded', message: '' }];

@@ -10,7 +10,7 @@ import { ofFamily } from '../../net/dual.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-namespaces.ts';
-import { missingNames } from '../without-effect.ts';
+import { matchInVain } from '../without-effect.ts';
 import { subnetSpec } from './subnet-basics.ts';
 import { excludesOutside } from './subnet-excludes.ts';
 import { subnetFindings } from './subnet-findings.ts';
@@ -27,7 +27,7 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
   const wrong = acls.length === 0 ? [] : world.ask(subnetFindings, name);
   const matches = acls.flatMap(({ match = '' }, i) => {
     const field = `spec.acls[${i}].match`;
-    return wrong.some((one) => one.field === field) ? [] : missingNames(world, subject, field, match);
+    return wrong.some((one) => one.field === field) ? [] : matchInVain(world, subject, field, match);
   });
   return [
     ...namespacesFindings(world, subject, namespaces),

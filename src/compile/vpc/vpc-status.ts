@@ -12,7 +12,7 @@ import { leftOut } from '../left-out.ts';
 import { namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-namespaces.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
-import { missingNames, withoutEffect } from '../without-effect.ts';
+import { matchInVain, withoutEffect } from '../without-effect.ts';
 import { unreachableNextHops } from './vpc-next-hops.ts';
 import { vpcFindings, vpcRefusal } from './vpc-state.ts';
 import { defaultSubnetCondition } from './vpc-default-subnet.ts';
@@ -77,7 +77,7 @@ function ineffective(world: World, { name, external }: VpcView, spec: VpcSpec): 
   const faulty = world.ask(vpcFindings, name);
   const matches = policyRoutes.flatMap(({ match = '' }, i) => {
     const field = `spec.policyRoutes[${i}].match`;
-    return faulty.some((one) => one.field === field) ? [] : missingNames(world, subject, field, match);
+    return faulty.some((one) => one.field === field) ? [] : matchInVain(world, subject, field, match);
   });
   return [...bound, ...routeHostBits({ name, spec }), ...world.ask(unreachableNextHops, name), ...matches];
 }

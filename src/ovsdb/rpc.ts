@@ -58,7 +58,8 @@ export class RpcConnection {
       },
       () => this.#owedSince(),
     );
-    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    socket.on('data', (chunk: Buffer) => this.#read(() => this.#stream.push(chunk)));
+    socket.on('message', (message) => this.#read(() => this.#receive(message)));
     socket.on('error', (cause) => this.close(refusedByTls(cause) ?? broken(cause)));
     socket.on('close', () => this.close(new OvsdbError('OVSDB_DISCONNECTED', 'the server closed the connection')));
   }
@@ -111,17 +112,18 @@ export class RpcConnection {
     return undefined;
   }
 
-  #send(message: unknown): void {
-    this.#socket.write(JSON.stringify(message));
+  #send(message: object): void {
+    if (this.#socket.send === undefined) this.#socket.write(JSON.stringify(message));
+    else this.#socket.send(message);
   }
 
-  #read(chunk: Buffer): void {
+  #read(take: () => void): void {
     if (this.#closed) return;
     this.#probe.heard();
     // Most of it are rows of the contents that were asked for, which go on for as long as they are many.
     if (this.#expectsRows) this.#answeredAt = this.#options.clock.now();
     try {
-      this.#stream.push(chunk);
+      take();
     } catch (thrown) {
       this.close(toOvsdbError(thrown, 'OVSDB_PROTOCOL'));
     }

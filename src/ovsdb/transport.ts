@@ -19,8 +19,14 @@ export interface TlsMaterial {
 /** The material, or a function that is asked at each connection, so that renewed certificates are used. */
 export type TlsOption = TlsMaterial | (() => TlsMaterial);
 
-/** What a connection needs of its socket; `net.Socket` and `tls.TLSSocket` have it. */
+/**
+ * What a connection needs of its socket; `net.Socket` and `tls.TLSSocket` have it. Where the server is in the same process, messages may
+ * go both ways as they are, instead of as text: nobody changes one that was sent or came.
+ */
 export interface Wire {
+  on(event: 'message', listener: (message: unknown) => void): unknown;
+  /** Instead of `write`. */
+  send?(message: object): void;
   on(event: 'data', listener: (chunk: Buffer) => void): unknown;
   on(event: 'error', listener: (cause: Error) => void): unknown;
   on(event: 'close', listener: () => void): unknown;

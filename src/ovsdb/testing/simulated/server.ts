@@ -49,24 +49,18 @@ interface Connection {
   monitor: Monitor | undefined;
 }
 
-interface ReadSchema {
-  readonly schema: DatabaseSchema;
-  readonly text: string;
-}
-
 /** Many servers of one process have the same schema. */
-const schemas = new WeakMap<object, ReadSchema>();
+const schemas = new WeakMap<object, DatabaseSchema>();
 
-function readSchema(json: object): ReadSchema {
+function readSchema(json: object): DatabaseSchema {
   let read = schemas.get(json);
-  if (read === undefined) schemas.set(json, (read = { schema: parseSchema(json), text: JSON.stringify(json) }));
+  if (read === undefined) schemas.set(json, (read = parseSchema(json)));
   return read;
 }
 
 export class SimulatedServer {
   readonly database: SimulatedDatabase;
   readonly #options: SimulatedServerOptions;
-  readonly #schema: ReadSchema;
   readonly #connections = new Set<Connection>();
   readonly #history: { readonly id: Uuid; readonly differences: readonly RowDifference[] }[] = [];
   #lastTxnId: Uuid;
@@ -77,8 +71,7 @@ export class SimulatedServer {
 
   constructor(options: SimulatedServerOptions) {
     this.#options = options;
-    this.#schema = readSchema(options.schemaJson as object);
-    this.database = new SimulatedDatabase(this.#schema.schema);
+    this.database = new SimulatedDatabase(readSchema(options.schemaJson as object));
     this.#lastTxnId = options.newUuid();
   }
 
@@ -138,7 +131,7 @@ export class SimulatedServer {
     const wire: SimulatedWire = new SimulatedWire({
       clock,
       latency: this.#options.latency ?? ((): number => 0),
-      toServer: (message) => this.#answer(connection, message as Message),
+      toServer: (message) => this.#answer(connection, message),
       ...(onSent === undefined ? {} : { onSent: (message) => onSent((message as Message).method) }),
       closed: () => this.#connections.delete(connection),
     });
@@ -156,7 +149,7 @@ export class SimulatedServer {
       case 'list_dbs':
         return reply([this.database.schema.name, '_Server']);
       case 'get_schema':
-        return connection.wire.deliverText(`{"id":${JSON.stringify(id)},"result":${this.#schema.text},"error":null}`);
+        return reply(this.#options.schemaJson);
       case 'monitor':
         if (params[0] !== '_Server') break;
         connection.serverMonitor = params[1];

@@ -7,10 +7,10 @@ export interface WireOptions {
   readonly clock: Clock;
   /** How long the next message is under way, in milliseconds. */
   readonly latency: () => number;
-  readonly toServer: (message: unknown) => void;
+  readonly toServer: (message: object) => void;
   readonly closed: () => void;
   /** The client has put a message on its way. */
-  readonly onSent?: (message: unknown) => void;
+  readonly onSent?: (message: object) => void;
 }
 
 export class SimulatedWire extends EventEmitter implements Wire {
@@ -28,10 +28,13 @@ export class SimulatedWire extends EventEmitter implements Wire {
     return this.#destroyed;
   }
 
+  write(): void {
+    throw new Error('messages go as they are, not as text');
+  }
+
   /** The client sends one message. */
-  write(text: string): void {
+  send(message: object): void {
     const { clock, latency, toServer, onSent } = this.#options;
-    const message: unknown = JSON.parse(text);
     this.#sentUntil = Math.max(this.#sentUntil, clock.now() + latency());
     clock.schedule(Math.max(0, this.#sentUntil - clock.now()), () => {
       if (!this.#destroyed) toServer(message);
@@ -40,16 +43,11 @@ export class SimulatedWire extends EventEmitter implements Wire {
   }
 
   /** The server sends a message. */
-  deliver(message: unknown): void {
-    this.deliverText(JSON.stringify(message));
-  }
-
-  deliverText(text: string): void {
+  deliver(message: object): void {
     const { clock, latency } = this.#options;
-    const bytes = Buffer.from(text);
     this.#receivedUntil = Math.max(this.#receivedUntil, clock.now() + latency());
     clock.schedule(Math.max(0, this.#receivedUntil - clock.now()), () => {
-      if (!this.#destroyed) this.emit('data', bytes);
+      if (!this.#destroyed) this.emit('message', message);
     });
   }
 

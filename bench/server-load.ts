@@ -10,7 +10,7 @@ const COUNT = /^apiserver_request_total\{(.*)\} (\S+)$/;
 const COUNTED: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'LIST', 'DELETECOLLECTION']);
 
 export async function requestCounts(client: KubeClient): Promise<RequestCounts> {
-  const text = await client.transport.request({ subject: { verb: 'get', resource: 'metrics' }, method: 'GET', path: '/metrics' });
+  const text = await client.transport.text({ subject: { verb: 'get', resource: 'metrics' }, method: 'GET', path: '/metrics' });
   const counts = new Map<string, number>();
   for (const line of text.split('\n')) {
     const [, labels = '', value] = COUNT.exec(line) ?? [];

@@ -22,15 +22,16 @@ function server(...answers: readonly ('lost' | KubeErrorCode | 'ok')[]): Server 
   let replicas: number | undefined = 3;
   let asked = 0;
   const transport: Transport = {
-    request: ({ method, subject, body = '' }) => {
+    request: ({ method, subject, body }) => {
       const answer = answers[asked++] ?? 'ok';
       if (answer !== 'ok' && answer !== 'lost') return Promise.reject(new KubeError(answer, subject, 'not now'));
       if (replicas === undefined) return Promise.reject(new KubeError('KUBE_NOT_FOUND', subject, 'gone'));
       if (method === 'DELETE') replicas = undefined;
-      if (method === 'PATCH') replicas = (JSON.parse(body) as { readonly spec: { readonly replicas: number } }).spec.replicas;
+      if (method === 'PATCH') replicas = (body as { readonly spec: { readonly replicas: number } }).spec.replicas;
       if (answer === 'lost') return Promise.reject(new KubeError('KUBE_DISCONNECTED', subject, 'reset'));
-      return Promise.resolve(JSON.stringify({ metadata: { name: 'web', namespace: 'shop', uid: 'u' }, spec: { replicas } }));
+      return Promise.resolve({ metadata: { name: 'web', namespace: 'shop', uid: 'u' }, spec: { replicas } });
     },
+    text: () => Promise.resolve(''),
     stream: () => Promise.resolve(Readable.from([])),
     streamFailure: (subject) => new KubeError('KUBE_DISCONNECTED', subject, ''),
     close: () => Promise.resolve(),

@@ -17,13 +17,14 @@ const STEPS = [...PODS, SUBNETS] as unknown as readonly TreeObject[];
 function reviewing(answer: (asked: string) => boolean): { readonly client: KubeClient; readonly asked: string[] } {
   const asked: string[] = [];
   const transport: Transport = {
-    request: ({ body = '' }: KubeRequest) => {
-      const { spec } = JSON.parse(body) as { spec: { resourceAttributes: Readonly<Record<string, string>> } };
+    request: ({ body }: KubeRequest) => {
+      const { spec } = body as { spec: { resourceAttributes: Readonly<Record<string, string>> } };
       const { verb = '', resource = '', group = '', namespace = '' } = spec.resourceAttributes;
       const text = `${verb} ${resource}.${group} ${namespace}`;
       asked.push(text);
-      return Promise.resolve(JSON.stringify({ kind: 'SelfSubjectAccessReview', metadata: {}, status: { allowed: answer(text) } }));
+      return Promise.resolve({ kind: 'SelfSubjectAccessReview', metadata: {}, status: { allowed: answer(text) } });
     },
+    text: () => Promise.resolve(''),
     stream: () => Promise.resolve(Readable.from([])),
     streamFailure: (subject) => new KubeError('KUBE_DISCONNECTED', subject, ''),
     close: () => Promise.resolve(),

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import { isKubeError, KubeError, type KubeSubject } from './errors.ts';
-import { parseJson, stringifyJson } from './json.ts';
 import { ListReader } from './list-reader.ts';
 import {
   apiVersionOf,
@@ -177,7 +176,7 @@ export class KubeClient {
     return all;
   }
 
-  /** The raw stream of a watch with bookmarks: one JSON event a line. */
+  /** The raw stream of a watch with bookmarks: one JSON event a line, see {@link Transport.stream}. */
   watch(resource: Resource, options: WatchOptions): Promise<Readable> {
     const query = queryOf({
       watch: true,
@@ -244,11 +243,11 @@ export class KubeClient {
       dryRun: options.dryRun === true ? ['All'] : undefined,
     };
     const subject = subjectOf('delete', resource, name);
-    const answer = (await this.#send({
+    const answer = (await this.transport.request({
       subject,
       method: 'DELETE',
       path: objectPath(resource, name),
-      body: stringifyJson(body),
+      body,
       ...signalOf(options),
     })) as KubeObject;
     return answer.kind === 'Status' ? undefined : (answer as T);
@@ -258,16 +257,16 @@ export class KubeClient {
   async evict(name: ObjectName, options: DeleteOptions = {}): Promise<void> {
     const preconditions = options.uid === undefined ? {} : { preconditions: { uid: options.uid } };
     const attempt = (version: string): Promise<unknown> =>
-      this.#send({
+      this.transport.request({
         subject: subjectOf('evict', PODS, name),
         method: 'POST',
         path: objectPath(PODS, name, 'eviction'),
-        body: stringifyJson({
+        body: {
           apiVersion: `policy/${version}`,
           kind: 'Eviction',
           metadata: { name: name.name, namespace: name.namespace },
           deleteOptions: { ...preconditions, gracePeriodSeconds: options.gracePeriodSeconds },
-        }),
+        },
         ...signalOf(options),
       });
     try {
@@ -302,11 +301,11 @@ export class KubeClient {
     body: object,
     contentType?: string,
   ): Promise<T> {
-    return this.#send({
+    return this.transport.request({
       subject: subjectOf(verb, resource, name),
       method,
       path: this.#writePath(path, options.dryRun === true),
-      body: stringifyJson(body),
+      body,
       ...(contentType === undefined ? {} : { contentType }),
       ...signalOf(options),
     }) as Promise<T>;
@@ -321,19 +320,10 @@ export class KubeClient {
   async #read(subject: KubeSubject, path: string, signal: AbortSignal | undefined): Promise<unknown> {
     const request: KubeRequest = { subject, method: 'GET', path, ...(signal === undefined ? {} : { signal }) };
     try {
-      return await this.#send(request);
+      return await this.transport.request(request);
     } catch (error) {
       if (!isKubeError(error, 'KUBE_DISCONNECTED')) throw error;
-      return this.#send(request);
-    }
-  }
-
-  async #send(request: KubeRequest): Promise<unknown> {
-    const text = await this.transport.request(request);
-    try {
-      return parseJson(text);
-    } catch (error) {
-      throw new KubeError('KUBE_PROTOCOL', request.subject, 'the answer is not JSON', { cause: error });
+      return this.transport.request(request);
     }
   }
 }

@@ -3,7 +3,7 @@ import { errors as undiciErrors, Pool, ProxyAgent, type Dispatcher } from 'undic
 import { type Clock, systemClock } from './clock.ts';
 import type { Connection, Credentials, TlsMaterial } from './connection.ts';
 import { errorFromStatus, KubeError, type KubeSubject, type StatusObject } from './errors.ts';
-import { parseJson } from './json.ts';
+import { parseJson, stringifyJson } from './json.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -12,8 +12,8 @@ export interface KubeRequest {
   readonly method: HttpMethod;
   /** Path with its query, from the server's root. */
   readonly path: string;
-  /** JSON text. */
-  readonly body?: string;
+  /** Written as JSON, with integers beyond 2^53 as bigint. */
+  readonly body?: object;
   /** Of the body; `application/json` where left out. */
   readonly contentType?: string;
   /** Silence of the server after which the request fails with KUBE_TIMEOUT. */
@@ -43,9 +43,17 @@ interface Channels {
 
 /** How requests reach an API server. Every failure is a KubeError. */
 export interface Transport {
-  /** @returns the body of a 2xx answer as text */
-  request(request: KubeRequest): Promise<string>;
-  /** Opens a stream (a watch); the request's signal ends it. */
+  /**
+   * @returns the body of a 2xx answer, parsed, with integers beyond 2^53 as bigint. Nobody may change it: a server in the same process
+   * hands over what it holds
+   */
+  request(request: KubeRequest): Promise<unknown>;
+  /** The same as it came, of what is not JSON. */
+  text(request: KubeRequest): Promise<string>;
+  /**
+   * Opens a stream (a watch, a long list); the request's signal ends it. Its chunks are bytes; those of a watch of a server in the same
+   * process are its lines, each parsed, which nobody may change.
+   */
   stream(request: KubeRequest): Promise<Readable>;
   /** A stream's later failure, in the same terms as a request's. */
   streamFailure(subject: KubeSubject, error: unknown): KubeError;
@@ -83,8 +91,18 @@ export class KubeTransport implements Transport {
     return this.#connection.server;
   }
 
-  /** @returns the body of a 2xx answer as text @throws KubeError */
-  async request(request: KubeRequest): Promise<string> {
+  /** @throws KubeError KUBE_PROTOCOL where it is not JSON */
+  async request(request: KubeRequest): Promise<unknown> {
+    const text = await this.text(request);
+    try {
+      return parseJson(text);
+    } catch (error) {
+      throw new KubeError('KUBE_PROTOCOL', request.subject, 'the answer is not JSON', { cause: error });
+    }
+  }
+
+  /** @throws KubeError */
+  async text(request: KubeRequest): Promise<string> {
     const timeoutMs = request.timeoutMs ?? this.#options.timeoutMs ?? 30_000;
     const answer = await this.#exchange(request, 'requests', timeoutMs, timeoutMs);
     try {
@@ -154,7 +172,7 @@ export class KubeTransport implements Transport {
         path: this.#prefix + request.path,
         method: request.method,
         headers,
-        body: request.body ?? null,
+        body: request.body === undefined ? null : stringifyJson(request.body),
         signal: request.signal ?? null,
         headersTimeout,
         bodyTimeout,

@@ -1,5 +1,5 @@
 import { errorFromStatus, KubeError, type KubeSubject, type StatusObject } from './errors.ts';
-import { parseJson } from './json.ts';
+import { parseJson, stringifyJson } from './json.ts';
 import type { KubeObject } from './resource.ts';
 import type { WatchEventType } from './held-objects.ts';
 
@@ -10,7 +10,12 @@ export type WatchEvent<T> =
 
 /** One line of a watch. @throws KubeError KUBE_PROTOCOL where it is not an event with a named, versioned object */
 export function decodeWatchEvent<T extends KubeObject>(line: string, subject: KubeSubject): WatchEvent<T> {
-  const event = decode(line, subject);
+  return readWatchEvent(parsed(line, subject), subject);
+}
+
+/** The same, parsed already. */
+export function readWatchEvent<T extends KubeObject>(line: unknown, subject: KubeSubject): WatchEvent<T> {
+  const event: RawEvent = typeof line === 'object' && line !== null ? line : {};
   const { type, object } = event;
   switch (type) {
     case 'ADDED':
@@ -31,7 +36,7 @@ export function decodeWatchEvent<T extends KubeObject>(line: string, subject: Ku
       return { type, error: errorFromStatus(subject, status.code, status) };
     }
   }
-  throw new KubeError('KUBE_PROTOCOL', subject, `not a watch event: ${line.slice(0, 200)}`);
+  throw new KubeError('KUBE_PROTOCOL', subject, `not a watch event: ${stringifyJson(line)?.slice(0, 200)}`);
 }
 
 interface RawEvent {
@@ -39,10 +44,9 @@ interface RawEvent {
   readonly object?: StatusObject & { readonly metadata?: { readonly name?: unknown; readonly resourceVersion?: unknown } };
 }
 
-function decode(line: string, subject: KubeSubject): RawEvent {
+function parsed(line: string, subject: KubeSubject): unknown {
   try {
-    const parsed = parseJson(line);
-    return typeof parsed === 'object' && parsed !== null ? parsed : {};
+    return parseJson(line);
   } catch (error) {
     throw new KubeError('KUBE_PROTOCOL', subject, `not JSON: ${line.slice(0, 200)}`, { cause: error });
   }

@@ -5,7 +5,8 @@ import type { WatchEventType } from './held-objects.ts';
 import { LineSplitter } from './line-splitter.ts';
 import type { KubeObject } from './resource.ts';
 import type { Transport } from './transport.ts';
-import { decodeWatchEvent } from './watch-event.ts';
+import type { WatchEvent } from './watch-event.ts';
+import { decodeWatchEvent, readWatchEvent } from './watch-event.ts';
 
 /** How a watch ended. All but `ended` and `limit` are the server's or the network's fault. */
 export type WatchEnd =
@@ -95,7 +96,7 @@ function follow<T extends KubeObject>(run: WatchRun<T>, stream: Readable): Promi
       end({ kind: 'silent', error: new KubeError('KUBE_TIMEOUT', subject, text) });
     };
     run.overdue.addEventListener('abort', overdue, { once: true });
-    const take = (chunk: Buffer): void => {
+    const take = (chunk: unknown): void => {
       heardAt = clock.now();
       const events: FollowedEvent<T>[] = [];
       const verdict = decodeChunk(lines, chunk, subject, events);
@@ -117,16 +118,21 @@ function follow<T extends KubeObject>(run: WatchRun<T>, stream: Readable): Promi
   });
 }
 
+/** Whole lines are events; those of a server in the same process come parsed, one by one. */
+function* eventsIn<T extends KubeObject>(lines: LineSplitter, chunk: unknown, subject: KubeSubject): Generator<WatchEvent<T>> {
+  if (!Buffer.isBuffer(chunk)) yield readWatchEvent<T>(chunk, subject);
+  else for (const line of lines.push(chunk)) yield decodeWatchEvent<T>(line, subject);
+}
+
 /** Fills `events`; returns how the watch ends where the chunk ends it. */
 function decodeChunk<T extends KubeObject>(
   lines: LineSplitter,
-  chunk: Buffer,
+  chunk: unknown,
   subject: KubeSubject,
   events: FollowedEvent<T>[],
 ): WatchEnd | undefined {
   try {
-    for (const line of lines.push(chunk)) {
-      const event = decodeWatchEvent<T>(line, subject);
+    for (const event of eventsIn<T>(lines, chunk, subject)) {
       if (event.type === 'ERROR') {
         return event.error.code === 'KUBE_GONE' ? { kind: 'gone' } : { kind: 'failed', error: event.error };
       }

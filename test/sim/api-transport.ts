@@ -1,10 +1,11 @@
 /** How one process reaches the API server of the simulation: the same requests as over HTTPS, with time between and faults. */
 import { Readable } from 'node:stream';
 import { errorFromStatus, KubeError, type KubeSubject } from '../../src/kube/errors.ts';
+import { stringifyJson } from '../../src/kube/json.ts';
 import type { KubeRequest, Transport } from '../../src/kube/transport.ts';
 import type { InProcessApi } from '../../src/lab/apiserver/in-process.ts';
 import { ApiError } from '../../src/lab/apiserver/status.ts';
-import type { WatchSink } from '../../src/lab/apiserver/watch-stream.ts';
+import type { WatchLine, WatchSink } from '../../src/lab/apiserver/watch-stream.ts';
 import type { ProcessClock } from './virtual-time.ts';
 
 /** What becomes of a request. */
@@ -60,7 +61,7 @@ export class ApiTransport implements Transport {
     this.#options = options;
   }
 
-  async request(request: KubeRequest): Promise<string> {
+  async request(request: KubeRequest): Promise<unknown> {
     const { api, faults, overtakes, onSend } = this.#options;
     onSend?.(request);
     const meant = overtakes?.uidOf(request);
@@ -71,7 +72,7 @@ export class ApiTransport implements Transport {
     const { method, path, body, contentType } = request;
     overtakes?.before(request);
     const hit = overtakes?.uidOf(request);
-    let text: string;
+    let answer: unknown;
     try {
       const reply = await api.request({
         method,
@@ -79,7 +80,7 @@ export class ApiTransport implements Transport {
         ...(body === undefined ? {} : { body }),
         ...(contentType === undefined ? {} : { contentType }),
       });
-      text = reply.body;
+      answer = reply.body;
       if (meant !== undefined && hit !== undefined && hit !== meant) overtakes?.missed(request, meant, hit);
       this.#options.onRequest?.(request, reply.status);
     } catch (error) {
@@ -91,7 +92,11 @@ export class ApiTransport implements Transport {
     if (fate.kind === 'fail-after' && fate.status === 500) throw this.#failed(request, 500, { message: 'failed by the simulation' });
     await this.#underWay(request);
     if (fate.kind === 'fail-after') throw new KubeError('KUBE_DISCONNECTED', request.subject, 'the simulation lost the answer');
-    return text;
+    return answer;
+  }
+
+  async text(request: KubeRequest): Promise<string> {
+    return stringifyJson(await this.request(request));
   }
 
   async stream(request: KubeRequest): Promise<Readable> {
@@ -171,7 +176,11 @@ class ClientStream implements WatchSink {
     this.#request = request;
     this.#closed = closed;
     this.plural = /\/([^/?]+)(\?|$)/.exec(request.path)?.[1] ?? '';
-    this.readable = new Readable({ read: () => undefined, destroy: (error, callback) => (this.#release(), callback(error)) });
+    this.readable = new Readable({
+      objectMode: true,
+      read: () => undefined,
+      destroy: (error, callback) => (this.#release(), callback(error)),
+    });
   }
 
   get path(): string {
@@ -197,13 +206,16 @@ class ClientStream implements WatchSink {
     if (event === 'close') this.#onClose.push(listener);
   }
 
-  write(line: Buffer | string): void {
+  write(): void {
+    throw new Error('lines come as they are, not as text');
+  }
+
+  take(line: WatchLine): void {
     const { clock, latency, faults } = this.#options;
     this.#until = Math.max(this.#until, clock.now() + latency() + faults.watchDelay(this.plural));
-    const bytes = typeof line === 'string' ? Buffer.from(line) : line;
     const times = faults.repeats(this.plural) ? 2 : 1;
     clock.schedule(this.#until - clock.now(), () => {
-      for (let time = 0; time < times && !this.#over; time++) this.readable.push(bytes);
+      for (let time = 0; time < times && !this.#over; time++) this.readable.push(line);
     });
   }
 

@@ -25,6 +25,8 @@ export interface LifeOptions {
   /** Asked for each process. */
   readonly rules?: () => readonly Rule[];
   readonly trace?: (line: string) => void;
+  /** Whoever changes what the API server holds fails: processes are given its objects as they are. */
+  readonly frozen?: boolean;
 }
 
 export interface Life {
@@ -120,7 +122,7 @@ async function live(
   seed: number,
   controllers: number,
   next: (cluster: SimulatedCluster) => Step | undefined,
-  { rules = () => RULES, trace, only }: LifeOptions,
+  { rules = () => RULES, trace, only, frozen = false }: LifeOptions,
 ): Promise<Life> {
   const hash = createHash('sha256');
   let unhashed = '';
@@ -131,6 +133,7 @@ async function live(
     seed,
     rules,
     statefulSets: only !== 'plain' && only !== 'broad',
+    frozen,
     trace: (line) => {
       if (over) return;
       unhashed += line;

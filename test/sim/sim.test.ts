@@ -17,6 +17,12 @@ test('the same seed gives the same life, another seed another one', async () => 
   assert.notEqual(other.hash, first.hash);
 });
 
+test('nobody changes the objects of the API server that processes share with it', async () => {
+  const [life, frozen] = [await draw(9, 150), await draw(9, 150, { frozen: true })];
+  assert.equal(frozen.hash, life.hash);
+  assert.deepEqual(frozen.findings, life.findings);
+});
+
 test('a history read from its file is done again to the same end', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'kiln-sim-'));
   t.after(() => rmSync(directory, { recursive: true }));

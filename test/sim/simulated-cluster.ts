@@ -53,6 +53,8 @@ export interface ClusterOptions {
   readonly rules: () => readonly Rule[];
   /** Whether somebody makes the pods of StatefulSets; nobody did in the lives that are pinned as `plain` and `broad`. */
   readonly statefulSets?: boolean;
+  /** Whoever changes an object of the API server fails. */
+  readonly frozen?: boolean;
   /** Told what happens, one line each; for a trace and for a person. */
   readonly trace?: (line: string) => void;
 }
@@ -102,7 +104,7 @@ export class SimulatedCluster {
   #quietly = false;
   #started = 0;
 
-  constructor({ seed, rules, statefulSets = true, trace = () => undefined }: ClusterOptions) {
+  constructor({ seed, rules, statefulSets = true, frozen = false, trace = () => undefined }: ClusterOptions) {
     this.rules = rules;
     this.statefulSets = statefulSets;
     this.#trace = trace;
@@ -156,6 +158,7 @@ export class SimulatedCluster {
     this.workloads = new Workloads(this.lab, this.time, this.#chance, statefulSets);
     draw(crds);
     this.lab.store.watchAll(({ type, table, key, object }) => {
+      if (frozen) freeze(object);
       if (type === 'ADDED' && table === 'subnets.kubeovn.io') this.switchesTaken.delete(key);
       this.#trace(`${this.time.now.toFixed(3)} ${type} ${table} ${key} ${object.metadata.resourceVersion ?? ''}`);
     });
@@ -456,6 +459,12 @@ export class SimulatedCluster {
       error: (message, fields) => say('error', message, fields),
     };
   }
+}
+
+function freeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  Object.values(value).forEach(freeze);
 }
 
 /** Rows that changed, and the members of their columns: which of these are Kiln's counts in a picture. */

@@ -174,7 +174,7 @@ async function logsOf(flags: BundleFlags, { client }: CommandIo, missing: string
   for (const { metadata } of pods) {
     const path = `${objectPath(PODS, { namespace, name: metadata.name }, 'log')}?limitBytes=${LOG_BYTES}&tailLines=20000`;
     try {
-      const text = await client.transport.request({
+      const text = await client.transport.text({
         method: 'GET',
         path,
         subject: { verb: 'get', resource: 'pods/log', name: metadata.name, namespace },

@@ -264,11 +264,11 @@ test(
         subject: { verb: 'create', resource: path.plural },
         method: 'POST',
         path: '/lab/faults',
-        body: JSON.stringify({
+        body: {
           match: { verbs: ['delete'], userAgent: 'kiln-delete', ...match },
           fault: error,
           ...(times !== undefined && { times }),
-        }),
+        },
       });
     };
     await fault({ resources: ['pods'] }, { kind: 'error', code: 503, message: 'not now' }, 2);

@@ -19,6 +19,7 @@ import type { ResourceRegistry } from './registry.ts';
 import type { ResourceDefinition } from './resource.ts';
 import { parseTarget, readObject } from './request.ts';
 import type { Reply, ResourceHandler, ResourceRequest } from './resource-handler.ts';
+import { encodeReply } from './resource-handler.ts';
 import { review } from './reviews.ts';
 import { ApiError, badRequest } from './status.ts';
 import type { Credentials } from './tls.ts';
@@ -127,14 +128,14 @@ export class ApiHttpServer {
       return;
     }
     if (known.retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(known.retryAfterSeconds));
-    send(response, { status: known.code, body: JSON.stringify(known.toStatus()) });
+    send(response, { status: known.code, body: known.toStatus() });
   }
 
   async #route(url: URL, request: IncomingMessage, response: ServerResponse, user: User): Promise<Reply | undefined> {
     const path = url.pathname.replace(/\/+$/, '');
     const document = this.#document(path, url.searchParams, request, response);
     if (document === null) return undefined;
-    if (document !== undefined) return { status: 200, body: JSON.stringify(document) };
+    if (document !== undefined) return { status: 200, body: document };
     const target = parseTarget(url.pathname);
     if (target === undefined) return notThere(response);
     if (request.method === 'POST') {
@@ -142,7 +143,7 @@ export class ApiHttpServer {
         target.name === ''
           ? await review(target, () => readObject(request), user, { store: this.#options.operations.store, tokens: this.#options.tokens })
           : undefined;
-      if (answer !== undefined) return { status: 201, body: JSON.stringify(answer) };
+      if (answer !== undefined) return { status: 201, body: answer };
     }
     const definition = this.#options.registry.find(target.group, target.version, target.plural);
     if (definition === undefined || (!definition.namespaced && target.namespace !== '')) {
@@ -157,7 +158,7 @@ export class ApiHttpServer {
     }
     if (definition.table === 'serviceaccounts' && target.subresource === 'token' && request.method === 'POST') {
       const answer = this.#options.tokens.issue(definition, target.namespace, target.name, await readObject(request));
-      return { status: 201, body: JSON.stringify(answer) };
+      return { status: 201, body: answer };
     }
     const resourceRequest: ResourceRequest = { definition, target, query: url.searchParams, message: request, user };
     if (request.method === 'GET' && target.subresource === '' && isTrue(url.searchParams.get('watch'))) {
@@ -253,5 +254,6 @@ function send(response: ServerResponse, reply: Reply): void {
   const headers: Record<string, string | string[]> = { 'Content-Type': type, 'Cache-Control': 'no-cache, private' };
   if (reply.warnings !== undefined && reply.warnings.length > 0)
     headers['Warning'] = reply.warnings.map((warning) => `299 - ${JSON.stringify(warning)}`);
-  response.writeHead(reply.status, headers).end(yaml ? yamlOf(reply.body) : reply.body);
+  const text = encodeReply(reply.body);
+  response.writeHead(reply.status, headers).end(yaml ? yamlOf(text) : text);
 }

@@ -1,9 +1,10 @@
 /** The API for a caller in the same process: the same verbs on the same store as over HTTPS, as calls. For simulations. */
 import { ADMINISTRATOR } from './authorization/user.ts';
+import { asRead, asSent } from './exchanged.ts';
 import { parseTarget } from './request.ts';
 import type { RequestMessage, ResourceTarget } from './request.ts';
-import type { Reply, ResourceRequest } from './resource-handler.ts';
-import { ResourceHandler } from './resource-handler.ts';
+import type { ResourceRequest } from './resource-handler.ts';
+import { ObjectList, ResourceHandler } from './resource-handler.ts';
 import type { LabApi } from './server.ts';
 import { ListSnapshots } from './snapshots.ts';
 import { ApiError } from './status.ts';
@@ -15,7 +16,7 @@ export interface ApiCall {
   readonly method: string;
   /** With its query. */
   readonly path: string;
-  readonly body?: string;
+  readonly body?: object;
   readonly contentType?: string;
 }
 
@@ -32,9 +33,10 @@ export class InProcessApi {
     this.#resources = new ResourceHandler(api.operations, new ListSnapshots(), { isConfigured: false, admit: () => Promise.resolve([]) });
   }
 
-  /** @throws ApiError */
-  request(call: ApiCall): Promise<Reply> {
-    return this.#resources.handle(this.#requestOf(call));
+  /** @returns what the store holds, which nobody may change, with integers beyond 2^53 as bigint @throws ApiError */
+  async request(call: ApiCall): Promise<{ readonly status: number; readonly body: unknown }> {
+    const { status, body } = await this.#resources.handle(this.#requestOf(call));
+    return { status, body: body instanceof ObjectList ? { ...body.head, items: body.items.map(asRead) } : asRead(body) };
   }
 
   /** @throws ApiError where it cannot begin; @returns how to end it */
@@ -65,7 +67,7 @@ export class InProcessApi {
     for (const [watch, of] of [...this.#watches]) if (table === undefined || of === table) watch.end();
   }
 
-  #requestOf({ method, path, body = '', contentType = 'application/json' }: ApiCall): ResourceRequest {
+  #requestOf({ method, path, body, contentType = 'application/json' }: ApiCall): ResourceRequest {
     const at = path.indexOf('?');
     const target = this.targetOf(path);
     const definition = target === undefined ? undefined : this.#api.registry.find(target.group, target.version, target.plural);
@@ -74,10 +76,8 @@ export class InProcessApi {
     const message: RequestMessage = {
       method,
       headers: { accept: 'application/json', 'content-type': contentType },
-      whole: body,
-      async *[Symbol.asyncIterator]() {
-        yield Buffer.from(body);
-      },
+      whole: body === undefined ? {} : asSent(body),
+      async *[Symbol.asyncIterator]() {},
     };
     return { definition, target, query: new URLSearchParams(at < 0 ? '' : path.slice(at)), message, user: ADMINISTRATOR };
   }

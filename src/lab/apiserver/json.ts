@@ -30,9 +30,13 @@ export function parseJson(text: string): Json {
   const revive = (_key: string, value: unknown, context: { readonly source?: string }): unknown => {
     if (typeof value !== 'number' || Number.isSafeInteger(value) || !/^-?\d+$/.test(context.source ?? '')) return value;
     const exact = BigInt(context.source ?? '0');
-    return exact >= MIN_INT64 && exact <= MAX_INT64 ? JSON.rawJSON(exact.toString()) : value;
+    return inInt64(exact) ? JSON.rawJSON(exact.toString()) : value;
   };
   return JSON.parse(text, revive as (key: string, value: unknown) => unknown) as Json;
+}
+
+export function inInt64(value: bigint): boolean {
+  return value >= MIN_INT64 && value <= MAX_INT64;
 }
 
 /** Only what has the field is asked whether it is a raw integer: the question is a call out of the language, and asked very often. */

@@ -38,7 +38,7 @@ export function withMeta(object: KubeObject, metadata: ObjectMeta): KubeObject {
 const encoded = new WeakMap<object, string>();
 
 /** The object's JSON text, made once for each version of the object. */
-export function encodeObject(object: KubeObject): string {
+export function encodeObject(object: JsonObject): string {
   let text = encoded.get(object);
   if (text === undefined) {
     text = JSON.stringify(object);

@@ -19,11 +19,9 @@ export interface ResourceTarget {
 export interface RequestMessage extends AsyncIterable<unknown> {
   readonly method?: string | undefined;
   readonly headers: Readonly<IncomingHttpHeaders>;
-  /** The whole body, of a caller in the same process: nothing more is to come. */
-  readonly whole?: string;
+  /** The whole body, of a caller in the same process, parsed: it is the server's own. */
+  readonly whole?: Json;
 }
-
-export type Body = Buffer | string;
 
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
@@ -47,9 +45,15 @@ export function parseTarget(path: string): ResourceTarget | undefined {
   return { group, version, namespace, plural, name, subresource };
 }
 
-/** @throws ApiError 413, 400 */
-export async function readBody(request: RequestMessage): Promise<Body> {
+/** @returns undefined where there is none @throws ApiError 413, 400, 415 */
+export async function readValue(request: RequestMessage): Promise<Json | undefined> {
   if (request.whole !== undefined) return request.whole;
+  const body = await readBody(request);
+  return body.length === 0 ? undefined : decodeBody(body, mediaType(request));
+}
+
+/** @throws ApiError 413, 400 */
+async function readBody(request: RequestMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
@@ -68,10 +72,10 @@ export function mediaType(request: RequestMessage): string {
 const SERVED = /^application\/(?:json|yaml|vnd\.kubernetes\.protobuf|[a-z-]+-patch\+(?:json|yaml))$/;
 
 /** @throws ApiError 400 when the body is not of its type, 415 when the type is not served. */
-export function decodeBody(body: Body, type: string): Json {
+function decodeBody(body: Buffer, type: string): Json {
   if (!SERVED.test(type)) throw unknownFormat('');
   try {
-    if (type.includes('protobuf')) return decodeProtobuf(Buffer.from(body), builtinTypeOf);
+    if (type.includes('protobuf')) return decodeProtobuf(body, builtinTypeOf);
     const text = body.toString('utf8');
     return type.includes('yaml') ? parseYaml(text) : parseJson(text);
   } catch (error) {
@@ -113,6 +117,7 @@ const SHOWN_BYTES = 30;
 
 /** @param kind that the object is to be of @throws ApiError 400, 415 */
 export async function readObject(request: RequestMessage, kind = ''): Promise<JsonObject> {
+  if (isObject(request.whole)) return request.whole;
   const body = await readBody(request);
   const unrecognized = (problem: string): ApiError =>
     badRequest(kind === '' ? problem : `the object provided is unrecognized (must be of type ${kind}): ${problem} (${beginningOf(body)})`);
@@ -127,8 +132,7 @@ export async function readObject(request: RequestMessage, kind = ''): Promise<Js
   throw unrecognized(`couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go value of type struct`);
 }
 
-function beginningOf(body: Body): string {
-  const bytes = Buffer.from(body);
+function beginningOf(bytes: Buffer): string {
   if (bytes.length === 0) return '<empty>';
   const shown = bytes.subarray(0, SHOWN_BYTES);
   const text = shown[0] === 0x7b ? shown.toString('utf8') : shown.toString('hex');

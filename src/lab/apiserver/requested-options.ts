@@ -5,8 +5,6 @@ import type { Json, JsonObject } from './json.ts';
 import { isObject, object } from './json.ts';
 import { parseLabelSelector } from './label-selector.ts';
 import type { DeleteOptions, WriteOptions } from './operation-options.ts';
-import type { Body } from './request.ts';
-import { decodeBody } from './request.ts';
 import type { ResourceDefinition } from './resource.ts';
 import type { Selector } from './selectors.ts';
 import { parseFieldSelector } from './selectors.ts';
@@ -85,8 +83,7 @@ export function writeOptions(query: URLSearchParams, warnings: string[], kind: s
   };
 }
 
-export function deleteOptions(bytes: Body, type: string, query: URLSearchParams): DeleteOptions {
-  const body: Json = bytes.length === 0 ? {} : decodeBody(bytes, type);
+export function deleteOptions(body: Json | undefined, query: URLSearchParams): DeleteOptions {
   const fields = isObject(body) ? body : {};
   if (fields['kind'] !== undefined && fields['kind'] !== 'DeleteOptions')
     throw badRequest(`no kind ${JSON.stringify(fields['kind'])} is a way to delete: send DeleteOptions`);

@@ -2,7 +2,7 @@
 import type { AdmissionRequest } from './admission/review.ts';
 import type { User } from './authorization/user.ts';
 import { bindPodTo, evict } from './builtin/pod-subresources.ts';
-import type { JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 import { clone, isObject } from './json.ts';
 import type { KubeObject } from './object.ts';
 import { encodeObject } from './object.ts';
@@ -20,7 +20,7 @@ import { checkName } from './object-meta.ts';
 import type { Operations, UpdateOptions } from './operations.ts';
 import { applyPatch, checkPatchType } from './patch/patch.ts';
 import { negotiate } from './negotiate.ts';
-import { decodeBody, mediaType, readBody, readObject } from './request.ts';
+import { mediaType, readObject, readValue } from './request.ts';
 import type { RequestMessage, ResourceTarget } from './request.ts';
 import type { ResourceDefinition } from './resource.ts';
 import { apiVersionOf } from './resource.ts';
@@ -33,9 +33,26 @@ import { partialMetadata, table } from './table.ts';
 
 export interface Reply {
   readonly status: number;
-  /** JSON text. */
-  readonly body: string;
+  /** Of the store, or made for this answer: nobody changes it. */
+  readonly body: JsonObject | ObjectList;
   readonly warnings?: readonly string[];
+}
+
+/** Many objects in one answer, each encoded once for all answers. */
+export class ObjectList {
+  readonly head: JsonObject;
+  readonly items: readonly JsonObject[];
+
+  constructor(head: JsonObject, items: readonly JsonObject[]) {
+    this.head = head;
+    this.items = items;
+  }
+}
+
+/** @returns JSON text */
+export function encodeReply(body: Reply['body']): string {
+  if (!(body instanceof ObjectList)) return encodeObject(body);
+  return `${JSON.stringify(body.head).slice(0, -1)},"items":[${body.items.map(encodeObject).join(',')}]}`;
 }
 
 export interface ResourceRequest {
@@ -111,7 +128,7 @@ export class ResourceHandler {
         subresource === 'binding'
           ? bindPodTo(this.#operations, definition, namespace, name, body, dryRun)
           : evict(this.#operations, definition, namespace, name, body, dryRun);
-      return { status: 201, body: JSON.stringify(result) };
+      return { status: 201, body: result };
     }
     if (definition.table === 'pods' && ['log', 'exec', 'attach', 'portforward'].includes(subresource)) {
       this.#operations.get(definition, namespace, name);
@@ -127,16 +144,19 @@ export class ResourceHandler {
     const { definition, target, query, message } = request;
     const presentation = negotiate(message.headers.accept, query);
     wantedVersion(query, this.#operations.store.revision);
-    return { status: 200, body: this.#encode(definition, this.#operations.get(definition, target.namespace, target.name), presentation) };
+    return { status: 200, body: this.#present(definition, this.#operations.get(definition, target.namespace, target.name), presentation) };
   }
 
-  #encode(definition: ResourceDefinition, item: KubeObject, presentation: Presentation): string {
-    if (presentation.kind === 'Table') {
-      return JSON.stringify(
-        table(definition, [item], presentation, { resourceVersion: item.metadata.resourceVersion }, this.#operations.environment.now()),
+  #present(definition: ResourceDefinition, item: KubeObject, presentation: Presentation): JsonObject {
+    if (presentation.kind === 'Table')
+      return table(
+        definition,
+        [item],
+        presentation,
+        { resourceVersion: item.metadata.resourceVersion },
+        this.#operations.environment.now(),
       );
-    }
-    return presentation.kind === 'Object' ? encodeObject(item) : JSON.stringify(partialMetadata(item, presentation.version));
+    return presentation.kind === 'Object' ? item : partialMetadata(item, presentation.version);
   }
 
   /** @throws ApiError */
@@ -163,15 +183,13 @@ export class ResourceHandler {
         metadata['remainingItemCount'] = chunk.remaining;
     }
     if (presentation.kind === 'Table')
-      return { status: 200, body: JSON.stringify(table(definition, chunk.objects, presentation, metadata, environment.now())) };
+      return { status: 200, body: table(definition, chunk.objects, presentation, metadata, environment.now()) };
     const typeMeta =
       presentation.kind === 'Object'
         ? { kind: definition.listKind, apiVersion: apiVersionOf(definition) }
         : { kind: 'PartialObjectMetadataList', apiVersion: `meta.k8s.io/${presentation.version}` };
-    const items = chunk.objects.map((item) =>
-      presentation.kind === 'Object' ? encodeObject(item) : JSON.stringify(partialMetadata(item, presentation.version)),
-    );
-    return { status: 200, body: `${JSON.stringify({ ...typeMeta, metadata }).slice(0, -1)},"items":[${items.join(',')}]}` };
+    const items = presentation.kind === 'Object' ? chunk.objects : chunk.objects.map((item) => partialMetadata(item, presentation.version));
+    return { status: 200, body: new ObjectList({ ...typeMeta, metadata }, items) };
   }
 
   /** @throws ApiError 410 */
@@ -215,7 +233,7 @@ export class ResourceHandler {
       );
     }
     const created = this.#operations.create(definition, namespace, body, options);
-    return { status: 201, body: this.#encode(definition, created, presentation), warnings };
+    return { status: 201, body: this.#present(definition, created, presentation), warnings };
   }
 
   async #update(request: ResourceRequest, options: UpdateOptions): Promise<Reply> {
@@ -236,7 +254,7 @@ export class ResourceHandler {
     const presentation = negotiate(message.headers.accept, query);
     const type = mediaType(message);
     checkPatchType(definition, type);
-    const patch = decodeBody(await readBody(message), type);
+    const patch = await readPatch(message);
     return this.#write(request, presentation, (current) => applyPatch(definition, type, current, patch), { ...options, isPatch: true });
   }
 
@@ -270,13 +288,13 @@ export class ResourceHandler {
       );
     }
     const updated = this.#operations.update(definition, namespace, name, change, all);
-    return { status: 200, body: this.#encode(definition, updated, presentation), warnings };
+    return { status: 200, body: this.#present(definition, updated, presentation), warnings };
   }
 
   async #delete(request: ResourceRequest): Promise<Reply> {
     const { definition, target, query, message } = request;
     const presentation = negotiate(message.headers.accept, query);
-    const options = deleteOptions(await readBody(message), mediaType(message), query);
+    const options = deleteOptions(await readValue(message), query);
     const old = this.#operations.get(definition, target.namespace, target.name);
     const warnings = await this.#admission.admit({
       operation: 'DELETE',
@@ -289,19 +307,19 @@ export class ResourceHandler {
       options: reviewedDeletion(options),
     });
     const { object: item, removed } = this.#operations.delete(definition, target.namespace, target.name, options);
-    if (!removed || definition.returnsDeleted) return { status: 200, body: this.#encode(definition, item, presentation), warnings };
+    if (!removed || definition.returnsDeleted) return { status: 200, body: this.#present(definition, item, presentation), warnings };
     const details = {
       name: item.metadata.name,
       ...(definition.group === '' ? {} : { group: definition.group }),
       kind: definition.plural,
       uid: item.metadata.uid,
     };
-    return { status: 200, body: JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }), warnings };
+    return { status: 200, body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }, warnings };
   }
 
   async #deleteCollection(request: ResourceRequest): Promise<Reply> {
     const { definition, target, query, message } = request;
-    const options = deleteOptions(await readBody(message), mediaType(message), query);
+    const options = deleteOptions(await readValue(message), query);
     const items = this.#select(definition, target.namespace, selectorOf(definition, query));
     for (const item of items) {
       await this.#admission.admit({
@@ -324,7 +342,7 @@ export class ResourceHandler {
     const metadata = { resourceVersion: String(this.#operations.store.revision) };
     return {
       status: 200,
-      body: `${JSON.stringify({ kind: definition.listKind, apiVersion: apiVersionOf(definition), metadata }).slice(0, -1)},"items":[${items.map(encodeObject).join(',')}]}`,
+      body: new ObjectList({ kind: definition.listKind, apiVersion: apiVersionOf(definition), metadata }, items),
     };
   }
 
@@ -334,9 +352,9 @@ export class ResourceHandler {
     const scale = definition.scale;
     if (scale === undefined) throw notFound(definition, name);
     const current = this.#operations.get(definition, namespace, name);
-    if (message.method === 'GET') return { status: 200, body: JSON.stringify(scaleObject(scale, current)) };
+    if (message.method === 'GET') return { status: 200, body: scaleObject(scale, current) };
     const type = mediaType(message);
-    const body = decodeBody(await readBody(message), type);
+    const body = await readPatch(message);
     const wanted =
       message.method === 'PATCH'
         ? applyPatch({ ...definition, custom: false }, type, scaleObject(scale, current) as KubeObject, body)
@@ -350,6 +368,13 @@ export class ResourceHandler {
       (item) => applyScale(definition, scale, item, wanted),
       writeOptions(query, [], message.method === 'PATCH' ? 'PatchOptions' : 'UpdateOptions'),
     );
-    return { status: 200, body: JSON.stringify(scaleObject(scale, updated)) };
+    return { status: 200, body: scaleObject(scale, updated) };
   }
+}
+
+/** @throws ApiError 400, 415 */
+async function readPatch(message: RequestMessage): Promise<Json> {
+  const patch = await readValue(message);
+  if (patch === undefined) throw badRequest("couldn't get version/kind; json parse error: unexpected end of JSON input");
+  return patch;
 }

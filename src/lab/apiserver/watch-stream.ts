@@ -1,4 +1,5 @@
 /** One watch: the events of a resource as lines of JSON, shared in their encoded form by all watchers. */
+import { asRead } from './exchanged.ts';
 import type { WatchFault } from './faults/fault.ts';
 import type { JsonObject } from './json.ts';
 import type { KubeObject } from './object.ts';
@@ -14,6 +15,8 @@ import { partialMetadata, table } from './table.ts';
 
 /** Where a watch writes to; Node's `ServerResponse` is one. */
 export interface WatchSink {
+  /** Of a reader in the same process: told of each line before it is text, instead of `write`. Nobody may change what it is given. */
+  take?(line: WatchLine): void;
   readonly writableLength: number;
   writeHead(status: number, headers: Readonly<Record<string, string>>): unknown;
   flushHeaders(): void;
@@ -21,6 +24,11 @@ export interface WatchSink {
   write(line: Buffer | string): unknown;
   end(): unknown;
   destroy(): unknown;
+}
+
+export interface WatchLine {
+  readonly type: string;
+  readonly object: unknown;
 }
 
 export interface WatchOptions {
@@ -41,9 +49,9 @@ export interface WatchOptions {
 /** A watcher that reads this much too slowly is cut off, as a slow one is by any API server. */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 
-const encodedEvents = new WeakMap<KubeObject, Map<string, Buffer>>();
+const encodedEvents = new WeakMap<JsonObject, Map<string, Buffer>>();
 
-function encodeEvent(type: string, object: KubeObject): Buffer {
+function encodeEvent(type: string, object: JsonObject): Buffer {
   let byType = encodedEvents.get(object);
   if (byType === undefined) encodedEvents.set(object, (byType = new Map<string, Buffer>()));
   let bytes = byType.get(type);
@@ -110,7 +118,7 @@ export class WatchStream {
 
   #expire(since: number): void {
     const status = expired(`too old resource version: ${since} (${this.#operations.store.revision})`).toStatus();
-    this.#response.write(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`);
+    this.#put('ERROR', status);
     this.end();
   }
 
@@ -141,11 +149,8 @@ export class WatchStream {
 
   #send(type: string, object: KubeObject): void {
     const { presentation } = this.#options;
-    if (presentation.kind === 'Object') this.#write(encodeEvent(type, object));
-    else
-      this.#write(
-        `{"type":"${type}","object":${JSON.stringify(presentation.kind === 'Table' ? this.#tableOf(object) : partialMetadata(object, presentation.version))}}\n`,
-      );
+    if (presentation.kind === 'Object') this.#write(type, object);
+    else this.#write(type, presentation.kind === 'Table' ? this.#tableOf(object) : partialMetadata(object, presentation.version));
   }
 
   #tableOf(object: KubeObject): JsonObject {
@@ -177,20 +182,22 @@ export class WatchStream {
       presentation.kind === 'Table'
         ? { ...typeMeta, metadata: { resourceVersion: metadata.resourceVersion }, columnDefinitions: null, rows: [] }
         : { ...typeMeta, metadata };
-    this.#write(`{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`, true);
+    this.#write('BOOKMARK', object);
   }
 
-  #write(line: Buffer | string, isBookmark = false): void {
+  #write(type: string, object: JsonObject): void {
     if (this.#ended || this.#isStalled) return;
-    switch (this.#options.fault(isBookmark)) {
+    switch (this.#options.fault(type === 'BOOKMARK')) {
       case 'drop-event':
         return;
       case 'repeat-event':
-        this.#response.write(line);
+        this.#put(type, object);
         break;
-      case 'garble-event':
+      case 'garble-event': {
+        const line = encodeEvent(type, object);
         this.#response.write(`${line.toString().slice(0, line.length / 2)}\n`);
         return;
+      }
       case 'close-watch':
         this.end();
         return;
@@ -202,10 +209,15 @@ export class WatchStream {
         return;
       default:
     }
-    this.#response.write(line);
+    this.#put(type, object);
     if (this.#response.writableLength > MAX_BUFFERED_BYTES) {
       this.#ended = true;
       this.#response.destroy();
     }
+  }
+
+  #put(type: string, object: JsonObject): void {
+    if (this.#response.take === undefined) this.#response.write(encodeEvent(type, object));
+    else this.#response.take({ type, object: asRead(object) });
   }
 }

@@ -11,7 +11,7 @@ import { subnetFindings } from '../api/subnet-validation.ts';
 import type { Subnet } from '../api/subnet.ts';
 import { nodeView } from '../compile/node/node-view.ts';
 import { subnetAcceptance, vpcMissing, vpcTerminating } from '../compile/subnet/subnet-acceptance.ts';
-import { askedNetworks, cidrInUse, networksAskedBy } from '../compile/subnet/subnet-networks.ts';
+import { askedNetworks, networkInUse, networksAskedBy } from '../compile/subnet/subnet-networks.ts';
 import { networkMissing } from '../compile/subnet/subnet-provider.ts';
 import { unsupportedSubnetFields } from '../compile/subnet/subnet-spec.ts';
 import { unsupportedSentence } from '../compile/unsupported.ts';
@@ -53,7 +53,7 @@ export function subnetChanged(before: Subnet, after: Subnet, observed: Observed)
 
 /** Addresses in use that its CIDR leaves out. */
 function inUse(world: World, subnet: Subnet): readonly Pick<Finding, 'code' | 'field' | 'message'>[] {
-  const finding = cidrInUse(subnet.metadata.name, networksAskedBy(world, subnet));
+  const finding = networkInUse(subnet.metadata.name, networksAskedBy(world, subnet));
   return finding === undefined ? [] : [finding];
 }
 

@@ -34,6 +34,30 @@ export const subnetChanges: readonly Scenario[] = [
     },
   },
   {
+    name: 'the address of a running pod is named as the gateway: no router port takes it, the Subnet names the pod, and follows when that is gone',
+    run: async (cluster) => {
+      const all =
+        vpcYaml('gwtaken') +
+        subnetYaml('gwtaken-net', { vpc: 'gwtaken', cidrBlock: '10.251.0.0/28', namespaces: ['gwtaken'] }) +
+        namespaceYaml('gwtaken');
+      await cluster.apply(all + podYaml('gwtaken', 'a'));
+      const address = await addressOf(cluster, 'gwtaken', 'a');
+      await cluster.settled();
+      await cluster.patch('subnet', 'gwtaken-net', { spec: { gateway: address } });
+      const { reason, message } = await condition(cluster, 'subnet', 'gwtaken-net', 'Accepted', 'False');
+      assert.equal(reason, 'SubnetGatewayInUse');
+      assert.ok(message.includes(`spec.gateway "${address}" is in use`) && message.includes('IP a.gwtaken'), message);
+      await cluster.settled();
+      assert.equal(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'gwtaken-gwtaken-net')['networks'], '10.251.0.1/28');
+      assert.equal(await addressOf(cluster, 'gwtaken', 'a'), address);
+      await removed(cluster, 'gwtaken', 'a');
+      await condition(cluster, 'subnet', 'gwtaken-net', 'Accepted', 'True');
+      await cluster.settled();
+      assert.equal(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'gwtaken-gwtaken-net')['networks'], `${address}/28`);
+      await cluster.removeAll(all);
+    },
+  },
+  {
     name: 'a Subnet does not move to another Vpc: its network stays, it says so, and the Vpc it is in waits for it',
     run: async (cluster) => {
       const all = vpcYaml('from') + vpcYaml('to') + subnetYaml('moved-net', { vpc: 'from', cidrBlock: '10.151.0.0/24' });

@@ -230,6 +230,27 @@ export const workloads: readonly Scenario[] = [
     },
   },
   {
+    name: 'the template of a StatefulSet names another address: its pod has that one, and who asks for the old one is given it',
+    run: async (cluster) => {
+      const all =
+        vpcYaml('readdress') +
+        subnetYaml('readdress-net', { vpc: 'readdress', cidrBlock: '10.252.0.0/28', namespaces: ['readdress'] }) +
+        namespaceYaml('readdress');
+      const asks = (address: string): Readonly<Record<string, string>> => ({ 'ovn.kubernetes.io/ip_address': address });
+      await cluster.apply(all + statefulSet('readdress', 1, asks('10.252.0.5')));
+      await runningPods(cluster, 'readdress', 'db', 1);
+      await cluster.apply(statefulSet('readdress', 1, asks('10.252.0.6')));
+      await cluster.eventually('its port has the new address', async () => {
+        const { addresses } = rowNamed(await cluster.dump(), 'Logical_Switch_Port', 'db-0.readdress');
+        return String(addresses).endsWith(' 10.252.0.6');
+      });
+      await cluster.apply(podYaml('readdress', 'heir', { annotations: asks('10.252.0.5') }));
+      assert.equal((await running(cluster, 'readdress', 'heir')).metadata.annotations?.['ovn.kubernetes.io/ip_address'], '10.252.0.5');
+      await cluster.delete('statefulset', 'db', 'readdress');
+      await cluster.removeAll(all);
+    },
+  },
+  {
     name: 'C58 a StatefulSet deleted and made again while the controller is stopped: the old ports do not stand in the way of the new pods',
     alone: true,
     run: async (cluster) => {

@@ -21,6 +21,7 @@ import { annotationOf, leavesSubnetOpen } from './pod-interface.ts';
 import { isKept } from './pod-view.ts';
 import { addressesOfVip, vipNamed } from './pod-vip.ts';
 import { subnetReady } from '../subnet/subnet-ready.ts';
+import type { SubnetNetworks } from '../subnet/subnet-networks.ts';
 import { providerSubnets, subnetNetworks, subnetView } from '../subnet/subnet-view.ts';
 
 export type SubnetChoice =
@@ -56,10 +57,14 @@ function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string
   if (ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid) return true;
   if (isRetained(ip.spec.podType) && !isReserved(ip) && nic.pod.migration === undefined && namesOthers(world, nic, ip)) return false;
   if (isRetained(ip.spec.podType) && leavesSubnetOpen(nic) && movesToPool(world, nic.pod.namespace, ip)) return false;
-  // The next pod does not hold up a CIDR that waits for the last one to go. (Those of a virtual machine that moves share one address.)
-  if (ip.spec.podType === 'StatefulSet' && !isReserved(ip) && world.ask(subnetNetworks, subnet).outside.includes(`IP ${ip.metadata.name}`))
+  // The next pod does not hold up a CIDR or a gateway that waits for the last one to go. (Those of a virtual machine that moves share one address.)
+  if (ip.spec.podType === 'StatefulSet' && !isReserved(ip) && isInTheWay(world.ask(subnetNetworks, subnet), `IP ${ip.metadata.name}`))
     return false;
   return world.ask(subnetView, subnet)?.terminating === false;
+}
+
+function isInTheWay({ outside, onGateway }: SubnetNetworks, ip: string): boolean {
+  return outside.includes(ip) || onGateway.includes(ip);
 }
 
 /** The next pod of a StatefulSet or a virtual machine keeps an address that is now of a wrong Subnet, unless it is policy to move it. */
@@ -125,7 +130,10 @@ function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { read
     return waiting('WaitingForIPPool', `IPPool ${going} is being deleted and takes no new holder; kubectl describe ippool ${going}`);
   if (first === undefined) return waiting('WaitingForSubnet', 'no Subnet is declared');
   const readiness = world.ask(subnetReady, first);
-  if (!readiness.ready) return waiting('WaitingForSubnet', readiness.message);
+  if (!readiness.ready) {
+    const { message } = readiness;
+    return waiting('WaitingForSubnet', message.includes(first) ? message : `Subnet ${first}: ${message}`);
+  }
   const view = world.ask(subnetView, first);
   if (nic.isOvn && view?.isOvn === false)
     return waiting('InvalidAnnotation', `Subnet ${first} has provider ${view.provider}: it gives addresses to others, and has no ports`);

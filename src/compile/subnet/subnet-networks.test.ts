@@ -111,3 +111,22 @@ test('a Subnet that never was valid has no rows', () => {
   bench.settle();
   assert.equal(bench.object('subnets', 'red'), undefined);
 });
+
+test('a gateway that somebody has as an address waits for them, names them, and follows the moment it is free', () => {
+  const bench = setUp('10.0.0.0/24,fd00::/112', '10.0.0.5', '10.0.0.6,fd00::6');
+  bench.edit('subnets', 'red', { gateway: '10.0.0.5,fd00::9' });
+  bench.settle();
+  assert.deepEqual(networks(bench), ['10.0.0.1/24', 'fd00::9/112'], 'the other family does not wait');
+  const accepted = bench.condition('subnets', 'red', 'Accepted');
+  assert.equal(accepted?.reason, 'SubnetGatewayInUse');
+  assert.equal(
+    accepted?.message,
+    'Subnet red: spec.gateway "10.0.0.5" is in use; 10.0.0.1,fd00::9 stays the gateway until nobody has it: IP p0.shop; ' +
+      'delete their pods or them, or kubectl edit subnet red and name a free address',
+  );
+  assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True');
+  bench.vanish('ips', 'p0.shop');
+  bench.settle();
+  assert.deepEqual(networks(bench), ['10.0.0.5/24', 'fd00::9/112']);
+  assert.equal(bench.condition('subnets', 'red', 'Accepted')?.status, 'True');
+});

@@ -3,8 +3,9 @@
  *
  * They differ while addresses are in use outside of a CIDR that was narrowed, moved or dropped: then the network that the
  * router port has stays in effect for all rows, new addresses come from the part of it that the spec still names, and the
- * Subnet says who is in the way. With the last of them gone the rows follow the spec. They also differ while the spec
- * cannot be read: a mistyped CIDR does not take a network down.
+ * Subnet says who is in the way. With the last of them gone the rows follow the spec. Likewise while somebody has the
+ * address that is to be the gateway: no router port takes it from them. They also differ while the spec cannot be read: a
+ * mistyped CIDR does not take a network down.
  */
 import { routerToSwitchPort } from '../../api/names.ts';
 import type { Finding } from '../../api/finding.ts';
@@ -31,6 +32,10 @@ export interface SubnetNetworks extends Dual<Network> {
   readonly pool: Dual<Network>;
   /** IP objects, Vips and EIPs, each as `<kind> <name>`, with an address outside of the CIDR that the spec asks for, while that CIDR has to wait for them. */
   readonly outside: readonly string[];
+  /** The same of those who have an address that the spec asks for as a gateway. */
+  readonly onGateway: readonly string[];
+  /** Gateways that the spec asks for and that have to wait for those. */
+  readonly gatewaysAwaited: readonly AddressText[];
   /** Whether its router port carries exactly these networks. */
   readonly inPlace: boolean;
 }
@@ -38,7 +43,7 @@ export interface SubnetNetworks extends Dual<Network> {
 /** Longest list of names in a sentence. */
 const NAMED = 10;
 
-const NO_NETWORKS: SubnetNetworks = { pool: {}, outside: [], inPlace: false };
+const NO_NETWORKS: SubnetNetworks = { pool: {}, outside: [], onGateway: [], gatewaysAwaited: [], inPlace: false };
 
 interface Interface {
   readonly cidr: Cidr;
@@ -58,29 +63,48 @@ export function networksAskedBy(world: World, subnet: Subnet): SubnetNetworks {
   const carried = carriedOf(world, subnet);
   if (asked === undefined) return inEffect(carried);
   const waits = ([4, 6] as const).map((family) => waitingFor(world, name, ofFamily(asked, family), ofFamily(carried, family)));
-  const [v4, v6] = ([4, 6] as const).map((family, i) =>
-    (waits[i] ?? []).length > 0 ? ofFamily(carried, family) : ofFamily(asked, family),
-  );
+  const waiting = waits.map(({ outside, onGateway }) => outside.length + onGateway.length > 0);
+  const [v4, v6] = ([4, 6] as const).map((family, i) => ofFamily(waiting[i] === true ? carried : asked, family));
   const pool4 = poolOf(v4, asked.v4);
   const pool6 = poolOf(v6, asked.v6);
   return {
     ...(v4 !== undefined && { v4: textOf(v4) }),
     ...(v6 !== undefined && { v6: textOf(v6) }),
     pool: { ...(pool4 !== undefined && { v4: pool4 }), ...(pool6 !== undefined && { v6: pool6 }) },
-    outside: [...new Set(waits.flat())].toSorted(),
+    outside: namesIn(waits.map(({ outside }) => outside)),
+    onGateway: namesIn(waits.map(({ onGateway }) => onGateway)),
+    gatewaysAwaited: ([4, 6] as const).flatMap((family, i) => {
+      const gateway = ofFamily(asked, family)?.gateway;
+      return gateway !== undefined && (waits[i]?.onGateway.length ?? 0) > 0 ? [formatAddress(gateway)] : [];
+    }),
     inPlace: sameInterface(v4, carried.v4) && sameInterface(v6, carried.v6),
   };
 }
 
-/** Who is in the way of the network that a Subnet asks for: a finding while somebody is. */
-export function cidrInUse(name: string, { v4, v6, outside }: SubnetNetworks): Pick<Finding, 'code' | 'field' | 'message'> | undefined {
-  if (outside.length === 0) return undefined;
-  const inEffect = joinDual({ ...(v4 !== undefined && { v4: v4.cidr }), ...(v6 !== undefined && { v6: v6.cidr }) });
-  const more = outside.length > NAMED ? ` and ${outside.length - NAMED} more` : '';
+/** Who is in the way of the network, or of the gateway, that a Subnet asks for: a finding while somebody is. */
+export function networkInUse(name: string, networks: SubnetNetworks): Pick<Finding, 'code' | 'field' | 'message'> | undefined {
+  const { v4, v6, outside, onGateway, gatewaysAwaited } = networks;
+  const inEffect = (pick: (network: Network) => string): string =>
+    joinDual({ ...(v4 !== undefined && { v4: pick(v4) }), ...(v6 !== undefined && { v6: pick(v6) }) });
+  if (outside.length > 0) {
+    const message =
+      `Subnet ${name}: spec.cidrBlock leaves out addresses in use; ${inEffect(({ cidr }) => cidr)} stays in effect until these are gone: ` +
+      `${shown(outside)}; delete their pods or them, or put the addresses back into spec.cidrBlock`;
+    return { code: 'CidrInUse', field: 'spec.cidrBlock', message };
+  }
+  if (onGateway.length === 0) return undefined;
   const message =
-    `Subnet ${name}: spec.cidrBlock leaves out addresses in use; ${inEffect} stays in effect until these are gone: ` +
-    `${outside.slice(0, NAMED).join(', ')}${more}; delete their pods or them, or put the addresses back into spec.cidrBlock`;
-  return { code: 'CidrInUse', field: 'spec.cidrBlock', message };
+    `Subnet ${name}: spec.gateway "${gatewaysAwaited.join(',')}" is in use; ${inEffect(({ gateway }) => gateway)} stays the gateway until ` +
+    `nobody has it: ${shown(onGateway)}; delete their pods or them, or kubectl edit subnet ${name} and name a free address`;
+  return { code: 'SubnetGatewayInUse', field: 'spec.gateway', message };
+}
+
+function shown(names: readonly string[]): string {
+  return names.slice(0, NAMED).join(', ') + (names.length > NAMED ? ` and ${names.length - NAMED} more` : '');
+}
+
+function namesIn(lists: readonly (readonly string[])[]): readonly string[] {
+  return [...new Set(lists.flat())].toSorted();
 }
 
 /** What its router port carries, whatever the spec asks. */
@@ -129,21 +153,36 @@ function carriedOf(world: World, subnet: Subnet): Dual<Interface> {
   return found;
 }
 
-/** IP objects, Vips and EIPs with an address of the carried network that the one asked for does not have. */
-function waitingFor(world: World, subnet: string, asked: Interface | undefined, carried: Interface | undefined): readonly string[] {
-  if (carried === undefined || (asked !== undefined && (sameCidr(asked.cidr, carried.cidr) || cidrCovers(asked.cidr, carried.cidr))))
-    return [];
-  const outside = (address: Address): boolean =>
+interface Waits {
+  readonly outside: readonly string[];
+  readonly onGateway: readonly string[];
+}
+
+/** Who has an address of the carried network that the one asked for does not have, and who has its gateway where that is another. */
+function waitingFor(world: World, subnet: string, asked: Interface | undefined, carried: Interface | undefined): Waits {
+  if (carried === undefined) return { outside: [], onGateway: [] };
+  const { family } = carried.cidr;
+  const covered = asked !== undefined && cidrCovers(asked.cidr, carried.cidr);
+  const leftOut = (address: Address): boolean =>
     cidrContains(carried.cidr, address) && (asked === undefined || !cidrContains(asked.cidr, address));
+  const moved = asked === undefined || sameAddress(asked.gateway, carried.gateway) ? undefined : asked.gateway;
+  return {
+    outside: covered ? [] : holdersWith(world, subnet, family, leftOut),
+    onGateway: moved === undefined ? [] : holdersWith(world, subnet, family, (address) => sameAddress(address, moved)),
+  };
+}
+
+/** IP objects, Vips and EIPs of a Subnet with such an address. */
+function holdersWith(world: World, subnet: string, family: Family, has: (address: Address) => boolean): readonly string[] {
   const ips = world.ips
     .select('subnet', subnet)
-    .filter((ip) => addressesOf(ip, carried.cidr.family).some(outside))
+    .filter((ip) => addressesOf(ip, family).some(has))
     .map((ip) => `IP ${ip.metadata.name}`);
   const objects = ADDRESS_RESOURCES.flatMap((resource) =>
     [...world.addressObjectsIn(resource, subnet)].map((name) => world.addressObject(resource, name)),
   )
     .filter((object) => object !== undefined)
-    .filter(({ held }) => [held?.v4 ?? '', held?.v6 ?? ''].flatMap((text) => parseAddress(text) ?? []).some(outside))
+    .filter(({ held }) => [held?.v4 ?? '', held?.v6 ?? ''].flatMap((text) => parseAddress(text) ?? []).some(has))
     .map(({ kind, name }) => `${kind} ${name}`);
   return [...ips, ...objects];
 }
@@ -169,6 +208,8 @@ function inEffect(carried: Dual<Interface>): SubnetNetworks {
     ...(v6 !== undefined && { v6: textOf(v6) }),
     pool: { ...(v4 !== undefined && { v4: textOf(v4) }), ...(v6 !== undefined && { v6: textOf(v6) }) },
     outside: [],
+    onGateway: [],
+    gatewaysAwaited: [],
     inPlace: true,
   };
 }

@@ -17,7 +17,7 @@ import type { Refusal } from './subnet-acceptance.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
 import { subnetFindings } from './subnet-findings.ts';
 import { subnetIneffective } from './subnet-ineffective.ts';
-import { cidrInUse } from './subnet-networks.ts';
+import { networkInUse } from './subnet-networks.ts';
 import { statedSubnet } from './subnet-state.ts';
 import { routerPortId } from './subnet-switch.ts';
 import type { SubnetView } from './subnet-view.ts';
@@ -98,7 +98,7 @@ function failed(name: string, { reason, code = reason, message: why }: Refusal):
 }
 
 function accepted(world: World, view: SubnetView): ConditionOutput {
-  const inUse = cidrInUse(view.name, world.ask(subnetNetworks, view.name));
+  const inUse = networkInUse(view.name, world.ask(subnetNetworks, view.name));
   if (inUse !== undefined) return { type: 'Accepted', status: 'False', reason: inUse.code, message: inUse.message, event: 'Warning' };
   return (
     leftOut('subnet', view.name, world.ask(subnetFindings, view.name)) ?? {

@@ -12,6 +12,11 @@ export function findingsText(findings: readonly Pick<Finding, 'message'>[]): str
   return `${said.join('. ')}${more}`;
 }
 
+/** Names of a sentence, bounded. */
+export function namesText(names: readonly string[]): string {
+  return names.slice(0, NAMED).join(', ') + (names.length > NAMED ? ` and ${names.length - NAMED} more` : '');
+}
+
 /** @param kind as kubectl takes it @returns undefined where nothing is wrong */
 export function leftOut(kind: string, name: string, findings: readonly Finding[]): ConditionOutput | undefined {
   const [first] = findings;

@@ -111,10 +111,31 @@ test('with ECMP all ready nodes carry the traffic', () => {
   });
 });
 
-test('without a node that can, the Subnet says so', () => {
+test('without a node that can, the Subnet names each and what keeps it from it', () => {
   const bench = setUp({ gatewayType: 'centralized', gatewayNode: 'n9' });
+  const said = (): string => bench.condition('subnets', 'red', 'Ready')?.message ?? '';
+  const rule = 'A centralized gateway is a node that is ready and has an IPv4 address in Subnet join';
   assert.deepEqual(policies(bench, '10.0.0.0/24'), []);
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'NoActiveGatewayFound');
+  assert.equal(said(), `Subnet red: spec.gatewayNode "n9" gives no gateway: n9 does not exist. ${rule}; kubectl edit subnet red`);
+  bench.edit('subnets', 'red', { gatewayNode: 'n9,n8:10.1.1.1,n2' });
+  bench.put('nodes', node('n2', false));
+  bench.settle();
+  assert.equal(
+    said(),
+    'Subnet red: spec.gatewayNode "n9,n8:10.1.1.1,n2" gives no gateway: n9, n8 do not exist; n2 is not ready. ' +
+      `${rule}; kubectl get nodes`,
+  );
+  bench.edit('subnets', 'red', { gatewayNode: '', gatewayNodeSelectors: [{ matchLabels: { edge: 'no' } }] });
+  bench.settle();
+  assert.equal(
+    said(),
+    'Subnet red: spec.gatewayNodeSelectors [{"matchLabels":{"edge":"no"}}] gives no gateway: no node has these labels. ' +
+      `${rule}; kubectl edit subnet red`,
+  );
+  bench.edit('subnets', 'red', { gatewayNode: 'n9,n-1' });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'ReconcileCentralizedGatewaySuccess');
 });
 
 test('a change from distributed to centralized leaves nothing behind', () => {
@@ -155,6 +176,10 @@ test('a node is the centralized gateway of families alone in which it has an add
   const bench = setUpWithIpv4Nodes();
   const { status, reason, message = '' } = bench.condition('subnets', 'six', 'Ready') ?? {};
   assert.deepEqual([status, reason], ['False', 'NoActiveGatewayFound']);
-  assert.match(message, /none of n-1 is ready and has an IPv6 address in Subnet join; kubectl get nodes$/);
+  assert.equal(
+    message,
+    'Subnet six: spec.gatewayNode "n-1" gives no gateway: n-1 has no IPv6 address in Subnet join. ' +
+      'A centralized gateway is a node that is ready and has an IPv6 address in Subnet join; kubectl get nodes',
+  );
   assert.deepEqual([bench.object('subnets', 'six')?.status?.['activateGateway'], policies(bench, 'fd02')], ['', []]);
 });

@@ -108,24 +108,35 @@ function distributedSubnets(world: World): Domain {
 export interface CentralizedGateway {
   /** Nodes that carry the traffic now, in the order of the spec. */
   readonly nodes: readonly string[];
-  /** Nodes that the spec names or selects. */
-  readonly candidates: readonly string[];
 }
 
 /** Undefined where the Subnet has no centralized gateway. A node can be it where it has an address in the join Subnet of a family of the Subnet. */
 export const centralizedGateway: Query<CentralizedGateway | undefined> = defineQuery('subnet-centralized-gateway', (world, name) => {
   const view = statedSubnet(world, name);
   if (view === undefined || !view.inDefaultVpc || !view.routed || view.isJoin || view.gatewayType !== 'centralized') return undefined;
-  const families = familiesOf(view);
-  if (families.length === 0) return undefined;
-  const candidates = candidatesOf(world, name);
-  const joins = (node: string): boolean => familiesOf(world.ask(joinedAt, node)).some((family) => families.includes(family));
-  const able = candidates.filter((node) => world.ask(nodeReady, node) && joins(node));
-  if (world.ask(subnetSpec, name)?.enableEcmp === true) return { nodes: able, candidates };
+  if (familiesOf(view).length === 0) return undefined;
+  const able = gatewayCandidates(world, view).flatMap(({ node, state }) => (state === 'able' ? [node] : []));
+  if (world.ask(subnetSpec, name)?.enableEcmp === true) return { nodes: able };
   const active = world.ask(activeGateway, name);
   const chosen = able.includes(active) ? active : able[0];
-  return { nodes: chosen === undefined ? [] : [chosen], candidates };
+  return { nodes: chosen === undefined ? [] : [chosen] };
 });
+
+export interface GatewayCandidate {
+  readonly node: string;
+  /** `not joined`: without an address of a family of the Subnet in the join Subnet. */
+  readonly state: 'able' | 'missing' | 'not ready' | 'not joined';
+}
+
+/** Nodes that the spec of a Subnet with a centralized gateway names or selects, in its order. */
+export function gatewayCandidates(world: World, view: SubnetView): readonly GatewayCandidate[] {
+  const families = familiesOf(view);
+  return candidatesOf(world, view.name).map((node) => {
+    if (world.ask(nodeView, node) === undefined) return { node, state: 'missing' };
+    if (!world.ask(nodeReady, node)) return { node, state: 'not ready' };
+    return { node, state: familiesOf(world.ask(joinedAt, node)).some((family) => families.includes(family)) ? 'able' : 'not joined' };
+  });
+}
 
 export const subnetCentralizedGateway: Rule = {
   name: 'subnet-centralized-gateway',
@@ -153,7 +164,7 @@ export const subnetCentralizedGateway: Rule = {
 function candidatesOf(world: World, name: string): readonly string[] {
   const spec = world.ask(subnetSpec, name);
   const named = splitList(spec?.gatewayNode ?? '').map((item) => item.split(':', 1)[0] ?? '');
-  if (named.length > 0) return [...new Set(named)].filter((node) => world.ask(nodeView, node) !== undefined);
+  if (named.length > 0) return [...new Set(named)];
   const selectors = spec?.gatewayNodeSelectors ?? [];
   if (selectors.length === 0) return [];
   return [...world.nodes.keys()]

@@ -21,6 +21,7 @@ import { rowId } from '../../nb/row-id.ts';
 import { ADDRESS_RESOURCES } from '../../world/address-objects.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
+import { namesText } from '../left-out.ts';
 
 export interface Network {
   readonly cidr: CidrText;
@@ -39,9 +40,6 @@ export interface SubnetNetworks extends Dual<Network> {
   /** Whether its router port carries exactly these networks. */
   readonly inPlace: boolean;
 }
-
-/** Longest list of names in a sentence. */
-const NAMED = 10;
 
 const NO_NETWORKS: SubnetNetworks = { pool: {}, outside: [], onGateway: [], gatewaysAwaited: [], inPlace: false };
 
@@ -89,18 +87,14 @@ export function networkInUse(name: string, networks: SubnetNetworks): Pick<Findi
   if (outside.length > 0) {
     const message =
       `Subnet ${name}: spec.cidrBlock leaves out addresses in use; ${inEffect(({ cidr }) => cidr)} stays in effect until these are gone: ` +
-      `${shown(outside)}; delete their pods or them, or put the addresses back into spec.cidrBlock`;
+      `${namesText(outside)}; delete their pods or them, or put the addresses back into spec.cidrBlock`;
     return { code: 'CidrInUse', field: 'spec.cidrBlock', message };
   }
   if (onGateway.length === 0) return undefined;
   const message =
     `Subnet ${name}: spec.gateway "${gatewaysAwaited.join(',')}" is in use; ${inEffect(({ gateway }) => gateway)} stays the gateway until ` +
-    `nobody has it: ${shown(onGateway)}; delete their pods or them, or kubectl edit subnet ${name} and name a free address`;
+    `nobody has it: ${namesText(onGateway)}; delete their pods or them, or kubectl edit subnet ${name} and name a free address`;
   return { code: 'SubnetGatewayInUse', field: 'spec.gateway', message };
-}
-
-function shown(names: readonly string[]): string {
-  return names.slice(0, NAMED).join(', ') + (names.length > NAMED ? ` and ${names.length - NAMED} more` : '');
 }
 
 function namesIn(lists: readonly (readonly string[])[]): readonly string[] {

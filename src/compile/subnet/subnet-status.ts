@@ -12,6 +12,7 @@ import { leftOut } from '../left-out.ts';
 import { withNext } from '../next-command.ts';
 import { rowConflictOf } from '../row-conflict.ts';
 import { withoutEffect } from '../without-effect.ts';
+import { gatewayMissing } from './subnet-gateway-missing.ts';
 import { centralizedGateway } from './subnet-gateway.ts';
 import type { Refusal } from './subnet-acceptance.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
@@ -110,8 +111,6 @@ function accepted(world: World, view: SubnetView): ConditionOutput {
   );
 }
 
-const FAMILY_WANTED = { IPv4: 'an IPv4', IPv6: 'an IPv6', Dual: 'an', Mac: 'an' } as const;
-
 function ready(world: World, view: SubnetView): ConditionOutput {
   const yes = (reason: Reason): ConditionOutput => ({ type: 'Ready', status: 'True', reason, message: '' });
   const no = (reason: Reason, message: string, event?: 'Warning'): ConditionOutput => ({
@@ -136,13 +135,7 @@ function ready(world: World, view: SubnetView): ConditionOutput {
     return no('RouterPortPending', `The router of Vpc ${view.vpc} has no port to Subnet ${view.name} yet`);
   }
   const gateway = world.ask(centralizedGateway, view.name);
-  if (gateway !== undefined && gateway.nodes.length === 0) {
-    const named =
-      gateway.candidates.length === 0
-        ? 'spec.gatewayNode and spec.gatewayNodeSelectors name no node that exists'
-        : `none of ${gateway.candidates.join(', ')} is ready and has ${FAMILY_WANTED[view.protocol]} address in Subnet ${world.settings.joinSubnet}`;
-    return no('NoActiveGatewayFound', `Subnet ${view.name} has a centralized gateway, but ${named}; kubectl get nodes`, 'Warning');
-  }
+  if (gateway?.nodes.length === 0) return no('NoActiveGatewayFound', gatewayMissing(world, view), 'Warning');
   if (gateway !== undefined) return yes('ReconcileCentralizedGatewaySuccess');
   return yes(view.private ? 'SetPrivateLogicalSwitchSuccess' : 'ResetLogicalSwitchAclSuccess');
 }

@@ -1,0 +1,38 @@
+/**
+ * What a Subnet with a centralized gateway says while no node is it: which node is kept from it by what.
+ */
+import type { World } from '../../world/world.ts';
+import { namesText } from '../left-out.ts';
+import type { GatewayCandidate } from './subnet-gateway.ts';
+import { gatewayCandidates } from './subnet-gateway.ts';
+import type { SubnetView } from './subnet-view.ts';
+import { subnetSpec } from './subnet-view.ts';
+
+const FAMILY_WANTED = { IPv4: 'IPv4 ', IPv6: 'IPv6 ', Dual: '', Mac: '' } as const;
+
+export function gatewayMissing(world: World, view: SubnetView): string {
+  const { gatewayNode = '', gatewayNodeSelectors: selectors = [] } = world.ask(subnetSpec, view.name) ?? {};
+  const candidates = gatewayCandidates(world, view);
+  const address = `${FAMILY_WANTED[view.protocol]}address in Subnet ${world.settings.joinSubnet}`;
+  const why = [
+    ...kept(candidates, 'missing', 'does not exist', 'do not exist'),
+    ...kept(candidates, 'not ready', 'is not ready', 'are not ready'),
+    ...kept(candidates, 'not joined', `has no ${address}`, `have no ${address}`),
+  ];
+  const field =
+    gatewayNode !== ''
+      ? `spec.gatewayNode "${gatewayNode}"`
+      : selectors.length > 0
+        ? `spec.gatewayNodeSelectors ${JSON.stringify(selectors)}`
+        : 'spec.gatewayNode ""';
+  const found =
+    why.length > 0 ? why.join('; ') : gatewayNode === '' && selectors.length > 0 ? 'no node has these labels' : 'it names no node';
+  // What waits for a node is looked at there; a name without one is mended here.
+  const next = candidates.some(({ state }) => state !== 'missing') ? 'kubectl get nodes' : `kubectl edit subnet ${view.name}`;
+  return `Subnet ${view.name}: ${field} gives no gateway: ${found}. A centralized gateway is a node that is ready and has an ${address}; ${next}`;
+}
+
+function kept(candidates: readonly GatewayCandidate[], state: GatewayCandidate['state'], one: string, several: string): readonly string[] {
+  const nodes = candidates.filter((candidate) => candidate.state === state).map(({ node }) => node);
+  return nodes.length === 0 ? [] : [`${namesText(nodes)} ${nodes.length === 1 ? one : several}`];
+}

@@ -149,8 +149,11 @@ function isWithoutSwitch({ switchesTaken }: SimulatedCluster, world: World, { in
   const subnet = /its Subnet (\S+) does not exist, and its network does not run/.exec(message)?.[1] ?? own ?? '';
   if (invariant !== 'I7' || !switchesTaken.has(subnet)) return false;
   const conditions = status?.conditions ?? [];
-  return conditions.some(({ type, status, reason }) => type === POD_CONDITION && status === 'False' && reason === 'NoSubnet');
+  return conditions.some(({ type, status, reason }) => type === POD_CONDITION && status === 'False' && TOLD_OF_NO_SUBNET.has(reason ?? ''));
 }
+
+/** Of no Subnet at all, or of that one. */
+const TOLD_OF_NO_SUBNET: ReadonlySet<string> = new Set(['NoSubnet', 'WaitingForSubnet']);
 
 function found({ invariant, subject, message }: Violation): Finding {
   return { kind: `${invariant} ${subject.split(' ')[0] ?? ''}`, message: `${invariant}: ${message}` };

@@ -78,7 +78,7 @@ export class SimulatedCluster {
   readonly log: LoggedTransaction[] = [];
   /** What controllers said that must never be said. */
   readonly alarms: string[] = [];
-  /** Names of switches that a person took away, while no Subnet of that name came since: with the Subnet gone too, nothing is left to run. */
+  /** Names of switches that a person took away, while no controller made one of that name since: with the Subnet gone too, nothing is left to run. */
   readonly switchesTaken = new Set<string>();
   /** Events that a controller chose not to send, as `factKey` names them. */
   readonly dropped = new Set<string>();
@@ -159,7 +159,6 @@ export class SimulatedCluster {
     draw(crds);
     this.lab.store.watchAll(({ type, table, key, object }) => {
       if (frozen) freeze(object);
-      if (type === 'ADDED' && table === 'subnets.kubeovn.io') this.switchesTaken.delete(key);
       this.#trace(`${this.time.now.toFixed(3)} ${type} ${table} ${key} ${object.metadata.resourceVersion ?? ''}`);
     });
   }
@@ -396,6 +395,8 @@ export class SimulatedCluster {
     // A row of Kiln's may go, and what others had in it does; made again, it has the same UUID.
     for (const { table, uuid, after } of execution.differences)
       if (after === undefined) for (const column of SHARED) this.foreign.delete(`${table}/${uuid} ${column}`);
+    for (const { table, before, after } of client === undefined ? [] : execution.differences)
+      if (table === 'Logical_Switch' && before === undefined && after !== undefined) this.switchesTaken.delete(String(after['name']));
     if (client !== undefined && execution.ok) this.#watchPorts(execution);
     this.#trace(
       `${this.time.now.toFixed(3)} transaction ${client ?? 'by hand'} ${execution.ok ? 'ok' : 'refused'} ${operations.length} ${execution.differences.map(({ table, uuid }) => `${table}/${uuid}`).join(' ')}`,

@@ -11,7 +11,7 @@ import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import type { World } from '../../world/world.ts';
 import type { Addresses } from '../ip/ip-object.ts';
-import { ipText } from '../ip/ip-object.ts';
+import { addressesOfIp, ipText, sameAddresses } from '../ip/ip-object.ts';
 import { leadOf } from './machine.ts';
 import { misboundOf, misboundOutputs } from './misbound.ts';
 import { nodeExists } from '../node/node-view.ts';
@@ -45,7 +45,7 @@ export function annotationOutputs(
 ): readonly Output[] {
   const carried = bindings.filter((binding) => isCarried(world, binding));
   const complete = problem === undefined && carried.length === bindings.length;
-  const told = carried.filter(({ nic }) => complete || isAllocated(nic));
+  const told = bindings.filter((binding) => (carried.includes(binding) ? complete || isAllocated(binding.nic) : isWordTaken(binding)));
   if (told.length === 0) return [];
   const allocated: PatchOutput = {
     ...patchOf(pod),
@@ -158,6 +158,15 @@ function isCarried(world: World, { nic, bound, port, ownRow }: Binding): boolean
   if (port === undefined || !ownRow) return false;
   const stations = world.rows.column(nic.row, 'addresses');
   return stations instanceof Set && stations.has(stationText(port.addresses));
+}
+
+/**
+ * Somebody took away the addresses that the pod had been told, while its port cannot be there (another program has the switch): its IP object
+ * still says them.
+ */
+function isWordTaken({ nic, ip, bound }: Binding): boolean {
+  if (bound?.subnet === undefined || ip === undefined || !isAllocated(nic) || annotationOf(nic, 'ip_address') !== '') return false;
+  return sameAddresses(addressesOfIp(ip), bound.addresses);
 }
 
 function isRouted(world: World, binding: Binding): boolean {

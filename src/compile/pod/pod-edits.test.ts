@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Uuid } from '../../ovsdb/index.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
 
 const BOUND = 'kiln.io/NetworkBound';
@@ -149,4 +150,25 @@ test('an annotation that was taken away, or is written in another way, is put ri
     made.bench.events.filter(({ reason }) => reason === 'FieldCorrected'),
     [],
   );
+});
+
+test('an annotation that is taken away while another program has the switch of the Subnet comes back from the IP object', () => {
+  const made = scene();
+  const { bench } = made;
+  const uuidOf = (table: 'Logical_Switch' | 'Logical_Switch_Port', wanted: string): Uuid => {
+    const [uuid] = [...bench.northbound.table(table)].find(([, { name }]) => name === wanted) ?? [];
+    assert.ok(uuid !== undefined);
+    return uuid;
+  };
+  const theirs = {
+    kind: 'update',
+    table: 'Logical_Switch',
+    uuid: uuidOf('Logical_Switch', 'net'),
+    row: { external_ids: { theirs: 'yes' } },
+  } as const;
+  bench.world.rows.apply(bench.northbound, bench.northbound.apply([theirs]));
+  bench.world.rows.apply(bench.northbound, bench.northbound.remove('Logical_Switch_Port', uuidOf('Logical_Switch_Port', 'web.shop')));
+  annotate(made, { 'ovn.kubernetes.io/ip_address': undefined });
+  assert.equal(made.addressOf('shop/web'), '10.1.0.2');
+  assert.equal(made.stations('web.shop'), undefined);
 });

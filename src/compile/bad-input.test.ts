@@ -83,12 +83,12 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     { excludeIps: ['10.2.0.3..10.2.0.9'] },
   ),
   'a missing Vpc': {
-    ...subnet({ vpc: 'nowhere' }, '', ['Vpc nowhere does not exist', 'spec.vpc must name one'], { vpc: 'blue' }),
+    ...subnet({ vpc: 'nowhere' }, '', ['spec.vpc "nowhere" names a Vpc that does not exist', 'it must name one'], { vpc: 'blue' }),
     condition: ['Ready', 'False', 'VpcMissing'],
     after: ['True', 'ResetLogicalSwitchAclSuccess'],
   },
   'a Subnet for a Vpc': {
-    ...subnet({ vpc: 'net' }, '', ['Vpc net does not exist', 'spec.vpc must name one'], { vpc: 'blue' }),
+    ...subnet({ vpc: 'net' }, '', ['spec.vpc "net" names a Vpc that does not exist', 'it must name one'], { vpc: 'blue' }),
     condition: ['Ready', 'False', 'VpcMissing'],
     after: ['True', 'ResetLogicalSwitchAclSuccess'],
   },

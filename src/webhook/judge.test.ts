@@ -156,7 +156,7 @@ test('a Vpc that is not there is waited for, with a warning; one that is going t
   const early = asked(scene, 'CREATE', 'subnets', subnet('early', { vpc: 'later', cidrBlock: '10.9.0.0/24' }));
   assert.deepEqual(
     [early.objections, early.warnings],
-    [[], ['Vpc later does not exist, and spec.vpc must name one that does; kubectl get vpcs']],
+    [[], ['Subnet early: spec.vpc "later" names a Vpc that does not exist; it must name one that does; kubectl get vpcs']],
   );
   scene.bench.delete('vpcs', 'blue');
   scene.bench.settle();

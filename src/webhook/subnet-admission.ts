@@ -30,8 +30,8 @@ export function subnetCreated(subnet: Subnet, observed: Observed): Opinion {
     if (objections.length === 0) objections.push(...conflictsOf(world, named).map(invalid));
     const vpc = effectiveVpc(named.spec, world.settings);
     const view = world.ask(vpcView, vpc);
-    if (view === undefined) warnings.push(vpcMissing(vpc).message);
-    else if (view.terminating) objections.push(forbidden(vpcTerminating(vpc), 'spec.vpc'));
+    if (view === undefined) warnings.push(vpcMissing(named.name, vpc).message);
+    else if (view.terminating) objections.push(forbidden(vpcTerminating(named.name, vpc), 'spec.vpc'));
   }
   return { objections, warnings };
 }

@@ -26,7 +26,10 @@ test('status with findings: exit 1, each with the command that leads on', { skip
   await lab.controller.untilQuiet();
   const { exit, out } = await lab.kiln('status');
   assert.equal(exit, 1);
-  assert.match(out, /findings +✖ 1\n {2}not ready {2}Vpc nowhere does not exist.* \(\d+s\)\n {4}kiln explain subnet lost\n$/);
+  assert.match(
+    out,
+    /findings +✖ 1\n {2}not ready {2}Subnet lost: spec\.vpc "nowhere" names a Vpc that does not exist.* \(\d+s\)\n {4}kiln explain subnet lost\n$/,
+  );
   const json = JSON.parse((await lab.kiln('status', '-o', 'json')).out) as {
     readonly apiVersion: string;
     readonly kind: string;
@@ -40,7 +43,10 @@ test('status with findings: exit 1, each with the command that leads on', { skip
   );
   assert.equal((await lab.kiln('status', '-o', 'name')).out, 'subnet.kubeovn.io/lost\n');
   assert.deepEqual((parse((await lab.kiln('status', '-o', 'yaml')).out) as typeof json).findings, json.findings);
-  assert.match((await lab.kiln('status', '-o', 'wide')).out, /\n {2}not ready {2}subnet\.kubeovn\.io\/lost {2}Vpc nowhere /);
+  assert.match(
+    (await lab.kiln('status', '-o', 'wide')).out,
+    /\n {2}not ready {2}subnet\.kubeovn\.io\/lost {2}Subnet lost: spec\.vpc "nowhere" /,
+  );
   await lab.client.delete(traitsOf('subnets'), { name: 'lost' });
   await lab.controller.untilQuiet();
 });

@@ -3,6 +3,7 @@
  */
 import type { Reason } from '../../api/reasons.ts';
 import type { Finding } from '../../api/finding.ts';
+import { findingOf } from '../../api/finding.ts';
 import { isSettled } from '../../blockers/graph.ts';
 import { isOvnProvider } from '../../api/names.ts';
 import { subnetProviderChanged, subnetVpcChanged } from '../../api/subnet-conflicts.ts';
@@ -48,8 +49,8 @@ function refusalOf(world: World, name: string): Refusal | undefined {
   if (first !== undefined) return { reason: 'ValidateLogicalSwitchFailed', code: first.code, message: findingsText(broken) };
   if (!view.isOvn) return undefined;
   const vpc = world.ask(vpcView, view.vpc);
-  if (vpc === undefined) return vpcMissing(view.vpc);
-  if (vpc.terminating && !world.ask(isSettled, name)) return vpcTerminating(view.vpc);
+  if (vpc === undefined) return vpcMissing(name, view.vpc);
+  if (vpc.terminating && !world.ask(isSettled, name)) return vpcTerminating(name, view.vpc);
   return undefined;
 }
 
@@ -64,12 +65,18 @@ function brokenRules(world: World, view: SubnetBasics): readonly Finding[] {
   return refused.length === 0 ? refused : [...refused, ...findings.filter(isLeftOut)];
 }
 
-export function vpcMissing(vpc: string): Refusal {
-  return { reason: 'VpcMissing', message: `Vpc ${vpc} does not exist, and spec.vpc must name one that does; kubectl get vpcs` };
+/** @param vpc the default one where the spec names none, here and below */
+export function vpcMissing(name: string, vpc: string): Refusal {
+  return refusalByVpc(name, vpc, 'VpcMissing', 'names a Vpc that does not exist', 'it must name one that does; kubectl get vpcs');
 }
 
-export function vpcTerminating(vpc: string): Refusal {
-  return { reason: 'VpcTerminating', message: `Vpc ${vpc} is being deleted and takes no new Subnet; kubectl describe vpc ${vpc}` };
+export function vpcTerminating(name: string, vpc: string): Refusal {
+  const rule = `such a Vpc takes no new Subnet; kubectl describe vpc ${vpc}`;
+  return refusalByVpc(name, vpc, 'VpcTerminating', 'names a Vpc that is being deleted', rule);
+}
+
+function refusalByVpc(name: string, vpc: string, reason: Reason, problem: string, rule: string): Refusal {
+  return { reason, message: findingOf({ kind: 'Subnet', name }, { code: reason, field: 'spec.vpc', value: vpc, problem, rule }).message };
 }
 
 function leavesOvn({ name, provider, isOvn }: SubnetBasics): Finding | undefined {

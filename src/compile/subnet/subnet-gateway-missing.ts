@@ -1,6 +1,7 @@
 /**
  * What a Subnet with a centralized gateway says while no node is it: which node is kept from it by what.
  */
+import { findingOf } from '../../api/finding.ts';
 import type { World } from '../../world/world.ts';
 import { namesText } from '../left-out.ts';
 import type { GatewayCandidate } from './subnet-gateway.ts';
@@ -19,17 +20,21 @@ export function gatewayMissing(world: World, view: SubnetView): string {
     ...kept(candidates, 'not ready', 'is not ready', 'are not ready'),
     ...kept(candidates, 'not joined', `has no ${address}`, `have no ${address}`),
   ];
-  const field =
-    gatewayNode !== ''
-      ? `spec.gatewayNode "${gatewayNode}"`
-      : selectors.length > 0
-        ? `spec.gatewayNodeSelectors ${JSON.stringify(selectors)}`
-        : 'spec.gatewayNode ""';
-  const found =
-    why.length > 0 ? why.join('; ') : gatewayNode === '' && selectors.length > 0 ? 'no node has these labels' : 'it names no node';
+  const bySelector = gatewayNode === '' && selectors.length > 0;
+  const nobody = bySelector ? 'no node has these labels' : 'it names no node';
+  const { message } = findingOf(
+    { kind: 'Subnet', name: view.name },
+    {
+      code: 'NoActiveGatewayFound',
+      field: bySelector ? 'spec.gatewayNodeSelectors' : 'spec.gatewayNode',
+      value: bySelector ? JSON.stringify(selectors) : gatewayNode,
+      problem: `gives no gateway: ${why.length === 0 ? nobody : why.join(', ')}`,
+      rule: `a centralized gateway is a node that is ready and has an ${address}`,
+    },
+  );
   // What waits for a node is looked at there; a name without one is mended here.
   const next = candidates.some(({ state }) => state !== 'missing') ? 'kubectl get nodes' : `kubectl edit subnet ${view.name}`;
-  return `Subnet ${view.name}: ${field} gives no gateway: ${found}. A centralized gateway is a node that is ready and has an ${address}; ${next}`;
+  return `${message}; ${next}`;
 }
 
 function kept(candidates: readonly GatewayCandidate[], state: GatewayCandidate['state'], one: string, several: string): readonly string[] {

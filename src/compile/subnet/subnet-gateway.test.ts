@@ -114,23 +114,23 @@ test('with ECMP all ready nodes carry the traffic', () => {
 test('without a node that can, the Subnet names each and what keeps it from it', () => {
   const bench = setUp({ gatewayType: 'centralized', gatewayNode: 'n9' });
   const said = (): string => bench.condition('subnets', 'red', 'Ready')?.message ?? '';
-  const rule = 'A centralized gateway is a node that is ready and has an IPv4 address in Subnet join';
+  const rule = 'a centralized gateway is a node that is ready and has an IPv4 address in Subnet join';
   assert.deepEqual(policies(bench, '10.0.0.0/24'), []);
   assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'NoActiveGatewayFound');
-  assert.equal(said(), `Subnet red: spec.gatewayNode "n9" gives no gateway: n9 does not exist. ${rule}; kubectl edit subnet red`);
+  assert.equal(said(), `Subnet red: spec.gatewayNode "n9" gives no gateway: n9 does not exist; ${rule}; kubectl edit subnet red`);
   bench.edit('subnets', 'red', { gatewayNode: 'n9,n8:10.1.1.1,n2' });
   bench.put('nodes', node('n2', false));
   bench.settle();
   assert.equal(
     said(),
-    'Subnet red: spec.gatewayNode "n9,n8:10.1.1.1,n2" gives no gateway: n9, n8 do not exist; n2 is not ready. ' +
+    'Subnet red: spec.gatewayNode "n9,n8:10.1.1.1,n2" gives no gateway: n9, n8 do not exist, n2 is not ready; ' +
       `${rule}; kubectl get nodes`,
   );
   bench.edit('subnets', 'red', { gatewayNode: '', gatewayNodeSelectors: [{ matchLabels: { edge: 'no' } }] });
   bench.settle();
   assert.equal(
     said(),
-    'Subnet red: spec.gatewayNodeSelectors [{"matchLabels":{"edge":"no"}}] gives no gateway: no node has these labels. ' +
+    'Subnet red: spec.gatewayNodeSelectors "[{"matchLabels":{"edge":"no"}}]" gives no gateway: no node has these labels; ' +
       `${rule}; kubectl edit subnet red`,
   );
   bench.edit('subnets', 'red', { gatewayNode: 'n9,n-1' });
@@ -178,8 +178,8 @@ test('a node is the centralized gateway of families alone in which it has an add
   assert.deepEqual([status, reason], ['False', 'NoActiveGatewayFound']);
   assert.equal(
     message,
-    'Subnet six: spec.gatewayNode "n-1" gives no gateway: n-1 has no IPv6 address in Subnet join. ' +
-      'A centralized gateway is a node that is ready and has an IPv6 address in Subnet join; kubectl get nodes',
+    'Subnet six: spec.gatewayNode "n-1" gives no gateway: n-1 has no IPv6 address in Subnet join; ' +
+      'a centralized gateway is a node that is ready and has an IPv6 address in Subnet join; kubectl get nodes',
   );
   assert.deepEqual([bench.object('subnets', 'six')?.status?.['activateGateway'], policies(bench, 'fd02')], ['', []]);
 });

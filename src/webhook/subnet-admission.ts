@@ -11,12 +11,11 @@ import { subnetFindings } from '../api/subnet-validation.ts';
 import type { Subnet } from '../api/subnet.ts';
 import { nodeView } from '../compile/node/node-view.ts';
 import { subnetAcceptance, vpcMissing, vpcTerminating } from '../compile/subnet/subnet-acceptance.ts';
-import { askedNetworks, networkInUse, networksAskedBy } from '../compile/subnet/subnet-networks.ts';
+import { askedNetworks, cidrsOf, networkInUse, networksAskedBy } from '../compile/subnet/subnet-networks.ts';
 import { networkMissing } from '../compile/subnet/subnet-provider.ts';
 import { unsupportedSubnetFields } from '../compile/subnet/subnet-spec.ts';
 import { unsupportedSentence } from '../compile/unsupported.ts';
 import { vpcView } from '../compile/vpc/vpc-view.ts';
-import { joinDual } from '../net/dual.ts';
 import type { World } from '../world/world.ts';
 import type { Objection, Observed, Opinion } from './opinion.ts';
 import { forbidden, invalid, newOnes } from './opinion.ts';
@@ -100,7 +99,6 @@ function surroundingsOf(world: World, { name, spec }: NamedSubnet): SubnetSurrou
 function carriedOut(world: World, name: string, vpc: string): readonly NamedSubnet[] {
   const subnet = world.subnets.get(name);
   if (subnet === undefined || !isOvn(namedOf(subnet)) || world.ask(subnetAcceptance, name).kind === 'refused') return [];
-  const { v4, v6 } = world.ask(askedNetworks, name);
-  const cidrBlock = joinDual({ ...(v4 !== undefined && { v4: v4.cidr }), ...(v6 !== undefined && { v6: v6.cidr }) });
+  const cidrBlock = cidrsOf(world.ask(askedNetworks, name));
   return [{ name, spec: { ...subnet.spec, vpc, cidrBlock } }];
 }

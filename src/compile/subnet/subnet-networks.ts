@@ -16,7 +16,7 @@ import { formatAddress, parseAddress, sameAddress } from '../../net/address.ts';
 import type { Cidr, CidrText } from '../../net/cidr.ts';
 import { cidrContains, cidrCovers, firstUsable, formatCidr, parseInterfaceAddress, sameCidr } from '../../net/cidr.ts';
 import type { Dual } from '../../net/dual.ts';
-import { joinDual, ofFamily, parseDualAddress, parseDualCidr, splitList } from '../../net/dual.ts';
+import { joinDual, mapDual, ofFamily, parseDualAddress, parseDualCidr, splitList } from '../../net/dual.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { ADDRESS_RESOURCES } from '../../world/address-objects.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -35,13 +35,15 @@ export interface SubnetNetworks extends Dual<Network> {
   readonly outside: readonly string[];
   /** The same of those who have an address that the spec asks for as a gateway. */
   readonly onGateway: readonly string[];
-  /** Gateways that the spec asks for and that have to wait for those. */
-  readonly gatewaysAwaited: readonly AddressText[];
+  /** Networks in effect whose CIDR stays because of those outside. */
+  readonly cidrStays: Dual<Network>;
+  /** Gateways that the spec asks for and that have to wait for those who have them. */
+  readonly gatewaysAwaited: Dual<AddressText>;
   /** Whether its router port carries exactly these networks. */
   readonly inPlace: boolean;
 }
 
-const NO_NETWORKS: SubnetNetworks = { pool: {}, outside: [], onGateway: [], gatewaysAwaited: [], inPlace: false };
+const NO_NETWORKS: SubnetNetworks = { pool: {}, outside: [], onGateway: [], cidrStays: {}, gatewaysAwaited: {}, inPlace: false };
 
 interface Interface {
   readonly cidr: Cidr;
@@ -60,41 +62,52 @@ export function networksAskedBy(world: World, subnet: Subnet): SubnetNetworks {
   const asked = askedOf(subnet);
   const carried = carriedOf(world, subnet);
   if (asked === undefined) return inEffect(carried);
-  const waits = ([4, 6] as const).map((family) => waitingFor(world, name, ofFamily(asked, family), ofFamily(carried, family)));
-  const waiting = waits.map(({ outside, onGateway }) => outside.length + onGateway.length > 0);
-  const [v4, v6] = ([4, 6] as const).map((family, i) => ofFamily(waiting[i] === true ? carried : asked, family));
+  const [waits4, waits6] = [waitingFor(world, name, asked.v4, carried.v4), waitingFor(world, name, asked.v6, carried.v6)];
+  const v4 = isWaiting(waits4) ? carried.v4 : asked.v4;
+  const v6 = isWaiting(waits6) ? carried.v6 : asked.v6;
   const pool4 = poolOf(v4, asked.v4);
   const pool6 = poolOf(v6, asked.v6);
   return {
     ...(v4 !== undefined && { v4: textOf(v4) }),
     ...(v6 !== undefined && { v6: textOf(v6) }),
     pool: { ...(pool4 !== undefined && { v4: pool4 }), ...(pool6 !== undefined && { v6: pool6 }) },
-    outside: namesIn(waits.map(({ outside }) => outside)),
-    onGateway: namesIn(waits.map(({ onGateway }) => onGateway)),
-    gatewaysAwaited: ([4, 6] as const).flatMap((family, i) => {
-      const gateway = ofFamily(asked, family)?.gateway;
-      return gateway !== undefined && (waits[i]?.onGateway.length ?? 0) > 0 ? [formatAddress(gateway)] : [];
-    }),
+    outside: namesIn([waits4.outside, waits6.outside]),
+    onGateway: namesIn([waits4.onGateway, waits6.onGateway]),
+    cidrStays: {
+      ...(v4 !== undefined && waits4.outside.length > 0 && { v4: textOf(v4) }),
+      ...(v6 !== undefined && waits6.outside.length > 0 && { v6: textOf(v6) }),
+    },
+    gatewaysAwaited: {
+      ...(asked.v4 !== undefined && waits4.onGateway.length > 0 && { v4: formatAddress(asked.v4.gateway) }),
+      ...(asked.v6 !== undefined && waits6.onGateway.length > 0 && { v6: formatAddress(asked.v6.gateway) }),
+    },
     inPlace: sameInterface(v4, carried.v4) && sameInterface(v6, carried.v6),
   };
 }
 
 /** Who is in the way of the network, or of the gateway, that a Subnet asks for: a finding while somebody is. */
 export function networkInUse(name: string, networks: SubnetNetworks): Pick<Finding, 'code' | 'field' | 'message'> | undefined {
-  const { v4, v6, outside, onGateway, gatewaysAwaited } = networks;
-  const inEffect = (pick: (network: Network) => string): string =>
-    joinDual({ ...(v4 !== undefined && { v4: pick(v4) }), ...(v6 !== undefined && { v6: pick(v6) }) });
+  const { outside, onGateway, cidrStays, gatewaysAwaited } = networks;
   if (outside.length > 0) {
     const message =
-      `Subnet ${name}: spec.cidrBlock leaves out addresses in use; ${inEffect(({ cidr }) => cidr)} stays in effect until these are gone: ` +
+      `Subnet ${name}: spec.cidrBlock leaves out addresses in use; ${cidrsOf(cidrStays)} stays in effect until these are gone: ` +
       `${namesText(outside)}; delete their pods or them, or put the addresses back into spec.cidrBlock`;
     return { code: 'CidrInUse', field: 'spec.cidrBlock', message };
   }
   if (onGateway.length === 0) return undefined;
+  // Of the families that wait alone: the other has its new gateway.
+  const stays = ([4, 6] as const).flatMap((family) =>
+    ofFamily(gatewaysAwaited, family) === undefined ? [] : (ofFamily(networks, family)?.gateway ?? []),
+  );
   const message =
-    `Subnet ${name}: spec.gateway "${gatewaysAwaited.join(',')}" is in use; ${inEffect(({ gateway }) => gateway)} stays the gateway until ` +
+    `Subnet ${name}: spec.gateway "${joinDual(gatewaysAwaited)}" is in use; ${stays.join(',')} stays the gateway until ` +
     `nobody has it: ${namesText(onGateway)}; delete their pods or them, or kubectl edit subnet ${name} and name a free address`;
   return { code: 'SubnetGatewayInUse', field: 'spec.gateway', message };
+}
+
+/** As one text, IPv4 first. */
+export function cidrsOf(networks: Dual<Network>): string {
+  return joinDual(mapDual(networks, ({ cidr }) => cidr));
 }
 
 function namesIn(lists: readonly (readonly string[])[]): readonly string[] {
@@ -152,6 +165,10 @@ interface Waits {
   readonly onGateway: readonly string[];
 }
 
+function isWaiting({ outside, onGateway }: Waits): boolean {
+  return outside.length + onGateway.length > 0;
+}
+
 /** Who has an address of the carried network that the one asked for does not have, and who has its gateway where that is another. */
 function waitingFor(world: World, subnet: string, asked: Interface | undefined, carried: Interface | undefined): Waits {
   if (carried === undefined) return { outside: [], onGateway: [] };
@@ -203,7 +220,8 @@ function inEffect(carried: Dual<Interface>): SubnetNetworks {
     pool: { ...(v4 !== undefined && { v4: textOf(v4) }), ...(v6 !== undefined && { v6: textOf(v6) }) },
     outside: [],
     onGateway: [],
-    gatewaysAwaited: [],
+    cidrStays: {},
+    gatewaysAwaited: {},
     inPlace: true,
   };
 }

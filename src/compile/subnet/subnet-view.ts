@@ -10,7 +10,7 @@ import { subnetAcceptance } from './subnet-acceptance.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
 import { subnetBasics } from './subnet-basics.ts';
 import type { Network, SubnetNetworks } from './subnet-networks.ts';
-import { askedNetworks, carriedNetworks } from './subnet-networks.ts';
+import { askedNetworks, carriedNetworks, cidrsOf } from './subnet-networks.ts';
 
 export { claimantOfSubnet, isRunning, subnetClaimant, subnetSpec, switchId } from './subnet-basics.ts';
 
@@ -33,7 +33,7 @@ export const subnetView: Query<SubnetView | undefined> = defineQuery('subnet-vie
     ...basics,
     ...networks,
     protocol: protocolOf(networks) ?? 'Mac',
-    cidr: joinDual({ ...(v4 !== undefined && { v4: v4.cidr }), ...(v6 !== undefined && { v6: v6.cidr }) }),
+    cidr: cidrsOf(networks),
     gateway: joinDual({ ...(v4 !== undefined && { v4: v4.gateway }), ...(v6 !== undefined && { v6: v6.gateway }) }),
   };
 });

@@ -28,6 +28,36 @@ test('a pod that names a Subnet waits until there is one', () => {
   assert.equal(scene.bench.condition('pods', 'shop/web', BOUND)?.status, 'True');
 });
 
+test('a pod whose namespace the join Subnet claims is sent there, one that names it is sent to itself', () => {
+  const scene = new PodScene();
+  const told = (pod: string): readonly unknown[] => {
+    const { reason, message } = scene.bench.condition('pods', `shop/${pod}`, BOUND) ?? {};
+    return [reason, message];
+  };
+  const none = 'Subnet join joins nodes to the network and has no pods';
+  scene.bench.edit('subnets', 'join', { namespaces: ['shop'] });
+  scene.pod('web');
+  scene.pod('asks', { annotations: { [SUBNET]: 'join' } });
+  scene.bench.settle();
+  assert.deepEqual(told('web'), [
+    'WaitingForSubnet',
+    `Pod shop/web: ${none}, but its spec.namespaces has Namespace shop; kubectl edit subnet join`,
+  ]);
+  assert.deepEqual(told('asks'), [
+    'InvalidAnnotation',
+    `Pod shop/asks: metadata.annotations[${SUBNET}] "join": ${none}; kubectl edit pod -n shop asks`,
+  ]);
+  scene.bench.edit('subnets', 'join', {
+    namespaces: [],
+    namespaceSelectors: [{ matchExpressions: [{ key: 'team', operator: 'DoesNotExist' }] }],
+  });
+  scene.bench.settle();
+  assert.match(String(told('web')[1]), /its spec\.namespaceSelectors has Namespace shop; kubectl edit subnet join$/);
+  scene.bench.edit('subnets', 'join', { namespaceSelectors: [] });
+  scene.bench.settle();
+  assert.equal(subnetOf(scene, 'shop/web'), 'ovn-default');
+});
+
 test('without any word a pod is in the default Subnet', () => {
   const scene = new PodScene();
   scene.pod('web');

@@ -137,8 +137,21 @@ function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { read
   const view = world.ask(subnetView, first);
   if (nic.isOvn && view?.isOvn === false)
     return waiting('InvalidAnnotation', `Subnet ${first} has provider ${view.provider}: it gives addresses to others, and has no ports`);
-  if (view?.isJoin === true) return waiting('InvalidAnnotation', `Subnet ${first} joins nodes to the network and has no pods`);
+  if (view?.isJoin === true) return noPods(world, nic, first);
   return { ...asked, pools, subnets: [first, ...candidates.slice(1).filter((subnet) => world.ask(subnetReady, subnet).ready)] };
+}
+
+/** Told where the fault is: in what the pod names, or in the Subnet, which claims a namespace. */
+function noPods(world: World, nic: PodInterface, subnet: string): Extract<SubnetChoice, { readonly kind: 'waiting' }> {
+  const none = `Subnet ${subnet} joins nodes to the network and has no pods`;
+  if (!world.ask(namespaceBinding, nic.pod.namespace).subnets.includes(subnet) || namesSubnet(world, nic))
+    return waiting('InvalidAnnotation', none);
+  const field = world.subnets.bucket('namespace', nic.pod.namespace).has(subnet) ? 'spec.namespaces' : 'spec.namespaceSelectors';
+  return waiting('WaitingForSubnet', `${none}, but its ${field} has Namespace ${nic.pod.namespace}; kubectl edit subnet ${subnet}`);
+}
+
+function namesSubnet(world: World, nic: PodInterface): boolean {
+  return nic.selection !== undefined || namedSubnet(world, nic) !== '' || vipNamed(world, nic) !== undefined;
 }
 
 function waiting(reason: Reason, message: string): Extract<SubnetChoice, { readonly kind: 'waiting' }> {

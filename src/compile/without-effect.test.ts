@@ -174,6 +174,29 @@ test('a policy route likewise; what ovn-northd makes by itself is not missed', (
   assert.deepEqual(said(bench, 'vpcs', 'blue'), []);
 });
 
+test('a next hop in the network of a Subnet that is refused: said, with the Subnet, until that is mended', () => {
+  const bench = setUp();
+  bench.put('subnets', { metadata: { name: 'late' }, spec: { vpc: 'blue', cidrBlock: '10.9.0.0/24', gateway: '10.8.0.1' } });
+  bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.9.0.9' }] });
+  bench.settle();
+  assert.deepEqual(
+    [bench.condition('subnets', 'late', 'Accepted')?.status, bench.row('Logical_Router_Port', 'blue-late')],
+    ['False', undefined],
+  );
+  const [, reason, message = ''] = said(bench, 'vpcs', 'blue');
+  assert.equal(reason, 'NextHopUnreachable');
+  assert.match(
+    message,
+    /nextHopIP "10\.9\.0\.9" lies in no network of the Vpc but that of Subnet late, which is refused \(kubectl describe subnet late\); /,
+  );
+  bench.edit('subnets', 'late', { gateway: '10.9.0.1' });
+  bench.settle();
+  assert.deepEqual(said(bench, 'vpcs', 'blue'), []);
+  bench.edit('subnets', 'late', { gateway: '10.8.0.1' });
+  bench.settle();
+  assert.deepEqual(said(bench, 'vpcs', 'blue'), [], 'what runs is there, whatever its spec is edited to');
+});
+
 test('a next hop in no network of the Vpc: said until a Subnet, a peering or a port of somebody else has it', () => {
   const bench = setUp();
   const hops = (...list: readonly string[]): object => ({

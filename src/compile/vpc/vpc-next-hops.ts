@@ -10,6 +10,7 @@ import { cidrContains, parseCidr, parseInterfaceAddress } from '../../net/cidr.t
 import { familiesOf, ofFamily, splitList } from '../../net/dual.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
+import { subnetAcceptance } from '../subnet/subnet-acceptance.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 import { vpcFindings } from './vpc-state.ts';
 import { routerId, vpcSpec } from './vpc-view.ts';
@@ -22,22 +23,17 @@ export const unreachableNextHops: Query<readonly Finding[]> = defineQuery('vpc-u
   const hops = nextHopsOf(world, name);
   if (hops.length === 0) return [];
   const networks = networksOf(world, name);
-  return hops.flatMap(({ field, address, value }) =>
-    networks.some((network) => cidrContains(network, address))
-      ? []
-      : [
-          findingOf(
-            { kind: 'Vpc', name },
-            {
-              code: 'NextHopUnreachable',
-              field,
-              value,
-              problem: 'lies in no network of the Vpc',
-              rule: 'OVN leaves the route out until a Subnet or a peering of the Vpc has the next hop in its network',
-            },
-          ),
-        ],
-  );
+  return hops.flatMap(({ field, address, value }) => {
+    const having = networks.filter(({ cidr }) => cidrContains(cidr, address));
+    if (having.some(({ refused }) => refused === undefined)) return [];
+    const [only] = having;
+    const problem =
+      only?.refused === undefined
+        ? 'lies in no network of the Vpc'
+        : `lies in no network of the Vpc but that of Subnet ${only.refused}, which is refused (kubectl describe subnet ${only.refused})`;
+    const rule = 'OVN leaves the route out until a Subnet or a peering of the Vpc has the next hop in its network';
+    return [findingOf({ kind: 'Vpc', name }, { code: 'NextHopUnreachable', field, value, problem, rule })];
+  });
 });
 
 interface NextHop {
@@ -64,17 +60,27 @@ function nextHopsOf(world: World, name: string): readonly NextHop[] {
   });
 }
 
+interface NetworkOf {
+  readonly cidr: Cidr;
+  /** Name of a Subnet that is refused, so that its router port is not made. */
+  readonly refused?: string;
+}
+
 /** Of its Subnets, whose router ports may not be there yet, and of the ports that are there, whoever made them. */
-function networksOf(world: World, name: string): readonly Cidr[] {
+function networksOf(world: World, name: string): readonly NetworkOf[] {
   const ofSubnets = [...world.subnetVpcs.in(name)].flatMap((subnet) => {
     const view = world.ask(subnetView, subnet);
     if (view === undefined || !view.isOvn || !view.routed) return [];
-    return familiesOf(view).flatMap((family) => parseCidr(ofFamily(view, family)?.cidr ?? '') ?? []);
+    const refused = world.ask(subnetAcceptance, subnet).kind === 'refused';
+    return familiesOf(view)
+      .flatMap((family) => parseCidr(ofFamily(view, family)?.cidr ?? '') ?? [])
+      .map((cidr): NetworkOf => ({ cidr, ...(refused && { refused: subnet }) }));
   });
   const ofPeerings = (world.ask(vpcSpec, name)?.vpcPeerings ?? []).flatMap(({ localConnectIP = '' }) =>
     splitList(localConnectIP).flatMap((text) => parseInterfaceAddress(text)?.cidr ?? []),
   );
-  return [...ofSubnets, ...ofPeerings, ...networksOfPorts(world, name), ...(LINK_LOCAL === undefined ? [] : [LINK_LOCAL])];
+  const others = [...ofPeerings, ...networksOfPorts(world, name), ...(LINK_LOCAL === undefined ? [] : [LINK_LOCAL])];
+  return [...ofSubnets, ...others.map((cidr) => ({ cidr }))];
 }
 
 function networksOfPorts(world: World, router: string): readonly Cidr[] {

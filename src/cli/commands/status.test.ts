@@ -51,6 +51,27 @@ test('status with findings: exit 1, each with the command that leads on', { skip
   await lab.controller.untilQuiet();
 });
 
+test('status of much that is wrong: the gravest 20 of a screen, and how many there are of the others', { skip }, async () => {
+  const names = Array.from({ length: 21 }, (_, i) => `gone-${String(i).padStart(2, '0')}`);
+  for (const name of names) await lab.make('subnets', { metadata: { name }, spec: { vpc: 'nowhere', cidrBlock: '10.97.0.0/24' } });
+  // By name before the others, and carried out but for this.
+  await lab.make('subnets', { metadata: { name: 'early' }, spec: { cidrBlock: '10.94.0.0/24', namespaces: ['to-come'] } });
+  await lab.controller.untilQuiet();
+  const { exit, out } = await lab.kiln('status');
+  assert.equal(exit, 1);
+  const shown = [...out.matchAll(/^ {2}(not ready|without effect) {2}Subnet (\S+):/gm)].map(([, , name]) => name);
+  assert.deepEqual(shown, names.slice(0, 20), out);
+  assert.match(out, /findings +✖ 22\n/);
+  assert.match(out, /\n {2}… and 2 more \(1 not ready, 1 without effect\): kiln status -o wide\n$/);
+  const json = JSON.parse((await lab.kiln('status', '-o', 'json')).out) as { readonly findings: readonly { readonly key: string }[] };
+  assert.deepEqual(
+    json.findings.map(({ key }) => key),
+    ['early', ...names],
+  );
+  for (const name of ['early', ...names]) await lab.client.delete(traitsOf('subnets'), { name });
+  await lab.controller.untilQuiet();
+});
+
 test('status --watch prints a screen with each change until Ctrl-C, and none without one', { skip }, async () => {
   await lab.make('subnets', { metadata: { name: 'later' }, spec: { vpc: 'nowhere', cidrBlock: '10.98.0.0/24' } });
   await lab.controller.untilQuiet();

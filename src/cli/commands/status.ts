@@ -46,8 +46,18 @@ const EXIT_CODES = `
 Exit codes: 0 all is well, 1 findings, or nobody leads, 2 usage, 3 cannot reach the cluster, the database or forbidden, 4 timed out.
 `;
 
-/** Findings of a screen; the others are counted. */
+/** Findings of a screen, the gravest first; the others are counted. */
 const SHOWN = 20;
+
+/** How much is at stake: who has no network comes before who runs on. */
+const GRAVITY: Readonly<Record<Finding['what'], number>> = {
+  conflict: 0,
+  'not ready': 1,
+  blocked: 2,
+  'nearly full': 3,
+  misbound: 4,
+  'without effect': 5,
+};
 
 export function addStatus(program: Command): void {
   const command = program
@@ -206,6 +216,7 @@ function statusText(
     : northbound.endpoint === null
       ? '- not looked at (--ovn-nb)'
       : `✖ ${northbound.problem ?? ''}`;
+  const gravest = findings.toSorted((a, b) => GRAVITY[a.what] - GRAVITY[b.what]);
   const shown = format === 'wide' ? findings.length : SHOWN;
   const lines = [
     `leader      ${leaderText(leader, term, now)}`,
@@ -216,15 +227,22 @@ function statusText(
       .map(([kind, count]) => `${kind} ${count}`)
       .join(' · ')}`,
     `findings    ${findings.length === 0 ? '✔ none' : `✖ ${findings.length}`}`,
-    ...findings
+    ...gravest
       .slice(0, shown)
       .map(
         (one) =>
           `  ${one.what}  ${format === 'wide' ? `${nameText(one)}  ` : ''}${one.message} (${ageText(now - Date.parse(one.since))})\n    ${one.next}`,
       ),
-    ...(findings.length > shown ? [`  … and ${findings.length - shown} more: kiln status -o wide`] : []),
+    ...(findings.length > shown
+      ? [`  … and ${findings.length - shown} more (${countsText(gravest.slice(shown))}): kiln status -o wide`]
+      : []),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function countsText(findings: readonly Finding[]): string {
+  const counts = Map.groupBy(findings, ({ what }) => what);
+  return [...counts].map(([what, { length }]) => `${length} ${what}`).join(', ');
 }
 
 function leaderText(leader: Leader | undefined, term: string, now: number): string {

@@ -17,8 +17,14 @@ export interface NamedIPPool {
   readonly spec: IPPoolSpec;
 }
 
+/** The Subnet of an IPPool. */
+export interface PoolSubnet extends NamedSubnet {
+  /** Networks that are in effect until nobody has an address outside of those that its spec asks for; empty where these do not wait. */
+  readonly awaits?: string;
+}
+
 /** The rules that the pool breaks. @param subnet the one that it names, undefined when there is none */
-export const ipPoolFindings = ({ name, spec }: NamedIPPool, subnet: NamedSubnet | undefined): readonly Finding[] => {
+export const ipPoolFindings = ({ name, spec }: NamedIPPool, subnet: PoolSubnet | undefined): readonly Finding[] => {
   const findings = new Findings({ kind: 'IPPool', name });
   if (subnet === undefined)
     findings.add({
@@ -52,18 +58,19 @@ export const ipPoolOverlaps = ({ name, spec }: NamedIPPool, others: PoolRanges):
     );
   });
 
-const judgeItem = (findings: Findings, item: string, index: number, subnet: NamedSubnet | undefined): void => {
+const judgeItem = (findings: Findings, item: string, index: number, subnet: PoolSubnet | undefined): void => {
   const breach = (problem: string, rule: string): void =>
     findings.add({ code: 'IPPoolIpsInvalid', field: `spec.ips[${index}]`, value: item, problem, rule });
   const range = parseRangeOrCidr(item);
   if (range === undefined) {
     const problem = item.includes('/') ? cidrProblem(item) : rangeProblem(item);
     breach(problem ?? 'is not understood', 'an item is an address, a range written first..last, or a network');
-  } else if (subnet !== undefined && !liesIn(range, subnet))
-    breach(
-      `is outside of Subnet ${subnet.name} (${formatDualCidr(subnetCidrs(subnet.spec))})`,
-      'the addresses of a pool lie in its Subnet',
-    );
+  } else if (subnet !== undefined && !liesIn(range, subnet)) {
+    const { name, spec, awaits = '' } = subnet;
+    const asked = formatDualCidr(subnetCidrs(spec));
+    const cidrs = awaits === '' ? asked : `${asked} by its spec; ${awaits} is in effect until nobody has an address outside of that`;
+    breach(`is outside of Subnet ${name} (${cidrs})`, 'the addresses of a pool lie in its Subnet');
+  }
 };
 
 const liesIn = (range: AddressRange, subnet: NamedSubnet): boolean => {

@@ -3,7 +3,7 @@ import type { Finding } from '../api/finding.ts';
 import type { IPPool } from '../api/ip-pool.ts';
 import { ipPoolFindings, ipPoolOverlaps, ipPoolUpdateFindings } from '../api/ip-pool-validation.ts';
 import { PoolRanges } from '../api/pool-ranges.ts';
-import { soundPools } from '../compile/ip/ip-pool-findings.ts';
+import { poolSubnet, soundPools } from '../compile/ip/ip-pool-findings.ts';
 import { ipPoolAddresses } from '../compile/ip/ip-pool-subnet.ts';
 import { subnetTerminating } from '../compile/subnet/subnet-ready.ts';
 import type { World } from '../world/world.ts';
@@ -42,8 +42,7 @@ function namedOf({ metadata: { name }, spec }: IPPool): { readonly name: string;
 function findingsOf(pool: IPPool, world: World | undefined): readonly Finding[] {
   const named = namedOf(pool);
   const { subnet } = pool.spec;
-  const spec = world?.subnets.get(subnet)?.spec;
-  const findings = ipPoolFindings(named, spec === undefined ? undefined : { name: subnet, spec });
+  const findings = ipPoolFindings(named, world === undefined ? undefined : poolSubnet(world, subnet));
   if (world === undefined) return findings;
   const others = new PoolRanges();
   for (const name of soundPools(world, subnet)) if (name !== named.name) others.add(name, world.ask(ipPoolAddresses, name));

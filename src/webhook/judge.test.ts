@@ -363,6 +363,15 @@ test('IPPools: ranges that make no sense, addresses outside or of another pool; 
   ]);
 });
 
+test('IPPools of a Subnet whose spec cannot be carried out are held against the network that runs, as by the rules', () => {
+  const scene = tenant();
+  scene.bench.edit('subnets', 'net', { cidrBlock: 'nonsense' });
+  scene.bench.settle();
+  const judged = (ips: string): readonly string[] =>
+    codes(asked(scene, 'CREATE', 'ippools', { metadata: { name: 'p' }, spec: { subnet: 'net', ips: [ips] } }));
+  assert.deepEqual([judged('10.1.0.20..10.1.0.30'), judged('10.8.0.1')], [[], ['IPPoolIpsInvalid']]);
+});
+
 test('Vpcs: routes that make no sense, the name of a Subnet; a field that is not carried out is a warning', () => {
   const scene = tenant();
   const judged = (name: string, spec: object): Opinion => asked(scene, 'CREATE', 'vpcs', { metadata: { name }, spec });

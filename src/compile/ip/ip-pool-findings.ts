@@ -5,14 +5,15 @@
 import { isTerminating } from '../../api/meta.ts';
 import type { Finding } from '../../api/finding.ts';
 import type { IPPoolSpec } from '../../api/ip-pool.ts';
+import type { PoolSubnet } from '../../api/ip-pool-validation.ts';
 import { ipPoolFindings, ipPoolOverlaps } from '../../api/ip-pool-validation.ts';
 import { PoolRanges } from '../../api/pool-ranges.ts';
-import type { SubnetSpec } from '../../api/subnet.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { subnetSpec } from '../subnet/subnet-basics.ts';
 import { subnetRows } from '../subnet/subnet-state.ts';
-import { subnetView } from '../subnet/subnet-view.ts';
+import { cidrsOf } from '../subnet/subnet-networks.ts';
+import { subnetNetworks, subnetView } from '../subnet/subnet-view.ts';
 import { ipPoolAddresses } from './ip-pool-subnet.ts';
 
 export interface PoolView {
@@ -54,8 +55,7 @@ const ownFindings: Query<readonly Finding[]> = defineQuery('ip-pool-own-findings
   const pool = world.ask(poolView, name);
   if (pool === undefined) return NONE;
   const { spec } = pool;
-  const subnet = networkOf(world, spec.subnet);
-  return ipPoolFindings({ name, spec }, subnet && { name: spec.subnet, spec: subnet });
+  return ipPoolFindings({ name, spec }, poolSubnet(world, spec.subnet));
 });
 
 /** By pool of the Subnet: what it shares with older ones. One pass for all of them, so that many pools cost no square. */
@@ -72,9 +72,19 @@ const poolOverlaps: Query<Readonly<Record<string, readonly Finding[]>>> = define
   return found;
 });
 
-/** Where a network runs that the spec does not ask for (any more), its pools are of that one. */
-function networkOf(world: World, subnet: string): SubnetSpec | undefined {
-  const spec = world.ask(subnetSpec, subnet);
-  const cidrBlock = world.ask(subnetRows, subnet) === 'kept' ? world.ask(subnetView, subnet)?.cidr : undefined;
-  return spec === undefined || cidrBlock === undefined ? spec : { ...spec, cidrBlock };
+/**
+ * What the pools of a Subnet are held against. Where a network runs and the spec cannot be carried out, they are of that one. Of a CIDR
+ * that waits for addresses in use nobody is given what it leaves out, so there the spec counts, and the pool says what is in effect.
+ */
+export function poolSubnet(world: World, name: string): PoolSubnet | undefined {
+  const spec = world.ask(subnetSpec, name);
+  if (spec === undefined) return undefined;
+  const cidrBlock = world.ask(subnetRows, name) === 'kept' ? world.ask(subnetView, name)?.cidr : undefined;
+  const awaits = world.ask(cidrsThatStay, name);
+  return { name, spec: cidrBlock === undefined ? spec : { ...spec, cidrBlock }, ...(awaits !== '' && { awaits }) };
 }
+
+/** A query of its own: who has addresses outside changes with every one of them that goes. */
+const cidrsThatStay: Query<string> = defineQuery('subnet-cidrs-that-stay', (world, name) =>
+  cidrsOf(world.ask(subnetNetworks, name).cidrStays),
+);

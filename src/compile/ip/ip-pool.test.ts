@@ -49,6 +49,27 @@ test('a Subnet that is edited into nonsense and keeps its network leaves its poo
   assert.match(bench.condition('ippools', 'my-pool', 'Error')?.message ?? '', /"10\.9\.0\.1" is outside of Subnet red \(10\.0\.0\.0\/24\)/);
 });
 
+test('a pool outside of a CIDR that waits for addresses in use is told which CIDR is meant and which is in effect', () => {
+  const bench = setUp();
+  const said = (): string => bench.condition('ippools', 'my-pool', 'Ready')?.message ?? '';
+  bench.put('ips', { metadata: { name: 'p.shop' }, spec: { subnet: 'red', v4IpAddress: '10.0.0.200', ipAddress: '10.0.0.200' } });
+  bench.settle();
+  bench.edit('subnets', 'red', { cidrBlock: '10.0.0.0/26' });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'red', 'Accepted')?.reason, 'CidrInUse');
+  assert.equal(
+    said(),
+    'IPPool my-pool: spec.ips[1] "10.0.0.64/30" is outside of Subnet red (10.0.0.0/26 by its spec; 10.0.0.0/24 is in effect until ' +
+      'nobody has an address outside of that); the addresses of a pool lie in its Subnet; kubectl edit ippool my-pool',
+  );
+  bench.vanish('ips', 'p.shop');
+  bench.settle();
+  assert.match(said(), /is outside of Subnet red \(10\.0\.0\.0\/26\); /);
+  bench.edit('ippools', 'my-pool', { ips: ['10.0.0.9'] });
+  bench.settle();
+  assert.equal(said(), '');
+});
+
 test('a pool that is edited into nonsense keeps its address set as it was until it is mended, deleted or wants none', () => {
   const bench = setUp();
   const set = bench.list('Address_Set', 'my.pool', 'addresses');

@@ -133,8 +133,8 @@ test('a Vpc that is being deleted: a new Subnet is told by an Event too', () => 
   bench.put('subnets', { metadata: { name: 'late' }, spec: { vpc: 'blue', cidrBlock: '10.1.9.0/24' } });
   bench.settle();
   assert.equal(bench.row('Logical_Switch', 'late'), undefined);
-  assert.match(bench.condition('subnets', 'late', 'Ready')?.message ?? '', /Vpc blue is being deleted/);
-  assert.ok(eventsOf(bench, 'subnets', 'late', /./).some((text) => text.includes('Vpc blue is being deleted')));
+  assert.match(bench.condition('subnets', 'late', 'Ready')?.message ?? '', /spec\.vpc "blue" names a Vpc that is being deleted/);
+  assert.ok(eventsOf(bench, 'subnets', 'late', /./).some((text) => text.includes('spec.vpc "blue" names a Vpc that is being deleted')));
 });
 
 test('a Subnet made again under its name is another one: who lives in the old one keeps what it has, and counts once', () => {

@@ -35,7 +35,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: 'bad-vpc',
     spec: { vpc: 'bad-nowhere', cidrBlock: '10.124.0.0/24' },
-    says: [/Vpc bad-nowhere does not exist/],
+    says: [/spec\.vpc "bad-nowhere" names a Vpc that does not exist/],
     mended: { vpc: 'bad' },
   },
 ];

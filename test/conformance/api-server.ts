@@ -15,6 +15,7 @@ import { patchCases } from './cases/patches.ts';
 import { podCases } from './cases/pods.ts';
 import { quotaCases } from './cases/quotas.ts';
 import { requestCases } from './cases/requests.ts';
+import { scaleCases } from './cases/scale.ts';
 import { watchCases } from './cases/watches.ts';
 import { webhookCases } from './cases/webhooks.ts';
 import { at } from './context.ts';
@@ -74,6 +75,7 @@ export function apiServerSuite(name: string, minor: number, start: () => Promise
     describe('requests', () => requestCases(holder));
     describe('patches', () => patchCases(holder));
     describe('lists', () => collectionCases(holder));
+    describe('scale', () => scaleCases(holder));
     describe('watches', () => watchCases(holder));
     describe('custom resources', () => customResourceCases(holder));
     describe('pods', () => podCases(holder));

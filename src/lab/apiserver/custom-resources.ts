@@ -10,6 +10,7 @@ import type { Operations } from './operations.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { Column, ResourceDefinition, ScaleSubresource } from './resource.ts';
 import { ALL_VERBS } from './resource.ts';
+import { validateScaled } from './scale.ts';
 import { readSchema } from './schema/schema.ts';
 import { ApiError } from './status.ts';
 import type { StoreEvent } from './store.ts';
@@ -199,7 +200,7 @@ function servedVersions(crd: KubeObject): ResourceDefinition[] {
         returnsDeleted: false,
         fieldSelectors: list(version['selectableFields']).map((field) => text(at(field, 'jsonPath')).replace(/^\./, '')),
         columns: columnsOf(version),
-        strategy: {},
+        strategy: scale === undefined ? {} : { validate: (item) => validateScaled(scale, item) },
       };
     });
 }

@@ -152,6 +152,12 @@ export function checkName(name: Json | undefined, wanted: string): void {
   if (name !== wanted) throw badRequest(`the name of the object (${shownName(name)}) does not match the name on the URL (${wanted})`);
 }
 
+/** @throws ApiError 400 when an object names another namespace than the URL. */
+export function checkNamespace(namespace: Json | undefined, wanted: string): void {
+  if (namespace !== undefined && namespace !== '' && namespace !== wanted)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}
+
 function shownName(name: Json): string {
   return typeof name === 'string' ? name : JSON.stringify(name);
 }

@@ -2,7 +2,7 @@
  * What the API does with objects, without HTTP: create, update, delete with the rules of metadata, generation, status,
  * finalizers and grace. Every operation is one turn: it reads, checks and writes at once.
  */
-import { decodeBuiltin } from './builtin/decode.ts';
+import { decodeObject } from './decode-object.ts';
 import type { Environment } from './environment.ts';
 import { timestamp } from './environment.ts';
 import type { JsonObject } from './json.ts';
@@ -11,15 +11,14 @@ import type { KubeObject, ObjectMeta } from './object.ts';
 import { orderMeta } from './meta-order.ts';
 import type { DeleteOptions, Deletion, Guard, UpdateOptions, WriteOptions } from './operation-options.ts';
 import { withMeta } from './object.ts';
-import { checkName, decodeMeta, sameButVersion, validateMeta, validateMetaUpdate } from './object-meta.ts';
+import { checkName, checkNamespace, sameButVersion, validateMeta, validateMetaUpdate } from './object-meta.ts';
 import type { ResourceDefinition } from './resource.ts';
 import { apiVersionOf } from './resource.ts';
 import { applyDefaults } from './schema/default.ts';
-import { prune } from './schema/prune.ts';
 import { validateRules } from './schema/rules.ts';
 import { validate } from './schema/validate.ts';
 import type { FieldError } from './status.ts';
-import { alreadyExists, ApiError, badRequest, conflict, invalid, invalidValue, modifiedMeanwhile, notFound } from './status.ts';
+import { alreadyExists, ApiError, conflict, invalid, invalidValue, modifiedMeanwhile, notFound } from './status.ts';
 import type { ObjectStore } from './store.ts';
 import { storeKey } from './store.ts';
 import { specChanged, statusUpdate } from './update-rules.ts';
@@ -75,7 +74,7 @@ export class Operations {
    * @throws ApiError
    */
   create(definition: ResourceDefinition, namespace: string, body: JsonObject, options: WriteOptions = {}): KubeObject {
-    const object = this.#decode(definition, body, options);
+    const object = decodeObject(definition, body, options);
     const meta = object.metadata;
     if (meta.resourceVersion !== undefined) throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
     this.#placeIn(definition, object, namespace);
@@ -113,7 +112,7 @@ export class Operations {
   ): KubeObject {
     const key = storeKey(namespace, name);
     const current = this.get(definition, namespace, name);
-    const object = this.#decode(definition, change(clone(current)), options);
+    const object = decodeObject(definition, change(clone(current)), options);
     const meta = object.metadata;
     checkName(meta.name, name);
     this.#placeIn(definition, object, namespace);
@@ -290,54 +289,13 @@ export class Operations {
     }
   }
 
-  /** Types, unknown fields, type meta: from whatever a client sent to an object of this kind. */
-  #decode(definition: ResourceDefinition, body: JsonObject, options: WriteOptions): KubeObject {
-    const apiVersion = apiVersionOf(definition);
-    const handled = `${definition.kind} in version ${JSON.stringify(definition.version)} cannot be handled as a ${definition.kind}`;
-    if (body['kind'] === undefined || body['kind'] === '') {
-      if (definition.custom && options.isPatch !== true && options.fromClient === true)
-        throw badRequest(`${handled}: unmarshalerDecoder: Object 'Kind' is missing in '${JSON.stringify(body)}'`);
-      body['kind'] = definition.kind;
-    }
-    if (body['apiVersion'] === undefined || body['apiVersion'] === '') body['apiVersion'] = apiVersion;
-    const misplaced = options.isPatch !== true && body['apiVersion'] !== apiVersion;
-    if (
-      definition.custom &&
-      !misplaced &&
-      (body['kind'] !== definition.kind || (options.isPatch === true && body['apiVersion'] !== apiVersion))
-    )
-      throw wrongKind(definition, body);
-    if (body['apiVersion'] !== apiVersion)
-      throw badRequest(
-        `the API version in the data (${String(body['apiVersion'])}) does not match the expected API version (${apiVersion})`,
-      );
-    if (body['kind'] !== definition.kind)
-      throw badRequest(
-        `${String(body['kind'])} in version ${JSON.stringify(definition.version)} cannot be handled as a ${definition.kind}: the kind in the data does not match the expected kind ${definition.kind}`,
-      );
-    const meta = decodeMeta(body);
-    const problem = meta.problem ?? (definition.custom ? undefined : decodeBuiltin(definition.schema, body));
-    if (problem !== undefined) throw badRequest(`${handled}: ${problem}`);
-    const unknown = [...meta.unknown, ...pruneObject(definition, body)].sort();
-    if (unknown.length > 0 && options.fieldValidation === 'Strict') {
-      const fields = unknown.map((field) => `unknown field ${JSON.stringify(field)}`).join(', ');
-      if (options.isPatch === true)
-        throw invalid({ group: '', kind: '' }, '', [invalidValue('patch', JSON.stringify(body), `strict decoding error: ${fields}`)]);
-      throw badRequest(`${handled}: strict decoding error: ${fields}`);
-    }
-    if (options.fieldValidation === 'Warn') for (const field of unknown) options.warn?.(`unknown field ${JSON.stringify(field)}`);
-    return body as KubeObject;
-  }
-
   #placeIn(definition: ResourceDefinition, object: KubeObject, namespace: string): void {
     const meta = object.metadata;
     if (!definition.namespaced) {
       delete meta.namespace;
       return;
     }
-    if (meta.namespace !== undefined && meta.namespace !== '' && meta.namespace !== namespace) {
-      throw badRequest(`the namespace of the provided object does not match the namespace sent on the request`);
-    }
+    checkNamespace(meta.namespace, namespace);
     meta.namespace = namespace;
   }
 
@@ -353,28 +311,6 @@ export class Operations {
     errors.push(...(definition.strategy.validate?.(object, old) ?? []));
     if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
   }
-}
-
-function wrongKind(definition: ResourceDefinition, body: JsonObject): ApiError {
-  const apiVersion = String(body['apiVersion']);
-  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
-  const errors: FieldError[] = [];
-  if (body['kind'] !== definition.kind) errors.push(invalidValue('kind', body['kind'], `must be ${definition.kind}`));
-  if (apiVersion !== apiVersionOf(definition)) errors.push(invalidValue('apiVersion', apiVersion, `must be ${apiVersionOf(definition)}`));
-  const name = at(body, 'metadata', 'name');
-  return invalid({ group, kind: String(body['kind']) }, typeof name === 'string' ? name : '', errors);
-}
-
-const TYPE_AND_META = ['apiVersion', 'kind', 'metadata'];
-
-/** Metadata is decoded on its own; a custom schema that describes it does not prune it. */
-function pruneObject(definition: ResourceDefinition, body: JsonObject): string[] {
-  if (!definition.custom) return prune(definition.schema, body);
-  const rest: JsonObject = { ...body };
-  for (const key of TYPE_AND_META) delete rest[key];
-  const unknown = prune(definition.schema, rest);
-  for (const key of Object.keys(body)) if (!TYPE_AND_META.includes(key) && !(key in rest)) delete body[key];
-  return unknown;
 }
 
 function hasSpecFinalizers(object: KubeObject): boolean {

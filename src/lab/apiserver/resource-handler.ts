@@ -22,9 +22,9 @@ import { applyPatch, checkPatchType } from './patch/patch.ts';
 import { negotiate } from './negotiate.ts';
 import { mediaType, readObject, readValue } from './request.ts';
 import type { RequestMessage, ResourceTarget } from './request.ts';
-import type { ResourceDefinition } from './resource.ts';
+import type { ResourceDefinition, ScaleSubresource } from './resource.ts';
 import { apiVersionOf } from './resource.ts';
-import { applyScale, scaleObject } from './scale.ts';
+import { applyScale, getScaled, readScale, SCALE, scaleObject, scaleToChange } from './scale.ts';
 import type { Selector } from './selectors.ts';
 import type { ListSnapshots } from './snapshots.ts';
 import { ApiError, badRequest, expired, methodNotAllowed, notFound } from './status.ts';
@@ -105,9 +105,7 @@ export class ResourceHandler {
         return this.#deleteCollection(request);
       default:
     }
-    if (!definition.custom)
-      throw new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
-    throw methodNotAllowed(definition, (message.method ?? '').toLowerCase());
+    throw notServed(definition, message.method);
   }
 
   async #subresource(request: ResourceRequest): Promise<Reply> {
@@ -118,7 +116,7 @@ export class ResourceHandler {
       if (message.method === 'PUT') return this.#update(request, { subresource: 'status' });
       if (message.method === 'PATCH') return this.#patch(request, { subresource: 'status' });
     }
-    if (subresource === 'scale' && definition.scale !== undefined) return this.#scale(request);
+    if (subresource === 'scale' && definition.scale !== undefined) return this.#scale(request, definition.scale);
     if (subresource === 'finalize' && definition.table === 'namespaces' && message.method === 'PUT')
       return this.#update(request, { subresource: 'finalize' });
     if (definition.table === 'pods' && message.method === 'POST' && (subresource === 'binding' || subresource === 'eviction')) {
@@ -346,30 +344,46 @@ export class ResourceHandler {
     };
   }
 
-  async #scale(request: ResourceRequest): Promise<Reply> {
+  async #scale(request: ResourceRequest, scale: ScaleSubresource): Promise<Reply> {
     const { definition, target, query, message } = request;
     const { namespace, name } = target;
-    const scale = definition.scale;
-    if (scale === undefined) throw notFound(definition, name);
-    const current = this.#operations.get(definition, namespace, name);
-    if (message.method === 'GET') return { status: 200, body: scaleObject(scale, current) };
-    const type = mediaType(message);
-    const body = await readPatch(message);
-    const wanted =
-      message.method === 'PATCH'
-        ? applyPatch({ ...definition, custom: false }, type, scaleObject(scale, current) as KubeObject, body)
-        : isObject(body)
-          ? body
-          : {};
-    const updated = this.#operations.update(
-      definition,
-      namespace,
-      name,
-      (item) => applyScale(definition, scale, item, wanted),
-      writeOptions(query, [], message.method === 'PATCH' ? 'PatchOptions' : 'UpdateOptions'),
-    );
-    return { status: 200, body: scaleObject(scale, updated) };
+    const warnings: string[] = [];
+    const write = (change: (current: KubeObject) => JsonObject, how: UpdateOptions): Reply => {
+      const updated = this.#operations.update(
+        definition,
+        namespace,
+        name,
+        (item) => applyScale(definition, scale, item, change(scaleToChange(definition, scale, item)), how),
+        { ...(how.dryRun === true && { dryRun: true }) },
+      );
+      return { status: 200, body: scaleObject(scale, updated), warnings };
+    };
+    switch (message.method ?? '') {
+      case 'GET':
+        return { status: 200, body: readScale(definition, scale, getScaled(this.#operations, definition, namespace, name)) };
+      case 'PUT': {
+        const body = await readObject(message, 'Scale');
+        return write(() => body, { replace: true, ...writeOptions(query, warnings, 'UpdateOptions') });
+      }
+      case 'PATCH': {
+        const type = mediaType(message);
+        checkPatchType(definition, type);
+        const patch = await readPatch(message);
+        return write((current) => applyPatch(SCALE, type, current, patch), {
+          isPatch: true,
+          ...writeOptions(query, warnings, 'PatchOptions'),
+        });
+      }
+      default:
+        throw notServed(definition, message.method);
+    }
   }
+}
+
+function notServed(definition: ResourceDefinition, method = ''): ApiError {
+  return definition.custom
+    ? methodNotAllowed(definition, method.toLowerCase())
+    : new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 }
 
 /** @throws ApiError 400, 415 */

@@ -1,22 +1,52 @@
-/** The `scale` subresource: replicas of any kind that declares where it keeps them. */
+/** The `scale` subresource: replicas of any kind that declares where it keeps them, as an `autoscaling/v1` Scale. */
+import { define } from './builtin/define.ts';
+import { decodeObject } from './decode-object.ts';
 import type { Json, JsonObject } from './json.ts';
-import { at, isObject, object, text } from './json.ts';
+import { at, isObject, list, object, text } from './json.ts';
+import { checkName, checkNamespace, validateMeta } from './object-meta.ts';
 import type { KubeObject } from './object.ts';
+import type { UpdateOptions } from './operation-options.ts';
+import type { Operations } from './operations.ts';
 import type { ResourceDefinition, ScaleSubresource } from './resource.ts';
-import { badRequest, conflict } from './status.ts';
+import type { FieldError } from './status.ts';
+import { ApiError, badRequest, conflict, invalid, invalidValue, notFound } from './status.ts';
+import { storeKey } from './store.ts';
+
+/** Never stored: a Scale is read and checked as a kind, and written as a change of what it scales. */
+export const SCALE: ResourceDefinition = define('autoscaling', 'v1', 'scales', 'Scale', true);
+
+const MAX_INT32 = 2 ** 31 - 1;
+/** In a Scale that a patch is applied to: there were none before. */
+const NONE_BEFORE = -(2 ** 31);
 
 function keys(path: string): string[] {
   return path.split('.').filter((key) => key !== '');
 }
 
+/** Kinds whose server names the subresource, and in which group, when there is nothing to read; the others name the resource. */
+const MISSED: Readonly<Record<string, string>> = { deployments: 'apps', replicasets: 'apps', replicationcontrollers: 'autoscaling' };
+
+/** @throws ApiError 404 */
+export function getScaled(operations: Operations, definition: ResourceDefinition, namespace: string, name: string): KubeObject {
+  const stored = operations.store.get(definition.table, storeKey(namespace, name));
+  if (stored !== undefined) return operations.toView(definition, stored);
+  const group = definition.custom ? undefined : MISSED[definition.plural];
+  throw notFound(group === undefined ? definition : { group, plural: `${definition.plural}/scale` }, name);
+}
+
+/** @throws ApiError 500 for a custom object that says no replicas, as a real server does. */
+export function readScale(definition: ResourceDefinition, scale: ScaleSubresource, item: KubeObject): JsonObject {
+  if (definition.custom && at(item, ...keys(scale.specReplicasPath)) === undefined) {
+    const why = `the spec replicas field ${JSON.stringify(scale.specReplicasPath)} does not exist`;
+    throw new ApiError(500, 'InternalError', `Internal error occurred: ${why}`, { causes: [{ message: why }] });
+  }
+  return scaleObject(scale, item);
+}
+
 export function scaleObject(scale: ScaleSubresource, item: KubeObject): JsonObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = item.metadata;
   const selector = scale.labelSelectorPath === undefined ? undefined : at(item, ...keys(scale.labelSelectorPath));
-  const labels = isObject(selector)
-    ? Object.entries(object(selector['matchLabels']))
-        .map(([key, value]) => `${key}=${text(value)}`)
-        .join(',')
-    : text(selector);
+  const labels = isObject(selector) ? writtenSelector(selector) : text(selector);
   const replicas = at(item, ...keys(scale.specReplicasPath));
   return {
     kind: 'Scale',
@@ -27,26 +57,108 @@ export function scaleObject(scale: ScaleSubresource, item: KubeObject): JsonObje
   };
 }
 
-/** @throws ApiError 400, 409 */
-export function applyScale(definition: ResourceDefinition, scale: ScaleSubresource, item: KubeObject, wanted: JsonObject): JsonObject {
-  const replicas: Json | undefined = at(wanted, 'spec', 'replicas') ?? 0;
-  if (typeof replicas !== 'number' || !Number.isInteger(replicas) || replicas < 0)
-    throw badRequest(`spec.replicas: Invalid value: ${JSON.stringify(replicas)}: must be greater than or equal to 0`);
-  const version = at(wanted, 'metadata', 'resourceVersion');
-  if (typeof version === 'string' && version !== '' && version !== item.metadata.resourceVersion) {
-    throw conflict(
-      definition,
-      item.metadata.name,
-      'the object has been modified; please apply your changes to the latest version and try again',
-    );
+/** `app=web,tier in (a,b)`, by key, as label selectors are written in a query; of a ReplicationController's plain labels too. */
+function writtenSelector(selector: JsonObject): string {
+  const isPlain = !isObject(selector['matchLabels']) && !Array.isArray(selector['matchExpressions']);
+  const terms = [
+    ...Object.entries(isPlain ? selector : object(selector['matchLabels'])).map(([key, value]) => ({
+      key,
+      written: `${key}=${text(value)}`,
+    })),
+    ...list(selector['matchExpressions']).map((term) => {
+      const key = text(at(term, 'key'));
+      const values = `(${list(at(term, 'values')).map(text).sort().join(',')})`;
+      switch (text(at(term, 'operator'))) {
+        case 'In':
+          return { key, written: `${key} in ${values}` };
+        case 'NotIn':
+          return { key, written: `${key} notin ${values}` };
+        case 'DoesNotExist':
+          return { key, written: `!${key}` };
+        default:
+          return { key, written: key };
+      }
+    }),
+  ];
+  terms.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  return terms.map((term) => term.written).join(',');
+}
+
+/** The Scale that a patch is applied to. */
+export function scaleToChange(definition: ResourceDefinition, scale: ScaleSubresource, item: KubeObject): KubeObject {
+  const current = scaleObject(scale, item);
+  if (definition.custom && at(item, ...keys(scale.specReplicasPath)) === undefined) current['spec'] = { replicas: NONE_BEFORE };
+  return current as KubeObject;
+}
+
+/**
+ * @param item is changed.
+ * @param body the wanted Scale, as it came or as a patch made it; is changed.
+ * @throws ApiError 400, 409, 422
+ */
+export function applyScale(
+  definition: ResourceDefinition,
+  scale: ScaleSubresource,
+  item: KubeObject,
+  body: JsonObject,
+  options: UpdateOptions,
+): JsonObject {
+  const { name, namespace, uid } = item.metadata;
+  const wanted = decodeObject(SCALE, body, options);
+  const meta = wanted.metadata;
+  checkName(meta.name, name);
+  if (namespace !== undefined) {
+    checkNamespace(meta.namespace, namespace);
+    meta.namespace = namespace;
   }
-  const path = keys(scale.specReplicasPath);
-  let here: JsonObject = item;
+  const isOther = meta.uid !== undefined && meta.uid !== uid;
+  const precondition = `Precondition failed: UID in precondition: ${meta.uid ?? ''}, UID in object meta: ${uid}`;
+  if (isOther && options.replace === true) throw conflict(definition, name, precondition);
+  const replicas = at(wanted, 'spec', 'replicas') ?? 0;
+  if (definition.custom) {
+    if (replicas === NONE_BEFORE) throw badRequest(`the spec replicas field ${JSON.stringify(scale.specReplicasPath)} cannot be empty`);
+  } else {
+    const errors = [...validateMeta(SCALE, wanted), ...replicasProblems('spec.replicas', replicas, 'must be greater than or equal to 0')];
+    if (errors.length > 0) throw invalid(SCALE, name, errors);
+    if (isOther) throw conflict({ group: definition.group, plural: `${definition.plural}/scale` }, name, precondition);
+  }
+  if (meta.resourceVersion !== undefined) item.metadata.resourceVersion = meta.resourceVersion;
+  setAt(item, keys(scale.specReplicasPath), replicas);
+  return item;
+}
+
+function setAt(item: JsonObject, path: readonly string[], value: Json): void {
+  let here = item;
   for (const key of path.slice(0, -1)) {
     const child = object(here[key]);
     here[key] = child;
     here = child;
   }
-  here[path.at(-1) ?? 'replicas'] = replicas;
-  return item;
+  here[path.at(-1) ?? ''] = value;
+}
+
+function replicasProblems(field: string, replicas: Json, rule: string): FieldError[] {
+  return typeof replicas === 'number' && replicas < 0 ? [invalidValue(field, replicas, rule)] : [];
+}
+
+/** What each write of a custom object that can be scaled is held to, whatever its schema says. */
+export function validateScaled(scale: ScaleSubresource, item: KubeObject): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const path of [scale.specReplicasPath, scale.statusReplicasPath]) {
+    const replicas = at(item, ...keys(path));
+    if (replicas === undefined) continue;
+    if (typeof replicas !== 'number' || !Number.isInteger(replicas))
+      errors.push(invalidValue(path, 0, `${path} accessor error: ${shown(replicas)}, expected int64`));
+    else if (replicas > MAX_INT32) errors.push(invalidValue(path, replicas, `should be less than or equal to ${MAX_INT32}`));
+    else errors.push(...replicasProblems(path, replicas, 'should be a non-negative integer'));
+  }
+  return errors;
+}
+
+/** As a server written in Go says what a value is. */
+function shown(value: Json): string {
+  if (value === null) return '<nil> is of the type <nil>';
+  if (typeof value === 'object')
+    return `${JSON.stringify(value)} is of the type ${Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'}`;
+  return `${String(value)} is of the type ${typeof value === 'boolean' ? 'bool' : typeof value === 'number' ? 'float64' : typeof value}`;
 }

@@ -22,7 +22,7 @@ export function decodeBuiltin(schema: Schema, value: Json, path = ''): string | 
       isEmpty(value[key]) &&
       omittedWhenEmpty(schema.name ?? '')?.has(key) === true &&
       (child.type !== 'object' || child.additionalProperties !== undefined) &&
-      (child.type !== 'array' || Array.isArray(value[key]))
+      mismatch(child, value[key] as Json, path) === undefined
     ) {
       delete value[key];
       continue;
@@ -68,7 +68,7 @@ function mismatch(schema: Schema, value: Json, path: string): string | undefined
         return `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`;
       return undefined;
     case 'integer':
-      if (actual === 'number' && (isRawJson(value) || Number.isInteger(value))) return undefined;
+      if (actual === 'number' && fitsInteger(value, schema.format)) return undefined;
       return unmarshal(actual === 'number' ? `number ${JSON.stringify(value)}` : actual, path, schema.format ?? 'int64');
     case 'number':
       return actual === 'number' ? undefined : unmarshal(actual, path, 'float64');
@@ -81,6 +81,11 @@ function mismatch(schema: Schema, value: Json, path: string): string | undefined
     default:
       return undefined;
   }
+}
+
+function fitsInteger(value: Json, format: string | undefined): boolean {
+  if (isRawJson(value)) return format !== 'int32';
+  return Number.isInteger(value) && (format !== 'int32' || Math.abs(Number(value) + 0.5) < 2 ** 31);
 }
 
 function unmarshal(actual: string, path: string, expected: string): string {

@@ -1,0 +1,77 @@
+/** Types, unknown fields, type meta: from whatever a client sent to an object of one kind. */
+import { decodeBuiltin } from './builtin/decode.ts';
+import type { JsonObject } from './json.ts';
+import { at } from './json.ts';
+import { decodeMeta } from './object-meta.ts';
+import type { KubeObject } from './object.ts';
+import type { WriteOptions } from './operation-options.ts';
+import type { ResourceDefinition } from './resource.ts';
+import { apiVersionOf } from './resource.ts';
+import { prune } from './schema/prune.ts';
+import type { ApiError, FieldError } from './status.ts';
+import { badRequest, invalid, invalidValue } from './status.ts';
+
+/**
+ * @param body is taken over and changed.
+ * @throws ApiError 400, and 422 for what a patch made
+ */
+export function decodeObject(definition: ResourceDefinition, body: JsonObject, options: WriteOptions): KubeObject {
+  const apiVersion = apiVersionOf(definition);
+  const handled = `${definition.kind} in version ${JSON.stringify(definition.version)} cannot be handled as a ${definition.kind}`;
+  if (body['kind'] === undefined || body['kind'] === '') {
+    if (definition.custom && options.isPatch !== true && options.fromClient === true)
+      throw badRequest(`${handled}: unmarshalerDecoder: Object 'Kind' is missing in '${JSON.stringify(body)}'`);
+    body['kind'] = definition.kind;
+  }
+  if (body['apiVersion'] === undefined || body['apiVersion'] === '') body['apiVersion'] = apiVersion;
+  const misplaced = options.isPatch !== true && body['apiVersion'] !== apiVersion;
+  if (
+    definition.custom &&
+    !misplaced &&
+    (body['kind'] !== definition.kind || (options.isPatch === true && body['apiVersion'] !== apiVersion))
+  )
+    throw wrongKind(definition, body);
+  if (body['apiVersion'] !== apiVersion)
+    throw badRequest(`the API version in the data (${String(body['apiVersion'])}) does not match the expected API version (${apiVersion})`);
+  if (body['kind'] !== definition.kind)
+    throw badRequest(
+      `${String(body['kind'])} in version ${JSON.stringify(definition.version)} cannot be handled as a ${definition.kind}: the kind in the data does not match the expected kind ${definition.kind}`,
+    );
+  const meta = decodeMeta(body);
+  const problem = meta.problem ?? (definition.custom ? undefined : decodeBuiltin(definition.schema, body));
+  if (problem !== undefined) throw options.isPatch === true ? unfitPatch(body, problem) : badRequest(`${handled}: ${problem}`);
+  const unknown = [...meta.unknown, ...pruneObject(definition, body)].sort();
+  if (unknown.length > 0 && options.fieldValidation === 'Strict') {
+    const fields = unknown.map((field) => `unknown field ${JSON.stringify(field)}`).join(', ');
+    if (options.isPatch === true) throw unfitPatch(body, `strict decoding error: ${fields}`);
+    throw badRequest(`${handled}: strict decoding error: ${fields}`);
+  }
+  if (options.fieldValidation === 'Warn') for (const field of unknown) options.warn?.(`unknown field ${JSON.stringify(field)}`);
+  return body as KubeObject;
+}
+
+function unfitPatch(body: JsonObject, problem: string): ApiError {
+  return invalid({ group: '', kind: '' }, '', [invalidValue('patch', JSON.stringify(body), problem)]);
+}
+
+function wrongKind(definition: ResourceDefinition, body: JsonObject): ApiError {
+  const apiVersion = String(body['apiVersion']);
+  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
+  const errors: FieldError[] = [];
+  if (body['kind'] !== definition.kind) errors.push(invalidValue('kind', body['kind'], `must be ${definition.kind}`));
+  if (apiVersion !== apiVersionOf(definition)) errors.push(invalidValue('apiVersion', apiVersion, `must be ${apiVersionOf(definition)}`));
+  const name = at(body, 'metadata', 'name');
+  return invalid({ group, kind: String(body['kind']) }, typeof name === 'string' ? name : '', errors);
+}
+
+const TYPE_AND_META = ['apiVersion', 'kind', 'metadata'];
+
+/** Metadata is decoded on its own; a custom schema that describes it does not prune it. */
+function pruneObject(definition: ResourceDefinition, body: JsonObject): string[] {
+  if (!definition.custom) return prune(definition.schema, body);
+  const rest: JsonObject = { ...body };
+  for (const key of TYPE_AND_META) delete rest[key];
+  const unknown = prune(definition.schema, rest);
+  for (const key of Object.keys(body)) if (!TYPE_AND_META.includes(key) && !(key in rest)) delete body[key];
+  return unknown;
+}

@@ -5,6 +5,8 @@ export const GROUP = 'lab.example.com';
 export const WIDGETS = `/apis/${GROUP}/v1/widgets`;
 export const KITS = (namespace: string): string => `/apis/${GROUP}/v1/namespaces/${namespace}/kits`;
 
+const pair: Fields = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } } };
+
 const spec: Fields = {
   type: 'object',
   required: ['cidr'],
@@ -27,6 +29,16 @@ const spec: Fields = {
       },
     },
     port: { 'x-kubernetes-int-or-string': true },
+    amount: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }], pattern: '^[0-9]+m?$' },
+    combined: {
+      type: 'object',
+      properties: {
+        one: { ...pair, oneOf: [{ required: ['a'] }, { required: ['b'] }] },
+        any: { ...pair, anyOf: [{ required: ['a'] }, { required: ['b'] }] },
+        all: { type: 'string', allOf: [{ pattern: '^a' }, { minLength: 1 }] },
+        not: { type: 'string', not: { enum: ['x'] } },
+      },
+    },
     optional: { type: 'string', nullable: true },
     extra: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
     labels: { type: 'object', additionalProperties: { type: 'string' } },

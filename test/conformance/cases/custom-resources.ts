@@ -239,6 +239,45 @@ export function customResourceCases(holder: Holder): void {
     const { http } = conformance(holder);
     assert.equal(at((await http.send('POST', WIDGETS, widget(fresh('ios'), { port: 80 }))).body, 'spec', 'port'), 80);
     assert.equal(at((await http.send('POST', WIDGETS, widget(fresh('ios'), { port: 'http' }))).body, 'spec', 'port'), 'http');
+    const name = fresh('ios');
+    const refused = async (fields: Fields): Promise<string> =>
+      message(await http.send('POST', WIDGETS, widget(name, fields))).replace(`Widget.lab.example.com "${name}" is invalid: `, '');
+    const plain = 'spec.port: Invalid value: "boolean": spec.port in body must be of type integer,string: "boolean"';
+    assert.equal(await refused({ port: true }), plain);
+    for (const [value, type] of [[true, 'boolean'] as const, [0.5, 'number'] as const, [[], 'array'] as const, [{}, 'object'] as const]) {
+      const errors = [
+        `spec.amount: Invalid value: "${type}": spec.amount in body must be of type integer,string: "${type}"`,
+        '<nil>: Invalid value: "": "spec.amount" must validate at least one schema (anyOf)',
+        `spec.amount: Invalid value: "${type}": spec.amount in body must be of type integer: "${type}"`,
+      ];
+      assert.equal(await refused({ amount: value }), `[${errors.join(', ')}]`);
+    }
+    assert.equal(await refused({ amount: 'x' }), 'spec.amount: Invalid value: "x": spec.amount in body should match \'^[0-9]+m?$\'');
+  });
+
+  test('of a combination that fails, the first branch says why', async () => {
+    const { http } = conformance(holder);
+    const name = fresh('combined');
+    const refused = async (combined: Fields): Promise<string> =>
+      message(await http.send('POST', WIDGETS, widget(name, { combined }))).replace(`Widget.lab.example.com "${name}" is invalid: `, '');
+    const composite = (path: string, rule: string): string => `<nil>: Invalid value: "": "spec.combined.${path}" must ${rule}`;
+    assert.equal(
+      await refused({ one: {} }),
+      `[${composite('one', 'validate one and only one schema (oneOf). Found none valid')}, spec.combined.one.a: Required value]`,
+    );
+    assert.equal(
+      await refused({ one: { a: '', b: '' } }),
+      composite('one', 'validate one and only one schema (oneOf). Found 2 valid alternatives'),
+    );
+    assert.equal(
+      await refused({ any: {} }),
+      `[${composite('any', 'validate at least one schema (anyOf)')}, spec.combined.any.a: Required value]`,
+    );
+    assert.equal(
+      await refused({ all: 'b' }),
+      `[spec.combined.all: Invalid value: "b": spec.combined.all in body should match '^a', ${composite('all', 'validate all the schemas (allOf)')}]`,
+    );
+    assert.equal(await refused({ not: 'x' }), composite('not', 'not validate the schema (not)'));
   });
 
   since(holder, 27, 'unknown fields: strict refuses, warn warns, ignore is silent', async () => {

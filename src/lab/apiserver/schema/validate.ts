@@ -22,19 +22,20 @@ function visit(schema: Schema, value: Json, path: string, errors: FieldError[]):
   if (schema.intOrString === true) {
     if (actual !== 'integer' && actual !== 'string') {
       errors.push(wrongType(path, 'integer,string', actual));
+      visitCombinations(schema, value, path, errors);
       return;
     }
   } else if (schema.type !== undefined && actual !== schema.type && !(schema.type === 'number' && actual === 'integer')) {
     errors.push(wrongType(path, schema.type, actual));
     if (actual !== 'number') return;
   }
+  visitCombinations(schema, value, path, errors);
   if (schema.enum !== undefined && !schema.enum.some((allowed) => equal(allowed, value)))
     errors.push(notSupported(path, value, schema.enum));
   if (typeof value === 'string') visitString(schema, value, path, errors);
   else if (Array.isArray(value)) visitArray(schema, value, path, errors);
   else if (isObject(value)) visitObject(schema, value, path, errors);
   else if (typeof value !== 'boolean') visitNumber(schema, value, path, errors);
-  visitCombinations(schema, value, path, errors);
 }
 
 function visitString(schema: Schema, value: string, path: string, errors: FieldError[]): void {
@@ -125,23 +126,40 @@ function visitObject(schema: Schema, value: JsonObject, path: string, errors: Fi
   }
 }
 
-function visitCombinations(schema: Schema, value: Json, path: string, errors: FieldError[]): void {
-  const passes = (branch: Schema): boolean => {
+/** Of a combination that fails, what is wrong by its first branch is said too. */
+function visitCombinations({ anyOf, oneOf, allOf, not }: Schema, value: Json, path: string, errors: FieldError[]): void {
+  if (anyOf === undefined && oneOf === undefined && allOf === undefined && not === undefined) return;
+  const problems = (branch: Schema): FieldError[] => {
     const found: FieldError[] = [];
     visit(branch, value, path, found);
-    return found.length === 0;
+    return found;
   };
-  const fail = (rule: string): void => void errors.push(invalidValue(path === '' ? '<nil>' : path, path === '' ? '' : typeOf(value), rule));
-  for (const branch of schema.allOf ?? []) visit(branch, value, path, errors);
-  if (schema.anyOf !== undefined && !schema.anyOf.some(passes)) fail(`${JSON.stringify(path)} must validate at least one schema (anyOf)`);
-  if (schema.oneOf !== undefined) {
-    const matching = schema.oneOf.filter(passes).length;
-    if (matching !== 1)
-      fail(
-        `${JSON.stringify(path)} must validate one and only one schema (oneOf). Found ${matching === 0 ? 'none valid' : `${matching} valid alternatives`}`,
-      );
+  // Such an error names its field in its text only.
+  const fail = (rule: string): void => void errors.push(invalidValue('<nil>', '', `${JSON.stringify(path)} must ${rule}`));
+  if (anyOf !== undefined) {
+    const found = anyOf.map(problems);
+    if (!found.some(isEmpty)) {
+      fail('validate at least one schema (anyOf)');
+      errors.push(...(found[0] ?? []));
+    }
   }
-  if (schema.not !== undefined && passes(schema.not)) fail(`${JSON.stringify(path)} must not validate the schema (not)`);
+  if (oneOf !== undefined) {
+    const found = oneOf.map(problems);
+    const valid = found.filter(isEmpty).length;
+    if (valid !== 1) fail(`validate one and only one schema (oneOf). Found ${valid === 0 ? 'none valid' : `${valid} valid alternatives`}`);
+    if (valid === 0) errors.push(...(found[0] ?? []));
+  }
+  if (allOf !== undefined) {
+    const found = allOf.map(problems);
+    const valid = found.filter(isEmpty).length;
+    errors.push(...found.flat());
+    if (valid < found.length) fail(`validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`);
+  }
+  if (not !== undefined && isEmpty(problems(not))) fail('not validate the schema (not)');
+}
+
+function isEmpty(found: readonly FieldError[]): boolean {
+  return found.length === 0;
 }
 
 function typeOf(value: Json): string {

@@ -23,6 +23,7 @@ import { limitRangeBounds, limitRangeDefaults } from './quotas/limit-range.ts';
 import { ResourceQuotas } from './quotas/resource-quotas.ts';
 import { ResourceRegistry } from './registry.ts';
 import { ResourceHandler } from './resource-handler.ts';
+import { RoleAggregation } from './role-aggregation.ts';
 import { ListSnapshots } from './snapshots.ts';
 import { ObjectStore } from './store.ts';
 import { createCredentials } from './tls.ts';
@@ -86,6 +87,7 @@ export class LabApiServer {
   readonly #quotas: ResourceQuotas;
   readonly #clusterObjects: ClusterObjects;
   readonly #volumes: VolumeProtection;
+  readonly #roles: RoleAggregation;
   readonly #http: ApiHttpServer;
   #url = '';
 
@@ -106,6 +108,7 @@ export class LabApiServer {
     this.#quotas = new ResourceQuotas(this.#api.operations, this.#api.registry);
     this.#clusterObjects = new ClusterObjects(this.#api.operations, this.#api.registry, this.#credentials.authority);
     this.#volumes = new VolumeProtection(this.#api.operations, this.#api.registry);
+    this.#roles = new RoleAggregation(this.#api.operations, this.#api.registry);
     const webhooks = new ValidatingWebhooks(this.#api.operations, this.#api.registry);
     this.#http = new ApiHttpServer({
       credentials: this.#credentials,
@@ -150,6 +153,7 @@ export class LabApiServer {
   async stop(): Promise<void> {
     this.#clusterObjects.stop();
     this.#volumes.stop();
+    this.#roles.stop();
     this.#quotas.stop();
     this.#api.stop();
     await this.#http.close();

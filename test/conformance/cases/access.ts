@@ -1,9 +1,12 @@
 /** Who one is, whom one may speak for, and what the rules of access let one do. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { Holder } from '../context.ts';
 import { conformance, fresh, message, newNamespace, since } from '../context.ts';
 import { HttpsClient } from '../https-client.ts';
+import type { Fields, RawReply } from '../https-client.ts';
+import { until } from '../kubectl.ts';
 
 export function accessCases(holder: Holder): void {
   test('whoever is spoken for may do what the roles give, and nothing else', async () => {
@@ -101,5 +104,66 @@ export function accessCases(holder: Holder): void {
       await kubectl.ok(['auth', 'whoami', '--as=bob', '--as-group=crew']),
       /Username +bob\nGroups +\[crew system:authenticated\]/,
     );
+  });
+
+  test('a role made of others has their rules, and follows as they come, change and go', async () => {
+    const { kubectl, http } = conformance(holder);
+    const name = fresh('whole');
+    const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
+    const rule = (resource: string, ...verbs: string[]): Fields => ({ apiGroups: [''], resources: [resource], verbs });
+    const part = (suffix: string, rules: readonly Fields[], labels: Fields = { [name]: 'yes' }): Promise<RawReply> =>
+      http.send('POST', path, {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRole',
+        metadata: { name: `${name}-${suffix}`, labels },
+        rules,
+      });
+    const whole = (aggregationRule: Fields, rules: readonly Fields[] = []): Promise<RawReply> =>
+      http.send('POST', path, {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRole',
+        metadata: { name, labels: { [name]: 'yes' } },
+        aggregationRule,
+        rules,
+      });
+    const rules = async (): Promise<unknown> => (await http.get(`${path}/${name}`)).body['rules'] ?? [];
+    const become = async (what: string, expected: readonly Fields[]): Promise<void> => {
+      await until(what, async () => isDeepStrictEqual((await rules()) ?? [], expected)).catch(() => undefined);
+      assert.deepEqual((await rules()) ?? [], expected, what);
+    };
+    const empty = await whole({ clusterRoleSelectors: [] });
+    assert.deepEqual(
+      [empty.status, message(empty)],
+      [
+        422,
+        `ClusterRole.rbac.authorization.k8s.io "${name}" is invalid: aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil`,
+      ],
+    );
+    await part('b', [rule('pods', 'get'), rule('secrets', 'get')]);
+    const made = await whole({ clusterRoleSelectors: [{ matchLabels: { [name]: 'yes' } }] }, [rule('nodes', 'delete')]);
+    assert.equal(made.status, 201, made.text);
+    await become('what was written by hand gives way to what is selected', [rule('pods', 'get'), rule('secrets', 'get')]);
+    await part('a', [rule('services', 'list'), rule('pods', 'get')]);
+    await part('c', [rule('endpoints', 'list')], { [name]: 'no' });
+    await become('each rule is there once, by the names of the roles', [
+      rule('services', 'list'),
+      rule('pods', 'get'),
+      rule('secrets', 'get'),
+    ]);
+    await http.patch(`${path}/${name}-b`, 'merge-patch', { rules: [rule('pods', 'get', 'list')] });
+    await become('a role that changes', [rule('services', 'list'), rule('pods', 'get'), rule('pods', 'get', 'list')]);
+    await kubectl.ok(['label', 'clusterrole', `${name}-a`, `${name}-`]);
+    await become('a role that loses its label', [rule('pods', 'get', 'list')]);
+    await kubectl.ok(['label', '--overwrite', 'clusterrole', `${name}-c`, `${name}=yes`]);
+    await become('a role that gets it', [rule('pods', 'get', 'list'), rule('endpoints', 'list')]);
+    await kubectl.ok(['delete', 'clusterrole', `${name}-b`]);
+    await become('a role that goes', [rule('endpoints', 'list')]);
+    await http.patch(`${path}/${name}`, 'merge-patch', { rules: [] });
+    await become('rules taken away by hand come back', [rule('endpoints', 'list')]);
+    await http.patch(`${path}/${name}`, 'merge-patch', {
+      aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [name]: 'none' } }] },
+    });
+    await become('a selector of nothing', []);
+    assert.match(await kubectl.ok(['describe', 'clusterrole', name]), /^PolicyRule:/m);
   });
 }

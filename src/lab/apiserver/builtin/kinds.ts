@@ -101,6 +101,13 @@ function portsDefault(read: (item: JsonObject) => unknown[]): Strategy {
   };
 }
 
+const clusterRoleStrategy: Strategy = {
+  nameRule: 'path',
+  validate: (role) =>
+    role['aggregationRule'] !== undefined && list(at(role, 'aggregationRule', 'clusterRoleSelectors')).length === 0
+      ? [required('aggregationRule.clusterRoleSelectors', 'at least one clusterRoleSelector required if aggregationRule is non-nil')]
+      : [],
+};
 const bindingStrategy: Strategy = {
   nameRule: 'path',
   applyDefaults: (binding) => {
@@ -304,7 +311,7 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
       strategy: budgetStrategy,
     }),
     define(RBAC, 'v1', 'clusterrolebindings', 'ClusterRoleBinding', false, { strategy: bindingStrategy }),
-    define(RBAC, 'v1', 'clusterroles', 'ClusterRole', false, { strategy: { nameRule: 'path' } }),
+    define(RBAC, 'v1', 'clusterroles', 'ClusterRole', false, { strategy: clusterRoleStrategy }),
     define(RBAC, 'v1', 'rolebindings', 'RoleBinding', true, { strategy: bindingStrategy }),
     define(RBAC, 'v1', 'roles', 'Role', true, { strategy: { nameRule: 'path' } }),
   ];

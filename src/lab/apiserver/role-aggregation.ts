@@ -1,0 +1,77 @@
+/** ClusterRoles made of others: the rules of a role with an `aggregationRule` are those of the roles that its selectors select. */
+import type { Json } from './json.ts';
+import { at, equal, list } from './json.ts';
+import type { KubeObject } from './object.ts';
+import type { Operations } from './operations.ts';
+import { PendingKeys } from './pending-keys.ts';
+import type { ResourceRegistry } from './registry.ts';
+import { selectsLabels } from './selectors.ts';
+import type { StoreEvent } from './store.ts';
+
+const TABLE = 'clusterroles';
+
+export class RoleAggregation {
+  readonly #operations: Operations;
+  readonly #registry: ResourceRegistry;
+  readonly #pending: PendingKeys;
+  /** The roles that are made of others: what happens to a role concerns these only. */
+  readonly #aggregated = new Set<string>();
+  readonly #stop: () => void;
+
+  constructor(operations: Operations, registry: ResourceRegistry) {
+    this.#operations = operations;
+    this.#registry = registry;
+    this.#pending = new PendingKeys(operations.environment, (name) => this.#fill(name));
+    this.#stop = operations.store.watchAll((event) => this.#onEvent(event));
+    for (const role of operations.store.list(TABLE)) this.#see(role);
+  }
+
+  stop(): void {
+    this.#stop();
+  }
+
+  #onEvent({ type, table, object: role, previous }: StoreEvent): void {
+    if (table !== TABLE) return;
+    if (type === 'DELETED') this.#aggregated.delete(role.metadata.name);
+    else this.#see(role);
+    for (const name of this.#aggregated) {
+      const { selectors } = selectorsOf(this.#operations.store.get(TABLE, name));
+      if ([role, previous].some((state) => state !== undefined && isSelected(selectors, state))) this.#pending.add(name);
+    }
+  }
+
+  #see(role: KubeObject): void {
+    const { name } = role.metadata;
+    if (!selectorsOf(role).isAggregated) {
+      this.#aggregated.delete(name);
+      return;
+    }
+    this.#aggregated.add(name);
+    this.#pending.add(name);
+  }
+
+  #fill(name: string): void {
+    const { store } = this.#operations;
+    const definition = this.#registry.find('rbac.authorization.k8s.io', 'v1', TABLE);
+    const role = store.get(TABLE, name);
+    const { isAggregated, selectors } = selectorsOf(role);
+    if (definition === undefined || role === undefined || !isAggregated) return;
+    const rules: Json[] = [];
+    // By selector, then by name, each rule once.
+    for (const selector of selectors)
+      for (const other of store.list(TABLE))
+        if (other.metadata.name !== name && isSelected([selector], other))
+          for (const rule of list(other['rules'])) if (!rules.some((known) => equal(known, rule))) rules.push(rule);
+    if (equal(rules, list(role['rules']))) return;
+    this.#operations.update(definition, '', name, (current) => ({ ...current, rules: structuredClone(rules) }));
+  }
+}
+
+function selectorsOf(role: KubeObject | undefined): { readonly isAggregated: boolean; readonly selectors: readonly Json[] } {
+  const rule = role?.['aggregationRule'];
+  return { isAggregated: rule !== undefined && rule !== null, selectors: list(at(rule, 'clusterRoleSelectors')) };
+}
+
+function isSelected(selectors: readonly Json[], role: KubeObject): boolean {
+  return selectors.some((selector) => selectsLabels(selector, role.metadata.labels ?? {}));
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Holder } from '../context.ts';
-import { at, conformance, message, newNamespace, pod } from '../context.ts';
+import { at, conformance, fresh, message, newNamespace, pod } from '../context.ts';
 import type { Fields } from '../https-client.ts';
 import { until } from '../kubectl.ts';
 
@@ -61,6 +61,102 @@ export function quotaCases(holder: Holder): void {
     await http.send('DELETE', `/api/v1/namespaces/${namespace}/pods/one?gracePeriodSeconds=0`);
     await until('what is gone counts no more', async () => at(await used(namespace), 'pods') === '1', 30_000);
     assert.equal((await send(namespace, 'pods', asking('four', { requests: { cpu: '1m' } }))).status, 201);
+  });
+
+  test('an update that takes more is asked of the quota, and only for what is more', async () => {
+    const { kubectl, http } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    const hard = 'services=1,services.nodeports=1,services.loadbalancers=0,requests.storage=5Gi,persistentvolumeclaims=1';
+    await kubectl.ok(['create', 'quota', 'q', '-n', namespace, `--hard=${hard}`]);
+    await until('the quota is counted', async () => at(await used(namespace), 'services') === '0');
+    const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec: { ports: [{ name: 'a', port: 80 }] } };
+    assert.equal((await send(namespace, 'services', service)).status, 201);
+    await until('the Service is counted', async () => at(await used(namespace), 'services') === '1');
+    const path = `/api/v1/namespaces/${namespace}/services/s`;
+    const change = async (spec: Fields): Promise<readonly [number, string]> => {
+      const reply = await http.patch(path, 'strategic-merge-patch', { spec });
+      return [reply.status, reply.status === 200 ? '' : message(reply)];
+    };
+    assert.deepEqual(await change({ type: 'LoadBalancer' }), [
+      403,
+      'services "s" is forbidden: exceeded quota: q, requested: services.loadbalancers=1, used: services.loadbalancers=0, limited: services.loadbalancers=0',
+    ]);
+    const two = [
+      { name: 'a', port: 80 },
+      { name: 'b', port: 81 },
+    ];
+    assert.deepEqual(await change({ type: 'NodePort', ports: two }), [
+      403,
+      'services "s" is forbidden: exceeded quota: q, requested: services.nodeports=2, used: services.nodeports=0, limited: services.nodeports=1',
+    ]);
+    assert.deepEqual(await change({ type: 'NodePort' }), [200, '']);
+    await until('the port is counted', async () => at(await used(namespace), 'services.nodeports') === '1');
+    assert.deepEqual(await change({ sessionAffinity: 'ClientIP' }), [200, ''], 'a full quota lets through what takes no more');
+    assert.deepEqual(await change({ ports: two }), [
+      403,
+      'services "s" is forbidden: exceeded quota: q, requested: services.nodeports=1, used: services.nodeports=1, limited: services.nodeports=1',
+    ]);
+    assert.deepEqual(await change({ type: 'ClusterIP', ports: two }), [200, '']);
+    await until('what is given back counts no more', async () => at(await used(namespace), 'services.nodeports') === '0', 30_000);
+  });
+
+  test('a claim that grows is asked of the quota', async () => {
+    const { kubectl, http } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    const storageClassName = fresh('growing');
+    const volumeName = fresh('volume');
+    const storageClass = {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: storageClassName },
+      provisioner: 'example.com/nobody',
+      allowVolumeExpansion: true,
+    };
+    await kubectl.ok(['create', '-f', '-'], JSON.stringify(storageClass));
+    await kubectl.ok(['create', 'quota', 'q', '-n', namespace, '--hard=requests.storage=12Gi,persistentvolumeclaims=1']);
+    await until('the quota is counted', async () => at(await used(namespace), 'requests.storage') === '0');
+    const claim = await send(namespace, 'persistentvolumeclaims', {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'c' },
+      spec: { storageClassName, accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '2Gi' } }, volumeName },
+    });
+    assert.equal(claim.status, 201, claim.said);
+    const path = `/api/v1/namespaces/${namespace}/persistentvolumeclaims/c`;
+    await until('the claim is counted', async () => at(await used(namespace), 'requests.storage') === '2Gi');
+    const volume = await http.send('POST', '/api/v1/persistentvolumes', {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name: volumeName },
+      spec: {
+        storageClassName,
+        capacity: { storage: '2Gi' },
+        accessModes: ['ReadWriteOnce'],
+        hostPath: { path: '/nowhere' },
+        claimRef: { namespace, name: 'c' },
+      },
+    });
+    assert.equal(volume.status, 201, volume.text);
+    // Who binds claims does so where there is one; elsewhere this does.
+    await until('the claim is bound', async () => {
+      await http.patch(`${path}/status`, 'merge-patch', { status: { phase: 'Bound', capacity: { storage: '2Gi' } } });
+      const read = await http.get(path);
+      return at(read.body, 'status', 'phase') === 'Bound';
+    });
+    const grow = async (storage: string): Promise<readonly [number, string]> => {
+      const reply = await http.patch(path, 'merge-patch', { spec: { resources: { requests: { storage } } } });
+      return [reply.status, reply.status === 200 ? '' : message(reply)];
+    };
+    assert.deepEqual(await grow('20Gi'), [
+      403,
+      'persistentvolumeclaims "c" is forbidden: exceeded quota: q, requested: requests.storage=18Gi, used: requests.storage=2Gi, limited: requests.storage=12Gi',
+    ]);
+    assert.deepEqual(await grow('5Gi'), [200, '']);
+    // Who binds the claim may write it meanwhile: a real server then tries again, and has charged what is more twice until it counts anew.
+    await until('what is more is charged', async () => ['5Gi', '8Gi'].includes(String(at(await used(namespace), 'requests.storage'))));
+    await http.send('DELETE', path);
+    await http.send('DELETE', `/api/v1/persistentvolumes/${volumeName}`);
+    await http.send('DELETE', `/apis/storage.k8s.io/v1/storageclasses/${storageClassName}`);
   });
 
   test('a limit range fills in what a container may have, and holds it to that', async () => {

@@ -51,6 +51,11 @@ export function add(a: Quantity, b: Quantity): Quantity {
   return { nano: a.nano + b.nano, notation: a.nano === 0n ? b.notation : a.notation };
 }
 
+/** @returns what is left of `a`, written as `a` is. */
+export function subtract(a: Quantity, b: Quantity): Quantity {
+  return { nano: a.nano - b.nano, notation: a.notation };
+}
+
 export function larger(a: Quantity, b: Quantity): Quantity {
   return b.nano > a.nano ? b : a;
 }

@@ -10,10 +10,14 @@ import { forbidden, resourceName } from '../status.ts';
 import type { StoreEvent } from '../store.ts';
 import { storeKey } from '../store.ts';
 import type { Quantity } from './quantity.ts';
-import { add, formatQuantity, quantityOf, ZERO } from './quantity.ts';
+import { add, formatQuantity, quantityOf, subtract, ZERO } from './quantity.ts';
+import type { Usage } from './quota-usage.ts';
 import { COMPUTE, inScope, usageOf } from './quota-usage.ts';
 
 const TABLE = 'resourcequotas';
+/** What a server asks its quotas about at an update too. */
+const MAY_GROW = new Set(['services', 'persistentvolumeclaims']);
+const NOTHING: Usage = new Map();
 
 /** Nothing is counted in a namespace that has no quota. */
 export class ResourceQuotas {
@@ -37,9 +41,10 @@ export class ResourceQuotas {
 
   readonly #verdict: Guard = ({ verb, definition, namespace, name, object: item }) => {
     const { store } = this.#operations;
-    if (verb !== 'create' || item === undefined || !definition.namespaced || store.count(TABLE) === 0) return;
+    if (item === undefined || !definition.namespaced || store.count(TABLE) === 0) return;
     const resource = resourceName(definition);
-    const usage = usageOf(resource, item);
+    const usage = verb === 'create' ? usageOf(resource, item) : this.#growth(definition, namespace, name, item);
+    if (usage.size === 0) return;
     for (const quota of store.list(TABLE, namespace)) {
       const hard = object(at(quota, 'spec', 'hard'));
       const concerned = Object.keys(hard).filter((key) => usage.has(key));
@@ -62,6 +67,16 @@ export class ResourceQuotas {
       );
     }
   };
+
+  /** What an update takes more. */
+  #growth(definition: ResourceDefinition, namespace: string, name: string, item: KubeObject): Usage {
+    const resource = resourceName(definition);
+    const old = MAY_GROW.has(resource) ? this.#operations.store.get(definition.table, storeKey(namespace, name)) : undefined;
+    if (old === undefined) return NOTHING;
+    const before = usageOf(resource, old);
+    const growth = [...usageOf(resource, item)].map(([key, amount]) => [key, subtract(amount, before.get(key) ?? ZERO)] as const);
+    return new Map(growth.filter(([, { nano }]) => nano > 0n));
+  }
 
   /** What all objects of the quota's namespace use of some of its resources. */
   #used(quota: KubeObject, keys: readonly string[]): Map<string, Quantity> {

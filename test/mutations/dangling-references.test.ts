@@ -41,7 +41,10 @@ const pod = (name: string, annotations: Readonly<Record<string, string>>, nodeNa
 const networks = (name: string): Readonly<Record<string, string>> => ({ 'k8s.v1.cni.cncf.io/networks': name });
 
 const DANGLING: readonly Dangling[] = [
-  { object: kubeovn('Subnet', 'd-vpc', { vpc: 'd-none', cidrBlock: '10.230.0.0/24' }), says: /Vpc d-none does not exist/ },
+  {
+    object: kubeovn('Subnet', 'd-vpc', { vpc: 'd-none', cidrBlock: '10.230.0.0/24' }),
+    says: /spec\.vpc "d-none" names a Vpc that does not exist/,
+  },
   {
     object: kubeovn('Subnet', 'd-node', {
       vpc: 'ovn-cluster',
@@ -49,7 +52,7 @@ const DANGLING: readonly Dangling[] = [
       gatewayType: 'centralized',
       gatewayNode: 'd-none',
     }),
-    says: /gatewayNode.*no node/,
+    says: /gatewayNode "d-none" gives no gateway: d-none does not exist/,
   },
   {
     object: kubeovn('Subnet', 'd-ns', { vpc: 'ground', cidrBlock: '10.232.0.0/24', namespaces: ['d-none'] }),

@@ -108,21 +108,21 @@ export const anyOrder: readonly Scenario[] = [
   {
     name: 'finalizers are stripped by hand from every object, living and going, while its pods are bound: what lives works on, and everything can be deleted',
     run: async (cluster) => {
-      const parts = tenant('strip', 86);
-      await cluster.apply(namespaceYaml('strip'));
+      const parts = tenant('peel', 86);
+      await cluster.apply(namespaceYaml('peel'));
       const objects = [
-        ['vpc', 'strip'],
-        ['subnet', 'strip-own'],
-        ['subnet', 'strip-second'],
-        ['ippool', 'strip-pool'],
-        ['ip', 'a.strip'],
-        ['ip', 'b.strip.second.strip.ovn'],
+        ['vpc', 'peel'],
+        ['subnet', 'peel-own'],
+        ['subnet', 'peel-second'],
+        ['ippool', 'peel-pool'],
+        ['ip', 'a.peel'],
+        ['ip', 'b.peel.second.peel.ovn'],
       ] as const;
       const making = cluster.apply(Object.values(parts).join(''));
       for (const [kind, name] of objects) await strip(cluster, kind, name);
       await making;
-      const address = await addressOf(cluster, 'strip', 'a');
-      await running(cluster, 'strip', 'b');
+      const address = await addressOf(cluster, 'peel', 'a');
+      await running(cluster, 'peel', 'b');
       await Promise.all(objects.map(([kind, name]) => strip(cluster, kind, name)));
       await cluster.settled();
       for (const [kind, name] of objects)
@@ -131,12 +131,12 @@ export const anyOrder: readonly Scenario[] = [
           ['kubeovn.io/kube-ovn-controller'],
           `${kind} ${name} has it again`,
         );
-      assert.equal(await addressOf(cluster, 'strip', 'a'), address);
-      await cluster.kubectl(['delete', 'vpc/strip', 'subnet/strip-second', 'subnet/strip-own', 'ippool/strip-pool', '--wait=false']);
-      await cluster.kubectl(['delete', 'pods', '--all', '-n', 'strip', '--force', '--grace-period=0', '--wait=false']);
+      assert.equal(await addressOf(cluster, 'peel', 'a'), address);
+      await cluster.kubectl(['delete', 'vpc/peel', 'subnet/peel-second', 'subnet/peel-own', 'ippool/peel-pool', '--wait=false']);
+      await cluster.kubectl(['delete', 'pods', '--all', '-n', 'peel', '--force', '--grace-period=0', '--wait=false']);
       for (const [kind, name] of objects) await strip(cluster, kind, name);
-      await allGone(cluster, 'strip');
-      await cluster.delete('namespace', 'strip');
+      await allGone(cluster, 'peel');
+      await cluster.delete('namespace', 'peel');
     },
   },
   {

@@ -16,7 +16,10 @@ export const CONDITION_TYPES = {
     on: 'Vpc, Subnet, IP, Vip, IptablesEIP',
     means: 'a field that is set asks for what this version does not do; there only while it is',
   },
-  WithoutEffect: { on: 'Vpc, Subnet, IPPool, Vip', means: 'something of the spec does nothing as things are; there only while that is so' },
+  WithoutEffect: {
+    on: 'Vpc, Subnet, IPPool, Vip',
+    means: 'something of the spec does nothing, or not all it says, as things are; there only while that is so',
+  },
   Peered: { on: 'Vpc', means: 'each Vpc that it peers with names it back' },
   DefaultSubnet: { on: 'Vpc', means: 'spec.defaultSubnet names a Subnet of the Vpc' },
   AddressConflict: { on: 'IP, Vip, EIPs, their rules', means: 'another has the same address; there only while it does' },

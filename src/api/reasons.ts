@@ -113,6 +113,11 @@ export const REASONS = {
     means: 'the next hop of a route lies in no network of the Vpc; OVN leaves the route out',
     next: 'make the Subnet or the peering that has it, or mend the route',
   },
+  RouteShared: {
+    means:
+      'another program has a route of the same prefix in the same router; OVN takes both as one and sends a part of the traffic by each',
+    next: 'remove the one that should not be: ovn-nbctl lr-route-list, lr-route-del',
+  },
   ExcludeOutside: {
     means: 'an item of spec.excludeIps lies in no network of the Subnet; it keeps nothing back',
     next: 'mend it, or take it out',
@@ -140,6 +145,10 @@ export const REASONS = {
   SubnetNeverGiven: {
     means: 'spec.excludeIps leaves no address of the Subnet that is given without being asked for by name',
     next: 'take some out, or widen spec.cidrBlock',
+  },
+  JoinHasNoPods: {
+    means: 'the join Subnet claims namespaces, and has no pods; new pods of those namespaces wait',
+    next: 'take them out of it',
   },
   JoinLacksFamily: {
     means: 'a network of the Subnet is of a family that the join Subnet lacks; no traffic of it leaves by a node, or comes from one',

@@ -1,6 +1,7 @@
 /** What OVN takes and nothing comes of: said on the object while it lasts, and the rows are there for the time when it has an effect. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { rowId } from '../nb/row-id.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import { RuleBench } from '../testing/rule-bench.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -390,4 +391,84 @@ test('a Vip whose selector chooses nobody, or has nobody to choose among, and a 
     /spec\.macAddress "00:00:00:00:00:09" does nothing as it is; .*the router answers/,
   );
   assert.deepEqual(vip({ namespace: 'shop', selector: ['app:web'], macAddress: '00:00:00:00:00:09' }), ['', '']);
+});
+
+test("another program's route beside one of the spec, in the same router and of the same prefix: said while it is there, and theirs is left alone", () => {
+  const bench = setUp();
+  bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.1.0.9', policy: 'policyDst' }] });
+  bench.settle();
+  assert.deepEqual(said(bench, 'vpcs', 'blue'), []);
+  const router = bench.world.rows.state(rowId('Logical_Router', 'blue'))?.uuid ?? '';
+  const parent = { table: 'Logical_Router', uuid: router, column: 'static_routes' } as const;
+  const route = { ip_prefix: '0.0.0.0/0', route_table: '', policy: 'dst-ip' };
+  bench.foreignRow('Logical_Router_Static_Route', `${UUID}3`, { ...route, nexthop: '10.1.0.10' }, parent);
+  // Of another route table, and of another side: routes apart.
+  bench.foreignRow('Logical_Router_Static_Route', `${UUID}4`, { ...route, route_table: 'rtb', nexthop: '10.1.0.11' }, parent);
+  bench.foreignRow('Logical_Router_Static_Route', `${UUID}5`, { ...route, policy: 'src-ip', nexthop: '10.1.0.12' }, parent);
+  bench.settle();
+  const whole =
+    'Vpc blue: spec.staticRoutes[0] "0.0.0.0/0" goes by way of 10.1.0.9, and by way of 10.1.0.10 as well: another program has such a route in router blue; ' +
+    'OVN takes both as one and sends a part of the traffic by each; ovn-nbctl lr-route-list blue shows them. All else is in effect; kubectl edit vpc blue';
+  assert.deepEqual(said(bench, 'vpcs', 'blue'), ['True', 'RouteShared', whole]);
+  assert.equal(bench.events.filter(({ message }) => message === whole).length, 1);
+  assert.ok(bench.row('Logical_Router_Static_Route', 'blue||dst-ip|0.0.0.0/0|10.1.0.10'), 'it is not ours to remove');
+  bench.removeForeignRow('Logical_Router_Static_Route', `${UUID}3`);
+  bench.settle();
+  assert.deepEqual(said(bench, 'vpcs', 'blue'), []);
+});
+
+test("another program's route beside the source route of a Subnet is told on the Subnet, beside the default route on the default Vpc", () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  scene.subnet('net', { vpc: 'blue', cidrBlock: '10.1.0.0/24' });
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.settle();
+  const beside = (router: string, digit: number, columns: object): void =>
+    bench.foreignRow(
+      'Logical_Router_Static_Route',
+      `${UUID}${digit}`,
+      { route_table: '', ...columns },
+      {
+        table: 'Logical_Router',
+        uuid: bench.world.rows.state(rowId('Logical_Router', router))?.uuid ?? '',
+        column: 'static_routes',
+      },
+    );
+  beside('blue', 3, { ip_prefix: '10.1.0.0/24', policy: 'src-ip', nexthop: '10.1.0.10' });
+  beside('ovn-cluster', 4, { ip_prefix: '0.0.0.0/0', policy: 'dst-ip', nexthop: '100.64.0.99' });
+  bench.settle();
+  const [status, reason, message] = said(bench, 'subnets', 'net');
+  assert.deepEqual([status, reason], ['True', 'RouteShared']);
+  assert.match(
+    message ?? '',
+    /^Subnet net: spec\.cidrBlock "10\.1\.0\.0\/24" goes by way of 10\.1\.0\.1, and by way of 10\.1\.0\.10 as well/,
+  );
+  assert.match(
+    said(bench, 'vpcs', 'ovn-cluster')[2] ?? '',
+    /"0\.0\.0\.0\/0" goes by way of 100\.64\.0\.1, and by way of 100\.64\.0\.99 as well/,
+  );
+});
+
+test('a join Subnet that claims namespaces says that it has no pods, and nobody who runs is sent there', () => {
+  const scene = new PodScene();
+  scene.namespace('shop', { annotations: { 'kiln.io/misbound': 'evict' } });
+  scene.pod('web', { replicaSet: 'web' });
+  scene.bench.settle();
+  assert.match(scene.addressOf('shop/web') ?? '', /^10\.16\./);
+  scene.bench.edit('subnets', 'join', { namespaces: ['shop'] });
+  scene.bench.settle();
+  const [status, reason, message] = said(scene.bench, 'subnets', 'join');
+  assert.deepEqual([status, reason], ['True', 'JoinHasNoPods']);
+  assert.match(
+    message ?? '',
+    /^Subnet join: spec\.namespaces "shop" claims namespaces, and this Subnet joins nodes to the network and has no pods; /,
+  );
+  assert.equal(scene.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound')?.reason ?? 'Bound', 'Bound', 'it is where it may be');
+  assert.ok(scene.bench.object('pods', 'shop/web') !== undefined, 'not evicted');
+  scene.bench.edit('subnets', 'join', { namespaces: [], namespaceSelectors: [{ matchLabels: { team: 'shop' } }] });
+  scene.bench.settle();
+  assert.match(said(scene.bench, 'subnets', 'join')[2] ?? '', /spec\.namespaceSelectors "\[\{"matchLabels":\{"team":"shop"\}\}\]"/);
+  scene.bench.edit('subnets', 'join', { namespaceSelectors: [] });
+  scene.bench.settle();
+  assert.deepEqual(said(scene.bench, 'subnets', 'join'), []);
 });

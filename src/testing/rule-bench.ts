@@ -182,6 +182,11 @@ export class RuleBench {
     this.world.rows.apply(this.northbound, this.northbound.insert(table, uuid, columns, parent));
   }
 
+  /** Somebody takes a row away. */
+  removeForeignRow(table: string, uuid: string): void {
+    this.world.rows.apply(this.northbound, this.northbound.remove(table, uuid as Uuid));
+  }
+
   rowIds(table: string): string[] {
     return [...this.northbound.table(table).keys()].map((uuid) => identityOf(this.#idOf(uuid))).toSorted();
   }

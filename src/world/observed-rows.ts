@@ -12,6 +12,7 @@ import type { Reactor } from './reactor.ts';
 import type { Source } from './reactor.ts';
 import { KeyedSource } from './reactor.ts';
 import type { Entry, Facet, Link, ObservedRow } from './row-identity.ts';
+import { RouteWays } from './route-ways.ts';
 import { bestOf, FacetSource, Identity, isList } from './row-identity.ts';
 
 export type { Entry, Link, ObservedRow } from './row-identity.ts';
@@ -31,6 +32,8 @@ export interface ReadRows {
   holds(id: RowId, column: string, member: RowId): boolean;
   /** Identities of owned rows filed under an owner text (`<kind>/<namespace>/<name>`). */
   ownedBy(owner: string): ReadonlySet<RowId>;
+  /** Static routes that OVN takes as one with `route`, whosever they are, itself among them: all but the next hop is the same. */
+  besideRoute(route: RowId): ReadonlySet<RowId>;
 }
 
 export interface RowsListener {
@@ -54,11 +57,13 @@ export class ObservedRows implements ReadRows {
   readonly #parents = new Map<Uuid, Link | readonly Link[]>();
   /** Of an owner: which rows it has. */
   readonly #possessions = new Map<string, Source>();
+  readonly #ways: RouteWays;
   readonly #listeners: RowsListener[] = [];
   #replica: Replica | undefined;
 
   constructor(reactor: Reactor) {
     this.#reactor = reactor;
+    this.#ways = new RouteWays(reactor);
   }
 
   onChange(listener: RowsListener): void {
@@ -193,6 +198,10 @@ export class ObservedRows implements ReadRows {
     return bucketOf(this.#byOwner.get(owner));
   }
 
+  besideRoute(route: RowId): ReadonlySet<RowId> {
+    return this.#ways.of(route);
+  }
+
   /** Identities of all owned rows, not tracked: what collection looks at. */
   get owned(): ReadonlySet<RowId> {
     return this.#owned;
@@ -304,6 +313,7 @@ export class ObservedRows implements ReadRows {
     this.#entries.set(uuid, entry);
     const identity = this.#identityOf(id);
     const { rows } = identity;
+    if (rows === undefined) this.#ways.put(id);
     if (rows === undefined || rows === before) identity.rows = entry;
     else {
       const others = isList(rows) ? rows : [rows];
@@ -324,6 +334,7 @@ export class ObservedRows implements ReadRows {
     const [namesake, ...others] = this.rowsOf(before.id).filter((one) => one.uuid !== uuid);
     const identity = this.#identityOf(before.id);
     identity.rows = others.length === 0 || namesake === undefined ? namesake : [namesake, ...others];
+    if (namesake === undefined) this.#ways.take(before.id);
     this.#disown(before);
     touched.add(before.id);
     this.#touchFacet(before.id, 'state');

@@ -19,6 +19,7 @@ import type { ConditionOutput, Output } from '../output.ts';
 import type { PodView } from './pod-view.ts';
 import { POD_CONDITION } from '../../api/well-known.ts';
 import { subnetReady } from '../subnet/subnet-ready.ts';
+import { subnetView } from '../subnet/subnet-view.ts';
 
 interface Said {
   readonly uid: string;
@@ -77,7 +78,9 @@ export function misboundOf(world: World, pod: PodView, ip: IP | undefined): Misb
   if (ip === undefined || pod.terminating || !decidedByNamespace(ip)) return undefined;
   const { subnet = '' } = ip.spec;
   const { undecided, subnets, poolsInUse } = world.ask(namespaceBinding, pod.namespace);
-  if (undecided !== undefined || subnets.length === 0) return undefined;
+  const [first] = subnets;
+  // Of the join Subnet nobody gets an address: who left for it would wait.
+  if (undecided !== undefined || first === undefined || world.ask(subnetView, first)?.isJoin === true) return undefined;
   if (subnets.includes(subnet) && !outsideOf(world, poolsInUse, ip)) return undefined;
   const wanted = poolsInUse.length === 0 ? subnets : [...new Set(poolsInUse.map((pool) => world.ask(ipPoolSubnet, pool)))];
   return { subnet, wanted, pools: poolsInUse, policy: misboundPolicy(world, pod.namespace) };

@@ -17,7 +17,10 @@ import { subnetFindings } from './subnet-findings.ts';
 import { networksWithoutGateway } from './subnet-gateway.ts';
 import { askedNetworks } from './subnet-networks.ts';
 import { networkMissing } from './subnet-provider.ts';
+import { sourceRoutes } from './subnet-routes.ts';
 import { subnetView } from './subnet-view.ts';
+import { sharedRoute } from '../vpc/shared-routes.ts';
+import type { Route } from '../vpc/vpc-static-routes.ts';
 
 /** A query of its own: the status that these are told in is put together anew for much else. */
 export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-ineffective', (world, name) => {
@@ -39,6 +42,8 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
     ...world.ask(excludesOutside, name),
     ...allExcluded(world, subject),
     ...notJoined(world, subject),
+    ...claimsForJoin(world, subject),
+    ...world.ask(sourceRoutes, name).flatMap((route) => routeShared(world, subject, route)),
     ...subnetIdleFields({ name, spec }, world.settings),
     ...allowedHostBits({ name, spec }),
     ...matches,
@@ -74,6 +79,30 @@ function allExcluded(world: World, subject: Subject): readonly Finding[] {
       }),
     ];
   });
+}
+
+/** Its namespaces' new pods wait: to fall back to the default Subnet would be to guess. */
+function claimsForJoin(world: World, subject: Subject): readonly Finding[] {
+  if (subject.name !== world.settings.joinSubnet) return [];
+  const { namespaces = [], namespaceSelectors = [] } = world.ask(subnetSpec, subject.name) ?? {};
+  const claims = [
+    ...(namespaces.length > 0 ? [['spec.namespaces', namespaces.join(',')] as const] : []),
+    ...(namespaceSelectors.length > 0 ? [['spec.namespaceSelectors', JSON.stringify(namespaceSelectors)] as const] : []),
+  ];
+  return claims.map(([field, value]) =>
+    findingOf(subject, {
+      code: 'JoinHasNoPods',
+      field,
+      value,
+      problem: 'claims namespaces, and this Subnet joins nodes to the network and has no pods',
+      rule: 'new pods of those namespaces wait until they are taken out of it; those that run stay where they are',
+    }),
+  );
+}
+
+function routeShared(world: World, subject: Subject, route: Route): readonly Finding[] {
+  const vpc = world.ask(subnetView, subject.name)?.vpc;
+  return vpc === undefined ? [] : sharedRoute(world, subject, 'spec.cidrBlock', vpc, route);
 }
 
 /** A network that no node is the gateway of: its pods are there for each other, and for nobody else. */

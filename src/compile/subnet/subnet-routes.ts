@@ -19,6 +19,7 @@ import { statedSubnet } from './subnet-state.ts';
 import { claimantOfSubnet, subnetView } from './subnet-view.ts';
 import { policyRow } from '../vpc/vpc-policy-routes.ts';
 import { routeRow } from '../vpc/vpc-static-routes.ts';
+import type { Route } from '../vpc/vpc-static-routes.ts';
 import { vpcSpec } from '../vpc/vpc-view.ts';
 
 const RULE = 'subnet-routes';
@@ -31,20 +32,32 @@ export const subnetRoutes: Rule = {
     const view = statedSubnet(world, name);
     if (view === undefined || !view.routed) return [];
     const owner = claimantOfSubnet(view);
-    return familiesOf(view).flatMap((family): Output[] => {
-      const network = ofFamily(view, family);
-      if (network === undefined) return [];
-      const { cidr, gateway } = network;
+    const policies = familiesOf(view).flatMap((family): Output[] => {
+      const cidr = ofFamily(view, family)?.cidr;
+      if (cidr === undefined) return [];
       const match = `${prefixOf(family)}.dst == ${cidr}`;
       const policy = policyRow(view.vpc, { priority: SUBNET_PRIORITY, match, action: 'allow', nexthops: [] }, owner, RULE, {
         subnet: name,
       });
-      const shortest = world.ask(shortestPrefixes, view.vpc)[`${view.routeTable} ${family}`] ?? Infinity;
-      if (view.inDefaultVpc || world.ask(largestNetworks, view.vpc)[family] < lengthOf(cidr) || shortest <= lengthOf(cidr)) return [policy];
-      return [policy, routeRow(view.vpc, { table: view.routeTable, policy: 'src-ip', prefix: cidr, nexthop: gateway }, owner, RULE)];
+      return [policy];
     });
+    return [...policies, ...world.ask(sourceRoutes, name).map((route) => routeRow(view.vpc, route, owner, RULE))];
   },
 };
+
+/** Of a Subnet that is stated. */
+export const sourceRoutes: Query<readonly Route[]> = defineQuery('subnet-source-routes', (world, name) => {
+  const view = statedSubnet(world, name);
+  if (view === undefined || !view.routed || view.inDefaultVpc) return [];
+  return familiesOf(view).flatMap((family): Route[] => {
+    const network = ofFamily(view, family);
+    if (network === undefined) return [];
+    const { cidr, gateway } = network;
+    const shortest = world.ask(shortestPrefixes, view.vpc)[`${view.routeTable} ${family}`] ?? Infinity;
+    if (world.ask(largestNetworks, view.vpc)[family] < lengthOf(cidr) || shortest <= lengthOf(cidr)) return [];
+    return [{ table: view.routeTable, policy: 'src-ip', prefix: cidr, nexthop: gateway }];
+  });
+});
 
 /** Of a Vpc: the shortest prefix length of each family among its routed Subnets. */
 const largestNetworks: Query<Readonly<Record<Family, number>>> = defineQuery('vpc-largest-networks', (world, vpc) => {

@@ -26,7 +26,7 @@ export interface Route {
 }
 
 export const vpcStaticRoutes: Rule = vpcRowsRule(RULE, ({ world, view, spec, isFaulty }) => {
-  const routes = (spec.staticRoutes ?? []).flatMap((route, i) => (isFaulty(`spec.staticRoutes[${i}]`) ? [] : asked(route)));
+  const routes = (spec.staticRoutes ?? []).flatMap((route, i) => (isFaulty(`spec.staticRoutes[${i}]`) ? [] : askedRoute(route)));
   if (view.isDefault) routes.push(...defaultRoutes(world, new Set(['', ...routes.map(({ table }) => table)])));
   const rows = new Map<RowId, Output>();
   for (const route of routes) {
@@ -48,7 +48,8 @@ export function routeRow(router: string, { table, policy, prefix, nexthop }: Rou
   };
 }
 
-function asked({ policy, cidr = '', nextHopIP = '', routeTable = '' }: StaticRoute): Route[] {
+/** None where it makes no sense. */
+export function askedRoute({ policy, cidr = '', nextHopIP = '', routeTable = '' }: StaticRoute): Route[] {
   const network = parseCidr(cidr);
   const host = parseAddress(cidr);
   const prefix = network !== undefined ? formatCidr(network) : host !== undefined ? formatAddress(host) : undefined;
@@ -58,7 +59,7 @@ function asked({ policy, cidr = '', nextHopIP = '', routeTable = '' }: StaticRou
 }
 
 /** To the nodes, which send on: only once the join Subnet is there. */
-function defaultRoutes(world: World, tables: ReadonlySet<string>): Route[] {
+export function defaultRoutes(world: World, tables: ReadonlySet<string>): Route[] {
   const join = world.ask(subnetView, world.settings.joinSubnet);
   if (join === undefined || world.ask(subnetRows, join.name) === 'none') return [];
   return [...tables].flatMap((table) =>

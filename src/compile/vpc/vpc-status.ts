@@ -14,7 +14,9 @@ import { rowConflictOf } from '../row-conflict.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 import { matchInVain, withoutEffect } from '../without-effect.ts';
 import { unreachableNextHops } from './vpc-next-hops.ts';
+import { sharedRoute } from './shared-routes.ts';
 import { vpcFindings, vpcRefusal } from './vpc-state.ts';
+import { askedRoute, defaultRoutes } from './vpc-static-routes.ts';
 import { defaultSubnetCondition } from './vpc-default-subnet.ts';
 import { peeringCondition } from './vpc-peering.ts';
 import type { VpcView } from './vpc-view.ts';
@@ -69,7 +71,8 @@ function subnetsIn(world: World, vpc: string): readonly string[] {
 }
 
 /** What its spec asks in vain, for the time being or for good. */
-function ineffective(world: World, { name, external }: VpcView, spec: VpcSpec): readonly Finding[] {
+function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Finding[] {
+  const { name, external } = view;
   const { namespaces, policyRoutes = [] } = spec;
   const subject = { kind: 'Vpc', name };
   const bound = [...namespacesFindings(world, subject, namespaces), ...namespacesOfAnotherVpc(world, subject, name, namespaces)];
@@ -79,7 +82,26 @@ function ineffective(world: World, { name, external }: VpcView, spec: VpcSpec): 
     const field = `spec.policyRoutes[${i}].match`;
     return faulty.some((one) => one.field === field) ? [] : matchInVain(world, subject, field, match);
   });
-  return [...bound, ...routeHostBits({ name, spec }), ...world.ask(unreachableNextHops, name), ...matches];
+  return [
+    ...bound,
+    ...routeHostBits({ name, spec }),
+    ...world.ask(unreachableNextHops, name),
+    ...sharedRoutes(world, view, spec),
+    ...matches,
+  ];
+}
+
+function sharedRoutes(world: World, view: VpcView, { staticRoutes = [] }: VpcSpec): readonly Finding[] {
+  const subject = { kind: 'Vpc', name: view.name };
+  const faulty = world.ask(vpcFindings, view.name);
+  const asked = staticRoutes.flatMap((route, i) => {
+    const field = `spec.staticRoutes[${i}]`;
+    const wrong = faulty.some((one) => one.field === field || one.field.startsWith(`${field}.`));
+    return wrong ? [] : askedRoute(route).flatMap((one) => sharedRoute(world, subject, field, view.router, one));
+  });
+  const tables = new Set(['', ...staticRoutes.map(({ routeTable = '' }) => routeTable)]);
+  const made = view.isDefault ? defaultRoutes(world, tables) : [];
+  return [...asked, ...made.flatMap((route) => sharedRoute(world, subject, 'spec.staticRoutes', view.router, route))];
 }
 
 function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {

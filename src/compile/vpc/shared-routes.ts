@@ -1,0 +1,32 @@
+/**
+ * Routes that share their traffic with another program's: OVN takes routes of one prefix, side and route table in one router as one, and
+ * sends each connection by one of them. Theirs is left alone, and ours would carry only a part without a word.
+ */
+import type { Finding, Subject } from '../../api/finding.ts';
+import { findingOf } from '../../api/finding.ts';
+import { identityOf } from '../../nb/row-id.ts';
+import { staticRouteId } from '../../nb/tables.ts';
+import type { World } from '../../world/world.ts';
+import type { Route } from './vpc-static-routes.ts';
+
+/** @param field of the subject that asks for the route */
+export function sharedRoute(world: World, subject: Subject, field: string, router: string, route: Route): readonly Finding[] {
+  const { table, policy, prefix, nexthop } = route;
+  const foreign = [...world.rows.besideRoute(staticRouteId(router, table, policy, prefix, nexthop))].filter(
+    (id) => world.rows.state(id)?.ownership.kind === 'foreign',
+  );
+  if (foreign.length === 0) return [];
+  const hops = foreign.map((id) => identityOf(id).slice(identityOf(id).lastIndexOf('|') + 1)).toSorted();
+  // The same next hop as ours is a row that we cannot have, which is told as that.
+  const others = hops.filter((hop) => hop !== nexthop);
+  if (others.length === 0) return [];
+  return [
+    findingOf(subject, {
+      code: 'RouteShared',
+      field,
+      value: prefix,
+      problem: `goes by way of ${nexthop}, and by way of ${others.join(', ')} as well: another program has such a route in router ${router}`,
+      rule: `OVN takes both as one and sends a part of the traffic by each; ovn-nbctl lr-route-list ${router} shows them`,
+    }),
+  ];
+}

@@ -87,22 +87,22 @@ test('without a terminal it needs --yes, and then all of it goes, leaves first',
 });
 
 test('pods that would come back: it says so and stops, until it is told what becomes of their owner', { skip }, async () => {
-  const replicaSet = await lab.client.create(REPLICA_SETS, {
-    metadata: { name: 'shop', namespace: 'default' },
-    spec: {
-      replicas: 4,
-      selector: { matchLabels: { app: 'shop' } },
-      template: { metadata: { labels: { app: 'shop' } }, spec: { containers: [{ name: 'main', image: 'busybox' }] } },
-    },
-  } as KubeObject);
-  const { uid } = replicaSet.metadata as { readonly uid?: string };
-  const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'shop', uid, controller: true }];
-  await tenant('owned', '10.94.0.0/24', { ownerReferences });
+  await tenant('owned', '10.94.0.0/24');
+  const template = {
+    metadata: { labels: { app: 'shop' }, annotations: { 'ovn.kubernetes.io/logical_switch': 'owned-net' } },
+    spec: { containers: [{ name: 'main', image: 'busybox' }], terminationGracePeriodSeconds: 0 },
+  };
+  const made = { replicas: 4, selector: { matchLabels: { app: 'shop' } }, template };
+  await lab.client.create(REPLICA_SETS, { metadata: { name: 'shop', namespace: 'default' }, spec: made } as KubeObject);
+  const its = async (resource: ResourceName): Promise<number> =>
+    (await lab.client.list(traitsOf(resource))).items.filter(({ metadata }) => metadata.name.startsWith('shop-')).length;
+  while ((await its('ips')) < made.replicas) await sleep(50);
+  await lab.controller.untilQuiet();
   const stopped = await lab.kiln('delete', 'subnet', 'owned-net', '--cascade', '--yes');
   assert.equal(stopped.exit, 1);
-  assert.match(stopped.said, /ReplicaSet default\/shop \(1\) would make them again/);
+  assert.match(stopped.said, /ReplicaSet default\/shop \(4\) would make them again/);
   assert.match(stopped.said, /why: pods would come back: ReplicaSet default\/shop\n {2}next: .*--owners=keep\|scale\|delete/);
-  assert.notEqual(await find('pods', 'owned-0', 'default'), undefined);
+  assert.equal(await its('pods'), made.replicas);
   const done = await lab.kiln('delete', 'subnet', 'owned-net', '--cascade', '--yes', '--owners=scale', '--timeout=20s', '-o', 'json');
   assert.equal(done.exit, 0, done.said);
   assert.match(done.said, /ReplicaSet default\/shop scaled to 0; to undo: kubectl scale replicaset shop -n default --replicas=4\n/);
@@ -112,7 +112,7 @@ test('pods that would come back: it says so and stops, until it is told what bec
     readonly deleted: readonly string[];
     readonly left: readonly string[];
   };
-  assert.deepEqual([json.apiVersion, json.kind, json.deleted.length, json.left], ['kiln.io/v1', 'Deletion', 3, []]);
+  assert.deepEqual([json.apiVersion, json.kind, json.deleted.length, json.left], ['kiln.io/v1', 'Deletion', 9, []]);
   const scaled = await lab.client.get<KubeObject & { readonly spec: { readonly replicas: number } }>(REPLICA_SETS, {
     name: 'shop',
     namespace: 'default',

@@ -129,7 +129,8 @@ export class NorthboundWriter {
 
   /** Sends the next transaction if there is something to change and none is under way. */
   flush(): void {
-    this.#takeDirty();
+    // Only then: what is looked at before all are known is looked at again.
+    if (!this.#takeDirty()) return this.#options.wake();
     if (this.inFlight || this.#resting) return;
     if (!this.#options.mayWrite()) return this.#stand();
     this.#writing = true;
@@ -360,11 +361,12 @@ export class NorthboundWriter {
     this.#mark(id);
   }
 
-  #takeDirty(): void {
+  /** @returns false where the turn is over before all that is to be looked at was taken */
+  #takeDirty(): boolean {
     const { desired } = this.#options;
     let taken = 0;
     for (const id of desired.dirtyRows) {
-      if (taken++ >= MOST_TAKEN) return this.#options.wake();
+      if (taken++ >= MOST_TAKEN) return false;
       desired.dirtyRows.delete(id);
       this.#drift.wanted(id);
       if (this.#aside.delete(id)) this.#failures.delete(id);
@@ -373,13 +375,14 @@ export class NorthboundWriter {
     for (let next = this.#all?.next(); next !== undefined; next = this.#all?.next()) {
       if (next.done === true) this.#all = undefined;
       else this.#mark(next.value);
-      if (taken++ >= MOST_TAKEN) return this.#options.wake();
+      if (taken++ >= MOST_TAKEN) return false;
     }
     for (const [id, keys] of desired.dirtyMembers) {
       desired.dirtyMembers.delete(id);
       this.#drift.memberWanted(id, keys);
       this.#pending.markMembers(id, keys);
     }
+    return true;
   }
 
   /** A row changed outside or by ourselves: it matters when a rule speaks of it or it is ours. */
@@ -449,12 +452,12 @@ export class NorthboundWriter {
     this.#pending.mark(id, how, this.#sent.has(id));
   }
 
-  #noteUnless(holds: boolean, what: string): boolean {
-    if (!holds && !this.#leftOut.has(what)) {
+  #leaveOut(what: string): false {
+    if (!this.#leftOut.has(what)) {
       this.#leftOut.add(what);
       this.#options.onLeftOut(what);
     }
-    return holds;
+    return false;
   }
 
   #context(planned: ReadonlyMap<RowId, Uuid>): DiffContext {
@@ -464,10 +467,10 @@ export class NorthboundWriter {
       desired,
       planned,
       refusals: (id) => this.#failures.get(id) ?? 0,
-      canHold: (table, column) => this.#noteUnless(session.schema?.tables.get(table)?.columns.has(column) ?? false, `${table}.${column}`),
+      canHold: (table, column) => session.schema?.tables.get(table)?.columns.has(column) === true || this.#leaveOut(`${table}.${column}`),
       allows: (table, column, atom) => {
         const values = session.schema?.tables.get(table)?.columns.get(column)?.key.enum;
-        return values === undefined || this.#noteUnless(values.has(atom), `${table}.${column} "${String(atom)}"`);
+        return values === undefined || values.has(atom) || this.#leaveOut(`${table}.${column} "${String(atom)}"`);
       },
     };
   }

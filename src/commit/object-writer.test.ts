@@ -255,3 +255,36 @@ test('a write that the server refuses is tried ever more rarely, whatever become
   bench.writer.flush();
   assert.equal(bench.sent.length, 1, 'it is let go');
 });
+
+test('of very many objects that are all to be looked at again, each is compared once', () => {
+  const bench = new Bench();
+  const compared = new Map<string, number>();
+  const writer = new ObjectWriter({
+    desired: bench.desired,
+    source: {
+      get: (_resource, key) => {
+        compared.set(key, (compared.get(key) ?? 0) + 1);
+        return { metadata: { name: key, uid: `uid-${key}`, resourceVersion: '1', annotations: { a: '1' } } };
+      },
+      applyOwn: () => undefined,
+      applyOwnDelete: () => undefined,
+      expectEvent: () => undefined,
+    },
+    writer: { submit: () => assert.fail('nothing is to be written'), waits: () => false, cancel: () => false },
+    mayWrite: () => true,
+    wallTime: () => 0,
+    onWritten: () => undefined,
+    onEvent: () => undefined,
+    later: () => undefined,
+    wake: () => undefined,
+  });
+  const keys = Array.from({ length: 12_000 }, (_, n) => `n${n}`);
+  for (const key of keys) bench.desired.replace([], [{ ...patch, key, uid: `uid-${key}` }]);
+  writer.examineAll();
+  for (let turns = 0; !writer.quiet; turns++) {
+    assert.ok(turns < 100, 'it comes to an end');
+    writer.flush();
+  }
+  assert.equal(compared.size, keys.length);
+  assert.equal(Math.max(...compared.values()), 1);
+});

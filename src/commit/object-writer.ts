@@ -110,7 +110,8 @@ export class ObjectWriter {
 
   flush(): void {
     const { wake } = this.#options;
-    this.#takeDirty();
+    // Only then: what is compared before all are known is compared again.
+    if (!this.#takeDirty()) return wake();
     if (this.#holds.onAll() !== undefined) return;
     const again: ObjectId[] = [];
     let examined = 0;
@@ -127,19 +128,21 @@ export class ObjectWriter {
     for (const id of again) this.#pending.add(id);
   }
 
-  #takeDirty(): void {
-    const { desired, wake } = this.#options;
+  /** @returns false where the turn is over before all that is to be compared was taken */
+  #takeDirty(): boolean {
+    const { desired } = this.#options;
     let taken = 0;
     for (const id of desired.dirtyObjects) {
-      if (taken++ >= MOST_TAKEN) return wake();
+      if (taken++ >= MOST_TAKEN) return false;
       desired.dirtyObjects.delete(id);
       this.mark(id);
     }
     for (let next = this.#all?.next(); next !== undefined; next = this.#all?.next()) {
       if (next.done === true) this.#all = undefined;
       else this.mark(next.value);
-      if (taken++ >= MOST_TAKEN) return wake();
+      if (taken++ >= MOST_TAKEN) return false;
     }
+    return true;
   }
 
   /** What was submitted, and not sent yet, and nobody wants any more is taken back: its object may be in use again. */

@@ -290,9 +290,8 @@ export class Holders {
 
   #hold(subnet: string, holder: Holder, addresses: readonly Address[], macText: string | undefined): void {
     const mac: Mac | undefined = macText === undefined || macText === '' ? undefined : parseMac(macText);
-    this.#ledger.hold(subnet, holder, { addresses, ...(mac === undefined ? {} : { mac }) });
     // Each is in one Subnet; who says another one now has left the first.
-    this.#ledger.releaseElsewhere(holder.kind, holder.key, subnet);
+    this.#ledger.hold(subnet, holder, { addresses, ...(mac === undefined ? {} : { mac }) }, true);
   }
 }
 

@@ -34,6 +34,9 @@ export function resolveValue(value: ColumnValue, resolve: Resolve): Resolved {
 export function holds(observed: Value | undefined, wanted: InputValue): boolean {
   if (observed === undefined) return false;
   if (observed instanceof Set) {
+    // Most hold one member or none.
+    if (Array.isArray(wanted) && wanted.length < 2)
+      return observed.size === wanted.length && (wanted.length === 0 || observed.has(wanted[0]));
     const atoms =
       wanted === null ? [] : Array.isArray(wanted) || wanted instanceof Set ? [...(wanted as Iterable<Scalar>)] : [wanted as Scalar];
     return new Set(atoms).size === observed.size && atoms.every((atom) => observed.has(atom));
@@ -58,7 +61,8 @@ export function diffKeys(observed: Value | undefined, wanted: Readonly<Record<st
   const held = observed instanceof Map ? (observed as ReadonlyMap<string, string>) : new Map<string, string>();
   const set: Record<string, string> = {};
   let differs = false;
-  for (const [key, value] of Object.entries(wanted)) {
+  for (const key of Object.keys(wanted)) {
+    const value = wanted[key] as string;
     if (held.get(key) === value) continue;
     set[key] = value;
     differs = true;

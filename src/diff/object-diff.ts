@@ -203,9 +203,9 @@ function metadataPatch(
     labels,
   );
   if (labelsPatch !== undefined) patch.labels = labelsPatch;
-  const opinions = patches.flatMap((one) => (one.finalizer === undefined ? [] : [one.finalizer]));
+  const opinions = patches.filter((one) => one.finalizer !== undefined);
   if (opinions.length > 0) {
-    const keep = opinions.includes(true);
+    const keep = opinions.some((one) => one.finalizer === true);
     const others = finalizers.filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
     // An object that is being deleted takes no new finalizers.
     const wanted = keep && (finalizers.includes(FINALIZER) || deletionTimestamp === undefined) ? [...others, FINALIZER] : others;
@@ -220,17 +220,17 @@ function fieldsPatch(
   observed: unknown,
 ): Record<string, unknown> | undefined {
   const held = typeof observed === 'object' && observed !== null ? (observed as Readonly<Record<string, unknown>>) : {};
-  const patch: Record<string, unknown> = {};
+  let patch: Record<string, unknown> | undefined;
   for (const fields of contributions) {
     if (fields === undefined) continue;
     for (const name of Object.keys(fields)) {
       const value = fields[name];
       if (value === undefined) continue;
       if (value === null ? held[name] !== undefined && held[name] !== null : !sameJson(held[name], value))
-        patch[name] = value === null ? null : mergeable(value, held[name]);
+        (patch ??= {})[name] = value === null ? null : mergeable(value, held[name]);
     }
   }
-  return Object.keys(patch).length === 0 ? undefined : patch;
+  return patch;
 }
 
 /** A merge patch merges objects: keys that are to go must be named with null. */

@@ -333,18 +333,24 @@ function columnsOf(wanted: RowOutput): Record<string, ColumnValue> {
 
 /** The wanted columns as far as the server's schema can hold them. */
 function holdable(wanted: RowOutput, spec: TableSpec, context: DiffContext): [string, ColumnValue][] {
-  return Object.entries(columnsOf(wanted)).flatMap(([column, value]): [string, ColumnValue][] => {
-    if (!context.canHold(spec.table, column)) return [];
-    if (!Array.isArray(value)) return [[column, value]];
-    const members = value as readonly (Scalar | RowRef)[];
-    return [[column, members.filter((member) => isRowRef(member) || context.allows(spec.table, column, member))]];
-  });
+  const columns = columnsOf(wanted);
+  const held: [string, ColumnValue][] = [];
+  for (const column of Object.keys(columns)) {
+    const value = columns[column] as ColumnValue;
+    if (!context.canHold(spec.table, column)) continue;
+    const isAllowed = (member: Scalar | RowRef): boolean => isRowRef(member) || context.allows(spec.table, column, member);
+    held.push([column, Array.isArray(value) ? (value as readonly (Scalar | RowRef)[]).filter(isAllowed) : value]);
+  }
+  return held;
 }
 
 /** Columns that the rules leave unsaid, and that must not stay as another program wrote them. A row that is kept as it is states none at all. */
 function unstated(wanted: RowOutput, spec: TableSpec, { row }: Observed): [string, ColumnValue][] {
-  if (isKept(wanted)) return [];
-  return Object.entries(spec.unstated).filter(([column]) => !(column in wanted.columns) && row[column] !== undefined);
+  const found: [string, ColumnValue][] = [];
+  if (isKept(wanted)) return found;
+  for (const column of Object.keys(spec.unstated))
+    if (!(column in wanted.columns) && row[column] !== undefined) found.push([column, spec.unstated[column] as ColumnValue]);
+  return found;
 }
 
 interface Parent {

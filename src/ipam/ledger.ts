@@ -139,20 +139,28 @@ export class Ledger {
   /**
    * The fact that a holder has exactly this in a Subnet, known or not; whatever else it had there is released. Never refused: where it
    * should not be, `conflicts` tells.
+   *
+   * @param alone whatever it had in any other Subnet is released as well
    */
-  hold(subnet: string, holder: Holder, binding: Binding): void {
+  hold(subnet: string, holder: Holder, binding: Binding, alone = false): void {
     const state = this.#subnets.get(subnet) ?? this.#addSubnet(subnet);
     const wanted: [Space, Offset][] = binding.addresses.map((address) => this.#locate(state, address));
     if (binding.mac !== undefined) wanted.push([state.mac, macToNumber(binding.mac)]);
     const { holders, holds } = this.#holding;
     const id = this.#holding.enrol(holder, holders.findName(holder.claimant));
     for (const [space, offset] of wanted) this.#holding.attach(id, state, space, offset);
+    const left = new Set<SubnetState>();
     this.#holding.detachWhere(id, (hold) => {
       const space = this.#holding.spaceOf(hold);
-      if (this.#holding.subnetOf(hold) !== state) return false;
+      const its = this.#holding.subnetOf(hold);
+      if (its !== state) {
+        if (alone) left.add(its);
+        return alone;
+      }
       const offset = space.held.at(holds.slotOf(hold));
       return !wanted.some(([other, at]) => other === space && at === offset);
     });
+    for (const other of left) this.#forgetIfEmpty(other);
     this.#forgetIfEmpty(state);
   }
 

@@ -103,38 +103,59 @@ function parseV4(text: string): number | undefined {
   return dots === 3 && octet >= 0 ? value * 256 + octet : undefined;
 }
 
+const colon = 58;
+
+/** One pass without a text in between: at a start each address is read several times. */
 function parseV6(text: string): bigint | undefined {
   if (text.length < 2 || text.length > 45) return undefined;
-  const halves = text.split('::');
-  if (halves.length > 2) return undefined;
-  const elided = halves.length === 2;
-  const head = groupsOf(halves[0] ?? '', !elided);
-  const tail = elided ? groupsOf(halves[1] ?? '', true) : [];
-  if (head === undefined || tail === undefined) return undefined;
-  const missing = 8 - head.length - tail.length;
-  if (elided ? missing < 1 : missing !== 0) return undefined;
-  let value = 0n;
-  for (const group of head) value = (value << 16n) | BigInt(group);
-  value <<= BigInt(16 * missing);
-  for (const group of tail) value = (value << 16n) | BigInt(group);
-  return value;
-}
-
-/** The 16-bit groups of one side of `::`; the last may be a dotted quad where it ends the address. */
-function groupsOf(text: string, endsAddress: boolean): number[] | undefined {
-  if (text === '') return [];
-  const parts = text.split(':');
   const groups: number[] = [];
-  for (const [index, part] of parts.entries()) {
-    if (/^[0-9a-fA-F]{1,4}$/.test(part)) {
-      groups.push(Number.parseInt(part, 16));
+  /** How many groups stand before `::`. */
+  let elidedAt = -1;
+  let group = 0;
+  let digits = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === colon) {
+      const elides = text.charCodeAt(i + 1) === colon;
+      // A group ends here, but for `::` at the start of the text.
+      if (digits > 0) groups.push(group);
+      else if (!elides || i > 0) return undefined;
+      if (elides) {
+        if (elidedAt >= 0) return undefined;
+        elidedAt = groups.length;
+        i++;
+      } else if (i === text.length - 1) return undefined;
+      group = digits = 0;
       continue;
     }
-    const quad = endsAddress && index === parts.length - 1 ? parseV4(part) : undefined;
-    if (quad === undefined) return undefined;
-    groups.push(Math.floor(quad / 65536), quad % 65536);
+    if (code === dot) {
+      // The last 32 bits as a dotted quad.
+      const quad = parseV4(text.slice(i - digits));
+      if (quad === undefined) return undefined;
+      groups.push(Math.floor(quad / 65536));
+      group = quad % 65536;
+      digits = 4;
+      break;
+    }
+    const digit = hexDigit(code);
+    if (digit < 0 || ++digits > 4) return undefined;
+    group = group * 16 + digit;
   }
-  return groups;
+  if (digits > 0) groups.push(group);
+  const missing = 8 - groups.length;
+  if (elidedAt >= 0 ? missing < 1 : missing !== 0) return undefined;
+  const at = (place: number): number => {
+    if (elidedAt < 0 || place < elidedAt) return groups[place] ?? 0;
+    return place < elidedAt + missing ? 0 : (groups[place - missing] ?? 0);
+  };
+  const [high, middle, low] = [at(0) * 65536 + at(1), (at(2) * 65536 + at(3)) * 65536 + at(4), (at(5) * 65536 + at(6)) * 65536 + at(7)];
+  return (BigInt(high) << 96n) | (BigInt(middle) << 48n) | BigInt(low);
+}
+
+function hexDigit(code: number): number {
+  if (code >= zero && code <= zero + 9) return code - zero;
+  const letter = code | 32;
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1;
 }
 
 function formatV4(value: number): AddressText {

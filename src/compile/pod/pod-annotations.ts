@@ -217,9 +217,10 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
   if (demand.kind === 'none' || demand.kind === 'pending') return undefined;
   if (demand.kind === 'waiting') return { reason: demand.reason, message: demand.message };
   // Its Subnet's network stays in effect for who is in it while the spec leaves addresses in use out: that is told on the Subnet.
-  const stays = bound?.subnet !== undefined && isWithin(bound.subnet, bound.addresses) && leavesOut(world, bound.subnet.name);
+  const stays = (): boolean =>
+    bound?.subnet !== undefined && isWithin(bound.subnet, bound.addresses) && leavesOut(world, bound.subnet.name);
   const refused =
-    reservation?.kind === 'refused' && !(stays && OF_ITS_NETWORK.has(reservation.code))
+    reservation?.kind === 'refused' && !(OF_ITS_NETWORK.has(reservation.code) && stays())
       ? { reason: reservation.code, message: keptOn(nic, reservation.code, refusalOf(world, binding, reservation.message)) }
       : undefined;
   const others = world.addressConflicts.get(claimant) ?? [];

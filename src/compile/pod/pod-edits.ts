@@ -116,7 +116,7 @@ export function correctedAnnotations({ nic, bound }: Binding): readonly Finding[
   const right = { ip_address: ipText(addresses), mac_address: addresses.mac, logical_switch: nic.isOvn ? addresses.subnet : '' };
   return (['ip_address', 'mac_address', 'logical_switch'] as const).flatMap((suffix) => {
     const value = annotationOf(nic, suffix);
-    if (value === '' || right[suffix] === '' || plain(value) === plain(right[suffix])) return [];
+    if (value === '' || right[suffix] === '' || value === right[suffix] || plain(value) === plain(right[suffix])) return [];
     return [
       findingOf(subjectOf(nic), {
         code: 'FieldCorrected',

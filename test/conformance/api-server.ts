@@ -14,6 +14,7 @@ import { objectCases } from './cases/objects.ts';
 import { patchCases } from './cases/patches.ts';
 import { podCases } from './cases/pods.ts';
 import { quotaCases } from './cases/quotas.ts';
+import { refusalCases } from './cases/refusals.ts';
 import { requestCases } from './cases/requests.ts';
 import { scaleCases } from './cases/scale.ts';
 import { watchCases } from './cases/watches.ts';
@@ -72,6 +73,7 @@ export function apiServerSuite(name: string, minor: number, start: () => Promise
 
     describe('discovery', () => discoveryCases(holder));
     describe('objects', () => objectCases(holder));
+    describe('refusals of core kinds', () => refusalCases(holder));
     describe('requests', () => requestCases(holder));
     describe('patches', () => patchCases(holder));
     describe('lists', () => collectionCases(holder));

@@ -5,7 +5,7 @@ import type { KubeObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
 import type { FieldError } from '../status.ts';
 import { invalidValue, notSupported, required } from '../status.ts';
-import { validatePodSpec } from './pod.ts';
+import { validatePodSpec } from './pod-rules.ts';
 import { defaultTemplate } from './workloads.ts';
 
 /** A Job's pods end; kube-controller-manager adds 11 characters to a CronJob's name for each of its Jobs. */

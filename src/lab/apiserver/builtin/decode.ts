@@ -1,11 +1,15 @@
 /** Reads an object of a built-in kind as typed Go clients and servers do: nulls are absent, types must fit. */
 import type { Json } from '../json.ts';
 import { isObject, isRawJson } from '../json.ts';
+import { parseQuantity } from '../quotas/quantity.ts';
 import { matchesFormat } from '../schema/formats.ts';
 import type { Schema } from '../schema/schema.ts';
 import { omittedWhenEmpty } from './protobuf.ts';
 
 const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(?:Z|[+-]\d\d:\d\d)$/;
+
+const NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const NO_SUFFIX = "unable to parse quantity's suffix";
 
 /** Normalises in place. @returns what does not fit, as one sentence, or undefined. */
 export function decodeBuiltin(schema: Schema, value: Json, path = ''): string | undefined {
@@ -62,6 +66,8 @@ function mismatch(schema: Schema, value: Json, path: string): string | undefined
     case 'string':
       if (actual !== 'string') return unmarshal(actual, path, 'string');
       if (schema.format === 'byte' && !matchesFormat('byte', value as string)) return 'illegal base64 data at input byte 0';
+      if (schema.format === 'quantity' && parseQuantity(value as string) === undefined)
+        return /^[+-]?[0-9.]+[eEinumkKMGTP]*[-+]?[0-9]*$/.test(value as string) ? NO_SUFFIX : NO_QUANTITY;
       if (schema.format === 'micro-time' && !MICRO_TIME.test(value as string))
         return `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05.000000Z07:00": cannot parse ${JSON.stringify(value)}`;
       if (schema.format === 'date-time' && !matchesFormat('date-time', value as string))

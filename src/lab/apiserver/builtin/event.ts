@@ -1,7 +1,10 @@
 /** One storage of Events, seen as `v1` and as `events.k8s.io/v1`: the same facts under other names. */
 import type { JsonObject } from '../json.ts';
+import { at, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
 import type { View } from '../resource.ts';
+import type { FieldError } from '../status.ts';
+import { invalidValue } from '../status.ts';
 
 const RENAMED: readonly (readonly [core: string, events: string])[] = [
   ['involvedObject', 'regarding'],
@@ -33,3 +36,11 @@ export const eventsView: View = {
     return view;
   },
 };
+
+/** An Event is beside what it is about; what is in no namespace has its Events in `default`. */
+export function eventErrors(event: KubeObject): readonly FieldError[] {
+  const namespace = text(at(event, 'involvedObject', 'namespace'));
+  return namespace === event.metadata.namespace || (namespace === '' && event.metadata.namespace === 'default')
+    ? []
+    : [invalidValue('involvedObject.namespace', namespace, 'does not match event.namespace')];
+}

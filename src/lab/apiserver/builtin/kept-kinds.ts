@@ -4,10 +4,11 @@
  */
 import { at, list, text } from '../json.ts';
 import type { ResourceDefinition, Strategy } from '../resource.ts';
-import { required } from '../status.ts';
+import { forbiddenField, required } from '../status.ts';
 import { autoscalers, firstAutoscalerVersion } from './autoscaler.ts';
 import { cronJobs, jobs, podTemplates, replicationControllers } from './batch.ts';
 import { define } from './define.ts';
+import { oneOf } from './field-rules.ts';
 import { ingressClasses, ingresses } from './ingress.ts';
 import { KEPT_COLUMNS as COLUMNS } from './kept-columns.ts';
 import { SCALE } from './kinds.ts';
@@ -25,11 +26,28 @@ function needs(...fields: string[]): Strategy {
   };
 }
 
+const SYSTEM_PRIORITIES = ['system-node-critical', 'system-cluster-critical'];
+const HIGHEST_PRIORITY = 1_000_000_000;
+
 const priorityClasses: Strategy = {
   applyDefaults: (item) => {
     item['preemptionPolicy'] ??= 'PreemptLowerPriority';
     item['value'] ??= 0;
   },
+  validate: (item) => [
+    ...(item.metadata.name.startsWith('system-') && !SYSTEM_PRIORITIES.includes(item.metadata.name)
+      ? [
+          forbiddenField(
+            'metadata.name',
+            `priority class names with 'system-' prefix are reserved for system use only. error: ${item.metadata.name} is not a known system priority class`,
+          ),
+        ]
+      : []),
+    ...(Number(item['value']) > HIGHEST_PRIORITY && !SYSTEM_PRIORITIES.includes(item.metadata.name)
+      ? [forbiddenField('value', `maximum allowed value of a user defined priority is ${HIGHEST_PRIORITY}`)]
+      : []),
+    ...oneOf(item['preemptionPolicy'], 'preemptionPolicy', ['PreemptLowerPriority', 'Never']),
+  ],
 };
 
 const signingRequests: Strategy = {

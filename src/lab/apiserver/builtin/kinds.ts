@@ -1,16 +1,21 @@
 /** The built-in resources of the laboratory: the kinds that a network controller and its users meet. */
 import type { Environment } from '../environment.ts';
 import { timestamp } from '../environment.ts';
-import type { JsonObject } from '../json.ts';
 import { at, clone, isObject, list, object } from '../json.ts';
 import type { ResourceDefinition, Strategy } from '../resource.ts';
 import { ALL_VERBS } from '../resource.ts';
-import type { FieldError } from '../status.ts';
-import { invalidValue, required } from '../status.ts';
+import { limitRangeErrors } from '../quotas/limit-range-rules.ts';
+import { quantityOf } from '../quotas/quantity.ts';
+import { invalidValue } from '../status.ts';
 import type { ObjectStore } from '../store.ts';
+import { clusterRoleBindings, clusterRoles, roleBindings, roles } from './access-roles.ts';
 import { crdStrategy } from './crd.ts';
+import { configMaps, secrets } from './data.ts';
 import { define } from './define.ts';
-import { eventsView } from './event.ts';
+import { endpoints, endpointSlices } from './endpoints.ts';
+import { eventErrors, eventsView } from './event.ts';
+import { networkPolicies } from './network-policy.ts';
+import { nodes } from './node.ts';
 import { podStrategy } from './pod.ts';
 import { serviceStrategy } from './service.ts';
 import { webhookConfigurationStrategy } from './webhook-configuration.ts';
@@ -58,98 +63,17 @@ const namespaceStrategy: Strategy = {
   prepareDelete: (namespace) => void (namespace['status'] = { ...object(namespace['status']), phase: 'Terminating' }),
 };
 
-const KEY_RULE =
-  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
-
-function keyErrors(item: JsonObject, ...fields: readonly string[]): FieldError[] {
-  return fields.flatMap((field) =>
-    Object.keys(object(item[field]))
-      .filter((key) => !/^[-._a-zA-Z0-9]+$/.test(key))
-      .map((key) => invalidValue(`${field}[${key}]`, key, KEY_RULE)),
-  );
-}
-
-const secretStrategy: Strategy = {
-  validate: (secret) => keyErrors(secret, 'data'),
-  applyDefaults: (secret) => {
-    secret['type'] ??= 'Opaque';
-    const plain = secret['stringData'];
-    if (!isObject(plain)) return;
-    const data = object(secret['data']);
-    for (const [key, value] of Object.entries(plain)) data[key] = Buffer.from(String(value)).toString('base64');
-    secret['data'] = data;
-    delete secret['stringData'];
-  },
-};
-
-const networkPolicyStrategy: Strategy = {
-  applyDefaults: (policy) => {
-    const spec = object(policy['spec']);
-    policy['spec'] = spec;
-    spec['podSelector'] ??= {};
-    spec['policyTypes'] ??= list(spec['egress']).length > 0 ? ['Ingress', 'Egress'] : ['Ingress'];
-    for (const rule of [...list(spec['ingress']), ...list(spec['egress'])])
-      for (const port of list(at(rule, 'ports'))) if (isObject(port)) port['protocol'] ??= 'TCP';
-  },
-};
-
-function portsDefault(read: (item: JsonObject) => unknown[]): Strategy {
-  return {
-    applyDefaults: (item) => {
-      for (const port of read(item)) if (isObject(port)) port['protocol'] ??= 'TCP';
-    },
-  };
-}
-
-const clusterRoleStrategy: Strategy = {
-  nameRule: 'path',
-  validate: (role) =>
-    role['aggregationRule'] !== undefined && list(at(role, 'aggregationRule', 'clusterRoleSelectors')).length === 0
-      ? [required('aggregationRule.clusterRoleSelectors', 'at least one clusterRoleSelector required if aggregationRule is non-nil')]
-      : [],
-};
-const bindingStrategy: Strategy = {
-  nameRule: 'path',
-  applyDefaults: (binding) => {
-    const role = binding['roleRef'];
-    if (isObject(role)) role['apiGroup'] ??= 'rbac.authorization.k8s.io';
-    for (const subject of list(binding['subjects']))
-      if (isObject(subject)) subject['apiGroup'] ??= subject['kind'] === 'ServiceAccount' ? '' : 'rbac.authorization.k8s.io';
-    for (const subject of list(binding['subjects'])) if (isObject(subject) && subject['apiGroup'] === '') delete subject['apiGroup'];
-  },
-  validate: (binding) => (at(binding, 'roleRef', 'name') === undefined ? [required('roleRef.name')] : []),
-};
-
-/** What a new node has until a node controller sees it ready. */
-const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
-const NODE_INFO = [
-  'machineID',
-  'systemUUID',
-  'bootID',
-  'kernelVersion',
-  'osImage',
-  'containerRuntimeVersion',
-  'kubeletVersion',
-  'kubeProxyVersion',
-  'operatingSystem',
-  'architecture',
-];
-
-const nodeStrategy: Strategy = {
-  prepareCreate: (node) => {
-    const spec = object(node['spec']);
-    node['spec'] = spec;
-    const taints = list(spec['taints']);
-    if (!taints.some((taint) => at(taint, 'key') === NOT_READY.key && at(taint, 'effect') === NOT_READY.effect))
-      spec['taints'] = [...taints, { ...NOT_READY }];
-  },
-  applyDefaults: (node) => {
-    const status = object(node['status']);
-    node['status'] = status;
-    status['daemonEndpoints'] ??= { kubeletEndpoint: { Port: 0 } };
-    const info = object(status['nodeInfo']);
-    status['nodeInfo'] = info;
-    for (const field of NODE_INFO) info[field] ??= '';
+const leaseStrategy: Strategy = {
+  validate: (lease) => {
+    const { leaseDurationSeconds, leaseTransitions } = object(lease['spec']);
+    return [
+      ...(typeof leaseDurationSeconds === 'number' && leaseDurationSeconds <= 0
+        ? [invalidValue('spec.leaseDurationSeconds', leaseDurationSeconds, 'must be greater than 0')]
+        : []),
+      ...(typeof leaseTransitions === 'number' && leaseTransitions < 0
+        ? [invalidValue('spec.leaseTransitions', leaseTransitions, 'must to greater or equal than 0')]
+        : []),
+    ];
   },
 };
 
@@ -157,7 +81,13 @@ const budgetStrategy: Strategy = {
   prepareCreate: (budget) => void (budget['status'] = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }),
 };
 
-const quotaStrategy: Strategy = { prepareCreate: (quota) => void (quota['status'] = {}) };
+const quotaStrategy: Strategy = {
+  prepareCreate: (quota) => void (quota['status'] = {}),
+  validate: (quota) =>
+    Object.entries(object(at(quota, 'spec', 'hard'))).flatMap(([name, amount]) =>
+      quantityOf(amount).nano < 0n ? [invalidValue(`spec.hard[${name}]`, amount, 'must be greater than or equal to 0')] : [],
+    ),
+};
 
 /** What a container gets follows from what it may have, where it is not said. */
 const limitRangeStrategy: Strategy = {
@@ -171,6 +101,7 @@ const limitRangeStrategy: Strategy = {
       if (Object.keys(requests).length > 0) rule['defaultRequest'] = requests;
     }
   },
+  validate: limitRangeErrors,
 };
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -180,15 +111,16 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
   return [
     define('', 'v1', 'configmaps', 'ConfigMap', true, {
       shortNames: ['cm'],
-      strategy: { validate: (map) => keyErrors(map, 'data', 'binaryData') },
+      strategy: configMaps,
     }),
     define('', 'v1', 'endpoints', 'Endpoints', true, {
       shortNames: ['ep'],
-      strategy: portsDefault((item) => list(item['subsets']).flatMap((subset) => list(at(subset, 'ports')))),
+      strategy: endpoints,
     }),
     define('', 'v1', 'events', 'Event', true, {
       shortNames: ['ev'],
       type: 'CoreV1Event',
+      strategy: { validate: eventErrors },
       fieldSelectors: EVENT_FIELDS,
       createOnUpdate: true,
     }),
@@ -205,7 +137,7 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
       shortNames: ['no'],
       hasStatus: true,
       fieldSelectors: ['spec.unschedulable'],
-      strategy: nodeStrategy,
+      strategy: nodes,
     }),
     define('', 'v1', 'pods', 'Pod', true, {
       shortNames: ['po'],
@@ -230,7 +162,7 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
       returnsDeleted: true,
       strategy: quotaStrategy,
     }),
-    define('', 'v1', 'secrets', 'Secret', true, { fieldSelectors: ['type'], strategy: secretStrategy }),
+    define('', 'v1', 'secrets', 'Secret', true, { fieldSelectors: ['type'], strategy: secrets }),
     define('', 'v1', 'serviceaccounts', 'ServiceAccount', true, { shortNames: ['sa'], returnsDeleted: true }),
     define('', 'v1', 'services', 'Service', true, {
       shortNames: ['svc'],
@@ -286,10 +218,14 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
       unconditionalUpdate: false,
       strategy: crdStrategy(now),
     }),
-    define('coordination.k8s.io', 'v1', 'leases', 'Lease', true, { unconditionalUpdate: false, createOnUpdate: true }),
+    define('coordination.k8s.io', 'v1', 'leases', 'Lease', true, {
+      unconditionalUpdate: false,
+      createOnUpdate: true,
+      strategy: leaseStrategy,
+    }),
     define('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice', true, {
       hasGeneration: true,
-      strategy: portsDefault((item) => list(item['ports'])),
+      strategy: endpointSlices,
     }),
     define('events.k8s.io', 'v1', 'events', 'Event', true, {
       shortNames: ['ev'],
@@ -301,7 +237,7 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
     define('networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy', true, {
       shortNames: ['netpol'],
       hasGeneration: true,
-      strategy: networkPolicyStrategy,
+      strategy: networkPolicies,
     }),
     define('policy', 'v1', 'poddisruptionbudgets', 'PodDisruptionBudget', true, {
       shortNames: ['pdb'],
@@ -310,9 +246,9 @@ export function builtinResources(store: ObjectStore, environment: Environment): 
       unconditionalUpdate: false,
       strategy: budgetStrategy,
     }),
-    define(RBAC, 'v1', 'clusterrolebindings', 'ClusterRoleBinding', false, { strategy: bindingStrategy }),
-    define(RBAC, 'v1', 'clusterroles', 'ClusterRole', false, { strategy: clusterRoleStrategy }),
-    define(RBAC, 'v1', 'rolebindings', 'RoleBinding', true, { strategy: bindingStrategy }),
-    define(RBAC, 'v1', 'roles', 'Role', true, { strategy: { nameRule: 'path' } }),
+    define(RBAC, 'v1', 'clusterrolebindings', 'ClusterRoleBinding', false, { strategy: clusterRoleBindings }),
+    define(RBAC, 'v1', 'clusterroles', 'ClusterRole', false, { strategy: clusterRoles }),
+    define(RBAC, 'v1', 'rolebindings', 'RoleBinding', true, { strategy: roleBindings }),
+    define(RBAC, 'v1', 'roles', 'Role', true, { strategy: roles }),
   ];
 }

@@ -1,11 +1,10 @@
-/** Pods: defaults, the checks a scheduler and a kubelet rely on, and what an update may change. */
+/** Pods: defaults, and what an update may change. */
 import type { Json, JsonObject } from '../json.ts';
 import { at, clone, equal, isObject, list, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
-import { nameProblem } from '../object-meta.ts';
 import type { Strategy } from '../resource.ts';
-import type { FieldError } from '../status.ts';
-import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../status.ts';
+import { forbiddenField } from '../status.ts';
+import { validatePodSpec } from './pod-rules.ts';
 
 const GRACE_SECONDS = 30;
 
@@ -100,42 +99,6 @@ function qosClass(spec: JsonObject): string {
     ),
   );
   return guaranteed ? 'Guaranteed' : 'Burstable';
-}
-
-export function validatePodSpec(spec: JsonObject, path: string): FieldError[] {
-  const errors: FieldError[] = [];
-  const containers = list(spec['containers']);
-  if (containers.length === 0) errors.push(required(`${path}.containers`));
-  const seen = new Set<string>();
-  const volumes = new Set(list(spec['volumes']).map((volume) => text(at(volume, 'name'))));
-  for (const field of ['initContainers', 'containers']) {
-    for (const [index, container] of list(spec[field]).entries()) {
-      const here = `${path}.${field}[${index}]`;
-      const name = text(at(container, 'name'));
-      if (name === '') errors.push(required(`${here}.name`));
-      else {
-        const problem = nameProblem(name, 'label');
-        if (problem !== undefined) errors.push(invalidValue(`${here}.name`, name, problem));
-        if (seen.has(name)) errors.push(duplicate(`${here}.name`, name));
-      }
-      seen.add(name);
-      if (text(at(container, 'image')) === '') errors.push(required(`${here}.image`));
-      for (const [at_, mount] of list(at(container, 'volumeMounts')).entries()) {
-        const volume = text(at(mount, 'name'));
-        if (!volumes.has(volume))
-          errors.push({ type: 'NotFound', field: `${here}.volumeMounts[${at_}].name`, message: `Not found: ${JSON.stringify(volume)}` });
-      }
-      for (const [at_, port] of list(at(container, 'ports')).entries()) {
-        const value = Number(at(port, 'containerPort') ?? 0);
-        if (value < 1 || value > 65535)
-          errors.push(invalidValue(`${here}.ports[${at_}].containerPort`, value, 'must be between 1 and 65535, inclusive'));
-      }
-    }
-  }
-  const policies = ['Always', 'OnFailure', 'Never'];
-  if (spec['restartPolicy'] !== undefined && !policies.includes(text(spec['restartPolicy'])))
-    errors.push(notSupported(`${path}.restartPolicy`, spec['restartPolicy'], policies));
-  return errors;
 }
 
 /** The pod's spec without what an update may change. */

@@ -4,8 +4,9 @@ import type { Json, JsonObject } from '../json.ts';
 import { at, isObject, list, object, text } from '../json.ts';
 import type { Strategy } from '../resource.ts';
 import type { FieldError } from '../status.ts';
-import { required } from '../status.ts';
+import { invalidValue } from '../status.ts';
 import type { ObjectStore } from '../store.ts';
+import { serviceErrors } from './service-rules.ts';
 
 const FIRST_ADDRESS = (10 << 24) + (96 << 16) + 1;
 const ADDRESSES = 2 ** 20 - 2;
@@ -51,6 +52,26 @@ function notToBeHad(store: ObjectStore, address: string): FieldError[] {
   return problem === undefined ? [] : [clusterIpError('spec.clusterIPs', address, `failed to allocate IP ${address}: ${problem}`)];
 }
 
+/** Node ports that a client chose, likewise. */
+function nodePortsNotToBeHad(store: ObjectStore, spec: JsonObject, before: readonly Json[]): FieldError[] {
+  const own = new Set(before.map((port) => at(port, 'nodePort')));
+  const taken = new Set(
+    store.list('services').flatMap((service) => list(at(service, 'spec', 'ports')).map((port) => at(port, 'nodePort'))),
+  );
+  return list(spec['ports']).flatMap((port, index) => {
+    const nodePort = at(port, 'nodePort');
+    if (typeof nodePort !== 'number' || nodePort === 0 || own.has(nodePort)) return [];
+    const last = FIRST_NODE_PORT + NODE_PORTS - 1;
+    const problem =
+      nodePort < FIRST_NODE_PORT || nodePort > last
+        ? `provided port is not in the valid range. The range of valid ports is ${FIRST_NODE_PORT}-${last}`
+        : taken.has(nodePort)
+          ? 'provided port is already allocated'
+          : undefined;
+    return problem === undefined ? [] : [invalidValue(`spec.ports[${index}].nodePort`, nodePort, problem)];
+  });
+}
+
 function clusterIpError(field: string, address: Json | undefined, detail: string): FieldError {
   return { type: 'Invalid', field, message: `Invalid value: []string{${JSON.stringify(address ?? '')}}: ${detail}` };
 }
@@ -89,15 +110,20 @@ export function serviceStrategy(store: ObjectStore): Strategy {
     },
     validate: (service, old) => {
       const spec = object(service['spec']);
-      const needsPorts = spec['type'] !== 'ExternalName' && spec['clusterIP'] !== 'None';
       const before = at(old, 'spec', 'clusterIP');
-      return [
-        ...(needsPorts && list(spec['ports']).length === 0 ? [required('spec.ports')] : []),
+      const errors = [
+        ...serviceErrors(spec),
         ...(before !== undefined && before !== spec['clusterIP'] && spec['type'] !== 'ExternalName'
           ? [clusterIpError('spec.clusterIPs[0]', spec['clusterIP'], 'may not change once set')]
           : []),
-        ...(old === undefined ? notToBeHad(store, text(spec['clusterIP'])) : []),
       ];
+      // An address and ports are given to a Service that is right in all else.
+      return errors.length > 0
+        ? errors
+        : [
+            ...(old === undefined ? notToBeHad(store, text(spec['clusterIP'])) : []),
+            ...nodePortsNotToBeHad(store, spec, list(at(old, 'spec', 'ports'))),
+          ];
     },
   };
 }

@@ -1,23 +1,43 @@
 /** Deployments, ReplicaSets, StatefulSets and DaemonSets: kept with their defaults. Who makes their pods is `lab/workloads`. */
 import type { Json, JsonObject } from '../json.ts';
-import { clone, equal, isObject, object } from '../json.ts';
+import { at, clone, equal, isObject, object, text } from '../json.ts';
 import type { Strategy } from '../resource.ts';
 import type { FieldError } from '../status.ts';
-import { invalidValue, required } from '../status.ts';
-import { defaultPodSpec, validatePodSpec } from './pod.ts';
+import { forbiddenField, invalidValue, notSupported, required } from '../status.ts';
+import { notNegative, selectorErrors } from './field-rules.ts';
+import { defaultPodSpec } from './pod.ts';
+import { validatePodSpec } from './pod-rules.ts';
 
-function workload(defaults: JsonObject, status: JsonObject, more: (spec: JsonObject) => void = () => undefined): Strategy {
+interface WorkloadOptions {
+  readonly defaults: JsonObject;
+  readonly status: JsonObject;
+  readonly more?: (spec: JsonObject) => void;
+  readonly rules?: (spec: JsonObject) => readonly FieldError[];
+}
+
+function workload({ defaults, status, more, rules }: WorkloadOptions): Strategy {
   return {
     prepareCreate: (item) => void (item['status'] = clone(status)),
     applyDefaults: (item) => {
       const spec = object(item['spec']);
       item['spec'] = spec;
       for (const [key, value] of Object.entries(defaults)) spec[key] ??= clone(value);
-      more(spec);
+      more?.(spec);
       defaultTemplate(spec['template']);
     },
-    validate: (item, old) => validateWorkload(object(item['spec']), old === undefined ? undefined : object(old['spec'])),
+    validate: (item, old) => {
+      const spec = object(item['spec']);
+      return [...validateWorkload(item.kind, spec, old === undefined ? undefined : object(old['spec'])), ...(rules?.(spec) ?? [])];
+    },
   };
+}
+
+/** Defaults of how the pods of a StatefulSet or DaemonSet are replaced. */
+function fillRollingUpdate(spec: JsonObject, defaults: JsonObject): void {
+  const strategy = object(spec['updateStrategy']);
+  strategy['type'] ??= 'RollingUpdate';
+  if (strategy['type'] === 'RollingUpdate') strategy['rollingUpdate'] = { ...defaults, ...object(strategy['rollingUpdate']) };
+  spec['updateStrategy'] = strategy;
 }
 
 /** Defaults of a pod template, of whatever kind has one. */
@@ -28,52 +48,123 @@ export function defaultTemplate(template: Json | undefined): void {
   if (isObject(template['spec'])) defaultPodSpec(template['spec']);
 }
 
-function validateWorkload(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
-  const errors: FieldError[] = [];
-  for (const field of ['replicas', 'minReadySeconds', 'revisionHistoryLimit'])
-    if (typeof spec[field] === 'number' && spec[field] < 0)
-      errors.push(invalidValue(`spec.${field}`, spec[field], 'must be greater than or equal to 0'));
-  const selector = object(spec['selector']);
+function validateWorkload(kind: string, spec: JsonObject, old: JsonObject | undefined): FieldError[] {
+  const { selector } = spec;
   const template = object(spec['template']);
+  const pod = object(template['spec']);
   const labels = object(object(template['metadata'])['labels']);
-  if (Object.keys(selector).length === 0) errors.push(required('spec.selector'));
-  else if (Object.entries(object(selector['matchLabels'])).some(([key, value]) => labels[key] !== value)) {
+  const errors = ['replicas', 'minReadySeconds', 'revisionHistoryLimit'].flatMap((field) => notNegative(spec[field], `spec.${field}`));
+  const wrong = selectorErrors(selector, 'spec.selector');
+  if (selector === undefined) errors.push(required('spec.selector'));
+  else if (Object.keys(object(at(selector, 'matchLabels'))).length + (at(selector, 'matchExpressions') === undefined ? 0 : 1) === 0)
+    errors.push(invalidValue('spec.selector', selector, `empty selector is invalid for ${kind.toLowerCase()}`));
+  else if (wrong.length > 0) errors.push(...wrong, invalidValue('spec.selector', selector, 'invalid label selector'));
+  else if (Object.entries(object(at(selector, 'matchLabels'))).some(([key, value]) => labels[key] !== value))
     errors.push(invalidValue('spec.template.metadata.labels', labels, '`selector` does not match template `labels`'));
-  }
-  errors.push(...validatePodSpec(object(template['spec']), 'spec.template.spec'));
-  if (old !== undefined && !equal(spec['selector'], old['selector']))
-    errors.push(invalidValue('spec.selector', selector, 'field is immutable'));
+  errors.push(...validatePodSpec(pod, 'spec.template.spec'));
+  if (['OnFailure', 'Never'].includes(text(pod['restartPolicy'])))
+    errors.push(notSupported('spec.template.spec.restartPolicy', pod['restartPolicy'], ['Always']));
+  if (pod['activeDeadlineSeconds'] !== undefined)
+    errors.push(forbiddenField('spec.template.spec.activeDeadlineSeconds', 'activeDeadlineSeconds in ReplicaSet is not Supported'));
+  if (old !== undefined && !equal(selector, old['selector']))
+    errors.push(invalidValue('spec.selector', selector ?? null, 'field is immutable'));
   return errors;
 }
 
-export const deployments = workload(
-  { replicas: 1, strategy: { type: 'RollingUpdate' }, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 },
-  {},
-  (spec) => {
+/** A number, or a share in percent. */
+function amountErrors(amount: Json | undefined, field: string, most?: number): FieldError[] {
+  if (typeof amount !== 'string') return notNegative(amount, field);
+  if (!/^[0-9]+%$/.test(amount))
+    return [
+      invalidValue(
+        field,
+        amount,
+        "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+      ),
+    ];
+  return most !== undefined && Number.parseInt(amount, 10) > most ? [invalidValue(field, amount, `must not be greater than ${most}%`)] : [];
+}
+
+function isNone(amount: Json | undefined): boolean {
+  return amount === 0 || amount === '0%';
+}
+
+function deploymentErrors(spec: JsonObject): FieldError[] {
+  const { type, rollingUpdate } = object(spec['strategy']);
+  const field = 'spec.strategy.rollingUpdate';
+  if (type === 'Recreate')
+    return rollingUpdate === undefined ? [] : [forbiddenField(field, "may not be specified when strategy `type` is 'Recreate'")];
+  if (type !== 'RollingUpdate') return [notSupported('spec.strategy', spec['strategy'], ['Recreate', 'RollingUpdate'])];
+  const { maxUnavailable, maxSurge } = object(rollingUpdate);
+  return [
+    ...amountErrors(maxUnavailable, `${field}.maxUnavailable`, 100),
+    ...amountErrors(maxSurge, `${field}.maxSurge`),
+    ...(isNone(maxUnavailable) && isNone(maxSurge)
+      ? [invalidValue(`${field}.maxUnavailable`, maxUnavailable, 'may not be 0 when `maxSurge` is 0')]
+      : []),
+  ];
+}
+
+function statefulSetErrors(spec: JsonObject): FieldError[] {
+  const { type, rollingUpdate } = object(spec['updateStrategy']);
+  const field = 'spec.updateStrategy';
+  const errors = ['OrderedReady', 'Parallel'].includes(text(spec['podManagementPolicy']))
+    ? []
+    : [invalidValue('spec.podManagementPolicy', spec['podManagementPolicy'], "must be 'OrderedReady' or 'Parallel'")];
+  if (type === 'RollingUpdate') return [...errors, ...notNegative(at(rollingUpdate, 'partition'), `${field}.rollingUpdate.partition`)];
+  if (type !== 'OnDelete') errors.push(invalidValue(field, spec['updateStrategy'], "must be 'RollingUpdate' or 'OnDelete'"));
+  else if (rollingUpdate !== undefined)
+    errors.push(invalidValue(`${field}.rollingUpdate`, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'"));
+  return errors;
+}
+
+function daemonSetErrors(spec: JsonObject): FieldError[] {
+  const { type, rollingUpdate } = object(spec['updateStrategy']);
+  const field = 'spec.updateStrategy';
+  if (type === 'OnDelete') return [];
+  if (type !== 'RollingUpdate') return [notSupported(field, spec['updateStrategy'], ['RollingUpdate', 'OnDelete'])];
+  const { maxUnavailable, maxSurge } = object(rollingUpdate);
+  return [
+    ...amountErrors(maxUnavailable, `${field}.rollingUpdate.maxUnavailable`, 100),
+    ...(isNone(maxUnavailable) && (maxSurge === undefined || isNone(maxSurge))
+      ? [invalidValue(`${field}.rollingUpdate.maxUnavailable`, maxUnavailable, 'cannot be 0')]
+      : []),
+  ];
+}
+
+export const deployments = workload({
+  defaults: { replicas: 1, strategy: { type: 'RollingUpdate' }, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 },
+  status: {},
+  rules: deploymentErrors,
+  more: (spec) => {
     const strategy = object(spec['strategy']);
     strategy['type'] ??= 'RollingUpdate';
     if (strategy['type'] === 'RollingUpdate')
       strategy['rollingUpdate'] = { maxUnavailable: '25%', maxSurge: '25%', ...object(strategy['rollingUpdate']) };
   },
-);
+});
 
-export const replicaSets = workload({ replicas: 1 }, { replicas: 0 });
+export const replicaSets = workload({ defaults: { replicas: 1 }, status: { replicas: 0 } });
 
-export const statefulSets = workload(
-  {
+export const statefulSets = workload({
+  defaults: {
     replicas: 1,
     podManagementPolicy: 'OrderedReady',
-    updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } },
+    updateStrategy: { type: 'RollingUpdate' },
     revisionHistoryLimit: 10,
     persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
   },
-  { replicas: 0, availableReplicas: 0 },
-);
+  status: { replicas: 0, availableReplicas: 0 },
+  more: (spec) => fillRollingUpdate(spec, { partition: 0 }),
+  rules: statefulSetErrors,
+});
 
-export const daemonSets = workload(
-  { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } }, revisionHistoryLimit: 10 },
-  { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
-);
+export const daemonSets = workload({
+  defaults: { updateStrategy: { type: 'RollingUpdate' }, revisionHistoryLimit: 10 },
+  status: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
+  more: (spec) => fillRollingUpdate(spec, { maxUnavailable: 1, maxSurge: 0 }),
+  rules: daemonSetErrors,
+});
 
 /** What a workload was: it is counted up when it comes again, and never another. */
 export const controllerRevisions: Strategy = {

@@ -1,0 +1,222 @@
+/** The checks of a pod's spec, in a Pod or in a template: what a scheduler and a kubelet rely on. */
+import type { Json, JsonObject } from '../json.ts';
+import { at, list, object, text } from '../json.ts';
+import { labelKeyProblems } from '../object-meta.ts';
+import { parseQuantity, quantityOf } from '../quotas/quantity.ts';
+import type { FieldError } from '../status.ts';
+import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../status.ts';
+import {
+  addressErrors,
+  labelsErrors,
+  nameErrors,
+  notNegative,
+  oneOf,
+  optionalNameErrors,
+  portErrors,
+  portNameErrors,
+  portNumberErrors,
+  protocolErrors,
+} from './field-rules.ts';
+import { TAINT_EFFECTS } from './node.ts';
+
+const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
+const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
+const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
+const STANDARD_RESOURCES = ['cpu', 'memory', 'ephemeral-storage'];
+const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc'];
+const VARIABLE_RULE =
+  "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*')";
+const MATCHES_ALL = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
+
+export function validatePodSpec(spec: JsonObject, path: string): FieldError[] {
+  const containers = list(spec['containers']);
+  const volumes = list(spec['volumes']).map((volume) => text(at(volume, 'name')));
+  const names = new Set<string>();
+  const hostPorts = new Set<string>();
+  return [
+    ...volumes.flatMap((name, index) => [
+      ...nameErrors(name, `${path}.volumes[${index}].name`),
+      ...(name !== '' && volumes.indexOf(name) < index ? [duplicate(`${path}.volumes[${index}].name`, name)] : []),
+    ]),
+    ...(containers.length === 0 ? [required(`${path}.containers`)] : []),
+    ...['containers', 'initContainers'].flatMap((kind) =>
+      list(spec[kind]).flatMap((container, index) => {
+        const field = `${path}.${kind}[${index}]`;
+        const name = text(at(container, 'name'));
+        const again = names.has(name);
+        names.add(name);
+        return [
+          ...nameErrors(name, `${field}.name`),
+          ...(again ? [duplicate(`${field}.name`, name)] : []),
+          ...containerErrors(object(container), field, volumes, spec['hostNetwork'] === true),
+          ...hostPortErrors(list(at(container, 'ports')), field, hostPorts),
+        ];
+      }),
+    ),
+    ...oneOf(spec['restartPolicy'], `${path}.restartPolicy`, RESTART_POLICIES),
+    ...oneOf(spec['dnsPolicy'], `${path}.dnsPolicy`, DNS_POLICIES),
+    ...dnsErrors(spec, path),
+    ...labelsErrors(spec['nodeSelector'], `${path}.nodeSelector`),
+    ...list(spec['tolerations']).flatMap((toleration, index) => tolerationErrors(object(toleration), `${path}.tolerations[${index}]`)),
+    ...list(spec['hostAliases']).flatMap((alias) =>
+      addressErrors(at(alias, 'ip'), '').length === 0
+        ? []
+        : [invalidValue(`${path}.hostAliases.ip`, at(alias, 'ip'), 'must be valid IP address')],
+    ),
+    ...optionalNameErrors(spec['hostname'], `${path}.hostname`),
+    ...optionalNameErrors(spec['subdomain'], `${path}.subdomain`),
+    ...optionalNameErrors(spec['nodeName'], `${path}.nodeName`, 'subdomain'),
+    ...optionalNameErrors(spec['serviceAccountName'], `${path}.serviceAccountName`, 'subdomain'),
+    ...(typeof spec['activeDeadlineSeconds'] === 'number' && spec['activeDeadlineSeconds'] < 1
+      ? [invalidValue(`${path}.activeDeadlineSeconds`, spec['activeDeadlineSeconds'], 'must be between 1 and 2147483647, inclusive')]
+      : []),
+  ];
+}
+
+function dnsErrors(spec: JsonObject, path: string): FieldError[] {
+  if (spec['dnsPolicy'] !== 'None') return [];
+  if (spec['dnsConfig'] === undefined) return [required(`${path}.dnsConfig`, 'must provide `dnsConfig` when `dnsPolicy` is None')];
+  return list(at(spec['dnsConfig'], 'nameservers')).length > 0
+    ? []
+    : [required(`${path}.dnsConfig.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None')];
+}
+
+function containerErrors(container: JsonObject, field: string, volumes: readonly string[], hostNetwork: boolean): FieldError[] {
+  const image = text(container['image']);
+  const security = object(container['securityContext']);
+  return [
+    ...(image === '' ? [required(`${field}.image`)] : []),
+    ...(image === image.trim() ? [] : [invalidValue(`${field}.image`, image, 'must not have leading or trailing whitespace')]),
+    ...['livenessProbe', 'readinessProbe', 'startupProbe'].flatMap((probe) =>
+      container[probe] === undefined ? [] : probeErrors(object(container[probe]), `${field}.${probe}`),
+    ),
+    ...portsErrors(list(container['ports']), `${field}.ports`, hostNetwork),
+    ...list(container['env']).flatMap((variable, index) => variableErrors(object(variable), `${field}.env[${index}]`)),
+    ...mountErrors(list(container['volumeMounts']), `${field}.volumeMounts`, volumes),
+    ...oneOf(container['imagePullPolicy'], `${field}.imagePullPolicy`, PULL_POLICIES),
+    ...resourceErrors(object(container['resources']), `${field}.resources`),
+    ...(security['privileged'] === true && security['allowPrivilegeEscalation'] === false
+      ? [invalidValue(`${field}.securityContext`, security, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true')]
+      : []),
+  ];
+}
+
+function portsErrors(ports: readonly Json[], field: string, hostNetwork: boolean): FieldError[] {
+  const names = new Set<string>();
+  return ports.flatMap((port, index) => {
+    const here = `${field}[${index}]`;
+    const { containerPort = 0, hostPort = 0 } = object(port);
+    const name = text(at(port, 'name'));
+    const again = name !== '' && names.has(name);
+    names.add(name);
+    return [
+      ...(name === '' ? [] : portNameErrors(name, `${here}.name`)),
+      ...(again ? [duplicate(`${here}.name`, name)] : []),
+      ...(containerPort === 0 ? [required(`${here}.containerPort`)] : portNumberErrors(containerPort, `${here}.containerPort`)),
+      ...(hostPort === 0 ? [] : portNumberErrors(hostPort, `${here}.hostPort`)),
+      ...(hostNetwork && hostPort !== containerPort
+        ? [invalidValue(`${here}.containerPort`, containerPort, 'must match `hostPort` when `hostNetwork` is true')]
+        : []),
+      ...protocolErrors(at(port, 'protocol'), `${here}.protocol`),
+    ];
+  });
+}
+
+/** A port of the node is had by one container of a pod. */
+function hostPortErrors(ports: readonly Json[], field: string, taken: Set<string>): FieldError[] {
+  return ports.flatMap((port, index) => {
+    const { protocol = '', hostIP = '', hostPort = 0 } = object(port);
+    if (hostPort === 0) return [];
+    const key = `${text(protocol)}/${text(hostIP)}/${String(hostPort)}`;
+    if (taken.has(key)) return [duplicate(`${field}.ports[${index}].hostPort`, key)];
+    taken.add(key);
+    return [];
+  });
+}
+
+function variableErrors({ name, value, valueFrom }: JsonObject, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (text(name) === '') errors.push(required(`${field}.name`));
+  else if (!/^[-._a-zA-Z][-._a-zA-Z0-9]*$/.test(text(name))) errors.push(invalidValue(`${field}.name`, name, VARIABLE_RULE));
+  if (valueFrom === undefined) return errors;
+  const sources = Object.keys(object(valueFrom)).length;
+  const problem =
+    sources === 0
+      ? 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`'
+      : text(value) !== ''
+        ? 'may not be specified when `value` is not empty'
+        : sources > 1
+          ? 'may not have more than one field specified at a time'
+          : undefined;
+  return problem === undefined ? errors : [...errors, invalidValue(`${field}.valueFrom`, '', problem)];
+}
+
+function mountErrors(mounts: readonly Json[], field: string, volumes: readonly string[]): FieldError[] {
+  const paths = new Set<string>();
+  return mounts.flatMap((mount, index) => {
+    const [name, path] = [text(at(mount, 'name')), text(at(mount, 'mountPath'))];
+    const again = paths.has(path);
+    paths.add(path);
+    return [
+      ...(name === '' ? [required(`${field}[${index}].name`)] : []),
+      ...(volumes.includes(name)
+        ? []
+        : [{ type: 'NotFound', field: `${field}[${index}].name`, message: `Not found: ${JSON.stringify(name)}` } as const]),
+      ...(path === '' ? [required(`${field}[${index}].mountPath`)] : []),
+      ...(again ? [invalidValue(`${field}[${index}].mountPath`, path, 'must be unique')] : []),
+    ];
+  });
+}
+
+function probeErrors(probe: JsonObject, field: string): FieldError[] {
+  const [first, ...others] = HANDLERS.filter((handler) => probe[handler] !== undefined);
+  return [
+    ...(first === undefined ? [required(field, 'must specify a handler type')] : []),
+    ...others.map((handler) => forbiddenField(`${field}.${handler}`, 'may not specify more than 1 handler type')),
+    ...(first === 'httpGet' || first === 'tcpSocket' ? portErrors(at(probe, first, 'port') ?? 0, `${field}.${first}.port`) : []),
+    ...['initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'].flatMap((seconds) =>
+      notNegative(probe[seconds], `${field}.${seconds}`),
+    ),
+  ];
+}
+
+function resourceErrors({ requests, limits }: JsonObject, field: string): FieldError[] {
+  const kinds = [
+    ['limits', object(limits)],
+    ['requests', object(requests)],
+  ] as const;
+  const errors = kinds.flatMap(([kind, amounts]) =>
+    Object.entries(amounts).flatMap(([name, amount]) => {
+      const here = `${field}.${kind}[${name}]`;
+      const isStandard = STANDARD_RESOURCES.includes(name) || name.startsWith('hugepages-');
+      return [
+        ...(name.includes('/') ? labelKeyProblems(name).map((rule) => invalidValue(here, name, rule)) : []),
+        ...(name.includes('/') || isStandard
+          ? []
+          : ['must be a standard resource type or fully qualified', 'must be a standard resource for containers'].map((rule) =>
+              invalidValue(here, name, rule),
+            )),
+        ...((parseQuantity(text(amount))?.nano ?? 0n) < 0n ? [invalidValue(here, amount, 'must be greater than or equal to 0')] : []),
+      ];
+    }),
+  );
+  for (const [name, amount] of Object.entries(object(requests))) {
+    const limit = object(limits)[name];
+    if (limit !== undefined && quantityOf(amount).nano > quantityOf(limit).nano)
+      errors.push(invalidValue(`${field}.requests`, amount, `must be less than or equal to ${name} limit`));
+  }
+  return errors;
+}
+
+function tolerationErrors(toleration: JsonObject, field: string): FieldError[] {
+  const { tolerationSeconds } = toleration;
+  const [key, operator, value, effect] = ['key', 'operator', 'value', 'effect'].map((name) => text(toleration[name]));
+  const errors = key === '' ? [] : labelKeyProblems(key ?? '').map((rule) => invalidValue(`${field}.key`, key, rule));
+  if (key === '' && operator !== 'Exists') errors.push(invalidValue(`${field}.operator`, operator, MATCHES_ALL));
+  if (tolerationSeconds !== undefined && effect !== 'NoExecute')
+    errors.push(invalidValue(`${field}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
+  if (operator === 'Exists' && value !== '')
+    errors.push(invalidValue(`${field}.operator`, toleration, "value must be empty when `operator` is 'Exists'"));
+  else if (!['Equal', 'Exists', ''].includes(operator ?? '')) errors.push(notSupported(`${field}.operator`, operator, ['Equal', 'Exists']));
+  return [...errors, ...oneOf(effect, `${field}.effect`, TAINT_EFFECTS)];
+}

@@ -344,6 +344,21 @@ export function refusalCases(holder: Holder): void {
     );
   });
 
+  test('a Service of another type gives up what only the former one had', async () => {
+    const { http } = conformance(holder);
+    const services = `/api/v1/namespaces/${await newNamespace(holder)}/services`;
+    const spec = { type: 'NodePort', ports: [{ port: 80 }] };
+    await http.send('POST', services, { apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec });
+    const patched = await http.patch(`${services}/s`, 'merge-patch', { spec: { type: 'ClusterIP' } });
+    assert.equal(patched.status, 200, patched.text);
+    assert.equal(at(patched.body, 'spec', 'ports', 0, 'nodePort'), undefined);
+    assert.equal(at(patched.body, 'spec', 'externalTrafficPolicy'), undefined);
+    const named = { spec: { type: 'ExternalName', externalName: 'a.example' } };
+    const external = await http.patch(`${services}/s`, 'merge-patch', named);
+    assert.equal(external.status, 200, external.text);
+    assert.equal(at(external.body, 'spec', 'clusterIP'), undefined);
+  });
+
   test('what is immutable stays as it is', async () => {
     const { http } = conformance(holder);
     const path = `/api/v1/namespaces/${await newNamespace(holder)}/configmaps`;

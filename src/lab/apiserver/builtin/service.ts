@@ -72,6 +72,19 @@ function nodePortsNotToBeHad(store: ObjectStore, spec: JsonObject, before: reado
   });
 }
 
+const hasNodePorts = ({ type }: JsonObject): boolean => type === 'NodePort' || type === 'LoadBalancer';
+
+/** A Service of another type than before does not keep what only the former type had. */
+function dropOfFormerType(spec: JsonObject, before: JsonObject): void {
+  if (spec['type'] === before['type']) return;
+  if (spec['type'] === 'ExternalName' && spec['clusterIP'] === before['clusterIP'])
+    for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) delete spec[field];
+  if (hasNodePorts(spec) || !hasNodePorts(before)) return;
+  const former = new Set(list(before['ports']).map((port) => at(port, 'nodePort')));
+  for (const port of list(spec['ports'])) if (isObject(port) && former.has(port['nodePort'])) delete port['nodePort'];
+  if (spec['externalTrafficPolicy'] === before['externalTrafficPolicy']) delete spec['externalTrafficPolicy'];
+}
+
 function clusterIpError(field: string, address: Json | undefined, detail: string): FieldError {
   return { type: 'Invalid', field, message: `Invalid value: []string{${JSON.stringify(address ?? '')}}: ${detail}` };
 }
@@ -85,6 +98,7 @@ export function serviceStrategy(store: ObjectStore): Strategy {
       const before = object(old['spec']);
       for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'])
         if (spec[field] === undefined && before[field] !== undefined) spec[field] = before[field];
+      dropOfFormerType(spec, before);
     },
     applyDefaults: (service) => {
       const spec = object(service['spec']);

@@ -206,3 +206,29 @@ test('a dual-stack pod is outside when one family is; a family that no pool has 
   scene.bench.settle();
   assert.equal(scene.bench.condition('pods', 'shop/a', BOUND)?.reason, 'Misbound');
 });
+
+test('a pod that names one of the Subnets has its address from the pools of that one, and a free one where it has none', () => {
+  const scene = new PodScene();
+  for (const [name, cidrBlock] of Object.entries({ s1: '10.81.0.0/24', s2: '10.82.0.0/24', s3: '10.83.0.0/24' }))
+    scene.subnet(name, { cidrBlock, namespaces: ['shop'] });
+  pool(scene, 'a', 's1', ['10.81.0.50']);
+  pool(scene, 'b', 's2', ['10.82.0.50']);
+  scene.bench.settle();
+  const inSubnet = (name: string): { readonly annotations: Readonly<Record<string, string>> } => ({
+    annotations: { 'ovn.kubernetes.io/logical_switch': name },
+  });
+  for (const subnet of ['s2', 's1', 's3']) scene.pod(`in-${subnet}`, inSubnet(subnet));
+  scene.pod('static', { annotations: { ...inSubnet('s2').annotations, 'ovn.kubernetes.io/ip_address': '10.82.0.7' } });
+  scene.pod('too-many', inSubnet('s2'));
+  scene.bench.settle();
+  assert.deepEqual(
+    ['in-s1', 'in-s2', 'in-s3', 'static'].map((name) => scene.addressOf(`shop/${name}`)),
+    ['10.81.0.50', '10.82.0.50', '10.83.0.2', '10.82.0.7'],
+  );
+  const { reason, message } = scene.bench.condition('pods', 'shop/too-many', BOUND) ?? {};
+  assert.equal(reason, 'NoAvailableAddress');
+  assert.match(message ?? '', /IPPool "b" of Subnet "s2"/);
+  const fresh = scene.bench.restarted();
+  fresh.settle();
+  assert.equal(fresh.writes, 0);
+});

@@ -92,7 +92,7 @@ function askedSubnets(world: World, nic: PodInterface): Asked {
   if (named !== '') {
     if (named.includes(',')) return waiting('InvalidAnnotation', 'it names several Subnets; an interface has one');
     const inNamed = poolName(annotationOf(nic, 'ip_pool'));
-    return { kind: 'open', subnets: [named], pools: inNamed === '' ? [] : [inNamed] };
+    return { kind: 'open', subnets: [named], pools: inNamed === '' ? boundPools(world, nic, named) : [inNamed] };
   }
   const pool = poolName(annotationOf(nic, 'ip_pool'));
   if (pool !== '') {
@@ -106,6 +106,12 @@ function askedSubnets(world: World, nic: PodInterface): Asked {
   const pools = binding.poolsInUse;
   const subnets = pools.length === 0 ? binding.subnets : [...new Set(pools.map((one) => world.ask(ipPoolSubnet, one)))];
   return { kind: 'open', subnets, pools };
+}
+
+/** The pools of a namespace are a boundary also in the Subnet that a pod names, where there are any in it. Attached networks have none. */
+function boundPools(world: World, nic: PodInterface, subnet: string): readonly string[] {
+  if (nic.selection !== undefined) return [];
+  return world.ask(namespaceBinding, nic.pod.namespace).pools.filter((pool) => world.ask(ipPoolSubnet, pool) === subnet);
 }
 
 function attachedSubnets(world: World, nic: PodInterface, { namespace, name }: NetworkSelection): Asked {

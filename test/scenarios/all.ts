@@ -9,6 +9,11 @@ import { defaultNetwork } from './default-network.ts';
 import { deletionOrder } from './deletion-order.ts';
 import { drift } from './drift.ts';
 import { families } from './families.ts';
+import { fieldNodes } from './field-nodes.ts';
+import { fieldPods } from './field-pods.ts';
+import { fieldPools } from './field-pools.ts';
+import { fieldRows } from './field-rows.ts';
+import { fieldSubnets } from './field-subnets.ts';
 import { foreignRows } from './foreign-rows.ts';
 import { gateways } from './gateways.ts';
 import { leaders } from './leaders.ts';
@@ -58,6 +63,11 @@ const THEMES: readonly (readonly Scenario[])[] = [
   leftovers,
   foreignRows,
   drift,
+  fieldPods,
+  fieldPools,
+  fieldSubnets,
+  fieldNodes,
+  fieldRows,
   workloads,
   serviceAccount,
   webhook,

@@ -49,6 +49,21 @@ export function subnetYaml(name: string, spec: object): string {
   return custom('Subnet', name, spec);
 }
 
+/** A Vpc, a Subnet of it and a namespace whose pods are in that: `x`, `x-net`, `x`. */
+export function tenantYaml(name: string, cidrBlock: string, spec: object = {}): string {
+  return vpcYaml(name) + subnetYaml(`${name}-net`, { vpc: name, cidrBlock, namespaces: [name], ...spec }) + namespaceYaml(name);
+}
+
+/** The phase of a pod as a kubelet would write it. */
+export async function pretendPhase(cluster: ScenarioCluster, namespace: string, name: string, status: object): Promise<void> {
+  await cluster.eventually(`${name} is told so`, async () => {
+    const pod = await cluster.get('pod', name, namespace);
+    const written = JSON.stringify({ ...pod, status: { ...pod.status, ...status } });
+    await cluster.kubectl(['replace', '--raw', `/api/v1/namespaces/${namespace}/pods/${name}/status`, '-f', '-'], written);
+    return true;
+  });
+}
+
 function custom(kind: string, name: string, spec: object): string {
   return `---
 apiVersion: kubeovn.io/v1

@@ -5,7 +5,7 @@ import { addressOf, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml }
 import { rowNamed, rowsNamed, traces } from './northbound.ts';
 import type { Scenario } from './scenario.ts';
 
-const statefulSet = (namespace: string, replicas: number, annotations: Readonly<Record<string, string>> = {}): string => `---
+export const statefulSet = (namespace: string, replicas: number, annotations: Readonly<Record<string, string>> = {}): string => `---
 apiVersion: apps/v1
 kind: StatefulSet
 metadata: {name: db, namespace: ${namespace}}
@@ -54,7 +54,12 @@ interface ListedPod {
 }
 
 /** Addresses of the pods of a workload, once exactly so many run and none is going; by name. */
-async function runningPods(cluster: ScenarioCluster, namespace: string, app: string, count: number): Promise<ReadonlyMap<string, string>> {
+export async function runningPods(
+  cluster: ScenarioCluster,
+  namespace: string,
+  app: string,
+  count: number,
+): Promise<ReadonlyMap<string, string>> {
   return await cluster.eventually(
     `${count} pods ${app} run in ${namespace}`,
     async () => {

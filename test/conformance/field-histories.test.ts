@@ -1,0 +1,51 @@
+/** The page of histories from the field: every scenario of one is on it, and what it says a history is held by is there. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { SCENARIOS } from '../scenarios/all.ts';
+
+const ROOT = new URL('../../', import.meta.url);
+const PAGE = readFileSync(new URL('docs/field-histories.md', ROOT), 'utf8');
+const NUMBER = /^H\d\d$/;
+
+/** `[number, held by]` of each line. */
+const LINES = PAGE.split('\n').flatMap((line): (readonly [string, string])[] => {
+  const cells = line.split(' | ');
+  const number = cells[0]?.replace('| ', '') ?? '';
+  return NUMBER.test(number) ? [[number, cells[4] ?? '']] : [];
+});
+
+/** Numbers at the beginning of a scenario's name, such as `H30, H31`. */
+function numbersOf(name: string): readonly string[] {
+  return (/^(?:[CH]\d\d(?:, )?)+/.exec(name)?.[0] ?? '').split(', ').map((number) => number.trim());
+}
+
+test('each number is there once', () => {
+  const numbers = LINES.map(([number]) => number);
+  assert.deepEqual(numbers.toSorted(), [...new Set(numbers)].toSorted());
+  assert.ok(numbers.length >= 50);
+});
+
+test('every scenario that bears the number of a history is what that history is held by', () => {
+  for (const { name } of SCENARIOS)
+    for (const number of numbersOf(name).filter((one) => NUMBER.test(one)))
+      assert.ok(
+        LINES.some(([line, by]) => line === number && by.split('; ').includes(number)),
+        `docs/field-histories.md has no line ${number} that is held by ${name}`,
+      );
+});
+
+test('what a history is held by is a scenario, a file, done by hand, or waited for', () => {
+  for (const [number, by] of LINES) {
+    for (const one of by.split('; ')) {
+      if (/^(by hand on \d{4}-\d\d-\d\d|waits for )/.test(one)) continue;
+      const [, path] = /^`([^`]+)`$/.exec(one) ?? [];
+      if (path !== undefined) assert.ok(existsSync(new URL(path, ROOT)), `${number}: there is no ${path}`);
+      else
+        assert.ok(
+          SCENARIOS.some(({ name }) => name.startsWith(one) || numbersOf(name).includes(one)),
+          `${number}: no scenario begins with "${one}"`,
+        );
+    }
+  }
+});

@@ -1,0 +1,152 @@
+/** Histories from the field (docs/field-histories.md): rows of OVN that others change, double and lose. */
+import assert from 'node:assert/strict';
+import { children, port, rowNamed, rowsNamed, routesOf, traces } from './northbound.ts';
+import { addressOf, condition, gone, podYaml, pretendPhase, running, tenantYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+export const fieldRows: readonly Scenario[] = [
+  {
+    name: "H26 another program's route of the same prefix is in a Vpc's router: the Vpc says which way it goes beside its own, and is at rest again when that is gone; theirs is never touched",
+    run: async (cluster) => {
+      const all = tenantYaml('h26', '10.232.0.0/28');
+      await cluster.apply(all);
+      await cluster.patch('vpc', 'h26', {
+        spec: { staticRoutes: [{ cidr: '10.9.0.0/16', nextHopIP: '10.232.0.9', policy: 'policyDst' }] },
+      });
+      await cluster.settled();
+      await cluster.ovn.nbctl('--ecmp', 'lr-route-add', 'h26', '10.9.0.0/16', '10.232.0.10');
+      const { reason, message } = await condition(cluster, 'vpc', 'h26', 'WithoutEffect', 'True');
+      assert.equal(reason, 'RouteShared');
+      assert.match(message, /spec\.staticRoutes\[0\] "10\.9\.0\.0\/16" goes by way of 10\.232\.0\.9, and by way of 10\.232\.0\.10 as well/);
+      await cluster.eventually('an Event says so', async () =>
+        (await cluster.events('Vpc', 'h26')).some((event) => event.reason === 'RouteShared'),
+      );
+      await cluster.settled();
+      assert.equal(routesOf(await cluster.dump(), 'h26').filter((route) => route.includes('10.9.0.0/16')).length, 2);
+      await cluster.ovn.nbctl('lr-route-del', 'h26', '10.9.0.0/16', '10.232.0.10');
+      await cluster.eventually('it is at rest', async () =>
+        (await cluster.get('vpc', 'h26')).status?.conditions?.every(({ type }) => type !== 'WithoutEffect'),
+      );
+      await cluster.removeAll(all);
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'h26'), []);
+    },
+  },
+  {
+    name: 'H27 somebody turns the port between switch and router into a plain one and moves its peer: the link is the same rows, as it was',
+    run: async (cluster) => {
+      const all = tenantYaml('h27', '10.233.0.0/28');
+      await cluster.apply(all + podYaml('h27', 'web'));
+      await running(cluster, 'h27', 'web');
+      await cluster.settled();
+      const facts = async (): Promise<readonly unknown[]> => {
+        const dump = await cluster.dump();
+        const link = port(dump, 'h27-net-h27');
+        const peer = rowNamed(dump, 'Logical_Router_Port', 'h27-h27-net');
+        return [link['_uuid'], link['type'], link['options'], link['addresses'], peer['_uuid'], peer['mac'], peer['networks']];
+      };
+      const before = await facts();
+      await cluster.ovn.nbctl(
+        ...['set', 'Logical_Switch_Port', 'h27-net-h27', 'type=""', 'options={}', 'addresses=unknown'],
+        ...['--', 'set', 'Logical_Router_Port', 'h27-h27-net', 'mac="00:00:00:00:00:99"', 'networks="10.99.0.1/24"'],
+      );
+      await cluster.eventually('the link is as it was', async () => {
+        assert.deepEqual(await facts(), before);
+        return true;
+      });
+      await cluster.removeAll(all);
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'h27'), []);
+    },
+  },
+  {
+    name: 'H28 the switch and the router of a tenant are destroyed with all that is in them, twice: everything is there again and pods have the same addresses and MACs',
+    run: async (cluster) => {
+      const all = tenantYaml('h28', '10.234.0.0/28');
+      await cluster.apply(all + podYaml('h28', 'a') + podYaml('h28', 'b'));
+      await running(cluster, 'h28', 'a');
+      await running(cluster, 'h28', 'b');
+      await cluster.settled();
+      const facts = async (): Promise<readonly unknown[]> => {
+        const dump = await cluster.dump();
+        const router = rowNamed(dump, 'Logical_Router', 'h28');
+        return [
+          ...['a.h28', 'b.h28'].map((name) => port(dump, name)['addresses']),
+          routesOf(dump, 'h28'),
+          children(dump, router, 'ports', 'Logical_Router_Port').map(({ name, mac }) => [name, mac]),
+          children(dump, router, 'policies', 'Logical_Router_Policy').length,
+        ];
+      };
+      const before = await facts();
+      for (const victims of [
+        ['--if-exists', 'ls-del', 'h28-net', '--', '--if-exists', 'lr-del', 'h28'],
+        ['--if-exists', 'lr-del', 'h28', '--', '--if-exists', 'ls-del', 'h28-net'],
+      ]) {
+        await cluster.ovn.nbctl(...victims);
+        await cluster.settled();
+        assert.deepEqual(await facts(), before);
+      }
+      await cluster.removeAll(all);
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'h28'), []);
+    },
+  },
+  {
+    name: 'H29 a port is copied with the marks of its owner under another name: the copy goes, the port and its pod stay',
+    run: async (cluster) => {
+      const all = tenantYaml('h29', '10.235.0.0/28');
+      await cluster.apply(all + podYaml('h29', 'web'));
+      const address = await addressOf(cluster, 'h29', 'web');
+      await cluster.settled();
+      const { external_ids: ids, _uuid: uuid } = port(await cluster.dump(), 'web.h29');
+      const marks = Object.entries(ids as Readonly<Record<string, string>>).map(
+        ([key, value]) => `external_ids:${key.replaceAll(':', '\\:')}="${value}"`,
+      );
+      await cluster.ovn.nbctl(
+        ...['--id=@p', 'create', 'Logical_Switch_Port', 'name=web2.h29', `addresses="0a:00:00:00:00:29 ${address}"`, ...marks],
+        ...['--', 'add', 'Logical_Switch', 'h29-net', 'ports', '@p'],
+      );
+      await cluster.eventually(
+        'the copy is gone',
+        async () => rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'web2.h29').length === 0,
+      );
+      await cluster.settled();
+      assert.equal(port(await cluster.dump(), 'web.h29')['_uuid'], uuid);
+      await cluster.removeAll(all);
+    },
+  },
+  {
+    name: 'H30, H31 while no controller runs a pod is made again with another address, and a node goes under a completed pod: the next controller starts, and everything is as the objects say',
+    alone: true,
+    run: async (cluster) => {
+      const all = tenantYaml('h30', '10.236.0.0/28');
+      const node = '---\napiVersion: v1\nkind: Node\nmetadata: {name: h31-node}\n';
+      const asks = (address: string): { readonly annotations: Readonly<Record<string, string>> } => ({
+        annotations: { 'ovn.kubernetes.io/ip_address': address },
+      });
+      await cluster.apply(all + node + podYaml('h30', 'web', asks('10.236.0.4')));
+      await cluster.apply(podYaml('h30', 'done', { restartPolicy: 'Never' }).replace('spec:\n', 'spec:\n  nodeName: h31-node\n'));
+      await running(cluster, 'h30', 'web');
+      await cluster.eventually(
+        'it has a port',
+        async () => rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'done.h30').length === 1,
+      );
+      await cluster.controller.kill9();
+      await cluster.kubectl(['delete', 'pod', 'web', '-n', 'h30', '--timeout=20s']);
+      await pretendPhase(cluster, 'h30', 'done', { phase: 'Succeeded' });
+      await cluster.kubectl(['delete', 'node', 'h31-node']);
+      await cluster.apply(podYaml('h30', 'web', asks('10.236.0.5')) + podYaml('h30', 'heir', asks('10.236.0.4')));
+      cluster.startController();
+      assert.equal(await addressOf(cluster, 'h30', 'web'), '10.236.0.5');
+      assert.equal(await addressOf(cluster, 'h30', 'heir'), '10.236.0.4');
+      await gone(cluster, 'ip', 'done.h30');
+      await gone(cluster, 'ip', 'node-h31-node');
+      await cluster.settled();
+      const dump = await cluster.dump();
+      assert.match(String(port(dump, 'web.h30')['addresses']), / 10\.236\.0\.5$/);
+      assert.deepEqual(traces(dump, 'done.h30', 'h31-node'), []);
+      await cluster.kubectl(['delete', 'pod', 'done', '-n', 'h30', '--force', '--grace-period=0']);
+      await cluster.removeAll(all);
+    },
+  },
+];

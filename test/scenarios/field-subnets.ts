@@ -1,0 +1,171 @@
+/** Histories from the field (docs/field-histories.md): Subnets, Vpcs and the namespaces that they claim. */
+import assert from 'node:assert/strict';
+import { children, rowNamed, rowsNamed, traces } from './northbound.ts';
+import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, tenantYaml, vpcYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+const BOUND = 'kiln.io/NetworkBound';
+const SWITCH = 'ovn.kubernetes.io/logical_switch';
+
+export const fieldSubnets: readonly Scenario[] = [
+  {
+    name: 'H16 a pod names a Subnet that was deleted: a new Subnet of its namespace is ready all the same, the pod is told what it waits for, and others run',
+    run: async (cluster) => {
+      const all = vpcYaml('h16') + namespaceYaml('h16');
+      const old = subnetYaml('h16-old', { vpc: 'h16', cidrBlock: '10.225.0.0/28', namespaces: ['h16'] });
+      await cluster.apply(all + old);
+      await condition(cluster, 'subnet', 'h16-old', 'Ready', 'True');
+      await cluster.kubectl(['delete', 'subnet', 'h16-old', '--timeout=20s']);
+      await cluster.apply(podYaml('h16', 'late', { annotations: { [SWITCH]: 'h16-old' } }));
+      const { reason, message } = await condition(cluster, 'pod', 'late', BOUND, 'False', 'h16');
+      assert.equal(reason, 'WaitingForSubnet');
+      assert.match(message, /h16-old/);
+      const next = subnetYaml('h16-new', { vpc: 'h16', cidrBlock: '10.225.0.0/28', namespaces: ['h16'] });
+      await cluster.apply(next + podYaml('h16', 'web'));
+      await condition(cluster, 'subnet', 'h16-new', 'Ready', 'True');
+      assert.equal(await addressOf(cluster, 'h16', 'web'), '10.225.0.2');
+      await condition(cluster, 'pod', 'late', BOUND, 'False', 'h16');
+      await cluster.removeAll(all + next);
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'h16'), []);
+    },
+  },
+  {
+    name: "H17 a namespace's annotation names Subnets that are not there: it is put right once, its pods keep their addresses, and no object is written again and again",
+    run: async (cluster) => {
+      const all = tenantYaml('h17', '10.226.0.0/28');
+      await cluster.apply(all + podYaml('h17', 'web'));
+      const address = await addressOf(cluster, 'h17', 'web');
+      await cluster.kubectl(['annotate', 'namespace', 'h17', '--overwrite', `${SWITCH}=h17-gone,h17-net,no-such`]);
+      await cluster.eventually(
+        'it is put right',
+        async () => (await cluster.get('namespace', 'h17')).metadata.annotations?.[SWITCH] === 'h17-net',
+      );
+      await cluster.apply(podYaml('h17', 'next'));
+      await running(cluster, 'h17', 'next');
+      await cluster.settled();
+      const versions = async (): Promise<readonly string[]> =>
+        await Promise.all((['web.h17', 'next.h17'] as const).map(async (name) => (await cluster.get('ip', name)).metadata.resourceVersion));
+      const before = [...(await versions()), (await cluster.get('namespace', 'h17')).metadata.resourceVersion];
+      await cluster.kubectl(['label', 'pod', 'web', '-n', 'h17', 'look=again']);
+      await cluster.settled();
+      assert.deepEqual([...(await versions()), (await cluster.get('namespace', 'h17')).metadata.resourceVersion], before);
+      assert.equal(await addressOf(cluster, 'h17', 'web'), address);
+      await cluster.removeAll(all);
+    },
+  },
+  {
+    name: 'H18 the Subnet of a namespace is deleted: the annotations of the namespace follow, and its next pod is in the default Subnet',
+    run: async (cluster) => {
+      const all = vpcYaml('h18') + namespaceYaml('h18');
+      const net = subnetYaml('h18-net', { vpc: 'h18', cidrBlock: '10.227.0.0/28', namespaces: ['h18'] });
+      const said = async (): Promise<readonly unknown[]> => {
+        const { annotations } = (await cluster.get('namespace', 'h18')).metadata;
+        return [annotations?.[SWITCH], annotations?.['ovn.kubernetes.io/cidr']];
+      };
+      await cluster.apply(all + net);
+      await cluster.eventually('it is claimed', async () => (await said())[0] === 'h18-net');
+      await cluster.kubectl(['delete', 'subnet', 'h18-net', '--timeout=20s']);
+      await cluster.settled();
+      const [name, cidr] = await said();
+      assert.equal(name, 'ovn-default');
+      assert.match(String(cidr), /^10\.16\.0\.0\/16/);
+      await cluster.apply(podYaml('h18', 'web'));
+      assert.match(await addressOf(cluster, 'h18', 'web'), /^10\.16\./);
+      await cluster.removeAll(all);
+    },
+  },
+  {
+    name: 'H19 a peering is taken out of one of two Vpcs, then its Vpc is deleted first: no router port is left, the other says so and works on',
+    run: async (cluster) => {
+      const side = (one: string, other: string, host: number): string =>
+        vpcYaml(`h19-${one}`, { vpcPeerings: [{ remoteVpc: `h19-${other}`, localConnectIP: `169.254.19.${host}/30` }] }) +
+        subnetYaml(`h19-${one}-net`, { vpc: `h19-${one}`, cidrBlock: `10.228.${host}.0/28`, namespaces: [`h19-${one}`] }) +
+        namespaceYaml(`h19-${one}`);
+      const all = side('a', 'b', 1) + side('b', 'a', 2);
+      await cluster.apply(all + podYaml('h19-b', 'web'));
+      await condition(cluster, 'vpc', 'h19-a', 'Peered', 'True');
+      await running(cluster, 'h19-b', 'web');
+      await cluster.patch('vpc', 'h19-a', { spec: { vpcPeerings: [] } });
+      const { reason } = await condition(cluster, 'vpc', 'h19-b', 'Peered', 'False');
+      assert.equal(reason, 'PeerMissing');
+      await cluster.settled();
+      const dump = await cluster.dump();
+      const ports = children(dump, rowNamed(dump, 'Logical_Router', 'h19-a'), 'ports', 'Logical_Router_Port').map(({ name }) => name);
+      assert.deepEqual(ports, ['h19-a-h19-a-net']);
+      await cluster.deleteAll(side('a', 'b', 1));
+      await gone(cluster, 'vpc', 'h19-a');
+      await cluster.settled();
+      assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Router', 'h19-a'), []);
+      await running(cluster, 'h19-b', 'web');
+      await cluster.removeAll(side('b', 'a', 2));
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'h19'), []);
+    },
+  },
+  {
+    name: 'H20 a Subnet over the address of a node, a pod that names the gateway, the broadcast address and a node: each is refused by name, and nothing of it is in OVN',
+    run: async (cluster) => {
+      const [node] = (
+        JSON.parse(await cluster.kubectl(['get', 'nodes', '-o', 'json'])) as {
+          readonly items: readonly {
+            readonly status: { readonly addresses: readonly { readonly type: string; readonly address: string }[] };
+          }[];
+        }
+      ).items;
+      const address = node?.status.addresses.find(({ type }) => type === 'InternalIP')?.address ?? '';
+      const over = subnetYaml('h20-over', { cidrBlock: `${address.replace(/\.\d+$/, '.0')}/24` });
+      const all = tenantYaml('h20', '10.229.0.0/28');
+      const wishes = { gateway: '10.229.0.1', broadcast: '10.229.0.15', node: '100.64.0.2' };
+      await cluster.apply(
+        over +
+          all +
+          Object.entries(wishes)
+            .map(([name, wish]) => podYaml('h20', name, { annotations: { 'ovn.kubernetes.io/ip_address': wish } }))
+            .join(''),
+      );
+      const refused = await condition(cluster, 'subnet', 'h20-over', 'Accepted', 'False');
+      assert.equal(refused.reason, 'SubnetHoldsNode');
+      assert.ok(refused.message.includes(address), refused.message);
+      for (const [name, wish] of Object.entries(wishes)) {
+        const { reason, message } = await condition(cluster, 'pod', name, BOUND, 'False', 'h20');
+        assert.match(reason, /^Address(Conflict|OutOfRange)$/);
+        assert.ok(message.includes(wish), message);
+      }
+      await cluster.settled();
+      const dump = await cluster.dump();
+      assert.deepEqual([...rowsNamed(dump, 'Logical_Switch', 'h20-over'), ...traces(dump, '.h20')], []);
+      await cluster.removeAll(over + all);
+    },
+  },
+  {
+    name: 'H21 the join Subnet is given a namespace: it says that it has no pods, who runs stays and is not told to move, a new pod waits and is told where, and all is as before when it is taken out',
+    alone: true,
+    run: async (cluster) => {
+      await cluster.apply(namespaceYaml('h21') + podYaml('h21', 'runs'));
+      const address = await addressOf(cluster, 'h21', 'runs');
+      await cluster.patch('subnet', 'join', { spec: { namespaces: ['h21'] } });
+      const { reason, message } = await condition(cluster, 'subnet', 'join', 'WithoutEffect', 'True');
+      assert.equal(reason, 'JoinHasNoPods');
+      assert.match(message, /spec\.namespaces "h21"/);
+      await cluster.eventually('an Event says so', async () =>
+        (await cluster.events('Subnet', 'join')).some((event) => event.reason === 'JoinHasNoPods'),
+      );
+      await cluster.kubectl(['annotate', 'namespace', 'h21', 'kiln.io/misbound=evict']);
+      await cluster.apply(podYaml('h21', 'new'));
+      const waiting = await condition(cluster, 'pod', 'new', BOUND, 'False', 'h21');
+      assert.match(waiting.message, /kubectl edit subnet join/);
+      const { status } = await cluster.get('pod', 'runs', 'h21');
+      assert.notEqual(status?.conditions?.find(({ type }) => type === BOUND)?.reason, 'Misbound');
+      await cluster.patch('subnet', 'join', { spec: { namespaces: [] } });
+      await running(cluster, 'h21', 'new');
+      await cluster.settled();
+      assert.equal(
+        (await cluster.get('subnet', 'join')).status?.conditions?.some(({ type }) => type === 'WithoutEffect'),
+        false,
+      );
+      assert.equal(await addressOf(cluster, 'h21', 'runs'), address);
+      await cluster.removeAll(namespaceYaml('h21'));
+    },
+  },
+];

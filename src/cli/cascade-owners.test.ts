@@ -33,6 +33,7 @@ function server(...answers: readonly ('lost' | KubeErrorCode | 'ok')[]): Server 
     },
     text: () => Promise.resolve(''),
     stream: () => Promise.resolve(Readable.from([])),
+    watch: () => Promise.resolve({ read: () => undefined, close: () => undefined }),
     streamFailure: (subject) => new KubeError('KUBE_DISCONNECTED', subject, ''),
     close: () => Promise.resolve(),
   };

@@ -26,6 +26,7 @@ function reviewing(answer: (asked: string) => boolean): { readonly client: KubeC
     },
     text: () => Promise.resolve(''),
     stream: () => Promise.resolve(Readable.from([])),
+    watch: () => Promise.resolve({ read: () => undefined, close: () => undefined }),
     streamFailure: (subject) => new KubeError('KUBE_DISCONNECTED', subject, ''),
     close: () => Promise.resolve(),
   };

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
-import type { Readable } from 'node:stream';
 import { kilnAnnotation } from '../api/well-known.ts';
 import type { ListOptions, ListPage, WatchOptions, WriteOptions } from '../kube/client.ts';
 import { KubeClient } from '../kube/client.ts';
 import type { KubeObject, ObjectName, Resource } from '../kube/resource.ts';
 import { PODS } from '../kube/resource.ts';
+import type { OpenWatch } from '../kube/transport.ts';
 import { KubeTransport } from '../kube/transport.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { InProcessCluster, SHORT_LEASE } from '../testing/in-process-cluster.ts';
@@ -65,7 +65,7 @@ class BehindClient extends KubeClient {
     return super.list(resource, options);
   }
 
-  override async watch(resource: Resource, options: WatchOptions): Promise<Readable> {
+  override async watch(resource: Resource, options: WatchOptions): Promise<OpenWatch> {
     if (resource.plural === this.#of.plural) await Promise.race([this.#written.promise, once(options.signal, 'abort')]);
     return super.watch(resource, options);
   }

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import { isKubeError, KubeError, type KubeSubject } from './errors.ts';
 import { ListReader } from './list-reader.ts';
 import {
@@ -11,7 +10,7 @@ import {
   type Resource,
   resourceName,
 } from './resource.ts';
-import type { KubeRequest, Transport } from './transport.ts';
+import type { KubeRequest, OpenWatch, Transport } from './transport.ts';
 
 export interface ListOptions {
   /** Of a namespaced resource; left out: all namespaces. */
@@ -176,8 +175,8 @@ export class KubeClient {
     return all;
   }
 
-  /** The raw stream of a watch with bookmarks: one JSON event a line, see {@link Transport.stream}. */
-  watch(resource: Resource, options: WatchOptions): Promise<Readable> {
+  /** A watch with bookmarks: one JSON event a line, see {@link Transport.watch}. */
+  watch(resource: Resource, options: WatchOptions): Promise<OpenWatch> {
     const query = queryOf({
       watch: true,
       allowWatchBookmarks: true,
@@ -186,7 +185,7 @@ export class KubeClient {
       labelSelector: options.labelSelector,
       fieldSelector: options.fieldSelector,
     });
-    return this.transport.stream({
+    return this.transport.watch({
       subject: subjectOf('watch', resource, { namespace: options.namespace }),
       method: 'GET',
       path: collectionPath(resource, options.namespace) + query,

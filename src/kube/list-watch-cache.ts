@@ -327,7 +327,6 @@ export class ListWatchCache<T extends KubeObject> {
     this.#overdue = new AbortController();
     const end: WatchEnd = await runWatch<T>({
       subject: this.#subject('watch'),
-      transport: client.transport,
       clock: this.#clock,
       signal: this.#again.signal,
       open: (signal) =>

@@ -41,6 +41,21 @@ interface Channels {
   readonly watches: Dispatcher;
 }
 
+/** Whoever follows a watch. Told nothing any more after its end. */
+export interface WatchReader {
+  /** Bytes as they came; of a server in the same process its lines, one by one, each parsed, which nobody may change. */
+  take(chunk: unknown): void;
+  ended(): void;
+  failed(error: KubeError): void;
+}
+
+/** A watch that is open. */
+export interface OpenWatch {
+  /** Once, and at once: what comes before is lost. */
+  read(reader: WatchReader): void;
+  close(): void;
+}
+
 /** How requests reach an API server. Every failure is a KubeError. */
 export interface Transport {
   /**
@@ -50,10 +65,9 @@ export interface Transport {
   request(request: KubeRequest): Promise<unknown>;
   /** The same as it came, of what is not JSON. */
   text(request: KubeRequest): Promise<string>;
-  /**
-   * Opens a stream (a watch, a long list); the request's signal ends it. Its chunks are bytes; those of a watch of a server in the same
-   * process are its lines, each parsed, which nobody may change.
-   */
+  /** Opens a watch; the request's signal ends it. It has no timeout of its own: its reader judges silence. */
+  watch(request: KubeRequest): Promise<OpenWatch>;
+  /** Opens a stream of bytes (a long list); the request's signal ends it. */
   stream(request: KubeRequest): Promise<Readable>;
   /** A stream's later failure, in the same terms as a request's. */
   streamFailure(subject: KubeSubject, error: unknown): KubeError;
@@ -112,10 +126,21 @@ export class KubeTransport implements Transport {
     }
   }
 
-  /**
-   * Opens a stream (a watch). It has no timeout of its own: its reader judges silence.
-   * Abort the request's signal to end it. @throws KubeError until the first byte
-   */
+  /** @throws KubeError until the first byte */
+  async watch(request: KubeRequest): Promise<OpenWatch> {
+    const stream = await this.stream(request);
+    return {
+      read: (reader) => {
+        stream.on('data', (chunk) => reader.take(chunk));
+        stream.on('error', (error) => reader.failed(failureOf(request.subject, error)));
+        stream.on('end', () => reader.ended());
+        stream.on('close', () => reader.ended());
+      },
+      close: () => void stream.destroy(),
+    };
+  }
+
+  /** @throws KubeError until the first byte */
   async stream(request: KubeRequest): Promise<Readable> {
     const answer = await this.#exchange(request, 'watches', request.timeoutMs ?? 30_000, 0);
     return answer.body;

@@ -1,10 +1,9 @@
-import type { Readable } from 'node:stream';
 import type { Clock, TimerHandle } from './clock.ts';
 import { KubeError, type KubeSubject } from './errors.ts';
 import type { WatchEventType } from './held-objects.ts';
 import { LineSplitter } from './line-splitter.ts';
 import type { KubeObject } from './resource.ts';
-import type { Transport } from './transport.ts';
+import type { OpenWatch } from './transport.ts';
 import type { WatchEvent } from './watch-event.ts';
 import { decodeWatchEvent, readWatchEvent } from './watch-event.ts';
 
@@ -25,10 +24,9 @@ export type FollowedEvent<T> =
 
 export interface WatchRun<T> {
   readonly subject: KubeSubject;
-  readonly transport: Transport;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  open(signal: AbortSignal): Promise<Readable>;
+  open(signal: AbortSignal): Promise<OpenWatch>;
   readonly limitMs: number;
   readonly silenceMs: number;
   /** Silence allowed once the server showed that it sends bookmarks. */
@@ -55,16 +53,16 @@ export async function runWatch<T extends KubeObject>(run: WatchRun<T>): Promise<
   run.signal.addEventListener('abort', abort, { once: true });
   if (run.signal.aborted) abort();
   try {
-    const stream = await run.open(stop.signal);
+    const watch = await run.open(stop.signal);
     run.opened();
-    return await follow(run, stream);
+    return await follow(run, watch);
   } finally {
     run.signal.removeEventListener('abort', abort);
     stop.abort(OVER);
   }
 }
 
-function follow<T extends KubeObject>(run: WatchRun<T>, stream: Readable): Promise<WatchEnd> {
+function follow<T extends KubeObject>(run: WatchRun<T>, watch: OpenWatch): Promise<WatchEnd> {
   const { clock, subject } = run;
   const lines = new LineSplitter(MAX_LINE_BYTES);
   const started = clock.now();
@@ -78,7 +76,7 @@ function follow<T extends KubeObject>(run: WatchRun<T>, stream: Readable): Promi
       ended = true;
       clock.clearTimeout(timer);
       run.overdue.removeEventListener('abort', overdue);
-      stream.destroy();
+      watch.close();
       resolve(how);
     };
     const arm = (): void => {
@@ -110,10 +108,7 @@ function follow<T extends KubeObject>(run: WatchRun<T>, stream: Readable): Promi
       }
       if (verdict !== undefined) end(verdict);
     };
-    stream.on('data', take);
-    stream.on('error', (error) => end({ kind: 'failed', error: run.transport.streamFailure(subject, error) }));
-    stream.on('end', () => end({ kind: 'ended' }));
-    stream.on('close', () => end({ kind: 'ended' }));
+    watch.read({ take, ended: () => end({ kind: 'ended' }), failed: (error) => end({ kind: 'failed', error }) });
     arm();
   });
 }

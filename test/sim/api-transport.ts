@@ -1,8 +1,8 @@
 /** How one process reaches the API server of the simulation: the same requests as over HTTPS, with time between and faults. */
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { errorFromStatus, KubeError, type KubeSubject } from '../../src/kube/errors.ts';
 import { stringifyJson } from '../../src/kube/json.ts';
-import type { KubeRequest, Transport } from '../../src/kube/transport.ts';
+import type { KubeRequest, OpenWatch, Transport, WatchReader } from '../../src/kube/transport.ts';
 import type { InProcessApi } from '../../src/lab/apiserver/in-process.ts';
 import { ApiError } from '../../src/lab/apiserver/status.ts';
 import type { WatchLine, WatchSink } from '../../src/lab/apiserver/watch-stream.ts';
@@ -17,9 +17,6 @@ export type RequestFate =
   | { readonly kind: 'fail-after'; readonly status: 0 | 500 }
   /** Somebody else's write comes in between: the object has changed. */
   | { readonly kind: 'conflict' };
-
-/** Made once: a stream that it ends asks for its stack each time. */
-const BROKEN = new Error('the simulation broke the connection');
 
 export interface ApiFaults {
   fate(request: KubeRequest): RequestFate;
@@ -99,7 +96,11 @@ export class ApiTransport implements Transport {
     return stringifyJson(await this.request(request));
   }
 
-  async stream(request: KubeRequest): Promise<Readable> {
+  stream({ subject }: KubeRequest): Promise<Readable> {
+    return Promise.reject(new KubeError('KUBE_PROTOCOL', subject, 'the simulation has no lists that come in pieces'));
+  }
+
+  async watch(request: KubeRequest): Promise<OpenWatch> {
     if (this.#options.watches === false) return new Promise(() => undefined);
     await this.#underWay(request);
     const fate = this.#options.faults.fate(request);
@@ -113,7 +114,7 @@ export class ApiTransport implements Transport {
       if (!(error instanceof ApiError)) throw error;
       throw errorFromStatus(request.subject, error.code, JSON.parse(JSON.stringify(error.toStatus())) as object);
     }
-    return stream.readable;
+    return stream;
   }
 
   streamFailure(subject: KubeSubject, error: unknown): KubeError {
@@ -160,13 +161,13 @@ export class ApiTransport implements Transport {
 }
 
 /** A watch as its client has it: lines come in order, late, and sometimes twice. */
-class ClientStream implements WatchSink {
-  readonly readable: Readable;
+class ClientStream implements WatchSink, OpenWatch {
   readonly plural: string;
   readonly #options: ApiTransportOptions;
   readonly #request: KubeRequest;
   readonly #closed: () => void;
   readonly #onClose: (() => void)[] = [];
+  #reader: WatchReader | undefined;
   #until = 0;
   #over = false;
   #ending = false;
@@ -176,11 +177,6 @@ class ClientStream implements WatchSink {
     this.#request = request;
     this.#closed = closed;
     this.plural = /\/([^/?]+)(\?|$)/.exec(request.path)?.[1] ?? '';
-    this.readable = new Readable({
-      objectMode: true,
-      read: () => undefined,
-      destroy: (error, callback) => (this.#release(), callback(error)),
-    });
   }
 
   get path(): string {
@@ -193,7 +189,17 @@ class ClientStream implements WatchSink {
 
   open(): void {
     this.#options.api.watch({ method: 'GET', path: this.#request.path }, this);
-    this.#request.signal?.addEventListener('abort', () => this.readable.destroy(), { once: true });
+    this.#request.signal?.addEventListener('abort', () => this.close(), { once: true });
+  }
+
+  read(reader: WatchReader): void {
+    this.#reader = reader;
+  }
+
+  close(): void {
+    if (this.#over) return;
+    this.#release();
+    this.#reader?.ended();
   }
 
   readonly writableLength = 0;
@@ -215,7 +221,7 @@ class ClientStream implements WatchSink {
     this.#until = Math.max(this.#until, clock.now() + latency() + faults.watchDelay(this.plural));
     const times = faults.repeats(this.plural) ? 2 : 1;
     clock.schedule(this.#until - clock.now(), () => {
-      for (let time = 0; time < times && !this.#over; time++) this.readable.push(line);
+      for (let time = 0; time < times && !this.#over; time++) this.#reader?.take(line);
     });
   }
 
@@ -224,7 +230,7 @@ class ClientStream implements WatchSink {
     const { clock } = this.#options;
     this.#ending = true;
     clock.schedule(Math.max(0, this.#until - clock.now()), () => {
-      if (!this.#over) this.readable.push(null);
+      this.close();
     });
   }
 
@@ -234,7 +240,9 @@ class ClientStream implements WatchSink {
 
   /** The connection breaks: what is under way is lost. */
   break(): void {
-    if (!this.#over) this.readable.destroy(BROKEN);
+    if (this.#over) return;
+    this.#release();
+    this.#reader?.failed(new KubeError('KUBE_DISCONNECTED', this.#request.subject, 'the simulation broke the connection'));
   }
 
   abandon(): void {

@@ -31,9 +31,11 @@ export function misdeed(
   const leader = leaderOf(store);
   if (leader !== identity) return `was sent while ${leader === '' ? 'nobody' : leader} leads`;
   const [bare = ''] = path.split('?');
+  const isEviction = bare.endsWith('/eviction');
+  if (method !== 'DELETE' && !isEviction) return undefined;
   const target = parseTarget(bare);
   if (method === 'DELETE' && !DELETED_BY_KILN.has(target?.plural ?? '')) return 'is none of its business: people delete that';
-  if (!bare.endsWith('/eviction') || target === undefined) return undefined;
+  if (!isEviction || target === undefined) return undefined;
   const pod = store.get('pods', `${target.namespace}/${target.name}`);
   if (pod === undefined) return undefined;
   if (pod.metadata.ownerReferences?.some(({ controller }) => controller === true) !== true)

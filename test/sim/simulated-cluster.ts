@@ -11,7 +11,8 @@ import type { LoggedTransaction } from '../../src/invariants/writers.ts';
 import { InProcessApi } from '../../src/lab/apiserver/in-process.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
 import { ApiError } from '../../src/lab/apiserver/status.ts';
-import { ObjectStore } from '../../src/lab/apiserver/store.ts';
+import type { ResourceTarget } from '../../src/lab/apiserver/request.ts';
+import { ObjectStore, storeKey } from '../../src/lab/apiserver/store.ts';
 import { LabApi } from '../../src/lab/apiserver/server.ts';
 import type { Uuid, Value } from '../../src/ovsdb/index.ts';
 import type { RowDifference, StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
@@ -244,9 +245,11 @@ export class SimulatedCluster {
     return {
       uidOf: ({ method, path }) => (WRITES.has(method) ? this.#named(path)?.uid : undefined),
       before: ({ method, path }) => {
-        const target = this.overtaking !== undefined && WRITES.has(method) ? this.#named(path) : undefined;
-        if (target?.uid === undefined || SPARED.has(target.plural)) return;
-        const operation = { do: this.overtaking as Overtaking, path: target.path, namespace: target.namespace, name: target.name };
+        const named = this.overtaking !== undefined && WRITES.has(method) ? this.#named(path) : undefined;
+        if (named?.uid === undefined || SPARED.has(named.target.plural)) return;
+        const { group, version, plural, namespace, name: of } = named.target;
+        const resource = `${group === '' ? '' : `${group}/`}${version}/${plural}`;
+        const operation = { do: this.overtaking as Overtaking, path: resource, namespace, name: of };
         this.overtaking = undefined;
         this.memory.byHand = true;
         carryOut(this, operation);
@@ -260,22 +263,13 @@ export class SimulatedCluster {
   }
 
   /** The object that a request names. */
-  #named(path: string):
-    | {
-        readonly path: string;
-        readonly plural: string;
-        readonly namespace: string;
-        readonly name: string;
-        readonly uid: string | undefined;
-      }
-    | undefined {
+  #named(path: string): { readonly target: ResourceTarget; readonly uid: string | undefined } | undefined {
     const target = this.api.targetOf(path);
     if (target === undefined || target.name === '') return undefined;
     const { group, version, plural, namespace, name } = target;
     const definition = this.lab.registry.find(group, version, plural);
-    const object =
-      definition === undefined ? undefined : this.lab.store.get(definition.table, namespace === '' ? name : `${namespace}/${name}`);
-    return { path: `${group === '' ? '' : `${group}/`}${version}/${plural}`, plural, namespace, name, uid: object?.metadata.uid };
+    const object = definition === undefined ? undefined : this.lab.store.get(definition.table, storeKey(namespace, name));
+    return { target, uid: object?.metadata.uid };
   }
 
   /** @param path `<group>/<version>/<plural>`, without the group and its slash for the core. @returns the error's text, or nothing */

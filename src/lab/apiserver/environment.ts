@@ -26,7 +26,16 @@ export const systemEnvironment: Environment = {
   },
 };
 
+/** The second that was written last, and its text: many objects are made in one. */
+let written = NaN;
+let writtenAs = '';
+
 /** RFC 3339 with seconds, as `metadata` times are. */
 export function timestamp(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(milliseconds / 1_000);
+  if (second !== written) {
+    writtenAs = `${new Date(second * 1_000).toISOString().slice(0, 19)}Z`;
+    written = second;
+  }
+  return writtenAs;
 }

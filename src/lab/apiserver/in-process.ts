@@ -20,6 +20,8 @@ export interface ApiCall {
   readonly contentType?: string;
 }
 
+const NO_QUERY = new URLSearchParams();
+
 export class InProcessApi {
   readonly #api: LabApi;
   readonly #resources: ResourceHandler;
@@ -79,6 +81,6 @@ export class InProcessApi {
       whole: body === undefined ? {} : asSent(body),
       async *[Symbol.asyncIterator]() {},
     };
-    return { definition, target, query: new URLSearchParams(at < 0 ? '' : path.slice(at)), message, user: ADMINISTRATOR };
+    return { definition, target, query: at < 0 ? NO_QUERY : new URLSearchParams(path.slice(at)), message, user: ADMINISTRATOR };
   }
 }

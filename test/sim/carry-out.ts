@@ -18,7 +18,7 @@ export function carryOut(cluster: SimulatedCluster, operation: Operation): void 
         operation.path,
         operation.namespace,
         operation.name,
-        (current) => applyMergePatch(current, clone(operation.patch)) as JsonObject,
+        (current) => applyMergePatch(current, operation.patch) as JsonObject,
         operation.status === true ? 'status' : undefined,
       );
       return;

@@ -4,7 +4,7 @@ import { ageSince } from './duration.ts';
 import { timestamp } from './environment.ts';
 import { compileJsonPath } from './jsonpath.ts';
 import type { Json, JsonObject } from './json.ts';
-import { at, isObject, isRawJson, list, object, text } from './json.ts';
+import { at, clone, isObject, isRawJson, list, object, text } from './json.ts';
 import type { KubeObject } from './object.ts';
 import type { Operations } from './operations.ts';
 import type { ResourceRegistry } from './registry.ts';
@@ -72,7 +72,8 @@ export class CustomResources {
       this.#crds,
       '',
       name,
-      (current) => {
+      (before) => {
+        const current = clone(before);
         const accepted = clash === undefined;
         setCondition(
           current,

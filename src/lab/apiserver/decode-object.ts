@@ -11,16 +11,20 @@ import { prune } from './schema/prune.ts';
 import type { ApiError, FieldError } from './status.ts';
 import { badRequest, invalid, invalidValue } from './status.ts';
 
+const TYPE_AND_META: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
 /**
  * @param body is taken over and changed.
+ * @param old what the store has, valid by the same schema: parts of the body that are still the same are read already, and not changed
  * @throws ApiError 400, and 422 for what a patch made
  */
-export function decodeObject(definition: ResourceDefinition, body: JsonObject, options: WriteOptions): KubeObject {
+export function decodeObject(definition: ResourceDefinition, body: JsonObject, options: WriteOptions, old?: KubeObject): KubeObject {
   const apiVersion = apiVersionOf(definition);
-  const handled = `${definition.kind} in version ${JSON.stringify(definition.version)} cannot be handled as a ${definition.kind}`;
+  const handled = (): string =>
+    `${definition.kind} in version ${JSON.stringify(definition.version)} cannot be handled as a ${definition.kind}`;
   if (body['kind'] === undefined || body['kind'] === '') {
     if (definition.custom && options.isPatch !== true && options.fromClient === true)
-      throw badRequest(`${handled}: unmarshalerDecoder: Object 'Kind' is missing in '${JSON.stringify(body)}'`);
+      throw badRequest(`${handled()}: unmarshalerDecoder: Object 'Kind' is missing in '${JSON.stringify(body)}'`);
     body['kind'] = definition.kind;
   }
   if (body['apiVersion'] === undefined || body['apiVersion'] === '') body['apiVersion'] = apiVersion;
@@ -37,14 +41,16 @@ export function decodeObject(definition: ResourceDefinition, body: JsonObject, o
     throw badRequest(
       `${String(body['kind'])} in version ${JSON.stringify(definition.version)} cannot be handled as a ${definition.kind}: the kind in the data does not match the expected kind ${definition.kind}`,
     );
-  const meta = decodeMeta(body);
-  const problem = meta.problem ?? (definition.custom ? undefined : decodeBuiltin(definition.schema, body));
-  if (problem !== undefined) throw options.isPatch === true ? unfitPatch(body, problem) : badRequest(`${handled}: ${problem}`);
-  const unknown = [...meta.unknown, ...pruneObject(definition, body)].sort();
+  const meta = decodeMeta(body, old?.metadata);
+  const problem = meta.problem ?? (definition.custom ? undefined : decodeBuiltin(definition.schema, body, '', old));
+  if (problem !== undefined) throw options.isPatch === true ? unfitPatch(body, problem) : badRequest(`${handled()}: ${problem}`);
+  // Metadata is decoded on its own; a custom schema that describes it does not prune it.
+  const pruned = prune(definition.schema, body, definition.custom ? { except: TYPE_AND_META, old } : { old });
+  const unknown = [...meta.unknown, ...pruned].sort();
   if (unknown.length > 0 && options.fieldValidation === 'Strict') {
     const fields = unknown.map((field) => `unknown field ${JSON.stringify(field)}`).join(', ');
     if (options.isPatch === true) throw unfitPatch(body, `strict decoding error: ${fields}`);
-    throw badRequest(`${handled}: strict decoding error: ${fields}`);
+    throw badRequest(`${handled()}: strict decoding error: ${fields}`);
   }
   if (options.fieldValidation === 'Warn') for (const field of unknown) options.warn?.(`unknown field ${JSON.stringify(field)}`);
   return body as KubeObject;
@@ -62,16 +68,4 @@ function wrongKind(definition: ResourceDefinition, body: JsonObject): ApiError {
   if (apiVersion !== apiVersionOf(definition)) errors.push(invalidValue('apiVersion', apiVersion, `must be ${apiVersionOf(definition)}`));
   const name = at(body, 'metadata', 'name');
   return invalid({ group, kind: String(body['kind']) }, typeof name === 'string' ? name : '', errors);
-}
-
-const TYPE_AND_META = ['apiVersion', 'kind', 'metadata'];
-
-/** Metadata is decoded on its own; a custom schema that describes it does not prune it. */
-function pruneObject(definition: ResourceDefinition, body: JsonObject): string[] {
-  if (!definition.custom) return prune(definition.schema, body);
-  const rest: JsonObject = { ...body };
-  for (const key of TYPE_AND_META) delete rest[key];
-  const unknown = prune(definition.schema, rest);
-  for (const key of Object.keys(body)) if (!TYPE_AND_META.includes(key) && !(key in rest)) delete body[key];
-  return unknown;
 }

@@ -61,12 +61,13 @@ export function validateMeta(definition: ResourceDefinition, object: KubeObject)
     const problem = labelValueProblem(value);
     if (problem !== undefined) errors.push(invalidValue('metadata.labels', value, problem));
   }
-  let size = 0;
+  let length = 0;
   for (const [key, value] of Object.entries(meta.annotations ?? {})) {
     for (const problem of labelKeyProblems(key.toLowerCase())) errors.push(invalidValue('metadata.annotations', key, problem));
-    size += Buffer.byteLength(key) + Buffer.byteLength(value);
+    length += key.length + value.length;
   }
-  if (size > MAX_ANNOTATIONS_BYTES)
+  // Three bytes at most for each unit of UTF-16.
+  if (length * 3 > MAX_ANNOTATIONS_BYTES && bytesOf(meta.annotations ?? {}) > MAX_ANNOTATIONS_BYTES)
     errors.push({
       type: 'TooLong',
       field: 'metadata.annotations',
@@ -96,6 +97,10 @@ export function validateMeta(definition: ResourceDefinition, object: KubeObject)
       );
   }
   return errors;
+}
+
+function bytesOf(texts: Readonly<Record<string, string>>): number {
+  return Object.entries(texts).reduce((size, [key, value]) => size + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
 }
 
 export function labelValueProblem(value: string): string | undefined {
@@ -191,9 +196,10 @@ const KNOWN = new Set([
 
 /**
  * Reads `metadata` of a custom object as a typed server does: nulls and empty values absent, unknown fields dropped.
+ * @param old what the store has: fields that are still the same are read already
  * @returns unknown fields, and what does not fit.
  */
-export function decodeMeta(object: JsonObject): { readonly unknown: string[]; readonly problem: string | undefined } {
+export function decodeMeta(object: JsonObject, old?: ObjectMeta): { readonly unknown: string[]; readonly problem: string | undefined } {
   const unknown: string[] = [];
   const meta = object['metadata'];
   if (meta === undefined || meta === null) {
@@ -204,6 +210,7 @@ export function decodeMeta(object: JsonObject): { readonly unknown: string[]; re
   let problem: string | undefined;
   for (const key of Object.keys(meta)) {
     const value = meta[key] as Json;
+    if (value === old?.[key] && value !== null && value !== '') continue;
     if (!KNOWN.has(key)) {
       delete meta[key];
       unknown.push(`metadata.${key}`);
@@ -232,5 +239,12 @@ function stringMapProblem(key: string, value: Json): string | undefined {
 
 /** Equal but for what every write changes. */
 export function sameButVersion(a: KubeObject, b: KubeObject): boolean {
-  return equal({ ...a, metadata: { ...a.metadata, resourceVersion: '' } }, { ...b, metadata: { ...b.metadata, resourceVersion: '' } });
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every((key) => (key === 'metadata' ? sameMeta(a.metadata, b.metadata) : key in b && equal(a[key], b[key])));
+}
+
+function sameMeta(a: ObjectMeta, b: ObjectMeta): boolean {
+  const count = (meta: ObjectMeta): number => Object.keys(meta).length - ('resourceVersion' in meta ? 1 : 0);
+  return count(a) === count(b) && Object.keys(a).every((key) => key === 'resourceVersion' || (key in b && equal(a[key], b[key])));
 }

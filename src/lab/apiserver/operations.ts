@@ -6,7 +6,7 @@ import { decodeObject } from './decode-object.ts';
 import type { Environment } from './environment.ts';
 import { timestamp } from './environment.ts';
 import type { JsonObject } from './json.ts';
-import { at, clone } from './json.ts';
+import { at, clone, isObject } from './json.ts';
 import type { KubeObject, ObjectMeta } from './object.ts';
 import { orderMeta } from './meta-order.ts';
 import type { DeleteOptions, Deletion, Guard, UpdateOptions, WriteOptions } from './operation-options.ts';
@@ -30,6 +30,8 @@ export class Operations {
   readonly environment: Environment;
   readonly #guards: Guard[] = [];
   readonly #verdicts: Guard[] = [];
+  /** The revision of the store when a definition was first asked for: what its objects became later is its doing. */
+  readonly #since = new WeakMap<ResourceDefinition, number>();
 
   constructor(store: ObjectStore, environment: Environment) {
     this.store = store;
@@ -74,6 +76,7 @@ export class Operations {
    * @throws ApiError
    */
   create(definition: ResourceDefinition, namespace: string, body: JsonObject, options: WriteOptions = {}): KubeObject {
+    this.#rulesSince(definition);
     const object = decodeObject(definition, body, options);
     const meta = object.metadata;
     if (meta.resourceVersion !== undefined) throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
@@ -100,7 +103,7 @@ export class Operations {
 
   /**
    * Replaces an object by what `change` makes of it.
-   * @param change gets a copy of the current object and returns the wanted one.
+   * @param change gets the current object, which stays as it is, and returns the wanted one, which may share with it
    * @throws ApiError
    */
   update(
@@ -112,14 +115,17 @@ export class Operations {
   ): KubeObject {
     const key = storeKey(namespace, name);
     const current = this.get(definition, namespace, name);
-    const object = decodeObject(definition, change(clone(current)), options);
+    const wanted = change(current);
+    // What it shares with the current object is not looked at again, nor changed.
+    const old = this.#isSettled(definition, current) ? current : undefined;
+    const object = decodeObject(definition, old === undefined ? clone(wanted) : ownMeta(wanted), options, old);
     const meta = object.metadata;
     checkName(meta.name, name);
     this.#placeIn(definition, object, namespace);
     this.#checkVersion(definition, current, meta, options);
     for (const guard of this.#guards) guard({ verb: 'update', definition, namespace, name, object });
-    const next = this.#prepareUpdate(definition, object, current, options);
-    this.#check(definition, next, current);
+    const next = this.#prepareUpdate(definition, object, current, options, old);
+    this.#check(definition, next, current, old);
     for (const verdict of this.#verdicts) verdict({ verb: 'update', definition, namespace, name, object: next });
     if (sameButVersion(next, current)) return current;
     if (options.subresource === undefined) for (const warning of definition.strategy.warnings?.(next) ?? []) options.warn?.(warning);
@@ -134,7 +140,30 @@ export class Operations {
     return this.toView(definition, this.store.put(definition.table, key, stored));
   }
 
-  #prepareUpdate(definition: ResourceDefinition, object: KubeObject, current: KubeObject, options: UpdateOptions): KubeObject {
+  /**
+   * Whether it came into the store by the rules of this definition, which would do nothing more to it: what an update leaves as it is need
+   * not be read, filled in and checked again.
+   */
+  #isSettled(definition: ResourceDefinition, { apiVersion, metadata }: KubeObject): boolean {
+    const { strategy } = definition;
+    const isFirm = strategy.settles === true || (strategy.applyDefaults === undefined && strategy.prepareUpdate === undefined);
+    if (!isFirm || definition.view !== undefined || apiVersion !== apiVersionOf(definition)) return false;
+    return Number(metadata.resourceVersion) > this.#rulesSince(definition);
+  }
+
+  #rulesSince(definition: ResourceDefinition): number {
+    let since = this.#since.get(definition);
+    if (since === undefined) this.#since.set(definition, (since = this.store.revision));
+    return since;
+  }
+
+  #prepareUpdate(
+    definition: ResourceDefinition,
+    object: KubeObject,
+    current: KubeObject,
+    options: UpdateOptions,
+    settled: KubeObject | undefined,
+  ): KubeObject {
     const meta = object.metadata;
     const old = current.metadata;
     const immutable = validateMetaUpdate(meta, old);
@@ -154,13 +183,13 @@ export class Operations {
     delete meta['managedFields'];
     delete meta['selfLink'];
     let next = object;
-    if (options.subresource === 'status') next = statusUpdate(definition, object, current);
+    if (options.subresource === 'status') next = statusUpdate(definition, object, settled ?? clone(current));
     else if (definition.hasStatus && options.subresource === undefined) {
       if (current['status'] === undefined) delete next['status'];
-      else next['status'] = clone(current['status']);
+      else next['status'] = settled === undefined ? clone(current['status']) : current['status'];
     }
     definition.strategy.prepareUpdate?.(next, current, options.subresource);
-    this.#default(definition, next);
+    this.#default(definition, next, settled);
     if (definition.hasGeneration && specChanged(definition, next, current)) next.metadata.generation = (old.generation ?? 0) + 1;
     return withMeta(next, orderMeta(next.metadata));
   }
@@ -299,18 +328,24 @@ export class Operations {
     meta.namespace = namespace;
   }
 
-  #default(definition: ResourceDefinition, object: KubeObject): void {
-    if (definition.custom) applyDefaults(definition.schema, object);
+  #default(definition: ResourceDefinition, object: KubeObject, settled?: KubeObject): void {
+    if (definition.custom) applyDefaults(definition.schema, object, settled);
     definition.strategy.applyDefaults?.(object);
   }
 
-  #check(definition: ResourceDefinition, object: KubeObject, old: KubeObject | undefined): void {
+  #check(definition: ResourceDefinition, object: KubeObject, old: KubeObject | undefined, settled?: KubeObject): void {
     const errors: FieldError[] = validateMeta(definition, object);
-    if (definition.custom) errors.push(...validate(definition.schema, object));
+    if (definition.custom) errors.push(...validate(definition.schema, object, settled));
     if (definition.custom && errors.length === 0) errors.push(...validateRules(definition.schema, object, old));
     errors.push(...(definition.strategy.validate?.(object, old) ?? []));
     if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
   }
+}
+
+/** An object of one's own, with metadata of its own, and the same members. */
+function ownMeta(object: JsonObject): JsonObject {
+  const { metadata } = object;
+  return isObject(metadata) ? { ...object, metadata: { ...metadata } } : { ...object };
 }
 
 function hasSpecFinalizers(object: KubeObject): boolean {

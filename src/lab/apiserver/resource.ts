@@ -20,7 +20,7 @@ export interface ScaleSubresource {
   readonly labelSelectorPath?: string;
 }
 
-/** The rules of a kind. Objects given to them are fresh copies, to be changed in place. */
+/** The rules of a kind. Objects given to them are fresh copies, to be changed in place; see `settles`. */
 export interface Strategy {
   /** Before defaults and validation of a new object. */
   readonly prepareCreate?: (object: KubeObject) => void;
@@ -29,6 +29,11 @@ export interface Strategy {
   readonly prepareDelete?: (object: KubeObject) => void;
   /** Fills in defaults; also for objects that clients send as updates. */
   readonly applyDefaults?: (object: KubeObject) => void;
+  /**
+   * `prepareUpdate` and `applyDefaults` write nothing into parts that they were through with already: those of an update that are as they
+   * were are the stored ones.
+   */
+  readonly settles?: boolean;
   readonly validate?: (object: KubeObject, old: KubeObject | undefined) => readonly FieldError[];
   /** What whoever creates or changes it should know. */
   readonly warnings?: (object: KubeObject) => readonly string[];

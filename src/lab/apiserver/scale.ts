@@ -2,7 +2,7 @@
 import { define } from './builtin/define.ts';
 import { decodeObject } from './decode-object.ts';
 import type { Json, JsonObject } from './json.ts';
-import { at, isObject, list, object, text } from './json.ts';
+import { at, clone, isObject, list, object, text } from './json.ts';
 import { checkName, checkNamespace, validateMeta } from './object-meta.ts';
 import type { KubeObject } from './object.ts';
 import type { UpdateOptions } from './operation-options.ts';
@@ -92,7 +92,6 @@ export function scaleToChange(definition: ResourceDefinition, scale: ScaleSubres
 }
 
 /**
- * @param item is changed.
  * @param body the wanted Scale, as it came or as a patch made it; is changed.
  * @throws ApiError 400, 409, 422
  */
@@ -122,9 +121,10 @@ export function applyScale(
     if (errors.length > 0) throw invalid(SCALE, name, errors);
     if (isOther) throw conflict({ group: definition.group, plural: `${definition.plural}/scale` }, name, precondition);
   }
-  if (meta.resourceVersion !== undefined) item.metadata.resourceVersion = meta.resourceVersion;
-  setAt(item, keys(scale.specReplicasPath), replicas);
-  return item;
+  const scaled = clone(item);
+  if (meta.resourceVersion !== undefined) scaled.metadata.resourceVersion = meta.resourceVersion;
+  setAt(scaled, keys(scale.specReplicasPath), replicas);
+  return scaled;
 }
 
 function setAt(item: JsonObject, path: readonly string[], value: Json): void {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Environment } from './environment.ts';
 import type { JsonObject } from './json.ts';
+import { applyMergePatch } from './patch/merge-patch.ts';
 import type { ResourceDefinition } from './resource.ts';
 import { LabApi } from './server.ts';
 import { ApiError } from './status.ts';
@@ -107,10 +108,8 @@ test('what a reader holds never changes', () => {
   const maps = kind('configmaps');
   const created = api.operations.create(maps, 'default', { ...map('m'), data: { a: '1' } });
   const text = JSON.stringify(created);
-  api.operations.update(maps, 'default', 'm', (current) => {
-    (current['data'] as JsonObject)['a'] = '2';
-    return current;
-  });
+  for (const data of [{ a: '2' }, { b: '3' }])
+    api.operations.update(maps, 'default', 'm', (current) => applyMergePatch(current, { metadata: { labels: data }, data }) as JsonObject);
   assert.equal(JSON.stringify(created), text);
   assert.throws(
     () => api.operations.update(maps, 'default', 'm', () => ({ ...created })),

@@ -1,11 +1,12 @@
 /** What of an update counts: a status update changes nothing else, and only a changed spec makes a new generation. */
-import { clone, equal } from './json.ts';
+import { equal } from './json.ts';
 import type { KubeObject } from './object.ts';
 import type { ResourceDefinition } from './resource.ts';
 
+/** @param current gives what it has */
 export function statusUpdate(definition: ResourceDefinition, object: KubeObject, current: KubeObject): KubeObject {
   // In the place that it had, if it had one.
-  const next: KubeObject = clone({ ...current, status: null });
+  const next: KubeObject = { ...current, metadata: { ...current.metadata }, status: null };
   if (!definition.custom)
     for (const key of ['labels', 'annotations', 'finalizers', 'ownerReferences'])
       if (object.metadata[key] !== undefined) next.metadata[key] = object.metadata[key];

@@ -11,11 +11,26 @@ const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(?:Z|[+-]\d\d:\d\d)$/;
 const NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const NO_SUFFIX = "unable to parse quantity's suffix";
 
-/** Normalises in place. @returns what does not fit, as one sentence, or undefined. */
-export function decodeBuiltin(schema: Schema, value: Json, path = ''): string | undefined {
-  if (Array.isArray(value)) return decodeList(schema, value, path);
+/** Said of what does not fit while nobody asks where it is. */
+const UNFIT = 'does not fit';
+
+/**
+ * Normalises in place.
+ * @param old what it was before: parts that are still the same went through this already, and stay as they are
+ * @returns what does not fit, as one sentence, or undefined.
+ */
+export function decodeBuiltin(schema: Schema, value: Json, path = '', old?: Json): string | undefined {
+  // Paths are made for what does not fit, which is rare: then it is looked for once more.
+  return decoded(schema, value, undefined, old) === undefined ? undefined : decoded(schema, value, path, old);
+}
+
+function decoded(schema: Schema, value: Json, path: string | undefined, old: Json | undefined): string | undefined {
+  if (Array.isArray(value)) return decodeList(schema, value, path, old);
   if (!isObject(value)) return undefined;
+  const was = isObject(old) ? old : undefined;
   for (const key of Object.keys(value)) {
+    const member = value[key];
+    if (was !== undefined && typeof member === 'object' && member !== null && was[key] === member) continue;
     const child = schema.properties?.get(key) ?? (schema.additionalProperties === true ? undefined : schema.additionalProperties);
     if (child === undefined) continue;
     if (value[key] === null && child.preserveUnknownFields !== true) {
@@ -26,14 +41,14 @@ export function decodeBuiltin(schema: Schema, value: Json, path = ''): string | 
       isEmpty(value[key]) &&
       omittedWhenEmpty(schema.name ?? '')?.has(key) === true &&
       (child.type !== 'object' || child.additionalProperties !== undefined) &&
-      mismatch(child, value[key] as Json, path) === undefined
+      mismatch(child, value[key] as Json, undefined) === undefined
     ) {
       delete value[key];
       continue;
     }
-    const here = path === '' ? key : `${path}.${key}`;
+    const here = path === undefined ? undefined : path === '' ? key : `${path}.${key}`;
     if (child.format === 'quantity' && typeof value[key] === 'number') value[key] = String(value[key]);
-    const problem = mismatch(child, value[key] as Json, here) ?? decodeBuiltin(child, value[key] as Json, here);
+    const problem = mismatch(child, value[key] as Json, here) ?? decoded(child, value[key] as Json, here, was?.[key]);
     if (problem !== undefined) return problem;
   }
   return undefined;
@@ -48,17 +63,19 @@ function isEmpty(value: Json | undefined): boolean {
   );
 }
 
-function decodeList(schema: Schema, value: Json[], path: string): string | undefined {
+function decodeList(schema: Schema, value: Json[], path: string | undefined, old: Json | undefined): string | undefined {
   const items = schema.items;
   if (items === undefined) return undefined;
-  for (const item of value) {
-    const problem = mismatch(items, item, path) ?? decodeBuiltin(items, item, path);
+  const was = Array.isArray(old) ? old : undefined;
+  for (const [index, item] of value.entries()) {
+    if (was !== undefined && typeof item === 'object' && item !== null && was[index] === item) continue;
+    const problem = mismatch(items, item, path) ?? decoded(items, item, path, was?.[index]);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function mismatch(schema: Schema, value: Json, path: string): string | undefined {
+function mismatch(schema: Schema, value: Json, path: string | undefined): string | undefined {
   const actual = Array.isArray(value) ? 'array' : isRawJson(value) ? 'number' : typeof value;
   if (schema.intOrString === true)
     return actual === 'number' || actual === 'string' ? undefined : unmarshal(actual, path, 'intstr.IntOrString');
@@ -94,7 +111,8 @@ function fitsInteger(value: Json, format: string | undefined): boolean {
   return Number.isInteger(value) && (format !== 'int32' || Math.abs(Number(value) + 0.5) < 2 ** 31);
 }
 
-function unmarshal(actual: string, path: string, expected: string): string {
+function unmarshal(actual: string, path: string | undefined, expected: string): string {
+  if (path === undefined) return UNFIT;
   const shown = actual === 'boolean' ? 'bool' : actual;
   return `json: cannot unmarshal ${shown} into Go struct field ${path} of type ${expected}`;
 }

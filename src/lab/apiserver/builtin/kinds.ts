@@ -55,8 +55,9 @@ const namespaceStrategy: Strategy = {
     namespace['status'] = { phase: 'Active' };
   },
   prepareUpdate: (namespace, old, subresource) => {
-    if (subresource !== 'finalize') namespace['spec'] = clone(object(old['spec']));
+    if (subresource !== 'finalize') namespace['spec'] = object(old['spec']);
   },
+  settles: true,
   applyDefaults: (namespace) => {
     namespace.metadata.labels = { 'kubernetes.io/metadata.name': namespace.metadata.name, ...namespace.metadata.labels };
   },

@@ -54,6 +54,7 @@ export const nodes: Strategy = {
     if (!taints.some((taint) => at(taint, 'key') === NOT_READY.key && at(taint, 'effect') === NOT_READY.effect))
       spec['taints'] = [...taints, { ...NOT_READY }];
   },
+  settles: true,
   applyDefaults: (node) => {
     const spec = object(node['spec']);
     if (text(spec['podCIDR']) !== '') spec['podCIDRs'] ??= [text(spec['podCIDR'])];
@@ -62,7 +63,7 @@ export const nodes: Strategy = {
     node['status'] = status;
     status['daemonEndpoints'] ??= { kubeletEndpoint: { Port: 0 } };
     const info = object(status['nodeInfo']);
-    status['nodeInfo'] = info;
+    if (status['nodeInfo'] !== info) status['nodeInfo'] = info;
     for (const field of NODE_INFO) info[field] ??= '';
   },
   validate: (node) => [

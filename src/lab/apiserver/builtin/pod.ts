@@ -65,7 +65,8 @@ export function requestLimits(spec: JsonObject): void {
     for (const container of list(spec[field])) {
       const resources = object(at(container, 'resources'));
       const limits = object(resources['limits']);
-      if (Object.keys(limits).length > 0) resources['requests'] = { ...limits, ...object(resources['requests']) };
+      const requests = object(resources['requests']);
+      if (Object.keys(limits).some((name) => requests[name] === undefined)) resources['requests'] = { ...limits, ...requests };
     }
 }
 
@@ -123,13 +124,16 @@ export const podStrategy: Strategy = {
     requestLimits(spec);
     pod['status'] = { phase: 'Pending', qosClass: qosClass(spec) };
   },
+  settles: true,
   applyDefaults: (pod) => {
     defaultPodSpec(object(pod['spec']));
     requestLimits(object(pod['spec']));
-    for (const condition of list(at(pod, 'status', 'conditions'))) if (isObject(condition)) condition['lastProbeTime'] ??= null;
+    for (const condition of list(at(pod, 'status', 'conditions')))
+      if (isObject(condition) && condition['lastProbeTime'] === undefined) condition['lastProbeTime'] = null;
   },
   validate: (pod, old) => {
-    if (old !== undefined && !equal(fixedSpec(pod), fixedSpec(old))) return [forbiddenField('spec', UPDATE_RULE)];
+    if (old !== undefined && pod['spec'] !== old['spec'] && !equal(fixedSpec(pod), fixedSpec(old)))
+      return [forbiddenField('spec', UPDATE_RULE)];
     return validatePodSpec(object(pod['spec']), 'spec');
   },
   gracePeriod: (pod, requested) => {

@@ -2,10 +2,10 @@
 import type { Json, JsonObject } from '../json.ts';
 import { clone, isObject } from '../json.ts';
 
-/** `target` is changed in place where both sides are objects. */
+/** `target` stays as it is; what comes of it shares with it what the patch does not name. */
 export function applyMergePatch(target: Json, patch: Json): Json {
   if (!isObject(patch)) return clone(patch);
-  const result: JsonObject = isObject(target) ? target : {};
+  const result: JsonObject = isObject(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key];
     else result[key] = applyMergePatch(result[key] ?? {}, value);

@@ -1,6 +1,6 @@
 /** The patch types of the API, by media type. */
 import type { Json, JsonObject } from '../json.ts';
-import { isObject, isRawJson } from '../json.ts';
+import { clone, isObject, isRawJson } from '../json.ts';
 import type { KubeObject } from '../object.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { ApiError, badRequest, unsupportedMediaType } from '../status.ts';
@@ -26,7 +26,7 @@ export function checkPatchType(definition: ResourceDefinition, type: string): vo
 }
 
 /**
- * @param current is changed.
+ * @param current stays as it is; what comes of it may share with it.
  * @throws ApiError 400 for a patch that is none, 422 for one that does not apply
  */
 export function applyPatch(definition: ResourceDefinition, type: string, current: KubeObject, patch: Json): JsonObject {
@@ -34,10 +34,10 @@ export function applyPatch(definition: ResourceDefinition, type: string, current
     throw badRequest(`error decoding patch: json: cannot unmarshal ${kindOf(patch)} into Go value of type map[string]interface {}`);
   const result =
     type === JSON_PATCH
-      ? applyJsonPatch(current, patch)
+      ? applyJsonPatch(clone(current), patch)
       : type === MERGE_PATCH
         ? applyMergePatch(current, patch)
-        : applyStrategicMerge(definition.schema, current, patch);
+        : applyStrategicMerge(definition.schema, clone(current), patch);
   if (!isObject(result)) throw badRequest('the patched object is not an object');
   return result;
 }

@@ -3,22 +3,27 @@ import type { Json } from '../json.ts';
 import { clone, isObject } from '../json.ts';
 import type { Schema } from './schema.ts';
 
-/** In place. A null where null is not allowed counts as absent: it gives way to the default, or goes. */
-export function applyDefaults(schema: Schema, value: Json): void {
+/**
+ * In place. A null where null is not allowed counts as absent: it gives way to the default, or goes.
+ * @param old what it was before: parts that are still the same have their defaults
+ */
+export function applyDefaults(schema: Schema, value: Json, old?: Json): void {
   if (Array.isArray(value)) {
     const items = schema.items;
     if (items === undefined) return;
+    const was = Array.isArray(old) ? old : undefined;
     value.forEach((item, index) => {
       if (item === null && items.nullable !== true && items.default !== undefined) value[index] = clone(items.default);
-      applyDefaults(items, value[index] as Json);
+      below(items, value[index], was?.[index]);
     });
   } else if (isObject(value)) {
+    const was = isObject(old) ? old : undefined;
     for (const [key, child] of schema.properties ?? []) {
       const present = value[key];
       if ((present === undefined || (present === null && child.nullable !== true)) && child.default !== undefined)
         value[key] = clone(child.default);
       else if (present === null && child.nullable !== true && !isFree(child)) delete value[key];
-      if (value[key] !== undefined) applyDefaults(child, value[key]);
+      below(child, value[key], was?.[key]);
     }
     const additional = schema.additionalProperties;
     if (additional === undefined || additional === true) return;
@@ -26,9 +31,13 @@ export function applyDefaults(schema: Schema, value: Json): void {
       if (schema.properties?.has(key) === true) continue;
       if (value[key] === null && additional.nullable !== true && additional.default !== undefined) value[key] = clone(additional.default);
       else if (value[key] === null && additional.nullable !== true && !isFree(additional)) delete value[key];
-      if (value[key] !== undefined) applyDefaults(additional, value[key]);
+      below(additional, value[key], was?.[key]);
     }
   }
+}
+
+function below(schema: Schema, value: Json | undefined, old: Json | undefined): void {
+  if (typeof value === 'object' && value !== null && value !== old) applyDefaults(schema, value, old);
 }
 
 /** Says nothing of its value. */

@@ -4,37 +4,53 @@ import { isObject } from '../json.ts';
 import type { Schema } from './schema.ts';
 
 const TYPE_META = new Set(['apiVersion', 'kind', 'metadata']);
+const NOTHING: ReadonlySet<string> = new Set();
+
+export interface PruneOptions {
+  /** Fields of the whole that stay, whatever the schema says. */
+  readonly except?: ReadonlySet<string>;
+  /** What it was before: parts that are still the same were pruned already. */
+  readonly old?: Json | undefined;
+}
 
 /** Removes unknown fields in place. @returns their paths, such as `spec.ports[0].prot`. */
-export function prune(schema: Schema, value: Json, path = ''): string[] {
-  const unknown: string[] = [];
-  visit(schema, value, path, unknown);
+export function prune(schema: Schema, value: Json, { except = NOTHING, old }: PruneOptions = {}): string[] {
+  return (visit(schema, value, old, except) ?? []).map((path) => (path.startsWith('.') ? path.slice(1) : path));
+}
+
+/** @returns the paths of what was dropped, each with what leads to it before it */
+function visit(schema: Schema, value: Json, old: Json | undefined, except = NOTHING): string[] | undefined {
+  let unknown: string[] | undefined;
+  const drop = (here: string, below: readonly string[] | undefined): void => {
+    if (below !== undefined) (unknown ??= []).push(...below.map((path) => here + path));
+  };
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    if (items === undefined) return undefined;
+    const was = Array.isArray(old) ? old : undefined;
+    for (const [index, item] of value.entries())
+      if (typeof item === 'object' && item !== null && was?.[index] !== item) drop(`[${index}]`, visit(items, item, was?.[index]));
+  } else if (isObject(value)) {
+    if (schema.type !== undefined && schema.type !== 'object') return undefined;
+    const additional = schema.additionalProperties;
+    const was = isObject(old) ? old : undefined;
+    for (const key of Object.keys(value)) {
+      if (except.has(key)) continue;
+      const child = schema.properties?.get(key) ?? (additional === true ? undefined : additional);
+      const member = value[key];
+      if (child !== undefined) {
+        if (typeof member === 'object' && member !== null && was?.[key] !== member) drop(`.${key}`, visit(child, member, was?.[key]));
+      } else if (isUnknown(schema, key)) {
+        delete value[key];
+        drop(`.${key}`, ITSELF);
+      }
+    }
+  }
   return unknown;
 }
 
-function visit(schema: Schema, value: Json, path: string, unknown: string[]): void {
-  if (Array.isArray(value)) {
-    const items = schema.items;
-    if (items !== undefined) value.forEach((item, index) => visit(items, item, `${path}[${index}]`, unknown));
-  } else if (isObject(value)) {
-    visitObject(schema, value, path, unknown);
-  }
-}
+const ITSELF: readonly string[] = [''];
 
-function visitObject(schema: Schema, value: JsonObject, path: string, unknown: string[]): void {
-  if (schema.type !== undefined && schema.type !== 'object') return;
-  const additional = schema.additionalProperties;
-  for (const key of Object.keys(value)) {
-    const child = schema.properties?.get(key) ?? (additional === true ? undefined : additional);
-    const here = path === '' ? key : `${path}.${key}`;
-    if (child !== undefined) visit(child, value[key] as Json, here, unknown);
-    else if (
-      additional === undefined &&
-      schema.preserveUnknownFields !== true &&
-      !(schema.embeddedResource === true && TYPE_META.has(key))
-    ) {
-      delete value[key];
-      unknown.push(here);
-    }
-  }
+function isUnknown({ additionalProperties, preserveUnknownFields, embeddedResource }: Schema, key: string): boolean {
+  return additionalProperties === undefined && preserveUnknownFields !== true && !(embeddedResource === true && TYPE_META.has(key));
 }

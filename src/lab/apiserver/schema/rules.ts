@@ -14,8 +14,21 @@ const REASONS: Readonly<Record<string, FieldErrorType>> = {
 /** @param old the value before an update: rules that compare with it are asked only where there was one. */
 export function validateRules(schema: Schema, value: Json, old: Json | undefined): FieldError[] {
   const errors: FieldError[] = [];
-  visit(schema, value, old, '', errors);
+  if (hasRules(schema)) visit(schema, value, old, '', errors);
   return errors;
+}
+
+const ruled = new WeakMap<Schema, boolean>();
+
+/** Of its own, or further below. */
+function hasRules(schema: Schema): boolean {
+  const known = ruled.get(schema);
+  if (known !== undefined) return known;
+  const { rules = [], items, properties, additionalProperties } = schema;
+  const children = [items, additionalProperties, ...(properties?.values() ?? [])];
+  const has = rules.length > 0 || children.some((child) => typeof child === 'object' && hasRules(child));
+  ruled.set(schema, has);
+  return has;
 }
 
 function visit(schema: Schema, value: Json, old: Json | undefined, path: string, errors: FieldError[]): void {
@@ -26,12 +39,13 @@ function visit(schema: Schema, value: Json, old: Json | undefined, path: string,
   }
   const items = schema.items;
   if (Array.isArray(value)) {
-    if (items !== undefined)
+    if (items !== undefined && hasRules(items))
       value.forEach((item, index) => visit(items, item, counterpart(schema, item, old), `${path}[${index}]`, errors));
   } else if (isObject(value)) {
-    for (const [key, member] of Object.entries(value)) {
+    for (const key of Object.keys(value)) {
       const child = schema.properties?.get(key) ?? (schema.additionalProperties === true ? undefined : schema.additionalProperties);
-      if (child !== undefined) visit(child, member, at(old, key), path === '' ? key : `${path}.${key}`, errors);
+      if (child === undefined || !hasRules(child)) continue;
+      visit(child, value[key] as Json, at(old, key), path === '' ? key : `${path}.${key}`, errors);
     }
   }
 }

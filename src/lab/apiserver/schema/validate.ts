@@ -6,36 +6,43 @@ import { duplicate, invalidValue, notSupported, required } from '../status.ts';
 import { matchesFormat } from './formats.ts';
 import type { Schema } from './schema.ts';
 
-export function validate(schema: Schema, value: Json): FieldError[] {
+/** @param old what it was before and was valid: parts that are still the same are */
+export function validate(schema: Schema, value: Json, old?: Json): FieldError[] {
   const errors: FieldError[] = [];
-  visit(schema, value, '', errors);
-  return errors;
+  // Paths are made for what is wrong, which is rare: then it is looked at once more.
+  visit(schema, value, undefined, errors, old);
+  if (errors.length === 0) return errors;
+  const told: FieldError[] = [];
+  visit(schema, value, '', told, old);
+  return told;
 }
 
-function visit(schema: Schema, value: Json, path: string, errors: FieldError[]): void {
+/** @param path undefined while nobody asks where it is */
+function visit(schema: Schema, value: Json, path: string | undefined, errors: FieldError[], old?: Json): void {
+  const here = path ?? '';
   if (value === null) {
     if (schema.nullable === true || (schema.type === undefined && schema.intOrString !== true)) return;
-    errors.push(wrongType(path, schema.intOrString === true ? 'integer,string' : (schema.type ?? 'object'), 'null'));
+    errors.push(wrongType(here, schema.intOrString === true ? 'integer,string' : (schema.type ?? 'object'), 'null'));
     return;
   }
   const actual = typeOf(value);
   if (schema.intOrString === true) {
     if (actual !== 'integer' && actual !== 'string') {
-      errors.push(wrongType(path, 'integer,string', actual));
-      visitCombinations(schema, value, path, errors);
+      errors.push(wrongType(here, 'integer,string', actual));
+      visitCombinations(schema, value, here, errors);
       return;
     }
   } else if (schema.type !== undefined && actual !== schema.type && !(schema.type === 'number' && actual === 'integer')) {
-    errors.push(wrongType(path, schema.type, actual));
+    errors.push(wrongType(here, schema.type, actual));
     if (actual !== 'number') return;
   }
-  visitCombinations(schema, value, path, errors);
+  visitCombinations(schema, value, here, errors);
   if (schema.enum !== undefined && !schema.enum.some((allowed) => equal(allowed, value)))
-    errors.push(notSupported(path, value, schema.enum));
-  if (typeof value === 'string') visitString(schema, value, path, errors);
-  else if (Array.isArray(value)) visitArray(schema, value, path, errors);
-  else if (isObject(value)) visitObject(schema, value, path, errors);
-  else if (typeof value !== 'boolean') visitNumber(schema, value, path, errors);
+    errors.push(notSupported(here, value, schema.enum));
+  if (typeof value === 'string') visitString(schema, value, here, errors);
+  else if (Array.isArray(value)) visitArray(schema, value, path, errors, old);
+  else if (isObject(value)) visitObject(schema, value, path, errors, old);
+  else if (typeof value !== 'boolean') visitNumber(schema, value, here, errors);
 }
 
 function visitString(schema: Schema, value: string, path: string, errors: FieldError[]): void {
@@ -75,16 +82,22 @@ function visitNumber(schema: Schema, value: Json, path: string, errors: FieldErr
   if (schema.multipleOf !== undefined && number % schema.multipleOf !== 0) fail(`should be a multiple of ${schema.multipleOf}`);
 }
 
-function visitArray(schema: Schema, value: Json[], path: string, errors: FieldError[]): void {
+function visitArray(schema: Schema, value: Json[], path: string | undefined, errors: FieldError[], old: Json | undefined): void {
+  const here = path ?? '';
   if (schema.maxItems !== undefined && value.length > schema.maxItems) {
-    errors.push({ type: 'TooMany', field: path, message: `Too many: ${value.length}: must have at most ${schema.maxItems} items` });
+    errors.push({ type: 'TooMany', field: here, message: `Too many: ${value.length}: must have at most ${schema.maxItems} items` });
   }
   if (schema.minItems !== undefined && value.length < schema.minItems) {
-    errors.push(invalidValue(path, value.length, `${path} in body should have at least ${schema.minItems} items`));
+    errors.push(invalidValue(here, value.length, `${here} in body should have at least ${schema.minItems} items`));
   }
   const items = schema.items;
-  if (items !== undefined) value.forEach((item, index) => visit(items, item, `${path}[${index}]`, errors));
-  visitIdentities(schema, value, path, errors);
+  if (items !== undefined) {
+    const was = Array.isArray(old) ? old : undefined;
+    value.forEach((item, index) => {
+      if (!isSame(item, was?.[index])) visit(items, item, path === undefined ? undefined : `${path}[${index}]`, errors, was?.[index]);
+    });
+  }
+  visitIdentities(schema, value, here, errors);
 }
 
 /** Lists that are sets or maps hold each element, or each key, once. */
@@ -105,24 +118,28 @@ function visitIdentities(schema: Schema, value: Json[], path: string, errors: Fi
   });
 }
 
-function visitObject(schema: Schema, value: JsonObject, path: string, errors: FieldError[]): void {
+function visitObject(schema: Schema, value: JsonObject, path: string | undefined, errors: FieldError[], old: Json | undefined): void {
+  const here = path ?? '';
   const keys = Object.keys(value);
   const size = keys.length;
   if (schema.maxProperties !== undefined && size > schema.maxProperties) {
-    errors.push({ type: 'TooMany', field: path, message: `Too many: ${size}: must have at most ${schema.maxProperties} items` });
+    errors.push({ type: 'TooMany', field: here, message: `Too many: ${size}: must have at most ${schema.maxProperties} items` });
   }
   if (schema.minProperties !== undefined && size < schema.minProperties) {
-    errors.push(invalidValue(path, size, `${path} in body should have at least ${schema.minProperties} properties`));
+    errors.push(invalidValue(here, size, `${here} in body should have at least ${schema.minProperties} properties`));
   }
   const additional = schema.additionalProperties === true ? undefined : schema.additionalProperties;
+  const was = isObject(old) ? old : undefined;
   for (const key of keys) {
     const child = schema.properties?.get(key) ?? additional;
-    if (child !== undefined) visit(child, value[key] as Json, join(path, key), errors);
+    const member = value[key] as Json;
+    if (child !== undefined && !isSame(member, was?.[key]))
+      visit(child, member, path === undefined ? undefined : join(path, key), errors, was?.[key]);
   }
-  for (const key of schema.required ?? []) if (!(key in value)) errors.push(required(join(path, key)));
+  for (const key of schema.required ?? []) if (!(key in value)) errors.push(required(join(here, key)));
   if (schema.embeddedResource === true) {
     for (const key of ['apiVersion', 'kind'])
-      if (typeof value[key] !== 'string' || value[key] === '') errors.push(required(join(path, key), 'must not be empty'));
+      if (typeof value[key] !== 'string' || value[key] === '') errors.push(required(join(here, key), 'must not be empty'));
   }
 }
 
@@ -156,6 +173,10 @@ function visitCombinations({ anyOf, oneOf, allOf, not }: Schema, value: Json, pa
     if (valid < found.length) fail(`validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`);
   }
   if (not !== undefined && isEmpty(problems(not))) fail('not validate the schema (not)');
+}
+
+function isSame(value: Json, old: Json | undefined): boolean {
+  return typeof value === 'object' && value !== null && value === old;
 }
 
 function isEmpty(found: readonly FieldError[]): boolean {

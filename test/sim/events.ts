@@ -62,7 +62,8 @@ export class ConditionChanges {
     store.watchAll((event) => this.#look(event));
   }
 
-  #look({ type, object }: StoreEvent): void {
+  #look({ type, object, previous }: StoreEvent): void {
+    if (type === 'MODIFIED' && previous !== undefined && saysTheSame(object, previous)) return;
     const { uid } = object.metadata;
     const before = this.#now.get(uid);
     const after = type === 'DELETED' ? [] : conditionsIn(object);
@@ -120,6 +121,12 @@ interface ToldCondition {
   readonly reason?: string;
   readonly message?: string;
   readonly lastTransitionTime?: string;
+}
+
+/** Surely: most writes leave what conditions are in as it was. */
+function saysTheSame(object: KubeObject, previous: KubeObject): boolean {
+  const written = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.[kilnAnnotation.conditions];
+  return object['status'] === previous['status'] && written(object) === written(previous) && object.metadata.uid === previous.metadata.uid;
 }
 
 function conditionsIn(object: KubeObject): readonly ToldCondition[] {

@@ -359,9 +359,12 @@ export class SimulatedCluster {
 
   /** Rows that have one of these in a shared column: whose it is counts in their picture. */
   *#parentsOf(rows: ReadonlySet<Uuid>): Iterable<{ readonly table: string; readonly uuid: Uuid; readonly after: StoredRow }> {
-    for (const table of this.ovn.database.schema.tables.keys())
+    for (const [table, { columns }] of this.ovn.database.schema.tables) {
+      const shared = SHARED.filter((column) => columns.has(column));
+      if (shared.length === 0) continue;
       for (const [uuid, row] of this.ovn.database.rows(table))
-        if (SHARED.some((column) => isAnyIn(rows, row[column]))) yield { table, uuid, after: row };
+        if (shared.some((column) => isAnyIn(rows, row[column]))) yield { table, uuid, after: row };
+    }
   }
 
   *#rows(table: string, among: ReadonlySet<Uuid> | undefined): Iterable<readonly [Uuid, StoredRow]> {

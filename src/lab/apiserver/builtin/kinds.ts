@@ -1,7 +1,7 @@
 /** The built-in resources of the laboratory: the kinds that a network controller and its users meet. */
 import type { Environment } from '../environment.ts';
 import { timestamp } from '../environment.ts';
-import { at, clone, isObject, list, object } from '../json.ts';
+import { at, isObject, list, object } from '../json.ts';
 import type { ResourceDefinition, Strategy } from '../resource.ts';
 import { ALL_VERBS } from '../resource.ts';
 import { limitRangeErrors } from '../quotas/limit-range-rules.ts';

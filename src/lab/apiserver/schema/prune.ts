@@ -1,5 +1,5 @@
 /** Drops what a schema does not know, and says what it dropped. */
-import type { Json, JsonObject } from '../json.ts';
+import type { Json } from '../json.ts';
 import { isObject } from '../json.ts';
 import type { Schema } from './schema.ts';
 
@@ -21,15 +21,15 @@ export function prune(schema: Schema, value: Json, { except = NOTHING, old }: Pr
 /** @returns the paths of what was dropped, each with what leads to it before it */
 function visit(schema: Schema, value: Json, old: Json | undefined, except = NOTHING): string[] | undefined {
   let unknown: string[] | undefined;
-  const drop = (here: string, below: readonly string[] | undefined): void => {
-    if (below !== undefined) (unknown ??= []).push(...below.map((path) => here + path));
-  };
   if (Array.isArray(value)) {
     const { items } = schema;
     if (items === undefined) return undefined;
     const was = Array.isArray(old) ? old : undefined;
-    for (const [index, item] of value.entries())
-      if (typeof item === 'object' && item !== null && was?.[index] !== item) drop(`[${index}]`, visit(items, item, was?.[index]));
+    for (const [index, item] of value.entries()) {
+      if (typeof item !== 'object' || item === null || was?.[index] === item) continue;
+      const below = visit(items, item, was?.[index]);
+      if (below !== undefined) unknown = [...(unknown ?? []), ...below.map((path) => `[${index}]${path}`)];
+    }
   } else if (isObject(value)) {
     if (schema.type !== undefined && schema.type !== 'object') return undefined;
     const additional = schema.additionalProperties;
@@ -37,19 +37,20 @@ function visit(schema: Schema, value: Json, old: Json | undefined, except = NOTH
     for (const key of Object.keys(value)) {
       if (except.has(key)) continue;
       const child = schema.properties?.get(key) ?? (additional === true ? undefined : additional);
-      const member = value[key];
-      if (child !== undefined) {
-        if (typeof member === 'object' && member !== null && was?.[key] !== member) drop(`.${key}`, visit(child, member, was?.[key]));
-      } else if (isUnknown(schema, key)) {
+      if (child === undefined) {
+        if (!isUnknown(schema, key)) continue;
         delete value[key];
-        drop(`.${key}`, ITSELF);
+        unknown = [...(unknown ?? []), `.${key}`];
+        continue;
       }
+      const member = value[key];
+      if (typeof member !== 'object' || member === null || was?.[key] === member) continue;
+      const below = visit(child, member, was?.[key]);
+      if (below !== undefined) unknown = [...(unknown ?? []), ...below.map((path) => `.${key}${path}`)];
     }
   }
   return unknown;
 }
-
-const ITSELF: readonly string[] = [''];
 
 function isUnknown({ additionalProperties, preserveUnknownFields, embeddedResource }: Schema, key: string): boolean {
   return additionalProperties === undefined && preserveUnknownFields !== true && !(embeddedResource === true && TYPE_META.has(key));

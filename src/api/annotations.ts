@@ -21,7 +21,7 @@ export const POD_ANNOTATIONS = {
   routes: { use: 'told', what: 'routes that the node agent adds in the pod' },
   mac_address: { use: 'acts, writes', what: 'its MAC; asks for this one before the interface has one' },
   ip_address: { use: 'acts, writes', what: 'its addresses, with commas; asks for these before the interface has any' },
-  ip_family: { use: 'acts', what: '`IPv4`, `IPv6` or `Dual`: asks for these of a dual-stack Subnet' },
+  ip_family: { use: 'acts', what: '`ipv4` or `ipv6`: asks for an address of this family alone, where its Subnet has both' },
   cidr: { use: 'writes', what: 'networks of its Subnet' },
   gateway: { use: 'writes', what: 'gateways of its Subnet' },
   ip_pool: { use: 'acts', what: 'an IPPool, or addresses with commas, to take one of' },

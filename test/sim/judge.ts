@@ -11,6 +11,7 @@ import { carriedOut } from './carried-out.ts';
 import { RESTORED } from './draw-broad.ts';
 import { unsaid } from './events.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
+import { saidStill } from './said-still.ts';
 import { fieldsCarriedOut } from './spec-fields.ts';
 import type { SimulatedController } from './simulated-controller.ts';
 import { EPOCH } from './virtual-time.ts';
@@ -107,10 +108,12 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...cluster.memory.judge(cluster.dateJumped ? undefined : EPOCH + cluster.time.now),
       ...carriedOut(world),
       ...fieldsCarriedOut(world),
+      ...saidStill(world),
       ...notAsWanted(world, controller.desired, cluster.lab.store, cluster.ovn.database.schema),
       ...cluster.newcomers.judge(),
       ...cluster.returners.judge(),
       ...cluster.takenPorts.judge(),
+      ...cluster.toldInOrder.judge(),
       ...cluster.standing.judge(cluster.dateJumped ? undefined : EPOCH + cluster.time.now),
       ...cluster.gateways.judge(world),
       ...cluster.joinedNodes.judge(),

@@ -9,6 +9,7 @@ import { drawFields } from './draw-fields.ts';
 import { drawFault } from './draw-fault.ts';
 import { drawAfterRest, drawBeforeRest } from './draw-pointed.ts';
 import { drawDeployment, drawScene } from './draw-scene.ts';
+import { drawSeldom } from './draw-seldom.ts';
 import { drawUpkeep } from './draw-upkeep.ts';
 import { drawOperation, node } from './draw.ts';
 import type { Finding } from './judge.ts';
@@ -17,10 +18,10 @@ import { Random } from './random.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 import type { History, Step } from './step.ts';
 
-export type Draws = 'plain' | 'broad' | 'scenes' | 'fields';
+export type Draws = 'plain' | 'broad' | 'scenes' | 'fields' | 'pointed';
 
 export interface LifeOptions {
-  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; all but what `draw-upkeep.ts` and `draw-fields.ts` draw, or all but `draw-pointed.ts`. */
+  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; all but what `draw-upkeep.ts` and `draw-fields.ts` draw, all but `draw-pointed.ts` and `draw-seldom.ts`, or all but that. */
   readonly only?: Draws;
   /** Asked for each process. */
   readonly rules?: () => readonly Rule[];
@@ -53,7 +54,8 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const controllers = random.chance(0.35) ? 2 : 1;
   const faulty = random.chance(0.8) ? 0.05 + random.next() * 0.2 : 0;
   const scenic = new Random(seed ^ 0x5ce4e);
-  const fields = options.only === undefined || options.only === 'fields';
+  const points = options.only === undefined || options.only === 'pointed';
+  const fields = points || options.only === 'fields';
   const scenes = fields || options.only === 'scenes';
   const scenery = !scenes || scenic.chance(0.15) ? 0 : 0.01 + scenic.next() * 0.03;
   const closeness = !scenes || close.chance(0.3) ? 0 : 0.02 + close.next() * 0.08;
@@ -62,7 +64,9 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const tuner = new Random(seed ^ 0x70e5);
   const tuning = !fields || tuner.chance(0.3) ? 0 : 0.008 + tuner.next() * 0.02;
   const pointer = new Random(seed ^ 0x9017ed);
-  const pointed = options.only === undefined && !pointer.chance(0.3) ? 0.9 : 0;
+  const pointed = points && !pointer.chance(0.3) ? 0.9 : 0;
+  const seldom = new Random(seed ^ 0x5e1d0);
+  const rarely = options.only === undefined && !seldom.chance(0.3) ? 0.008 + seldom.next() * 0.02 : 0;
   let left = operations;
   let untilRest = EPISODE;
   /** A pointed scene was played before the rest that is due. */
@@ -95,6 +99,10 @@ export async function draw(seed: number, operations: number, options: LifeOption
     }
     if (tuner.chance(tuning)) {
       scene = drawFields(tuner, cluster);
+      return next(cluster);
+    }
+    if (rarely > 0 && seldom.chance(rarely)) {
+      scene = drawSeldom(seldom, cluster);
       return next(cluster);
     }
     if (scenic.chance(scenery)) {

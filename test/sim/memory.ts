@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';
-import { DEFAULT_SUBNET, FINALIZER, kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
+import { DEFAULT_SUBNET, FINALIZER, kilnAnnotation, POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
 import { splitList } from '../../src/net/dual.ts';
 import { selectorMatches } from '../../src/api/label-selector.ts';
 import type { SubnetSpec } from '../../src/api/subnet.ts';
@@ -40,6 +40,11 @@ export function isOver(pod: KubeObject, now: number | undefined): boolean {
 
 function keyOf({ metadata: { namespace = '', name } }: KubeObject): string {
   return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+interface Said {
+  readonly type: string;
+  readonly status: string;
 }
 
 /** A row that carries this uid as its owner's: of all tables, or with this name, of ports where no table is named. */
@@ -110,7 +115,14 @@ export class Memory {
   /** @param now milliseconds since the epoch; undefined where some process has another date. @returns what must not have come about since the last rest */
   judge(now: number | undefined): readonly Finding[] {
     const over = (pod: KubeObject): boolean => isOver(pod, now);
-    return [...this.findings.splice(0), ...this.#fellBack(), ...this.#leaked(over), ...this.#lingering(over), ...this.#usurped(over)];
+    return [
+      ...this.findings.splice(0),
+      ...this.#fellBack(),
+      ...this.#leaked(over),
+      ...this.#lingering(over),
+      ...this.#dropped(now),
+      ...this.#usurped(over),
+    ];
   }
 
   /** What is held goes only when nobody holds it, and Kiln deletes nothing that somebody uses. */
@@ -270,6 +282,22 @@ export class Memory {
     });
   }
 
+  /** Containers that have ended and are started again, and pods that are given time to end: whose they are keeps its address meanwhile. */
+  #dropped(now: number | undefined): readonly Finding[] {
+    return this.#store.list('pods').flatMap((pod) => {
+      const { name, namespace = '', uid, annotations = {}, deletionTimestamp } = pod.metadata;
+      const { phase, conditions = [] } = (pod['status'] ?? {}) as { readonly phase?: string; readonly conditions?: readonly Said[] };
+      const ends = phase === 'Succeeded' || phase === 'Failed' || deletionTimestamp !== undefined;
+      if (!ends || isOver(pod, now === undefined ? undefined : now + 2 * LATE_MS) || this.#restored.has(uid)) return [];
+      if (deletionTimestamp !== undefined && now === undefined) return [];
+      const isTold = conditions.some(({ type, status }) => type === POD_CONDITION && status === 'False');
+      const say = (suffix: 'allocated' | 'virtualmachine'): string => annotations[podAnnotation('ovn', suffix)] ?? '';
+      if (isTold || say('allocated') !== 'true' || say('virtualmachine') !== '') return [];
+      if (this.#store.get(IPS, `${name}.${namespace}`) !== undefined) return [];
+      return [{ kind: 'I1 dropped', message: `I1: Pod ${namespace}/${name} is not over, and its IP object is gone` }];
+    });
+  }
+
   /** An address that an IP object has had for long is not given to a pod that came since. */
   #usurped(over: (pod: KubeObject) => boolean): readonly Finding[] {
     return this.#store.list('pods').flatMap((pod) => {
@@ -302,6 +330,8 @@ export class Memory {
     const [, set = '', ordinal = ''] = /^(.*)-(\d+)$/.exec(key) ?? [];
     const { metadata, spec = {} } = (this.#store.get('statefulsets', set) ?? {}) as Partial<KubeObject> & { readonly spec?: Field };
     if (uid !== undefined && metadata?.uid !== uid) return false;
-    return metadata !== undefined && metadata.deletionTimestamp === undefined && Number(ordinal) < Number(spec['replicas'] ?? 1);
+    const first = Number((spec['ordinals'] as Field | undefined)?.['start'] ?? 0);
+    const isWanted = Number(ordinal) >= first && Number(ordinal) < first + Number(spec['replicas'] ?? 1);
+    return metadata !== undefined && metadata.deletionTimestamp === undefined && isWanted;
   }
 }

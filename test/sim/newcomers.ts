@@ -5,7 +5,7 @@
 import { selectorMatches } from '../../src/api/label-selector.ts';
 import type { Condition } from '../../src/api/meta.ts';
 import type { SubnetSpec } from '../../src/api/subnet.ts';
-import { DEFAULT_SUBNET, DEFAULT_VPC, JOIN_SUBNET, podAnnotation } from '../../src/api/well-known.ts';
+import { DEFAULT_SUBNET, DEFAULT_VPC, JOIN_SUBNET, kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';
 import { formatAddress, parseAddress } from '../../src/net/address.ts';
@@ -179,7 +179,7 @@ export class Newcomers {
 
   /** Subnets of a Namespace in declared order. */
   #claims(namespace: string): readonly string[] {
-    const { labels = {} } = this.#store.get('namespaces', namespace)?.metadata ?? {};
+    const { labels = {}, annotations = {} } = this.#store.get('namespaces', namespace)?.metadata ?? {};
     const vpcs = this.#store.list(VPCS).filter(({ metadata, spec }) => {
       const { namespaces = [] } = spec as { readonly namespaces?: readonly string[] };
       return metadata.name !== DEFAULT_VPC && namespaces.includes(namespace);
@@ -194,6 +194,9 @@ export class Newcomers {
     const listing = subnets.filter((subnet) => (specOf(subnet).namespaces ?? []).includes(namespace));
     const selecting = subnets.filter((subnet) => (specOf(subnet).namespaceSelectors ?? []).some((one) => selectorMatches(one, labels)));
     const names = [...ofVpcs, ...[listing, selecting].flatMap((some) => some.map(({ metadata }) => metadata.name).toSorted())];
+    // What it waits for is none of those that it has: its pods wait.
+    const awaited = (annotations[kilnAnnotation.awaitSubnet] ?? '').trim();
+    if (awaited !== '' && (awaited === 'true' ? names.length === 0 : !splitList(awaited).every((one) => names.includes(one)))) return [];
     return names.length > 0 ? [...new Set(names)] : vpcs.length > 0 ? [] : [DEFAULT_SUBNET];
   }
 

@@ -13,10 +13,12 @@ import { splitList } from '../../src/net/dual.ts';
 import { rowId } from '../../src/nb/row-id.ts';
 import type { Row } from '../../src/ovsdb/index.ts';
 import type { World } from '../../src/world/world.ts';
+import { askedFaults, attachmentFaults, portFaults } from './port-fields.ts';
 import { best, isInPlace, mapOf, said, sorted, textOf } from './reading.ts';
 
 /** The port of a pod that has its network and is not told otherwise. */
-export function podFaults(world: World, subnet: string, { spec }: Subnet, pod: Pod): readonly string[] {
+export function podFaults(world: World, subnet: string, object: Subnet, pod: Pod): readonly string[] {
+  const { spec } = object;
   const { name, namespace = '', annotations = {} } = pod.metadata;
   if (said(pod, 'allocated') !== 'true' || !runs(pod) || isTold(pod)) return [];
   const machine = said(pod, 'virtualmachine');
@@ -57,7 +59,17 @@ export function podFaults(world: World, subnet: string, { spec }: Subnet, pod: P
   const placed = world.ips.peek(portName(name, namespace, 'ovn'))?.spec.nodeName ?? '';
   const place =
     places.length === 0 || places.includes(placed) ? [] : [`IP object says node ${placed || 'none'}, and it is on ${places.join('')}`];
-  return [...place, ...told, ...dhcp, ...security, ...vipFaults(world, subnet, pod, row, secure), ...movingFaults(world, pod, row)];
+  return [
+    ...place,
+    ...told,
+    ...dhcp,
+    ...security,
+    ...vipFaults(world, subnet, pod, row, secure),
+    ...movingFaults(world, pod, row),
+    ...portFaults(world, subnet, object, pod, row),
+    ...askedFaults(pod),
+    ...attachmentFaults(world, pod),
+  ];
 }
 
 /** Two pods that run have one MAC in one network, and neither is told. */

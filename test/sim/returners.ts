@@ -62,8 +62,12 @@ export class Returners {
     const owner = setOf(pod);
     if (owner === undefined || deletionTimestamp !== undefined || say(pod, 'allocated') !== 'true') return undefined;
     const set = this.#store.get('statefulsets', `${namespace}/${owner.name}`);
-    const { replicas = 1 } = (set?.['spec'] ?? {}) as { readonly replicas?: number };
-    const isWanted = set?.metadata.deletionTimestamp === undefined && Number(name.slice(owner.name.length + 1)) < replicas;
+    const { replicas = 1, ordinals } = (set?.['spec'] ?? {}) as {
+      readonly replicas?: number;
+      readonly ordinals?: { readonly start?: number };
+    };
+    const place = Number(name.slice(owner.name.length + 1)) - (ordinals?.start ?? 0);
+    const isWanted = set?.metadata.deletionTimestamp === undefined && place >= 0 && place < replicas;
     if (set?.metadata.uid !== owner.uid || !isWanted) return undefined;
     const [subnet, address] = [say(pod, 'logical_switch'), say(pod, 'ip_address')];
     const ip = this.#store.get(IPS, `${name}.${namespace}`);

@@ -38,6 +38,7 @@ import { Standing } from './standing.ts';
 import type { Overtaking, Race } from './step.ts';
 import { race } from './strangers.ts';
 import { TakenPorts } from './taken-ports.ts';
+import { ToldInOrder } from './told-in-order.ts';
 import { EPOCH, VirtualTime } from './virtual-time.ts';
 import { Workloads } from './workloads.ts';
 
@@ -71,6 +72,7 @@ export class SimulatedCluster {
   readonly newcomers: Newcomers;
   readonly returners: Returners;
   readonly takenPorts: TakenPorts;
+  readonly toldInOrder: ToldInOrder;
   readonly standing: Standing;
   readonly gateways: Gateways;
   readonly joinedNodes: JoinedNodes;
@@ -151,6 +153,7 @@ export class SimulatedCluster {
     this.newcomers = new Newcomers(this.lab.store);
     const byHand = (): boolean => this.memory.byHand;
     this.returners = new Returners(this.lab.store, byHand);
+    this.toldInOrder = new ToldInOrder(this.lab.store, byHand);
     this.standing = new Standing(this.lab.store, () => this.switchesTaken.size === 0);
     this.gateways = new Gateways(this.lab.store);
     this.joinedNodes = new JoinedNodes(this.lab.store);
@@ -402,7 +405,8 @@ export class SimulatedCluster {
   }
 
   #watchPorts({ differences }: Execution): void {
-    for (const { table, before, after } of differences) {
+    for (const { table, uuid, before, after } of differences) {
+      if (after !== undefined && (table === 'Logical_Switch_Port' || table === 'Port_Group')) this.toldInOrder.wrote(table, uuid, after);
       if (table !== 'Logical_Switch_Port' || before === undefined || after !== undefined) continue;
       const isThere = [...this.ovn.database.rows(table)].some(([, { name }]) => name === before['name']);
       if (!isThere) this.takenPorts.took(before);

@@ -24,6 +24,8 @@ import type { World } from '../../src/world/world.ts';
 import { countFaults } from './counts.ts';
 import type { Finding } from './judge.ts';
 import { podFaults, refusedInVain, sharedMacs } from './pod-fields.ts';
+import { typedVipFaults } from './port-fields.ts';
+import { nodeRowFaults, subnetRowFaults, vpcRowFaults } from './router-fields.ts';
 import { best, isInPlace, isTrue, mapOf, networksOf, rowsIn, said, sorted, textOf } from './reading.ts';
 
 export function fieldsCarriedOut(world: World): readonly Finding[] {
@@ -45,12 +47,17 @@ export function fieldsCarriedOut(world: World): readonly Finding[] {
       ...gatewayFaults(world, name, subnet, policies),
       ...dhcpFaults(world, name, subnet),
       ...linkFaults(world, name, subnet, ls),
+      ...subnetRowFaults(world, name, subnet, ls, router),
     ]);
     const pods = podsIn.get(name) ?? [];
     for (const [key, pod] of pods) say('Pod', key, podFaults(world, name, subnet, pod));
     say('Subnet', name, [...sharedMacs(pods), ...outdated(subnet), ...countFaults(subnet)]);
   }
   for (const [key, pod] of podsIn.get('') ?? []) say('Pod', key, refusedInVain(world, pod));
+  const router = best(world, 'Logical_Router', DEFAULT_VPC);
+  const policies = router === undefined ? [] : rowsIn(world, router, 'policies');
+  for (const [name, node] of world.nodes.entries()) say('Node', name, nodeRowFaults(node, policies));
+  for (const [name, what] of typedVipFaults(world)) say('Vip', name, [what]);
   for (const [name, pool] of world.ipPools.entries()) say('IPPool', name, poolFaults(world, name, pool));
   for (const [name, namespace] of world.namespaces.entries()) say('Namespace', name, namespaceFaults(world, namespace));
   return found;
@@ -182,6 +189,7 @@ function vpcFaults(world: World, name: string, { metadata, spec, status }: Vpc):
   const outward = name === DEFAULT_VPC && join !== undefined && isInPlace(join) ? splitList(join.spec.gateway ?? '') : [];
   return [
     ...outdated({ metadata, spec, status } as Vpc),
+    ...vpcRowFaults(world, { metadata, spec, status } as Vpc, router),
     ...(status?.subnets ?? [])
       .filter((subnet) => world.subnets.peek(subnet)?.metadata.deletionTimestamp !== undefined)
       .map((subnet) => `status.subnets has ${subnet}, which is being deleted`),

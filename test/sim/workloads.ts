@@ -7,6 +7,12 @@ import { ApiError } from '../../src/lab/apiserver/status.ts';
 import type { Random } from './random.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
+interface StatefulSetSpec {
+  readonly replicas?: number;
+  readonly ordinals?: { readonly start?: number };
+  readonly template: JsonObject;
+}
+
 export class Workloads {
   readonly #lab: LabApi;
   readonly #time: VirtualTime;
@@ -60,12 +66,13 @@ export class Workloads {
   #scale(namespace: string, name: string): void {
     const set = this.#lab.store.get('statefulsets', `${namespace}/${name}`);
     if (set === undefined || set.metadata.deletionTimestamp !== undefined) return;
-    const { replicas = 1, template } = set['spec'] as { readonly replicas?: number; readonly template: JsonObject };
+    const { replicas = 1, ordinals, template } = set['spec'] as unknown as StatefulSetSpec;
+    const first = ordinals?.start ?? 0;
     const mine = this.#lab.store
       .list('pods', namespace)
       .filter((pod) => pod.metadata.ownerReferences?.some(({ uid }) => uid === set.metadata.uid) === true);
     const { metadata = {}, spec } = template as { readonly metadata?: JsonObject; readonly spec?: JsonObject };
-    for (let ordinal = 0; ordinal < replicas; ordinal++) {
+    for (let ordinal = first; ordinal < first + replicas; ordinal++) {
       const pod = `${name}-${ordinal}`;
       if (this.#lab.store.get('pods', `${namespace}/${pod}`) !== undefined) continue;
       const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid: set.metadata.uid, controller: true };
@@ -77,7 +84,7 @@ export class Workloads {
     }
     for (const pod of mine) {
       const ordinal = Number(pod.metadata.name.slice(name.length + 1));
-      if (ordinal >= replicas && pod.metadata.deletionTimestamp === undefined)
+      if ((ordinal < first || ordinal >= first + replicas) && pod.metadata.deletionTimestamp === undefined)
         attempt(() => this.#lab.operations.delete(this.#pods, namespace, pod.metadata.name, {}));
     }
   }

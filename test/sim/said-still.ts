@@ -1,0 +1,129 @@
+/**
+ * What an object says against itself is so: who says that it shares an address shares it, who was refused is refused still, who waits has
+ * nothing yet. Read from objects and rows, by no rule.
+ */
+import type { Condition } from '../../src/api/meta.ts';
+import { selectorMatches } from '../../src/api/label-selector.ts';
+import { nodePortName } from '../../src/api/names.ts';
+import type { Subnet } from '../../src/api/subnet.ts';
+import { FINALIZER, JOIN_SUBNET, labelKey, POD_CONDITION } from '../../src/api/well-known.ts';
+import type { HoldersBySubnet } from '../../src/invariants/address-holders.ts';
+import { addressHolders, addressObjects } from '../../src/invariants/address-holders.ts';
+import { parseAddress } from '../../src/net/address.ts';
+import { cidrContains, parseCidr } from '../../src/net/cidr.ts';
+import { splitList } from '../../src/net/dual.ts';
+import { heldTexts } from '../../src/world/claimants.ts';
+import { conditionsOf } from '../../src/world/conditions.ts';
+import type { World } from '../../src/world/world.ts';
+import type { Finding } from './judge.ts';
+import { best, isInPlace, said } from './reading.ts';
+
+/** Of a pod that has nothing yet. */
+const WAITING: ReadonlySet<string> = new Set(['WaitingForSubnet', 'WaitingForIPPool', 'NoAvailableAddress', 'SubnetExhausted']);
+
+/** What is wrong with an address, and not with the object that asks for it. */
+const OF_ADDRESSES: ReadonlySet<string> = new Set([
+  'AddressConflict',
+  'AddressOutOfRange',
+  'AddressUnavailable',
+  'NoAvailableAddress',
+  'InvalidIPFamily',
+]);
+
+export function saidStill(world: World): readonly Finding[] {
+  let known: HoldersBySubnet | undefined;
+  const isShared = (subnet: string, addresses: readonly string[]): boolean => {
+    known ??= addressHolders(world);
+    return addresses.some((address) => new Set((known?.get(subnet)?.get(address) ?? []).map(({ port }) => port)).size > 1);
+  };
+  // Of a MAC that two have, the sentence says so.
+  const isAddress = (conflict: Partial<Condition> | undefined): conflict is Partial<Condition> =>
+    conflict !== undefined && !/\(([0-9a-f]{2}:){5}/.test(conflict.message ?? '');
+  const found: Finding[] = [];
+  const stale = (kind: string, name: string, what: string): void =>
+    void found.push({ kind: `I7 stale ${kind}`, message: `I7: ${kind} ${name} says ${what}` });
+  const has = (conditions: readonly Partial<Condition>[], type: string, status: string): Partial<Condition> | undefined =>
+    conditions.find((one) => one.type === type && one.status === status);
+
+  for (const object of addressObjects(world)) {
+    const { kind, name, subnet, held, asked, askedSubnet, type, typeInEffect, conditions, terminating } = object;
+    if (held === undefined || terminating) continue;
+    const conflict = has(conditions, 'AddressConflict', 'True');
+    if (isAddress(conflict) && !isShared(subnet, [held.v4, held.v6]))
+      stale(kind, name, `"${conflict.message ?? ''}", and nobody else has it`);
+    const refused = has(conditions, 'Accepted', 'False');
+    const same = [
+      [asked.v4, held.v4],
+      [asked.v6, held.v6],
+      [asked.mac, held.mac],
+      [askedSubnet, subnet],
+      [type, typeInEffect ?? type],
+    ].every(([wanted = '', is = '']) => wanted === '' || wanted === is);
+    if (refused?.reason === 'Immutable' && same) stale(kind, name, `"${refused.message ?? ''}", and asks for nothing else`);
+  }
+  for (const [name, ip] of world.ips.entries()) {
+    if (ip.metadata.deletionTimestamp !== undefined) continue;
+    const conditions = conditionsOf('ips', ip);
+    const { subnet = '', ipAddress = '', v4IpAddress = '', v6IpAddress = '' } = ip.spec;
+    const conflict = has(conditions, 'AddressConflict', 'True');
+    if (isAddress(conflict) && !isShared(subnet, heldTexts(ip))) stale('IP', name, `"${conflict.message ?? ''}", and nobody else has it`);
+    const refused = has(conditions, 'Accepted', 'False');
+    if (refused === undefined || !OF_ADDRESSES.has(refused.reason ?? '') || ip.metadata.labels?.[labelKey.ipReserved] !== 'true') continue;
+    const isComplete = [v4IpAddress, v6IpAddress].filter((text) => text !== '').join(',') === ipAddress && ipAddress !== '';
+    if (
+      isComplete &&
+      (ip.metadata.finalizers ?? []).includes(FINALIZER) &&
+      isOf(world, subnet, heldTexts(ip)) &&
+      !isShared(subnet, heldTexts(ip))
+    )
+      stale('IP', name, `"${refused.message ?? ''}", and has ${ipAddress}`);
+  }
+  for (const [name, subnet] of world.subnets.entries()) {
+    const none = has(subnet.status?.conditions ?? [], 'Ready', 'False');
+    const [node] =
+      none?.reason === 'NoActiveGatewayFound' && subnet.metadata.deletionTimestamp === undefined ? ableNodes(world, subnet) : [];
+    if (node !== undefined) stale('Subnet', name, `"${none?.message ?? ''}", and node ${node} is ready for it`);
+  }
+  for (const [key, pod] of world.pods.entries()) {
+    const bound = pod.status?.conditions?.find((one) => one.type === POD_CONDITION && one.status === 'False');
+    if (bound === undefined || !WAITING.has(bound.reason ?? '') || said(pod, 'allocated') !== 'true') continue;
+    if (pod.metadata.deletionTimestamp !== undefined || said(pod, 'virtualmachine') !== '') continue;
+    if (Object.keys(pod.metadata.annotations ?? {}).some((annotation) => /networks|default-network/.test(annotation))) continue;
+    if (isOf(world, said(pod, 'logical_switch'), splitList(said(pod, 'ip_address'))))
+      stale('Pod', key, `"${bound.message ?? ''}", and has its network`);
+  }
+  return found;
+}
+
+/** Of those that its spec names, or chooses by label: ready, and joined by a family of its own. */
+function ableNodes(world: World, { spec }: Subnet): readonly string[] {
+  const named = splitList(spec.gatewayNode ?? '').map((item) => item.split(':', 1)[0] ?? '');
+  const families = splitList(spec.cidrBlock ?? '').map((cidr) => cidr.includes(':'));
+  return [...world.nodes.entries()].flatMap(([name, node]) => {
+    const isChosen =
+      named.length > 0
+        ? named.includes(name)
+        : (spec.gatewayNodeSelectors ?? []).some((selector) => selectorMatches(selector, node.metadata.labels ?? {}));
+    const isReady = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+    const hops = said(node, 'allocated') === 'true' ? splitList(said(node, 'ip_address')) : [];
+    const isJoined =
+      best(world, 'Logical_Switch_Port', nodePortName(name)) !== undefined && hops.some((hop) => families.includes(hop.includes(':')));
+    return isChosen && isReady && isJoined && isInPlaceNamed(world, JOIN_SUBNET) ? [name] : [];
+  });
+}
+
+function isInPlaceNamed(world: World, name: string): boolean {
+  const subnet = world.subnets.peek(name);
+  return subnet !== undefined && isInPlace(subnet);
+}
+
+/** Addresses of the networks of a Subnet that is in place. */
+function isOf(world: World, name: string, addresses: readonly string[]): boolean {
+  const subnet = world.subnets.peek(name);
+  if (subnet === undefined || !isInPlace(subnet)) return false;
+  const cidrs = splitList(subnet.spec.cidrBlock ?? '').flatMap((text) => parseCidr(text) ?? []);
+  return addresses.every((text) => {
+    const address = parseAddress(text);
+    return address !== undefined && cidrs.some((cidr) => cidr.family === address.family && cidrContains(cidr, address));
+  });
+}

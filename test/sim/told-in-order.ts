@@ -1,0 +1,125 @@
+/**
+ * Who is told of a network has it: no pod and no node is told its addresses before its port was in the database with them, nor that it is routed before the
+ * port was in the group of its node. Read from what was written when, by no rule.
+ */
+import { attachmentProvider, nodePortGroup } from '../../src/api/names.ts';
+import { parseNetworkSelections } from '../../src/api/network-selection.ts';
+import type { SubnetSpec } from '../../src/api/subnet.ts';
+import { annotationKey, DEFAULT_VPC, labelKey, podAnnotation } from '../../src/api/well-known.ts';
+import type { KubeObject } from '../../src/lab/apiserver/object.ts';
+import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';
+import { splitList } from '../../src/net/dual.ts';
+import type { StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
+import type { Finding } from './judge.ts';
+
+const IPS = 'ips.kubeovn.io';
+const NETWORKS = 'network-attachment-definitions.k8s.cni.cncf.io';
+
+type Suffix = 'allocated' | 'routed' | 'logical_switch' | 'ip_address' | 'mac_address' | 'virtualmachine';
+
+const say = (object: KubeObject | undefined, suffix: Suffix): string => object?.metadata.annotations?.[podAnnotation('ovn', suffix)] ?? '';
+
+export class ToldInOrder {
+  readonly #store: ObjectStore;
+  readonly #findings: Finding[] = [];
+  /** By uid of a pod. */
+  readonly #macs = new Map<string, string>();
+  /** `<port> <MAC and addresses>` of all ports that there ever were. */
+  readonly #stations = new Set<string>();
+  /** Uuids of all rows that a port had, by its name, and of all ports that a group of a node had, by its name. */
+  readonly #ports = new Map<string, Set<unknown>>();
+  readonly #groups = new Map<string, Set<unknown>>();
+
+  /** @param byHand whether a person acts now */
+  constructor(store: ObjectStore, byHand: () => boolean) {
+    this.#store = store;
+    store.watchAll((event) => {
+      if (event.type === 'ADDED' && event.table === 'pods') this.#asks(event.object);
+      if (event.type === 'MODIFIED' && (event.table === 'pods' || event.table === 'nodes') && !byHand()) this.#look(event);
+    });
+  }
+
+  /** The MAC that a pod names before it has one, which no IP object of its name says otherwise. */
+  #asks(pod: KubeObject): void {
+    const { name, namespace = '', uid, ownerReferences = [] } = pod.metadata;
+    const mac = say(pod, 'mac_address').trim().toLowerCase();
+    if (
+      mac !== '' &&
+      say(pod, 'allocated') === '' &&
+      ownerReferences.length === 0 &&
+      this.#store.get(IPS, `${name}.${namespace}`) === undefined
+    )
+      this.#macs.set(uid, mac);
+  }
+
+  /** A row of the database as it is from now on. */
+  wrote(table: string, uuid: unknown, { name, addresses, ports }: StoredRow): void {
+    if (typeof name !== 'string') return;
+    if (table === 'Port_Group' && ports instanceof Set) add(this.#groups, name, ports);
+    if (table !== 'Logical_Switch_Port') return;
+    add(this.#ports, name, [uuid]);
+    for (const station of addresses instanceof Set ? addresses : [addresses]) this.#stations.add(`${name} ${String(station)}`);
+  }
+
+  judge(): readonly Finding[] {
+    return this.#findings.splice(0);
+  }
+
+  #look({ table, object, previous }: StoreEvent): void {
+    const { name, namespace = '' } = object.metadata;
+    const port = table === 'nodes' ? `node-${name}` : `${say(object, 'virtualmachine') || name}.${namespace}`;
+    const who = table === 'nodes' ? `Node ${name}` : `Pod ${namespace}/${name}`;
+    const isNew = (suffix: Suffix): boolean => say(object, suffix) === 'true' && say(previous, suffix) !== 'true';
+    if (isNew('allocated')) {
+      const station = [say(object, 'mac_address'), ...splitList(say(object, 'ip_address'))].join(' ');
+      if (!this.#stations.has(`${port} ${station}`)) this.#find('addresses', `${who} is told ${station}, and port ${port} never had that`);
+      if (table === 'pods') {
+        this.#half(who, object);
+        const mac = this.#macs.get(object.metadata.uid);
+        const isReserved = this.#store.get(IPS, port)?.metadata.labels?.[labelKey.ipReserved] === 'true';
+        if (mac !== undefined && !isReserved && say(object, 'mac_address') !== mac)
+          this.#find('mac', `${who} asked for MAC ${mac}, and is told ${say(object, 'mac_address')}`);
+      }
+    }
+    if (table === 'pods' && isNew('routed')) this.#unrouted(who, port, object);
+  }
+
+  /** Nothing half told: with its own interface it is told of each network that it is attached to, where that has been there for a while. */
+  #half(who: string, pod: KubeObject): void {
+    const { annotations = {}, namespace = '', creationTimestamp } = pod.metadata;
+    const parsed = parseNetworkSelections(annotations[annotationKey.networkAttachments] ?? '', namespace);
+    if (!parsed.ok) return;
+    for (const selection of parsed.selections) {
+      const network = this.#store.get(NETWORKS, `${selection.namespace}/${selection.name}`);
+      const { config = '' } = (network?.['spec'] ?? {}) as { readonly config?: string };
+      const isNew = network?.metadata.generation !== 1 || network.metadata.creationTimestamp >= creationTimestamp;
+      if (isNew || !config.includes('"type":"kube-ovn"}')) continue;
+      const provider = attachmentProvider(selection.name, selection.namespace);
+      const isTold = Object.keys(annotations).some((key) => key.startsWith(provider) && key.endsWith('.kubernetes.io/allocated'));
+      if (!isTold) this.#find('half', `${who} is told of its own interface before network ${selection.namespace}/${selection.name}`);
+    }
+  }
+
+  #unrouted(who: string, port: string, pod: KubeObject): void {
+    const { nodeName = '' } = pod['spec'] as { readonly nodeName?: string };
+    const vpc = this.#vpcOf(pod);
+    const group = this.#groups.get(nodePortGroup(nodeName));
+    const rows = [...(this.#ports.get(port) ?? [])];
+    if (vpc !== DEFAULT_VPC || group === undefined || rows.some((uuid) => group.has(uuid))) return;
+    this.#find('routed', `${who} is told that it is routed, and port ${port} was never in the group of node ${nodeName}`);
+  }
+
+  #vpcOf(pod: KubeObject): string | undefined {
+    return ((this.#store.get('subnets.kubeovn.io', say(pod, 'logical_switch'))?.['spec'] ?? {}) as SubnetSpec).vpc;
+  }
+
+  #find(kind: string, message: string): void {
+    this.#findings.push({ kind: `I7 told ${kind}`, message: `I7: ${message}` });
+  }
+}
+
+function add(sets: Map<string, Set<unknown>>, name: string, members: Iterable<unknown>): void {
+  let set = sets.get(name);
+  if (set === undefined) sets.set(name, (set = new Set()));
+  for (const member of members) set.add(member);
+}

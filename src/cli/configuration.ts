@@ -150,7 +150,8 @@ function readFile(path: string, settings: readonly Setting[]): ReadonlyMap<strin
     throw new ConfigurationError(
       `${path} holds more than one YAML document: another begins at line ${fault.linePos?.[0].line ?? 2}; write all settings into one, without "---" between them`,
     );
-  if (fault !== undefined) throw new ConfigurationError(redactedText(`${path} is not YAML: ${fault.message.split('\n')[0]}`));
+  if (fault !== undefined)
+    throw new ConfigurationError(redactedText(`${path} is not YAML: ${(fault.message.split('\n')[0] ?? '').replace(/:$/, '')}`));
   const content: unknown = document.toJS();
   if (content === null || content === undefined) return new Map();
   if (typeof content !== 'object' || Array.isArray(content))

@@ -30,6 +30,12 @@ import { writeRefusal } from '../write-refusal.ts';
 
 const ACCEPTED = 'Accepted';
 const CONFLICT = 'AddressConflict';
+/** What a kind calls what it asks for. */
+const FIELDS = {
+  vips: { subnet: 'subnet', v4: 'v4ip', v6: 'v6ip' },
+  'ovn-eips': { subnet: 'externalSubnet', v4: 'v4Ip', v6: 'v6Ip' },
+  'iptables-eips': { subnet: 'externalSubnet', v4: 'v4ip', v6: 'v6ip' },
+} as const;
 
 /** What is particular to a kind. */
 export interface AddressKind {
@@ -77,7 +83,10 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     if (reservation === undefined) return [{ kind: 'wish', wish }];
     return [
       { kind: 'wish', wish },
-      refused(object, kind, { reason: reservation.code, message: `${object.kind} ${name}: ${reservation.message}` }),
+      refused(object, kind, {
+        reason: reservation.code,
+        message: `${object.kind} ${name}: ${askedAddresses(object)}${reservation.message}`,
+      }),
     ];
   }
   const addresses = reservation?.kind === 'granted' ? { v4: reservation.v4, v6: reservation.v6, mac: reservation.mac } : held;
@@ -132,19 +141,31 @@ interface Problem {
 /** Why an address cannot be asked for yet. */
 function requestProblem(
   world: World,
-  { resource, kind, name, uid, subnet }: AddressObject,
+  { resource, kind, name, uid, subnet, askedSubnet }: AddressObject,
   { findings }: AddressKind,
 ): Problem | undefined {
   const [finding] = findings;
   if (finding !== undefined) return { reason: finding.code, message: finding.message };
+  const field = askedSubnet === '' ? '' : `spec.${FIELDS[resource].subnet} "${askedSubnet}": `;
   if (world.ask(subnetView, subnet) === undefined)
-    return { reason: 'WaitingForSubnet', message: `${kind} ${name}: Subnet "${subnet}" does not exist; kubectl get subnet` };
+    return { reason: 'WaitingForSubnet', message: `${kind} ${name}: ${field}Subnet "${subnet}" does not exist; kubectl get subnet` };
   const readiness = world.ask(subnetReady, subnet);
   if (!readiness.ready)
-    return { reason: 'WaitingForSubnet', message: withNext(`${kind} ${name}: ${readiness.message}`, `kubectl describe subnet ${subnet}`) };
+    return {
+      reason: 'WaitingForSubnet',
+      message: withNext(`${kind} ${name}: ${field}${readiness.message}`, `kubectl describe subnet ${subnet}`),
+    };
   const refusal = writeRefusal(world, resource, name, 'object', uid);
   if (refusal?.rests !== true) return undefined;
   return { reason: 'WriteRefused', message: `${kind} ${name} cannot be given its address, ${refusal.said}; ${refusal.next}` };
+}
+
+/** The fields that ask for addresses and what they ask for, before what keeps the object from them. */
+function askedAddresses({ resource, asked }: AddressObject): string {
+  const said = (['v4', 'v6'] as const).flatMap((family) =>
+    asked[family] === '' ? [] : [`spec.${FIELDS[resource][family]} "${asked[family]}"`],
+  );
+  return said.length === 0 ? '' : `${said.join(', ')}: `;
 }
 
 /** Exactly what it has, or what its spec asks for. The pod that is given the address of a Vip has it together with the Vip. */

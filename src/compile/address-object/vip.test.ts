@@ -366,3 +366,15 @@ test('the port of a Vip that was made again as its Subnet was torn out is its ow
   fresh.settle();
   assert.equal(fresh.writes, 0);
 });
+
+test('a Vip that cannot be given what it asks for is told the field and the value, with the rule', () => {
+  const made = scene();
+  const said = (name: string): string => made.bench.condition('vips', name, 'Accepted')?.message ?? '';
+  vip(made, 'v1', { v4ip: '10.50.0.5' });
+  vip(made, 'taken', { v4ip: '10.50.0.5' });
+  assert.match(said('taken'), /^Vip taken: spec\.v4ip "10\.50\.0\.5": the address 10\.50\.0\.5 in Subnet "net" is held by Vip v1/);
+  vip(made, 'six', { v6ip: 'fd00::1' });
+  assert.match(said('six'), /^Vip six: spec\.v6ip "fd00::1": the address fd00::1 is IPv6, and Subnet "net" is IPv4/);
+  vip(made, 'lost', { subnet: 'ghost' });
+  assert.match(said('lost'), /^Vip lost: spec\.subnet "ghost": Subnet "ghost" does not exist/);
+});

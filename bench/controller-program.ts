@@ -2,7 +2,6 @@
  * A controller in a process of its own, which tells what it costs: `measured-controller.ts` starts it and asks.
  */
 import { subscribe } from 'node:diagnostics_channel';
-import { constants, monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { makeController, northboundSession } from '../src/cli/connect.ts';
 import { KubeClient } from '../src/kube/client.ts';
 import { connectionFromKubeconfig } from '../src/kube/connection.ts';
@@ -12,6 +11,7 @@ import { SILENT } from '../src/runtime/log.ts';
 import type { Failure, Question, Report } from './measured-controller.ts';
 import { followPods } from './pod-timeline.ts';
 import { ProgressWatch } from './progress-watch.ts';
+import { TurnWatch } from './turn-watch.ts';
 
 keepHeapSmall();
 const [kubeconfig = '', ovnNb = '', followed] = process.argv.slice(2);
@@ -21,25 +21,20 @@ subscribe('undici:request:create', (message) => {
   const what = kindOf(method, path);
   requests[what] = (requests[what] ?? 0) + 1;
 });
-const turns = monitorEventLoopDelay({ resolution: 20 });
-let collections = 0;
-new PerformanceObserver((list) => {
-  for (const entry of list.getEntries() as (PerformanceEntry & { readonly detail?: { readonly kind: number } })[])
-    if (entry.detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR) collections++;
-}).observe({ entryTypes: ['gc'] });
 
 const connection = await connectionFromKubeconfig({ path: kubeconfig });
 const [client, leaseClient] = [64, 2].map((connections) => new KubeClient(new KubeTransport(connection, { connections })));
 if (client === undefined || leaseClient === undefined) throw new Error('two clients');
 const session = northboundSession({ ovnNb }, SILENT);
 const controller = makeController(client, session, SILENT, { leaseClient, collectionLimit: false });
+const turns = new TurnWatch(() => controller.doing);
 let operations = 0;
 let leadingMs: number | undefined;
 countOperations();
 const timelines = followed === undefined ? undefined : followPods(controller, client, 'default', followed);
 controller.start();
 // What came before is the loading of modules.
-turns.enable();
+turns.start();
 const look = setInterval(() => {
   if (controller.status.phase !== 'leading') return;
   leadingMs = performance.now();
@@ -60,7 +55,6 @@ async function answer(question: Question): Promise<void> {
   }
   const problem = question === 'quiet' ? await untilQuiet() : undefined;
   process.send?.(problem === undefined ? report() : ({ kind: 'failure', problem } satisfies Failure));
-  turns.reset();
 }
 
 /** @returns why it will not be */
@@ -95,8 +89,8 @@ function report(): Report {
     cpuMs: (user + system) / 1_000,
     peakMb: process.resourceUsage().maxRSS / 1_024,
     heapMb: (heapUsed + arrayBuffers) / 1_048_576,
-    collections,
-    longestTurnMs: turns.max / 1e6,
+    collections: turns.tidied,
+    longestTurn: turns.take(),
     requests: { ...requests },
     operations,
     status: controller.status,

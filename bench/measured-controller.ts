@@ -8,6 +8,7 @@ import type { ControllerStatus } from '../src/controller/controller.ts';
 import { compiledDirectory } from '../src/lab/programs/cache-directory.ts';
 import type { Timeline } from './pod-timeline.ts';
 import { NotMeasured } from './progress-watch.ts';
+import type { LongestTurn } from './turn-watch.ts';
 
 /** Instead of a report. */
 export interface Failure {
@@ -28,7 +29,7 @@ export interface Report {
   /** Times that all of its heap was tidied, since the process began. */
   readonly collections: number;
   /** Of the event loop, since the last report. */
-  readonly longestTurnMs: number;
+  readonly longestTurn: LongestTurn;
   /** Requests to the API server by `watch`, `lease`, `read` and `write`. */
   readonly requests: Readonly<Record<string, number>>;
   /** Sent to the Northbound database. */

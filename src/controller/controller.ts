@@ -68,6 +68,7 @@ export class Controller {
   readonly #defer: (run: () => void) => void;
   readonly #settled: (() => void)[] = [];
   #phase: Phase = 'starting';
+  #doing = 'lists and rows taken in';
   #scheduled = false;
   #usageTimer = false;
   #transactions = 0;
@@ -291,6 +292,11 @@ export class Controller {
     };
   }
 
+  /** What the last turn was at when it was over, in a few words: for who measures turns. */
+  get doing(): string {
+    return this.#doing;
+  }
+
   /** True when everything observed has been carried out (or only derived, where nothing may be) and nothing is under way. */
   get quiet(): boolean {
     const derived =
@@ -369,10 +375,12 @@ export class Controller {
     if (!derived) return this.#again();
     this.#collection.survey();
     this.#leadership.raiseFence();
+    this.#doing = 'rows compared';
     this.#rows.flush();
     // A conflict that the diff just found is said before anything else is said of its object.
     if (!this.world.reactor.quiet) return this.#again();
     if (!this.#knowsStanding()) return this.#again();
+    this.#doing = 'objects compared';
     this.#objects.flush();
     this.#meter.phase('diff', derivedAt);
     if (this.#mayWrite()) this.#notices.flush(this.#compiler.desired.freshNotices);
@@ -408,9 +416,12 @@ export class Controller {
 
   /** Runs rules and allocation in turn until neither has anything to do. @returns false when the time was up before */
   #derive(enough: () => boolean): boolean {
+    this.#doing = 'who holds what';
     if (!this.#allocation.presume(enough)) return false;
     for (let round = 0; ; round++) {
+      this.#doing = 'rules';
       if (!this.world.reactor.settle(enough)) return false;
+      this.#doing = 'answers to wishes';
       this.#allocation.run(enough);
       if (this.world.reactor.quiet && this.#allocation.quiet) {
         this.#publishUsage();

@@ -129,6 +129,18 @@ describe('ListWatchCache', () => {
     });
   }
 
+  it('asks for few objects at first where the rest may come from the cache', async () => {
+    open({ pageSize: 250, cachedAbove: 200 });
+    const first = await nextList();
+    assert.equal(first.query.get('limit'), '100');
+    first.list([pod('a', 1)], '10', 'next-page', 50);
+    const second = await nextList();
+    assert.equal(second.query.get('limit'), '250');
+    second.list([pod('b', 2)], '10');
+    await cache.untilSynced();
+    assert.deepEqual([...cache.keys()], ['ns/a', 'ns/b']);
+  });
+
   it('follows a watch chunk by chunk, however lines are cut', async () => {
     const watch = await synced();
     const lines = [

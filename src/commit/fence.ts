@@ -74,6 +74,11 @@ export class Fence {
     return seen === this.#term ? { kind: 'held', term: seen } : { kind: 'deposed', term: seen };
   }
 
+  /** Whether there is a term, and a row that holds it. */
+  get isRaised(): boolean {
+    return this.#term !== undefined && this.#global() !== undefined;
+  }
+
   /** The operations that go first in every transaction; undefined when there is no term or no row to wait on. */
   guards(): readonly Operation[] | undefined {
     const row = this.#global();

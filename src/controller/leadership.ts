@@ -175,7 +175,7 @@ export class Leadership {
   /** A leader without a term takes the next one; so does one whose NB_Global row vanished. */
   raiseFence(): void {
     if (this.#raising || !this.mayWriteObjects || this.#options.session.state !== 'synced') return;
-    if (this.fence.term !== undefined && this.fence.guards() !== undefined) return;
+    if (this.fence.isRaised) return;
     this.#raising = true;
     void this.fence.raise(this.#gains).then((raised) => {
       this.#raising = false;

@@ -65,6 +65,17 @@ export const uuidColumn: ColumnSchema = {
   ephemeral: false,
 };
 
+/** A process reads the same one again and again where it has it as a value: a server of its own, and each session with it. */
+const read = new WeakMap<object, DatabaseSchema>();
+
+/** As `parseSchema`, once for each value. @throws {OvsdbError} OVSDB_BAD_SCHEMA */
+export function readSchema(json: unknown): DatabaseSchema {
+  if (typeof json !== 'object' || json === null) return parseSchema(json);
+  let schema = read.get(json);
+  if (schema === undefined) read.set(json, (schema = parseSchema(json)));
+  return schema;
+}
+
 /**
  * Reads a `<database-schema>` (RFC 7047 section 3.2).
  *

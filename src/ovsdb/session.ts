@@ -7,7 +7,7 @@ import type { IncomingContents } from './incoming-contents.ts';
 import type { Operation } from './operation.ts';
 import { ReplicaStore, type Replica } from './replica.ts';
 import type { RowChange } from './row-change.ts';
-import { parseSchema, type DatabaseSchema } from './schema.ts';
+import { readSchema, type DatabaseSchema } from './schema.ts';
 import { judgeServer, type ClusterProgress } from './server-status.ts';
 import { resolveOptions, type OvsdbOptions, type ResolvedOptions } from './session-options.ts';
 import { sendTransaction, type TransactOptions } from './send-transaction.ts';
@@ -33,7 +33,8 @@ export class OvsdbSession {
   #state: SessionState = 'connecting';
   #started = false;
   #schema: DatabaseSchema | undefined;
-  #schemaText = '';
+  /** As it came. */
+  #schemaJson: unknown;
   #missing: readonly MissingPart[] = [];
   /** The last transaction in the replica; zero where the contents have to be read anew. */
   #lastTxnId: Uuid = zeroUuid;
@@ -197,13 +198,13 @@ export class OvsdbSession {
   }
 
   #takeSchema(json: unknown): ReturnType<LinkEvents['schema']> {
-    const text = JSON.stringify(json);
-    const schema = parseSchema(json);
+    const schema = readSchema(json);
     const plan = planMonitor(schema, this.#options.tables);
-    if (text !== this.#schemaText) {
+    const same = schema === this.#schema || (this.#schema !== undefined && JSON.stringify(json) === JSON.stringify(this.#schemaJson));
+    if (!same) {
       this.#store.configure(plan.columns);
       this.#schema = schema;
-      this.#schemaText = text;
+      this.#schemaJson = json;
       this.#missing = plan.missing;
       this.#lastTxnId = zeroUuid;
     }

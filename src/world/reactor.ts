@@ -9,6 +9,7 @@
  * a computation that is due runs it at once, hence a reader never sees a stale value.
  */
 import { equal } from './equal.ts';
+import { Reading } from './reading.ts';
 
 /** A computation as its sources and the reactor see it. */
 export interface Reader {
@@ -16,12 +17,10 @@ export interface Reader {
   /** What it read, or once read, has changed. */
   disturb(source: Source): void;
   refresh(): void;
-  link(source: Source): void;
 }
 
-/** Up to here a list is searched rather than a set kept: sources and computations are very many, and a set costs 200 bytes and more. */
+/** Up to here a list is searched rather than a set kept: sources are very many, and a set costs 200 bytes and more. */
 const FEW_READERS = 8;
-const FEW_SOURCES = 40;
 
 function isList(readers: unknown): readers is readonly Reader[] {
   return Array.isArray(readers);
@@ -89,7 +88,7 @@ export class KeyedSource extends Source {
   }
 }
 
-const NO_SOURCES: Source[] = [];
+const NO_SOURCES: readonly Source[] = [];
 
 /**
  * What `run` says of the sources it reads. There are several for each pod: a subclass keeps what it is about in fields, since closures
@@ -97,14 +96,12 @@ const NO_SOURCES: Source[] = [];
  */
 export abstract class Computation<V> extends Source implements Reader {
   readonly #reactor: Reactor;
-  #sources: Source[] = NO_SOURCES;
-  /** The same as a set, once a run has read so much that searching the list would cost. */
-  #seen: Set<Source> | undefined;
+  #sources: readonly Source[] = NO_SOURCES;
   #value: V | undefined;
   #failure: { readonly error: unknown } | undefined;
   #height = 1;
-  #state: 'due' | 'running' | 'fresh' | 'disposed' = 'due';
-  #outdated = false;
+  /** What it has read so far, while it runs. */
+  #state: 'due' | 'fresh' | 'disposed' | Reading = 'due';
 
   constructor(reactor: Reactor) {
     super();
@@ -125,7 +122,7 @@ export abstract class Computation<V> extends Source implements Reader {
 
   /** The value as of now; runs first when something it read has changed. */
   get(): V {
-    if (this.#state === 'running') throw new Error('a query reads its own result');
+    if (typeof this.#state === 'object') throw new Error('a query reads its own result');
     this.refresh();
     this.#reactor.track(this);
     if (this.#failure !== undefined) throw this.#failure.error;
@@ -142,20 +139,19 @@ export abstract class Computation<V> extends Source implements Reader {
    * it made of the old value is not to stay.
    */
   disturb(source: Source): void {
-    if (this.#state === 'running' && this.#hasRead(source)) this.#outdated = true;
-    if (this.#state !== 'fresh') return;
+    const state = this.#state;
+    if (typeof state === 'object' && state.has(source)) state.outdated = true;
+    if (state !== 'fresh') return;
     this.#state = 'due';
     this.#reactor.enqueue(this);
   }
 
   refresh(): void {
     if (this.#state !== 'due') return;
-    this.#state = 'running';
-    const before = this.#sources;
-    this.#sources = [];
-    this.#seen = undefined;
+    const reading = new Reading(this, this.#sources);
+    this.#state = reading;
     let outcome: { readonly value: V } | { readonly error: unknown };
-    this.#reactor.enter(this);
+    this.#reactor.enter(reading);
     try {
       outcome = { value: this.run() };
     } catch (error) {
@@ -164,14 +160,13 @@ export abstract class Computation<V> extends Source implements Reader {
       this.#reactor.leave();
     }
     this.#state = 'fresh';
-    this.#sources = this.#sources.slice();
+    this.#sources = reading.sources;
     let height = 0;
     for (const source of this.#sources) height = Math.max(height, source.height);
     this.#height = height + 1;
-    this.#release(before);
+    reading.leaveOthers();
     this.#conclude(outcome);
-    if (!this.#outdated) return;
-    this.#outdated = false;
+    if (!reading.outdated) return;
     this.#state = 'due';
     this.#reactor.enqueue(this);
   }
@@ -190,32 +185,12 @@ export abstract class Computation<V> extends Source implements Reader {
     this.#reactor.touch(this);
   }
 
-  link(source: Source): void {
-    if (this.#hasRead(source)) return;
-    source.addReader(this);
-    this.#sources.push(source);
-    if (this.#seen !== undefined) this.#seen.add(source);
-    else if (this.#sources.length > FEW_SOURCES) this.#seen = new Set(this.#sources);
-  }
-
   /** Leaves the graph for good. */
   dispose(): void {
     this.#state = 'disposed';
     const before = this.#sources;
     this.#sources = NO_SOURCES;
-    this.#seen = undefined;
-    this.#release(before);
-  }
-
-  #release(before: readonly Source[]): void {
-    if (before.length === 0) return;
-    for (const source of before) {
-      if (!this.#hasRead(source)) source.removeReader(this);
-    }
-  }
-
-  #hasRead(source: Source): boolean {
-    return this.#seen !== undefined ? this.#seen.has(source) : this.#sources.includes(source);
+    for (const source of before) source.removeReader(this);
   }
 }
 
@@ -234,7 +209,7 @@ export class Computed<V> extends Computation<V> {
 }
 
 export class Reactor {
-  readonly #stack: Reader[] = [];
+  readonly #stack: Reading[] = [];
   readonly #levels: Reader[][] = [];
   #pending = 0;
   /** No level below this one has anything due. */
@@ -244,7 +219,7 @@ export class Reactor {
 
   /** Notes that the running computation (if any) read `source`. */
   track(source: Source): void {
-    this.#stack.at(-1)?.link(source);
+    this.#stack.at(-1)?.take(source);
   }
 
   get tracking(): boolean {
@@ -263,9 +238,9 @@ export class Reactor {
     this.#pending++;
   }
 
-  /** What is read from now on is read by this computation, until it leaves. */
-  enter(computation: Reader): void {
-    this.#stack.push(computation);
+  /** What is read from now on is taken by this run, until it leaves. */
+  enter(run: Reading): void {
+    this.#stack.push(run);
     this.runs++;
   }
 

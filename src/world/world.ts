@@ -34,11 +34,15 @@ import { Table } from './table.ts';
 /** A function of the World that many rules share. It runs again when what it read changed; its readers only when its value did. */
 export interface Query<V> {
   readonly name: string;
+  /** Among all queries. */
+  readonly place: number;
   readonly run: (world: World, key: string) => V;
 }
 
+let places = 0;
+
 export function defineQuery<V>(name: string, run: (world: World, key: string) => V): Query<V> {
-  return { name, run };
+  return { name, place: places++, run };
 }
 
 /** A query whose answer is known above the layer that asks. Who knows it gives the function once, as its module is loaded. */
@@ -50,6 +54,7 @@ export function declareQuery<V>(name: string): DeclaredQuery<V> {
   let known: ((world: World, key: string) => V) | undefined;
   return {
     name,
+    place: places++,
     define: (run) => {
       if (known !== undefined) throw new Error(`the query ${name} is defined twice`);
       known = run;
@@ -221,7 +226,8 @@ export class World {
   /** Which Vpc each Subnet is in. */
   readonly subnetVpcs: SubnetVpcs;
 
-  readonly #answers = new Map<Query<unknown>, Map<string, Answer>>();
+  /** By place of the query, by key. */
+  readonly #answers: (Map<string, Answer> | undefined)[] = [];
 
   constructor(settings: Settings) {
     this.settings = settings;
@@ -230,8 +236,7 @@ export class World {
 
   /** The value of a query, remembered until something it read changes. */
   ask<V>(query: Query<V>, key: string): V {
-    let answers = this.#answers.get(query);
-    if (answers === undefined) this.#answers.set(query, (answers = new Map<string, Answer>()));
+    const answers = (this.#answers[query.place] ??= new Map<string, Answer>());
     let answer = answers.get(key);
     if (answer === undefined) answers.set(key, (answer = new Answer(this, query, key, answers)));
     return answer.get() as V;
@@ -255,7 +260,7 @@ export class World {
 
   /** How many answers are remembered. */
   get queries(): number {
-    return [...this.#answers.values()].reduce((sum, answers) => sum + answers.size, 0);
+    return this.#answers.reduce((sum, answers) => sum + (answers?.size ?? 0), 0);
   }
 
   /** Runs a function that asks queries, and forgets those that nobody else reads: for a look from outside the rules. */

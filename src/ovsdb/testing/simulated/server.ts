@@ -1,8 +1,8 @@
 /** The protocol in front of a simulated database: connections, transactions, monitors with resume, members of a cluster. */
 import type { Clock } from '../../clock.ts';
 import { OvsdbError } from '../../errors.ts';
-import type { ColumnSchema, DatabaseSchema } from '../../schema.ts';
-import { parseSchema } from '../../schema.ts';
+import type { ColumnSchema } from '../../schema.ts';
+import { readSchema } from '../../schema.ts';
 import type { Dial } from '../../transport.ts';
 import { zeroUuid, type Uuid } from '../../uuid.ts';
 import type { RowDifference } from './database.ts';
@@ -49,15 +49,6 @@ interface Connection {
   monitor: Monitor | undefined;
 }
 
-/** Many servers of one process have the same schema. */
-const schemas = new WeakMap<object, DatabaseSchema>();
-
-function readSchema(json: object): DatabaseSchema {
-  let read = schemas.get(json);
-  if (read === undefined) schemas.set(json, (read = parseSchema(json)));
-  return read;
-}
-
 export class SimulatedServer {
   readonly database: SimulatedDatabase;
   readonly #options: SimulatedServerOptions;
@@ -71,7 +62,7 @@ export class SimulatedServer {
 
   constructor(options: SimulatedServerOptions) {
     this.#options = options;
-    this.database = new SimulatedDatabase(readSchema(options.schemaJson as object));
+    this.database = new SimulatedDatabase(readSchema(options.schemaJson));
     this.#lastTxnId = options.newUuid();
   }
 

@@ -2,12 +2,13 @@
  * What holds what: the one table that deletion, its conditions and explanations read. A kind that comes later adds its lines.
  */
 import { isOvnProvider, nodePortName } from '../api/names.ts';
-import type { Subnet } from '../api/subnet.ts';
 import { annotationKey } from '../api/well-known.ts';
 import { launchedInstance } from '../api/virtual-machine.ts';
 import { splitList } from '../net/dual.ts';
 import { rowId, tableOf } from '../nb/row-id.ts';
 import { onlyAsks } from '../world/claimants.ts';
+import type { SubnetIntent } from '../world/intent.ts';
+import { subnetIntent, vpcIntent } from '../world/intent.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import { ADDRESS_RESOURCES } from '../world/address-objects.ts';
@@ -85,7 +86,9 @@ export const HOLDS: readonly Hold[] = [
     holder: 'subnets',
     holders: (world, vpc) => [...world.subnetVpcs.in(vpc)].filter((name) => isInOvn(world, name) && !isTooLate(world, vpc, name)),
     holds: (world, subnet) =>
-      isInOvn(world, subnet) ? [world.vpcOf(world.subnets.get(subnet) as Subnet)].filter((vpc) => !isTooLate(world, vpc, subnet)) : [],
+      isInOvn(world, subnet)
+        ? [world.vpcOf(world.ask(subnetIntent, subnet) as SubnetIntent)].filter((vpc) => !isTooLate(world, vpc, subnet))
+        : [],
   },
   ...HOLDS_OF_SUBNETS,
   // A Subnet that was torn out cannot hold its Vpc: who needs its network needs the router.
@@ -140,7 +143,7 @@ export const HOLDS: readonly Hold[] = [
     held: 'subnets',
     holder: 'namespaces',
     blocks: false,
-    holders: (world, subnet) => world.subnets.get(subnet)?.spec.namespaces ?? [],
+    holders: (world, subnet) => world.ask(subnetIntent, subnet)?.spec.namespaces ?? [],
     holds: (world, namespace) => world.subnets.bucket('namespace', namespace),
   },
   ...NAT_RULES.map((holder): Hold => ({
@@ -163,7 +166,7 @@ function podsIn(world: World, subnet: string): readonly string[] {
   return [...new Set([...said, ...ownersOfPorts(world, subnet, 'pod/')])];
 }
 
-const providerOf: Query<string> = defineQuery('provider-of-subnet', (world, name) => world.subnets.get(name)?.spec.provider ?? '');
+const providerOf: Query<string> = defineQuery('provider-of-subnet', (world, name) => world.ask(subnetIntent, name)?.spec.provider ?? '');
 
 /** Of one kind. @param kind as owners of rows begin with it */
 function ownersOfPorts(world: World, subnet: string, kind: 'pod/' | 'node//'): readonly string[] {
@@ -217,7 +220,7 @@ const OF_SUBNET = 'subnet//';
 const OF_VPC = 'vpc//';
 
 /** Values, not objects: a status that comes back runs nobody's rule. */
-const uidOfSubnet: Query<string> = defineQuery('uid-of-subnet', (world, name) => world.subnets.get(name)?.metadata.uid ?? '');
+const uidOfSubnet: Query<string> = defineQuery('uid-of-subnet', (world, name) => world.ask(subnetIntent, name)?.metadata.uid ?? '');
 const nodeExists: Query<boolean> = defineQuery('node-exists', (world, name) => world.nodes.has(name));
 export const subnetOfIp: Query<string> = defineQuery('ip-subnet', (world, name) => world.ips.get(name)?.spec.subnet ?? '');
 
@@ -227,7 +230,7 @@ export const BLOCKED_RESOURCES: readonly ResourceName[] = [
 ];
 
 function isInOvn(world: World, subnet: string): boolean {
-  const object = world.subnets.get(subnet);
+  const object = world.ask(subnetIntent, subnet);
   if (object === undefined || isOvnProvider(object.spec.provider ?? '')) return object !== undefined;
   // A provider edited away from OVN does not take a running network along.
   return hasSwitch(world, subnet, object.metadata.uid);
@@ -244,12 +247,12 @@ function hasSwitch(world: World, subnet: string, uid: string): boolean {
  */
 function isTooLate(world: World, vpc: string, subnet: string): boolean {
   const deleted = world.ask(deletionOfVpc, vpc);
-  return deleted !== '' && !world.ask(isSettled, subnet) && (world.subnets.get(subnet)?.metadata.creationTimestamp ?? '') > deleted;
+  return deleted !== '' && !world.ask(isSettled, subnet) && (world.ask(subnetIntent, subnet)?.metadata.creationTimestamp ?? '') > deleted;
 }
 
 const deletionOfVpc: Query<string> = defineQuery(
   'deletion-of-vpc',
-  (world, name) => world.vpcs.get(name)?.metadata.deletionTimestamp ?? '',
+  (world, name) => world.ask(vpcIntent, name)?.metadata.deletionTimestamp ?? '',
 );
 
 /** Its network runs, or it was accepted: one whose switch somebody deletes by hand is no new Subnet. */

@@ -8,6 +8,7 @@ import { firstUsable } from '../net/cidr.ts';
 import { formatDualAddress, mapDual, parseDualCidr } from '../net/dual.ts';
 import { rowId } from '../nb/row-id.ts';
 import { ONCE } from '../world/domain.ts';
+import { subnetIntent, vpcIntent } from '../world/intent.ts';
 import type { Settings } from '../world/settings.ts';
 import type { World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
@@ -20,13 +21,14 @@ export const builtinObjects: Rule = {
   run: (world) => {
     const { settings } = world;
     const outputs: Output[] = [];
-    if (!world.vpcs.has(settings.defaultVpc)) {
+    if (world.ask(vpcIntent, settings.defaultVpc) === undefined) {
       outputs.push({ kind: 'create', resource: 'vpcs', key: settings.defaultVpc, object: objectOf('Vpc', settings.defaultVpc, {}) });
     }
     // While it is being deleted, a new Subnet in it would only keep it from going.
     if (world.ask(vpcView, settings.defaultVpc)?.terminating === true) return outputs;
-    if (!world.subnets.has(settings.defaultSubnet)) outputs.push(subnet(settings.defaultSubnet, defaultSubnetSpec(settings)));
-    if (!world.subnets.has(settings.joinSubnet)) outputs.push(subnet(settings.joinSubnet, joinSubnetSpec(settings)));
+    if (world.ask(subnetIntent, settings.defaultSubnet) === undefined)
+      outputs.push(subnet(settings.defaultSubnet, defaultSubnetSpec(settings)));
+    if (world.ask(subnetIntent, settings.joinSubnet) === undefined) outputs.push(subnet(settings.joinSubnet, joinSubnetSpec(settings)));
     return outputs;
   },
 };

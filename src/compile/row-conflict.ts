@@ -5,6 +5,7 @@ import type { Owner } from '../nb/ownership.ts';
 import { ownerText } from '../nb/ownership.ts';
 import { keysOf } from '../world/domain.ts';
 import type { ResourceName } from '../world/resources.ts';
+import { subnetIntent, vpcIntent } from '../world/intent.ts';
 import type { RowConflict, World } from '../world/world.ts';
 import type { Rule } from './compiler.ts';
 import type { NoticeOutput } from './output.ts';
@@ -40,9 +41,9 @@ export const rowConflictNotice: Rule = {
 function uidOf(world: World, resource: ResourceName, key: string): string | undefined {
   switch (resource) {
     case 'vpcs':
-      return world.vpcs.get(key)?.metadata.uid;
+      return world.ask(vpcIntent, key)?.metadata.uid;
     case 'subnets':
-      return world.subnets.get(key)?.metadata.uid;
+      return world.ask(subnetIntent, key)?.metadata.uid;
     case 'ippools':
       return world.ipPools.get(key)?.metadata.uid;
     case 'nodes':

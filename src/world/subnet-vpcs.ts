@@ -8,6 +8,7 @@ import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import type { Domain } from './domain.ts';
 import { keysOf } from './domain.ts';
+import type { SubnetIntent } from './intent.ts';
 import type { ObservedRows } from './observed-rows.ts';
 import type { Reactor } from './reactor.ts';
 import { Table } from './table.ts';
@@ -54,12 +55,12 @@ export class SubnetVpcs {
   }
 
   /** Tracked. */
-  of(subnet: Subnet): string {
+  of(subnet: SubnetIntent): string {
     return this.#table.get(subnet.metadata.name) ?? this.said(subnet);
   }
 
   /** What the spec says; the default Vpc where it says nothing. */
-  said({ spec: { vpc } }: Subnet): string {
+  said({ spec: { vpc } }: SubnetIntent): string {
     return vpc === undefined || vpc === '' ? this.#defaultVpc : vpc;
   }
 

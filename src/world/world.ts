@@ -20,6 +20,7 @@ import { allocatedPlaces } from './allocated-places.ts';
 import type { AddressObject, AddressResource } from './address-objects.ts';
 import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from './address-objects.ts';
 import { Deadlines } from './deadlines.ts';
+import type { SubnetIntent } from './intent.ts';
 import type { NatRule, NatRuleResource } from './nat-rules.ts';
 import { eipOfRule, heldByRule, NAT_RULES } from './nat-rules.ts';
 import { ObservedRows } from './observed-rows.ts';
@@ -274,7 +275,7 @@ export class World {
   }
 
   /** The Vpc a Subnet is in: the one it is attached to, else the one it says, else the default one. */
-  vpcOf(subnet: Subnet): string {
+  vpcOf(subnet: SubnetIntent): string {
     return this.subnetVpcs.of(subnet);
   }
 }

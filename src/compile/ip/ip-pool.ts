@@ -17,6 +17,7 @@ import { namespacesFindings } from '../namespace/listed-namespaces.ts';
 import { withNext } from '../next-command.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { FamilyUsage, SubnetUsage } from '../../world/reservations.ts';
+import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
@@ -73,7 +74,7 @@ function lateComer(world: World, { name, created, spec }: PoolView): Pick<Findin
 
 const subnetDeletion: Query<string | undefined> = defineQuery(
   'subnet-deletion',
-  (world, name) => world.subnets.get(name)?.metadata.deletionTimestamp,
+  (world, name) => world.ask(subnetIntent, name)?.metadata.deletionTimestamp,
 );
 
 function ineffective(world: World, pool: PoolView, usage: SubnetUsage | undefined): readonly Finding[] {

@@ -5,7 +5,7 @@ import { namespaceFinding } from '../../api/namespace-names.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
-import { namespaceBinding } from './namespace-binding.ts';
+import { namespaceBinding, namespaceFacts } from './namespace-binding.ts';
 
 /** One for each item of `spec.namespaces` that binds nobody as things are. */
 export function namespacesFindings(world: World, subject: Subject, namespaces: readonly string[] = []): readonly Finding[] {
@@ -53,4 +53,4 @@ export function namespacesOfAnotherVpc(
   });
 }
 
-const namespaceExists: Query<boolean> = defineQuery('namespace-exists', (world, name) => world.namespaces.has(name));
+const namespaceExists: Query<boolean> = defineQuery('namespace-exists', (world, name) => world.ask(namespaceFacts, name) !== undefined);

@@ -13,7 +13,7 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { findingsText } from '../left-out.ts';
-import { namespaceBinding } from './namespace-binding.ts';
+import { namespaceBinding, namespaceFacts } from './namespace-binding.ts';
 import { subnetSpec, subnetView } from '../subnet/subnet-view.ts';
 
 const KEYS = {
@@ -27,7 +27,7 @@ export const namespaceAnnotations: Rule = {
   name: 'namespace-annotations',
   over: (world) => keysOf(world.namespaces, ({ metadata }) => metadata.deletionTimestamp === undefined),
   run: (world, name) => {
-    const uid = world.ask(namespaceUid, name);
+    const uid = world.ask(namespaceFacts, name)?.uid;
     if (uid === undefined) return [];
     const binding = world.ask(namespaceBinding, name);
     const subnets = binding.subnets.flatMap((subnet) => subnetText(world, subnet) ?? []);
@@ -108,8 +108,6 @@ function correction(world: World, name: string, field: keyof typeof KEYS, wanted
     },
   );
 }
-
-const namespaceUid: Query<string | undefined> = defineQuery('namespace-uid', (world, name) => world.namespaces.get(name)?.metadata.uid);
 
 function subnetText(world: World, name: string): { readonly name: string; readonly cidr: string; readonly excludeIps: string } | undefined {
   const view = world.ask(subnetView, name);

@@ -11,6 +11,7 @@ import type { Labels, LabelSelector } from '../../api/meta.ts';
 import type { Reason } from '../../api/reasons.ts';
 import { DEFAULT_PROVIDER, kilnAnnotation } from '../../api/well-known.ts';
 import { splitList } from '../../net/dual.ts';
+import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { ipPoolSubnet } from '../ip/ip-pool-subnet.ts';
@@ -36,24 +37,25 @@ export interface Awaited {
 /** Kube-OVN never binds this namespace to the default Subnet of a Vpc. */
 const NEVER_IN_CUSTOM_VPC = 'kube-system';
 
-interface NamespaceFacts {
+export interface NamespaceFacts {
+  readonly uid: string;
   readonly labels: Labels;
   readonly awaits: string;
   readonly awaitsPool: string;
 }
 
 /** Undefined where there is no such namespace. */
-const namespaceFacts: Query<NamespaceFacts | undefined> = defineQuery('namespace-facts', (world, name) => {
+export const namespaceFacts: Query<NamespaceFacts | undefined> = defineQuery('namespace-facts', (world, name) => {
   const namespace = world.namespaces.get(name);
   if (namespace === undefined) return undefined;
-  const { labels = {}, annotations = {} } = namespace.metadata;
+  const { uid, labels = {}, annotations = {} } = namespace.metadata;
   const said = (key: string): string => (annotations[key] ?? '').trim();
-  return { labels, awaits: said(kilnAnnotation.awaitSubnet), awaitsPool: said(kilnAnnotation.awaitIpPool) };
+  return { uid, labels, awaits: said(kilnAnnotation.awaitSubnet), awaitsPool: said(kilnAnnotation.awaitIpPool) };
 });
 
 const subnetSelectors: Query<readonly LabelSelector[]> = defineQuery(
   'subnet-selectors',
-  (world, name) => world.subnets.get(name)?.spec.namespaceSelectors ?? [],
+  (world, name) => world.ask(subnetIntent, name)?.spec.namespaceSelectors ?? [],
 );
 
 export const namespaceBinding: Query<NamespaceBinding> = defineQuery('namespace-binding', (world, name) => {

@@ -8,6 +8,7 @@ import { isSettled } from '../../blockers/graph.ts';
 import { isOvnProvider } from '../../api/names.ts';
 import { subnetProviderChanged, subnetVpcChanged } from '../../api/subnet-conflicts.ts';
 import { isLeftOut } from '../../api/subnet-validation.ts';
+import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { isRunning, subnetBasics } from './subnet-basics.ts';
@@ -85,7 +86,7 @@ function leavesOvn({ name, provider, isOvn }: SubnetBasics): Finding | undefined
 
 /** A Subnet stays in the Vpc that its router port is in. */
 function movedTo(world: World, name: string, vpc: string): Finding | undefined {
-  const subnet = world.subnets.get(name);
+  const subnet = world.ask(subnetIntent, name);
   const said = subnet === undefined ? vpc : world.subnetVpcs.said(subnet);
   return said === vpc ? undefined : subnetVpcChanged(name, vpc, said);
 }

@@ -3,10 +3,12 @@
  */
 import { isTerminating } from '../../api/meta.ts';
 import { isOvnProvider } from '../../api/names.ts';
-import type { Subnet, SubnetSpec } from '../../api/subnet.ts';
+import type { SubnetSpec } from '../../api/subnet.ts';
 import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
+import type { SubnetIntent } from '../../world/intent.ts';
+import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Claimant } from '../output.ts';
@@ -42,7 +44,7 @@ export interface SubnetBasics {
 
 /** Undefined where there is no Subnet of that name. */
 export const subnetBasics: Query<SubnetBasics | undefined> = defineQuery('subnet-basics', (world, name) => {
-  const subnet = world.subnets.get(name);
+  const subnet = world.ask(subnetIntent, name);
   if (subnet === undefined) return undefined;
   const { spec } = subnet;
   const provider = orElse(spec.provider, DEFAULT_PROVIDER);
@@ -74,8 +76,8 @@ export const subnetBasics: Query<SubnetBasics | undefined> = defineQuery('subnet
   };
 });
 
-/** The spec alone: rules of the Subnet itself read this, so that its status does not run them again. */
-export const subnetSpec: Query<SubnetSpec | undefined> = defineQuery('subnet-spec', (world, name) => world.subnets.get(name)?.spec);
+/** The spec alone. */
+export const subnetSpec: Query<SubnetSpec | undefined> = defineQuery('subnet-spec', (world, name) => world.ask(subnetIntent, name)?.spec);
 
 /** The row of a Subnet's switch. */
 export function switchId(subnet: string): RowId {
@@ -93,7 +95,7 @@ export function claimantOfSubnet({ name, uid, created }: Pick<SubnetBasics, 'nam
   return { kind: 'subnet', namespace: '', name, uid, created };
 }
 
-export function subnetClaimant(subnet: Subnet): Claimant {
+export function subnetClaimant(subnet: SubnetIntent): Claimant {
   const { name, uid, creationTimestamp } = subnet.metadata;
   return claimantOfSubnet({ name, uid, created: creationTimestamp });
 }

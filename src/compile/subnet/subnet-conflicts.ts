@@ -5,6 +5,7 @@
  * Of two that overlap, the one that is in effect stays, else the older one; the other says which it overlaps. One that is refused for
  * another reason, with no network running, is in nobody's way.
  */
+import { vpcIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { familiesOf, ofFamily } from '../../net/dual.ts';
@@ -29,7 +30,7 @@ export const subnetConflict: Query<Finding | undefined> = defineQuery('subnet-co
 });
 
 function isNamedAsVpc(world: World, { name, created }: SubnetBasics): boolean {
-  const vpc = world.vpcs.get(name);
+  const vpc = world.ask(vpcIntent, name);
   return vpc !== undefined && vpc.metadata.creationTimestamp <= created;
 }
 

@@ -6,7 +6,7 @@ import { providerFinding, selectorFindings } from '../../api/impossible-labels.t
 import { servicesOverlap } from '../../api/service-network.ts';
 import { subnetIdleFields } from '../../api/subnet-idle-fields.ts';
 import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
-import { ofFamily } from '../../net/dual.ts';
+import { familiesOf, ofFamily } from '../../net/dual.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-namespaces.ts';
@@ -124,7 +124,7 @@ function notJoined(world: World, subject: Subject): readonly Finding[] {
 const familiesNeverGiven: Query<readonly (4 | 6)[]> = defineQuery('subnet-families-never-given', (world, name) => {
   const usage = world.usage.get(name);
   if (usage === undefined) return [];
-  return ([4, 6] as const).filter((family) => {
+  return familiesOf(world.ask(askedNetworks, name)).filter((family) => {
     const { available, using } = family === 4 ? usage.v4 : usage.v6;
     return available === 0n && using === 0n;
   });

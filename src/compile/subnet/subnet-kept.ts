@@ -11,6 +11,7 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { keptRows } from '../kept-row.ts';
 import type { Output } from '../output.ts';
+import { subnetBasics } from './subnet-basics.ts';
 import { subnetRows } from './subnet-state.ts';
 import { claimantOfSubnet, subnetView, switchId } from './subnet-view.ts';
 import { statedVpc } from '../vpc/vpc-state.ts';
@@ -37,8 +38,8 @@ export const vpcMissing: Rule = {
   name: 'vpc-missing',
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
-    const vpc = world.ask(subnetView, name)?.vpc;
-    return vpc === undefined || firstWithRows(world, vpc) !== name ? [] : routerLeft(world, vpc);
+    const vpc = world.ask(subnetBasics, name)?.vpc;
+    return vpc === undefined || world.ask(firstWithRows, vpc) !== name ? [] : routerLeft(world, vpc);
   },
 };
 
@@ -53,7 +54,7 @@ function routerLeft(world: World, vpc: string): readonly Output[] {
  */
 export function routerOfNetworkLeft(world: World, subnet: string, isLeft: Query<boolean>): readonly Output[] {
   const vpc = world.ask(vpcOfNetworkLeft, subnet);
-  if (vpc === '' || world.ask(isStated, vpc) || firstWithRows(world, vpc) !== undefined) return [];
+  if (vpc === '' || world.ask(isStated, vpc) || world.ask(firstWithRows, vpc) !== undefined) return [];
   // As the Vpc sees it, which would wait for these if it were being deleted.
   const first = world.ask(networksLeft, vpc).find((name) => world.ask(isLeft, name) && blockersOf(world, 'subnets', name).count > 0);
   return first === subnet ? routerLeft(world, vpc) : [];
@@ -62,9 +63,9 @@ export function routerOfNetworkLeft(world: World, subnet: string, isLeft: Query<
 /** Also false where a Vpc was made again under the name and cannot carry the router on: refused, or the router is another program's. */
 const isStated: Query<boolean> = defineQuery('vpc-stated', (world, vpc) => statedVpc(world, vpc) !== undefined);
 
-/** One Subnet speaks for all. */
-function firstWithRows(world: World, vpc: string): string | undefined {
-  return [...world.subnetVpcs.in(vpc)]
+/** One Subnet speaks for all. A query, so that a Subnet which comes or goes does not run the rules of all others of its Vpc. */
+const firstWithRows: Query<string | undefined> = defineQuery('vpc-first-with-rows', (world, vpc) =>
+  [...world.subnetVpcs.in(vpc)]
     .toSorted()
-    .find((name) => world.ask(subnetView, name)?.isOvn === true && world.ask(subnetRows, name) !== 'none');
-}
+    .find((name) => world.ask(subnetBasics, name)?.isOvn === true && world.ask(subnetRows, name) !== 'none'),
+);

@@ -10,7 +10,6 @@
 import { routerToSwitchPort } from '../../api/names.ts';
 import type { Finding } from '../../api/finding.ts';
 import type { IP } from '../../api/ip.ts';
-import type { Subnet } from '../../api/subnet.ts';
 import type { Address, AddressText, Family } from '../../net/address.ts';
 import { formatAddress, parseAddress, sameAddress } from '../../net/address.ts';
 import type { Cidr, CidrText } from '../../net/cidr.ts';
@@ -19,6 +18,8 @@ import type { Dual } from '../../net/dual.ts';
 import { joinDual, mapDual, ofFamily, parseDualAddress, parseDualCidr, splitList } from '../../net/dual.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { ADDRESS_RESOURCES } from '../../world/address-objects.ts';
+import type { SubnetIntent } from '../../world/intent.ts';
+import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { namesText } from '../left-out.ts';
@@ -52,12 +53,12 @@ interface Interface {
 
 /** What the spec asks for, as far as addresses in use let it; of a spec that cannot be read, what is carried. */
 export const askedNetworks: Query<SubnetNetworks> = defineQuery('subnet-asked-networks', (world, name) => {
-  const subnet = world.subnets.get(name);
+  const subnet = world.ask(subnetIntent, name);
   return subnet === undefined ? NO_NETWORKS : networksAskedBy(world, subnet);
 });
 
 /** The same of a Subnet as somebody would like to have it. */
-export function networksAskedBy(world: World, subnet: Subnet): SubnetNetworks {
+export function networksAskedBy(world: World, subnet: SubnetIntent): SubnetNetworks {
   const { name } = subnet.metadata;
   const asked = askedOf(subnet);
   const carried = carriedOf(world, subnet);
@@ -116,7 +117,7 @@ function namesIn(lists: readonly (readonly string[])[]): readonly string[] {
 
 /** What its router port carries, whatever the spec asks. */
 export const carriedNetworks: Query<SubnetNetworks> = defineQuery('subnet-carried-networks', (world, name) => {
-  const subnet = world.subnets.get(name);
+  const subnet = world.ask(subnetIntent, name);
   if (subnet === undefined) return NO_NETWORKS;
   const carried = carriedOf(world, subnet);
   const effect = inEffect(carried);
@@ -127,7 +128,7 @@ export const carriedNetworks: Query<SubnetNetworks> = defineQuery('subnet-carrie
 });
 
 /** What the spec asks for, with the gateway where it names none; undefined where it cannot be read. */
-function askedOf(subnet: Subnet): Dual<Interface> | undefined {
+function askedOf(subnet: SubnetIntent): Dual<Interface> | undefined {
   const block = subnet.spec.cidrBlock ?? '';
   if (block === '') return (subnet.spec.vlan ?? '') === '' ? undefined : {};
   const cidrs = parseDualCidr(block);
@@ -145,7 +146,7 @@ function askedOf(subnet: Subnet): Dual<Interface> | undefined {
 }
 
 /** What its router port has now; nothing where it has none. */
-function carriedOf(world: World, subnet: Subnet): Dual<Interface> {
+function carriedOf(world: World, subnet: SubnetIntent): Dual<Interface> {
   const port = rowId('Logical_Router_Port', routerToSwitchPort(world.vpcOf(subnet), subnet.metadata.name));
   const ownership = world.rows.state(port)?.ownership;
   if (ownership?.kind !== 'ours' || ownership.uid !== subnet.metadata.uid) return {};

@@ -7,10 +7,10 @@ import { correctedFields } from '../../api/subnet-corrections.ts';
 import { hostBitsFinding } from '../../api/host-bits.ts';
 import type { SubnetSpec } from '../../api/subnet.ts';
 import { keysOf } from '../../world/domain.ts';
+import { subnetIntent } from '../../world/intent.ts';
 import type { Rule } from '../compiler.ts';
 import { findingsText } from '../left-out.ts';
 import type { Json } from '../output.ts';
-import { subnetSpec } from './subnet-view.ts';
 import { unsupportedOutputs } from '../unsupported.ts';
 
 export const subnetSpecDefaults: Rule = {
@@ -18,9 +18,12 @@ export const subnetSpecDefaults: Rule = {
   // One that is being deleted too: while somebody is in it, its spec says by which gateway its addresses are counted.
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
-    const spec = world.ask(subnetSpec, name);
-    const uid = world.subnets.get(name)?.metadata.uid;
-    if (spec === undefined || uid === undefined) return [];
+    const subnet = world.ask(subnetIntent, name);
+    if (subnet === undefined) return [];
+    const {
+      spec,
+      metadata: { uid },
+    } = subnet;
     const fields = subnetDefaults({ name, spec }, world.settings);
     if (Object.keys(fields).length === 0) return [];
     // Once it is put right nothing is wrong: an Event, and no condition.
@@ -44,9 +47,8 @@ export const subnetUnsupported: Rule = {
   name: 'subnet-unsupported',
   over: (world) => keysOf(world.subnets, (subnet) => !isTerminating(subnet)),
   run: (world, name) => {
-    const spec = world.ask(subnetSpec, name);
-    const uid = world.subnets.get(name)?.metadata.uid;
-    return spec === undefined || uid === undefined ? [] : unsupportedOutputs('subnets', name, uid, unsupportedSubnetFields(spec));
+    const subnet = world.ask(subnetIntent, name);
+    return subnet === undefined ? [] : unsupportedOutputs('subnets', name, subnet.metadata.uid, unsupportedSubnetFields(subnet.spec));
   },
 };
 

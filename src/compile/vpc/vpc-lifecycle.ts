@@ -5,6 +5,7 @@ import { vpcDefaults } from '../../api/vpc-defaults.ts';
 import type { VpcSpec } from '../../api/vpc.ts';
 import { annotationKey } from '../../api/well-known.ts';
 import { keysOf } from '../../world/domain.ts';
+import { vpcIntent } from '../../world/intent.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
@@ -53,7 +54,7 @@ const VPC_LB = `metadata.annotations[${annotationKey.vpcLb}]`;
 /** By its annotation it asks for a workload that balances load for the Vpc. */
 const asksLoadBalancer: Query<boolean> = defineQuery(
   'vpc-asks-load-balancer',
-  (world, name) => world.vpcs.get(name)?.metadata.annotations?.[annotationKey.vpcLb]?.toLowerCase() === 'on',
+  (world, name) => world.ask(vpcIntent, name)?.metadata.annotations?.[annotationKey.vpcLb]?.toLowerCase() === 'on',
 );
 
 /** Fields that ask for something Kiln does not do. */

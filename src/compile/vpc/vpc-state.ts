@@ -5,6 +5,7 @@ import { blockersOf } from '../../blockers/graph.ts';
 import type { Finding } from '../../api/finding.ts';
 import { vpcFindings as judge, vpcNamedAsSubnet } from '../../api/vpc-validation.ts';
 import type { VpcSpec } from '../../api/vpc.ts';
+import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { isOurs, claimantOfVpc, routerId, vpcSpec, vpcView } from './vpc-view.ts';
@@ -21,9 +22,9 @@ export const vpcFindings: Query<readonly Finding[]> = defineQuery('vpc-findings'
 /** Why the Vpc has no rows at all: an older Subnet has its name. Once it runs it keeps what it has. */
 export const vpcRefusal: Query<Finding | undefined> = defineQuery('vpc-refusal', (world, name) => {
   const view = world.ask(vpcView, name);
-  if (view === undefined || !world.subnets.has(name) || isOurs(world, routerId(view.router), claimantOfVpc(view))) return undefined;
-  const created = world.subnets.get(name)?.metadata.creationTimestamp ?? '';
-  return view.created <= created ? undefined : vpcNamedAsSubnet(name);
+  const subnet = world.ask(subnetIntent, name);
+  if (view === undefined || subnet === undefined || isOurs(world, routerId(view.router), claimantOfVpc(view))) return undefined;
+  return view.created <= subnet.metadata.creationTimestamp ? undefined : vpcNamedAsSubnet(name);
 });
 
 /** It terminates and nothing is in it. */

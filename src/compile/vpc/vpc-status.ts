@@ -20,7 +20,7 @@ import { askedRoute, defaultRoutes } from './vpc-static-routes.ts';
 import { defaultSubnetCondition } from './vpc-default-subnet.ts';
 import { peeringCondition } from './vpc-peering.ts';
 import type { VpcView } from './vpc-view.ts';
-import { claimantOfVpc, vpcSpec, vpcView } from './vpc-view.ts';
+import { claimantOfVpc, isStandby, vpcSpec, vpcView } from './vpc-view.ts';
 import { loadBalancersOf } from './vpc-load-balancers.ts';
 
 export const vpcStatus: Rule = {
@@ -30,6 +30,7 @@ export const vpcStatus: Rule = {
     const view = world.ask(vpcView, name);
     const spec = world.ask(vpcSpec, name);
     if (view === undefined || spec === undefined) return [];
+    const standby = isStandby(world, view);
     const loadBalancers: Record<string, Json> = view.external
       ? {}
       : Object.fromEntries(loadBalancersOf(world, name).map((lb) => [lb.statusField, lb.name]));
@@ -42,10 +43,10 @@ export const vpcStatus: Rule = {
       key: name,
       uid: view.uid,
       status: {
-        standby: view.standby,
+        standby,
         default: view.isDefault,
         defaultLogicalSwitch: view.defaultSubnet,
-        router: view.standby ? view.router : '',
+        router: standby ? view.router : '',
         ...loadBalancers,
         subnets: subnetsIn(world, name),
         vpcPeerings: (spec.vpcPeerings ?? []).flatMap(({ remoteVpc = '' }) => (remoteVpc === '' ? [] : [remoteVpc])),
@@ -118,7 +119,7 @@ function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {
   const conflict = rowConflictOf(world, claimantOfVpc(view));
   if (conflict !== undefined)
     return [accepted, { type: 'Ready', status: 'False', reason: 'RowConflict', message: conflict, event: 'Warning' }];
-  const ready: ConditionOutput = view.standby
+  const ready: ConditionOutput = isStandby(world, view)
     ? { type: 'Ready', status: 'True', reason: 'RouterReady', message: `Logical router ${view.router} is in place` }
     : { type: 'Ready', status: 'False', reason: 'RouterPending', message: `Logical router ${view.router} is not there as this Vpc's` };
   return [accepted, ready];

@@ -9,6 +9,8 @@ import type { Owner } from '../../nb/ownership.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
+import type { VpcIntent } from '../../world/intent.ts';
+import { vpcIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Claimant } from '../output.ts';
@@ -23,35 +25,37 @@ export interface VpcView {
   readonly external: boolean;
   /** Name of its Logical_Router. */
   readonly router: string;
-  /** Whether that router is in the database, ours by this Vpc's uid (or, of an external Vpc, anybody's). */
-  readonly standby: boolean;
   /** Subnet of pods that name none; empty for none. Of the default Vpc it is the cluster's default Subnet. */
   readonly defaultSubnet: string;
 }
 
 /** Undefined where there is no Vpc of that name. */
 export const vpcView: Query<VpcView | undefined> = defineQuery('vpc-view', (world, name) => {
-  const vpc = world.vpcs.get(name);
+  const vpc = world.ask(vpcIntent, name);
   if (vpc === undefined) return undefined;
   const isDefault = name === world.settings.defaultVpc;
-  const external = isExternal(vpc);
   return {
     name,
     uid: vpc.metadata.uid,
     created: vpc.metadata.creationTimestamp,
     terminating: isTerminating(vpc),
     isDefault,
-    external,
+    external: isExternal(vpc),
     router: name,
-    standby: external ? world.rows.state(routerId(name)) !== undefined : isOurs(world, routerId(name), vpcClaimant(vpc)),
     defaultSubnet: isDefault ? world.settings.defaultSubnet : (vpc.spec.defaultSubnet ?? ''),
   };
 });
 
-/** The spec alone: rules of the Vpc itself read this, so that its status does not run them again. */
-export const vpcSpec: Query<Vpc['spec'] | undefined> = defineQuery('vpc-spec', (world, name) => world.vpcs.get(name)?.spec);
+/** Whether its router is in the database, its own by this Vpc's uid (or, of an external Vpc, anybody's). */
+export function isStandby(world: World, view: VpcView): boolean {
+  const router = routerId(view.router);
+  return view.external ? world.rows.state(router) !== undefined : isOurs(world, router, claimantOfVpc(view));
+}
 
-export function isExternal(vpc: Vpc): boolean {
+/** The spec alone. */
+export const vpcSpec: Query<Vpc['spec'] | undefined> = defineQuery('vpc-spec', (world, name) => world.ask(vpcIntent, name)?.spec);
+
+export function isExternal(vpc: VpcIntent): boolean {
   return vpc.metadata.labels?.[labelKey.vpcExternal] === 'true';
 }
 
@@ -60,10 +64,6 @@ export function routerId(router: string): RowId {
 }
 
 /** The Vpc as the owner of its rows. */
-export function vpcClaimant(vpc: Vpc): Claimant {
-  return { kind: 'vpc', namespace: '', name: vpc.metadata.name, uid: vpc.metadata.uid, created: vpc.metadata.creationTimestamp };
-}
-
 export function claimantOfVpc(view: VpcView): Claimant {
   return { kind: 'vpc', namespace: '', name: view.name, uid: view.uid, created: view.created };
 }

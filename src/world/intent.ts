@@ -1,0 +1,44 @@
+/**
+ * What people say of a Subnet or a Vpc, and which one of its name it is: the object but for what is written back to it. Its status changes
+ * with every pod, and who reads this is not run again by that.
+ */
+import type { KubeObject, ObjectMeta } from '../api/meta.ts';
+import type { Subnet } from '../api/subnet.ts';
+import type { Vpc } from '../api/vpc.ts';
+import type { Query } from './world.ts';
+import { defineQuery } from './world.ts';
+
+export interface Intent<Spec> {
+  readonly metadata: Pick<ObjectMeta, 'name' | 'uid' | 'creationTimestamp' | 'deletionTimestamp' | 'labels' | 'annotations'>;
+  readonly spec: Spec;
+}
+
+export type SubnetIntent = Intent<Subnet['spec']>;
+export type VpcIntent = Intent<Vpc['spec']>;
+
+/** Undefined where there is no Subnet of that name. */
+export const subnetIntent: Query<SubnetIntent | undefined> = defineQuery('subnet-intent', (world, name) => {
+  const subnet = world.subnets.get(name);
+  return subnet === undefined ? undefined : intentOf(subnet);
+});
+
+/** Undefined where there is no Vpc of that name. */
+export const vpcIntent: Query<VpcIntent | undefined> = defineQuery('vpc-intent', (world, name) => {
+  const vpc = world.vpcs.get(name);
+  return vpc === undefined ? undefined : intentOf(vpc);
+});
+
+function intentOf<Spec>({ metadata, spec }: KubeObject<Spec, unknown>): Intent<Spec> {
+  const { name, uid, creationTimestamp, deletionTimestamp, labels, annotations } = metadata;
+  return {
+    metadata: {
+      name,
+      uid,
+      creationTimestamp,
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+      ...(labels !== undefined && { labels }),
+      ...(annotations !== undefined && { annotations }),
+    },
+    spec,
+  };
+}

@@ -70,7 +70,7 @@ const DANGLING: readonly Dangling[] = [
   { object: pod('d-nad', networks('d-none')), says: /ground\/d-none.*does not exist/ },
   { object: pod('d-broken', networks('d-json')), says: /ground\/d-json.*spec\.config/ },
   { object: pod('d-nowhere', {}, 'd-none'), says: undefined },
-  { object: pod('d-unnameable', {}, 'not a name'), says: undefined },
+  { object: pod('d-unlabelled', {}, `${'long-'.repeat(13)}node`), says: undefined },
   {
     object: {
       apiVersion: 'v1',
@@ -197,7 +197,7 @@ test('references to nothing: a few writes for each object within a minute, then 
     const left = (await conditions(object)).map(({ message = '' }) => message).filter((message) => says.test(message));
     assert.deepEqual(left, [], `${object.kind} ${object.metadata.name}`);
   }
-  for (const name of ['d-switch', 'd-pooled', 'd-unpooled', 'd-nad', 'd-broken', 'd-nowhere', 'd-unnameable']) {
+  for (const name of ['d-switch', 'd-pooled', 'd-unpooled', 'd-nad', 'd-broken', 'd-nowhere', 'd-unlabelled']) {
     const { metadata } = await ground.client.get<Seen>(resourceOf('Pod'), { name, namespace: 'ground' });
     assert.equal(metadata.annotations?.['ovn.kubernetes.io/allocated'], 'true', name);
   }

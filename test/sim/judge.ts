@@ -97,7 +97,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
     const violations = checkInvariants({
       world,
       plan,
-      foreign: { before: cluster.foreign, after: cluster.foreignNow() },
+      foreign: { before: cluster.foreign.before, after: cluster.foreign.now() },
       log: cluster.log,
     });
     return [

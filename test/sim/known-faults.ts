@@ -1,6 +1,6 @@
 /**
  * Faults of the kind that other controllers had, put into a copy of the rules: each replaces one rule by one that is wrong. The
- * simulator has to find them; that is what it is for.
+ * simulator has to find them; that is what it is for. As long as it is because it is a catalogue: what there is, at one look.
  */
 import { annotationKey, DEFAULT_SUBNET, kilnAnnotation } from '../../src/api/well-known.ts';
 import { Fence } from '../../src/commit/fence.ts';

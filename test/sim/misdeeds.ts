@@ -6,6 +6,9 @@ import { CONTROLLER_LEASE, kilnAnnotation } from '../../src/api/well-known.ts';
 import type { KubeRequest } from '../../src/kube/transport.ts';
 import { parseTarget } from '../../src/lab/apiserver/request.ts';
 import type { ObjectStore } from '../../src/lab/apiserver/store.ts';
+import { TERM_KEY } from '../../src/nb/ownership.ts';
+import type { SimulatedDatabase } from '../../src/ovsdb/testing/simulated/database.ts';
+import type { Execution } from '../../src/ovsdb/testing/simulated/transaction.ts';
 
 /** Kinds of which Kiln deletes objects: addresses that nobody has any more. */
 const DELETED_BY_KILN: ReadonlySet<string> = new Set(['ips', 'vips', 'ovn-eips', 'iptables-eips']);
@@ -41,4 +44,22 @@ export function misdeed(
   if (pod.metadata.ownerReferences?.some(({ controller }) => controller === true) !== true)
     return 'takes a pod away that nothing makes again';
   return evicting(target.namespace) ? undefined : `takes a pod away, and its Namespace never said ${kilnAnnotation.misbound}=evict`;
+}
+
+/**
+ * A transaction under an older term fails at its fence, whatever else would have stopped it.
+ * @param database before the transaction, which changed nothing where it failed
+ * @returns what is wrong, as the rest of a sentence
+ */
+export function gotPastFence(database: SimulatedDatabase, { ok, results }: Execution, operations: readonly unknown[]): string | undefined {
+  if (ok) return undefined;
+  const [global] = database.rows('NB_Global');
+  const ids = global?.[1]['external_ids'];
+  const term = Number(ids instanceof Map ? ids.get(TERM_KEY) : undefined);
+  const said = (operations as readonly { readonly comment?: string }[]).find(({ comment }) => comment !== undefined)?.comment ?? '';
+  const own = Number(/^kiln: term (\d+), /.exec(said)?.[1]);
+  const failed = results.findIndex((result) => typeof result === 'object' && result !== null && 'error' in result);
+  return own < term && failed >= 0 && (operations[failed] as { readonly table?: string }).table !== 'NB_Global'
+    ? `transaction "${said}" got past its fence while term ${term} was in force`
+    : undefined;
 }

@@ -4,8 +4,10 @@ import type { Condition, ObjectMeta } from '../../src/api/meta.ts';
 import type { Subnet } from '../../src/api/subnet.ts';
 import { podAnnotation } from '../../src/api/well-known.ts';
 import { splitList } from '../../src/net/dual.ts';
+import { UID_KEY, VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
 import { rowId } from '../../src/nb/row-id.ts';
 import type { Row, Uuid } from '../../src/ovsdb/index.ts';
+import type { SimulatedDatabase } from '../../src/ovsdb/testing/simulated/database.ts';
 import type { World } from '../../src/world/world.ts';
 
 /** All of it: its network is that of its spec, and nothing is left out. */
@@ -59,4 +61,18 @@ export function networksOf({ spec }: Subnet): readonly Network[] {
     const family = cidr.includes(':') ? 6 : 4;
     return { family, cidr, gateway: gateways.find((one) => one.includes(':') === (family === 6)) ?? '' };
   });
+}
+
+/**
+ * A row that says its owner has this uid, as `<table>/<uuid>`.
+ * @param name only a row of this name, in one table
+ */
+export function ownedRow(database: SimulatedDatabase, uid: string, name?: string, tableOfName = 'Logical_Switch_Port'): string | undefined {
+  for (const table of name === undefined ? database.schema.tables.keys() : [tableOfName])
+    for (const [uuid, row] of database.rows(table)) {
+      const ids = row['external_ids'];
+      if (!(ids instanceof Map) || ids.get(UID_KEY) !== uid || ids.get(VENDOR_KEY) !== VENDOR) continue;
+      if (name === undefined || row['name'] === name) return `${table}/${uuid}`;
+    }
+  return undefined;
 }

@@ -3,10 +3,7 @@
  * controller, and the controllers under test.
  */
 import { readFileSync } from 'node:fs';
-import { TERM_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
 import type { Rule } from '../../src/compile/compiler.ts';
-import type { ForeignCell, ForeignSnapshot, WholeRow } from '../../src/invariants/foreign-rows.ts';
-import { foreignSnapshot, SHARED, WEAK } from '../../src/invariants/foreign-rows.ts';
 import type { LoggedTransaction } from '../../src/invariants/writers.ts';
 import { InProcessApi } from '../../src/lab/apiserver/in-process.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
@@ -14,8 +11,7 @@ import { ApiError } from '../../src/lab/apiserver/status.ts';
 import type { ResourceTarget } from '../../src/lab/apiserver/request.ts';
 import { ObjectStore, storeKey } from '../../src/lab/apiserver/store.ts';
 import { LabApi } from '../../src/lab/apiserver/server.ts';
-import type { Uuid, Value } from '../../src/ovsdb/index.ts';
-import type { RowDifference, StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
+import type { Uuid } from '../../src/ovsdb/index.ts';
 import type { Execution } from '../../src/ovsdb/testing/simulated/transaction.ts';
 import { SimulatedServer } from '../../src/ovsdb/testing/simulated/server.ts';
 import { northboundSchemaFile } from '../../src/ovsdb/testing/ovsdb-server-process.ts';
@@ -25,13 +21,15 @@ import type { Overtakes } from './api-transport.ts';
 import { ArmedFaults } from './armed-faults.ts';
 import { carryOut } from './carry-out.ts';
 import { ConditionChanges, factKey } from './events.ts';
+import { ForeignPicture } from './foreign-picture.ts';
 import { Gateways } from './gateways.ts';
 import { JoinedNodes } from './joined-nodes.ts';
 import { Memory } from './memory.ts';
-import { misdeed } from './misdeeds.ts';
+import { gotPastFence, misdeed } from './misdeeds.ts';
 import { newborn } from './newborn.ts';
 import { Newcomers } from './newcomers.ts';
 import { Random } from './random.ts';
+import { ownedRow } from './reading.ts';
 import { Returners } from './returners.ts';
 import { SimulatedController } from './simulated-controller.ts';
 import { Standing } from './standing.ts';
@@ -91,8 +89,7 @@ export class SimulatedCluster {
   terms = 0;
   /** The date of some process is not that of the API server. */
   dateJumped = false;
-  /** Foreign rows as whoever owns them left them. */
-  readonly foreign = new Map<string, string>();
+  readonly foreign: ForeignPicture;
   readonly controllers = new Map<string, SimulatedController>();
   /** What somebody does right before the next transaction that it can be done to. */
   race: Race | undefined;
@@ -148,8 +145,9 @@ export class SimulatedCluster {
       },
       onTransaction: (execution, operations, client) => this.#transacted(execution, operations, client),
     });
+    this.foreign = new ForeignPicture(this.ovn.database);
     this.ovn.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
-    this.memory = new Memory(this.lab.store, (uid, name, table) => this.#rowOf(uid, name, table));
+    this.memory = new Memory(this.lab.store, (uid, name, table) => ownedRow(this.ovn.database, uid, name, table));
     this.newcomers = new Newcomers(this.lab.store);
     const byHand = (): boolean => this.memory.byHand;
     this.returners = new Returners(this.lab.store, byHand);
@@ -329,72 +327,15 @@ export class SimulatedCluster {
     const execution = this.ovn.transact(operations);
     for (const { table, before, after } of execution.differences)
       if (table === 'Logical_Switch' && before !== undefined && after === undefined) this.switchesTaken.add(String(before['name']));
-    const parents = [...this.#parentsOf(new Set(execution.differences.map(({ uuid }) => uuid)))];
-    const now = this.foreignNow(withMembers([...execution.differences, ...parents]));
-    for (const { table, uuid } of [...execution.differences, ...parents]) {
-      const row = `${table}/${uuid}`;
-      for (const key of [row, ...SHARED.map((column) => `${row} ${column}`)]) {
-        const text = now.get(key);
-        if (text === undefined) this.foreign.delete(key);
-        else this.foreign.set(key, text);
-      }
-    }
+    this.foreign.leave(execution.differences);
     return execution;
-  }
-
-  /**
-   * Rows that are neither Kiln's nor to be adopted by it.
-   * @param among only of these rows, with what they refer to
-   */
-  foreignNow(among?: ReadonlySet<Uuid>): ForeignSnapshot {
-    const tables = new Map<string, WholeRow[]>();
-    const legacy = new Set<string>();
-    for (const name of this.ovn.database.schema.tables.keys()) {
-      const rows = [...this.#rows(name, among)].map(([uuid, row]) => {
-        const ids = row['external_ids'];
-        if (ids instanceof Map && (ids as ReadonlyMap<string, string>).get(VENDOR_KEY) === VENDOR) legacy.add(`${name}/${uuid}`);
-        return { _uuid: uuid, ...Object.fromEntries(Object.entries(row).map(([column, value]) => [column, cellOf(value)])) };
-      });
-      tables.set(name, rows);
-    }
-    return new Map([...foreignSnapshot(tables)].filter(([row]) => !legacy.has(row)));
-  }
-
-  /** Rows that have one of these in a shared column: whose it is counts in their picture. */
-  *#parentsOf(rows: ReadonlySet<Uuid>): Iterable<{ readonly table: string; readonly uuid: Uuid; readonly after: StoredRow }> {
-    for (const [table, { columns }] of this.ovn.database.schema.tables) {
-      const shared = SHARED.filter((column) => columns.has(column));
-      if (shared.length === 0) continue;
-      for (const [uuid, row] of this.ovn.database.rows(table))
-        if (shared.some((column) => isAnyIn(rows, row[column]))) yield { table, uuid, after: row };
-    }
-  }
-
-  *#rows(table: string, among: ReadonlySet<Uuid> | undefined): Iterable<readonly [Uuid, StoredRow]> {
-    if (among === undefined) return yield* this.ovn.database.rows(table);
-    for (const uuid of among) {
-      const row = this.ovn.database.row(table, uuid);
-      if (row !== undefined) yield [uuid, row];
-    }
-  }
-
-  /** A row that says its owner has this uid. @param port only a switch port of this name */
-  #rowOf(uid: string, name?: string, tableOfName = 'Logical_Switch_Port'): string | undefined {
-    for (const table of name === undefined ? this.ovn.database.schema.tables.keys() : [tableOfName])
-      for (const [uuid, row] of this.ovn.database.rows(table)) {
-        const ids = row['external_ids'];
-        if (!(ids instanceof Map) || ids.get(UID_KEY) !== uid || ids.get(VENDOR_KEY) !== VENDOR) continue;
-        if (name === undefined || row['name'] === name) return `${table}/${uuid}`;
-      }
-    return undefined;
   }
 
   #transacted(execution: Execution, operations: readonly unknown[], client: string | undefined): void {
     for (const comment of execution.comments) this.log.push({ record: this.log.length, comment });
-    if (!execution.ok && client !== undefined) this.#refusedOf(client, execution, operations);
-    // A row of Kiln's may go, and what others had in it does; made again, it has the same UUID.
-    for (const { table, uuid, after } of execution.differences)
-      if (after === undefined) for (const column of SHARED) this.foreign.delete(`${table}/${uuid} ${column}`);
+    const past = client === undefined ? undefined : gotPastFence(this.ovn.database, execution, operations);
+    if (past !== undefined) this.alarms.push(`${client ?? ''}: ${past}`);
+    for (const difference of execution.differences) this.foreign.went(difference);
     for (const { table, before, after } of client === undefined ? [] : execution.differences)
       if (table === 'Logical_Switch' && before === undefined && after !== undefined) this.switchesTaken.delete(String(after['name']));
     if (client !== undefined && execution.ok) this.#watchPorts(execution);
@@ -411,18 +352,6 @@ export class SimulatedCluster {
       const isThere = [...this.ovn.database.rows(table)].some(([, { name }]) => name === before['name']);
       if (!isThere) this.takenPorts.took(before);
     }
-  }
-
-  /** A transaction under an older term fails at its fence, whatever else would have stopped it. */
-  #refusedOf(client: string, { results }: Execution, operations: readonly unknown[]): void {
-    const [global] = this.ovn.database.rows('NB_Global');
-    const ids = global?.[1]['external_ids'];
-    const term = Number(ids instanceof Map ? ids.get(TERM_KEY) : undefined);
-    const said = (operations as readonly { readonly comment?: string }[]).find(({ comment }) => comment !== undefined)?.comment ?? '';
-    const own = Number(/^kiln: term (\d+), /.exec(said)?.[1]);
-    const failed = results.findIndex((result) => typeof result === 'object' && result !== null && 'error' in result);
-    if (own < term && failed >= 0 && (operations[failed] as { readonly table?: string }).table !== 'NB_Global')
-      this.alarms.push(`${client}: transaction "${said}" got past its fence while term ${term} was in force`);
   }
 
   #wrote(name: string): void {
@@ -467,28 +396,4 @@ function freeze(value: unknown): void {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
   Object.freeze(value);
   Object.values(value).forEach(freeze);
-}
-
-/** Rows that changed, and the members of their columns: which of these are Kiln's counts in a picture. */
-function withMembers(differences: readonly Pick<RowDifference, 'uuid' | 'after'>[]): ReadonlySet<Uuid> {
-  const rows = new Set(differences.map(({ uuid }) => uuid));
-  for (const { after = {} } of differences)
-    for (const [column, value] of Object.entries(after)) {
-      if (value instanceof Set) for (const member of value) rows.add(member as Uuid);
-      else if (WEAK.includes(column) && value !== null) rows.add(value as Uuid);
-    }
-  return rows;
-}
-
-/** Those that changed are few, members of a column may be many. */
-function isAnyIn(rows: ReadonlySet<Uuid>, members: Value | undefined): boolean {
-  if (!(members instanceof Set)) return false;
-  for (const uuid of rows) if ((members as ReadonlySet<unknown>).has(uuid)) return true;
-  return false;
-}
-
-function cellOf(value: Value): ForeignCell {
-  if (value instanceof Set) return [...(value as ReadonlySet<string>)].toSorted();
-  if (value instanceof Map) return Object.fromEntries([...(value as ReadonlyMap<string, string>)].toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  return (value ?? []) as ForeignCell;
 }

@@ -1,0 +1,95 @@
+/** What others have in the Northbound database, as whoever owns it left it. */
+import { VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
+import type { ForeignCell, ForeignSnapshot, WholeRow } from '../../src/invariants/foreign-rows.ts';
+import { foreignSnapshot, SHARED, WEAK } from '../../src/invariants/foreign-rows.ts';
+import type { Uuid, Value } from '../../src/ovsdb/index.ts';
+import type { RowDifference, SimulatedDatabase, StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
+
+export class ForeignPicture {
+  /** Rows and cells, as `foreignSnapshot` names them, in words. */
+  readonly before = new Map<string, string>();
+  readonly #database: SimulatedDatabase;
+
+  constructor(database: SimulatedDatabase) {
+    this.#database = database;
+  }
+
+  /** A person, or another program, left these rows so. */
+  leave(differences: readonly RowDifference[]): void {
+    const parents = [...this.#parentsOf(new Set(differences.map(({ uuid }) => uuid)))];
+    const now = this.now(withMembers([...differences, ...parents]));
+    for (const { table, uuid } of [...differences, ...parents]) {
+      const row = `${table}/${uuid}`;
+      for (const key of [row, ...SHARED.map((column) => `${row} ${column}`)]) {
+        const text = now.get(key);
+        if (text === undefined) this.before.delete(key);
+        else this.before.set(key, text);
+      }
+    }
+  }
+
+  /** A row of Kiln's may go, and what others had in it does; made again, it has the same UUID. */
+  went({ table, uuid, after }: RowDifference): void {
+    if (after === undefined) for (const column of SHARED) this.before.delete(`${table}/${uuid} ${column}`);
+  }
+
+  /**
+   * Rows that are neither Kiln's nor to be adopted by it.
+   * @param among only of these rows, with what they refer to
+   */
+  now(among?: ReadonlySet<Uuid>): ForeignSnapshot {
+    const tables = new Map<string, WholeRow[]>();
+    const legacy = new Set<string>();
+    for (const name of this.#database.schema.tables.keys()) {
+      const rows = [...this.#rows(name, among)].map(([uuid, row]) => {
+        const ids = row['external_ids'];
+        if (ids instanceof Map && (ids as ReadonlyMap<string, string>).get(VENDOR_KEY) === VENDOR) legacy.add(`${name}/${uuid}`);
+        return { _uuid: uuid, ...Object.fromEntries(Object.entries(row).map(([column, value]) => [column, cellOf(value)])) };
+      });
+      tables.set(name, rows);
+    }
+    return new Map([...foreignSnapshot(tables)].filter(([row]) => !legacy.has(row)));
+  }
+
+  /** Rows that have one of these in a shared column: whose it is counts in their picture. */
+  *#parentsOf(rows: ReadonlySet<Uuid>): Iterable<{ readonly table: string; readonly uuid: Uuid; readonly after: StoredRow }> {
+    for (const [table, { columns }] of this.#database.schema.tables) {
+      const shared = SHARED.filter((column) => columns.has(column));
+      if (shared.length === 0) continue;
+      for (const [uuid, row] of this.#database.rows(table))
+        if (shared.some((column) => isAnyIn(rows, row[column]))) yield { table, uuid, after: row };
+    }
+  }
+
+  *#rows(table: string, among: ReadonlySet<Uuid> | undefined): Iterable<readonly [Uuid, StoredRow]> {
+    if (among === undefined) return yield* this.#database.rows(table);
+    for (const uuid of among) {
+      const row = this.#database.row(table, uuid);
+      if (row !== undefined) yield [uuid, row];
+    }
+  }
+}
+
+/** Rows that changed, and the members of their columns: which of these are Kiln's counts in a picture. */
+function withMembers(differences: readonly Pick<RowDifference, 'uuid' | 'after'>[]): ReadonlySet<Uuid> {
+  const rows = new Set(differences.map(({ uuid }) => uuid));
+  for (const { after = {} } of differences)
+    for (const [column, value] of Object.entries(after)) {
+      if (value instanceof Set) for (const member of value) rows.add(member as Uuid);
+      else if (WEAK.includes(column) && value !== null) rows.add(value as Uuid);
+    }
+  return rows;
+}
+
+/** Those that changed are few, members of a column may be many. */
+function isAnyIn(rows: ReadonlySet<Uuid>, members: Value | undefined): boolean {
+  if (!(members instanceof Set)) return false;
+  for (const uuid of rows) if ((members as ReadonlySet<unknown>).has(uuid)) return true;
+  return false;
+}
+
+function cellOf(value: Value): ForeignCell {
+  if (value instanceof Set) return [...(value as ReadonlySet<string>)].toSorted();
+  if (value instanceof Map) return Object.fromEntries([...(value as ReadonlyMap<string, string>)].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return (value ?? []) as ForeignCell;
+}

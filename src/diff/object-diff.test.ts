@@ -68,6 +68,15 @@ test('what a server keeps as float64 is not written again and again', () => {
   assert.equal(diff([patch({ status: { v4availableIPs: 9007199254740992n } })], observed).length, 1);
 });
 
+test('the Event of a patch that is written already is not said again with the next patch of the object', () => {
+  const event = { type: 'Normal', reason: 'PodNetworkAllocated', message: 'it has an address' } as const;
+  const [told, more] = [patch({ annotations: { told: 'yes' }, event }), patch({ annotations: { more: 'yes' } })];
+  const said = (annotations: Readonly<Record<string, string>>): readonly unknown[] =>
+    diff([told, more], subnet({ metadata: { annotations } })).map(({ events }) => events);
+  assert.deepEqual(said({}), [[event]]);
+  assert.deepEqual(said({ told: 'yes' }), [[]]);
+});
+
 test('a patch for another uid says nothing of this object', () => {
   assert.deepEqual(
     diff([patch({ uid: 'other', finalizer: true }), { kind: 'delete', resource: 'subnets', key: 's1', uid: 'other' }], subnet()),

@@ -135,7 +135,8 @@ function patchWrites(target: Target, patches: readonly PatchOutput[], observed: 
           ]
         : shown.conditions;
   }
-  const own = patches.flatMap((patch) => (patch.event === undefined ? [] : [patch.event]));
+  // Not of a patch that has long been written when another one of the object is.
+  const own = patches.flatMap((patch) => (patch.event === undefined || !changes(patch, observed) ? [] : [patch.event]));
 
   const writes: ObjectWrite[] = [];
   const body: Record<string, unknown> = {};
@@ -212,6 +213,10 @@ function metadataPatch(
     if (!sameMembers(wanted, finalizers)) patch.finalizers = wanted;
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+function changes(patch: PatchOutput, observed: AnyObject): boolean {
+  return metadataPatch([patch], observed, undefined) !== undefined || fieldsPatch([patch.spec], observed.spec) !== undefined;
 }
 
 /** The fields that differ, of several contributions; null removes a field that is there. */

@@ -149,3 +149,18 @@ test('once the field of an IP object is taken out, its condition goes', () => {
   bench.settle();
   assert.deepEqual(types(), []);
 });
+
+test('of a Subnet or a Vpc that is refused it is not said that all else is in effect', () => {
+  const { bench } = new PodScene();
+  const message = (): string =>
+    conditionsOf('subnets', bench.object('subnets', 'one') as never).find(({ type }) => type === 'NotCarriedOut')?.message ?? '';
+  bench.put('subnets', { metadata: { name: 'one' }, spec: { cidrBlock: '10.110.0.0/24', vpc: 'absent', vlan: 'v10' } });
+  bench.settle();
+  assert.equal(
+    message(),
+    'Subnet one: spec.vlan is set, but this version does not carry it out. All else waits: condition Accepted says for what',
+  );
+  bench.put('vpcs', { metadata: { name: 'absent' } });
+  bench.settle();
+  assert.match(message(), /does not carry it out\. All else of the Subnet is in effect$/);
+});

@@ -48,12 +48,24 @@ function unsupportedVipFields({ attachSubnets }: VipSpec): string[] {
   return (attachSubnets ?? []).length > 0 ? ['spec.attachSubnets'] : [];
 }
 
-/** An Event for each field, and a condition as long as they are set: an Event is forgotten after an hour. */
-export function unsupportedOutputs(resource: ResourceName, key: string, uid: string, fields: readonly string[]): readonly Output[] {
+/**
+ * An Event for each field, and a condition as long as they are set: an Event is forgotten after an hour.
+ * @param isAccepted whether the rest of the object is in effect
+ */
+export function unsupportedOutputs(
+  resource: ResourceName,
+  key: string,
+  uid: string,
+  fields: readonly string[],
+  isAccepted: () => boolean = () => true,
+): readonly Output[] {
   const patch = { kind: 'patch', resource, key, uid } as const;
   const notices = fields.map((field) => unsupportedNotice(resource, key, uid, field));
   if (notices.length === 0) return [{ ...patch, withoutConditions: [NOT_CARRIED_OUT] }];
-  const message = findingsText(notices);
+  const rest = isAccepted()
+    ? `All else of the ${traitsOf(resource).kind} is in effect`
+    : 'All else waits: condition Accepted says for what';
+  const message = `${findingsText(notices)}. ${rest}`;
   return [...notices, { ...patch, conditions: [{ type: NOT_CARRIED_OUT, status: 'True', reason: 'UnsupportedField', message }] }];
 }
 
@@ -71,5 +83,5 @@ function unsupportedNotice(resource: ResourceName, key: string, uid: string, fie
 
 export function unsupportedSentence(resource: ResourceName, key: string, field: string): string {
   const { kind } = traitsOf(resource);
-  return `${kind} ${key}: ${field} is set, but this version does not carry it out; all else of the ${kind} is in effect`;
+  return `${kind} ${key}: ${field} is set, but this version does not carry it out`;
 }

@@ -12,6 +12,7 @@ import type { Rule } from '../compiler.ts';
 import { findingsText } from '../left-out.ts';
 import type { Json } from '../output.ts';
 import { unsupportedOutputs } from '../unsupported.ts';
+import { subnetAcceptance } from './subnet-acceptance.ts';
 
 export const subnetSpecDefaults: Rule = {
   name: 'subnet-spec',
@@ -48,7 +49,9 @@ export const subnetUnsupported: Rule = {
   over: (world) => keysOf(world.subnets, (subnet) => !isTerminating(subnet)),
   run: (world, name) => {
     const subnet = world.ask(subnetIntent, name);
-    return subnet === undefined ? [] : unsupportedOutputs('subnets', name, subnet.metadata.uid, unsupportedSubnetFields(subnet.spec));
+    if (subnet === undefined) return [];
+    const isAccepted = (): boolean => world.ask(subnetAcceptance, name).kind === 'accepted';
+    return unsupportedOutputs('subnets', name, subnet.metadata.uid, unsupportedSubnetFields(subnet.spec), isAccepted);
   },
 };
 

@@ -12,6 +12,7 @@ import type { Rule } from '../compiler.ts';
 import { deletionPatch } from '../deletion.ts';
 import type { Json, Output } from '../output.ts';
 import { unsupportedOutputs } from '../unsupported.ts';
+import { vpcRefusal } from './vpc-state.ts';
 import { claimantOfVpc, vpcSpec, vpcView } from './vpc-view.ts';
 
 export const vpcLifecycle: Rule = {
@@ -32,10 +33,13 @@ export const vpcSpecDefaults: Rule = {
     if (view === undefined || spec === undefined || view.terminating || view.external) return [];
     const defaults = vpcDefaults(spec);
     const outputs: Output[] = [
-      ...unsupportedOutputs('vpcs', name, view.uid, [
-        ...unsupportedVpcFields(spec),
-        ...(world.ask(asksLoadBalancer, name) ? [VPC_LB] : []),
-      ]),
+      ...unsupportedOutputs(
+        'vpcs',
+        name,
+        view.uid,
+        [...unsupportedVpcFields(spec), ...(world.ask(asksLoadBalancer, name) ? [VPC_LB] : [])],
+        () => world.ask(vpcRefusal, name) === undefined,
+      ),
     ];
     if (Object.keys(defaults).length > 0)
       outputs.push({

@@ -51,6 +51,25 @@ test('an edit of a namespace likewise: another Subnet, addresses for a pool', ()
   );
 });
 
+test('a network that a person writes is put right, and the namespace is told of it: where it is no network, or stands without a Subnet', () => {
+  const made = scene();
+  made.namespace('new', { annotations: { [CIDR]: 'banana', [SWITCH]: 'nowhere' } });
+  made.namespace('third', { annotations: { [CIDR]: '10.77.0.0/24' } });
+  made.bench.settle();
+  annotate(made, 'shop', { [CIDR]: '10.1.0.0/24;banana' });
+  const texts = corrected(made).map(({ object, message }) => [
+    object,
+    ...[...message.matchAll(/annotations\[[^"]*\] "(.*?)"/g)].map(([, text]) => text),
+  ]);
+  assert.deepEqual(texts.toSorted(), [
+    ['namespaces/new', 'nowhere', 'banana'],
+    ['namespaces/shop', '10.1.0.0/24;banana'],
+    ['namespaces/third', '10.77.0.0/24'],
+  ]);
+  const now = ['new', 'third', 'shop'].map((name) => made.bench.object('namespaces', name)?.metadata.annotations?.[CIDR]);
+  assert.deepEqual(now, ['10.1.0.0/24', '10.16.0.0/16', '10.1.0.0/24']);
+});
+
 test('what Kiln wrote before and writes anew is nobody else`s: Subnets and pools that come, go and change', () => {
   const made = scene();
   const { bench } = made;

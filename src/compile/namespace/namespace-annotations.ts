@@ -7,7 +7,7 @@ import { findingOf } from '../../api/finding.ts';
 import { isObjectName } from '../../api/object-name.ts';
 import { annotationKey, DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
 import { parseAddress } from '../../net/address.ts';
-import { splitList } from '../../net/dual.ts';
+import { parseDualCidr, splitList } from '../../net/dual.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -76,18 +76,24 @@ const namespaceSaid: Query<Said> = defineQuery('namespace-said', (world, name) =
 
 /**
  * What somebody else wrote there. Kiln writes names and networks of the Subnets together: names without networks are not its own, nor are
- * other names beside the networks that are wanted. Names of pools alone may be its own of before, and an address is none.
+ * networks without names, a text that is none, and other names beside the networks that are wanted. Names of pools alone may be its own of before, and an address is none.
  */
 function writtenByOthers(said: Said, wanted: Said): readonly (keyof typeof KEYS)[] {
   const differs = FIELDS.filter((field) => said[field] !== null && said[field].trim() !== '' && said[field] !== wanted[field]);
+  const networksOfOthers = said.cidrs !== null && (said.subnets === null || !said.cidrs.split(';').every(isNetworkText));
   const inStep = said.cidrs === wanted.cidrs && said.excludeIps === wanted.excludeIps;
   // Where no Subnet serves the namespace, Kiln writes the pools alone.
   const poolsMayBeOwn = said.cidrs !== null || (said.subnets === null && wanted.subnets === null);
   return differs.filter((field) => {
     if (field === 'pools')
       return !poolsMayBeOwn || splitList(said.pools ?? '').some((item) => parseAddress(item) !== undefined || !isObjectName(item));
-    return said.cidrs === null || (field === 'subnets' && inStep);
+    return said.cidrs === null || networksOfOthers || (field === 'subnets' && inStep);
   });
+}
+
+/** As a Subnet's networks are written; none where its ports have no addresses. */
+function isNetworkText(text: string): boolean {
+  return text === '' || parseDualCidr(text).ok;
 }
 
 /** Names that no Subnet bears, beside networks: perhaps Kiln's own of a moment ago, of a Subnet whose place one of the same network took. */

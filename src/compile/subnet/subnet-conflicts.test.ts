@@ -55,6 +55,32 @@ test('one that is running is not pushed out by an older one that moves', () => {
   assert.deepEqual([second.writes, second.condition('subnets', 'b', 'Ready')?.status], [0, 'True']);
 });
 
+/** Somebody takes the router port of a Subnet of Vpc blue away, or Kiln's mark from it. */
+function takeRouterPort(bench: RuleBench, name: string, what: 'port' | 'owner'): void {
+  const [uuid, row] = [...bench.northbound.table('Logical_Router_Port')].find(([, found]) => found['name'] === `blue-${name}`) ?? [];
+  assert.ok(uuid !== undefined && row !== undefined);
+  if (what === 'port') return bench.removeForeignRow('Logical_Router_Port', uuid);
+  const ids = Object.fromEntries([...(row['external_ids'] as ReadonlyMap<string, string>)].filter(([key]) => !key.startsWith('kiln.io/')));
+  const edit = { kind: 'update', table: 'Logical_Router_Port', uuid, row: { external_ids: ids } } as const;
+  bench.world.rows.apply(bench.northbound, bench.northbound.apply([edit]));
+}
+
+for (const what of ['port', 'owner'] as const) {
+  test(`one that is running is not pushed out by an older one that moves while somebody takes away ${what === 'port' ? 'its router port' : 'the mark of its router port'}`, () => {
+    const bench = setUp();
+    subnet(bench, 'a', 'blue', '10.0.0.0/24');
+    subnet(bench, 'b', 'blue', '10.0.1.0/24');
+    bench.settle();
+    takeRouterPort(bench, 'b', what);
+    bench.edit('subnets', 'a', { cidrBlock: '10.0.1.0/24', gateway: '10.0.1.1', excludeIps: ['10.0.1.1'] });
+    bench.settle();
+    assert.equal(bench.condition('subnets', 'b', 'Ready')?.status, 'True');
+    assert.match(bench.condition('subnets', 'a', 'Validated')?.message ?? '', /overlaps 10\.0\.1\.0\/24 of Subnet b/);
+    const networks = ['a', 'b'].map((name) => bench.row('Logical_Router_Port', `blue-${name}`)?.['networks']);
+    assert.deepEqual(networks, [['10.0.0.1/24'], ['10.0.1.1/24']]);
+  });
+}
+
 test('nobody is in conflict with a Subnet that is refused for another reason, until that is mended', () => {
   const bench = setUp();
   subnet(bench, 'broken', 'blue', '10.0.7.0/24', { gateway: '10.9.9.9' });

@@ -68,11 +68,14 @@ function claimsOf(world: World, name: string): Claim[] {
   const view = world.ask(subnetBasics, name);
   if (view === undefined || !view.isOvn) return [];
   const networks = world.ask(askedNetworks, name);
-  if (refusedAnyway(world, view) && !isRunning(world, name)) return [];
+  const running = isRunning(world, name);
+  if (refusedAnyway(world, view) && !running) return [];
+  // One whose router port somebody took away is in effect all the same; one whose port carries another network is about to move.
+  const place = networks.inPlace ? 1 : running && !networks.carries ? 2 : 3;
   return familiesOf(networks).flatMap((family) => {
     const cidr = parseCidr(ofFamily(networks, family)?.cidr ?? '');
     if (cidr === undefined) return [];
-    return [{ holder: name, node: false, cidr, vlan: view.vlan, rank: `${networks.inPlace ? 1 : 2} ${view.created} ${view.uid}` }];
+    return [{ holder: name, node: false, cidr, vlan: view.vlan, rank: `${place} ${view.created} ${view.uid}` }];
   });
 }
 

@@ -42,9 +42,19 @@ export interface SubnetNetworks extends Dual<Network> {
   readonly gatewaysAwaited: Dual<AddressText>;
   /** Whether its router port carries exactly these networks. */
   readonly inPlace: boolean;
+  /** Whether its router port carries any network, these or others. */
+  readonly carries: boolean;
 }
 
-const NO_NETWORKS: SubnetNetworks = { pool: {}, outside: [], onGateway: [], cidrStays: {}, gatewaysAwaited: {}, inPlace: false };
+const NO_NETWORKS: SubnetNetworks = {
+  pool: {},
+  outside: [],
+  onGateway: [],
+  cidrStays: {},
+  gatewaysAwaited: {},
+  inPlace: false,
+  carries: false,
+};
 
 interface Interface {
   readonly cidr: Cidr;
@@ -83,6 +93,7 @@ export function networksAskedBy(world: World, subnet: SubnetIntent): SubnetNetwo
       ...(asked.v6 !== undefined && waits6.onGateway.length > 0 && { v6: formatAddress(asked.v6.gateway) }),
     },
     inPlace: sameInterface(v4, carried.v4) && sameInterface(v6, carried.v6),
+    carries: carried.v4 !== undefined || carried.v6 !== undefined,
   };
 }
 
@@ -224,6 +235,7 @@ function inEffect(carried: Dual<Interface>): SubnetNetworks {
     cidrStays: {},
     gatewaysAwaited: {},
     inPlace: true,
+    carries: v4 !== undefined || v6 !== undefined,
   };
 }
 

@@ -125,25 +125,32 @@ function addressesTold(node: NodeView): Addresses | undefined {
 }
 
 /**
- * The node's addresses in the join Subnet once its port is observed with them; what policies may send traffic to. A port that somebody takes
- * away from a node that was told of it comes again with the next transaction: no traffic is moved for that.
+ * The node's addresses in the join Subnet once its port is observed with them; what policies may send traffic to. While its port is still to
+ * follow, as where the join Subnet is given a second family, those that it has; and a port that somebody takes away from a node that was
+ * told of it comes again with the next transaction: no traffic is moved for either.
  */
 export function joinAddresses(world: World, node: NodeView): Addresses | undefined {
   const reserved = addressesOf(world.reservations.get(nodeClaimant(node.name)));
+  const told = addressesTold(node);
   const ip = world.ips.get(nodePortName(node.name));
   // Nothing can be reserved while the Subnet is torn out, or has another network: its port is what it was.
-  const addresses = reserved ?? addressesTold(node) ?? (ip === undefined ? undefined : addressesOfIp(ip));
+  const addresses = reserved ?? told ?? (ip === undefined ? undefined : addressesOfIp(ip));
   if (addresses === undefined) return undefined;
-  return isJoined(world, node, addresses) || (addresses === reserved && isMadeAgain(world, node, addresses, ip)) ? addresses : undefined;
+  if (isJoined(world, node, addresses)) return addresses;
+  if (reserved === undefined || told === undefined) return undefined;
+  return isJoined(world, node, told) || (isWithin(told, reserved) && isMadeAgain(world, node, told, ip)) ? told : undefined;
 }
 
-/** All that its port is made from says the same, and the port is there with something else in it, or nothing is. */
-function isMadeAgain(world: World, node: NodeView, addresses: Addresses, ip: IP | undefined): boolean {
-  const told = addressesTold(node);
+/** All that its port is made from says so, and the port is there with something else in it, or nothing is. */
+function isMadeAgain(world: World, node: NodeView, told: Addresses, ip: IP | undefined): boolean {
   const id = portId(nodePortName(node.name));
-  if (told === undefined || !sameAddresses(told, addresses) || (world.rows.state(id) !== undefined && !isOurs(world, id, nodeOwner(node))))
-    return false;
-  return ip !== undefined && isIpOfNode(ip, node) && sameAddresses(addressesOfIp(ip), addresses);
+  if (world.rows.state(id) !== undefined && !isOurs(world, id, nodeOwner(node))) return false;
+  return ip !== undefined && isIpOfNode(ip, node) && isWithin(told, addressesOfIp(ip));
+}
+
+/** The same but for a family that came. */
+function isWithin(few: Addresses, many: Addresses | undefined): boolean {
+  return many !== undefined && sameAddresses(few, { ...many, ...(few.v4 === '' && { v4: '' }), ...(few.v6 === '' && { v6: '' }) });
 }
 
 export function isIpOfNode(ip: IP, node: Pick<NodeView, 'name' | 'uid'>): boolean {

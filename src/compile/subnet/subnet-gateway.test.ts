@@ -97,6 +97,34 @@ test('a centralized gateway is one node, which stays while it is ready and is re
   assert.ok(!bench.rowIds('Port_Group').includes('red.n2'));
 });
 
+test('traffic stays with its gateways while the join Subnet is given a second family', () => {
+  const bench = new RuleBench({
+    rules: [...NETWORK_RULES, nodeJoin],
+    settings: { defaultCidr: '10.16.0.0/16', joinCidr: '100.64.0.0/16' },
+  });
+  bench.put('nodes', node('n2'));
+  bench.put('subnets', {
+    metadata: { name: 'red' },
+    spec: { cidrBlock: '10.0.0.0/24', gatewayType: 'centralized', gatewayNode: 'n-1,n2' },
+  });
+  bench.put('subnets', { metadata: { name: 'blue' }, spec: { cidrBlock: '10.1.0.0/24' } });
+  bench.settle();
+  bench.put('nodes', node('n-1'));
+  bench.settle();
+  const ways = (): unknown => [
+    bench.object('subnets', 'red')?.status?.['activateGateway'],
+    ...['10.0.0.0/24', '$blue.n.1_ip4', '$blue.n2_ip4'].map(
+      (source) => bench.row('Logical_Router_Policy', `ovn-cluster|29000|ip4.src == ${source}`)?.['nexthops'],
+    ),
+  ];
+  const before = ways();
+  assert.deepEqual(before, ['n2', ['100.64.0.2'], ['100.64.0.3'], ['100.64.0.2']]);
+  bench.edit('subnets', 'join', { cidrBlock: '100.64.0.0/16,fd00:64::/112', gateway: '100.64.0.1,fd00:64::1' });
+  do assert.deepEqual(ways(), before);
+  while (bench.step());
+  assert.match(bench.list('Logical_Switch_Port', 'node-n2', 'addresses')[0] ?? '', / 100\.64\.0\.2 fd00:64::2$/);
+});
+
 test('with ECMP all ready nodes carry the traffic', () => {
   const bench = setUp({ gatewayType: 'centralized', gatewayNodeSelectors: [{ matchLabels: { edge: 'yes' } }], enableEcmp: true });
   assert.deepEqual(bench.row('Logical_Router_Policy', 'ovn-cluster|29000|ip4.src == 10.0.0.0/24')?.['nexthops'], [

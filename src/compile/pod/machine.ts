@@ -11,9 +11,11 @@ import { defineQuery } from '../../world/world.ts';
 import type { PortPlace } from './migration.ts';
 import { inOrderOfLead, placeOf } from './migration.ts';
 import type { PodInterface } from './pod-interface.ts';
+import { annotationOf, isAllocated } from './pod-interface.ts';
 import { interfacesOf } from './pod-interfaces.ts';
 import type { PodView } from './pod-view.ts';
-import { podView } from './pod-view.ts';
+import { podOwner, podView } from './pod-view.ts';
+import { isOurs } from '../vpc/vpc-view.ts';
 
 /** The next pod of a machine, and the machine's uid where one is known. */
 export interface MachinePlan {
@@ -76,6 +78,16 @@ export function leadOf(world: World, { pod, port }: PodInterface): PodView {
   if (pod.machine === undefined) return pod;
   const all = launchersOf(world, `${pod.namespace}/${pod.machine.name}`);
   return all.find((one) => interfacesOf(world, one).interfaces.some((nic) => nic.port === port)) ?? pod;
+}
+
+/** Whether a live pod of its machine, also one that does not lead, has the interface in a Subnet: its port, or it was told of it. */
+export function isInUse(world: World, nic: PodInterface, subnet: string): boolean {
+  const { pod, row } = nic;
+  if (pod.machine === undefined) return false;
+  return launchersOf(world, `${pod.namespace}/${pod.machine.name}`).some((one) => {
+    const its = { ...nic, pod: one };
+    return isOurs(world, row, podOwner(one)) || (isAllocated(its) && annotationOf(its, 'logical_switch') === subnet);
+  });
 }
 
 /** What OVN is told of where the port of a machine is. */

@@ -184,6 +184,54 @@ test('when the migration is gone its instance says how it ended; one of another 
   assert.deepEqual(seen(made, address), { options: only('n2'), ...atTarget });
 });
 
+/** Its Subnet is being deleted. Before that, or after it, comes the target of a move. */
+function leaving(targetComes: 'before' | 'after'): { readonly made: PodScene; readonly settled: () => void } {
+  const made = new PodScene();
+  const { bench } = made;
+  bench.put('nodes', { metadata: { name: 'n2' }, spec: {} });
+  made.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });
+  made.machine('vm');
+  made.pod('a', { machine: 'vm' });
+  bench.settle();
+  const before = made.stations(PORT);
+  assert.match(String(before), / 10\.40\.0\.2$/);
+  if (targetComes === 'before') target(made, 'b', 'n2', 'move', '');
+  bench.settle();
+  bench.delete('subnets', 'red');
+  bench.settle();
+  if (targetComes === 'after') target(made, 'b', 'n2', 'move', '');
+  const settled = (): void => {
+    do assert.deepEqual(made.stations(PORT), before);
+    while (bench.step());
+  };
+  return { made, settled };
+}
+
+test('a machine whose source is about to end when its target comes keeps its port in a Subnet that is being deleted, which goes after it', () => {
+  const { made, settled } = leaving('after');
+  const { bench } = made;
+  const { metadata, spec } = bench.object('pods', 'shop/a') ?? assert.fail();
+  const ending = { ...metadata, deletionTimestamp: '2026-03-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
+  bench.put('pods', { metadata: ending, spec });
+  settled();
+  bench.vanish('pods', 'shop/a');
+  settled();
+  assert.deepEqual([made.addressOf('shop/b'), bench.keys('subnets').includes('red')], ['10.40.0.2', true]);
+  bench.vanish('virtualmachines', 'shop/vm');
+  bench.vanish('virtualmachineinstances', 'shop/vm');
+  bench.vanish('pods', 'shop/b');
+  bench.settle();
+  assert.deepEqual([made.stations(PORT), bench.object('subnets', 'red')], [undefined, undefined]);
+});
+
+test('a machine whose source is made again under its name keeps its port in a Subnet that is being deleted, where its target has it', () => {
+  const { made, settled } = leaving('before');
+  made.bench.vanish('pods', 'shop/a');
+  made.pod('a', { machine: 'vm' });
+  settled();
+  assert.deepEqual([made.addressOf('shop/a'), made.addressOf('shop/b')], ['10.40.0.2', '10.40.0.2']);
+});
+
 test('a machine that is stopped in the middle of a move keeps its address and no place', () => {
   const made = scene();
   const station = made.stations(PORT);

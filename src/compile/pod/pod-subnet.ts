@@ -14,6 +14,7 @@ import { namesOthers, poolName } from './asked-addresses.ts';
 import type { Held } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { ipPoolSubnet, ipPoolTerminates } from '../ip/ip-pool-subnet.ts';
+import { isInUse } from './machine.ts';
 import { misboundPolicy, movesToPool } from './misbound.ts';
 import { namespaceBinding } from '../namespace/namespace-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
@@ -60,7 +61,8 @@ function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string
   // The next pod does not hold up a CIDR or a gateway that waits for the last one to go. (Those of a virtual machine that moves share one address.)
   if (ip.spec.podType === 'StatefulSet' && !isReserved(ip) && isInTheWay(world.ask(subnetNetworks, subnet), `IP ${ip.metadata.name}`))
     return false;
-  return world.ask(subnetView, subnet)?.terminating === false;
+  // The next pod of a machine that runs is nobody new: its port does not go from under the pod that is there.
+  return world.ask(subnetView, subnet)?.terminating === false || isInUse(world, nic, subnet);
 }
 
 function isInTheWay({ outside, onGateway }: SubnetNetworks, ip: string): boolean {

@@ -1,6 +1,6 @@
 /**
  * What holds an address, kept up from the World's tables: IP objects, Vips, EIPs and the rules that use one, live pods' allocated
- * annotations, owned port rows.
+ * annotations, owned port rows, and ports of other programs in the switch of a Subnet.
  * Reservations are the allocation step's own.
  */
 import type { Pod } from '../api/core.ts';
@@ -8,11 +8,12 @@ import type { IP } from '../api/ip.ts';
 import { isAlive, lostAt, machineNameOf, ordinalOf } from '../compile/pod/pod-life.ts';
 import type { Holder } from '../ipam/holder.ts';
 import type { Ledger } from '../ipam/ledger.ts';
-import { parseAddress } from '../net/address.ts';
+import { formatAddress, parseAddress } from '../net/address.ts';
 import type { Address } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';
 import { parseMac } from '../net/mac.ts';
 import type { Mac } from '../net/mac.ts';
+import type { Row } from '../ovsdb/index.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
 import type { AddressObject } from '../world/address-objects.ts';
@@ -22,6 +23,8 @@ import type { NatRule, NatRuleResource } from '../world/nat-rules.ts';
 import { eipKindOf, heldByRule, NAT_RULES } from '../world/nat-rules.ts';
 import { annotationKey } from '../api/well-known.ts';
 import { portName } from '../api/names.ts';
+import { addressesOfPort, switchOfForeign } from '../world/foreign-ports.ts';
+import type { ObservedRow } from '../world/observed-rows.ts';
 import { keyOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 
@@ -41,6 +44,7 @@ export class Holders {
   /** The earliest of them, or earlier. */
   #nextLeaving = Infinity;
   readonly #rowHolders = new Map<RowId, string>();
+  readonly #foreignHolders = new Map<RowId, string>();
   readonly #duePods = new Set<string>();
   readonly #dueRows = new Set<RowId>();
 
@@ -231,6 +235,7 @@ export class Holders {
 
   #holdRow(id: RowId): void {
     const row = this.#world.rows.best(id);
+    this.#holdForeign(id, row);
     const before = this.#rowHolders.get(id);
     const port = identityOf(id);
     const addresses: Address[] = [];
@@ -272,6 +277,28 @@ export class Holders {
     );
     this.#hold(subnet, { kind: 'row', key, claimant }, addresses, mac);
     this.#rowHolders.set(id, key);
+  }
+
+  /**
+   * Another program's port has its addresses last of all: who has one already keeps it. One by the name of an interface that has the address is
+   * the interface's own, without its marks.
+   */
+  #holdForeign(id: RowId, row: (ObservedRow & { readonly row: Row }) | undefined): void {
+    const before = this.#foreignHolders.get(id);
+    const home = row === undefined ? undefined : switchOfForeign(this.#world.rows, row);
+    if (before === undefined && home === undefined) return;
+    const port = identityOf(id);
+    const ip = this.#world.ips.peek(port);
+    const own = new Set(ip === undefined ? [] : parsed(heldTexts(ip)).map(formatAddress));
+    const addresses = row === undefined || home === undefined ? [] : addressesOfPort(row.row).filter((one) => !own.has(formatAddress(one)));
+    const key = addresses.length === 0 ? undefined : row?.uuid;
+    if (before !== undefined && before !== key) this.#ledger.release('service', before);
+    if (key === undefined || home === undefined) {
+      this.#foreignHolders.delete(id);
+      return;
+    }
+    this.#hold(home, { kind: 'service', key, claimant: `port ${port} of another program` }, addresses, undefined);
+    this.#foreignHolders.set(id, key);
   }
 
   /** What an IP object says changes the claimant of its pod and its row. */

@@ -118,6 +118,10 @@ export const REASONS = {
       'another program has a route of the same prefix in the same router; OVN takes both as one and sends a part of the traffic by each',
     next: 'remove the one that should not be: ovn-nbctl lr-route-list, lr-route-del',
   },
+  AddressesOfOthers: {
+    means: "ports of other programs in the Subnet's switch have addresses of it; they are given to nobody while that is so",
+    next: 'remove the ports that should not be: ovn-nbctl lsp-del; or put the addresses of those that stay into spec.excludeIps',
+  },
   ExcludeOutside: {
     means: 'an item of spec.excludeIps lies in no network of the Subnet; it keeps nothing back',
     next: 'mend it, or take it out',

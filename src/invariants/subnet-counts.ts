@@ -3,27 +3,35 @@
  */
 import type { Subnet } from '../api/subnet.ts';
 import { parseAddress } from '../net/address.ts';
-import type { Family } from '../net/address.ts';
+import type { Address, Family } from '../net/address.ts';
 import { parseCidr } from '../net/cidr.ts';
 import { splitList } from '../net/dual.ts';
 import { IntervalSet } from '../net/interval-set.ts';
 import { cidrRange, formatIntervals, parseRange } from '../net/range.ts';
+import { addressesOfPort, switchOfForeign } from '../world/foreign-ports.ts';
 import type { World } from '../world/world.ts';
 import type { HoldersBySubnet } from './address-holders.ts';
 import type { Violation } from './violation.ts';
 
 export function subnetCounts(world: World, holders: HoldersBySubnet): readonly Violation[] {
   const violations: Violation[] = [];
+  const others = ofOtherPrograms(world);
   for (const [name, subnet] of world.subnets.entries()) {
     // While a spec is not carried out, its status speaks of what is in effect.
     const accepted = (subnet.status?.conditions ?? []).some(({ type, status }) => type === 'Accepted' && status === 'True');
     if (!accepted || subnet.status?.v4usingIPs === undefined) continue;
-    for (const family of [4, 6] as const) violations.push(...familyCounts(name, subnet, family, holders));
+    for (const family of [4, 6] as const) violations.push(...familyCounts(name, subnet, family, holders, others.get(name) ?? []));
   }
   return violations;
 }
 
-function familyCounts(name: string, subnet: Subnet, family: Family, holders: HoldersBySubnet): readonly Violation[] {
+function familyCounts(
+  name: string,
+  subnet: Subnet,
+  family: Family,
+  holders: HoldersBySubnet,
+  others: readonly Address[],
+): readonly Violation[] {
   const { spec, status } = subnet;
   const block = splitList(spec.cidrBlock ?? '')
     .map((text) => parseCidr(text))
@@ -47,7 +55,7 @@ function familyCounts(name: string, subnet: Subnet, family: Family, holders: Hol
   ]);
   // Also those outside of a CIDR that was narrowed under them.
   const using = held.subtract(reserved.intersect(usable));
-  const available = usable.subtract(reserved).subtract(held);
+  const available = usable.subtract(reserved).subtract(held).subtract(singles(others, family));
   const said = {
     using: status?.[`${field}usingIPs`],
     usingRange: status?.[`${field}usingIPrange`] ?? '',
@@ -71,6 +79,20 @@ function familyCounts(name: string, subnet: Subnet, family: Family, holders: Hol
     ...(sameCount(said.available, is.available) ? [] : [wrong('I2', 'availableIPs', said.available, is.available)]),
     ...(said.availableRange === is.availableRange ? [] : [wrong('I2', 'availableIPrange', said.availableRange, is.availableRange)]),
   ];
+}
+
+/** Addresses that ports of other programs have, by switch. */
+function ofOtherPrograms({ rows }: World): ReadonlyMap<string, readonly Address[]> {
+  const found = new Map<string, Address[]>();
+  for (const port of rows.inTable('Logical_Switch_Port')) {
+    const home = switchOfForeign(rows, port);
+    if (home !== undefined) found.set(home, [...(found.get(home) ?? []), ...addressesOfPort(port.row)]);
+  }
+  return found;
+}
+
+function singles(addresses: readonly Address[], family: Family): IntervalSet {
+  return IntervalSet.of(addresses.flatMap((one) => (one.family === family ? [{ first: one.value, last: one.value }] : [])));
 }
 
 /** Without the first and the last address, but of a block of two both. */

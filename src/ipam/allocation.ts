@@ -245,12 +245,14 @@ class Chooser {
 
   /**
    * Of several claimants that have a slot and do not share it: one that is in use already stays; else the one whose durable holder is the
-   * oldest goes first, and never one while another is in use.
+   * oldest goes first, and never one while another is in use. A service takes nothing from who has it.
    */
   #goesFirst(space: Space, slot: number): boolean {
     if (!space.conflicted.has(slot)) return true;
     const own = this.#request.holder.claimant;
-    const holders = this.#holding.holdersAt(space, slot);
+    const all = this.#holding.holdersAt(space, slot);
+    const lasting = all.filter(({ kind }) => kind !== 'service');
+    const holders = lasting.length > 0 ? lasting : all;
     const inUse = holders.filter(({ kind }) => kind === 'row' || kind === 'pod' || kind === 'node');
     if (inUse.length > 0) return inUse.some(({ claimant }) => claimant === own);
     const first = holders.find(({ kind }) => kind !== 'reservation') ?? holders[0];

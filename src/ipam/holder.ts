@@ -2,8 +2,8 @@
 
 /**
  * Where the claim comes from: an IP, Vip or EIP object, a live pod's annotation, a reservation in memory, an owned row, a node;
- * `service` is the Subnet's own (the interconnection address of an underlay Subnet, the multicast querier): held, but neither counted
- * as in use nor a reason to keep the Subnet.
+ * `service` is the Subnet's own (the interconnection address of an underlay Subnet, the multicast querier), or another program's port in
+ * its switch: held, but neither counted as in use nor a reason to keep the Subnet, and never before a claimant who has the address.
  */
 export type HolderKind = 'ip' | 'pod' | 'reservation' | 'row' | 'vip' | 'eip' | 'node' | 'service';
 

@@ -23,8 +23,8 @@ import { Space } from './space.ts';
 import type { SubnetState } from './space.ts';
 import { admitPools, sameSpec, zonesOf } from './subnet-spec.ts';
 import type { RefusedPool, SubnetSpec } from './subnet-spec.ts';
-import { addressSetsOf, countsOf, poolCountsOf, usageOf } from './usage.ts';
-import type { AddressSets, Counts, Usage } from './usage.ts';
+import { addressSetsOf, countsOf, keptOf, poolCountsOf, usageOf } from './usage.ts';
+import type { AddressSets, Counts, Kept, Usage } from './usage.ts';
 import { Zones } from './zones.ts';
 
 /** What one holder has in one Subnet. */
@@ -226,6 +226,12 @@ export class Ledger {
   usage(subnet: string): Usage | undefined {
     const state = this.#subnets.get(subnet);
     return state?.spec === undefined ? undefined : usageOf(state);
+  }
+
+  /** What services alone hold of the addresses that would be given to whoever asks for any; undefined where that is nothing. */
+  kept(subnet: string, family: Family): Kept | undefined {
+    const state = this.#subnets.get(subnet);
+    return state?.spec === undefined ? undefined : keptOf(family === 4 ? state.v4 : state.v6, family);
   }
 
   /** Counts alone, without a look at single addresses; of the Subnet, or of one pool of it ('' is the default pool). */

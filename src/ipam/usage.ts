@@ -33,6 +33,13 @@ export interface Usage extends Dual<FamilyUsage> {
   readonly pools: ReadonlyMap<string, Dual<FamilyUsage>>;
 }
 
+/** What services alone hold of the addresses that would be given to whoever asks for any. */
+export interface Kept {
+  readonly count: bigint;
+  /** As the ranges above. */
+  readonly range: string;
+}
+
 /** Offsets of one family by what they are, for the Subnet or for one of its pools. */
 export interface AddressSets {
   /** All usable ones. */
@@ -67,6 +74,19 @@ export function poolCountsOf(space: Space, pool: number): Counts {
     using += space.countedIn(index);
   }
   return { available, using: BigInt(using) };
+}
+
+/** Undefined where there is nothing: then without a look at single addresses. */
+export function keptOf(space: Space, family: Family): Kept | undefined {
+  let count = 0;
+  for (const [index, zone] of space.zones.all.entries()) if (isOpen(zone)) count += space.heldIn(index) - space.countedIn(index);
+  if (count === 0) return undefined;
+  const range = new RangeText(family, space.origin);
+  for (const offset of Array.from(space.held.sorted())) {
+    const zone = space.zones.zoneAt(offset);
+    if (zone !== undefined && isOpen(zone) && !space.isCounted(space.held.find(offset))) range.add(offset, offset);
+  }
+  return { count: BigInt(count), range: range.finish() };
 }
 
 export function usageOf(subnet: SubnetState): Usage {

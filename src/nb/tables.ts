@@ -189,6 +189,7 @@ const SPECS: readonly TableSpec[] = [
       enabled: 'value',
       parent_name: 'value',
       addresses: 'value',
+      dynamic_addresses: 'value',
       port_security: 'value',
       options: SWITCH_PORT_OPTIONS,
       tag: 'value',

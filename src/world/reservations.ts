@@ -51,4 +51,12 @@ export interface FamilyUsage {
 export interface SubnetUsage {
   readonly v4: FamilyUsage;
   readonly v6: FamilyUsage;
+  /** What ports of other programs keep back of the addresses that would be given to whoever asks for any; IPv4 first. */
+  readonly kept?: readonly KeptAddresses[];
+}
+
+export interface KeptAddresses {
+  readonly family: 4 | 6;
+  readonly count: bigint;
+  readonly range: string;
 }

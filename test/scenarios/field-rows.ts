@@ -149,4 +149,30 @@ export const fieldRows: readonly Scenario[] = [
       await cluster.removeAll(all);
     },
   },
+  {
+    name: "H62 another program's port comes into our switch with an address that is free: no pod is given it, who names it is told of the port, the Subnet says so; with the port all of that goes",
+    run: async (cluster) => {
+      const all = tenantYaml('h62', '10.240.0.0/28');
+      await cluster.apply(all);
+      await cluster.settled();
+      await cluster.ovn.nbctl(...['lsp-add', 'h62-net', 'h62-ext', '--', 'lsp-set-addresses', 'h62-ext', '"0a:00:00:00:00:62 10.240.0.2"']);
+      const { reason, message } = await condition(cluster, 'subnet', 'h62-net', 'WithoutEffect', 'True');
+      assert.equal(reason, 'AddressesOfOthers');
+      assert.match(message, /"10\.240\.0\.0\/28" has 1 address that ports of other programs in its switch have: 10\.240\.0\.2;/);
+      await cluster.apply(
+        podYaml('h62', 'any') + podYaml('h62', 'named', { annotations: { 'ovn.kubernetes.io/ip_address': '10.240.0.2' } }),
+      );
+      assert.equal(await addressOf(cluster, 'h62', 'any'), '10.240.0.3');
+      const told = await condition(cluster, 'pod', 'named', 'kiln.io/NetworkBound', 'False', 'h62');
+      assert.match(told.message, /the address 10\.240\.0\.2 in Subnet "h62-net" is held by port h62-ext of another program/);
+      await cluster.ovn.nbctl('lsp-del', 'h62-ext');
+      assert.equal(await addressOf(cluster, 'h62', 'named'), '10.240.0.2');
+      await cluster.eventually('it is at rest', async () =>
+        (await cluster.get('subnet', 'h62-net')).status?.conditions?.every(({ type }) => type !== 'WithoutEffect'),
+      );
+      await cluster.removeAll(all);
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'h62'), []);
+    },
+  },
 ];

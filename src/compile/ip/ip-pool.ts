@@ -98,7 +98,7 @@ function neverGiven(world: World, { name, spec }: PoolView, usage: SubnetUsage |
         field: 'spec.ips',
         value: spec.ips.join(','),
         problem: `has no address that Subnet ${spec.subnet} gives`,
-        rule: 'the gateway, what spec.excludeIps keeps back, and the first and the last address of a network are given to nobody',
+        rule: 'the gateway, what spec.excludeIps keeps back, what ports of other programs have, and the first and the last address of a network are given to nobody',
       },
     ),
   ];

@@ -7,6 +7,7 @@ import { servicesOverlap } from '../../api/service-network.ts';
 import { subnetIdleFields } from '../../api/subnet-idle-fields.ts';
 import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { familiesOf, ofFamily } from '../../net/dual.ts';
+import type { KeptAddresses } from '../../world/reservations.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-namespaces.ts';
@@ -21,6 +22,8 @@ import { sourceRoutes } from './subnet-routes.ts';
 import { subnetView } from './subnet-view.ts';
 import { sharedRoute } from '../vpc/shared-routes.ts';
 import type { Route } from '../vpc/vpc-static-routes.ts';
+
+const RANGES_SHOWN = 5;
 
 /** A query of its own: the status that these are told in is put together anew for much else. */
 export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-ineffective', (world, name) => {
@@ -41,6 +44,7 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
     ...servicesOverlap({ name, spec }, world.settings),
     ...world.ask(excludesOutside, name),
     ...allExcluded(world, subject),
+    ...ofOthers(world, subject),
     ...notJoined(world, subject),
     ...claimsForJoin(world, subject),
     ...world.ask(sourceRoutes, name).flatMap((route) => routeShared(world, subject, route)),
@@ -78,6 +82,25 @@ function allExcluded(world: World, subject: Subject): readonly Finding[] {
         rule: 'a pod that names no address waits for ever: the gateway, the first and the last address of a network, and what is excluded are given to nobody who does not ask for them by name',
       }),
     ];
+  });
+}
+
+/** Addresses that OVN would answer for twice are given to nobody. The user knows which ports are to stay. */
+function ofOthers(world: World, { kind, name }: Subject): readonly Finding[] {
+  const networks = world.ask(askedNetworks, name);
+  return world.ask(keptByOthers, name).map(({ family, count, range }) => {
+    const ranges = range.split(',');
+    const shown = `${ranges.slice(0, RANGES_SHOWN).join(', ')}${ranges.length > RANGES_SHOWN ? ' and more' : ''}`;
+    return findingOf(
+      { kind, name },
+      {
+        code: 'AddressesOfOthers',
+        field: 'spec.cidrBlock',
+        value: ofFamily(networks, family)?.cidr ?? '',
+        problem: `has ${count} address${count === 1n ? '' : 'es'} that ports of other programs in its switch have: ${shown}`,
+        rule: `nobody is given one while that is so; ovn-nbctl show ${name} lists the ports, and spec.excludeIps is for the addresses of those that are to stay`,
+      },
+    );
   });
 }
 
@@ -126,6 +149,12 @@ const familiesNeverGiven: Query<readonly (4 | 6)[]> = defineQuery('subnet-famili
   if (usage === undefined) return [];
   return familiesOf(world.ask(askedNetworks, name)).filter((family) => {
     const { available, using } = family === 4 ? usage.v4 : usage.v6;
-    return available === 0n && using === 0n;
+    return available === 0n && using === 0n && usage.kept?.some((one) => one.family === family) !== true;
   });
 });
+
+/** As small, for the same reason. */
+const keptByOthers: Query<readonly KeptAddresses[]> = defineQuery(
+  'subnet-kept-by-others',
+  (world, name) => world.usage.get(name)?.kept ?? [],
+);

@@ -246,7 +246,8 @@ export class Oracle {
     const facts = this.#facts.filter((fact) => fact.subnet === subnet && fact.item === item);
     if (facts.some((fact) => fact.holder.claimant === holder.claimant)) {
       if (!this.conflicts(subnet).includes(item)) return true;
-      const rivals = facts.map((fact) => fact.holder);
+      const all = facts.map((fact) => fact.holder);
+      const rivals = all.some(({ kind }) => kind !== 'service') ? all.filter(({ kind }) => kind !== 'service') : all;
       const using = rivals.filter(({ kind }) => ['row', 'pod', 'node'].includes(kind));
       if (using.length > 0) return using.some(({ claimant }) => claimant === holder.claimant);
       const durable = rivals.filter(({ kind }) => kind !== 'reservation');

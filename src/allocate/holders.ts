@@ -13,7 +13,6 @@ import type { Address } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';
 import { parseMac } from '../net/mac.ts';
 import type { Mac } from '../net/mac.ts';
-import type { Row } from '../ovsdb/index.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
 import type { AddressObject } from '../world/address-objects.ts';
@@ -24,7 +23,6 @@ import { eipKindOf, heldByRule, NAT_RULES } from '../world/nat-rules.ts';
 import { annotationKey } from '../api/well-known.ts';
 import { portName } from '../api/names.ts';
 import { addressesOfPort, switchOfForeign } from '../world/foreign-ports.ts';
-import type { ObservedRow } from '../world/observed-rows.ts';
 import { keyOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 
@@ -283,7 +281,7 @@ export class Holders {
    * Another program's port has its addresses last of all: who has one already keeps it. One by the name of an interface that has the address is
    * the interface's own, without its marks.
    */
-  #holdForeign(id: RowId, row: (ObservedRow & { readonly row: Row }) | undefined): void {
+  #holdForeign(id: RowId, row: ReturnType<World['rows']['best']>): void {
     const before = this.#foreignHolders.get(id);
     const home = row === undefined ? undefined : switchOfForeign(this.#world.rows, row);
     if (before === undefined && home === undefined) return;

@@ -96,7 +96,10 @@ function wayOutFaults(world: World, name: string, subnet: Subnet, router: Row): 
     return routes
       .filter((row) => own.some(({ cidr, gateway }) => row['ip_prefix'] === cidr && row['nexthop'] === gateway))
       .map((row) => `route from ${String(row['ip_prefix'])} is there, and goes before all policies`);
-  const others = [...world.subnets.entries()].filter(([other, { spec }]) => other !== name && (spec.vpc ?? '') === vpc);
+  // One that names another Vpc now may still run in this one.
+  const isIn = (other: string, { spec }: Subnet): boolean =>
+    (spec.vpc ?? '') === vpc || best(world, 'Logical_Router_Port', routerToSwitchPort(vpc, other)) !== undefined;
+  const others = [...world.subnets.entries()].filter(([other, object]) => other !== name && isIn(other, object));
   if (object === undefined || others.length > 0 || (object.spec.staticRoutes ?? []).length > 0) return [];
   return own
     .filter(

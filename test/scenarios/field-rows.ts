@@ -155,7 +155,7 @@ export const fieldRows: readonly Scenario[] = [
       const all = tenantYaml('h62', '10.240.0.0/28');
       await cluster.apply(all);
       await cluster.settled();
-      await cluster.ovn.nbctl(...['lsp-add', 'h62-net', 'h62-ext', '--', 'lsp-set-addresses', 'h62-ext', '"0a:00:00:00:00:62 10.240.0.2"']);
+      await cluster.ovn.nbctl(...['lsp-add', 'h62-net', 'h62-ext', '--', 'lsp-set-addresses', 'h62-ext', '0a:00:00:00:00:62 10.240.0.2']);
       const { reason, message } = await condition(cluster, 'subnet', 'h62-net', 'WithoutEffect', 'True');
       assert.equal(reason, 'AddressesOfOthers');
       assert.match(message, /"10\.240\.0\.0\/28" has 1 address that ports of other programs in its switch have: 10\.240\.0\.2;/);

@@ -11,11 +11,15 @@ interface Entries {
   readonly entry: (uuid: Entry['uuid']) => ObservedRow | undefined;
 }
 
-/** The name of the switch that a port of another program is in; undefined for one of ours or of Kube-OVN's, and for one in no switch. */
+/**
+ * The name of the switch that a port of another program is in; undefined for one of ours or of Kube-OVN's, for one in no switch, and in one
+ * that bears another program's marks: no Subnet has that. One without marks may be a Subnet's that somebody took them from.
+ */
 export function switchOfForeign(rows: Entries, port: ObservedRow): string | undefined {
   if (port.ownership.kind !== 'foreign' || port.parent?.table !== SWITCHES) return undefined;
   const home = rows.entry(port.parent.uuid);
-  return home === undefined ? undefined : identityOf(home.id);
+  if (home === undefined || (home.ownership.kind === 'foreign' && home.ownership.family !== 'unmarked')) return undefined;
+  return identityOf(home.id);
 }
 
 /** What a port has, by name or as ovn-northd chose; words such as `unknown`, `router` and `dynamic` are no address. */

@@ -76,7 +76,8 @@ const namespaceSaid: Query<Said> = defineQuery('namespace-said', (world, name) =
 
 /**
  * What somebody else wrote there. Kiln writes names and networks of the Subnets together: names without networks are not its own, nor are
- * networks without names, a text that is none, and other names beside the networks that are wanted. Names of pools alone may be its own of before, and an address is none.
+ * networks without names, a text that is none, and other names beside the networks that are wanted. Names of pools alone may be its own of
+ * before, and an address is none.
  */
 function writtenByOthers(said: Said, wanted: Said): readonly (keyof typeof KEYS)[] {
   const differs = FIELDS.filter((field) => said[field] !== null && said[field].trim() !== '' && said[field] !== wanted[field]);

@@ -117,3 +117,15 @@ test("the port of a pod that lost its marks is the pod's own: nobody else has it
   assert.doesNotMatch(String(bench.object('ips', 'web.shop')?.metadata.annotations?.['kiln.io/conditions']), /AddressConflict/);
   assert.equal(scene.addressOf('shop/web'), '10.1.0.2');
 });
+
+test("a switch of OpenStack's is no Subnet's, by whatever name: what its ports have is looked at by nobody", () => {
+  const { bench } = sceneOf({ cidrBlock: '10.1.0.0/24' });
+  const uuid = `${UUID}7`;
+  bench.foreignRow('Logical_Switch', uuid, { name: 'shared', external_ids: new Map([['neutron:network_name', 'theirs']]) });
+  const home = { table: 'Logical_Switch', uuid, column: 'ports' };
+  bench.foreignRow('Logical_Switch_Port', `${UUID}8`, { name: 'theirs', type: '', addresses: ['0a:00:00:00:00:01 10.9.0.2'] }, home);
+  bench.put('subnets', { metadata: { name: 'shared' }, spec: { cidrBlock: '10.9.0.0/24' } });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'shared', 'WithoutEffect')?.reason, undefined);
+  assert.deepEqual(bench.world.usage.peek('shared')?.kept, undefined);
+});

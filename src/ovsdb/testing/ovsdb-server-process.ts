@@ -85,7 +85,13 @@ export class OvsdbServerProcess {
   static async born(birth: ServerBirth, ownsDirectory: boolean, options: OvsdbServerOptions): Promise<OvsdbServerProcess> {
     const server = new OvsdbServerProcess(birth, ownsDirectory, options);
     await birth.create(server.#databaseFile);
-    await server.restart();
+    try {
+      await server.restart();
+    } catch (error) {
+      // Nobody else knows of it: it would keep the process of the test alive.
+      await server.stop();
+      throw error;
+    }
     return server;
   }
 
@@ -201,12 +207,15 @@ export class OvsdbServerProcess {
   async #listen(protocol: 'ptcp' | 'pssl', port: number): Promise<number> {
     await this.appctl('ovsdb-server/add-remote', `${protocol}:${port}:127.0.0.1`);
     if (port !== 0) return port;
-    const listening = (log: string): RegExpMatchArray[] => [...log.matchAll(/:127\.0\.0\.1: listening on port (\d+)/g)];
-    const before = this.#tcpPort;
-    const ports = listening(await this.log()).map((match) => Number(match[1]));
-    const found = ports.findLast((candidate) => candidate !== before);
-    if (found === undefined) throw new Error(`ovsdb-server does not say on which port it listens: ${await this.log()}`);
-    return found;
+    const taken = this.#tcpPort;
+    let found: number | undefined;
+    // The command is answered before the server opens the port.
+    await until(`ovsdb-server in ${this.directory} says on which port of ${protocol} it listens`, async () => {
+      const said = [...(await this.log()).matchAll(/:127\.0\.0\.1: listening on port (\d+)\n/g)].map((match) => Number(match[1]));
+      found = said.findLast((candidate) => candidate !== taken);
+      return found !== undefined;
+    });
+    return found ?? port;
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {

@@ -6,7 +6,7 @@ import { annotationKey } from '../api/well-known.ts';
 import { launchedInstance } from '../api/virtual-machine.ts';
 import { splitList } from '../net/dual.ts';
 import { rowId, tableOf } from '../nb/row-id.ts';
-import { onlyAsks } from '../world/claimants.ts';
+import { isOfSubnet, onlyAsks } from '../world/claimants.ts';
 import type { SubnetIntent } from '../world/intent.ts';
 import { subnetIntent, vpcIntent } from '../world/intent.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -156,7 +156,8 @@ export const HOLDS: readonly Hold[] = [
 
 const holdsAddress: Query<boolean> = defineQuery('holds-address', (world, name) => {
   const ip = world.ips.get(name);
-  return ip !== undefined && !onlyAsks(ip);
+  // What is the Subnet's own goes after it.
+  return ip !== undefined && !onlyAsks(ip) && !isOfSubnet(ip);
 });
 
 /** Pods that were given addresses of a Subnet or have a port in it. */

@@ -106,3 +106,23 @@ test('what an API server was too old to refuse is said, with the field and the r
     ],
   );
 });
+
+test('the finalizer of who carried it out before is taken off when it is deleted, with an Event of what stays, and not sooner', () => {
+  const scene = new PodScene();
+  const finalizers = ['kubeovn.io/kube-ovn-controller', 'example.com/other', 'kube-ovn-controller'];
+  for (const resource of ['ovn-fips', 'vpc-nat-gateways', 'qos-policies', 'switch-lb-rules'] satisfies ResourceName[]) {
+    const said = { resource, key: 'one', feature: 'it' } as const;
+    const metadata = { name: 'one', uid: 'u1', resourceVersion: '7', finalizers };
+    assert.ok(
+      writes(scene, said, { metadata }).every(({ verb, ...write }) => verb === 'patch' && !JSON.stringify(write).includes('finalizers')),
+      `${resource} lives`,
+    );
+    const going = { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
+    const [write] = writes(scene, { ...said, terminating: true }, { metadata: going });
+    assert.ok(write?.verb === 'patch' && write.resourceVersion === '7', resource);
+    assert.deepEqual((patchOf(write)['metadata'] as { readonly finalizers: unknown }).finalizers, ['example.com/other'], resource);
+    assert.match(write.events[0]?.message ?? '', / one goes, and what Kube-OVN made of it in OVN and on nodes stays: /);
+    const [, ...more] = writes(scene, { ...said, terminating: true }, { metadata: { ...going, finalizers: ['example.com/other'] } });
+    assert.deepEqual(more, [], `${resource} waits for its other owner alone`);
+  }
+});

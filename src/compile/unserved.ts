@@ -8,7 +8,8 @@ import { conditionOf } from '../world/conditions.ts';
 import { keysOf } from '../world/domain.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { Rule } from './compiler.ts';
-import type { ConditionOutput } from './output.ts';
+import type { Unserved } from '../world/world.ts';
+import type { ConditionOutput, PatchOutput } from './output.ts';
 
 const REASON = 'NotCarriedOut';
 
@@ -18,14 +19,22 @@ export const unserved: Rule = {
   run: (world, id) => {
     const object = world.unserved.get(id);
     if (object === undefined) return [];
-    const { resource, key, uid, feature, broken } = object;
-    const { kind, conditions } = traitsOf(resource);
+    const { resource, key, uid, feature, broken, terminating } = object;
+    const { kind, conditions: kept } = traitsOf(resource);
     const message = `${kind} ${key} is not carried out: this version of Kiln does not do ${feature}. Nothing in OVN follows from it`;
-    if (conditions === 'none') return [{ kind: 'notice', resource, key, uid, type: 'Warning', reason: REASON, message }];
+    if (kept === 'none') return [{ kind: 'notice', resource, key, uid, type: 'Warning', reason: REASON, message }];
     const ready: ConditionOutput = { type: 'Ready', status: 'False', reason: REASON, message, event: 'Warning' };
-    return [{ kind: 'patch', resource, key, uid, conditions: [ready, ...(broken === undefined ? [] : [judged(broken)])] }];
+    const conditions = [ready, ...(broken === undefined ? [] : [judged(broken)])];
+    return [{ kind: 'patch', resource, key, uid, conditions, ...(terminating === true && letGo(object)) }];
   },
 };
+
+/** Whoever carried it out before put a finalizer on it, which nobody else would take off. */
+function letGo({ resource, key }: Unserved): Pick<PatchOutput, 'finalizer' | 'event'> {
+  const subject = `${traitsOf(resource).kind} ${key}`;
+  const message = `${subject} goes, and what Kube-OVN made of it in OVN and on nodes stays: this version of Kiln does not carry it out; ovn-nbctl show, and remove by hand what is left of it`;
+  return { finalizer: false, event: { type: 'Warning', reason: REASON, message } };
+}
 
 function judged(broken: readonly string[]): ConditionOutput {
   if (broken.length === 0) return { type: 'Validated', status: 'True', reason: 'Accepted', message: '' };

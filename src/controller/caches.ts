@@ -245,6 +245,7 @@ export class Caches implements ObjectSource {
             uid: metadata.uid,
             feature: said,
             ...(broken === undefined ? {} : { broken }),
+            ...(metadata.deletionTimestamp === undefined ? {} : { terminating: true }),
           });
         }
         if (seen === undefined) rules?.delete(key);

@@ -4,6 +4,7 @@
  */
 import { FINALIZER, kilnAnnotation, labelKey } from '../api/well-known.ts';
 import type { IP } from '../api/ip.ts';
+import { isSubnetOwnedIp } from '../api/names.ts';
 import { splitList } from '../net/dual.ts';
 import { vipShare } from './address-objects.ts';
 
@@ -50,6 +51,14 @@ export function shareOfIp({ metadata }: IP): string | undefined {
 /** A user keeps the address, whether a pod has it or not. */
 export function isReserved(ip: IP): boolean {
   return ip.metadata.labels?.[labelKey.ipReserved] === 'true';
+}
+
+/**
+ * Whether it is of a service that its Subnet itself has (Kube-OVN's interconnection and multicast querier), and of nobody in the Subnet. The
+ * IP object of a pod whose name begins like that names the pod.
+ */
+export function isOfSubnet({ metadata: { name }, spec: { podName } }: IP): boolean {
+  return podName === name && isSubnetOwnedIp(name);
 }
 
 /**

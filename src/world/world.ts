@@ -102,6 +102,8 @@ export interface Unserved {
   readonly feature: string;
   /** Sentences about rules it breaks all the same, which its API server may be too old to know; undefined where its kind has none. */
   readonly broken?: readonly string[];
+  /** It is being deleted. */
+  readonly terminating?: true;
 }
 
 /** What every observed object has. */

@@ -8,7 +8,8 @@ import { conditionsOf } from '../../src/world/conditions.ts';
 import type { ResourceName } from '../../src/world/resources.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
 import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
-import { condition, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { traces } from './northbound.ts';
+import { condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 import { UNSERVED_SPECS } from './unserved-specs.ts';
 
@@ -52,9 +53,9 @@ const NAME = 'untold';
 
 const KINDS = Object.keys(UNSERVED_SPECS) as readonly ResourceName[];
 
-function manifestOf(resource: ResourceName, spec: object): string {
+function manifestOf(resource: ResourceName, spec: object, finalizers: readonly string[] = []): string {
   const { group, version, kind, namespaced } = RESOURCES[resource];
-  const metadata = { name: NAME, ...(namespaced ? { namespace: 'default' } : {}) };
+  const metadata = { name: NAME, ...(namespaced ? { namespace: 'default' } : {}), ...(finalizers.length > 0 && { finalizers }) };
   return `---\n${JSON.stringify({ apiVersion: `${group}/${version}`, kind, metadata, spec })}\n`;
 }
 
@@ -135,6 +136,51 @@ export const notCarriedOut: readonly Scenario[] = [
       assert.deepEqual(await versions(cluster), edited, 'nor does a fresh controller');
       await cluster.kubectl(['delete', '--timeout=20s', '-f', '-'], all);
       for (const resource of KINDS) assert.equal(await cluster.find(...scopeOf(resource)), undefined, resource);
+    },
+  },
+  {
+    name: "H70 what Kube-OVN carried out and has its finalizer is deleted, of every kind, and so are the EIPs, the Subnet with what is the Subnet's own, and the Vpc: all of it goes, and says what stays",
+    alone: true,
+    run: async (cluster) => {
+      const finalizers = ['kubeovn.io/kube-ovn-controller'];
+      const custom = (kind: string, name: string, spec: object): string =>
+        `---\n${JSON.stringify({ apiVersion: 'kubeovn.io/v1', kind, metadata: { name, finalizers }, spec })}\n`;
+      const kinds = KINDS.filter((resource) => RESOURCES[resource].group === 'kubeovn.io');
+      const own = 'u2o-interconnection.h70.h70-net';
+      const all =
+        vpcYaml('h70') +
+        subnetYaml('h70-net', { vpc: 'h70', cidrBlock: '10.170.0.0/24' }) +
+        custom('IP', own, { subnet: 'h70-net', podName: own, namespace: 'default', v4IpAddress: '10.170.0.9', ipAddress: '10.170.0.9' }) +
+        custom('OvnEip', 'h70-eip', { externalSubnet: 'h70-net' }) +
+        custom('OvnFip', 'h70-fip', { ovnEip: 'h70-eip', ipName: 'web.shop' }) +
+        kinds.map((resource) => manifestOf(resource, UNSERVED_SPECS[resource]?.[0] ?? {}, finalizers)).join('');
+      await cluster.apply(all);
+      await cluster.eventually('the rule is marked with the address that it uses', async () => {
+        const { labels } = (await cluster.get('ovn-fip', 'h70-fip')).metadata;
+        return labels?.['ovn.kubernetes.io/eip_v4_ip'] !== undefined;
+      });
+      await cluster.deleteAll(all);
+      for (const resource of kinds) {
+        const [kind, name, namespace] = scopeOf(resource);
+        await gone(cluster, kind, name, namespace);
+      }
+      for (const [kind, name] of [
+        ['ovn-fip', 'h70-fip'],
+        ['ovn-eip', 'h70-eip'],
+        ['subnet', 'h70-net'],
+        ['ip', own],
+        ['vpc', 'h70'],
+      ] as const)
+        await gone(cluster, kind, name);
+      await warned(
+        cluster,
+        'OvnFip',
+        'h70-fip',
+        'NotCarriedOut',
+        /^OvnFip h70-fip goes, and what Kube-OVN made of it in OVN and on nodes stays/,
+      );
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'h70'), []);
     },
   },
   {

@@ -5,7 +5,8 @@ import type { IP } from '../../api/ip.ts';
 import type { Labels } from '../../api/meta.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import { ipUser } from '../../blockers/graph.ts';
-import { isRequest, isReserved } from '../../world/claimants.ts';
+import { isOfSubnet, isRequest, isReserved } from '../../world/claimants.ts';
+import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { heldBy } from '../pod/held-addresses.ts';
@@ -30,14 +31,14 @@ export type IpHolder =
   | { readonly kind: 'machine'; readonly machine: string }
   /** A user keeps it, or asks for it: with or without a pod. */
   | { readonly kind: 'reservation' }
-  /** Its Subnet's own; the rules about Subnets care for it. */
+  /** Its Subnet's own: it goes with that. */
   | { readonly kind: 'subnet' }
   | { readonly kind: 'nobody' };
 
 const NOBODY: IpHolder = { kind: 'nobody' };
 
 export function holderOf(world: World, ip: IP): IpHolder {
-  if (isOfSubnet(ip)) return { kind: 'subnet' };
+  if (isOfSubnet(ip)) return world.ask(subnetExists, ip.spec.subnet ?? '') ? { kind: 'subnet' } : NOBODY;
   if (isOfNode(ip)) return holdingNode(world, ip);
   const users = usersOf(world, ip);
   const user = users.find(({ keeps }) => keeps);
@@ -48,20 +49,15 @@ export function holderOf(world: World, ip: IP): IpHolder {
   return ip.spec.podType === 'VirtualMachine' ? retainingMachine(world, ip) : retainingStatefulSet(world, ip);
 }
 
+/** Value, not object: a status that comes back runs nobody's rule. */
+const subnetExists: Query<boolean> = defineQuery('ip-subnet-exists', (world, name) => world.ask(subnetIntent, name) !== undefined);
+
 ipUser.define((world, name) => {
   const ip = world.ips.get(name);
   const holder = ip === undefined ? NOBODY : holderOf(world, ip);
   if (holder.kind === 'pod') return { resource: 'pods', key: holder.pod };
   return holder.kind === 'node' ? { resource: 'nodes', key: holder.node } : undefined;
 });
-
-function isOfSubnet(ip: IP): boolean {
-  return (
-    ip.metadata.ownerReferences?.some(({ kind }) => kind === 'Subnet') === true ||
-    ip.metadata.name.startsWith('u2o-interconnection.') ||
-    ip.metadata.name.startsWith('mcast-querier.')
-  );
-}
 
 function isOfNode(ip: IP): boolean {
   return (

@@ -211,3 +211,53 @@ test('a node that no label can name is left out of the labels of the IP object, 
   scene.bench.settle();
   assert.equal(scene.bench.object('ips', 'web.shop')?.metadata.labels?.[label], 'n1');
 });
+
+const OF_SUBNET = {
+  spec: { subnet: 'net', v4IpAddress: '10.1.0.9', ipAddress: '10.1.0.9', namespace: 'default' },
+  metadata: { finalizers: ['kubeovn.io/kube-ovn-controller'] },
+} as const;
+
+function ofSubnet(scene: PodScene, name: string): void {
+  scene.bench.put('ips', { metadata: { name, ...OF_SUBNET.metadata }, spec: { ...OF_SUBNET.spec, podName: name } });
+  scene.bench.settle();
+}
+
+test("what is a Subnet's own keeps no Subnet, goes after it, and before it for who deletes it", () => {
+  for (const name of ['u2o-interconnection.ovn-cluster.net', 'mcast-querier.net']) {
+    const scene = new PodScene();
+    const { bench } = scene;
+    scene.subnet('net', { cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
+    ofSubnet(scene, name);
+    assert.equal(bench.object('ips', name)?.metadata.deletionTimestamp, undefined, 'it stays with its Subnet');
+    bench.delete('ips', name);
+    bench.settle();
+    assert.equal(bench.object('ips', name), undefined, 'deleted, it goes');
+    ofSubnet(scene, name);
+    scene.pod('web');
+    bench.settle();
+    bench.delete('subnets', 'net');
+    bench.settle();
+    assert.match(bench.condition('subnets', 'net', 'DeletionBlocked')?.message ?? '', /: one object still uses it: IP web\.shop\./);
+    assert.ok(bench.object('ips', name), 'while the Subnet is there, so is this');
+    bench.vanish('pods', 'shop/web');
+    bench.settle();
+    assert.deepEqual(
+      [bench.object('subnets', 'net'), bench.object('ips', name), bench.object('ips', 'web.shop')],
+      [undefined, undefined, undefined],
+    );
+  }
+});
+
+test('a pod whose name begins like that has its IP object like all others', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  scene.subnet('net', { cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
+  scene.pod('mcast-querier');
+  bench.settle();
+  bench.delete('subnets', 'net');
+  bench.settle();
+  assert.match(bench.condition('subnets', 'net', 'DeletionBlocked')?.message ?? '', /IP mcast-querier\.shop/);
+  bench.vanish('pods', 'shop/mcast-querier');
+  bench.settle();
+  assert.deepEqual([bench.object('subnets', 'net'), bench.object('ips', 'mcast-querier.shop')], [undefined, undefined]);
+});

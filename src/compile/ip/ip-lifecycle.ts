@@ -30,9 +30,9 @@ export const ipLifecycle: Rule = {
   run: (world, name) => {
     const ip = world.ips.get(name);
     if (ip === undefined) return [];
+    if (ip.metadata.deletionTimestamp !== undefined) return leaving(world, ip);
     const holder = holderOf(world, ip);
-    if (holder.kind === 'subnet') return [];
-    return ip.metadata.deletionTimestamp === undefined ? staying(world, ip, holder) : leaving(world, ip);
+    return holder.kind === 'subnet' ? [] : staying(world, ip, holder);
   },
 };
 

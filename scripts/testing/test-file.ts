@@ -10,7 +10,7 @@ import type { Failure, Skip, Tally } from './tally.ts';
 
 const REPORTER = new URL('./report-lines.ts', import.meta.url).href;
 const OUTPUT_LIMIT = 16_000;
-const OUTPUT_GRACE_MS = 500;
+const OUTPUT_GRACE_MS = 2_000;
 
 /** How a test file is run. */
 export interface TestFileOptions {

@@ -64,7 +64,7 @@ export class Daemon {
   }
 
   /** Polls `probe` until it says true. Throws `DaemonError` when the program ends first, or after `timeoutMs`. */
-  async waitUntil(probe: () => Promise<boolean> | boolean, timeoutMs = 30_000): Promise<void> {
+  async waitUntil(probe: () => Promise<boolean> | boolean, timeoutMs = 120_000): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
       if (this.#child === undefined) throw this.#failure('ended before it was ready');

@@ -26,7 +26,7 @@ const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 /** Runs a program to its end and returns its standard output. Throws `ProgramError` when it fails or takes too long. */
 export async function runProgram(command: readonly [string, ...string[]], options: RunProgramOptions = {}): Promise<string> {
   const [program, ...args] = command;
-  const { env, input, timeoutMs = 60_000 } = options;
+  const { env, input, timeoutMs = 300_000 } = options;
   return await new Promise((resolve, reject) => {
     const settings = { env: env ?? process.env, timeout: timeoutMs, maxBuffer: MAX_OUTPUT_BYTES };
     const child = execFile(program, args, settings, (error, stdout, stderr) => {

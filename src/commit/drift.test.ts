@@ -252,8 +252,7 @@ test('a program that changes a row as often as it is put right gets one answer a
     // The writer's seconds are shorter in this test: see WriterProcess.
     kiln.slow = true;
     const began = performance.now();
-    for (let i = 0; i < 60 && performance.now() - began < 5_000; i++)
-      await nbctl('set', 'Logical_Switch', 's1', 'other_config:mcast_snoop=false');
+    for (let i = 0; i < 60; i++) await nbctl('set', 'Logical_Switch', 's1', 'other_config:mcast_snoop=false');
     const seconds = (performance.now() - began) / 1_000;
     const repairs = kiln.reports.length - sent;
     assert.ok(repairs >= 5 && repairs <= 7 + seconds, `${repairs} repairs in ${seconds} s`);

@@ -79,7 +79,7 @@ test("a switch that waits for a foreign port in it is in nobody's way any more w
     await kiln.want([]);
     assert.match(kiln.world.rowConflicts.peek(ls)?.message ?? '', /guest in it/);
     await nbctl('clear', 'Logical_Switch', 's1', 'external_ids');
-    await until('nothing is told of it', () => kiln.world.rowConflicts.peek(ls) === undefined, 2_000);
+    await until('nothing is told of it', () => kiln.world.rowConflicts.peek(ls) === undefined);
     assert.match(await nbctl('ls-list'), /s1/);
   } finally {
     await nbctl('--if-exists', 'ls-del', 's1');
@@ -100,7 +100,7 @@ test('a row that is kept from being collected counts as too many no longer when 
       await kiln.want([]);
       assert.equal(extra(), 1);
       await nbctl(...taken);
-      await until('it is not counted', () => extra() === 0, 2_000);
+      await until('it is not counted', () => extra() === 0);
       await nbctl('--if-exists', 'ls-del', 's1');
     }
   } finally {
@@ -116,7 +116,7 @@ test('a port that another program put into two routers of its own is made again 
     const moved = await nbctl('--bare', '--columns=_uuid', 'find', 'Logical_Router_Port', 'name=r1-s1');
     const into = ['x1', 'x2'].flatMap((name) => ['--', 'lr-add', name, '--', 'add', 'Logical_Router', name, 'ports', moved]);
     await nbctl('remove', 'Logical_Router', 'r1', 'ports', moved, ...into);
-    await until('it is in its place', async () => (await portsOf('r1')) !== '[]', 2_000);
+    await until('it is in its place', async () => (await portsOf('r1')) !== '[]');
     assert.deepEqual([await portsOf('x1'), await portsOf('x2')], ['[]', '[]']);
     assert.ok(kiln.reports.every(({ ok }) => ok));
     await kiln.want([]);
@@ -150,7 +150,7 @@ test('what is in a router moves to the one that stands for its name when that on
     );
     assert.equal(await nbctl('get', 'Logical_Router', first, 'policies'), '[]');
     assert.match(kept, /r1-s1/);
-    await until('the port is in the other one', async () => (await nbctl('get', 'Logical_Router', second, 'ports')) !== '[]', 2_000);
+    await until('the port is in the other one', async () => (await nbctl('get', 'Logical_Router', second, 'ports')) !== '[]');
     assert.equal(await text(), kept);
     await nbctl('lr-policy-del', second, '9', 'y').catch(() => undefined);
     await kiln.want([]);
@@ -263,7 +263,7 @@ test('an element of an address set that goes while a transaction is on its way i
       async () => (await nbctl('get', 'Address_Set', 'as1', 'addresses')) === '[]' || kiln.writer.quiet,
     );
     await kiln.quiet();
-    await until('the element is back', async () => (await nbctl('get', 'Address_Set', 'as1', 'addresses')).includes('10.0.0.1'), 2_000);
+    await until('the element is back', async () => (await nbctl('get', 'Address_Set', 'as1', 'addresses')).includes('10.0.0.1'));
     await kiln.want([]);
   } finally {
     await kiln.close();
@@ -285,10 +285,10 @@ test('rows whose marks or names were taken away by hand are made again, though t
   try {
     await kiln.want([options, switchRow]);
     await nbctl('clear', 'DHCP_Options', await made(), 'external_ids');
-    await until('the options are made again', async () => (await made()) !== '', 2_000);
+    await until('the options are made again', async () => (await made()) !== '');
     await nbctl('set', 'Logical_Switch', 's1', 'name=renamed');
-    await until('the switch is made again', async () => (await nbctl('ls-list')).includes('(s1)'), 2_000);
-    await until('the renamed one is collected', async () => !(await nbctl('ls-list')).includes('renamed'), 2_000);
+    await until('the switch is made again', async () => (await nbctl('ls-list')).includes('(s1)'));
+    await until('the renamed one is collected', async () => !(await nbctl('ls-list')).includes('renamed'));
     await kiln.quiet();
     assert.deepEqual(kiln.writer.plan(), []);
     assert.equal(kiln.world.rowConflicts.size, 0);
@@ -306,11 +306,11 @@ test("a port of another program is told as that while its switch is Kiln's, and 
   try {
     await kiln.want([switchRow, port]);
     await nbctl('set', 'Logical_Switch_Port', 'web.shop', 'external_ids={stranger=yes}');
-    await until('the port is told', () => told().includes(id), 2_000);
+    await until('the port is told', () => told().includes(id));
     await nbctl('set', 'Logical_Switch', 's1', 'external_ids={stranger=yes}');
-    await until('the switch is told alone', () => told().join() === ls, 2_000);
+    await until('the switch is told alone', () => told().join() === ls);
     await nbctl('ls-del', 's1');
-    await until('both are made again', async () => (await nbctl('lsp-list', 's1').catch(() => '')).includes('web.shop'), 2_000);
+    await until('both are made again', async () => (await nbctl('lsp-list', 's1').catch(() => '')).includes('web.shop'));
     await kiln.quiet();
     assert.deepEqual(told(), []);
     await kiln.want([]);
@@ -368,11 +368,9 @@ test('nothing is put into, or taken out of, a row of somebody else that has a wa
     assert.deepEqual([...kiln.world.rowConflicts.entries()].map(([id]) => id).toSorted(), [set, group]);
 
     await nbctl('pg-del', 'g1', '--', 'destroy', 'Address_Set', 'as1');
-    await until('the group is ours', async () => (await nbctl('--bare', '--columns=ports', 'find', 'Port_Group', 'name=g1')) !== '', 2_000);
-    await until(
-      'the set is ours',
-      async () => (await nbctl('--bare', '--columns=addresses', 'find', 'Address_Set', 'name=as1')).includes('10.0.0.2'),
-      2_000,
+    await until('the group is ours', async () => (await nbctl('--bare', '--columns=ports', 'find', 'Port_Group', 'name=g1')) !== '');
+    await until('the set is ours', async () =>
+      (await nbctl('--bare', '--columns=addresses', 'find', 'Address_Set', 'name=as1')).includes('10.0.0.2'),
     );
     await kiln.want([]);
   } finally {

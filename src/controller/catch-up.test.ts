@@ -10,7 +10,7 @@ import { PODS } from '../kube/resource.ts';
 import type { OpenWatch } from '../kube/transport.ts';
 import { KubeTransport } from '../kube/transport.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
-import { InProcessCluster, SHORT_LEASE } from '../testing/in-process-cluster.ts';
+import { InProcessCluster } from '../testing/in-process-cluster.ts';
 import { traitsOf } from '../world/resources.ts';
 
 const IPS = traitsOf('ips');
@@ -88,14 +88,14 @@ const pod = (name: string): KubeObject & { readonly spec: unknown } => ({
 });
 const addressOf = async (name: string): Promise<string | undefined> =>
   (await cluster.client.get<Annotated>(PODS, { namespace: 'default', name })).metadata.annotations?.['ovn.kubernetes.io/ip_address'];
-const bound = (name: string): Promise<void> => until(`${name} is bound`, async () => (await addressOf(name)) !== undefined, 20_000);
+const bound = (name: string): Promise<void> => until(`${name} is bound`, async () => (await addressOf(name)) !== undefined);
 
 test('writes nothing before it has seen what the leader before it gave away, and then gives away none of it', async () => {
   const { client } = cluster;
   await client.create(NODES, { metadata: { name: 'n1' } });
   let old: Awaited<ReturnType<typeof client.list<Ip>>>;
   let given: Ip;
-  await cluster.withController({ lease: SHORT_LEASE }, async (controller) => {
+  await cluster.withController({}, async (controller) => {
     for (const name of ['a', 'b', 'gone']) await client.create(PODS, pod(name));
     for (const name of ['a', 'b', 'gone']) await bound(name);
     await controller.untilQuiet();
@@ -111,8 +111,8 @@ test('writes nothing before it has seen what the leader before it gave away, and
   const portsBefore = await cluster.ovn.nbctl('--columns=_uuid,name,addresses', 'list', 'Logical_Switch_Port');
 
   const behind = new BehindClient(new KubeTransport(cluster.connection), IPS, old!.items, old!.resourceVersion);
-  await cluster.withController({ client: behind, cachedAbove: 1, lease: SHORT_LEASE }, async (controller) => {
-    await until('an IP object is touched', () => behind.touched.length > 0, 20_000);
+  await cluster.withController({ client: behind, cachedAbove: 1 }, async (controller) => {
+    await until('an IP object is touched', () => behind.touched.length > 0);
     assert.equal(controller.status.rowsWritten + controller.status.objectsWritten, 0, 'nothing else was written before');
     assert.equal(await cluster.ovn.nbctl('--columns=_uuid,name,addresses', 'list', 'Logical_Switch_Port'), portsBefore);
     await bound('late');
@@ -136,9 +136,9 @@ test('touches nothing where nothing is to be written', async () => {
   const old = await cluster.client.list<Ip>(IPS);
   // Something else is written: by its version the state of IP objects may be old, and nobody can tell.
   await cluster.client.create(traitsOf('namespaces'), { metadata: { name: 'unrelated' } });
-  await cluster.withController({ lease: SHORT_LEASE }, (controller) => controller.untilQuiet());
+  await cluster.withController({}, (controller) => controller.untilQuiet());
   const behind = new BehindClient(new KubeTransport(cluster.connection), IPS, old.items, old.resourceVersion);
-  await cluster.withController({ client: behind, cachedAbove: 1, lease: SHORT_LEASE }, async (controller) => {
+  await cluster.withController({ client: behind, cachedAbove: 1 }, async (controller) => {
     await controller.untilQuiet();
     assert.equal(controller.status.phase, 'leading');
     assert.equal(controller.status.rowsWritten + controller.status.objectsWritten, 0);
@@ -150,22 +150,22 @@ test('touches nothing where nothing is to be written', async () => {
 test('lists anew from the database where all that the cache has is gone', async () => {
   const { client } = cluster;
   const old = await client.list<Ip>(IPS);
-  await cluster.withController({ lease: SHORT_LEASE }, async (controller) => {
+  await cluster.withController({}, async (controller) => {
     for (const { metadata } of (await client.list(PODS)).items)
       await client.delete(PODS, { namespace: 'default', name: metadata.name }, { gracePeriodSeconds: 0 });
     for (const { metadata } of (await client.list(NODES)).items) await client.delete(NODES, { name: metadata.name });
-    await until('no IP object is left', async () => (await client.list(IPS)).items.length === 0, 20_000);
+    await until('no IP object is left', async () => (await client.list(IPS)).items.length === 0);
     // As many again: by their number the cache may be right.
     await client.create(NODES, { metadata: { name: 'n1' } });
     const others = old.items.slice(1).map((_, at) => `other-${at}`);
     for (const name of others) await client.create(PODS, pod(name));
     for (const name of others) await bound(name);
-    await until('as many are there', async () => (await client.list(IPS)).items.length === old.items.length, 20_000);
+    await until('as many are there', async () => (await client.list(IPS)).items.length === old.items.length);
     await controller.untilQuiet();
   });
   await client.create(PODS, pod('first'));
   const behind = new BehindClient(new KubeTransport(cluster.connection), IPS, old.items, old.resourceVersion);
-  await cluster.withController({ client: behind, cachedAbove: 1, lease: SHORT_LEASE }, async (controller) => {
+  await cluster.withController({ client: behind, cachedAbove: 1 }, async (controller) => {
     await bound('first');
     await controller.untilQuiet();
     assert.deepEqual(controller.plan(), { rows: [], objects: [] });
@@ -180,13 +180,13 @@ test('lists anew from the database where all that the cache has is gone', async 
 /** What a controller left, and what pods were when there were other ones, as many: by their number that may still be so. */
 async function anotherPodSince(came: string): Promise<{ readonly old: ListPage<KubeObject>; readonly given: Ip; readonly ports: string }> {
   const { client } = cluster;
-  await cluster.withController({ lease: SHORT_LEASE }, async (controller) => {
+  await cluster.withController({}, async (controller) => {
     await client.create(PODS, pod('went'));
     await bound('went');
     await controller.untilQuiet();
   });
   const old = await client.list(PODS);
-  await cluster.withController({ lease: SHORT_LEASE }, async (controller) => {
+  await cluster.withController({}, async (controller) => {
     await client.delete(PODS, { namespace: 'default', name: 'went' }, { gracePeriodSeconds: 0 });
     await client.create(PODS, pod(came));
     await bound(came);
@@ -205,16 +205,12 @@ async function stillHas(name: string, given: Ip): Promise<void> {
 test('takes no pod for gone that a cache has not seen yet: pods are listed from the database before the first write', async () => {
   const { old, given, ports } = await anotherPodSince('came');
   const behind = new BehindClient(new KubeTransport(cluster.connection), PODS, old.items, old.resourceVersion);
-  await cluster.withController({ client: behind, cachedAbove: 1, lease: SHORT_LEASE }, async (controller) => {
-    await until('all is listed', () => controller.complete, 20_000);
+  await cluster.withController({ client: behind, cachedAbove: 1 }, async (controller) => {
+    await until('all is listed', () => controller.complete);
     assert.ok(controller.world.pods.peek('default/came') === undefined && controller.world.pods.peek('default/went') !== undefined);
-    await until(
-      'it leads and has something to write',
-      () => controller.plan().rows.length > 0 && controller.status.phase === 'leading',
-      20_000,
-    );
+    await until('it leads and has something to write', () => controller.plan().rows.length > 0 && controller.status.phase === 'leading');
     assert.equal(behind.pages, 1);
-    await until('pods are listed anew', () => controller.world.pods.peek('default/came') !== undefined, 20_000);
+    await until('pods are listed anew', () => controller.world.pods.peek('default/came') !== undefined);
     assert.equal(controller.status.rowsWritten + controller.status.objectsWritten, 0, 'nothing was written before');
     behind.deliver();
     await controller.untilQuiet();
@@ -231,8 +227,8 @@ test('needs no list of pods where an event of one shows that all before it was s
   const { client } = cluster;
   const { old, given } = await anotherPodSince('another');
   const behind = new BehindClient(new KubeTransport(cluster.connection), PODS, old.items, old.resourceVersion);
-  await cluster.withController({ client: behind, cachedAbove: 1, lease: SHORT_LEASE }, async (controller) => {
-    await until('all is listed', () => controller.complete, 20_000);
+  await cluster.withController({ client: behind, cachedAbove: 1 }, async (controller) => {
+    await until('all is listed', () => controller.complete);
     await client.create(PODS, pod('newest'));
     behind.deliver();
     await bound('newest');

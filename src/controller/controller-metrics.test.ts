@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { METRICS, Metrics } from '../runtime/metrics.ts';
-import { InProcessCluster, SHORT_LEASE } from '../testing/in-process-cluster.ts';
+import { InProcessCluster } from '../testing/in-process-cluster.ts';
 import { traitsOf } from '../world/resources.ts';
 
 /** Samples of the text format: name and labels to the value. */
@@ -15,7 +15,7 @@ test('the metrics of a controller that leads agree with what ovn-nbctl and the A
   const metrics = new Metrics();
   await using cluster = await InProcessCluster.start();
   const { client, ovn } = cluster;
-  const controller = cluster.controller({ metrics, lease: SHORT_LEASE });
+  const controller = cluster.controller({ metrics });
   const rowsWithOwner = async (table: string): Promise<number> =>
     (await ovn.nbctl('--bare', '--columns=_uuid', 'find', table, 'external_ids:vendor=kube-ovn')).split('\n').filter((line) => line !== '')
       .length;
@@ -24,15 +24,12 @@ test('the metrics of a controller that leads agree with what ovn-nbctl and the A
     const idle = await scrape();
     assert.equal(idle.get('kiln_ready'), 0);
     assert.equal(idle.get('kiln_reconcile_last_success_timestamp_seconds'), 0);
+    const begun = Date.now() / 1_000;
     controller.start();
     await controller.untilQuiet();
     const subnet = { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: 'm' }, spec: { cidrBlock: '10.77.0.0/29,fd77::/125' } };
     await client.create(traitsOf('subnets'), subnet);
-    await until(
-      'the Subnet is counted',
-      async () => (await scrape()).has('kiln_subnet_addresses{subnet="m",family="IPv6",state="used"}'),
-      10_000,
-    );
+    await until('the Subnet is counted', async () => (await scrape()).has('kiln_subnet_addresses{subnet="m",family="IPv6",state="used"}'));
     await controller.untilQuiet();
     const found = await scrape();
     const is = (name: string, value: number): void => assert.equal(found.get(name), value, name);
@@ -68,12 +65,13 @@ test('the metrics of a controller that leads agree with what ovn-nbctl and the A
     assert.ok((found.get('kiln_reconcile_duration_seconds_count{phase="commit"}') ?? 0) >= controller.status.transactions);
     assert.ok((found.get('kiln_reconcile_total{result="settled"}') ?? 0) > 0);
     assert.ok((found.get('kiln_api_writes_total{kind="Subnet",verb="patch",result="ok"}') ?? 0) > 0);
-    const seconds = Date.now() / 1_000;
-    assert.ok(Math.abs(seconds - (found.get('kiln_reconcile_last_success_timestamp_seconds') ?? 0)) < 5);
-    assert.ok(Math.abs(seconds - (found.get('kiln_watch_last_event_timestamp_seconds{kind="Subnet"}') ?? 0)) < 60);
+    for (const name of ['kiln_reconcile_last_success_timestamp_seconds', 'kiln_watch_last_event_timestamp_seconds{kind="Subnet"}']) {
+      const seconds = found.get(name) ?? 0;
+      assert.ok(seconds >= Math.floor(begun) && seconds <= Date.now() / 1_000, `${name} ${seconds}, begun at ${begun}`);
+    }
 
     await ovn.stop();
-    await until('the loss is seen', async () => (await scrape()).get('kiln_ovsdb_connected{db="OVN_Northbound"}') === 0, 10_000);
+    await until('the loss is seen', async () => (await scrape()).get('kiln_ovsdb_connected{db="OVN_Northbound"}') === 0);
     const lost = await scrape();
     assert.equal(lost.get('kiln_ready'), 0);
     assert.ok((lost.get('kiln_ovsdb_replica_lag_seconds{db="OVN_Northbound"}') ?? 0) > 0);

@@ -133,9 +133,10 @@ describe('EventRecorder', () => {
     await until('the burst', () => answered === 1);
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.equal(answered, 1, 'the rate holds the rest');
-    for (let i = 0; i < 4; i++) {
+    for (let next = 2; next <= 4; next++) {
+      await until('it waits for the rate', () => clock.timers > 0);
       clock.advance(110);
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await until('the next', () => answered === next);
     }
     await recorder.idle();
     assert.equal(answered, 4);

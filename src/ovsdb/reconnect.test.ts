@@ -110,8 +110,9 @@ test('a server that talks and takes nothing in is found by the probe as well; th
   t.after(() => server.stop());
   const proxy = await TamperingProxy.start(server.unix);
   t.after(() => proxy.stop());
-  const { session, errors } = openSession(t, [proxy.endpoint], { probeIntervalMs: 150 });
+  const { session, errors } = openSession(t, [proxy.endpoint], { probeIntervalMs: 1_000 });
   await session.untilSynced();
+  errors.length = 0;
   proxy.judgeClient = () => 'swallow';
   const talking = setInterval(() => proxy.inject('{"id":"echo","method":"echo","params":[]}'), 50);
   t.after(() => clearInterval(talking));
@@ -127,8 +128,9 @@ test('a server that talks and takes nothing in is found by the probe as well; th
 test('a stopped server (SIGSTOP) is found by the probe; open transactions end as unknown', async (t) => {
   const server = await OvsdbServerProcess.start();
   t.after(() => server.stop());
-  const { session, errors } = openSession(t, [server.unix], { probeIntervalMs: 150 });
+  const { session, errors } = openSession(t, [server.unix], { probeIntervalMs: 1_000 });
   await session.untilSynced();
+  errors.length = 0;
   server.pause();
   const outcome = await session.transact([insert('Logical_Switch', { name: 'unknown' })]);
   assert.ok(!outcome.ok);
@@ -143,9 +145,9 @@ test('an idle connection to a living server is kept by echoes of both sides', as
   t.after(() => server.stop());
   const proxy = await TamperingProxy.start(server.unix);
   t.after(() => proxy.stop());
-  const { session, errors } = openSession(t, [proxy.endpoint], { probeIntervalMs: 40 });
+  const { session, errors } = openSession(t, [proxy.endpoint], { probeIntervalMs: 1_500 });
   await session.untilSynced();
-  await until('some echoes were sent', () => proxy.fromClient.filter(({ method }) => method === 'echo').length >= 5);
+  await until('some echoes were sent', () => proxy.fromClient.filter(({ method }) => method === 'echo').length >= 3);
   proxy.inject('{"id":"echo","method":"echo","params":["anyone?"]}');
   await until('the echo is answered', () =>
     proxy.fromClient.some(({ id, result }) => id === 'echo' && JSON.stringify(result) === '["anyone?"]'),

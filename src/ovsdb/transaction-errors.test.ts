@@ -180,11 +180,9 @@ test('waitForNone guards a name that the database does not keep unique', async (
 test('a transaction whose reply does not come in time ends with outcome unknown, and is cancelled at the server', async (t) => {
   const { session } = openSession(t, [server.unix]);
   await session.untilSynced();
-  const started = performance.now();
   const outcome = await session.transact([waitFor('NB_Global', [], [{ name: 'never' }], 60_000)], { timeoutMs: 50 });
   assert.ok(!outcome.ok);
   assert.deepEqual([outcome.error.code, outcome.error.outcome], ['OVSDB_TRANSACTION_TIMEOUT', 'unknown']);
-  assert.ok(performance.now() - started < 2_000);
   await commit(session, [insert('NB_Global', { name: 'never' })]);
   assert.equal(session.state, 'synced', 'the late reply of the server is expected');
   await commit(session, [deleteRows('NB_Global', [])]);

@@ -18,9 +18,6 @@ import { OvsdbServerProcess } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { SILENT } from '../runtime/log.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 
-/** For a test that waits for a term to end. */
-export const SHORT_LEASE = { durationMs: 1_500, renewMs: 1_000, retryMs: 200 } as const;
-
 export class InProcessCluster {
   readonly ovn: OvsdbServerProcess;
   readonly client: KubeClient;

@@ -1,3 +1,9 @@
+/**
+ * How long a test waits for what has to come before it says that it did not come: far longer than the slowest machine takes, so that how
+ * fast the machine is decides nothing. Only a failure lasts that long.
+ */
+export const PATIENCE_MS = 120_000;
+
 const SHORTEST_MS = 50;
 const LONGEST_MS = 500;
 

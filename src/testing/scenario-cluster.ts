@@ -30,7 +30,7 @@ import { ControllerProcess } from './controller-process.ts';
 import { freshLook } from './fresh-look.ts';
 import type { DumpedRow, NorthboundDump } from './northbound-dump.ts';
 import { parseDump } from './northbound-dump.ts';
-import { pauseAfter } from './patience.ts';
+import { PATIENCE_MS, pauseAfter } from './patience.ts';
 
 export interface ScenarioClusterOptions {
   readonly api: 'lab' | 'real';
@@ -66,8 +66,6 @@ export interface PrintedEvent {
   readonly reason: string;
   readonly message: string;
 }
-
-const PATIENCE_MS = 30_000;
 
 export class ScenarioCluster implements AsyncDisposable {
   readonly api: ClusterApi;
@@ -214,7 +212,8 @@ export class ScenarioCluster implements AsyncDisposable {
       await this.kubectl(['delete', 'pods', '--all', '--wait=false', '-n', name]);
     }
     if (spaces.length > 0) await this.deleteAll(spaces.join('---\n'));
-    if (others.length > 0) await this.kubectl(['delete', '--ignore-not-found', '--timeout=45s', '-f', '-'], others.join('---\n'));
+    if (others.length > 0)
+      await this.kubectl(['delete', '--ignore-not-found', `--timeout=${PATIENCE_MS / 1000}s`, '-f', '-'], others.join('---\n'));
   }
 
   /** `kubectl delete <kind> <name>…` without waiting for its end. */
@@ -317,30 +316,26 @@ export class ScenarioCluster implements AsyncDisposable {
   }
 
   /** Waits until a fresh controller plans nothing. */
-  async settled(timeoutMs = PATIENCE_MS): Promise<void> {
+  async settled(): Promise<void> {
     const begun = performance.now();
     await using look = await freshLook(this.api.kubeconfig, this.ovn.nbEndpoint);
     for (;;) {
-      await look.derived();
+      await look.derived(PATIENCE_MS);
       const plan = look.plan();
       if (plan.rows.length + plan.objects.length === 0) return;
       const waited = performance.now() - begun;
-      if (waited > timeoutMs) throw new Error(`not settled after ${timeoutMs / 1000} s; what is left to do:\n${planText(plan)}`);
+      if (waited > PATIENCE_MS) throw new Error(`not settled after ${PATIENCE_MS / 1000} s; what is left to do:\n${planText(plan)}`);
       await sleep(pauseAfter(waited));
     }
   }
 
   /** Waits until no namespace is on its way out: what the API server still clears away there changes objects. */
-  async namespacesEnded(timeoutMs = 2 * PATIENCE_MS): Promise<void> {
-    await this.eventually(
-      'namespaces that terminate are gone',
-      async () => {
-        const printed = await this.kubectl(['get', 'namespaces', '--no-headers']);
-        assert.doesNotMatch(printed, /\bTerminating\b/);
-        return true;
-      },
-      timeoutMs,
-    );
+  async namespacesEnded(): Promise<void> {
+    await this.eventually('namespaces that terminate are gone', async () => {
+      const printed = await this.kubectl(['get', 'namespaces', '--no-headers']);
+      assert.doesNotMatch(printed, /\bTerminating\b/);
+      return true;
+    });
   }
 
   async freshPlanIsEmpty(): Promise<void> {

@@ -9,11 +9,9 @@ import { NAMESPACES } from './history.ts';
 import { exists, nameOf } from './player.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
 
-const ENDS_MS = 60_000;
-
 /** In the middle: what was made works or says why not. */
 export async function judgeLife(cluster: ScenarioCluster, foreign: ForeignSnapshot): Promise<void> {
-  await cluster.settled(ENDS_MS);
+  await cluster.settled();
   await cluster.endsWell(foreign);
   for (const namespace of NAMESPACES) {
     const printed = await cluster.kubectl(['get', 'pods', '-n', namespace, '-o', 'json']);
@@ -40,18 +38,14 @@ export async function judgeEnd(cluster: ScenarioCluster, foreign: ForeignSnapsho
     }
   }
   if (endsUnattended) cluster.startController();
-  await cluster.eventually(
-    'everything is gone',
-    async () => {
-      const left: Target[] = [];
-      for (const target of ending) if (await exists(cluster, target)) left.push(target);
-      const ips = (await cluster.names('ip')).filter((name) => name.includes('.chaos-'));
-      if (left.length + ips.length > 0) throw new Error(`left: ${[...left.map(({ key }) => key), ...ips].join(', ')}`);
-      return true;
-    },
-    ENDS_MS,
-  );
-  await cluster.settled(ENDS_MS);
+  await cluster.eventually('everything is gone', async () => {
+    const left: Target[] = [];
+    for (const target of ending) if (await exists(cluster, target)) left.push(target);
+    const ips = (await cluster.names('ip')).filter((name) => name.includes('.chaos-'));
+    if (left.length + ips.length > 0) throw new Error(`left: ${[...left.map(({ key }) => key), ...ips].join(', ')}`);
+    return true;
+  });
+  await cluster.settled();
   await cluster.endsWell(foreign);
   assert.deepEqual(traces(await cluster.dump(), 'chaos-'), []);
 }

@@ -11,7 +11,7 @@ const missing =
   findOvn('system') === undefined || findKubernetesProgram('kubectl') === undefined
     ? 'OVN or kubectl was not found: run `node scripts/setup.mjs test`'
     : undefined;
-const TIMEOUT = 8 * 60_000;
+const TIMEOUT = 30 * 60_000;
 
 for (const api of ['lab', 'real'] as const) {
   const skip = missing ?? (api === 'real' ? missingClusterPrograms() : undefined) ?? false;

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isKubeError, KubeError } from '../../src/kube/errors.ts';
 import { PODS } from '../../src/kube/resource.ts';
 import type { KubeObject } from '../../src/kube/resource.ts';
+import { PATIENCE_MS } from '../../src/testing/patience.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { traces } from '../scenarios/northbound.ts';
 import { condition, namespaceYaml, subnetYaml, vpcYaml } from '../scenarios/pods.ts';
@@ -59,7 +60,7 @@ export async function churn(cluster: ScenarioCluster, { names, rounds, killEvery
   };
   const all = NAMESPACES.flatMap((namespace) => Array.from({ length: names }, (_, at) => ({ namespace, name: `pod-${at}` })));
   const create = async (pod: (typeof all)[number]): Promise<void> => {
-    for (let tries = 0; ; tries++) {
+    for (const end = performance.now() + PATIENCE_MS; ;) {
       try {
         await cluster.client.create(PODS, podObject(pod.namespace, pod.name));
         created++;
@@ -67,7 +68,7 @@ export async function churn(cluster: ScenarioCluster, { names, rounds, killEvery
         return;
       } catch (error) {
         // The one of that name may still be ending.
-        if (!isKubeError(error, 'KUBE_ALREADY_EXISTS') || tries > 200) throw error;
+        if (!isKubeError(error, 'KUBE_ALREADY_EXISTS') || performance.now() > end) throw error;
         await sleep(50);
       }
     }
@@ -96,7 +97,7 @@ export async function churn(cluster: ScenarioCluster, { names, rounds, killEvery
   }
   const pods = all.length - Math.ceil(all.length / 3);
   await allRun(cluster, pods);
-  await cluster.settled(120_000);
+  await cluster.settled();
   const tools = {
     kubectl: (args: readonly string[]) => cluster.kubectl(args),
     nbctl: (...args: readonly string[]) => cluster.ovn.nbctl(...args),
@@ -104,12 +105,8 @@ export async function churn(cluster: ScenarioCluster, { names, rounds, killEvery
   assert.deepEqual(await disagreements(tools, NAMESPACES, SUBNETS), []);
   await cluster.invariantsHold();
   await cluster.kubectl(['delete', 'pods', '--all', '--wait=false', '-A']);
-  await cluster.eventually(
-    'every address is free',
-    async () => !(await cluster.names('ip')).some((name) => name.includes('.churn-')),
-    120_000,
-  );
-  await cluster.settled(60_000);
+  await cluster.eventually('every address is free', async () => !(await cluster.names('ip')).some((name) => name.includes('.churn-')));
+  await cluster.settled();
   assert.deepEqual(await disagreements(tools, NAMESPACES, SUBNETS), []);
   await cluster.kubectl(['delete', '--wait=false', '-f', '-'], NETWORKS);
   await cluster.eventually('every row is gone', async () => traces(await cluster.dump(), 'churn-').length === 0);
@@ -132,7 +129,7 @@ async function allRun(cluster: ScenarioCluster, count: number): Promise<void> {
       if (phases.length !== count || running !== count) throw new Error(`${phases.length} pods, ${running} run`);
       return true;
     },
-    180_000,
+    5 * PATIENCE_MS,
   );
 }
 

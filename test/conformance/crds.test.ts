@@ -39,7 +39,7 @@ describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
     cluster = new RealCluster({ controllerManager: false });
     await cluster.start();
     await cluster.kubectl(['apply', '-f', '-'], crdYaml({ cel: false }));
-    await cluster.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
+    await cluster.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s']);
   });
   after(async () => {
     await cluster.stop();

@@ -61,9 +61,9 @@ function namespaces(): string[] {
 async function outcomes(kubectl: Kubectl, cel: boolean): Promise<Map<string, string>> {
   await kubectl.ok(['apply', '-f', '-'], crdYaml({ cel }));
   await kubectl.ok(['apply', '-f', '-'], JSON.stringify(networkAttachmentCrd));
-  await kubectl.ok(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
+  await kubectl.ok(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s']);
   for (const name of namespaces()) await kubectl.ok(['create', 'ns', name]);
-  await until('the definitions are described', async () => (await kubectl.run(['explain', 'subnet.spec.cidrBlock'])).code === 0, 60_000);
+  await until('the definitions are described', async () => (await kubectl.run(['explain', 'subnet.spec.cidrBlock'])).code === 0);
   const result = new Map<string, string>();
   for (const file of files) {
     // The server does all but keep it: the examples share names.
@@ -85,7 +85,7 @@ function check(found: ReadonlyMap<string, string>): void {
 describe("the examples of Kube-OVN's user guide", { skip: noManifests }, () => {
   test(
     'on the lab',
-    { skip: findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : false, timeout: 180_000 },
+    { skip: findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : false, timeout: 900_000 },
     async () => {
       const directory = await mkdtemp(join(tmpdir(), 'kiln-guide-'));
       const lab = new LabApiServer({ dataDir: directory });
@@ -99,7 +99,7 @@ describe("the examples of Kube-OVN's user guide", { skip: noManifests }, () => {
     },
   );
 
-  test('on a real API server', { skip: noCluster ?? false, timeout: 180_000 }, async () => {
+  test('on a real API server', { skip: noCluster ?? false, timeout: 900_000 }, async () => {
     const real = new RealCluster();
     const cache = await mkdtemp(join(tmpdir(), 'kiln-guide-'));
     await real.start();

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pauseAfter } from '../../src/testing/patience.ts';
+import { PATIENCE_MS, pauseAfter } from '../../src/testing/patience.ts';
 
 export interface KubectlResult {
   readonly code: number;
@@ -25,7 +25,7 @@ export class Kubectl {
       const child = execFile(
         'kubectl',
         args,
-        { env: { ...this.#environment, ...environment }, timeout: 60_000, maxBuffer: 64 * 1024 * 1024 },
+        { env: { ...this.#environment, ...environment }, timeout: 2 * PATIENCE_MS, maxBuffer: 64 * 1024 * 1024 },
         (error, stdout, stderr) => {
           resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : 1, stdout, stderr });
         },
@@ -84,7 +84,7 @@ export class Kubectl {
 }
 
 /** Waits until a condition holds. @throws Error after `timeoutMs`, naming what was waited for. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, timeoutMs = 15_000): Promise<void> {
+export async function until(what: string, condition: () => boolean | Promise<boolean>, timeoutMs = PATIENCE_MS): Promise<void> {
   const begun = performance.now();
   for (;;) {
     if (await condition()) return;

@@ -22,6 +22,7 @@ import { ListWatchCache, type ListWatchOptions } from '../../src/kube/list-watch
 import { ENDPOINT_SLICES, EVENTS, type KubeObject, LEASES, PODS, type Resource } from '../../src/kube/resource.ts';
 import { until } from '../../src/kube/testing/until.ts';
 import { KubeTransport } from '../../src/kube/transport.ts';
+import { PATIENCE_MS } from '../../src/testing/patience.ts';
 import { UnsteadyProxy } from '../../src/testing/unsteady-proxy.ts';
 
 export interface ConformanceServer {
@@ -96,7 +97,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       );
     };
     const established = async (resource: Resource): Promise<void> => {
-      const deadline = Date.now() + 20_000;
+      const deadline = Date.now() + PATIENCE_MS;
       for (;;) {
         try {
           await client.list(resource);
@@ -207,7 +208,7 @@ export function listWatchSuite<S extends ConformanceServer>(
     test('a watch that the server ends is resumed without a list', async () => {
       const cache = cacheOf({ watchSeconds: [1, 1] });
       await cache.untilSynced();
-      await until('several watches', () => cache.counters.watches >= 3, 15_000);
+      await until('several watches', () => cache.counters.watches >= 3);
       await client.create(THINGS, thing('between'));
       await until('the object', () => cache.get(`${NS}/between`) !== undefined);
       assert.equal(
@@ -341,7 +342,7 @@ export function listWatchSuite<S extends ConformanceServer>(
         graceMs: 500,
         backoffMs: [10, 100],
       });
-      const writer = new KubeWriter({ client: unsteady, attempts: 60, backoffMs: [10, 100] });
+      const writer = new KubeWriter({ client: unsteady, attempts: 600, backoffMs: [10, 100] });
       try {
         cache.start();
         const count = 60;
@@ -368,7 +369,7 @@ export function listWatchSuite<S extends ConformanceServer>(
         );
         const versions = (things: Iterable<Thing>): string[] =>
           Array.from(things, ({ metadata }) => `${metadata.name} ${metadata.uid ?? ''} ${metadata.resourceVersion ?? ''}`).toSorted();
-        await until('the cache shows the same', () => versions(cache.values()).join() === versions(shown).join(), 20_000);
+        await until('the cache shows the same', () => versions(cache.values()).join() === versions(shown).join());
       } finally {
         await Promise.all([writer.close(), cache.close()]);
         await unsteady.close();
@@ -415,11 +416,11 @@ export function listWatchSuite<S extends ConformanceServer>(
       await cache.untilSynced();
       assert.equal(cache.state, 'not-served');
       await client.create(CRDS, definition(LATER));
-      await until('the resource', () => cache.state === 'synced', 20_000);
+      await until('the resource', () => cache.state === 'synced');
       await client.create(LATER, { metadata: { name: 'one' } });
       await until('the object', () => cache.size === 1);
       await client.delete(CRDS, { name: `${LATER.plural}.${LATER.group}` });
-      await until('its end', () => cache.state === 'not-served' && cache.size === 0, 30_000);
+      await until('its end', () => cache.state === 'not-served' && cache.size === 0);
     });
 
     test('an optional resource whose definition comes is found at once, and nobody asked for it meanwhile', async () => {
@@ -432,14 +433,20 @@ export function listWatchSuite<S extends ConformanceServer>(
       const definitions = new DefinitionWatch({ client });
       try {
         definitions.start();
-        const cache = new ListWatchCache<Thing>({ client, resource: NEWER, optional: true, notServedRetryMs: 60_000, definitions }).start();
+        const cache = new ListWatchCache<Thing>({
+          client,
+          resource: NEWER,
+          optional: true,
+          notServedRetryMs: 3_600_000,
+          definitions,
+        }).start();
         open.push(cache);
         await cache.untilSynced();
         await until('the definitions', () => definitions.followed);
         await client.create(CRDS, definition({ ...NEWER, plural: 'others', kind: 'Other' }));
         assert.equal(lists.length, 1);
         await client.create(CRDS, definition(NEWER));
-        await until('the resource', () => cache.state === 'synced', 20_000);
+        await until('the resource', () => cache.state === 'synced');
         await client.create(NEWER, { metadata: { name: 'one' } });
         await until('the object', () => cache.size === 1);
       } finally {
@@ -474,7 +481,7 @@ export function listWatchSuite<S extends ConformanceServer>(
       await recorder.idle();
       assert.deepEqual(recorder.counters, { created: 2, bumped: 1, coalesced: 2, dropped: 0 });
       const kubectl = async (...args: string[]): Promise<string> =>
-        (await promisify(execFile)('kubectl', [`--kubeconfig=${server.kubeconfig}`, ...args], { timeout: 30_000 })).stdout;
+        (await promisify(execFile)('kubectl', [`--kubeconfig=${server.kubeconfig}`, ...args], { timeout: PATIENCE_MS })).stdout;
       const events = await kubectl('get', 'events', '-n', NS, '--no-headers', '--field-selector', 'involvedObject.name=subject');
       assert.match(events, /^\S+ +Warning +Tested +configmap\/subject +the subject was tested\n$/);
       const described = await kubectl('describe', 'configmap', 'subject', '-n', NS);
@@ -519,14 +526,14 @@ export interface Suite<S extends ConformanceServer> {
 
 /** For servers that outlive a crash. */
 export function crashTests({ server, client, cacheOf }: Suite<DurableServer>): void {
-  test('an API server that crashes costs time and nothing else', { timeout: 120_000 }, async () => {
+  test('an API server that crashes costs time and nothing else', { timeout: 600_000 }, async () => {
     await client().create(THINGS, thing('stays'));
     await client().create(THINGS, thing('goes'));
     const deltas: string[] = [];
     const cache = cacheOf({ backoffMs: [50, 500] });
     await cache.untilSynced();
     cache.onDelta((batch: readonly Delta<Thing>[]) => deltas.push(...batch.map((delta) => `${delta.type} ${delta.object.metadata.name}`)));
-    const writer = new KubeWriter({ client: client(), attempts: 60, backoffMs: [50, 1_000] });
+    const writer = new KubeWriter({ client: client(), attempts: 600, backoffMs: [50, 1_000] });
     await server().crash();
     await until('the loss to be noticed', () => cache.state === 'stale');
     assert.equal(cache.size, 2);
@@ -547,9 +554,9 @@ export function crashTests({ server, client, cacheOf }: Suite<DurableServer>): v
       (await writes).map((result) => (result.ok ? 'ok' : result.error.code)),
       ['ok', 'ok'],
     );
-    await until('both changes', () => deltas.length === 2, 30_000);
+    await until('both changes', () => deltas.length === 2);
     assert.deepEqual(deltas.toSorted(), ['delete goes', 'upsert comes']);
-    await until('a current cache', () => cache.state === 'synced', 30_000);
+    await until('a current cache', () => cache.state === 'synced');
     assert.deepEqual([...cache.keys()].toSorted(), [`${NS}/comes`, `${NS}/stays`]);
     await writer.close();
   });

@@ -22,22 +22,18 @@ test('an object of every kind that is not carried out is written once when it is
   await cluster.withController({}, async (controller) => {
     await controller.untilQuiet();
     const allSaySo = (): Promise<void> =>
-      until(
-        'all say so',
-        async () => {
-          for (const resource of KINDS) {
-            const object = await client.get(RESOURCES[resource], placeOf(resource));
-            const ready = conditionsOf(resource, object as never).find(({ type }) => type === 'Ready');
-            if (
-              ready?.reason !== 'NotCarriedOut' ||
-              ready.observedGeneration !== (object as { readonly metadata: { readonly generation?: number } }).metadata.generation
-            )
-              return false;
-          }
-          return true;
-        },
-        20_000,
-      );
+      until('all say so', async () => {
+        for (const resource of KINDS) {
+          const object = await client.get(RESOURCES[resource], placeOf(resource));
+          const ready = conditionsOf(resource, object as never).find(({ type }) => type === 'Ready');
+          if (
+            ready?.reason !== 'NotCarriedOut' ||
+            ready.observedGeneration !== (object as { readonly metadata: { readonly generation?: number } }).metadata.generation
+          )
+            return false;
+        }
+        return true;
+      });
     const before = controller.status.objectsWritten;
     for (const resource of KINDS) {
       const { group, version, kind } = RESOURCES[resource];

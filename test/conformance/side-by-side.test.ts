@@ -43,7 +43,7 @@ async function take(kubectl: Kubectl, step: Step): Promise<KubectlResult> {
   if (step.edit !== undefined) return kubectl.edit(step.args, step.edit);
   const result = await kubectl.run(step.args, step.input);
   if (step.eventually !== true || result.code === 0) return result;
-  await until(`kubectl ${step.args.join(' ')} succeeds`, async () => (await kubectl.run(step.args, step.input)).code === 0, 60_000);
+  await until(`kubectl ${step.args.join(' ')} succeeds`, async () => (await kubectl.run(step.args, step.input)).code === 0);
   return kubectl.run(step.args, step.input);
 }
 
@@ -70,7 +70,7 @@ describe('kubectl says the same to the lab and to a real cluster', { skip: missi
     const crds = [definition('widgets', 'Widget', 'Cluster'), definition('kits', 'Kit', 'Namespaced')];
     for (const { kubectl } of sides) {
       await kubectl.ok(['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: crds }));
-      await kubectl.ok(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
+      await kubectl.ok(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s']);
       await until('kits are served', async () => (await kubectl.run(['get', 'kits'])).code === 0);
       await kubectl.ok(['create', 'ns', 'sides']);
     }
@@ -86,7 +86,7 @@ describe('kubectl says the same to the lab and to a real cluster', { skip: missi
       process.stdout.write(`not asked of Kubernetes 1.${minor}: ${name} (first in Kubernetes 1.${since})\n`);
       continue;
     }
-    test(name, { timeout: 120_000 }, async () => {
+    test(name, { timeout: 600_000 }, async () => {
       const different: object[] = [];
       for (const step of steps) {
         const [ours, theirs] = await Promise.all(sides.map(({ kubectl }) => take(kubectl, step)));

@@ -6,11 +6,11 @@ import type { KubeObject, Resource } from '../../src/kube/resource.ts';
 import { KubeTransport } from '../../src/kube/transport.ts';
 import { SILENT } from '../../src/runtime/log.ts';
 import { InProcessCluster } from '../../src/testing/in-process-cluster.ts';
+import { PATIENCE_MS } from '../../src/testing/patience.ts';
 import type { Manifest } from './manifests.ts';
 
 const CONTROLLER = 'kiln-controller';
 const SERVED = 'served';
-const PATIENCE_MS = 20_000;
 
 const RESOURCES: Readonly<Record<string, readonly [group: string, plural: string, namespaced: boolean]>> = {
   Vpc: ['kubeovn.io', 'vpcs', false],

@@ -37,17 +37,13 @@ async function deleteInOrder(cluster: ScenarioCluster, documents: readonly strin
 }
 
 async function allGone(cluster: ScenarioCluster, prefix: string): Promise<void> {
-  await cluster.eventually(
-    `everything of ${prefix} is gone`,
-    async () => {
-      const left: string[] = [];
-      for (const kind of ['vpc', 'subnet', 'ippool', 'ip'])
-        left.push(...(await cluster.names(kind)).filter((name) => name.includes(prefix)).map((name) => `${kind} ${name}`));
-      if (left.length > 0) throw new Error(`left: ${left.join(', ')}`);
-      return true;
-    },
-    60_000,
-  );
+  await cluster.eventually(`everything of ${prefix} is gone`, async () => {
+    const left: string[] = [];
+    for (const kind of ['vpc', 'subnet', 'ippool', 'ip'])
+      left.push(...(await cluster.names(kind)).filter((name) => name.includes(prefix)).map((name) => `${kind} ${name}`));
+    if (left.length > 0) throw new Error(`left: ${left.join(', ')}`);
+    return true;
+  });
   await cluster.settled();
   assert.deepEqual(traces(await cluster.dump(), prefix), []);
 }

@@ -13,23 +13,19 @@ const podsYaml = (namespace: string, prefix: string, count: number): string =>
   Array.from({ length: count }, (_, i) => podYaml(namespace, `${prefix}-${i}`)).join('');
 
 async function allRun(cluster: ScenarioCluster, namespace: string, count: number): Promise<readonly string[]> {
-  return await cluster.eventually(
-    `${count} pods of ${namespace} run`,
-    async () => {
-      const printed = await cluster.kubectl([
-        'get',
-        'pods',
-        '-n',
-        namespace,
-        '-o',
-        'jsonpath={range .items[*]}{.status.phase} {.status.podIP}{"\\n"}{end}',
-      ]);
-      const lines = printed.split('\n').filter((line) => line.startsWith('Running '));
-      if (lines.length !== count) throw new Error(`${lines.length} run`);
-      return lines.map((line) => line.slice('Running '.length));
-    },
-    60_000,
-  );
+  return await cluster.eventually(`${count} pods of ${namespace} run`, async () => {
+    const printed = await cluster.kubectl([
+      'get',
+      'pods',
+      '-n',
+      namespace,
+      '-o',
+      'jsonpath={range .items[*]}{.status.phase} {.status.podIP}{"\\n"}{end}',
+    ]);
+    const lines = printed.split('\n').filter((line) => line.startsWith('Running '));
+    if (lines.length !== count) throw new Error(`${lines.length} run`);
+    return lines.map((line) => line.slice('Running '.length));
+  });
 }
 
 async function noneTwice(cluster: ScenarioCluster, name: string, addresses: readonly string[]): Promise<void> {

@@ -103,10 +103,10 @@ export const deletionOrder: readonly Scenario[] = [
       await condition(cluster, 'subnet', 'c02b-x', 'Ready', 'True');
       await cluster.delete('vpc', 'c02b');
       await cluster.patch('vpc', 'c02b', { metadata: { finalizers: [] } });
-      await cluster.kubectl(['delete', 'subnet', 'c02b-x', '--timeout=30s']);
+      await cluster.kubectl(['delete', 'subnet', 'c02b-x', '--timeout=120s']);
       await cluster.settled();
       assert.equal(rowsNamed(await cluster.dump(), 'Logical_Router', 'c02b').length, 1);
-      await cluster.kubectl(['delete', 'subnet', 'c02b-y', '--timeout=30s']);
+      await cluster.kubectl(['delete', 'subnet', 'c02b-y', '--timeout=120s']);
       await nothingLeft(cluster, 'c02b');
     },
   },
@@ -301,7 +301,7 @@ export const deletionOrder: readonly Scenario[] = [
       assert.deepEqual(rowsNamed(await cluster.dump(), 'Logical_Switch', 'c40-clash'), []);
       assert.equal(await addressOf(cluster, 'c40-a', 'pod'), '10.89.0.9', 'who was there first is not disturbed');
       await cluster.kubectl(['delete', 'pods', '--all', '-n', 'c40-a', '--wait=false']);
-      await cluster.kubectl(['delete', 'subnet', 'c40-a-net', '--timeout=30s']);
+      await cluster.kubectl(['delete', 'subnet', 'c40-a-net', '--timeout=120s']);
       await condition(cluster, 'subnet', 'c40-clash', 'Ready', 'True');
       await cluster.removeAll(subnetYaml('c40-clash', {}) + one + two);
       await nothingLeft(cluster, 'c40');
@@ -353,7 +353,7 @@ export const deletionOrder: readonly Scenario[] = [
       await condition(cluster, 'subnet', 'c76-net', 'Ready', 'True');
       await cluster.settled();
       assert.ok(policiesOf(await cluster.dump(), 'ovn-cluster').includes('31000 ip4.dst == 10.90.0.0/24 allow'));
-      await cluster.kubectl(['delete', 'subnet', 'c76-net', '--timeout=30s']);
+      await cluster.kubectl(['delete', 'subnet', 'c76-net', '--timeout=120s']);
       await cluster.settled();
       assert.deepEqual(traces(await cluster.dump(), '10.90.0.0', 'c76'), []);
     },

@@ -142,7 +142,7 @@ export const drift: readonly Scenario[] = [
       await cluster.ovn.nbctl('set', 'Logical_Router', 'away', 'options:mac_binding_age_threshold=1');
       await cluster.patch('subnet', 'away-net', { spec: { private: true } });
       const next = cluster.startController();
-      await next.untilLogged('writing', { timeoutMs: 60_000 });
+      await next.untilLogged('writing');
       await cluster.settled();
       assert.deepEqual(members((await only(cluster, 'Logical_Switch_Port', 'web.away'))['addresses']), [address]);
       await cluster.eventually('the pod says what was changed while nobody led', async () => {

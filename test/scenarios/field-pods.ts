@@ -72,7 +72,7 @@ export const fieldPods: readonly Scenario[] = [
       assert.equal(await addressOf(cluster, 'h03', 'any'), '10.212.0.5');
       await cluster.apply(podYaml('h03', 'more'));
       await condition(cluster, 'pod', 'more', BOUND, 'False', 'h03');
-      await cluster.kubectl(['delete', 'ippool', 'h03-pool', '--timeout=20s']);
+      await cluster.kubectl(['delete', 'ippool', 'h03-pool', '--timeout=120s']);
       assert.equal(await addressOf(cluster, 'h03', 'more'), '10.212.0.6');
       assert.deepEqual(await using(cluster, 'h03-net'), [2, '10.212.0.5-10.212.0.6']);
       await cluster.removeAll(all);
@@ -109,7 +109,7 @@ export const fieldPods: readonly Scenario[] = [
       await condition(cluster, 'pod', 'waits', BOUND, 'False', 'h05');
       await cluster.apply(podYaml('h05', 'next'));
       await condition(cluster, 'pod', 'next', BOUND, 'False', 'h05');
-      await cluster.kubectl(['delete', 'pod', 'waits', '-n', 'h05', '--timeout=20s']);
+      await cluster.kubectl(['delete', 'pod', 'waits', '-n', 'h05', '--timeout=120s']);
       await removed(cluster, 'h05', 'has');
       assert.equal(await addressOf(cluster, 'h05', 'next'), '10.214.0.2');
       assert.deepEqual(await using(cluster, 'h05-net'), [1, '10.214.0.2']);

@@ -35,7 +35,7 @@ export const fieldPools: readonly Scenario[] = [
         assert.match(await addressOf(cluster, 'h13', 'two'), /^10\.222\.1\.[89]$/);
         await removed(cluster, 'h13', 'one');
         await removed(cluster, 'h13', 'two');
-        await cluster.kubectl(['delete', 'ippool', 'h13-p1', 'h13-p2', '--timeout=20s']);
+        await cluster.kubectl(['delete', 'ippool', 'h13-p1', 'h13-p2', '--timeout=120s']);
       }
       await cluster.removeAll(all);
     },
@@ -49,7 +49,7 @@ export const fieldPools: readonly Scenario[] = [
       await cluster.apply(all + pool + named('a'));
       const first = await addressOf(cluster, 'h14', 'a');
       assert.match(first, /^10\.223\.0\.[89]$/);
-      await cluster.kubectl(['delete', 'ippool', 'h14-pool', '--timeout=20s']);
+      await cluster.kubectl(['delete', 'ippool', 'h14-pool', '--timeout=120s']);
       await cluster.apply(named('b') + podYaml('h14', 'free'));
       const { reason } = await condition(cluster, 'pod', 'b', 'kiln.io/NetworkBound', 'False', 'h14');
       assert.equal(reason, 'WaitingForIPPool');
@@ -59,7 +59,7 @@ export const fieldPools: readonly Scenario[] = [
       assert.equal(await addressOf(cluster, 'h14', 'a'), first);
       assert.deepEqual(await usage(cluster, 'h14-pool'), [2, '10.223.0.8-10.223.0.9', '']);
       await cluster.kubectl(['delete', 'pods', '--all', '-n', 'h14', '--wait=false']);
-      await cluster.kubectl(['delete', 'ippool', 'h14-pool', '--timeout=20s']);
+      await cluster.kubectl(['delete', 'ippool', 'h14-pool', '--timeout=120s']);
       await cluster.removeAll(all);
     },
   },
@@ -81,7 +81,7 @@ export const fieldPools: readonly Scenario[] = [
       assert.equal((await usage(cluster, 'h15-pool'))[0], 1);
       await running(cluster, 'h15', 'b');
       await cluster.kubectl(['delete', 'pods', '--all', '-n', 'h15', '--wait=false']);
-      await cluster.kubectl(['delete', 'ippool', 'h15-pool', '--timeout=20s']);
+      await cluster.kubectl(['delete', 'ippool', 'h15-pool', '--timeout=120s']);
       await cluster.removeAll(all);
     },
   },

@@ -132,7 +132,7 @@ export const fieldRows: readonly Scenario[] = [
         async () => rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'done.h30').length === 1,
       );
       await cluster.controller.kill9();
-      await cluster.kubectl(['delete', 'pod', 'web', '-n', 'h30', '--timeout=20s']);
+      await cluster.kubectl(['delete', 'pod', 'web', '-n', 'h30', '--timeout=120s']);
       await pretendPhase(cluster, 'h30', 'done', { phase: 'Succeeded' });
       await cluster.kubectl(['delete', 'node', 'h31-node']);
       await cluster.apply(podYaml('h30', 'web', asks('10.236.0.5')) + podYaml('h30', 'heir', asks('10.236.0.4')));

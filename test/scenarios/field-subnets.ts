@@ -15,7 +15,7 @@ export const fieldSubnets: readonly Scenario[] = [
       const old = subnetYaml('h16-old', { vpc: 'h16', cidrBlock: '10.225.0.0/28', namespaces: ['h16'] });
       await cluster.apply(all + old);
       await condition(cluster, 'subnet', 'h16-old', 'Ready', 'True');
-      await cluster.kubectl(['delete', 'subnet', 'h16-old', '--timeout=20s']);
+      await cluster.kubectl(['delete', 'subnet', 'h16-old', '--timeout=120s']);
       await cluster.apply(podYaml('h16', 'late', { annotations: { [SWITCH]: 'h16-old' } }));
       const { reason, message } = await condition(cluster, 'pod', 'late', BOUND, 'False', 'h16');
       assert.equal(reason, 'WaitingForSubnet');
@@ -65,7 +65,7 @@ export const fieldSubnets: readonly Scenario[] = [
       };
       await cluster.apply(all + net);
       await cluster.eventually('it is claimed', async () => (await said())[0] === 'h18-net');
-      await cluster.kubectl(['delete', 'subnet', 'h18-net', '--timeout=20s']);
+      await cluster.kubectl(['delete', 'subnet', 'h18-net', '--timeout=120s']);
       await cluster.settled();
       const [name, cidr] = await said();
       assert.equal(name, 'ovn-default');

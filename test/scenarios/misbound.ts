@@ -73,7 +73,7 @@ spec:
       assert.match(await addressOf(cluster, 'outside', 'next'), /^10\.68\.0\.10[01]$/);
       assert.equal(await addressOf(cluster, 'outside', 'early'), '10.68.0.2');
       await cluster.kubectl(['delete', 'pod', 'next', '-n', 'outside', '--wait=false']);
-      await cluster.kubectl(['delete', 'ippool', 'outside-pool', '--timeout=45s']);
+      await cluster.kubectl(['delete', 'ippool', 'outside-pool', '--timeout=120s']);
       await cluster.eventually('nobody is outside', async () => {
         const { reason } = await condition(cluster, 'pod', 'early', 'kiln.io/NetworkBound', 'True', 'outside');
         return reason === 'Bound';

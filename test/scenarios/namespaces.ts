@@ -36,7 +36,7 @@ export const namespaces: readonly Scenario[] = [
         ['c53-net', '10.179.0.0/24', '2'],
       );
       await cluster.kubectl(['delete', 'pods', '--all', '-n', 'c53', '--wait=false']);
-      await cluster.kubectl(['delete', 'subnet', 'c53-net', '--timeout=30s']);
+      await cluster.kubectl(['delete', 'subnet', 'c53-net', '--timeout=120s']);
       await cluster.eventually('it says no Subnet', async () => (await said(cluster, 'c53')) !== 'c53-net');
       await cluster.apply(subnet);
       await cluster.eventually('it says the new one', async () => (await said(cluster, 'c53')) === 'c53-net');
@@ -86,7 +86,7 @@ export const namespaces: readonly Scenario[] = [
       const pods = ['a', 'b', 'c'].map((name) => podYaml('c84', name, { annotations: { [NETWORKS]: 'second' } })).join('');
       await cluster.apply(outside + namespaceYaml('c84') + inside + pods);
       for (const name of ['a', 'b', 'c']) assert.match(await addressOf(cluster, 'c84', name), /^10\.181\.0\.[45]\d$/);
-      await cluster.kubectl(['delete', 'namespace', 'c84', '--timeout=60s']);
+      await cluster.kubectl(['delete', 'namespace', 'c84', '--timeout=120s']);
       await cluster.eventually('its addresses are free', async () => !(await cluster.names('ip')).some((name) => name.includes('.c84')));
       await cluster.settled();
       for (const name of ['c84-net', 'c84-two']) assert.equal((await cluster.get('subnet', name)).status?.['v4usingIPs'], 0);

@@ -134,7 +134,7 @@ export const notCarriedOut: readonly Scenario[] = [
       await cluster.startController().untilLogged('writing');
       await sleep(1_500);
       assert.deepEqual(await versions(cluster), edited, 'nor does a fresh controller');
-      await cluster.kubectl(['delete', '--timeout=20s', '-f', '-'], all);
+      await cluster.kubectl(['delete', '--timeout=120s', '-f', '-'], all);
       for (const resource of KINDS) assert.equal(await cluster.find(...scopeOf(resource)), undefined, resource);
     },
   },

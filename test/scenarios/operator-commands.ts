@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { ProgramError, runProgram } from '../../src/lab/programs/run-program.ts';
+import { PATIENCE_MS } from '../../src/testing/patience.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { withWebhook } from './admission.ts';
 import { rowsNamed } from './northbound.ts';
@@ -20,7 +21,7 @@ export async function kiln(cluster: ScenarioCluster, ...args: readonly string[])
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const connection = [`--kubeconfig=${cluster.api.kubeconfig}`, `--ovn-nb=${cluster.ovn.nbEndpoint}`];
   try {
-    return { exit: 0, text: await runProgram([process.execPath, MAIN, ...args, ...connection], { env }) };
+    return { exit: 0, text: await runProgram([process.execPath, MAIN, ...args, ...connection], { env, timeoutMs: 3 * PATIENCE_MS }) };
   } catch (error) {
     if (error instanceof ProgramError && error.exitCode !== undefined) return { exit: error.exitCode, text: error.stderr };
     throw error;
@@ -58,7 +59,7 @@ export const operatorCommands: readonly Scenario[] = [
           await cluster.kubectlRefuses(['delete', 'subnet', 'asked-net']),
           /one object still uses it: IP web\.asked.*kiln delete subnet asked-net --cascade/,
         );
-        const went = await kiln(cluster, 'delete', 'vpc', 'asked', '--cascade', '--yes', '--timeout=40s');
+        const went = await kiln(cluster, 'delete', 'vpc', 'asked', '--cascade', '--yes', '--timeout=120s');
         assert.equal(went.exit, 0, went.text);
         assert.match(went.text, /pod\/asked\/web deleted[^]*subnet\.kubeovn\.io\/asked-net deleted\nvpc\.kubeovn\.io\/asked deleted/);
       });

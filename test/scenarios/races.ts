@@ -85,7 +85,7 @@ export const races: readonly Scenario[] = [
       await condition(cluster, 'subnet', 'peer-a-net', 'Ready', 'True');
       await cluster.settled();
       assert.equal(rowsNamed(await cluster.dump(), 'Logical_Router_Port', 'peer-b-peer-a').length, 1);
-      await cluster.kubectl(['delete', 'vpc', 'peer-b', '--timeout=30s']);
+      await cluster.kubectl(['delete', 'vpc', 'peer-b', '--timeout=120s']);
       await condition(cluster, 'subnet', 'peer-a-net', 'Ready', 'True');
       await cluster.settled();
       assert.equal(rowsNamed(await cluster.dump(), 'Logical_Router_Port', 'peer-b-peer-a').length, 0);

@@ -86,7 +86,7 @@ export const refusedIps: readonly Scenario[] = [
 
         await removed(cluster, 'friday', 'two');
         refused.clear();
-        await cluster.eventually('it is bound', async () => (await cluster.find('ip', 'web.friday')) !== undefined, 90_000);
+        await cluster.eventually('it is bound', async () => (await cluster.find('ip', 'web.friday')) !== undefined);
         assert.equal(await addressOf(cluster, 'friday', 'web'), others[1]);
         await condition(cluster, 'pod', 'web', BOUND, 'True', 'friday');
 
@@ -98,7 +98,7 @@ export const refusedIps: readonly Scenario[] = [
         await toldRefused(cluster, 'late', /failed calling webhook "policy\.example\.com"/);
         await cluster.eventually('only the other one is counted', async () => (await counts(cluster)) === '1 used, 1 free');
         await cluster.kubectl(['delete', 'validatingwebhookconfiguration', 'somebodys-policy']);
-        await cluster.eventually('it is bound', async () => (await cluster.find('ip', 'late.friday')) !== undefined, 90_000);
+        await cluster.eventually('it is bound', async () => (await cluster.find('ip', 'late.friday')) !== undefined);
         assert.equal(await addressOf(cluster, 'friday', 'late'), others[0]);
         await cluster.removeAll(subnet + namespaceYaml('friday'));
         await gone(cluster, 'subnet', 'friday-net');

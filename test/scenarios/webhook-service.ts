@@ -72,7 +72,7 @@ export const webhookService: readonly Scenario[] = [
           await cluster.apply(documents.vpc + documents.subnet + documents.namespace + documents.pod);
           for (const pod of ['web', 'db']) await running(cluster, name, pod);
           await cluster.settled();
-          const command = ['delete', '--ignore-not-found', '--timeout=60s', '-f', '-'];
+          const command = ['delete', '--ignore-not-found', '--timeout=120s', '-f', '-'];
           const file = order.map((part) => documents[part]).join('');
           const refused = await cluster.kubectlRefuses(command, file);
           assert.match(refused, new RegExp(`Vpc ${name} cannot be deleted: one object still uses it: Subnet ${name}-net`));

@@ -91,7 +91,7 @@ export const webhook: readonly Scenario[] = [
         await cluster.patch('ip', 'web.lets', { metadata: { finalizers: [] } });
         await cluster.patch('subnet', 'lets-net', { metadata: { finalizers: [], labels: { mine: 'yes' } } });
         await cluster.settled();
-        await cluster.kubectl(['delete', 'namespace', 'lets', '--timeout=60s']);
+        await cluster.kubectl(['delete', 'namespace', 'lets', '--timeout=120s']);
         await gone(cluster, 'ip', 'web.lets');
         await cluster.removeAll(subnetYaml('lets-net', {}));
         await cluster.removeAll(vpcYaml('lets'));

@@ -60,22 +60,18 @@ export async function runningPods(
   app: string,
   count: number,
 ): Promise<ReadonlyMap<string, string>> {
-  return await cluster.eventually(
-    `${count} pods ${app} run in ${namespace}`,
-    async () => {
-      const printed = await cluster.kubectl(['get', 'pods', '-n', namespace, '-l', `app=${app}`, '-o', 'json']);
-      const pods = (JSON.parse(printed) as { readonly items: readonly ListedPod[] }).items;
-      const ready = pods.filter(
-        ({ metadata, status }) =>
-          metadata.deletionTimestamp === undefined &&
-          status.phase === 'Running' &&
-          metadata.annotations?.['ovn.kubernetes.io/ip_address'] === status.podIP,
-      );
-      if (pods.length !== count || ready.length !== count) throw new Error(`${pods.length} pods, ${ready.length} of them run`);
-      return new Map(ready.map(({ metadata, status }) => [metadata.name, status.podIP ?? '']));
-    },
-    60_000,
-  );
+  return await cluster.eventually(`${count} pods ${app} run in ${namespace}`, async () => {
+    const printed = await cluster.kubectl(['get', 'pods', '-n', namespace, '-l', `app=${app}`, '-o', 'json']);
+    const pods = (JSON.parse(printed) as { readonly items: readonly ListedPod[] }).items;
+    const ready = pods.filter(
+      ({ metadata, status }) =>
+        metadata.deletionTimestamp === undefined &&
+        status.phase === 'Running' &&
+        metadata.annotations?.['ovn.kubernetes.io/ip_address'] === status.podIP,
+    );
+    if (pods.length !== count || ready.length !== count) throw new Error(`${pods.length} pods, ${ready.length} of them run`);
+    return new Map(ready.map(({ metadata, status }) => [metadata.name, status.podIP ?? '']));
+  });
 }
 
 /** What IP objects and status of a Subnet, and the ports of its namespace, say is exactly the addresses of these pods. */
@@ -159,15 +155,11 @@ export const workloads: readonly Scenario[] = [
         namespaceYaml('undo');
       const set = ['statefulset/db', '-n', 'undo'];
       const inSubnet = async (...networks: readonly string[]): Promise<void> => {
-        await cluster.eventually(
-          `the pods are in ${networks.join(', ')}`,
-          async () => {
-            const pods = await runningPods(cluster, 'undo', 'db', 3);
-            const found = [...pods.keys()].toSorted().map((name) => pods.get(name)?.split('.')[2]);
-            return found.join() === networks.join() ? pods : undefined;
-          },
-          60_000,
-        );
+        await cluster.eventually(`the pods are in ${networks.join(', ')}`, async () => {
+          const pods = await runningPods(cluster, 'undo', 'db', 3);
+          const found = [...pods.keys()].toSorted().map((name) => pods.get(name)?.split('.')[2]);
+          return found.join() === networks.join() ? pods : undefined;
+        });
       };
       const partition = (at: number): Promise<string> =>
         cluster.kubectl(['patch', ...set, '-p', `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":${at}}}}}`]);
@@ -214,14 +206,10 @@ export const workloads: readonly Scenario[] = [
       await cluster.apply(all + statefulSet('c56', 3));
       await agreesWith(cluster, 'c56', 'c56-one', await runningPods(cluster, 'c56', 'db', 3));
       await cluster.apply(statefulSet('c56', 3, { 'ovn.kubernetes.io/logical_switch': 'c56-two' }));
-      const moved = await cluster.eventually(
-        'all three have moved',
-        async () => {
-          const pods = await runningPods(cluster, 'c56', 'db', 3);
-          return [...pods.values()].every((address) => address.startsWith('10.189.1.')) ? pods : undefined;
-        },
-        60_000,
-      );
+      const moved = await cluster.eventually('all three have moved', async () => {
+        const pods = await runningPods(cluster, 'c56', 'db', 3);
+        return [...pods.values()].every((address) => address.startsWith('10.189.1.')) ? pods : undefined;
+      });
       await agreesWith(cluster, 'c56', 'c56-two', moved);
       assert.equal((await cluster.get('subnet', 'c56-one')).status?.['v4usingIPs'], 0);
       const dump = await cluster.dump();
@@ -266,7 +254,7 @@ export const workloads: readonly Scenario[] = [
       await cluster.settled();
       const { uid } = (await cluster.get('pod', 'db-0', 'c58')).metadata;
       await cluster.controller.pause();
-      await cluster.kubectl(['delete', 'statefulset', 'db', '-n', 'c58', '--timeout=30s']);
+      await cluster.kubectl(['delete', 'statefulset', 'db', '-n', 'c58', '--timeout=120s']);
       await gone(cluster, 'pod', 'db-0', 'c58');
       await cluster.apply(statefulSet('c58', 3));
       await cluster.eventually('another db-0', async () => {
@@ -323,7 +311,7 @@ export const workloads: readonly Scenario[] = [
         network + namespaceYaml('ends') + ['a', 'b', 'c'].map((name) => podYaml('ends', name)).join('') + statefulSet('ends', 2),
       );
       for (const name of ['a', 'b', 'c', 'db-1']) await running(cluster, 'ends', name);
-      await cluster.kubectl(['delete', 'namespace', 'ends', '--timeout=60s']);
+      await cluster.kubectl(['delete', 'namespace', 'ends', '--timeout=120s']);
       await cluster.eventually('all IP objects are gone', async () => !(await cluster.names('ip')).some((name) => name.endsWith('.ends')));
       await cluster.settled();
       assert.equal((await cluster.get('subnet', 'ends-net')).status?.['v4usingIPs'], 0);

@@ -71,7 +71,7 @@ test('without a terminal it needs --yes, and then all of it goes, leaves first',
   const asked = await lab.kiln('delete', 'vpc', 'green', '--cascade');
   assert.equal(asked.exit, 2);
   assert.match(asked.said, /there is no terminal to ask on\n {2}next: kiln delete vpc green --cascade --yes\n$/);
-  const done = await lab.kiln('delete', 'vpc', 'green', '--cascade', '--yes', '--timeout=20s');
+  const done = await lab.kiln('delete', 'vpc', 'green', '--cascade', '--yes', '--timeout=120s');
   assert.equal(done.exit, 0, done.said);
   const lines = done.out.trimEnd().split('\n');
   assert.deepEqual(lines.toSorted(), [
@@ -103,7 +103,7 @@ test('pods that would come back: it says so and stops, until it is told what bec
   assert.match(stopped.said, /ReplicaSet default\/shop \(4\) would make them again/);
   assert.match(stopped.said, /why: pods would come back: ReplicaSet default\/shop\n {2}next: .*--owners=keep\|scale\|delete/);
   assert.equal(await its('pods'), made.replicas);
-  const done = await lab.kiln('delete', 'subnet', 'owned-net', '--cascade', '--yes', '--owners=scale', '--timeout=20s', '-o', 'json');
+  const done = await lab.kiln('delete', 'subnet', 'owned-net', '--cascade', '--yes', '--owners=scale', '--timeout=120s', '-o', 'json');
   assert.equal(done.exit, 0, done.said);
   assert.match(done.said, /ReplicaSet default\/shop scaled to 0; to undo: kubectl scale replicaset shop -n default --replicas=4\n/);
   const json = JSON.parse(done.out) as {
@@ -147,7 +147,7 @@ test('what does not go in time: exit 4 and what is left; Ctrl-C: 130 and how to 
     late.said,
     /why: not gone in time: subnet\.kubeovn\.io\/stuck-net \(finalizer example\.com\/keep\), vpc\.kubeovn\.io\/stuck\n/,
   );
-  const stopped = await lab.kilnInterrupted(/goes: \d+ objects/, 'delete', 'vpc', 'stuck', '--cascade', '--yes', '--timeout=20s');
+  const stopped = await lab.kilnInterrupted(/goes: \d+ objects/, 'delete', 'vpc', 'stuck', '--cascade', '--yes', '--timeout=120s');
   assert.equal(stopped.exit, 130);
   assert.match(stopped.said, /interrupted: 0 deleted, 2 left; nothing is undone; to go on: kiln delete vpc stuck --cascade\n$/);
   const subnet = (await find('subnets', 'stuck-net')) as { readonly metadata: { readonly finalizers?: readonly string[] } } | undefined;
@@ -210,7 +210,7 @@ interface Deletion {
 test('what comes in between is named at once and not deleted: exit 1, and what is gone is told', { skip }, async () => {
   await tenant('amid', '10.96.0.0/24', {});
   const letGo = await held('amid-0.default');
-  const running = lab.kiln('delete', 'vpc', 'amid', '--cascade', '--yes', '--timeout=60s', '-o', 'json');
+  const running = lab.kiln('delete', 'vpc', 'amid', '--cascade', '--yes', '--timeout=120s', '-o', 'json');
   await isGone('amid-0');
   await lab.make('pods', {
     metadata: { name: 'late', namespace: 'default', annotations: { 'ovn.kubernetes.io/logical_switch': 'amid-net' } },
@@ -229,14 +229,14 @@ test('what comes in between is named at once and not deleted: exit 1, and what i
   const { deleted, left } = JSON.parse(out) as Deletion;
   assert.deepEqual(deleted.toSorted(), ['ip.kubeovn.io/amid-0.default', 'pod/default/amid-0']);
   assert.deepEqual(left, ['subnet.kubeovn.io/amid-net', 'vpc.kubeovn.io/amid']);
-  const again = await lab.kiln('delete', 'vpc', 'amid', '--cascade', '--yes', '--timeout=30s', '-o', 'name');
+  const again = await lab.kiln('delete', 'vpc', 'amid', '--cascade', '--yes', '--timeout=120s', '-o', 'name');
   assert.deepEqual([again.exit, again.out.trimEnd().split('\n').at(-1)], [0, 'vpc.kubeovn.io/amid'], again.said);
 });
 
 test('one that is made again under its name meanwhile is another one: it stays', { skip }, async () => {
   await tenant('twice', '10.97.0.0/24', {});
   const letGo = await held('twice-0.default');
-  const running = lab.kiln('delete', 'vpc', 'twice', '--cascade', '--yes', '--timeout=60s');
+  const running = lab.kiln('delete', 'vpc', 'twice', '--cascade', '--yes', '--timeout=120s');
   await isGone('twice-0');
   await lab.client.delete(traitsOf('subnets'), { name: 'twice-net' });
   await letGo();
@@ -273,7 +273,7 @@ test(
     };
     await fault({ resources: ['pods'] }, { kind: 'error', code: 503, message: 'not now' }, 2);
     await fault({ resources: ['subnets.kubeovn.io'] }, { kind: 'error', code: 403, reason: 'Forbidden', message: 'policy says no' }, 1);
-    const { exit, out, said } = await lab.kiln('delete', 'vpc', 'cuts', '--cascade', '--yes', '--timeout=30s', '-o', 'json');
+    const { exit, out, said } = await lab.kiln('delete', 'vpc', 'cuts', '--cascade', '--yes', '--timeout=120s', '-o', 'json');
     assert.equal(exit, 3, said);
     assert.match(said, /\nthe API server does not take it now, it is asked again: KUBE_UNAVAILABLE: .*not now\n/);
     assert.match(
@@ -282,7 +282,7 @@ test(
     );
     const { deleted, left } = JSON.parse(out) as Deletion;
     assert.deepEqual([deleted.length, left], [2, ['subnet.kubeovn.io/cuts-net', 'vpc.kubeovn.io/cuts']]);
-    assert.equal((await lab.kiln('delete', 'vpc', 'cuts', '--cascade', '--yes', '--timeout=30s')).exit, 0);
+    assert.equal((await lab.kiln('delete', 'vpc', 'cuts', '--cascade', '--yes', '--timeout=120s')).exit, 0);
     // Also while Subnets are closed, before the first pod goes.
     const { metadata } = await lab.client.create<KubeObject & { readonly metadata: { readonly uid: string } }>(KEPT_BY_NOBODY, {
       metadata: { name: 'cuts', namespace: 'default' },
@@ -295,7 +295,7 @@ test(
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ReplicationController', name: 'cuts', uid: metadata.uid, controller: true }];
     await tenant('shut', '10.87.0.0/24', { ownerReferences });
     await fault({ resources: ['subnets.kubeovn.io'] }, { kind: 'error', code: 503, message: 'not now' }, 2);
-    const closed = await lab.kiln('delete', 'subnet', 'shut-net', '--cascade', '--yes', '--owners=keep', '--timeout=30s');
+    const closed = await lab.kiln('delete', 'subnet', 'shut-net', '--cascade', '--yes', '--owners=keep', '--timeout=120s');
     assert.equal(closed.exit, 0, closed.said);
     assert.match(closed.said, /\nthe API server does not take it now, it is asked again: KUBE_UNAVAILABLE: .*not now\n/);
     assert.equal(closed.said.match(/asked again/g)?.length, 1, 'the Subnet was closed before anything else was asked for');

@@ -88,7 +88,7 @@ const COMMON = {
   output: 'table',
   requestTimeout: '30s',
   color: 'never',
-  timeout: '10s',
+  timeout: '120s',
   wait: true,
   dryRun: 'none',
   leaseNamespace: 'kube-system',

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeClient } from '../../kube/client.ts';
 import { connectionTo } from '../../kube/connection.ts';
 import { KubeTransport } from '../../kube/transport.ts';
+import { PATIENCE_MS } from '../../testing/patience.ts';
 import { missingClusterPrograms, RealCluster } from '../real-cluster/real-cluster.ts';
 import { StandInKubelet } from './stand-in-kubelet.ts';
 
@@ -46,7 +47,7 @@ describe('stand-in kubelet on a real API server', { skip: missingClusterPrograms
   const pods = async (): Promise<readonly PodOutput[]> =>
     (JSON.parse(await cluster.kubectl(['get', 'pods', '-o', 'json'])) as { readonly items: readonly PodOutput[] }).items;
   const eventually = async (what: string, probe: () => Promise<boolean>): Promise<void> => {
-    const deadline = Date.now() + 30_000;
+    const deadline = Date.now() + PATIENCE_MS;
     while (!(await probe())) {
       assert.ok(Date.now() < deadline, `not in time: ${what}`);
       await sleep(100);
@@ -63,7 +64,7 @@ describe('stand-in kubelet on a real API server', { skip: missingClusterPrograms
 
   test('its nodes are ready and untainted, also after a second start', async () => {
     await kubelet.start();
-    await cluster.kubectl(['wait', '--for=condition=Ready', 'nodes', '--all', '--timeout=10s']);
+    await cluster.kubectl(['wait', '--for=condition=Ready', 'nodes', '--all', '--timeout=120s']);
     assert.equal(await cluster.kubectl(['get', 'nodes', '-o', 'jsonpath={.items[*].spec.taints}']), '');
     const addresses = 'jsonpath={.items[*].status.addresses[?(@.type=="InternalIP")].address}';
     assert.equal(await cluster.kubectl(['get', 'nodes', '-o', addresses]), '172.18.0.2 172.18.0.3');
@@ -108,14 +109,14 @@ describe('stand-in kubelet on a real API server', { skip: missingClusterPrograms
       template: { metadata: { labels }, spec: { ...template.spec, hostNetwork: true } },
     };
     await create({ apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'agent' }, spec });
-    await cluster.kubectl(['rollout', 'status', 'daemonset/agent', '--timeout=30s']);
+    await cluster.kubectl(['rollout', 'status', 'daemonset/agent', '--timeout=120s']);
     const agents = (await pods()).filter(({ metadata }) => metadata.name.startsWith('agent'));
     assert.deepEqual(agents.map(({ status }) => status.podIP ?? '').sort(), ['172.18.0.2', '172.18.0.3']);
-    await cluster.kubectl(['delete', 'daemonset', 'agent', '--timeout=30s']);
+    await cluster.kubectl(['delete', 'daemonset', 'agent', '--timeout=120s']);
   });
 
   test('a deleted pod is gone long before its grace period ends', async () => {
-    await cluster.kubectl(['delete', 'statefulset', 'db', '--cascade=foreground', '--timeout=20s']);
+    await cluster.kubectl(['delete', 'statefulset', 'db', '--cascade=foreground', '--timeout=120s']);
     await eventually('no pods', async () => (await pods()).length === 0);
   });
 });

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PATIENCE_MS } from '../../testing/patience.ts';
 import { findOvn, type OvnRelease } from '../programs/ovn.ts';
 import { OvnLab } from './ovn-lab.ts';
 
@@ -83,7 +84,7 @@ test('the daemons die with a parent that is killed, and the folder serves the ne
   assert.equal(orphans.filter(isAlive).length, 3);
   parent.kill('SIGKILL');
   await once(parent, 'exit');
-  for (let tries = 0; orphans.some(isAlive) && tries < 100; tries++) await sleep(50);
+  for (const end = performance.now() + PATIENCE_MS; orphans.some(isAlive) && performance.now() < end;) await sleep(50);
   assert.deepEqual(orphans.filter(isAlive), []);
 
   const next = new OvnLab({ directory });

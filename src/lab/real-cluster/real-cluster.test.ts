@@ -4,15 +4,16 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findKubernetesProgram } from '../programs/kubernetes.ts';
+import { PATIENCE_MS } from '../../testing/patience.ts';
 import { CLUSTER_DAEMONS, missingClusterPrograms, RealCluster } from './real-cluster.ts';
 
 const CRDS = fileURLToPath(new URL('../../../../shared/reference/kube-ovn-crds.yaml', import.meta.url));
 const missing = missingClusterPrograms() ?? (findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : undefined);
 
-async function eventually(what: string, probe: () => Promise<boolean>, timeoutMs = 30_000): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
+async function eventually(what: string, probe: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
   while (!(await probe())) {
-    assert.ok(Date.now() < deadline, `not after ${timeoutMs / 1000} s: ${what}`);
+    assert.ok(Date.now() < deadline, `not after ${PATIENCE_MS / 1000} s: ${what}`);
     await sleep(100);
   }
 }
@@ -48,7 +49,7 @@ describe('real cluster', { skip: missing ?? false }, () => {
     { skip: !existsSync(CRDS) && 'no ../shared' },
     async () => {
       await cluster.kubectl(['apply', '--validate=false', '-f', CRDS]);
-      await cluster.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
+      await cluster.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s']);
       assert.equal((await names('crd')).length, 25);
       await apply({ apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: 's' }, spec: { cidrBlock: '10.1.0.0/16', vlan: '' } });
       assert.equal(await cluster.kubectl(['get', 'subnet', 's', '-o', 'jsonpath={.spec.cidrBlock}']), '10.1.0.0/16');
@@ -70,7 +71,7 @@ describe('real cluster', { skip: missing ?? false }, () => {
       },
     });
     await eventually('two pods', async () => (await names('pod', '-n', 'shop')).length === 2);
-    await cluster.kubectl(['delete', 'namespace', 'shop', '--timeout=60s']);
+    await cluster.kubectl(['delete', 'namespace', 'shop', '--timeout=120s']);
     assert.deepEqual(await names('namespace', '--field-selector=metadata.name=shop'), []);
   });
 

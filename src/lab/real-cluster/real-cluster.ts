@@ -177,7 +177,7 @@ export class RealCluster implements AsyncDisposable {
         return;
       case 'kube-controller-manager':
         // The service account is made by a controller that starts among the last.
-        await daemons[which].waitUntil(() => this.#get('/api/v1/namespaces/default/serviceaccounts/default'), 60_000);
+        await daemons[which].waitUntil(() => this.#get('/api/v1/namespaces/default/serviceaccounts/default'));
         return;
     }
   }

@@ -34,7 +34,7 @@ export class OvsdbCluster {
       };
       const member = await OvsdbServerProcess.born({ directory, name, create }, false, options);
       members.push(member);
-      await run('ovsdb-client', ['--timeout=20', 'wait', member.unix, database, 'connected']);
+      await run('ovsdb-client', ['--timeout=120', 'wait', member.unix, database, 'connected']);
     }
     return new OvsdbCluster(directory, database, members);
   }

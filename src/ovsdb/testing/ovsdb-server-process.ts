@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { PATIENCE_MS } from '../../testing/patience.ts';
 
 const run = promisify(execFile);
 
@@ -193,7 +194,7 @@ export class OvsdbServerProcess {
     change(schema);
     const file = join(this.directory, 'converted.ovsschema');
     await writeFile(file, JSON.stringify(schema));
-    await run('ovsdb-client', ['--timeout=20', 'convert', this.unix, file]);
+    await run('ovsdb-client', ['--timeout=120', 'convert', this.unix, file]);
   }
 
   async #answers(): Promise<boolean> {
@@ -229,7 +230,7 @@ export class OvsdbServerProcess {
 }
 
 /** Polls until the condition holds. @throws {Error} after the timeout, naming what did not come */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
+export async function until(what: string, holds: () => boolean | Promise<boolean>, timeoutMs = PATIENCE_MS): Promise<void> {
   const end = performance.now() + timeoutMs;
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(`after ${timeoutMs} ms still not: ${what}`);

@@ -21,7 +21,7 @@ export function accessCases(holder: Holder): void {
     await kubectl.ok(['create', 'role', 'reader', '-n', namespace, '--verb=get,list', '--resource=pods']);
     await kubectl.ok(['create', 'rolebinding', 'reader', '-n', namespace, '--role=reader', `--user=${bob}`]);
     const mayRead = async (): Promise<boolean> => (await kubectl.run(as('auth', 'can-i', 'list', 'pods'))).code === 0;
-    for (let left = 50; left > 0 && !(await mayRead()); left--) await new Promise((resolve) => void setTimeout(resolve, 100));
+    await until('the role is heard of', mayRead);
     assert.equal((await kubectl.ok(as('get', 'pods', '-o', 'name'))).trim(), '');
     assert.equal((await kubectl.run(as('auth', 'can-i', 'delete', 'pods'))).stdout.trim(), 'no');
     assert.match(await kubectl.fails(as('delete', 'pod', 'x')), /pods "x" is forbidden: User ".*" cannot delete resource "pods"/);
@@ -49,9 +49,7 @@ export function accessCases(holder: Holder): void {
     const robot = await HttpsClient.fromKubeconfig(kubeconfigPath, true);
     const as = (headers: Readonly<Record<string, string>>): ReturnType<HttpsClient['get']> =>
       robot.get('/api', { Authorization: `Bearer ${token}`, ...headers });
-    for (let left = 50; left > 0 && (await as({ 'Impersonate-User': 'eve' })).status === 403; left--)
-      await new Promise((resolve) => void setTimeout(resolve, 100));
-    assert.equal((await as({ 'Impersonate-User': 'eve' })).status, 200);
+    await until('the role is heard of', async () => (await as({ 'Impersonate-User': 'eve' })).status === 200);
     for (const [more, what] of asked(namespace)) {
       const refused = await as({ 'Impersonate-User': 'eve', ...more });
       assert.equal(refused.status, 403, what);
@@ -88,12 +86,8 @@ export function accessCases(holder: Holder): void {
     assert.match(message(refused), new RegExp(`User "system:serviceaccount:${namespace}:robot" cannot list resource "pods"`));
     assert.equal((await list(`${token}x`)).status, 401);
     assert.equal((await http.send('DELETE', `/api/v1/namespaces/${namespace}/serviceaccounts/robot`)).status, 200);
-    const deadline = Date.now() + 15_000;
     // A real server remembers for some seconds who a token was.
-    while ((await list(token)).status !== 401) {
-      assert.ok(Date.now() < deadline, 'the token of an account that is gone is refused');
-      await new Promise((resolve) => void setTimeout(resolve, 200));
-    }
+    await until('the token of an account that is gone is refused', async () => (await list(token)).status === 401);
     robot.close();
   });
 

@@ -401,8 +401,8 @@ export function customResourceCases(holder: Holder): void {
     const terminating = at((await http.get(`${CRDS}/goers.${GROUP}`)).body, 'status', 'conditions') as Fields[];
     assert.ok(terminating.some((condition) => condition['type'] === 'Terminating' && condition['status'] === 'True'));
     await http.patch(`${path}/held`, 'merge-patch', { metadata: { finalizers: null } });
-    await until('the definition is gone', async () => (await http.get(`${CRDS}/goers.${GROUP}`)).status === 404, 30_000);
-    await until('its path is gone', async () => (await http.get(path)).status === 404, 30_000);
+    await until('the definition is gone', async () => (await http.get(`${CRDS}/goers.${GROUP}`)).status === 404);
+    await until('its path is gone', async () => (await http.get(path)).status === 404);
   });
 
   test('a definition that changes is served changed', async () => {

@@ -113,8 +113,8 @@ export function keptKindCases(holder: Holder): void {
       'the volume is available',
       async () => at((await http.get(`/api/v1/persistentvolumes/${name}`)).body, 'status', 'phase') === 'Available',
     );
-    await kubectl.ok(['delete', 'pv', name, '--timeout=20s']);
-    await kubectl.ok(['delete', 'pvc', String(at(claim.body, 'metadata', 'name')), '-n', namespace, '--timeout=20s']);
+    await kubectl.ok(['delete', 'pv', name, '--timeout=120s']);
+    await kubectl.ok(['delete', 'pvc', String(at(claim.body, 'metadata', 'name')), '-n', namespace, '--timeout=120s']);
   });
 
   test('a storage class names its provisioner', async () => {

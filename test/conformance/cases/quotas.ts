@@ -59,7 +59,7 @@ export function quotaCases(holder: Holder): void {
     );
     assert.match(await kubectl.ok(['describe', 'quota', 'q', '-n', namespace]), /^pods +2 +2$/m);
     await http.send('DELETE', `/api/v1/namespaces/${namespace}/pods/one?gracePeriodSeconds=0`);
-    await until('what is gone counts no more', async () => at(await used(namespace), 'pods') === '1', 30_000);
+    await until('what is gone counts no more', async () => at(await used(namespace), 'pods') === '1');
     assert.equal((await send(namespace, 'pods', asking('four', { requests: { cpu: '1m' } }))).status, 201);
   });
 
@@ -97,7 +97,7 @@ export function quotaCases(holder: Holder): void {
       'services "s" is forbidden: exceeded quota: q, requested: services.nodeports=1, used: services.nodeports=1, limited: services.nodeports=1',
     ]);
     assert.deepEqual(await change({ type: 'ClusterIP', ports: two }), [200, '']);
-    await until('what is given back counts no more', async () => at(await used(namespace), 'services.nodeports') === '0', 30_000);
+    await until('what is given back counts no more', async () => at(await used(namespace), 'services.nodeports') === '0');
   });
 
   test('a claim that grows is asked of the quota', async () => {
@@ -175,7 +175,10 @@ export function quotaCases(holder: Holder): void {
     assert.equal(range.status, 201, range.said);
     assert.deepEqual(at(range.body, 'spec', 'limits', 0, 'defaultRequest'), { cpu: '200m', memory: '1Gi' });
     // A server hears of a new range by a watch of its own.
-    await new Promise((resolve) => void setTimeout(resolve, 300));
+    await until('the range counts', async () => {
+      const { body } = await conformance(holder).http.send('POST', `/api/v1/namespaces/${namespace}/pods?dryRun=All`, pod('probe'));
+      return at(body, 'spec', 'containers', 0, 'resources', 'limits') !== undefined;
+    });
     const plain = await send(namespace, 'pods', pod('plain'));
     assert.equal(plain.status, 201, plain.said);
     assert.deepEqual(at(plain.body, 'spec', 'containers', 0, 'resources'), {

@@ -279,7 +279,7 @@ export function scaleCases(holder: Holder): void {
       },
     };
     await kubectl.ok(['create', '-f', '-'], JSON.stringify(crd));
-    await kubectl.ok(['wait', '--for=condition=Established', '--timeout=30s', 'crd', `${plural}.lab.example.com`]);
+    await kubectl.ok(['wait', '--for=condition=Established', '--timeout=120s', 'crd', `${plural}.lab.example.com`]);
     const collection = `/apis/lab.example.com/v1/${plural}`;
     const body = { apiVersion: 'lab.example.com/v1', kind: 'Unsaid', metadata: { name }, spec: {} };
     assert.equal((await http().send('POST', collection, body)).status, 201);

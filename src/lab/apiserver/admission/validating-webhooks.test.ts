@@ -54,7 +54,7 @@ function configuration(name: string, port: number, failurePolicy: string): objec
         sideEffects: 'None',
         admissionReviewVersions: ['v1'],
         failurePolicy,
-        timeoutSeconds: 1,
+        timeoutSeconds: 30,
         clientConfig: { url: `https://127.0.0.1:${port}/validate`, caBundle: Buffer.from(credentials.authority).toString('base64') },
         rules: [
           {

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { LeaderElection, type LeaderElectionOptions } from './leader-election.ts';
 import { LeaseApi } from './testing/lease-api.ts';
 import { ManualClock } from './testing/manual-clock.ts';
 import { ScriptedApi } from './testing/scripted-api.ts';
 import { until } from './testing/until.ts';
+
+/** What the HTTP client tells of each request. */
+interface RequestMessage {
+  readonly request: object;
+}
+const ENDS = ['undici:request:trailers', 'undici:request:error'] as const;
 
 describe('LeaderElection', () => {
   let api: ScriptedApi;
@@ -28,15 +35,26 @@ describe('LeaderElection', () => {
     elections.push(election);
     return election;
   };
-  /** Moves time on in steps, letting I/O settle between them. */
+  /** Moves time on in steps, with every request that is answered at all seen through between them. */
   const pass = async (ms: number): Promise<void> => {
     for (let left = ms; left > 0; left -= 500) {
       clock.advance(Math.min(500, left));
-      // Client and server share this event loop: so many of its rounds see any request through.
-      for (let round = 0; round < 60; round++) await new Promise((resolve) => setImmediate(resolve));
+      for (let calm = 0; calm < 10; calm = underWay.size > server.hanging ? 0 : calm + 1)
+        await new Promise((resolve) => setImmediate(resolve));
     }
   };
 
+  const underWay = new Set<unknown>();
+  const begins = (message: unknown): void => void underWay.add((message as RequestMessage).request);
+  const ends = (message: unknown): void => void underWay.delete((message as RequestMessage).request);
+  before(() => {
+    subscribe('undici:request:create', begins);
+    for (const end of ENDS) subscribe(end, ends);
+  });
+  after(() => {
+    unsubscribe('undici:request:create', begins);
+    for (const end of ENDS) unsubscribe(end, ends);
+  });
   beforeEach(async () => {
     api = await ScriptedApi.start();
     server = new LeaseApi(api);

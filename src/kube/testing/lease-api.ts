@@ -9,11 +9,18 @@ export class LeaseApi {
   /** Writes of the Lease that were carried out. */
   writes = 0;
   #version = 1;
+  readonly #faulty: Exchange[] = [];
 
   constructor(api: ScriptedApi) {
     api.handler = (exchange) => {
-      if (this.fault?.(exchange) !== true) this.#answer(exchange);
+      if (this.fault?.(exchange) === true) this.#faulty.push(exchange);
+      else this.#answer(exchange);
     };
+  }
+
+  /** Requests that a fault left without an answer, and that still wait. */
+  get hanging(): number {
+    return this.#faulty.filter(({ answered, closed }) => !answered && !closed).length;
   }
 
   /** Changes the Lease as another program would. */

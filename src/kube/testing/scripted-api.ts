@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { KubeClient } from '../client.ts';
 import { connectionTo } from '../connection.ts';
 import { KubeTransport, type TransportOptions } from '../transport.ts';
+import { PATIENCE_MS } from '../../testing/patience.ts';
 
 /** One request that the script answers, as slowly and as badly as it likes. */
 export class Exchange {
@@ -33,6 +34,10 @@ export class Exchange {
 
   get closed(): boolean {
     return this.#response.closed || this.#response.destroyed;
+  }
+
+  get answered(): boolean {
+    return this.#response.writableEnded;
   }
 
   json(body: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): void {
@@ -120,11 +125,11 @@ export class ScriptedApi {
   }
 
   /** The next request, in order of arrival. */
-  next(timeoutMs = 5_000): Promise<Exchange> {
+  next(): Promise<Exchange> {
     const arrived = this.#arrived.shift();
     if (arrived !== undefined) return Promise.resolve(arrived);
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('no request arrived')), timeoutMs);
+      const timer = setTimeout(() => reject(new Error('no request arrived')), PATIENCE_MS);
       this.#waiting.push((exchange) => {
         clearTimeout(timer);
         resolve(exchange);

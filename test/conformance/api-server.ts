@@ -13,6 +13,7 @@ import { lifecycleCases } from './cases/lifecycle.ts';
 import { objectCases } from './cases/objects.ts';
 import { patchCases } from './cases/patches.ts';
 import { podCases } from './cases/pods.ts';
+import { priorityCases } from './cases/priorities.ts';
 import { quotaCases } from './cases/quotas.ts';
 import { refusalCases } from './cases/refusals.ts';
 import { requestCases } from './cases/requests.ts';
@@ -81,6 +82,7 @@ export function apiServerSuite(name: string, minor: number, start: () => Promise
     describe('watches', () => watchCases(holder));
     describe('custom resources', () => customResourceCases(holder));
     describe('pods', () => podCases(holder));
+    describe('priorities', () => priorityCases(holder));
     describe('lifecycles', () => lifecycleCases(holder));
     describe('webhooks', () => webhookCases(holder));
     describe('kinds that are kept', () => keptKindCases(holder));

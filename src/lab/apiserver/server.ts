@@ -19,6 +19,7 @@ import { kubeconfig } from './kubeconfig.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
 import { OpenApi } from './openapi.ts';
 import { Operations } from './operations.ts';
+import { priorityOfPods, rulesOfPriorityClasses } from './priorities.ts';
 import { limitRangeBounds, limitRangeDefaults } from './quotas/limit-range.ts';
 import { ResourceQuotas } from './quotas/resource-quotas.ts';
 import { ResourceRegistry } from './registry.ts';
@@ -104,6 +105,8 @@ export class LabApiServer {
     this.#api = new LabApi(environment, store);
     for (const definition of keptResources()) this.#api.registry.add(definition);
     this.#api.operations.addGuard(limitRangeDefaults(store));
+    this.#api.operations.addGuard(priorityOfPods(store));
+    this.#api.operations.addGuard(rulesOfPriorityClasses(store));
     this.#api.operations.addVerdict(limitRangeBounds(store));
     this.#quotas = new ResourceQuotas(this.#api.operations, this.#api.registry);
     this.#clusterObjects = new ClusterObjects(this.#api.operations, this.#api.registry, this.#credentials.authority);

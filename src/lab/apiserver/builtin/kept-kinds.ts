@@ -4,7 +4,7 @@
  */
 import { at, list, text } from '../json.ts';
 import type { ResourceDefinition, Strategy } from '../resource.ts';
-import { forbiddenField, required } from '../status.ts';
+import { forbiddenField, invalidValue, required } from '../status.ts';
 import { autoscalers, firstAutoscalerVersion } from './autoscaler.ts';
 import { cronJobs, jobs, podTemplates, replicationControllers } from './batch.ts';
 import { define } from './define.ts';
@@ -34,7 +34,7 @@ const priorityClasses: Strategy = {
     item['preemptionPolicy'] ??= 'PreemptLowerPriority';
     item['value'] ??= 0;
   },
-  validate: (item) => [
+  validate: (item, old) => [
     ...(item.metadata.name.startsWith('system-') && !SYSTEM_PRIORITIES.includes(item.metadata.name)
       ? [
           forbiddenField(
@@ -47,6 +47,10 @@ const priorityClasses: Strategy = {
       ? [forbiddenField('value', `maximum allowed value of a user defined priority is ${HIGHEST_PRIORITY}`)]
       : []),
     ...oneOf(item['preemptionPolicy'], 'preemptionPolicy', ['PreemptLowerPriority', 'Never']),
+    ...(old !== undefined && item['value'] !== old['value'] ? [forbiddenField('value', 'may not be changed in an update.')] : []),
+    ...(old !== undefined && item['preemptionPolicy'] !== old['preemptionPolicy']
+      ? [invalidValue('preemptionPolicy', item['preemptionPolicy'], 'field is immutable')]
+      : []),
   ],
 };
 

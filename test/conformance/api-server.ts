@@ -10,6 +10,7 @@ import { discoveryCases } from './cases/discovery.ts';
 import { keptKindCases } from './cases/kept-kinds.ts';
 import { kubectlCases } from './cases/kubectl.ts';
 import { lifecycleCases } from './cases/lifecycle.ts';
+import { nonsenseCases } from './cases/nonsense.ts';
 import { objectCases } from './cases/objects.ts';
 import { patchCases } from './cases/patches.ts';
 import { podCases } from './cases/pods.ts';
@@ -76,6 +77,7 @@ export function apiServerSuite(name: string, minor: number, start: () => Promise
     describe('objects', () => objectCases(holder));
     describe('refusals of core kinds', () => refusalCases(holder));
     describe('requests', () => requestCases(holder));
+    describe('nonsense', () => nonsenseCases(holder));
     describe('patches', () => patchCases(holder));
     describe('lists', () => collectionCases(holder));
     describe('scale', () => scaleCases(holder));

@@ -127,6 +127,8 @@ export class ApiHttpServer {
       response.destroy();
       return;
     }
+    // What is left of the body is not read.
+    if (known.code === 413) response.setHeader('Connection', 'close');
     if (known.retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(known.retryAfterSeconds));
     send(response, { status: known.code, body: known.toStatus() });
   }
@@ -161,7 +163,8 @@ export class ApiHttpServer {
       return { status: 201, body: answer };
     }
     const resourceRequest: ResourceRequest = { definition, target, query: url.searchParams, message: request, user };
-    if (request.method === 'GET' && target.subresource === '' && isTrue(url.searchParams.get('watch'))) {
+    // Of one object by its name there is no watch: it is sent as it is.
+    if (request.method === 'GET' && target.name === '' && isTrue(url.searchParams.get('watch'))) {
       this.#watch(resourceRequest, callOf(url, request), response);
       return undefined;
     }
@@ -239,7 +242,7 @@ function verbOf(method: string, isNamed: boolean, isWatch: boolean): Verb {
     case 'DELETE':
       return isNamed ? 'delete' : 'deletecollection';
     default:
-      return isWatch ? 'watch' : isNamed ? 'get' : 'list';
+      return isNamed ? 'get' : isWatch ? 'watch' : 'list';
   }
 }
 

@@ -35,6 +35,24 @@ export function parseJson(text: string): Json {
   return JSON.parse(text, revive as (key: string, value: unknown) => unknown) as Json;
 }
 
+/** What is wrong with JSON, as a server written in Go says it where that is short. */
+export function saidOfJson(error: unknown, text: string): string {
+  const said = error instanceof Error ? error.message : String(error);
+  const position = Number(/at position (\d+)/.exec(said)?.[1] ?? -1);
+  if (said.startsWith('Unexpected end of JSON input') || position >= text.length) return 'unexpected end of JSON input';
+  if (said.startsWith('Unexpected non-whitespace character after JSON'))
+    return `invalid character '${text.charAt(position)}' after top-level value`;
+  const odd = /^Unexpected token '(.)'/.exec(said)?.[1];
+  return odd === undefined ? said : `invalid character '${odd}' looking for beginning of value`;
+}
+
+/** What Go calls a value of JSON. */
+export function goKindOf(value: Json): string {
+  if (Array.isArray(value)) return 'array';
+  if (value === null || isRawJson(value)) return value === null ? 'null' : 'number';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
 export function inInt64(value: bigint): boolean {
   return value >= MIN_INT64 && value <= MAX_INT64;
 }

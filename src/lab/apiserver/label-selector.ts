@@ -66,8 +66,8 @@ class Parser {
     if (negated) this.#take();
     const { kind, text: key } = this.#take();
     if (kind !== 'word') throw wrong(`found '${key}', expected: identifier`);
-    const [problem] = labelKeyProblems(key);
-    if (problem !== undefined) throw wrong(`<nil>: Invalid value: ${JSON.stringify(key)}: ${problem}`);
+    const problems = labelKeyProblems(key);
+    if (problems.length > 0) throw wrong(`<nil>: Invalid value: ${JSON.stringify(key)}: ${problems.join('; ')}`);
     if (negated) return (labels) => !(key in labels);
     const after = this.#peek();
     if (after.kind === 'end' || after.text === ',') return (labels) => key in labels;

@@ -163,6 +163,12 @@ export function checkNamespace(namespace: Json | undefined, wanted: string): voi
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }
 
+/** @throws ApiError 400 when what an update makes of an object names another namespace than the URL. */
+export function checkUpdatedNamespace(namespace: Json | undefined, wanted: string): void {
+  if (typeof namespace === 'string' && namespace !== '' && namespace !== wanted)
+    throw badRequest(`the namespace of the object (${namespace}) does not match the namespace on the request (${wanted})`);
+}
+
 function shownName(name: Json): string {
   return typeof name === 'string' ? name : JSON.stringify(name);
 }

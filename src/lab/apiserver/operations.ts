@@ -11,7 +11,7 @@ import type { KubeObject, ObjectMeta } from './object.ts';
 import { orderMeta } from './meta-order.ts';
 import type { DeleteOptions, Deletion, Guard, UpdateOptions, WriteOptions } from './operation-options.ts';
 import { withMeta } from './object.ts';
-import { checkName, checkNamespace, sameButVersion, validateMeta, validateMetaUpdate } from './object-meta.ts';
+import { checkName, checkNamespace, checkUpdatedNamespace, sameButVersion, validateMeta, validateMetaUpdate } from './object-meta.ts';
 import type { ResourceDefinition } from './resource.ts';
 import { apiVersionOf } from './resource.ts';
 import { applyDefaults } from './schema/default.ts';
@@ -121,6 +121,7 @@ export class Operations {
     const object = decodeObject(definition, old === undefined ? clone(wanted) : ownMeta(wanted), options, old);
     const meta = object.metadata;
     checkName(meta.name, name);
+    if (definition.namespaced) checkUpdatedNamespace(meta.namespace, namespace);
     this.#placeIn(definition, object, namespace);
     this.#checkVersion(definition, current, meta, options);
     for (const guard of this.#guards) guard({ verb: 'update', definition, namespace, name, object });

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeProtobuf } from './builtin/protobuf.ts';
 import type { Json, JsonObject } from './json.ts';
-import { isObject, parseJson } from './json.ts';
+import { goKindOf, isObject, parseJson, saidOfJson } from './json.ts';
 import { ApiError, badRequest, unsupportedMediaType } from './status.ts';
 import { parseYaml } from './yaml.ts';
 
@@ -66,10 +66,10 @@ async function readBody(request: RequestMessage): Promise<Buffer> {
 }
 
 export function mediaType(request: RequestMessage): string {
-  return (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim() ?? '';
+  return (request.headers['content-type'] || 'application/json').split(';')[0]?.trim() ?? '';
 }
 
-const SERVED = /^application\/(?:json|yaml|vnd\.kubernetes\.protobuf|[a-z-]+-patch\+(?:json|yaml))$/;
+const SERVED = /^application\/(?:json|yaml|vnd\.kubernetes\.protobuf)$/;
 
 /** @throws ApiError 400 when the body is not of its type, 415 when the type is not served. */
 function decodeBody(body: Buffer, type: string): Json {
@@ -81,7 +81,7 @@ function decodeBody(body: Buffer, type: string): Json {
   } catch (error) {
     if (error instanceof RangeError) throw unknownFormat(` (${error.message})`);
     if (type.includes('yaml') && error instanceof SyntaxError) throw badRequest(error.message);
-    throw badRequest(`couldn't get version/kind; json parse error: ${saidOf(error, body.length)}`);
+    throw badRequest(`couldn't get version/kind; json parse error: ${saidOfJson(error, body.toString('utf8'))}`);
   }
 }
 
@@ -89,16 +89,6 @@ function unknownFormat(why: string): ApiError {
   return unsupportedMediaType(
     `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf${why}`,
   );
-}
-
-/** What is wrong with JSON, as a server written in Go says it where that is short. */
-function saidOf(error: unknown, length: number): string {
-  const said = error instanceof Error ? error.message : String(error);
-  const position = /at position (\d+)/.exec(said)?.[1];
-  if (said.startsWith('Unexpected end of JSON input') || (position !== undefined && Number(position) >= length))
-    return 'unexpected end of JSON input';
-  const odd = /^Unexpected token '(.)'/.exec(said)?.[1];
-  return odd === undefined ? said : `invalid character '${odd}' looking for beginning of value`;
 }
 
 /** Types carry their kind's name, but for kinds of which there are several. */
@@ -127,9 +117,26 @@ export async function readObject(request: RequestMessage, kind = ''): Promise<Js
   } catch (error) {
     throw error instanceof ApiError && error.code === 400 ? unrecognized(error.message) : error;
   }
-  if (isObject(value)) return value;
-  const found = Array.isArray(value) ? 'array' : typeof value;
-  throw unrecognized(`couldn't get version/kind; json parse error: json: cannot unmarshal ${found} into Go value of type struct`);
+  const untyped = (what: string): ApiError => unrecognized(`couldn't get version/kind; json parse error: json: cannot unmarshal ${what}`);
+  if (!isObject(value)) throw untyped(`${goKindOf(value)} into Go value of type struct`);
+  for (const field of ['apiVersion', 'kind'])
+    if (value[field] !== undefined && value[field] !== null && typeof value[field] !== 'string')
+      throw untyped(`${goKindOf(value[field])} into Go struct field .${field} of type string`);
+  return value;
+}
+
+/** The body of a patch, of whatever type it is. @throws ApiError 400, 413 */
+export async function readPatch(request: RequestMessage): Promise<() => Json> {
+  const { whole } = request;
+  if (whole !== undefined) return () => whole;
+  const text = (await readBody(request)).toString('utf8');
+  return () => {
+    try {
+      return parseJson(text);
+    } catch (error) {
+      throw badRequest(saidOfJson(error, text));
+    }
+  };
 }
 
 function beginningOf(bytes: Buffer): string {

@@ -2,7 +2,7 @@
 import { decodeBuiltin } from './builtin/decode.ts';
 import { builtinSchema } from './builtin/types.ts';
 import type { Json, JsonObject } from './json.ts';
-import { isObject, object } from './json.ts';
+import { goKindOf, inInt64, isObject, list, object } from './json.ts';
 import { parseLabelSelector } from './label-selector.ts';
 import type { DeleteOptions, WriteOptions } from './operation-options.ts';
 import type { ResourceDefinition } from './resource.ts';
@@ -34,8 +34,11 @@ export function reviewedDeletion({ preconditions = {}, propagationPolicy, graceP
 }
 
 export function isDryRun(query: URLSearchParams, options: string): boolean {
-  const values = query.getAll('dryRun');
-  if (values.some((value) => value !== 'All' && value !== '')) {
+  return isAll(query.getAll('dryRun'), options);
+}
+
+function isAll(values: readonly string[], options: string): boolean {
+  if (values.some((value) => value !== 'All')) {
     const shown = `[]string{${values.map((value) => JSON.stringify(value)).join(', ')}}`;
     throw invalid({ group: 'meta.k8s.io', kind: options }, '', [
       { type: 'NotSupported', field: 'dryRun', message: `Unsupported value: ${shown}: supported values: "All"` },
@@ -63,8 +66,10 @@ function checkManager(query: URLSearchParams, kind: string): void {
 
 /** A number of a query. @throws ApiError 400 */
 export function integerOf(query: URLSearchParams, name: string): number {
-  const text = query.get(name) ?? '';
-  if (!/^(?:[+-]?\d+)?$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  const text = query.get(name) ?? '0';
+  const refuse = (why: string): ApiError => badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${why}`);
+  if (!/^[+-]?\d+$/.test(text)) throw refuse('invalid syntax');
+  if (!inInt64(BigInt(text.replace('+', '')))) throw refuse('value out of range');
   return Number(text);
 }
 
@@ -83,8 +88,12 @@ export function writeOptions(query: URLSearchParams, warnings: string[], kind: s
   };
 }
 
-export function deleteOptions(body: Json | undefined, query: URLSearchParams): DeleteOptions {
-  const fields = isObject(body) ? body : {};
+export function deleteOptions(body: Json | undefined, asked: URLSearchParams): DeleteOptions {
+  if (body !== undefined && !isObject(body))
+    throw badRequest(`couldn't get version/kind; json parse error: json: cannot unmarshal ${goKindOf(body)} into Go value of type struct`);
+  const fields = body ?? {};
+  // Who sends options is not asked for others.
+  const query = body === undefined ? asked : new URLSearchParams();
   if (fields['kind'] !== undefined && fields['kind'] !== 'DeleteOptions')
     throw badRequest(`no kind ${JSON.stringify(fields['kind'])} is a way to delete: send DeleteOptions`);
   const misfit = decodeBuiltin(builtinSchema('DeleteOptions'), fields, 'DeleteOptions');
@@ -92,7 +101,7 @@ export function deleteOptions(body: Json | undefined, query: URLSearchParams): D
   const grace = query.has('gracePeriodSeconds') ? integerOf(query, 'gracePeriodSeconds') : fields['gracePeriodSeconds'];
   const policy = query.get('propagationPolicy') ?? fields['propagationPolicy'];
   const orphan = query.get('orphanDependents') ?? fields['orphanDependents'];
-  const dryRun = isDryRun(query, 'DeleteOptions') || (Array.isArray(fields['dryRun']) && fields['dryRun'].includes('All'));
+  const dryRun = isDryRun(query, 'DeleteOptions') || isAll(list(fields['dryRun']).map(String), 'DeleteOptions');
   const propagation =
     policy === 'Orphan' || policy === 'Background' || policy === 'Foreground'
       ? policy
@@ -123,8 +132,14 @@ export function selectorOf(definition: ResourceDefinition, query: URLSearchParam
   const labels = query.get('labelSelector') ?? '';
   const fields = query.get('fieldSelector') ?? '';
   const byLabel = labels === '' ? undefined : parseLabelSelector(labels);
-  const byField = fields === '' ? undefined : parseFieldSelector(fields, fieldsOf(definition));
+  const byField = fields === '' ? undefined : parseFieldSelector(fields, fieldsOf(definition), unknownFieldOf(definition));
   return (item) => (byLabel === undefined || byLabel(item)) && (byField === undefined || byField(item));
+}
+
+function unknownFieldOf({ custom, fieldSelectors }: ResourceDefinition): (field: string) => string {
+  return custom || fieldSelectors.length > 0
+    ? (field) => `field label not supported: ${field}`
+    : (field) => `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }
 
 /** A kind of no namespace that says what it is selected by has none to select by; a built-in one that does not say it has it all the same. */
@@ -142,22 +157,40 @@ function fieldsOf({ custom, namespaced, fieldSelectors }: ResourceDefinition): r
 export function wantedVersion(query: URLSearchParams, current: number): { readonly revision: number; readonly isExact: boolean } {
   const version = query.get('resourceVersion') ?? '';
   const match = query.get('resourceVersionMatch') ?? '';
-  const refuse = (error: FieldError): ApiError => invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [error]);
-  if (version !== '' && !/^\d+$/.test(version)) {
-    const shown = JSON.stringify(version);
-    throw badRequest(`resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: invalid syntax`);
-  }
-  if (match !== '') {
-    const field = 'resourceVersionMatch';
-    if (version === '') throw refuse(forbiddenField(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
-    if (match !== 'Exact' && match !== 'NotOlderThan') throw refuse(notSupported(field, match, ['Exact', 'NotOlderThan', '']));
-    if (match === 'Exact' && version === '0')
-      throw refuse(forbiddenField(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
-  }
+  checkVersionMatch(query);
+  readVersion(version);
   const revision = Number(version);
   if (revision > current) {
     const details = { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 };
     throw new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${version}, current: ${current}`, details, 1);
   }
   return { revision, isExact: match === 'Exact' };
+}
+
+/** @throws ApiError 400 for what is no version */
+export function readVersion(version: string): void {
+  if (version === '') return;
+  const isNumber = /^\d+$/.test(version);
+  if (isNumber && BigInt(version) < 2n ** 64n) return;
+  const shown = JSON.stringify(version);
+  const why = isNumber ? 'value out of range' : 'invalid syntax';
+  throw badRequest(`resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: ${why}`);
+}
+
+/** @throws ApiError 422 */
+function checkVersionMatch(query: URLSearchParams): void {
+  const [field, match, version] = ['resourceVersionMatch', query.get('resourceVersionMatch') ?? '', query.get('resourceVersion') ?? ''];
+  if (match === '') return;
+  const errors: FieldError[] = [];
+  if (version === '') errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
+  if ((query.get('continue') ?? '') !== '')
+    errors.push(forbiddenField(field, 'resourceVersionMatch is forbidden when continue is provided'));
+  if (match !== 'Exact' && match !== 'NotOlderThan') errors.push(notSupported(field, match, ['Exact', 'NotOlderThan', '']));
+  if (match === 'Exact' && version === '0')
+    errors.push(forbiddenField(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+  if (errors.length > 0) throw invalidListOptions(errors);
+}
+
+export function invalidListOptions(errors: readonly FieldError[]): ApiError {
+  return invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors);
 }

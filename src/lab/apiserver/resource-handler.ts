@@ -2,8 +2,8 @@
 import type { AdmissionRequest } from './admission/review.ts';
 import type { User } from './authorization/user.ts';
 import { bindPodTo, evict } from './builtin/pod-subresources.ts';
-import type { Json, JsonObject } from './json.ts';
-import { clone, isObject } from './json.ts';
+import type { JsonObject } from './json.ts';
+import { clone, object } from './json.ts';
 import type { KubeObject } from './object.ts';
 import { encodeObject } from './object.ts';
 import {
@@ -16,11 +16,11 @@ import {
   wantedVersion,
   writeOptions,
 } from './requested-options.ts';
-import { checkName } from './object-meta.ts';
+import { checkName, checkUpdatedNamespace } from './object-meta.ts';
 import type { Operations, UpdateOptions } from './operations.ts';
 import { applyPatch, checkPatchType } from './patch/patch.ts';
 import { negotiate } from './negotiate.ts';
-import { mediaType, readObject, readValue } from './request.ts';
+import { mediaType, readObject, readPatch, readValue } from './request.ts';
 import type { RequestMessage, ResourceTarget } from './request.ts';
 import type { ResourceDefinition, ScaleSubresource } from './resource.ts';
 import { apiVersionOf } from './resource.ts';
@@ -87,6 +87,9 @@ export class ResourceHandler {
     const { target, definition, message } = request;
     if (target.subresource !== '') return this.#subresource(request);
     switch (message.method ?? '') {
+      case 'HEAD':
+        if (!definition.custom) break;
+        return target.name === '' ? this.list(request) : this.#get(request);
       case 'GET':
         return target.name === '' ? this.list(request) : this.#get(request);
       case 'POST':
@@ -132,7 +135,7 @@ export class ResourceHandler {
       this.#operations.get(definition, namespace, name);
       throw new ApiError(501, 'NotImplemented', `pods of this laboratory have no containers: ${subresource} is not served`);
     }
-    if (subresource === 'status' && definition.hasStatus) throw methodNotAllowed(definition, (message.method ?? '').toLowerCase());
+    if (subresource === 'status' && definition.hasStatus) throw methodNotAllowed(definition, verbOf(message.method ?? ''));
     throw definition.custom
       ? notFound(definition, name)
       : new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
@@ -166,14 +169,13 @@ export class ResourceHandler {
     integerOf(query, 'timeoutSeconds');
     const token = query.get('continue') ?? '';
     const wanted = wantedVersion(query, store.revision);
-    if (token !== '' && wanted.revision > 0) throw badRequest('specifying resource version is not allowed when using continue');
     const matches = selectorOf(definition, query);
     const chunk =
       token === ''
         ? wanted.isExact
           ? this.#snapshots.first(this.#selectAt(request, matches, wanted.revision), wanted.revision, limit, environment.now())
           : this.#snapshots.first(this.#select(definition, target.namespace, matches), store.revision, limit, environment.now())
-        : this.#snapshots.next(token, limit, environment.now());
+        : this.#snapshots.next(token, limit, environment.now(), wanted.revision > 0);
     const metadata: JsonObject = { resourceVersion: String(chunk.revision) };
     if (chunk.continueToken !== '') {
       metadata['continue'] = chunk.continueToken;
@@ -238,7 +240,9 @@ export class ResourceHandler {
     const { definition, target, query, message } = request;
     const presentation = negotiate(message.headers.accept, query);
     const body = await readObject(message, definition.kind);
-    if (isObject(body['metadata']) && typeof body['metadata']['name'] === 'string') checkName(body['metadata']['name'], target.name);
+    const { name, namespace } = object(body['metadata']);
+    if (typeof name === 'string') checkName(name, target.name);
+    if (definition.namespaced) checkUpdatedNamespace(namespace, target.namespace);
     const missing =
       this.#operations.store.get(definition.table, definition.namespaced ? `${target.namespace}/${target.name}` : target.name) ===
       undefined;
@@ -318,6 +322,8 @@ export class ResourceHandler {
   async #deleteCollection(request: ResourceRequest): Promise<Reply> {
     const { definition, target, query, message } = request;
     const options = deleteOptions(await readValue(message), query);
+    for (const name of ['limit', 'timeoutSeconds']) integerOf(query, name);
+    wantedVersion(query, this.#operations.store.revision);
     const items = this.#select(definition, target.namespace, selectorOf(definition, query));
     for (const item of items) {
       await this.#admission.admit({
@@ -380,15 +386,13 @@ export class ResourceHandler {
   }
 }
 
-function notServed(definition: ResourceDefinition, method = ''): ApiError {
-  return definition.custom
-    ? methodNotAllowed(definition, method.toLowerCase())
-    : new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+/** A server that does not know a method has no verb for it. */
+function verbOf(method: string): string {
+  return { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }[method] ?? '';
 }
 
-/** @throws ApiError 400, 415 */
-async function readPatch(message: RequestMessage): Promise<Json> {
-  const patch = await readValue(message);
-  if (patch === undefined) throw badRequest("couldn't get version/kind; json parse error: unexpected end of JSON input");
-  return patch;
+function notServed(definition: ResourceDefinition, method = ''): ApiError {
+  return definition.custom
+    ? methodNotAllowed(definition, verbOf(method))
+    : new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 }

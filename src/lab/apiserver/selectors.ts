@@ -8,18 +8,19 @@ export type Selector = (object: KubeObject) => boolean;
 
 /**
  * Field selectors, of the fields that the resource has for it.
+ *
+ * @param unknownField what is said of another one
  * @throws ApiError 400 for a field the resource does not index.
  */
-export function parseFieldSelector(source: string, supported: readonly string[]): Selector {
-  const terms = source
-    .split(',')
-    .filter((term) => term.trim() !== '')
+export function parseFieldSelector(source: string, supported: readonly string[], unknownField: (field: string) => string): Selector {
+  const terms = (source.match(/(?:\\.|[^\\,])+/gs) ?? [])
+    .filter((term) => term.trim() !== '' && term !== '=')
     .map((term) => {
       const match = /^\s*([^=!]+?)\s*(==|=|!=)\s*(.*?)\s*$/.exec(term);
       if (match === null) throw badRequest(`invalid selector: '${source}'; can't understand '${term}'`);
       const field = match[1] ?? '';
       if (/(?:^|[^\\])(?:\\\\)*=/.test(match[3] ?? '')) throw badRequest('invalid field selector: unescaped character in value: 61');
-      if (!supported.includes(field)) throw badRequest(`field label not supported: ${field}`);
+      if (!supported.includes(field)) throw badRequest(unknownField(field));
       const path = field.split('.');
       return { path, negated: match[2] === '!=', value: (match[3] ?? '').replace(/\\(.)/g, '$1') };
     });

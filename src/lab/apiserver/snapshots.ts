@@ -1,7 +1,8 @@
 /** Lists read in chunks: the rest of a list stays as it was when its first chunk was read. */
-import type { Json, JsonObject } from './json.ts';
-import { isObject, parseJson } from './json.ts';
+import type { JsonObject } from './json.ts';
+import { isObject, parseJson, saidOfJson } from './json.ts';
 import type { KubeObject } from './object.ts';
+import type { ApiError } from './status.ts';
 import { badRequest, expired } from './status.ts';
 
 const KEPT = 200;
@@ -32,9 +33,10 @@ export class ListSnapshots {
     return this.#chunk(id, 0, limit);
   }
 
-  /** @throws ApiError 410 when the list is no longer kept, 400 when the token is none. */
-  next(token: string, limit: number, now: number): Chunk {
+  /** @param namesVersion the request asks for a version as well @throws ApiError 410 when the list is no longer kept, 400 when the token is none. */
+  next(token: string, limit: number, now: number, namesVersion = false): Chunk {
     const { id, start } = readToken(token);
+    if (namesVersion) throw badRequest('specifying resource version is not allowed when using continue');
     const snapshot = this.#kept.get(id);
     if (snapshot === undefined || snapshot.expires < now) {
       this.#kept.delete(id);
@@ -50,22 +52,34 @@ export class ListSnapshots {
     const end = Math.min(snapshot.objects.length, start + limit);
     const remaining = snapshot.objects.length - end;
     const continueToken =
-      remaining === 0
-        ? ''
-        : Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: snapshot.revision, id, start: end })).toString('base64url');
+      remaining === 0 ? '' : Buffer.from(JSON.stringify({ v: TOKEN_VERSION, rv: snapshot.revision, id, start: end })).toString('base64url');
     return { objects: snapshot.objects.slice(start, end), revision: snapshot.revision, continueToken, remaining };
   }
 }
 
+const TOKEN_VERSION = 'meta.k8s.io/v1';
+
 function readToken(token: string): { readonly id: string; readonly start: number } {
-  let value: Json;
+  const { v = '', rv, id, start } = fieldsOf(token);
+  if (v !== TOKEN_VERSION) throw unreadable(`server does not recognize this encoded version ${JSON.stringify(v)}`);
+  if (rv === 0) throw unreadable(`incorrect encoded start resourceVersion (version ${TOKEN_VERSION})`);
+  if (start === undefined || start === '') throw unreadable(`empty encoded start key (version ${TOKEN_VERSION})`);
+  // One of another server: what it counts from is not kept here.
+  return { id: typeof id === 'string' ? id : '', start: Number(start) };
+}
+
+function fieldsOf(token: string): JsonObject {
+  const odd = token.search(/[^-\w]/);
+  if (odd >= 0) throw unreadable(`illegal base64 data at input byte ${odd}`);
+  const text = Buffer.from(token, 'base64url').toString('utf8');
   try {
-    value = parseJson(Buffer.from(token, 'base64url').toString('utf8'));
-  } catch {
-    value = null;
+    const value = parseJson(text);
+    return isObject(value) ? value : {};
+  } catch (error) {
+    throw unreadable(saidOfJson(error, text));
   }
-  const fields: JsonObject = isObject(value) ? value : {};
-  const { id, start } = fields;
-  if (typeof id !== 'string' || typeof start !== 'number') throw badRequest('continue key is not valid: illegal base64 data or fields');
-  return { id, start };
+}
+
+function unreadable(why: string): ApiError {
+  return badRequest(`invalid continue token: continue key is not valid: ${why}`);
 }

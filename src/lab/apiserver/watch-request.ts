@@ -1,8 +1,8 @@
 /** What a watch is asked for, from the query of its request. */
 import { negotiate } from './negotiate.ts';
 import type { ResourceRequest } from './resource-handler.ts';
-import { integerOf, selectorOf } from './requested-options.ts';
-import { badRequest } from './status.ts';
+import { integerOf, invalidListOptions, readVersion, selectorOf } from './requested-options.ts';
+import { forbiddenField } from './status.ts';
 import type { WatchOptions } from './watch-stream.ts';
 
 const DEFAULT_WATCH_MS = 30 * 60_000;
@@ -11,18 +11,18 @@ const DEFAULT_WATCH_MS = 30 * 60_000;
 export function watchOptionsOf({ definition, target, query, message }: ResourceRequest): Omit<WatchOptions, 'fault'> {
   const presentation = negotiate(message.headers.accept, query);
   const version = query.get('resourceVersion') ?? '';
-  if (version !== '' && !/^\d+$/.test(version))
-    throw badRequest(
-      `resourceVersion: Invalid value: ${JSON.stringify(version)}: strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`,
-    );
-  const named = target.name === '' ? undefined : target.name;
+  if ((query.get('resourceVersionMatch') ?? '') !== '' && !isTrue(query.get('sendInitialEvents')))
+    throw invalidListOptions([
+      forbiddenField('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
+    ]);
+  readVersion(version);
   const matches = selectorOf(definition, query);
   const initial = version === '' || version === '0' || isTrue(query.get('sendInitialEvents'));
   const seconds = integerOf(query, 'timeoutSeconds');
   return {
     definition,
     namespace: target.namespace,
-    matches: named === undefined ? matches : (object) => object.metadata.name === named && matches(object),
+    matches,
     after: initial ? undefined : Number(version),
     presentation,
     bookmarks: isTrue(query.get('allowWatchBookmarks')),

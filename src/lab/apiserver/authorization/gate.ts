@@ -90,7 +90,7 @@ function attemptOf(url: URL, request: IncomingMessage): Attempt {
   if (target === undefined || target.plural === '')
     return { ...{ verb: method.toLowerCase(), group: '', resource: '', subresource: '', namespace: '', name: '' }, path: url.pathname };
   const { group, plural: resource, subresource, namespace, name } = target;
-  const read = isTrue(url.searchParams.get('watch')) ? 'watch' : name === '' ? 'list' : 'get';
+  const read = name !== '' ? 'get' : isTrue(url.searchParams.get('watch')) ? 'watch' : 'list';
   const remove = name === '' ? 'deletecollection' : 'delete';
   const verb = VERBS[method] ?? (method === 'DELETE' ? remove : read);
   return { verb, group, resource, subresource, namespace: resource === 'namespaces' && group === '' ? name : namespace, name, path: '' };

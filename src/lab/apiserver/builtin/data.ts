@@ -27,6 +27,14 @@ function keyErrors(item: JsonObject, ...fields: readonly string[]): FieldError[]
   );
 }
 
+const MOST_BYTES = 1024 * 1024;
+
+function sizeErrors(field: string, texts: readonly unknown[], encoded: readonly unknown[]): FieldError[] {
+  const plain = texts.reduce<number>((sum, value) => sum + Buffer.byteLength(String(value)), 0);
+  const size = encoded.reduce<number>((sum, value) => sum + Buffer.byteLength(String(value), 'base64'), plain);
+  return size > MOST_BYTES ? [{ type: 'TooLong', field, message: `Too long: may not be more than ${MOST_BYTES} bytes` }] : [];
+}
+
 /** What was made immutable stays so, and stays as it is. */
 function changedErrors(item: KubeObject, old: KubeObject | undefined, ...fields: readonly string[]): FieldError[] {
   if (old?.['immutable'] !== true) return [];
@@ -67,6 +75,7 @@ export const secrets: Strategy = {
   },
   validate: (secret, old) => [
     ...keyErrors(secret, 'data'),
+    ...sizeErrors('data', [], Object.values(object(secret['data']))),
     ...typeErrors(secret),
     ...(old !== undefined && secret['type'] !== old['type'] ? [invalidValue('type', secret['type'], 'field is immutable')] : []),
     ...changedErrors(secret, old, 'data'),
@@ -76,6 +85,7 @@ export const secrets: Strategy = {
 export const configMaps: Strategy = {
   validate: (map, old) => [
     ...keyErrors(map, 'data', 'binaryData'),
+    ...sizeErrors('[]', Object.values(object(map['data'])), Object.values(object(map['binaryData']))),
     ...Object.keys(object(map['data']))
       .filter((key) => key in object(map['binaryData']))
       .map((key) => invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData')),

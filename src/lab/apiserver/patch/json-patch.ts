@@ -1,6 +1,6 @@
 /** JSON Patch (RFC 6902). */
 import type { Json, JsonObject } from '../json.ts';
-import { clone, equal, isObject } from '../json.ts';
+import { clone, equal, goKindOf, isObject } from '../json.ts';
 import { ApiError, badRequest } from '../status.ts';
 
 const MAX_OPERATIONS = 10_000;
@@ -10,7 +10,8 @@ const MAX_OPERATIONS = 10_000;
  * @throws ApiError 400 for a patch that is none, 422 for an operation that does not apply.
  */
 export function applyJsonPatch(target: Json, patch: Json): Json {
-  if (!Array.isArray(patch)) throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch');
+  if (!Array.isArray(patch))
+    throw badRequest(`error decoding patch: json: cannot unmarshal ${goKindOf(patch)} into Go value of type jsonpatch.Patch`);
   if (patch.length > MAX_OPERATIONS)
     throw new ApiError(
       413,

@@ -1,6 +1,6 @@
 /** The patch types of the API, by media type. */
 import type { Json, JsonObject } from '../json.ts';
-import { clone, isObject, isRawJson } from '../json.ts';
+import { clone, goKindOf, isObject } from '../json.ts';
 import type { KubeObject } from '../object.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { ApiError, badRequest, unsupportedMediaType } from '../status.ts';
@@ -27,23 +27,31 @@ export function checkPatchType(definition: ResourceDefinition, type: string): vo
 
 /**
  * @param current stays as it is; what comes of it may share with it.
+ * @param read brings the patch
  * @throws ApiError 400 for a patch that is none, 422 for one that does not apply
  */
-export function applyPatch(definition: ResourceDefinition, type: string, current: KubeObject, patch: Json): JsonObject {
-  if (type !== JSON_PATCH && !isObject(patch))
-    throw badRequest(`error decoding patch: json: cannot unmarshal ${kindOf(patch)} into Go value of type map[string]interface {}`);
+export function applyPatch(definition: ResourceDefinition, type: string, current: KubeObject, read: () => Json): JsonObject {
+  const patch = type === STRATEGIC_MERGE_PATCH ? read() : decoded(read);
   const result =
     type === JSON_PATCH
-      ? applyJsonPatch(clone(current), patch)
+      ? applyJsonPatch(clone(current), patch ?? [])
       : type === MERGE_PATCH
-        ? applyMergePatch(current, patch)
-        : applyStrategicMerge(definition.schema, clone(current), patch);
+        ? applyMergePatch(current, fieldsOf(patch, 'error decoding patch: '))
+        : applyStrategicMerge(definition.schema, clone(current), patch === null ? {} : fieldsOf(patch, ''));
   if (!isObject(result)) throw badRequest('the patched object is not an object');
   return result;
 }
 
-function kindOf(value: Json): string {
-  if (Array.isArray(value)) return 'array';
-  if (value === null || isRawJson(value)) return value === null ? 'null' : 'number';
-  return typeof value === 'boolean' ? 'bool' : typeof value;
+function decoded(read: () => Json): Json {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof ApiError ? badRequest(`error decoding patch: ${error.message}`) : error;
+  }
+}
+
+function fieldsOf(patch: Json, introduction: string): JsonObject {
+  if (isObject(patch)) return patch;
+  if (patch === null) throw badRequest('Invalid JSON Patch');
+  throw badRequest(`${introduction}json: cannot unmarshal ${goKindOf(patch)} into Go value of type map[string]interface {}`);
 }

@@ -136,10 +136,10 @@ export class ScenarioCluster implements AsyncDisposable {
   // The controller.
 
   /** Starts one more controller. */
-  startController(flags: readonly string[] = [], kubeconfig = this.api.kubeconfig): ControllerProcess {
+  startController(flags: readonly string[] = [], kubeconfig = this.api.kubeconfig, ovnNb: string = this.ovn.nbEndpoint): ControllerProcess {
     this.#started++;
     const log = join(this.#directory, `controller-${this.#started}.log`);
-    const controller = new ControllerProcess({ kubeconfig, ovnNb: this.ovn.nbEndpoint, log, flags });
+    const controller = new ControllerProcess({ kubeconfig, ovnNb, log, flags });
     controller.start();
     this.#controllers.push(controller);
     return controller;

@@ -6,16 +6,18 @@ import { findKubernetesProgram } from '../../src/lab/programs/kubernetes.ts';
 import { findOvn } from '../../src/lab/programs/ovn.ts';
 import { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { churn } from './churn.ts';
+import { UnsteadyNetwork } from './unsteady-network.ts';
 
 const missing =
   findOvn('system') === undefined || findKubernetesProgram('kubectl') === undefined
     ? 'OVN or kubectl was not found: run `node scripts/setup.mjs test`'
     : undefined;
-const TIMEOUT = 30 * 60_000;
+const TIMEOUT = 15 * 60_000;
+
+const skipOn = (api: 'lab' | 'real'): string | false => missing ?? (api === 'real' ? missingClusterPrograms() : undefined) ?? false;
 
 for (const api of ['lab', 'real'] as const) {
-  const skip = missing ?? (api === 'real' ? missingClusterPrograms() : undefined) ?? false;
-  test(`pods come and go by the thousand while controllers are killed (${api})`, { timeout: TIMEOUT, skip }, async (t) => {
+  test(`pods come and go by the thousand while controllers are killed (${api})`, { timeout: TIMEOUT, skip: skipOn(api) }, async (t) => {
     await using cluster = await ScenarioCluster.start({ api });
     const report = await churn(cluster, { names: 285, rounds: 4, killEvery: 500 });
     t.diagnostic(JSON.stringify(report));
@@ -23,3 +25,15 @@ for (const api of ['lab', 'real'] as const) {
     assert.ok(report.controllersKilled >= 4, `${report.controllersKilled} controllers were killed`);
   });
 }
+
+test(
+  'pods come and go while all that controllers say and hear is late, breaks off and falls silent',
+  { timeout: TIMEOUT, skip: skipOn('real') },
+  async (t) => {
+    await using cluster = await ScenarioCluster.start({ api: 'real' });
+    await using network = await UnsteadyNetwork.before(cluster);
+    const report = await churn(cluster, { names: 60, rounds: 4, killEvery: 150, network });
+    t.diagnostic(JSON.stringify({ ...report, broken: network.broken }));
+    assert.ok(network.broken >= 5, `${network.broken} connections were broken`);
+  },
+);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isKubeError, KubeError } from '../../src/kube/errors.ts';
 import { PODS } from '../../src/kube/resource.ts';
 import type { KubeObject } from '../../src/kube/resource.ts';
+import type { ControllerProcess } from '../../src/testing/controller-process.ts';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { traces } from '../scenarios/northbound.ts';
@@ -27,6 +28,13 @@ export interface ChurnOptions {
   readonly rounds: number;
   /** A controller ends each time so many pods more were created or killed: by work done, so that a fast machine sees as many ends as a slow one. */
   readonly killEvery: number;
+  /** How controllers reach both servers; without it, as everybody else does. */
+  readonly network?: Network;
+}
+
+export interface Network {
+  readonly kubeconfig: string;
+  readonly ovnNb: string;
 }
 
 export interface ChurnReport {
@@ -40,10 +48,11 @@ export interface ChurnReport {
 /** Requests under way at a time. */
 const AT_A_TIME = 16;
 
-export async function churn(cluster: ScenarioCluster, { names, rounds, killEvery }: ChurnOptions): Promise<ChurnReport> {
+export async function churn(cluster: ScenarioCluster, { names, rounds, killEvery, network }: ChurnOptions): Promise<ChurnReport> {
+  const startController = (): ControllerProcess => cluster.startController([], network?.kubeconfig, network?.ovnNb);
   const begun = performance.now();
   await cluster.apply(NAMESPACES.map((name) => namespaceYaml(name)).join('') + NETWORKS);
-  await cluster.startController().untilLogged('writing');
+  await startController().untilLogged('writing');
   for (const subnet of SUBNETS) await condition(cluster, 'subnet', subnet, 'Ready', 'True');
 
   let [created, killed, controllersKilled] = [0, 0, 0];
@@ -52,7 +61,7 @@ export async function churn(cluster: ScenarioCluster, { names, rounds, killEvery
     // One that does not write yet would have nothing to leave half done.
     await cluster.controller.untilLogged('writing');
     await cluster.controller.kill9();
-    cluster.startController();
+    startController();
     controllersKilled++;
   };
   const count = (): void => {

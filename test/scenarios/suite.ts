@@ -1,10 +1,12 @@
 /**
  * Runs scenarios on one cluster: a few at a time those that touch only what is theirs, then one after another those that must be
- * alone. Then, and after each that was alone, the cluster is as its objects want it and the invariants hold.
+ * alone. Then, and after each that was alone, the cluster is as its objects want it and the invariants hold. Where one failed, what comes
+ * next has a cluster of its own: nothing that was left behind fails another.
  * `SCENARIO=C01 node --test test/e2e/lab.test.ts` runs those whose name matches; with `TEST_PART=2/3` it is the second third of them, by
  * turns, for runs beside each other, each on a cluster of its own.
  */
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ForeignSnapshot } from '../../src/invariants/foreign-rows.ts';
 import { missingClusterPrograms } from '../../src/lab/real-cluster/real-cluster.ts';
 import { findKubernetesProgram } from '../../src/lab/programs/kubernetes.ts';
@@ -14,6 +16,7 @@ import { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import type { Scenario } from './scenario.ts';
 
 const SCENARIO_MS = 10 * 60_000;
+const STOP_MS = 60_000;
 /** More would only wait for each other: there are two processors where this runs. */
 const AT_A_TIME = 3;
 
@@ -30,15 +33,32 @@ export function scenarioSuite(name: string, options: ScenarioClusterOptions, sce
   const together = chosen.filter((scenario) => scenario.alone !== true).filter(inTurn);
   const alone = chosen.filter((scenario) => scenario.alone === true).filter(inTurn);
   if (together.length + alone.length === 0) return;
-  const declare = (scenario: Scenario, run: () => Promise<void>): void => {
-    void test(scenario.name, { timeout: SCENARIO_MS, skip: scenario.unless?.() ?? false }, run);
-  };
   describe(name, () => {
     let cluster: ScenarioCluster | undefined;
     let foreign: ForeignSnapshot | undefined;
+    /** What has begun on this cluster and has not come to a good end; what ran out of time may even go on. */
+    const unfinished = new Set<string>();
     const running = (): ScenarioCluster => {
       if (cluster === undefined) throw new Error('the cluster did not start');
       return cluster;
+    };
+    const start = async (): Promise<void> => {
+      const spoilt = cluster;
+      cluster = undefined;
+      const stopped = spoilt
+        ?.stop()
+        .catch((error: unknown) => console.error('the cluster that a scenario failed on does not stop:', error));
+      await Promise.race([stopped, sleep(STOP_MS, undefined, { ref: false })]);
+      cluster = await ScenarioCluster.start(options);
+      unfinished.clear();
+    };
+    const declare = (title: string, skip: string | false, run: () => Promise<void>, first?: () => Promise<void>): void => {
+      void test(title, { timeout: SCENARIO_MS, skip }, async () => {
+        await first?.();
+        unfinished.add(title);
+        await run();
+        unfinished.delete(title);
+      });
     };
     const begin = async (): Promise<void> => {
       await running().ensureController();
@@ -50,7 +70,7 @@ export function scenarioSuite(name: string, options: ScenarioClusterOptions, sce
       await running().endsWell(foreign ?? (await running().foreignRows()));
     };
     before(async () => {
-      cluster = await ScenarioCluster.start(options);
+      await start();
       await begin();
     });
     after(async () => {
@@ -58,15 +78,18 @@ export function scenarioSuite(name: string, options: ScenarioClusterOptions, sce
     });
     if (together.length > 0) {
       describe('side by side', { concurrency: AT_A_TIME }, () => {
-        for (const scenario of together) declare(scenario, () => scenario.run(running()));
+        for (const scenario of together) declare(scenario.name, scenario.unless?.() ?? false, () => scenario.run(running()));
       });
-      void test('after all of these a fresh controller plans nothing and the invariants hold', { timeout: SCENARIO_MS }, end);
+      declare('after all of these a fresh controller plans nothing and the invariants hold', false, end);
     }
     for (const scenario of alone) {
-      declare(scenario, async () => {
+      const run = async (): Promise<void> => {
         await begin();
         await scenario.run(running());
         await end();
+      };
+      declare(scenario.name, scenario.unless?.() ?? false, run, async () => {
+        if (unfinished.size > 0) await start();
       });
     }
   });

@@ -47,7 +47,7 @@ export function scenarioSuite(name: string, options: ScenarioClusterOptions, sce
       cluster = undefined;
       const stopped = spoilt
         ?.stop()
-        .catch((error: unknown) => console.error('the cluster that a scenario failed on does not stop:', error));
+        .catch((error: unknown) => process.stderr.write(`the cluster that a scenario failed on does not stop: ${String(error)}\n`));
       await Promise.race([stopped, sleep(STOP_MS, undefined, { ref: false })]);
       cluster = await ScenarioCluster.start(options);
       unfinished.clear();

@@ -22,10 +22,18 @@ export function priorityOfPods(store: ObjectStore): Guard {
     const policy = text(at(found, 'preemptionPolicy')) || LOWER;
     const given = spec['priority'] ?? undefined;
     if (given !== undefined && Number(given) !== priority)
-      throw forbidden(definition, name, `the integer value of priority (${String(given)}) ${GIVEN} ${priority} from the given PriorityClass name`);
+      throw forbidden(
+        definition,
+        name,
+        `the integer value of priority (${String(given)}) ${GIVEN} ${priority} from the given PriorityClass name`,
+      );
     const asked = spec['preemptionPolicy'] ?? undefined;
     if (asked !== undefined && asked !== policy)
-      throw forbidden(definition, name, `the string value of PreemptionPolicy (${text(asked)}) ${GIVEN} ${policy} from the given PriorityClass name`);
+      throw forbidden(
+        definition,
+        name,
+        `the string value of PreemptionPolicy (${text(asked)}) ${GIVEN} ${policy} from the given PriorityClass name`,
+      );
     const className = found?.metadata.name;
     pod['spec'] = { ...spec, ...(className === undefined ? {} : { priorityClassName: className }), priority, preemptionPolicy: policy };
   };

@@ -1,5 +1,5 @@
 import type { Labels } from '../../api/meta.ts';
-import { type Condition, isTerminating, type Plan, podOf, type Status, templateHash, type Workload } from './workload.ts';
+import { type Condition, isTerminating, type Plan, podOf, REPLICA_FAILURE, type Status, templateHash, type Workload } from './workload.ts';
 
 const HASH = 'pod-template-hash';
 const REVISION = 'deployment.kubernetes.io/revision';
@@ -100,6 +100,9 @@ function statusOf(deployment: Workload, current: Workload | undefined, living: r
         message: `Deployment ${enough ? 'has' : 'does not have'} minimum availability.`,
       },
       progressing(deployment, current, complete),
+      ...(current?.status?.conditions ?? []).flatMap(({ type, status, reason, message }) =>
+        type === REPLICA_FAILURE ? [{ type, status, reason, message }] : [],
+      ),
     ],
   };
 }

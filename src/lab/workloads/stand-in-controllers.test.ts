@@ -122,6 +122,44 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     await kubectl(['delete', 'deployment', 'told', '--cascade=foreground', WAIT]);
   });
 
+  for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet'])
+    test(`a ${kind} whose pods are refused tells why, once, and makes them when they are taken`, async () => {
+      const name = `refused-${kind.toLowerCase()}`;
+      const priority = `late-${kind.toLowerCase()}`;
+      const labels = { app: name };
+      const spec = { hostNetwork: true, priorityClassName: priority, containers: [{ name: 'main', image: 'one' }] };
+      await apply(kind, name, { ...(kind === 'DaemonSet' ? {} : { replicas: 2 }), template: { metadata: { labels }, spec } });
+      const why = `no PriorityClass with name ${priority} was found`;
+      const events = async (reason: string): Promise<readonly { readonly message: string }[]> =>
+        (
+          JSON.parse(await kubectl(['get', 'events', '--field-selector', `reason=${reason}`, '-o', 'json'])) as {
+            readonly items: readonly { readonly message: string; readonly involvedObject: { readonly name: string } }[];
+          }
+        ).items.filter(({ involvedObject }) => involvedObject.name.startsWith(name));
+      await until('it is told', async () => (await events('FailedCreate')).length > 0);
+      const [told] = await events('FailedCreate');
+      const shown =
+        kind === 'StatefulSet'
+          ? new RegExp(`^create Pod ${name}-0 in StatefulSet ${name} failed error: pods "${name}-0" is forbidden: ${why}$`)
+          : new RegExp(`^Error creating: pods "${name}-(?:\\w+-)?" is forbidden: ${why}$`);
+      assert.match(told?.message ?? '', shown);
+      if (kind === 'Deployment')
+        await until('the Deployment says so', async () =>
+          /ReplicaFailure +True +FailedCreate/.test(await kubectl(['describe', 'deploy', name])),
+        );
+      await kubectl(['create', 'priorityclass', priority, '--value=10']);
+      await kubectl(['rollout', 'status', kind, name, WAIT]);
+      assert.equal((await events('FailedCreate')).length, 1, 'the same is not told again');
+      await until('what is made is told', async () => (await events('SuccessfulCreate')).length >= 2);
+      if (kind === 'Deployment')
+        await until(
+          'the failure is over',
+          async () => !/ReplicaFailure/.test(await kubectl(['get', 'deploy,rs', '-l', `app=${name}`, '-o', 'yaml'])),
+        );
+      await kubectl(['delete', kind, name, '--cascade=foreground', WAIT]);
+      await kubectl(['delete', 'priorityclass', priority]);
+    });
+
   for (const kind of ['StatefulSet', 'DaemonSet'] as const)
     test(`the history of a ${kind}, and back to an earlier revision`, async () => {
       const type = `${kind.toLowerCase()}/kept`;

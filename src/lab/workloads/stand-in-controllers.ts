@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { selectorMatches } from '../../api/label-selector.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { isKubeError, type KubeError } from '../../kube/errors.ts';
-import { EventRecorder } from '../../kube/event-recorder.ts';
 import { ListWatchCache } from '../../kube/list-watch-cache.ts';
 import { keyOf, type KubeObject, PODS, type Resource } from '../../kube/resource.ts';
 import { type NodeView, planDaemonSet } from './plan-daemon-set.ts';
@@ -21,11 +20,13 @@ import {
   type NewChild,
   ownerReference,
   type Plan,
+  REPLICA_FAILURE,
   REPLICA_SETS,
   STATEFUL_SETS,
   type Status,
   type Workload,
 } from './workload.ts';
+import { WorkloadEvents } from './workload-events.ts';
 
 export interface StandInControllersOptions {
   /** The embedded API server, or another that has no such controllers. The caller closes it. */
@@ -39,7 +40,9 @@ type Child = ChildPod | Workload;
 
 const NODES: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 const KINDS = [DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS, DAEMON_SETS] as const;
+/** Of a plan that failed: twice as long each time. */
 const RETRY_MS = 500;
+const LONGEST_RETRY_MS = 8_000;
 const AT_ONCE = 8;
 /** Creations of one plan under way at a time. */
 const CREATIONS = 16;
@@ -55,7 +58,7 @@ export class StandInControllers implements AsyncDisposable {
   readonly #nodes: ListWatchCache<KubeObject>;
   readonly #budgets: StandInBudgets;
   readonly #revisions: Revisions;
-  readonly #events: EventRecorder;
+  readonly #events: WorkloadEvents;
   /** By the uid of the workload that controls them, and their own key. */
   readonly #children = new Map<string, Map<string, Child>>();
   /** By namespace and their own uid: those that nobody controls, for a workload whose selector they match. */
@@ -64,6 +67,8 @@ export class StandInControllers implements AsyncDisposable {
   readonly #places = new Map<string, readonly [homes: Map<string, Map<string, Child>>, home: string]>();
   readonly #waiting = new Map<string, readonly [Resource, key: string]>();
   readonly #working = new Map<string, Promise<void>>();
+  /** How long the next try waits of what failed last. */
+  readonly #patience = new Map<string, number>();
   readonly #stop = new AbortController();
 
   constructor(options: StandInControllersOptions) {
@@ -74,7 +79,7 @@ export class StandInControllers implements AsyncDisposable {
     this.#pods = cache(PODS, (pod) => trimChild(pod as unknown as RawPod));
     this.#nodes = cache(NODES, trimNode);
     this.#revisions = new Revisions(options.client);
-    this.#events = new EventRecorder({ client: options.client, component: 'deployment-controller' });
+    this.#events = new WorkloadEvents(options.client);
     this.#budgets = new StandInBudgets({ client: options.client, pods: this.#pods, replicasOf: (pod) => this.#replicasOf(pod) });
   }
 
@@ -183,16 +188,22 @@ export class StandInControllers implements AsyncDisposable {
     // What a chunk of the watch brings about a workload is looked at as a whole.
     await sleep(0);
     const workload = this.#cacheOf(resource).get(key) as Workload | undefined;
-    if (workload === undefined || isTerminating(workload)) return;
+    if (workload === undefined || isTerminating(workload)) {
+      this.#patience.delete(id);
+      return;
+    }
     try {
       if (await this.#adopt(resource, workload)) return;
       await this.#carryOut(resource, workload, this.#plan(resource, workload));
+      this.#patience.delete(id);
     } catch (error) {
       if (this.#stop.signal.aborted || OUTRUN.some((code) => isKubeError(error, code))) return;
       if (!isKubeError(error)) throw error;
       this.#options.onError?.(error, id);
-      await sleep(RETRY_MS, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined);
-      this.#waiting.set(id, [resource, key]);
+      const wait = this.#patience.get(id) ?? RETRY_MS;
+      this.#patience.set(id, Math.min(2 * wait, LONGEST_RETRY_MS));
+      // Meanwhile it is looked at when something changes.
+      setTimeout(() => this.#enqueue(resource, key), wait).unref();
     }
   }
 
@@ -231,31 +242,51 @@ export class StandInControllers implements AsyncDisposable {
     const sets = this.#cacheOf(REPLICA_SETS);
     const target = resource === DEPLOYMENTS ? REPLICA_SETS : PODS;
     const targets = target === PODS ? this.#pods : sets;
-    const creations = [...(plan.create ?? [])];
-    const create = async (): Promise<void> => {
-      for (let child = creations.shift(); child !== undefined; child = creations.shift()) {
-        const created = await client.create<KubeObject>(target, objectOf(child, resource, workload));
-        targets.applyOwn(created);
-      }
-    };
     // Before a pod of another template: what was rolled out can be brought back from then on.
     if (plan.revision !== undefined) await this.#record(resource, workload, plan.revision);
-    await Promise.all(Array.from({ length: Math.min(CREATIONS, creations.length) }, create));
-    if (resource === DEPLOYMENTS) this.#tellScaling(workload, plan);
+    const refusal = await this.#create(resource, workload, plan.create ?? []);
+    if (resource === DEPLOYMENTS && refusal === undefined) this.#tellScaling(workload, plan);
     for (const { metadata } of plan.delete ?? []) {
       const left = await client.delete<KubeObject>(target, metadata, { uid: metadata.uid });
       if (left === undefined) targets.applyOwnDelete(keyOf(metadata), metadata.uid);
       else targets.applyOwn(left);
+      this.#events.deleted(resource, workload, metadata.name);
     }
     for (const { object, patch } of plan.patch ?? [])
       sets.applyOwn(await client.mergePatch<KubeObject>(REPLICA_SETS, object.metadata, patch));
     const annotations = plan.annotate ?? {};
     if (Object.entries(annotations).some(([key, value]) => workload.metadata.annotations?.[key] !== value))
       this.#cacheOf(resource).applyOwn(await client.mergePatch<KubeObject>(resource, workload.metadata, { metadata: { annotations } }));
-    const status = { ...plan.status, ...timed(plan.status, workload.status), observedGeneration: workload.metadata.generation ?? 0 };
-    if (Object.entries(status).every(([field, value]) => JSON.stringify(workload.status?.[field] ?? 0) === JSON.stringify(value))) return;
-    const written = await client.mergePatch<KubeObject>(resource, workload.metadata, { status }, { subresource: 'status' });
-    this.#cacheOf(resource).applyOwn(written);
+    const planned = resource === REPLICA_SETS ? { ...plan.status, ...failureOf(workload, refusal) } : plan.status;
+    const status = { ...planned, ...timed(planned, workload.status), observedGeneration: workload.metadata.generation ?? 0 };
+    if (Object.entries(status).some(([field, value]) => JSON.stringify(workload.status?.[field] ?? 0) !== JSON.stringify(value))) {
+      const written = await client.mergePatch<KubeObject>(resource, workload.metadata, { status }, { subresource: 'status' });
+      this.#cacheOf(resource).applyOwn(written);
+    }
+    if (refusal !== undefined) throw refusal;
+  }
+
+  /** One first, then twice as many at a time: what is refused is told once. @returns why one was refused; the rest is not tried */
+  async #create(resource: Resource, workload: Workload, children: readonly NewChild[]): Promise<KubeError | undefined> {
+    const target = resource === DEPLOYMENTS ? REPLICA_SETS : PODS;
+    const targets = target === PODS ? this.#pods : this.#cacheOf(REPLICA_SETS);
+    const create = async (child: NewChild): Promise<void> => {
+      try {
+        targets.applyOwn(await this.#options.client.create<KubeObject>(target, objectOf(child, resource, workload)));
+        this.#events.created(resource, workload, child.name);
+      } catch (error) {
+        if (isRefusal(error)) this.#events.refused(resource, workload, child.name, error.detail);
+        throw error;
+      }
+    };
+    const waiting = [...children];
+    try {
+      for (let size = 1; waiting.length > 0; size = Math.min(2 * size, CREATIONS)) await Promise.all(waiting.splice(0, size).map(create));
+      return undefined;
+    } catch (error) {
+      if (isRefusal(error)) return error;
+      throw error;
+    }
   }
 
   async #record(resource: Resource, workload: Workload, revision: string): Promise<void> {
@@ -266,7 +297,6 @@ export class StandInControllers implements AsyncDisposable {
   }
 
   #tellScaling(deployment: Workload, { create = [], patch = [] }: Plan): void {
-    const { name, namespace, uid } = deployment.metadata;
     const scaled = [
       ...create.map((set) => [set.name, 0, Number(set.spec['replicas'] ?? 0)] as const),
       ...patch.map(({ object, patch: change }) => {
@@ -275,16 +305,24 @@ export class StandInControllers implements AsyncDisposable {
         return [object.metadata.name, had, replicas ?? had] as const;
       }),
     ];
-    for (const [set, from, to] of scaled) {
-      if (from === to) continue;
-      const target = { resource: DEPLOYMENTS, name, namespace, uid };
-      const message = `Scaled ${to > from ? 'up' : 'down'} replica set ${set} to ${to}`;
-      this.#events.record({ target, type: 'Normal', reason: 'ScalingReplicaSet', message });
-    }
+    for (const [set, from, to] of scaled) this.#events.scaled(deployment, set, from, to);
   }
 }
 
 const REVISION_LABEL = 'controller-revision-hash';
+
+/** By the API server, of what it read; a namespace that ends takes nothing, and nobody tells of it. */
+function isRefusal(error: unknown): error is KubeError {
+  return isKubeError(error) && error.status > 0 && ![...OUTRUN, 'KUBE_NAMESPACE_TERMINATING'].includes(error.code);
+}
+
+/** The condition of a ReplicaSet whose pods are refused, as it was when the first was, and that it is gone. */
+function failureOf({ status }: Workload, refusal: KubeError | undefined): { readonly conditions?: readonly Condition[] } {
+  const { conditions = [] } = status ?? {};
+  if (refusal === undefined) return conditions.length === 0 ? {} : { conditions: [] };
+  if (conditions.some(({ type }) => type === REPLICA_FAILURE)) return { conditions };
+  return { conditions: [{ type: REPLICA_FAILURE, status: 'True', reason: 'FailedCreate', message: refusal.detail }] };
+}
 
 /** As kube-controller-manager claims: what the selector matches, lives, and nobody controls; of a StatefulSet what is named after it. */
 function adopts(resource: Resource, { metadata, spec }: Workload, child: Child): boolean {

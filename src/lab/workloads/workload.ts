@@ -31,6 +31,9 @@ export interface Condition {
   readonly lastTransitionTime?: string;
 }
 
+/** The condition of a ReplicaSet, and of its Deployment, whose pods are refused. */
+export const REPLICA_FAILURE = 'ReplicaFailure';
+
 export type Status = Readonly<Record<string, unknown>> & { readonly conditions?: readonly Condition[] };
 
 /** A Deployment, ReplicaSet, StatefulSet or DaemonSet. */

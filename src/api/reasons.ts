@@ -66,6 +66,10 @@ export const REASONS = {
     means: 'it is being deleted and something still uses it',
     next: 'delete what the message names, or wait; kiln explain shows the tree',
   },
+  NeededByCluster: {
+    means: 'it is being deleted, and the cluster stands on it: it serves on and refuses nobody while there are nodes',
+    next: 'nothing: it goes when the last node has gone, and is made again',
+  },
 
   // What another one does or has.
   Drifted: {

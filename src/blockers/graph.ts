@@ -84,7 +84,7 @@ export const HOLDS: readonly Hold[] = [
   {
     held: 'vpcs',
     holder: 'subnets',
-    holders: (world, vpc) => [...world.subnetVpcs.in(vpc)].filter((name) => isInOvn(world, name) && !isTooLate(world, vpc, name)),
+    holders: subnetsIn,
     holds: (world, subnet) =>
       isInOvn(world, subnet)
         ? [world.vpcOf(world.ask(subnetIntent, subnet) as SubnetIntent)].filter((vpc) => !isTooLate(world, vpc, subnet))
@@ -237,19 +237,32 @@ function isInOvn(world: World, subnet: string): boolean {
   return hasSwitch(world, subnet, object.metadata.uid);
 }
 
+function subnetsIn(world: World, vpc: string): readonly string[] {
+  return [...world.subnetVpcs.in(vpc)].filter((name) => isInOvn(world, name) && !isTooLate(world, vpc, name));
+}
+
 function hasSwitch(world: World, subnet: string, uid: string): boolean {
   const owner = world.rows.state(rowId('Logical_Switch', subnet))?.ownership;
   return owner?.kind === 'ours' && owner.uid === uid;
 }
 
 /**
- * A Vpc that is being deleted takes no new Subnet: one that came after has nothing there, and does not hold it. One that was there
- * before does, also where it is refused. Both times are the API server's, in whole seconds.
+ * A Vpc that is being deleted is not held by a Subnet that came after and has nothing there. By one that was there before it is, also
+ * where that is refused. Both times are the API server's, in whole seconds.
  */
 function isTooLate(world: World, vpc: string, subnet: string): boolean {
   const deleted = world.ask(deletionOfVpc, vpc);
   return deleted !== '' && !world.ask(isSettled, subnet) && (world.ask(subnetIntent, subnet)?.metadata.creationTimestamp ?? '') > deleted;
 }
+
+/**
+ * A Vpc is being deleted and takes no new Subnet. The default one, which the cluster stands on, takes them as long as there is anything in
+ * it: its deletion cannot be carried out then. With nothing in it it goes at once, and a new Subnet is in the one that is made again.
+ */
+export const takesNoSubnet: Query<boolean> = defineQuery('vpc-takes-no-subnet', (world, vpc) => {
+  if (world.ask(deletionOfVpc, vpc) === '') return false;
+  return vpc !== world.settings.defaultVpc || (subnetsIn(world, vpc).length === 0 && world.ask(networksLeft, vpc).length === 0);
+});
 
 const deletionOfVpc: Query<string> = defineQuery(
   'deletion-of-vpc',
@@ -343,25 +356,4 @@ function keepFirst(first: string[], name: string): void {
   const at = first.findIndex((other) => name < other);
   first.splice(at === -1 ? first.length : at, 0, name);
   if (first.length > NAMED) first.pop();
-}
-
-/** For a person: what is in the way of an object that is being deleted, and what to do next. */
-export function blockedSentence(resource: ResourceName, key: string, blockers: Blockers): string {
-  const { plural } = traitsOf(resource);
-  const when = `It goes when ${blockers.count === 1 ? 'that is' : 'they are'} gone`;
-  return `${inTheWay(resource, key, blockers)}. ${when}; kubectl get ${plural} ${key} shows the state`;
-}
-
-/** The same of one whose deletion is not even begun. */
-export function refusedDeletionSentence(resource: ResourceName, key: string, blockers: Blockers): string {
-  const { kind } = traitsOf(resource);
-  const first = `Delete ${blockers.count === 1 ? 'that' : 'them'} first, then ${kind} ${key}`;
-  return `${inTheWay(resource, key, blockers)}. ${first}; in one go, leaves first: kiln delete ${kind.toLowerCase()} ${key} --cascade`;
-}
-
-function inTheWay(resource: ResourceName, key: string, { count, names }: Blockers): string {
-  const { kind } = traitsOf(resource);
-  const more = count > names.length ? ` and ${count - names.length} more` : '';
-  const things = count === 1 ? 'one object still uses it' : `${count} objects still use it`;
-  return `${kind} ${key} cannot be deleted: ${things}: ${names.join(', ')}${more}`;
 }

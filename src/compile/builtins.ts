@@ -24,8 +24,8 @@ export const builtinObjects: Rule = {
     if (world.ask(vpcIntent, settings.defaultVpc) === undefined) {
       outputs.push({ kind: 'create', resource: 'vpcs', key: settings.defaultVpc, object: objectOf('Vpc', settings.defaultVpc, {}) });
     }
-    // While it is being deleted, a new Subnet in it would only keep it from going.
-    if (world.ask(vpcView, settings.defaultVpc)?.terminating === true) return outputs;
+    // While it is being deleted and no node is left, a new Subnet in it would only keep it from going. With nodes it stays all the same.
+    if (world.ask(vpcView, settings.defaultVpc)?.terminating === true && world.nodes.keys().size === 0) return outputs;
     if (world.ask(subnetIntent, settings.defaultSubnet) === undefined)
       outputs.push(subnet(settings.defaultSubnet, defaultSubnetSpec(settings)));
     if (world.ask(subnetIntent, settings.joinSubnet) === undefined) outputs.push(subnet(settings.joinSubnet, joinSubnetSpec(settings)));

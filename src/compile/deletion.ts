@@ -2,9 +2,11 @@
  * How an object that has rows goes: while an index finds who uses it, finalizer and rows stay and the condition names them; then its
  * rows go; when none of them is left, its finalizer goes. Nothing else is asked: neither its parents nor a sound spec.
  */
-import { blockedSentence, blockersOf } from '../blockers/graph.ts';
+import { blockersOf } from '../blockers/graph.ts';
 import type { Blockers } from '../blockers/graph.ts';
+import { blockedSentence } from '../blockers/sentences.ts';
 import { ownerText } from '../nb/ownership.ts';
+import { bearsCluster, builtInOf } from '../world/built-in.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
@@ -12,6 +14,8 @@ import type { Claimant, ConditionOutput, PatchOutput } from './output.ts';
 import { rowConflictOf } from './row-conflict.ts';
 
 export const DELETION_BLOCKED = 'DeletionBlocked';
+/** Why it is blocked where nobody has to do anything about it. */
+export const NEEDED_BY_CLUSTER = 'NeededByCluster';
 const DELETION_UNBLOCKED = 'DeletionUnblocked';
 
 /** Finalizer and condition of an object, live or on its way out. */
@@ -19,7 +23,7 @@ export function deletionPatch(world: World, resource: ResourceName, key: string,
   const patch = { kind: 'patch', resource, key, uid: owner.uid } as const;
   if (!terminating) return { ...patch, finalizer: true, withoutConditions: [DELETION_BLOCKED] };
   const blockers = blockersOf(world, resource, key);
-  if (blockers.count > 0) return { ...patch, finalizer: true, conditions: [deletionBlocked(resource, key, blockers)] };
+  if (blockers.count > 0) return { ...patch, finalizer: true, conditions: [deletionBlocked(world, resource, key, blockers)] };
   const rowsLeft = world.rows.ownedBy(ownerText(owner)).size > 0;
   const conflict = rowsLeft ? rowConflictOf(world, owner) : undefined;
   if (conflict === undefined) return { ...patch, finalizer: rowsLeft, ...unblocked(resource, key) };
@@ -40,13 +44,14 @@ export function unblocked(resource: ResourceName, key: string): Pick<PatchOutput
   };
 }
 
-export function deletionBlocked(resource: ResourceName, key: string, blockers: Blockers): ConditionOutput {
+export function deletionBlocked({ settings }: World, resource: ResourceName, key: string, blockers: Blockers): ConditionOutput {
+  const needed = bearsCluster(builtInOf(settings, resource, key));
   return {
     type: DELETION_BLOCKED,
     status: 'True',
-    reason: DELETION_BLOCKED,
-    message: blockedSentence(resource, key, blockers),
-    event: 'Warning',
+    reason: needed ? NEEDED_BY_CLUSTER : DELETION_BLOCKED,
+    message: blockedSentence(settings, resource, key, blockers),
+    event: needed ? 'Normal' : 'Warning',
     eventOnce: true,
   };
 }

@@ -9,7 +9,7 @@ import type { NorthboundWriter } from '../commit/northbound-writer.ts';
 import type { ObjectWriter } from '../commit/object-writer.ts';
 import { HOLDS } from '../commit/write-holds.ts';
 import { DIFFERENCES } from '../diff/drift.ts';
-import { DELETION_BLOCKED } from '../compile/deletion.ts';
+import { DELETION_BLOCKED, NEEDED_BY_CLUSTER } from '../compile/deletion.ts';
 import type { Desired } from '../compile/desired.ts';
 import type { Clock } from '../kube/clock.ts';
 import type { EventRecorder } from '../kube/event-recorder.ts';
@@ -117,8 +117,8 @@ function exposeAddresses(metrics: Metrics, { world, desired, subnetLabel }: Metr
       report({ kind: traitsOf(resource).kind, type, status, reason }, objects);
   });
   metrics.read('kiln_deletion_blocked_objects', (report) => {
-    for (const { resource, type, objects } of desired.conditionCounts)
-      if (type === DELETION_BLOCKED) report({ kind: traitsOf(resource).kind }, objects);
+    for (const { resource, type, reason, objects } of desired.conditionCounts)
+      if (type === DELETION_BLOCKED && reason !== NEEDED_BY_CLUSTER) report({ kind: traitsOf(resource).kind }, objects);
   });
   const podsTold = (wanted: Reason): number => {
     let pods = 0;

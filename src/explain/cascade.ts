@@ -3,6 +3,7 @@
  */
 import type { OwnerReference } from '../api/meta.ts';
 import { HOLDS } from '../blockers/graph.ts';
+import { madeAgain } from '../blockers/sentences.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
@@ -38,7 +39,8 @@ export interface Cascade {
 export function cascadeOf(world: World, resource: ResourceName, key: string): Cascade {
   const steps: TreeObject[] = [];
   const seen = new Set<string>();
-  const refusals = builtIn(world, resource, key);
+  const again = madeAgain(world.settings, resource, key);
+  const refusals = again === undefined ? [] : [again];
   const visit = (at: ResourceName, name: string): void => {
     const id = `${at}/${name}`;
     if (seen.has(id)) return;
@@ -63,13 +65,6 @@ export function cascadeOf(world: World, resource: ResourceName, key: string): Ca
     pools: steps.flatMap(({ resource, name }) => (resource === 'subnets' ? [...world.ipPools.bucket('subnet', name)].toSorted() : [])),
     rows: rowsOf(world, steps),
   };
-}
-
-/** What Kiln makes again as soon as it is gone. */
-function builtIn(world: World, resource: ResourceName, key: string): string[] {
-  const { defaultVpc, defaultSubnet, joinSubnet } = world.settings;
-  const again = resource === 'vpcs' ? key === defaultVpc : resource === 'subnets' && (key === defaultSubnet || key === joinSubnet);
-  return again ? [`${traitsOf(resource).kind} ${key} is built in: it would be made again at once`] : [];
 }
 
 function workloads(world: World, steps: readonly TreeObject[]): Pick<Cascade, 'owned' | 'loose'> {

@@ -90,6 +90,20 @@ test('what waits says for whom, since when, and what to do; ten are named and dr
   assert.equal(explained(scene, 'subnets', 'red', 100).heldBy.more, 0);
 });
 
+test('of the default Vpc that is being deleted it is said that nothing has to be done, by kiln explain and kiln status', () => {
+  const scene = new PodScene();
+  scene.bench.delete('vpcs', 'ovn-cluster');
+  scene.bench.settle();
+  const { waiting, next } = explained(scene, 'vpcs', 'ovn-cluster');
+  assert.match(waiting?.message ?? '', /: Subnet join, Subnet ovn-default\. The cluster stands on it: .* nothing has to be done\./);
+  assert.equal(waiting?.message, scene.bench.condition('vpcs', 'ovn-cluster', 'DeletionBlocked')?.message);
+  assert.deepEqual(next, ['kiln explain subnet join']);
+  assert.deepEqual(
+    statusOf(scene.bench.world, true).findings.map(({ what, key, message }) => [what, key, message]),
+    [['blocked', 'ovn-cluster', waiting?.message]],
+  );
+});
+
 test('an object that is well waits for nothing', () => {
   const scene = tenant(1);
   for (const [resource, key] of [

@@ -1,8 +1,9 @@
 /**
  * Everything that is to be said about one object: `kiln explain` prints it, as a tree or as JSON.
  */
-import { blockedSentence, blockersOf } from '../blockers/graph.ts';
+import { blockersOf } from '../blockers/graph.ts';
 import type { Blockers } from '../blockers/graph.ts';
+import { blockedSentence } from '../blockers/sentences.ts';
 import type { OwnerReference } from '../api/meta.ts';
 import { FINALIZER, LEGACY_FINALIZERS, POD_CONDITION } from '../api/well-known.ts';
 import { WITHOUT_EFFECT } from '../compile/without-effect.ts';
@@ -63,7 +64,7 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
   const state = stateOf(resource, object);
   const blockers = blockersOf(world, resource, key);
   const unserved = options.notCarriedOut(resource);
-  const waiting = whyItWaits(resource, object, state, blockers, unserved);
+  const waiting = whyItWaits(world, resource, object, state, blockers, unserved);
   const { limits } = options;
   const holds = heldOf(world, resource, key, limits);
   return {
@@ -81,6 +82,7 @@ export function explain(world: World, resource: ResourceName, object: AnyObserve
 }
 
 function whyItWaits(
+  { settings }: World,
   resource: ResourceName,
   object: AnyObservedObject,
   state: ObjectState,
@@ -93,7 +95,8 @@ function whyItWaits(
     const since = metadata.deletionTimestamp;
     const others = (metadata.finalizers ?? []).filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
     // Who holds it now, which its condition may say a moment later.
-    if (blockers.count > 0) return { reason: 'DeletionBlocked', message: blockedSentence(resource, keyOf(object), blockers), since };
+    if (blockers.count > 0)
+      return { reason: 'DeletionBlocked', message: blockedSentence(settings, resource, keyOf(object), blockers), since };
     if (state.message !== '') return { reason: state.reason, message: state.message, since };
     if (others.length > 0)
       return { reason: 'ForeignFinalizer', message: `${kind} ${metadata.name} waits for whoever set ${others.join(', ')}`, since };

@@ -130,7 +130,11 @@ export const METRICS = {
     labels: ['problem'],
   },
   kiln_misbound_pods: { kind: 'gauge', help: 'Pods on another Subnet than their namespace has now', labels: [] },
-  kiln_deletion_blocked_objects: { kind: 'gauge', help: 'Objects that are being deleted and that something still uses', labels: ['kind'] },
+  kiln_deletion_blocked_objects: {
+    kind: 'gauge',
+    help: 'Objects that are being deleted and that something still uses, but for what the cluster stands on',
+    labels: ['kind'],
+  },
   kiln_object_conditions: {
     kind: 'gauge',
     help: 'Objects of which the rules state a condition with this status and reason',

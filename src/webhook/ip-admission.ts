@@ -4,7 +4,7 @@ import type { IP } from '../api/ip.ts';
 import { leaseProblem } from '../compile/lease.ts';
 import { withNext } from '../compile/next-command.ts';
 import { requestProblem, requestWish } from '../compile/ip/ip-request.ts';
-import { subnetTerminating } from '../compile/subnet/subnet-ready.ts';
+import { subnetTerminating, takesNobody } from '../compile/subnet/subnet-ready.ts';
 import { isRequest, isReserved } from '../world/claimants.ts';
 import type { World } from '../world/world.ts';
 import { takenByName } from './taken-addresses.ts';
@@ -20,7 +20,7 @@ export function ipCreated(ip: IP, observed: Observed): Opinion {
   const warnings: string[] = [];
   const asks = isReserved(ip) || isRequest(ip);
   const problem = complete && asks ? requestProblem(world, ip) : undefined;
-  if (complete && world.subnets.get(ip.spec.subnet ?? '')?.metadata.deletionTimestamp !== undefined)
+  if (complete && world.ask(takesNobody, ip.spec.subnet ?? ''))
     objections.push(forbidden(subnetTerminating(ip.spec.subnet ?? ''), 'spec.subnet'));
   else if (problem?.reason === WAITED_FOR && (ip.spec.subnet ?? '') !== '') warnings.push(withNext(problem.message, problem.next));
   else if (problem !== undefined) objections.push(invalid({ code: problem.reason, field: problem.field, message: problem.message }));

@@ -5,7 +5,7 @@ import { ipPoolFindings, ipPoolOverlaps, ipPoolUpdateFindings } from '../api/ip-
 import { PoolRanges } from '../api/pool-ranges.ts';
 import { poolSubnet, soundPools } from '../compile/ip/ip-pool-findings.ts';
 import { ipPoolAddresses } from '../compile/ip/ip-pool-subnet.ts';
-import { subnetTerminating } from '../compile/subnet/subnet-ready.ts';
+import { subnetTerminating, takesNobody } from '../compile/subnet/subnet-ready.ts';
 import type { World } from '../world/world.ts';
 import type { Observed, Opinion } from './opinion.ts';
 import { forbidden, invalid, newOnes } from './opinion.ts';
@@ -15,8 +15,7 @@ const WAITED_FOR = 'IPPoolSubnetMissing';
 export function ipPoolCreated(pool: IPPool, { world, complete }: Observed): Opinion {
   const findings = findingsOf(pool, complete ? world : undefined);
   const waits = complete ? findings.filter(({ code, value }) => code === WAITED_FOR && value !== '') : [];
-  const subnet = complete ? world.subnets.get(pool.spec.subnet) : undefined;
-  const going = subnet?.metadata.deletionTimestamp !== undefined;
+  const going = complete && world.ask(takesNobody, pool.spec.subnet);
   return {
     objections: [
       ...findings.filter(({ code, value }) => code !== WAITED_FOR || value === '').map(invalid),

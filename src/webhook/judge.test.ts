@@ -167,6 +167,21 @@ test('a Vpc that is not there is waited for, with a warning; one that is going t
   assert.equal(scene.bench.condition('subnets', 'late', 'Ready')?.message, only(late));
 });
 
+test('the default Vpc and the join Subnet refuse nobody while they are being deleted', () => {
+  const scene = tenant();
+  for (const [resource, name] of [
+    ['vpcs', 'ovn-cluster'],
+    ['subnets', 'join'],
+  ] as const) {
+    const object = scene.bench.object(resource, name) ?? {};
+    assert.match(only(asked(scene, 'DELETE', resource, object)), /is built in: it would be made again at once$/);
+    scene.bench.delete(resource, name);
+  }
+  scene.bench.settle();
+  assert.deepEqual(codes(asked(scene, 'CREATE', 'subnets', subnet('late', { cidrBlock: '10.9.0.0/24' }))), []);
+  assert.deepEqual(codes(asked(scene, 'CREATE', 'vips', { metadata: { name: 'late' }, spec: { subnet: 'join' } })), []);
+});
+
 test('a deletion is refused while somebody stays who uses the object, in the words of the condition', () => {
   const scene = tenant();
   scene.pod('web');

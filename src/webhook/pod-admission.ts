@@ -10,7 +10,7 @@ import type { PodInterface } from '../compile/pod/pod-interface.ts';
 import { interfacesOf, selectionsOf } from '../compile/pod/pod-interfaces.ts';
 import { namedSubnet } from '../compile/pod/pod-subnet.ts';
 import { podViewOf } from '../compile/pod/pod-view.ts';
-import { subnetTerminating } from '../compile/subnet/subnet-ready.ts';
+import { subnetTerminating, takesNobody } from '../compile/subnet/subnet-ready.ts';
 import { takenByName } from './taken-addresses.ts';
 import type { Objection, Observed, Opinion } from './opinion.ts';
 import { forbidden, invalid, newOnes, NO_OPINION } from './opinion.ts';
@@ -34,7 +34,7 @@ export function podCreated(pod: Pod, observed: Observed): Opinion {
   }
   for (const nic of interfaces) {
     const named = namedSubnet(world, nic);
-    if (named !== '' && world.subnets.get(named)?.metadata.deletionTimestamp !== undefined) {
+    if (named !== '' && world.ask(takesNobody, named)) {
       objections.push(forbidden(subnetTerminating(named), fieldOf(nic, 'logical_switch')));
       continue;
     }

@@ -5,6 +5,7 @@ import type { SubnetSurroundings } from '../api/subnet-conflicts.ts';
 import { subnetConflicts, subnetUpdateFindings } from '../api/subnet-conflicts.ts';
 import type { NamedSubnet } from '../api/subnet-defaults.ts';
 import { effectiveProvider, effectiveVpc } from '../api/subnet-defaults.ts';
+import { takesNoSubnet } from '../blockers/graph.ts';
 import { allowedHostBits, hostBitsFinding } from '../api/host-bits.ts';
 import { servicesOverlap } from '../api/service-network.ts';
 import { subnetFindings } from '../api/subnet-validation.ts';
@@ -30,7 +31,7 @@ export function subnetCreated(subnet: Subnet, observed: Observed): Opinion {
     const vpc = effectiveVpc(named.spec, world.settings);
     const view = world.ask(vpcView, vpc);
     if (view === undefined) warnings.push(vpcMissing(named.name, vpc).message);
-    else if (view.terminating) objections.push(forbidden(vpcTerminating(named.name, vpc), 'spec.vpc'));
+    else if (world.ask(takesNoSubnet, vpc)) objections.push(forbidden(vpcTerminating(named.name, vpc), 'spec.vpc'));
   }
   return { objections, warnings };
 }

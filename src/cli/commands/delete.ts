@@ -5,7 +5,8 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { parseDuration } from '../../api/duration.ts';
-import { blockedSentence, blockersOf } from '../../blockers/graph.ts';
+import { blockersOf } from '../../blockers/graph.ts';
+import { blockedSentence, madeAgain } from '../../blockers/sentences.ts';
 import type { Observation } from '../../controller/observation.ts';
 import type { Cascade } from '../../explain/cascade.ts';
 import { cascadeOf } from '../../explain/cascade.ts';
@@ -98,11 +99,12 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
   const key = keyOf({ metadata: named });
   if (world.tables[named.resource] === undefined) throw refusal(named, [`kiln has no rules for ${traitsOf(named.resource).plural}`]);
   const blockers = blockersOf(world, named.resource, key);
-  if (flags.cascade !== true && blockers.count > 0)
+  // What would be made again is refused below, with the cascade or without.
+  if (flags.cascade !== true && blockers.count > 0 && madeAgain(world.settings, named.resource, key) === undefined)
     throw new CommandFailure(
       EXIT.findings,
       `${typeText(named.resource)}/${named.name} was not deleted`,
-      blockedSentence(named.resource, key, blockers),
+      blockedSentence(world.settings, named.resource, key, blockers),
       `${commandText(named)} --cascade --dry-run=client`,
     );
   const cascade = cascadeOf(world, named.resource, key);

@@ -81,7 +81,7 @@ function leaving(world: World, ip: IP): readonly Output[] {
   if (blockers.count > 0) {
     // Its address is in use meanwhile, and may be another's as well.
     const conflict = conflictOf(world, ip);
-    const conditions = [deletionBlocked('ips', name, blockers), ...(conflict === undefined ? [] : [conflict])];
+    const conditions = [deletionBlocked(world, 'ips', name, blockers), ...(conflict === undefined ? [] : [conflict])];
     return [{ ...patchOf(ip), conditions, withoutConditions: [CONFLICT] }];
   }
   const older = portOfOlder(world, ip);

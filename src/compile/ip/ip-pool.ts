@@ -25,7 +25,7 @@ import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../ou
 import { rowConflictOf } from '../row-conflict.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { subnetAcceptance } from '../subnet/subnet-acceptance.ts';
-import { subnetReady } from '../subnet/subnet-ready.ts';
+import { subnetReady, takesNobody } from '../subnet/subnet-ready.ts';
 import { poolFindings, poolView } from './ip-pool-findings.ts';
 import type { PoolView } from './ip-pool-findings.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
@@ -66,7 +66,7 @@ export const ipPool: Rule = {
 /** A Subnet that is being deleted takes no new pool; those that were there before go on until it is gone. */
 function lateComer(world: World, { name, created, spec }: PoolView): Pick<Finding, 'message'> | undefined {
   const since = world.ask(subnetDeletion, spec.subnet);
-  if (since === undefined || created < since) return undefined;
+  if (since === undefined || created < since || !world.ask(takesNobody, spec.subnet)) return undefined;
   return {
     message: `IPPool ${name}: spec.subnet "${spec.subnet}" takes no new pool: Subnet ${spec.subnet} is being deleted; kubectl describe subnet ${spec.subnet}`,
   };

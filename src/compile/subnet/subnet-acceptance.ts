@@ -4,7 +4,7 @@
 import type { Reason } from '../../api/reasons.ts';
 import type { Finding } from '../../api/finding.ts';
 import { findingOf } from '../../api/finding.ts';
-import { isSettled } from '../../blockers/graph.ts';
+import { isSettled, takesNoSubnet } from '../../blockers/graph.ts';
 import { isOvnProvider } from '../../api/names.ts';
 import { subnetProviderChanged, subnetVpcChanged } from '../../api/subnet-conflicts.ts';
 import { isLeftOut } from '../../api/subnet-validation.ts';
@@ -49,9 +49,8 @@ function refusalOf(world: World, name: string): Refusal | undefined {
   const [first] = broken;
   if (first !== undefined) return { reason: 'ValidateLogicalSwitchFailed', code: first.code, message: findingsText(broken) };
   if (!view.isOvn) return undefined;
-  const vpc = world.ask(vpcView, view.vpc);
-  if (vpc === undefined) return vpcMissing(name, view.vpc);
-  if (vpc.terminating && !world.ask(isSettled, name)) return vpcTerminating(name, view.vpc);
+  if (world.ask(vpcView, view.vpc) === undefined) return vpcMissing(name, view.vpc);
+  if (world.ask(takesNoSubnet, view.vpc) && !world.ask(isSettled, name)) return vpcTerminating(name, view.vpc);
   return undefined;
 }
 

@@ -66,8 +66,9 @@ test('the built-in Subnets come back after they were deleted', () => {
   assert.equal(bench.condition('subnets', 'ovn-default', 'Ready')?.status, 'True');
 });
 
-test('even the default Vpc goes and comes back', () => {
+test('even the default Vpc goes and comes back, where there is no node', () => {
   const bench = setUp();
+  bench.vanish('nodes', 'n1');
   bench.delete('subnets', 'red');
   const { uid } = bench.object('vpcs', 'ovn-cluster')?.metadata ?? {};
   for (const name of ['ovn-default', 'join']) {

@@ -1,6 +1,7 @@
 /**
  * Whether a Subnet can take new holders.
  */
+import { blockersOf } from '../../blockers/graph.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Refusal } from './subnet-acceptance.ts';
@@ -19,17 +20,23 @@ export function subnetTerminating(name: string): Refusal {
 }
 
 /**
- * Whether a Subnet takes new holders: it exists, is carried out, does not terminate, and its switch is observed as ours.
+ * A Subnet is being deleted and takes no new holder. The join Subnet, which the cluster stands on, takes them while it has others: its
+ * deletion cannot be carried out then. Without any it goes at once, and who comes is in the one that is made again.
+ */
+export const takesNobody: Query<boolean> = defineQuery('subnet-takes-nobody', (world, name) => {
+  const basics = world.ask(subnetBasics, name);
+  return basics?.terminating === true && !(basics.isJoin && blockersOf(world, 'subnets', name).count > 0);
+});
+
+/**
+ * Whether a Subnet takes new holders: it exists, is carried out, is not on its way out, and its switch is observed as ours.
  * Who already holds an address in it keeps it, ready or not.
  */
 export const subnetReady: Query<SubnetReadiness> = defineQuery('subnet-ready', (world, name) => {
   const acceptance = world.ask(subnetAcceptance, name);
   if (acceptance.kind !== 'accepted') return { ready: false, reason: acceptance.reason, message: acceptance.message };
-  const basics = world.ask(subnetBasics, name);
-  if (basics === undefined || basics.terminating) {
-    return { ready: false, ...subnetTerminating(name) };
-  }
-  if (basics.isOvn && !isRunning(world, name)) {
+  if (world.ask(takesNobody, name)) return { ready: false, ...subnetTerminating(name) };
+  if (world.ask(subnetBasics, name)?.isOvn === true && !isRunning(world, name)) {
     return { ready: false, reason: 'SubnetPending', message: `Subnet ${name} has no switch in OVN yet` };
   }
   return READY;

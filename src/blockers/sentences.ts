@@ -1,0 +1,49 @@
+/**
+ * For a person: what is in the way of an object that is to be deleted, and what to do next.
+ */
+import { bearsCluster, builtInOf } from '../world/built-in.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { traitsOf } from '../world/resources.ts';
+import type { Settings } from '../world/settings.ts';
+import type { Blockers } from './graph.ts';
+
+/** Of one that is being deleted. */
+export function blockedSentence(settings: Settings, resource: ResourceName, key: string, blockers: Blockers): string {
+  const { plural } = traitsOf(resource);
+  return `${inTheWay(resource, key, blockers)}. ${whenItGoes(settings, resource, key, blockers)}; kubectl get ${plural} ${key} shows the state`;
+}
+
+function whenItGoes(settings: Settings, resource: ResourceName, key: string, { count }: Blockers): string {
+  const builtIn = builtInOf(settings, resource, key);
+  const they = count === 1 ? 'that' : 'they';
+  if (bearsCluster(builtIn))
+    return (
+      `The cluster stands on it: it serves on, refuses nobody meanwhile, and nothing has to be done. ` +
+      `It goes when ${they} and the last node are gone, and is made again`
+    );
+  const goes = `It goes when ${they} ${count === 1 ? 'is' : 'are'} gone`;
+  return builtIn === undefined ? goes : `${goes}, and is made again at once; who needs a new address in it waits until then`;
+}
+
+/** Of one whose deletion is not even begun. */
+export function refusedDeletionSentence(settings: Settings, resource: ResourceName, key: string, blockers: Blockers): string {
+  const { kind } = traitsOf(resource);
+  const first = `${inTheWay(resource, key, blockers)}. Delete ${blockers.count === 1 ? 'that' : 'them'} first, then ${kind} ${key}`;
+  const again = madeAgain(settings, resource, key);
+  return again === undefined
+    ? `${first}; in one go, leaves first: kiln delete ${kind.toLowerCase()} ${key} --cascade`
+    : `${first}; ${again}`;
+}
+
+/** Undefined for what only people make. */
+export function madeAgain(settings: Settings, resource: ResourceName, key: string): string | undefined {
+  const { kind } = traitsOf(resource);
+  return builtInOf(settings, resource, key) === undefined ? undefined : `${kind} ${key} is built in: it would be made again at once`;
+}
+
+function inTheWay(resource: ResourceName, key: string, { count, names }: Blockers): string {
+  const { kind } = traitsOf(resource);
+  const more = count > names.length ? ` and ${count - names.length} more` : '';
+  const things = count === 1 ? 'one object still uses it' : `${count} objects still use it`;
+  return `${kind} ${key} cannot be deleted: ${things}: ${names.join(', ')}${more}`;
+}

@@ -4,6 +4,7 @@ import { anyOrder } from './any-order.ts';
 import { attachments } from './attachments.ts';
 import { badInput } from './bad-input.ts';
 import { bindings } from './bindings.ts';
+import { builtIns } from './built-ins.ts';
 import { crashes } from './crashes.ts';
 import { defaultNetwork } from './default-network.ts';
 import { deletionOrder } from './deletion-order.ts';
@@ -59,6 +60,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   badInput,
   notCarriedOut,
   deletionOrder,
+  builtIns,
   anyOrder,
   leftovers,
   foreignRows,

@@ -1,4 +1,4 @@
-/** A Subnet edited in place: its gateway, its Vpc, its size; and what is built in. */
+/** A Subnet edited in place: its gateway, its Vpc, its size. */
 import assert from 'node:assert/strict';
 import { members } from '../../src/testing/northbound-dump.ts';
 import { children, port, rowNamed, rowsNamed, routesOf, traces } from './northbound.ts';
@@ -115,46 +115,6 @@ export const subnetChanges: readonly Scenario[] = [
       const { status } = await cluster.get('subnet', 'full-31');
       assert.deepEqual([status?.['v4availableIPs'], status?.['v4usingIPs'], status?.['v4availableIPrange']], [0, 1, '']);
       await cluster.removeAll(all);
-    },
-  },
-  {
-    name: 'the built-in Subnets and the default Vpc, deleted or torn out, are there again and pods keep their addresses',
-    alone: true,
-    run: async (cluster) => {
-      await cluster.apply(podYaml('default', 'stays'));
-      const address = await addressOf(cluster, 'default', 'stays');
-      const node = (await cluster.get('node', 'node-1')).metadata.annotations?.['ovn.kubernetes.io/ip_address'];
-      await cluster.settled();
-      const uuids = async (): Promise<readonly unknown[]> => {
-        const dump = await cluster.dump();
-        return [
-          port(dump, 'stays.default'),
-          port(dump, 'node-node-1'),
-          rowNamed(dump, 'Logical_Router', 'ovn-cluster'),
-          rowNamed(dump, 'Logical_Switch', 'join'),
-        ].map(({ _uuid }) => _uuid);
-      };
-      const before = await uuids();
-      for (const [kind, name] of [
-        ['vpc', 'ovn-cluster'],
-        ['subnet', 'ovn-default'],
-        ['subnet', 'join'],
-      ] as const) {
-        const { uid } = (await cluster.get(kind, name)).metadata;
-        await cluster.delete(kind, name);
-        await cluster.patch(kind, name, { metadata: { finalizers: [] } });
-        await cluster.eventually(`${kind} ${name} is there again`, async () => {
-          const again = await cluster.find(kind, name);
-          return again !== undefined && again.metadata.uid !== uid;
-        });
-        await cluster.settled();
-      }
-      assert.equal(await addressOf(cluster, 'default', 'stays'), address);
-      assert.deepEqual(await uuids(), before);
-      assert.equal((await cluster.get('node', 'node-1')).metadata.annotations?.['ovn.kubernetes.io/ip_address'], node);
-      await condition(cluster, 'subnet', 'ovn-default', 'Ready', 'True');
-      assert.equal((await cluster.get('subnet', 'ovn-default')).status?.['v4usingIPrange'], address);
-      await removed(cluster, 'default', 'stays');
     },
   },
   {

@@ -1,0 +1,158 @@
+/** Somebody deletes what the cluster stands on: the default Vpc, its default Subnet, the Subnet that joins the nodes. */
+import assert from 'node:assert/strict';
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+import { port, rowNamed, rowsNamed } from './northbound.ts';
+import { addressOf, condition, gone, namespaceYaml, podYaml, removed, running, subnetYaml, tenantYaml, vpcYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+const BUILT_IN = [
+  ['vpc', 'ovn-cluster'],
+  ['subnet', 'ovn-default'],
+  ['subnet', 'join'],
+] as const;
+
+/** The rows that traffic of what runs goes by. */
+async function rowsOf(cluster: ScenarioCluster, ...ports: readonly string[]): Promise<readonly unknown[]> {
+  const dump = await cluster.dump();
+  const rows = [...ports, 'node-node-1', 'node-node-2'].map((name) => port(dump, name));
+  return [...rows, rowNamed(dump, 'Logical_Router', 'ovn-cluster'), rowNamed(dump, 'Logical_Switch', 'join')].map(({ _uuid }) => _uuid);
+}
+
+async function addressesOfNodes(cluster: ScenarioCluster): Promise<readonly unknown[]> {
+  const nodes = await Promise.all(['node-1', 'node-2'].map((name) => cluster.get('node', name)));
+  return nodes.map(({ metadata }) => metadata.annotations?.['ovn.kubernetes.io/ip_address']);
+}
+
+/** Finalizers taken off by hand: each is there again, and not the same one. */
+async function strip(cluster: ScenarioCluster, all: readonly (readonly [kind: string, name: string])[]): Promise<void> {
+  const had = await Promise.all(all.map(([kind, name]) => cluster.get(kind, name)));
+  await Promise.all(all.map(([kind, name]) => cluster.patch(kind, name, { metadata: { finalizers: [] } })));
+  for (const [i, [kind, name]] of all.entries())
+    await cluster.eventually(`${kind} ${name} is there again`, async () => {
+      const again = await cluster.find(kind, name);
+      return again !== undefined && again.metadata.uid !== had[i]?.metadata.uid;
+    });
+  await cluster.settled();
+}
+
+const TENANT = tenantYaml('wiped', '10.171.0.0/24');
+const EMPTY =
+  vpcYaml('bare') +
+  subnetYaml('bare-net', { vpc: 'bare', cidrBlock: '10.171.1.0/24' }) +
+  subnetYaml('idle-net', { cidrBlock: '10.171.2.0/24' });
+const LATE = subnetYaml('late-net', { cidrBlock: '10.171.3.0/24', namespaces: ['latecomers'] }) + namespaceYaml('latecomers');
+const NODE = `---
+apiVersion: v1
+kind: Node
+metadata: {name: latecomer}
+`;
+
+/** All Vpcs and Subnets are deleted. @param whileDown no controller runs meanwhile */
+async function wipe(cluster: ScenarioCluster, whileDown: boolean): Promise<void> {
+  await cluster.apply(TENANT + EMPTY + podYaml('wiped', 'inside') + podYaml('default', 'stays', { node: 'node-1' }));
+  const had = [await addressOf(cluster, 'wiped', 'inside'), await addressOf(cluster, 'default', 'stays'), await addressesOfNodes(cluster)];
+  await condition(cluster, 'subnet', 'bare-net', 'Ready', 'True');
+  await cluster.settled();
+  const before = await rowsOf(cluster, 'inside.wiped', 'stays.default');
+  const nobodyLost = async (): Promise<void> => {
+    const has = [
+      await addressOf(cluster, 'wiped', 'inside'),
+      await addressOf(cluster, 'default', 'stays'),
+      await addressesOfNodes(cluster),
+    ];
+    assert.deepEqual(has, had);
+    assert.deepEqual(await rowsOf(cluster, 'inside.wiped', 'stays.default'), before);
+  };
+  if (whileDown) await cluster.controller.kill9();
+  await cluster.kubectl(['delete', 'vpcs,subnets', '--all', '--wait=false']);
+  if (whileDown) {
+    await cluster.apply(NODE + LATE);
+    cluster.startController();
+  }
+  // What is empty goes; what is used stays and says by whom, and of what all stands on, that nothing has to be done.
+  for (const [kind, name] of [
+    ['subnet', 'bare-net'],
+    ['vpc', 'bare'],
+    ['subnet', 'idle-net'],
+  ] as const)
+    await gone(cluster, kind, name);
+  for (const [kind, name] of [BUILT_IN[0], BUILT_IN[2]]) {
+    const { reason, message } = await condition(cluster, kind, name, 'DeletionBlocked', 'True');
+    assert.equal(reason, 'NeededByCluster');
+    assert.match(message, /The cluster stands on it: it serves on, refuses nobody meanwhile, and nothing has to be done\./);
+  }
+  assert.match((await condition(cluster, 'subnet', 'ovn-default', 'DeletionBlocked', 'True')).message, /IP stays\.default/);
+  assert.match((await condition(cluster, 'subnet', 'wiped-net', 'DeletionBlocked', 'True')).message, /IP inside\.wiped/);
+  await cluster.settled();
+  await nobodyLost();
+  // Who comes is served: a node, a Subnet in the default Vpc with its pods.
+  if (!whileDown) await cluster.apply(NODE + LATE);
+  await cluster.eventually(
+    'the new node is joined',
+    async () => (await cluster.get('node', 'latecomer')).metadata.annotations?.['ovn.kubernetes.io/allocated'] === 'true',
+  );
+  await condition(cluster, 'subnet', 'late-net', 'Ready', 'True');
+  await cluster.apply(podYaml('latecomers', 'first') + podYaml('default', 'waits', { node: 'node-2' }));
+  assert.match(await addressOf(cluster, 'latecomers', 'first'), /^10\.171\.3\./);
+  // A new pod of the default Subnet waits for the last of the old ones, and is served with that.
+  const told = await condition(cluster, 'pod', 'waits', 'kiln.io/NetworkBound', 'False', 'default');
+  assert.match(told.message, /Subnet ovn-default is being deleted/);
+  await nobodyLost();
+  await removed(cluster, 'wiped', 'inside');
+  await gone(cluster, 'vpc', 'wiped');
+  const { uid } = (await cluster.get('subnet', 'ovn-default')).metadata;
+  await removed(cluster, 'default', 'stays');
+  assert.match(await addressOf(cluster, 'default', 'waits'), /^10\.16\./);
+  const made = await cluster.get('subnet', 'ovn-default');
+  assert.notEqual(made.metadata.uid, uid);
+  await cluster.settled();
+  const now = await cluster.dump();
+  assert.equal(rowsNamed(now, 'Logical_Router_Port', 'ovn-cluster-ovn-default').length, 1);
+  assert.deepEqual(await addressesOfNodes(cluster), had[2]);
+  assert.deepEqual(await rowsOf(cluster), before.slice(2));
+  // Nothing is left to do. So that it is as before for others: by force, which changes no row.
+  await strip(cluster, [BUILT_IN[0], BUILT_IN[2]]);
+  assert.deepEqual([await addressesOfNodes(cluster), await rowsOf(cluster)], [had[2], before.slice(2)]);
+  await removed(cluster, 'default', 'waits');
+  await removed(cluster, 'latecomers', 'first');
+  await cluster.kubectl(['delete', 'node', 'latecomer', '--wait=false']);
+  await gone(cluster, 'ip', 'node-latecomer');
+  await cluster.removeAll(LATE + namespaceYaml('wiped'));
+}
+
+export const builtIns: readonly Scenario[] = [
+  {
+    name: 'all Vpcs and Subnets deleted at once: who runs keeps ports and addresses, who comes is served, what is empty goes, and nothing has to be done',
+    alone: true,
+    run: async (cluster) => await wipe(cluster, false),
+  },
+  {
+    name: 'the same while no controller runs: all of it is done when one is there again',
+    alone: true,
+    run: async (cluster) => await wipe(cluster, true),
+  },
+  {
+    name: 'the built-in Subnets and the default Vpc, deleted and torn out, one by one and all at once, are there again and pods keep their addresses',
+    alone: true,
+    run: async (cluster) => {
+      await cluster.apply(podYaml('default', 'stays'));
+      const address = await addressOf(cluster, 'default', 'stays');
+      const nodes = await addressesOfNodes(cluster);
+      await cluster.settled();
+      const before = await rowsOf(cluster, 'stays.default');
+      for (const [kind, name] of BUILT_IN) {
+        await cluster.delete(kind, name);
+        await strip(cluster, [[kind, name]]);
+      }
+      assert.deepEqual(await rowsOf(cluster, 'stays.default'), before);
+      await cluster.kubectl(['delete', 'vpcs,subnets', '--all', '--wait=false']);
+      await strip(cluster, BUILT_IN);
+      assert.deepEqual(await rowsOf(cluster, 'stays.default'), before);
+      assert.deepEqual([await addressOf(cluster, 'default', 'stays'), await addressesOfNodes(cluster)], [address, nodes]);
+      for (const [kind, name] of BUILT_IN) await condition(cluster, kind, name, 'Ready', 'True');
+      assert.equal((await cluster.get('subnet', 'ovn-default')).status?.['v4usingIPrange'], address);
+      await running(cluster, 'default', 'stays');
+      await removed(cluster, 'default', 'stays');
+    },
+  },
+];

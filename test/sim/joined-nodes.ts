@@ -42,6 +42,6 @@ export class JoinedNodes {
   #joinNow(): string {
     const join = this.#store.get('subnets.kubeovn.io', JOIN_SUBNET);
     const { cidrBlock = '' } = (join?.['spec'] ?? {}) as { readonly cidrBlock?: string };
-    return join === undefined || join.metadata.deletionTimestamp !== undefined ? '' : `${join.metadata.uid} ${cidrBlock}`;
+    return join === undefined ? '' : `${join.metadata.uid} ${cidrBlock}`;
   }
 }

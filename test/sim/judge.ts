@@ -7,6 +7,7 @@ import { checkInvariants } from '../../src/invariants/check-invariants.ts';
 import { isRequest } from '../../src/world/claimants.ts';
 import type { World } from '../../src/world/world.ts';
 import { notAsWanted } from './as-wanted.ts';
+import { builtInsServe } from './built-ins.ts';
 import { carriedOut } from './carried-out.ts';
 import { RESTORED } from './draw-broad.ts';
 import { unsaid } from './events.ts';
@@ -117,6 +118,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...cluster.standing.judge(cluster.dateJumped ? undefined : EPOCH + cluster.time.now),
       ...cluster.gateways.judge(world),
       ...cluster.joinedNodes.judge(),
+      ...builtInsServe(cluster.lab.store),
       ...unsaid(cluster, controller.facts()),
       ...cluster.conditionChanges.restless(),
       // Who begins to lead says once more what was written lately, whether or not that was said.

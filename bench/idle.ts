@@ -3,16 +3,27 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Crowd } from './crowd.ts';
+import type { MeasuredController, Report } from './measured-controller.ts';
 import type { BenchRow } from './row.ts';
 import type { Sizes } from './sizes.ts';
+
+/** The state when nothing was read or written for five seconds. */
+async function atRest(controller: MeasuredController): Promise<Report> {
+  const asked = ({ requests }: Report): number => (requests['read'] ?? 0) + (requests['write'] ?? 0);
+  for (let before = await controller.report(); ;) {
+    await sleep(5_000);
+    const now = await controller.report();
+    if (asked(now) === asked(before)) return now;
+    before = now;
+  }
+}
 
 export async function idle({ pods, seconds: long }: Sizes['idle'], standing: readonly string[]): Promise<BenchRow[]> {
   const crowd = await Crowd.of({ pods, standing });
   try {
     const controller = await crowd.controller('idle');
     await controller.report('quiet');
-    await sleep(5_000);
-    const before = await controller.report();
+    const before = await atRest(controller);
     await sleep(long * 1_000);
     const after = await controller.report();
     await controller.stop();

@@ -33,6 +33,8 @@ describe('the lab is killed in mid-write', () => {
     await lab.stop();
   });
 
+  let writes = 0;
+
   /** Writes one object over and over until the connection breaks. @param before its value, which stays where no write is answered */
   async function write(client: HttpsClient, name: string, from: number, before: number | undefined): Promise<Written> {
     let value = before;
@@ -52,6 +54,7 @@ describe('the lab is killed in mid-write', () => {
           if (put.status === 404) assert.equal((await client.send('POST', MAPS, body)).status, 201);
           value = next;
         }
+        writes++;
       } catch {
         return { answered: value, next: next + 1 };
       }
@@ -80,7 +83,10 @@ describe('the lab is killed in mid-write', () => {
       };
       const watch = await client.watch(`${MAPS}?watch=true&resourceVersion=${seen === 0n ? '' : seen}`);
       const writers = names.map(async (name) => [name, await write(client, name, starts.get(name) ?? 0, before.get(name))] as const);
-      await sleep(60 + Math.random() * 200);
+      // By work done, so that a slow machine has as many writes as a fast one.
+      const enough = writes + 15 + Math.random() * 60;
+      await until('many writes are answered', () => writes > enough);
+      await sleep(Math.random() * 20);
       await lab.crash();
       const results = new Map(await Promise.all(writers));
       await watch.ended;

@@ -83,6 +83,17 @@ export class Ground {
     this.#writes.set(path, (this.#writes.get(path) ?? 0) + 1);
   }
 
+  /** Waits until the controller has written nothing for some seconds: Events come after the rest. */
+  async writesNothing(): Promise<void> {
+    const sum = (): number => [...this.#writes.values()].reduce((all, one) => all + one, 0);
+    for (const end = performance.now() + PATIENCE_MS; ;) {
+      const before = sum();
+      await sleep(5_000);
+      if (sum() === before) return;
+      if (performance.now() > end) throw new Error(`it goes on writing: ${[...this.#writes.keys()].slice(-5).join(', ')}`);
+    }
+  }
+
   takeWrites(): ReadonlyMap<string, number> {
     const taken = this.#writes;
     this.#writes = new Map();

@@ -53,6 +53,7 @@ async function live(batch: readonly Mutant[]): Promise<void> {
   const here: Manifest[] = [];
   const errors = ground.errors.length;
   const refusedBefore = ground.refused.length;
+  const begun = performance.now();
   ground.takeWrites();
   const changes: (() => Promise<void>)[] = [];
   for (const [at, { choice, mutations, later }] of batch.entries()) {
@@ -81,7 +82,8 @@ async function live(batch: readonly Mutant[]): Promise<void> {
   // A row that OVN refuses is tried twice, then set aside for half a minute.
   assert.ok(refused <= 2 * here.length, `${refused} transactions were refused: ${ground.refused.slice(-3).join('\n')}`);
   await sleep(100);
-  assert.equal(ground.refused.length - refusedBefore, refused, 'a refused transaction repeats');
+  // What was set aside is tried again after half a minute: a machine that takes as long for a round sees that.
+  if (performance.now() - begun < 25_000) assert.equal(ground.refused.length - refusedBefore, refused, 'a refused transaction repeats');
   await ground.clear(here);
   assert.deepEqual(ground.errors.slice(errors), [], 'a rule threw');
   for (const [path, writes] of ground.takeWrites()) {

@@ -11,6 +11,8 @@ interface Subresource {
   readonly verbs: readonly string[];
 }
 
+/** In the order in which a server tells them of custom resources. */
+const CUSTOM_VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const READ_WRITE = ['get', 'patch', 'update'];
 
 /** Kinds that are only created, never stored. */
@@ -50,7 +52,7 @@ export function resourceList(registry: ResourceRegistry, group: string, version:
       singularName: definition.singular,
       namespaced: definition.namespaced,
       kind: definition.kind,
-      verbs: [...definition.verbs],
+      verbs: definition.custom ? CUSTOM_VERBS : [...definition.verbs],
       ...(definition.shortNames.length === 0 ? {} : { shortNames: [...definition.shortNames] }),
       ...(definition.categories.length === 0 ? {} : { categories: [...definition.categories] }),
     });
@@ -128,7 +130,7 @@ function aggregatedResources(registry: ResourceRegistry, group: string, version:
       responseKind: { group, version, kind: definition.kind },
       scope: definition.namespaced ? 'Namespaced' : 'Cluster',
       singularResource: definition.singular,
-      verbs: [...definition.verbs],
+      verbs: definition.custom ? CUSTOM_VERBS : [...definition.verbs],
       ...(definition.shortNames.length === 0 ? {} : { shortNames: [...definition.shortNames] }),
       ...(definition.categories.length === 0 ? {} : { categories: [...definition.categories] }),
       ...(children.length === 0

@@ -258,5 +258,5 @@ function send(response: ServerResponse, reply: Reply): void {
   if (reply.warnings !== undefined && reply.warnings.length > 0)
     headers['Warning'] = reply.warnings.map((warning) => `299 - ${JSON.stringify(warning)}`);
   const text = encodeReply(reply.body);
-  response.writeHead(reply.status, headers).end(yaml ? yamlOf(text) : text);
+  response.writeHead(reply.status, headers).end(yaml ? yamlOf(text) : `${text}\n`);
 }

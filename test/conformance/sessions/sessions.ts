@@ -175,6 +175,7 @@ export const SESSIONS: readonly Session[] = [
       { args: ['patch', 'pod', 'p', ...N, '-p', '{"spec":{"containers":[{"name":"main","image":"registry.example/app:2"}]}}'] },
       { args: ['get', 'pod', 'p', ...N, '-o', 'jsonpath={.spec.containers[*].image}'] },
       { args: ['patch', 'pod', 'p', ...N, '-p', '{"spec":{"nodeName":"x"}}'], compare: 'code' },
+      { args: ['patch', 'pod', 'p', ...N, '-p', '{"spec":{"containers":[{"name":"other","image":"registry.example/app:2"}]}}'] },
       { args: ['annotate', 'pod', 'p', ...N, 'ovn.kubernetes.io/ip_address=10.16.0.9'] },
       { args: ['wait', '--for=condition=Ready', 'pod/p', ...N, '--timeout=1s'] },
       { args: ['delete', 'pod', 'p', ...N] },
@@ -232,6 +233,19 @@ export const SESSIONS: readonly Session[] = [
     ],
   },
   {
+    name: 'priorities',
+    steps: [
+      say('get priorityclasses -o name'),
+      say('delete priorityclass system-node-critical'),
+      create(pod('none', { priorityClassName: 'none' })),
+      create(pod('seven', { priority: 7 })),
+      create(pod('critical', { priorityClassName: 'system-cluster-critical' })),
+      { args: ['get', 'pod', 'critical', ...N, '-o', 'jsonpath={.spec.priority} {.spec.preemptionPolicy}'] },
+      { args: ['describe', 'pod', 'critical', ...N], compare: 'code' },
+      { args: ['delete', 'pod', 'critical', ...N] },
+    ],
+  },
+  {
     name: 'explain',
     steps: [
       say('explain widget', { eventually: true, compare: 'code' }),
@@ -282,6 +296,8 @@ export const SESSIONS: readonly Session[] = [
       say('auth can-i delete widgets.lab.example.com'),
       say('auth can-i --list', { compare: 'code' }),
       say('api-resources --api-group=apps -o name'),
+      say('api-resources --api-group=lab.example.com -o wide'),
+      say('get --raw /apis/lab.example.com'),
       say('api-resources --api-group=apps --namespaced=false -o name'),
       say('explain controllerrevision', { compare: 'code' }),
       say('get --raw /healthz'),

@@ -18,19 +18,21 @@ export interface Attempt {
   readonly path: string;
 }
 
+/** What administrators may, whatever is bound to them. */
+const EVERYTHING: readonly Json[] = [
+  { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
+  { nonResourceURLs: ['*'], verbs: ['*'] },
+];
+
 export function isAllowed(store: ObjectStore, user: User, attempt: Attempt): boolean {
   return user.groups.includes(ADMINISTRATORS) || rulesOf(store, user, attempt.namespace).some((rule) => covers(rule, attempt));
 }
 
 /** Every rule that is given to a user for a namespace and, where it is empty or not, for the cluster. */
 export function rulesOf(store: ObjectStore, user: User, namespace: string): Json[] {
-  if (user.groups.includes(ADMINISTRATORS))
-    return [
-      { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
-      { nonResourceURLs: ['*'], verbs: ['*'] },
-    ];
   const bindings = [...store.list('clusterrolebindings'), ...(namespace === '' ? [] : store.list('rolebindings', namespace))];
-  return bindings
+  const own = user.groups.includes(ADMINISTRATORS) ? EVERYTHING : [];
+  const bound = bindings
     .filter((binding) => list(binding['subjects']).some((subject) => isSubject(subject, user, binding.metadata.namespace ?? '')))
     .flatMap((binding) => {
       const name = text(at(binding, 'roleRef', 'name'));
@@ -41,6 +43,7 @@ export function rulesOf(store: ObjectStore, user: User, namespace: string): Json
       const rules = list(role?.['rules']);
       return binding.metadata.namespace === undefined ? rules : rules.filter((rule) => at(rule, 'nonResourceURLs') === undefined);
     });
+  return [...own, ...bound];
 }
 
 function isSubject(subject: Json, user: User, namespace: string): boolean {

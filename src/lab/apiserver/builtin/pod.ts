@@ -132,6 +132,10 @@ export const podStrategy: Strategy = {
       if (isObject(condition) && condition['lastProbeTime'] === undefined) condition['lastProbeTime'] = null;
   },
   validate: (pod, old) => {
+    const resized = ['containers', 'initContainers'].filter(
+      (field) => old !== undefined && list(at(pod, 'spec', field)).length !== list(at(old, 'spec', field)).length,
+    );
+    if (resized.length > 0) return resized.map((field) => forbiddenField(`spec.${field}`, 'pod updates may not add or remove containers'));
     if (old !== undefined && pod['spec'] !== old['spec'] && !equal(fixedSpec(pod), fixedSpec(old)))
       return [forbiddenField('spec', UPDATE_RULE)];
     return validatePodSpec(object(pod['spec']), 'spec');

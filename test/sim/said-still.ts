@@ -34,6 +34,9 @@ export function saidStill(world: World): readonly Finding[] {
   let known: HoldersBySubnet | undefined;
   const isShared = (subnet: string, addresses: readonly string[]): boolean => {
     known ??= addressHolders(world);
+    // The one that the spec asks for counts too: who has it is in its way.
+    const gateways = splitList(world.subnets.peek(subnet)?.spec.gateway ?? '');
+    if (addresses.some((address) => gateways.includes(address))) return true;
     return addresses.some((address) => new Set((known?.get(subnet)?.get(address) ?? []).map(({ port }) => port)).size > 1);
   };
   // Of a MAC that two have, the sentence says so.

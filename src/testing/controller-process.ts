@@ -23,8 +23,8 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** Lease times of a scenario, in seconds: short, and still longer than a garbage collection or a slow disk. */
-export const LEASE_SECONDS = { duration: 2, deadline: 1.5, retry: 0.25 } as const;
+/** Lease times of a scenario, in seconds: short, and still longer than a loaded machine lets a process stand still. */
+export const LEASE_SECONDS = { duration: 4, deadline: 3, retry: 0.25 } as const;
 
 export class ControllerProcess {
   readonly #daemon: Daemon;

@@ -261,3 +261,23 @@ test('a pod whose name begins like that has its IP object like all others', () =
   bench.settle();
   assert.deepEqual([bench.object('subnets', 'net'), bench.object('ips', 'mcast-querier.shop')], [undefined, undefined]);
 });
+
+test('the IP object of a pod that somebody made the Subnet own goes with the pod, deleted with the Subnet or not', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  const { metadata } = scene.subnet('net', { cidrBlock: '10.1.0.0/24', namespaces: ['shop'] });
+  scene.pod('web');
+  bench.settle();
+  const ip = bench.object('ips', 'web.shop');
+  assert.ok(ip !== undefined);
+  const owner = { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', name: 'net', uid: metadata.uid, blockOwnerDeletion: true };
+  bench.put('ips', { ...ip, metadata: { ...ip.metadata, ownerReferences: [owner] } });
+  bench.settle();
+  for (const id of ['subnets', 'ips'] as const) bench.delete(id, id === 'ips' ? 'web.shop' : 'net');
+  bench.settle();
+  assert.match(bench.condition('subnets', 'net', 'DeletionBlocked')?.message ?? '', /IP web\.shop/);
+  assert.match(bench.condition('ips', 'web.shop', 'DeletionBlocked')?.message ?? '', /Pod shop\/web/);
+  bench.vanish('pods', 'shop/web');
+  bench.settle();
+  assert.deepEqual([bench.object('subnets', 'net'), bench.object('ips', 'web.shop')], [undefined, undefined]);
+});

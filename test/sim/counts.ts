@@ -8,7 +8,7 @@ import { parseCidr } from '../../src/net/cidr.ts';
 import { splitList } from '../../src/net/dual.ts';
 import { parseRange } from '../../src/net/range.ts';
 
-interface Stretch {
+export interface Stretch {
   readonly first: bigint;
   readonly last: bigint;
 }
@@ -33,7 +33,7 @@ export function countFaults({ spec, status = {} }: Subnet): readonly string[] {
     const [available, using] = [BigInt(String(said[`v${family}availableIPs`] ?? 0)), BigInt(String(said[`v${family}usingIPs`] ?? 0))];
     const size = 1n << BigInt((family === 4 ? 32 : 128) - prefix);
     const inner = { first: base + 1n, last: base + size - 2n };
-    const within = [...free, ...used, ...gateways, ...excluded].flatMap((one) => meet(one, inner));
+    const within = [...free, ...used, ...gateways, ...excluded].flatMap((one) => overlap(one, inner));
     return [
       ...(available === sum(free) ? [] : [`v${family}availableIPs is ${available}, and its ranges have ${sum(free)}`]),
       ...(using === sum(used) ? [] : [`v${family}usingIPs is ${using}, and its ranges have ${sum(used)}`]),
@@ -48,7 +48,7 @@ export function countFaults({ spec, status = {} }: Subnet): readonly string[] {
 }
 
 /** Undefined where it cannot be read, or is cut short. */
-function stretchesOf(text: unknown): readonly Stretch[] | undefined {
+export function stretchesOf(text: unknown): readonly Stretch[] | undefined {
   if (typeof text !== 'string') return undefined;
   const found: Stretch[] = [];
   for (const item of splitList(text)) {
@@ -59,17 +59,17 @@ function stretchesOf(text: unknown): readonly Stretch[] | undefined {
   return found;
 }
 
-function meet(one: Stretch, other: Stretch): readonly Stretch[] {
+export function overlap(one: Stretch, other: Stretch): readonly Stretch[] {
   const first = one.first > other.first ? one.first : other.first;
   const last = one.last < other.last ? one.last : other.last;
   return first > last ? [] : [{ first, last }];
 }
 
-function meetAny(some: readonly Stretch[], others: readonly Stretch[]): boolean {
-  return some.some((one) => others.some((other) => meet(one, other).length > 0));
+export function meetAny(some: readonly Stretch[], others: readonly Stretch[]): boolean {
+  return some.some((one) => others.some((other) => overlap(one, other).length > 0));
 }
 
-function sum(stretches: readonly Stretch[]): bigint {
+export function sum(stretches: readonly Stretch[]): bigint {
   return stretches.reduce((all, { first, last }) => all + last - first + 1n, 0n);
 }
 

@@ -11,6 +11,8 @@ import { builtInsServe } from './built-ins.ts';
 import { carriedOut } from './carried-out.ts';
 import { RESTORED } from './draw-broad.ts';
 import { unsaid } from './events.ts';
+import { objectsSaid } from './object-fields.ts';
+import { rowMarks } from './row-marks.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import { saidStill } from './said-still.ts';
 import { fieldsCarriedOut } from './spec-fields.ts';
@@ -110,6 +112,8 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...carriedOut(world),
       ...fieldsCarriedOut(world),
       ...saidStill(world),
+      ...objectsSaid(world, cluster.linksTouched),
+      ...rowMarks(world),
       ...notAsWanted(world, controller.desired, cluster.lab.store, cluster.ovn.database.schema),
       ...cluster.newcomers.judge(),
       ...cluster.returners.judge(),
@@ -119,6 +123,9 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...cluster.gateways.judge(world),
       ...cluster.joinedNodes.judge(),
       ...builtInsServe(cluster.lab.store),
+      ...cluster.handedOn.judge(),
+      ...cluster.latecomers.judge(),
+      ...cluster.othersKept.judge(),
       ...unsaid(cluster, controller.facts()),
       ...cluster.conditionChanges.restless(),
       // Who begins to lead says once more what was written lately, whether or not that was said.

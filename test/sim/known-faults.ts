@@ -2,7 +2,7 @@
  * Faults of the kind that other controllers had, put into a copy of the rules: each replaces one rule by one that is wrong. The
  * simulator has to find them; that is what it is for. As long as it is because it is a catalogue: what there is, at one look.
  */
-import { annotationKey, DEFAULT_SUBNET, kilnAnnotation } from '../../src/api/well-known.ts';
+import { annotationKey, DEFAULT_SUBNET, kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
 import { Fence } from '../../src/commit/fence.ts';
 import type { Rule } from '../../src/compile/compiler.ts';
 import type { ColumnValue, Output, PatchOutput, RowOutput } from '../../src/compile/output.ts';
@@ -25,8 +25,8 @@ export interface KnownFault {
   readonly rules: () => readonly Rule[];
   /** A seed with which its search begins, where it is found soon; where none is given, a fresh one. */
   readonly seed?: number;
-  /** Nothing is left out of its lives. Those of the other seeds were searched before `draw-pointed.ts`. */
-  readonly all?: true;
+  /** What is drawn in its lives; with a seed all but `draw-pointed.ts` and what came after it, where nothing is said. */
+  readonly draws?: 'seldom' | 'all';
   /** Puts in a fault that is not in a rule. @returns takes it out again */
   readonly beneath?: () => () => void;
 }
@@ -389,7 +389,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     name: 'pods are told their addresses before their ports are there',
     like: 'C44',
     seed: 9_110_000,
-    all: true,
+    draws: 'seldom',
     rules: spoilt('pod', () => (outputs, world, key) => {
       const { name, namespace = '', uid } = world.pods.get(key)?.metadata ?? {};
       const ip = world.ips.get(`${name}.${namespace}`);
@@ -403,7 +403,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
   {
     name: 'the way to a Subnet comes after the way out',
     seed: 9_110_000,
-    all: true,
+    draws: 'seldom',
     rules: spoilt(
       'subnet-routes',
       () => (outputs) =>
@@ -417,7 +417,7 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
   {
     name: 'load balancers with affinity keep no client with its backend',
     seed: 9_110_000,
-    all: true,
+    draws: 'seldom',
     rules: spoilt(
       'vpc-load-balancers',
       () => (outputs) =>
@@ -426,5 +426,39 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
           return { options: others };
         }),
     ),
+  },
+  {
+    name: 'a Namespace is not told its IPPools',
+    seed: 9_900_000,
+    draws: 'all',
+    rules: spoilt(
+      'namespace-annotations',
+      () => (outputs) =>
+        patches(outputs, (patch) => ({ ...patch, annotations: { ...patch.annotations, [podAnnotation('ovn', 'ip_pool')]: null } })),
+    ),
+  },
+  {
+    name: 'the group of a node is not marked as its own',
+    seed: 9_900_000,
+    draws: 'all',
+    rules: spoilt(
+      'node-port-group',
+      () => (outputs) => outputs.map((output) => (output.kind === 'row' ? { ...output, externalIds: {} } : output)),
+    ),
+  },
+  {
+    name: 'the IP object of a pod is handed on to the next one of its name',
+    like: 'C42',
+    seed: 9_900_000,
+    draws: 'all',
+    rules: spoilt('ip-lifecycle', () => (outputs, world, key) => {
+      const { podName = '', namespace = '', podType = '' } = world.ips.get(key)?.spec ?? {};
+      const pod = world.pods.get(`${namespace}/${podName}`);
+      if (pod === undefined || podType !== '' || world.ips.get(key)?.metadata.annotations?.[kilnAnnotation.podUid] === undefined)
+        return outputs;
+      const others = outputs.filter(({ kind }) => kind !== 'delete');
+      const uid = world.ips.get(key)?.metadata.uid ?? '';
+      return [...others, { kind: 'patch', resource: 'ips', key, uid, annotations: { [kilnAnnotation.podUid]: pod.metadata.uid } }];
+    }),
   },
 ];

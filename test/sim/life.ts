@@ -10,6 +10,7 @@ import { drawFault } from './draw-fault.ts';
 import { drawAfterRest, drawBeforeRest } from './draw-pointed.ts';
 import { drawDeployment, drawScene } from './draw-scene.ts';
 import { drawSeldom } from './draw-seldom.ts';
+import { drawSettled } from './draw-settled.ts';
 import { drawUpkeep } from './draw-upkeep.ts';
 import { drawOperation, node } from './draw.ts';
 import type { Finding } from './judge.ts';
@@ -18,10 +19,10 @@ import { Random } from './random.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 import type { History, Step } from './step.ts';
 
-export type Draws = 'plain' | 'broad' | 'scenes' | 'fields' | 'pointed';
+export type Draws = 'plain' | 'broad' | 'scenes' | 'fields' | 'pointed' | 'seldom';
 
 export interface LifeOptions {
-  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; all but what `draw-upkeep.ts` and `draw-fields.ts` draw, all but `draw-pointed.ts` and `draw-seldom.ts`, or all but that. */
+  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; all but what `draw-upkeep.ts` and `draw-fields.ts` draw, all but `draw-pointed.ts` and what came after it, all but `draw-seldom.ts` and that, or all but `draw-settled.ts`. */
   readonly only?: Draws;
   /** Asked for each process. */
   readonly rules?: () => readonly Rule[];
@@ -54,7 +55,8 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const controllers = random.chance(0.35) ? 2 : 1;
   const faulty = random.chance(0.8) ? 0.05 + random.next() * 0.2 : 0;
   const scenic = new Random(seed ^ 0x5ce4e);
-  const points = options.only === undefined || options.only === 'pointed';
+  const rare = options.only === undefined || options.only === 'seldom';
+  const points = rare || options.only === 'pointed';
   const fields = points || options.only === 'fields';
   const scenes = fields || options.only === 'scenes';
   const scenery = !scenes || scenic.chance(0.15) ? 0 : 0.01 + scenic.next() * 0.03;
@@ -66,7 +68,9 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const pointer = new Random(seed ^ 0x9017ed);
   const pointed = points && !pointer.chance(0.3) ? 0.9 : 0;
   const seldom = new Random(seed ^ 0x5e1d0);
-  const rarely = options.only === undefined && !seldom.chance(0.3) ? 0.008 + seldom.next() * 0.02 : 0;
+  const rarely = rare && !seldom.chance(0.3) ? 0.008 + seldom.next() * 0.02 : 0;
+  const settler = new Random(seed ^ 0x5e771ed);
+  const settled = options.only === undefined && !settler.chance(0.2) ? 0.007 + settler.next() * 0.01 : 0;
   let left = operations;
   let untilRest = EPISODE;
   /** A pointed scene was played before the rest that is due. */
@@ -103,6 +107,10 @@ export async function draw(seed: number, operations: number, options: LifeOption
     }
     if (rarely > 0 && seldom.chance(rarely)) {
       scene = drawSeldom(seldom, cluster);
+      return next(cluster);
+    }
+    if (settled > 0 && settler.chance(settled)) {
+      scene = drawSettled(settler);
       return next(cluster);
     }
     if (scenic.chance(scenery)) {
@@ -192,6 +200,7 @@ async function live(
         cluster.takenPorts.remember();
         cluster.gateways.remember();
         cluster.joinedNodes.remember();
+        cluster.latecomers.remember();
         cluster.quietly = false;
       }
     }

@@ -1,6 +1,6 @@
 /**
  * The whole world of one life: time, the laboratory's API store, a simulated Northbound database, nodes with kubelets, a StatefulSet
- * controller, and the controllers under test.
+ * controller, and the controllers under test. Long, because all that a life is made of and judged by is put together here.
  */
 import { readFileSync } from 'node:fs';
 import type { Rule } from '../../src/compile/compiler.ts';
@@ -23,13 +23,16 @@ import { carryOut } from './carry-out.ts';
 import { ConditionChanges, factKey } from './events.ts';
 import { ForeignPicture } from './foreign-picture.ts';
 import { Gateways } from './gateways.ts';
+import { HandedOn } from './handed-on.ts';
 import { JoinedNodes } from './joined-nodes.ts';
+import { Latecomers } from './latecomers.ts';
 import { Memory } from './memory.ts';
 import { gotPastFence, misdeed } from './misdeeds.ts';
 import { newborn } from './newborn.ts';
 import { Newcomers } from './newcomers.ts';
 import { Random } from './random.ts';
 import { ownedRow } from './reading.ts';
+import { OthersKept } from './others-kept.ts';
 import { Returners } from './returners.ts';
 import { SimulatedController } from './simulated-controller.ts';
 import { Standing } from './standing.ts';
@@ -74,6 +77,9 @@ export class SimulatedCluster {
   readonly standing: Standing;
   readonly gateways: Gateways;
   readonly joinedNodes: JoinedNodes;
+  readonly handedOn: HandedOn;
+  readonly latecomers: Latecomers;
+  readonly othersKept: OthersKept;
   readonly conditionChanges: ConditionChanges;
   /** Transactions with comments, as the database's log would have them. */
   readonly log: LoggedTransaction[] = [];
@@ -81,6 +87,8 @@ export class SimulatedCluster {
   readonly alarms: string[] = [];
   /** Names of switches that a person took away, while no controller made one of that name since: with the Subnet gone too, nothing is left to run. */
   readonly switchesTaken = new Set<string>();
+  /** Names of router ports that somebody changed or took away: they say which network is in effect while another one is asked for. */
+  readonly linksTouched = new Set<string>();
   /** Events that a controller chose not to send, as `factKey` names them. */
   readonly dropped = new Set<string>();
   /** A process ended: what it was about to say, nobody says. */
@@ -155,6 +163,10 @@ export class SimulatedCluster {
     this.standing = new Standing(this.lab.store, () => this.switchesTaken.size === 0);
     this.gateways = new Gateways(this.lab.store);
     this.joinedNodes = new JoinedNodes(this.lab.store);
+    this.handedOn = new HandedOn(this.lab.store, byHand);
+    this.othersKept = new OthersKept(this.lab.store, byHand);
+    const hasSwitch = (uid: string, name: string): boolean => ownedRow(this.ovn.database, uid, name, 'Logical_Switch') !== undefined;
+    this.latecomers = new Latecomers(this.lab.store, hasSwitch);
     this.takenPorts = new TakenPorts(this.lab.store, byHand);
     this.conditionChanges = new ConditionChanges(this.lab.store);
     this.workloads = new Workloads(this.lab, this.time, this.#chance, statefulSets);
@@ -327,6 +339,7 @@ export class SimulatedCluster {
     const execution = this.ovn.transact(operations);
     for (const { table, before, after } of execution.differences)
       if (table === 'Logical_Switch' && before !== undefined && after === undefined) this.switchesTaken.add(String(before['name']));
+      else if (table === 'Logical_Router_Port') this.linksTouched.add(String((before ?? after)?.['name']));
     this.foreign.leave(execution.differences);
     return execution;
   }

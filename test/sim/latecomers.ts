@@ -1,0 +1,104 @@
+/**
+ * What is being deleted takes nobody new: of a Subnet or a Vpc that was on its way out when all was quiet, nobody who came since is given
+ * anything. Read from objects and rows, by no rule.
+ */
+import {
+  annotationKey,
+  DEFAULT_SUBNET,
+  DEFAULT_VPC,
+  JOIN_SUBNET,
+  kilnAnnotation,
+  labelKey,
+  podAnnotation,
+} from '../../src/api/well-known.ts';
+import type { KubeObject } from '../../src/lab/apiserver/object.ts';
+import type { ObjectStore } from '../../src/lab/apiserver/store.ts';
+import type { Finding } from './judge.ts';
+
+const SUBNETS = 'subnets.kubeovn.io';
+const VPCS = 'vpcs.kubeovn.io';
+const IPS = 'ips.kubeovn.io';
+/** Kinds that are given an address, each with the fields of its status that have it. */
+const ADDRESSED = [
+  ['vips.kubeovn.io', ['v4ip', 'v6ip']],
+  ['ovn-eips.kubeovn.io', ['v4Ip', 'v6Ip']],
+] as const;
+/** Serve on, whoever deletes them: `built-ins.ts`. */
+const BUILT_IN: ReadonlySet<string> = new Set([DEFAULT_VPC, DEFAULT_SUBNET, JOIN_SUBNET]);
+const ALLOCATED = podAnnotation('ovn', 'allocated');
+const COMING: ReadonlySet<string> = new Set(['pods', SUBNETS, ...ADDRESSED.map(([table]) => table)]);
+
+export class Latecomers {
+  readonly #store: ObjectStore;
+  readonly #hasSwitch: (uid: string, name: string) => boolean;
+  /** `<table> <name>` of what was being deleted at the last rest, by uid. */
+  #going = new Map<string, string>();
+  /** Uids of what came since. */
+  readonly #came = new Set<string>();
+
+  /** @param hasSwitch whether a Subnet has a switch of its own */
+  constructor(store: ObjectStore, hasSwitch: (uid: string, name: string) => boolean) {
+    this.#store = store;
+    this.#hasSwitch = hasSwitch;
+    store.watchAll(({ type, table, object }) => {
+      const { uid, finalizers = [], annotations = {} } = object.metadata;
+      // One from a backup has what it had.
+      const isNew = finalizers.length === 0 && annotations[kilnAnnotation.given] === undefined && annotations[ALLOCATED] === undefined;
+      if (type === 'ADDED' && COMING.has(table) && isNew) this.#came.add(uid);
+    });
+  }
+
+  /** All is quiet and judged. */
+  remember(): void {
+    this.#came.clear();
+    this.#going = new Map(
+      [SUBNETS, VPCS].flatMap((table) =>
+        this.#store
+          .list(table)
+          .filter(({ metadata }) => metadata.deletionTimestamp !== undefined && !BUILT_IN.has(metadata.name))
+          .map(({ metadata }) => [`${table} ${metadata.name}`, metadata.uid] as const),
+      ),
+    );
+  }
+
+  judge(): readonly Finding[] {
+    const told = (who: string, into: string): Finding => ({
+      kind: `I5 late ${who.split(' ')[0] ?? ''}`,
+      message: `I5: ${who} came when ${into} was being deleted, and is in it`,
+    });
+    const pods = this.#since('pods').flatMap((pod) => {
+      const { name, namespace = '', annotations = {}, ownerReferences = [] } = pod.metadata;
+      const subnet = annotations[podAnnotation('ovn', 'logical_switch')] ?? '';
+      const ip = this.#store.get(IPS, `${name}.${namespace}`);
+      // An address that was kept for it, or that it shares, was there before it.
+      const isNew = ownerReferences.length === 0 && ip?.metadata.annotations?.[kilnAnnotation.podUid] === pod.metadata.uid;
+      const isPlain = ip?.metadata.labels?.[labelKey.ipReserved] !== 'true' && annotations[annotationKey.vip] === undefined;
+      return isNew && isPlain && this.#isGoing(SUBNETS, subnet) ? [told(`Pod ${namespace}/${name}`, `Subnet ${subnet}`)] : [];
+    });
+    const objects = ADDRESSED.flatMap(([table, addresses]) =>
+      this.#since(table).flatMap((object) => {
+        const subnet = object.metadata.labels?.[labelKey.subnet] ?? '';
+        const status = (object['status'] ?? {}) as Readonly<Record<string, string>>;
+        const has = addresses.some((one) => (status[one] ?? '') !== '');
+        return has && this.#isGoing(SUBNETS, subnet) ? [told(`${object.kind} ${object.metadata.name}`, `Subnet ${subnet}`)] : [];
+      }),
+    );
+    const subnets = this.#since(SUBNETS).flatMap(({ metadata, ...subnet }) => {
+      const { vpc = '' } = (subnet['spec'] ?? {}) as { readonly vpc?: string };
+      return this.#isGoing(VPCS, vpc) && this.#hasSwitch(metadata.uid, metadata.name)
+        ? [told(`Subnet ${metadata.name}`, `Vpc ${vpc}`)]
+        : [];
+    });
+    return [...pods, ...objects, ...subnets];
+  }
+
+  #since(table: string): readonly KubeObject[] {
+    return this.#store.list(table).filter(({ metadata }) => this.#came.has(metadata.uid));
+  }
+
+  /** Since before the last rest, and still. */
+  #isGoing(table: string, name: string): boolean {
+    const uid = this.#going.get(`${table} ${name}`);
+    return uid !== undefined && this.#store.get(table, name)?.metadata.uid === uid;
+  }
+}

@@ -27,7 +27,7 @@ function plain(text: string): string {
       .replaceAll(/(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w+ \d{4} \d\d:\d\d:\d\d [-+]\d{4}/g, 'TIME')
       .replaceAll(/(resourceVersion"?: ?"?)\d+/gi, '$1N')
       .replaceAll(/(Resource Version: +)\d+/g, '$1N')
-      .replaceAll(/\b\d+(?:\.\d+)?(?:ms|s)\b/g, 'AGE')
+      .replaceAll(/\b(?:(?:\d+m)?\d+(?:\.\d+)?(?:ms|s)|\dm)\b/g, 'AGE')
       .replaceAll(/\b10\.(?:9[6-9]|10\d|11[01])\.\d+\.\d+/g, 'CLUSTERIP')
       .replaceAll(/^[IWE]\d{4} .*\n/gm, '')
       .replaceAll(/127\.0\.0\.1:\d+/g, 'SERVER')

@@ -68,7 +68,7 @@ export const REASONS = {
   },
   NeededByCluster: {
     means: 'it is being deleted, and the cluster stands on it: it serves on and refuses nobody while there are nodes',
-    next: 'nothing: it goes when the last node has gone, and is made again',
+    next: 'nothing: it goes when all in it and the last node have gone, and is made again',
   },
 
   // What another one does or has.

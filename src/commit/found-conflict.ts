@@ -9,5 +9,13 @@ export function foundConflict(id: RowId, verdict: Verdict, [winner, ...lost]: re
   if (verdict.kind === 'conflict') return { owners: verdict.owners, message: verdict.message };
   const losers = lost.filter((owner) => owner !== winner);
   if (winner === undefined || losers.length === 0) return undefined;
-  return { owners: losers, message: `${tableOf(id)} ${identityOf(id)} belongs to the older ${winner}` };
+  const row = `${tableOf(id)} ${identityOf(id)}`;
+  const [kind = '', namespace = '', ...rest] = winner.split('/');
+  const name = rest.join('/');
+  const older = `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`;
+  const next = `kiln explain ${kind} ${name}${namespace === '' ? '' : ` -n ${namespace}`}`;
+  return {
+    owners: losers,
+    message: `${row} belongs to the older ${older}, which makes a row of the same name; rename one of the two; ${next}`,
+  };
 }

@@ -36,7 +36,7 @@ test('everyone who wants a row that an older object has is told so, not only the
   bench.settle();
   bench.world.rowConflicts.set(rowId('Address_Set', 'shared'), {
     owners: ['ippool//one', 'ippool//two'],
-    message: 'Address_Set shared belongs to the older ippool//zero',
+    message: 'Address_Set shared belongs to the older ippool zero',
   });
   bench.settle();
   const told = bench.events.filter(({ reason }) => reason === 'Conflict').map(({ object }) => object);

@@ -100,8 +100,9 @@ export class Newcomers {
       const ip = this.#store.get('ips.kubeovn.io', `${name}.${namespace}`);
       const { subnet = '' } = (ip?.['spec'] ?? {}) as { readonly subnet?: string };
       // Where pods are moved, the next one of a StatefulSet keeps nothing that is not reserved for it, unless its Namespace has that Subnet still.
+      const claims = this.#claims(namespace);
       const moves =
-        (!this.#claims(namespace).includes(subnet) || this.#poolsOf(namespace).length > 0) &&
+        (!claims.includes(subnet) || this.#poolsOf(namespace).some((one) => claims.includes(one))) &&
         ownerReferences.some(({ kind }) => kind === 'StatefulSet') &&
         ip?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'] !== 'true' &&
         ['evict', 'rebind'].includes(this.#store.get('namespaces', namespace)?.metadata.annotations?.['kiln.io/misbound'] ?? '');

@@ -11,8 +11,7 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { heldBy } from '../pod/held-addresses.ts';
 import { launchersOf, machinePlan } from '../pod/machine.ts';
-import { isIpOfNode } from '../node/node-join.ts';
-import { nodeView } from '../node/node-view.ts';
+import { isIpOfNode, nodeView } from '../node/node-view.ts';
 import { isAllocated, isIpOfPod } from '../pod/pod-interface.ts';
 import { interfacesOf, selectionsOf } from '../pod/pod-interfaces.ts';
 import { ordinalIn } from '../pod/pod-life.ts';
@@ -143,3 +142,29 @@ const statefulSetPlan: Query<StatefulSetPlan | undefined> = defineQuery('statefu
     annotations: set.spec.template?.metadata?.annotations ?? {},
   };
 });
+
+/** For who needs an IP object of this name: the sentence that says whom it is there for. Undefined where that is nobody. */
+export function thereForAnother(world: World, ip: IP): string | undefined {
+  const { name } = ip.metadata;
+  const user = userOf(ip, holderOf(world, ip));
+  return user === undefined ? undefined : `IP ${name}, which has the name of its port, is there for ${user}; kubectl describe ip ${name}`;
+}
+
+function userOf({ spec }: IP, holder: IpHolder): string | undefined {
+  switch (holder.kind) {
+    case 'pod':
+      return `Pod ${holder.pod}`;
+    case 'node':
+      return `Node ${holder.node}`;
+    case 'statefulset':
+      return `StatefulSet ${holder.statefulSet}`;
+    case 'machine':
+      return `virtual machine ${holder.machine}`;
+    case 'reservation':
+      return `Pod ${spec.namespace}/${spec.podName}, by its spec.namespace and spec.podName`;
+    case 'subnet':
+      return `Subnet ${spec.subnet}`;
+    case 'nobody':
+      return undefined;
+  }
+}

@@ -17,8 +17,7 @@ import type { IpHolder } from './ip-holder.ts';
 import { LEASE_CONDITIONS } from '../lease.ts';
 import { leaseOfIp } from './ip-lease.ts';
 import type { ConditionOutput, Output, PatchOutput } from '../output.ts';
-import { isIpOfNode } from '../node/node-join.ts';
-import { nodeView } from '../node/node-view.ts';
+import { isIpOfNode, nodeView } from '../node/node-view.ts';
 import { isIpOfPod, portId } from '../pod/pod-interface.ts';
 import { podView } from '../pod/pod-view.ts';
 

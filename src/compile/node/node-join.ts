@@ -15,11 +15,12 @@ import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Addresses, IpIdentity } from '../ip/ip-object.ts';
 import { addressesOf, addressesOfIp, createIp, ipText, keepIp, sameAddresses } from '../ip/ip-object.ts';
+import { thereForAnother } from '../ip/ip-holder.ts';
 import type { IpRefusal } from '../ip/ip-refusal.ts';
 import { ipRefusal } from '../ip/ip-refusal.ts';
 import { keptRow } from '../kept-row.ts';
 import type { NodeView } from './node-view.ts';
-import { nodeClaimant, nodeOwner, nodeView } from './node-view.ts';
+import { isIpOfNode, nodeClaimant, nodeOwner, nodeView } from './node-view.ts';
 import type { Output, RowOutput } from '../output.ts';
 import { portId } from '../pod/pod-interface.ts';
 import { stationText } from '../pod/pod-port.ts';
@@ -45,6 +46,8 @@ export const nodeJoin: Rule = {
     const port = nodePortName(name);
     const ip = world.ips.get(port);
     const inUse = joined !== undefined || isOurs(world, portId(port), nodeOwner(node));
+    const elsewhere = ip === undefined || isIpOfNode(ip, node) ? undefined : thereForAnother(world, ip);
+    if (elsewhere !== undefined && !inUse) return [bound(node, { reason: 'ReservedElsewhere', message: elsewhere })];
     const refusal = ip === undefined ? ipRefusal(world, port, node.uid, `Node ${name}`, inUse) : undefined;
     if (refusal?.rests === true && !inUse) return [bound(node, { reason: 'IPRefused', message: refusal.message })];
     const reservation = world.reservations.get(nodeClaimant(name));
@@ -151,11 +154,6 @@ function isMadeAgain(world: World, node: NodeView, told: Addresses, ip: IP | und
 /** The same but for a family that came. */
 function isWithin(few: Addresses, many: Addresses | undefined): boolean {
   return many !== undefined && sameAddresses(few, { ...many, ...(few.v4 === '' && { v4: '' }), ...(few.v6 === '' && { v6: '' }) });
-}
-
-export function isIpOfNode(ip: IP, node: Pick<NodeView, 'name' | 'uid'>): boolean {
-  const owner = ip.metadata.ownerReferences?.find(({ kind }) => kind === 'Node');
-  return owner === undefined ? ip.spec.podName === node.name : owner.uid === node.uid;
 }
 
 function isJoined(world: World, node: NodeView, addresses: Addresses): boolean {

@@ -1,6 +1,7 @@
 /**
  * What of a node matters to the network: kubelets write its status every few seconds, rules read this projection.
  */
+import type { IP } from '../../api/ip.ts';
 import { nodePortName } from '../../api/names.ts';
 import { DEFAULT_PROVIDER, podAnnotation } from '../../api/well-known.ts';
 import { parseAddress } from '../../net/address.ts';
@@ -51,4 +52,10 @@ export function nodeOwner({ name, uid, created }: NodeView): Claimant {
 /** Its addresses are the node's whatever incarnation of it is there: one of that name at a time. */
 export function nodeClaimant(node: string): string {
   return nodePortName(node);
+}
+
+/** Whether an IP object was made for this node, and not for an earlier one of its name. */
+export function isIpOfNode(ip: IP, node: Pick<NodeView, 'name' | 'uid'>): boolean {
+  const owner = ip.metadata.ownerReferences?.find(({ kind }) => kind === 'Node');
+  return owner === undefined ? ip.spec.podName === node.name : owner.uid === node.uid;
 }

@@ -312,3 +312,25 @@ function takeAway({ bench: { northbound, world } }: PodScene, table: string, nam
   assert.ok(row);
   world.rows.apply(northbound, northbound.remove(table, row._uuid));
 }
+
+test("a node whose port has the name of a pod's is told so while that pod is there, takes no address, and joins when it has gone", () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  scene.namespace('team');
+  scene.pod('node-a', { namespace: 'team' });
+  bench.settle();
+  const address = scene.addressOf('team/node-a');
+  bench.put('nodes', { metadata: { name: 'a.team' }, spec: {} });
+  bench.settle();
+  assert.deepEqual(boundOf(scene, 'a.team'), {
+    ...boundOf(scene, 'a.team'),
+    status: 'False',
+    reason: 'ReservedElsewhere',
+    message: 'IP node-a.team, which has the name of its port, is there for Pod team/node-a; kubectl describe ip node-a.team',
+  });
+  assert.equal(scene.addressOf('team/node-a'), address);
+  bench.vanish('pods', 'team/node-a');
+  bench.settle();
+  assert.equal(boundOf(scene, 'a.team'), undefined);
+  assert.equal(bench.object('ips', 'node-a.team')?.spec['subnet'], 'join');
+});

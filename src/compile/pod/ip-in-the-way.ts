@@ -8,8 +8,7 @@ import type { Reason } from '../../api/reasons.ts';
 import { FINALIZER } from '../../api/well-known.ts';
 import { claimantOfIp, isRequest, isReserved } from '../../world/claimants.ts';
 import type { World } from '../../world/world.ts';
-import type { IpHolder } from '../ip/ip-holder.ts';
-import { holderOf } from '../ip/ip-holder.ts';
+import { thereForAnother } from '../ip/ip-holder.ts';
 import { ipPatchRefusal } from '../ip/ip-refusal.ts';
 import { requestProblem } from '../ip/ip-request.ts';
 import type { Held } from './held-addresses.ts';
@@ -36,8 +35,8 @@ export function ipInTheWay(world: World, nic: PodInterface, held: Held, subnets:
     if (others.length === 0) return PENDING;
     return waiting(`IP ${name}, which has the name of its port, is being deleted and kept by finalizer ${others.join(', ')}; ${look}`);
   }
-  const user = userOf(ip, holderOf(world, ip));
-  return user === undefined ? PENDING : waiting(`IP ${name}, which has the name of its port, is there for ${user}; ${look}`);
+  const elsewhere = thereForAnother(world, ip);
+  return elsewhere === undefined ? PENDING : waiting(elsewhere);
 }
 
 /** A user's, for this very pod: the pod has what that one is given, and nothing before. */
@@ -56,25 +55,6 @@ function keptForIt(world: World, nic: PodInterface, ip: IP, subnets: readonly st
   if (refused === undefined) return PENDING;
   const said = refused.message.startsWith(`IP ${name}: `) ? refused.message : `IP ${name}: ${refused.message}`;
   return { kind: 'waiting', reason: refused.reason, message: `${said}; it is kept for this pod: mend it, or kubectl delete ip ${name}` };
-}
-
-function userOf({ spec }: IP, holder: IpHolder): string | undefined {
-  switch (holder.kind) {
-    case 'pod':
-      return `Pod ${holder.pod}`;
-    case 'node':
-      return `Node ${holder.node}`;
-    case 'statefulset':
-      return `StatefulSet ${holder.statefulSet}`;
-    case 'machine':
-      return `virtual machine ${holder.machine}`;
-    case 'reservation':
-      return `Pod ${spec.namespace}/${spec.podName}, by its spec.namespace and spec.podName`;
-    case 'subnet':
-      return `Subnet ${spec.subnet}`;
-    case 'nobody':
-      return undefined;
-  }
 }
 
 function waiting(message: string): InTheWay {

@@ -90,7 +90,7 @@ function report(): Report {
     peakMb: process.resourceUsage().maxRSS / 1_024,
     heapMb: (heapUsed + arrayBuffers) / 1_048_576,
     collections: turns.tidied,
-    longestTurn: turns.take(),
+    longestTurn: turns.end(),
     requests: { ...requests },
     operations,
     status: controller.status,

@@ -28,7 +28,7 @@ export interface Report {
   readonly heapMb: number;
   /** Times that all of its heap was tidied, since the process began. */
   readonly collections: number;
-  /** Of the event loop, since the last report. */
+  /** Of the event loop, in the first report: later ones have none. */
   readonly longestTurn: LongestTurn;
   /** Requests to the API server by `watch`, `lease`, `read` and `write`. */
   readonly requests: Readonly<Record<string, number>>;

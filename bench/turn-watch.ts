@@ -22,6 +22,7 @@ export class TurnWatch {
   #longest: (Omit<LongestTurn, 'collectionMs'> & { readonly began: number; readonly ended: number }) | undefined;
   /** Node tells of them when the turn is over. */
   #collections: PerformanceEntry[] = [];
+  #beat: NodeJS.Timeout | undefined;
   /** Times that all of the heap was tidied, since the process began. */
   tidied = 0;
 
@@ -38,17 +39,19 @@ export class TurnWatch {
 
   start(): void {
     let last = this.#now();
-    setInterval(() => {
+    this.#beat = setInterval(() => {
       const now = this.#now();
       const ms = now.at - last.at - BEAT_MS;
       if (ms > (this.#longest?.ms ?? 0))
         this.#longest = { ms, ownMs: now.own - last.own, from: last.doing, to: now.doing, began: last.at, ended: now.at };
       last = now;
-    }, BEAT_MS).unref();
+    }, BEAT_MS);
+    this.#beat.unref();
   }
 
-  /** Since the last call. */
-  take(): LongestTurn {
+  /** The longest since `start`; none is watched any more, for fifty looks a second are half a percent of a core. */
+  end(): LongestTurn {
+    clearInterval(this.#beat);
     const { began, ended, ...turn } = this.#longest ?? { ms: 0, ownMs: 0, from: '', to: '', began: 0, ended: 0 };
     const within = this.#collections.filter(({ startTime }) => startTime >= began && startTime < ended);
     this.#longest = undefined;

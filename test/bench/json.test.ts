@@ -72,3 +72,18 @@ for (const [name, wanted] of Object.entries(WANTED)) {
     }
   });
 }
+
+test('--help names every benchmark, and a wrong word or flag is one sentence with exit code 2', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['bench/main.ts', '--help'], { cwd: ROOT });
+  for (const name of Object.keys(WANTED)) assert.match(stdout, new RegExp(`\\b${name}\\b`));
+  for (const [argument, sentence] of [
+    ['bnd', /^bench: no benchmark "bnd"; there are: .*\n$/],
+    ['--nope', /^bench: Unknown option '--nope'.*\n$/],
+  ] as const)
+    await assert.rejects(promisify(execFile)(process.execPath, ['bench/main.ts', argument], { cwd: ROOT }), (error) => {
+      assert.ok(error instanceof Error && 'code' in error && 'stderr' in error);
+      assert.equal(error.code, 2);
+      assert.match(String(error.stderr), sentence);
+      return true;
+    });
+});

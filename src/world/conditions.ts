@@ -22,11 +22,20 @@ export function conditionsOf(resource: ResourceName, object: WithConditions): re
   if (text === undefined) return NONE;
   try {
     const parsed: unknown = JSON.parse(text);
-    return Array.isArray(parsed) ? (parsed as readonly Condition[]) : NONE;
+    return Array.isArray(parsed) ? parsed.filter(isCondition) : NONE;
   } catch {
     // Somebody wrote nonsense into the annotation: it is replaced as a whole.
     return NONE;
   }
+}
+
+const TEXTS = ['status', 'reason', 'message', 'lastUpdateTime', 'lastTransitionTime'] as const;
+
+/** No schema stands before an annotation: whoever may edit the object may write anything there. */
+function isCondition(value: unknown): value is Condition {
+  if (typeof value !== 'object' || value === null) return false;
+  const fields = value as Readonly<Record<string, unknown>>;
+  return typeof fields['type'] === 'string' && TEXTS.every((field) => ['string', 'undefined'].includes(typeof fields[field]));
 }
 
 export function conditionOf(resource: ResourceName, object: WithConditions, type: string): Condition | undefined {

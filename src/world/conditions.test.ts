@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { kilnAnnotation } from '../api/well-known.ts';
+import { PodScene } from '../testing/pod-scene.ts';
+import { conditionsOf } from './conditions.ts';
+
+const SOUND = { type: 'Other', status: 'True', reason: 'Told', message: 'by another program' };
+
+/** What anybody who may edit an object may write where its conditions are kept. */
+const NONSENSE = [
+  '[null]',
+  '[5]',
+  '["x"]',
+  '[[]]',
+  '[{"type":5}]',
+  '[{"type":"Accepted","message":{"a":1}}]',
+  '{"type":"Accepted"}',
+  'x',
+  '',
+];
+
+for (const text of NONSENSE)
+  test(`conditions that somebody wrote as ${text === '' ? 'the empty text' : text} are none, and those of Kiln take their place`, () => {
+    const annotations = { [kilnAnnotation.conditions]: text };
+    assert.deepEqual(conditionsOf('nodes', { metadata: { annotations } }), []);
+    const scene = new PodScene();
+    const status = { addresses: [{ type: 'InternalIP', address: 'nonsense' }] };
+    scene.bench.put('nodes', { metadata: { name: 'n2', annotations }, spec: {}, status });
+    scene.bench.settle();
+    const written = scene.bench.object('nodes', 'n2')?.metadata.annotations ?? {};
+    const said = conditionsOf('nodes', { metadata: { annotations: written } });
+    assert.deepEqual(
+      said.map(({ type, reason }) => `${type} ${reason}`),
+      ['Accepted NodeAddressInvalid'],
+    );
+    assert.deepEqual(JSON.parse(written[kilnAnnotation.conditions] ?? ''), said);
+  });
+
+test('a sound condition beside nonsense stays', () => {
+  const annotations = { [kilnAnnotation.conditions]: JSON.stringify([null, SOUND]) };
+  assert.deepEqual(conditionsOf('nodes', { metadata: { annotations } }), [SOUND]);
+});

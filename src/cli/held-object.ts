@@ -19,23 +19,23 @@ import { traitsOf } from '../world/resources.ts';
 import type { Settings } from '../world/settings.ts';
 
 /** As a person names their kinds before a slash. */
-const KINDS: Readonly<Record<string, AddressResource>> = {
-  vip: 'vips',
-  vips: 'vips',
-  'ovn-eip': 'ovn-eips',
-  'ovn-eips': 'ovn-eips',
-  oeip: 'ovn-eips',
-  'iptables-eip': 'iptables-eips',
-  'iptables-eips': 'iptables-eips',
-  eip: 'iptables-eips',
-};
+const KINDS: ReadonlyMap<string, AddressResource> = new Map([
+  ['vip', 'vips'],
+  ['vips', 'vips'],
+  ['ovn-eip', 'ovn-eips'],
+  ['ovn-eips', 'ovn-eips'],
+  ['oeip', 'ovn-eips'],
+  ['iptables-eip', 'iptables-eips'],
+  ['iptables-eips', 'iptables-eips'],
+  ['eip', 'iptables-eips'],
+]);
 /** Rules that may translate to the address of a Vip. */
 const VIP_RULES: readonly NatRuleResource[] = ['ovn-fips', 'ovn-snat-rules', 'ovn-dnat-rules'];
 
 /** Of `vip/db` the kind and the name; undefined for the name of an IP object, which has no slash. */
 export function namedObject(target: string): { readonly resource: AddressResource; readonly name: string } | undefined {
   const at = target.indexOf('/');
-  const resource = at === -1 ? undefined : KINDS[target.slice(0, at)];
+  const resource = at === -1 ? undefined : KINDS.get(target.slice(0, at));
   return resource === undefined ? undefined : { resource, name: target.slice(at + 1) };
 }
 

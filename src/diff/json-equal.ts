@@ -13,7 +13,8 @@ export function sameJson(a: unknown, b: unknown): boolean {
   const left = a as Readonly<Record<string, unknown>>;
   const right = b as Readonly<Record<string, unknown>>;
   for (const key of Object.keys(left)) if (!sameJson(left[key], right[key])) return false;
-  for (const key of Object.keys(right)) if (right[key] !== undefined && left[key] === undefined) return false;
+  for (const key of Object.keys(right))
+    if (right[key] !== undefined && (!Object.hasOwn(left, key) || left[key] === undefined)) return false;
   return true;
 }
 

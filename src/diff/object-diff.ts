@@ -244,7 +244,7 @@ function mergeable(value: unknown, held: unknown): unknown {
   if (typeof held !== 'object' || held === null || Array.isArray(held)) return value;
   const merged: Record<string, unknown> = { ...value };
   for (const [key, old] of Object.entries(held))
-    merged[key] = key in value ? mergeable((value as Record<string, unknown>)[key], old) : null;
+    merged[key] = Object.hasOwn(value, key) ? mergeable((value as Record<string, unknown>)[key], old) : null;
   return merged;
 }
 

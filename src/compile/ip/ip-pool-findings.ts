@@ -33,14 +33,14 @@ export const poolView: Query<PoolView | undefined> = defineQuery('ip-pool-view',
 const NONE: readonly Finding[] = [];
 
 export function poolFindings(world: World, { name, spec }: PoolView): readonly Finding[] {
-  const [own, overlaps] = [world.ask(ownFindings, name), world.ask(poolOverlaps, spec.subnet)[name] ?? NONE];
+  const [own, overlaps] = [world.ask(ownFindings, name), world.ask(poolOverlaps, spec.subnet).get(name) ?? NONE];
   return own.length === 0 ? overlaps : own;
 }
 
 /** The pools of a Subnet that are in order, the oldest first. */
 export function soundPools(world: World, subnet: string): readonly string[] {
   const overlaps = world.ask(poolOverlaps, subnet);
-  return world.ask(poolsByAge, subnet).filter((name) => overlaps[name] === undefined && world.ask(ownFindings, name).length === 0);
+  return world.ask(poolsByAge, subnet).filter((name) => !overlaps.has(name) && world.ask(ownFindings, name).length === 0);
 }
 
 /** Names. Their usage changes with every pod, and their age never. */
@@ -59,14 +59,14 @@ const ownFindings: Query<readonly Finding[]> = defineQuery('ip-pool-own-findings
 });
 
 /** By pool of the Subnet: what it shares with older ones. One pass for all of them, so that many pools cost no square. */
-const poolOverlaps: Query<Readonly<Record<string, readonly Finding[]>>> = defineQuery('ip-pool-overlaps', (world, subnet) => {
+const poolOverlaps: Query<ReadonlyMap<string, readonly Finding[]>> = defineQuery('ip-pool-overlaps', (world, subnet) => {
   const taken = new PoolRanges();
-  const found: Record<string, readonly Finding[]> = {};
+  const found = new Map<string, readonly Finding[]>();
   for (const name of world.ask(poolsByAge, subnet)) {
     const spec = world.ask(poolView, name)?.spec;
     if (spec === undefined || world.ask(ownFindings, name).length > 0) continue;
     const findings = ipPoolOverlaps({ name, spec }, taken);
-    if (findings.length > 0) found[name] = findings;
+    if (findings.length > 0) found.set(name, findings);
     else taken.add(name, world.ask(ipPoolAddresses, name));
   }
   return found;

@@ -26,7 +26,7 @@ import { askedNetworks } from './subnet-networks.ts';
 export const subnetConflict: Query<Finding | undefined> = defineQuery('subnet-conflict', (world, name) => {
   const view = world.ask(subnetBasics, name);
   if (view === undefined || !view.isOvn) return undefined;
-  return isNamedAsVpc(world, view) ? subnetNamedAsVpc(name) : world.ask(vpcOverlaps, view.vpc)[name];
+  return isNamedAsVpc(world, view) ? subnetNamedAsVpc(name) : world.ask(vpcOverlaps, view.vpc).get(name);
 });
 
 function isNamedAsVpc(world: World, { name, created }: SubnetBasics): boolean {
@@ -39,18 +39,22 @@ function refusedAnyway(world: World, view: SubnetBasics): boolean {
 }
 
 /** By Subnet of the Vpc: what it overlaps. One pass for all of them, so that a new Subnet costs no square. */
-export const vpcOverlaps: Query<Readonly<Record<string, Finding>>> = defineQuery('vpc-overlaps', (world, vpc) => {
+const vpcOverlaps: Query<ReadonlyMap<string, Finding>> = defineQuery('vpc-overlaps', (world, vpc) => {
   const claims = [...world.subnetVpcs.in(vpc)].flatMap((name) => claimsOf(world, name));
   if (vpc === world.settings.defaultVpc) claims.push(...nodeClaims(world.ask(nodeAddresses, '')));
-  const found: Record<string, Finding> = {};
+  const found = new Map<string, Finding>();
   const refused = new Set<Claim>();
   for (const [a, b] of overlappingPairs(claims).toSorted((x, y) => byRank(x[0], y[0]) || byRank(x[1], y[1]))) {
     if (refused.has(a) || b.node) continue;
     refused.add(b);
     const subnet = { name: b.holder, spec: world.ask(subnetSpec, b.holder) ?? {} };
-    found[b.holder] ??= a.node
-      ? subnetHoldsNode(subnet, a.holder, formatAddress({ family: a.cidr.family, value: a.cidr.base }))
-      : subnetOverlap(subnet, vpc, a.cidr, a.holder);
+    if (found.has(b.holder)) continue;
+    found.set(
+      b.holder,
+      a.node
+        ? subnetHoldsNode(subnet, a.holder, formatAddress({ family: a.cidr.family, value: a.cidr.base }))
+        : subnetOverlap(subnet, vpc, a.cidr, a.holder),
+    );
   }
   return found;
 });

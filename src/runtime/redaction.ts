@@ -5,14 +5,19 @@ const SECRET_NAME =
 const DEEPEST = 6;
 export const REDACTED = '[redacted]';
 
-/** @returns the text without what looks like a secret */
+/**
+ * Every repetition that something has to follow is bounded: without a bound the time grows with the square of the text, and a line may
+ * quote an annotation of 256 kB.
+ *
+ * @returns the text without what looks like a secret
+ */
 export function redactedText(text: string): string {
   if (!SUSPECT.test(text)) return text;
   return text
     .replace(/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, REDACTED)
     .replace(/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, `$1 ${REDACTED}`)
-    .replace(/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, REDACTED)
-    .replace(/((?:[a-z][a-z0-9+.-]*:\/\/|\b(?:tcp|ssl):)[^\s:/@]+:)[^\s/@]+@/gi, `$1${REDACTED}@`)
+    .replace(/(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, REDACTED)
+    .replace(/((?:[a-z][a-z0-9+.-]{0,30}:\/\/|\b(?:tcp|ssl):)[^\s:/@]{1,256}:)[^\s/@]{1,1024}@/gi, `$1${REDACTED}@`)
     .replace(/\b(password|passwd|secret|token)(["']?\s*[=:]\s*["']?)[^\s"',;&}]{3,}/gi, `$1$2${REDACTED}`);
 }
 

@@ -126,5 +126,6 @@ function termOf(row: Row): number | undefined {
   const map = row.external_ids;
   const text: unknown = map instanceof Map ? map.get(TERM_KEY) : undefined;
   const term = Number(text);
-  return text !== undefined && Number.isSafeInteger(term) && term >= 0 ? term : undefined;
+  // Only as it is written here: the guards compare the text.
+  return Number.isSafeInteger(term) && String(term) === text ? term : undefined;
 }

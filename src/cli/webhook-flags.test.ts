@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Command } from 'commander';
 import type { WebhookFlags } from './webhook-flags.ts';
-import { addWebhookFlags, webhookSettings } from './webhook-flags.ts';
+import { addWebhookFlags, reviewLabels, webhookSettings } from './webhook-flags.ts';
 
 function parse(...args: readonly string[]): WebhookFlags {
   const command = addWebhookFlags(new Command('test').exitOverride().configureOutput({ writeErr: () => undefined }));
@@ -42,4 +42,11 @@ test('nonsense is refused with the value and the rule', () => {
   assert.throws(() => parse('--webhook-bind-address', 'here'), /"here" is neither HOST:PORT/);
   assert.throws(() => parse('--webhook-host', 'a,not a name'), /"not a name" is neither a DNS name nor an address/);
   assert.throws(() => parse('--webhook-certificate-lifetime', '1s'), /"1s" is not a duration of at least 10s/);
+});
+
+test('reviews are counted by resources that are known: whoever reaches the port may name others without end', () => {
+  const allowed = { objections: [], warnings: [] };
+  const labels = (group: string, resource: string): string => reviewLabels({ operation: 'CREATE', group, resource }, allowed).resource;
+  assert.deepEqual([labels('kubeovn.io', 'vpcs'), labels('', 'pods')], ['vpcs', 'pods']);
+  assert.deepEqual([labels('', 'vpcs'), labels('example.com', 'x1'), labels('', 'constructor')], ['other', 'other', 'other']);
 });

@@ -9,8 +9,11 @@ import type { KubeClient } from '../kube/client.ts';
 import { splitList } from '../net/dual.ts';
 import { parseAddress } from '../net/address.ts';
 import type { Log } from '../runtime/log.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import type { Labels, Metrics } from '../runtime/metrics.ts';
 import { parseBindAddress } from '../runtime/operations-server.ts';
+import type { AdmissionRequest } from '../webhook/admission-review.ts';
+import { resourceOf } from '../webhook/judge.ts';
+import type { Opinion } from '../webhook/opinion.ts';
 import type { CertificateSource } from '../webhook/webhook.ts';
 import { Webhook } from '../webhook/webhook.ts';
 import { CONFIGURATION_NAME, SECRET_NAME, SERVICE_NAME } from '../webhook/webhook-configuration.ts';
@@ -129,13 +132,20 @@ export function startWebhook(settings: WebhookSettings, { client, controller, me
     port: settings.port,
     certificate: settings.certificate,
     log,
-    answered: ({ operation, resource }, { objections, warnings }) =>
-      metrics.count('kiln_webhook_reviews_total', {
-        operation: operation.toLowerCase(),
-        resource,
-        result: objections.length > 0 ? 'refused' : warnings.length > 0 ? 'warned' : 'allowed',
-      }),
+    answered: (request, opinion) => metrics.count('kiln_webhook_reviews_total', reviewLabels(request, opinion)),
   });
   webhook.start();
   return webhook;
+}
+
+/** Whoever reaches the port may name any resource: those that Kiln does not know are counted as one. */
+export function reviewLabels(
+  { operation, resource, group }: Pick<AdmissionRequest, 'operation' | 'resource' | 'group'>,
+  { objections, warnings }: Opinion,
+): Labels<'kiln_webhook_reviews_total'> {
+  return {
+    operation: operation.toLowerCase(),
+    resource: resourceOf({ resource, group }) ?? 'other',
+    result: objections.length > 0 ? 'refused' : warnings.length > 0 ? 'warned' : 'allowed',
+  };
 }

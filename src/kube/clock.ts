@@ -4,6 +4,7 @@ export interface Clock {
   now(): number;
   /** Milliseconds since 1970, only for timestamps that people read (Lease, Event). */
   wallTime(): number;
+  /** At the latest after 24 days, whatever is asked for. */
   setTimeout(callback: () => void, ms: number): TimerHandle;
   clearTimeout(handle: TimerHandle): void;
 }
@@ -14,10 +15,13 @@ export type TimerHandle = unknown;
 /** A number in [0, 1), as `Math.random` gives. */
 export type Random = () => number;
 
+/** Timers of Node hold 2^31 - 1 ms, and one that is longer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => performance.now(),
   wallTime: () => Date.now(),
-  setTimeout: (callback, ms) => setTimeout(callback, ms),
+  setTimeout: (callback, ms) => setTimeout(callback, Math.min(ms, LONGEST_TIMER_MS)),
   clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
 };
 

@@ -129,6 +129,9 @@ export interface StatusObject {
   } | null;
 }
 
+/** A proxy in between may ask for a day: nobody waits for that long without another look. */
+const LONGEST_RETRY_AFTER_MS = 300_000;
+
 /**
  * A failed answer as an error.
  * @param body the parsed Status where the answer was one, else its text
@@ -145,7 +148,7 @@ export function errorFromStatus(subject: KubeSubject, status: number, body: Stat
     status,
     reason,
     causes,
-    retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined,
+    retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1000, LONGEST_RETRY_AFTER_MS) : undefined,
   });
 }
 

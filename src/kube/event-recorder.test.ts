@@ -152,6 +152,12 @@ describe('EventRecorder', () => {
     exchange.json({ metadata: { name: 'x' } });
   });
 
+  it('names an Event of a long name as a server takes it', async () => {
+    recorder.record(about(`${'a'.repeat(229)}-${'b'.repeat(20)}`));
+    const { metadata } = (await api.next()).body as { metadata: { name: string } };
+    assert.match(metadata.name, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
+  });
+
   it('tries again what may pass, and gives up the rest in peace', async () => {
     recorder.record(about('a'));
     (await api.next()).status(503, 'ServiceUnavailable', 'x');

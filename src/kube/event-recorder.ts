@@ -279,6 +279,10 @@ export class EventRecorder {
     const bucket = this.#objects.get(key) ?? new TokenBucket(burst, rate, now);
     this.#objects.delete(key);
     this.#objects.set(key, bucket);
+    for (const oldest of this.#objects.keys()) {
+      if (this.#objects.size <= MOST_SERIES) break;
+      this.#objects.delete(oldest);
+    }
     return bucket;
   }
 
@@ -286,10 +290,6 @@ export class EventRecorder {
     for (const [key, series] of this.#series) {
       if (this.#series.size <= MOST_SERIES) break;
       if (!series.queued) this.#series.delete(key);
-    }
-    for (const key of this.#objects.keys()) {
-      if (this.#objects.size <= MOST_SERIES) break;
-      this.#objects.delete(key);
     }
   }
 
@@ -323,7 +323,7 @@ function seriesKey(input: EventInput): string {
 /** Unique by content and time; the object's name is cut so that the whole is a valid name. */
 function eventName(input: EventInput, key: string, wallTime: number): string {
   const digest = hash('sha256', key + String(wallTime)).slice(0, 16);
-  return `${input.target.name.slice(0, 230)}.${digest}`;
+  return `${input.target.name.slice(0, 230).replace(/[-.]+$/, '')}.${digest}`;
 }
 
 function reference(target: EventTarget): Readonly<Record<string, string | undefined>> {

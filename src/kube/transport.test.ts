@@ -49,6 +49,8 @@ describe('requests', () => {
       assert.deepEqual([error.code, error.retryable, error.status, error.reason], [code, retryable, status, reason]);
       assert.equal(error.message, 'get pods ns/a: because');
       assert.equal(error.retryAfterMs, 2_000);
+      api.handler = (exchange) => exchange.status(status, reason, 'because', {}, { 'retry-after': '86400' });
+      assert.equal((await failing(client.get(PODS, NAME))).retryAfterMs, 300_000);
     });
   }
 

@@ -56,7 +56,8 @@ export async function serveOperations({ address, metrics, waitingFor }: Operatio
     );
   });
   await new Promise<void>((done, failed) => {
-    server.once('error', failed);
+    // Of a server that listens, one connection's trouble.
+    server.on('error', failed);
     server.listen({ port: address.port, ...(address.host === undefined ? {} : { host: address.host }) }, done);
   });
   // A server that nobody asks must not keep the process.

@@ -238,6 +238,9 @@ test('refused deletions are remembered for five minutes, by who asked and what f
   assert.deepEqual([refused.has(net), refused.has({ ...net, user: 'bob' }), refused.has({ ...net, key: 'other' })], [true, false, false]);
   now = 300_000;
   assert.equal(refused.has(net), false);
+  const endless = { ...net, user: 'x'.repeat(100_000) };
+  refused.note(endless);
+  assert.equal(refused.has(endless), false);
 });
 
 test('deletion of what cannot be judged, of what goes already, and by who names the uid is let through', () => {

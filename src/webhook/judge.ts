@@ -188,6 +188,7 @@ const BY_PLURAL: ReadonlyMap<string, ResourceName> = new Map(
   }),
 );
 
-function resourceOf({ resource, group }: AdmissionRequest): ResourceName | undefined {
+/** The resource that a request is about; undefined for one that Kiln does not know. */
+export function resourceOf({ resource, group }: Pick<AdmissionRequest, 'resource' | 'group'>): ResourceName | undefined {
   return BY_PLURAL.get(`${resource}.${group}`);
 }

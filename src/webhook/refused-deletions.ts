@@ -8,6 +8,8 @@ import type { ResourceName } from '../world/resources.ts';
 const REMEMBERED_MS = 5 * 60_000;
 /** The oldest are forgotten. */
 const MOST = 10_000;
+/** Whoever reaches the port may name any user: one with a longer name is asked again. */
+const LONGEST_USER = 1_000;
 
 export interface DeletionRequest {
   readonly resource: ResourceName;
@@ -26,6 +28,7 @@ export class RefusedDeletions {
   }
 
   note(request: DeletionRequest): void {
+    if (request.user.length > LONGEST_USER) return;
     const id = idOf(request);
     // The latest is last.
     this.#at.delete(id);

@@ -48,7 +48,8 @@ export class WebhookServer {
     const one = new WebhookServer(options);
     const { host, port } = options;
     await new Promise<void>((done, failed) => {
-      one.#server.once('error', failed);
+      // Of a server that listens, one connection's trouble.
+      one.#server.on('error', failed);
       one.#server.listen({ port, ...(host === undefined ? {} : { host }) }, done);
     });
     return one;

@@ -35,6 +35,36 @@ test('the ClusterRole lets the controller watch every resource it observes, and 
   );
 });
 
+/** Verbs by `<plural>[/<subresource>].<group>`, of all rules of the ClusterRole. */
+function verbsOfRole(): ReadonlyMap<string, readonly string[]> {
+  const role = parseAllDocuments(read('deploy/rbac.yaml'))
+    .map((document) => document.toJS() as { kind: string; rules?: { apiGroups: string[]; resources: string[]; verbs: string[] }[] })
+    .find(({ kind }) => kind === 'ClusterRole');
+  const verbs = new Map<string, readonly string[]>();
+  for (const rule of role?.rules ?? [])
+    for (const resource of rule.resources.flatMap((one) => rule.apiGroups.map((group) => `${one}.${group}`)))
+      verbs.set(resource, [...(verbs.get(resource) ?? []), ...rule.verbs]);
+  return verbs;
+}
+
+test('the ClusterRole lets the controller make and delete what its rules make and delete, write the status of what it serves, and no more', () => {
+  const verbs = verbsOfRole();
+  const having = (verb: string): readonly string[] => [...verbs].filter(([, all]) => all.includes(verb)).map(([resource]) => resource);
+  assert.deepEqual(having('create').toSorted(), ['events.', 'ips.kubeovn.io', 'pods/eviction.', 'subnets.kubeovn.io', 'vpcs.kubeovn.io']);
+  assert.deepEqual(
+    having('delete').toSorted(),
+    ['ips', 'iptables-eips', 'ovn-eips', 'vips'].map((plural) => `${plural}.kubeovn.io`),
+  );
+  assert.deepEqual(having('update'), []);
+  for (const { plural, group, conditions, statusSubresource } of Object.values(RESOURCES))
+    assert.equal(verbs.has(`${plural}/status.${group}`), conditions === 'status' && statusSubresource, `${plural}/status`);
+});
+
+test('the ClusterRole lets the controller get what it writes, for a write whose reply was lost, and no more', () => {
+  for (const [resource, all] of verbsOfRole())
+    if (all.includes('watch')) assert.equal(all.includes('get'), all.includes('patch'), resource);
+});
+
 test('the ClusterRole lets the controller say on what it does not carry out that it does not, where its kind keeps conditions, and no more', () => {
   const role = parseAllDocuments(read('deploy/rbac.yaml'))
     .map((document) => document.toJS() as { kind: string; rules?: { apiGroups: string[]; resources: string[]; verbs: string[] }[] })

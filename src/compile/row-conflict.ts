@@ -19,7 +19,7 @@ export function rowConflictOf(world: World, owner: Owner): string | undefined {
   return others.length === 0 ? first.message : `${first.message} (and ${others.length} more rows)`;
 }
 
-/** Owners whose rows are told of by an Event, beside a condition where they have one for it. */
+/** Owners whose rows are told of by an Event, one for each row. A condition that names a row has no Event of its own: it would say the same. */
 const TOLD_BY_EVENT: Readonly<Record<string, ResourceName>> = { ippool: 'ippools', node: 'nodes', vpc: 'vpcs', subnet: 'subnets' };
 
 export const rowConflictNotice: Rule = {

@@ -272,25 +272,35 @@ function collect(id: RowId, observed: readonly Observed[], context: DiffContext)
 /** Why a row of ours cannot go: one inside of it is not ours and would go with it. */
 function guestIn(row: Observed, context: DiffContext): Extract<Verdict, { readonly kind: 'conflict' }> | undefined {
   const guest = foreignChild(row, context);
-  const { id, table, ownership } = row;
+  const { id, table, uuid, ownership } = row;
   if (guest === undefined) return undefined;
+  const remove = `ovn-nbctl remove ${table} ${uuid} ${guest.column} ${guest.uuid}`;
   return {
     kind: 'conflict',
     owners: ownership.kind === 'ours' ? [ownership.owner] : [],
-    message: `${table} ${identityOf(id)} is not wanted any more, but ${tableOf(guest)} ${identityOf(guest)} in it is not Kiln's; remove that row first`,
-    on: guest,
+    message: `${table} ${identityOf(id)} is not wanted any more, but ${tableOf(guest.id)} ${identityOf(guest.id)} in it is not Kiln's; where nobody needs that row: ${remove}`,
+    on: guest.id,
   };
 }
 
+interface ForeignChild {
+  readonly id: RowId;
+  readonly uuid: Uuid;
+  /** Of the row that it is in. */
+  readonly column: string;
+}
+
 /** Of several the first by name, so that every process names the same. */
-function foreignChild(row: Observed, context: DiffContext): RowId | undefined {
-  let first: RowId | undefined;
+function foreignChild(row: Observed, context: DiffContext): ForeignChild | undefined {
+  let first: ForeignChild | undefined;
   for (const { column } of childColumns(row.table)) {
     const held = row.row[column];
     if (!(held instanceof Set)) continue;
-    for (const uuid of held) {
-      const entry = context.rows.entry(uuid as Uuid);
-      if (entry?.ownership.kind === 'foreign' && (first === undefined || entry.id < first)) first = entry.id;
+    for (const uuid of held as ReadonlySet<Uuid>) {
+      const entry = context.rows.entry(uuid);
+      if (entry?.ownership.kind !== 'foreign') continue;
+      if (first === undefined || entry.id < first.id || (entry.id === first.id && uuid < first.uuid))
+        first = { id: entry.id, uuid, column };
     }
   }
   return first;

@@ -146,7 +146,7 @@ function conditionsOf(
   if (finding === undefined && waits !== undefined)
     return [{ type: 'Ready', status: 'False', reason: 'WaitingForSubnet', message: waits, event: 'Warning' }];
   if (finding === undefined && conflict !== undefined)
-    return [{ type: 'Ready', status: 'False', reason: 'RowConflict', message: conflict, event: 'Warning' }];
+    return [{ type: 'Ready', status: 'False', reason: 'RowConflict', message: conflict }];
   if (finding === undefined) return [{ type: 'Ready', status: 'True', reason: 'UpdateIPAMSucceeded', message: '' }];
   const message = withNext(finding.message, `kubectl edit ippool ${name}`);
   return [

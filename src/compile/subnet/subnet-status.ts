@@ -122,7 +122,7 @@ function ready(world: World, view: SubnetView): ConditionOutput {
   });
   if (!view.isOvn) return yes('SetNonOvnSubnetSuccess');
   const conflict = rowConflictOf(world, claimantOfSubnet(view));
-  if (conflict !== undefined) return no('RowConflict', conflict, 'Warning');
+  if (conflict !== undefined) return no('RowConflict', conflict);
   const stolen = view.routed ? theirRouter(world, view) : undefined;
   if (stolen !== undefined) return no('RowConflict', stolen);
   if (!isRunning(world, view.name)) return no('SwitchPending', `Logical switch ${view.name} is not there as this Subnet's`);

@@ -117,8 +117,7 @@ function conditionsOf(world: World, view: VpcView): readonly ConditionOutput[] {
         })
       : { type: 'Accepted', status: 'False', reason: refusal.code, message: refusal.message, event: 'Warning' };
   const conflict = rowConflictOf(world, claimantOfVpc(view));
-  if (conflict !== undefined)
-    return [accepted, { type: 'Ready', status: 'False', reason: 'RowConflict', message: conflict, event: 'Warning' }];
+  if (conflict !== undefined) return [accepted, { type: 'Ready', status: 'False', reason: 'RowConflict', message: conflict }];
   const ready: ConditionOutput = isStandby(world, view)
     ? { type: 'Ready', status: 'True', reason: 'RouterReady', message: `Logical router ${view.router} is in place` }
     : { type: 'Ready', status: 'False', reason: 'RouterPending', message: `Logical router ${view.router} is not there as this Vpc's` };

@@ -35,6 +35,9 @@ class Bench {
     wallTime: () => this.now,
     onWritten: () => undefined,
     onEvent: () => undefined,
+    onFailure: (_, error) => {
+      throw error;
+    },
     later: (_ms, run) => this.timers.push(run),
     wake: () => undefined,
   });

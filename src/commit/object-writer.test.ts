@@ -22,16 +22,18 @@ class Bench {
   readonly sent: { readonly intent: WriteIntent; readonly answer: (result: WriteResult) => void }[] = [];
   readonly timers: { readonly ms: number; readonly run: () => void }[] = [];
   readonly expected: string[] = [];
+  readonly failed: string[] = [];
   transactionSentAt: number | undefined;
   /** Whether what is submitted waits before it is sent. */
   queues = false;
   now = 0;
   readonly world = new World(DEFAULT_SETTINGS);
   observed: AnyObject = { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '1' } };
+  observe: (key: string) => AnyObject = () => this.observed;
   readonly writer = new ObjectWriter({
     desired: this.desired,
     source: {
-      get: () => this.observed,
+      get: (_resource, key) => this.observe(key),
       applyOwn: (_resource, object) => {
         this.observed = object as unknown as AnyObject;
       },
@@ -60,6 +62,7 @@ class Bench {
     }),
     onWritten: () => undefined,
     onEvent: () => undefined,
+    onFailure: (one, error) => this.failed.push(`${one} ${String(error)}`),
     later: (ms, run) => this.timers.push({ ms, run }),
     wake: () => undefined,
   });
@@ -275,6 +278,9 @@ test('of very many objects that are all to be looked at again, each is compared 
     wallTime: () => 0,
     onWritten: () => undefined,
     onEvent: () => undefined,
+    onFailure: (_, error) => {
+      throw error;
+    },
     later: () => undefined,
     wake: () => undefined,
   });
@@ -287,4 +293,36 @@ test('of very many objects that are all to be looked at again, each is compared 
   }
   assert.equal(compared.size, keys.length);
   assert.equal(Math.max(...compared.values()), 1);
+});
+
+test('an object that cannot be compared keeps nobody else from being written, and is compared again later', async () => {
+  const bench = new Bench();
+  const sound = bench.observed;
+  bench.desired.replace(
+    [],
+    [
+      { ...patch, key: 'other', uid: 'uid-1', annotations: { a: '1' } },
+      { ...patch, annotations: { a: '1' } },
+    ],
+  );
+  let poisoned = true;
+  const poison = (key: string): AnyObject => {
+    if (poisoned && key === 'shop') throw new TypeError('what nobody thought of');
+    return sound;
+  };
+  bench.observe = poison;
+  bench.writer.flush();
+  assert.deepEqual(bench.failed, [`${id} TypeError: what nobody thought of`]);
+  assert.deepEqual(
+    bench.sent.map(({ intent }) => intent.name),
+    ['other'],
+  );
+  assert.equal(bench.writer.quiet, false);
+  poisoned = false;
+  for (const { ms, run } of bench.timers.splice(0)) if (ms === 30_000) run();
+  bench.writer.flush();
+  assert.deepEqual(
+    bench.sent.map(({ intent }) => intent.name),
+    ['other', 'shop'],
+  );
 });

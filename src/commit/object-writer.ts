@@ -39,6 +39,8 @@ export interface ObjectWriterOptions {
   readonly wallTime: () => number;
   readonly onWritten: (write: ObjectWrite, result: WriteResult) => void;
   readonly onEvent: (write: ObjectWrite, uid: string | undefined, event: EventWish) => void;
+  /** An object could not be compared, which is a bug: the others go on, and it is compared again later. */
+  readonly onFailure: (id: ObjectId, error: unknown) => void;
   readonly later: (ms: number, run: () => void) => void;
   readonly wake: () => void;
   /** Least time between two status writes of one Subnet. */
@@ -121,9 +123,7 @@ export class ObjectWriter {
         break;
       }
       this.#pending.delete(id);
-      const hold = this.#holds.onObject(id);
-      if (hold === 'unanswered') this.#takeBack(id);
-      else if (hold === undefined && this.#write(id) === 'again') again.push(id);
+      if (this.#look(id) === 'again') again.push(id);
     }
     for (const id of again) this.#pending.add(id);
   }
@@ -143,6 +143,19 @@ export class ObjectWriter {
       if (taken++ >= MOST_TAKEN) return false;
     }
     return true;
+  }
+
+  /** @returns whether a hold is asked about again in the next turn */
+  #look(id: ObjectId): 'again' | 'done' {
+    try {
+      const hold = this.#holds.onObject(id);
+      if (hold === undefined) return this.#write(id);
+      if (hold === 'unanswered') this.#takeBack(id);
+    } catch (error) {
+      this.#options.onFailure(id, error);
+      this.#holds.rest(id, 'late');
+    }
+    return 'done';
   }
 
   /** What was submitted, and not sent yet, and nobody wants any more is taken back: its object may be in use again. */

@@ -106,13 +106,14 @@ export class Controller {
         ? {}
         : { definitions: new DefinitionWatch({ client, clock: this.#clock, ...random, onNotice: definitionsLog(log, outage) }) }),
     });
+    const failed = (rule: string, key: string, error: unknown): void => {
+      this.#meter.ruleFailed(rule);
+      log.error('rule failed', { rule, key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    };
     this.#compiler = new Compiler(
       this.world,
       options.rules,
-      ({ rule, key, error }) => {
-        this.#meter.ruleFailed(rule);
-        log.error('rule failed', { rule, key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
-      },
+      ({ rule, key, error }) => failed(rule, key, error),
       () => {
         this.#rows.examineAll();
         this.wake();
@@ -230,6 +231,7 @@ export class Controller {
         logWrite(log, outage, write, result);
       },
       onEvent: (write, uid, event) => this.#notices.record(write.resource, write.namespace, write.name, uid, event),
+      onFailure: (id, error) => failed('object-diff', id, error),
       later,
       wake,
     });

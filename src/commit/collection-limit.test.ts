@@ -54,4 +54,8 @@ test('what vanishes later is counted as well; a pause under way is told once', (
   limit.survey(rows(25));
   assert.deepEqual(told, [20]);
   assert.equal(limit.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), false);
+  limit.survey(rows(5));
+  assert.equal(limit.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), false, 'nobody has confirmed what is there');
+  limit.end();
+  assert.equal(limit.allows(...(rows(1)[0] as ReturnType<typeof rows>[0])), true);
 });

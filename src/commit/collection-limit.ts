@@ -43,7 +43,7 @@ export class CollectionLimit {
 
   /**
    * Counts what would go: call when all is listed, and again when a list shows less than was known, each time before anything is
-   * written.
+   * written. A pause under way goes on until `end`, also where fewer rows would go now: half of a World that comes back is no proof.
    */
   survey(ids: Iterable<readonly [RowId, Ownership]>): void {
     this.#unexplained.clear();
@@ -51,9 +51,9 @@ export class CollectionLimit {
       if (ownership.kind === 'ours' && !this.#options.ownerExplained(ownership.owner)) this.#unexplained.add(id);
     }
     const limit = Math.max(this.#options.maxRows, this.#options.ownedRows() * this.#options.maxShare);
-    const paused = this.#pausing;
-    this.#pausing = this.#options.enabled && this.#unexplained.size > limit;
-    if (this.#pausing && !paused) this.#options.paused(this.#unexplained.size, limit);
+    if (this.#pausing || !this.#options.enabled || this.#unexplained.size <= limit) return;
+    this.#pausing = true;
+    this.#options.paused(this.#unexplained.size, limit);
   }
 
   /** The World was confirmed: collection goes on. */

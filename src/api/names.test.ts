@@ -4,7 +4,6 @@ import {
   attachmentProvider,
   clusterLoadBalancer,
   isOvnProvider,
-  networkPolicyPortGroup,
   nodePortGroup,
   nodePortName,
   parseProvider,
@@ -12,14 +11,12 @@ import {
   portGroupAddressSet,
   portName,
   routerToSwitchPort,
-  securityGroupPortGroup,
   subnetNodePortGroup,
   subnetProvider,
   switchToRouterPort,
-  u2oExcludeAddressSet,
   vpcLoadBalancer,
 } from './names.ts';
-import { addressLabelValue, interfaceAnnotation, podAnnotation, providerNetworkKey } from './well-known.ts';
+import { addressLabelValue, interfaceAnnotation, podAnnotation } from './well-known.ts';
 
 test('providers', () => {
   const ovn = ['', 'ovn', 'net1.default.ovn'];
@@ -45,7 +42,6 @@ test('annotation keys', () => {
   assert.equal(podAnnotation('', 'allocated'), 'ovn.kubernetes.io/allocated');
   assert.equal(podAnnotation('net1.default.ovn', 'dhcp-v4-options'), 'net1.default.ovn.kubernetes.io/dhcp-v4-options');
   assert.equal(interfaceAnnotation('net1', 'default', 'eth1', 'mac_address'), 'net1.default.kubernetes.io/mac_address.eth1');
-  assert.equal(providerNetworkKey('net1', 'ready'), 'net1.provider-network.kubernetes.io/ready');
 });
 
 test('addresses as label values begin and end with a letter or digit', () => {
@@ -70,10 +66,6 @@ test('groups have no dash, and begin with a letter', () => {
   assert.equal(subnetNodePortGroup('ovn-default', 'worker-1'), 'ovn.default.worker.1');
   assert.equal(subnetNodePortGroup('10-net', 'worker-1'), '_10.net.worker.1');
   assert.equal(nodePortGroup('worker-1'), 'node.worker.1');
-  assert.equal(networkPolicyPortGroup('deny-all', 'my-shop'), 'deny.all.my.shop');
-  assert.equal(networkPolicyPortGroup('1st', 'shop'), 'np1st.shop');
-  assert.equal(securityGroupPortGroup('web-sg'), 'ovn.sg.web.sg');
-  assert.equal(u2oExcludeAddressSet('sub-1', 4), 'sub.1.u2o_exclude_ip.ip4');
   assert.equal(portGroupAddressSet('node.worker.1', 6), 'node.worker.1_ip6');
 });
 

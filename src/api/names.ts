@@ -69,20 +69,10 @@ export const switchToRouterPort = (logicalSwitch: string, router: string): strin
 export const routerToSwitchPort = (router: string, logicalSwitch: string): string => `${router}-${logicalSwitch}`;
 /** The port of `vpc` in a peering with `remote`. */
 export const peerPort = (vpc: string, remote: string): string => `${vpc}-${remote}`;
-/** The port of an underlay Subnet to its physical network. */
-export const localnetPort = (subnet: string): string => `localnet.${subnet}`;
-/** The port of an address that moves between ports. */
-export const vipPort = (subnet: string, address: string): string => `${subnet}-vip-${address}`;
 /** The BFD port of a Vpc, and its chassis group. */
 export const bfdPort = (vpc: string): string => `bfd@${vpc}`;
-/** A router port's binding to one chassis. */
-export const gatewayChassis = (routerPort: string, chassis: string): string => `${routerPort}-${chassis}`;
 
-/** The IP object of the address that connects an underlay Subnet to the overlay. */
-export const u2oIpName = (vpc: string, subnet: string): string => `u2o-interconnection.${vpc}.${subnet}`;
-/** The port and IP object of a Subnet's multicast querier. */
-export const mcastQuerierName = (subnet: string): string => `mcast-querier.${subnet}`;
-/** True for an IP object that belongs to its Subnet, not to a pod or node. */
+/** True for an IP object that belongs to its Subnet, not to a pod or node: of an underlay Subnet's link to the overlay, of a multicast querier. */
 export const isSubnetOwnedIp = (name: string): boolean => name.startsWith('u2o-interconnection.') || name.startsWith('mcast-querier.');
 
 /**
@@ -96,19 +86,10 @@ export const groupName = (name: string): string => (/^\d/.test(name) ? '_' : '')
 export const subnetNodePortGroup = (subnet: string, node: string): string => groupName(`${subnet}.${node}`);
 /** All pods of the default Vpc on one node. */
 export const nodePortGroup = (node: string): string => groupName(nodePortName(node));
-/** Pods that a NetworkPolicy selects; a group's name must not begin with a digit. */
-export const networkPolicyPortGroup = (policy: string, namespace: string): string =>
-  groupName(/^[a-zA-Z]/.test(policy) ? `${policy}.${namespace}` : `np${policy}.${namespace}`);
-/** Ports of a SecurityGroup. */
-export const securityGroupPortGroup = (securityGroup: string): string => groupName(`ovn.sg.${securityGroup}`);
 /** The addresses of a port group's ports, which northd keeps. */
 export const portGroupAddressSet = (portGroup: string, family: 4 | 6): string => `${portGroup}_ip${family}`;
 /** The addresses of an IPPool. */
 export const ipPoolAddressSet = (pool: string): string => groupName(pool);
-/** Excluded addresses of an underlay Subnet that is connected to the overlay. */
-export const u2oExcludeAddressSet = (subnet: string, family: 4 | 6): string => groupName(`${subnet}.u2o_exclude_ip.ip${family}`);
-/** Overlay networks of a Vpc. */
-export const u2oOverlayAddressSet = (vpc: string, family: 4 | 6): string => groupName(`${vpc}.u2o_overlay_cidrs.ip${family}`);
 
 export type LoadBalancerProtocol = 'tcp' | 'udp' | 'sctp';
 

@@ -1,16 +1,5 @@
 /** Labels, annotations, finalizers and reserved names: Kube-OVN's, as they are on the wire, and Kiln's own. */
 
-/** The vendor marker in `external_ids` of every row that Kube-OVN or Kiln makes. */
-export const VENDOR_KEY = 'vendor';
-export const VENDOR = 'kube-ovn';
-
-/** Kiln's owner keys in `external_ids` of its rows. */
-export const OWNER_KEY = 'kiln.io/owner';
-export const OWNER_UID_KEY = 'kiln.io/uid';
-export const OWNER_RULE_KEY = 'kiln.io/rule';
-/** The leader's term in `NB_Global.external_ids`. */
-export const TERM_KEY = 'kiln.io/term';
-
 /** Holds an object until its rows and addresses are released. */
 export const FINALIZER = 'kubeovn.io/kube-ovn-controller';
 /** Older names of the same finalizer: removed, never added. */
@@ -30,20 +19,6 @@ export const SERVICE_CIDR = '10.96.0.0/12';
 export const EXTERNAL_SUBNET = 'external';
 /** Subnet of an IptablesEIP that names none. */
 export const NAT_GATEWAY_SUBNET = 'ovn-vpc-external-network';
-export const NODE_INTERFACE = 'ovn0';
-export const TRANSIT_SWITCH = 'ts';
-export const DENY_ALL_SECURITY_GROUP = 'kubeovn_deny_all';
-export const DEFAULT_SECURITY_GROUP = 'default-securitygroup';
-/** Namespace that Kube-OVN writes into IP objects which belong to a Subnet itself. */
-export const SUBNET_OWNED_IP_NAMESPACE = 'default';
-
-export const configMapName = {
-  interconnection: 'ovn-ic-config',
-  externalGateway: 'ovn-external-gw-config',
-  vpcNatGateway: 'ovn-vpc-nat-gw-config',
-  vpcNat: 'ovn-vpc-nat-config',
-  vpcDns: 'vpc-dns-config',
-} as const;
 
 /** The part of a key after `<provider>.kubernetes.io/`. */
 export type PodAnnotationSuffix =
@@ -205,12 +180,6 @@ export const labelKey = {
   qos: 'ovn.kubernetes.io/qos',
   ovsDatapathType: 'ovn.kubernetes.io/ovs_dp_type',
 } as const;
-
-/** Labels and annotations of a Node about one ProviderNetwork. */
-export const providerNetworkKey = (
-  providerNetwork: string,
-  suffix: 'ready' | 'exclude' | 'interface' | 'mtu' | 'vlan_interfaces' | 'err_mesg',
-): string => `${providerNetwork}.provider-network.kubernetes.io/${suffix}`;
 
 /**
  * An address as a label value: IPv6 has `:` replaced by `-`, and a `0` where a label value may not begin or end with

@@ -31,7 +31,6 @@ import {
 } from './cidr.ts';
 import type { Cidr } from './cidr.ts';
 import { formatDualAddress, formatDualCidr, parseDualAddress, parseDualCidr, protocolOf, splitList } from './dual.ts';
-import { linkLocal } from './link-local.ts';
 import { macFromBytes, macFromNumber, macProblem, macToNumber, parseMac } from './mac.ts';
 import { formatIntervals, formatRange, parseRange, parseRangeOrCidr, parseRanges, rangeProblem } from './range.ts';
 
@@ -244,12 +243,6 @@ describe('MACs', () => {
       }),
     );
     assert.throws(() => macFromBytes(new Uint8Array(5)), RangeError);
-  });
-
-  test('link-local address', () => {
-    const mac = parseMac('00:25:90:12:34:56');
-    assert.ok(mac);
-    assert.equal(formatAddress(linkLocal(mac)), 'fe80::225:90ff:fe12:3456');
   });
 });
 

@@ -3,7 +3,7 @@
  */
 
 import { addressProblem, formatAddress, parseAddress } from './address.ts';
-import type { Address, Family } from './address.ts';
+import type { Family } from './address.ts';
 import { cidrProblem, cidrSize, parseCidr } from './cidr.ts';
 import type { Cidr } from './cidr.ts';
 import type { Interval } from './interval-set.ts';
@@ -72,10 +72,6 @@ export function parseRanges(items: readonly string[], allowed: 'ranges' | 'range
 /** Every address of a block, with the first and the last. */
 export function cidrRange(cidr: Cidr): AddressRange {
   return { family: cidr.family, first: cidr.base, last: cidr.base + cidrSize(cidr) - 1n };
-}
-
-export function rangeContains(range: AddressRange, address: Address): boolean {
-  return address.family === range.family && address.value >= range.first && address.value <= range.last;
 }
 
 /** `a`, or `a-b`: Kube-OVN's spelling in a status. */

@@ -8,6 +8,7 @@ import type { ConditionOutput, DeleteOutput, Json, ObjectOutput, PatchOutput } f
 import { conditionsOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { splitKey, traitsOf } from '../world/resources.ts';
+import type { ConditionDiff } from './condition-diff.ts';
 import { diffConditions } from './condition-diff.ts';
 import { sameJson } from './json-equal.ts';
 
@@ -92,90 +93,111 @@ type Target = Pick<ObjectWrite, 'resource' | 'namespace' | 'name'>;
 function patchWrites(target: Target, patches: readonly PatchOutput[], observed: AnyObject, now: string): ObjectWrite[] {
   if (patches.length === 0) return [];
   const traits = traitsOf(target.resource);
-  const { uid, resourceVersion, generation } = observed.metadata;
-  const conditions = gathered(patches, (patch) => patch.conditions);
-  const without: readonly string[] = gathered(patches, (patch) => patch.withoutConditions);
-  // Without the subresource a write of the status is a new generation itself: none could ever be the one that was observed.
-  const observedGeneration = traits.conditions === 'status' && !traits.statusSubresource ? undefined : generation;
-  const stamp = { now, observedGeneration, extended: target.resource !== 'pods' };
-  const shown =
-    traits.conditions === 'none' ? undefined : diffConditions(conditionsOf(target.resource, observed), conditions, without, stamp);
-  const events: EventWish[] =
-    shown === undefined
-      ? []
-      : [
-          ...shown.told.flatMap((condition) => eventOf(condition)),
-          ...patches.flatMap(({ eventsWithout = {} }) => shown.removed.flatMap((type) => eventsWithout[type] ?? [])),
-        ];
-
-  const metadata = metadataPatch(
-    patches,
-    observed,
-    traits.conditions === 'annotation' && shown !== undefined ? JSON.stringify(shown.conditions) : undefined,
-  );
+  const { uid, resourceVersion } = observed.metadata;
+  const shown = conditionDiff(target.resource, patches, observed, now);
+  const inAnnotation = traits.conditions === 'annotation';
+  const metadata = metadataPatch(patches, observed, inAnnotation && shown !== undefined ? JSON.stringify(shown.conditions) : undefined);
   const spec = fieldsPatch(
     patches.map((patch) => patch.spec),
     observed.spec,
   );
-  const status: Record<string, unknown> = {
-    ...fieldsPatch(
-      patches.map((patch) => patch.status),
-      observed.status,
-    ),
+  const status = statusPatch(target.resource, patches, observed, shown);
+  const inMain = {
+    ...(metadata !== undefined && { metadata }),
+    ...(spec !== undefined && { spec }),
+    ...(status !== undefined && !traits.statusSubresource && { status }),
   };
-  if (shown !== undefined && traits.conditions === 'status') {
-    status.conditions =
-      target.resource === 'pods'
-        ? [
-            ...shown.changed.map((one) => shown.conditions.find((condition) => condition.type === one.type)),
-            // A list that is merged by key loses a member only by name.
-            ...conditionsOf(target.resource, observed)
-              .filter((held) => without.includes(held.type) && !shown.conditions.some(({ type }) => type === held.type))
-              .map(({ type }) => ({ $patch: 'delete', type })),
-          ]
-        : shown.conditions;
-  }
-  // Not of a patch that has long been written when another one of the object is.
-  const own = patches.flatMap((patch) => (patch.event === undefined || !changes(patch, observed) ? [] : [patch.event]));
-
-  const writes: ObjectWrite[] = [];
-  const body: Record<string, unknown> = {};
-  if (metadata !== undefined) body.metadata = metadata;
-  if (spec !== undefined) body.spec = spec;
-  const statusDiffers = Object.keys(status).length > 0;
-  if (statusDiffers && !traits.statusSubresource) body.status = status;
   // What is let go is gone with that write: nothing more can be said of it.
   const letGo =
     observed.metadata.deletionTimestamp !== undefined && Array.isArray(metadata?.finalizers) && metadata.finalizers.length === 0;
-  if (Object.keys(body).length > 0) {
+  const events = shown === undefined ? [] : conditionEvents(shown, patches);
+  const writes: ObjectWrite[] = [];
+  if (Object.keys(inMain).length > 0) {
     // Conditions are one list: written over an unseen version, those of that are lost, and since when they are so.
-    const listed = shown !== undefined && (traits.conditions === 'annotation' || body.status !== undefined);
+    const listed = shown !== undefined && (inAnnotation || 'status' in inMain);
     const pinned = spec !== undefined || metadata?.finalizers !== undefined || listed;
-    const inMain = letGo || !traits.statusSubresource || traits.conditions === 'annotation' ? events : [];
+    // Not of a patch that has long been written when another one of the object is.
+    const own = patches.flatMap((patch) => (patch.event === undefined || !changes(patch, observed) ? [] : [patch.event]));
     writes.push({
       ...target,
       verb: 'patch',
       subresource: undefined,
       style: 'merge',
-      patch: body,
+      patch: inMain,
       uid,
       ...(pinned ? { resourceVersion } : {}),
-      events: [...own, ...inMain],
+      events: letGo || !traits.statusSubresource || inAnnotation ? [...own, ...events] : own,
     });
   }
-  if (statusDiffers && traits.statusSubresource && !letGo) {
+  if (status !== undefined && traits.statusSubresource && !letGo) {
+    const isPod = target.resource === 'pods';
     writes.push({
       ...target,
       verb: 'patch',
       subresource: 'status',
-      style: target.resource === 'pods' ? 'strategic' : 'merge',
+      style: isPod ? 'strategic' : 'merge',
       patch: { status },
       uid,
-      ...(target.resource === 'pods' ? {} : { resourceVersion }),
+      ...(isPod ? {} : { resourceVersion }),
       events: traits.conditions === 'status' ? events : [],
     });
   }
   return writes;
+}
+
+/** Undefined where all conditions are as they should be, or the kind has none. */
+function conditionDiff(
+  resource: ResourceName,
+  patches: readonly PatchOutput[],
+  observed: AnyObject,
+  now: string,
+): ConditionDiff | undefined {
+  const { conditions, statusSubresource } = traitsOf(resource);
+  if (conditions === 'none') return undefined;
+  const wanted = gathered(patches, (patch) => patch.conditions);
+  const without: readonly string[] = gathered(patches, (patch) => patch.withoutConditions);
+  // Without the subresource a write of the status is a new generation itself: none could ever be the one that was observed.
+  const observedGeneration = conditions === 'status' && !statusSubresource ? undefined : observed.metadata.generation;
+  const stamp = { now, observedGeneration, extended: resource !== 'pods' };
+  return diffConditions(conditionsOf(resource, observed), wanted, without, stamp);
+}
+
+function conditionEvents({ told, removed }: ConditionDiff, patches: readonly PatchOutput[]): EventWish[] {
+  return [
+    ...told.flatMap((condition) => eventOf(condition)),
+    ...patches.flatMap(({ eventsWithout = {} }) => removed.flatMap((type) => eventsWithout[type] ?? [])),
+  ];
+}
+
+/** Undefined where the status is as it should be. */
+function statusPatch(
+  resource: ResourceName,
+  patches: readonly PatchOutput[],
+  observed: AnyObject,
+  shown: ConditionDiff | undefined,
+): Record<string, unknown> | undefined {
+  const fields = fieldsPatch(
+    patches.map((patch) => patch.status),
+    observed.status,
+  );
+  if (shown === undefined || traitsOf(resource).conditions !== 'status') return fields;
+  return { ...fields, conditions: resource === 'pods' ? mergedByType(resource, patches, observed, shown) : shown.conditions };
+}
+
+/** A list that is merged by key says what changed, and loses a member only by name. */
+function mergedByType(
+  resource: ResourceName,
+  patches: readonly PatchOutput[],
+  observed: AnyObject,
+  { changed, conditions }: ConditionDiff,
+): readonly unknown[] {
+  const without: readonly string[] = gathered(patches, (patch) => patch.withoutConditions);
+  return [
+    ...changed.map((one) => conditions.find((condition) => condition.type === one.type)),
+    ...conditionsOf(resource, observed)
+      .filter((held) => without.includes(held.type) && !conditions.some(({ type }) => type === held.type))
+      .map(({ type }) => ({ $patch: 'delete', type })),
+  ];
 }
 
 /** What all say, one after the other. */

@@ -132,6 +132,42 @@ test('a conflict with a cache that does not move on is tried ever more rarely; a
   assert.equal(bench.writer.quiet, true);
 });
 
+test('what a write met is seen already where the object changed while it was under way: it is tried again at once', async () => {
+  const bench = new Bench();
+  bench.desired.replace([], [patch]);
+  bench.writer.flush();
+  bench.observed = { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '2' } };
+  bench.writer.mark(id);
+  bench.writer.flush();
+  assert.equal(bench.sent.length, 1, 'one at a time');
+  await bench.refuse('KUBE_CONFLICT');
+  bench.writer.flush();
+  assert.equal(bench.sent.length, 1);
+  await bench.refuse('KUBE_CONFLICT');
+  bench.writer.flush();
+  assert.equal(bench.sent.length, 0, 'nothing changed since: it rests');
+  assert.equal(bench.wait(), 200);
+});
+
+test('a write that is for the version before another one is sent when that is answered, for the version of then', async () => {
+  const bench = new Bench();
+  bench.desired.replace([], [{ kind: 'patch', resource: 'vpcs', key: 'shop', uid: 'uid-1', finalizer: true, status: { standby: true } }]);
+  bench.writer.flush();
+  assert.deepEqual(
+    bench.sent.map(({ intent: { lane, resourceVersion } }) => [lane, resourceVersion]),
+    [['object', '1']],
+  );
+  await bench.answer(() => ({
+    ok: true,
+    object: { metadata: { name: 'shop', uid: 'uid-1', resourceVersion: '2', finalizers: [FINALIZER] } },
+  }));
+  bench.writer.flush();
+  assert.deepEqual(
+    bench.sent.map(({ intent: { lane, resourceVersion } }) => [lane, resourceVersion]),
+    [['status', '2']],
+  );
+});
+
 test('a change of what is wanted while a write is under way is written after its reply', async () => {
   const bench = new Bench();
   const said = bench.desired.replace([], [patch]);

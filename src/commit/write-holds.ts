@@ -59,6 +59,8 @@ export class WriteHolds {
   readonly #resting = new Map<ObjectId, 'work' | 'answer'>();
   /** Rests in a row, of objects that did not change since. */
   readonly #rests = new Map<ObjectId, number>();
+  /** Objects that changed while a write of theirs was under way: what it met is seen already. */
+  readonly #overtaken = new Set<ObjectId>();
   /** Objects that may be let go when a transaction is over, by when that was sent. */
   readonly #awaiting = new Map<ObjectId, number>();
   readonly #evictions = new EvictionLimit();
@@ -103,6 +105,8 @@ export class WriteHolds {
   }
 
   #onWrite(id: ObjectId, write: ObjectWrite): Hold | undefined {
+    // The one before it makes another version than this one is for: it would be refused, and wait for nothing.
+    if (this.#options.unanswered(id) && write.verb === 'patch' && write.resourceVersion !== undefined) return 'unanswered';
     if (this.#options.refused?.rests(write) === true) return 'refused';
     if (this.#options.upToDate?.() === false) return 'catching-up';
     if (this.#awaitsRows(id, write)) return 'rows-under-way';
@@ -120,9 +124,10 @@ export class WriteHolds {
   /** @param error undefined where the server took it */
   answered(id: ObjectId, write: ObjectWrite, error: KubeError | undefined): void {
     const refused = this.#options.refused?.answered(id, write, error) ?? false;
+    const overtaken = this.#overtaken.delete(id);
     if (error === undefined) return;
     if (write.verb === 'evict') this.#evictions.refused(id);
-    if (!refused && !UNSENT.has(error.code))
+    if (!refused && !UNSENT.has(error.code) && !(overtaken && OUTDATED.has(error.code)))
       this.rest(id, OUTDATED.has(error.code) ? 'soon' : 'late', error.code === 'KUBE_DISRUPTION_BUDGET' ? 'answer' : 'work');
   }
 
@@ -130,6 +135,7 @@ export class WriteHolds {
   changed(id: ObjectId): void {
     this.#resting.delete(id);
     this.#rests.delete(id);
+    if (this.#options.unanswered(id)) this.#overtaken.add(id);
   }
 
   /** Nothing is retried hot: `soon` at first, and later each time that nothing changed between. */

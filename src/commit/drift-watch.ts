@@ -1,19 +1,20 @@
 /**
- * Tells a repair from an ordinary change: a row was as the rules want it, another program changed it, and the rules still want the
- * same. What this process saw happen while it led is remembered here; of the rest, the seal in the row tells what can be known. Only what changed outside is remembered, until the diff has looked at it.
+ * Tells a repair from an ordinary change: a row was as the rules want it, another program changed it, and the rules still want the same.
+ * Changes from outside that this process saw while it led are remembered here until the diff has looked at them. For changes at other
+ * times, the seal in the row tells what can be known.
  */
 import type { MemberKey } from '../compile/desired.ts';
 import type { Drift } from '../diff/drift.ts';
 import type { Verdict } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
 
-/** Repairs of one row in a row that go out at once; after these another program fights over it. */
+/** So many repairs of one row, one after the other, go out at once; after that another program is taken to fight over it. */
 const MOST_REPAIRS = 5;
-/** Without drift for so long, the fight is over. */
+/** After so long without drift, the fight is over. */
 const PEACE_MS = 10_000;
 
 export class DriftWatch {
-  /** Rows that are not as wanted for another reason: what happens to them is no drift. */
+  /** Rows that differ for another reason: changes of these are no drift. */
   readonly #unsettled = new Set<RowId>();
   readonly #rows = new Set<RowId>();
   readonly #members = new Map<RowId, Set<MemberKey> | 'all'>();

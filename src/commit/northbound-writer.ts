@@ -1,8 +1,8 @@
 /**
- * The Northbound writer: the only code that changes the Northbound database. It takes the identities that may differ, diffs
- * them against the replica, and sends what differs as one fenced, guarded transaction at a time. What a transaction did comes
- * back through the replica before its reply, so a finished identity settles without anything being remembered. Long, because what is
- * to be looked at, what is under way and what rests are one state.
+ * The Northbound writer: the only code that changes the Northbound database. It takes the identities that may differ, diffs them against
+ * the replica, and sends what differs, one fenced and guarded transaction at a time. The effects of a transaction come back through the
+ * replica before its reply, so nothing has to be remembered about it. The file is long because rows to be examined, rows under way and rows
+ * at rest are one state.
  */
 import type { MemberKey } from '../compile/desired.ts';
 import { memberKey } from '../compile/desired.ts';
@@ -39,11 +39,11 @@ const RETRY_MS = 1_000;
 const MOST_RETRY_MS = 5_000;
 const SET_ASIDE_MS = 30_000;
 const CALM_MS = 1_000;
-/** Plans in a row for one identity that others were faster than; more of them are no race. */
+/** How often in a row another program may be faster for one identity before it counts as a refusal. */
 const MOST_RACES = 5;
 /** Rows and members in one turn: a turn is to be short. */
 const MOST_EXAMINED = 2_000;
-/** Identities in one turn that rules have spoken of. */
+/** Identities taken over from the rules in one turn. */
 const MOST_TAKEN = 5_000;
 
 export class NorthboundWriter {
@@ -61,14 +61,14 @@ export class NorthboundWriter {
   readonly #drift = new DriftWatch();
   /** Whether this process could write when it last looked. */
   #writing = false;
-  /** Marked while this process could not write: looked at for conflicts alone, so that a standby knows them too. */
+  /** Marked while this process could not write: examined for conflicts only, so that a standby knows these too. */
   readonly #unexamined = new Set<RowId>();
   /** Identities of the transaction that is under way. */
   #sent: ReadonlySet<RowId> = new Set();
   #sentAt: number | undefined;
   /** After a transaction that nobody answered, or that the server could not carry out. */
   #resting = false;
-  /** How often in a row the server refused for a trouble of its own. */
+  /** How often in a row the server refused because of a problem of its own. */
   #refusals = 0;
   #batch: number;
 
@@ -280,7 +280,7 @@ export class NorthboundWriter {
 
   #failed(error: OvsdbError, ids: readonly RowId[], { operations, blame }: Transaction, fenced: number): void {
     const at = error.operation?.index;
-    // Not sent, or nobody knows: nothing of it is at fault, unless an operation could not be put into words.
+    // Not sent, or the outcome is unknown: no row is at fault, unless an operation could not be encoded.
     if (error.outcome !== 'rejected' && at === undefined) {
       this.#rest(RETRY_MS);
       return;
@@ -340,7 +340,7 @@ export class NorthboundWriter {
     });
   }
 
-  /** What was sent is compared once more: it settles, or was refused and is planned anew. */
+  /** What was sent is compared again: it is settled, or it was refused and is planned anew. */
   #lookAgain({ id, members }: Part): void {
     if (members === undefined) this.#mark(id, 'row');
     else if (members === 'all') this.#pending.members.set(id, 'all');

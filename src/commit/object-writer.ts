@@ -158,7 +158,7 @@ export class ObjectWriter {
     return 'done';
   }
 
-  /** What was submitted, and not sent yet, and nobody wants any more is taken back: its object may be in use again. */
+  /** Takes back writes that were submitted, are not sent yet, and are no longer wanted: the object may be in use again. */
   #takeBack(id: ObjectId): void {
     let wanted: ReadonlySet<string> | undefined;
     for (const [write, intent] of this.#underWay.get(id) ?? []) {
@@ -230,8 +230,8 @@ export class ObjectWriter {
   }
 
   /**
-   * The same write twice in a row, and the object did not change between: the server takes it and drops what it says (a field that
-   * an older CRD does not have), so it is repeated ever more rarely.
+   * If the same write is due twice and the object did not change in between, the server accepts it and drops what it says (a field that an
+   * older CRD does not have). Such a write is repeated less and less often.
    */
   #acknowledge(id: ObjectId, write: ObjectWrite): void {
     const before = this.#acknowledged.get(id);
@@ -263,7 +263,7 @@ export class ObjectWriter {
   }
 }
 
-/** A pod waits for it before its containers start: its IP object, and what its annotations tell its node. */
+/** A pod cannot start before this is written: its IP object, or the annotations that its node reads. */
 function binds(write: ObjectWrite): boolean {
   return write.verb === 'create' || (write.verb === 'patch' && write.resource === 'pods' && write.subresource === undefined);
 }

@@ -1,7 +1,7 @@
 /**
- * Writes that the API server refused, as a table of the World: rules say so where it can be said, and let go of what rests on them; and
- * until when they rest, whatever happens to the object meanwhile. What the server could not answer is no refusal: while it is away nothing
- * is given back.
+ * Writes that the API server refused, as a table of the World, and until when each rests, whatever happens to its object meanwhile. Rules
+ * read the table: they report the refusal on an object, and give back what depends on the write. A server that does not answer has not
+ * refused anything: while it is away, nothing is given back.
  */
 import type { ObjectId } from '../compile/output.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
@@ -13,9 +13,9 @@ import type { Table } from '../world/table.ts';
 import { partOf, uidOf } from './write-part.ts';
 
 const FIRST_MS = 5_000;
-/** A policy that is lifted is noticed within this time. */
+/** When a policy is lifted, that is noticed within this time. */
 const LONGEST_MS = 30_000;
-/** Who has not tried again so long after its time does not want it any more. */
+/** A write that was not tried again for so long is no longer wanted. */
 const FORGOTTEN_MS = 300_000;
 const MOST_TEXT = 500;
 /** Their pods may be gone since. */

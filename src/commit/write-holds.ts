@@ -71,7 +71,7 @@ export class WriteHolds {
     this.#options = options;
   }
 
-  /** A pod that its disruption budget keeps is no work that is left: it may be kept for ever. */
+  /** A pod that its disruption budget keeps does not count as work left to do: it may be kept for ever. */
   get quiet(): boolean {
     for (const left of this.#resting.values()) if (left === 'work') return false;
     return this.#options.refused?.quiet ?? true;
@@ -131,7 +131,7 @@ export class WriteHolds {
       this.rest(id, OUTDATED.has(error.code) ? 'soon' : 'late', error.code === 'KUBE_DISRUPTION_BUDGET' ? 'answer' : 'work');
   }
 
-  /** The object, or what is wanted of it, changed: what was learned of the one before does not hold. A refusal does. */
+  /** The object, or what is wanted of it, changed: rests that were learned before no longer apply. A refusal still does. */
   changed(id: ObjectId): void {
     this.#resting.delete(id);
     this.#rests.delete(id);
@@ -150,8 +150,8 @@ export class WriteHolds {
   }
 
   /**
-   * A transaction without an answer may have made rows of an object that is to be let go: they are observed when it is over, and then the
-   * object has to keep its finalizer until they are gone. Later ones cannot make a row that nobody wants any more.
+   * A transaction under way may be making rows of an object whose finalizer is about to be removed. The removal waits until that transaction
+   * is over: then its rows are observed, and the object keeps its finalizer until they are gone. Later transactions make no row for it.
    */
   #awaitsRows(id: ObjectId, write: ObjectWrite): boolean {
     if (!this.#letsGo(id, write)) return false;

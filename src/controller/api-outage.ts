@@ -1,12 +1,12 @@
 /**
- * The API server away, or in trouble: one log line when it begins and one when it is over, however many kinds, writes and renewals of
- * the Lease meet it.
+ * Outages of the API server: one log line when one begins and one when it is over, however many kinds, writes and renewals of the Lease
+ * are affected.
  */
 import type { Clock } from '../kube/clock.ts';
 import type { KubeError, KubeErrorCode } from '../kube/errors.ts';
 import type { Log } from '../runtime/log.ts';
 
-/** What is the server's trouble, whatever was asked of it. */
+/** Errors that concern the server as a whole, whatever the request was. */
 const SERVER_WIDE: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_UNREACHABLE',
   'KUBE_DISCONNECTED',
@@ -24,20 +24,20 @@ export class ApiOutage {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #answersAgain: () => void;
-  /** Who fails now. */
+  /** Whose requests fail now. */
   readonly #failing = new Set<Subject>();
   readonly #affected = new Set<Subject>();
   #since = 0;
   #failures = 0;
 
-  /** @param answersAgain called when one who failed was answered and others have not been yet */
+  /** @param answersAgain called when one of several that failed is answered again */
   constructor(log: Log, clock: Clock, answersAgain: () => void) {
     this.#log = log;
     this.#clock = clock;
     this.#answersAgain = answersAgain;
   }
 
-  /** @returns false when the error is not the server's trouble, and its own to be told */
+  /** @returns false when the error concerns this request alone, and the caller is to log it */
   failed(subject: Subject, error: KubeError): boolean {
     if (!SERVER_WIDE.has(error.code)) return false;
     if (this.#failing.size === 0) {

@@ -1,9 +1,11 @@
 /**
- * Before the first write of a leader that listed IP objects or pods from a cache of the API server, which may be behind: what a leader before
- * it has just given away must be seen, and no pod may be taken as gone. A write to one of these objects is an event among theirs, and a watch
- * delivers them in the order of their versions: when it delivers this one, it has delivered all that was written before. An IP object is
- * written to for that. A pod is not Kiln's to touch: where many are, one of them is written to all the time, and else they are listed from the
- * database. Nothing is written where nothing is to be written: then it does not matter.
+ * Makes sure that a new leader has seen everything before its first write.
+ *
+ * A long list of IP objects or pods is read from the API server's cache, which may be behind. Then the leader could miss an address that the
+ * leader before it gave away, or take a pod for gone. A watch delivers the changes of a kind in the order of their versions. So the leader
+ * writes to one IP object: when the watch delivers that write, it has delivered all earlier ones. Pods are not Kiln's to write to. Where there
+ * are many, one of them changes all the time, and that serves the same; if none does, they are listed again from the database. A leader that
+ * has nothing to write does none of this.
  */
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock } from '../kube/clock.ts';
@@ -29,7 +31,7 @@ const RETRY_MS = 1_000;
 export class CatchUp {
   readonly #options: CatchUpOptions;
   #touching = false;
-  /** The version that the touched object has since. */
+  /** The version that the write gave the IP object. */
   #touched: string | undefined;
   /** Caches that were told to list anew. */
   readonly #listed = new Set<ListWatchCache<KubeObject>>();
@@ -57,7 +59,7 @@ export class CatchUp {
     return false;
   }
 
-  /** An event of one, for a moment. */
+  /** Waits a moment for a change of any pod. */
   #awaitPods(): void {
     this.#awaitingPods = true;
     const { behind, later, wake } = this.#options;
@@ -92,7 +94,7 @@ export class CatchUp {
     if (object === undefined) return this.#listAgain(cache);
     const { name, uid } = object.metadata;
     try {
-      // No two are the same: one that changes nothing is no event.
+      // The value is new each time: a write that changes nothing causes no event.
       const seen = `${new Date(clock.wallTime()).toISOString()} ${identity()}`;
       const touched = await client.mergePatch(
         cache.resource,
@@ -104,7 +106,7 @@ export class CatchUp {
       wake();
     } catch (error) {
       if (!isKubeError(error)) throw error;
-      // It is gone, or another: what the cache has of it is old.
+      // It is gone, or another one of its name: the cache is behind on it.
       const unfit = error.code === 'KUBE_NOT_FOUND' || error.code === 'KUBE_PRECONDITION' || error.code === 'KUBE_CONFLICT';
       if (unfit) this.#unfit.add(uid ?? '');
       else log.warn('nothing is written before IP objects are up to date', { name, code: error.code, error: error.message });
@@ -115,7 +117,7 @@ export class CatchUp {
     }
   }
 
-  /** All that it has is gone, or was made again: nothing of it can be touched. */
+  /** Every IP object in the cache is gone or was made again, so none can be written to. */
   #listAgain(cache: ListWatchCache<KubeObject>): void {
     this.#listAnew(cache);
     this.#options.later(RETRY_MS, () => {

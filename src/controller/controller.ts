@@ -58,7 +58,7 @@ export class Controller {
   readonly #objects: ObjectWriter;
   readonly #events: EventRecorder;
   readonly #notices: Notices;
-  /** What is so when this process begins to lead, as far as it was looked at; `due` before that. */
+  /** The facts that hold when this process begins to lead, as far as they were collected; `due` before that. */
   #standing: { readonly found: StandingNotice[]; readonly left: ReturnType<typeof standingNotices> } | 'due' | undefined;
   readonly #leadership: Leadership;
   readonly #meter: TurnMeter;
@@ -294,7 +294,7 @@ export class Controller {
     };
   }
 
-  /** What the last turn was at when it was over, in a few words: for who measures turns. */
+  /** What the last turn was doing when it ended, in a few words: for measurements of turns. */
   get doing(): string {
     return this.#doing;
   }
@@ -338,7 +338,7 @@ export class Controller {
     return this.#compiler.desired;
   }
 
-  /** All that is so and that an Event tells of, said or not: by a process that only observes, as it never says any. */
+  /** Every fact that deserves an Event, whether it was sent or not; for a process that only observes and never sends any. */
   *facts(): Generator<StandingFact> {
     const { desired } = this.#compiler;
     for (const { uid, reason, message } of desired.freshNotices) yield { uid, reason, message, of: 'notice' };
@@ -379,7 +379,7 @@ export class Controller {
     this.#leadership.raiseFence();
     this.#doing = 'rows compared';
     this.#rows.flush();
-    // A conflict that the diff just found is said before anything else is said of its object.
+    // A conflict that the diff just found comes before anything else that is written to its object.
     if (!this.world.reactor.quiet) return this.#again();
     if (!this.#knowsStanding()) return this.#again();
     this.#doing = 'objects compared';
@@ -394,8 +394,8 @@ export class Controller {
   }
 
   /**
-   * Looks at what is so when this process begins to lead, some of it in each turn. No object is written meanwhile: what that says would be
-   * told twice. @returns whether all of it was looked at
+   * Collects the facts that hold when this process begins to lead, some of them in each turn. No object is written before that is done:
+   * otherwise the Event of that write would be sent twice. @returns whether all were collected
    */
   #knowsStanding(): boolean {
     if (this.#standing === undefined || !this.#mayWrite()) return true;
@@ -461,7 +461,7 @@ export class Controller {
     return this.#leadership.holdsLease ? 'leading' : 'standby';
   }
 
-  /** What is needed to work and not there: lists that were never complete, a Northbound replica that is not in step. */
+  /** What is missing before work can begin: lists that were never complete, a Northbound replica that is not in step. */
   get waitingFor(): readonly string[] {
     const missing: string[] = [...this.#caches.missing];
     if (this.#options.session.state !== 'synced' || this.#intake.filling) missing.push('the Northbound database');

@@ -101,7 +101,7 @@ export class Leadership {
       },
       onLost: (reason) => {
         log.warn('no longer leading', { reason, ...(reason === 'taken' ? { holder: this.#election.holder } : {}) });
-        // What could not be written is another's now.
+        // What could not be written is the next leader's work.
         outage.answered('writes');
         refusals.forget();
         this.fence.drop();
@@ -118,7 +118,7 @@ export class Leadership {
     this.#kubeOvn.start();
   }
 
-  /** Asks for the Lease: not before everything was observed, so that one who cannot work does not keep it from one who can. */
+  /** Asks for the Lease, once everything was observed: a process that cannot work must not keep the Lease from one that can. */
   stand(): void {
     if (this.#standing || this.#options.readOnly) return;
     this.#standing = true;
@@ -155,9 +155,10 @@ export class Leadership {
   }
 
   /**
-   * Another process has a newer term: nothing is written until the Lease is gained again. If that process took the Lease it would
-   * be lost here before long; where it is still held after its whole duration, the newer term was nobody's who leads (a database
-   * restored from elsewhere, a hand), and leadership without writing would last for ever: the next term is taken.
+   * Another process has a newer term: nothing is written until the Lease is gained again. If that process holds the Lease, this one loses
+   * it before long. If this one still holds it after its whole duration, the newer term belongs to no leader (the database was restored
+   * from elsewhere, or somebody wrote the term by hand). Then the next term is taken; otherwise this process would lead without writing
+   * for ever.
    */
   depose(): void {
     this.#deposed = true;

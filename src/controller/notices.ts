@@ -1,5 +1,5 @@
 /**
- * Events of the controller: those of conditions that were written, and standing facts, which are not repeated by a restart.
+ * The controller's Events: those of conditions that were written, and those of standing facts, which a restart does not repeat.
  */
 import type { NoticeOutput } from '../compile/output.ts';
 import type { EventWish } from '../diff/object-diff.ts';
@@ -19,7 +19,7 @@ interface PastEvent extends KubeObject {
 /** Characters by which a message is known: an Event holds no more than 1,024 bytes of it. */
 const KNOWN_BY = 500;
 
-/** What was said is remembered for as many of each reason; a repeated Event is all that forgetting costs. */
+/** For each reason, so many Events are remembered as sent. Forgetting one costs a repeated Event, nothing more. */
 const MOST_SAID = 10_000;
 
 export class Notices {
@@ -46,8 +46,8 @@ export class Notices {
   }
 
   /**
-   * This process begins to lead: what is so is told where the server has no Event of it. Who led before, or this process when it did, may have
-   * lost the lease before it could.
+   * This process begins to lead. A fact that holds, and of which the server has no Event, gets one: the leader before may have lost the
+   * Lease before it could send it.
    */
   begin(standing: Iterable<StandingNotice>): void {
     this.#said.clear();

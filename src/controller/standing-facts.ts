@@ -1,13 +1,13 @@
 /**
- * What is so and was to be told of a moment ago: who begins to lead holds it against the Events that the server has, since who led before
- * may have been stopped between writing a condition and telling of it.
+ * Facts that hold and that deserve an Event. A new leader compares them with the Events that the server has: the leader before may have
+ * been stopped between writing a condition and sending its Event.
  */
 import type { Desired } from '../compile/desired.ts';
 import type { ConditionOutput, NoticeOutput } from '../compile/output.ts';
 import type { ObjectSource } from '../commit/object-writer.ts';
 import { conditionOf } from '../world/conditions.ts';
 
-/** Well within the hour that the server keeps Events for: what is older was told, and is forgotten. */
+/** Well within the hour for which the server keeps Events: the Event of an older condition was sent, and may be gone by now. */
 const RECENT_MS = 600_000;
 
 export interface StandingNotice extends NoticeOutput {

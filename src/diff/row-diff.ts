@@ -71,8 +71,8 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
 }
 
 /**
- * Its parent is another program's, or not there: it waits for that. One that is there for an object which wants it no more goes before, since
- * that object waits for it to go.
+ * The parent of a wanted row belongs to another program or does not exist, so the row waits. If the row is still there for another object,
+ * which no longer wants it, it is removed first: that object waits for it to go.
  */
 function withoutParent(rows: readonly RowOutput[], observed: readonly Observed[], spec: TableSpec, context: DiffContext): Verdict {
   const owners = new Set(rows.map(({ owner }) => ownerText(owner)));
@@ -81,7 +81,7 @@ function withoutParent(rows: readonly RowOutput[], observed: readonly Observed[]
   return edits.length > 0 ? { kind: 'change', change: 'delete', edits, detail: '' } : { kind: 'waiting', on: [rows[0]?.parent?.id ?? ''] };
 }
 
-/** What a kept row holds is stated nowhere: it comes where it is wanted with all it has, instead of being made again there. */
+/** Nothing states the contents of a kept row, so it is moved to its new parent as it is, instead of being made again there. */
 function moved(mine: Observed, parent: Parent, context: DiffContext): Edit[] {
   const edits = outOfAll(mine, context);
   if (parent.row !== undefined) edits.push(guard(parent.row));
@@ -119,7 +119,7 @@ function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffC
   return { kind: 'change', change, edits, inserts: uuid, detail: '' };
 }
 
-/** Not that of a row which is there by another name, or in another place. */
+/** Skips a UUID that a row with another name, or in another place, has already. */
 function freeUuid(id: RowId, wanted: RowOutput, parent: Parent | undefined, context: DiffContext): Uuid {
   for (let attempt = context.refusals?.(id) ?? 0; ; attempt++) {
     const uuid = insertUuid(id, incarnationOf(wanted, parent, attempt));
@@ -132,7 +132,7 @@ function incarnationOf({ owner }: RowOutput, parent: Parent | undefined, refusal
   return [owner.uid, parent?.uuid ?? '', ...(refusals > 0 ? [refusals] : [])].join('|');
 }
 
-/** A row that another program took the marks from: nobody but Kiln would have made it under that UUID. */
+/** A row from which another program removed the marks. Its UUID shows that it is Kiln's: nobody else would have made it with that one. */
 function isMarklessOwn(id: RowId, wanted: RowOutput, row: Observed, context: DiffContext): boolean {
   if (row.ownership.kind !== 'foreign' || row.ownership.family !== 'unmarked') return false;
   const left = row.row['external_ids'];
@@ -313,7 +313,7 @@ function removal(row: Observed, spec: TableSpec, context: DiffContext): Edit[] {
   return edits.length === 0 ? [] : [...guards, ...edits];
 }
 
-/** Out of every row that refers to it: it lives, and has its name, as long as one does. */
+/** Takes a row out of every row that refers to it: it exists, and occupies its name, as long as one of them does. */
 function outOfAll({ uuid: value }: Observed, { rows }: DiffContext): Edit[] {
   return rows
     .parentsOf(value)
@@ -321,7 +321,7 @@ function outOfAll({ uuid: value }: Observed, { rows }: DiffContext): Edit[] {
     .map(({ table, uuid, column }): Edit => ({ kind: 'member', table, uuid, column, add: false, value }));
 }
 
-/** What somebody puts into the row meanwhile would go with it. */
+/** Guards against rows that somebody puts into this one meanwhile: they would be deleted with it. */
 function noMoreChildren({ table, uuid, row }: Observed, context: DiffContext): Edit[] {
   return childColumns(table)
     .filter(({ column }) => context.canHold(table, column))

@@ -16,7 +16,7 @@ interface Listing {
 }
 
 /**
- * What a cache holds, and the one place that decides which of list, watch and our own writes knows better.
+ * What a cache holds, and the one place that decides whether a list, the watch or a reply to an own write is newer.
  * Pure: no I/O, no clock. Every method returns the true changes it made.
  *
  * The order of events on a watch is the order of their resource versions, so whatever is not newer than the newest

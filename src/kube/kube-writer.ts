@@ -41,7 +41,7 @@ export interface WriterCounters {
   failed: Partial<Record<KubeErrorCode, number>>;
 }
 
-/** A webhook that is started again is back in a moment; one that is not may be away for days, and who waits is to be told. */
+/** A webhook that restarts is back in a moment. One that does not may be away for days, and whoever waits has to be told. */
 const WEBHOOK_ATTEMPTS = 4;
 
 /** The wish of one key (object and lane), and when its last write started. */
@@ -314,7 +314,7 @@ export class KubeWriter {
     return true;
   }
 
-  /** A server that is overloaded for one write is so for all. */
+  /** A server that is overloaded for one write is overloaded for all. */
   #pauseFor(ms: number): void {
     const until = this.#clock.now() + ms;
     if (until <= this.#pausedUntil) return;

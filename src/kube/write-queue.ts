@@ -1,11 +1,11 @@
 import { LaneQueue } from './lane-queue.ts';
 
 /**
- * Of the writes that nobody waits for, as many are in flight at once while there are urgent ones: a server works on all that it is sent at
- * the same time, so what is in flight already is the queue in which an urgent write stands.
+ * So many writes that are not urgent may be in flight while there are urgent ones. A server works on all requests at the same time, so an
+ * urgent write competes with everything that is in flight already.
  */
 const BESIDE_URGENT = 8;
-/** What is urgent comes in steps: the next one of the same object follows about as soon. */
+/** Urgent writes come in steps: the next one for the same object follows within about this time. */
 const STEP_MS = 200;
 
 /** What is known of a write that waits its turn. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import { FINALIZER } from '../api/well-known.ts';
 import { World } from '../world/world.ts';
 import type { IP } from '../api/ip.ts';
 import { blockersOf } from './graph.ts';
@@ -31,4 +32,21 @@ test('a Subnet that OVN does not carry holds no Vpc', () => {
   assert.equal(blockersOf(world, 'vpcs', 'blue').count, 0);
   world.subnets.set('b', { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { ...metadata, name: 'b' }, spec: { vpc: 'blue' } });
   assert.deepEqual(blockersOf(world, 'vpcs', 'blue'), { count: 1, names: ['Subnet b'] });
+});
+
+test('a Subnet that Kiln has let go holds its Vpc no longer, whoever else keeps the object', () => {
+  const world = new World(DEFAULT_SETTINGS);
+  const metadata = { name: 'a', uid: 'a', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
+  const put = (more: object): void => {
+    world.subnets.set('a', { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { ...metadata, ...more }, spec: { vpc: 'blue' } });
+  };
+  const deletionTimestamp = '2026-01-01T00:01:00Z';
+  put({ finalizers: ['foregroundDeletion'] });
+  assert.equal(blockersOf(world, 'vpcs', 'blue').count, 1, 'it is not being deleted');
+  put({ deletionTimestamp, finalizers: ['foregroundDeletion', FINALIZER] });
+  assert.equal(blockersOf(world, 'vpcs', 'blue').count, 1);
+  put({ deletionTimestamp, finalizers: ['foregroundDeletion'] });
+  assert.equal(blockersOf(world, 'vpcs', 'blue').count, 0);
+  world.ips.set('p.shop', ip('p.shop', 'a'));
+  assert.deepEqual(blockersOf(world, 'vpcs', 'blue').names, ['Subnet a'], 'somebody has an address in it: its finalizer was stripped');
 });

@@ -2,7 +2,7 @@
  * What holds what: the one table that deletion, its conditions and explanations read. A kind that comes later adds its lines.
  */
 import { isOvnProvider, nodePortName } from '../api/names.ts';
-import { annotationKey } from '../api/well-known.ts';
+import { annotationKey, FINALIZER } from '../api/well-known.ts';
 import { launchedInstance } from '../api/virtual-machine.ts';
 import { splitList } from '../net/dual.ts';
 import { rowId, tableOf } from '../nb/row-id.ts';
@@ -231,6 +231,7 @@ export const BLOCKED_RESOURCES: readonly ResourceName[] = [
 ];
 
 function isInOvn(world: World, subnet: string): boolean {
+  if (world.ask(isLetGo, subnet)) return false;
   const object = world.ask(subnetIntent, subnet);
   if (object === undefined || isOvnProvider(object.spec.provider ?? '')) return object !== undefined;
   // A provider edited away from OVN does not take a running network along.
@@ -240,6 +241,16 @@ function isInOvn(world: World, subnet: string): boolean {
 function subnetsIn(world: World, vpc: string): readonly string[] {
   return [...world.subnetVpcs.in(vpc)].filter((name) => isInOvn(world, name) && !isTooLate(world, vpc, name));
 }
+
+/**
+ * Its network is gone and Kiln has let it go: what still keeps the object is another's finalizer, which may wait for the Vpc itself (an owner that
+ * is deleted in the foreground waits for what it owns).
+ */
+const isLetGo: Query<boolean> = defineQuery('subnet-let-go', (world, name) => {
+  const metadata = world.subnets.get(name)?.metadata;
+  if (metadata?.deletionTimestamp === undefined || metadata.finalizers?.includes(FINALIZER) === true) return false;
+  return world.rows.ownedBy(`${OF_SUBNET}${name}`).size === 0 && blockersOf(world, 'subnets', name).count === 0;
+});
 
 function hasSwitch(world: World, subnet: string, uid: string): boolean {
   const owner = world.rows.state(rowId('Logical_Switch', subnet))?.ownership;

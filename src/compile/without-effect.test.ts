@@ -472,3 +472,18 @@ test('a join Subnet that claims namespaces says that it has no pods, and nobody 
   scene.bench.settle();
   assert.deepEqual(said(scene.bench, 'subnets', 'join'), []);
 });
+
+test('a network that stays in effect for who is in it, after the spec dropped it, is not said to be excluded', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  scene.subnet('net', { cidrBlock: '10.7.0.0/24,fd07::/64', excludeIps: ['10.7.0.1', 'fd07::1'], namespaces: ['shop'] });
+  scene.pod('web');
+  bench.settle();
+  bench.edit('subnets', 'net', { cidrBlock: '10.7.0.0/24', gateway: '10.7.0.1', excludeIps: ['10.7.0.1'], namespaces: ['shop'] });
+  bench.settle();
+  assert.match(
+    bench.condition('subnets', 'net', 'Accepted')?.message ?? '',
+    /fd07::\/64 stays in effect until these are gone: IP web\.shop/,
+  );
+  assert.doesNotMatch(bench.condition('subnets', 'net', 'WithoutEffect')?.message ?? '', /leaves no address/);
+});

@@ -24,7 +24,7 @@ import { traitsOf } from '../../world/resources.ts';
 import { networkOfObject } from '../subnet/subnet-missing.ts';
 import { subnetReady } from '../subnet/subnet-ready.ts';
 import { subnetInCharge } from '../subnet/subnet-state.ts';
-import { subnetView } from '../subnet/subnet-view.ts';
+import { isWithin, subnetView } from '../subnet/subnet-view.ts';
 import { withoutEffect } from '../without-effect.ts';
 import { writeRefusal } from '../write-refusal.ts';
 
@@ -95,7 +95,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   if (lease.kind === 'over') return [{ kind: 'wish', wish }, lease.deletion];
   const change = changeOf(object);
   const conditions = [
-    change,
+    change ?? outsideOf(world, object, held),
     notCarriedOut(object, kind),
     conflictOf(world, object),
     lease.kind === 'told' ? lease.condition : undefined,
@@ -219,6 +219,17 @@ export function changeProblem(object: AddressObject): string | undefined {
 function changeOf(object: AddressObject): ConditionOutput | undefined {
   const message = changeProblem(object);
   return message === undefined ? undefined : { type: ACCEPTED, status: 'False', reason: 'Immutable', message, event: 'Warning' };
+}
+
+/** Its Subnet was torn out and made again with another network: what it has stays with it, and leads nowhere. */
+function outsideOf(world: World, object: AddressObject, held: AddressTexts | undefined): ConditionOutput | undefined {
+  const { kind, name, subnet } = object;
+  const view = held === undefined ? undefined : world.ask(subnetView, subnet);
+  if (held === undefined || view === undefined || view.cidr === '' || isWithin(view, held)) return undefined;
+  const message =
+    `${kind} ${name}: its address ${joinDual(held)} is not in ${view.cidr}, the network of Subnet ${subnet} now; it keeps what it was given as long as ` +
+    `it is there: make another ${kind}, and kubectl delete ${editable(object)}`;
+  return { type: ACCEPTED, status: 'False', reason: 'AddressOutOfRange', message, event: 'Warning' };
 }
 
 function notCarriedOut({ kind, name }: AddressObject, { notCarriedOut: what }: AddressKind): ConditionOutput | undefined {

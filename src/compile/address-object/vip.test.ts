@@ -378,3 +378,34 @@ test('a Vip that cannot be given what it asks for is told the field and the valu
   vip(made, 'lost', { subnet: 'ghost' });
   assert.match(said('lost'), /^Vip lost: spec\.subnet "ghost": Subnet "ghost" does not exist/);
 });
+
+test('a Vip and an EIP whose Subnet was torn out and made again with another network say that their address is not in it; they keep it', () => {
+  const made = scene();
+  vip(made, 'v1', { type: 'switch_lb_vip' });
+  made.bench.put('ovn-eips', { metadata: { name: 'e1' }, spec: { externalSubnet: 'net', type: 'lsp' } });
+  made.bench.settle();
+  const said = (resource: 'vips' | 'ovn-eips', name: string): readonly unknown[] => {
+    const { status, reason, message } = made.bench.condition(resource, name, 'Accepted') ?? {};
+    return [status, reason, message];
+  };
+  made.bench.vanish('subnets', 'net');
+  made.subnet('net', { cidrBlock: 'fd50::/64', namespaces: ['shop'] });
+  made.bench.settle();
+  const message = (object: string, address: string, kind: string, next: string): string =>
+    `${object}: its address ${address} is not in fd50::/64, the network of Subnet net now; it keeps what it was given as long as it is there: ` +
+    `make another ${kind}, and kubectl delete ${next}`;
+  assert.deepEqual(said('vips', 'v1'), ['False', 'AddressOutOfRange', message('Vip v1', '10.50.0.2', 'Vip', 'vips.kubeovn.io v1')]);
+  assert.deepEqual(said('ovn-eips', 'e1'), [
+    'False',
+    'AddressOutOfRange',
+    message('OvnEip e1', '10.50.0.3', 'OvnEip', 'ovn-eips.kubeovn.io e1'),
+  ]);
+  made.bench.vanish('subnets', 'net');
+  made.subnet('net', { cidrBlock: '10.50.0.0/24', namespaces: ['shop'] });
+  made.bench.settle();
+  for (const [resource, name] of [
+    ['vips', 'v1'],
+    ['ovn-eips', 'e1'],
+  ] as const)
+    assert.deepEqual(said(resource, name), [undefined, undefined, undefined]);
+});

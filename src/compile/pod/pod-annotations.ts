@@ -6,8 +6,6 @@ import type { Reason } from '../../api/reasons.ts';
 import { podPortFindings } from '../../api/pod-network-validation.ts';
 import { podAnnotation, POD_CONDITION } from '../../api/well-known.ts';
 import type { WrittenPodAnnotation } from '../../api/annotations.ts';
-import { parseAddress } from '../../net/address.ts';
-import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import type { World } from '../../world/world.ts';
 import type { Addresses } from '../ip/ip-object.ts';
@@ -31,7 +29,7 @@ import { portGroupsOf, stationText } from './pod-port.ts';
 import { podOwner } from './pod-view.ts';
 import type { PodView } from './pod-view.ts';
 import type { SubnetView } from '../subnet/subnet-view.ts';
-import { subnetNetworks, switchId } from '../subnet/subnet-view.ts';
+import { isWithin, subnetNetworks, switchId } from '../subnet/subnet-view.ts';
 
 /**
  * All interfaces in one patch: none is told before each has what it asks for, but for those that were told before. An interface that a
@@ -193,14 +191,6 @@ function allocatedAnnotations(world: World, { nic, bound }: Binding): Readonly<R
     ...(nic.isOvn && subnet?.routed === true && { [key('logical_router')]: subnet.vpc }),
     ...(nic.pod.machine !== undefined && { [key('virtualmachine')]: nic.pod.machine.name }),
   };
-}
-
-function isWithin(subnet: SubnetView, { v4, v6 }: Addresses): boolean {
-  const within = (text: string, cidrText: string | undefined): boolean => {
-    const [address, cidr] = [parseAddress(text), parseCidr(cidrText ?? '')];
-    return text === '' || (address !== undefined && cidr !== undefined && cidrContains(cidr, address));
-  };
-  return within(v4, subnet.v4?.cidr) && within(v6, subnet.v6?.cidr);
 }
 
 function leavesOut(world: World, subnet: string): boolean {

@@ -72,7 +72,8 @@ function allExcluded(world: World, subject: Subject): readonly Finding[] {
   const families = world.ask(familiesNeverGiven, subject.name);
   return families.flatMap((family) => {
     const cidr = ofFamily(networks, family)?.cidr;
-    if (cidr === undefined) return [];
+    // One that only stays in effect for who is in it gives nothing, whatever is excluded.
+    if (cidr === undefined || ofFamily(networks.cidrStays, family) !== undefined) return [];
     return [
       findingOf(subject, {
         code: 'SubnetNeverGiven',

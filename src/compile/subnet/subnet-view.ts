@@ -2,6 +2,8 @@
  * What of a Subnet matters to its ports and to the rules about it, with the networks that are in effect. Rules about others
  * read this projection, never the object: its status changes with every pod.
  */
+import { parseAddress } from '../../net/address.ts';
+import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import type { Dual, Protocol } from '../../net/dual.ts';
 import { joinDual, protocolOf } from '../../net/dual.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -42,6 +44,15 @@ export const subnetView: Query<SubnetView | undefined> = defineQuery('subnet-vie
 export const subnetNetworks: Query<SubnetNetworks> = defineQuery('subnet-networks', (world, name) =>
   world.ask(world.ask(subnetAcceptance, name).kind === 'frozen' ? carriedNetworks : askedNetworks, name),
 );
+
+/** Whether the addresses lie in the networks in effect; an empty text is none. */
+export function isWithin(subnet: SubnetView, { v4, v6 }: { readonly v4: string; readonly v6: string }): boolean {
+  const within = (text: string, cidrText: string | undefined): boolean => {
+    const [address, cidr] = [parseAddress(text), parseCidr(cidrText ?? '')];
+    return text === '' || (address !== undefined && cidr !== undefined && cidrContains(cidr, address));
+  };
+  return within(v4, subnet.v4?.cidr) && within(v6, subnet.v6?.cidr);
+}
 
 /** Subnets of a provider, there or going, by name. */
 export function providerSubnets(world: World, provider: string): readonly string[] {

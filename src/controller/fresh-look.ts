@@ -16,8 +16,6 @@ export interface FreshLookOptions {
   /** Not started yet; closed with the look. */
   readonly session: OvsdbSession;
   readonly settings: Settings;
-  /** The client is closed with the look. */
-  readonly closesClient?: true;
   readonly timeoutMs?: number;
 }
 
@@ -35,15 +33,13 @@ export class NotDerived extends Error {
 
 export class FreshLook implements AsyncDisposable {
   readonly #controller: Controller;
-  readonly #client: KubeClient | undefined;
 
-  private constructor(controller: Controller, client: KubeClient | undefined) {
+  private constructor(controller: Controller) {
     this.#controller = controller;
-    this.#client = client;
   }
 
   /** Returns when everything has been listed and derived. @throws NotDerived */
-  static async open({ client, session, settings, timeoutMs, closesClient }: FreshLookOptions): Promise<FreshLook> {
+  static async open({ client, session, settings, timeoutMs }: FreshLookOptions): Promise<FreshLook> {
     const controller = new Controller({
       client,
       session,
@@ -55,7 +51,7 @@ export class FreshLook implements AsyncDisposable {
       collectionLimit: false,
       followDefinitions: false,
     });
-    const look = new FreshLook(controller, closesClient === true ? client : undefined);
+    const look = new FreshLook(controller);
     controller.start();
     try {
       await look.derived(timeoutMs);
@@ -99,7 +95,6 @@ export class FreshLook implements AsyncDisposable {
 
   async close(): Promise<void> {
     await this.#controller.stop();
-    await this.#client?.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

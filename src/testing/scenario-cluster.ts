@@ -31,40 +31,15 @@ import { freshLook } from './fresh-look.ts';
 import type { DumpedRow, NorthboundDump } from './northbound-dump.ts';
 import { parseDump } from './northbound-dump.ts';
 import { PATIENCE_MS, pauseAfter } from './patience.ts';
+import type { PrintedEvent, PrintedObject } from './printed-objects.ts';
+import { PrintedObjects } from './printed-objects.ts';
+
+export type { PrintedObject } from './printed-objects.ts';
 
 export interface ScenarioClusterOptions {
   readonly api: 'lab' | 'real';
   readonly ovn?: OvnRelease;
   readonly nodes?: number;
-}
-
-/** An object as kubectl prints it. */
-export interface PrintedObject {
-  readonly metadata: {
-    readonly name: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-    readonly generation?: number;
-    readonly annotations?: Readonly<Record<string, string>>;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly finalizers?: readonly string[];
-    readonly deletionTimestamp?: string;
-  };
-  readonly spec: Readonly<Record<string, unknown>>;
-  readonly status?: Readonly<Record<string, unknown>> & { readonly conditions?: readonly PrintedCondition[] };
-}
-
-export interface PrintedCondition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string;
-  readonly message?: string;
-}
-
-export interface PrintedEvent {
-  readonly type: string;
-  readonly reason: string;
-  readonly message: string;
 }
 
 export class ScenarioCluster implements AsyncDisposable {
@@ -78,6 +53,7 @@ export class ScenarioCluster implements AsyncDisposable {
   readonly #standIns: StandInControllers | undefined;
   readonly #controllers: ControllerProcess[] = [];
   readonly #foreign: ForeignSnapshot;
+  readonly #printed: PrintedObjects;
   #started = 0;
 
   private constructor(parts: {
@@ -98,6 +74,7 @@ export class ScenarioCluster implements AsyncDisposable {
     this.#kubelet = parts.kubelet;
     this.#standIns = parts.controllers;
     this.#foreign = parts.foreign;
+    this.#printed = new PrintedObjects(this.client, (args) => this.kubectl(args));
   }
 
   /** Without a controller: `startController` is the scenario's, or the suite's. */
@@ -221,23 +198,21 @@ export class ScenarioCluster implements AsyncDisposable {
     await this.kubectl(['delete', kind, name, '--wait=false', ...inNamespace(namespace)]);
   }
 
+  /** As `kubectl get -o json` prints it. Throws where there is no such object. */
   async get(kind: string, name: string, namespace?: string): Promise<PrintedObject> {
-    return JSON.parse(await this.kubectl(['get', kind, name, '-o', 'json', ...inNamespace(namespace)])) as PrintedObject;
+    const found = await this.find(kind, name, namespace);
+    if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
+    return found;
   }
 
   /** Undefined where there is no such object. */
   async find(kind: string, name: string, namespace?: string): Promise<PrintedObject | undefined> {
-    const printed = await this.kubectl(['get', kind, name, '-o', 'json', '--ignore-not-found', ...inNamespace(namespace)]);
-    return printed === '' ? undefined : (JSON.parse(printed) as PrintedObject);
+    return await this.#printed.find(kind, name, namespace);
   }
 
-  /** Names of the objects of a kind. */
-  async names(kind: string, ...args: readonly string[]): Promise<readonly string[]> {
-    const printed = await this.kubectl(['get', kind, '-o', 'name', ...args]);
-    return printed
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => line.slice(line.indexOf('/') + 1));
+  /** Names of the objects of a kind; of `default` where they are in namespaces and none is said. */
+  async names(kind: string, namespace?: string): Promise<readonly string[]> {
+    return (await this.#printed.list(kind, namespace)).map(({ metadata }) => metadata.name);
   }
 
   /** `kubectl patch --type=merge`. */
@@ -247,16 +222,7 @@ export class ScenarioCluster implements AsyncDisposable {
 
   /** Events of one object, by its name. */
   async events(kind: string, name: string, namespace?: string): Promise<readonly PrintedEvent[]> {
-    const scope = namespace === undefined ? ['-A'] : ['-n', namespace];
-    const printed = await this.kubectl([
-      'get',
-      'events',
-      ...scope,
-      `--field-selector=involvedObject.name=${name},involvedObject.kind=${kind}`,
-      '-o',
-      'json',
-    ]);
-    return (JSON.parse(printed) as { readonly items: readonly PrintedEvent[] }).items;
+    return await this.#printed.events(kind, name, namespace);
   }
 
   // What OVN shows.
@@ -317,29 +283,27 @@ export class ScenarioCluster implements AsyncDisposable {
 
   /** Waits until a fresh controller plans nothing. */
   async settled(): Promise<void> {
-    const begun = performance.now();
-    await using look = await freshLook(this.api.kubeconfig, this.ovn.nbEndpoint);
-    for (;;) {
-      await look.derived(PATIENCE_MS);
-      const plan = look.plan();
-      if (plan.rows.length + plan.objects.length === 0) return;
-      const waited = performance.now() - begun;
-      if (waited > PATIENCE_MS) throw new Error(`not settled after ${PATIENCE_MS / 1000} s; what is left to do:\n${planText(plan)}`);
-      await sleep(pauseAfter(waited));
-    }
+    await using look = await freshLook(this.client, this.ovn.nbEndpoint);
+    await untilNothingIsLeft(look);
   }
 
-  /** Waits until no namespace is on its way out: what the API server still clears away there changes objects. */
-  async namespacesEnded(): Promise<void> {
+  /** Waits until no namespace is on its way out: what the API server still clears away there changes objects. @returns whether none was */
+  async namespacesEnded(): Promise<boolean> {
+    let looks = 0;
     await this.eventually('namespaces that terminate are gone', async () => {
-      const printed = await this.kubectl(['get', 'namespaces', '--no-headers']);
-      assert.doesNotMatch(printed, /\bTerminating\b/);
+      looks++;
+      const spaces = await this.#printed.list('namespace');
+      assert.deepEqual(
+        spaces.filter(({ status }) => status?.['phase'] === 'Terminating').map(({ metadata }) => metadata.name),
+        [],
+      );
       return true;
     });
+    return looks === 1;
   }
 
   async freshPlanIsEmpty(): Promise<void> {
-    await using look = await freshLook(this.api.kubeconfig, this.ovn.nbEndpoint);
+    await using look = await freshLook(this.client, this.ovn.nbEndpoint);
     refuse(look);
   }
 
@@ -350,16 +314,24 @@ export class ScenarioCluster implements AsyncDisposable {
 
   /** Throws with every violation. @param before foreign rows that must be as they were; those of an empty OVN when absent */
   async invariantsHold(before: ForeignSnapshot = this.#foreign): Promise<void> {
-    await using look = await freshLook(this.api.kubeconfig, this.ovn.nbEndpoint);
+    await using look = await freshLook(this.client, this.ovn.nbEndpoint);
     await this.#judge(look, before);
   }
 
   /** How every scenario ends: settled, then a fresh controller plans nothing and the invariants hold. */
   async endsWell(before: ForeignSnapshot): Promise<void> {
-    await this.settled();
-    await using look = await freshLook(this.api.kubeconfig, this.ovn.nbEndpoint);
+    if (await this.#judgedAtOnce(before)) return;
+    await using look = await freshLook(this.client, this.ovn.nbEndpoint);
     refuse(look);
     await this.#judge(look, before);
+  }
+
+  /** @returns false where a look had to wait until nothing was left to do: it is not what a fresh controller sees */
+  async #judgedAtOnce(before: ForeignSnapshot): Promise<boolean> {
+    await using look = await freshLook(this.client, this.ovn.nbEndpoint);
+    const atOnce = await untilNothingIsLeft(look);
+    if (atOnce) await this.#judge(look, before);
+    return atOnce;
   }
 
   async #judge(look: FreshLook, before: ForeignSnapshot): Promise<void> {
@@ -377,9 +349,26 @@ export class ScenarioCluster implements AsyncDisposable {
   }
 }
 
+/** @returns whether nothing was at the first look */
+async function untilNothingIsLeft(look: FreshLook): Promise<boolean> {
+  const begun = performance.now();
+  for (let looks = 1; ; looks++) {
+    await look.derived(PATIENCE_MS);
+    const plan = look.plan();
+    if (isEmpty(plan)) return looks === 1;
+    const waited = performance.now() - begun;
+    if (waited > PATIENCE_MS) throw new Error(`not settled after ${PATIENCE_MS / 1000} s; what is left to do:\n${planText(plan)}`);
+    await sleep(pauseAfter(waited));
+  }
+}
+
+function isEmpty({ rows, objects }: ReturnType<FreshLook['plan']>): boolean {
+  return rows.length + objects.length === 0;
+}
+
 function refuse(look: FreshLook): void {
   const plan = look.plan();
-  if (plan.rows.length + plan.objects.length > 0) throw new Error(`a fresh controller would write:\n${planText(plan)}`);
+  if (!isEmpty(plan)) throw new Error(`a fresh controller would write:\n${planText(plan)}`);
 }
 
 async function dumpOf(release: OvnRelease, ovn: OvnLab): Promise<NorthboundDump> {

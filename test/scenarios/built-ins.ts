@@ -150,6 +150,7 @@ export const builtIns: readonly Scenario[] = [
       assert.deepEqual(await rowsOf(cluster, 'stays.default'), before);
       assert.deepEqual([await addressOf(cluster, 'default', 'stays'), await addressesOfNodes(cluster)], [address, nodes]);
       for (const [kind, name] of BUILT_IN) await condition(cluster, kind, name, 'Ready', 'True');
+      await cluster.settled();
       assert.equal((await cluster.get('subnet', 'ovn-default')).status?.['v4usingIPrange'], address);
       await running(cluster, 'default', 'stays');
       await removed(cluster, 'default', 'stays');

@@ -50,6 +50,7 @@ export function scenarioSuite(name: string, options: ScenarioClusterOptions, sce
         .catch((error: unknown) => process.stderr.write(`the cluster that a scenario failed on does not stop: ${String(error)}\n`));
       await Promise.race([stopped, sleep(STOP_MS, undefined, { ref: false })]);
       cluster = await ScenarioCluster.start(options);
+      rested = false;
       unfinished.clear();
     };
     const declare = (title: string, skip: string | false, run: () => Promise<void>, first?: () => Promise<void>): void => {
@@ -60,14 +61,19 @@ export function scenarioSuite(name: string, options: ScenarioClusterOptions, sce
         unfinished.delete(title);
       });
     };
+    /** The scenario before came to a good end, and nothing was done since. */
+    let rested = false;
     const begin = async (): Promise<void> => {
+      const runs = running().controllers.length === 1;
       await running().ensureController();
-      await running().namespacesEnded();
-      await running().settled();
+      const quiet = await running().namespacesEnded();
+      if (!rested || !runs || !quiet) await running().settled();
+      rested = false;
       foreign = await running().foreignRows();
     };
     const end = async (): Promise<void> => {
       await running().endsWell(foreign ?? (await running().foreignRows()));
+      rested = true;
     };
     before(async () => {
       await start();

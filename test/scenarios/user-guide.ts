@@ -104,6 +104,7 @@ spec: {vpc: test-vpc-2, cidrBlock: 10.0.1.0/24, protocol: IPv4, namespaces: [ns2
       await cluster.apply(distributed + others);
       for (const subnet of ['subnet1', 'private'])
         assert.match((await condition(cluster, 'subnet', subnet, 'Ready', 'True')).reason, /Success$/);
+      await cluster.settled();
       const subnet1 = await cluster.get('subnet', 'subnet1');
       assert.equal(subnet1.status?.['v4availableIPrange'], '10.66.0.11-10.66.0.100,10.66.0.152-10.66.255.254');
       assert.equal(subnet1.status['v4availableIPs'], 65_534 - 10 - 51);

@@ -68,7 +68,7 @@ export const webhook: readonly Scenario[] = [
           subnetYaml('asks-dry', { vpc: 'asks', cidrBlock: '10.162.0.0/24' }),
         );
         for (const name of ['asks-two', 'asks-dry']) assert.equal(await cluster.find('subnet', name), undefined);
-        assert.deepEqual(await cluster.names('pods', '-n', 'asks'), ['web']);
+        assert.deepEqual(await cluster.names('pods', 'asks'), ['web']);
         assert.equal((await cluster.get('vpc', 'asks')).metadata.deletionTimestamp, undefined, 'it was not even begun');
         // From the leaves it is let through.
         await cluster.kubectl(['delete', 'pod', 'web', '-n', 'asks']);

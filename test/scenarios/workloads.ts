@@ -274,7 +274,7 @@ export const workloads: readonly Scenario[] = [
       const all =
         vpcYaml('sts') + subnetYaml('sts-net', { vpc: 'sts', cidrBlock: '10.140.0.0/24', namespaces: ['sts'] }) + namespaceYaml('sts');
       await cluster.apply(all + statefulSet('sts', 3));
-      await cluster.eventually('three pods', async () => (await cluster.names('pod', '-n', 'sts')).length === 3);
+      await cluster.eventually('three pods', async () => (await cluster.names('pod', 'sts')).length === 3);
       const addresses = [
         await addressOf(cluster, 'sts', 'db-0'),
         await addressOf(cluster, 'sts', 'db-1'),

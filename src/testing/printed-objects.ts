@@ -1,0 +1,119 @@
+/**
+ * Objects as `kubectl get -o json` prints them, asked for in this process: a kubectl is a process of its own each time that somebody looks,
+ * and tests look again and again.
+ */
+import { resourceNamed } from '../explain/kind-names.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { isKubeError } from '../kube/errors.ts';
+import { EVENTS } from '../kube/resource.ts';
+import type { KubeObject, Resource } from '../kube/resource.ts';
+import { traitsOf } from '../world/resources.ts';
+
+/** An object as kubectl prints it. */
+export interface PrintedObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly generation?: number;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+    readonly deletionTimestamp?: string;
+  };
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly status?: Readonly<Record<string, unknown>> & { readonly conditions?: readonly PrintedCondition[] };
+}
+
+export interface PrintedCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+export interface PrintedEvent {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export class PrintedObjects {
+  readonly #client: KubeClient;
+  readonly #kubectl: (args: readonly string[]) => Promise<string>;
+
+  /** @param kubectl for kinds that the client has no name for, and where the client has no answer */
+  constructor(client: KubeClient, kubectl: (args: readonly string[]) => Promise<string>) {
+    this.#client = client;
+    this.#kubectl = kubectl;
+  }
+
+  /** Undefined where there is no such object. Without a namespace one that has one is of `default`. */
+  async find(kind: string, name: string, namespace?: string): Promise<PrintedObject | undefined> {
+    return await this.#ask(
+      kind,
+      async (resource) => {
+        try {
+          const found = await this.#client.get<KubeObject>(resource, { name, ...(resource.namespaced && inside(namespace)) });
+          return found as unknown as PrintedObject;
+        } catch (error) {
+          if (isKubeError(error, 'KUBE_NOT_FOUND')) return undefined;
+          throw error;
+        }
+      },
+      ['get', kind, name, '-o', 'json', '--ignore-not-found', ...(namespace === undefined ? [] : ['-n', namespace])],
+      (printed) => (printed === '' ? undefined : (JSON.parse(printed) as PrintedObject)),
+    );
+  }
+
+  /** All of a kind. Without a namespace those that have one are of `default`. */
+  async list(kind: string, namespace?: string): Promise<readonly PrintedObject[]> {
+    return await this.#ask(
+      kind,
+      async (resource) => {
+        const found = await this.#client.listAll<KubeObject>(resource, resource.namespaced ? inside(namespace) : {});
+        return found as unknown as readonly PrintedObject[];
+      },
+      ['get', kind, '-o', 'json', ...(namespace === undefined ? [] : ['-n', namespace])],
+      itemsOf<PrintedObject>,
+    );
+  }
+
+  /** Events of one object, by its name. */
+  async events(kind: string, name: string, namespace?: string): Promise<readonly PrintedEvent[]> {
+    const fieldSelector = `involvedObject.name=${name},involvedObject.kind=${kind}`;
+    return await this.#ask(
+      EVENTS,
+      async (resource) => await this.#client.listAll<KubeObject & PrintedEvent>(resource, { namespace, fieldSelector }),
+      ['get', 'events', ...(namespace === undefined ? ['-A'] : ['-n', namespace]), `--field-selector=${fieldSelector}`, '-o', 'json'],
+      itemsOf<PrintedEvent>,
+    );
+  }
+
+  async #ask<T>(
+    kind: string | Resource,
+    ask: (resource: Resource) => Promise<T>,
+    kubectl: readonly string[],
+    read: (printed: string) => T,
+  ): Promise<T> {
+    const name = typeof kind === 'string' ? resourceNamed(kind) : undefined;
+    const resource = typeof kind === 'string' ? name && traitsOf(name) : kind;
+    if (resource !== undefined) {
+      try {
+        return await ask(resource);
+      } catch (error) {
+        // The server was away since the last look, and so the connection is; kubectl makes another, or says what is wrong.
+        if (!isKubeError(error)) throw error;
+      }
+    }
+    return read(await this.#kubectl(kubectl));
+  }
+}
+
+function inside(namespace = 'default'): { readonly namespace: string } {
+  return { namespace };
+}
+
+function itemsOf<T>(printed: string): readonly T[] {
+  return (JSON.parse(printed) as { readonly items: readonly T[] }).items;
+}

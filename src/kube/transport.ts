@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { errors as undiciErrors, Pool, ProxyAgent, type Dispatcher } from 'undici';
 import { type Clock, systemClock } from './clock.ts';
 import type { Connection, Credentials, TlsMaterial } from './connection.ts';
@@ -235,15 +236,16 @@ export class KubeTransport implements Transport {
   #openChannels(tls: TlsMaterial): void {
     const old = this.#channels;
     if (this.#closed) return;
+    const context = this.#origin.startsWith('https:') ? contextOf(tls) : undefined;
     this.#channels = {
-      requests: this.#dispatcher(tls, this.#options.connections ?? 32),
-      watches: this.#dispatcher(tls, null),
+      requests: this.#dispatcher(tls, context, this.#options.connections ?? 32),
+      watches: this.#dispatcher(tls, context, null),
     };
     // Watches on the old certificate run to their own end.
     if (old !== undefined) for (const channel of [old.requests, old.watches]) channel.close().catch(() => undefined);
   }
 
-  #dispatcher(tls: TlsMaterial, connections: number | null): Dispatcher {
+  #dispatcher(tls: TlsMaterial, secureContext: SecureContext | undefined, connections: number | null): Dispatcher {
     const secure = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
     const common = {
       connections,
@@ -252,7 +254,13 @@ export class KubeTransport implements Transport {
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
     };
-    const connect = { ...secure, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: 30_000 };
+    const connect = {
+      ...secure,
+      ...(secureContext !== undefined && { secureContext }),
+      timeout: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      keepAliveInitialDelay: 30_000,
+    };
     return this.#connection.proxyUrl === undefined
       ? new Pool(this.#origin, { ...common, connect })
       : new ProxyAgent({ ...common, uri: this.#connection.proxyUrl, requestTls: connect });
@@ -315,4 +323,13 @@ function sameTls(a: TlsMaterial, b: TlsMaterial): boolean {
     a.servername === b.servername &&
     a.rejectUnauthorized === b.rejectUnauthorized
   );
+}
+
+/** Certificates and key read once for all connections: each watch has one of its own. Undefined where they cannot be read: a connection says why. */
+function contextOf({ ca, cert, key }: TlsMaterial): SecureContext | undefined {
+  try {
+    return createSecureContext({ ca, cert, key });
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * What every cluster has without anybody making it: an account and the authority's certificate in each namespace, the Service of the
- * API server, the first priorities and the first role. Taken away, they come back.
+ * API server, the first priorities and the first roles. Taken away, they come back.
  */
 import { object } from './json.ts';
 import type { JsonObject } from './json.ts';
@@ -10,6 +10,7 @@ import type { ResourceRegistry } from './registry.ts';
 import { ApiError } from './status.ts';
 import type { StoreEvent } from './store.ts';
 import { storeKey } from './store.ts';
+import { USER_ROLES } from './user-roles.ts';
 
 interface Wanted {
   readonly group: string;
@@ -97,6 +98,15 @@ const OF_THE_CLUSTER: readonly Wanted[] = [
     { apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'], verbs: ['create'] },
   ]),
   role('system:public-info-viewer', [{ nonResourceURLs: OPEN_TO_ALL, verbs: ['get'] }]),
+  ...USER_ROLES.map(({ name, labels, rules, aggregationRule }): Wanted => {
+    const metadata = bootstrapped(name);
+    const made = aggregationRule === undefined ? { rules: [...(rules ?? [])] } : { aggregationRule, rules: [] };
+    return {
+      group: RBAC,
+      plural: 'clusterroles',
+      object: { metadata: { ...metadata, labels: { ...object(metadata['labels']), ...labels } }, ...made },
+    };
+  }),
   binding('cluster-admin', ['system:masters']),
   binding('system:discovery', ['system:authenticated']),
   binding('system:basic-user', ['system:authenticated']),

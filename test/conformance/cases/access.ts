@@ -105,6 +105,40 @@ export function accessCases(holder: Holder): void {
     );
   });
 
+  test('a namespace has users who look, who work and who rule, and a kind of its own is added to their roles', async () => {
+    const { kubectl } = conformance(holder);
+    const name = fresh('users');
+    await kubectl.ok(['create', 'ns', name]);
+    const may = async (user: string, ...what: string[]): Promise<string> =>
+      (await kubectl.run(['auth', 'can-i', ...what, '-n', name, `--as=${user}`])).stdout.trim();
+    for (const role of ['view', 'edit', 'admin']) {
+      await kubectl.ok(['create', 'rolebinding', role, '-n', name, `--clusterrole=${role}`, `--user=${name}-${role}`]);
+    }
+    // The authorizer of a real server hears of a binding a moment later.
+    for (const role of ['view', 'edit', 'admin'])
+      await until(`${role} is bound`, async () => (await may(`${name}-${role}`, 'list', 'pods')) === 'yes');
+    const table = [
+      ['get', 'secrets', 'no yes yes'],
+      ['create', 'deployments.apps', 'no yes yes'],
+      ['patch', 'services', 'no yes yes'],
+      ['create', 'rolebindings', 'no no yes'],
+      ['delete', 'nodes', 'no no no'],
+    ] as const;
+    for (const [verb, resource, expected] of table) {
+      const said: string[] = [];
+      for (const role of ['view', 'edit', 'admin']) said.push(await may(`${name}-${role}`, verb, resource));
+      assert.equal(said.join(' '), expected, `${verb} ${resource}`);
+    }
+    await kubectl.ok(['create', 'clusterrole', name, '--verb=list', `--resource=leases.coordination.k8s.io`]);
+    assert.equal(await may(`${name}-view`, 'list', 'leases.coordination.k8s.io'), 'no');
+    await kubectl.ok(['label', 'clusterrole', name, 'rbac.authorization.k8s.io/aggregate-to-view=true']);
+    await until('the viewer has what was added', async () => (await may(`${name}-view`, 'list', 'leases.coordination.k8s.io')) === 'yes');
+    await until('and so has the administrator', async () => (await may(`${name}-admin`, 'list', 'leases.coordination.k8s.io')) === 'yes');
+    await kubectl.ok(['delete', 'clusterrole', name]);
+    await until('which goes again', async () => (await may(`${name}-view`, 'list', 'leases.coordination.k8s.io')) === 'no');
+    await kubectl.ok(['delete', 'ns', name, '--wait=false']);
+  });
+
   test('a role made of others has their rules, and follows as they come, change and go', async () => {
     const { kubectl, http } = conformance(holder);
     const name = fresh('whole');

@@ -1,0 +1,95 @@
+/**
+ * The roles that a cluster has for the users of a namespace: view, edit and admin. Each is made of others (`role-aggregation.ts`), so
+ * that whoever brings a kind of their own adds to them with a label.
+ */
+import type { JsonObject } from './json.ts';
+
+interface UserRole {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly rules?: readonly JsonObject[];
+  readonly aggregationRule?: JsonObject;
+}
+
+const READ = ['get', 'list', 'watch'];
+const WRITE = ['create', 'delete', 'deletecollection', 'patch', 'update'];
+
+function rule(group: string, verbs: readonly string[], resources: string): JsonObject {
+  return { apiGroups: [group], resources: resources.split(' '), verbs: [...verbs] };
+}
+
+function label(role: string): string {
+  return `rbac.authorization.k8s.io/aggregate-to-${role}`;
+}
+
+/** A role and what it has of its own; its rights are those of the roles with its label, and the greater role's too. */
+function aggregated(name: string, greater: string | undefined, own: readonly JsonObject[]): readonly UserRole[] {
+  return [
+    { name: `system:aggregate-to-${name}`, labels: { [label(name)]: 'true' }, rules: own },
+    {
+      name,
+      labels: greater === undefined ? {} : { [label(greater)]: 'true' },
+      aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [label(name)]: 'true' } }] },
+    },
+  ];
+}
+
+/** Secrets are not in what a viewer sees: a token in one of them is another's account. */
+const VIEW: readonly JsonObject[] = [
+  rule(
+    '',
+    READ,
+    'configmaps endpoints persistentvolumeclaims persistentvolumeclaims/status pods replicationcontrollers replicationcontrollers/scale serviceaccounts services services/status',
+  ),
+  rule(
+    '',
+    READ,
+    'bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status',
+  ),
+  rule('', READ, 'namespaces'),
+  rule('discovery.k8s.io', READ, 'endpointslices'),
+  rule(
+    'apps',
+    READ,
+    'controllerrevisions daemonsets daemonsets/status deployments deployments/scale deployments/status replicasets replicasets/scale replicasets/status statefulsets statefulsets/scale statefulsets/status',
+  ),
+  rule('autoscaling', READ, 'horizontalpodautoscalers horizontalpodautoscalers/status'),
+  rule('batch', READ, 'cronjobs cronjobs/status jobs jobs/status'),
+  rule('policy', READ, 'poddisruptionbudgets poddisruptionbudgets/status'),
+  rule('networking.k8s.io', READ, 'ingresses ingresses/status networkpolicies'),
+];
+
+const EDIT: readonly JsonObject[] = [
+  rule('', READ, 'pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy'),
+  rule('', ['impersonate'], 'serviceaccounts'),
+  rule('', WRITE, 'pods pods/attach pods/exec pods/portforward pods/proxy'),
+  rule('', ['create'], 'pods/eviction'),
+  rule(
+    '',
+    WRITE,
+    'configmaps events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy',
+  ),
+  rule('', ['create'], 'serviceaccounts/token'),
+  rule(
+    'apps',
+    WRITE,
+    'daemonsets deployments deployments/rollback deployments/scale replicasets replicasets/scale statefulsets statefulsets/scale',
+  ),
+  rule('autoscaling', WRITE, 'horizontalpodautoscalers'),
+  rule('batch', WRITE, 'cronjobs jobs'),
+  rule('policy', WRITE, 'poddisruptionbudgets'),
+  rule('networking.k8s.io', WRITE, 'ingresses networkpolicies'),
+  rule('coordination.k8s.io', [...WRITE, ...READ], 'leases'),
+];
+
+const ADMIN: readonly JsonObject[] = [
+  rule('authorization.k8s.io', ['create'], 'localsubjectaccessreviews'),
+  rule('rbac.authorization.k8s.io', [...WRITE, ...READ], 'rolebindings roles'),
+];
+
+/** In the order in which each has what it is made of. */
+export const USER_ROLES: readonly UserRole[] = [
+  ...aggregated('view', 'edit', VIEW),
+  ...aggregated('edit', 'admin', EDIT),
+  ...aggregated('admin', undefined, ADMIN),
+];

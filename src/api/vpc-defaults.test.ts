@@ -26,6 +26,16 @@ test('routes get a policy, idle next hops go, the rest stays', () => {
   assert.deepEqual(vpcDefaults({ ...spec, ...wanted }), {});
 });
 
+test('a misspelt action keeps its next hop, which is needed once it is spelt right', () => {
+  const policyRoutes = [{ action: 'Reroute', match: 'ip4', nextHopIP: '10.0.0.1', priority: 1 }];
+  assert.deepEqual(vpcDefaults({ policyRoutes }), {});
+  const mixed = [...policyRoutes, { action: 'allow', match: 'ip4', nextHopIP: '10.0.0.1', priority: 2 }];
+  assert.deepEqual(
+    vpcDefaults({ policyRoutes: mixed }).policyRoutes?.map(({ nextHopIP }) => nextHopIP),
+    ['10.0.0.1', ''],
+  );
+});
+
 test('nothing to change', () => {
   assert.deepEqual(vpcDefaults({}), {});
 });

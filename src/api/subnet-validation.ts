@@ -274,7 +274,12 @@ const natRule = (findings: Findings, path: string, { action = '', match = {} }: 
     for (const item of splitList(match[field] ?? '')) {
       const family = (parseAddress(item) ?? parseCidr(item))?.family;
       if (family === undefined)
-        breach(`match.${field}`, item, 'is neither an address nor a network', 'a rule matches addresses and networks');
+        breach(
+          `match.${field}`,
+          item,
+          `${item.includes('/') ? cidrProblem(item) : addressProblem(item)}`,
+          'a rule matches addresses and networks',
+        );
       else families.add(family);
     }
   if (families.size > 1)

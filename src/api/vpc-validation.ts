@@ -1,7 +1,7 @@
 /** Rules that a Vpc must keep. */
 
 import { addressProblem, parseAddress } from '../net/address.ts';
-import { canonicalCidr, parseCidr } from '../net/cidr.ts';
+import { canonicalCidr, cidrProblem, parseCidr } from '../net/cidr.ts';
 import { parseDualAddress, splitList } from '../net/dual.ts';
 import { databaseTextProblem } from './database-text.ts';
 import { Findings, findingOf } from './finding.ts';
@@ -79,7 +79,13 @@ const staticRoutes = (findings: Findings, routes: readonly StaticRoute[]): void 
       findings.add({ code: 'VpcStaticRouteInvalid', field: `spec.staticRoutes[${index}].${field}`, value, problem, rule });
     if (!['', 'policySrc', 'policyDst'].includes(policy)) breach('policy', policy, 'is not known', 'it is policySrc, policyDst or empty');
     const prefix = prefixOf(cidr);
-    if (prefix === undefined) breach('cidr', cidr, 'is neither an address nor a network', 'a route needs the network that it is for');
+    if (prefix === undefined)
+      breach(
+        'cidr',
+        cidr,
+        `${cidr.includes('/') ? cidrProblem(cidr) : addressProblem(cidr)}`,
+        'a route needs the network or the address that it is for',
+      );
     const nextHop = parseAddress(nextHopIP);
     if (nextHop === undefined) breach('nextHopIP', nextHopIP, `${addressProblem(nextHopIP)}`, 'a route needs one address to send to');
     else if (prefix !== undefined && nextHop.family !== prefix.family)

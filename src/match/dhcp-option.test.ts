@@ -27,6 +27,14 @@ const NAMES = {
   6: 'dns_server server_id bootfile_name bootfile_name_alt domain_search fqdn nonsense lease_time',
 } as const;
 
+test('a MAC address with dashes is named as that', () => {
+  assert.equal(
+    dhcpOptionProblem(4, 'server_mac', '00-00-00-2E-2F-B8'),
+    'the value of server_mac is not taken by OVN: a MAC address is written with colons',
+  );
+  assert.equal(dhcpOptionProblem(4, 'server_mac', '00:00:00:2E:2F:B8'), undefined);
+});
+
 test('every DHCP option with every form of value: taken exactly where OVN takes it', async (t) => {
   const releases = (['system', '25.03'] as const).filter((release) => findOvn(release) !== undefined);
   const all = ([4, 6] as const).flatMap((family) =>

@@ -64,6 +64,12 @@ export function addressProblem(text: string): string | undefined {
   return 'is not an IP address';
 }
 
+/** The same of the part that a longer text begins or ends with: numbers that make no address are named, with their rule. */
+export function partProblem(where: 'begin' | 'end', part: string): string {
+  const problem = /^[\d.]+$|:/.test(part) ? addressProblem(part) : undefined;
+  return problem === undefined ? `does not ${where} with an IP address` : `${where}s with "${part}", which ${problem}`;
+}
+
 export function sameAddress(a: Address, b: Address): boolean {
   return a.family === b.family && a.value === b.value;
 }

@@ -5,7 +5,7 @@
  * of a /31 or /127 both (RFC 3021, RFC 6164); of a /32 or /128 the one.
  */
 
-import { bitsOf, formatAddress, parseAddress } from './address.ts';
+import { bitsOf, formatAddress, parseAddress, partProblem } from './address.ts';
 import type { Address, Family } from './address.ts';
 
 /** A block: `base` has no bit set beyond `prefix`. */
@@ -64,7 +64,7 @@ export function cidrProblem(text: string): string | undefined {
   const slash = text.indexOf('/');
   if (slash < 0) return 'has no prefix length';
   const address = parseAddress(text.slice(0, slash));
-  if (address === undefined) return 'does not begin with an IP address';
+  if (address === undefined) return partProblem('begin', text.slice(0, slash));
   return `has a prefix length that is not a number from 0 to ${bitsOf(address.family)}`;
 }
 

@@ -167,6 +167,17 @@ describe('ranges', () => {
 });
 
 describe('lists of ranges and their cover', () => {
+  test('of a network or range that begins or ends with numbers that are no address, these are named with their rule', () => {
+    const rule = 'which is not an IPv4 address (each of the four numbers is 0 to 255, without leading zeros)';
+    assert.equal(cidrProblem('10.078.0.0/16'), `begins with "10.078.0.0", ${rule}`);
+    assert.equal(rangeProblem('10.0.0.256..10.0.1.1'), `begins with "10.0.0.256", ${rule}`);
+    assert.equal(rangeProblem('10.0.0.1..10.0.0.09'), `ends with "10.0.0.09", ${rule}`);
+    assert.match(`${cidrProblem('fd00::1::/64')}`, /^begins with "fd00::1::", which is not an IPv6 address \(/);
+    assert.equal(cidrProblem('web/24'), 'does not begin with an IP address');
+    assert.equal(cidrProblem('/24'), 'does not begin with an IP address');
+    assert.equal(rangeProblem('10.0.0.1..'), 'does not end with an IP address');
+  });
+
   test('a problem names the item', () => {
     const parsed = parseRanges(['10.0.0.1', '10.0.0.5..10.0.0.6', '10.0.1.0/24'], 'ranges-and-cidrs');
     assert.ok(parsed.ok && parsed.ranges.length === 3);

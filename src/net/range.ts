@@ -2,7 +2,7 @@
  * Inclusive address ranges. Kube-OVN reads `a..b` (excludeIps, IPPool) and writes `a-b` (status).
  */
 
-import { addressProblem, formatAddress, parseAddress } from './address.ts';
+import { addressProblem, formatAddress, parseAddress, partProblem } from './address.ts';
 import type { Family } from './address.ts';
 import { cidrProblem, cidrSize, parseCidr } from './cidr.ts';
 import type { Cidr } from './cidr.ts';
@@ -41,8 +41,8 @@ export function rangeProblem(text: string): string | undefined {
   if (dots < 0) return text.includes('-') ? 'is not an address; a range is written with two dots, a..b' : addressProblem(text);
   const first = parseAddress(text.slice(0, dots));
   const last = parseAddress(text.slice(dots + 2));
-  if (first === undefined) return 'does not begin with an IP address';
-  if (last === undefined) return 'does not end with an IP address';
+  if (first === undefined) return partProblem('begin', text.slice(0, dots));
+  if (last === undefined) return partProblem('end', text.slice(dots + 2));
   return first.family === last.family ? 'ends before it begins' : 'mixes IPv4 and IPv6';
 }
 

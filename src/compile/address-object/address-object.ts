@@ -17,6 +17,7 @@ import type { World } from '../../world/world.ts';
 import { DELETION_BLOCKED, deletionPatch } from '../deletion.ts';
 import { blockersOf } from '../../blockers/graph.ts';
 import { keptRows } from '../kept-row.ts';
+import { findingsText } from '../left-out.ts';
 import { LEASE_CONDITIONS, leaseOf } from '../lease.ts';
 import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
 import { withNext } from '../next-command.ts';
@@ -145,7 +146,7 @@ function requestProblem(
   { findings }: AddressKind,
 ): Problem | undefined {
   const [finding] = findings;
-  if (finding !== undefined) return { reason: finding.code, message: finding.message };
+  if (finding !== undefined) return { reason: finding.code, message: findingsText(findings) };
   const field = askedSubnet === '' ? '' : `spec.${FIELDS[resource].subnet} "${askedSubnet}": `;
   if (world.ask(subnetView, subnet) === undefined)
     return { reason: 'WaitingForSubnet', message: `${kind} ${name}: ${field}Subnet "${subnet}" does not exist; kubectl get subnet` };

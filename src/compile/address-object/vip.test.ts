@@ -37,6 +37,18 @@ test('a Vip is completed: address, MAC, labels, finalizer, status; without a nam
   assert.equal(usingRange(made), '10.50.0.5');
 });
 
+test('all that is wrong with a Vip is told at once', () => {
+  const made = scene();
+  vip(made, 'v1', { v4ip: '10.50.0.05', selector: ['app=web', 'app:web', ''] });
+  assert.equal(
+    made.bench.condition('vips', 'v1', 'Accepted')?.message,
+    'Vip v1: spec.v4ip "10.50.0.05" is not an IPv4 address (each of the four numbers is 0 to 255, without leading zeros); ' +
+      'it is one IPv4 address, or empty to have one chosen. ' +
+      'Vip v1: spec.selector[0] "app=web" is no label; it is a label of the pods as key:value. ' +
+      'Vip v1: spec.selector[2] "" is no label; it is a label of the pods as key:value; kubectl edit vips.kubeovn.io v1',
+  );
+});
+
 test('a Vip for the pods of a namespace has a virtual port, whose parents are the ports of pods that declare it and that it chooses', () => {
   const made = scene();
   vip(made, 'v1', { namespace: 'shop', selector: ['app:lb'] });

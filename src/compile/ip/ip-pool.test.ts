@@ -95,6 +95,19 @@ test('a pool that is edited into nonsense keeps its address set as it was until 
   assert.deepEqual(bench.rowIds('Address_Set'), []);
 });
 
+test('all that is wrong with the items of a pool is told at once', () => {
+  const bench = setUp();
+  bench.edit('ippools', 'my-pool', { ips: ['10.0.0.60-10.0.0.90', '10.0.0.9', '10.0.0.5..10.0.0.2'] });
+  bench.settle();
+  assert.equal(
+    bench.condition('ippools', 'my-pool', 'Ready')?.message,
+    'IPPool my-pool: spec.ips[0] "10.0.0.60-10.0.0.90" is not an address; a range is written with two dots, a..b; ' +
+      'an item is an address, a range written first..last, or a network. ' +
+      'IPPool my-pool: spec.ips[2] "10.0.0.5..10.0.0.2" ends before it begins; ' +
+      'an item is an address, a range written first..last, or a network; kubectl edit ippool my-pool',
+  );
+});
+
 test('of two pools with one address the older has it', () => {
   const bench = setUp();
   bench.put('ippools', { metadata: { name: 'late' }, spec: { subnet: 'red', ips: ['10.0.0.9'] } });

@@ -14,6 +14,7 @@ import { parseRangeOrCidr } from '../../net/range.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { namespacesFindings } from '../namespace/listed-namespaces.ts';
+import { findingsText } from '../left-out.ts';
 import { withNext } from '../next-command.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { FamilyUsage, SubnetUsage } from '../../world/reservations.ts';
@@ -42,7 +43,8 @@ export const ipPool: Rule = {
     const owner: Claimant = { kind: 'ippool', namespace: '', name, uid: pool.uid, created: pool.created };
     const patch = { kind: 'patch', resource: 'ippools', key: name, uid: pool.uid } as const;
     if (pool.terminating) return [{ ...patch, finalizer: world.rows.ownedBy(ownerText(owner)).size > 0 }];
-    const finding = poolFindings(world, pool)[0] ?? lateComer(world, pool);
+    const findings = poolFindings(world, pool);
+    const finding = findings.length > 0 ? { message: findingsText(findings) } : lateComer(world, pool);
     const usage = world.poolUsage.get(name);
     const outputs: Output[] = [];
     const idle = withoutEffect(finding === undefined ? ineffective(world, pool, usage) : [], `kubectl edit ippool ${name}`);

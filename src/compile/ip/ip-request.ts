@@ -12,6 +12,7 @@ import { formatAddress } from '../../net/address.ts';
 import { claimantOfIp, isReserved, onlyAsks } from '../../world/claimants.ts';
 import type { AddressWish } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
+import { findingsText } from '../left-out.ts';
 import { subnetReady } from '../subnet/subnet-ready.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 
@@ -50,8 +51,9 @@ export function requestProblem(world: World, ip: IP): RequestProblem | undefined
     const sentence = `metadata.name "${name}" is not the name of ${port}; an IP object is named as its port is: make it with the name ${expected}`;
     return problem('NameInvalid', 'metadata.name', sentence, `kubectl delete ips.kubeovn.io ${name}`);
   }
-  const [unreadable] = ipTextFindings({ name, spec: ip.spec });
-  if (unreadable !== undefined) return { reason: unreadable.code, field: unreadable.field, message: unreadable.message, next: edit };
+  const findings = ipTextFindings({ name, spec: ip.spec });
+  const [unreadable] = findings;
+  if (unreadable !== undefined) return { reason: unreadable.code, field: unreadable.field, message: findingsText(findings), next: edit };
   if (isReserved(ip) && !onlyAsks(ip)) return undefined;
   const readiness = world.ask(subnetReady, subnet);
   if (readiness.ready) return undefined;

@@ -156,6 +156,11 @@ test('one whose texts nobody can read, or contradict each other, is told with fi
     [{ macAddress: 'aa:bb' }, 'IPMacInvalid', /spec\.macAddress \\"aa:bb\\" /],
     [{ podType: 'Deployment' }, 'IPPodTypeInvalid', /spec\.podType \\"Deployment\\" is not known; it is StatefulSet/],
     [
+      { podType: 'Pod', macAddress: 'aa:bb', v4IpAddress: '10.16.0.09' },
+      'IPPodTypeInvalid',
+      /spec\.podType \\"Pod\\" .*\. IP p4\.shop: spec\.macAddress \\"aa:bb\\" .*\. IP p4\.shop: spec\.v4IpAddress \\"10\.16\.0\.09\\" .*; kubectl edit/,
+    ],
+    [
       { ipAddress: '10.16.0.9', v4IpAddress: '10.16.0.8' },
       'IPAddressInvalid',
       /spec\.ipAddress \\"10\.16\.0\.9\\" does not have 10\.16\.0\.8/,

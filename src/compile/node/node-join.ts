@@ -144,11 +144,15 @@ export function joinAddresses(world: World, node: NodeView): Addresses | undefin
   return isJoined(world, node, told) || (isWithin(told, reserved) && isMadeAgain(world, node, told, ip)) ? told : undefined;
 }
 
-/** All that its port is made from says so, and the port is there with something else in it, or nothing is. */
+/**
+ * All that its port is made from says so, and the port is there with something else in it, or nothing is. Where its IP object was taken away
+ * as well, that is made again from what the node was told, unless the API server refuses it.
+ */
 function isMadeAgain(world: World, node: NodeView, told: Addresses, ip: IP | undefined): boolean {
   const id = portId(nodePortName(node.name));
   if (world.rows.state(id) !== undefined && !isOurs(world, id, nodeOwner(node))) return false;
-  return ip !== undefined && isIpOfNode(ip, node) && isWithin(told, addressesOfIp(ip));
+  if (ip === undefined) return ipRefusal(world, nodePortName(node.name), node.uid, `Node ${node.name}`, true) === undefined;
+  return isIpOfNode(ip, node) && isWithin(told, addressesOfIp(ip));
 }
 
 /** The same but for a family that came. */

@@ -306,6 +306,23 @@ test('no traffic is moved away from a node whose port somebody takes away: the p
   assert.equal(gateway(), 'n2');
 });
 
+test('nor from one whose IP object is taken away together with the port, whether a controller is there or comes then', () => {
+  const scene = new PodScene();
+  for (const name of ['n2', 'n3'])
+    scene.bench.put('nodes', { metadata: { name }, spec: {}, status: { ...STATUS, conditions: [{ type: 'Ready', status: 'True' }] } });
+  scene.subnet('red', { cidrBlock: '10.3.0.0/24', gatewayType: 'centralized', gatewayNode: 'n2,n3' });
+  scene.bench.settle();
+  const port = scene.bench.row('Logical_Switch_Port', 'node-n2');
+  for (const again of [false, true]) {
+    takeAway(scene, 'Logical_Switch_Port', 'node-n2');
+    scene.bench.vanish('ips', 'node-n2');
+    const bench = again ? scene.bench.restarted() : scene.bench;
+    bench.settle();
+    assert.deepEqual(bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'], port?.['addresses']);
+    assert.equal(bench.object('subnets', 'red')?.status?.['activateGateway'], 'n2');
+  }
+});
+
 /** As with `ovn-nbctl`. */
 function takeAway({ bench: { northbound, world } }: PodScene, table: string, name: string): void {
   const row = [...northbound.table(table).values()].find((one) => one['name'] === name);

@@ -81,6 +81,38 @@ for (const what of ['port', 'owner'] as const) {
   });
 }
 
+/** Its conditions are of its spec as it is now. */
+function sayGeneration(bench: RuleBench, name: string): void {
+  const { metadata, spec, status } = bench.object('subnets', name) ?? assert.fail();
+  const observedGeneration = metadata.generation + 1;
+  const conditions = (status?.['conditions'] ?? []) as readonly object[];
+  bench.put('subnets', { metadata, spec, status: { ...status, conditions: conditions.map((one) => ({ ...one, observedGeneration })) } });
+  bench.settle();
+  assert.equal(bench.object('subnets', name)?.metadata.generation, observedGeneration);
+}
+
+test('one that is running is not pushed out by an older one that moves while somebody deletes the router of both', () => {
+  const bench = setUp();
+  subnet(bench, 'a', 'blue', '10.0.0.0/24');
+  subnet(bench, 'b', 'blue', '10.0.1.0/24');
+  bench.settle();
+  for (const name of ['a', 'b']) sayGeneration(bench, name);
+  const [uuid] = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue') ?? assert.fail();
+  for (const name of ['a', 'b']) takeRouterPort(bench, name, 'port');
+  bench.removeForeignRow('Logical_Router', uuid);
+  bench.edit('subnets', 'a', { cidrBlock: '10.0.1.0/24', gateway: '10.0.1.1', excludeIps: ['10.0.1.1'] });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'b', 'Ready')?.status, 'True');
+  assert.match(bench.condition('subnets', 'a', 'Validated')?.message ?? '', /overlaps 10\.0\.1\.0\/24 of Subnet b/);
+  // Whoever is refused stays so while nobody can tell either, and the other one is edited.
+  assert.equal(bench.row('Logical_Router_Port', 'blue-a'), undefined);
+  takeRouterPort(bench, 'b', 'port');
+  bench.edit('subnets', 'b', { private: true });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'b', 'Ready')?.status, 'True');
+  assert.deepEqual(bench.row('Logical_Router_Port', 'blue-b')?.['networks'], ['10.0.1.1/24']);
+});
+
 test('nobody is in conflict with a Subnet that is refused for another reason, until that is mended', () => {
   const bench = setUp();
   subnet(bench, 'broken', 'blue', '10.0.7.0/24', { gateway: '10.9.9.9' });

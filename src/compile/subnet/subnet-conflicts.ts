@@ -64,7 +64,7 @@ interface Claim {
   readonly node: boolean;
   readonly cidr: Cidr;
   readonly vlan: string;
-  /** What ranks it: in effect, then age, then uid. */
+  /** What ranks it: in effect, as far as that can be told, then age, then uid. */
   readonly rank: string;
 }
 
@@ -75,13 +75,24 @@ function claimsOf(world: World, name: string): Claim[] {
   const running = isRunning(world, name);
   if (refusedAnyway(world, view) && !running) return [];
   // One whose router port somebody took away is in effect all the same; one whose port carries another network is about to move.
-  const place = networks.inPlace ? 1 : running && !networks.carries ? 2 : 3;
+  const place = networks.inPlace ? 1 : running && !networks.carries ? world.ask(placeWithoutPort, name) : 5;
   return familiesOf(networks).flatMap((family) => {
     const cidr = parseCidr(ofFamily(networks, family)?.cidr ?? '');
     if (cidr === undefined) return [];
     return [{ holder: name, node: false, cidr, vlan: view.vlan, rank: `${place} ${view.created} ${view.uid}` }];
   });
 }
+
+/**
+ * Where somebody deletes a whole router, no port says which of two was in effect: the one that is said to be accepted as its spec is, before
+ * one that was edited since, before one that is refused. Value, not object: other parts of a status run nobody's rule.
+ */
+const placeWithoutPort: Query<2 | 3 | 4> = defineQuery('subnet-place-without-port', (world, name) => {
+  const { metadata, status } = world.subnets.get(name) ?? {};
+  const accepted = status?.conditions?.find(({ type, status: is }) => type === 'Accepted' && is === 'True');
+  if (accepted === undefined) return 4;
+  return accepted.observedGeneration === metadata?.generation ? 2 : 3;
+});
 
 function nodeClaims(addresses: Readonly<Record<string, readonly string[]>>): Claim[] {
   return Object.entries(addresses).flatMap(([node, texts]) =>

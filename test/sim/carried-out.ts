@@ -42,13 +42,26 @@ function rowsIn(world: World, row: Row | undefined, column: string): readonly Ro
   return held instanceof Set ? [...held].flatMap((uuid) => world.rows.entry(uuid as Uuid)?.row ?? []) : [];
 }
 
+/**
+ * Of an object that is said to be in place: what its condition says is left out of its spec, all else being in effect; empty for nothing.
+ * Undefined where it is not in place, or more is left out than can be named.
+ */
+function leftOut(conditions: readonly Condition[] | undefined): string | undefined {
+  if (!says(conditions, 'Ready')) return undefined;
+  const accepted = conditions?.find(({ type }) => type === 'Accepted');
+  if (accepted?.status === 'True') return '';
+  const message = accepted?.message ?? '';
+  return message.includes('left out, all else is in effect') && !/And \d+ more/.test(message) ? message : undefined;
+}
+
 function vpcLacks(world: World, name: string, { metadata, spec, status }: Vpc): readonly string[] {
   const subnets = [...world.subnets.entries()]
     .filter(([, one]) => one.metadata.deletionTimestamp === undefined && isOvnProvider(one.spec.provider ?? ''))
     .filter(([, one]) => one.spec.vpc === name && says(one.status?.conditions, 'Accepted', 'Ready'))
     .map(([subnet]) => subnet);
   const unknown = subnets.filter((subnet) => !(status?.subnets ?? []).includes(subnet)).map((subnet) => `status.subnets lacks ${subnet}`);
-  if (metadata.deletionTimestamp !== undefined || !says(status?.conditions, 'Accepted', 'Ready')) return unknown;
+  const left = leftOut(status?.conditions);
+  if (metadata.deletionTimestamp !== undefined || left === undefined) return unknown;
   const router = world.rows.best(rowId('Logical_Router', status?.router ?? ''))?.row;
   if (router === undefined) return [...unknown, 'router is not there'];
   const routes = rowsIn(world, router, 'static_routes');
@@ -58,15 +71,16 @@ function vpcLacks(world: World, name: string, { metadata, spec, status }: Vpc): 
     ...(status?.subnets ?? [])
       .filter((subnet) => !world.subnets.has(subnet))
       .map((subnet) => `status.subnets has ${subnet}, which is gone`),
-    ...(spec.staticRoutes ?? []).flatMap(({ cidr = '', nextHopIP = '' }) => {
+    ...(spec.staticRoutes ?? []).flatMap(({ cidr = '', nextHopIP = '' }, i) => {
       const [prefix, nexthop] = [parseCidr(cidr), parseAddress(nextHopIP)];
-      if (prefix === undefined || nexthop === undefined) return [];
+      if (prefix === undefined || nexthop === undefined || left.includes(`spec.staticRoutes[${i}]`)) return [];
       const is = routes.some((row) => row['ip_prefix'] === formatCidr(prefix) && row['nexthop'] === formatAddress(nexthop));
       return is ? [] : [`route to ${cidr} by ${nextHopIP} is not on its router`];
     }),
     ...(spec.policyRoutes ?? [])
       .filter(
-        ({ priority, match = '', action }) =>
+        ({ priority, match = '', action }, i) =>
+          !left.includes(`spec.policyRoutes[${i}]`) &&
           !policies.some((row) => Number(row['priority']) === priority && row['match'] === match.trim() && row['action'] === action),
       )
       .map(({ match }) => `policy ${match ?? ''} is not on its router`),
@@ -96,8 +110,8 @@ function asksForRoute({ staticRoutes = [] }: Vpc['spec'], row: Row): boolean {
 }
 
 function subnetLacks(world: World, name: string, { metadata, spec, status }: Subnet): readonly string[] {
-  if (metadata.deletionTimestamp !== undefined || !isOvnProvider(spec.provider ?? '') || !says(status?.conditions, 'Accepted', 'Ready'))
-    return [];
+  const left = leftOut(status?.conditions);
+  if (metadata.deletionTimestamp !== undefined || !isOvnProvider(spec.provider ?? '') || left === undefined) return [];
   const vpc = spec.vpc ?? '';
   const ls = world.rows.best(rowId('Logical_Switch', name))?.row;
   if (ls === undefined) return ['switch is not there'];
@@ -122,7 +136,8 @@ function subnetLacks(world: World, name: string, { metadata, spec, status }: Sub
       : []),
     ...(spec.acls ?? [])
       .filter(
-        ({ priority, match = '', action }) =>
+        ({ priority, match = '', action }, i) =>
+          !left.includes(`spec.acls[${i}]`) &&
           !acls.some((row) => Number(row['priority']) === priority && row['match'] === match.trim() && row['action'] === action),
       )
       .map(({ match }) => `ACL ${match ?? ''} is not on its switch`),

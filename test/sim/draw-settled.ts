@@ -1,20 +1,33 @@
 /**
  * Draws what happens after something else has come to rest: who comes to a Subnet or a Vpc that is being deleted for long, a network that is made
- * smaller under those who are in it, pods and nodes that are made again at once, what other programs write on objects and into rows of Kiln's.
+ * smaller under those who are in it, pods and nodes that are made again at once, what other programs write on objects and into rows of Kiln's. More of them: `settled-lives.ts`.
  *
  * From a generator of its own, as `draw-broad.ts`.
  */
 import { routerToSwitchPort } from '../../src/api/names.ts';
 import { DEFAULT_VPC, LEGACY_FINALIZERS } from '../../src/api/well-known.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
-import { NAMESPACES, NODES, OVN_EIPS, PODS, podSpec, SUBNETS, VIPS, VPCS } from './draw.ts';
+import { IP_POOLS, NAMESPACES, NODES, OVN_EIPS, PODS, podSpec, SUBNETS, VIPS, VPCS } from './draw.ts';
 import { doing } from './draw-scene.ts';
 import { OTHERS_DOMAIN } from './others-kept.ts';
 import type { Random } from './random.ts';
 import { create, edit, wait } from './seldom-place.ts';
+import { faulty, listed, pooled, several, used } from './settled-lives.ts';
 import type { ApiPath, Step } from './step.ts';
 
-const SCENES = { late: 3, narrowed: 3, again: 3, node: 1, theirs: 3, overlap: 2 } as const;
+const SCENES = {
+  late: 3,
+  narrowed: 3,
+  again: 3,
+  node: 1,
+  theirs: 3,
+  overlap: 2,
+  listed: 2,
+  several: 3,
+  pooled: 2,
+  faulty: 2,
+  used: 2,
+} as const;
 
 /** Names that no other draw has. */
 const NAMESPACE = 'settled';
@@ -33,6 +46,16 @@ export function drawSettled(random: Random): readonly Step[] {
       return overlap(random);
     case 'theirs':
       return theirs(random);
+    case 'listed':
+      return listed(random);
+    case 'several':
+      return several(random);
+    case 'pooled':
+      return pooled(random);
+    case 'faulty':
+      return faulty(random);
+    case 'used':
+      return used(random);
     case 'node':
       return [doing({ do: 'recreate', path: NODES, namespace: '', name: random.pick(['n0', 'n1']) }), wait(2_000)];
   }
@@ -74,11 +97,12 @@ function late(random: Random): readonly Step[] {
     ...[gone(SUBNETS, GOING), gone(SUBNETS, IN_VPC), gone(VPCS, VPC)],
     wait(1_000),
     REST,
-    ...[without('k2'), gone(VIPS, 'lvip'), wait(300)],
+    ...[without('k2'), gone(VIPS, 'lvip'), gone(IP_POOLS, 'lpool'), wait(300)],
     pod('k2', on(random.pick([GOING, IN_VPC]))),
     create(VIPS, 'lvip', { subnet: GOING }),
     create(OVN_EIPS, 'leip', { externalSubnet: GOING }),
     create(SUBNETS, 'l3', { cidrBlock: '10.87.0.0/24', vpc: VPC }),
+    create(IP_POOLS, 'lpool', { subnet: GOING, ips: ['10.89.0.64/28'] }),
     wait(2_000),
     ...(random.chance(0.5) ? [REST] : []),
     ...[without('k0'), without('k1'), without('k2')],

@@ -9,6 +9,7 @@ import type { World } from '../../src/world/world.ts';
 import { notAsWanted } from './as-wanted.ts';
 import { builtInsServe } from './built-ins.ts';
 import { carriedOut } from './carried-out.ts';
+import { eipsCarriedOut } from './eip-fields.ts';
 import { RESTORED } from './draw-broad.ts';
 import { unsaid } from './events.ts';
 import { objectsSaid } from './object-fields.ts';
@@ -114,6 +115,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...saidStill(world),
       ...objectsSaid(world, cluster.linksTouched),
       ...rowMarks(world),
+      ...eipsCarriedOut(world),
       ...notAsWanted(world, controller.desired, cluster.lab.store, cluster.ovn.database.schema),
       ...cluster.newcomers.judge(),
       ...cluster.returners.judge(),
@@ -126,6 +128,8 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...cluster.handedOn.judge(),
       ...cluster.latecomers.judge(),
       ...cluster.othersKept.judge(),
+      ...cluster.ownWords.judge(),
+      ...cluster.setsKept.judge(),
       ...unsaid(cluster, controller.facts()),
       ...cluster.conditionChanges.restless(),
       // Who begins to lead says once more what was written lately, whether or not that was said.

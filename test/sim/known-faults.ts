@@ -461,4 +461,26 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
       return [...others, { kind: 'patch', resource: 'ips', key, uid, annotations: { [kilnAnnotation.podUid]: pod.metadata.uid } }];
     }),
   },
+  {
+    name: 'one wrong route of a Vpc takes the others along',
+    seed: 14_200_005,
+    draws: 'all',
+    rules: spoilt('vpc-static-routes', () => (outputs, world, key) => {
+      const accepted = world.vpcs.get(key)?.status?.conditions?.find(({ type }) => type === 'Accepted');
+      return accepted?.message?.includes('spec.staticRoutes') === true ? [] : outputs;
+    }),
+  },
+  {
+    name: 'of several Subnets of a Namespace the first alone takes its pods',
+    like: 'C52',
+    seed: 14_200_001,
+    draws: 'all',
+    rules: spoilt(
+      'pod',
+      () => (outputs) =>
+        outputs.map((output) =>
+          output.kind === 'wish' ? { ...output, wish: { ...output.wish, subnets: output.wish.subnets.slice(0, 1) } } : output,
+        ),
+    ),
+  },
 ];

@@ -11,13 +11,16 @@ import {
   labelKey,
   podAnnotation,
 } from '../../src/api/well-known.ts';
+import type { Condition } from '../../src/api/meta.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore } from '../../src/lab/apiserver/store.ts';
 import type { Finding } from './judge.ts';
+import { isTrue } from './reading.ts';
 
 const SUBNETS = 'subnets.kubeovn.io';
 const VPCS = 'vpcs.kubeovn.io';
 const IPS = 'ips.kubeovn.io';
+const POOLS = 'ippools.kubeovn.io';
 /** Kinds that are given an address, each with the fields of its status that have it. */
 const ADDRESSED = [
   ['vips.kubeovn.io', ['v4ip', 'v6ip']],
@@ -26,7 +29,7 @@ const ADDRESSED = [
 /** Serve on, whoever deletes them: `built-ins.ts`. */
 const BUILT_IN: ReadonlySet<string> = new Set([DEFAULT_VPC, DEFAULT_SUBNET, JOIN_SUBNET]);
 const ALLOCATED = podAnnotation('ovn', 'allocated');
-const COMING: ReadonlySet<string> = new Set(['pods', SUBNETS, ...ADDRESSED.map(([table]) => table)]);
+const COMING: ReadonlySet<string> = new Set(['pods', SUBNETS, POOLS, ...ADDRESSED.map(([table]) => table)]);
 
 export class Latecomers {
   readonly #store: ObjectStore;
@@ -89,7 +92,12 @@ export class Latecomers {
         ? [told(`Subnet ${metadata.name}`, `Vpc ${vpc}`)]
         : [];
     });
-    return [...pods, ...objects, ...subnets];
+    const pools = this.#since(POOLS).flatMap(({ metadata, ...pool }) => {
+      const { subnet = '' } = (pool['spec'] ?? {}) as { readonly subnet?: string };
+      const { conditions } = (pool['status'] ?? {}) as { readonly conditions?: readonly Partial<Condition>[] };
+      return this.#isGoing(SUBNETS, subnet) && isTrue(conditions, 'Ready') ? [told(`IPPool ${metadata.name}`, `Subnet ${subnet}`)] : [];
+    });
+    return [...pods, ...objects, ...subnets, ...pools];
   }
 
   #since(table: string): readonly KubeObject[] {

@@ -201,6 +201,7 @@ async function live(
         cluster.gateways.remember();
         cluster.joinedNodes.remember();
         cluster.latecomers.remember();
+        cluster.setsKept.remember();
         cluster.quietly = false;
       }
     }

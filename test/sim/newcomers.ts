@@ -70,18 +70,15 @@ export class Newcomers {
       const own = Object.keys(annotations).some((key) => key.includes('kubernetes.io/') || key.includes('networks'));
       if (asked === undefined || own || deletionTimestamp !== undefined || nodeName === undefined || hostNetwork === true) return [];
       if (phase === 'Succeeded' || phase === 'Failed' || this.#store.get('ips.kubeovn.io', `${name}.${namespace}`) !== undefined) return [];
-      const claims = this.#claims(namespace);
-      const [first = ''] = claims;
-      // A Subnet that is being deleted takes nobody new.
-      const isPlain = claims.every((one) => {
-        const subnet = this.#store.get(SUBNETS, one);
-        // Nor does the one that joins nodes, whatever it lists: the pod is told so.
-        return (
-          one !== JOIN_SUBNET && subnet?.metadata.deletionTimestamp === undefined && this.#isAccepted(one) && isReady(subnet?.['status'])
-        );
-      });
-      if (first === '' || !isPlain || !this.#hasRoom(first) || this.#poolsOf(namespace).length > 0) return [];
-      const message = `I7: Pod ${namespace}/${name} came right after all was quiet and has no address, and its Namespace has Subnet ${first}, which has room`;
+      // A Subnet that is being deleted takes nobody new, and is passed over.
+      const open = this.#claims(namespace).filter((one) => this.#store.get(SUBNETS, one)?.metadata.deletionTimestamp === undefined);
+      // Nor does the one that joins nodes, whatever it lists: the pod is told so.
+      const isPlain = open.every(
+        (one) => one !== JOIN_SUBNET && this.#isAccepted(one) && isReady(this.#store.get(SUBNETS, one)?.['status']),
+      );
+      const roomy = open.find((one) => this.#hasRoom(one));
+      if (roomy === undefined || !isPlain || this.#poolsOf(namespace).length > 0) return [];
+      const message = `I7: Pod ${namespace}/${name} came right after all was quiet and has no address, and its Namespace has Subnet ${roomy}, which has room`;
       return [{ kind: 'I7 given nothing', message }];
     });
   }
@@ -135,7 +132,8 @@ export class Newcomers {
       ...lacks.map((one) => `address ${one} was asked for, and it has ${addresses.join(',')}`),
       ...this.#wrongSubnet(namespace, asked, on),
       ...(pool === '' || /[,;]/.test(pool) ? [] : this.#wrongPool(pool, addresses)),
-      ...(pool === '' && named.length === 0 && say(asked, 'logical_switch') === '' ? this.#besidePools(namespace, on, addresses) : []),
+      // The pools of a Namespace bind its pods in a Subnet that they name as well.
+      ...(pool === '' && named.length === 0 ? this.#besidePools(namespace, on, addresses) : []),
       ...this.#wrongAddress(
         on,
         addresses,
@@ -183,7 +181,8 @@ export class Newcomers {
     const { labels = {}, annotations = {} } = this.#store.get('namespaces', namespace)?.metadata ?? {};
     const vpcs = this.#store.list(VPCS).filter(({ metadata, spec }) => {
       const { namespaces = [] } = spec as { readonly namespaces?: readonly string[] };
-      return metadata.name !== DEFAULT_VPC && namespaces.includes(namespace);
+      // As Kube-OVN has it, no Vpc takes that one.
+      return metadata.name !== DEFAULT_VPC && namespace !== 'kube-system' && namespaces.includes(namespace);
     });
     const ofVpcs = vpcs.flatMap(({ metadata, spec }) => {
       const { defaultSubnet = '' } = spec as { readonly defaultSubnet?: string };

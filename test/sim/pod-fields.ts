@@ -95,9 +95,11 @@ function isTold({ status }: Pod): boolean {
 /** Reasons to refuse an address that is asked for by name, and free. */
 const REFUSED: ReadonlySet<string> = new Set(['AddressConflict', 'NoAvailableAddress', 'AddressUnavailable']);
 
-/** A pod names addresses that nobody has, of a network that gives them, and is told that it cannot have them. */
+/** A pod names addresses that nobody has, of a network that gives them, or a Vip that nobody else has, and is told that it cannot have them. */
 export function refusedInVain(world: World, pod: Pod): readonly string[] {
   const bound = pod.status?.conditions?.find(({ type }) => type === POD_CONDITION);
+  const vip = pod.metadata.annotations?.[annotationKey.vip] ?? '';
+  if (vip !== '' && bound?.reason === 'AddressConflict' && runs(pod)) return vipRefused(world, vip, bound.message ?? '');
   const asked = splitList(said(pod, 'ip_address'));
   if (bound === undefined || !REFUSED.has(bound.reason ?? '') || asked.length === 0 || said(pod, 'mac_address') !== '' || !runs(pod))
     return [];
@@ -113,6 +115,17 @@ export function refusedInVain(world: World, pod: Pod): readonly string[] {
   const holders = addressHolders(world).get(name);
   const free = asked.every((text) => (holders?.get(text) ?? []).length === 0 && !splitList(subnet.spec.gateway ?? '').includes(text));
   return free ? [`address ${asked.join(',')} is refused (${bound.message ?? ''}), and nobody has it`] : [];
+}
+
+function vipRefused(world: World, name: string, message: string): readonly string[] {
+  const { subnet = '' } = world.vips.peek(name)?.spec ?? {};
+  const { v4ip = '', v6ip = '' } = world.vips.peek(name)?.status ?? {};
+  const addresses = [v4ip, v6ip].filter((text) => text !== '');
+  const object = world.subnets.peek(subnet);
+  if (addresses.length === 0 || object === undefined || !isInPlace(object)) return [];
+  const holders = addressHolders(world).get(subnet);
+  const isItsOwn = addresses.every((text) => (holders?.get(text) ?? []).every(({ who }) => who === `Vip ${name}`));
+  return isItsOwn ? [`address of Vip ${name} is refused (${message}), and nobody else has it`] : [];
 }
 
 /** Vips that a pod declares: it may use the address of one that admits it, and is among its ports, and of no other. */

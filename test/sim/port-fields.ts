@@ -11,7 +11,7 @@ import { annotationKey, DEFAULT_VPC, MIGRATION_JOB_LABEL, podAnnotation } from '
 import { splitList } from '../../src/net/dual.ts';
 import type { Row, Uuid } from '../../src/ovsdb/index.ts';
 import type { World } from '../../src/world/world.ts';
-import { best, isInPlace, mapOf, said, textOf } from './reading.ts';
+import { best, isInPlace, mapOf, said, sorted, textOf } from './reading.ts';
 
 /** @param row the port of a pod that runs in a Subnet that is in place, and is not told otherwise */
 export function portFaults(world: World, name: string, { spec }: Subnet, pod: Pod, row: Row): readonly string[] {
@@ -107,9 +107,24 @@ export function askedFaults(pod: Pod): readonly string[] {
   const { annotations = {} } = pod.metadata;
   const families = splitList(said(pod, 'ip_address')).map((text) => (text.includes(':') ? 'ipv6' : 'ipv4'));
   const family = (annotations['ovn.kubernetes.io/ip_family'] ?? '').trim().toLowerCase();
+  const listed = listFaults(pod);
+  if (listed.length > 0) return listed;
   const kept = (pod.metadata.ownerReferences ?? []).length > 0 || annotations[annotationKey.vip] !== undefined;
   if (kept || (family !== 'ipv4' && family !== 'ipv6')) return [];
   return families.length === 1 && families[0] === family ? [] : [`address ${said(pod, 'ip_address')} is not ${family} alone`];
+}
+
+/** Of a list of addresses or pairs: the one of its ordinal for a pod of a StatefulSet, any of them for one that nobody made. */
+function listFaults({ metadata }: Pod): readonly string[] {
+  const { name, annotations = {}, ownerReferences = [] } = metadata;
+  const text = annotations['ovn.kubernetes.io/ip_pool'] ?? '';
+  if (!text.includes(';') || annotations[annotationKey.vip] !== undefined) return [];
+  const list = text.split(';').map(sorted);
+  const has = sorted(said({ metadata }, 'ip_address'));
+  const set = ownerReferences.find(({ kind }) => kind === 'StatefulSet');
+  if (set === undefined) return ownerReferences.length > 0 || list.includes(has) ? [] : [`address ${has} is none of its list ${text}`];
+  const own = list[Number(name.slice(set.name.length + 1))];
+  return own === undefined || has === own ? [] : [`address ${has} is not ${own}, which its list has for it`];
 }
 
 /** One interface for each network, with a port on the network's switch. */

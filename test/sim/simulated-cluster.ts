@@ -32,7 +32,9 @@ import { newborn } from './newborn.ts';
 import { Newcomers } from './newcomers.ts';
 import { Random } from './random.ts';
 import { ownedRow } from './reading.ts';
+import { SetsKept } from './sets-kept.ts';
 import { OthersKept } from './others-kept.ts';
+import { OwnWords } from './own-words.ts';
 import { Returners } from './returners.ts';
 import { SimulatedController } from './simulated-controller.ts';
 import { Standing } from './standing.ts';
@@ -80,6 +82,8 @@ export class SimulatedCluster {
   readonly handedOn: HandedOn;
   readonly latecomers: Latecomers;
   readonly othersKept: OthersKept;
+  readonly ownWords: OwnWords;
+  readonly setsKept: SetsKept;
   readonly conditionChanges: ConditionChanges;
   /** Transactions with comments, as the database's log would have them. */
   readonly log: LoggedTransaction[] = [];
@@ -165,8 +169,13 @@ export class SimulatedCluster {
     this.joinedNodes = new JoinedNodes(this.lab.store);
     this.handedOn = new HandedOn(this.lab.store, byHand);
     this.othersKept = new OthersKept(this.lab.store, byHand);
-    const hasSwitch = (uid: string, name: string): boolean => ownedRow(this.ovn.database, uid, name, 'Logical_Switch') !== undefined;
-    this.latecomers = new Latecomers(this.lab.store, hasSwitch);
+    this.ownWords = new OwnWords(this.lab.store);
+    const has =
+      (table: string) =>
+      (uid: string, name: string): boolean =>
+        ownedRow(this.ovn.database, uid, name, table) !== undefined;
+    this.latecomers = new Latecomers(this.lab.store, has('Logical_Switch'));
+    this.setsKept = new SetsKept(this.lab.store, has('Address_Set'));
     this.takenPorts = new TakenPorts(this.lab.store, byHand);
     this.conditionChanges = new ConditionChanges(this.lab.store);
     this.workloads = new Workloads(this.lab, this.time, this.#chance, statefulSets);
@@ -340,6 +349,7 @@ export class SimulatedCluster {
     for (const { table, before, after } of execution.differences)
       if (table === 'Logical_Switch' && before !== undefined && after === undefined) this.switchesTaken.add(String(before['name']));
       else if (table === 'Logical_Router_Port') this.linksTouched.add(String((before ?? after)?.['name']));
+      else if (table === 'Address_Set') this.setsKept.touched.add(String((before ?? after)?.['name']));
     this.foreign.leave(execution.differences);
     return execution;
   }

@@ -198,6 +198,22 @@ test('a next hop in the network of a Subnet that is refused: said, with the Subn
   assert.deepEqual(said(bench, 'vpcs', 'blue'), [], 'what runs is there, whatever its spec is edited to');
 });
 
+test('of several refused Subnets that have a next hop the first by name is told, whichever came first', () => {
+  for (const order of [
+    ['one', 'two'],
+    ['two', 'one'],
+  ]) {
+    const bench = setUp();
+    for (const name of order) {
+      bench.put('subnets', { metadata: { name }, spec: { vpc: 'blue', cidrBlock: '10.9.0.0/24', gateway: '10.8.0.1' } });
+      bench.settle();
+    }
+    bench.edit('vpcs', 'blue', { staticRoutes: [{ cidr: '0.0.0.0/0', nextHopIP: '10.9.0.9' }] });
+    bench.settle();
+    assert.match(said(bench, 'vpcs', 'blue')[2] ?? '', /but that of Subnet one, which is refused/);
+  }
+});
+
 test('a next hop in no network of the Vpc: said until a Subnet, a peering or a port of somebody else has it', () => {
   const bench = setUp();
   const hops = (...list: readonly string[]): object => ({

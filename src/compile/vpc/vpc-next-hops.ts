@@ -68,7 +68,8 @@ interface NetworkOf {
 
 /** Of its Subnets, whose router ports may not be there yet, and of the ports that are there, whoever made them. */
 function networksOf(world: World, name: string): readonly NetworkOf[] {
-  const ofSubnets = [...world.subnetVpcs.in(name)].flatMap((subnet) => {
+  // By name: which of several is told must not hang on which of them came first.
+  const ofSubnets = [...world.subnetVpcs.in(name)].toSorted().flatMap((subnet) => {
     const view = world.ask(subnetView, subnet);
     if (view === undefined || !view.isOvn || !view.routed) return [];
     const refused = world.ask(subnetAcceptance, subnet).kind === 'refused';

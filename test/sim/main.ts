@@ -31,6 +31,8 @@ Draws lives of a simulated cluster from seeds, on all cores, and judges each whe
   --trace          print everything that happens; one life at a time
   --help
 
+Each minute it says on standard error how far it is. Ctrl-C lets lives under way end and says what ran; once more ends it at once.
+
 Exit codes: 0 all went well, 1 a life failed, 2 the command line is wrong.`;
 
 interface Flags {
@@ -101,6 +103,7 @@ function flagsOf(args: readonly string[]): Flags | 'help' {
 const SHRINK = 400;
 /** After the time that was given. */
 const SHRINK_BEYOND_MS = 30_000;
+const SAID_EACH_MS = 60_000;
 
 function tell({ order: { seed }, operations, messages, steps, history, tried, cut }: LifeReport, flags: Flags): void {
   if (history === undefined) return;
@@ -131,9 +134,19 @@ async function run(flags: Flags): Promise<number> {
   let lives = 0;
   let failed = 0;
   const shrinkUntil = flags.forMs === undefined ? {} : { shrinkUntil: Date.now() + flags.forMs + SHRINK_BEYOND_MS };
+  let stopped = false;
+  const stop = (): void => {
+    stopped = true;
+    console.error('no further life begins; those under way are lived to their end (once more: ended at once)');
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+  const said = setInterval(() => {
+    console.error(`${Math.round((performance.now() - begun) / 60_000)} min: ${operations} operations in ${lives} lives, ${failed} failed`);
+  }, SAID_EACH_MS);
+  console.error(`lives from seed ${flags.seed}, ${flags.workers} at a time`);
   function* orders(): Generator<LifeOrder> {
     for (let { seed } = flags; flags.forMs === undefined ? ordered < flags.operations : performance.now() - begun < flags.forMs; seed++) {
-      if (failed > 0 && !flags.keepGoing) return;
+      if (stopped || (failed > 0 && !flags.keepGoing)) return;
       ordered += flags.life;
       yield { seed, operations: flags.life, ...(flags.only && { only: flags.only }), shrink: flags.shrink ? SHRINK : 0, ...shrinkUntil };
     }
@@ -149,6 +162,7 @@ async function run(flags: Flags): Promise<number> {
     const { drawnLife } = await import('./drawn-life.ts');
     for (const order of orders()) take(await drawnLife(order, (line) => console.log(line)));
   } else await drawLives(orders(), take, flags.workers);
+  clearInterval(said);
   const seconds = (performance.now() - begun) / 1000;
   const { user, system } = process.cpuUsage();
   console.log(

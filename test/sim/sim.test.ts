@@ -1,8 +1,11 @@
 /** The simulator itself: the same seed is the same life, and a history is done again to the same end. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { queryObjects } from 'node:v8';
 import { World } from '../../src/world/world.ts';
@@ -46,4 +49,17 @@ test('of a life that is over nothing is kept', async () => {
   // Each process of a life has a World; the last life may still be on the stack.
   const kept = queryObjects(World, { format: 'count' });
   assert.ok(kept <= 4, `${kept} Worlds of lives that are over`);
+});
+
+test('Ctrl-C lets the life under way end, and then what ran is said', async () => {
+  const program = join(import.meta.dirname, 'main.ts');
+  const child = spawn(process.execPath, [program, '--seed', '5', '--hours', '9', '--life', '20', '--workers', '1'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const said = text(child.stdout);
+  await once(child.stderr, 'data');
+  child.kill('SIGINT');
+  const [code] = (await once(child, 'exit')) as [number | null];
+  assert.match(await said, /^\d+ operations in \d+ lives from seed 5: 0 failed; /);
+  assert.equal(code, 0);
 });

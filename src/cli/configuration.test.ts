@@ -125,6 +125,11 @@ test('what is right one by one and wrong together is one sentence', () => {
   assert.match(problem('--kubeconfig', 'k', '--in-cluster', '--ovn-nb', 'tcp:10.0.0.1:6641') ?? '', /name two clusters/);
   assert.match(problem('--default-cidr', '100.64.0.0/10') ?? '', /--default-cidr .* overlaps --node-switch-cidr/);
   assert.match(problem('--leader-elect-retry-period', '20') ?? '', /must be less than/);
+  assert.match(problem('--in-cluster', '--ovn-nb', '') ?? '', /^--ovn-nb "" names no endpoint/);
+  assert.match(
+    problem('--in-cluster', '--ovn-nb', 'tcp:10.0.0.1:6641,10.0.0.2') ?? '',
+    /^--ovn-nb tcp:10\.0\.0\.1:6641,10\.0\.0\.2: endpoint "10\.0\.0\.2" is not unix:PATH/,
+  );
   const real = ['--kubeconfig', 'k', '--ovn-nb', 'tcp:10.0.0.1:6641,ssl:10.0.0.2:6641'];
   assert.equal(problem(...real), '--ovn-nb ssl:10.0.0.2:6641 is reached with TLS and needs --ovn-ca and --ovn-cert and --ovn-key as well');
   const pem = file('x');
@@ -204,7 +209,7 @@ test('a wrong setting ends the process with one sentence and exit code 2, before
     [
       ['start', '--kubeconfig', '/none', '--ovn-nb', 'ssl:admin:hunter22@10.0.0.1:6641'],
       {},
-      /^kiln start: --ovn-nb ssl:admin:\[redacted\]@10\.0\.0\.1:6641 is reached with TLS.*\n$/,
+      /^kiln start: --ovn-nb ssl:admin:\[redacted\]@10\.0\.0\.1:6641: endpoint "ssl:admin:\[redacted\]@10\.0\.0\.1:6641" is not unix:PATH.*\n$/,
     ],
     [['config', '--config', '/none.yaml'], {}, /^kiln config: --config \/none\.yaml cannot be read.*\n$/],
     [['start', '--directory', '/proc/kiln', '--no-demo'], {}, /^kiln start: --directory \/proc\/kiln cannot be made: .*\n$/],

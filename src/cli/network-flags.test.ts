@@ -66,6 +66,12 @@ test('gateways lie in their networks, and Vpc and Subnets have names of their ow
   assert.match(problem('--node-switch-gateway', '10.16.0.1'), /of --node-switch-cidr 100\.64\.0\.0\/16/);
   assert.equal(problem('--default-gateway', '10.16.0.9', '--node-switch-gateway', '100.64.0.9'), '');
   assert.equal(problem('--default-cidr', '10.16.0.0/16,fd00::/64', '--default-gateway', 'fd00::1,10.16.0.1'), '');
+  assert.equal(
+    problem('--default-exclude-ips', '10.16.0.2,1.1.1.1..1.1.1.9'),
+    '--default-exclude-ips 1.1.1.1..1.1.1.9 is outside of --default-cidr 10.16.0.0/16; only its addresses can be kept back',
+  );
+  assert.equal(problem('--default-exclude-ips', '10.15.0.0..10.16.0.9'), '');
+  assert.match(problem('--default-exclude-ips', 'fd00::1'), /^--default-exclude-ips fd00::1 is outside/);
   assert.match(problem('--node-switch', 'ovn-default'), /^--default-ls and --node-switch are both ovn-default/);
   assert.match(problem('--default-ls', 'ovn-cluster'), /^--cluster-router and --default-ls are both ovn-cluster/);
   for (const flag of ['--cluster-router', '--default-ls', '--node-switch', '--external-gateway-switch'])

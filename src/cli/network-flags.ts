@@ -8,7 +8,8 @@ import { formatAddress } from '../net/address.ts';
 import { cidrsOverlap, isUsable } from '../net/cidr.ts';
 import type { Cidr } from '../net/cidr.ts';
 import { formatDualCidr, parseDualAddress, parseDualCidr, splitList } from '../net/dual.ts';
-import { parseRange } from '../net/range.ts';
+import { cidrRange, parseRange } from '../net/range.ts';
+import type { AddressRange } from '../net/range.ts';
 import { DEFAULT_SETTINGS, MISBOUND_POLICIES } from '../world/settings.ts';
 import type { Settings } from '../world/settings.ts';
 
@@ -154,6 +155,7 @@ export function networkSettings(flags: Partial<NetworkFlags>, base: Settings = D
   const problem =
     gatewayProblem('--default-gateway', settings.defaultGateway, '--default-cidr', settings.defaultCidr) ??
     gatewayProblem('--node-switch-gateway', settings.joinGateway, '--node-switch-cidr', settings.joinCidr) ??
+    excludeProblem(settings) ??
     nameProblem(settings);
   return problem === undefined ? { ok: true, settings } : { ok: false, problem };
 }
@@ -169,6 +171,21 @@ function gatewayProblem(flag: string, gateway: string, cidrFlag: string, cidrTex
   return outside === undefined
     ? undefined
     : `${flag} ${formatAddress(outside)} is no address that a host of ${cidrFlag} ${cidrText} can have; a gateway lies in its network`;
+}
+
+function excludeProblem({ defaultExcludeIps, defaultCidr }: Settings): string | undefined {
+  const networks = cidrsOf(defaultCidr).map(cidrRange);
+  const outside = defaultExcludeIps.find((item) => {
+    const range = parseRange(item);
+    return range !== undefined && !networks.some((network) => rangesMeet(network, range));
+  });
+  return outside === undefined
+    ? undefined
+    : `--default-exclude-ips ${outside} is outside of --default-cidr ${defaultCidr}; only its addresses can be kept back`;
+}
+
+function rangesMeet(one: AddressRange, other: AddressRange): boolean {
+  return one.family === other.family && one.first <= other.last && other.first <= one.last;
 }
 
 /** A Vpc and a Subnet need different names: ports between them are named after both. */

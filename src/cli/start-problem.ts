@@ -1,7 +1,9 @@
 /** What is wrong with settings that are right one by one. */
 import type { StartFlags } from './commands/start.ts';
 import type { Configured } from './configuration.ts';
+import { endpointsOf } from './connect.ts';
 import { networkSettings } from './network-flags.ts';
+import { OvsdbError, parseEndpoint } from '../ovsdb/index.ts';
 import { certificateProblem } from './ovn-certificates.ts';
 import { webhookSettings } from './webhook-flags.ts';
 
@@ -17,6 +19,8 @@ export function startProblem(flags: StartFlags, settings: readonly Configured[] 
     return `${flags.inCluster === true ? '--in-cluster' : '--kubeconfig'} needs --ovn-nb as well: the endpoints of the Northbound database, such as --ovn-nb tcp:10.0.0.1:6641`;
   if (!real && flags.ovnNb !== undefined && !isForCommands(settings))
     return '--ovn-nb needs --kubeconfig (or --in-cluster) as well; without both, a laboratory is started';
+  const endpoints = endpointsProblem(flags.ovnNb);
+  if (endpoints !== undefined) return endpoints;
   const { leaderElectLeaseDuration: duration, leaderElectRenewDeadline: deadline, leaderElectRetryPeriod: retry } = flags;
   if (retry >= deadline || deadline >= duration)
     return `--leader-elect-retry-period (${retry}) must be less than --leader-elect-renew-deadline (${deadline}), and that less than --leader-elect-lease-duration (${duration})`;
@@ -27,6 +31,19 @@ export function startProblem(flags: StartFlags, settings: readonly Configured[] 
   const webhook = webhookSettings(flags, flags.namespace);
   if (!webhook.ok) return webhook.problem;
   return certificateProblem(flags);
+}
+
+function endpointsProblem(ovnNb: string | undefined): string | undefined {
+  if (ovnNb === undefined) return undefined;
+  const endpoints = endpointsOf(ovnNb);
+  if (endpoints.length === 0) return `--ovn-nb "${ovnNb}" names no endpoint; it is one such as tcp:10.0.0.1:6641, or several with commas`;
+  try {
+    endpoints.forEach(parseEndpoint);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof OvsdbError)) throw error;
+    return `--ovn-nb ${ovnNb}: ${error.message}`;
+  }
 }
 
 /** `npm start` tells people to export it for the commands that look at its laboratory: the next one is started where that was done. */

@@ -37,7 +37,11 @@ export const METRICS = {
     help: 'When all that was observed had been carried out, or a write was acknowledged, last; the present while nothing is pending',
     labels: [],
   },
-  kiln_rule_failures_total: { kind: 'counter', help: 'Runs of a rule that threw, and comparisons of an object (rule object-diff) that threw: each is a bug', labels: ['rule'] },
+  kiln_rule_failures_total: {
+    kind: 'counter',
+    help: 'Runs of a rule that threw, and comparisons of an object (rule object-diff) that threw: each is a bug',
+    labels: ['rule'],
+  },
 
   kiln_desired_rows: { kind: 'gauge', help: 'Northbound rows that the rules want', labels: ['table'] },
   kiln_owned_rows: { kind: 'gauge', help: 'Northbound rows that carry the owner keys', labels: ['table'] },

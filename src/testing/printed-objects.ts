@@ -75,7 +75,7 @@ export class PrintedObjects {
         return found as unknown as readonly PrintedObject[];
       },
       ['get', kind, '-o', 'json', ...(namespace === undefined ? [] : ['-n', namespace])],
-      itemsOf<PrintedObject>,
+      (printed) => itemsOf(printed) as readonly PrintedObject[],
     );
   }
 
@@ -86,7 +86,7 @@ export class PrintedObjects {
       EVENTS,
       async (resource) => await this.#client.listAll<KubeObject & PrintedEvent>(resource, { namespace, fieldSelector }),
       ['get', 'events', ...(namespace === undefined ? ['-A'] : ['-n', namespace]), `--field-selector=${fieldSelector}`, '-o', 'json'],
-      itemsOf<PrintedEvent>,
+      (printed) => itemsOf(printed) as readonly PrintedEvent[],
     );
   }
 
@@ -114,6 +114,6 @@ function inside(namespace = 'default'): { readonly namespace: string } {
   return { namespace };
 }
 
-function itemsOf<T>(printed: string): readonly T[] {
-  return (JSON.parse(printed) as { readonly items: readonly T[] }).items;
+function itemsOf(printed: string): readonly unknown[] {
+  return (JSON.parse(printed) as { readonly items: readonly unknown[] }).items;
 }

@@ -28,7 +28,6 @@ import { addressKept, correctedAnnotations, ipInsteadOfWords } from './pod-edits
 import { portGroupsOf, stationText } from './pod-port.ts';
 import { podOwner } from './pod-view.ts';
 import type { PodView } from './pod-view.ts';
-import type { SubnetView } from '../subnet/subnet-view.ts';
 import { isWithin, subnetNetworks, switchId } from '../subnet/subnet-view.ts';
 
 /**

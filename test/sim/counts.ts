@@ -13,8 +13,11 @@ export interface Stretch {
   readonly last: bigint;
 }
 
-/** Of one that is in place, all of it. */
-export function countFaults({ spec, status = {} }: Subnet): readonly string[] {
+/**
+ * Of one that is in place, all of it.
+ * @param foreign addresses of ports in its switch that are nobody's here: kept back, and in use by no object
+ */
+export function countFaults({ spec, status = {} }: Subnet, foreign: readonly string[]): readonly string[] {
   const said = status as Readonly<Record<string, unknown>>;
   return splitList(spec.cidrBlock ?? '').flatMap((text): readonly string[] => {
     const cidr = parseCidr(text);
@@ -30,10 +33,14 @@ export function countFaults({ spec, status = {} }: Subnet): readonly string[] {
       const range = parseRange(item);
       return range?.family === family ? [range] : [];
     });
+    const strange = foreign.flatMap((one) => {
+      const address = parseAddress(one);
+      return address?.family === family ? [{ first: address.value, last: address.value }] : [];
+    });
     const [available, using] = [BigInt(String(said[`v${family}availableIPs`] ?? 0)), BigInt(String(said[`v${family}usingIPs`] ?? 0))];
     const size = 1n << BigInt((family === 4 ? 32 : 128) - prefix);
     const inner = { first: base + 1n, last: base + size - 2n };
-    const within = [...free, ...used, ...gateways, ...excluded].flatMap((one) => overlap(one, inner));
+    const within = [...free, ...used, ...gateways, ...excluded, ...strange].flatMap((one) => overlap(one, inner));
     return [
       ...(available === sum(free) ? [] : [`v${family}availableIPs is ${available}, and its ranges have ${sum(free)}`]),
       ...(using === sum(used) ? [] : [`v${family}usingIPs is ${using}, and its ranges have ${sum(used)}`]),

@@ -70,15 +70,21 @@ function outside(world: World, linksTouched: ReadonlySet<string>): readonly (rea
     who: `IP ${name}`,
     subnet: spec.subnet ?? '',
     created: metadata.creationTimestamp,
-    // One that a person writes is told so itself.
-    texts: metadata.annotations?.[kilnAnnotation.podUid] === undefined ? [] : splitList(spec.ipAddress ?? ''),
+    // One that a person writes is told so itself, and a pod of which one was edited is told then.
+    texts:
+      metadata.annotations?.[kilnAnnotation.podUid] === undefined || podIsTold(world, `${spec.namespace}/${spec.podName}`)
+        ? []
+        : splitList(spec.ipAddress ?? ''),
   }));
-  const objects = addressObjects(world).map(({ kind, name, subnet, created, held }) => ({
-    who: `${kind} ${name}`,
-    subnet,
-    created,
-    texts: [held?.v4 ?? '', held?.v6 ?? ''],
-  }));
+  // One that is being deleted says who keeps it.
+  const objects = addressObjects(world)
+    .filter(({ terminating }) => !terminating)
+    .map(({ kind, name, subnet, created, held }) => ({
+      who: `${kind} ${name}`,
+      subnet,
+      created,
+      texts: [held?.v4 ?? '', held?.v6 ?? ''],
+    }));
   return [...ips, ...objects].flatMap(({ who, subnet, created, texts }) => {
     const object = world.subnets.peek(subnet);
     // Who was there before it was made again has what the older one gave.
@@ -94,6 +100,10 @@ function outside(world: World, linksTouched: ReadonlySet<string>): readonly (rea
       return gateways.includes(formatAddress(address)) ? [[subnet, `gateway is ${text}, which ${who} has`]] : [];
     });
   });
+}
+
+function podIsTold(world: World, pod: string): boolean {
+  return world.pods.peek(pod)?.status?.conditions?.some(({ type, status }) => type === POD_CONDITION && status === 'False') === true;
 }
 
 /** Traffic to a node would stay in an overlay network of the default Vpc that has its address. */

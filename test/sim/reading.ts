@@ -49,6 +49,13 @@ export function sorted(list: string): string {
   return splitList(list).toSorted().join(',');
 }
 
+/** Addresses of the ports in a switch that bear no mark of Kiln's, as texts. */
+export function foreignAddresses(world: World, logicalSwitch: Row): readonly string[] {
+  return rowsIn(world, logicalSwitch, 'ports')
+    .filter((port) => mapOf(port['external_ids']).get(VENDOR_KEY) !== VENDOR)
+    .flatMap((port) => textOf(port['addresses']).split(/[\s,]+/));
+}
+
 export interface Network {
   readonly family: 4 | 6;
   readonly cidr: string;

@@ -26,7 +26,7 @@ import type { Finding } from './judge.ts';
 import { podFaults, refusedInVain, sharedMacs } from './pod-fields.ts';
 import { typedVipFaults } from './port-fields.ts';
 import { nodeRowFaults, subnetRowFaults, vpcRowFaults } from './router-fields.ts';
-import { best, isInPlace, isTrue, mapOf, networksOf, rowsIn, said, sorted, textOf } from './reading.ts';
+import { best, foreignAddresses, isInPlace, isTrue, mapOf, networksOf, rowsIn, said, sorted, textOf } from './reading.ts';
 
 export function fieldsCarriedOut(world: World): readonly Finding[] {
   const found: Finding[] = [];
@@ -51,7 +51,7 @@ export function fieldsCarriedOut(world: World): readonly Finding[] {
     ]);
     const pods = podsIn.get(name) ?? [];
     for (const [key, pod] of pods) say('Pod', key, podFaults(world, name, subnet, pod));
-    say('Subnet', name, [...sharedMacs(pods), ...outdated(subnet), ...countFaults(subnet)]);
+    say('Subnet', name, [...sharedMacs(pods), ...outdated(subnet), ...countFaults(subnet, foreignAddresses(world, ls))]);
   }
   for (const [key, pod] of podsIn.get('') ?? []) say('Pod', key, refusedInVain(world, pod));
   const router = best(world, 'Logical_Router', DEFAULT_VPC);

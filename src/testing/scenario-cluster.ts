@@ -287,6 +287,20 @@ export class ScenarioCluster implements AsyncDisposable {
     await untilNothingIsLeft(look);
   }
 
+  /**
+   * Waits until a fresh controller plans nothing but evictions, or for ten seconds: some of what is left may wait for the scenario itself. For
+   * what is said of an object, which while something is done may be the word of a moment.
+   */
+  async calm(): Promise<void> {
+    await using look = await freshLook(this.client, this.ovn.nbEndpoint);
+    for (let waited = 0, begun = performance.now(); waited < CALM_MS; waited = performance.now() - begun) {
+      await look.derived(PATIENCE_MS);
+      const { rows, objects } = look.plan();
+      if (rows.length === 0 && objects.every(({ verb }) => verb === 'evict')) return;
+      await sleep(pauseAfter(waited));
+    }
+  }
+
   /** Waits until no namespace is on its way out: what the API server still clears away there changes objects. @returns whether none was */
   async namespacesEnded(): Promise<boolean> {
     let looks = 0;
@@ -348,6 +362,8 @@ export class ScenarioCluster implements AsyncDisposable {
       );
   }
 }
+
+const CALM_MS = 10_000;
 
 /** @returns whether nothing was at the first look */
 async function untilNothingIsLeft(look: FreshLook): Promise<boolean> {

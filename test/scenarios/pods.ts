@@ -99,7 +99,9 @@ export async function gone(cluster: ScenarioCluster, kind: string, name: string,
   await cluster.eventually(`${kind} ${name} is gone`, async () => (await cluster.find(kind, name, namespace)) === undefined);
 }
 
-/** Waits until a condition of an object is as said, and returns it. */
+/**
+ * Waits until a condition of an object is as said and all is calm, and returns it: until then its reason may be that of a moment.
+ */
 export async function condition(
   cluster: ScenarioCluster,
   kind: string,
@@ -108,10 +110,14 @@ export async function condition(
   status: string,
   namespace?: string,
 ): Promise<{ readonly reason: string; readonly message: string }> {
-  return await cluster.eventually(`${kind} ${name} has ${type}=${status}`, async () => {
-    const object = await cluster.get(kind, name, namespace);
-    const found = object.status?.conditions?.find((one) => one.type === type);
-    if (found?.status !== status) throw new Error(`its conditions are ${JSON.stringify(object.status?.conditions ?? [])}`);
-    return { reason: found.reason ?? '', message: found.message ?? '' };
-  });
+  const asSaid = (): Promise<{ readonly reason: string; readonly message: string }> =>
+    cluster.eventually(`${kind} ${name} has ${type}=${status}`, async () => {
+      const object = await cluster.get(kind, name, namespace);
+      const found = object.status?.conditions?.find((one) => one.type === type);
+      if (found?.status !== status) throw new Error(`its conditions are ${JSON.stringify(object.status?.conditions ?? [])}`);
+      return { reason: found.reason ?? '', message: found.message ?? '' };
+    });
+  await asSaid();
+  await cluster.calm();
+  return await asSaid();
 }

@@ -17,6 +17,7 @@ import { KubeClient } from '../kube/client.ts';
 import { connectionFromKubeconfig } from '../kube/connection.ts';
 import { KubeTransport } from '../kube/transport.ts';
 import { installCrds } from '../lab/crd-installation.ts';
+import { labNodes } from '../lab/kubelet/lab-node.ts';
 import { StandInKubelet } from '../lab/kubelet/stand-in-kubelet.ts';
 import { StandInControllers } from '../lab/workloads/stand-in-controllers.ts';
 import { OvnLab } from '../lab/ovn/ovn-lab.ts';
@@ -46,6 +47,8 @@ export class ScenarioCluster implements AsyncDisposable {
   readonly api: ClusterApi;
   readonly ovn: OvnLab;
   readonly client: KubeClient;
+  /** Names of its own nodes, which have addresses and run pods; scenarios beside each other bring more, without. */
+  readonly nodes: readonly string[];
   readonly #release: OvnRelease;
   readonly #directory: string;
   readonly #kubelet: StandInKubelet;
@@ -60,6 +63,7 @@ export class ScenarioCluster implements AsyncDisposable {
     api: ClusterApi;
     ovn: OvnLab;
     client: KubeClient;
+    nodes: readonly string[];
     release: OvnRelease;
     directory: string;
     kubelet: StandInKubelet;
@@ -69,6 +73,7 @@ export class ScenarioCluster implements AsyncDisposable {
     this.api = parts.api;
     this.ovn = parts.ovn;
     this.client = parts.client;
+    this.nodes = parts.nodes;
     this.#release = parts.release;
     this.#directory = parts.directory;
     this.#kubelet = parts.kubelet;
@@ -89,7 +94,17 @@ export class ScenarioCluster implements AsyncDisposable {
     const controllers = kind === 'lab' ? new StandInControllers({ client }) : undefined;
     await controllers?.start();
     const foreign = foreignSnapshot(await dumpOf(release, ovn));
-    return new ScenarioCluster({ api, ovn, client, release, directory, kubelet, controllers, foreign });
+    return new ScenarioCluster({
+      api,
+      ovn,
+      client,
+      nodes: labNodes(nodes).map(({ name }) => name),
+      release,
+      directory,
+      kubelet,
+      controllers,
+      foreign,
+    });
   }
 
   /** Ends every process and removes every file. */

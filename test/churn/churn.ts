@@ -114,7 +114,12 @@ export async function churn(cluster: ScenarioCluster, { names, rounds, killEvery
   assert.deepEqual(await disagreements(tools, NAMESPACES, SUBNETS), []);
   await cluster.invariantsHold();
   await cluster.kubectl(['delete', 'pods', '--all', '--wait=false', '-A']);
-  await cluster.eventually('every address is free', async () => !(await cluster.names('ip')).some((name) => name.includes('.churn-')));
+  // A watch that fell silent is noticed after 100 s.
+  await cluster.eventually(
+    'every address is free',
+    async () => !(await cluster.names('ip')).some((name) => name.includes('.churn-')),
+    5 * PATIENCE_MS,
+  );
   await cluster.settled();
   assert.deepEqual(await disagreements(tools, NAMESPACES, SUBNETS), []);
   await cluster.kubectl(['delete', '--wait=false', '-f', '-'], NETWORKS);

@@ -89,7 +89,7 @@ export const fieldNodes: readonly Scenario[] = [
     name: "H24 a node brings annotations of an older installation, with an address that another node has, and annotations of others: it has an address of its own, and others' stay",
     run: async (cluster) => {
       const taken = await cluster.eventually('a node has joined', async () => {
-        const [first = ''] = (await cluster.names('node')).toSorted();
+        const [first = ''] = cluster.nodes;
         return (await cluster.get('node', first)).metadata.annotations?.['ovn.kubernetes.io/ip_address'];
       });
       const old = {

@@ -106,14 +106,9 @@ export const fieldSubnets: readonly Scenario[] = [
   {
     name: 'H20 a Subnet over the address of a node, a pod that names the gateway, the broadcast address and a node: each is refused by name, and nothing of it is in OVN',
     run: async (cluster) => {
-      const [node] = (
-        JSON.parse(await cluster.kubectl(['get', 'nodes', '-o', 'json'])) as {
-          readonly items: readonly {
-            readonly status: { readonly addresses: readonly { readonly type: string; readonly address: string }[] };
-          }[];
-        }
-      ).items;
-      const address = node?.status.addresses.find(({ type }) => type === 'InternalIP')?.address ?? '';
+      const { status } = await cluster.get('node', cluster.nodes[0] ?? '');
+      const addresses = status?.['addresses'] as readonly { readonly type: string; readonly address: string }[] | undefined;
+      const address = addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '';
       const over = subnetYaml('h20-over', { cidrBlock: `${address.replace(/\.\d+$/, '.0')}/24` });
       const all = tenantYaml('h20', '10.229.0.0/28');
       const wishes = { gateway: '10.229.0.1', broadcast: '10.229.0.15', node: '100.64.0.2' };

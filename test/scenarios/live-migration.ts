@@ -52,7 +52,7 @@ const MACHINE = NETWORK + namespaceYaml('move') + machineYaml('move') + instance
 /** The machine runs on the first node. */
 async function runs(cluster: ScenarioCluster): Promise<{ readonly first: string; readonly second: string; readonly address: string }> {
   await cluster.apply(MACHINE);
-  const [first = '', second = ''] = (await cluster.names('node')).toSorted();
+  const [first = '', second = ''] = cluster.nodes;
   await launch(cluster, 'source', first, {}, 'move');
   return { first, second, address: await addressOf(cluster, 'move', 'source') };
 }
@@ -146,7 +146,7 @@ export const liveMigration: readonly Scenario[] = [
         subnetYaml('plug-fast', { vpc: 'plug', cidrBlock: '10.181.1.0/24', provider: 'fast.plug.ovn' });
       const FAST = 'vm.plug.fast.plug.ovn';
       await cluster.apply(all + machineYaml('plug') + instanceYaml('plug'));
-      const [first = '', second = ''] = (await cluster.names('node')).toSorted();
+      const [first = '', second = ''] = cluster.nodes;
       await launch(cluster, 'source', first, {}, 'plug');
       const address = await addressOf(cluster, 'plug', 'source');
       const own = port(await cluster.dump(), 'vm.plug');

@@ -77,7 +77,7 @@ export const virtualMachines: readonly Scenario[] = [
     name: 'C23, C59 an interface of a virtual machine moves to another Subnet, by way of one that is not there: the other interface keeps address and MAC, the old Subnet is empty',
     run: async (cluster) => {
       await installKinds(cluster);
-      const [node = ''] = (await cluster.names('node')).toSorted();
+      const [node = ''] = cluster.nodes;
       const all =
         namespaceYaml('c23') +
         vpcYaml('c23') +
@@ -124,7 +124,7 @@ export const virtualMachines: readonly Scenario[] = [
     name: 'C11, C24 a running virtual machine and its Subnet are deleted together, in both orders: both go without a restart, and the address is free',
     run: async (cluster) => {
       await installKinds(cluster);
-      const [node = ''] = (await cluster.names('node')).toSorted();
+      const [node = ''] = cluster.nodes;
       const subnet = (cidrBlock = ''): string => subnetYaml('c11-net', { vpc: 'c11', cidrBlock, namespaces: ['c11'] });
       for (const first of ['machine', 'subnet'] as const) {
         await cluster.apply(namespaceYaml('c11') + vpcYaml('c11') + subnet('10.178.0.0/24') + machineYaml('c11') + instanceYaml('c11'));
@@ -151,7 +151,7 @@ export const virtualMachines: readonly Scenario[] = [
       const network = vpcYaml('virt') + subnetYaml('virt-net', { vpc: 'virt', cidrBlock: '10.165.0.0/24', namespaces: ['virt'] });
       await installKinds(cluster);
       await cluster.apply(network + namespaceYaml('virt') + machine + instance);
-      const nodes = (await cluster.names('node')).toSorted();
+      const nodes = cluster.nodes;
       const [first = '', second = ''] = nodes;
       await launch(cluster, 'launcher-a', first);
       const address = await addressOf(cluster, 'virt', 'launcher-a');

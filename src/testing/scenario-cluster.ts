@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FreshLook } from '../controller/fresh-look.ts';
-import { planText } from '../explain/plan-text.ts';
 import type { ForeignSnapshot } from '../invariants/foreign-rows.ts';
 import { foreignSnapshot } from '../invariants/foreign-rows.ts';
 import { checkInvariants } from '../invariants/check-invariants.ts';
@@ -29,6 +28,7 @@ import type { ClusterApi } from './cluster-api.ts';
 import { startApi } from './cluster-api.ts';
 import { ControllerProcess } from './controller-process.ts';
 import { freshLook } from './fresh-look.ts';
+import { refuse, untilCalm, untilNothingIsLeft } from './left-to-do.ts';
 import type { DumpedRow, NorthboundDump } from './northbound-dump.ts';
 import { parseDump } from './northbound-dump.ts';
 import { PATIENCE_MS, pauseAfter } from './patience.ts';
@@ -308,12 +308,7 @@ export class ScenarioCluster implements AsyncDisposable {
    */
   async calm(): Promise<void> {
     await using look = await freshLook(this.client, this.ovn.nbEndpoint);
-    for (let waited = 0, begun = performance.now(); waited < CALM_MS; waited = performance.now() - begun) {
-      await look.derived(PATIENCE_MS);
-      const { rows, objects } = look.plan();
-      if (rows.length === 0 && objects.every(({ verb }) => verb === 'evict')) return;
-      await sleep(pauseAfter(waited));
-    }
+    await untilCalm(look);
   }
 
   /** Waits until no namespace is on its way out: what the API server still clears away there changes objects. @returns whether none was */
@@ -376,30 +371,6 @@ export class ScenarioCluster implements AsyncDisposable {
         `${violations.length} violations:\n${violations.map(({ invariant, message }) => `${invariant}: ${message}`).join('\n')}`,
       );
   }
-}
-
-const CALM_MS = 10_000;
-
-/** @returns whether nothing was at the first look */
-async function untilNothingIsLeft(look: FreshLook): Promise<boolean> {
-  const begun = performance.now();
-  for (let looks = 1; ; looks++) {
-    await look.derived(PATIENCE_MS);
-    const plan = look.plan();
-    if (isEmpty(plan)) return looks === 1;
-    const waited = performance.now() - begun;
-    if (waited > PATIENCE_MS) throw new Error(`not settled after ${PATIENCE_MS / 1000} s; what is left to do:\n${planText(plan)}`);
-    await sleep(pauseAfter(waited));
-  }
-}
-
-function isEmpty({ rows, objects }: ReturnType<FreshLook['plan']>): boolean {
-  return rows.length + objects.length === 0;
-}
-
-function refuse(look: FreshLook): void {
-  const plan = look.plan();
-  if (!isEmpty(plan)) throw new Error(`a fresh controller would write:\n${planText(plan)}`);
 }
 
 async function dumpOf(release: OvnRelease, ovn: OvnLab): Promise<NorthboundDump> {

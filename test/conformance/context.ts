@@ -1,7 +1,7 @@
 /** What every case is given: the server under test, through kubectl and through plain HTTPS. */
 import { test } from 'node:test';
 import type { HttpsClient, Fields, RawReply } from './https-client.ts';
-import type { Kubectl } from './kubectl.ts';
+import { type Kubectl, until } from './kubectl.ts';
 
 export interface Conformance {
   readonly kubectl: Kubectl;
@@ -60,6 +60,9 @@ export async function newNamespace(holder: Holder): Promise<string> {
   const { http } = conformance(holder);
   const reply = await http.send('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   if (reply.status !== 201) throw new Error(`namespace ${name}: ${reply.status} ${reply.text}`);
+  // What every namespace has comes a moment later: no case is to meet it half way.
+  for (const made of ['serviceaccounts/default', 'configmaps/kube-root-ca.crt'])
+    await until(`namespace ${name} has ${made}`, async () => (await http.get(`/api/v1/namespaces/${name}/${made}`)).status === 200);
   return name;
 }
 

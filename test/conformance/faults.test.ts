@@ -114,9 +114,9 @@ describe('faults on demand', () => {
 
   test('delays: a late answer is still one, one that is too late has a code', async () => {
     await strike({ match: { verbs: ['list'] }, times: 1, fault: { kind: 'delay', milliseconds: 300 } });
-    const began = Date.now();
+    const began = performance.now();
     await cacheOf();
-    assert.ok(Date.now() - began >= 300);
+    assert.ok(performance.now() - began >= 290, 'it is late: a timer may be a moment early');
     const impatient = new KubeClient(
       new KubeTransport(await connectionFromKubeconfig({ path: join(directory, 'kubeconfig') }), { timeoutMs: 2_000 }),
     );
@@ -139,13 +139,13 @@ describe('faults on demand', () => {
       operation: { kind: 'create', object: map('w') },
     });
     assert.ok(created.ok);
-    const began = Date.now();
+    const began = performance.now();
     const patched = await writer.submit({
       ...{ resource: MAPS, namespace: NS, name: 'w', lane: 'object' },
       operation: { kind: 'merge-patch', patch: { data: { value: '1' } } },
     });
     assert.ok(patched.ok);
-    assert.ok(Date.now() - began >= 1_000, 'Retry-After was kept');
+    assert.ok(performance.now() - began >= 990, 'Retry-After was kept: a timer may be a moment early');
     await until('the cache to follow', () => value(cache, 'w') === '1');
   });
 

@@ -171,7 +171,6 @@ export class RealCluster implements AsyncDisposable {
         // The namespace comes a moment after the server is ready.
         await daemons['kube-apiserver'].waitUntil(
           async () => (await this.#get('/readyz')) && (await this.#get('/api/v1/namespaces/default')),
-          60_000,
         );
         await writeKubeconfig(credentials, server);
         return;

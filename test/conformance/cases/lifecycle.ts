@@ -54,18 +54,14 @@ export function lifecycleCases(holder: Holder): void {
       `configmaps "late" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
     );
     assert.equal(at(refused.body, 'details', 'causes', 0, 'reason'), 'NamespaceTerminating');
-    await until(
-      'it says what holds it',
-      async () => {
-        const conditions = (at((await http.get(`/api/v1/namespaces/${namespace}`)).body, 'status', 'conditions') ?? []) as Fields[];
-        const held = conditions.find((condition) => condition['type'] === 'NamespaceFinalizersRemaining');
-        return (
-          held?.['status'] === 'True' &&
-          held['message'] === 'Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances'
-        );
-      },
-      30_000,
-    );
+    await until('it says what holds it', async () => {
+      const conditions = (at((await http.get(`/api/v1/namespaces/${namespace}`)).body, 'status', 'conditions') ?? []) as Fields[];
+      const held = conditions.find((condition) => condition['type'] === 'NamespaceFinalizersRemaining');
+      return (
+        held?.['status'] === 'True' &&
+        held['message'] === 'Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances'
+      );
+    });
     await http.patch(`${KITS(namespace)}/held`, 'merge-patch', { metadata: { finalizers: null } });
     await until('the namespace is gone', async () => (await http.get(`/api/v1/namespaces/${namespace}`)).status === 404);
   });

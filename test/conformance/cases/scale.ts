@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Holder } from '../context.ts';
 import { at, conformance, fresh, message, newNamespace, since, version } from '../context.ts';
 import type { Fields, RawReply } from '../https-client.ts';
+import { until } from '../kubectl.ts';
 import { widget, WIDGETS } from '../widgets.ts';
 
 const STRANGER = '00000000-0000-0000-0000-000000000000';
@@ -282,7 +283,8 @@ export function scaleCases(holder: Holder): void {
     await kubectl.ok(['wait', '--for=condition=Established', '--timeout=120s', 'crd', `${plural}.lab.example.com`]);
     const collection = `/apis/lab.example.com/v1/${plural}`;
     const body = { apiVersion: 'lab.example.com/v1', kind: 'Unsaid', metadata: { name }, spec: {} };
-    assert.equal((await http().send('POST', collection, body)).status, 201);
+    // A real server serves a kind a moment after its definition says so.
+    await until('it takes objects', async () => (await http().send('POST', collection, body)).status === 201);
     const path = `${collection}/${name}/scale`;
     assert.deepEqual(judged(await http().get(path)), [500, 'Internal error occurred: the spec replicas field ".spec.size" does not exist']);
     assert.deepEqual(judged(await http().patch(path, 'merge-patch', { metadata: { labels: { a: 'b' } } })), [
@@ -327,8 +329,14 @@ export function scaleCases(holder: Holder): void {
     const refused = async (...more: string[]): Promise<string> => kubectl.fails([...args, ...more]);
     assert.match(await refused('--replicas=2', '--current-replicas=5'), /Expected replicas to be 5, was 0/);
     assert.match(await refused('--replicas=2', '--resource-version=1'), /Expected resource version to be 1, was \d+/);
-    const current = version(await http().get(web.path));
-    assert.match(await kubectl.ok([...args, '--replicas=2', '--current-replicas=0', `--resource-version=${current}`]), /scaled$/m);
+    // Whose Deployment it is may write its status between the look and the command.
+    await until('it is scaled from the version that it has', async () => {
+      const current = version(await http().get(web.path));
+      const scaled = await kubectl.run([...args, '--replicas=2', '--current-replicas=0', `--resource-version=${current}`]);
+      if (scaled.code !== 0)
+        assert.match(scaled.stderr, new RegExp(`Expected resource version to be ${current}, was \\d+|the object has been modified`));
+      return /scaled$/m.test(scaled.stdout);
+    });
     assert.match(await kubectl.ok([...args, '--replicas=3', '--dry-run=server']), /scaled \(server dry run\)$/m);
     assert.equal(replicasOf(await http().get(web.path)), 2);
     assert.match(await kubectl.ok(['scale', 'widget', custom.name, '--replicas=1', '--current-replicas=0']), /scaled$/m);

@@ -145,7 +145,7 @@ test('an idle connection to a living server is kept by echoes of both sides', as
   t.after(() => server.stop());
   const proxy = await TamperingProxy.start(server.unix);
   t.after(() => proxy.stop());
-  const { session, errors } = openSession(t, [proxy.endpoint], { probeIntervalMs: 1_500 });
+  const { session, errors } = openSession(t, [proxy.endpoint], { probeIntervalMs: 4_000 });
   await session.untilSynced();
   await until('some echoes were sent', () => proxy.fromClient.filter(({ method }) => method === 'echo').length >= 3);
   proxy.inject('{"id":"echo","method":"echo","params":["anyone?"]}');

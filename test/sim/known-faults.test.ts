@@ -7,17 +7,18 @@ import { drawLives } from './lives.ts';
 
 const MOST = 50_000;
 const LIFE = 300;
+/** Where nothing else is said: always the same, so that what is found here is found everywhere. */
+const FIRST = 1_000;
 
 test('at least ten faults are known', () => {
   assert.ok(KNOWN_FAULTS.length >= 10);
 });
 
 test('each known fault is found', async (t) => {
-  const first = (Date.now() / 1000) | 0;
   const spent = new Map(KNOWN_FAULTS.map(({ name }) => [name, 0]));
   const found = new Map<string, string>();
   function* orders(): Generator<LifeOrder> {
-    for (const { name: fault, seed = first, draws = seed === first ? 'all' : 'fields' } of KNOWN_FAULTS) {
+    for (const { name: fault, seed = FIRST, draws = seed === FIRST ? 'all' : 'fields' } of KNOWN_FAULTS) {
       for (let life = 0; life * LIFE < MOST; life++) {
         if (found.has(fault)) break;
         yield { seed: seed + life, operations: LIFE, fault, ...(draws !== 'all' && { only: draws }) };
@@ -32,5 +33,5 @@ test('each known fault is found', async (t) => {
   });
   for (const text of found.values()) t.diagnostic(text.slice(0, 300));
   const missed = [...spent].filter(([name]) => !found.has(name)).map(([name, operations]) => `${name}: not in ${operations} operations`);
-  assert.deepEqual(missed, [], `from seed ${first}`);
+  assert.deepEqual(missed, [], `from seed ${FIRST}`);
 });

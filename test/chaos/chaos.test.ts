@@ -37,10 +37,10 @@ async function chaos(api: ScenarioClusterOptions['api'], forMs: number): Promise
   return `fresh seeds from ${fresh}: ${reportText(report)}`;
 }
 
-test("random histories on the laboratory's API server", { timeout: 20 * MINUTE, skip: noOvn ?? false }, async (t) => {
+test("random histories on the laboratory's API server", { timeout: 30 * MINUTE, skip: noOvn ?? false }, async (t) => {
   t.diagnostic(await chaos('lab', MINUTE));
 });
 
-test('random histories on a real kube-apiserver', { timeout: 20 * MINUTE, skip: noOvn ?? missingClusterPrograms() ?? false }, async (t) => {
+test('random histories on a real kube-apiserver', { timeout: 30 * MINUTE, skip: noOvn ?? missingClusterPrograms() ?? false }, async (t) => {
   t.diagnostic(await chaos('real', 3.5 * MINUTE));
 });

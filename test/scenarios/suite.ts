@@ -15,7 +15,7 @@ import type { ScenarioClusterOptions } from '../../src/testing/scenario-cluster.
 import { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import type { Scenario } from './scenario.ts';
 
-const SCENARIO_MS = 10 * 60_000;
+const SCENARIO_MS = 20 * 60_000;
 const STOP_MS = 60_000;
 /** More would only wait for each other: there are two processors where this runs. */
 const AT_A_TIME = 3;

@@ -307,6 +307,12 @@ export class Controller {
     return derived && this.#committed;
   }
 
+  /** Something was observed that nothing was derived from, and no turn is asked for: it would wait for the next event. Never true between two turns. */
+  get overlooked(): boolean {
+    if (this.#phase === 'stopped' || !this.#observed || this.#intake.busy || this.#scheduled) return false;
+    return !this.world.reactor.quiet || !this.#allocation.quiet;
+  }
+
   /** Nothing waits to be written and nothing is on its way. */
   get #committed(): boolean {
     return this.#rows.quiet && this.#objects.quiet && this.#writer.queued === 0 && this.#writer.inFlight === 0;

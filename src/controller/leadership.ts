@@ -184,7 +184,12 @@ export class Leadership {
         this.#options.refusals.accepted();
         this.#options.log.info('writing', { term: this.fence.term });
         this.#options.raised();
-      } else this.#options.later(RAISE_RETRY_MS, this.#options.changed);
+      } else this.#raiseLater();
     });
+  }
+
+  /** Somebody wrote the same row in that moment, or the server could not be asked: two who both would lead are not to be hot over it. */
+  #raiseLater(): void {
+    this.#options.later(RAISE_RETRY_MS, this.#options.changed);
   }
 }

@@ -88,8 +88,9 @@ export class ApiTransport implements Transport {
     }
     if (fate.kind === 'fail-after' && fate.status === 500) throw this.#failed(request, 500, { message: 'failed by the simulation' });
     await this.#underWay(request);
-    if (fate.kind === 'fail-after') throw new KubeError('KUBE_DISCONNECTED', request.subject, 'the simulation lost the answer');
-    return answer;
+    if (fate.kind !== 'fail-after') return answer;
+    this.#options.clock.strike();
+    throw new KubeError('KUBE_DISCONNECTED', request.subject, 'the simulation lost the answer');
   }
 
   async text(request: KubeRequest): Promise<string> {
@@ -112,6 +113,7 @@ export class ApiTransport implements Transport {
       stream.open();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
+      this.#options.clock.strike();
       throw errorFromStatus(request.subject, error.code, JSON.parse(JSON.stringify(error.toStatus())) as object);
     }
     return stream;
@@ -146,7 +148,7 @@ export class ApiTransport implements Transport {
     const { clock, latency } = this.#options;
     // Whoever gives up hears of it when the message arrives: listening at the signal costs more than the message.
     return new Promise((resolve, reject) => {
-      clock.schedule(latency(), () => {
+      clock.carry(latency(), () => {
         if (request.signal?.aborted === true) reject(new KubeError('KUBE_CLOSED', request.subject, 'aborted'));
         else resolve();
       });
@@ -155,6 +157,7 @@ export class ApiTransport implements Transport {
 
   #failed(request: KubeRequest, status: number, said: object, retryAfterSeconds?: number): KubeError {
     this.#options.onRequest?.(request, status);
+    this.#options.clock.strike();
     const details = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };
     return errorFromStatus(request.subject, status, { kind: 'Status', code: status, ...details, ...said });
   }
@@ -199,6 +202,7 @@ class ClientStream implements WatchSink, OpenWatch {
   close(): void {
     if (this.#over) return;
     this.#release();
+    this.#options.clock.strike();
     this.#reader?.ended();
   }
 
@@ -220,7 +224,7 @@ class ClientStream implements WatchSink, OpenWatch {
     const { clock, latency, faults } = this.#options;
     this.#until = Math.max(this.#until, clock.now() + latency() + faults.watchDelay(this.plural));
     const times = faults.repeats(this.plural) ? 2 : 1;
-    clock.schedule(this.#until - clock.now(), () => {
+    clock.carry(this.#until - clock.now(), () => {
       for (let time = 0; time < times && !this.#over; time++) this.#reader?.take(line);
     });
   }
@@ -229,7 +233,7 @@ class ClientStream implements WatchSink, OpenWatch {
   end(): void {
     const { clock } = this.#options;
     this.#ending = true;
-    clock.schedule(Math.max(0, this.#until - clock.now()), () => {
+    clock.carry(Math.max(0, this.#until - clock.now()), () => {
       this.close();
     });
   }
@@ -242,6 +246,7 @@ class ClientStream implements WatchSink, OpenWatch {
   break(): void {
     if (this.#over) return;
     this.#release();
+    this.#options.clock.strike();
     this.#reader?.failed(new KubeError('KUBE_DISCONNECTED', this.#request.subject, 'the simulation broke the connection'));
   }
 

@@ -53,6 +53,7 @@ export async function rest(cluster: SimulatedCluster, lost = false): Promise<rea
   const begunAt = time.now;
   while (time.now < until && cluster.lab.store.revision - begun < MOST_WRITES) {
     await time.runUntil(time.now + step);
+    for (const { name, controller } of cluster.controllers.values()) cluster.promptness.look(name, controller);
     const calm = isCalm(cluster, time.now - begunAt < RESTING_MS) && cluster.lab.store.revision === revision;
     revision = cluster.lab.store.revision;
     if (!calm) calmSince = undefined;
@@ -130,6 +131,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...cluster.othersKept.judge(),
       ...cluster.ownWords.judge(),
       ...cluster.setsKept.judge(),
+      ...cluster.promptness.judge(),
       ...unsaid(cluster, controller.facts()),
       ...cluster.conditionChanges.restless(),
       // Who begins to lead says once more what was written lately, whether or not that was said.

@@ -4,6 +4,7 @@
  */
 import { annotationKey, DEFAULT_SUBNET, kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
 import { Fence } from '../../src/commit/fence.ts';
+import { WriteHolds } from '../../src/commit/write-holds.ts';
 import type { Rule } from '../../src/compile/compiler.ts';
 import type { ColumnValue, Output, PatchOutput, RowOutput } from '../../src/compile/output.ts';
 import { RULES } from '../../src/compile/rules.ts';
@@ -169,6 +170,19 @@ function anyAddress(): () => void {
   );
 }
 
+/** Whoever met somebody else's write waits for a while, whether or not that was seen by then. */
+function restsWhateverIsSeen(): () => void {
+  return replaced(
+    WriteHolds.prototype,
+    'answered',
+    (answered) =>
+      function (this: WriteHolds, id, write, error) {
+        answered.call(this, id, write, error);
+        if (error?.code === 'KUBE_CONFLICT') this.rest(id, 'soon');
+      },
+  );
+}
+
 function alwaysLeading(): () => void {
   return replaced(LeaderElection.prototype, 'isLeader', () => () => true);
 }
@@ -315,6 +329,14 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     ),
   },
   { name: 'a process writes whoever leads', like: 'C85', rules: () => RULES, beneath: alwaysLeading },
+  {
+    name: 'who met a conflict waits for a timer',
+    like: 'C12',
+    rules: () => RULES,
+    beneath: restsWhateverIsSeen,
+    seed: 11_900_013,
+    draws: 'all',
+  },
   { name: 'every Event is said twice', rules: () => RULES, beneath: saidTwice },
   { name: 'who asks for an address by name is given any', like: 'C54', rules: () => RULES, beneath: anyAddress },
   { name: 'of two who have one address the younger goes first', like: 'C44', rules: () => RULES, beneath: youngerFirst, seed: 9_200_038 },

@@ -202,6 +202,7 @@ async function live(
         cluster.joinedNodes.remember();
         cluster.latecomers.remember();
         cluster.setsKept.remember();
+        cluster.promptness.remember();
         cluster.quietly = false;
       }
     }

@@ -30,6 +30,7 @@ import { Memory } from './memory.ts';
 import { gotPastFence, misdeed } from './misdeeds.ts';
 import { newborn } from './newborn.ts';
 import { Newcomers } from './newcomers.ts';
+import { Promptness } from './promptness.ts';
 import { Random } from './random.ts';
 import { ownedRow } from './reading.ts';
 import { SetsKept } from './sets-kept.ts';
@@ -85,6 +86,7 @@ export class SimulatedCluster {
   readonly ownWords: OwnWords;
   readonly setsKept: SetsKept;
   readonly conditionChanges: ConditionChanges;
+  readonly promptness = new Promptness(this.time);
   /** Transactions with comments, as the database's log would have them. */
   readonly log: LoggedTransaction[] = [];
   /** What controllers said that must never be said. */
@@ -181,6 +183,7 @@ export class SimulatedCluster {
     this.workloads = new Workloads(this.lab, this.time, this.#chance, statefulSets);
     draw(crds);
     this.lab.store.watchAll(({ type, table, key, object }) => {
+      this.promptness.changed(table, key);
       if (frozen) freeze(object);
       this.#trace(`${this.time.now.toFixed(3)} ${type} ${table} ${key} ${object.metadata.resourceVersion ?? ''}`);
     });
@@ -189,6 +192,7 @@ export class SimulatedCluster {
   /** Faults end, and everything is as quick as it can be. */
   set quietly(quietly: boolean) {
     this.#quietly = quietly;
+    this.promptness.judging = quietly;
     if (!quietly) return;
     this.faults.clear();
     this.race = undefined;
@@ -358,7 +362,10 @@ export class SimulatedCluster {
     for (const comment of execution.comments) this.log.push({ record: this.log.length, comment });
     const past = client === undefined ? undefined : gotPastFence(this.ovn.database, execution, operations);
     if (past !== undefined) this.alarms.push(`${client ?? ''}: ${past}`);
-    for (const difference of execution.differences) this.foreign.went(difference);
+    for (const difference of execution.differences) {
+      this.foreign.went(difference);
+      this.promptness.changed(difference.table);
+    }
     for (const { table, before, after } of client === undefined ? [] : execution.differences)
       if (table === 'Logical_Switch' && before === undefined && after !== undefined) this.switchesTaken.delete(String(after['name']));
     if (client !== undefined && execution.ok) this.#watchPorts(execution);
@@ -407,6 +414,7 @@ export class SimulatedCluster {
       },
       info: (message, fields) => {
         if (message === 'leading') this.terms++;
+        if (message === 'leading' || message === 'writing') this.promptness.led(name);
         say('info', message, fields);
       },
       warn: (message, fields) => say('warn', message, fields),

@@ -6,6 +6,7 @@ import { KubeClient } from '../../src/kube/client.ts';
 import type { KubeRequest } from '../../src/kube/transport.ts';
 import type { InProcessApi } from '../../src/lab/apiserver/in-process.ts';
 import { monitoredColumns } from '../../src/nb/tables.ts';
+import type { Dial, OvsdbOptions, TransactOutcome } from '../../src/ovsdb/index.ts';
 import { OvsdbSession } from '../../src/ovsdb/index.ts';
 import type { SimulatedServer } from '../../src/ovsdb/testing/simulated/server.ts';
 import type { Log } from '../../src/runtime/log.ts';
@@ -45,6 +46,22 @@ export interface SimulatedControllerOptions {
   readonly overtakes?: Overtakes;
 }
 
+/** Says when the simulation has lost or refused a transaction; what the database itself refuses is no fault that was inflicted. */
+class StruckSession extends OvsdbSession {
+  readonly #clock: ProcessClock;
+
+  constructor(clock: ProcessClock, options: OvsdbOptions) {
+    super(options);
+    this.#clock = clock;
+  }
+
+  override async transact(...what: Parameters<OvsdbSession['transact']>): Promise<TransactOutcome> {
+    const outcome = await super.transact(...what);
+    if (!outcome.ok && (outcome.error.outcome !== 'rejected' || outcome.error.code === 'OVSDB_RESOURCES_EXHAUSTED')) this.#clock.strike();
+    return outcome;
+  }
+}
+
 export class SimulatedController {
   readonly controller: Controller;
   readonly clock: ProcessClock;
@@ -81,7 +98,7 @@ export class SimulatedController {
     this.#ovn = ovn;
     this.#time = time;
     this.#onTransact = options.onTransact;
-    this.clock = new ProcessClock(time);
+    this.clock = new ProcessClock(time, name);
     this.clock.jump(options.dateOffMs ?? 0);
     this.transport = new ApiTransport({
       api,
@@ -95,14 +112,14 @@ export class SimulatedController {
         if (method !== 'GET' && status < 300 && !path.includes('/leases')) onWrite?.();
       },
     });
-    const session = new OvsdbSession({
+    const session = new StruckSession(this.clock, {
       endpoints: [1, 2, 3].map((member) => `tcp:127.0.0.1:664${member}`),
       database: 'OVN_Northbound',
       tables: monitoredColumns(),
       leaderOnly: true,
       clock: this.clock,
       random: random.next,
-      dial: ovn.dialFor(name, (method) => this.#sent(method)),
+      dial: this.#dial(ovn.dialFor(name, (method) => this.#sent(method))),
     });
     this.#session = session;
     this.controller = new Controller({
@@ -117,11 +134,18 @@ export class SimulatedController {
       followDefinitions: false,
       clock: this.clock,
       random: random.next,
-      defer: (turn) => void this.clock.setTimeout(turn, 0),
+      defer: (turn) => void this.clock.carry(0, turn),
       identity,
       lease: LEASE,
     });
     this.controller.start();
+  }
+
+  /** What is under way comes because of who sent it. */
+  #dial(dial: Dial): Dial {
+    const { clock } = this;
+    const line = { now: () => clock.now(), schedule: (ms: number, run: () => void) => clock.carry(ms, run) };
+    return (endpoint, tls, timeoutMs, _clock, ...told) => dial(endpoint, tls, timeoutMs, line, ...told);
   }
 
   /** It has seen all that the servers said. */

@@ -4,11 +4,24 @@
  */
 import type { Clock as KubeClock } from '../../src/kube/clock.ts';
 import type { Clock as OvsdbClock } from '../../src/ovsdb/index.ts';
+import { gathers, siteHere } from './product-timers.ts';
 
 interface Entry {
   readonly at: number;
   readonly order: number;
+  readonly cause: SetTimer | undefined;
   run: (() => void) | undefined;
+}
+
+/** A timer of a process. */
+export interface SetTimer {
+  readonly process: string;
+  readonly ms: number;
+  readonly setAt: number;
+  /** What of the product set it. */
+  readonly site: () => string;
+  /** It was set as the process was told of something that the simulation had inflicted. */
+  readonly struck: boolean;
 }
 
 /** Of a millisecond. */
@@ -22,6 +35,8 @@ export const EPOCH = Date.UTC(2026, 0, 1);
 export class VirtualTime {
   #now = 0;
   #order = 0;
+  #cause: SetTimer | undefined;
+  #struck = false;
   /** A heap: the parent of i is at (i - 1) >> 1. */
   readonly #heap: Entry[] = [];
 
@@ -29,11 +44,25 @@ export class VirtualTime {
     return this.#now;
   }
 
-  /** @returns what cancels it */
-  after(ms: number, run: () => void): Entry {
+  /** The timer that what happens now goes back to, through all messages between; undefined for a step of somebody. */
+  get cause(): SetTimer | undefined {
+    return this.#cause;
+  }
+
+  /** A process is told just now of something that the simulation has inflicted: timers that it sets before anything else happens are for that. */
+  strike(): void {
+    this.#struck = true;
+  }
+
+  get struck(): boolean {
+    return this.#struck;
+  }
+
+  /** @param cause what is to happen goes back to what happens now, where nothing is said. @returns what cancels it */
+  after(ms: number, run: () => void, cause = this.#cause): Entry {
     // In steps that sums hold exactly: what is sent in order must come in order. Who waits for the rest of a step would wait for ever.
     const at = Math.max(this.#now + (ms > 0 ? 1 / STEPS : 0), Math.ceil((this.#now + ms) * STEPS - 1e-3) / STEPS);
-    const entry: Entry = { at, order: this.#order++, run };
+    const entry: Entry = { at, order: this.#order++, cause, run };
     this.#push(entry);
     return entry;
   }
@@ -52,6 +81,8 @@ export class VirtualTime {
         if (over) return;
         const next = this.#take(moment);
         this.#now = Math.max(this.#now, next?.at ?? moment);
+        this.#cause = next?.cause;
+        this.#struck = false;
         over = next === undefined;
         if (next === undefined) return resolve();
         try {
@@ -115,6 +146,7 @@ function before(a: Entry, b: Entry): boolean {
 /** The clock of one process: it ends with it, stands still while it is stopped, and may be off. */
 export class ProcessClock implements KubeClock, OvsdbClock {
   readonly #time: VirtualTime;
+  readonly #process: string;
   #alive = true;
   /** While it is stopped: what fell due. */
   #held: (() => void)[] | undefined;
@@ -126,8 +158,9 @@ export class ProcessClock implements KubeClock, OvsdbClock {
   /** Milliseconds that the date is off. */
   #wallOff = 0;
 
-  constructor(time: VirtualTime) {
+  constructor(time: VirtualTime, process = '') {
     this.#time = time;
+    this.#process = process;
   }
 
   now(): number {
@@ -140,7 +173,21 @@ export class ProcessClock implements KubeClock, OvsdbClock {
   }
 
   setTimeout(callback: () => void, ms: number): Entry {
-    return this.#time.after(ms, () => this.#run(callback));
+    const { now: setAt, struck } = this.#time;
+    const site = siteHere();
+    const cause = !struck && gathers(site, ms) ? this.#time.cause : { process: this.#process, ms, setAt, site, struck };
+    return this.#time.after(ms, () => this.#run(callback), cause);
+  }
+
+  /** Something comes to the process because of what happens now: no timer of its own. @returns what keeps it from coming */
+  carry(ms: number, run: () => void): () => void {
+    const entry = this.#time.after(ms, () => this.#run(run));
+    return () => this.#time.cancel(entry);
+  }
+
+  /** It is told just now of something that the simulation has inflicted. */
+  strike(): void {
+    this.#time.strike();
   }
 
   clearTimeout(handle: unknown): void {

@@ -1,0 +1,74 @@
+/**
+ * What a controller changes because of a timer, and rightly: all other timers make up for a failure, watch over something, or end what was
+ * waited for in vain, and nothing is to come about by them alone.
+ */
+
+/** By file of `src` and function. */
+interface TimerSite {
+  readonly file: string;
+  readonly function: string;
+}
+
+/** Up to a second, so that what comes together goes together: what is done then is done because of what came. */
+const MOST_GATHERED_MS = 1_000;
+export const GATHER: readonly TimerSite[] = [
+  // Between two transactions.
+  { file: 'src/commit/northbound-writer.ts', function: '#rest' },
+  // A row that another program changes as often as it is put right.
+  { file: 'src/commit/northbound-writer.ts', function: '#calm' },
+  // Counts of a Subnet that has just told some.
+  { file: 'src/controller/controller.ts', function: '#publishUsage' },
+  // Between two writes of a Subnet's status; behind writes that pods wait for.
+  { file: 'src/kube/kube-writer.ts', function: '#schedule' },
+  { file: 'src/kube/kube-writer.ts', function: '#awaitHeld' },
+  // Pods that a leader which listed from a cache of the API server waits for.
+  { file: 'src/controller/catch-up.ts', function: '#awaitPods' },
+];
+
+export const BY_TIME: readonly TimerSite[] = [
+  // A moment that an object names: the end of a lease, or of a pod's time to end. Rules know no other.
+  { file: 'src/controller/deadline-timer.ts', function: 'set' },
+  // An object that was written too often lately.
+  { file: 'src/kube/kube-writer.ts', function: '#schedule' },
+  // A pod that was asked to leave may be kept by its disruption budget, which nobody follows.
+  { file: 'src/commit/write-holds.ts', function: '#evictionTurn' },
+  // Somebody wrote the row of the term in the same moment.
+  { file: 'src/controller/leadership.ts', function: '#raiseLater' },
+  // A connection to the database ended.
+  { file: 'src/ovsdb/session.ts', function: '#down' },
+];
+
+/** Frames enough to leave the simulation's own and those that pass on. */
+const FRAMES = 12;
+
+/** Which function sets a timer just now, also where the stacks of errors are left out. @returns to be asked later: words for a stack take most of the time */
+export function siteHere(): () => string {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = FRAMES;
+  const here = new Error();
+  Error.stackTraceLimit = stackTraceLimit;
+  let site: string | undefined;
+  return () => (site ??= siteOf(here.stack ?? ''));
+}
+
+/** The innermost of the product's own functions, behind those that only pass a timer on. @returns `<file> <function>` */
+export function siteOf(stack: string): string {
+  for (const line of stack.split('\n')) {
+    const [, name = '', file = ''] = /at (?:async )?(.*?) ?\(?file:\S*\/(src\/[^:]+):/.exec(line) ?? [];
+    if (file === '' || PASS_ON.has(file)) continue;
+    return `${file} ${name.split('.').at(-1) ?? ''}`;
+  }
+  return 'somewhere';
+}
+
+const PASS_ON: ReadonlySet<string> = new Set(['src/kube/clock.ts', 'src/controller/timers.ts']);
+
+/** What is done then is done because of what set the timer. */
+export function gathers(site: () => string, ms: number): boolean {
+  return ms <= MOST_GATHERED_MS && GATHER.some((one) => `${one.file} ${one.function}` === site());
+}
+
+/** It is the time that something waited for. */
+export function isTimely(site: string): boolean {
+  return BY_TIME.some((one) => `${one.file} ${one.function}` === site);
+}

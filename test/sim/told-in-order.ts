@@ -19,11 +19,16 @@ type Suffix = 'allocated' | 'routed' | 'logical_switch' | 'ip_address' | 'mac_ad
 
 const say = (object: KubeObject | undefined, suffix: Suffix): string => object?.metadata.annotations?.[podAnnotation('ovn', suffix)] ?? '';
 
+/** MAC and addresses, as a port has them. */
+const station = (object: KubeObject | undefined): string => [say(object, 'mac_address'), ...splitList(say(object, 'ip_address'))].join(' ');
+
 export class ToldInOrder {
   readonly #store: ObjectStore;
   readonly #findings: Finding[] = [];
   /** By uid of a pod. */
   readonly #macs = new Map<string, string>();
+  /** What a person last made of the addresses that a pod or a node is told, by uid. */
+  readonly #edited = new Map<string, string>();
   /** `<port> <MAC and addresses>` of all ports that there ever were. */
   readonly #stations = new Set<string>();
   /** Uuids of all rows that a port had, by its name, and of all ports that a group of a node had, by its name. */
@@ -35,7 +40,9 @@ export class ToldInOrder {
     this.#store = store;
     store.watchAll((event) => {
       if (event.type === 'ADDED' && event.table === 'pods') this.#asks(event.object);
-      if (event.type === 'MODIFIED' && (event.table === 'pods' || event.table === 'nodes') && !byHand()) this.#look(event);
+      if (event.type !== 'MODIFIED' || (event.table !== 'pods' && event.table !== 'nodes')) return;
+      if (!byHand()) this.#look(event);
+      else if (station(event.object) !== station(event.previous)) this.#edited.set(event.object.metadata.uid, station(event.object));
     });
   }
 
@@ -58,7 +65,7 @@ export class ToldInOrder {
     if (table === 'Port_Group' && ports instanceof Set) add(this.#groups, name, ports);
     if (table !== 'Logical_Switch_Port') return;
     add(this.#ports, name, [uuid]);
-    for (const station of addresses instanceof Set ? addresses : [addresses]) this.#stations.add(`${name} ${String(station)}`);
+    for (const one of addresses instanceof Set ? addresses : [addresses]) this.#stations.add(`${name} ${String(one)}`);
   }
 
   judge(): readonly Finding[] {
@@ -71,8 +78,10 @@ export class ToldInOrder {
     const who = table === 'nodes' ? `Node ${name}` : `Pod ${namespace}/${name}`;
     const isNew = (suffix: Suffix): boolean => say(object, suffix) === 'true' && say(previous, suffix) !== 'true';
     if (isNew('allocated')) {
-      const station = [say(object, 'mac_address'), ...splitList(say(object, 'ip_address'))].join(' ');
-      if (!this.#stations.has(`${port} ${station}`)) this.#find('addresses', `${who} is told ${station}, and port ${port} never had that`);
+      const told = station(object);
+      // Addresses that a person took away while the rest was written are put back by the next write.
+      if (!this.#stations.has(`${port} ${told}`) && this.#edited.get(object.metadata.uid) !== told)
+        this.#find('addresses', `${who} is told ${told}, and port ${port} never had that`);
       if (table === 'pods') {
         this.#half(who, object);
         const mac = this.#macs.get(object.metadata.uid);

@@ -53,7 +53,7 @@ function check(name: string, program: string, args: readonly string[]): Job {
 /** One for each file, or as many for a long one as it has parts. */
 function testJobs(step: string, files: readonly string[]): readonly (Job & { readonly seconds: number })[] {
   return files.flatMap((file) => {
-    const { minutes, seconds, cores, parts } = { minutes: QUICK.has(step) ? 10 : 20, seconds: 0, cores: 1, parts: 1, ...LONG_FILES[file] };
+    const { minutes, seconds, cores, parts } = { minutes: QUICK.has(step) ? 40 : 60, seconds: 0, cores: 1, parts: 1, ...LONG_FILES[file] };
     return Array.from({ length: parts }, (_, at) => {
       const env: Record<string, string> = parts === 1 ? {} : { TEST_PART: `${at + 1}/${parts}` };
       return {

@@ -215,7 +215,7 @@ test('a wrong setting ends the process with one sentence and exit code 2, before
     [['start', '--directory', '/proc/kiln', '--no-demo'], {}, /^kiln start: --directory \/proc\/kiln cannot be made: .*\n$/],
   ] as const;
   const refused = wrong.map(async ([args, variables, said]) => {
-    await assert.rejects(run(process.execPath, [main, ...args], { env: { ...env, ...variables }, timeout: 90_000 }), (error: unknown) => {
+    await assert.rejects(run(process.execPath, [main, ...args], { env: { ...env, ...variables }, timeout: 600_000 }), (error: unknown) => {
       const { code, stderr } = error as { readonly code: number; readonly stderr: string };
       assert.match(stderr, said);
       assert.doesNotMatch(stderr, /hunter22/);

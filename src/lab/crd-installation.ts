@@ -10,6 +10,9 @@ import { isKubeError } from '../kube/errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { networkAttachmentCrd } from './network-attachment-crd.ts';
 
+/** A machine that does much else takes its time. */
+const ESTABLISHED_MS = 120_000;
+
 interface ServedCrd extends KubeObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null };
 }
@@ -28,7 +31,7 @@ export async function installCrds(client: KubeClient, cel = true): Promise<void>
 }
 
 async function established(client: KubeClient, name: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (const end = performance.now() + ESTABLISHED_MS; performance.now() < end;) {
     const crd = await client.get<ServedCrd>(DEFINITIONS, { name });
     if (crd.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') === true) return;
     await sleep(50);

@@ -147,12 +147,12 @@ export class OvnLab implements AsyncDisposable {
 
   /** Runs `ovn-nbctl` on this Northbound database and returns what it prints. `--wait=sb` waits for northd. */
   async nbctl(...args: readonly string[]): Promise<string> {
-    return await this.#run('ovn-nbctl', [`--db=${this.nbEndpoint}`, '--timeout=30', ...args]);
+    return await this.#run('ovn-nbctl', [`--db=${this.nbEndpoint}`, '--timeout=120', ...args]);
   }
 
   /** Runs `ovn-sbctl` on this Southbound database and returns what it prints. */
   async sbctl(...args: readonly string[]): Promise<string> {
-    return await this.#run('ovn-sbctl', [`--db=${this.sbEndpoint}`, '--timeout=30', ...args]);
+    return await this.#run('ovn-sbctl', [`--db=${this.sbEndpoint}`, '--timeout=120', ...args]);
   }
 
   /**

@@ -51,7 +51,14 @@ describe('real cluster', { skip: missing ?? false }, () => {
       await cluster.kubectl(['apply', '--validate=false', '-f', CRDS]);
       await cluster.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s']);
       assert.equal((await names('crd')).length, 25);
-      await apply({ apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: 's' }, spec: { cidrBlock: '10.1.0.0/16', vlan: '' } });
+      const subnet = { apiVersion: 'kubeovn.io/v1', kind: 'Subnet', metadata: { name: 's' }, spec: { cidrBlock: '10.1.0.0/16', vlan: '' } };
+      // A kind is served a moment after its definition says so.
+      await eventually('a Subnet is taken', () =>
+        apply(subnet).then(
+          () => true,
+          () => false,
+        ),
+      );
       assert.equal(await cluster.kubectl(['get', 'subnet', 's', '-o', 'jsonpath={.spec.cidrBlock}']), '10.1.0.0/16');
     },
   );

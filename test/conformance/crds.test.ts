@@ -9,6 +9,7 @@ import { allKinds, crdYaml } from '../../src/api/crds.ts';
 import { GROUP } from '../../src/api/kind.ts';
 import { findKubernetesProgram } from '../../src/lab/programs/kubernetes.ts';
 import { missingClusterPrograms, RealCluster } from '../../src/lab/real-cluster/real-cluster.ts';
+import { until } from './kubectl.ts';
 
 const missing = missingClusterPrograms() ?? (findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : undefined);
 const reference = (path: string): string => fileURLToPath(new URL(`../../../shared/reference/${path}`, import.meta.url));
@@ -35,18 +36,23 @@ const examples = (): { readonly file: string; readonly object: Manifest }[] =>
 
 describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
   let cluster: RealCluster;
+  /** A line for each kind, as kubectl lists them. */
+  const served = async (): Promise<readonly string[]> =>
+    (await cluster.kubectl(['api-resources', `--api-group=${GROUP}`, '--no-headers'])).trim().split('\n');
   before(async () => {
     cluster = new RealCluster({ controllerManager: false });
     await cluster.start();
     await cluster.kubectl(['apply', '-f', '-'], crdYaml({ cel: false }));
     await cluster.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s']);
+    // A kind is served a moment after its definition says so.
+    await until('all kinds are served', async () => (await served()).length === allKinds.length);
   });
   after(async () => {
     await cluster.stop();
   });
 
   test('every kind is served under its names', async () => {
-    const lines = (await cluster.kubectl(['api-resources', `--api-group=${GROUP}`, '--no-headers'])).trim().split('\n');
+    const lines = await served();
     assert.equal(lines.length, allKinds.length);
     for (const kind of allKinds) {
       const line = lines.find((text) => text.startsWith(`${kind.plural} `)) ?? assert.fail(`${kind.plural} is not served`);

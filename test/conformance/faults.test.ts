@@ -241,7 +241,7 @@ describe('faults on demand', () => {
     await election.stop();
   });
 
-  test('all of them at once: in the end the cache shows what is there', { timeout: 600_000 }, async () => {
+  test('all of them at once: in the end the cache shows what is there', { timeout: 2_400_000 }, async () => {
     const cache = await cacheOf({ relistIntervalMs: 1_000, bookmarkSilenceMs: 600, graceMs: 300 });
     const faults: readonly (readonly [number, Fault, FaultRule['match']])[] = [
       [5, { kind: 'drop-event' }, {}],

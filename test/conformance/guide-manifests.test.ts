@@ -85,7 +85,7 @@ function check(found: ReadonlyMap<string, string>): void {
 describe("the examples of Kube-OVN's user guide", { skip: noManifests }, () => {
   test(
     'on the lab',
-    { skip: findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : false, timeout: 900_000 },
+    { skip: findKubernetesProgram('kubectl') === undefined ? 'kubectl was not found' : false, timeout: 2_700_000 },
     async () => {
       const directory = await mkdtemp(join(tmpdir(), 'kiln-guide-'));
       const lab = new LabApiServer({ dataDir: directory });
@@ -99,7 +99,7 @@ describe("the examples of Kube-OVN's user guide", { skip: noManifests }, () => {
     },
   );
 
-  test('on a real API server', { skip: noCluster ?? false, timeout: 900_000 }, async () => {
+  test('on a real API server', { skip: noCluster ?? false, timeout: 2_700_000 }, async () => {
     const real = new RealCluster();
     const cache = await mkdtemp(join(tmpdir(), 'kiln-guide-'));
     await real.start();

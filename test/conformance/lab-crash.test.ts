@@ -61,7 +61,7 @@ describe('the lab is killed in mid-write', () => {
     }
   }
 
-  test(`${KILLS} times, under four writers and a watcher`, { timeout: 600_000 }, async () => {
+  test(`${KILLS} times, under four writers and a watcher`, { timeout: 2_400_000 }, async () => {
     const names = ['a', 'b', 'c', 'd'];
     const starts = new Map(names.map((name) => [name, 0]));
     const watched = new Map<string, string>();

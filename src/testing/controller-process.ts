@@ -92,16 +92,16 @@ export class ControllerProcess {
   }
 
   /** Waits until it has logged a message. @param from lines before this one do not count */
-  async untilLogged(message: string, { from = 0 } = {}): Promise<LogLine> {
+  async untilLogged(message: string, { from = 0, patienceMs = PATIENCE_MS } = {}): Promise<LogLine> {
     const begun = performance.now();
     for (;;) {
       const lines = await this.log();
       const found = lines.slice(from).find(({ msg }) => msg === message);
       if (found !== undefined) return found;
       const waited = performance.now() - begun;
-      if (waited > PATIENCE_MS) {
+      if (waited > patienceMs) {
         const last = lines.slice(-15).map((line) => JSON.stringify(line));
-        throw new Error(`the controller did not log "${message}" within ${PATIENCE_MS / 1000} s; its last lines:\n${last.join('\n')}`);
+        throw new Error(`the controller did not log "${message}" within ${patienceMs / 1000} s; its last lines:\n${last.join('\n')}`);
       }
       await sleep(pauseAfter(waited));
     }

@@ -5,27 +5,34 @@ import { planText } from '../explain/plan-text.ts';
 import { PATIENCE_MS, pauseAfter } from './patience.ts';
 
 const CALM_MS = 10_000;
+const RESTLESS_MS = 60_000;
 
 /** Waits until it is nothing. @returns whether it was at the first look */
-export async function untilNothingIsLeft(look: FreshLook): Promise<boolean> {
+export async function untilNothingIsLeft(look: FreshLook, patienceMs = PATIENCE_MS): Promise<boolean> {
   const begun = performance.now();
   for (let looks = 1; ; looks++) {
     await look.derived(PATIENCE_MS);
     const plan = look.plan();
     if (isEmpty(plan)) return looks === 1;
     const waited = performance.now() - begun;
-    if (waited > PATIENCE_MS) throw new Error(`not settled after ${PATIENCE_MS / 1000} s; what is left to do:\n${planText(plan)}`);
+    if (waited > patienceMs) throw new Error(`not settled after ${patienceMs / 1000} s; what is left to do:\n${planText(plan)}`);
     await sleep(pauseAfter(waited));
   }
 }
 
-/** Waits until it is nothing but evictions, or for ten seconds: some of it may wait for the test itself. */
+/**
+ * Waits until it is nothing but evictions, or the same for ten seconds: some of it may wait for the test itself. At most a minute: what
+ * others do beside never ends.
+ */
 export async function untilCalm(look: FreshLook): Promise<void> {
-  for (let waited = 0, begun = performance.now(); waited < CALM_MS; waited = performance.now() - begun) {
+  const begun = performance.now();
+  for (let now = begun, since = begun, last = ''; now - since < CALM_MS && now - begun < RESTLESS_MS; now = performance.now()) {
     await look.derived(PATIENCE_MS);
-    const { rows, objects } = look.plan();
-    if (rows.length === 0 && objects.every(({ verb }) => verb === 'evict')) return;
-    await sleep(pauseAfter(waited));
+    const plan = look.plan();
+    if (plan.rows.length === 0 && plan.objects.every(({ verb }) => verb === 'evict')) return;
+    const text = planText(plan);
+    if (text !== last) [last, since] = [text, now];
+    await sleep(pauseAfter(now - begun));
   }
 }
 

@@ -8,7 +8,7 @@ import type { ControllerProcess } from '../../src/testing/controller-process.ts'
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { traces } from '../scenarios/northbound.ts';
-import { condition, namespaceYaml, subnetYaml, vpcYaml } from '../scenarios/pods.ts';
+import { namespaceYaml, subnetYaml, vpcYaml } from '../scenarios/pods.ts';
 import { disagreements } from './agreement.ts';
 
 const NAMESPACES = ['churn-a', 'churn-b', 'churn-c'] as const;
@@ -30,6 +30,8 @@ export interface ChurnOptions {
   readonly killEvery: number;
   /** How controllers reach both servers; without it, as everybody else does. */
   readonly network?: Network;
+  /** Whether enough has happened that is left to chance: until then pods go on coming and going. */
+  readonly enough?: () => boolean;
 }
 
 export interface Network {
@@ -47,19 +49,30 @@ export interface ChurnReport {
 
 /** Requests under way at a time. */
 const AT_A_TIME = 16;
+/** A watch that fell silent is noticed after 100 s, and what it tells may wait for another that did. */
+const UNSTEADY_PATIENCE_MS = 5 * PATIENCE_MS;
 
-export async function churn(cluster: ScenarioCluster, { names, rounds, killEvery, network }: ChurnOptions): Promise<ChurnReport> {
+export async function churn(
+  cluster: ScenarioCluster,
+  { names, rounds, killEvery, network, enough = () => true }: ChurnOptions,
+): Promise<ChurnReport> {
   const startController = (): ControllerProcess => cluster.startController([], network?.kubeconfig, network?.ovnNb);
   const begun = performance.now();
   await cluster.apply(NAMESPACES.map((name) => namespaceYaml(name)).join('') + NETWORKS);
-  await startController().untilLogged('writing');
-  for (const subnet of SUBNETS) await condition(cluster, 'subnet', subnet, 'Ready', 'True');
+  await startController().untilLogged('writing', { patienceMs: UNSTEADY_PATIENCE_MS });
+  for (const subnet of SUBNETS)
+    await cluster.eventually(
+      `Subnet ${subnet} is ready`,
+      async () =>
+        (await cluster.get('subnet', subnet)).status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+      UNSTEADY_PATIENCE_MS,
+    );
 
   let [created, killed, controllersKilled] = [0, 0, 0];
   let killing = Promise.resolve();
   const killController = async (): Promise<void> => {
     // One that does not write yet would have nothing to leave half done.
-    await cluster.controller.untilLogged('writing');
+    await cluster.controller.untilLogged('writing', { patienceMs: UNSTEADY_PATIENCE_MS });
     await cluster.controller.kill9();
     startController();
     controllersKilled++;
@@ -84,7 +97,7 @@ export async function churn(cluster: ScenarioCluster, { names, rounds, killEvery
   };
   try {
     await inTurns(all, create);
-    for (let round = 1; round < rounds; round++) {
+    for (let round = 1; round < rounds || (round < 10 * rounds && !enough()); round++) {
       const some = all.filter(() => Math.random() < 0.5);
       await inTurns(some, async (pod) => {
         const force = Math.random() < 0.3;
@@ -106,7 +119,7 @@ export async function churn(cluster: ScenarioCluster, { names, rounds, killEvery
   }
   const pods = all.length - Math.ceil(all.length / 3);
   await allRun(cluster, pods);
-  await cluster.settled();
+  await cluster.settled(UNSTEADY_PATIENCE_MS);
   const tools = {
     kubectl: (args: readonly string[]) => cluster.kubectl(args),
     nbctl: (...args: readonly string[]) => cluster.ovn.nbctl(...args),
@@ -114,16 +127,15 @@ export async function churn(cluster: ScenarioCluster, { names, rounds, killEvery
   assert.deepEqual(await disagreements(tools, NAMESPACES, SUBNETS), []);
   await cluster.invariantsHold();
   await cluster.kubectl(['delete', 'pods', '--all', '--wait=false', '-A']);
-  // A watch that fell silent is noticed after 100 s.
   await cluster.eventually(
     'every address is free',
     async () => !(await cluster.names('ip')).some((name) => name.includes('.churn-')),
-    5 * PATIENCE_MS,
+    UNSTEADY_PATIENCE_MS,
   );
-  await cluster.settled();
+  await cluster.settled(UNSTEADY_PATIENCE_MS);
   assert.deepEqual(await disagreements(tools, NAMESPACES, SUBNETS), []);
   await cluster.kubectl(['delete', '--wait=false', '-f', '-'], NETWORKS);
-  await cluster.eventually('every row is gone', async () => traces(await cluster.dump(), 'churn-').length === 0);
+  await cluster.eventually('every row is gone', async () => traces(await cluster.dump(), 'churn-').length === 0, UNSTEADY_PATIENCE_MS);
   return { created, killed, controllersKilled, pods, seconds: (performance.now() - begun) / 1_000 };
 }
 
@@ -143,7 +155,7 @@ async function allRun(cluster: ScenarioCluster, count: number): Promise<void> {
       if (phases.length !== count || running !== count) throw new Error(`${phases.length} pods, ${running} run`);
       return true;
     },
-    5 * PATIENCE_MS,
+    UNSTEADY_PATIENCE_MS,
   );
 }
 

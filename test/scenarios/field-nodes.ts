@@ -76,7 +76,9 @@ export const fieldNodes: readonly Scenario[] = [
         await pretendPhase(cluster, 'h23', 'done', { phase: 'Failed' });
         await cluster.delete('node', 'h23-node');
         await gone(cluster, 'ip', 'node-h23-node');
-        for (const name of order) await cluster.kubectl(['delete', 'pod', name, '-n', 'h23', '--force', '--grace-period=0']);
+        // A real control plane clears pods of a node that is gone away by itself, some forty seconds later.
+        for (const name of order)
+          await cluster.kubectl(['delete', 'pod', name, '-n', 'h23', '--force', '--grace-period=0', '--ignore-not-found']);
         for (const name of order) await gone(cluster, 'ip', `${name}.h23`);
         await cluster.settled();
         assert.deepEqual(traces(await cluster.dump(), '.h23', 'h23-node'), []);
@@ -135,10 +137,7 @@ export const fieldNodes: readonly Scenario[] = [
       await cluster.kubectl(['annotate', 'node', 'h25-a', '--overwrite', 'ovn.kubernetes.io/mac_address=00:00:00:11:22:33']);
       await cluster.settled();
       assert.deepEqual([await joined(cluster, 'h25-a'), await joined(cluster, 'h25-b')], had);
-      assert.deepEqual(
-        ['node-h25-a', 'node-h25-b'].map((name) => String(port(dump, name)['addresses'])),
-        [a, b],
-      );
+      assert.equal(String(port(await cluster.dump(), 'node-h25-b')['addresses']), b, 'whose MAC nobody wrote has its own');
       await cluster.removeAll(nodeYaml('h25-a') + nodeYaml('h25-b'));
       await gone(cluster, 'ip', 'node-h25-b');
       await cluster.settled();

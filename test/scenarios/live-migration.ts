@@ -8,8 +8,6 @@ import type { Scenario } from './scenario.ts';
 import { installKinds, instanceYaml, KINDS, kindYaml, launch, machineYaml } from './virtual-machines.ts';
 
 const MIGRATIONS = kindYaml('VirtualMachineInstanceMigration', 'vmim');
-/** A cluster without a kind is asked for it again every 30 s. */
-const UNTIL_SERVED_MS = 60_000;
 const JOB = 'kubevirt.io/migrationJobName';
 
 const migrationYaml = (name: string, phase: string): string =>
@@ -18,14 +16,10 @@ const migrationYaml = (name: string, phase: string): string =>
 
 /** Options of the machine's port, once they are as a step wants them. */
 async function placed(cluster: ScenarioCluster, options: object, name = 'vm.move'): Promise<void> {
-  await cluster.eventually(
-    `the place of port ${name}`,
-    async () => {
-      assert.deepEqual(port(await cluster.dump(), name)['options'], options);
-      return true;
-    },
-    UNTIL_SERVED_MS,
-  );
+  await cluster.eventually(`the place of port ${name}`, async () => {
+    assert.deepEqual(port(await cluster.dump(), name)['options'], options);
+    return true;
+  });
 }
 
 /** Both pods are told one address, which has one object and one port. */
@@ -59,7 +53,11 @@ async function runs(cluster: ScenarioCluster): Promise<{ readonly first: string;
 
 /** Its migration has begun: both pods run, OVN has both nodes. */
 async function begins(cluster: ScenarioCluster, job: string, first: string, second: string): Promise<void> {
-  await cluster.apply(migrationYaml(job, 'Scheduling'));
+  // A kind is served a moment after its definition says so.
+  await cluster.eventually('its migration is there', async () => {
+    await cluster.apply(migrationYaml(job, 'Scheduling'));
+    return true;
+  });
   await launch(cluster, `target-${job}`, second, { [JOB]: job }, 'move');
   await running(cluster, 'move', `target-${job}`);
   await placed(cluster, { 'activation-strategy': 'rarp', 'requested-chassis': `${first},${second}` });
@@ -92,7 +90,7 @@ export const liveMigration: readonly Scenario[] = [
       const { first, second, address } = await runs(cluster);
       // The controller is not started again for it.
       await cluster.apply(MIGRATIONS);
-      await cluster.kubectl(['wait', '--for=condition=Established', 'crd/virtualmachineinstancemigrations.kubevirt.io']);
+      await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=120s', 'crd/virtualmachineinstancemigrations.kubevirt.io']);
       await begins(cluster, 'fails', first, second);
       await shared(cluster, address, ['source', 'target-fails'], first);
       await cluster.apply(migrationYaml('fails', 'Failed'));

@@ -61,17 +61,17 @@ spec:
   {
     name: 'pods that a later IPPool of their namespace leaves outside are told; the next ones are in it; when it goes nobody is outside',
     run: async (cluster) => {
-      const net = subnetYaml('outside-net', { cidrBlock: '10.68.0.0/24', namespaces: ['outside'] }) + namespaceYaml('outside');
+      const net = subnetYaml('outside-net', { cidrBlock: '10.253.0.0/24', namespaces: ['outside'] }) + namespaceYaml('outside');
       await cluster.apply(net + podYaml('outside', 'early'));
-      assert.equal(await addressOf(cluster, 'outside', 'early'), '10.68.0.2');
-      const pool = poolYaml('outside-pool', { subnet: 'outside-net', ips: ['10.68.0.100..10.68.0.101'], namespaces: ['outside'] });
+      assert.equal(await addressOf(cluster, 'outside', 'early'), '10.253.0.2');
+      const pool = poolYaml('outside-pool', { subnet: 'outside-net', ips: ['10.253.0.100..10.253.0.101'], namespaces: ['outside'] });
       await cluster.apply(pool);
       const told = await condition(cluster, 'pod', 'early', 'kiln.io/NetworkBound', 'True', 'outside');
       assert.equal(told.reason, 'Misbound');
       assert.match(told.message, /takes its addresses from IPPool outside-pool/);
       await cluster.apply(podYaml('outside', 'next'));
-      assert.match(await addressOf(cluster, 'outside', 'next'), /^10\.68\.0\.10[01]$/);
-      assert.equal(await addressOf(cluster, 'outside', 'early'), '10.68.0.2');
+      assert.match(await addressOf(cluster, 'outside', 'next'), /^10\.253\.0\.10[01]$/);
+      assert.equal(await addressOf(cluster, 'outside', 'early'), '10.253.0.2');
       await cluster.kubectl(['delete', 'pod', 'next', '-n', 'outside', '--wait=false']);
       await cluster.kubectl(['delete', 'ippool', 'outside-pool', '--timeout=120s']);
       await cluster.eventually('nobody is outside', async () => {

@@ -114,6 +114,8 @@ export const namespaces: readonly Scenario[] = [
         addresses: { [NETWORKS]: 'wide' },
       };
       await cluster.apply(outside);
+      // One that came before its Subnet would be told so, rightly.
+      await cluster.settled();
       await cluster.apply(
         Object.entries(layouts)
           .map(([name, annotations]) => podYaml('c82', name, { annotations }))

@@ -19,7 +19,7 @@ function policyYaml(port: number, caBundle: string): string {
         clientConfig: { url: `https://127.0.0.1:${port}/`, caBundle },
         rules: [{ apiGroups: ['kubeovn.io'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['ips'], scope: '*' }],
         failurePolicy: 'Fail',
-        timeoutSeconds: 3,
+        timeoutSeconds: 30,
         sideEffects: 'None',
         admissionReviewVersions: ['v1'],
       },

@@ -56,9 +56,15 @@ export async function installKinds(cluster: ScenarioCluster): Promise<void> {
   await cluster.kubectl([
     'wait',
     '--for=condition=Established',
+    '--timeout=120s',
     'crd/virtualmachines.kubevirt.io',
     'crd/virtualmachineinstances.kubevirt.io',
   ]);
+  // A kind is served a moment after its definition says so.
+  await cluster.eventually('machines and instances are served', async () => {
+    await cluster.kubectl(['get', 'vm,vmi', '-A']);
+    return true;
+  });
   // Kinds that are served are looked at when a controller starts.
   await cluster.controller.stop();
   cluster.startController();

@@ -76,6 +76,9 @@ export const webhookService: readonly Scenario[] = [
           const file = order.map((part) => documents[part]).join('');
           const refused = await cluster.kubectlRefuses(command, file);
           assert.match(refused, new RegExp(`Vpc ${name} cannot be deleted: one object still uses it: Subnet ${name}-net`));
+          // A person reads what was refused before typing it again: until then the addresses of the pods are given back.
+          for (const pod of ['web', 'db']) await gone(cluster, 'ip', `${pod}.${name}`);
+          await cluster.settled();
           await cluster.kubectl(command, file);
           await gone(cluster, 'vpc', name);
           assert.equal(await cluster.find('subnet', `${name}-net`), undefined);

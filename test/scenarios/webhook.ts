@@ -73,8 +73,15 @@ export const webhook: readonly Scenario[] = [
         // From the leaves it is let through.
         await cluster.kubectl(['delete', 'pod', 'web', '-n', 'asks']);
         await gone(cluster, 'ip', 'web.asks');
-        await cluster.kubectl(['delete', 'subnet', 'asks-net']);
-        await cluster.kubectl(['delete', 'vpc', 'asks']);
+        // Who answers hears of it by watches of its own.
+        for (const [kind, name] of [
+          ['subnet', 'asks-net'],
+          ['vpc', 'asks'],
+        ] as const)
+          await cluster.eventually(`${kind} ${name} is let through`, async () => {
+            await cluster.kubectl(['delete', kind, name, '--ignore-not-found']);
+            return true;
+          });
         await cluster.kubectl(['delete', 'namespace', 'asks', '--wait=false']);
       });
     },
@@ -146,7 +153,7 @@ export const webhook: readonly Scenario[] = [
           }
           assert.deepEqual(letThrough, [], `of ${asked} requests some were let through`);
         },
-        { flags: ['--webhook-certificate-lifetime=15s'] },
+        { flags: ['--webhook-certificate-lifetime=40s'] },
       );
     },
   },

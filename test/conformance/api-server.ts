@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
 import { accessCases } from './cases/access.ts';
+import { changeCases } from './cases/changes.ts';
 import { collectionCases } from './cases/collections.ts';
 import { customResourceCases } from './cases/custom-resources.ts';
 import { discoveryCases } from './cases/discovery.ts';
@@ -76,6 +77,7 @@ export function apiServerSuite(name: string, minor: number, start: () => Promise
     describe('discovery', () => discoveryCases(holder));
     describe('objects', () => objectCases(holder));
     describe('refusals of core kinds', () => refusalCases(holder));
+    describe('changes of core kinds', () => changeCases(holder));
     describe('requests', () => requestCases(holder));
     describe('nonsense', () => nonsenseCases(holder));
     describe('patches', () => patchCases(holder));

@@ -53,6 +53,17 @@ export function goKindOf(value: Json): string {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
+/** A value as Go prints it where nobody chose how: `map[a:[1 2]]`. */
+export function goPrinted(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(goPrinted).join(' ')}]`;
+  if (value === null) return '<nil>';
+  if (!isObject(value)) return isRawJson(value) ? JSON.stringify(value) : String(value);
+  const entries = Object.keys(value)
+    .sort()
+    .map((key) => `${key}:${goPrinted(value[key] ?? null)}`);
+  return `map[${entries.join(' ')}]`;
+}
+
 export function inInt64(value: bigint): boolean {
   return value >= MIN_INT64 && value <= MAX_INT64;
 }

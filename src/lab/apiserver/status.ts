@@ -64,7 +64,7 @@ function named(of: GroupResource, name: string): JsonObject {
 }
 
 export function notFound(of: GroupResource, name: string): ApiError {
-  return new ApiError(404, 'NotFound', `${resourceName(of)} "${name}" not found`, named(of, name));
+  return new ApiError(404, 'NotFound', `${resourceName(of)} ${JSON.stringify(name)} not found`, named(of, name));
 }
 
 export function alreadyExists(of: GroupResource, name: string, isBeingDeleted = false): ApiError {

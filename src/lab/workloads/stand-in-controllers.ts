@@ -336,7 +336,9 @@ function adopts(resource: Resource, { metadata, spec }: Workload, child: Child):
 
 function objectOf({ name, labels, annotations, spec }: NewChild, resource: Resource, workload: Workload): KubeObject {
   const { namespace } = workload.metadata;
-  const metadata = { name, namespace, labels, annotations, ownerReferences: [ownerReference(workload, resource)] };
+  // Pods tell what their names begin with, those too whose names are not by chance.
+  const generateName = resource === DEPLOYMENTS ? undefined : `${workload.metadata.name}-`;
+  const metadata = { name, generateName, namespace, labels, annotations, ownerReferences: [ownerReference(workload, resource)] };
   return { metadata, spec } as KubeObject;
 }
 

@@ -44,6 +44,13 @@ const inWorkload = (kind: string, spec: Fields, pod: Fields, ...told: string[]):
   },
   told,
 });
+const inIngress = (rule: Fields, ...told: string[]): Refusal => ({
+  version: 'networking.k8s.io/v1',
+  plural: 'ingresses',
+  kind: 'Ingress',
+  body: { spec: { rules: [rule] } },
+  told,
+});
 const secret = (type: string, data: Fields, ...told: string[]): Refusal => ({
   plural: 'secrets',
   kind: 'Secret',
@@ -209,6 +216,20 @@ const REFUSALS: Readonly<Record<string, readonly Refusal[]>> = {
       'spec.template.spec.restartPolicy NotSupported',
     ),
     inWorkload('Deployment', { selector: {} }, {}, 'spec.selector Invalid'),
+    inWorkload('Deployment', { selector: undefined }, {}, 'spec.selector Required', 'spec.template.metadata.labels Invalid'),
+    inWorkload('DaemonSet', { selector: undefined }, {}, 'spec.template.metadata.labels Invalid'),
+    inWorkload(
+      'DaemonSet',
+      { selector: { matchExpressions: [{ key: 'app', operator: 'Is' }] } },
+      {},
+      'spec.selector.matchExpressions[0].operator Invalid',
+    ),
+    inWorkload(
+      'ReplicaSet',
+      { selector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['b'] }] } },
+      {},
+      'spec.template.metadata.labels Invalid',
+    ),
     inWorkload(
       'StatefulSet',
       { serviceName: 's', podManagementPolicy: 'Odd', updateStrategy: { type: 'Slow' } },
@@ -222,6 +243,36 @@ const REFUSALS: Readonly<Record<string, readonly Refusal[]>> = {
       {},
       'spec.updateStrategy.rollingUpdate.maxUnavailable Invalid',
     ),
+  ],
+  'hosts and backends of an Ingress': [
+    inIngress({ host: 'a_b' }, 'spec.rules[0].host Invalid'),
+    inIngress({ host: 'a.*.example' }, 'spec.rules[0].host Invalid'),
+    inIngress({ host: '10.1.2.3' }, 'spec.rules[0].host Invalid'),
+    inIngress({ http: { paths: [] } }, 'spec.rules[0].http.paths Required'),
+    inIngress(
+      { http: { paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name: 'A_b', port: { number: 70_000 } } } }] } },
+      'spec.rules[0].http.paths[0].backend.service.name Invalid',
+      'spec.rules[0].http.paths[0].backend.service.port.number Invalid',
+    ),
+    inIngress(
+      { http: { paths: [{ path: '/', pathType: 'Exact', backend: { service: { name: 'a', port: { name: 'http', number: 80 } } } }] } },
+      'spec.rules[0].http.paths[0].backend Invalid',
+    ),
+  ],
+  'how much a volume holds': [
+    {
+      plural: 'persistentvolumeclaims',
+      kind: 'PersistentVolumeClaim',
+      body: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '0' } } } },
+      told: ['spec.resources[storage] Invalid'],
+    },
+    {
+      plural: 'persistentvolumes',
+      kind: 'PersistentVolume',
+      clusterWide: true,
+      body: { spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '-1' }, hostPath: { path: '/none' } } },
+      told: ['spec.capacity[storage] Invalid'],
+    },
   ],
   'addresses of Endpoints': [
     {

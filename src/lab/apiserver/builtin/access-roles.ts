@@ -1,6 +1,6 @@
 /** Roles and their bindings: defaults, and the checks of rules, references and subjects. */
 import type { Json, JsonObject } from '../json.ts';
-import { at, isObject, list, object, text } from '../json.ts';
+import { at, equal, isObject, list, object, text } from '../json.ts';
 import type { Strategy } from '../resource.ts';
 import type { FieldError } from '../status.ts';
 import { invalidValue, notSupported, required } from '../status.ts';
@@ -65,9 +65,12 @@ function bindings(known: readonly string[]): Strategy {
         if (isObject(subject)) subject['apiGroup'] ??= subject['kind'] === 'User' || subject['kind'] === 'Group' ? GROUP : '';
       for (const subject of list(binding['subjects'])) if (isObject(subject) && subject['apiGroup'] === '') delete subject['apiGroup'];
     },
-    validate: (binding) => {
+    validate: (binding, old) => {
       const { apiGroup, kind, name } = object(binding['roleRef']);
       return [
+        ...(old === undefined || equal(binding['roleRef'], old['roleRef'])
+          ? []
+          : [invalidValue('roleRef', binding['roleRef'], 'cannot change roleRef')]),
         ...(apiGroup === undefined || apiGroup === GROUP ? [] : [notSupported('roleRef.apiGroup', apiGroup, [GROUP])]),
         ...(known.includes(text(kind)) ? [] : [notSupported('roleRef.kind', kind ?? '', known)]),
         ...(text(name) === '' ? [required('roleRef.name')] : []),

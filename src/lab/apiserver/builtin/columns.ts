@@ -237,7 +237,15 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     column('Ready', 'integer', number('status', 'numberReady')),
     column('Up-to-date', 'integer', number('status', 'updatedNumberScheduled')),
     column('Available', 'integer', number('status', 'numberAvailable')),
-    column('Node Selector', 'string', () => '<none>'),
+    column(
+      'Node Selector',
+      'string',
+      (item) =>
+        Object.entries(object(at(item, 'spec', 'template', 'spec', 'nodeSelector')))
+          .map(([key, value]) => `${key}=${String(value)}`)
+          .sort()
+          .join(',') || '<none>',
+    ),
     AGE,
     ...WORKLOAD,
   ],

@@ -108,6 +108,8 @@ function validateCrd(crd: KubeObject, old: KubeObject | undefined): FieldError[]
   const versions = list(spec['versions']);
   if (versions.filter((version) => at(version, 'storage') === true).length !== 1)
     errors.push(invalidValue('spec.versions', versions, 'must have exactly one version marked as storage version'));
+  if (old === undefined && storedVersion(spec) === undefined)
+    errors.push(invalidValue('status.storedVersions', undefined, 'must have at least one stored version'));
   // A schema that is the only one is reported where the API once had it.
   versions.forEach((version, index) => {
     const path = `spec.versions[${index}]`;

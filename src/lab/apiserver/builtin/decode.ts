@@ -1,7 +1,7 @@
 /** Reads an object of a built-in kind as typed Go clients and servers do: nulls are absent, types must fit. */
 import type { Json } from '../json.ts';
 import { isObject, isRawJson } from '../json.ts';
-import { parseQuantity } from '../quotas/quantity.ts';
+import { formatQuantity, parseQuantity } from '../quotas/quantity.ts';
 import { matchesFormat } from '../schema/formats.ts';
 import type { Schema } from '../schema/schema.ts';
 import { omittedWhenEmpty } from './protobuf.ts';
@@ -48,10 +48,30 @@ function decoded(schema: Schema, value: Json, path: string | undefined, old: Jso
     }
     const here = path === undefined ? undefined : path === '' ? key : `${path}.${key}`;
     if (child.format === 'quantity' && typeof value[key] === 'number') value[key] = String(value[key]);
+    // Whoever writes a block of YAML ends it with a line break, which a decoder passes over.
+    if (child.format === 'byte' && typeof value[key] === 'string') value[key] = value[key].replaceAll(/[\r\n]/g, '');
     const problem = mismatch(child, value[key] as Json, here) ?? decoded(child, value[key] as Json, here, was?.[key]);
     if (problem !== undefined) return problem;
+    if (child.format === 'quantity') value[key] = canonicalQuantity(value[key] as string);
   }
   return undefined;
+}
+
+/** As a server tells of an amount again, however it was written: 0.5 is 500m. */
+function canonicalQuantity(written: string): string {
+  const quantity = parseQuantity(written);
+  return quantity === undefined ? written : formatQuantity(quantity);
+}
+
+/** Where in a text base64 ends to be any, as Go's decoder counts. */
+function base64ErrorAt(value: string): number {
+  const foreign = value.search(/[^A-Za-z0-9+/]/);
+  if (foreign < 0) return value.length - (value.length % 4);
+  const padding = /^==?/.exec(value.slice(foreign))?.[0].length ?? 0;
+  const missing = 4 - (foreign % 4);
+  if (padding === 0 || missing > 2) return foreign;
+  if (missing === 2 && padding === 1) return foreign + 1 === value.length ? value.length : foreign;
+  return foreign + missing;
 }
 
 function isEmpty(value: Json | undefined): boolean {
@@ -82,7 +102,8 @@ function mismatch(schema: Schema, value: Json, path: string | undefined): string
   switch (schema.type) {
     case 'string':
       if (actual !== 'string') return unmarshal(actual, path, 'string');
-      if (schema.format === 'byte' && !matchesFormat('byte', value as string)) return 'illegal base64 data at input byte 0';
+      if (schema.format === 'byte' && !matchesFormat('byte', value as string))
+        return `illegal base64 data at input byte ${base64ErrorAt(value as string)}`;
       if (schema.format === 'quantity' && parseQuantity(value as string) === undefined)
         return /^[+-]?[0-9.]+[eEinumkKMGTP]*[-+]?[0-9]*$/.test(value as string) ? NO_SUFFIX : NO_QUANTITY;
       if (schema.format === 'micro-time' && !MICRO_TIME.test(value as string))

@@ -71,6 +71,20 @@ export function notNegative(value: Json | undefined, field: string): FieldError[
   return typeof value === 'number' && value < 0 ? [invalidValue(field, value, NOT_NEGATIVE)] : [];
 }
 
+/** A number, or a share in percent, of which `most` is the highest. */
+export function amountErrors(amount: Json | undefined, field: string, most?: number): FieldError[] {
+  if (typeof amount !== 'string') return notNegative(amount, field);
+  if (!/^[0-9]+%$/.test(amount))
+    return [
+      invalidValue(
+        field,
+        amount,
+        "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+      ),
+    ];
+  return most !== undefined && Number.parseInt(amount, 10) > most ? [invalidValue(field, amount, `must not be greater than ${most}%`)] : [];
+}
+
 export function addressErrors(address: Json | undefined, field: string): FieldError[] {
   return isIP(text(address)) === 0 ? [invalidValue(field, text(address), NO_ADDRESS)] : [];
 }

@@ -1,11 +1,27 @@
 /** Ingresses and their classes: kept with their defaults. Nobody here serves them. */
+import { isIP } from 'node:net';
 import type { Json } from '../json.ts';
 import { at, equal, isObject, list, object, text } from '../json.ts';
+import { nameProblem } from '../object-meta.ts';
 import type { Strategy } from '../resource.ts';
 import type { FieldError } from '../status.ts';
 import { invalidValue, notSupported, required } from '../status.ts';
+import { nameErrors, portNameErrors, portNumberErrors } from './field-rules.ts';
 
 const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix'];
+
+const WILDCARD_RULE =
+  "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+/** A name of DNS, of which the first label may stand for any. */
+function hostErrors(host: string, field: string): FieldError[] {
+  if (host === '') return [];
+  const errors = isIP(host) === 0 ? [] : [invalidValue(field, host, 'must be a DNS name, not an IP address')];
+  if (!host.includes('*')) return [...errors, ...nameErrors(host, field, 'subdomain')];
+  return host.startsWith('*.') && nameErrors(host.slice(2), field, 'subdomain').length === 0
+    ? errors
+    : [...errors, invalidValue(field, host, WILDCARD_RULE)];
+}
 
 function pathErrors(path: Json, field: string): FieldError[] {
   const errors: FieldError[] = [];
@@ -23,10 +39,23 @@ function backendErrors(backend: Json | undefined, field: string): FieldError[] {
   const resource = at(backend, 'resource');
   if (service !== undefined && resource !== undefined) return [invalidValue(field, '', 'cannot set both resource and service backends')];
   if (service === undefined) return resource === undefined ? [required(field, 'resource or service backend is required')] : [];
-  if (text(at(service, 'name')) === '') return [required(`${field}.service.name`)];
-  return at(service, 'port', 'name') === undefined && at(service, 'port', 'number') === undefined
-    ? [required(field, 'port name or number is required')]
-    : [];
+  const name = text(at(service, 'name'));
+  const problem = nameProblem(name, 'service');
+  const [portName, portNumber] = [text(at(service, 'port', 'name')), at(service, 'port', 'number') ?? 0];
+  return [
+    ...(name === ''
+      ? [required(`${field}.service.name`)]
+      : problem === undefined
+        ? []
+        : [invalidValue(`${field}.service.name`, name, problem)]),
+    ...(portName !== '' && portNumber !== 0
+      ? [invalidValue(field, '', 'cannot set both port name & port number')]
+      : portName !== ''
+        ? portNameErrors(portName, `${field}.service.port.name`)
+        : portNumber !== 0
+          ? portNumberErrors(portNumber, `${field}.service.port.number`)
+          : [required(field, 'port name or number is required')]),
+  ];
 }
 
 export const ingresses: Strategy = {
@@ -48,10 +77,14 @@ export const ingresses: Strategy = {
         const http = at(rule, 'http');
         const field = `spec.rules[${index}].http.paths`;
         const paths = list(at(http, 'paths'));
-        if (http === undefined) return [];
-        if (paths.length === 0) return [required(field)];
-        return paths.flatMap((path, at_) => pathErrors(path, `${field}[${at_}]`));
+        const errors = hostErrors(text(at(rule, 'host')), `spec.rules[${index}].host`);
+        if (http === undefined) return errors;
+        if (paths.length === 0) return [...errors, required(field)];
+        return [...errors, ...paths.flatMap((path, at_) => pathErrors(path, `${field}[${at_}]`))];
       }),
+      ...list(spec['tls']).flatMap((tls, index) =>
+        list(at(tls, 'hosts')).flatMap((host, at_) => hostErrors(text(host), `spec.tls[${index}].hosts[${at_}]`)),
+      ),
     ];
   },
 };

@@ -14,6 +14,7 @@ import { configMaps, secrets } from './data.ts';
 import { define } from './define.ts';
 import { endpoints, endpointSlices } from './endpoints.ts';
 import { eventErrors, eventsView } from './event.ts';
+import { amountErrors, selectorErrors } from './field-rules.ts';
 import { networkPolicies } from './network-policy.ts';
 import { nodes } from './node.ts';
 import { podStrategy } from './pod.ts';
@@ -80,6 +81,18 @@ const leaseStrategy: Strategy = {
 
 const budgetStrategy: Strategy = {
   prepareCreate: (budget) => void (budget['status'] = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }),
+  validate: (budget) => {
+    const spec = object(budget['spec']);
+    const { minAvailable, maxUnavailable, selector } = spec;
+    return [
+      ...(minAvailable !== undefined && maxUnavailable !== undefined
+        ? [invalidValue('spec', spec, 'minAvailable and maxUnavailable cannot be both set')]
+        : []),
+      ...amountErrors(minAvailable, 'spec.minAvailable', 100),
+      ...amountErrors(maxUnavailable, 'spec.maxUnavailable', 100),
+      ...selectorErrors(selector, 'spec.selector'),
+    ];
+  },
 };
 
 const quotaStrategy: Strategy = {

@@ -3,7 +3,8 @@ import type { Json, JsonObject } from '../json.ts';
 import { at, clone, equal, isObject, list, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
 import type { Strategy } from '../resource.ts';
-import { forbiddenField } from '../status.ts';
+import type { FieldError } from '../status.ts';
+import { forbiddenField, invalidValue } from '../status.ts';
 import { validatePodSpec } from './pod-rules.ts';
 
 const GRACE_SECONDS = 30;
@@ -33,7 +34,18 @@ export function defaultPodSpec(spec: JsonObject): void {
     for (const source of ['secret', 'configMap', 'downwardAPI', 'projected'])
       if (isObject(volume[source])) volume[source]['defaultMode'] ??= 420;
     if (isObject(volume['hostPath'])) volume['hostPath']['type'] ??= '';
+    const projected = list(at(volume, 'projected', 'sources'));
+    for (const source of [volume, ...projected])
+      for (const item of list(at(source, 'downwardAPI', 'items'))) defaultFieldReference(at(item, 'fieldRef'));
+    for (const source of projected) {
+      const token = at(source, 'serviceAccountToken');
+      if (isObject(token)) token['expirationSeconds'] ??= 3600;
+    }
   }
+}
+
+function defaultFieldReference(reference: Json | undefined): void {
+  if (isObject(reference)) reference['apiVersion'] ??= 'v1';
 }
 
 function defaultContainer(container: JsonObject): void {
@@ -47,15 +59,16 @@ function defaultContainer(container: JsonObject): void {
     imagePullPolicy: latest ? 'Always' : 'IfNotPresent',
   });
   for (const port of list(container['ports'])) if (isObject(port)) port['protocol'] ??= 'TCP';
-  for (const variable of list(container['env'])) {
-    const reference = at(variable, 'valueFrom', 'fieldRef');
-    if (isObject(reference)) reference['apiVersion'] ??= 'v1';
-  }
+  for (const variable of list(container['env'])) defaultFieldReference(at(variable, 'valueFrom', 'fieldRef'));
   for (const field of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
     const probe = container[field];
     if (!isObject(probe)) continue;
     fill(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 });
     if (isObject(probe['httpGet'])) fill(probe['httpGet'], { path: '/', scheme: 'HTTP' });
+  }
+  for (const field of ['postStart', 'preStop']) {
+    const request = at(container, 'lifecycle', field, 'httpGet');
+    if (isObject(request)) fill(request, { path: '/', scheme: 'HTTP' });
   }
 }
 
@@ -70,17 +83,21 @@ export function requestLimits(spec: JsonObject): void {
     }
 }
 
-/** What admission adds to a pod by default: the tolerations that let it stay a while on a node that fails, and its priority. */
-function admit(spec: JsonObject): void {
-  const tolerations = list(spec['tolerations']);
+/** What admission adds to a pod by default, now and with each change: the tolerations that let it stay a while on a node that fails. */
+function tolerateFailure(spec: JsonObject): void {
+  const tolerations = [...list(spec['tolerations'])];
   for (const key of ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']) {
-    const tolerated = tolerations.some(
-      (toleration) =>
-        (at(toleration, 'key') ?? '') === key || ((at(toleration, 'key') ?? '') === '' && at(toleration, 'operator') === 'Exists'),
-    );
+    const tolerated = tolerations.some((toleration) => {
+      const { key: its = '', operator, effect = '' } = object(toleration);
+      return (its === key || (its === '' && operator === 'Exists')) && (effect === '' || effect === 'NoExecute');
+    });
     if (!tolerated) tolerations.push({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 });
   }
-  if (tolerations.length > 0) spec['tolerations'] = tolerations;
+  if (tolerations.length > list(spec['tolerations']).length) spec['tolerations'] = tolerations;
+}
+
+function admit(spec: JsonObject): void {
+  tolerateFailure(spec);
   fill(spec, { priority: 0, preemptionPolicy: 'PreemptLowerPriority', enableServiceLinks: true });
 }
 
@@ -102,13 +119,32 @@ function qosClass(spec: JsonObject): string {
   return guaranteed ? 'Guaranteed' : 'Burstable';
 }
 
+/** A node that watches over a pod's tolerations goes by those it came with: they stay, but for their time. */
+function tolerationsErrors(spec: JsonObject, old: JsonObject): FieldError[] {
+  const timeless = (toleration: Json): JsonObject => ({ ...object(toleration), tolerationSeconds: null });
+  const kept = list(old['tolerations']).every((former) =>
+    list(spec['tolerations']).some((toleration) => equal(timeless(toleration), timeless(former))),
+  );
+  return kept ? [] : [forbiddenField('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')];
+}
+
+/** The time that a pod may be active gets shorter, or comes to be. */
+function activeTimeErrors(spec: JsonObject, old: JsonObject): FieldError[] {
+  const field = 'spec.activeDeadlineSeconds';
+  const [seconds, before] = [spec['activeDeadlineSeconds'], old['activeDeadlineSeconds']];
+  if (before === undefined) return [];
+  if (seconds === undefined) return [invalidValue(field, undefined, 'must not update from a positive integer to nil value')];
+  return Number(seconds) > Number(before) ? [invalidValue(field, seconds, 'must be less than or equal to previous value')] : [];
+}
+
 /** The pod's spec without what an update may change. */
 function fixedSpec(pod: KubeObject): JsonObject {
   const spec = clone(object(pod['spec']));
   for (const field of ['containers', 'initContainers'])
     for (const container of list(spec[field])) if (isObject(container)) delete container['image'];
-  for (const field of ['activeDeadlineSeconds', 'tolerations', 'terminationGracePeriodSeconds', 'schedulingGates', 'ephemeralContainers'])
-    delete spec[field];
+  for (const field of ['activeDeadlineSeconds', 'tolerations', 'schedulingGates', 'ephemeralContainers']) delete spec[field];
+  // One that was negative may become what it means.
+  if (Number(spec['terminationGracePeriodSeconds']) < 0) spec['terminationGracePeriodSeconds'] = 1;
   return spec;
 }
 
@@ -124,6 +160,9 @@ export const podStrategy: Strategy = {
     requestLimits(spec);
     pod['status'] = { phase: 'Pending', qosClass: qosClass(spec) };
   },
+  prepareUpdate: (pod, old, subresource) => {
+    if (subresource === undefined && pod['spec'] !== old['spec'] && isObject(pod['spec'])) tolerateFailure(pod['spec']);
+  },
   settles: true,
   applyDefaults: (pod) => {
     defaultPodSpec(object(pod['spec']));
@@ -136,8 +175,12 @@ export const podStrategy: Strategy = {
       (field) => old !== undefined && list(at(pod, 'spec', field)).length !== list(at(old, 'spec', field)).length,
     );
     if (resized.length > 0) return resized.map((field) => forbiddenField(`spec.${field}`, 'pod updates may not add or remove containers'));
-    if (old !== undefined && pod['spec'] !== old['spec'] && !equal(fixedSpec(pod), fixedSpec(old)))
-      return [forbiddenField('spec', UPDATE_RULE)];
+    if (old !== undefined && pod['spec'] !== old['spec']) {
+      const [spec, before] = [object(pod['spec']), object(old['spec'])];
+      const errors = [...activeTimeErrors(spec, before), ...tolerationsErrors(spec, before)];
+      if (!equal(fixedSpec(pod), fixedSpec(old))) errors.push(forbiddenField('spec', UPDATE_RULE));
+      if (errors.length > 0) return errors;
+    }
     return validatePodSpec(object(pod['spec']), 'spec');
   },
   gracePeriod: (pod, requested) => {

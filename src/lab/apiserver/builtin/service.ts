@@ -24,19 +24,34 @@ function freeAddress(store: ObjectStore): string {
   return 'None';
 }
 
-function freeNodePorts(store: ObjectStore, spec: JsonObject): void {
-  const taken = new Set(
-    store.list('services').flatMap((service) => list(at(service, 'spec', 'ports')).map((port) => at(port, 'nodePort'))),
+function takenNodePorts(store: ObjectStore): Set<Json | undefined> {
+  return new Set(
+    store
+      .list('services')
+      .flatMap(({ spec }) => [at(spec, 'healthCheckNodePort'), ...list(at(spec, 'ports')).map((port) => at(port, 'nodePort'))]),
   );
-  for (const port of list(spec['ports'])) {
-    if (!isObject(port) || (port['nodePort'] !== undefined && port['nodePort'] !== 0)) continue;
-    for (let candidate = FIRST_NODE_PORT; candidate < FIRST_NODE_PORT + NODE_PORTS; candidate++) {
-      if (taken.has(candidate)) continue;
-      taken.add(candidate);
-      port['nodePort'] = candidate;
-      break;
-    }
-  }
+}
+
+/** Gives a port of its own to each that `spec` must have and does not name. */
+function freeNodePorts(store: ObjectStore, spec: JsonObject): void {
+  const lacks = (of: JsonObject, field: string): boolean => (of[field] ?? 0) === 0;
+  const ports = list(spec['ports']).filter((port): port is JsonObject => isObject(port) && lacks(port, 'nodePort'));
+  const wantsHealth = isCheckedByNode(spec) && lacks(spec, 'healthCheckNodePort');
+  if (ports.length === 0 && !wantsHealth) return;
+  const taken = takenNodePorts(store);
+  const next = (): number => {
+    let candidate = FIRST_NODE_PORT;
+    while (candidate < FIRST_NODE_PORT + NODE_PORTS && taken.has(candidate)) candidate++;
+    taken.add(candidate);
+    return candidate;
+  };
+  for (const port of ports) port['nodePort'] = next();
+  if (wantsHealth) spec['healthCheckNodePort'] = next();
+}
+
+/** A balancer that sends only to nodes with pods asks each of them at one port. */
+function isCheckedByNode({ type, externalTrafficPolicy }: JsonObject): boolean {
+  return type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
 }
 
 /** An address that a client chose must be one of the range, and nobody else's. */
@@ -55,9 +70,7 @@ function notToBeHad(store: ObjectStore, address: string): FieldError[] {
 /** Node ports that a client chose, likewise. */
 function nodePortsNotToBeHad(store: ObjectStore, spec: JsonObject, before: readonly Json[]): FieldError[] {
   const own = new Set(before.map((port) => at(port, 'nodePort')));
-  const taken = new Set(
-    store.list('services').flatMap((service) => list(at(service, 'spec', 'ports')).map((port) => at(port, 'nodePort'))),
-  );
+  const taken = takenNodePorts(store);
   return list(spec['ports']).flatMap((port, index) => {
     const nodePort = at(port, 'nodePort');
     if (typeof nodePort !== 'number' || nodePort === 0 || own.has(nodePort)) return [];
@@ -76,6 +89,7 @@ const hasNodePorts = ({ type }: JsonObject): boolean => type === 'NodePort' || t
 
 /** A Service of another type than before does not keep what only the former type had. */
 function dropOfFormerType(spec: JsonObject, before: JsonObject): void {
+  if (!isCheckedByNode(spec) && spec['healthCheckNodePort'] === before['healthCheckNodePort']) delete spec['healthCheckNodePort'];
   if (spec['type'] === before['type']) return;
   if (spec['type'] === 'ExternalName' && spec['clusterIP'] === before['clusterIP'])
     for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) delete spec[field];
@@ -98,6 +112,7 @@ export function serviceStrategy(store: ObjectStore): Strategy {
       const before = object(old['spec']);
       for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'])
         if (spec[field] === undefined && before[field] !== undefined) spec[field] = before[field];
+      if (isCheckedByNode(spec) && isCheckedByNode(before)) spec['healthCheckNodePort'] ??= before['healthCheckNodePort'] ?? 0;
       dropOfFormerType(spec, before);
     },
     applyDefaults: (service) => {
@@ -105,6 +120,9 @@ export function serviceStrategy(store: ObjectStore): Strategy {
       service['spec'] = spec;
       spec['type'] ??= 'ClusterIP';
       spec['sessionAffinity'] ??= 'None';
+      if (spec['sessionAffinity'] === 'None') delete spec['sessionAffinityConfig'];
+      if (spec['sessionAffinity'] === 'ClientIP')
+        spec['sessionAffinityConfig'] = { clientIP: { timeoutSeconds: 10_800, ...object(at(spec, 'sessionAffinityConfig', 'clientIP')) } };
       for (const port of list(spec['ports'])) {
         if (!isObject(port)) continue;
         port['protocol'] ??= 'TCP';

@@ -1,7 +1,8 @@
 /** Volumes, claims and classes of storage: kept with their defaults. Nobody here makes a volume or binds a claim. */
-import type { JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import { at, equal, isObject, list, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
+import { quantityOf } from '../quotas/quantity.ts';
 import type { Strategy } from '../resource.ts';
 import type { FieldError } from '../status.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../status.ts';
@@ -43,6 +44,10 @@ function accessModeErrors(spec: JsonObject, missing: string): FieldError[] {
   return modes.filter((mode) => !ACCESS_MODES.includes(text(mode))).map((mode) => notSupported('spec.accessModes', mode, ACCESS_MODES));
 }
 
+function positive(amount: Json, field: string): FieldError[] {
+  return quantityOf(amount).nano > 0n ? [] : [invalidValue(field, amount, 'must be greater than zero')];
+}
+
 export const claims: Strategy = {
   prepareCreate: (claim) => {
     claim['status'] = { phase: 'Pending' };
@@ -60,7 +65,9 @@ export const claims: Strategy = {
     const errors = accessModeErrors(spec, 'at least 1 access mode is required');
     const wanted = at(spec['resources'], 'requests', 'storage');
     if (wanted === undefined) errors.push(required('spec.resources[storage]'));
-    const growable = (of: JsonObject): JsonObject => ({ ...of, resources: null, volumeName: null });
+    else errors.push(...positive(wanted, 'spec.resources[storage]'));
+    const isBound = at(old, 'status', 'phase') === 'Bound';
+    const growable = (of: JsonObject): JsonObject => ({ ...of, volumeName: null, ...(isBound ? { resources: null } : {}) });
     const before = object(old?.['spec']);
     const bound = old !== undefined && text(before['volumeName']) !== '' && spec['volumeName'] !== before['volumeName'];
     if (old !== undefined && (bound || !equal(growable(spec), growable(before))))
@@ -90,6 +97,7 @@ export const volumes: Strategy = {
     return [
       ...accessModeErrors(spec, ''),
       ...(Object.keys(object(spec['capacity'])).length === 0 ? [required('spec.capacity'), NO_CAPACITY] : []),
+      ...Object.entries(object(spec['capacity'])).flatMap(([name, amount]) => positive(amount, `spec.capacity[${name}]`)),
       ...(RECLAIM.includes(text(policy)) ? [] : [notSupported('spec.persistentVolumeReclaimPolicy', policy, RECLAIM)]),
       ...(sources.length === 0 ? [required('spec', 'must specify a volume type')] : []),
       ...sources.slice(1).map((source) => forbiddenField(`spec.${source}`, 'may not specify more than 1 volume type')),

@@ -2,9 +2,10 @@
 import type { Json, JsonObject } from '../json.ts';
 import { at, clone, equal, isObject, object, text } from '../json.ts';
 import type { Strategy } from '../resource.ts';
+import { selectsLabels } from '../selectors.ts';
 import type { FieldError } from '../status.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../status.ts';
-import { notNegative, selectorErrors } from './field-rules.ts';
+import { amountErrors, notNegative, selectorErrors } from './field-rules.ts';
 import { defaultPodSpec } from './pod.ts';
 import { validatePodSpec } from './pod-rules.ts';
 
@@ -12,7 +13,7 @@ interface WorkloadOptions {
   readonly defaults: JsonObject;
   readonly status: JsonObject;
   readonly more?: (spec: JsonObject) => void;
-  readonly rules?: (spec: JsonObject) => readonly FieldError[];
+  readonly rules?: (spec: JsonObject, old: JsonObject | undefined) => readonly FieldError[];
 }
 
 function workload({ defaults, status, more, rules }: WorkloadOptions): Strategy {
@@ -27,7 +28,8 @@ function workload({ defaults, status, more, rules }: WorkloadOptions): Strategy 
     },
     validate: (item, old) => {
       const spec = object(item['spec']);
-      return [...validateWorkload(item.kind, spec, old === undefined ? undefined : object(old['spec'])), ...(rules?.(spec) ?? [])];
+      const before = old === undefined ? undefined : object(old['spec']);
+      return [...validateWorkload(item.kind, spec, before), ...(rules?.(spec, before) ?? [])];
     },
   };
 }
@@ -53,36 +55,27 @@ function validateWorkload(kind: string, spec: JsonObject, old: JsonObject | unde
   const template = object(spec['template']);
   const pod = object(template['spec']);
   const labels = object(object(template['metadata'])['labels']);
+  const isDaemonSet = kind === 'DaemonSet';
   const errors = ['replicas', 'minReadySeconds', 'revisionHistoryLimit'].flatMap((field) => notNegative(spec[field], `spec.${field}`));
   const wrong = selectorErrors(selector, 'spec.selector');
-  if (selector === undefined) errors.push(required('spec.selector'));
-  else if (Object.keys(object(at(selector, 'matchLabels'))).length + (at(selector, 'matchExpressions') === undefined ? 0 : 1) === 0)
+  if (selector === undefined && !isDaemonSet) errors.push(required('spec.selector'));
+  if (wrong.length > 0) errors.push(...wrong, ...(isDaemonSet ? [] : [invalidValue('spec.selector', selector, 'invalid label selector')]));
+  else if (
+    selector !== undefined &&
+    Object.keys(object(at(selector, 'matchLabels'))).length + (at(selector, 'matchExpressions') === undefined ? 0 : 1) === 0
+  )
     errors.push(invalidValue('spec.selector', selector, `empty selector is invalid for ${kind.toLowerCase()}`));
-  else if (wrong.length > 0) errors.push(...wrong, invalidValue('spec.selector', selector, 'invalid label selector'));
-  else if (Object.entries(object(at(selector, 'matchLabels'))).some(([key, value]) => labels[key] !== value))
+  else if (selector === undefined || !selectsLabels(selector, labels as Record<string, string>))
     errors.push(invalidValue('spec.template.metadata.labels', labels, '`selector` does not match template `labels`'));
   errors.push(...validatePodSpec(pod, 'spec.template.spec'));
   if (['OnFailure', 'Never'].includes(text(pod['restartPolicy'])))
     errors.push(notSupported('spec.template.spec.restartPolicy', pod['restartPolicy'], ['Always']));
   if (pod['activeDeadlineSeconds'] !== undefined)
     errors.push(forbiddenField('spec.template.spec.activeDeadlineSeconds', 'activeDeadlineSeconds in ReplicaSet is not Supported'));
-  if (old !== undefined && !equal(selector, old['selector']))
+  // Of a StatefulSet it is one of many fields that stay.
+  if (old !== undefined && kind !== 'StatefulSet' && !equal(selector, old['selector']))
     errors.push(invalidValue('spec.selector', selector ?? null, 'field is immutable'));
   return errors;
-}
-
-/** A number, or a share in percent. */
-function amountErrors(amount: Json | undefined, field: string, most?: number): FieldError[] {
-  if (typeof amount !== 'string') return notNegative(amount, field);
-  if (!/^[0-9]+%$/.test(amount))
-    return [
-      invalidValue(
-        field,
-        amount,
-        "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
-      ),
-    ];
-  return most !== undefined && Number.parseInt(amount, 10) > most ? [invalidValue(field, amount, `must not be greater than ${most}%`)] : [];
 }
 
 function isNone(amount: Json | undefined): boolean {
@@ -105,12 +98,25 @@ function deploymentErrors(spec: JsonObject): FieldError[] {
   ];
 }
 
-function statefulSetErrors(spec: JsonObject): FieldError[] {
+/** What a StatefulSet may change of itself. */
+const CHANGEABLE = ['replicas', 'ordinals', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy', 'minReadySeconds'];
+
+function fixedErrors(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
+  const fixed = (of: JsonObject): JsonObject => Object.fromEntries(Object.entries(of).filter(([field]) => !CHANGEABLE.includes(field)));
+  if (old === undefined || equal(fixed(spec), fixed(old))) return [];
+  const named = CHANGEABLE.map((field) => `'${field}'`)
+    .join(', ')
+    .replace(/, ([^,]*)$/, ' and $1');
+  return [forbiddenField('spec', `updates to statefulset spec for fields other than ${named} are forbidden`)];
+}
+
+function statefulSetErrors(spec: JsonObject, old: JsonObject | undefined): FieldError[] {
   const { type, rollingUpdate } = object(spec['updateStrategy']);
   const field = 'spec.updateStrategy';
   const errors = ['OrderedReady', 'Parallel'].includes(text(spec['podManagementPolicy']))
     ? []
     : [invalidValue('spec.podManagementPolicy', spec['podManagementPolicy'], "must be 'OrderedReady' or 'Parallel'")];
+  errors.push(...fixedErrors(spec, old));
   if (type === 'RollingUpdate') return [...errors, ...notNegative(at(rollingUpdate, 'partition'), `${field}.rollingUpdate.partition`)];
   if (type !== 'OnDelete') errors.push(invalidValue(field, spec['updateStrategy'], "must be 'RollingUpdate' or 'OnDelete'"));
   else if (rollingUpdate !== undefined)

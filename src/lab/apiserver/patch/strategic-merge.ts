@@ -3,9 +3,9 @@
  * `$patch`, `$setElementOrder`, `$deleteFromPrimitiveList` and `$retainKeys` that `kubectl apply` sends.
  */
 import type { Json, JsonObject } from '../json.ts';
-import { clone, equal, isObject } from '../json.ts';
+import { clone, equal, goPrinted, isObject } from '../json.ts';
 import type { Schema } from '../schema/schema.ts';
-import { badRequest } from '../status.ts';
+import { ApiError, badRequest } from '../status.ts';
 
 const ORDER = '$setElementOrder/';
 const DELETE_SCALARS = '$deleteFromPrimitiveList/';
@@ -26,6 +26,8 @@ function mergeObject(schema: Schema, target: JsonObject, patch: JsonObject): Jso
     throw badRequest(`Unknown patch type found in the patch: ${JSON.stringify(directive)}`);
   const retained = patch[RETAIN];
   if (Array.isArray(retained)) for (const key of Object.keys(target)) if (!retained.includes(key)) delete target[key];
+  const kept = new Map<string, readonly Json[]>();
+  for (const [key, value] of Object.entries(target)) if (Array.isArray(value)) kept.set(key, value);
   for (const [key, value] of Object.entries(patch)) {
     if (key === DIRECTIVE || key === RETAIN || key.startsWith(ORDER)) continue;
     if (key.startsWith(DELETE_SCALARS)) {
@@ -41,8 +43,9 @@ function mergeObject(schema: Schema, target: JsonObject, patch: JsonObject): Jso
   for (const key of Object.keys(patch)) {
     if (!key.startsWith(ORDER)) continue;
     const field = key.slice(ORDER.length);
-    const current = target[field];
-    if (Array.isArray(current)) target[field] = reorder(current, patch[key] as Json, childSchema(schema, field)?.patchMergeKey ?? '');
+    const [current, order, former] = [target[field], patch[key], kept.get(field)];
+    if (Array.isArray(current) && Array.isArray(order))
+      target[field] = ordered(current, order, former ?? [], childSchema(schema, field)?.patchMergeKey ?? '');
   }
   return target;
 }
@@ -58,8 +61,8 @@ function mergeField(schema: Schema | undefined, current: Json | undefined, value
   const mergeKey = schema?.patchMergeKey;
   if (mergeKey === undefined) return value.map((item) => (isObject(item) ? withoutDirectives(item) : clone(item)));
   const present = Array.isArray(current) ? current : [];
-  if (mergeKey === '') return union(present, value);
-  return mergeList(schema?.items ?? {}, present, value, mergeKey);
+  const merged = mergeKey === '' ? union(present, value) : mergeList(schema?.items ?? {}, present, value, mergeKey);
+  return ordered(merged, value, present, mergeKey);
 }
 
 function union(present: readonly Json[], added: readonly Json[]): Json[] {
@@ -74,7 +77,7 @@ function mergeList(items: Schema, present: readonly Json[], patch: readonly Json
     const identity = item[mergeKey];
     if (identity === undefined) {
       if (item[DIRECTIVE] !== undefined) continue;
-      throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${mergeKey}`);
+      throw new ApiError(500, '', `map: ${goPrinted(item)} does not contain declared merge key: ${mergeKey}`);
     }
     const index = result.findIndex((known) => isObject(known) && equal(known[mergeKey], identity));
     if (item[DIRECTIVE] === 'delete') {
@@ -88,23 +91,26 @@ function mergeList(items: Schema, present: readonly Json[], patch: readonly Json
   return result;
 }
 
-/** Elements that the order names come in that order; the others keep their place before their successor. */
-function reorder(current: readonly Json[], order: Json, mergeKey: string): Json[] {
-  if (!Array.isArray(order)) return [...current];
+/**
+ * Elements that the order names come in that order. The others, in the order in which they are kept, go between them: each before the
+ * first that it is kept before, and after all that the server did not have.
+ */
+function ordered(merged: readonly Json[], order: readonly Json[], kept: readonly Json[], mergeKey: string): Json[] {
   const identity = (item: Json): string => JSON.stringify(mergeKey === '' ? item : isObject(item) ? (item[mergeKey] ?? null) : item);
-  const rank = new Map(order.map((item, index) => [identity(item), index]));
-  const ordered = current
-    .filter((item) => rank.has(identity(item)))
-    .sort((a, b) => (rank.get(identity(a)) ?? 0) - (rank.get(identity(b)) ?? 0));
-  const others = current.filter((item) => !rank.has(identity(item)));
-  const result: Json[] = [...ordered];
-  for (const item of others) {
-    const place = current.indexOf(item);
-    const before = current.slice(0, place).filter((earlier) => rank.has(identity(earlier))).length;
-    const index = before === 0 ? 0 : before === ordered.length ? result.length : result.indexOf(ordered[before - 1] as Json) + 1;
-    result.splice(Math.max(index, 0), 0, item);
+  const placeIn = (items: readonly Json[]): ((item: Json) => number) => {
+    const places = new Map(items.map((item, index): [string, number] => [identity(item), index]).toReversed());
+    return (item) => places.get(identity(item)) ?? -1;
+  };
+  const [inOrder, inKept] = [placeIn(order), placeIn(kept)];
+  const named = merged.filter((item) => inOrder(item) >= 0).toSorted((a, b) => inOrder(a) - inOrder(b));
+  const others = merged.filter((item) => inOrder(item) < 0).toSorted((a, b) => inKept(a) - inKept(b));
+  const result: Json[] = [];
+  for (const item of named) {
+    const place = inKept(item);
+    while (others.length > 0 && inKept(others[0] as Json) < place) result.push(others.shift() as Json);
+    result.push(item);
   }
-  return result;
+  return [...result, ...others];
 }
 
 function withoutDirectives(value: JsonObject): JsonObject {

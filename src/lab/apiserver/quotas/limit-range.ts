@@ -34,7 +34,7 @@ export function limitRangeDefaults(store: ObjectStore): Guard {
     requestLimits(spec);
     const merged = (field: string): JsonObject => Object.fromEntries(rules.flatMap((rule) => Object.entries(object(at(rule, field)))));
     const [limits, requests] = [merged('default'), merged('defaultRequest')];
-    const told = ['initContainers', 'containers'].flatMap((field) =>
+    const told = ['containers', 'initContainers'].flatMap((field) =>
       list(spec[field]).flatMap((container) => (isObject(container) ? fill(container, field, limits, requests) : [])),
     );
     if (told.length > 0) pod.metadata.annotations = { ...pod.metadata.annotations, [NOTE]: `LimitRanger plugin set: ${told.join('; ')}` };

@@ -71,7 +71,7 @@ export class Memory {
   #evicting = new Set<string>();
   /** Uids of pods that came with a network, as from a backup: they keep it, and are told. */
   readonly #restored = new Set<string>();
-  /** Uids of pods that themselves named the default Subnet when they came. */
+  /** Uids of pods that themselves named the default Subnet, or a Vip, when they came. */
   readonly #askedForIt = new Set<string>();
   /** Uids of what a person took the finalizers from: its rows go after it. */
   readonly #stripped = new Set<string>();
@@ -132,7 +132,8 @@ export class Memory {
     if (type === 'ADDED' && table === 'pods') {
       const { uid, annotations = {} } = object.metadata;
       if (annotations[podAnnotation('ovn', 'allocated')] === 'true') this.#restored.add(uid);
-      if (annotations[podAnnotation('ovn', 'logical_switch')] === DEFAULT_SUBNET) this.#askedForIt.add(uid);
+      const asked = (suffix: 'logical_switch' | 'vip'): string => annotations[podAnnotation('ovn', suffix)] ?? '';
+      if (asked('logical_switch') === DEFAULT_SUBNET || asked('vip') !== '') this.#askedForIt.add(uid);
     }
     if ((object.metadata.finalizers ?? []).length > 0) this.#stripped.delete(object.metadata.uid);
     else if (this.byHand) this.#stripped.add(object.metadata.uid);

@@ -78,7 +78,7 @@ function outside(world: World, linksTouched: ReadonlySet<string>): readonly (rea
   }));
   // One that is being deleted says who keeps it.
   const objects = addressObjects(world)
-    .filter(({ terminating }) => !terminating)
+    .filter(({ terminating, conditions }) => !terminating && !conditions.some(({ reason }) => reason === 'AddressOutOfRange'))
     .map(({ kind, name, subnet, created, held }) => ({
       who: `${kind} ${name}`,
       subnet,

@@ -17,3 +17,13 @@ export function explainUsageErrors(program: Command): void {
     });
   }
 }
+
+/** Commander answers a wrong name that help is asked about with the help of the whole program: only the name is left, and it is refused. */
+export function withoutHelpOfNobody(program: Command, words: readonly string[]): readonly string[] {
+  const others = words.filter((word) => word !== '--help' && word !== '-h');
+  const [first, second] = others;
+  if (first !== 'help' && others.length === words.length) return words;
+  const name = first === 'help' ? second : first;
+  if (name === undefined || name.startsWith('-') || program.commands.some((command) => command.name() === name)) return words;
+  return name === 'help' ? ['--help'] : [name];
+}

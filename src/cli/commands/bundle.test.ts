@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -38,6 +38,8 @@ after(async () => {
 
 test('one archive that tar reads: versions, status, plan, objects, rows, Events; and no secret in it', { skip }, async () => {
   const file = join(folder, 'kiln.tar.gz');
+  // Somebody's longer file, that everybody could read.
+  await writeFile(file, 'x'.repeat(5_000_000), { mode: 0o644 });
   const { exit, out, said } = await lab.kiln('bundle', '--file', file);
   // The laboratory has no pod that runs the controller, so there is no log to fetch: that is said.
   assert.deepEqual([exit, out], [1, `${file}\n`], said);

@@ -2,7 +2,8 @@
  * `kiln bundle`: what somebody needs who is asked for help, in one archive: versions, status, what is observed, the plan, Events and logs.
  * Secrets are not read, and what looks like one is taken out.
  */
-import { writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import type { Command } from 'commander';
 import { CONTROLLER_LEASE } from '../../api/well-known.ts';
@@ -66,8 +67,7 @@ export async function runBundle(flags: BundleFlags, io: CommandIo): Promise<numb
   const readme = readmeOf(time, members, missing);
   const all = [{ path: 'README.txt', text: readme }, ...members].map(({ path, text }) => ({ path: `kiln-bundle-${time}/${path}`, text }));
   try {
-    // Others of this machine have no business in it.
-    await writeFile(file, gzipSync(tarOf(all, now)), { mode: 0o600 });
+    await writeForOwner(file, gzipSync(tarOf(all, now)));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandFailure(EXIT.usage, `--file ${file} cannot be written`, why, 'kiln bundle --file /tmp/kiln-bundle.tar.gz');
@@ -75,6 +75,17 @@ export async function runBundle(flags: BundleFlags, io: CommandIo): Promise<numb
   for (const one of missing) io.say(`warning: ${one}`);
   io.out(`${file}\n`);
   return missing.length === 0 ? EXIT.fine : EXIT.findings;
+}
+
+/** Others of this machine have no business in it, not even where they could read the file that was there before. */
+async function writeForOwner(path: string, bytes: Buffer): Promise<void> {
+  // Whoever may not change who reads it leaves it as it is.
+  await using file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600);
+  if ((await file.stat()).isFile()) {
+    await file.chmod(0o600);
+    await file.truncate();
+  }
+  await file.writeFile(bytes);
 }
 
 interface Collected {

@@ -25,6 +25,31 @@ test('exit codes: wrong usage 2, out of reach 3', async () => {
   assert.equal((await runKiln(['version', '--client'], nowhere)).exit, 0);
 });
 
+test('help of a command that there is not names it; help of help is the help of all', async () => {
+  for (const args of [
+    ['help', 'explian'],
+    ['explian', '--help'],
+    ['-h', 'explian'],
+  ])
+    assert.deepEqual(
+      await runKiln(args),
+      {
+        exit: 2,
+        out: '',
+        said: "error: kiln was not run\n  why: unknown command 'explian' (Did you mean explain?)\n  next: kiln --help\n",
+      },
+      args.join(' '),
+    );
+  const { out: all } = await runKiln(['--help']);
+  for (const args of [['help'], ['help', 'help'], ['-h']]) assert.deepEqual(await runKiln(args), { exit: 0, out: all, said: '' });
+  const { out: explain } = await runKiln(['explain', '--help']);
+  for (const args of [
+    ['help', 'explain'],
+    ['explain', 'vpc', '-h'],
+  ])
+    assert.deepEqual(await runKiln(args), { exit: 0, out: explain, said: '' });
+});
+
 test('help begins with an example, and says the exit codes', async () => {
   for (const command of ['explain', 'delete', 'diff', 'status', 'version', 'uninstall']) {
     const { out } = await runKiln([command, '--help']);

@@ -370,11 +370,15 @@ export class ListWatchCache<T extends KubeObject> {
         return 'undecodable';
       case 'failed':
         throw end.error;
-      case 'silent':
-        // A server that was started anew sends none of a resource before something happens to it.
+      case 'silent': {
+        // Servers before 1.21 send no bookmark of the version that a watch began with, and one that was started anew none of a resource
+        // before something happens to it: only where it was never so, or something was heard, is it in trouble.
+        const quiet = this.#sendsBookmarks && end.fromTheStart;
         this.#sendsBookmarks = false;
         this.counters.silences++;
+        if (quiet) return undefined;
         throw end.error;
+      }
       case 'ended':
         // A server that closes watches at once would otherwise be asked in a tight loop.
         if (this.#clock.now() - started < 1000) await this.#pause(Math.min(this.#failures++, 3));

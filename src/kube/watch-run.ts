@@ -16,7 +16,12 @@ export type WatchEnd =
   /** The version to resume from is too old for the server. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'undecodable'; readonly error: KubeError }
-  | { readonly kind: 'silent'; readonly error: KubeError }
+  | {
+      readonly kind: 'silent';
+      readonly error: KubeError;
+      /** Nothing was heard since it was opened. */
+      readonly fromTheStart: boolean;
+    }
   | { readonly kind: 'failed'; readonly error: KubeError };
 
 export type FollowedEvent<T> =
@@ -86,12 +91,12 @@ function follow<T extends KubeObject>(run: WatchRun<T>, watch: OpenWatch): Promi
       if (limitIn <= 0) end({ kind: 'limit' });
       else if (silenceIn <= 0) {
         const text = `nothing heard for ${Math.round((now - heardAt) / 1000)} s`;
-        end({ kind: 'silent', error: new KubeError('KUBE_TIMEOUT', subject, text) });
+        end({ kind: 'silent', error: new KubeError('KUBE_TIMEOUT', subject, text), fromTheStart: heardAt === started });
       } else timer = clock.setTimeout(arm, Math.min(limitIn, silenceIn, LONGEST_TIMER_MS));
     };
     const overdue = (): void => {
       const text = `nothing heard for ${Math.round((clock.now() - heardAt) / 1000)} s, though something of it was written`;
-      end({ kind: 'silent', error: new KubeError('KUBE_TIMEOUT', subject, text) });
+      end({ kind: 'silent', error: new KubeError('KUBE_TIMEOUT', subject, text), fromTheStart: false });
     };
     run.overdue.addEventListener('abort', overdue, { once: true });
     const take = (chunk: unknown): void => {

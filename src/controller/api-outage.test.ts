@@ -30,7 +30,7 @@ test('an outage of the API server is two lines, whoever meets it and however oft
   const clock = new ManualClock();
   let again = 0;
   const outage = new ApiOutage(log, clock, () => again++);
-  const notice = cacheLog(log, outage);
+  const notice = cacheLog(log, outage, clock);
   for (let minute = 0; minute < 5; minute++) {
     for (const resource of RESOURCES) notice(resource, { kind: 'failure', error: error('KUBE_UNREACHABLE'), retryInMs: 500 });
     outage.failed('lease', error('KUBE_TIMEOUT'));
@@ -61,7 +61,8 @@ test('an outage of the API server is two lines, whoever meets it and however oft
 
 test('trouble of one resource is said once, and that it is over', () => {
   const { log, lines } = recording();
-  const notice = cacheLog(log, new ApiOutage(log, new ManualClock(), () => undefined));
+  const clock = new ManualClock();
+  const notice = cacheLog(log, new ApiOutage(log, clock, () => undefined), clock);
   for (let i = 0; i < 9; i++) notice('subnets', { kind: 'failure', error: error('KUBE_NOT_SERVED'), retryInMs: 1_000 });
   notice('pods', { kind: 'failure', error: error('KUBE_FORBIDDEN'), retryInMs: 1_000 });
   for (let i = 0; i < 2; i++) notice('virtualmachines', { kind: 'failure', error: error('KUBE_NOT_SERVED'), retryInMs: 1_000 });
@@ -75,6 +76,23 @@ test('trouble of one resource is said once, and that it is over', () => {
       'info: cache follows the API server again',
     ],
   );
+});
+
+test('a kind that was served and is not for a moment is an API server that begins; longer, it is told', () => {
+  const { log, lines } = recording();
+  const clock = new ManualClock();
+  const notice = cacheLog(log, new ApiOutage(log, clock, () => undefined), clock);
+  const missing = { kind: 'failure', error: error('KUBE_NOT_SERVED'), retryInMs: 1_000 } as const;
+  const synced = { kind: 'state', state: 'synced', before: 'not-served' } as const;
+  for (let times = 0; times < 3; times++) {
+    notice('subnets', synced);
+    for (let seconds = 0; seconds < 9; seconds++, clock.advance(1_000)) notice('subnets', missing);
+  }
+  assert.deepEqual(lines, []);
+  clock.advance(1_000);
+  notice('subnets', missing);
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? '', /^warn: a kind of Kube-OVN is not served: its CRD is missing/);
 });
 
 test('definitions that may not be watched are told once, with what grants the right', () => {

@@ -1,16 +1,32 @@
 /** What caches tell, as log lines: trouble of one resource is said once, and said again only when it becomes another or is over. */
+import type { Clock } from '../kube/clock.ts';
 import { DEFINITIONS } from '../kube/definition-watch.ts';
+import type { KubeError } from '../kube/errors.ts';
 import type { CacheNotice } from '../kube/list-watch-options.ts';
 import type { Log } from '../runtime/log.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { ApiOutage } from './api-outage.ts';
 
-export function cacheLog(log: Log, outage: ApiOutage): (resource: ResourceName, notice: CacheNotice) => void {
+/** An API server that has just begun does not serve custom resources for so long, and answers as if there were no such kind. */
+const BEGINS_MS = 10_000;
+
+export function cacheLog(log: Log, outage: ApiOutage, clock: Clock): (resource: ResourceName, notice: CacheNotice) => void {
   /** The code that was said of a resource and is not over. */
   const said = new Map<ResourceName, string>();
+  /** Kinds that were served once. */
+  const served = new Set<ResourceName>();
+  const notServedSince = new Map<ResourceName, number>();
+  const mayPass = (resource: ResourceName, error: KubeError): boolean => {
+    if (error.code !== 'KUBE_NOT_SERVED' || !served.has(resource)) return false;
+    const since = notServedSince.get(resource) ?? clock.now();
+    notServedSince.set(resource, since);
+    return clock.now() - since < BEGINS_MS;
+  };
   const over = (resource: ResourceName): void => {
     outage.answered(resource);
+    served.add(resource);
+    notServedSince.delete(resource);
     const code = said.get(resource);
     if (code === undefined) return;
     said.delete(resource);
@@ -29,7 +45,7 @@ export function cacheLog(log: Log, outage: ApiOutage): (resource: ResourceName, 
       case 'failure':
       case 'undecodable': {
         const { error } = notice;
-        if (outage.failed(resource, error) || said.get(resource) === error.code) return;
+        if (outage.failed(resource, error) || said.get(resource) === error.code || mayPass(resource, error)) return;
         said.set(resource, error.code);
         const notServed = error.code === 'KUBE_NOT_SERVED';
         const missing = notServed && traitsOf(resource).group === 'kubeovn.io';

@@ -100,7 +100,7 @@ export class Controller {
         log.info('objects are gone that nobody was seen to delete', { resource, count });
         this.#collection.doubt();
       },
-      onNotice: cacheLog(log, outage),
+      onNotice: cacheLog(log, outage, this.#clock),
       ...(options.cachedAbove === undefined ? {} : { cachedAbove: options.cachedAbove }),
       ...(options.followDefinitions === false
         ? {}

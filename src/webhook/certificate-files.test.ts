@@ -7,9 +7,9 @@ import type { Credential } from '../certificates/authority.ts';
 import { CertificateAuthority } from '../certificates/authority.ts';
 import { ManualClock } from '../kube/testing/manual-clock.ts';
 import { SILENT } from '../runtime/log.ts';
-import { CertificateFiles, readCertificateFiles } from './certificate-files.ts';
+import { CertificateFiles, readCertificateFiles, validityProblem } from './certificate-files.ts';
 
-const authority = new CertificateAuthority('ca', { from: 0, until: Date.now() + 3_600_000 });
+const authority = new CertificateAuthority('ca', { from: Date.UTC(2029, 0, 1), until: Date.UTC(2035, 0, 1) });
 const issue = (): Credential => authority.issue({ name: { commonName: 's' }, purpose: 'server', hosts: ['s'] });
 
 test('files that are renewed are served without a restart; half of a renewal, or nonsense, changes nothing', async () => {
@@ -30,7 +30,7 @@ test('files that are renewed are served without a restart; half of a renewal, or
   const warnings: unknown[] = [];
   const [first, second] = [issue(), issue()];
   try {
-    assert.throws(() => readCertificateFiles(certificateFile, keyFile), /ENOENT/);
+    assert.throws(() => readCertificateFiles(certificateFile, keyFile), /^Error: --webhook-cert .*tls\.crt cannot be read: ENOENT/);
     await write(first);
     const files = new CertificateFiles({
       certificateFile,
@@ -55,6 +55,50 @@ test('files that are renewed are served without a restart; half of a renewal, or
     await write(first);
     clock.advance(60_000);
     assert.equal(served.length, 1);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+const MINUTE_MS = 60_000;
+
+test('a certificate that is not valid now, or that nobody renews in time, is said once, and again when it has ended', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'kiln-files-'));
+  const [certificateFile, keyFile] = [join(directory, 'tls.crt'), join(directory, 'tls.key')];
+  const clock = new ManualClock();
+  const begin = clock.wallTime();
+  const made = (from: number, until: number): Credential =>
+    new CertificateAuthority('ca', { from: begin + from * MINUTE_MS, until: begin + until * MINUTE_MS }).issue({
+      name: { commonName: 's' },
+      purpose: 'server',
+      hosts: ['s'],
+    });
+  const first = made(-1, 59);
+  assert.equal(validityProblem(first, 'f', begin), undefined);
+  assert.match(validityProblem(made(1, 2), 'f', begin) ?? '', /^the certificate in f begins at .*: API servers do not take it before$/);
+  const warnings: string[] = [];
+  try {
+    await writeFile(certificateFile, first.certificate);
+    await writeFile(keyFile, first.key);
+    const log = {
+      ...SILENT,
+      warn: (_: string, fields?: Readonly<Record<string, unknown>>) => void warnings.push(String(fields?.['error'])),
+    };
+    const files = new CertificateFiles({ certificateFile, keyFile, first, use: () => undefined, log, clock });
+    clock.advance(48 * MINUTE_MS);
+    assert.deepEqual(warnings, []);
+    clock.advance(10 * MINUTE_MS);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0] ?? '', /^the certificate in .*tls\.crt ends at .*, and nobody has renewed it yet$/);
+    clock.advance(2 * MINUTE_MS);
+    assert.equal(warnings.length, 2);
+    assert.match(warnings[1] ?? '', /^the certificate in .*tls\.crt ended at .*: API servers do not take it$/);
+    const next = made(59, 119);
+    await writeFile(certificateFile, next.certificate);
+    await writeFile(keyFile, next.key);
+    clock.advance(MINUTE_MS);
+    assert.equal(warnings.length, 2);
+    files.close();
   } finally {
     await rm(directory, { recursive: true });
   }

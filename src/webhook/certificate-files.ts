@@ -11,11 +11,32 @@ const LOOK_MS = 10_000;
 
 /** @throws Error with a sentence for a person */
 export function readCertificateFiles(certificateFile: string, keyFile: string): Credential {
-  const credential = { certificate: readFileSync(certificateFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+  const credential = { certificate: contents('--webhook-cert', certificateFile), key: contents('--webhook-key', keyFile) };
   const certificate = parsed(`certificate in ${certificateFile}`, () => new X509Certificate(credential.certificate));
   const key = parsed(`key in ${keyFile}`, () => createPrivateKey(credential.key));
   if (!certificate.checkPrivateKey(key)) throw new Error(`the key in ${keyFile} is not that of the certificate in ${certificateFile}`);
   return credential;
+}
+
+function contents(flag: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`${flag} ${file} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Whoever renews certificates does so when a third is left of one, as cert-manager, or earlier. */
+const LATE = 1 / 6;
+
+/** @returns a sentence about a certificate that API servers do not take now, or soon will not; undefined where all is well */
+export function validityProblem({ certificate }: Credential, file: string, now: number): string | undefined {
+  const { validFrom, validTo } = new X509Certificate(certificate);
+  const [from, until] = [Date.parse(validFrom), Date.parse(validTo)];
+  const at = (time: number): string => new Date(time).toISOString();
+  if (now >= until) return `the certificate in ${file} ended at ${at(until)}: API servers do not take it`;
+  if (now < from) return `the certificate in ${file} begins at ${at(from)}: API servers do not take it before`;
+  return until - now < (until - from) * LATE ? `the certificate in ${file} ends at ${at(until)}, and nobody has renewed it yet` : undefined;
 }
 
 function parsed<T>(what: string, parse: () => T): T {
@@ -41,12 +62,14 @@ export class CertificateFiles {
   readonly #clock: Clock;
   #served: Credential;
   #complained = '';
+  #invalid = '';
   #timer: TimerHandle;
 
   constructor(options: CertificateFilesOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#served = options.first;
+    this.#tellOfValidity();
     this.#wait();
   }
 
@@ -57,6 +80,7 @@ export class CertificateFiles {
   #wait(): void {
     this.#timer = this.#clock.setTimeout(() => {
       this.#look();
+      this.#tellOfValidity();
       this.#wait();
     }, LOOK_MS);
   }
@@ -77,5 +101,17 @@ export class CertificateFiles {
         log.warn('the files of the webhook certificate cannot be used; the one before is served on', { error: text });
       this.#complained = text;
     }
+  }
+
+  /** An API server that does not take the certificate says so in its own log alone, and goes on without the webhook. */
+  #tellOfValidity(): void {
+    const { certificateFile, log } = this.#options;
+    const problem = validityProblem(this.#served, certificateFile, this.#clock.wallTime()) ?? '';
+    if (problem !== this.#invalid && problem !== '')
+      log.warn('the certificate of the webhook is not valid for long, or not now', {
+        error: problem,
+        next: 'renew it where it was made; the files are read again when they change',
+      });
+    this.#invalid = problem;
   }
 }

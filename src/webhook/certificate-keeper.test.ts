@@ -195,6 +195,40 @@ test('without the rights it says so once, and goes on trying', async () => {
   }
 });
 
+test('an API server that is away is not said here, where the controller says it; that it lost the right meanwhile is', async () => {
+  const warnings: unknown[] = [];
+  const away = new LabApiServer();
+  for (const resources of [['secrets'], ['validatingwebhookconfigurations.admissionregistration.k8s.io']])
+    away.faults.add({ match: { resources }, fault: { kind: 'error', code: 503, message: 'not now' } });
+  await away.start();
+  const path = join(directory, 'away');
+  await away.writeKubeconfig(path);
+  const other = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path })));
+  const keeper = new CertificateKeeper({
+    client: other,
+    namespace: NAME.namespace,
+    secret: NAME.name,
+    configuration: 'kiln',
+    hosts: ['x'],
+    lifetimeMs: 90_000,
+    log: { ...SILENT, warn: (_, fields) => warnings.push(fields?.['error']) },
+    use: () => assert.fail('there is none to use'),
+  });
+  keeper.start();
+  try {
+    await until('both were asked for twice', () => away.faults.list().every(({ struck }) => struck > 1));
+    assert.deepEqual(warnings, []);
+    away.faults.remove();
+    away.faults.add({ match: { resources: ['secrets'] }, fault: { kind: 'error', code: 403, reason: 'Forbidden', message: 'no longer' } });
+    await until('it is said', () => warnings.length > 0);
+    assert.match(String(warnings[0]), /no longer/);
+  } finally {
+    await keeper.close();
+    await other.close();
+    await away.stop();
+  }
+});
+
 test('the Secret is a TLS Secret that other programs read', async () => {
   const secret = await client.get<TlsSecret>(SECRETS, NAME);
   assert.equal(secret.type, 'kubernetes.io/tls');

@@ -7,6 +7,7 @@ import type { Credential } from '../certificates/authority.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock, TimerHandle } from '../kube/clock.ts';
 import { systemClock } from '../kube/clock.ts';
+import type { KubeErrorCode } from '../kube/errors.ts';
 import { isKubeError } from '../kube/errors.ts';
 import { ListWatchCache } from '../kube/list-watch-cache.ts';
 import type { CacheNotice } from '../kube/list-watch-options.ts';
@@ -23,6 +24,15 @@ const INJECTED = ['cert-manager.io/inject-ca-from', 'cert-manager.io/inject-ca-f
 const RETRY_MS = 5_000;
 /** Timers of Node hold 24 days. */
 const LONGEST_WAIT_MS = 24 * 3_600_000;
+
+/** The API server is away: the controller says so, once for all that ask it. */
+const AWAY: readonly KubeErrorCode[] = [
+  'KUBE_UNREACHABLE',
+  'KUBE_DISCONNECTED',
+  'KUBE_TIMEOUT',
+  'KUBE_UNAVAILABLE',
+  'KUBE_TOO_MANY_REQUESTS',
+];
 
 interface Secret extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -219,6 +229,7 @@ export class CertificateKeeper {
   }
 
   #complain(error: unknown): void {
+    if (isKubeError(error) && AWAY.includes(error.code)) return;
     const text = error instanceof Error ? error.message : String(error);
     if (text === this.#complained) return;
     this.#complained = text;

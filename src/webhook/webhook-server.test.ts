@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { request } from 'node:https';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
+import { connect as connectTls } from 'node:tls';
 import { CertificateAuthority } from '../certificates/authority.ts';
 import type { Log } from '../runtime/log.ts';
 import { SILENT } from '../runtime/log.ts';
@@ -16,7 +19,8 @@ const issue = (): ReturnType<typeof authority.issue> =>
   authority.issue({ name: { commonName: 's' }, purpose: 'server', hosts: ['127.0.0.1'] });
 const seen: AdmissionRequest[] = [];
 const errors: unknown[] = [];
-const log: Log = { ...SILENT, error: (_, fields) => errors.push(fields) };
+const warnings: unknown[] = [];
+const log: Log = { ...SILENT, error: (_, fields) => errors.push(fields), warn: (_, fields) => warnings.push(fields?.['error']) };
 let opinion: Opinion | Error = NO_OPINION;
 let server: WebhookServer;
 
@@ -171,4 +175,47 @@ test('a new certificate is served to new connections, without a restart', async 
   assert.equal(await serial(), first);
   server.use(issue());
   assert.notEqual(await serial(), first);
+});
+
+/** What a client of TLS 1.2 says first. */
+function clientHello(): Promise<Buffer> {
+  return new Promise((done) => {
+    const listener = createServer((socket) => {
+      socket.once('data', (hello) => {
+        done(hello);
+        socket.destroy();
+        listener.close();
+      });
+    });
+    listener.listen(0, '127.0.0.1', () => {
+      const { port } = listener.address() as AddressInfo;
+      connectTls({ host: '127.0.0.1', port, maxVersion: 'TLSv1.2' }).on('error', () => undefined);
+    });
+  });
+}
+
+/** Ends as a client does that does not like the certificate it was shown: with an alert, of which Node.js sends none itself. */
+async function dislike(hello: Buffer): Promise<void> {
+  await new Promise<void>((done) => {
+    const socket = connect(server.port, '127.0.0.1');
+    socket.once('data', () => socket.write(Buffer.from([21, 3, 3, 0, 2, 2, 42])));
+    socket.on('error', () => undefined).once('close', () => done());
+    socket.write(hello);
+  });
+}
+
+test('an API server that does not take the certificate is said once for each certificate; who only looks at the port is not', async () => {
+  await new Promise<void>((done) => {
+    const socket = connect(server.port, '127.0.0.1', () => socket.write('GET / HTTP/1.0\r\n\r\n'));
+    socket.on('error', () => undefined).once('close', () => done());
+  });
+  assert.deepEqual(warnings, []);
+  const hello = await clientHello();
+  await dislike(hello);
+  await dislike(hello);
+  assert.equal(warnings.length, 1);
+  assert.match(String(warnings[0]), /BAD_CERTIFICATE/);
+  server.use(issue());
+  await dislike(hello);
+  assert.equal(warnings.length, 2);
 });

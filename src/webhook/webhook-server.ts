@@ -16,6 +16,15 @@ const MOST_BYTES = 8 * 1024 * 1024;
 /** Nobody waits longer for an answer, and half a request must not keep a connection. */
 const REQUEST_MS = 10_000;
 
+/** How a client ends that does not like our certificate: Go's says "bad certificate" whatever the reason is. */
+const DISTRUST: ReadonlySet<string> = new Set([
+  'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
+  'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE',
+  'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
+  'ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED',
+  'ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN',
+]);
+
 export interface WebhookServerOptions {
   /** Undefined: every address of the machine. */
   readonly host: string | undefined;
@@ -31,6 +40,8 @@ export interface WebhookServerOptions {
 export class WebhookServer {
   readonly #options: WebhookServerOptions;
   readonly #server: Server;
+  /** It was said that the present certificate is not trusted. */
+  #distrusted = false;
 
   private constructor(options: WebhookServerOptions) {
     this.#options = options;
@@ -41,6 +52,7 @@ export class WebhookServer {
     this.#server.requestTimeout = REQUEST_MS;
     this.#server.headersTimeout = REQUEST_MS;
     this.#server.keepAliveTimeout = 90_000;
+    this.#server.on('tlsClientError', (error: NodeJS.ErrnoException) => this.#tellOfDistrust(error));
   }
 
   /** Rejects as `listen` does (`EADDRINUSE`, `EACCES`, …). */
@@ -62,12 +74,23 @@ export class WebhookServer {
   /** New connections get this certificate; those that are open go on. */
   use({ certificate, key }: Credential): void {
     this.#server.setSecureContext({ cert: certificate, key });
+    this.#distrusted = false;
   }
 
   close(): Promise<void> {
     return new Promise((done) => {
       this.#server.close(() => done());
       this.#server.closeAllConnections();
+    });
+  }
+
+  /** The API server says so in its own log alone. Once for each certificate: anybody may connect. */
+  #tellOfDistrust({ code = '' }: NodeJS.ErrnoException): void {
+    if (this.#distrusted || !DISTRUST.has(code)) return;
+    this.#distrusted = true;
+    this.#options.log.warn('an API server does not take the certificate of the webhook, and decides without it', {
+      error: code,
+      next: 'kubectl get validatingwebhookconfigurations -o yaml: caBundle must have the authority that signed it, and its names the one that is called; the log of the API server says what is wrong',
     });
   }
 

@@ -13,6 +13,7 @@ import type { OwnerPolicy } from './cascade-owners.ts';
 import { isGone, settleOwners } from './cascade-owners.ts';
 import type { CommandIo } from './cluster-command.ts';
 import { CommandFailure, EXIT, failureOf } from './command-failure.ts';
+import { nobodyLeads } from './leader.ts';
 import { isPassing, Patience } from './patience.ts';
 import type { Workload } from './workload-owner.ts';
 
@@ -24,6 +25,8 @@ export interface CascadeRun {
   readonly timeoutMs: number;
   /** The command that goes on. */
   readonly again: string;
+  /** Where the controller's Lease is: what is deleted goes when it has done its part. */
+  readonly leaseNamespace: string;
   readonly gone: (text: string) => void;
   /** Told once what is gone, however it ends. */
   readonly report: (gone: readonly string[]) => void;
@@ -94,8 +97,8 @@ class CascadeUnderWay {
       if (refused !== undefined) throw this.#refusal(refused);
       this.#warnOfStrangers();
       if (this.#left.stuck) throw this.#stuck();
-      if (this.#patience.isOver) throw this.#timedOut();
-      this.#sayWhatIsWaitedFor();
+      if (this.#patience.isOver) throw await this.#timedOut();
+      await this.#sayWhatIsWaitedFor();
       await observation.changed(this.#patience.pauseMs);
     }
     io.say(`${this.#gone.length} deleted in ${((performance.now() - this.#began) / 1_000).toFixed(1)} s`);
@@ -128,7 +131,7 @@ class CascadeUnderWay {
     for (;;) {
       const [error] = await this.#ask([step]);
       if (error !== undefined || this.#patience.trouble === undefined) return error;
-      if (this.#patience.isOver) throw this.#timedOut();
+      if (this.#patience.isOver) throw await this.#timedOut();
       await this.#run.observation.changed(this.#patience.pauseMs);
     }
   }
@@ -150,7 +153,8 @@ class CascadeUnderWay {
             await io.client.delete(traitsOf(resource), namespace === '' ? { name } : { name, namespace }, { uid });
           } catch (error) {
             if (isGone(error)) return;
-            if (!isPassing(error)) return void refused.push(error);
+            // Its objects were listed: an API server that has just begun does not serve custom resources for a moment.
+            if (!isPassing(error) && !isKubeError(error, 'KUBE_NOT_SERVED')) return void refused.push(error);
             this.#asked.delete(uid);
             trouble = error;
           }
@@ -171,12 +175,23 @@ class CascadeUnderWay {
     }
   }
 
-  #sayWhatIsWaitedFor(): void {
+  async #sayWhatIsWaitedFor(): Promise<void> {
     if (performance.now() - Math.max(this.#lastGone, this.#began) < SILENCE_MS) return;
     const { text } = this.#left;
     if (text === this.#waitedFor) return;
     this.#waitedFor = text;
     this.#run.io.say(`${this.#gone.length} deleted, still there: ${text}`);
+    const nobody = await this.#nobodyLeads();
+    if (nobody !== undefined) this.#run.io.say(nobody);
+  }
+
+  async #nobodyLeads(): Promise<string | undefined> {
+    try {
+      return await nobodyLeads(this.#run.io, this.#run.leaseNamespace, Date.now());
+    } catch {
+      // The API server does not answer: that is told where something is deleted.
+      return undefined;
+    }
   }
 
   #refusal(error: unknown): CommandFailure {
@@ -190,9 +205,10 @@ class CascadeUnderWay {
     return this.#failure(EXIT.findings, why, this.#run.again);
   }
 
-  #timedOut(): CommandFailure {
+  async #timedOut(): Promise<CommandFailure> {
     const met = this.#patience.trouble;
-    const trouble = met === undefined ? '' : `${met.code}: ${met.message}; `;
+    const nobody = met === undefined ? await this.#nobodyLeads() : `${met.code}: ${met.message}`;
+    const trouble = nobody === undefined ? '' : `${nobody}; `;
     const { steps, text } = this.#left;
     const [first] = steps;
     const looked =

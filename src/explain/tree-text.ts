@@ -45,7 +45,8 @@ export function explanationLine(explanation: Explanation, now: number): TreeLine
   return { ...objectLine({ ...subject, children: [], more: 0 }, now), children: groups };
 }
 
-export function objectLine(object: DrawnObject, now: number): TreeLine {
+/** @param all what shows those that are left out */
+export function objectLine(object: DrawnObject, now: number, all = '--all'): TreeLine {
   const { kind, namespace, name, addresses, state, created } = object;
   const named = `${kind}/${namespace === '' ? '' : `${namespace}/`}${name}`;
   return {
@@ -53,7 +54,7 @@ export function objectLine(object: DrawnObject, now: number): TreeLine {
     ready: state.ready,
     reason: state.reason === '' ? '-' : state.reason,
     age: created === undefined ? '-' : ageText(now - Date.parse(created)),
-    children: [...object.children.map((child) => objectLine(child, now)), ...hidden(object.more)],
+    children: [...object.children.map((child) => objectLine(child, now, all)), ...hidden(object.more, all)],
   };
 }
 
@@ -67,8 +68,8 @@ function heading(text: string, children: readonly TreeLine[]): TreeLine {
   return { text, ready: '', reason: '', age: '', children };
 }
 
-function hidden(more: number): TreeLine[] {
-  return more > 0 ? [heading(`… and ${more} more (--all shows them)`, [])] : [];
+function hidden(more: number, all = '--all'): TreeLine[] {
+  return more > 0 ? [heading(`… and ${more} more (${all} shows them)`, [])] : [];
 }
 
 export function treeText(root: TreeLine, paint: Paint = PLAIN): string {

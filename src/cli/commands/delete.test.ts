@@ -149,6 +149,8 @@ test('what does not go in time: exit 4 and what is left; Ctrl-C: 130 and how to 
     late.said,
     /why: not gone in time: pod\/default\/stuck-0 \(finalizer example\.com\/keep\), ip\.kubeovn\.io\/stuck-0\.default, subnet\.kubeovn\.io\/stuck-net, vpc\.kubeovn\.io\/stuck\n/,
   );
+  const unled = await lab.kiln('delete', 'vpc', 'stuck', '--cascade', '--yes', '--timeout=2s', '--lease-namespace=default');
+  assert.match(unled.said, /why: no controller leads, so nothing is carried out; not gone in time: pod\/default\/stuck-0 /);
   const stopped = await lab.kilnInterrupted(/goes: \d+ objects/, 'delete', 'vpc', 'stuck', '--cascade', '--yes', '--timeout=120s');
   assert.equal(stopped.exit, 130);
   assert.match(stopped.said, /interrupted: 0 deleted, 4 left; nothing is undone; to go on: kiln delete vpc stuck --cascade\n$/);
@@ -288,6 +290,9 @@ test(
       });
     };
     await fault({ resources: ['pods'] }, { kind: 'error', code: 503, message: 'not now' }, 2);
+    // As one that has just begun answers for custom resources.
+    const unknown = 'the server could not find the requested resource';
+    await fault({ resources: ['subnets.kubeovn.io'] }, { kind: 'error', code: 404, reason: 'NotFound', message: unknown }, 2);
     await fault({ resources: ['subnets.kubeovn.io'] }, { kind: 'error', code: 403, reason: 'Forbidden', message: 'policy says no' }, 1);
     const { exit, out, said } = await lab.kiln('delete', 'vpc', 'cuts', '--cascade', '--yes', '--timeout=120s', '-o', 'json');
     assert.equal(exit, 3, said);

@@ -150,6 +150,7 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
     owners,
     timeoutMs: parseDuration(flags.timeout) ?? 0,
     again: `${commandText(named)} --cascade${flags.owners === undefined ? '' : ` --owners=${flags.owners}`}`,
+    leaseNamespace: flags.leaseNamespace,
     report: (gone) => io.out(resultText(flags, cascade, gone)),
     gone: (text) => {
       if (flags.output === 'table') io.out(`${text} deleted\n`);
@@ -220,7 +221,7 @@ function planText(
       : [`stays: ${pools.length === 1 ? 'IPPool' : 'IPPools'} ${listed(pools)}, without a Subnet then; kubectl delete ippool`]),
     ...(keptAddresses.length === 0 ? [] : [`kept addresses that are given up: ${listed(keptAddresses)}`]),
   ];
-  return `${treeText(objectLine(root, Date.now()), paint)}${lines.join('\n')}\n`;
+  return `${treeText(objectLine(root, Date.now(), `${explainText({ resource, ...named })} --all`), paint)}${lines.join('\n')}\n`;
 }
 
 /** Leaves only: what is in use is refused until its holders are gone. */
@@ -251,8 +252,12 @@ function refusal(named: NamedObject, why: readonly string[]): CommandFailure {
     EXIT.findings,
     `${typeText(named.resource)}/${named.name} is not deleted`,
     why.slice(0, 3).join('; '),
-    `kiln explain ${typedName(named.resource)} ${named.name}`,
+    explainText(named),
   );
+}
+
+function explainText({ resource, namespace, name }: NamedObject): string {
+  return `kiln explain ${typedName(resource)} ${name}${namespace === '' ? '' : ` -n ${namespace}`}`;
 }
 
 function commandText({ resource, namespace, name }: NamedObject): string {

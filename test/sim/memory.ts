@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';
-import { DEFAULT_SUBNET, FINALIZER, kilnAnnotation, POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
+import { annotationKey, DEFAULT_SUBNET, FINALIZER, kilnAnnotation, POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
 import { splitList } from '../../src/net/dual.ts';
 import { selectorMatches } from '../../src/api/label-selector.ts';
 import type { SubnetSpec } from '../../src/api/subnet.ts';
@@ -132,8 +132,8 @@ export class Memory {
     if (type === 'ADDED' && table === 'pods') {
       const { uid, annotations = {} } = object.metadata;
       if (annotations[podAnnotation('ovn', 'allocated')] === 'true') this.#restored.add(uid);
-      const asked = (suffix: 'logical_switch' | 'vip'): string => annotations[podAnnotation('ovn', suffix)] ?? '';
-      if (asked('logical_switch') === DEFAULT_SUBNET || asked('vip') !== '') this.#askedForIt.add(uid);
+      if (annotations[podAnnotation('ovn', 'logical_switch')] === DEFAULT_SUBNET || (annotations[annotationKey.vip] ?? '') !== '')
+        this.#askedForIt.add(uid);
     }
     if ((object.metadata.finalizers ?? []).length > 0) this.#stripped.delete(object.metadata.uid);
     else if (this.byHand) this.#stripped.add(object.metadata.uid);

@@ -143,9 +143,12 @@ class SchemaWriter {
   #custom(definition: ResourceDefinition): JsonObject {
     const schema = clone(definition.openApiSchema ?? { type: 'object' });
     const properties = isObject(schema['properties']) ? schema['properties'] : {};
-    properties['apiVersion'] ??= { type: 'string' };
-    properties['kind'] ??= { type: 'string' };
-    properties['metadata'] = { allOf: [{ $ref: this.#builtin({ name: 'ObjectMeta' }) }] };
+    properties['apiVersion'] ??= { type: 'string', description: 'Group and version of the schema of this object' };
+    properties['kind'] ??= { type: 'string', description: 'What this object is' };
+    properties['metadata'] = {
+      description: 'What every object has: its name, its labels, its owners',
+      allOf: [{ $ref: this.#builtin({ name: 'ObjectMeta' }) }],
+    };
     schema['properties'] = properties;
     return schema;
   }

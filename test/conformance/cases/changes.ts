@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { Holder } from '../context.ts';
 import { at, conformance, fresh, message, newNamespace, pod } from '../context.ts';
 import type { Fields } from '../https-client.ts';
+import { until } from '../kubectl.ts';
 
 const container = { name: 'main', image: 'registry.example/app:1' };
 const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [container] } };
@@ -223,6 +224,13 @@ export function changeCases(holder: Holder): void {
     });
     assert.match(message(unstored), /spec\.versions: Invalid value: .*: must have exactly one version marked as storage version/);
     assert.match(message(unstored), /status\.storedVersions: Invalid value: .*: must have at least one stored version/);
+  });
+
+  test('explain says of a custom object what every object has', async () => {
+    const { kubectl } = conformance(holder);
+    await until('kits are described', async () => (await kubectl.run(['explain', 'kits'])).code === 0);
+    const told = await kubectl.ok(['explain', 'kits']);
+    for (const field of ['apiVersion', 'kind', 'metadata']) assert.match(told, new RegExp(`^ +${field}\\t<\\w+>\\n +[A-Z]`, 'm'), told);
   });
 
   test('the nodes that a DaemonSet is for are shown', async () => {

@@ -339,7 +339,7 @@ export class AllocationStep {
     if (pools === undefined) return [...held, ...subnets.filter((_, i) => !holds[i]).map((subnet) => ({ subnet }))];
     const inOrder: { readonly subnet: string; readonly pools: string[] }[] = [];
     for (const pool of pools) {
-      const subnet = subnets.find((one) => Object.hasOwn(this.#desired.pool(one)?.named ?? {}, pool));
+      const subnet = subnets.find((one) => this.#desired.pool(one)?.named.some(({ name }) => name === pool) === true);
       const last = inOrder.at(-1);
       if (subnet === undefined) continue;
       if (last?.subnet === subnet) last.pools.push(pool);

@@ -36,7 +36,7 @@ test('an IP object that says another Subnet than before is in use there alone', 
 
 test('an address that the oldest who waits cannot use goes to the next', () => {
   // 10.0.0.4 to 10.0.0.6 are the pool's; 10.0.0.2 and 10.0.0.3 anybody's.
-  const subnet = pool('s1', '10.0.0.0/29', { named: { p: ['10.0.0.4..10.0.0.6'] } });
+  const subnet = pool('s1', '10.0.0.0/29', { named: [{ name: 'p', ips: ['10.0.0.4..10.0.0.6'] }] });
   const bench = new AllocationBench();
   for (let last = 2; last <= 6; last++) bench.hold('s1', `10.0.0.${last}`);
   bench.say(
@@ -81,8 +81,11 @@ test('a MAC that is asked for by name is given when its holder has another', () 
 });
 
 test('a pool that moves to another Subnet shows its use there', () => {
-  const named = { p: ['10.1.0.2'] };
-  const bench = new AllocationBench().say(pool('s1', '10.0.0.0/29', { named: { p: ['10.0.0.2'] } }), pool('s2', '10.1.0.0/29'));
+  const named = [{ name: 'p', ips: ['10.1.0.2'] }];
+  const bench = new AllocationBench().say(
+    pool('s1', '10.0.0.0/29', { named: [{ name: 'p', ips: ['10.0.0.2'] }] }),
+    pool('s2', '10.1.0.0/29'),
+  );
   bench.step.usage.publish(0, 0);
   bench.say(pool('s2', '10.1.0.0/29', { named }), pool('s1', '10.0.0.0/29'));
   bench.step.usage.publish(1, 0);

@@ -44,6 +44,13 @@ export function findingOf({ kind, namespace, name }: Subject, { code, field, val
   return { code, field, value: shown(value), rule, message };
 }
 
+const ITEM = /^[^\]]*\]/;
+
+/** The fields that are wrong, and the items of lists that they are in: `spec.acls[2].match` and `spec.acls[2]`. There may be very many. */
+export function wrongFields(findings: readonly Pick<Finding, 'field'>[]): ReadonlySet<string> {
+  return new Set(findings.flatMap(({ field }) => [field, ...(ITEM.exec(field) ?? [])]));
+}
+
 /** Gathers the findings about one object. */
 export class Findings {
   readonly #subject: Subject;

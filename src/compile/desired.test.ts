@@ -50,3 +50,22 @@ test('rows are counted by table, and conditions by what they say, as outputs com
   desired.replace(third, []);
   assert.deepEqual(counted(), [0, { True: 0, False: 0 }]);
 });
+
+test('what a rule says again is kept as it was, in whatever order it says it', () => {
+  const desired = new Desired();
+  const rows = ['a', 'b', 'c', 'd'].map((name) => claim({ name }, { id: rowId('Logical_Router', name) }));
+  const before = desired.replace([], rows);
+  desired.dirtyRows.clear();
+  const after = desired.replace(before, [
+    ...rows
+      .toReversed()
+      .slice(1)
+      .map((row) => ({ ...row })),
+    claim({ name: 'e' }),
+  ]);
+  assert.deepEqual(
+    after.slice(0, 3).map((row) => before.indexOf(row)),
+    [2, 1, 0],
+  );
+  assert.deepEqual([...desired.dirtyRows].toSorted(), [rowId('Logical_Router', 'd'), rowId('Logical_Router', 'v')]);
+});

@@ -124,13 +124,14 @@ export class Desired {
       return after;
     }
     const kept = new Set<Output>();
+    let named: ReadonlyMap<string, readonly Output[]> | undefined;
     const held = after.map((output, place) => {
       const there = before[place];
       // Most stay where they were.
       const same =
         there !== undefined && !kept.has(there) && equal(there, output)
           ? there
-          : before.find((one) => !kept.has(one) && equal(one, output));
+          : (named ??= Map.groupBy(before, nameOf)).get(nameOf(output))?.find((one) => !kept.has(one) && equal(one, output));
       if (same === undefined) {
         this.#add(output);
         this.#mark(output);
@@ -292,6 +293,22 @@ export class Desired {
 
   #tidy(id: RowId, slot: MutableSlot): void {
     if (slot.rows.length === 0 && slot.members.size === 0) this.#rows.delete(id);
+  }
+}
+
+/** Of what an output speaks: equal ones have one name, and of very many outputs of a rule few have the same. */
+function nameOf(output: Output): string {
+  switch (output.kind) {
+    case 'row':
+      return output.id;
+    case 'member':
+      return output.row;
+    case 'wish':
+      return output.wish.claimant;
+    case 'pool':
+      return output.subnet;
+    default:
+      return output.key;
   }
 }
 

@@ -129,8 +129,14 @@ export interface PoolOutput {
   readonly gateways: readonly string[];
   /** `a` or `a..b`. */
   readonly excludeIps: readonly string[];
-  /** Addresses of its IPPools by pool: `a`, `a..b` or a CIDR. */
-  readonly named: Readonly<Record<string, readonly string[]>>;
+  /** Its IPPools, each once: of two that overlap, the first counts. */
+  readonly named: readonly NamedPool[];
+}
+
+export interface NamedPool {
+  readonly name: string;
+  /** `a`, `a..b` or a CIDR. */
+  readonly ips: readonly string[];
 }
 
 /** A standing fact people should read on the object: emitted as an Event when it appears. */

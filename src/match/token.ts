@@ -51,8 +51,9 @@ function skipBlank(text: string, from: number): { readonly at: number; readonly 
       const line = text.indexOf('\n', at);
       at = line === -1 ? text.length : line;
     } else if (text.startsWith('/*', at)) {
-      const [end, line] = [text.indexOf('*/', at + 2), text.indexOf('\n', at)];
-      if (end === -1 || (line !== -1 && line < end)) return { at, problem: 'a comment that begins with /* ends with */ in the same line' };
+      const end = text.indexOf('*/', at + 2);
+      if (end === -1 || text.slice(at, end).includes('\n'))
+        return { at, problem: 'a comment that begins with /* ends with */ in the same line' };
       at = end + 2;
     } else if (text[at] === '/') return { at, problem: 'a slash stands only between an address and its prefix, without blanks' };
     else return { at };

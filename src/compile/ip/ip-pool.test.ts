@@ -238,3 +238,30 @@ test('a pool of addresses that are given to nobody says so, until it has one tha
   bench.settle();
   assert.equal(bench.condition('ippools', 'none', 'WithoutEffect'), undefined);
 });
+
+test('a refused pool takes nothing from an older one, also where its name is a number', () => {
+  const scene = new PodScene();
+  scene.subnet('net', { cidrBlock: '10.99.0.0/24' });
+  scene.bench.settle();
+  for (const [name, ips] of [
+    ['old', '10.99.0.10..10.99.0.20'],
+    ['7', '10.99.0.15..10.99.0.30'],
+  ]) {
+    scene.bench.put('ippools', { metadata: { name: name ?? '' }, spec: { subnet: 'net', ips: [ips] } });
+    scene.bench.settle();
+  }
+  assert.deepEqual(
+    ['old', '7'].map((name) => scene.bench.condition('ippools', name, 'Ready')?.status),
+    ['True', 'False'],
+  );
+  scene.pod('p', { annotations: { 'ovn.kubernetes.io/ip_pool': 'old' } });
+  scene.bench.settle();
+  assert.equal(scene.addressOf('shop/p'), '10.99.0.10');
+});
+
+test('items that overlap or touch are one range in the address set', () => {
+  const bench = setUp();
+  bench.edit('ippools', 'my-pool', { ips: ['10.0.0.20..10.0.0.23', '10.0.0.22..10.0.0.27', '10.0.0.28/30'] });
+  bench.settle();
+  assert.deepEqual(bench.list('Address_Set', 'my.pool', 'addresses'), ['10.0.0.20/30', '10.0.0.24/29']);
+});

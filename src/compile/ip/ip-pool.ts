@@ -5,12 +5,11 @@
 import type { Finding } from '../../api/finding.ts';
 import { findingOf } from '../../api/finding.ts';
 import { poolHostBits } from '../../api/host-bits.ts';
-import type { IPPool } from '../../api/ip-pool.ts';
 import { ipPoolAddressSet } from '../../api/names.ts';
+import type { PoolAddresses } from '../../api/pool-ranges.ts';
 import { cidrCover } from '../../net/cidr-cover.ts';
-import { formatAddress } from '../../net/address.ts';
+import { bitsOf, formatAddress } from '../../net/address.ts';
 import { formatCidr, networkAddress } from '../../net/cidr.ts';
-import { parseRangeOrCidr } from '../../net/range.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { namespacesFindings } from '../namespace/listed-namespaces.ts';
@@ -27,6 +26,7 @@ import { rowConflictOf } from '../row-conflict.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { subnetAcceptance } from '../subnet/subnet-acceptance.ts';
 import { subnetReady, takesNobody } from '../subnet/subnet-ready.ts';
+import { ipPoolAddresses } from './ip-pool-subnet.ts';
 import { poolFindings, poolView } from './ip-pool-findings.ts';
 import type { PoolView } from './ip-pool-findings.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
@@ -58,7 +58,7 @@ export const ipPool: Rule = {
     outputs.push(said);
     const set = ipPoolAddressSet(name);
     const id = rowId('Address_Set', set);
-    const addresses = finding === undefined ? addressesOf(pool.spec) : addressesKept(world, id, owner);
+    const addresses = finding === undefined ? addressesOf(world.ask(ipPoolAddresses, name)) : addressesKept(world, id, owner);
     if (pool.spec.enableAddressSet === true && addresses !== undefined)
       outputs.push({ kind: 'row', id, owner, rule: RULE, columns: { name: set, addresses }, externalIds: { ippool: name } });
     return outputs;
@@ -107,16 +107,13 @@ function neverGiven(world: World, { name, spec }: PoolView, usage: SubnetUsage |
 }
 
 /** Single addresses and networks that cover the pool exactly, as OVN takes them. */
-function addressesOf({ ips }: IPPool['spec']): readonly string[] {
-  const texts = ips.flatMap((item) => {
-    const range = parseRangeOrCidr(item);
-    return range === undefined
-      ? []
-      : cidrCover(range).map((cidr) =>
-          cidr.prefix === (cidr.family === 4 ? 32 : 128) ? formatAddress(networkAddress(cidr)) : formatCidr(cidr),
-        );
-  });
-  return [...new Set<string>(texts)].toSorted();
+function addressesOf(addresses: PoolAddresses): readonly string[] {
+  const blocks = ([4, 6] as const).flatMap((family) =>
+    addresses[family].intervals.flatMap((interval) => cidrCover({ family, ...interval })),
+  );
+  return blocks
+    .map((cidr): string => (cidr.prefix === bitsOf(cidr.family) ? formatAddress(networkAddress(cidr)) : formatCidr(cidr)))
+    .toSorted();
 }
 
 /** A set that matches name stays as it was while the spec is wrong: without it OVN would drop them in silence. */

@@ -45,9 +45,10 @@ function attachedTo(world: World, pod: PodView): PodInterfaces {
   }
   const interfaces: PodInterface[] = [];
   const taken = new Set<string>();
+  const times = timesSelected(selected.selections);
   let problem: PodInterfaces['problem'];
   for (const selection of selected.selections) {
-    const resolved = resolve(world, selection, selected.selections, recorded, taken);
+    const resolved = resolve(world, selection, times, recorded, taken);
     if (typeof resolved === 'object') problem ??= resolved;
     else if (resolved !== '' && !taken.has(resolved)) {
       taken.add(resolved);
@@ -88,11 +89,18 @@ export function selectionsOf({ key, namespace, annotations }: Pick<PodView, 'key
   return { ok: true, selections };
 }
 
+/** How often each network is selected, by `namespace/name`: a list may be very long. */
+function timesSelected(selections: readonly NetworkSelection[]): ReadonlyMap<string, number> {
+  const times = new Map<string, number>();
+  for (const { namespace, name } of selections) times.set(`${namespace}/${name}`, (times.get(`${namespace}/${name}`) ?? 0) + 1);
+  return times;
+}
+
 /** Its provider; empty where somebody else carries the network. */
 function resolve(
   world: World,
   selection: NetworkSelection,
-  all: readonly NetworkSelection[],
+  times: ReadonlyMap<string, number>,
   recorded: ReadonlySet<string>,
   taken: ReadonlySet<string>,
 ): string | NonNullable<PodInterfaces['problem']> {
@@ -107,8 +115,7 @@ function resolve(
   if (kind === 'foreign') return '';
   if (kind === 'ipam-only') return addressesOnly;
   if (kind === 'ovn') {
-    const times = all.filter((other) => other.name === name && other.namespace === namespace).length;
-    return times > 1 ? single : shared;
+    return (times.get(key) ?? 0) > 1 ? single : shared;
   }
   const look = `kubectl get net-attach-def -n ${namespace} ${name}`;
   if (kind === undefined)

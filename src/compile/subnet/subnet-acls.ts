@@ -3,6 +3,7 @@
  *
  * Private: everything is dropped but traffic within the Subnet, to and from allowSubnets, and from the nodes.
  */
+import { wrongFields } from '../../api/finding.ts';
 import type { SubnetSpec } from '../../api/subnet.ts';
 import type { Family } from '../../net/address.ts';
 import { formatCidr, parseCidr } from '../../net/cidr.ts';
@@ -95,9 +96,9 @@ function wall(world: World, view: SubnetView, spec: SubnetSpec): Acl[] {
 function custom(world: World, view: SubnetView, spec: SubnetSpec): Acl[] {
   const asked = spec.acls ?? [];
   if (asked.length === 0) return [];
-  const wrong = world.ask(subnetFindings, view.name);
+  const wrong = wrongFields(world.ask(subnetFindings, view.name));
   const acls = asked.flatMap(({ direction = '', priority = 0, match = '', action = '' }, i): Acl[] =>
-    wrong.some(({ field }) => field.startsWith(`spec.acls[${i}].`)) ? [] : [{ direction, priority, match: match.trim(), action }],
+    wrong.has(`spec.acls[${i}]`) ? [] : [{ direction, priority, match: match.trim(), action }],
   );
   if (spec.allowEWTraffic !== true) return acls;
   for (const family of familiesOf(view)) {

@@ -1,6 +1,6 @@
 /** What the spec of a Subnet asks in vain, for the time being or for good: told as condition `WithoutEffect`. */
 import type { Finding, Subject } from '../../api/finding.ts';
-import { findingOf } from '../../api/finding.ts';
+import { findingOf, wrongFields } from '../../api/finding.ts';
 import { allowedHostBits } from '../../api/host-bits.ts';
 import { providerFinding, selectorFindings } from '../../api/impossible-labels.ts';
 import { servicesOverlap } from '../../api/service-network.ts';
@@ -30,10 +30,10 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
   const spec = world.ask(subnetSpec, name) ?? {};
   const { namespaces, namespaceSelectors, gatewayNodeSelectors, provider, acls = [] } = spec;
   const subject = { kind: 'Subnet', name };
-  const wrong = acls.length === 0 ? [] : world.ask(subnetFindings, name);
+  const wrong = wrongFields(acls.length === 0 ? [] : world.ask(subnetFindings, name));
   const matches = acls.flatMap(({ match = '' }, i) => {
     const field = `spec.acls[${i}].match`;
-    return wrong.some((one) => one.field === field) ? [] : matchInVain(world, subject, field, match);
+    return wrong.has(field) ? [] : matchInVain(world, subject, field, match);
   });
   return [
     ...namespacesFindings(world, subject, namespaces),

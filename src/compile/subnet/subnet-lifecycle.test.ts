@@ -113,7 +113,7 @@ test("addresses of IPPools are the allocator's to know", () => {
   const bench = setUp();
   bench.put('ippools', { metadata: { name: 'gold' }, spec: { subnet: 'red', ips: ['10.0.0.20..10.0.0.30', 'nonsense'] } });
   bench.settle();
-  assert.deepEqual(bench.compiler.desired.pool('red')?.named, { gold: ['10.0.0.20..10.0.0.30'] });
+  assert.deepEqual(bench.compiler.desired.pool('red')?.named, [{ name: 'gold', ips: ['10.0.0.20..10.0.0.30'] }]);
 });
 
 test('a Subnet that is being deleted waits for who runs in it, also where the IP object was taken away by force', () => {

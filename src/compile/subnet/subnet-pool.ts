@@ -12,7 +12,7 @@ import { keysOf } from '../../world/domain.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import type { PoolOutput } from '../output.ts';
+import type { NamedPool, PoolOutput } from '../output.ts';
 import { poolsByAge, poolView, soundPools } from '../ip/ip-pool-findings.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
 import { subnetNetworks, subnetSpec, subnetView } from './subnet-view.ts';
@@ -52,14 +52,12 @@ export function poolFields({ v4, v6, gateways, excludeIps, named }: PoolOutput):
     cidrBlock: [v4, v6].filter((cidr) => cidr !== undefined).join(','),
     gateway: gateways.join(','),
     excludeIps,
-    pools: Object.entries(named).map(([name, ips]) => ({ name, ips })),
+    pools: named,
   };
 }
 
-type NamedPools = Readonly<Record<string, readonly string[]>>;
-
 /** What a pool asks outside of the Subnet it never has: such a pool is refused, and takes no address from another one. */
-function within(pools: NamedPools, cidrs: readonly (string | undefined)[]): NamedPools {
+function within(pools: readonly NamedPool[], cidrs: readonly (string | undefined)[]): readonly NamedPool[] {
   const networks = cidrs.flatMap((cidr) => parseRangeOrCidr(cidr ?? '') ?? []);
   const lies = ({ family, first, last }: AddressRange): boolean =>
     networks.some((network) => network.family === family && network.first <= first && last <= network.last);
@@ -67,11 +65,11 @@ function within(pools: NamedPools, cidrs: readonly (string | undefined)[]): Name
     const range = parseRangeOrCidr(item);
     return range !== undefined && lies(range);
   };
-  return Object.fromEntries(Object.entries(pools).map(([name, items]) => [name, items.filter(kept)]));
+  return pools.map(({ name, ips }) => ({ name, ips: ips.filter(kept) }));
 }
 
 /** Addresses of a Subnet's IPPools. Of two that overlap, the first counts: those that are in order, then those that are refused, each by age. */
-const namedPools: Query<NamedPools> = defineQuery('subnet-named-pools', (world, subnet) => {
+const namedPools: Query<readonly NamedPool[]> = defineQuery('subnet-named-pools', (world, subnet) => {
   const names = new Set([...soundPools(world, subnet), ...world.ask(poolsByAge, subnet)]);
-  return Object.fromEntries([...names].map((name) => [name, world.ask(poolView, name)?.spec.ips ?? []]));
+  return [...names].map((name) => ({ name, ips: world.ask(poolView, name)?.spec.ips ?? [] }));
 });

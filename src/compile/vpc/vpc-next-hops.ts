@@ -2,7 +2,7 @@
  * Next hops of a Vpc's routes that lie in no network of its router: ovn-northd finds no port towards them and leaves the route out.
  */
 import type { Finding } from '../../api/finding.ts';
-import { findingOf } from '../../api/finding.ts';
+import { findingOf, wrongFields } from '../../api/finding.ts';
 import type { Address } from '../../net/address.ts';
 import { parseAddress } from '../../net/address.ts';
 import type { Cidr } from '../../net/cidr.ts';
@@ -51,12 +51,10 @@ function nextHopsOf(world: World, name: string): readonly NextHop[] {
     ),
   ];
   if (asked.length === 0) return [];
-  const faulty = world.ask(vpcFindings, name);
+  const wrong = wrongFields(world.ask(vpcFindings, name));
   return asked.flatMap(([item, value]) => {
     const address = parseAddress(value);
-    return address === undefined || faulty.some(({ field }) => field.startsWith(`${item}.`))
-      ? []
-      : [{ field: `${item}.nextHopIP`, value, address }];
+    return address === undefined || wrong.has(item) ? [] : [{ field: `${item}.nextHopIP`, value, address }];
   });
 }
 

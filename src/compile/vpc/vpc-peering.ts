@@ -8,7 +8,8 @@ import { splitList } from '../../net/dual.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { Rule } from '../compiler.ts';
 import { keptMac, macMark } from '../kept-mac.ts';
-import type { World } from '../../world/world.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
 import type { ConditionOutput } from '../output.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
 import { vpcFindings } from './vpc-state.ts';
@@ -41,18 +42,20 @@ export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, is
   }),
 );
 
+/** Names of the Vpcs that one names as its peers: a set, since both sides may name very many. */
+const peersOf: Query<ReadonlySet<string>> = defineQuery(
+  'vpc-peers',
+  (world, vpc) => new Set(world.ask(vpcSpec, vpc)?.vpcPeerings?.map(({ remoteVpc = '' }) => remoteVpc)),
+);
+
 /** Whether each peering is carried out and has another side; none where the Vpc peers with nobody. */
 export function peeringCondition(world: World, name: string): readonly ConditionOutput[] {
   const peerings = world.ask(vpcSpec, name)?.vpcPeerings ?? [];
   if (peerings.length === 0) return [];
   const lonely = peerings.flatMap(({ remoteVpc = '' }, i) => {
     if (remoteVpc === '' || remoteVpc === name) return [];
-    const back = world.ask(vpcSpec, remoteVpc)?.vpcPeerings?.some((one) => one.remoteVpc === name);
-    if (back === true) return [];
-    const what =
-      back === undefined && world.ask(vpcView, remoteVpc) === undefined
-        ? 'does not exist'
-        : `does not name Vpc ${name} in its spec.vpcPeerings`;
+    if (world.ask(peersOf, remoteVpc).has(name)) return [];
+    const what = world.ask(vpcView, remoteVpc) === undefined ? 'does not exist' : `does not name Vpc ${name} in its spec.vpcPeerings`;
     return [
       `Vpc ${name}: spec.vpcPeerings[${i}].remoteVpc "${remoteVpc}": Vpc ${remoteVpc} ${what}; a peering works when both sides name each other`,
     ];

@@ -2,6 +2,7 @@
  * What every rule for the rows of a Vpc begins with: only a Vpc whose rows Kiln states has any, and an item of its spec that is
  * wrong is left out while the others are carried out.
  */
+import { wrongFields } from '../../api/finding.ts';
 import type { VpcSpec } from '../../api/vpc.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
@@ -26,9 +27,8 @@ export function vpcRowsRule(rule: string, rows: (vpc: StatedVpc) => readonly Out
     run: (world, name) => {
       const stated = statedVpc(world, name);
       if (stated === undefined) return [];
-      const isFaulty = (item: string): boolean =>
-        world.ask(vpcFindings, name).some(({ field }) => field === item || field.startsWith(`${item}.`));
-      return rows({ world, name, ...stated, isFaulty });
+      const wrong = wrongFields(world.ask(vpcFindings, name));
+      return rows({ world, name, ...stated, isFaulty: (item) => wrong.has(item) });
     },
   };
 }

@@ -2,6 +2,7 @@
  * Vpc.status: that it stands by, and by which names its parts go.
  */
 import type { Finding } from '../../api/finding.ts';
+import { wrongFields } from '../../api/finding.ts';
 import { routeHostBits } from '../../api/host-bits.ts';
 import type { VpcSpec } from '../../api/vpc.ts';
 import { keysOf } from '../../world/domain.ts';
@@ -78,27 +79,26 @@ function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Findi
   const subject = { kind: 'Vpc', name };
   const bound = [...namespacesFindings(world, subject, namespaces), ...namespacesOfAnotherVpc(world, subject, name, namespaces)];
   if (external) return bound;
-  const faulty = world.ask(vpcFindings, name);
+  const wrong = wrongFields(world.ask(vpcFindings, name));
   const matches = policyRoutes.flatMap(({ match = '' }, i) => {
     const field = `spec.policyRoutes[${i}].match`;
-    return faulty.some((one) => one.field === field) ? [] : matchInVain(world, subject, field, match);
+    return wrong.has(field) ? [] : matchInVain(world, subject, field, match);
   });
   return [
     ...bound,
     ...routeHostBits({ name, spec }),
     ...world.ask(unreachableNextHops, name),
-    ...sharedRoutes(world, view, spec),
+    ...sharedRoutes(world, view, spec, wrong),
     ...matches,
   ];
 }
 
-function sharedRoutes(world: World, view: VpcView, { staticRoutes = [] }: VpcSpec): readonly Finding[] {
+/** @param wrong fields and items of the spec */
+function sharedRoutes(world: World, view: VpcView, { staticRoutes = [] }: VpcSpec, wrong: ReadonlySet<string>): readonly Finding[] {
   const subject = { kind: 'Vpc', name: view.name };
-  const faulty = world.ask(vpcFindings, view.name);
   const asked = staticRoutes.flatMap((route, i) => {
     const field = `spec.staticRoutes[${i}]`;
-    const wrong = faulty.some((one) => one.field === field || one.field.startsWith(`${field}.`));
-    return wrong ? [] : askedRoute(route).flatMap((one) => sharedRoute(world, subject, field, view.router, one));
+    return wrong.has(field) ? [] : askedRoute(route).flatMap((one) => sharedRoute(world, subject, field, view.router, one));
   });
   const tables = new Set(['', ...staticRoutes.map(({ routeTable = '' }) => routeTable)]);
   const made = view.isDefault ? defaultRoutes(world, tables) : [];

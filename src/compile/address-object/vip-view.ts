@@ -1,6 +1,7 @@
 /**
  * What of a Vip matters to pods and to its ports, and which pods use it.
  */
+import type { IP } from '../../api/ip.ts';
 import type { Labels } from '../../api/meta.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { splitList } from '../../net/dual.ts';
@@ -52,7 +53,7 @@ export function vipProvider(world: World, vip: VipView): string {
  * The port that is given the address of a Vip: the one whose IP object says so, else that of the oldest pod that asks. Undefined while none does.
  */
 export const vipUser: Query<string | undefined> = defineQuery('vip-user', (world, name) => {
-  const [ip] = world.ips.select('vip', name).toSorted((a, b) => (a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1));
+  const [ip] = world.ips.select('vip', name).toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));
   if (ip !== undefined) return ip.metadata.name;
   const vip = world.ask(vipView, name);
   if (vip === undefined) return undefined;
@@ -63,6 +64,11 @@ export const vipUser: Query<string | undefined> = defineQuery('vip-user', (world
     .toSorted((a, b) => (`${a.created} ${a.uid}` < `${b.created} ${b.uid}` ? -1 : 1));
   return first === undefined ? undefined : portOf(first, provider);
 });
+
+/** Of several that were made within one second the first by name: which one must not hang on which was seen first. */
+function ageOf({ metadata }: IP): string {
+  return `${metadata.creationTimestamp} ${metadata.name}`;
+}
 
 /** Names of the Vips whose addresses a pod may use beside its own. */
 export function allowedPairsOf(annotations: Labels): readonly string[] {

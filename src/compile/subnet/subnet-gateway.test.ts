@@ -211,3 +211,8 @@ test('a node is the centralized gateway of families alone in which it has an add
   );
   assert.deepEqual([bench.object('subnets', 'six')?.status?.['activateGateway'], policies(bench, 'fd02')], ['', []]);
 });
+
+test('blanks around the name of a gateway node and the address that follows it are no part of the name', () => {
+  const bench = setUp({ gatewayType: 'centralized', gatewayNode: ' n2 :10.1.1.1 , n-1' });
+  assert.equal(bench.object('subnets', 'red')?.status?.['activateGateway'], 'n2');
+});

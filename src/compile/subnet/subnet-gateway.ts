@@ -163,7 +163,7 @@ export const subnetCentralizedGateway: Rule = {
 /** Names win over selectors. The egress address that may follow a name is the node agent's matter. */
 function candidatesOf(world: World, name: string): readonly string[] {
   const spec = world.ask(subnetSpec, name);
-  const named = splitList(spec?.gatewayNode ?? '').map((item) => item.split(':', 1)[0] ?? '');
+  const named = splitList(spec?.gatewayNode ?? '').map((item) => (item.split(':', 1)[0] ?? '').trim());
   if (named.length > 0) return [...new Set(named)];
   const selectors = spec?.gatewayNodeSelectors ?? [];
   if (selectors.length === 0) return [];

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../api/core.ts';
+import type { IP } from '../api/ip.ts';
+import { kilnAnnotation } from '../api/well-known.ts';
 import { Ledger } from '../ipam/ledger.ts';
 import { OWNER_KEY, RULE_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
 import { MemoryNorthbound } from '../testing/memory-northbound.ts';
@@ -90,4 +92,33 @@ test('a terminating pod holds its address until its time is over, and is not loo
   const before = looked;
   for (let turn = 0; turn < 100; turn++) holders.settle();
   assert.equal(looked, before);
+});
+
+test('a pod and its row are looked at again with their IP object only where that says of whom they are', () => {
+  const madeFor = (annotations: Record<string, string>, podName = 'web-0'): IP => ({
+    apiVersion: 'kubeovn.io/v1',
+    kind: 'IP',
+    metadata: { name: 'web-0.ns', uid: 'uid-ip', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', annotations },
+    spec: { podName, namespace: 'ns', subnet: 's1', v4IpAddress: '10.0.0.2', ipAddress: '10.0.0.2' },
+  });
+  for (const [ip, due] of [
+    [madeFor({ [kilnAnnotation.podUid]: 'uid-web-0' }), false],
+    [madeFor({}), true],
+    [madeFor({}, 'somebody-else'), true],
+  ] as const) {
+    const world = new World(DEFAULT_SETTINGS);
+    const ledger = new Ledger();
+    const holders = new Holders(world, ledger);
+    world.pods.set('ns/web-0', pod('web-0'));
+    portOf(new MemoryNorthbound(), world, 'web-0');
+    holders.settle();
+    world.ips.set('web-0.ns', ip);
+    assert.equal(holders.due, due);
+    holders.settle();
+    assert.deepEqual(ledger.conflicts('s1'), []);
+    world.ips.delete('web-0.ns');
+    assert.equal(holders.due, due);
+    holders.settle();
+    assert.equal(ledger.holdersIn('s1', 10).count, 1);
+  }
 });

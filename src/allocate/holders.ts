@@ -52,7 +52,7 @@ export class Holders {
     world.ips.onChange((key, after, before) => {
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) ledger.release('ip', before.metadata.uid);
       if (after !== undefined) this.#holdIp(after);
-      this.#rename(key, after ?? before);
+      this.#rename(key, after, before);
     });
     world.pods.onChange((key, after, before) => {
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#releasePod(before.metadata.uid);
@@ -299,13 +299,27 @@ export class Holders {
     this.#foreignHolders.set(id, key);
   }
 
-  /** What an IP object says changes the claimant of its pod and its row. */
-  #rename(port: string, ip: IP | undefined): void {
-    if (ip === undefined) return;
-    const key = `${ip.spec.namespace}/${ip.spec.podName}`;
-    this.#duePods.add(key);
-    for (const one of this.#world.pods.peekBucket('instance', key)) this.#duePods.add(one);
-    this.#dueRows.add(rowId(PORTS, port));
+  /** What an IP object says may change the claimant of its pod and its row: only then are they looked at again. */
+  #rename(port: string, after: IP | undefined, before: IP | undefined): void {
+    const { pods, rows } = this.#world;
+    const differs = (uid: string | undefined, isKept: boolean): boolean =>
+      claimantOfPort(port, before, uid, isKept) !== claimantOfPort(port, after, uid, isKept);
+    const look = (key: string): void => {
+      const pod = pods.peek(key);
+      if (pod !== undefined && differs(pod.metadata.uid, this.#isKept(pod))) this.#duePods.add(key);
+    };
+    for (const key of bearersOf(port, after ?? before)) {
+      look(key);
+      for (const one of pods.peekBucket('instance', key)) look(one);
+    }
+    const id = rowId(PORTS, port);
+    const ownership = rows.best(id)?.ownership;
+    if (ownership === undefined) return;
+    const pod = ownership.kind === 'ours' ? podNamed(ownership.owner) : undefined;
+    const owner = pod === undefined ? undefined : pods.peek(pod);
+    // Whether a port of another program is one of somebody who lost its marks depends on all that the IP object says.
+    if (ownership.kind !== 'ours' || differs(pod === undefined ? undefined : ownership.uid, owner !== undefined && this.#isKept(owner)))
+      this.#dueRows.add(id);
   }
 
   /** Whether its addresses outlive it. */
@@ -318,6 +332,16 @@ export class Holders {
     // Each is in one Subnet; who says another one now has left the first.
     this.#ledger.hold(subnet, holder, { addresses, ...(mac === undefined ? {} : { mac }) }, true);
   }
+}
+
+/** Keys that the pod, or the virtual machine, of a port of this name may have: what its IP object says, or where that says another one any. */
+function bearersOf(port: string, ip: IP | undefined): readonly string[] {
+  if (ip === undefined) return [];
+  const { namespace = '', podName = '' } = ip.spec;
+  const said = `${namespace}/${podName}`;
+  if (port.startsWith(`${podName}.${namespace}`)) return [said];
+  const parts = port.split('.');
+  return [said, ...parts.slice(1).map((space, at) => `${space}/${parts.slice(0, at + 1).join('.')}`)];
 }
 
 /** Key of the pod that an owner text names; undefined for an owner of another kind. */

@@ -88,11 +88,17 @@ export class AllocationStep {
     return news === 0 && this.#stirred().length === 0;
   }
 
+  /**
+   * While lists are read: takes in who holds what as far as that is known. @returns false where `enough()` said to yield before that was done
+   */
+  prepare(enough: () => boolean): boolean {
+    return this.#presumed.state !== 'coming' || this.#holders.settle(enough, this.#presumed.expect);
+  }
+
   /** Before rules run first. @returns false where `enough()` said to yield, and be called again */
   presume(enough: () => boolean = () => false): boolean {
-    if (this.#presumed.state !== 'coming') return true;
-    if (!this.#holders.settle(enough, this.#presumed.expect)) return false;
-    this.#presumed.complete();
+    if (!this.prepare(enough)) return false;
+    if (this.#presumed.state === 'coming') this.#presumed.complete();
     return true;
   }
 

@@ -28,6 +28,8 @@ export class Compiler {
   readonly world: World;
   readonly #failed: (failure: RuleFailure) => void;
   readonly #recovered: () => void;
+  /** By rule, by key. */
+  readonly #runs = new Map<Rule, ReadonlyMap<string, Computation<unknown>>>();
   /** Rules that fail, by the key of the object they fail for. */
   readonly #failing = new Map<string, Set<string>>();
 
@@ -53,6 +55,11 @@ export class Compiler {
     return this.#failing.has(key.startsWith('/') ? key.slice(1) : key);
   }
 
+  /** Runs a rule for a key now, where that is due: before its turn comes. */
+  runNow(rule: Rule, key: string): void {
+    this.#runs.get(rule)?.get(key)?.refresh();
+  }
+
   #note(rule: string, key: string, fails: boolean): void {
     // The key of a pair names both of its objects.
     for (const part of key.split('\n')) {
@@ -69,6 +76,7 @@ export class Compiler {
 
   #start(rule: Rule): void {
     const running = new Map<string, RuleRun>();
+    this.#runs.set(rule, running);
     const begin = (key: string): void => {
       const run = new RuleRun(this, rule, key);
       running.set(key, run);

@@ -31,6 +31,7 @@ import { isNatRule } from '../world/nat-rules.ts';
 import { keyOf, traitsOf } from '../world/resources.ts';
 import type { Table } from '../world/table.ts';
 import type { World } from '../world/world.ts';
+import { ipParts, LEAST } from './ip-parts.ts';
 import type { Untrimmed } from './trim.ts';
 import {
   trimCustom,
@@ -210,6 +211,19 @@ export class Caches implements ObjectSource {
     this.#caches.get(resource)?.cache.expectEvent();
   }
 
+  /** Their nodes are listed at the same time, and long before so many IP objects come. */
+  async #partsOfIps(count: number): Promise<readonly string[] | undefined> {
+    if (count < LEAST) return undefined;
+    await this.#caches
+      .get('nodes')
+      ?.cache.untilSynced()
+      .catch(() => undefined);
+    return ipParts(
+      Array.from(this.#options.world.nodes.entries(), ([name]) => name),
+      count,
+    );
+  }
+
   /** @param optional a cluster may not serve the kind */
   #serve<T>(resource: ResourceName, table: Table<T>, trim: (object: Untrimmed) => T, optional = false): void {
     this.#add(
@@ -272,6 +286,7 @@ export class Caches implements ObjectSource {
       optional,
       pageSize: PAGE,
       ...(NUMEROUS.has(resource) ? { cachedAbove: cachedAbove ?? MANY, cachedTurn: this.#cachedTurn, unread: 'managedFields' } : {}),
+      ...(resource === 'ips' ? { cachedParts: (count) => this.#partsOfIps(count) } : {}),
       notServedRetryMs: optional ? 30_000 : 1_000,
       ...(definitions === undefined ? {} : { definitions }),
       ...(onNotice === undefined ? {} : { onNotice: (notice) => onNotice(resource, notice) }),

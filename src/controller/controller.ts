@@ -27,6 +27,7 @@ import { exposeController } from './controller-metrics.ts';
 import type { ControllerOptions, ControllerStatus, Phase, Plan, StandingFact } from './controller-options.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
 import { DriftReport } from './drift-report.ts';
+import { EarlyRules } from './early-rules.ts';
 import { Leadership } from './leadership.ts';
 import { Notices } from './notices.ts';
 import type { StandingNotice } from './standing-facts.ts';
@@ -51,6 +52,7 @@ export class Controller {
   readonly #clock: Clock;
   readonly #caches: Caches;
   readonly #compiler: Compiler;
+  readonly #early: EarlyRules;
   readonly #allocation: AllocationStep;
   readonly #collection: Collection;
   readonly #rows: NorthboundWriter;
@@ -119,6 +121,7 @@ export class Controller {
         this.wake();
       },
     );
+    this.#early = new EarlyRules(this.world, this.#compiler, () => this.#clock.now());
     const { desired } = this.#compiler;
     this.#allocation = new AllocationStep(this.world, desired);
     const { later } = this.#timers;
@@ -371,13 +374,14 @@ export class Controller {
   #turn(): boolean | undefined {
     if (this.#phase === 'stopped') return undefined;
     this.#phase = this.#phaseNow();
-    if (!this.#observed) return undefined;
-    this.#leadership.stand();
+    if (this.#observed) this.#leadership.stand();
     if (this.#intake.busy) return undefined;
     const began = this.#clock.now();
     const until = began + TURN_MS;
     const enough = (): boolean => this.#clock.now() > until;
     this.world.deadlines.advance(this.#clock.wallTime());
+    if (!this.#observed) return this.#prepare(enough);
+    this.#early.end();
     const derived = this.#derive(enough);
     const derivedAt = this.#meter.phase('compile', began);
     if (!derived) return this.#again();
@@ -397,6 +401,23 @@ export class Controller {
     if (this.#settled.length > 0 && this.quiet && (this.#mayWrite() || this.#options.readOnly === true))
       for (const settled of this.#settled.splice(0)) settled();
     return true;
+  }
+
+  /** The API server takes seconds to put a long list into words: what is there is looked at meanwhile. */
+  #prepare(enough: () => boolean): undefined {
+    this.#doing = 'who holds what';
+    let done = this.#allocation.prepare(enough);
+    if (done && this.#missesIpsAlone) {
+      this.#doing = 'rules';
+      done = this.#early.run(enough);
+    }
+    if (!done) this.wake();
+    return undefined;
+  }
+
+  get #missesIpsAlone(): boolean {
+    const { missing } = this.#caches;
+    return missing.length === 1 && missing[0] === 'ips' && this.#options.session.generation > 0 && !this.#intake.filling;
   }
 
   /**

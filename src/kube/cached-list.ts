@@ -1,5 +1,6 @@
 import type { CachedListOptions, KubeClient } from './client.ts';
 import type { KubeObject, Resource } from './resource.ts';
+import { isAtMost } from './resource-version.ts';
 import type { Turnstile } from './turnstile.ts';
 
 /** A whole list as the API server's cache has it. */
@@ -36,4 +37,11 @@ export async function readCachedList<T>(
   } finally {
     begun?.();
   }
+}
+
+/** From the oldest to the newest of some versions; undefined where they have no order. */
+export function rangeOf(versions: readonly string[]): { readonly from: string; readonly to: string } | undefined {
+  const from = versions.find((one) => versions.every((other) => isAtMost(one, other) || one === other));
+  const to = versions.find((one) => versions.every((other) => isAtMost(other, one) || one === other));
+  return from === undefined || to === undefined ? undefined : { from, to };
 }

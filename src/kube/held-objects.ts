@@ -69,19 +69,22 @@ export class HeldObjects<T extends KubeObject> {
     return deltas;
   }
 
-  /** Removes what the list did not show, but for objects that we wrote while it was read. */
-  endList(): Delta<T>[] {
+  /**
+   * Removes what the list did not show, but for objects that we wrote while it was read.
+   * @param version up to which it shows everything, where that is less than its first page
+   */
+  endList(version = this.#listing?.version): Delta<T>[] {
     const listing = this.#listing;
-    if (listing?.version === undefined) throw new Error('endList without a page');
+    if (listing === undefined || version === undefined) throw new Error('endList without a page');
     const deltas: Delta<T>[] = [];
     for (const [key, object] of this.#objects) {
       if (listing.seen.has(key)) continue;
-      if (listing.own.has(key) && isAfter(object.metadata.resourceVersion ?? '', listing.version)) continue;
+      if (listing.own.has(key) && isAfter(object.metadata.resourceVersion ?? '', version)) continue;
       this.#objects.delete(key);
       deltas.push({ type: 'delete', object, inferred: true });
     }
     for (const uid of this.#goneUids) if (!listing.ownDeleted.has(uid)) this.#goneUids.delete(uid);
-    this.#version = listing.version;
+    this.#version = version;
     this.#listing = undefined;
     return deltas;
   }

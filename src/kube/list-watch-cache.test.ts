@@ -129,6 +129,52 @@ describe('ListWatchCache', () => {
     });
   }
 
+  for (const { title, versions, end } of [
+    { title: 'reads a long list in parts, each taken in as it comes', versions: ['11', '11'], end: { watch: '11', behind: false } },
+    { title: 'follows from the oldest of parts that show several states', versions: ['13', '12'], end: { watch: '12', behind: true } },
+    { title: 'goes on with pages where parts do not show all there is', versions: ['9', 'less'], end: { watch: '10', behind: false } },
+    { title: 'goes on with pages where a part cannot be read', versions: ['11', 'none'], end: { watch: '10', behind: false } },
+  ]) {
+    it(title, async () => {
+      open({
+        pageSize: 2,
+        cachedAbove: 2,
+        cachedParts: (objects) => Promise.resolve(objects === 4 ? ['on in (a)', 'on notin (a)'] : undefined),
+      });
+      (await nextList()).list([pod('a', 1), pod('b', 2)], '10', 'next-page', 2);
+      const [one, other] = [await nextList(), await nextList()].toSorted((a, b) =>
+        (a.query.get('labelSelector') ?? '').localeCompare(b.query.get('labelSelector') ?? ''),
+      );
+      assert.ok(one !== undefined && other !== undefined);
+      assert.deepEqual(
+        [one, other].map(({ query }) => [query.get('resourceVersion'), query.get('labelSelector')]),
+        [
+          ['0', 'on in (a)'],
+          ['0', 'on notin (a)'],
+        ],
+      );
+      const [first = '', second = ''] = versions;
+      one.list([pod('a', 1), pod('gone', 3)], first);
+      await until('the first part', () => cache.size === 2);
+      assert.equal(cache.ready, false);
+      if (second === 'none') other.status(504, 'Timeout', 'not now');
+      else if (second === 'less') other.list([pod('b', 2)], '9');
+      else other.list([pod('b', 2), pod('c', 4)], second);
+      const paged = second === 'none' || second === 'less';
+      if (paged) (await nextList()).list([pod('c', 4), pod('d', 5)], '10');
+      await cache.untilSynced();
+      assert.deepEqual([...cache.keys()].toSorted(), paged ? ['ns/a', 'ns/b', 'ns/c', 'ns/d'] : ['ns/a', 'ns/b', 'ns/c', 'ns/gone']);
+      assert.equal(cache.mayBeBehind, end.behind);
+      const watch = await nextWatch(end.watch);
+      if (!end.behind) return;
+      assert.equal(cache.reachedList(), false);
+      watch.event('MODIFIED', pod('c', 13));
+      await until('the event', () => cache.version === '13');
+      assert.equal(cache.reachedList(), true);
+      assert.equal(cache.mayBeBehind, false);
+    });
+  }
+
   it('asks for few objects at first where the rest may come from the cache', async () => {
     open({ pageSize: 250, cachedAbove: 200 });
     const first = await nextList();

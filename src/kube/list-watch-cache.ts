@@ -1,6 +1,6 @@
 /** One resource, listed and followed. Long, because list, watch, recovery and what is told of them are one state. */
 import { backoffDelay } from './backoff.ts';
-import { readCachedList } from './cached-list.ts';
+import { rangeOf, readCachedList } from './cached-list.ts';
 import { type CachedListOptions, type ListPage, subjectOf } from './client.ts';
 import { type Clock, type Random, sleep, systemClock, type TimerHandle } from './clock.ts';
 import type { Delta, DeltaListener } from './delta.ts';
@@ -301,16 +301,43 @@ export class ListWatchCache<T extends KubeObject> {
       this.#lastHeardAt = this.#clock.now();
       return this.#trim(item as T);
     };
-    const cached = await readCachedList(client, resource, { ...options, unread }, take, cachedTurn);
-    if (cached === undefined) return false;
-    const { objects, version } = cached;
-    const behind = !isAtMost(first.resourceVersion, version);
-    if (behind && objects.length !== count) return false;
-    await this.#takeSlices('first', objects, version);
-    this.#deliverListed('first', this.#held.endList());
-    this.#mayBeBehind = behind;
-    this.#askedAt = first.resourceVersion;
-    return true;
+    const selectors = (await this.#options.cachedParts?.(count)) ?? [options.labelSelector];
+    const ended = new AbortController();
+    const signal = options.signal === undefined ? ended.signal : AbortSignal.any([options.signal, ended.signal]);
+    const coming = selectors.map((labelSelector) =>
+      readCachedList(client, resource, { ...options, labelSelector, signal, unread }, take, cachedTurn),
+    );
+    const versions: string[] = [];
+    let taken = 0;
+    try {
+      for (const part of coming) {
+        const cached = await part;
+        if (cached === undefined) return this.#giveUpParts(taken);
+        const { objects, version } = cached;
+        // Of a list in one part it is known by now that it cannot be used.
+        if (selectors.length === 1 && objects.length !== count && !isAtMost(first.resourceVersion, version)) return false;
+        versions.push(version);
+        taken += objects.length;
+        await this.#takeSlices('first', objects, version);
+      }
+      const shown = rangeOf(versions);
+      if (shown === undefined) return this.#giveUpParts(taken);
+      // What moved from part to part between two states may be in none, until the watch has told of it.
+      const behind = !isAtMost(first.resourceVersion, shown.from) || shown.from !== shown.to;
+      if (behind && taken !== count) return this.#giveUpParts(taken);
+      this.#deliverListed('first', this.#held.endList(shown.from));
+      this.#mayBeBehind = behind;
+      this.#askedAt = isAtMost(first.resourceVersion, shown.to) ? shown.to : first.resourceVersion;
+      return true;
+    } finally {
+      ended.abort();
+    }
+  }
+
+  /** What parts showed is gone where the pages that follow do not show it. */
+  #giveUpParts(taken: number): false {
+    if (taken > 0) this.#held.beginList();
+    return false;
   }
 
   /** Some at a time: others have their turns meanwhile. */

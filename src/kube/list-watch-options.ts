@@ -64,6 +64,11 @@ export interface ListWatchOptions<T extends KubeObject> {
    * and two of them at once cost it half as much again in collections of garbage.
    */
   readonly cachedTurn?: Turnstile;
+  /**
+   * Label selectors, each object by exactly one of them, by which such a list of so many objects is read; undefined for all of it at once. The
+   * server sends nothing before it has put all of an answer into words: what came is taken in while it does so with the next.
+   */
+  readonly cachedParts?: (objects: number) => Promise<readonly string[] | undefined>;
   /** Name of an array that `trim` leaves out anyway, wherever it stands: of such a list it is not even parsed. */
   readonly unread?: string;
   /** Objects a page. Default 500. */

@@ -6,7 +6,7 @@ import { isOvnProvider, nodePortGroup, routerToSwitchPort, switchToRouterPort } 
 import type { Condition } from '../../src/api/meta.ts';
 import type { Subnet } from '../../src/api/subnet.ts';
 import type { Vpc } from '../../src/api/vpc.ts';
-import { POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
+import { DEFAULT_VPC, POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
 import { formatAddress, parseAddress } from '../../src/net/address.ts';
 import { cidrContains, formatCidr, networkAddress, parseCidr } from '../../src/net/cidr.ts';
 import { splitList } from '../../src/net/dual.ts';
@@ -225,6 +225,13 @@ function namespaceLacks(world: World, name: string): readonly string[] {
   });
 }
 
+/** What is left of the network of a Subnet that was torn out is linked to the router of the default Vpc, as its pods are told. */
+function isLeft(world: World, annotations: Readonly<Record<string, string>>): boolean {
+  const link = switchToRouterPort(annotations[podAnnotation('ovn', 'logical_switch')] ?? '', DEFAULT_VPC);
+  const isToldSo = annotations[podAnnotation('ovn', 'logical_router')] === DEFAULT_VPC;
+  return isToldSo && world.rows.best(rowId('Logical_Switch_Port', link))?.ownership.kind === 'ours';
+}
+
 /** The port of a pod that has its network is in the group of its node. */
 function groupLacks(world: World): readonly Finding[] {
   const findings: Finding[] = [];
@@ -239,9 +246,10 @@ function groupLacks(world: World): readonly Finding[] {
     const subnet = world.subnets.peek(annotations[podAnnotation('ovn', 'logical_switch')] ?? '');
     // Its Subnet was taken away by force and made again, and is refused: the pod runs in what is left of the older one, and is told.
     const told = pod.status?.conditions?.find(({ type }) => type === POD_CONDITION);
-    if (told?.status === 'False' && told.reason === 'NoSubnet') continue;
+    if (subnet !== undefined && told?.status === 'False' && told.reason === 'NoSubnet') continue;
+    const isRouted = subnet === undefined ? isLeft(world, annotations) : subnet.spec.vpc === DEFAULT_VPC;
     // Another program may have a row of that name: the node is told, and nothing is put in.
-    if (group?.ownership.kind !== 'ours' || port?.ownership.kind !== 'ours' || subnet?.spec.vpc !== 'ovn-cluster') continue;
+    if (group?.ownership.kind !== 'ours' || port?.ownership.kind !== 'ours' || !isRouted) continue;
     const { ports } = group.row;
     if (!(ports instanceof Set) || !ports.has(port.row._uuid))
       findings.push({ kind: 'I3 member', message: `I3: port of Pod ${key} is not in the port group of its node ${node}` });

@@ -1,12 +1,13 @@
 /**
  * Draws what happens after something else has come to rest: who comes to a Subnet or a Vpc that is being deleted for long, a network that is made
- * smaller under those who are in it, pods and nodes that are made again at once, what other programs write on objects and into rows of Kiln's. More of them: `settled-lives.ts`.
+ * smaller under those who are in it, pods and nodes that are made again at once, what other programs write on objects and into rows of Kiln's. More of them: `settled-lives.ts`, `claimed-lives.ts`.
  *
  * From a generator of its own, as `draw-broad.ts`.
  */
 import { routerToSwitchPort } from '../../src/api/names.ts';
 import { DEFAULT_VPC, LEGACY_FINALIZERS } from '../../src/api/well-known.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
+import { claimed, movable, shrunk, torn } from './claimed-lives.ts';
 import { IP_POOLS, NAMESPACES, NODES, OVN_EIPS, PODS, podSpec, SUBNETS, VIPS, VPCS } from './draw.ts';
 import { doing } from './draw-scene.ts';
 import { OTHERS_DOMAIN } from './others-kept.ts';
@@ -27,6 +28,10 @@ const SCENES = {
   pooled: 2,
   faulty: 2,
   used: 2,
+  claimed: 2,
+  movable: 2,
+  torn: 2,
+  shrunk: 1,
 } as const;
 
 /** Names that no other draw has. */
@@ -56,6 +61,14 @@ export function drawSettled(random: Random): readonly Step[] {
       return faulty(random);
     case 'used':
       return used(random);
+    case 'claimed':
+      return claimed(random);
+    case 'movable':
+      return movable(random);
+    case 'torn':
+      return torn(random);
+    case 'shrunk':
+      return shrunk(random);
     case 'node':
       return [doing({ do: 'recreate', path: NODES, namespace: '', name: random.pick(['n0', 'n1']) }), wait(2_000)];
   }
@@ -145,9 +158,9 @@ function narrowed(random: Random): readonly Step[] {
 /** Two networks of one Vpc that have addresses in common, and one that has addresses of nodes; the first may go. */
 function overlap(random: Random): readonly Step[] {
   return [
-    create(SUBNETS, 'l5', { cidrBlock: '10.83.0.0/24' }),
+    create(SUBNETS, 'l5', { cidrBlock: '10.83.0.0/24,fd00:83::/120' }),
     wait(1_500),
-    create(SUBNETS, 'l6', { cidrBlock: random.pick(['10.83.0.128/25', '10.82.0.0/23']) }),
+    create(SUBNETS, 'l6', { cidrBlock: random.pick(['10.83.0.128/25', '10.82.0.0/23', '10.84.0.0/24,fd00:83::80/121']) }),
     create(SUBNETS, 'l7', { cidrBlock: '172.18.0.0/24' }),
     wait(1_000),
     ...(random.chance(0.3) ? [gone(SUBNETS, 'l5'), wait(1_000)] : []),

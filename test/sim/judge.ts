@@ -9,6 +9,7 @@ import type { World } from '../../src/world/world.ts';
 import { notAsWanted } from './as-wanted.ts';
 import { builtInsServe } from './built-ins.ts';
 import { carriedOut } from './carried-out.ts';
+import { withoutFinalizer } from './finalizers.ts';
 import { eipsCarriedOut } from './eip-fields.ts';
 import { RESTORED } from './draw-broad.ts';
 import { unsaid } from './events.ts';
@@ -117,6 +118,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...objectsSaid(world, cluster.linksTouched),
       ...rowMarks(world),
       ...eipsCarriedOut(world),
+      ...withoutFinalizer(world),
       ...notAsWanted(world, controller.desired, cluster.lab.store, cluster.ovn.database.schema),
       ...cluster.newcomers.judge(),
       ...cluster.returners.judge(),

@@ -484,6 +484,14 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     }),
   },
   {
+    name: 'an OvnEip has no finalizer while nobody asks it to go',
+    like: 'C48',
+    rules: spoilt(
+      'ovn-eip',
+      () => (outputs) => patches(outputs, ({ finalizer, ...patch }) => (finalizer === true ? patch : { ...patch, finalizer: false })),
+    ),
+  },
+  {
     name: 'one wrong route of a Vpc takes the others along',
     seed: 14_200_005,
     draws: 'all',

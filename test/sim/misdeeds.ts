@@ -22,6 +22,7 @@ export function leaderOf(store: ObjectStore): string {
 /**
  * Asked when a request is sent.
  * @param evicting whether a namespace asks for evictions, or did since the last rest
+ * @param takesPods whether a Subnet of a namespace may take the pod that comes instead
  * @returns what is wrong with it, as the rest of a sentence
  */
 export function misdeed(
@@ -29,6 +30,7 @@ export function misdeed(
   identity: string,
   { method, path }: Pick<KubeRequest, 'method' | 'path'>,
   evicting: (namespace: string) => boolean,
+  takesPods: (namespace: string) => boolean,
 ): string | undefined {
   if (method === 'GET' || path.includes('/leases')) return undefined;
   const leader = leaderOf(store);
@@ -43,6 +45,7 @@ export function misdeed(
   if (pod === undefined) return undefined;
   if (pod.metadata.ownerReferences?.some(({ controller }) => controller === true) !== true)
     return 'takes a pod away that nothing makes again';
+  if (!takesPods(target.namespace)) return 'takes a pod away while all Subnets of its Namespace are refused';
   return evicting(target.namespace) ? undefined : `takes a pod away, and its Namespace never said ${kilnAnnotation.misbound}=evict`;
 }
 

@@ -42,6 +42,8 @@ export class Newcomers {
   readonly #findings: Finding[] = [];
   /** Nothing that decides has changed since the last rest. */
   #settled = false;
+  /** Whether a Subnet is refused has not changed since. */
+  #decided = false;
   /** By uid: pods that came since, with what they asked for. */
   readonly #waiting = new Map<string, Asked>();
 
@@ -53,7 +55,14 @@ export class Newcomers {
   /** All is quiet. */
   remember(): void {
     this.#settled = true;
+    this.#decided = true;
     this.#waiting.clear();
+  }
+
+  /** False where each Subnet of the Namespace is surely refused. */
+  takesPods(namespace: string): boolean {
+    const claims = this.#decided ? this.#claims(namespace) : [];
+    return claims.length === 0 || claims.some((one) => !isRefused(this.#store.get(SUBNETS, one)?.['status']));
   }
 
   judge(): readonly Finding[] {
@@ -84,8 +93,9 @@ export class Newcomers {
   }
 
   #look(event: StoreEvent): void {
-    if (!this.#settled) return;
     const { type, table, object } = event;
+    if (table === 'nodes' || (isDecisive(event) && (table === SUBNETS || table === VPCS))) this.#decided = false;
+    if (!this.#settled) return;
     if (isDecisive(event)) {
       this.#settled = false;
       this.#waiting.clear();
@@ -197,6 +207,13 @@ export class Newcomers {
     // What it waits for is none of those that it has: its pods wait.
     const awaited = (annotations[kilnAnnotation.awaitSubnet] ?? '').trim();
     if (awaited !== '' && (awaited === 'true' ? names.length === 0 : !splitList(awaited).every((one) => names.includes(one)))) return [];
+    const pools = this.#store.list(POOLS).filter(({ spec }) => {
+      const { namespaces = [], subnet = '' } = spec as { readonly namespaces?: readonly string[]; readonly subnet?: string };
+      return namespaces.includes(namespace) && names.includes(subnet);
+    });
+    const awaitedPool = (annotations[kilnAnnotation.awaitIpPool] ?? '').trim();
+    const has = (pool: string): boolean => pools.some(({ metadata }) => metadata.name === pool);
+    if (awaitedPool !== '' && (awaitedPool === 'true' ? pools.length === 0 : !splitList(awaitedPool).every(has))) return [];
     return names.length > 0 ? [...new Set(names)] : vpcs.length > 0 ? [] : [DEFAULT_SUBNET];
   }
 
@@ -269,6 +286,11 @@ export function isDecisive({ type, table, object, previous }: StoreEvent): boole
 function isReady(status: unknown): boolean {
   const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Partial<Condition>[] };
   return conditions.some((one) => one.type === 'Ready' && one.status === 'True');
+}
+
+function isRefused(status: unknown): boolean {
+  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Partial<Condition>[] };
+  return conditions.some((one) => one.type === 'Error' && one.status === 'True');
 }
 
 /** What of an object decides, as text. */

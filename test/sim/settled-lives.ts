@@ -14,11 +14,11 @@ const REST: Step = { kind: 'rest' };
 const FIPS = 'kubeovn.io/v1/ovn-fips';
 const LIST = 'ovn.kubernetes.io/ip_pool';
 
-function inNamespace(name: string, annotations: JsonObject = {}): Step {
+export function inNamespace(name: string, annotations: JsonObject = {}): Step {
   return doing({ do: 'create', path: NAMESPACES, namespace: '', object: { metadata: { name, annotations } } });
 }
 
-function pod(namespace: string, name: string, annotations: JsonObject = {}): readonly Step[] {
+export function pod(namespace: string, name: string, annotations: JsonObject = {}): readonly Step[] {
   const metadata = { name, namespace, annotations };
   return [
     doing({ do: 'delete', path: PODS, namespace, name, grace: 0 }),

@@ -228,7 +228,13 @@ export class SimulatedCluster {
     // Who slept cannot know that another leads since; the fence holds its transactions, and nothing its other writes.
     if (clock === undefined || identity === undefined || clock.overslept) return;
     const { method, path } = request ?? { method: 'POST', path: '/transaction' };
-    const wrong = misdeed(this.lab.store, identity, { method, path }, (namespace) => this.memory.evicts(namespace));
+    const wrong = misdeed(
+      this.lab.store,
+      identity,
+      { method, path },
+      (namespace) => this.memory.evicts(namespace),
+      (namespace) => this.newcomers.takesPods(namespace),
+    );
     if (wrong !== undefined) this.alarms.push(`${name}: ${method} ${path.split('?')[0] ?? ''} ${wrong}`);
   }
 

@@ -1,0 +1,126 @@
+/**
+ * Scenes of `draw-settled.ts` about whose a pod is: Namespaces that something claims which is not to have them, or that wait for a pool, pods that
+ * are to be moved and those that are not, and networks that are torn out together with all that says who is in them.
+ */
+import { kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
+import type { JsonObject } from '../../src/lab/apiserver/json.ts';
+import { IP_POOLS, IPS, NAMESPACES, PODS, podSpec, STATEFUL_SETS, SUBNETS, VPCS } from './draw.ts';
+import { doing } from './draw-scene.ts';
+import type { Random } from './random.ts';
+import { create, edit, vanish, wait } from './seldom-place.ts';
+import { inNamespace, pod } from './settled-lives.ts';
+import type { Step } from './step.ts';
+
+const REST: Step = { kind: 'rest' };
+
+function gone(namespace: string, name: string): Step {
+  return doing({ do: 'delete', path: PODS, namespace, name, grace: 0 });
+}
+
+function saying(namespace: string, annotations: JsonObject): Step {
+  return doing({ do: 'edit', path: NAMESPACES, namespace: '', name: namespace, patch: { metadata: { annotations } } });
+}
+
+function set(namespace: string, name: string): Step {
+  const labels = { app: name };
+  const spec = { replicas: 1, serviceName: name, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: podSpec() } };
+  return doing({ do: 'create', path: STATEFUL_SETS, namespace, object: { metadata: { name, namespace }, spec } });
+}
+
+/** What claims a Namespace and does not serve it: a Vpc that of the cluster's own, one whose default Subnet is elsewhere, a Subnet for attachments. */
+export function claimed(random: Random): readonly Step[] {
+  const namespace = random.pick(['kube-system', 'claimed-b', 'claimed-c', 'claimed-d']);
+  const claim = {
+    'kube-system': [
+      create(VPCS, 'cv', { namespaces: [namespace], defaultSubnet: 'c0' }),
+      create(SUBNETS, 'c0', { cidrBlock: '10.60.0.0/24', vpc: 'cv' }),
+    ],
+    'claimed-b': [
+      create(SUBNETS, 'c1', { cidrBlock: '10.61.0.0/24' }),
+      wait(1_000),
+      create(VPCS, 'cw', { namespaces: [namespace], defaultSubnet: 'c1' }),
+    ],
+    'claimed-c': [create(SUBNETS, 'c2', { cidrBlock: '10.62.0.0/24', provider: 'cnet.claimed-c.ovn', namespaces: [namespace] })],
+    'claimed-d': [
+      create(SUBNETS, 'c3', { cidrBlock: '10.63.0.0/24', namespaces: [namespace] }),
+      saying(namespace, { [kilnAnnotation.awaitIpPool]: random.pick(['true', 'cpool']) }),
+    ],
+  }[namespace];
+  const pool = create(IP_POOLS, 'cpool', { subnet: 'c3', ips: ['10.63.0.64/28'], namespaces: [namespace] });
+  return [
+    inNamespace(namespace),
+    ...(claim ?? []),
+    wait(1_500),
+    REST,
+    ...pod(namespace, 'cp'),
+    // Before anything else decides.
+    REST,
+    ...(namespace !== 'claimed-d' ? [] : random.chance(0.5) ? [pool, wait(1_000)] : [vanish(IP_POOLS, 'cpool')]),
+    gone(namespace, 'cp'),
+    wait(500),
+  ];
+}
+
+/** Pods may be moved: those that nothing would make again stay, and all while there is nowhere to go; a pool takes the next pod of a StatefulSet. */
+export function movable(random: Random): readonly Step[] {
+  const namespace = random.pick(['movable-a', 'movable-b']);
+  if (namespace === 'movable-a') {
+    const isRefused = random.chance(0.5);
+    // Refused, as its network is another's in that Vpc.
+    const coming = create(SUBNETS, 'c4', { cidrBlock: isRefused ? '10.16.0.0/20' : '10.64.0.0/24', namespaces: [namespace] });
+    return [
+      ...[vanish(SUBNETS, 'c4'), inNamespace(namespace), saying(namespace, { [kilnAnnotation.misbound]: null }), set(namespace, 'cs')],
+      wait(1_000),
+      ...pod(namespace, 'cb'),
+      ...(isRefused ? [coming, wait(1_000)] : []),
+      REST,
+      saying(namespace, { [kilnAnnotation.misbound]: 'evict' }),
+      ...(isRefused ? [] : [coming]),
+      wait(2_000),
+    ];
+  }
+  return [
+    ...[vanish(IP_POOLS, 'cq'), inNamespace(namespace), saying(namespace, { [kilnAnnotation.misbound]: 'rebind' })],
+    ...[create(SUBNETS, 'c5', { cidrBlock: '10.65.0.0/24', namespaces: [namespace] }), set(namespace, 'ct'), wait(2_000)],
+    create(IP_POOLS, 'cq', { subnet: 'c5', ips: ['10.65.0.128/28'], namespaces: [namespace] }),
+    wait(1_000),
+    REST,
+    gone(namespace, 'ct-0'),
+    wait(2_000),
+  ];
+}
+
+/** A Subnet is torn out, and in the same moment the IP objects that name it: its network stays for the pods that run in it, as they were told. */
+export function torn(random: Random): readonly Step[] {
+  const namespace = 'torn';
+  const names = ['w0', 'w1'];
+  return [
+    create(SUBNETS, 'c6', { cidrBlock: '10.66.0.0/24' }),
+    inNamespace(namespace),
+    wait(1_000),
+    ...names.flatMap((name) => pod(namespace, name, { [podAnnotation('ovn', 'logical_switch')]: 'c6' })),
+    REST,
+    vanish(SUBNETS, 'c6'),
+    ...names.map((name) => vanish(IPS, `${name}.${namespace}`)),
+    wait(1_000),
+    ...(random.chance(0.5) ? [REST] : []),
+    ...(random.chance(0.5) ? [gone(namespace, 'w1'), wait(500)] : []),
+    ...(random.chance(0.5) ? [create(SUBNETS, 'c6', { cidrBlock: '10.66.0.0/24' }), wait(1_000)] : []),
+  ];
+}
+
+/** The network of a StatefulSet is made smaller under its pod: the next one has an address of what is left. */
+export function shrunk(random: Random): readonly Step[] {
+  const namespace = 'shrunk';
+  const whole = { cidrBlock: '10.67.0.0/24', gateway: '10.67.0.1' };
+  return [
+    create(SUBNETS, 'c7', { ...whole, namespaces: [namespace], excludeIps: ['10.67.0.1..10.67.0.199'] }),
+    ...[edit(SUBNETS, 'c7', { ...whole, excludeIps: ['10.67.0.1..10.67.0.199'] }), wait(500)],
+    ...[inNamespace(namespace), gone(namespace, 'cu-0'), set(namespace, 'cu'), wait(2_000)],
+    edit(SUBNETS, 'c7', { ...whole, cidrBlock: '10.67.0.0/25', excludeIps: ['10.67.0.1'] }),
+    wait(1_000),
+    ...(random.chance(0.5) ? [REST] : []),
+    gone(namespace, 'cu-0'),
+    wait(2_000),
+  ];
+}

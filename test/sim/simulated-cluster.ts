@@ -166,7 +166,7 @@ export class SimulatedCluster {
     const byHand = (): boolean => this.memory.byHand;
     this.returners = new Returners(this.lab.store, byHand);
     this.toldInOrder = new ToldInOrder(this.lab.store, byHand);
-    this.standing = new Standing(this.lab.store, () => this.switchesTaken.size === 0);
+    this.standing = new Standing(this.lab.store, () => this.switchesTaken.size === 0, byHand);
     this.gateways = new Gateways(this.lab.store);
     this.joinedNodes = new JoinedNodes(this.lab.store);
     this.handedOn = new HandedOn(this.lab.store, byHand);

@@ -74,11 +74,14 @@ function idle(message: string): ConditionOutput {
   return { type: IDLE, status: 'True', reason: 'LeaseRuns', message };
 }
 
+/** No API server writes a later one; somebody may who edits a condition, and the end of such a lease cannot be written down. */
+const LATEST = Date.parse('9999-12-31T23:59:59Z');
+
 /** Since when the object says that nothing uses it, in milliseconds since the epoch. */
 function idleSince(conditions: readonly Partial<Condition>[]): number | undefined {
   const since = conditions.find((one) => one?.type === IDLE && one.status === 'True')?.lastTransitionTime;
   const begun = typeof since === 'string' ? Date.parse(since) : Number.NaN;
-  return Number.isNaN(begun) ? undefined : begun;
+  return begun <= LATEST ? begun : undefined;
 }
 
 function timeText(moment: number): string {

@@ -135,3 +135,16 @@ test('a request that cannot be met ends with its lease too', () => {
   at(scene.bench, 2);
   assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
 });
+
+test('a time that nobody can write down, which somebody put into the condition, begins no lease, and the address is kept', () => {
+  const scene = new PodScene();
+  reserve(scene, '1h');
+  const { bench } = scene;
+  const { metadata, spec } = bench.object('ips', 'web.shop') ?? assert.fail();
+  const conditions = '[{"type":"Idle","status":"True","lastTransitionTime":"+275760-09-13T00:00:00Z"}]';
+  bench.put('ips', { metadata: { ...metadata, annotations: { ...metadata.annotations, 'kiln.io/conditions': conditions } }, spec });
+  bench.settle();
+  assert.match(said(bench), /its lease of 1h begins/);
+  at(bench, 25);
+  assert.equal(bench.object('ips', 'web.shop')?.spec['v4IpAddress'], '10.16.0.9');
+});

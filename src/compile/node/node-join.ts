@@ -16,6 +16,7 @@ import type { Rule } from '../compiler.ts';
 import type { Addresses, IpIdentity } from '../ip/ip-object.ts';
 import { addressesOf, addressesOfIp, createIp, ipText, keepIp, sameAddresses } from '../ip/ip-object.ts';
 import { thereForAnother } from '../ip/ip-holder.ts';
+import { addressesInRow, mostSaid } from '../ip/said-addresses.ts';
 import type { IpRefusal } from '../ip/ip-refusal.ts';
 import { ipRefusal } from '../ip/ip-refusal.ts';
 import { keptRow } from '../kept-row.ts';
@@ -51,7 +52,10 @@ export const nodeJoin: Rule = {
     const refusal = ip === undefined ? ipRefusal(world, port, node.uid, `Node ${name}`, inUse) : undefined;
     if (refusal?.rests === true && !inUse) return [bound(node, { reason: 'IPRefused', message: refusal.message })];
     const reservation = world.reservations.get(nodeClaimant(name));
-    const outputs: Output[] = [{ kind: 'wish', wish: wishOf(node, join) }, bound(node, whyUnbound(node, join, reservation, refusal))];
+    const outputs: Output[] = [
+      { kind: 'wish', wish: wishOf(world, node, join, ip) },
+      bound(node, whyUnbound(node, join, reservation, refusal)),
+    ];
     const reserved = addressesOf(reservation);
     if (reserved === undefined) return [...outputs, ...keptPort(world, node, reservation, ip)];
     if (ip === undefined) outputs.push(createIp(identityOf(node), reserved));
@@ -172,19 +176,35 @@ function joinedAddress({ joined }: NodeView, family: 4 | 6): string | undefined 
 }
 
 /** What it has it keeps: of the families that the join Subnet has, and where it has none of them any more all the same, which is refused. */
-function wishOf(node: NodeView, join: SubnetView): AddressWish {
-  const { joined } = node;
+function wishOf(world: World, node: NodeView, join: SubnetView, ip: IP | undefined): AddressWish {
   const base = { claimant: nodeClaimant(node.name), subnets: [join.name], families: 'subnet', since: node.created } as const;
-  if (joined === undefined || joined.subnet !== join.name) return base;
-  const [v4, v6] = [joinedAddress(node, 4), joinedAddress(node, 6)];
-  const mac = parseMac(joined.mac);
-  const isIn = (v4 !== undefined && join.v4 !== undefined) || (v6 !== undefined && join.v6 !== undefined);
+  const has = addressesHad(world, node, ip);
+  if (has === undefined || has.subnet !== join.name) return base;
+  const { v4, v6 } = has;
+  const mac = parseMac(has.mac);
+  const isIn = (v4 !== '' && join.v4 !== undefined) || (v6 !== '' && join.v6 !== undefined);
   return {
     ...base,
-    ...(v4 !== undefined && (join.v4 !== undefined || !isIn) && { v4 }),
-    ...(v6 !== undefined && (join.v6 !== undefined || !isIn) && { v6 }),
+    ...(v4 !== '' && (join.v4 !== undefined || !isIn) && { v4 }),
+    ...(v6 !== '' && (join.v6 !== undefined || !isIn) && { v6 }),
     ...(mac !== undefined && { mac }),
   };
+}
+
+/** Of a node that joined: what its IP object, its annotations and its port say, where somebody changed one of them. */
+function addressesHad(world: World, node: NodeView, ip: IP | undefined): Addresses | undefined {
+  const told = addressesTold(node);
+  if (told === undefined) return undefined;
+  const id = portId(nodePortName(node.name));
+  const said = [
+    ip !== undefined && isIpOfNode(ip, node) ? addressesOfIp(ip) : undefined,
+    told,
+    isOurs(world, id, nodeOwner(node)) ? addressesInRow(world, id) : undefined,
+  ];
+  return mostSaid(
+    world,
+    said.filter((one) => one !== undefined),
+  );
 }
 
 function identityOf({ name, uid }: NodeView): IpIdentity {

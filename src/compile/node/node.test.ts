@@ -95,6 +95,47 @@ test('a node made again under its name has its address again, under its new uid'
   assert.equal(scene.externalIds('Logical_Switch_Port', 'node-n1')['kiln.io/uid'], node.metadata.uid);
 });
 
+test('a MAC or an address that somebody writes to a node, its port or its IP object is put back to what the others say', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  bench.put('nodes', { metadata: { name: 'n2' }, spec: {}, status: STATUS });
+  bench.settle();
+  const all = (): readonly unknown[] => [
+    bench.object('ips', 'node-n2')?.spec,
+    bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'],
+    toldOf(scene, 'n2'),
+  ];
+  const before = all();
+  const address = String(bench.object('ips', 'node-n2')?.spec['v4IpAddress']);
+  const node = bench.object('nodes', 'n2');
+  assert.ok(node);
+  const carried = (station: string): void => {
+    const { northbound, world } = bench;
+    const port = [...northbound.table('Logical_Switch_Port').values()].find(({ name }) => name === 'node-n2');
+    assert.ok(port);
+    const row = { addresses: [station] };
+    world.rows.apply(northbound, northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid: port._uuid, row }]));
+  };
+  const said = (annotations: Readonly<Record<string, string>>): void => {
+    bench.put('nodes', { ...node, metadata: { ...node.metadata, annotations: { ...node.metadata.annotations, ...annotations } } });
+  };
+  const changes: Readonly<Record<string, () => void>> = {
+    'MAC of the annotation': () => said({ 'ovn.kubernetes.io/mac_address': '00:00:00:11:22:33' }),
+    'address of the annotation': () => said({ 'ovn.kubernetes.io/ip_address': '100.64.0.200' }),
+    port: () => carried(`00:00:00:11:22:33 ${address}`),
+    'IP object': () => bench.edit('ips', 'node-n2', { macAddress: '00:00:00:11:22:33' }),
+    'port and annotation at once': () => {
+      carried('00:00:00:44:55:66 100.64.0.77');
+      said({ 'ovn.kubernetes.io/mac_address': '00:00:00:11:22:33' });
+    },
+  };
+  for (const [what, change] of Object.entries(changes)) {
+    change();
+    bench.settle();
+    assert.deepEqual(all(), before, what);
+  }
+});
+
 /** What the node's agent goes by, without what is said of it. */
 function toldOf({ bench }: PodScene, name: string): Readonly<Record<string, string>> {
   const { 'kiln.io/conditions': conditions, ...told } = bench.object('nodes', name)?.metadata.annotations ?? {};

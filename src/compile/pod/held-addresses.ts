@@ -1,8 +1,4 @@
-/**
- * What an interface that is bound has. Three places say so: its IP object, its port row, its pod's annotations. They agree, but
- * for the moment after somebody changed one of them by hand; then what two of them say is right, and the third is written again. Where no
- * two agree (one was changed, another taken away), the first that a Subnet has is right.
- */
+/** What an interface that is bound has. Three places say so: its IP object, its pod's annotations, its port row. */
 import type { IP } from '../../api/ip.ts';
 import { podSubnets, subnetOfIp } from '../../blockers/graph.ts';
 import { parseAddress } from '../../net/address.ts';
@@ -10,7 +6,8 @@ import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import { splitList } from '../../net/dual.ts';
 import type { World } from '../../world/world.ts';
 import type { Addresses } from '../ip/ip-object.ts';
-import { addressesOfIp, sameAddresses } from '../ip/ip-object.ts';
+import { addressesOfIp } from '../ip/ip-object.ts';
+import { addressesIn, addressesInRow, mostSaid } from '../ip/said-addresses.ts';
 import { leadOf } from './machine.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, ipOf, isAllocated } from './pod-interface.ts';
@@ -43,13 +40,9 @@ export function heldBy(world: World, nic: PodInterface): Held {
   const said = [
     ip === undefined ? undefined : addressesOfIp(ip),
     allocated ? annotated(world, nic) : undefined,
-    ownRow ? carried(world, nic) : undefined,
+    ownRow ? addressesInRow(world, nic.row) : undefined,
   ].filter((one) => one !== undefined);
-  const addresses =
-    said.find((one, i) => said.some((other, j) => i !== j && sameAddresses(one, other))) ??
-    said.find((one) => said.length < 2 || isOfItsSubnet(world, one)) ??
-    said[0];
-  return { lead, ip, ownRow, bound: ownRow || allocated, addresses, said };
+  return { lead, ip, ownRow, bound: ownRow || allocated, addresses: mostSaid(world, said), said };
 }
 
 // Where they do not agree, each counts: which of them is right is not known before they do.
@@ -79,30 +72,4 @@ function subnetWith(world: World, provider: string, text: string): string {
     if (cidr !== undefined && cidrContains(cidr, address)) return subnet;
   }
   return '';
-}
-
-function isOfItsSubnet(world: World, { subnet, v4, v6 }: Addresses): boolean {
-  const view = world.ask(subnetView, subnet);
-  const has = (text: string, cidrText: string | undefined): boolean => {
-    const [address, cidr] = [parseAddress(text), parseCidr(cidrText ?? '')];
-    return text === '' || (address !== undefined && cidr !== undefined && cidrContains(cidr, address));
-  };
-  return has(v4, view?.v4?.cidr) && has(v6, view?.v6?.cidr);
-}
-
-function carried(world: World, nic: PodInterface): Addresses | undefined {
-  const id = nic.row;
-  const stations = world.rows.column(id, 'addresses');
-  const externalIds = world.rows.column(id, 'external_ids');
-  const subnet: unknown = externalIds instanceof Map ? externalIds.get('ls') : undefined;
-  if (!(stations instanceof Set) || typeof subnet !== 'string') return undefined;
-  const station = [...stations].map(String).find((text) => text.includes(' '));
-  const [mac = '', ...addresses] = (station ?? '').split(' ');
-  return addressesIn(subnet, mac, addresses);
-}
-
-function addressesIn(subnet: string, mac: string, texts: readonly string[]): Addresses | undefined {
-  const ofFamily = (family: 4 | 6): string => texts.find((text) => parseAddress(text)?.family === family) ?? '';
-  const [v4, v6] = [ofFamily(4), ofFamily(6)];
-  return subnet === '' || (v4 === '' && v6 === '') ? undefined : { subnet, v4, v6, mac };
 }

@@ -4,6 +4,7 @@ import { errorFromStatus, KubeError, type KubeSubject } from '../../src/kube/err
 import { stringifyJson } from '../../src/kube/json.ts';
 import type { KubeRequest, OpenWatch, Transport, WatchReader } from '../../src/kube/transport.ts';
 import type { InProcessApi } from '../../src/lab/apiserver/in-process.ts';
+import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import { ApiError } from '../../src/lab/apiserver/status.ts';
 import type { WatchLine, WatchSink } from '../../src/lab/apiserver/watch-stream.ts';
 import type { ProcessClock } from './virtual-time.ts';
@@ -225,6 +226,8 @@ class ClientStream implements WatchSink, OpenWatch {
     this.#until = Math.max(this.#until, clock.now() + latency() + faults.watchDelay(this.plural));
     const times = faults.repeats(this.plural) ? 2 : 1;
     clock.carry(this.#until - clock.now(), () => {
+      const { metadata } = line.object as Partial<KubeObject>;
+      clock.hears(this.plural, metadata?.name ?? '', metadata?.namespace);
       for (let time = 0; time < times && !this.#over; time++) this.#reader?.take(line);
     });
   }

@@ -48,6 +48,18 @@ test('a turn that the Lease brings about is prompt where the process has begun t
   }
 });
 
+test('an object that the process hears of after the timer may have waited for what that had sent', async () => {
+  for (const heard of ['p', 'q']) {
+    const { time, clock, promptness } = bench();
+    time.after(1, () => {
+      clock.setTimeout(() => clock.carry(10, () => promptness.changed('pods', 'ns/p')), 200);
+      clock.carry(205, () => clock.hears('pods', heard, 'ns'));
+    });
+    await time.runUntil(1_000);
+    assert.equal(promptness.judge().length, heard === 'p' ? 0 : 1);
+  }
+});
+
 test('a timer of the product is known by the function that sets it, not by those that pass it on', async () => {
   const { time, clock } = bench();
   const sites: string[] = [];

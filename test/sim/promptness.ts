@@ -33,6 +33,9 @@ export class Promptness {
     const { now, cause } = this.#time;
     if (!this.judging || cause === undefined || cause.struck || BY_THE_CLOCK.has(table)) return;
     const { process, ms, setAt } = cause;
+    // Its own event came since, and waited for the answer to what the timer had sent.
+    const [plural = ''] = table.split('.');
+    if ((this.#time.heard.get(`${process} ${plural} ${key.includes('/') ? key : `/${key}`}`) ?? -Infinity) >= setAt + ms) return;
     const site = cause.site();
     if (isTimely(site) || (this.#led.get(process) ?? -Infinity) >= setAt + ms || this.#late.has(site)) return;
     this.#late.set(

@@ -39,6 +39,8 @@ export class VirtualTime {
   #struck = false;
   /** A heap: the parent of i is at (i - 1) >> 1. */
   readonly #heap: Entry[] = [];
+  /** When each process last heard of an object by what goes back to no timer: `<process> <plural> <namespace>/<name>`. */
+  readonly heard = new Map<string, number>();
 
   get now(): number {
     return this.#now;
@@ -183,6 +185,11 @@ export class ProcessClock implements KubeClock, OvsdbClock {
   carry(ms: number, run: () => void): () => void {
     const entry = this.#time.after(ms, () => this.#run(run));
     return () => this.#time.cancel(entry);
+  }
+
+  /** It hears just now of an object's change. */
+  hears(plural: string, name: string, namespace = ''): void {
+    if (this.#time.cause === undefined) this.#time.heard.set(`${this.#process} ${plural} ${namespace}/${name}`, this.#time.now);
   }
 
   /** It is told just now of something that the simulation has inflicted. */

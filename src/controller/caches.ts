@@ -31,7 +31,7 @@ import { isNatRule } from '../world/nat-rules.ts';
 import { keyOf, traitsOf } from '../world/resources.ts';
 import type { Table } from '../world/table.ts';
 import type { World } from '../world/world.ts';
-import { ipParts, LEAST } from './ip-parts.ts';
+import { ipParts } from './ip-parts.ts';
 import type { Untrimmed } from './trim.ts';
 import {
   trimCustom,
@@ -213,7 +213,8 @@ export class Caches implements ObjectSource {
 
   /** Their nodes are listed at the same time, and long before so many IP objects come. */
   async #partsOfIps(count: number): Promise<readonly string[] | undefined> {
-    if (count < LEAST) return undefined;
+    const each = 2 * (this.#options.cachedAbove ?? MANY);
+    if (count < 2 * each) return undefined;
     await this.#caches
       .get('nodes')
       ?.cache.untilSynced()
@@ -221,6 +222,7 @@ export class Caches implements ObjectSource {
     return ipParts(
       Array.from(this.#options.world.nodes.entries(), ([name]) => name),
       count,
+      each,
     );
   }
 

@@ -5,7 +5,7 @@ import { ipParts } from './ip-parts.ts';
 
 test('very many IP objects are asked for in parts, each object in one of them', () => {
   const nodes = Array.from({ length: 12 }, (_, at) => `n${at}`);
-  const parts = ipParts(nodes, 50_000) ?? [];
+  const parts = ipParts(nodes, 50_000, 10_000) ?? [];
   assert.equal(parts.length, 5);
   const members = (text = ''): string[] => /\((.*)\)$/.exec(text)?.[1]?.split(',') ?? [];
   for (const part of parts.slice(0, -1)) assert.match(part, new RegExp(`^${labelKey.nodeName} in \\(`));
@@ -15,17 +15,18 @@ test('very many IP objects are asked for in parts, each object in one of them', 
 });
 
 test('a name that no label can have is in the part of those without the label', () => {
-  const parts = ipParts(['a', 'b', 'x'.repeat(64)], 20_000);
+  const parts = ipParts(['a', 'b', 'x'.repeat(64)], 20_000, 10_000);
   assert.deepEqual(parts, [`${labelKey.nodeName} in (a)`, `${labelKey.nodeName} in (b)`, `${labelKey.nodeName} notin (a,b)`]);
 });
 
 test('few objects, one node, or more names than an address may hold are no parts', () => {
-  assert.equal(ipParts(['a', 'b'], 19_999), undefined);
-  assert.equal(ipParts(['a'], 50_000), undefined);
+  assert.equal(ipParts(['a', 'b'], 19_999, 10_000), undefined);
+  assert.equal(ipParts(['a'], 50_000, 10_000), undefined);
   assert.equal(
     ipParts(
       Array.from({ length: 300 }, (_, at) => `node-${at}.example.org`),
       50_000,
+      10_000,
     ),
     undefined,
   );

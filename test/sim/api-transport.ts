@@ -1,5 +1,5 @@
 /** How one process reaches the API server of the simulation: the same requests as over HTTPS, with time between and faults. */
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { errorFromStatus, KubeError, type KubeSubject } from '../../src/kube/errors.ts';
 import { stringifyJson } from '../../src/kube/json.ts';
 import type { KubeRequest, OpenWatch, Transport, WatchReader } from '../../src/kube/transport.ts';
@@ -98,8 +98,8 @@ export class ApiTransport implements Transport {
     return stringifyJson(await this.request(request));
   }
 
-  stream({ subject }: KubeRequest): Promise<Readable> {
-    return Promise.reject(new KubeError('KUBE_PROTOCOL', subject, 'the simulation has no lists that come in pieces'));
+  async stream(request: KubeRequest): Promise<Readable> {
+    return Readable.from([Buffer.from(await this.text(request))]);
   }
 
   async watch(request: KubeRequest): Promise<OpenWatch> {

@@ -61,9 +61,14 @@ export interface ClusterOptions {
   readonly statefulSets?: boolean;
   /** Whoever changes an object of the API server fails. */
   readonly frozen?: boolean;
+  /** Controllers read their first lists of more than a few from the API server's cache, and those of IP objects in parts. */
+  readonly listsFromCache?: boolean;
   /** Told what happens, one line each; for a trace and for a person. */
   readonly trace?: (line: string) => void;
 }
+
+/** Fewer than a cluster of a life has. */
+const FEW_LISTED = 1;
 
 export class SimulatedCluster {
   readonly time = new VirtualTime();
@@ -111,6 +116,7 @@ export class SimulatedCluster {
   overtaking: Overtaking | undefined;
   readonly rules: () => readonly Rule[];
   readonly statefulSets: boolean;
+  readonly #listsFromCache: boolean;
   readonly #chance: Random;
   readonly #trace: (line: string) => void;
   /** Writes after which a process is killed. */
@@ -118,9 +124,10 @@ export class SimulatedCluster {
   #quietly = false;
   #started = 0;
 
-  constructor({ seed, rules, statefulSets = true, frozen = false, trace = () => undefined }: ClusterOptions) {
+  constructor({ seed, rules, statefulSets = true, frozen = false, listsFromCache = false, trace = () => undefined }: ClusterOptions) {
     this.rules = rules;
     this.statefulSets = statefulSets;
+    this.#listsFromCache = listsFromCache;
     this.#trace = trace;
     this.#chance = new Random(seed ^ 0x5eed);
     const uuids = new Random(seed ^ 0x1d);
@@ -217,6 +224,7 @@ export class SimulatedCluster {
       onSend: (request) => this.#watchOver(name, request),
       onTransact: () => this.#watchOver(name),
       overtakes: this.#overtakes(name),
+      ...(this.#listsFromCache && { cachedAbove: FEW_LISTED }),
     });
     this.controllers.set(name, controller);
     return controller;

@@ -44,6 +44,8 @@ export interface SimulatedControllerOptions {
   /** It puts a transaction on its way. */
   readonly onTransact?: () => void;
   readonly overtakes?: Overtakes;
+  /** Objects above which a first list is read from the API server's cache. */
+  readonly cachedAbove?: number;
 }
 
 /** Says when the simulation has lost or refused a transaction; what the database itself refuses is no fault that was inflicted. */
@@ -132,6 +134,7 @@ export class SimulatedController {
       readOnly,
       collectionLimit: false,
       followDefinitions: false,
+      ...(options.cachedAbove !== undefined && { cachedAbove: options.cachedAbove }),
       clock: this.clock,
       random: random.next,
       defer: (turn) => void this.clock.carry(0, turn),

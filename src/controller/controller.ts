@@ -72,7 +72,8 @@ export class Controller {
   #phase: Phase = 'starting';
   #doing = 'lists and rows taken in';
   #scheduled = false;
-  #usageTimer = false;
+  /** When a Subnet whose counts were said a moment ago is due again, in monotonic milliseconds. */
+  #usageDue: number | undefined;
   #transactions = 0;
   #rowsWritten = 0;
   #objectsWritten = 0;
@@ -305,7 +306,12 @@ export class Controller {
   /** True when everything observed has been carried out (or only derived, where nothing may be) and nothing is under way. */
   get quiet(): boolean {
     const derived =
-      this.#observed && !this.#intake.busy && !this.#scheduled && !this.#usageTimer && this.world.reactor.quiet && this.#allocation.quiet;
+      this.#observed &&
+      !this.#intake.busy &&
+      !this.#scheduled &&
+      this.#usageDue === undefined &&
+      this.world.reactor.quiet &&
+      this.#allocation.quiet;
     if (this.#options.readOnly === true) return derived;
     return derived && this.#committed;
   }
@@ -461,11 +467,14 @@ export class Controller {
   }
 
   #publishUsage(): void {
-    const next = this.#allocation.usage.publish(this.#clock.now(), USAGE_INTERVAL_MS);
-    if (next === undefined || this.#usageTimer) return;
-    this.#usageTimer = true;
+    const now = this.#clock.now();
+    const next = this.#allocation.usage.publish(now, USAGE_INTERVAL_MS);
+    if (next === undefined) return;
+    const due = now + next;
+    if (this.#usageDue !== undefined && this.#usageDue <= due) return;
+    this.#usageDue = due;
     this.#timers.later(next, () => {
-      this.#usageTimer = false;
+      if (this.#usageDue === due) this.#usageDue = undefined;
       this.wake();
     });
   }

@@ -31,13 +31,15 @@ const BUILT_IN: ReadonlySet<string> = new Set([DEFAULT_VPC, DEFAULT_SUBNET, JOIN
 const ALLOCATED = podAnnotation('ovn', 'allocated');
 const COMING: ReadonlySet<string> = new Set(['pods', SUBNETS, POOLS, ...ADDRESSED.map(([table]) => table)]);
 
+const vpcOf = (object: KubeObject): string => ((object['spec'] ?? {}) as { readonly vpc?: string }).vpc ?? '';
+
 export class Latecomers {
   readonly #store: ObjectStore;
   readonly #hasSwitch: (uid: string, name: string) => boolean;
   /** `<table> <name>` of what was being deleted at the last rest, by uid. */
   #going = new Map<string, string>();
-  /** Uids of what came since. */
-  readonly #came = new Set<string>();
+  /** What came since: the Vpc that it named then, if any, by uid. */
+  readonly #came = new Map<string, string>();
 
   /** @param hasSwitch whether a Subnet has a switch of its own */
   constructor(store: ObjectStore, hasSwitch: (uid: string, name: string) => boolean) {
@@ -47,7 +49,7 @@ export class Latecomers {
       const { uid, finalizers = [], annotations = {} } = object.metadata;
       // One from a backup has what it had.
       const isNew = finalizers.length === 0 && annotations[kilnAnnotation.given] === undefined && annotations[ALLOCATED] === undefined;
-      if (type === 'ADDED' && COMING.has(table) && isNew) this.#came.add(uid);
+      if (type === 'ADDED' && COMING.has(table) && isNew) this.#came.set(uid, vpcOf(object));
     });
   }
 
@@ -86,11 +88,12 @@ export class Latecomers {
         return has && this.#isGoing(SUBNETS, subnet) ? [told(`${object.kind} ${object.metadata.name}`, `Subnet ${subnet}`)] : [];
       }),
     );
-    const subnets = this.#since(SUBNETS).flatMap(({ metadata, ...subnet }) => {
-      const { vpc = '' } = (subnet['spec'] ?? {}) as { readonly vpc?: string };
-      return this.#isGoing(VPCS, vpc) && this.#hasSwitch(metadata.uid, metadata.name)
-        ? [told(`Subnet ${metadata.name}`, `Vpc ${vpc}`)]
-        : [];
+    const subnets = this.#since(SUBNETS).flatMap((subnet) => {
+      const { uid, name } = subnet.metadata;
+      const vpc = vpcOf(subnet);
+      // One that is edited into another Vpc stays where it is, and is told.
+      const isNew = this.#came.get(uid) === vpc;
+      return isNew && this.#isGoing(VPCS, vpc) && this.#hasSwitch(uid, name) ? [told(`Subnet ${name}`, `Vpc ${vpc}`)] : [];
     });
     const pools = this.#since(POOLS).flatMap(({ metadata, ...pool }) => {
       const { subnet = '' } = (pool['spec'] ?? {}) as { readonly subnet?: string };

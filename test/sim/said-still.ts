@@ -39,9 +39,9 @@ export function saidStill(world: World): readonly Finding[] {
     if (addresses.some((address) => gateways.includes(address))) return true;
     return addresses.some((address) => new Set((known?.get(subnet)?.get(address) ?? []).map(({ port }) => port)).size > 1);
   };
-  // Of a MAC that two have, the sentence says so.
+  // Of a MAC that two have, and of an address that is not its own, the sentence says so.
   const isAddress = (conflict: Partial<Condition> | undefined): conflict is Partial<Condition> =>
-    conflict !== undefined && !/\(([0-9a-f]{2}:){5}/.test(conflict.message ?? '');
+    conflict !== undefined && !/\(([0-9a-f]{2}:){5}|its pod has another address than/.test(conflict.message ?? '');
   const found: Finding[] = [];
   const stale = (kind: string, name: string, what: string): void =>
     void found.push({ kind: `I7 stale ${kind}`, message: `I7: ${kind} ${name} says ${what}` });

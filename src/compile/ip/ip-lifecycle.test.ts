@@ -281,3 +281,38 @@ test('the IP object of a pod that somebody made the Subnet own goes with the pod
   bench.settle();
   assert.deepEqual([bench.object('subnets', 'net'), bench.object('ips', 'web.shop')], [undefined, undefined]);
 });
+
+test('an IP object whose pod brings another address that somebody has does not say that its own is held twice', () => {
+  for (const [brought, sentence] of [
+    [
+      '10.9.0.2',
+      'IP back.shop: its pod has another address than 10.9.0.51 of Subnet s5, which is also held by OvnEip e1 (10.9.0.2 of Subnet s5)',
+    ],
+    ['10.9.0.51', 'IP back.shop: address 10.9.0.51 of Subnet s5 is also held by OvnEip e1 (10.9.0.51 of Subnet s5)'],
+  ] as const) {
+    const { bench } = new PodScene();
+    bench.put('ips', {
+      metadata: { name: 'back.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' } },
+      spec: { podName: 'back', namespace: 'shop', subnet: 's5', podType: '', ipAddress: '10.9.0.51', v4IpAddress: '10.9.0.51' },
+    });
+    bench.settle();
+    const annotations = {
+      'ovn.kubernetes.io/allocated': 'true',
+      'ovn.kubernetes.io/logical_switch': 's5',
+      'ovn.kubernetes.io/ip_address': brought,
+      'ovn.kubernetes.io/mac_address': '0a:00:00:00:00:01',
+    };
+    bench.put('pods', { metadata: { name: 'back', namespace: 'shop', annotations }, spec: { nodeName: 'n1' } });
+    bench.settle();
+    bench.put('ovn-eips', {
+      metadata: { name: 'e1', finalizers: ['kubeovn.io/kube-ovn-controller'] },
+      spec: { externalSubnet: 's5', v4Ip: brought, macAddress: '0a:00:00:00:00:02', type: 'nat' },
+    });
+    bench.settle();
+    const text = bench.object('ips', 'back.shop')?.metadata.annotations?.['kiln.io/conditions'] ?? '[]';
+    const conflict = (JSON.parse(text) as { readonly type: string; readonly message: string }[]).find(
+      ({ type }) => type === 'AddressConflict',
+    );
+    assert.equal(conflict?.message, sentence);
+  }
+});

@@ -5,6 +5,8 @@
 import type { ConditionType } from '../../api/condition-types.ts';
 import type { IP } from '../../api/ip.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
+import { canonicalAddress } from '../../net/address.ts';
+import { splitList } from '../../net/dual.ts';
 import { claimantOfIp, isReserved, onlyAsks } from '../../world/claimants.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
@@ -70,7 +72,14 @@ const NO_CONDITIONS: readonly ConditionOutput[] = [];
 function conflictOf(world: World, ip: IP): ConditionOutput | undefined {
   const others = world.addressConflicts.get(claimantOfIp(ip));
   if (others === undefined || others.length === 0) return undefined;
-  const message = `IP ${ip.metadata.name}: address ${ip.spec.ipAddress} of Subnet ${ip.spec.subnet} is also held by ${others.join(', ')}`;
+  const { ipAddress = '', macAddress = '', subnet = '' } = ip.spec;
+  const own = [...splitList(ipAddress).map((text) => canonicalAddress(text) ?? text), macAddress.toLowerCase()];
+  const isOwn = own.some((text) => text !== '' && others.some((other) => other.includes(`(${text} of `)));
+  // A pod from a backup may bring another one than the IP object that is there for it.
+  const what = isOwn
+    ? `address ${ipAddress} of Subnet ${subnet}`
+    : `its pod has another address than ${ipAddress} of Subnet ${subnet}, which`;
+  const message = `IP ${ip.metadata.name}: ${what} is also held by ${others.join(', ')}`;
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 

@@ -162,6 +162,32 @@ test('a configuration that cert-manager cares for is left as it is, and where it
   }
 });
 
+/** A keeper at an API server that gives it no Secret. @param warned is told what the keeper warns of */
+async function inVain(server: LabApiServer, warned: (message: string, error: unknown) => void, run: () => Promise<void>): Promise<void> {
+  await server.start();
+  const path = await mkdtemp(join(directory, 'in-vain-'));
+  await server.writeKubeconfig(join(path, 'kubeconfig'));
+  const other = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: join(path, 'kubeconfig') })));
+  const keeper = new CertificateKeeper({
+    client: other,
+    namespace: NAME.namespace,
+    secret: NAME.name,
+    configuration: 'kiln',
+    hosts: ['x'],
+    lifetimeMs: 90_000,
+    log: { ...SILENT, warn: (message, fields) => warned(message, fields?.['error']) },
+    use: () => assert.fail('there is none to use'),
+  });
+  keeper.start();
+  try {
+    await run();
+  } finally {
+    await keeper.close();
+    await other.close();
+    await server.stop();
+  }
+}
+
 test('without the rights it says so once, and goes on trying', async () => {
   const warnings: string[] = [];
   const refusing = new LabApiServer();
@@ -169,30 +195,15 @@ test('without the rights it says so once, and goes on trying', async () => {
     match: { resources: ['secrets'] },
     fault: { kind: 'error', code: 403, reason: 'Forbidden', message: 'secrets is forbidden' },
   });
-  await refusing.start();
-  const path = join(directory, 'refusing');
-  await refusing.writeKubeconfig(path);
-  const other = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path })));
-  const keeper = new CertificateKeeper({
-    client: other,
-    namespace: NAME.namespace,
-    secret: NAME.name,
-    configuration: 'kiln',
-    hosts: ['x'],
-    lifetimeMs: 90_000,
-    log: { ...SILENT, warn: (message) => warnings.push(message) },
-    use: () => assert.fail('there is none to use'),
-  });
-  keeper.start();
-  try {
-    await until('it is said', () => warnings.length > 0);
-    await sleep(1_500);
-    assert.deepEqual(warnings, ['the certificate of the webhook cannot be kept']);
-  } finally {
-    await keeper.close();
-    await other.close();
-    await refusing.stop();
-  }
+  await inVain(
+    refusing,
+    (message) => warnings.push(message),
+    async () => {
+      await until('it is said', () => warnings.length > 0);
+      await sleep(1_500);
+      assert.deepEqual(warnings, ['the certificate of the webhook cannot be kept']);
+    },
+  );
 });
 
 test('an API server that is away is not said here, where the controller says it; that it lost the right meanwhile is', async () => {
@@ -200,33 +211,21 @@ test('an API server that is away is not said here, where the controller says it;
   const away = new LabApiServer();
   for (const resources of [['secrets'], ['validatingwebhookconfigurations.admissionregistration.k8s.io']])
     away.faults.add({ match: { resources }, fault: { kind: 'error', code: 503, message: 'not now' } });
-  await away.start();
-  const path = join(directory, 'away');
-  await away.writeKubeconfig(path);
-  const other = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path })));
-  const keeper = new CertificateKeeper({
-    client: other,
-    namespace: NAME.namespace,
-    secret: NAME.name,
-    configuration: 'kiln',
-    hosts: ['x'],
-    lifetimeMs: 90_000,
-    log: { ...SILENT, warn: (_, fields) => warnings.push(fields?.['error']) },
-    use: () => assert.fail('there is none to use'),
-  });
-  keeper.start();
-  try {
-    await until('both were asked for twice', () => away.faults.list().every(({ struck }) => struck > 1));
-    assert.deepEqual(warnings, []);
-    away.faults.remove();
-    away.faults.add({ match: { resources: ['secrets'] }, fault: { kind: 'error', code: 403, reason: 'Forbidden', message: 'no longer' } });
-    await until('it is said', () => warnings.length > 0);
-    assert.match(String(warnings[0]), /no longer/);
-  } finally {
-    await keeper.close();
-    await other.close();
-    await away.stop();
-  }
+  await inVain(
+    away,
+    (_, error) => warnings.push(error),
+    async () => {
+      await until('both were asked for twice', () => away.faults.list().every(({ struck }) => struck > 1));
+      assert.deepEqual(warnings, []);
+      away.faults.remove();
+      away.faults.add({
+        match: { resources: ['secrets'] },
+        fault: { kind: 'error', code: 403, reason: 'Forbidden', message: 'no longer' },
+      });
+      await until('it is said', () => warnings.length > 0);
+      assert.match(String(warnings[0]), /no longer/);
+    },
+  );
 });
 
 test('the Secret is a TLS Secret that other programs read', async () => {

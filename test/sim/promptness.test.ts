@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { ListWatchCache } from '../../src/kube/list-watch-cache.ts';
 import { WriteHolds } from '../../src/commit/write-holds.ts';
 import { objectId } from '../../src/compile/output.ts';
-import { BY_TIME, GATHER, siteOf } from './product-timers.ts';
+import { BY_TIME, GATHER, siteHere } from './product-timers.ts';
 import { Promptness } from './promptness.ts';
 import { ProcessClock, VirtualTime } from './virtual-time.ts';
 
@@ -63,7 +63,7 @@ test('an object that the process hears of after the timer may have waited for wh
 test('a timer of the product is known by the function that sets it, not by those that pass it on', async () => {
   const { time, clock } = bench();
   const sites: string[] = [];
-  const noting = (ms: number): void => void sites.push(`${ms} ${siteOf(new Error().stack ?? '')}`);
+  const noting = (ms: number): void => void sites.push(`${ms} ${siteHere()()}`);
   const cache = new ListWatchCache({
     client: {} as never,
     resource: { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true },

@@ -25,25 +25,26 @@ export const subnetIdleFields = ({ name, spec }: NamedSubnet, settings: Pick<Sub
   const dhcp = { what: 'spec.enableDHCP true', met: spec.enableDHCP === true };
   const inDefault = { what: `the default Vpc, ${settings.defaultVpc}`, met: effectiveVpc(spec, settings) === settings.defaultVpc };
   const centralized = { what: 'spec.gatewayType centralized', met: gatewayType === 'centralized' };
-  const set: Readonly<Record<string, readonly [value: string, needs: readonly Need[]]>> = {
-    enableDHCP: [spec.enableDHCP === true ? 'true' : '', [ovn]],
-    dhcpV4Options: [dhcpV4Options, [ovn, dhcp, ipv4]],
-    dhcpV6Options: [dhcpV6Options, [ovn, dhcp, ipv6]],
-    enableIPv6RA: [spec.enableIPv6RA === true ? 'true' : '', [ovn, ipv6]],
-    ipv6RAConfigs: [ipv6RAConfigs, [ovn, { what: 'spec.enableIPv6RA true', met: spec.enableIPv6RA === true }, ipv6]],
-    private: [spec.private === true ? 'true' : '', [ovn]],
-    allowSubnets: [allowSubnets.join(','), [ovn, { what: 'spec.private true', met: spec.private === true }]],
-    acls: [acls.length === 0 ? '' : JSON.stringify(acls), [ovn]],
-    allowEWTraffic: [spec.allowEWTraffic === true ? 'true' : '', [ovn, { what: 'spec.acls', met: acls.length > 0 }]],
-    routeTable: [routeTable, [ovn]],
-    gatewayType: [centralized.met ? gatewayType : '', [ovn, inDefault]],
-    gatewayNode: [gatewayNode, [ovn, inDefault, centralized]],
-    gatewayNodeSelectors: [gatewayNodeSelectors.length === 0 ? '' : JSON.stringify(gatewayNodeSelectors), [ovn, inDefault, centralized]],
-    enableEcmp: [spec.enableEcmp === true ? 'true' : '', [ovn, inDefault, centralized]],
-    logicalGateway: [spec.logicalGateway === true ? 'true' : '', [{ what: 'spec.vlan', met: vlan !== '' }]],
-  };
-  return Object.entries(set).flatMap(([field, [value, needs]]) => {
-    const missing = value === '' ? undefined : needs.find(({ met }) => !met);
+  const set: readonly (readonly [field: string, value: string, needs: readonly Need[]])[] = [
+    ['enableDHCP', spec.enableDHCP === true ? 'true' : '', [ovn]],
+    ['dhcpV4Options', dhcpV4Options, [ovn, dhcp, ipv4]],
+    ['dhcpV6Options', dhcpV6Options, [ovn, dhcp, ipv6]],
+    ['enableIPv6RA', spec.enableIPv6RA === true ? 'true' : '', [ovn, ipv6]],
+    ['ipv6RAConfigs', ipv6RAConfigs, [ovn, { what: 'spec.enableIPv6RA true', met: spec.enableIPv6RA === true }, ipv6]],
+    ['private', spec.private === true ? 'true' : '', [ovn]],
+    ['allowSubnets', allowSubnets.join(','), [ovn, { what: 'spec.private true', met: spec.private === true }]],
+    ['acls', acls.length === 0 ? '' : JSON.stringify(acls), [ovn]],
+    ['allowEWTraffic', spec.allowEWTraffic === true ? 'true' : '', [ovn, { what: 'spec.acls', met: acls.length > 0 }]],
+    ['routeTable', routeTable, [ovn]],
+    ['gatewayType', centralized.met ? gatewayType : '', [ovn, inDefault]],
+    ['gatewayNode', gatewayNode, [ovn, inDefault, centralized]],
+    ['gatewayNodeSelectors', gatewayNodeSelectors.length === 0 ? '' : JSON.stringify(gatewayNodeSelectors), [ovn, inDefault, centralized]],
+    ['enableEcmp', spec.enableEcmp === true ? 'true' : '', [ovn, inDefault, centralized]],
+    ['logicalGateway', spec.logicalGateway === true ? 'true' : '', [{ what: 'spec.vlan', met: vlan !== '' }]],
+  ];
+  return set.flatMap(([field, value, needs]) => {
+    if (value === '') return [];
+    const missing = needs.find(({ met }) => !met);
     if (missing === undefined) return [];
     const rule = `it takes effect together with ${missing.what}`;
     return [

@@ -5,6 +5,8 @@ import { foreignSnapshot, SHARED, WEAK } from '../../src/invariants/foreign-rows
 import type { Uuid, Value } from '../../src/ovsdb/index.ts';
 import type { RowDifference, SimulatedDatabase, StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
 
+const KILNS: readonly string[] = ['external_ids', ...SHARED];
+
 export class ForeignPicture {
   /** Rows and cells, as `foreignSnapshot` names them, in words. */
   readonly before = new Map<string, string>();
@@ -41,11 +43,16 @@ export class ForeignPicture {
     const tables = new Map<string, WholeRow[]>();
     const legacy = new Set<string>();
     for (const name of this.#database.schema.tables.keys()) {
-      const rows = [...this.#rows(name, among)].map(([uuid, row]) => {
+      const rows: WholeRow[] = [];
+      for (const [uuid, row] of this.#rows(name, among)) {
         const ids = row['external_ids'];
-        if (ids instanceof Map && (ids as ReadonlyMap<string, string>).get(VENDOR_KEY) === VENDOR) legacy.add(`${name}/${uuid}`);
-        return { _uuid: uuid, ...Object.fromEntries(Object.entries(row).map(([column, value]) => [column, cellOf(value)])) };
-      });
+        const isKilns = ids instanceof Map && (ids as ReadonlyMap<string, string>).get(VENDOR_KEY) === VENDOR;
+        if (isKilns) legacy.add(`${name}/${uuid}`);
+        const cells: Record<string, ForeignCell> = { _uuid: uuid };
+        // Of a row of Kiln's, what shows whose it is and what others may have in it.
+        for (const column of isKilns ? KILNS : Object.keys(row)) if (row[column] !== undefined) cells[column] = cellOf(row[column]);
+        rows.push(cells);
+      }
       tables.set(name, rows);
     }
     return new Map([...foreignSnapshot(tables)].filter(([row]) => !legacy.has(row)));

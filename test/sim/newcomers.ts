@@ -94,9 +94,10 @@ export class Newcomers {
 
   #look(event: StoreEvent): void {
     const { type, table, object } = event;
-    if (table === 'nodes' || (isDecisive(event) && (table === SUBNETS || table === VPCS))) this.#decided = false;
+    const decisive = isDecisive(event);
+    if (table === 'nodes' || (decisive && (table === SUBNETS || table === VPCS))) this.#decided = false;
     if (!this.#settled) return;
-    if (isDecisive(event)) {
+    if (decisive) {
       this.#settled = false;
       this.#waiting.clear();
     }
@@ -280,7 +281,19 @@ export class Newcomers {
 
 /** What pods' networks follow from has changed. */
 export function isDecisive({ type, table, object, previous }: StoreEvent): boolean {
-  return DECIDING.has(table) && (type !== 'MODIFIED' || decides(object) !== decides(previous));
+  if (!DECIDING.has(table)) return false;
+  return type !== 'MODIFIED' || !(isShared(object, previous) || decides(object) === decides(previous));
+}
+
+/** What an update leaves as it is it shares with the object before: most are of a status. */
+function isShared({ spec, metadata }: KubeObject, previous: KubeObject | undefined): boolean {
+  const { labels, annotations, deletionTimestamp } = previous?.metadata ?? {};
+  return (
+    spec === previous?.['spec'] &&
+    metadata.labels === labels &&
+    metadata.annotations === annotations &&
+    metadata.deletionTimestamp === deletionTimestamp
+  );
 }
 
 function isReady(status: unknown): boolean {

@@ -33,8 +33,8 @@ export class OthersKept {
   }
 }
 
-function theirs({ metadata, ...object }: KubeObject): readonly string[] {
-  const { finalizers = [], labels = {}, annotations = {} } = metadata;
+function theirs(object: KubeObject): readonly string[] {
+  const { finalizers = [], labels = {}, annotations = {} } = object.metadata;
   const { conditions = [] } = (object['status'] ?? {}) as { readonly conditions?: readonly { readonly type?: string }[] };
   const isTheirs = (name: string): boolean => name.startsWith(OTHERS_DOMAIN);
   return [

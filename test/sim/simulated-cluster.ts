@@ -393,7 +393,10 @@ export class SimulatedCluster {
     for (const { table, uuid, before, after } of differences) {
       if (after !== undefined && (table === 'Logical_Switch_Port' || table === 'Port_Group')) this.toldInOrder.wrote(table, uuid, after);
       if (table !== 'Logical_Switch_Port' || before === undefined || after !== undefined) continue;
-      const isThere = [...this.ovn.database.rows(table)].some(([, { name }]) => name === before['name']);
+      const isThere = this.ovn.database
+        .rows(table)
+        .values()
+        .some(({ name }) => name === before['name']);
       if (!isThere) this.takenPorts.took(before);
     }
   }

@@ -1,6 +1,7 @@
 /** The API for a caller in the same process: the same verbs on the same store as over HTTPS, as calls. For simulations. */
 import { ADMINISTRATOR } from './authorization/user.ts';
 import { asRead, asSent } from './exchanged.ts';
+import type { Json } from './json.ts';
 import { parseTarget } from './request.ts';
 import type { RequestMessage, ResourceTarget } from './request.ts';
 import type { ResourceRequest } from './resource-handler.ts';
@@ -75,12 +76,22 @@ export class InProcessApi {
     const definition = target === undefined ? undefined : this.#api.registry.find(target.group, target.version, target.plural);
     if (target === undefined || definition === undefined)
       throw new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
-    const message: RequestMessage = {
-      method,
-      headers: { accept: 'application/json', 'content-type': contentType },
-      whole: body === undefined ? {} : asSent(body),
-      async *[Symbol.asyncIterator]() {},
-    };
+    const message = new WholeMessage(method, contentType, body === undefined ? {} : asSent(body));
     return { definition, target, query: at < 0 ? NO_QUERY : new URLSearchParams(path.slice(at)), message, user: ADMINISTRATOR };
   }
+}
+
+/** A request whose body nobody has to read piece by piece. */
+class WholeMessage implements RequestMessage {
+  readonly method: string;
+  readonly headers: RequestMessage['headers'];
+  readonly whole: Json;
+
+  constructor(method: string, contentType: string, whole: Json) {
+    this.method = method;
+    this.headers = { accept: 'application/json', 'content-type': contentType };
+    this.whole = whole;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<never> {}
 }

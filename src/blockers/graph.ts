@@ -2,7 +2,7 @@
  * What holds what: the one table that deletion, its conditions and explanations read. A kind that comes later adds its lines.
  */
 import { isOvnProvider, nodePortName } from '../api/names.ts';
-import { annotationKey, FINALIZER } from '../api/well-known.ts';
+import { annotationKey, DEFAULT_PROVIDER, FINALIZER, podAnnotation } from '../api/well-known.ts';
 import { launchedInstance } from '../api/virtual-machine.ts';
 import { splitList } from '../net/dual.ts';
 import { rowId, tableOf } from '../nb/row-id.ts';
@@ -60,7 +60,8 @@ const HOLDS_OF_SUBNETS: readonly Hold[] = [
   {
     held: 'subnets',
     holder: 'nodes',
-    holders: (world, subnet) => ownersOfPorts(world, subnet, 'node//').filter((node) => nodeSubnets(world, node).includes(subnet)),
+    // As with pods: a node that joined has its address, whoever edited its IP object and took its port away.
+    holders: (world, subnet) => nodesIn(world, subnet).filter((node) => nodeSubnets(world, node).includes(subnet)),
     holds: nodeSubnets,
   },
   ...ADDRESS_RESOURCES.map((holder): Hold => ({
@@ -178,15 +179,25 @@ function ownersOfPorts(world: World, subnet: string, kind: 'pod/' | 'node//'): r
   });
 }
 
-/** The Subnet that a node has its port in without an IP object that says so. */
+/** Nodes that were given addresses of a Subnet or have a port in it. */
+function nodesIn(world: World, subnet: string): readonly string[] {
+  return [...new Set([...world.nodes.bucket('allocated', subnet), ...ownersOfPorts(world, subnet, 'node//')])];
+}
+
+/** Subnets that a node was told it has addresses of, or has its port in, without an IP object that says so. */
 function nodeSubnets(world: World, node: string): readonly string[] {
   const port = nodePortName(node);
-  const id = rowId('Logical_Switch_Port', port);
+  const said = [world.ask(subnetTold, node), subnetOfPort(world, node)];
+  return [...new Set(said)].filter((subnet) => subnet !== '' && subnet !== world.ask(subnetOfIp, port));
+}
+
+function subnetOfPort(world: World, node: string): string {
+  const id = rowId('Logical_Switch_Port', nodePortName(node));
   const ownership = world.rows.state(id)?.ownership;
-  if (ownership?.kind !== 'ours' || ownership.owner !== `node//${node}` || !world.ask(nodeExists, node)) return [];
+  if (ownership?.kind !== 'ours' || ownership.owner !== `node//${node}` || !world.ask(nodeExists, node)) return '';
   const externalIds = world.rows.column(id, 'external_ids');
   const subnet: unknown = externalIds instanceof Map ? externalIds.get('ls') : undefined;
-  return typeof subnet === 'string' && world.ask(subnetOfIp, port) !== subnet ? [subnet] : [];
+  return typeof subnet === 'string' ? subnet : '';
 }
 
 /**
@@ -223,6 +234,11 @@ const OF_VPC = 'vpc//';
 /** Values, not objects: a status that comes back runs nobody's rule. */
 const uidOfSubnet: Query<string> = defineQuery('uid-of-subnet', (world, name) => world.ask(subnetIntent, name)?.metadata.uid ?? '');
 const nodeExists: Query<boolean> = defineQuery('node-exists', (world, name) => world.nodes.has(name));
+const subnetTold: Query<string> = defineQuery('subnet-told-to-node', (world, name) => {
+  const annotations = world.nodes.get(name)?.metadata.annotations ?? {};
+  const isJoined = annotations[podAnnotation(DEFAULT_PROVIDER, 'allocated')] === 'true';
+  return isJoined ? (annotations[podAnnotation(DEFAULT_PROVIDER, 'logical_switch')] ?? '') : '';
+});
 export const subnetOfIp: Query<string> = defineQuery('ip-subnet', (world, name) => world.ips.get(name)?.spec.subnet ?? '');
 
 /** Kinds that something can keep from going. */

@@ -166,6 +166,8 @@ export class World {
   readonly nodes = new Table<Node>(this.reactor, 'nodes', {
     internalIp: ({ status }) =>
       (status?.addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? (canonicalAddress(address) ?? []) : [])),
+    /** As of pods. */
+    allocated: ({ metadata }) => allocatedPlaces(metadata.annotations ?? {}),
   });
   readonly pods = new Table<Pod>(this.reactor, 'pods', {
     namespace: (pod) => [pod.metadata.namespace ?? ''],

@@ -7,6 +7,9 @@ import type { SubnetSpec } from '../../src/api/subnet.ts';
 import { kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';
+import { parseAddress } from '../../src/net/address.ts';
+import { cidrContains, parseCidr } from '../../src/net/cidr.ts';
+import { splitList } from '../../src/net/dual.ts';
 import type { Finding } from './judge.ts';
 import { isDecisive } from './newcomers.ts';
 
@@ -76,7 +79,22 @@ export class Returners {
     const isKeptAlone = annotations[kilnAnnotation.conditions] === undefined && annotations[kilnAnnotation.lease] === undefined;
     if (ipAddress !== address || podType !== 'StatefulSet' || !isKeptAlone || ip?.metadata.deletionTimestamp !== undefined)
       return undefined;
-    return this.#serves(subnet, namespace) ? { pod: uid, set: owner.uid, subnet, address, mac: say(pod, 'mac_address') } : undefined;
+    return this.#serves(subnet, namespace) && this.#has(subnet, address)
+      ? { pod: uid, set: owner.uid, subnet, address, mac: say(pod, 'mac_address') }
+      : undefined;
+  }
+
+  /**
+   * No address outside of `spec.cidrBlock` is kept for the next pod. Such a Subnet mostly says that it is not accepted as it is asked; where its
+   * Vpc's router is another program's, no port there says which network it had, and it has the one that it asks for.
+   */
+  #has(subnet: string, addresses: string): boolean {
+    const { cidrBlock = '' } = (this.#store.get(SUBNETS, subnet)?.['spec'] ?? {}) as SubnetSpec;
+    const cidrs = splitList(cidrBlock).flatMap((text) => parseCidr(text) ?? []);
+    return splitList(addresses).every((text) => {
+      const address = parseAddress(text);
+      return address !== undefined && cidrs.some((cidr) => cidr.family === address.family && cidrContains(cidr, address));
+    });
   }
 
   /** The Subnet stays, and the Namespace does not move who is in it. */

@@ -178,3 +178,28 @@ test('a template that names another address, MAC or pool than is kept: the old o
   scene.bench.settle();
   assert.match(String(scene.stations('db-0.shop')), / 10\.16\.0\.77$/);
 });
+
+test('where the router of the Vpc is not ours, so that no port of it says what the Subnet had, an address that the spec leaves out is not kept, and the pod is told', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  const theirs = '00000000-0000-4000-8000-000000000009';
+  bench.foreignRow('Logical_Router', theirs, { name: 'z1', external_ids: new Map([['theirs', 'yes']]) });
+  bench.put('vpcs', { metadata: { name: 'z1' }, spec: {} });
+  const spec = { vpc: 'z1', cidrBlock: '10.67.0.0/24', gateway: '10.67.0.1', namespaces: ['shop'] };
+  scene.subnet('red', { ...spec, excludeIps: ['10.67.0.2..10.67.0.199'] });
+  scene.statefulSet('db', 1);
+  scene.pod('db-0', { statefulSet: 'db' });
+  bench.settle();
+  assert.equal(scene.addressOf('shop/db-0'), '10.67.0.200');
+  bench.edit('subnets', 'red', { cidrBlock: '10.67.0.0/25', excludeIps: ['10.67.0.1'] });
+  bench.settle();
+  assert.equal(scene.addressOf('shop/db-0'), '10.67.0.200');
+  const { message = '' } = bench.condition('pods', 'shop/db-0', 'kiln.io/NetworkBound') ?? {};
+  assert.match(message, /it keeps that one as long as it runs, and the pod after it is given another/);
+  bench.vanish('pods', 'shop/db-0');
+  bench.settle();
+  scene.pod('db-0', { statefulSet: 'db' });
+  bench.settle();
+  assert.match(scene.addressOf('shop/db-0') ?? '', /^10\.67\.0\.\d+$/);
+  assert.notEqual(scene.addressOf('shop/db-0'), '10.67.0.200');
+});

@@ -200,3 +200,28 @@ test('the join Subnet waits for the ports of nodes whose IP objects were taken a
   assert.deepEqual([...bench.northbound.table('Logical_Switch_Port').keys()].toSorted(), before);
   assert.ok(bench.object('ips', 'node-n1'));
 });
+
+test('the join Subnet waits for a node that was told of its address, whose IP object names another Subnet and whose port was taken away', () => {
+  for (const spec of [{}, { cidrBlock: '10.3.0.0/24', gateway: '100.64.0.1' }]) {
+    const scene = new PodScene();
+    const { bench } = scene;
+    scene.subnet('red', { cidrBlock: 'fd00:1::/120' });
+    bench.edit('subnets', 'join', spec);
+    bench.settle();
+    const before = [bench.object('ips', 'node-n1')?.spec['v4IpAddress'], scene.stations('node-n1')];
+    const join = bench.object('subnets', 'join')?.metadata.uid;
+    bench.delete('subnets', 'join');
+    bench.settle();
+    const { northbound, world } = bench;
+    const port = [...northbound.table('Logical_Switch_Port').values()].find(({ name }) => name === 'node-n1');
+    assert.ok(port);
+    world.rows.apply(northbound, northbound.remove('Logical_Switch_Port', port._uuid));
+    bench.edit('ips', 'node-n1', { subnet: 'red', ipAddress: 'fd00:1::5' });
+    assert.deepEqual(blockersOf(world, 'subnets', 'join').names, ['Node n1']);
+    assert.deepEqual(blockersOf(world, 'subnets', 'red').names, ['IP node-n1']);
+    bench.settle();
+    assert.equal(bench.object('subnets', 'join')?.metadata.uid, join, 'it is not gone for a moment');
+    assert.deepEqual([bench.object('ips', 'node-n1')?.spec['v4IpAddress'], scene.stations('node-n1')], before);
+    assert.equal(bench.object('ips', 'node-n1')?.spec['subnet'], 'join');
+  }
+});

@@ -5,6 +5,7 @@ import { RULES } from '../../src/compile/rules.ts';
 import { carryOut, inflict } from './carry-out.ts';
 import { drawBroadFault, drawBroadOperation } from './draw-broad.ts';
 import { drawCloseCall } from './draw-close.ts';
+import { drawCrowd } from './draw-crowd.ts';
 import { drawFields } from './draw-fields.ts';
 import { drawFault } from './draw-fault.ts';
 import { drawAfterRest, drawBeforeRest } from './draw-pointed.ts';
@@ -19,10 +20,10 @@ import { Random } from './random.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 import type { History, Step } from './step.ts';
 
-export type Draws = 'plain' | 'broad' | 'scenes' | 'fields' | 'pointed' | 'seldom';
+export type Draws = 'plain' | 'broad' | 'scenes' | 'fields' | 'pointed' | 'seldom' | 'settled';
 
 export interface LifeOptions {
-  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; all but what `draw-upkeep.ts` and `draw-fields.ts` draw, all but `draw-pointed.ts` and what came after it, all but `draw-seldom.ts` and that, or all but `draw-settled.ts`. */
+  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; all but what `draw-upkeep.ts` and `draw-fields.ts` draw, all but `draw-pointed.ts` and what came after it, all but `draw-seldom.ts` and that, all but `draw-settled.ts` and that, or all but `draw-crowd.ts`. */
   readonly only?: Draws;
   /** Asked for each process. */
   readonly rules?: () => readonly Rule[];
@@ -42,6 +43,14 @@ export interface Life {
 
 /** Operations between two rests. */
 const EPISODE = 150;
+const EPISODE_OF_CROWDS = 250;
+
+/** Lives in which most comes in crowds. */
+const CROWDED = 1 / 3;
+/** Of what else is drawn in those. */
+const THIN = 1 / 4;
+/** That a step of theirs begins a crowd: one of a tenant's objects, or just the next operations with nothing between. */
+const GATHERING = 0.3;
 
 /** Characters. */
 const HASHED_AT_ONCE = 65_536;
@@ -55,7 +64,8 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const controllers = random.chance(0.35) ? 2 : 1;
   const faulty = random.chance(0.8) ? 0.05 + random.next() * 0.2 : 0;
   const scenic = new Random(seed ^ 0x5ce4e);
-  const rare = options.only === undefined || options.only === 'seldom';
+  const late = options.only === undefined || options.only === 'settled';
+  const rare = late || options.only === 'seldom';
   const points = rare || options.only === 'pointed';
   const fields = points || options.only === 'fields';
   const scenes = fields || options.only === 'scenes';
@@ -70,9 +80,15 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const seldom = new Random(seed ^ 0x5e1d0);
   const rarely = rare && !seldom.chance(0.3) ? 0.008 + seldom.next() * 0.02 : 0;
   const settler = new Random(seed ^ 0x5e771ed);
-  const settled = options.only === undefined && !settler.chance(0.2) ? 0.007 + settler.next() * 0.01 : 0;
+  const settled = late && !settler.chance(0.2) ? 0.007 + settler.next() * 0.01 : 0;
+  const crowd = new Random(seed ^ 0xc20d5);
+  const crowded = options.only === undefined && crowd.chance(CROWDED);
+  const thin = crowded ? THIN : 1;
+  const episode = crowded ? EPISODE_OF_CROWDS : EPISODE;
+  /** Operations that come with nothing between. */
+  let rush = 0;
   let left = operations;
-  let untilRest = EPISODE;
+  let untilRest = episode;
   /** A pointed scene was played before the rest that is due. */
   let sharpened = false;
   let scene: readonly Step[] = [];
@@ -80,40 +96,52 @@ export async function draw(seed: number, operations: number, options: LifeOption
     const [coming, ...rest] = scene;
     if (coming !== undefined) {
       scene = rest;
-      if (coming.kind === 'operation') left = Math.max(0, left - 1);
-      if (coming.kind === 'rest') untilRest = EPISODE;
+      if (coming.kind === 'operation') {
+        left = Math.max(0, left - 1);
+        if (crowded) untilRest = Math.max(0, untilRest - 1);
+      }
+      if (coming.kind === 'rest') untilRest = episode;
       return coming;
     }
-    if (left === 0 && untilRest === EPISODE) return undefined;
+    if (left === 0 && untilRest === episode) return undefined;
     if ((left === 0 || untilRest === 0) && !sharpened && pointer.chance(pointed)) {
       sharpened = true;
       scene = [...drawBeforeRest(pointer), ...drawBeforeRest(pointer)];
       return next(cluster);
     }
     if (left === 0 || untilRest === 0) {
-      untilRest = EPISODE;
+      untilRest = episode;
       sharpened = false;
       if (left > 0 && scenery > 0 && scenic.chance(0.6)) scene = drawDeployment(scenic);
       if (left > 0 && pointer.chance(pointed / 3)) scene = [...scene, ...drawAfterRest(pointer)];
       return { kind: 'rest' };
     }
-    if (keeper.chance(upkeep)) {
+    if (rush === 0 && crowded && crowd.chance(GATHERING)) {
+      if (crowd.chance(0.5)) rush = 5 + crowd.below(30);
+      else scene = drawCrowd(crowd, cluster);
+      if (scene.length > 0) return next(cluster);
+    }
+    if (rush > 0) {
+      rush--;
+      return drawn(cluster);
+    }
+    if (keeper.chance(upkeep * thin)) {
       scene = drawUpkeep(keeper, cluster);
       return next(cluster);
     }
-    if (tuner.chance(tuning)) {
+    if (tuner.chance(tuning * thin)) {
       scene = drawFields(tuner, cluster);
       return next(cluster);
     }
-    if (rarely > 0 && seldom.chance(rarely)) {
+    if (rarely > 0 && seldom.chance(rarely * thin)) {
       scene = drawSeldom(seldom, cluster);
       return next(cluster);
     }
-    if (settled > 0 && settler.chance(settled)) {
+    if (settled > 0 && settler.chance(settled * thin)) {
       scene = drawSettled(settler);
       return next(cluster);
     }
-    if (scenic.chance(scenery)) {
+    if (scenic.chance(scenery * thin)) {
       scene = drawScene(scenic, cluster);
       if (scene.length > 0) return next(cluster);
     }
@@ -121,6 +149,9 @@ export async function draw(seed: number, operations: number, options: LifeOption
       return close.chance(0.25) ? { kind: 'wait', ms: close.pick([2_000, 40_000]) } : { kind: 'fault', ...drawCloseCall(close) };
     if (random.chance(faulty)) return { kind: 'fault', ...(broad.chance(breadth / 2) ? drawBroadFault(broad) : drawFault(random)) };
     if (random.chance(0.15)) return { kind: 'wait', ms: random.pick([0.5, 2, 10, 10, 50, 300]) };
+    return drawn(cluster);
+  }
+  function drawn(cluster: SimulatedCluster): Step {
     left--;
     untilRest--;
     return { kind: 'operation', ...(broad.chance(breadth) ? drawBroadOperation(broad, cluster) : drawOperation(random, cluster)) };
@@ -150,7 +181,7 @@ async function live(
     rules,
     statefulSets: only !== 'plain' && only !== 'broad',
     frozen,
-    listsFromCache: only === undefined && seed % 4 === 3,
+    listsFromCache: (only === undefined || only === 'settled') && seed % 4 === 3,
     trace: (line) => {
       if (over) return;
       unhashed += line;

@@ -21,9 +21,11 @@ Draws lives of a simulated cluster from seeds, on all cores, and judges each whe
   --plain          only what draw.ts draws, without what came later (some pinned seeds)
   --broad          only that and what draw-broad.ts draws (likewise)
   --scenes         all but what draw-upkeep.ts, draw-fields.ts and draw-pointed.ts draw (likewise)
-  --fields         all but what draw-pointed.ts, draw-seldom.ts and draw-settled.ts draw (likewise)
-  --pointed        all but what draw-seldom.ts and draw-settled.ts draw (likewise)
-  --seldom         all but what draw-settled.ts draws (likewise)
+  --fields         all but what draw-pointed.ts, draw-seldom.ts, draw-settled.ts and
+                   draw-crowd.ts draw (likewise)
+  --pointed        all but what draw-seldom.ts, draw-settled.ts and draw-crowd.ts draw (likewise)
+  --seldom         all but what draw-settled.ts and draw-crowd.ts draw (likewise)
+  --settled        all but what draw-crowd.ts draws (likewise)
   --keep-going     do not end with the first life that fails
   --out DIR        where histories of failures go (default .kiln/sim)
   --no-shrink      keep a failing history as it is
@@ -66,6 +68,7 @@ function flagsOf(args: readonly string[]): Flags | 'help' {
       fields: { type: 'boolean' },
       pointed: { type: 'boolean' },
       seldom: { type: 'boolean' },
+      settled: { type: 'boolean' },
       'keep-going': { type: 'boolean' },
       out: { type: 'string' },
       'no-shrink': { type: 'boolean' },
@@ -90,7 +93,7 @@ function flagsOf(args: readonly string[]): Flags | 'help' {
     forMs: timed ? number('hours', 0, 0) * 3_600_000 + number('minutes', 0, 0) * 60_000 : undefined,
     life: number('life', 500, 1),
     workers: values.trace === true ? 1 : number('workers', availableParallelism(), 1),
-    only: (['plain', 'broad', 'scenes', 'fields', 'pointed', 'seldom'] as const).find((draws) => values[draws] === true),
+    only: (['plain', 'broad', 'scenes', 'fields', 'pointed', 'seldom', 'settled'] as const).find((draws) => values[draws] === true),
     keepGoing: values['keep-going'] === true,
     out: values.out ?? '.kiln/sim',
     shrink: values['no-shrink'] !== true,

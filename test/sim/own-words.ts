@@ -12,14 +12,22 @@ export class OwnWords {
   readonly #store: ObjectStore;
   /** Uids of pods that named something as long as they had no network. */
   readonly #naming = new Set<string>();
+  /** Uids of pods that had one: what is in their annotations since is not their own word, also where somebody takes off `allocated`. */
+  readonly #placed = new Set<string>();
 
   constructor(store: ObjectStore) {
     this.#store = store;
     store.watchAll(({ type, table, object }) => {
       if (table !== 'pods') return;
       const { uid, annotations = {} } = object.metadata;
-      if (type === 'DELETED' || (annotations[ALLOCATED] !== 'true' && !names(object))) this.#naming.delete(uid);
-      else if (annotations[ALLOCATED] !== 'true') this.#naming.add(uid);
+      if (type === 'DELETED') {
+        this.#naming.delete(uid);
+        this.#placed.delete(uid);
+      } else if (annotations[ALLOCATED] === 'true') this.#placed.add(uid);
+      else if (!this.#placed.has(uid)) {
+        if (names(object)) this.#naming.add(uid);
+        else this.#naming.delete(uid);
+      }
     });
   }
 

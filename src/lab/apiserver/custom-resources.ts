@@ -1,14 +1,13 @@
 /** Turns CustomResourceDefinitions into served resources, and ends their objects with them. */
 import { CLEANUP_FINALIZER, setCondition } from './builtin/crd.ts';
-import { ageSince } from './duration.ts';
 import { timestamp } from './environment.ts';
-import { compileJsonPath } from './jsonpath.ts';
-import type { Json, JsonObject } from './json.ts';
-import { at, clone, isObject, isRawJson, list, object, text } from './json.ts';
+import type { JsonObject } from './json.ts';
+import { at, clone, isObject, list, object, text } from './json.ts';
 import type { KubeObject } from './object.ts';
 import type { Operations } from './operations.ts';
+import { columnsOf } from './printer-columns.ts';
 import type { ResourceRegistry } from './registry.ts';
-import type { Column, ResourceDefinition, ScaleSubresource } from './resource.ts';
+import type { ResourceDefinition, ScaleSubresource } from './resource.ts';
 import { ALL_VERBS } from './resource.ts';
 import { validateScaled } from './scale.ts';
 import { readSchema } from './schema/schema.ts';
@@ -215,45 +214,4 @@ function scaleOf(version: JsonObject): ScaleSubresource | undefined {
     statusReplicasPath: text(scale['statusReplicasPath']),
     ...(selector === '' ? {} : { labelSelectorPath: selector }),
   };
-}
-
-const NAME: Column = { name: 'Name', type: 'string', format: 'name', priority: 0, cell: (item) => item.metadata.name };
-const AGE: Column = { name: 'Age', type: 'date', priority: 0, cell: (item, now) => ageSince(item.metadata.creationTimestamp, now) };
-
-function columnsOf(version: JsonObject): Column[] {
-  const declared = list(version['additionalPrinterColumns']).filter(isObject);
-  if (declared.length === 0) return [NAME, AGE];
-  return [
-    NAME,
-    ...declared.map((column): Column => {
-      const type = text(column['type']);
-      const read = compileJsonPath(text(column['jsonPath'])) ?? ((): Json[] => []);
-      return {
-        name: text(column['name']),
-        type,
-        ...(typeof column['format'] === 'string' ? { format: column['format'] } : {}),
-        description: text(column['description']),
-        priority: Number(column['priority'] ?? 0),
-        cell: (item, now) => cell(read(item), type, now),
-      };
-    }),
-  ];
-}
-
-/** One cell as an API server prints it: only the first match, and null where it does not fit the column's type. */
-function cell(found: readonly Json[], type: string, now: number): Json {
-  const value = found[0];
-  if (value === undefined || value === null) return null;
-  switch (type) {
-    case 'integer':
-      return typeof value === 'number' || isRawJson(value) ? value : null;
-    case 'number':
-      return typeof value === 'number' ? value : null;
-    case 'boolean':
-      return typeof value === 'boolean' ? value : null;
-    case 'date':
-      return typeof value === 'string' ? ageSince(value, now) : null;
-    default:
-      return typeof value === 'string' ? value : JSON.stringify(value);
-  }
 }

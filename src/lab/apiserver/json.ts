@@ -57,11 +57,27 @@ export function goKindOf(value: Json): string {
 export function goPrinted(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(goPrinted).join(' ')}]`;
   if (value === null) return '<nil>';
+  if (typeof value === 'number') return goNumber(value);
   if (!isObject(value)) return isRawJson(value) ? JSON.stringify(value) : String(value);
   const entries = Object.keys(value)
     .sort()
     .map((key) => `${key}:${goPrinted(value[key] ?? null)}`);
   return `map[${entries.join(' ')}]`;
+}
+
+/** Whole numbers of 64 bits in full, others from a million on with an exponent. */
+function goNumber(value: number): string {
+  if (value === 0) return '0';
+  if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) return String(value);
+  const [digits = '', power = ''] = value.toExponential().split('e');
+  const exponent = Number(power);
+  if (exponent >= -4 && exponent < 6) return String(value);
+  return `${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
+}
+
+/** JSON as Go encodes it: fit for a page of HTML. */
+export function goEncoded(value: Json): string {
+  return JSON.stringify(value).replaceAll(/[<>&\u2028\u2029]/g, (odd) => `\\u${odd.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 export function inInt64(value: bigint): boolean {

@@ -12,14 +12,16 @@ export function compileJsonPath(path: string): ((value: Json) => Json[]) | undef
     const key = /^\.((?:\\.|[^.[\\])+)/.exec(rest);
     const quoted = /^\[(?:'([^']*)'|"([^"]*)")\]/.exec(rest);
     const index = /^\[(-?\d+)\]/.exec(rest);
+    const slice = /^\[(-?\d*):(-?\d*)\]/.exec(rest);
     const all = /^(?:\[\*\]|\.\*)/.exec(rest);
     const filter = /^\[\?\(\s*@((?:\.[^=!<>\s]+)+)\s*(==|!=)\s*(?:'([^']*)'|"([^"]*)"|([^)\s]+))\s*\)\]/.exec(rest);
-    const match = all ?? key ?? quoted ?? index ?? filter;
+    const match = all ?? key ?? quoted ?? index ?? slice ?? filter;
     if (match === null) return undefined;
     if (match === all) steps.push(children);
     else if (match === key) steps.push(member((key?.[1] ?? '').replace(/\\(.)/g, '$1')));
     else if (match === quoted) steps.push(member(quoted?.[1] ?? quoted?.[2] ?? ''));
     else if (match === index) steps.push(element(Number(index?.[1])));
+    else if (match === slice) steps.push(part(slice?.[1] ?? '', slice?.[2] ?? ''));
     else if (filter !== null) steps.push(matching(filter));
     rest = rest.slice(match[0].length);
   }
@@ -32,6 +34,11 @@ function member(key: string): Step {
 
 function element(index: number): Step {
   return (values) => values.flatMap((value) => (Array.isArray(value) && value.at(index) !== undefined ? [value.at(index) as Json] : []));
+}
+
+function part(from: string, to: string): Step {
+  const [start, end] = [from === '' ? 0 : Number(from), to === '' ? undefined : Number(to)];
+  return (values) => values.flatMap((value) => (Array.isArray(value) ? value.slice(start, end) : []));
 }
 
 const children: Step = (values) => values.flatMap((value) => (Array.isArray(value) ? value : isObject(value) ? Object.values(value) : []));

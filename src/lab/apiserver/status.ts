@@ -1,5 +1,6 @@
 /** Errors of the API: each is a Kubernetes `Status` with the reason, code, message and details that clients read. */
 import type { Json, JsonObject } from './json.ts';
+import { goPrinted } from './json.ts';
 
 /** What the message names: `pods`, `subnets.kubeovn.io`. */
 export interface GroupResource {
@@ -139,5 +140,5 @@ export function duplicate(field: string, value: Json | undefined): FieldError {
 }
 
 function shown(value: Json | undefined): string {
-  return value === undefined ? 'null' : JSON.stringify(value);
+  return value === undefined ? 'null' : typeof value === 'number' ? goPrinted(value) : JSON.stringify(value);
 }

@@ -373,6 +373,75 @@ export function customResourceCases(holder: Holder): void {
     assert.match(String(cells[5]), /^\d+s$/);
   });
 
+  test('a cell holds what its column can, as a server written in Go prints it', async () => {
+    const { http } = conformance(holder);
+    const crd = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `gauges.${GROUP}` },
+      spec: {
+        group: GROUP,
+        scope: 'Cluster',
+        names: { plural: 'gauges', singular: 'gauge', kind: 'Gauge', listKind: 'GaugeList' },
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: {
+              openAPIV3Schema: {
+                type: 'object',
+                properties: {
+                  any: { 'x-kubernetes-preserve-unknown-fields': true },
+                  tenths: { type: 'number', multipleOf: 0.1 },
+                  time: { type: 'string', format: 'date-time' },
+                },
+              },
+            },
+            additionalPrinterColumns: [
+              ...['integer', 'number', 'boolean', 'string', 'date'].map((type) => ({ name: type, type, jsonPath: '.any' })),
+              { name: 'last', type: 'string', jsonPath: '.any[-1:]' },
+            ],
+          },
+        ],
+      },
+    };
+    assert.equal((await http.send('POST', CRDS, crd)).status, 201);
+    const path = `/apis/${GROUP}/v1/gauges`;
+    const gauge = (name: string, fields: string): string =>
+      `{"apiVersion":"${GROUP}/v1","kind":"Gauge","metadata":{"name":"${name}"},${fields}}`;
+    await until('it takes objects', async () => (await http.send('POST', path, gauge(fresh('gauge'), '"any":1'))).status === 201);
+    const cells = async (any: string): Promise<string> => {
+      const name = fresh('gauge');
+      assert.equal((await http.send('POST', path, gauge(name, `"any":${any}`))).status, 201, any);
+      const reply = await http.get(`${path}/${name}`, { Accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' });
+      const shown = /"cells":\["[^"]*",(.*?)\],"object"/.exec(reply.text)?.[1] ?? reply.text;
+      return shown.replaceAll(/(?<!\\)\\u003c/g, '<').replaceAll(/(?<!\\)\\u003e/g, '>');
+    };
+    assert.equal(await cells('1'), '1,1,null,"1",null,null');
+    assert.equal(await cells('4611686018427387904'), '4611686018427387904,4611686018427388000,null,"4611686018427387904",null,null');
+    assert.equal(await cells('-1.5'), '-1,-1.5,null,"-1.5",null,null');
+    assert.equal(await cells('2097151.5'), '2097151,2097151.5,null,"2.0971515e+06",null,null');
+    assert.equal(await cells('0.00001'), '0,0.00001,null,"1e-05",null,null');
+    assert.equal(await cells('18446744073709551616'), '-9223372036854775808,18446744073709552000,null,"1.8446744073709552e+19",null,null');
+    assert.equal(await cells('true'), 'null,null,true,"true",null,null');
+    assert.equal(await cells('["<a>",null]'), 'null,null,null,"[\\"\\\\u003ca\\\\u003e\\",null]",null,"<no value>"');
+    assert.equal(await cells('["a",{"b":[2]}]'), 'null,null,null,"[\\"a\\",{\\"b\\":[2]}]",null,"{\\"b\\":[2]}"');
+    for (const wrong of ['2020-01-01', 'soon', '2020-02-30T00:00:00Z', '2020-01-01T24:00:00Z', '2020-01-01t00:00:00Z'])
+      assert.match(await cells(`"${wrong}"`), /^null,null,null,"[^"]*","<invalid>",null$/, wrong);
+    for (const none of ['', 'null', '0001-01-01T00:00:00Z'])
+      assert.match(await cells(`"${none}"`), /^null,null,null,"[^"]*","<unknown>",null$/, none);
+    const status = async (fields: string): Promise<string> => {
+      const reply = await http.send('POST', path, gauge(fresh('gauge'), fields));
+      return reply.status === 201 ? 'created' : message(reply).replace(/^.*? is invalid: /, '');
+    };
+    assert.equal(await status('"tenths":0.3'), 'created');
+    assert.equal(await status('"tenths":1234567.85'), 'tenths: Invalid value: 1.23456785e+06: tenths in body should be a multiple of 0.1');
+    assert.equal(await status('"time":"2024-02-29t10:00:00.5z"'), 'created');
+    for (const wrong of ['2023-02-29T00:00:00Z', '2020-01-01T24:00:00Z'])
+      assert.match(await status(`"time":"${wrong}"`), /^time: Invalid value: .* must be of type date-time/);
+  });
+
   test('a definition goes with its objects', async () => {
     const { http } = conformance(holder);
     await http.send('POST', CRDS, definition('goers', 'Goer', 'Cluster'));

@@ -1,14 +1,13 @@
 /** The string formats that an API server checks in custom objects; any other format is documentation. */
 import { isIPv4, isIPv6 } from 'node:net';
+import { millisecondsOf } from '../rfc3339.ts';
 
 /** Times that were found right: an object is written again and again with those it has. */
 const rightTimes = new Set<string>();
 const MOST_TIMES = 2_000;
 
 function isTime(value: string): boolean {
-  const isRight =
-    /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/.test(value) && !Number.isNaN(Date.parse(value));
-  if (!isRight) return false;
+  if (millisecondsOf(value.toUpperCase()) === undefined) return false;
   if (rightTimes.size >= MOST_TIMES) rightTimes.clear();
   rightTimes.add(value);
   return true;
@@ -23,7 +22,7 @@ const checks: Readonly<Record<string, (value: string) => boolean>> = {
     return isIPv4(address) ? Number(length) <= 32 : isIPv6(address) && Number(length) <= 128;
   },
   'date-time': (value) => rightTimes.has(value) || isTime(value),
-  date: (value) => /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value)),
+  date: (value) => millisecondsOf(`${value}T00:00:00Z`) !== undefined,
   uri: (value) => URL.canParse(value),
   email: (value) => /^[^@\s]+@[^@\s]+$/.test(value),
   hostname: (value) =>

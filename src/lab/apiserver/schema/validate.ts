@@ -79,7 +79,8 @@ function visitNumber(schema: Schema, value: Json, path: string, errors: FieldErr
       fail(`should be less than ${schema.exclusiveMaximum === true ? '' : 'or equal to '}${schema.maximum}`);
     }
   }
-  if (schema.multipleOf !== undefined && number % schema.multipleOf !== 0) fail(`should be a multiple of ${schema.multipleOf}`);
+  if (schema.multipleOf !== undefined && !passesForInteger(times(number, schema.multipleOf)))
+    fail(`should be a multiple of ${schema.multipleOf}`);
 }
 
 function visitArray(schema: Schema, value: Json[], path: string | undefined, errors: FieldError[], old: Json | undefined): void {
@@ -196,6 +197,11 @@ function passesForInteger(value: number): boolean {
   const whole = Math.trunc(value);
   if (whole === value) return true;
   return whole !== 0 && Math.abs(value - whole) / (Math.abs(value) + Math.abs(whole)) < 1e-9;
+}
+
+/** Of a fraction its inverse is taken first: 0.3 divided by 0.1 is not 3. */
+function times(number: number, factor: number): number {
+  return factor < 1 ? (1 / factor) * number : number / factor;
 }
 
 function wrongType(path: string, expected: string, shown: string): FieldError {

@@ -6,6 +6,7 @@ import { nodePortName } from '../../api/names.ts';
 import type { IP } from '../../api/ip.ts';
 import type { Reason } from '../../api/reasons.ts';
 import { annotationKey, DEFAULT_PROVIDER, POD_CONDITION, podAnnotation } from '../../api/well-known.ts';
+import { ownerText } from '../../nb/ownership.ts';
 import { parseAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';
 import { parseMac } from '../../net/mac.ts';
@@ -54,7 +55,7 @@ export const nodeJoin: Rule = {
     const reservation = world.reservations.get(nodeClaimant(name));
     const outputs: Output[] = [
       { kind: 'wish', wish: wishOf(world, node, join, ip) },
-      bound(node, whyUnbound(node, join, reservation, refusal)),
+      bound(node, whyUnbound(world, node, join, reservation, refusal)),
     ];
     const reserved = addressesOf(reservation);
     if (reserved === undefined) return [...outputs, ...keptPort(world, node, reservation, ip)];
@@ -73,11 +74,13 @@ interface Unbound {
 }
 
 function whyUnbound(
-  { name, joined }: NodeView,
+  world: World,
+  node: NodeView,
   join: SubnetView,
   reservation: Reservation | undefined,
   refusal: IpRefusal | undefined,
 ): Unbound | undefined {
+  const { name, joined } = node;
   if (reservation?.kind === 'refused')
     return {
       reason: reservation.code,
@@ -86,6 +89,12 @@ function whyUnbound(
           ? `Node ${name} has no address in Subnet ${join.name}: ${reservation.message}; kubectl get subnet ${join.name}`
           : `Node ${name} keeps the address that it has: ${reservation.message}; kubectl get subnet ${join.name}`,
     };
+  const conflict = joined === undefined ? world.rowConflicts.get(portId(nodePortName(name))) : undefined;
+  if (conflict?.owners.includes(ownerText(nodeOwner(node))) === true)
+    return {
+      reason: 'RowConflict',
+      message: `Node ${name} has no port in Subnet ${join.name}: ${conflict.message}`,
+    };
   return refusal === undefined ? undefined : { reason: 'IPRefused', message: refusal.message };
 }
 
@@ -93,7 +102,9 @@ function whyUnbound(
 function bound({ name, uid }: NodeView, why: Unbound | undefined): Output {
   const patch = { kind: 'patch', resource: 'nodes', key: name, uid } as const;
   if (why === undefined) return { ...patch, withoutConditions: [POD_CONDITION] };
-  return { ...patch, conditions: [{ type: POD_CONDITION, status: 'False', ...why, event: 'Warning' }] };
+  const condition = { type: POD_CONDITION, status: 'False', ...why } as const;
+  // A row has an Event of its own.
+  return { ...patch, conditions: [why.reason === 'RowConflict' ? condition : { ...condition, event: 'Warning' }] };
 }
 
 /**

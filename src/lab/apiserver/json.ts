@@ -93,6 +93,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
 }
 
+/** Whether lists and objects lie in one another by more than so many levels. */
+export function isDeeper(value: Json, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((part) => isDeeper(part as Json, levels - 1));
+}
+
 /** A deep copy; raw integers are immutable and shared. */
 export function clone<T extends Json>(value: T): T {
   return copy(value) as T;

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeProtobuf } from './builtin/protobuf.ts';
 import type { Json, JsonObject } from './json.ts';
-import { goKindOf, isObject, parseJson, saidOfJson } from './json.ts';
+import { goKindOf, isDeeper, isObject, parseJson, saidOfJson } from './json.ts';
 import { ApiError, badRequest, unsupportedMediaType } from './status.ts';
 import { parseYaml } from './yaml.ts';
 
@@ -77,12 +77,25 @@ function decodeBody(body: Buffer, type: string): Json {
   try {
     if (type.includes('protobuf')) return decodeProtobuf(body, builtinTypeOf);
     const text = body.toString('utf8');
-    return type.includes('yaml') ? parseYaml(text) : parseJson(text);
+    return type.includes('yaml') ? shallow(parseYaml(text)) : shallow(parseJson(text));
   } catch (error) {
     if (error instanceof RangeError) throw unknownFormat(` (${error.message})`);
+    if (error instanceof ApiError) throw error;
     if (type.includes('yaml') && error instanceof SyntaxError) throw badRequest(error.message);
     throw badRequest(`couldn't get version/kind; json parse error: ${saidOfJson(error, body.toString('utf8'))}`);
   }
+}
+
+/** What is deeper than the stack could be read, and then not written: nobody could list the objects of its kind. */
+const MOST_LEVELS = 1_000;
+
+/** @throws ApiError 400 */
+function shallow(value: Json): Json {
+  if (isDeeper(value, MOST_LEVELS))
+    throw badRequest(
+      `couldn't get version/kind; json parse error: exceeded max depth: this laboratory API server reads ${MOST_LEVELS} levels`,
+    );
+  return value;
 }
 
 function unknownFormat(why: string): ApiError {
@@ -132,9 +145,9 @@ export async function readPatch(request: RequestMessage): Promise<() => Json> {
   const text = (await readBody(request)).toString('utf8');
   return () => {
     try {
-      return parseJson(text);
+      return shallow(parseJson(text));
     } catch (error) {
-      throw badRequest(saidOfJson(error, text));
+      throw error instanceof ApiError ? error : badRequest(saidOfJson(error, text));
     }
   };
 }

@@ -92,6 +92,28 @@ export function requestCases(holder: Holder): void {
     await http.send('DELETE', `${WIDGETS}/${other}`);
   });
 
+  test('an object that is too deep to be written again is refused, and its kind stays readable', async () => {
+    const { http } = conformance(holder);
+    const json = { 'Content-Type': 'application/json' };
+    const deep = (name: string, levels: number): string =>
+      `{"apiVersion":"lab.example.com/v1","kind":"Widget","metadata":{"name":"${name}"},"spec":{"cidr":"10.0.0.0/8","extra":{"a":${'['.repeat(levels)}${']'.repeat(levels)}}}}`;
+    const [kept, other] = [fresh('deep'), fresh('deep')];
+    assert.equal((await http.send('POST', WIDGETS, deep(kept, 900), json)).status, 201);
+    for (const levels of [10_001, 400_000]) {
+      const refused = await http.send('POST', WIDGETS, deep(other, levels), json);
+      assert.equal(refused.status, 400);
+      assert.match(message(refused), /json parse error: .*exceeded max depth/);
+    }
+    const patch = `{"spec":{"extra":{"b":${'['.repeat(10_001)}${']'.repeat(10_001)}}}}`;
+    const patched = await http.send('PATCH', `${WIDGETS}/${kept}`, patch, { 'Content-Type': 'application/merge-patch+json' });
+    // A server of 1.20 says 500.
+    assert.ok(patched.status >= 400, patched.text.slice(0, 500));
+    assert.deepEqual(Object.keys(at((await http.get(`${WIDGETS}/${kept}`)).body, 'spec', 'extra') as object), ['a']);
+    assert.equal((await http.get(WIDGETS)).status, 200);
+    assert.equal((await http.get(`${WIDGETS}/${other}`)).status, 404);
+    await http.send('DELETE', `${WIDGETS}/${kept}`);
+  });
+
   test('nobody deletes all namespaces at once; keys and prefixes of names are checked', async () => {
     const { http } = conformance(holder);
     const all = await http.send('DELETE', '/api/v1/namespaces');

@@ -27,13 +27,16 @@ export class RetryDelay {
     let timer: TimerHandle;
     this.#shorten = () => {
       this.#shorten = undefined;
-      const left = Math.max(0, least - this.#clock.now()) + SPREAD_MS * this.#random();
-      timer = this.#clock.setTimeout(end, left);
+      timer = this.#comeBack(end, least);
     };
     await sleep(this.#clock, ms, over.signal);
     signal.removeEventListener('abort', end);
     this.#shorten = undefined;
     this.#clock.clearTimeout(timer);
+  }
+
+  #comeBack(end: () => void, least: number): TimerHandle {
+    return this.#clock.setTimeout(end, Math.max(0, least - this.#clock.now()) + SPREAD_MS * this.#random());
   }
 
   /** Ends the wait under way soon: 5 s after it began or now, and up to 3 s later. */

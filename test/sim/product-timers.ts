@@ -34,6 +34,8 @@ export const BY_TIME: readonly TimerSite[] = [
   { file: 'src/commit/write-holds.ts', function: '#evictionTurn' },
   // Somebody wrote the row of the term in the same moment.
   { file: 'src/controller/leadership.ts', function: '#raiseLater' },
+  // The wait after a failure, cut short because the server has answered somebody else: what is told just then is nothing that failed.
+  { file: 'src/kube/retry-delay.ts', function: '#comeBack' },
   // A connection to the database ended.
   { file: 'src/ovsdb/session.ts', function: '#down' },
 ];

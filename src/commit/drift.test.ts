@@ -132,6 +132,7 @@ test('marks taken from rows of ours are put back into the same rows; a row of th
     await kiln.want([]);
     kiln.drifted.splice(0);
     await nbctl('ls-add', 's1');
+    await kiln.seen();
     await kiln.want([switchRow]);
     assert.equal(await nbctl('get', 'Logical_Switch', 's1', 'external_ids'), '{}');
     await nbctl('ls-del', 's1');

@@ -144,6 +144,7 @@ test('a name that a foreign row holds is a conflict and nothing is sent; it is c
   const kiln = await start();
   try {
     await nbctl('ls-add', 's1', '--', 'set', 'Logical_Switch', 's1', 'external_ids:neutron\\:network_name=theirs');
+    await kiln.seen();
     await kiln.want([switchRow]);
     assert.equal(kiln.reports.length, 0);
     assert.match(kiln.world.rowConflicts.peek(ls)?.message ?? '', /neutron/);
@@ -162,6 +163,7 @@ test('a switch with a foreign port in it is not collected', async () => {
   try {
     await kiln.want([switchRow]);
     await nbctl('lsp-add', 's1', 'guest');
+    await kiln.seen();
     await kiln.want([]);
     assert.match(await nbctl('ls-list'), /s1/);
     // The command that it names does it.
@@ -192,6 +194,7 @@ for (const [what, add, remove] of [
     try {
       await kiln.want([switchRow, port('web')]);
       await nbctl(...add);
+      await kiln.seen();
       await kiln.want([]);
       assert.match(await nbctl('ls-list'), /s1/);
       assert.match(kiln.world.rowConflicts.peek(ls)?.message ?? '', new RegExp(`${what} .* in it is not Kiln's`));

@@ -100,6 +100,11 @@ export class WriterProcess {
     await this.quiet();
   }
 
+  /** What others have committed is in the replica: a server tells that before it answers what comes after. */
+  async seen(): Promise<void> {
+    await this.session.transact([{ op: 'comment', comment: 'seen' }]);
+  }
+
   async quiet(): Promise<void> {
     await until('the writer is quiet', () => {
       this.writer.flush();

@@ -4,7 +4,7 @@
  */
 import { kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
-import { IP_POOLS, IPS, NAMESPACES, PODS, podSpec, STATEFUL_SETS, SUBNETS, VPCS } from './draw.ts';
+import { IP_POOLS, IPS, NAMESPACES, OVN_EIPS, PODS, podSpec, STATEFUL_SETS, SUBNETS, VIPS, VPCS } from './draw.ts';
 import { doing } from './draw-scene.ts';
 import type { Random } from './random.ts';
 import { create, edit, vanish, wait } from './seldom-place.ts';
@@ -106,6 +106,31 @@ export function torn(random: Random): readonly Step[] {
     ...(random.chance(0.5) ? [REST] : []),
     ...(random.chance(0.5) ? [gone(namespace, 'w1'), wait(500)] : []),
     ...(random.chance(0.5) ? [create(SUBNETS, 'c6', { cidrBlock: '10.66.0.0/24' }), wait(1_000)] : []),
+  ];
+}
+
+/** A Subnet is torn out under a Vip, an EIP or a pod, and its Vpc is to go: that waits, with its router, until nobody is left in the network. */
+export function unmoored(random: Random): readonly Step[] {
+  const namespace = 'torn';
+  const who = random.pick(['vip', 'eip', 'pod']);
+  const coming = {
+    vip: [create(VIPS, 'cvip', { subnet: 'c8' })],
+    eip: [create(OVN_EIPS, 'ceip', { externalSubnet: 'c8' })],
+    pod: pod(namespace, 'w2', { [podAnnotation('ovn', 'logical_switch')]: 'c8' }),
+  }[who];
+  const going = {
+    vip: doing({ do: 'delete', path: VIPS, namespace: '', name: 'cvip' }),
+    eip: doing({ do: 'delete', path: OVN_EIPS, namespace: '', name: 'ceip' }),
+    pod: gone(namespace, 'w2'),
+  }[who];
+  return [
+    ...[inNamespace(namespace), create(VPCS, 'cx', {}), create(SUBNETS, 'c8', { cidrBlock: '10.68.0.0/24', vpc: 'cx' }), wait(1_500)],
+    ...(coming ?? []),
+    ...[wait(500), REST],
+    ...[vanish(SUBNETS, 'c8'), vanish(IPS, `w2.${namespace}`), wait(random.pick([1, 1_000]))],
+    ...(random.chance(0.3) ? [REST] : []),
+    ...[doing({ do: 'delete', path: VPCS, namespace: '', name: 'cx' }), wait(1_000), REST],
+    ...(going === undefined ? [] : [going, wait(1_000)]),
   ];
 }
 

@@ -7,7 +7,7 @@
 import { routerToSwitchPort } from '../../src/api/names.ts';
 import { DEFAULT_VPC, LEGACY_FINALIZERS } from '../../src/api/well-known.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
-import { claimed, movable, shrunk, torn } from './claimed-lives.ts';
+import { claimed, movable, shrunk, torn, unmoored } from './claimed-lives.ts';
 import { IP_POOLS, NAMESPACES, NODES, OVN_EIPS, PODS, podSpec, SUBNETS, VIPS, VPCS } from './draw.ts';
 import { doing } from './draw-scene.ts';
 import { OTHERS_DOMAIN } from './others-kept.ts';
@@ -32,6 +32,7 @@ const SCENES = {
   movable: 2,
   torn: 2,
   shrunk: 1,
+  unmoored: 2,
 } as const;
 
 /** Names that no other draw has. */
@@ -69,6 +70,8 @@ export function drawSettled(random: Random): readonly Step[] {
       return torn(random);
     case 'shrunk':
       return shrunk(random);
+    case 'unmoored':
+      return unmoored(random);
     case 'node':
       return [doing({ do: 'recreate', path: NODES, namespace: '', name: random.pick(['n0', 'n1']) }), wait(2_000)];
   }

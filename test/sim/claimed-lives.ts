@@ -112,7 +112,7 @@ export function torn(random: Random): readonly Step[] {
 /** A Subnet is torn out under a Vip, an EIP or a pod, and its Vpc is to go: that waits, with its router, until nobody is left in the network. */
 export function unmoored(random: Random): readonly Step[] {
   const namespace = 'torn';
-  const who = random.pick(['vip', 'eip', 'pod']);
+  const who = random.pick(['vip', 'eip', 'pod'] as const);
   const coming = {
     vip: [create(VIPS, 'cvip', { subnet: 'c8' })],
     eip: [create(OVN_EIPS, 'ceip', { externalSubnet: 'c8' })],
@@ -125,12 +125,11 @@ export function unmoored(random: Random): readonly Step[] {
   }[who];
   return [
     ...[inNamespace(namespace), create(VPCS, 'cx', {}), create(SUBNETS, 'c8', { cidrBlock: '10.68.0.0/24', vpc: 'cx' }), wait(1_500)],
-    ...(coming ?? []),
-    ...[wait(500), REST],
+    ...[...coming, wait(500), REST],
     ...[vanish(SUBNETS, 'c8'), vanish(IPS, `w2.${namespace}`), wait(random.pick([1, 1_000]))],
     ...(random.chance(0.3) ? [REST] : []),
     ...[doing({ do: 'delete', path: VPCS, namespace: '', name: 'cx' }), wait(1_000), REST],
-    ...(going === undefined ? [] : [going, wait(1_000)]),
+    ...[going, wait(1_000)],
   ];
 }
 

@@ -29,6 +29,7 @@ import type { ApiPath, Operation, Step } from './step.ts';
 const CROWDS = { apply: 6, remove: 5, pods: 4, 'all-pods': 2, replicas: 3, edits: 2 } as const;
 
 const TENANTS = ['t0', 't1'] as const;
+type Tenant = (typeof TENANTS)[number];
 const PODS_OF_TENANT = 12;
 const PODS_AT_ONCE = 24;
 
@@ -87,8 +88,8 @@ interface Made {
   readonly object: { readonly metadata: { readonly name: string; readonly namespace?: string } } & JsonObject;
 }
 
-function objectsOfTenant(random: Random, tenant: string): readonly Made[] {
-  const net = 100 + 10 * TENANTS.indexOf(tenant as (typeof TENANTS)[number]);
+function objectsOfTenant(random: Random, tenant: Tenant): readonly Made[] {
+  const net = 100 + 10 * TENANTS.indexOf(tenant);
   const [front, back] = [`${tenant}-front`, `${tenant}-back`];
   const made = (path: ApiPath, name: string, rest: JsonObject, namespace = '', metadata: JsonObject = {}): Made => ({
     path,
@@ -149,7 +150,7 @@ function objectsOfTenant(random: Random, tenant: string): readonly Made[] {
 }
 
 /** As `kubectl apply -f`. Mostly with the Namespaces first: what comes before its Namespace is refused by the server. */
-function applied(random: Random, tenant: string): readonly Step[] {
+function applied(random: Random, tenant: Tenant): readonly Step[] {
   const all = shuffled(random, objectsOfTenant(random, tenant));
   const first = random.chance(0.85) ? all.filter(({ path }) => path === NAMESPACES) : [];
   return [...first, ...all.filter((one) => !first.includes(one))].map((made) => doing({ do: 'create', ...made }));
@@ -158,7 +159,7 @@ function applied(random: Random, tenant: string): readonly Step[] {
 const ORDERS = { any: 4, 'vpc-first': 3, 'networks-and-pods': 3, namespaces: 2, 'leaves-first': 1 } as const;
 
 /** As `kubectl delete -f`, in whatever order the file has; somebody impatient takes off finalizers in between. */
-function removed(random: Random, tenant: string, cluster: SimulatedCluster): readonly Step[] {
+function removed(random: Random, tenant: Tenant, cluster: SimulatedCluster): readonly Step[] {
   const made = shuffled(random, objectsOfTenant(random, tenant));
   const of = (...paths: readonly ApiPath[]): readonly Made[] => made.filter(({ path }) => paths.includes(path));
   const but = (...paths: readonly ApiPath[]): readonly Made[] => made.filter(({ path }) => !paths.includes(path));

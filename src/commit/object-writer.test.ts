@@ -168,6 +168,94 @@ test('a write that is for the version before another one is sent when that is an
   );
 });
 
+/** What is wanted of a Subnet that says how many addresses are left, and may be let go. */
+const counted = (v4availableIPs: number, finalizer = true): PatchOutput => ({
+  kind: 'patch',
+  resource: 'subnets',
+  key: 'front',
+  uid: 'uid-1',
+  finalizer,
+  status: { v4availableIPs },
+});
+
+/** A server that takes everything, and how often the object was changed. */
+class Taking {
+  readonly #bench: Bench;
+  #version = 1;
+  #said: readonly PatchOutput[] = [];
+
+  constructor(bench: Bench) {
+    this.#bench = bench;
+    this.#bench.observed = { metadata: { name: 'front', uid: 'uid-1', resourceVersion: '1', finalizers: [FINALIZER] } };
+  }
+
+  want(...outputs: readonly PatchOutput[]): void {
+    this.#bench.desired.replace(this.#said, outputs);
+    this.#said = outputs;
+  }
+
+  /** @returns lane and version of what was sent in this turn, and of what that led to */
+  async turns(): Promise<readonly string[]> {
+    const { writer, sent } = this.#bench;
+    const lanes: string[] = [];
+    for (writer.flush(); sent.length > 0; writer.flush())
+      await this.#bench.answer((intent) => {
+        lanes.push(`${intent.lane} ${intent.resourceVersion ?? ''}`);
+        const { operation } = intent;
+        const patch = operation.kind === 'merge-patch' ? operation.patch : {};
+        const { metadata = {}, ...rest } = patch as { readonly metadata?: object };
+        const object = { ...this.#bench.observed, ...rest, metadata: { ...this.#bench.observed.metadata, ...metadata, ...this.#next() } };
+        return { ok: true, object: object as unknown as KubeObject };
+      });
+    return lanes;
+  }
+
+  /** Somebody else writes it. */
+  touch(metadata: object = {}): void {
+    this.#bench.observed = { ...this.#bench.observed, metadata: { ...this.#bench.observed.metadata, ...metadata, ...this.#next() } };
+    this.#bench.writer.mark(objectId('subnets', 'front'));
+  }
+
+  #next(): { readonly resourceVersion: string } {
+    return { resourceVersion: String(++this.#version) };
+  }
+}
+
+test('the first status of a Subnet is written at once, the next not within a second, and then the newest for the version of then', async () => {
+  const bench = new Bench();
+  const server = new Taking(bench);
+  server.want(counted(9));
+  assert.deepEqual(await server.turns(), ['status 1']);
+  server.want(counted(8));
+  assert.deepEqual(await server.turns(), []);
+  assert.deepEqual([[...bench.writer.held], bench.writer.quiet], [[['paced', 1]], false]);
+  server.touch();
+  server.want(counted(7));
+  assert.deepEqual(await server.turns(), []);
+  assert.equal(bench.wait(), 1_000);
+  assert.deepEqual(await server.turns(), ['status 3']);
+  assert.deepEqual(bench.observed['status'], { v4availableIPs: 7 });
+  assert.equal(bench.writer.quiet, true);
+  assert.equal(bench.timers.length, 1, 'one for each status');
+});
+
+test('a status that waits for its turn keeps no other write of the Subnet, and nothing is left of it when it is wanted no more', async () => {
+  const bench = new Bench();
+  const server = new Taking(bench);
+  server.want(counted(9));
+  await server.turns();
+  server.want(counted(8));
+  assert.deepEqual(await server.turns(), []);
+  server.touch({ deletionTimestamp: '2026-01-01T00:00:00Z' });
+  server.want(counted(8, false));
+  assert.deepEqual(await server.turns(), ['object 3'], 'it is let go');
+  server.want();
+  assert.deepEqual(await server.turns(), []);
+  assert.equal(bench.writer.quiet, true);
+  bench.wait();
+  assert.deepEqual(await server.turns(), []);
+});
+
 test('a change of what is wanted while a write is under way is written after its reply', async () => {
   const bench = new Bench();
   const said = bench.desired.replace([], [patch]);

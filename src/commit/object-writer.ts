@@ -43,8 +43,6 @@ export interface ObjectWriterOptions {
   readonly onFailure: (id: ObjectId, error: unknown) => void;
   readonly later: (ms: number, run: () => void) => void;
   readonly wake: () => void;
-  /** Least time between two status writes of one Subnet. */
-  readonly statusIntervalMs?: number;
 }
 
 /** In one turn: a turn is to be short. */
@@ -248,7 +246,6 @@ export class ObjectWriter {
     const { group, version, plural, kind, namespaced } = traitsOf(write.resource);
     const resource = { group, version, plural, kind, namespaced };
     const lane = write.verb === 'evict' ? 'evict' : write.verb === 'patch' && write.subresource === 'status' ? 'status' : 'object';
-    const paced = lane === 'status' && write.resource === 'subnets';
     return {
       resource,
       ...(write.namespace === '' ? {} : { namespace: write.namespace }),
@@ -257,7 +254,6 @@ export class ObjectWriter {
       ...(write.verb === 'create' ? {} : { uid: write.uid }),
       ...(write.verb === 'patch' && write.resourceVersion !== undefined ? { resourceVersion: write.resourceVersion } : {}),
       urgent: binds(write),
-      ...(paced ? { minIntervalMs: this.#options.statusIntervalMs ?? 1_000 } : {}),
       operation: operationOf(write),
     };
   }

@@ -9,6 +9,7 @@ import type { KubeError, KubeErrorCode } from '../kube/errors.ts';
 import type { EvictionTurn } from './eviction-limit.ts';
 import { EVICTION_RETRY_MS, EvictionLimit } from './eviction-limit.ts';
 import type { RefusedWrites } from './refused-writes.ts';
+import { StatusPace } from './status-pace.ts';
 import { letsGo } from './write-part.ts';
 
 export const HOLDS = {
@@ -18,6 +19,7 @@ export const HOLDS = {
   refused: { means: 'the API server refused this write; it is tried again later', ends: 'itself' },
   'catching-up': { means: 'what a leader before this one wrote may not have been seen yet', ends: 'turn' },
   'rows-under-way': { means: 'it lets an object go, and a transaction is under way that may have made rows of it', ends: 'turn' },
+  paced: { means: 'the last status of the Subnet was written less than a second ago', ends: 'itself' },
   'others-leave-first': { means: 'it evicts a pod, and as many as may leave at a time are leaving', ends: 'turn' },
   leaving: { means: 'it evicts a pod that was asked to leave already', ends: 'itself' },
 } as const satisfies Readonly<Record<string, { readonly means: string; readonly ends: 'turn' | 'itself' }>>;
@@ -64,17 +66,19 @@ export class WriteHolds {
   /** Objects that may be let go when a transaction is over, by when that was sent. */
   readonly #awaiting = new Map<ObjectId, number>();
   readonly #evictions = new EvictionLimit();
+  readonly #pace: StatusPace;
   /** What kept each object when it was last looked at. */
   readonly #held = new Map<ObjectId, Hold>();
 
   constructor(options: WriteHoldsOptions) {
     this.#options = options;
+    this.#pace = new StatusPace(options);
   }
 
   /** A pod that its disruption budget keeps does not count as work left to do: it may be kept for ever. */
   get quiet(): boolean {
     for (const left of this.#resting.values()) if (left === 'work') return false;
-    return this.#options.refused?.quiet ?? true;
+    return this.#pace.quiet && (this.#options.refused?.quiet ?? true);
   }
 
   /** Objects with writes that are due and held, by what held them when they were last looked at. */
@@ -110,6 +114,7 @@ export class WriteHolds {
     if (this.#options.refused?.rests(write) === true) return 'refused';
     if (this.#options.upToDate?.() === false) return 'catching-up';
     if (this.#awaitsRows(id, write)) return 'rows-under-way';
+    if (this.#pace.waits(id, write)) return 'paced';
     if (write.verb !== 'evict') return undefined;
     const turn = this.#evictionTurn(id, write.uid);
     return turn === 'now' ? undefined : turn === 'asked' ? 'leaving' : 'others-leave-first';
@@ -118,6 +123,7 @@ export class WriteHolds {
   /** An object was compared: these writes are due. */
   compared(id: ObjectId, writes: readonly ObjectWrite[]): void {
     if (writes.length === 0) this.#rests.delete(id);
+    this.#pace.compared(id, writes);
     if (!writes.some((write) => this.#letsGo(id, write))) this.#awaiting.delete(id);
   }
 

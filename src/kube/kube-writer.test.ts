@@ -281,28 +281,10 @@ describe('KubeWriter', () => {
     await writer.idle();
   });
 
-  it('writes the first of a key at once and the next no sooner than its interval', async () => {
-    api.handler = (exchange) => exchange.json(reply('a'));
-    const more = { lane: 'status', minIntervalMs: 1_000 };
-    assert.equal(code(await writer.submit(patch('a', 1, more))), 'ok');
-    clock.advance(300);
-    const replaced = writer.submit(patch('a', 2, more));
-    const last = writer.submit(patch('a', 3, more));
-    assert.equal(code(await writer.submit(patch('a', 'other lane'))), 'ok');
-    assert.equal(code(await replaced), 'KUBE_SUPERSEDED');
-    clock.advance(699);
-    assert.equal(writer.queued, 1);
-    assert.equal(writer.inFlight, 0);
-    clock.advance(1);
-    assert.equal(code(await last), 'ok');
-    assert.equal(writer.counters.sent, 3);
-  });
-
   it('keeps nothing of keys that are done', async () => {
     api.handler = (exchange) => exchange.json(reply('a'));
-    for (let i = 0; i < 50; i++) void writer.submit(patch(`p${i}`, 1, { minIntervalMs: 1_000 }));
+    for (let i = 0; i < 50; i++) void writer.submit(patch(`p${i}`, 1));
     await writer.idle();
-    clock.advance(1_000);
     assert.equal(clock.timers, 0);
   });
 

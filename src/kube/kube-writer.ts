@@ -44,16 +44,13 @@ export interface WriterCounters {
 /** A webhook that restarts is back in a moment. One that does not may be away for days, and whoever waits has to be told. */
 const WEBHOOK_ATTEMPTS = 4;
 
-/** The wish of one key (object and lane), and when its last write started. */
+/** The wish of one key (object and lane). */
 interface Entry {
   readonly key: string;
   readonly object: ObjectSlot;
   pending: Pending | undefined;
   inFlight: boolean;
-  lastStart: number | undefined;
-  /** Of the newest intent. */
-  intervalMs: number;
-  /** Of the delay before `pending` may be sent, or before this entry may be forgotten. */
+  /** Of the delay before `pending` may be sent. */
   timer: TimerHandle;
 }
 
@@ -124,15 +121,13 @@ export class KubeWriter {
         if (before.intent.urgent !== intent.urgent) this.#ready.remove(turnOf(before), entry);
         this.#supersede(before);
       } else this.#pending++;
-      entry.intervalMs = intent.minIntervalMs ?? 0;
-      const paced = entry.lastStart === undefined ? 0 : entry.lastStart + entry.intervalMs;
       entry.pending = {
         intent,
         resolve,
         // What delays a failing write is the server, and that delays the newer one as well.
         attempt: before?.attempt ?? 0,
         doubtful: before?.doubtful ?? false,
-        notBefore: before !== undefined && before.attempt > 0 ? Math.max(before.notBefore, paced) : paced,
+        notBefore: before !== undefined && before.attempt > 0 ? before.notBefore : 0,
       };
       this.#schedule(entry);
       this.#pump();
@@ -189,8 +184,6 @@ export class KubeWriter {
       object,
       pending: undefined,
       inFlight: false,
-      lastStart: undefined,
-      intervalMs: 0,
       timer: undefined,
     };
     this.#entries.set(key, entry);
@@ -265,10 +258,10 @@ export class KubeWriter {
     entry.inFlight = true;
     this.#inFlight++;
     this.counters.sent++;
-    entry.lastStart = this.#clock.now();
+    const startedAt = this.#clock.now();
     const turn = turnOf(pending);
-    this.#ready.started(turn, entry.lastStart);
-    this.#rate.take(object.key, entry.lastStart);
+    this.#ready.started(turn, startedAt);
+    this.#rate.take(object.key, startedAt);
     let result: WriteResult;
     try {
       result = { ok: true, object: await sendIntent(this.#options.client, intent, pending.doubtful, this.#stop.signal) };
@@ -355,16 +348,11 @@ export class KubeWriter {
     if (this.#pending === 0 && this.#inFlight === 0) for (const wake of this.#idle.splice(0)) wake();
   }
 
-  /** Drops what is known of a key once nothing needs it: its pace has run out as well. */
+  /** Drops what is known of a key once nothing needs it. */
   #forget(entry: Entry): void {
     if (entry.pending !== undefined || entry.inFlight || this.#entries.get(entry.key) !== entry) return;
-    const left = entry.lastStart === undefined ? 0 : entry.lastStart + entry.intervalMs - this.#clock.now();
     this.#clock.clearTimeout(entry.timer);
     entry.timer = undefined;
-    if (left > 0 && !this.#stop.signal.aborted) {
-      entry.timer = this.#clock.setTimeout(() => this.#forget(entry), left);
-      return;
-    }
     this.#entries.delete(entry.key);
     if (--entry.object.entries === 0) this.#slots.delete(entry.object.key);
   }

@@ -32,8 +32,6 @@ export interface WriteIntent {
   readonly resourceVersion?: string | undefined;
   /** Somebody waits for it: it goes before others. */
   readonly urgent?: boolean | undefined;
-  /** Least time between the starts of two writes of this key; the first goes at once. */
-  readonly minIntervalMs?: number | undefined;
   readonly operation: WriteOperation;
 }
 

@@ -102,7 +102,7 @@ export const METRICS = {
   },
   kiln_api_objects_held: {
     kind: 'gauge',
-    help: 'Objects with writes that are due and not sent now, by what holds them: not-leading, unanswered (one is under way), resting (the last met a newer version, had no effect, or failed), refused (by the API server), catching-up, rows-under-way, others-leave-first and leaving (evictions)',
+    help: 'Objects with writes that are due and not sent now, by what holds them: not-leading, unanswered (one is under way), resting (the last met a newer version, had no effect, or failed), refused (by the API server), catching-up, rows-under-way, paced (a status of the Subnet was written less than a second ago), others-leave-first and leaving (evictions)',
     labels: ['why'],
   },
   kiln_events_total: {

@@ -18,8 +18,9 @@ export const GATHER: readonly TimerSite[] = [
   { file: 'src/commit/northbound-writer.ts', function: '#calm' },
   // Counts of a Subnet that has just told some.
   { file: 'src/controller/controller.ts', function: '#publishUsage' },
-  // Between two writes of a Subnet's status; behind writes that pods wait for.
-  { file: 'src/kube/kube-writer.ts', function: '#schedule' },
+  // Between two writes of a Subnet's status.
+  { file: 'src/commit/status-pace.ts', function: 'waits' },
+  // Behind writes that pods wait for.
   { file: 'src/kube/kube-writer.ts', function: '#awaitHeld' },
   // Pods that a leader which listed from a cache of the API server waits for.
   { file: 'src/controller/catch-up.ts', function: '#awaitPods' },

@@ -39,7 +39,7 @@ export const REASONS = {
   SubnetPending: { means: 'the Subnet has no switch in OVN yet', next: 'see the Subnet' },
   SubnetTerminating: { means: 'the Subnet is being deleted and takes nobody new', next: 'choose another Subnet' },
   VpcTerminating: { means: 'the Vpc is being deleted and takes nothing new', next: 'choose another Vpc' },
-  WaitingForSubnet: { means: 'the Subnet is not there, not ready or going away', next: 'kubectl describe subnet' },
+  WaitingForSubnet: { means: 'the Subnet is not there or not ready', next: 'kubectl describe subnet' },
   WaitingForNetwork: {
     means: 'a NetworkAttachmentDefinition that the pod is attached to does not exist',
     next: 'make it, or mend annotation k8s.v1.cni.cncf.io/networks',

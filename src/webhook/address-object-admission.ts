@@ -4,7 +4,7 @@ import { iptablesEipFindings, ovnEipFindings, vipFindings } from '../api/address
 import type { IptablesEIP } from '../api/iptables-eip.ts';
 import type { OvnEip } from '../api/ovn-eip.ts';
 import type { Vip } from '../api/vip.ts';
-import { addressWish, changeProblem } from '../compile/address-object/address-object.ts';
+import { addressWish, changeProblem, saidOfAddresses, saidOfSubnet } from '../compile/address-object/address-object.ts';
 import { leaseProblem } from '../compile/lease.ts';
 import { subnetTerminating, takesNobody } from '../compile/subnet/subnet-ready.ts';
 import type { AddressObject } from '../world/address-objects.ts';
@@ -36,14 +36,14 @@ function created<T>(judge: Judge<T>): (object: T, observed: Observed) => Opinion
     const { world, complete } = observed;
     const subnet = complete ? world.subnets.get(object.subnet) : undefined;
     const waits = complete && subnet === undefined && object.subnet !== '';
-    const going = complete && world.ask(takesNobody, object.subnet);
-    const sound = findings.length === 0 && subnet !== undefined && !going;
+    const going = complete && world.ask(takesNobody, object.subnet) ? terminating(object) : undefined;
+    const sound = findings.length === 0 && subnet !== undefined && going === undefined;
     return {
       objections: [
         ...findings.map(invalid),
         ...leaseObjection(object),
-        ...(going ? [forbidden(subnetTerminating(object.subnet), 'spec')] : []),
-        ...(sound ? takenByName(observed, addressWish(object), 'spec') : []),
+        ...(going === undefined ? [] : [going]),
+        ...(sound ? takenByName(observed, addressWish(object), 'spec', (sentence) => saidOfAddresses(object, sentence)) : []),
       ],
       warnings: waits ? [`${object.kind} ${object.name}: Subnet "${object.subnet}" does not exist yet; it is waited for`] : [],
     };
@@ -66,6 +66,11 @@ function changed<T>(judge: Judge<T>): (before: T, after: T, observed: Observed) 
       warnings: [],
     };
   };
+}
+
+function terminating(object: AddressObject): Opinion['objections'][number] {
+  const refusal = subnetTerminating(object.subnet);
+  return forbidden({ ...refusal, message: saidOfSubnet(object, refusal.message) }, 'spec');
 }
 
 function leaseObjection({ resource, name, annotations }: AddressObject): Opinion['objections'] {

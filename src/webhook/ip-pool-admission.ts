@@ -4,6 +4,7 @@ import type { IPPool } from '../api/ip-pool.ts';
 import { ipPoolFindings, ipPoolOverlaps, ipPoolUpdateFindings } from '../api/ip-pool-validation.ts';
 import { PoolRanges } from '../api/pool-ranges.ts';
 import { poolSubnet, soundPools } from '../compile/ip/ip-pool-findings.ts';
+import { poolTooLate } from '../compile/ip/ip-pool.ts';
 import { ipPoolAddresses } from '../compile/ip/ip-pool-subnet.ts';
 import { subnetTerminating, takesNobody } from '../compile/subnet/subnet-ready.ts';
 import type { World } from '../world/world.ts';
@@ -15,11 +16,12 @@ const WAITED_FOR = 'IPPoolSubnetMissing';
 export function ipPoolCreated(pool: IPPool, { world, complete }: Observed): Opinion {
   const findings = findingsOf(pool, complete ? world : undefined);
   const waits = complete ? findings.filter(({ code, value }) => code === WAITED_FOR && value !== '') : [];
-  const going = complete && world.ask(takesNobody, pool.spec.subnet);
+  const { subnet } = pool.spec;
+  const going = complete && world.ask(takesNobody, subnet);
   return {
     objections: [
       ...findings.filter(({ code, value }) => code !== WAITED_FOR || value === '').map(invalid),
-      ...(going ? [forbidden(subnetTerminating(pool.spec.subnet), 'spec.subnet')] : []),
+      ...(going ? [forbidden({ ...subnetTerminating(subnet), message: poolTooLate(pool.metadata.name, subnet) }, 'spec.subnet')] : []),
     ],
     warnings: waits.map(({ message }) => message),
   };

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ConditionType } from '../api/condition-types.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
+import { conditionsOf } from '../world/conditions.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { AdmissionRequest, Operation, ReviewedObject } from './admission-review.ts';
 import type { AskedFor } from './deletion-admission.ts';
@@ -67,7 +69,7 @@ const pod = (name: string, annotations: object): object => ({
 
 /** The condition's sentence; of an object that is there it goes on with the command that mends it. */
 function sentence(message = ''): string {
-  return message.replace(/; (kubectl edit|kiln explain) [a-z]+ .*$/, '');
+  return message.replace(/; (kubectl (edit|delete)|kiln explain) [a-z.-]+ .*$/, '');
 }
 
 test('what a Subnet is refused for is the sentence that its condition would have', () => {
@@ -315,20 +317,61 @@ test('an address of a pod on its way out may be asked for; one of a reservation 
   assert.match(only(wish('10.1.0.10')), /the address 10\.1\.0\.10 in Subnet "net" is held by vip\.shop/);
 });
 
+test('what a Vip, an EIP, an IP object, a pool or a pod is refused for has the sentence and, but for pools, the code of its condition', () => {
+  const cases: readonly (readonly [ResourceName, ConditionType, string, object, 'goes'?])[] = [
+    ['vips', 'Accepted', '', { subnet: 'net', v4ip: '10.1.0.10' }],
+    ['vips', 'Accepted', '', { subnet: 'net', v4ip: '10.9.0.1' }],
+    ['vips', 'Accepted', '', { subnet: 'net', v4ip: 'ten' }],
+    ['vips', 'Accepted', '', { subnet: 'net' }, 'goes'],
+    ['ovn-eips', 'Accepted', '', { externalSubnet: 'net', v4Ip: '10.1.0.10' }],
+    ['ovn-eips', 'Accepted', '', { externalSubnet: 'net' }, 'goes'],
+    ['iptables-eips', 'Accepted', '', { externalSubnet: 'net', v4ip: '10.1.0.10' }],
+    ['ips', 'Accepted', 'x.shop', { subnet: 'net', podName: 'x', namespace: 'shop', ipAddress: '10.1.0.10' }],
+    ['ips', 'Accepted', 'x.shop', { subnet: 'net', podName: 'x', namespace: 'shop', macAddress: '00:00:00:00:00:10' }],
+    ['ips', 'Accepted', 'x.shop', { subnet: 'net', podName: 'y', namespace: 'shop' }],
+    ['ips', 'Accepted', 'x.shop', { subnet: 'net', podName: 'x', namespace: 'shop' }, 'goes'],
+    ['ippools', 'Ready', '', { subnet: 'net', ips: ['10.1.0.50'] }, 'goes'],
+    ['pods', 'kiln.io/NetworkBound', 'shop/x', { 'ovn.kubernetes.io/ip_address': '10.1.0.10' }],
+    ['pods', 'kiln.io/NetworkBound', 'shop/x', { 'ovn.kubernetes.io/ip_address': '10.9.0.1', 'ovn.kubernetes.io/logical_switch': 'net' }],
+    ['pods', 'kiln.io/NetworkBound', 'shop/x', { 'ovn.kubernetes.io/logical_switch': 'net' }, 'goes'],
+  ];
+  for (const [resource, type, name, spec, goes] of cases) {
+    const scene = tenant();
+    scene.bench.put('ips', {
+      metadata: { name: 'vip.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' } },
+      spec: { subnet: 'net', podName: 'vip', namespace: 'shop', ipAddress: '10.1.0.10', macAddress: '00:00:00:00:00:10' },
+    });
+    if (goes) scene.pod('stays');
+    scene.bench.settle();
+    if (goes) scene.bench.delete('subnets', 'net');
+    scene.bench.settle();
+    const object = resource === 'pods' ? pod('x', spec) : { metadata: { name: name === '' ? 'x' : name, uid: 'uid-x' }, spec };
+    const opinion = asked(scene, 'CREATE', resource, object);
+    if (resource === 'pods') scene.pod('x', { annotations: spec as Record<string, string> });
+    else scene.bench.put(resource, object as Parameters<typeof scene.bench.put>[1]);
+    scene.bench.settle();
+    const there = scene.bench.object(resource, name === '' ? 'x' : name);
+    const condition = there && conditionsOf(resource, there).find((one) => one.type === type);
+    const what = `${resource} ${JSON.stringify(spec)}`;
+    assert.equal(condition?.status, 'False', what);
+    assert.equal(sentence(only(opinion)), sentence(condition?.message), what);
+    if (resource !== 'ippools') assert.deepEqual(codes(opinion), [condition?.reason], what);
+  }
+});
+
 test('nothing new comes into a Subnet that goes: no pod that names it, no IP object, no IPPool', () => {
   const scene = tenant();
   scene.pod('stays');
   scene.bench.settle();
   scene.bench.delete('subnets', 'net');
   scene.bench.settle();
-  const said = 'Subnet net is being deleted and takes no new holder; kubectl describe subnet net';
   for (const [resource, object] of [
     ['pods', pod('new', { 'ovn.kubernetes.io/logical_switch': 'net' })],
     ['ips', { metadata: { name: 'new.shop' }, spec: { subnet: 'net', podName: 'new', namespace: 'shop' } }],
     ['ippools', { metadata: { name: 'new' }, spec: { subnet: 'net', ips: ['10.1.0.50'] } }],
   ] as const) {
     const opinion = asked(scene, 'CREATE', resource, object);
-    assert.equal(only(opinion), said, resource);
+    assert.match(only(opinion), /Subnet net is being deleted.*; kubectl describe subnet net$/, resource);
     assert.deepEqual(codes(opinion), ['SubnetTerminating']);
   }
 });

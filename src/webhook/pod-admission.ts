@@ -35,7 +35,8 @@ export function podCreated(pod: Pod, observed: Observed): Opinion {
   for (const nic of interfaces) {
     const named = namedSubnet(world, nic);
     if (named !== '' && world.ask(takesNobody, named)) {
-      objections.push(forbidden(subnetTerminating(named), fieldOf(nic, 'logical_switch')));
+      const going = subnetTerminating(named);
+      objections.push(forbidden({ ...going, message: toldOf(nic, 'subnet', going.message) }, fieldOf(nic, 'logical_switch')));
       continue;
     }
     const { demand } = bindingOf(world, nic);
@@ -44,12 +45,7 @@ export function podCreated(pod: Pod, observed: Observed): Opinion {
         objections.push(invalid({ code: demand.reason, field: 'metadata.annotations', message: demand.message }));
       else if (named !== '') warnings.push(demand.message);
     } else if (demand.kind === 'wish' && demand.wish.anyOf === undefined)
-      objections.push(
-        ...takenByName(observed, demand.wish, fieldOf(nic, 'ip_address')).map((one) => ({
-          ...one,
-          message: toldOf(nic, 'address', one.message),
-        })),
-      );
+      objections.push(...takenByName(observed, demand.wish, fieldOf(nic, 'ip_address'), (sentence) => toldOf(nic, 'address', sentence)));
   }
   return { objections, warnings };
 }

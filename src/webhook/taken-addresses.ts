@@ -9,13 +9,19 @@ import { invalid } from './opinion.ts';
 /** What no time mends. */
 const NEVER: ReadonlySet<string> = new Set(['AddressOutOfRange', 'InvalidIPFamily']);
 
-export function takenByName({ world, refusal }: Observed, wish: AddressWish, field: string): readonly Objection[] {
+/** @param said what is in the way as it is said to the object */
+export function takenByName(
+  { world, refusal }: Observed,
+  wish: AddressWish,
+  field: string,
+  said: (sentence: string) => string,
+): readonly Objection[] {
   const refused = refusal(wish);
   if (refused === undefined) return [];
   const { code, message, holders } = refused;
   // The gateway is nobody's, and is never free.
   const taken = code === 'AddressConflict' && (holders.length === 0 || holders.some((holder) => stays(world, holder)));
-  return taken || NEVER.has(code) ? [invalid({ code, field, message })] : [];
+  return taken || NEVER.has(code) ? [invalid({ code, field, message: said(message) })] : [];
 }
 
 /** A reservation is one process's memory; what is durable or live counts. Who is going leaves the address to whoever waits. */

@@ -173,7 +173,7 @@ function isWithoutSwitch({ switchesTaken }: SimulatedCluster, world: World, { in
 }
 
 /** Of no Subnet at all, or of that one. */
-const TOLD_OF_NO_SUBNET: ReadonlySet<string> = new Set(['NoSubnet', 'WaitingForSubnet']);
+const TOLD_OF_NO_SUBNET: ReadonlySet<string> = new Set(['NoSubnet', 'WaitingForSubnet', 'SubnetTerminating']);
 
 function found({ invariant, subject, message }: Violation): Finding {
   return { kind: `${invariant} ${subject.split(' ')[0] ?? ''}`, message: `${invariant}: ${message}` };

@@ -19,7 +19,13 @@ import type { Finding } from './judge.ts';
 import { best, isInPlace, said } from './reading.ts';
 
 /** Of a pod that has nothing yet. */
-const WAITING: ReadonlySet<string> = new Set(['WaitingForSubnet', 'WaitingForIPPool', 'NoAvailableAddress', 'SubnetExhausted']);
+const WAITING: ReadonlySet<string> = new Set([
+  'WaitingForSubnet',
+  'SubnetTerminating',
+  'WaitingForIPPool',
+  'NoAvailableAddress',
+  'SubnetExhausted',
+]);
 
 /** What is wrong with an address, and not with the object that asks for it. */
 const OF_ADDRESSES: ReadonlySet<string> = new Set([

@@ -23,7 +23,7 @@ import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../ou
 import { withNext } from '../next-command.ts';
 import { traitsOf } from '../../world/resources.ts';
 import { networkOfObject } from '../subnet/subnet-missing.ts';
-import { subnetReady } from '../subnet/subnet-ready.ts';
+import { reasonToWait, subnetReady } from '../subnet/subnet-ready.ts';
 import { subnetInCharge } from '../subnet/subnet-state.ts';
 import { isWithin, subnetView } from '../subnet/subnet-view.ts';
 import { withoutEffect } from '../without-effect.ts';
@@ -84,10 +84,7 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
     if (reservation === undefined) return [{ kind: 'wish', wish }];
     return [
       { kind: 'wish', wish },
-      refused(object, kind, {
-        reason: reservation.code,
-        message: `${object.kind} ${name}: ${askedAddresses(object)}${reservation.message}`,
-      }),
+      refused(object, kind, { reason: reservation.code, message: saidOfAddresses(object, reservation.message) }),
     ];
   }
   const addresses = reservation?.kind === 'granted' ? { v4: reservation.v4, v6: reservation.v6, mac: reservation.mac } : held;
@@ -140,33 +137,35 @@ interface Problem {
 }
 
 /** Why an address cannot be asked for yet. */
-function requestProblem(
-  world: World,
-  { resource, kind, name, uid, subnet, askedSubnet }: AddressObject,
-  { findings }: AddressKind,
-): Problem | undefined {
+function requestProblem(world: World, object: AddressObject, { findings }: AddressKind): Problem | undefined {
+  const { resource, kind, name, uid, subnet } = object;
   const [finding] = findings;
   if (finding !== undefined) return { reason: finding.code, message: findingsText(findings) };
-  const field = askedSubnet === '' ? '' : `spec.${FIELDS[resource].subnet} "${askedSubnet}": `;
   if (world.ask(subnetView, subnet) === undefined)
-    return { reason: 'WaitingForSubnet', message: `${kind} ${name}: ${field}Subnet "${subnet}" does not exist; kubectl get subnet` };
+    return { reason: 'WaitingForSubnet', message: saidOfSubnet(object, `Subnet "${subnet}" does not exist; kubectl get subnet`) };
   const readiness = world.ask(subnetReady, subnet);
   if (!readiness.ready)
     return {
-      reason: 'WaitingForSubnet',
-      message: withNext(`${kind} ${name}: ${field}${readiness.message}`, `kubectl describe subnet ${subnet}`),
+      reason: reasonToWait(readiness),
+      message: withNext(saidOfSubnet(object, readiness.message), `kubectl describe subnet ${subnet}`),
     };
   const refusal = writeRefusal(world, resource, name, 'object', uid);
   if (refusal?.rests !== true) return undefined;
   return { reason: 'WriteRefused', message: `${kind} ${name} cannot be given its address, ${refusal.said}; ${refusal.next}` };
 }
 
-/** The fields that ask for addresses and what they ask for, before what keeps the object from them. */
-function askedAddresses({ resource, asked }: AddressObject): string {
-  const said = (['v4', 'v6'] as const).flatMap((family) =>
+/** `sentence`, which is about its Subnet, as it is said to the object. */
+export function saidOfSubnet({ resource, kind, name, askedSubnet }: AddressObject, sentence: string): string {
+  const field = askedSubnet === '' ? '' : `spec.${FIELDS[resource].subnet} "${askedSubnet}": `;
+  return `${kind} ${name}: ${field}${sentence}`;
+}
+
+/** What keeps an object from the addresses that it asks for, as it is said to the object. */
+export function saidOfAddresses({ resource, kind, name, asked }: AddressObject, sentence: string): string {
+  const fields = (['v4', 'v6'] as const).flatMap((family) =>
     asked[family] === '' ? [] : [`spec.${FIELDS[resource][family]} "${asked[family]}"`],
   );
-  return said.length === 0 ? '' : `${said.join(', ')}: `;
+  return `${kind} ${name}: ${fields.length === 0 ? '' : `${fields.join(', ')}: `}${sentence}`;
 }
 
 /** Exactly what it has, or what its spec asks for. The pod that is given the address of a Vip has it together with the Vip. */

@@ -69,9 +69,12 @@ export const ipPool: Rule = {
 function lateComer(world: World, { name, created, spec }: PoolView): Pick<Finding, 'message'> | undefined {
   const since = world.ask(subnetDeletion, spec.subnet);
   if (since === undefined || created < since || !world.ask(takesNobody, spec.subnet)) return undefined;
-  return {
-    message: `IPPool ${name}: spec.subnet "${spec.subnet}" takes no new pool: Subnet ${spec.subnet} is being deleted; kubectl describe subnet ${spec.subnet}`,
-  };
+  return { message: poolTooLate(name, spec.subnet) };
+}
+
+/** What a pool is told that comes to a Subnet which is being deleted. */
+export function poolTooLate(name: string, subnet: string): string {
+  return `IPPool ${name}: spec.subnet "${subnet}" takes no new pool: Subnet ${subnet} is being deleted; kubectl describe subnet ${subnet}`;
 }
 
 const subnetDeletion: Query<string | undefined> = defineQuery(

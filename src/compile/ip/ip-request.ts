@@ -13,7 +13,7 @@ import { claimantOfIp, isReserved, onlyAsks } from '../../world/claimants.ts';
 import type { AddressWish } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import { findingsText } from '../left-out.ts';
-import { subnetReady } from '../subnet/subnet-ready.ts';
+import { reasonToWait, subnetReady } from '../subnet/subnet-ready.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 
 export interface RequestProblem {
@@ -57,7 +57,24 @@ export function requestProblem(world: World, ip: IP): RequestProblem | undefined
   if (isReserved(ip) && !onlyAsks(ip)) return undefined;
   const readiness = world.ask(subnetReady, subnet);
   if (readiness.ready) return undefined;
-  return { reason: 'WaitingForSubnet', field: 'spec.subnet', message: readiness.message, next: `kubectl describe subnet ${subnet}` };
+  return {
+    reason: reasonToWait(readiness),
+    field: 'spec.subnet',
+    message: saidOfIpSubnet(ip, readiness.message),
+    next: `kubectl describe subnet ${subnet}`,
+  };
+}
+
+/** `sentence`, which is about its Subnet, as it is said to the object. */
+export function saidOfIpSubnet({ metadata: { name }, spec: { subnet = '' } }: IP, sentence: string): string {
+  return `IP ${name}: spec.subnet "${subnet}": ${sentence}`;
+}
+
+/** What keeps it from the addresses that it asks for, as it is said to the object. */
+export function saidOfIpAddresses({ metadata: { name }, spec }: IP, sentence: string): string {
+  const addresses = (spec.ipAddress ?? '') === '' ? (['v4IpAddress', 'v6IpAddress'] as const) : (['ipAddress'] as const);
+  const fields = [...addresses, 'macAddress' as const].flatMap((field) => (spec[field] ? [`spec.${field} "${spec[field]}"`] : []));
+  return [`IP ${name}`, ...(fields.length === 0 ? [] : [fields.join(' and ')]), sentence].join(': ');
 }
 
 /** The address that it asks for. */

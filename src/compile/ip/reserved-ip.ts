@@ -10,7 +10,7 @@ import { keysOf } from '../../world/domain.ts';
 import type { Rule } from '../compiler.ts';
 import { holderOf } from './ip-holder.ts';
 import { addressesOf, ipLabels, ipSpec } from './ip-object.ts';
-import { requestProblem, requestWish } from './ip-request.ts';
+import { requestProblem, requestWish, saidOfIpAddresses } from './ip-request.ts';
 import { withNext } from '../next-command.ts';
 import type { ConditionOutput, Output } from '../output.ts';
 import { writeRefusal } from '../write-refusal.ts';
@@ -33,7 +33,7 @@ export const reservedIp: Rule = {
     if (reservation?.kind === 'refused')
       return [
         wish,
-        saying(ip, refused({ reason: reservation.code, message: `${asked(ip)}: ${reservation.message}` }, `kubectl edit ip ${name}`)),
+        saying(ip, refused({ reason: reservation.code, message: saidOfIpAddresses(ip, reservation.message) }, `kubectl edit ip ${name}`)),
       ];
     const addresses = addressesOf(reservation);
     if (addresses === undefined) return [wish];
@@ -48,13 +48,6 @@ export const reservedIp: Rule = {
     ];
   },
 };
-
-/** The object, and the fields that ask: what a refusal is about. */
-function asked({ metadata, spec }: IP): string {
-  const addresses = (spec.ipAddress ?? '') === '' ? (['v4IpAddress', 'v6IpAddress'] as const) : (['ipAddress'] as const);
-  const fields = [...addresses, 'macAddress' as const].flatMap((field) => (spec[field] ? [`spec.${field} "${spec[field]}"`] : []));
-  return [`IP ${metadata.name}`, ...(fields.length === 0 ? [] : [fields.join(' and ')])].join(': ');
-}
 
 function saying(ip: IP, condition: ConditionOutput): Output {
   return { ...patchOf(ip), conditions: [condition] };

@@ -21,7 +21,7 @@ import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, leavesSubnetOpen } from './pod-interface.ts';
 import { isKept } from './pod-view.ts';
 import { addressesOfVip, vipNamed } from './pod-vip.ts';
-import { subnetReady } from '../subnet/subnet-ready.ts';
+import { reasonToWait, subnetReady } from '../subnet/subnet-ready.ts';
 import type { SubnetNetworks } from '../subnet/subnet-networks.ts';
 import { providerSubnets, subnetNetworks, subnetView } from '../subnet/subnet-view.ts';
 
@@ -140,7 +140,7 @@ function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { read
   const readiness = world.ask(subnetReady, first);
   if (!readiness.ready) {
     const { message } = readiness;
-    return waiting('WaitingForSubnet', message.includes(first) ? message : `Subnet ${first}: ${message}`);
+    return waiting(reasonToWait(readiness), message.includes(first) ? message : `Subnet ${first}: ${message}`);
   }
   const view = world.ask(subnetView, first);
   if (nic.isOvn && view?.isOvn === false)

@@ -1,6 +1,7 @@
 /**
  * Whether a Subnet can take new holders.
  */
+import type { Reason } from '../../api/reasons.ts';
 import { blockersOf } from '../../blockers/graph.ts';
 import type { Query } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -17,6 +18,11 @@ export function subnetTerminating(name: string): Refusal {
     reason: 'SubnetTerminating',
     message: `Subnet ${name} is being deleted and takes no new holder; kubectl describe subnet ${name}`,
   };
+}
+
+/** What those are told who wait for a Subnet that is not ready: one that is going is not worth waiting for. */
+export function reasonToWait({ reason }: Refusal): Reason {
+  return reason === 'SubnetTerminating' ? reason : 'WaitingForSubnet';
 }
 
 /**

@@ -8,6 +8,7 @@ import { parseDuration } from '../api/duration.ts';
 import type { Condition, Labels } from '../api/meta.ts';
 import { kilnAnnotation } from '../api/well-known.ts';
 import type { ResourceName } from '../world/resources.ts';
+import { momentOf } from '../world/conditions.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import type { ConditionOutput, DeleteOutput } from './output.ts';
@@ -74,14 +75,9 @@ function idle(message: string): ConditionOutput {
   return { type: IDLE, status: 'True', reason: 'LeaseRuns', message };
 }
 
-/** No API server writes a later one; somebody may who edits a condition, and the end of such a lease cannot be written down. */
-const LATEST = Date.parse('9999-12-31T23:59:59Z');
-
 /** Since when the object says that nothing uses it, in milliseconds since the epoch. */
 function idleSince(conditions: readonly Partial<Condition>[]): number | undefined {
-  const since = conditions.find((one) => one?.type === IDLE && one.status === 'True')?.lastTransitionTime;
-  const begun = typeof since === 'string' ? Date.parse(since) : Number.NaN;
-  return begun <= LATEST ? begun : undefined;
+  return momentOf(conditions.find((one) => one?.type === IDLE && one.status === 'True')?.lastTransitionTime);
 }
 
 function timeText(moment: number): string {

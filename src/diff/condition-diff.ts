@@ -3,6 +3,7 @@
  */
 import type { Condition } from '../api/meta.ts';
 import type { ConditionOutput } from '../compile/output.ts';
+import { momentOf } from '../world/conditions.ts';
 
 export interface ConditionDiff {
   /** The whole list as it should be written. */
@@ -36,19 +37,20 @@ export function diffConditions(
   const conditions: Condition[] = [];
   const named = new Map<string, ConditionOutput>(wanted.map((one) => [one.type, one]));
   let differs = false;
-  for (const held of observed) {
+  for (const one of observed) {
+    const held = withReadableTime(one, stamp);
     const want = named.get(held.type);
     if (want === undefined) {
       if (without.includes(held.type)) {
         differs = true;
         removed.push(held.type);
-      } else conditions.push(held);
+      } else conditions.push(one);
       continue;
     }
     named.delete(held.type);
     if (held.status === want.status && (held.reason ?? '') === want.reason && (held.message ?? '') === want.message) {
       const observedGeneration = newerGeneration(held, stamp);
-      if (observedGeneration !== undefined) differs = true;
+      if (observedGeneration !== undefined || held !== one) differs = true;
       conditions.push(observedGeneration === undefined ? held : { ...held, observedGeneration, lastUpdateTime: stamp.now });
       continue;
     }
@@ -65,6 +67,13 @@ export function diffConditions(
     conditions.push(stamped(want, undefined, stamp));
   }
   return differs ? { conditions, changed, told, removed } : undefined;
+}
+
+/** Somebody edited since when it is so into something that is no time: nobody could reckon with that, so it is so from now on. */
+function withReadableTime(held: Condition, { now }: ConditionStamp): Condition {
+  const { lastTransitionTime } = held;
+  if (typeof lastTransitionTime !== 'string' || momentOf(lastTransitionTime) !== undefined) return held;
+  return { ...held, lastTransitionTime: now };
 }
 
 /**

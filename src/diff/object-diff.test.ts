@@ -163,6 +163,26 @@ test('a kind without conditions keeps them as JSON in an annotation', () => {
   );
 });
 
+test('a condition that was edited to be so since what is no time, is so from now on; one that has no time stays as it is', () => {
+  const idle = { type: 'Idle', status: 'True', reason: 'LeaseRuns', message: 'm' } as const;
+  const held = (lastTransitionTime?: string): AnyObject => ({
+    metadata: { name: 'v', uid: 'u1', resourceVersion: '1' },
+    status: { conditions: [{ ...idle, ...(lastTransitionTime !== undefined && { lastTransitionTime }) }] },
+  });
+  const said: PatchOutput = { kind: 'patch', resource: 'vips', key: 'v', uid: 'u1', conditions: [idle] };
+  const written = (since?: string): unknown => {
+    const [write] = diffObject('vips', 'v', [said], held(since), NOW);
+    return write?.verb === 'patch' ? write : undefined;
+  };
+  for (const since of ['yesterday', '', '+012026-01-01T00:00:00Z']) {
+    const [write] = diffObject('vips', 'v', [said], held(since), NOW);
+    assert.ok(write?.verb === 'patch', since);
+    const { conditions } = write.patch['status'] as { readonly conditions: readonly { readonly lastTransitionTime: string }[] };
+    assert.deepEqual([conditions.map((one) => one.lastTransitionTime), write.events], [[NOW], []]);
+  }
+  assert.deepEqual([written(), written('2026-01-01T00:00:00Z')], [undefined, undefined]);
+});
+
 test("a pod's condition is merged by type, so that the kubelet's stay", () => {
   const pod: AnyObject = { metadata: { namespace: 'ns', name: 'p', uid: 'u3', resourceVersion: '1' }, status: {} };
   const [write] = diffObject(
@@ -251,7 +271,7 @@ test('a condition that says the same of a newer spec gets its generation, withou
     message: '',
     observedGeneration: 2,
     lastUpdateTime: 'u',
-    lastTransitionTime: 't',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
   };
   const says = patch({ conditions: [{ type: 'Ready', status: 'True', reason: 'RouterReady', message: '', event: 'Normal' }] });
   const [write, ...more] = diff([says], subnet({ status: { conditions: [held] } }));

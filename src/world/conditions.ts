@@ -38,6 +38,15 @@ function isCondition(value: unknown): value is Condition {
   return typeof fields['type'] === 'string' && TEXTS.every((field) => ['string', 'undefined'].includes(typeof fields[field]));
 }
 
+/** No API server writes a later one; somebody may who edits a condition, and what is reckoned from it could not be written down. */
+const LATEST = Date.parse('9999-12-31T23:59:59Z');
+
+/** @returns milliseconds since the epoch; undefined where the text is no time */
+export function momentOf(text: string | undefined): number | undefined {
+  const moment = text === undefined ? Number.NaN : Date.parse(text);
+  return moment <= LATEST ? moment : undefined;
+}
+
 export function conditionOf(resource: ResourceName, object: WithConditions, type: string): Condition | undefined {
   return conditionsOf(resource, object).find((condition) => condition.type === type);
 }

@@ -136,7 +136,7 @@ test('a request that cannot be met ends with its lease too', () => {
   assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
 });
 
-test('a time that nobody can write down, which somebody put into the condition, begins no lease, and the address is kept', () => {
+test('a time that nobody can write down, which somebody put into the condition, is put right: the lease begins then, and ends', () => {
   const scene = new PodScene();
   reserve(scene, '1h');
   const { bench } = scene;
@@ -144,7 +144,9 @@ test('a time that nobody can write down, which somebody put into the condition, 
   const conditions = '[{"type":"Idle","status":"True","lastTransitionTime":"+275760-09-13T00:00:00Z"}]';
   bench.put('ips', { metadata: { ...metadata, annotations: { ...metadata.annotations, 'kiln.io/conditions': conditions } }, spec });
   bench.settle();
-  assert.match(said(bench), /its lease of 1h begins/);
-  at(bench, 25);
+  assert.match(said(bench), /its lease of 1h ends at 2026-01-01T01:/);
+  at(bench, 0.5);
   assert.equal(bench.object('ips', 'web.shop')?.spec['v4IpAddress'], '10.16.0.9');
+  at(bench, 2);
+  assert.equal(bench.object('ips', 'web.shop'), undefined);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { IP } from '../../api/ip.ts';
-import { kilnAnnotation } from '../../api/well-known.ts';
+import { annotationKey, kilnAnnotation } from '../../api/well-known.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';
 import { World } from '../../world/world.ts';
 import { vipUser } from './vip-view.ts';
@@ -25,4 +25,26 @@ test('of two IP objects of one second that say the address of a Vip, every proce
     for (const name of names) world.ips.set(name, ip(name));
     assert.equal(world.ask(vipUser, 'v1'), 'a.shop');
   }
+});
+
+test('an older pod of another Namespace than the Vip is for does not keep the address from who may have it', () => {
+  const world = new World(DEFAULT_SETTINGS);
+  const meta = { resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
+  world.vips.set('v1', {
+    apiVersion: 'kubeovn.io/v1',
+    kind: 'Vip',
+    metadata: { ...meta, name: 'v1', uid: 'v1' },
+    spec: { subnet: 'net', namespace: 'shop' },
+  });
+  for (const [namespace, name] of [
+    ['other', 'a'],
+    ['shop', 'b'],
+  ] as const)
+    world.pods.set(`${namespace}/${name}`, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { ...meta, name, namespace, uid: name, annotations: { [annotationKey.vip]: 'v1' } },
+      spec: { nodeName: 'n0' },
+    });
+  assert.equal(world.ask(vipUser, 'v1'), 'b.shop');
 });

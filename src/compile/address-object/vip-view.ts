@@ -39,6 +39,11 @@ export function admitsPod({ namespace, selector }: VipView, pod: { readonly name
   return namespace === pod.namespace && selector.every((item) => matches(item, pod.labels));
 }
 
+/** Whether a pod may be given its address as its own. */
+export function givesTo({ namespace }: VipView, pod: { readonly namespace: string }): boolean {
+  return namespace === '' || namespace === pod.namespace;
+}
+
 function matches(item: string, labels: Labels): boolean {
   const at = item.indexOf(':');
   return labels[item.slice(0, at).trim()] === item.slice(at + 1).trim();
@@ -50,7 +55,7 @@ export function vipProvider(world: World, vip: VipView): string {
 }
 
 /**
- * The port that is given the address of a Vip: the one whose IP object says so, else that of the oldest pod that asks. Undefined while none does.
+ * The port that is given the address of a Vip: the one whose IP object says so, else that of the oldest pod that asks and may have it. Undefined while none does.
  */
 export const vipUser: Query<string | undefined> = defineQuery('vip-user', (world, name) => {
   const [ip] = world.ips.select('vip', name).toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));
@@ -60,7 +65,7 @@ export const vipUser: Query<string | undefined> = defineQuery('vip-user', (world
   const provider = vipProvider(world, vip);
   const [first] = [...world.pods.bucket('vip', name)]
     .flatMap((key) => world.ask(podView, key) ?? [])
-    .filter(({ alive }) => alive)
+    .filter((pod) => pod.alive && givesTo(vip, pod))
     .toSorted((a, b) => (`${a.created} ${a.uid}` < `${b.created} ${b.uid}` ? -1 : 1));
   return first === undefined ? undefined : portOf(first, provider);
 });

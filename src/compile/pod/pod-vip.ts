@@ -8,7 +8,7 @@ import { splitList } from '../../net/dual.ts';
 import { vipShare } from '../../world/address-objects.ts';
 import { shareOfIp } from '../../world/claimants.ts';
 import type { World } from '../../world/world.ts';
-import { admitsPod, allowedPairsOf, vipProvider, vipUser, vipView } from '../address-object/vip-view.ts';
+import { admitsPod, allowedPairsOf, givesTo, vipProvider, vipUser, vipView } from '../address-object/vip-view.ts';
 import type { VipView } from '../address-object/vip-view.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import type { Held } from './held-addresses.ts';
@@ -42,7 +42,7 @@ export function addressesOfVip(world: World, nic: PodInterface, name: string): A
       reason: 'InvalidAnnotation',
       message: `${said} names a Vip of type ${vip.type}, which has a port of its own; name one without a type`,
     };
-  if (vip.namespace !== '' && vip.namespace !== nic.pod.namespace)
+  if (!givesTo(vip, nic.pod))
     return { reason: 'InvalidAnnotation', message: `${said} names a Vip for pods of Namespace ${vip.namespace}; ${look}` };
   const user = world.ask(vipUser, name);
   if (user !== undefined && user !== nic.port)

@@ -1,6 +1,6 @@
 /**
  * Draws what happens after something else has come to rest: who comes to a Subnet or a Vpc that is being deleted for long, a network that is made
- * smaller under those who are in it, pods and nodes that are made again at once, what other programs write on objects and into rows of Kiln's. More of them: `settled-lives.ts`, `claimed-lives.ts`.
+ * smaller under those who are in it, pods and nodes that are made again at once, what other programs write on objects and into rows of Kiln's. More of them: `settled-lives.ts`, `claimed-lives.ts`, `undone-lives.ts`.
  *
  * From a generator of its own, as `draw-broad.ts`.
  */
@@ -15,6 +15,7 @@ import type { Random } from './random.ts';
 import { create, edit, wait } from './seldom-place.ts';
 import { faulty, listed, pooled, several, used } from './settled-lives.ts';
 import type { ApiPath, Step } from './step.ts';
+import { undone } from './undone-lives.ts';
 
 const SCENES = {
   late: 3,
@@ -33,6 +34,7 @@ const SCENES = {
   torn: 2,
   shrunk: 1,
   unmoored: 2,
+  undone: 9,
 } as const;
 
 /** Names that no other draw has. */
@@ -72,6 +74,8 @@ export function drawSettled(random: Random): readonly Step[] {
       return shrunk(random);
     case 'unmoored':
       return unmoored(random);
+    case 'undone':
+      return undone(random);
     case 'node':
       return [doing({ do: 'recreate', path: NODES, namespace: '', name: random.pick(['n0', 'n1']) }), wait(2_000)];
   }

@@ -36,11 +36,32 @@ export function eipsCarriedOut(world: World): readonly Finding[] {
     }),
   );
   const ports = held.filter((eip) => !eip.terminating || used.has(`${eip.kind} ${eip.name}`)).flatMap((eip) => portFaults(world, eip));
-  return [...marks, ...ports];
+  return [...marks, ...ports, ...held.flatMap((eip) => usesFaults(world, eip))];
 }
 
 function told(kind: string, name: string, what: string): Finding {
   return { kind: `says ${kind} ${what.split(' ')[0] ?? ''}`, message: `${kind} ${name}: ${what}` };
+}
+
+/** Kinds of rules, as the contract has them in `status.nat`, in this order. */
+const USES = [
+  ['dnat', 'ovn-dnat-rules', 'iptables-dnat-rules'],
+  ['fip', 'ovn-fips', 'iptables-fip-rules'],
+  ['snat', 'ovn-snat-rules', 'iptables-snat-rules'],
+] as const;
+
+/** Who uses it, by kind. */
+function usesFaults(world: World, { resource, kind, name, terminating }: AddressObject): readonly Finding[] {
+  const status = (resource === 'ovn-eips' ? world.ovnEips : world.iptablesEips).peek(name)?.status;
+  const uses = USES.filter(([, ...resources]) =>
+    resources.some(
+      (rules) => eipKindOf(rules) === kind && [...world.natRules[rules].entries()].some(([, rule]) => eipOfRule(rule) === name),
+    ),
+  );
+  const wanted = uses.map(([use]) => use).join();
+  return terminating || (status?.nat ?? '') === wanted
+    ? []
+    : [told(kind, name, `status.nat is "${status?.nat ?? ''}", and not "${wanted}"`)];
 }
 
 /** Of a node that is a gateway. While somebody else goes first, or another program has a row of that name, it waits. */

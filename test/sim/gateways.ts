@@ -59,6 +59,8 @@ export class Gateways {
         kind: 'asked Subnet gateway',
         message: `Subnet ${name} has a centralized gateway, and ${what}`,
       });
+      const active = activeOf(subnet);
+      if (active !== '' && !able.includes(active)) return [told(`status says that this is ${active}, which cannot take its traffic`)];
       const wrong = used.filter((node) => !able.includes(node));
       if (wrong.length > 0)
         return [told(`its traffic goes to ${wrong.join(', ')}, and those that can take it are ${able.join(', ') || 'none'}`)];

@@ -133,6 +133,8 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...cluster.othersKept.judge(),
       ...cluster.ownWords.judge(),
       ...cluster.setsKept.judge(),
+      ...cluster.networksLeft.judge(),
+      ...cluster.givenOnce.judge(),
       ...cluster.promptness.judge(),
       ...unsaid(cluster, controller.facts()),
       ...cluster.conditionChanges.restless(),

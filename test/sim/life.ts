@@ -80,7 +80,7 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const seldom = new Random(seed ^ 0x5e1d0);
   const rarely = rare && !seldom.chance(0.3) ? 0.008 + seldom.next() * 0.02 : 0;
   const settler = new Random(seed ^ 0x5e771ed);
-  const settled = late && !settler.chance(0.2) ? 0.007 + settler.next() * 0.01 : 0;
+  const settled = late && !settler.chance(0.2) ? 0.009 + settler.next() * 0.012 : 0;
   const crowd = new Random(seed ^ 0xc20d5);
   const crowded = options.only === undefined && crowd.chance(CROWDED);
   const thin = crowded ? THIN : 1;
@@ -234,6 +234,7 @@ async function live(
         cluster.joinedNodes.remember();
         cluster.latecomers.remember();
         cluster.setsKept.remember();
+        cluster.networksLeft.remember();
         cluster.promptness.remember();
         cluster.quietly = false;
       }

@@ -42,7 +42,7 @@ export function objectsSaid(world: World, linksTouched: ReadonlySet<string>): re
   };
   for (const [name, ip] of world.ips.entries()) say('IP', name, ipFaults(world, ip));
   for (const [name, node] of world.nodes.entries()) say('Node', name, nodeFaults(world, node));
-  for (const [name, pool] of world.ipPools.entries()) say('IPPool', name, poolFaults(world, pool));
+  for (const [name, pool] of world.ipPools.entries()) say('IPPool', name, [...poolFaults(world, pool), ...readyInVain(world, pool)]);
   for (const [name, vpc] of world.vpcs.entries()) say('Vpc', name, vpcFaults(name, vpc));
   for (const [name] of world.namespaces.entries()) say('Namespace', name, namespaceFaults(world, name));
   for (const [name, { metadata, spec, status }] of world.vips.entries()) {
@@ -238,6 +238,14 @@ function poolFaults(world: World, { metadata, spec, status }: IPPool): readonly 
         : [`v${family}UsingIPs is ${using}, and its Subnet has more of its addresses in use`]),
     ];
   });
+}
+
+/** A pool gives nothing while its Subnet is refused and has no network. */
+function readyInVain(world: World, { metadata, spec, status }: IPPool): readonly string[] {
+  const subnet = world.subnets.peek(spec.subnet);
+  if (metadata.deletionTimestamp !== undefined || !isTrue(status?.conditions, 'Ready') || !isTrue(subnet?.status?.conditions, 'Error'))
+    return [];
+  return best(world, 'Logical_Switch', spec.subnet) === undefined ? [`condition Ready is True, and Subnet ${spec.subnet} is refused`] : [];
 }
 
 function vpcFaults(name: string, { metadata, spec, status }: Vpc): readonly string[] {

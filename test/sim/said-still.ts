@@ -92,6 +92,15 @@ export function saidStill(world: World): readonly Finding[] {
     const [node] =
       none?.reason === 'NoActiveGatewayFound' && subnet.metadata.deletionTimestamp === undefined ? ableNodes(world, subnet) : [];
     if (node !== undefined) stale('Subnet', name, `"${none?.message ?? ''}", and node ${node} is ready for it`);
+    const wrong = has(subnet.status?.conditions ?? [], 'Error', 'True');
+    if (wrong !== undefined && has(subnet.status?.conditions ?? [], 'Accepted', 'True') !== undefined)
+      stale('Subnet', name, `"${wrong.message ?? ''}", and that it is accepted`);
+  }
+  for (const [name, { metadata, status: { conditions = [] } = {} }] of world.ipPools.entries()) {
+    const wrong = has(conditions, 'Error', 'True');
+    const ready = conditions.find(({ type }) => type === 'Ready');
+    if (metadata.deletionTimestamp === undefined && wrong !== undefined && ready?.reason !== wrong.reason)
+      stale('IPPool', name, `"${wrong.message ?? ''}", and that it is ready, or waits`);
   }
   for (const [key, pod] of world.pods.entries()) {
     const bound = pod.status?.conditions?.find((one) => one.type === POD_CONDITION && one.status === 'False');

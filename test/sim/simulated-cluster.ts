@@ -23,11 +23,13 @@ import { carryOut } from './carry-out.ts';
 import { ConditionChanges, factKey } from './events.ts';
 import { ForeignPicture } from './foreign-picture.ts';
 import { Gateways } from './gateways.ts';
+import { GivenOnce } from './given-once.ts';
 import { HandedOn } from './handed-on.ts';
 import { JoinedNodes } from './joined-nodes.ts';
 import { Latecomers } from './latecomers.ts';
 import { Memory } from './memory.ts';
 import { gotPastFence, misdeed } from './misdeeds.ts';
+import { NetworksLeft } from './networks-left.ts';
 import { newborn } from './newborn.ts';
 import { Newcomers } from './newcomers.ts';
 import { Promptness } from './promptness.ts';
@@ -90,6 +92,8 @@ export class SimulatedCluster {
   readonly othersKept: OthersKept;
   readonly ownWords: OwnWords;
   readonly setsKept: SetsKept;
+  readonly networksLeft: NetworksLeft;
+  readonly givenOnce: GivenOnce;
   readonly conditionChanges: ConditionChanges;
   readonly promptness = new Promptness(this.time);
   /** Transactions with comments, as the database's log would have them. */
@@ -185,6 +189,8 @@ export class SimulatedCluster {
         ownedRow(this.ovn.database, uid, name, table) !== undefined;
     this.latecomers = new Latecomers(this.lab.store, has('Logical_Switch'));
     this.setsKept = new SetsKept(this.lab.store, has('Address_Set'));
+    this.networksLeft = new NetworksLeft(this.lab.store, this.ovn.database);
+    this.givenOnce = new GivenOnce(this.lab.store, byHand);
     this.takenPorts = new TakenPorts(this.lab.store, byHand);
     this.conditionChanges = new ConditionChanges(this.lab.store);
     this.workloads = new Workloads(this.lab, this.time, this.#chance, statefulSets);
@@ -364,10 +370,12 @@ export class SimulatedCluster {
   /** A person changes the Northbound database: what is not Kiln's after that is to stay as it was left. */
   byHand(operations: readonly unknown[]): Execution {
     const execution = this.ovn.transact(operations);
-    for (const { table, before, after } of execution.differences)
+    for (const { table, before, after } of execution.differences) {
+      if (/^Logical_(Switch|Router)/.test(table)) this.networksLeft.touched.add(String((before ?? after)?.['name']));
       if (table === 'Logical_Switch' && before !== undefined && after === undefined) this.switchesTaken.add(String(before['name']));
       else if (table === 'Logical_Router_Port') this.linksTouched.add(String((before ?? after)?.['name']));
       else if (table === 'Address_Set') this.setsKept.touched.add(String((before ?? after)?.['name']));
+    }
     this.foreign.leave(execution.differences);
     return execution;
   }

@@ -1,0 +1,95 @@
+/**
+ * Scenes of `draw-settled.ts` about what is asked and then not any more, and what is refused and then mended: advertisements, gateways that
+ * share traffic or cannot take it, Subnets and pools, EIPs with several rules, a network that is torn out together with its Vpc.
+ */
+import { podAnnotation } from '../../src/api/well-known.ts';
+import type { JsonObject } from '../../src/lab/apiserver/json.ts';
+import { IP_POOLS, NODES, OVN_EIPS, PODS, SUBNETS, VIPS, VPCS } from './draw.ts';
+import { doing } from './draw-scene.ts';
+import type { Random } from './random.ts';
+import { create, edit, vanish, wait } from './seldom-place.ts';
+import { inNamespace, pod } from './settled-lives.ts';
+import type { Step } from './step.ts';
+
+const REST: Step = { kind: 'rest' };
+const RULES = ['kubeovn.io/v1/ovn-fips', 'kubeovn.io/v1/ovn-snat-rules', 'kubeovn.io/v1/ovn-dnat-rules'] as const;
+
+export function undone(random: Random): readonly Step[] {
+  switch (random.pick(['shared', 'mended', 'translated', 'left'] as const)) {
+    case 'shared':
+      return shared(random);
+    case 'mended':
+      return mended(random);
+    case 'translated':
+      return translated(random);
+    case 'left':
+      return left(random);
+  }
+}
+
+/** Both nodes are ready: one is the gateway, or both share it, or each pod's own; what is advertised is not any more. One family is the nodes' own. */
+function shared(random: Random): readonly Step[] {
+  const ready = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
+  const out = (): JsonObject =>
+    random.pick<JsonObject>([
+      { gatewayType: 'centralized', gatewayNode: 'n0,n1', enableEcmp: true },
+      { gatewayType: 'centralized', gatewayNode: 'n0,n1', enableEcmp: null },
+      { gatewayType: 'distributed', gatewayNode: null, enableEcmp: null },
+    ]);
+  const advertised = random.chance(0.5);
+  return [
+    ...['n0', 'n1'].map((name) => doing({ do: 'edit', path: NODES, namespace: '', name, patch: ready, status: true })),
+    create(SUBNETS, 'y0', { cidrBlock: '10.50.0.0/24,fd00:50::/120' }),
+    create(SUBNETS, 'y1', { cidrBlock: 'fd00:51::/120', gatewayType: 'centralized', gatewayNode: 'n0' }),
+    edit(SUBNETS, 'y0', { ...out(), enableIPv6RA: advertised ? true : null }),
+    wait(1_000),
+    ...(random.chance(0.5) ? [edit(SUBNETS, 'y0', { ...out(), enableIPv6RA: advertised ? null : true }), wait(1_000)] : []),
+    REST,
+  ];
+}
+
+/** A Subnet of a Vpc that is not there, with a pool in it; then that comes. And a pool of which an item is wrong, and then right. */
+function mended(random: Random): readonly Step[] {
+  const ips = ['10.52.0.64/28'];
+  return [
+    ...[vanish(SUBNETS, 'y2'), doing({ do: 'delete', path: VPCS, namespace: '', name: 'yv' }), wait(1_000)],
+    create(SUBNETS, 'y2', { cidrBlock: '10.52.0.0/24', vpc: 'yv' }),
+    create(IP_POOLS, 'ypool', { subnet: 'y2', ips }),
+    edit(IP_POOLS, 'ypool', { ips: random.pick([ips, ['10.53.9.0/28']]) }),
+    wait(1_000),
+    ...(random.chance(0.5) ? [REST] : []),
+    ...(random.chance(0.7) ? [create(VPCS, 'yv', {}), edit(IP_POOLS, 'ypool', { ips }), wait(1_000)] : []),
+  ];
+}
+
+/** An EIP that rules of several kinds use; what it has does not change, and who asks for something else is told. */
+function translated(random: Random): readonly Step[] {
+  const asks: JsonObject = random.pick<JsonObject>([{ v4Ip: '10.53.0.99' }, { type: 'lsp' }, { v4Ip: '10.53.0.20', type: 'nat' }]);
+  return [
+    create(SUBNETS, 'y3', { cidrBlock: '10.53.0.0/24' }),
+    wait(1_000),
+    create(OVN_EIPS, 'yeip', { externalSubnet: 'y3', type: 'nat', v4Ip: '10.53.0.20' }),
+    create(VIPS, 'yvip', { subnet: 'y3', v4ip: '10.53.0.21' }),
+    ...RULES.map((path, i) => create(path, `yrule${i}`, { ovnEip: 'yeip' })),
+    wait(1_000),
+    edit(OVN_EIPS, 'yeip', asks),
+    edit(VIPS, 'yvip', { v4ip: random.pick(['10.53.0.21', '10.53.0.98']) }),
+    ...RULES.flatMap((path, i) => (random.chance(0.3) ? [doing({ do: 'delete', path, namespace: '', name: `yrule${i}` })] : [])),
+    wait(1_000),
+  ];
+}
+
+/** A network is left by its Subnet under a pod or a Vip, and its router by the Vpc: both stay, with what serves those in it. */
+function left(random: Random): readonly Step[] {
+  const namespace = 'left';
+  const isPod = random.chance(0.5);
+  return [
+    ...[inNamespace(namespace), create(VPCS, 'yw', {}), create(SUBNETS, 'y4', { cidrBlock: '10.54.0.0/24', vpc: 'yw' }), wait(1_500)],
+    ...(isPod ? pod(namespace, 'y', { [podAnnotation('ovn', 'logical_switch')]: 'y4' }) : [create(VIPS, 'ywip', { subnet: 'y4' })]),
+    wait(1_000),
+    REST,
+    ...[vanish(SUBNETS, 'y4'), ...(random.chance(0.6) ? [vanish(VPCS, 'yw')] : []), wait(1_000), REST],
+    doing(isPod ? { do: 'delete', path: PODS, namespace, name: 'y', grace: 0 } : { do: 'delete', path: VIPS, namespace: '', name: 'ywip' }),
+    wait(1_000),
+  ];
+}

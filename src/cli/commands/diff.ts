@@ -76,11 +76,13 @@ async function opened(flags: DiffFlags, ovnNb: string, io: CommandIo): Promise<F
   } catch (error) {
     if (!(error instanceof NotDerived)) throw error;
     const northbound = error.waitingFor.includes('the Northbound database');
+    // A list that may not be read is never complete; rules that are not done had everything, and too little time.
+    const longer = `kiln diff --request-timeout ${4 * Math.ceil(timeoutMs / 1_000)}s`;
     throw new CommandFailure(
       northbound ? EXIT.unreachable : EXIT.timeout,
       'kiln diff could not look at everything',
       `not complete after ${timeoutMs / 1_000} s: ${error.waitingFor.join(', ') || 'the rules'}${northbound ? problem : ''}`,
-      northbound ? `ovn-nbctl --db=${ovnNb} show` : 'kubectl auth can-i --list',
+      northbound ? `ovn-nbctl --db=${ovnNb} show` : error.waitingFor.length > 0 ? 'kubectl auth can-i --list' : longer,
     );
   }
 }

@@ -29,6 +29,21 @@ test('a Subnet gains a family, and its rows follow', () => {
   assert.equal(status?.['v6availableIPs'], 65533n);
 });
 
+test('a larger Subnet takes the way out from a smaller one while it has a network, and not while it is refused', () => {
+  const bench = setUp('10.0.0.0/24');
+  const waysOut = (): readonly string[] => bench.rowIds('Logical_Router_Static_Route').filter((id) => id.startsWith('blue|'));
+  const own = 'blue||src-ip|10.0.0.0/24|10.0.0.1';
+  bench.put('subnets', { metadata: { name: 'large' }, spec: { vpc: 'blue', cidrBlock: '10.9.0.0/16', gateway: '10.8.0.1' } });
+  bench.settle();
+  assert.deepEqual(waysOut(), [own]);
+  bench.edit('subnets', 'large', { gateway: '10.9.0.1' });
+  bench.settle();
+  assert.deepEqual(waysOut(), ['blue||src-ip|10.9.0.0/16|10.9.0.1']);
+  bench.delete('subnets', 'large');
+  bench.settle();
+  assert.deepEqual(waysOut(), [own]);
+});
+
 test('a family that nobody uses goes at once', () => {
   const bench = setUp('10.0.0.0/24,fd00::/112', '10.0.0.5');
   bench.edit('subnets', 'red', { cidrBlock: '10.0.0.0/24', gateway: '10.0.0.1' });

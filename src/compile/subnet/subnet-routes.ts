@@ -15,7 +15,7 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Output } from '../output.ts';
 import { prefixOf } from './subnet-acls.ts';
-import { statedSubnet } from './subnet-state.ts';
+import { statedSubnet, subnetRows } from './subnet-state.ts';
 import { claimantOfSubnet, subnetView } from './subnet-view.ts';
 import { policyRow } from '../vpc/vpc-policy-routes.ts';
 import { routeRow } from '../vpc/vpc-static-routes.ts';
@@ -59,12 +59,12 @@ export const sourceRoutes: Query<readonly Route[]> = defineQuery('subnet-source-
   });
 });
 
-/** Of a Vpc: the shortest prefix length of each family among its routed Subnets. */
+/** Of a Vpc: the shortest prefix length of each family among its routed Subnets that have a network: one that is refused hides nothing. */
 const largestNetworks: Query<Readonly<Record<Family, number>>> = defineQuery('vpc-largest-networks', (world, vpc) => {
   const shortest = { 4: 32, 6: 128 };
   for (const name of world.subnetVpcs.in(vpc)) {
     const view = world.ask(subnetView, name);
-    if (view === undefined || !view.routed) continue;
+    if (view === undefined || !view.routed || world.ask(subnetRows, name) === 'none') continue;
     for (const family of familiesOf(view)) shortest[family] = Math.min(shortest[family], lengthOf(ofFamily(view, family)?.cidr ?? ''));
   }
   return shortest;

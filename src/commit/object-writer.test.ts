@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FINALIZER } from '../api/well-known.ts';
+import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
 import { Desired } from '../compile/desired.ts';
 import type { PatchOutput } from '../compile/output.ts';
 import { objectId } from '../compile/output.ts';
@@ -294,35 +294,36 @@ test('a write that the server takes without effect is repeated ever more rarely'
   assert.equal(bench.writer.quiet, true);
 });
 
-test('an object is let go when the transaction is over that was under way, and not where that made a row of it', () => {
-  const bench = new Bench();
-  const left: PatchOutput = { kind: 'patch', resource: 'namespaces', key: 'shop', uid: 'uid-1', finalizer: false };
-  const terminating = {
-    metadata: { ...bench.observed.metadata, finalizers: [FINALIZER], deletionTimestamp: '2026-01-01T00:00:00Z' },
-  };
-  bench.observed = terminating;
-  bench.desired.replace([], [left]);
-  bench.transactionSentAt = 5;
-  for (let look = 0; look < 3; look++) bench.writer.flush();
-  assert.equal(bench.sent.length, 0);
-  assert.equal(bench.writer.quiet, false);
-  // The row is observed, and the rules hold the object.
-  const held: PatchOutput = { ...left, finalizer: true };
-  bench.desired.replace([left], [held]);
-  bench.transactionSentAt = undefined;
-  bench.writer.flush();
-  assert.equal(bench.sent.length, 0);
-  assert.equal(bench.writer.quiet, true);
+for (const finalizer of [FINALIZER, ...LEGACY_FINALIZERS])
+  test(`an object is let go of ${finalizer} when the transaction is over that was under way, and not where that made a row of it`, () => {
+    const bench = new Bench();
+    const left: PatchOutput = { kind: 'patch', resource: 'namespaces', key: 'shop', uid: 'uid-1', finalizer: false };
+    const terminating = {
+      metadata: { ...bench.observed.metadata, finalizers: [finalizer], deletionTimestamp: '2026-01-01T00:00:00Z' },
+    };
+    bench.observed = terminating;
+    bench.desired.replace([], [left]);
+    bench.transactionSentAt = 5;
+    for (let look = 0; look < 3; look++) bench.writer.flush();
+    assert.equal(bench.sent.length, 0);
+    assert.equal(bench.writer.quiet, false);
+    // The row is observed, and the rules hold the object.
+    const held: PatchOutput = { ...left, finalizer: true };
+    bench.desired.replace([left], [held]);
+    bench.transactionSentAt = undefined;
+    bench.writer.flush();
+    assert.equal(bench.sent.length, 0);
+    assert.equal(bench.writer.quiet, true);
 
-  bench.transactionSentAt = 6;
-  bench.desired.replace([held], [left]);
-  bench.writer.flush();
-  assert.equal(bench.sent.length, 0);
-  // Later ones cannot make a row that nobody wants any more.
-  bench.transactionSentAt = 7;
-  bench.writer.flush();
-  assert.equal(bench.sent.length, 1);
-});
+    bench.transactionSentAt = 6;
+    bench.desired.replace([held], [left]);
+    bench.writer.flush();
+    assert.equal(bench.sent.length, 0);
+    // Later ones cannot make a row that nobody wants any more.
+    bench.transactionSentAt = 7;
+    bench.writer.flush();
+    assert.equal(bench.sent.length, 1);
+  });
 
 test('what waits to be sent and is not wanted any more is taken back: its object may be in use again', async () => {
   const bench = new Bench();

@@ -2,7 +2,7 @@
  * Why a write that is due is not sent now. One list, asked in this order; nothing else keeps an object from being written. Each hold says
  * what ends it: `turn`, the next turn asks again; `itself`, whatever ends it asks for another look at the object.
  */
-import { FINALIZER } from '../api/well-known.ts';
+import { FINALIZER, LEGACY_FINALIZERS } from '../api/well-known.ts';
 import type { ObjectId } from '../compile/output.ts';
 import type { AnyObject, ObjectWrite } from '../diff/object-diff.ts';
 import type { KubeError, KubeErrorCode } from '../kube/errors.ts';
@@ -170,7 +170,9 @@ export class WriteHolds {
   }
 
   #letsGo(id: ObjectId, write: ObjectWrite): boolean {
-    return write.verb === 'patch' && this.#options.observed(id)?.metadata.finalizers?.includes(FINALIZER) === true && letsGo(write);
+    if (write.verb !== 'patch' || !letsGo(write)) return false;
+    const { finalizers = [] } = this.#options.observed(id)?.metadata ?? {};
+    return finalizers.some((one) => one === FINALIZER || LEGACY_FINALIZERS.includes(one));
   }
 
   /** The end of a pod's patience is not an event that wakes anybody. */

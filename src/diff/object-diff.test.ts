@@ -100,6 +100,13 @@ test('the legacy finalizer is replaced, and an object that is being deleted take
   assert.deepEqual(diff([patch({ finalizer: true })], subnet({ metadata: { deletionTimestamp: NOW, finalizers: ['x'] } })), []);
 });
 
+test('the legacy finalizer of an object that is being deleted keeps it as long as somebody keeps it', () => {
+  const observed = subnet({ metadata: { deletionTimestamp: NOW, finalizers: ['kube-ovn-controller', 'example.com/other'] } });
+  assert.deepEqual(diff([patch({ finalizer: true })], observed), []);
+  const [write] = diff([patch({ finalizer: false })], observed);
+  assert.deepEqual(write?.verb === 'patch' ? write.patch : undefined, { metadata: { finalizers: ['example.com/other'] } });
+});
+
 test('with the last finalizer of a terminating object nothing else is said of it', () => {
   const observed = subnet({ metadata: { deletionTimestamp: NOW, finalizers: [FINALIZER] } });
   const writes = diff([patch({ finalizer: false, status: { v4usingIPs: 1 } })], observed);

@@ -230,8 +230,9 @@ function metadataPatch(
   if (opinions.length > 0) {
     const keep = opinions.some((one) => one.finalizer === true);
     const others = finalizers.filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
-    // An object that is being deleted takes no new finalizers.
-    const wanted = keep && (finalizers.includes(FINALIZER) || deletionTimestamp === undefined) ? [...others, FINALIZER] : others;
+    // An object that is being deleted takes no new finalizers: one of Kube-OVN's older ones keeps it as well.
+    const takesOwn = finalizers.includes(FINALIZER) || deletionTimestamp === undefined;
+    const wanted = !keep ? others : takesOwn ? [...others, FINALIZER] : finalizers;
     if (!sameMembers(wanted, finalizers)) patch.finalizers = wanted;
   }
   return Object.keys(patch).length === 0 ? undefined : patch;

@@ -309,11 +309,11 @@ function tablesOf(world: World): Partial<Record<ResourceName, Table<TestObject>>
 function withFinalizers(object: TestObject, patches: readonly PatchOutput[]): TestObject {
   const said = patches.flatMap(({ finalizer }) => (finalizer === undefined ? [] : [finalizer]));
   if (said.length === 0) return object;
-  const others = (object.metadata.finalizers ?? []).filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
-  const had = (object.metadata.finalizers ?? []).includes(FINALIZER);
-  const wanted = said.includes(true);
-  const keeps = wanted && (had || object.metadata.deletionTimestamp === undefined);
-  return { ...object, metadata: { ...object.metadata, finalizers: keeps ? [...others, FINALIZER] : others } };
+  const { finalizers = [], deletionTimestamp } = object.metadata;
+  const others = finalizers.filter((one) => one !== FINALIZER && !LEGACY_FINALIZERS.includes(one));
+  const takesOwn = finalizers.includes(FINALIZER) || deletionTimestamp === undefined;
+  const wanted = !said.includes(true) ? others : takesOwn ? [...others, FINALIZER] : finalizers;
+  return { ...object, metadata: { ...object.metadata, finalizers: wanted } };
 }
 
 /** A merge patch of one level: null takes away. */

@@ -57,6 +57,26 @@ test('a Subnet that is being deleted keeps its network for those who still have 
   assert.equal(bench.object('subnets', 'red'), undefined);
 });
 
+test('so does one that is deleted before it has another finalizer than the one of old', () => {
+  const bench = new RuleBench({ rules: NETWORK_RULES });
+  bench.put('subnets', { metadata: { name: 'red', finalizers: ['kube-ovn-controller'] }, spec: { cidrBlock: '10.0.0.0/24' } });
+  const metadata = {
+    name: 'web.shop',
+    finalizers: ['kubeovn.io/kube-ovn-controller'],
+    labels: { 'ovn.kubernetes.io/ip_reserved': 'true' },
+  };
+  bench.put('ips', {
+    metadata,
+    spec: { subnet: 'red', podName: 'web', namespace: 'shop', ipAddress: '10.0.0.5', v4IpAddress: '10.0.0.5' },
+  });
+  bench.delete('subnets', 'red');
+  bench.settle();
+  assert.match(bench.condition('subnets', 'red', 'DeletionBlocked')?.message ?? '', /one object still uses it: IP web\.shop/);
+  bench.vanish('ips', 'web.shop');
+  bench.settle();
+  assert.equal(bench.object('subnets', 'red'), undefined);
+});
+
 test('the built-in Subnets come back after they were deleted', () => {
   const bench = setUp();
   const { uid } = bench.object('subnets', 'ovn-default')?.metadata ?? {};

@@ -15,7 +15,6 @@ import { subnetBasics } from './subnet-basics.ts';
 import { subnetRows } from './subnet-state.ts';
 import { claimantOfSubnet, subnetView, switchId } from './subnet-view.ts';
 import { statedVpc } from '../vpc/vpc-state.ts';
-import { loadBalancerId, loadBalancersOf } from '../vpc/vpc-load-balancers.ts';
 
 export const subnetKept: Rule = {
   name: 'subnet-kept',
@@ -24,15 +23,22 @@ export const subnetKept: Rule = {
     const view = world.ask(subnetView, name);
     if (view === undefined || world.ask(subnetRows, name) !== 'kept') return [];
     // What an older Subnet of the name left, and this one did not take over, is none of its network.
-    const outputs: Output[] = keptRows(world, ownerText(claimantOfSubnet(view))).filter(({ owner }) => owner.uid === view.uid);
-    for (const lb of loadBalancersOf(world, view.vpc)) {
-      const ref = loadBalancerId(lb.name);
-      if (world.rows.holds(switchId(name), 'load_balancer', ref))
-        outputs.push({ kind: 'member', row: switchId(name), column: 'load_balancer', member: { ref } });
-    }
-    return outputs;
+    const rows = keptRows(world, ownerText(claimantOfSubnet(view))).filter(({ owner }) => owner.uid === view.uid);
+    return [...rows, ...keptBalancers(world, name)];
   },
 };
+
+/** What else would leave the switch of such a Subnet, whichever Vpc its spec names now: members are stated one by one. */
+export function keptBalancers(world: World, subnet: string): readonly Output[] {
+  const held = world.rows.column(switchId(subnet), 'load_balancer');
+  if (!(held instanceof Set)) return [];
+  return [...held].flatMap((uuid): Output[] => {
+    const row = world.rows.at(uuid as Parameters<typeof world.rows.at>[0]);
+    return row?.ownership.kind === 'ours'
+      ? [{ kind: 'member', row: switchId(subnet), column: 'load_balancer', member: { ref: row.id } }]
+      : [];
+  });
+}
 
 export const vpcMissing: Rule = {
   name: 'vpc-missing',

@@ -16,7 +16,7 @@ import { keptRows } from '../kept-row.ts';
 import type { Output } from '../output.ts';
 import { nodeView } from '../node/node-view.ts';
 import { podView } from '../pod/pod-view.ts';
-import { routerOfNetworkLeft } from './subnet-kept.ts';
+import { keptBalancers, routerOfNetworkLeft } from './subnet-kept.ts';
 import { subnetInCharge } from './subnet-state.ts';
 import { switchId } from './subnet-view.ts';
 
@@ -94,15 +94,3 @@ const isLeft: Query<boolean> = defineQuery(
     !world.ask(isInCharge, subnet) &&
     (world.ips.bucket('subnet', subnet).size > 0 || holdersIn(world, subnet).length > 0 || world.ask(portThatSpeaks, subnet) !== undefined),
 );
-
-/** What else would leave the switch: members are stated one by one. */
-function keptBalancers(world: World, subnet: string): readonly Output[] {
-  const held = world.rows.column(switchId(subnet), 'load_balancer');
-  if (!(held instanceof Set)) return [];
-  return [...held].flatMap((uuid): Output[] => {
-    const row = world.rows.at(uuid as Parameters<typeof world.rows.at>[0]);
-    return row?.ownership.kind === 'ours'
-      ? [{ kind: 'member', row: switchId(subnet), column: 'load_balancer', member: { ref: row.id } }]
-      : [];
-  });
-}

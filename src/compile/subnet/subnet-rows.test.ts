@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { rowId } from '../../nb/row-id.ts';
+import type { Uuid } from '../../ovsdb/index.ts';
 import { RuleBench } from '../../testing/rule-bench.ts';
 import type { PlainRow } from '../../testing/rule-bench.ts';
 import { NETWORK_RULES } from '../rules.ts';
@@ -216,6 +218,20 @@ test('the load balancers of the Vpc are attached unless enableLb is false', () =
   bench.edit('subnets', 'red', { enableLb: false });
   bench.settle();
   assert.deepEqual(bench.row('Logical_Switch', 'red')?.['load_balancer'], []);
+});
+
+test('and they stay while its spec cannot be carried out, also where that names another Vpc and its router port is taken away', () => {
+  const bench = setUp({});
+  bench.put('vpcs', { metadata: { name: 'green' } });
+  bench.settle();
+  const held = bench.list('Logical_Switch', 'red', 'load_balancer');
+  bench.edit('subnets', 'red', { cidrBlock: 'nonsense', vpc: 'green' });
+  const { world, northbound } = bench;
+  const port = world.rows.best(rowId('Logical_Router_Port', 'blue-red'));
+  world.rows.apply(northbound, northbound.remove('Logical_Router_Port', port?.uuid as Uuid));
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'red', 'Accepted')?.status, 'False');
+  assert.deepEqual(bench.list('Logical_Switch', 'red', 'load_balancer'), held);
 });
 
 test('a Subnet of another provider is for addresses only', () => {

@@ -116,7 +116,7 @@ export function inflict(cluster: SimulatedCluster, fault: Fault): void {
       cluster.controllers.get(fault.controller)?.stopSending(fault.ms);
       return;
     case 'jump':
-      cluster.dateJumped = true;
+      cluster.dateJumps++;
       cluster.controllers.get(fault.controller)?.clock.jump(fault.ms);
       return;
     case 'race':

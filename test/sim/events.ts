@@ -51,18 +51,23 @@ interface Told {
   readonly since: string;
 }
 
+const BLOCKED = 'DeletionBlocked';
+
 /** How often each condition of each object changed: an Event says so once per change, and not again. */
 export class ConditionChanges {
   readonly #now = new Map<string, Map<string, Told>>();
   /** By `<uid> <reason>`. */
   readonly #changes = new Map<string, number>();
   readonly #findings: Finding[] = [];
+  /** What was being deleted and kept by something, and is kept by nothing any more: by uid, as people know it. */
+  readonly #unblocked = new Map<string, string>();
 
-  constructor(store: ObjectStore) {
-    store.watchAll((event) => this.#look(event));
+  /** @param byHand whether a person acts now */
+  constructor(store: ObjectStore, byHand: () => boolean) {
+    store.watchAll((event) => this.#look(event, byHand()));
   }
 
-  #look({ type, object, previous }: StoreEvent): void {
+  #look({ type, object, previous }: StoreEvent, byHand: boolean): void {
     if (type === 'MODIFIED' && previous !== undefined && saysTheSame(object, previous)) return;
     const { uid } = object.metadata;
     const before = this.#now.get(uid);
@@ -80,10 +85,27 @@ export class ConditionChanges {
           message: `condition ${name} of ${object.kind} ${object.metadata.name} is ${status} as before, and says since ${lastTransitionTime} instead of ${was.since}`,
         });
       // Who holds what is to go is a list that gets shorter: only that it is held is told.
-      if (name === 'DeletionBlocked' ? was?.status !== status : was?.text !== told.text) this.#count(`${uid} ${reason}`);
+      if (name === BLOCKED ? was?.status !== status : was?.text !== told.text) this.#count(`${uid} ${reason}`);
     }
+    const wasBlocked = before?.get(BLOCKED)?.status === 'True' && object.metadata.deletionTimestamp !== undefined;
+    if (wasBlocked && !byHand && now.get(BLOCKED)?.status !== 'True') this.#unblocked.set(uid, `${object.kind} ${object.metadata.name}`);
     if (type === 'DELETED') this.#now.delete(uid);
     else this.#now.set(uid, now);
+  }
+
+  /** Who saw that an object is kept waits to hear that it goes. */
+  goneInSilence({ lab, dropped, killed, faults }: SimulatedCluster): readonly Finding[] {
+    const waiting = [...this.#unblocked];
+    this.#unblocked.clear();
+    if (waiting.length === 0 || killed || faults.repliesLost) return [];
+    const told = new Set([...dropped].map((key) => key.split(' ', 2).join(' ')));
+    for (const event of lab.store.list('events')) {
+      const { involvedObject, reason = '' } = event as unknown as EventFields;
+      told.add(`${involvedObject?.uid ?? ''} ${reason}`);
+    }
+    return waiting
+      .filter(([uid]) => !told.has(`${uid} DeletionUnblocked`))
+      .map(([, who]) => ({ kind: 'unsaid unblocked', message: `${who} was kept from going, and no Event says that it is not any more` }));
   }
 
   #count(key: string): void {

@@ -31,7 +31,9 @@ export function claimsOf(table: string, object: KubeObject, hasRow: (table: stri
   const isOurs = finalizers.includes(FINALIZER);
   if (table === SUBNETS) {
     // One that is refused and has no network is in no Vpc: it came when that was being deleted, or somebody took its switch away by hand.
-    if (!isAccepted(object) && !hasRow('Logical_Switch', name)) return [];
+    // Nor is one that Kiln has let go, and that another program keeps.
+    const isLetGo = deletionTimestamp !== undefined && !isOurs;
+    if ((isLetGo || !isAccepted(object)) && !hasRow('Logical_Switch', name)) return [];
     // Where it stays is told by its port there, which somebody may take away.
     const stayed = stayedIn(object);
     return [`${VPCS} ${stayed !== undefined && hasRow('Logical_Router_Port', `${stayed}-${name}`) ? stayed : text(spec['vpc'])}`];

@@ -124,7 +124,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...cluster.returners.judge(),
       ...cluster.takenPorts.judge(),
       ...cluster.toldInOrder.judge(),
-      ...cluster.standing.judge(cluster.dateJumped ? undefined : EPOCH + cluster.time.now),
+      ...cluster.standing.judge(cluster.leaders[0]?.clock.wallTime() ?? EPOCH + cluster.time.now),
       ...cluster.gateways.judge(world),
       ...cluster.joinedNodes.judge(),
       ...builtInsServe(cluster.lab.store),
@@ -138,6 +138,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...cluster.promptness.judge(),
       ...unsaid(cluster, controller.facts()),
       ...cluster.conditionChanges.restless(),
+      ...cluster.conditionChanges.goneInSilence(cluster),
       // Who begins to lead says once more what was written lately, whether or not that was said.
       ...cluster.conditionChanges.repeated(cluster, cluster.terms - 1),
     ];

@@ -22,6 +22,12 @@ function addressesOf(ip: KubeObject): readonly string[] {
   return [v4IpAddress, v6IpAddress].flatMap((one) => (text(one) === '' ? [] : [`${text(subnet)} ${text(one)}`]));
 }
 
+/** The pod that an IP object says it is for; with an empty namespace the node. */
+function userOf(ip: KubeObject): string {
+  const { podName, namespace } = specOf(ip);
+  return `${text(namespace)}/${text(podName)}`;
+}
+
 /** A controller looks at its clock, and not all the time. */
 const LATE_MS = 3_000;
 
@@ -50,9 +56,13 @@ interface Said {
 /** A row that carries this uid as its owner's: of all tables, or with this name, of ports where no table is named. */
 type RowOf = (uid: string, name?: string, table?: string) => string | undefined;
 
+/** A port of this name and pod without a mark of who owns it, as Kube-OVN leaves them. */
+type UnownedPort = (name: string, pod: string) => string | undefined;
+
 export class Memory {
   readonly #store: ObjectStore;
   readonly #rowOf: RowOf;
+  readonly #unownedPort: UnownedPort;
   readonly findings: Finding[] = [];
   /** By what was held at the last rest (`<table> <name>`): uids of who held it. */
   #holders = new Map<string, string[]>();
@@ -78,9 +88,10 @@ export class Memory {
   /** While a person acts: what goes then is their doing. */
   byHand = false;
 
-  constructor(store: ObjectStore, rowOf: RowOf) {
+  constructor(store: ObjectStore, rowOf: RowOf, unownedPort: UnownedPort) {
     this.#store = store;
     this.#rowOf = rowOf;
+    this.#unownedPort = unownedPort;
     store.watchAll((event) => this.#look(event));
   }
 
@@ -153,7 +164,8 @@ export class Memory {
         message: `I5: ${object.kind} ${name} was let go while its row ${left} was there`,
       });
     const holder = this.#holderOf(`${table} ${name}`);
-    if (holder === undefined) return;
+    // Somebody edited it: it is another's now, and its pod has one of its own.
+    if (holder === undefined || (table === IPS && userOf(object) !== `${holder.metadata.namespace ?? ''}/${holder.metadata.name}`)) return;
     const by = `${holder.kind} ${keyOf(holder)}`;
     this.findings.push(
       begun
@@ -163,12 +175,15 @@ export class Memory {
   }
 
   /** What is let go leaves no row behind, not for a moment: nobody would know whose it was. */
-  #rowLeftOf(table: string, { metadata: { name, uid, annotations = {} } }: KubeObject): string | undefined {
+  #rowLeftOf(table: string, object: KubeObject): string | undefined {
+    const { name, uid, annotations = {} } = object.metadata;
     if (this.#stripped.has(uid)) return undefined;
     // A pod that is there knows its row, whatever somebody made of the object.
     const pod = annotations[kilnAnnotation.podUid];
     const isGone = pod !== undefined && !this.#store.list('pods').some(({ metadata }) => metadata.uid === pod);
-    return this.#rowOf(uid) ?? (table === IPS && isGone ? this.#rowOf(pod, name) : undefined);
+    const own = this.#rowOf(uid) ?? (table === IPS && isGone ? this.#rowOf(pod, name) : undefined);
+    const key = userOf(object);
+    return own ?? (table === IPS && this.#store.get('pods', key) === undefined ? this.#unownedPort(name, key) : undefined);
   }
 
   /** Who held it at the last rest and still does. */
@@ -269,8 +284,11 @@ export class Memory {
     return this.#store.list(IPS).flatMap((ip) => {
       const { name, annotations = {}, labels = {}, deletionTimestamp } = ip.metadata;
       const pod = annotations[kilnAnnotation.podUid];
-      const kept = this.#isKept(ip) || labels['ovn.kubernetes.io/ip_reserved'] === 'true';
-      if (pod === undefined || pods.has(pod) || kept || deletionTimestamp !== undefined) return [];
+      if (pod === undefined || pods.has(pod) || deletionTimestamp !== undefined) return [];
+      // Whoever comes next is not the one that it was for.
+      if (labels['ovn.kubernetes.io/ip_reserved'] === 'true')
+        return [{ kind: 'I1 reserved', message: `I1: IP ${name}, which a person keeps, says the uid of a pod that is gone (${pod})` }];
+      if (this.#isKept(ip)) return [];
       return [{ kind: 'I1 leaked', message: `I1: IP ${name} is of a pod that is gone (uid ${pod}), and nobody keeps it` }];
     });
   }
@@ -322,10 +340,11 @@ export class Memory {
 
   /** By a machine, by the next pod of its name, or by a StatefulSet that has the ordinal. */
   #isKept(ip: KubeObject): boolean {
-    const { podType, podName, namespace } = specOf(ip);
-    if (podType !== 'StatefulSet') return text(podType) !== '';
-    const key = `${text(namespace)}/${text(podName)}`;
+    const { podType } = specOf(ip);
+    const key = userOf(ip);
     const uid = ip.metadata.annotations?.[kilnAnnotation.ownerUid];
+    if (podType === 'VirtualMachine') return !this.#isOfOlderMachine(key, uid);
+    if (podType !== 'StatefulSet') return text(podType) !== '';
     const pod = this.#store.get('pods', key);
     if (pod !== undefined && (uid === undefined || pod.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true)) return true;
     const [, set = '', ordinal = ''] = /^(.*)-(\d+)$/.exec(key) ?? [];
@@ -334,5 +353,14 @@ export class Memory {
     const first = Number((spec['ordinals'] as Field | undefined)?.['start'] ?? 0);
     const isWanted = Number(ordinal) >= first && Number(ordinal) < first + Number(spec['replicas'] ?? 1);
     return metadata !== undefined && metadata.deletionTimestamp === undefined && isWanted;
+  }
+  /** Of its name there is another one, and no pod that runs either. */
+  #isOfOlderMachine(key: string, uid: string | undefined): boolean {
+    const machine = this.#store.get('virtualmachines.kubevirt.io', key)?.metadata;
+    if (uid === undefined || machine === undefined || machine.uid === uid || machine.deletionTimestamp !== undefined) return false;
+    const [namespace = '', name = ''] = key.split('/');
+    return !this.#store
+      .list('pods', namespace)
+      .some(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.kind === 'VirtualMachineInstance' && owner.name === name));
   }
 }

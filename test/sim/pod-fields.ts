@@ -5,7 +5,7 @@
 import { portName } from '../../src/api/names.ts';
 import type { Pod } from '../../src/api/core.ts';
 import type { Subnet } from '../../src/api/subnet.ts';
-import { annotationKey, POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
+import { annotationKey, labelKey, POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
 import { addressHolders } from '../../src/invariants/address-holders.ts';
 import { parseAddress } from '../../src/net/address.ts';
 import { cidrContains, parseCidr } from '../../src/net/cidr.ts';
@@ -118,7 +118,8 @@ export function refusedInVain(world: World, pod: Pod): readonly string[] {
 }
 
 function vipRefused(world: World, name: string, message: string): readonly string[] {
-  const { subnet = '' } = world.vips.peek(name)?.spec ?? {};
+  // Its spec may ask for another one since.
+  const subnet = world.vips.peek(name)?.metadata.labels?.[labelKey.subnet] ?? '';
   const { v4ip = '', v6ip = '' } = world.vips.peek(name)?.status ?? {};
   const addresses = [v4ip, v6ip].filter((text) => text !== '');
   const object = world.subnets.peek(subnet);

@@ -4,7 +4,7 @@ import type { Condition, ObjectMeta } from '../../src/api/meta.ts';
 import type { Subnet } from '../../src/api/subnet.ts';
 import { podAnnotation } from '../../src/api/well-known.ts';
 import { splitList } from '../../src/net/dual.ts';
-import { UID_KEY, VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
+import { OWNER_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
 import { rowId } from '../../src/nb/row-id.ts';
 import type { Row, Uuid } from '../../src/ovsdb/index.ts';
 import type { SimulatedDatabase } from '../../src/ovsdb/testing/simulated/database.ts';
@@ -81,5 +81,15 @@ export function ownedRow(database: SimulatedDatabase, uid: string, name?: string
       if (!(ids instanceof Map) || ids.get(UID_KEY) !== uid || ids.get(VENDOR_KEY) !== VENDOR) continue;
       if (name === undefined || row['name'] === name) return `${table}/${uuid}`;
     }
+  return undefined;
+}
+
+/** A port of this name that is of this pod, with the vendor's mark and nobody's: nothing collects such a row. */
+export function unownedPort(database: SimulatedDatabase, name: string, pod: string): string | undefined {
+  for (const [uuid, row] of database.rows('Logical_Switch_Port')) {
+    const ids = mapOf(row['external_ids']);
+    if (row['name'] !== name || ids.get(VENDOR_KEY) !== VENDOR || ids.get('pod') !== pod) continue;
+    if (!ids.has(OWNER_KEY)) return `Logical_Switch_Port/${uuid}`;
+  }
   return undefined;
 }

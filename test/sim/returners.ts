@@ -122,7 +122,10 @@ export class Returners {
   /** A person did something to it: what it has to do with is not held against anybody. */
   #touched(table: string, object: KubeObject): void {
     const { name, namespace = '', uid } = object.metadata;
-    if (table === 'pods' && this.#kept.get(`${namespace}/${name}`)?.pod === uid) return;
+    const own = table === 'pods' ? this.#kept.get(`${namespace}/${name}`) : undefined;
+    if (own?.pod === uid) return;
+    // The pod that is made again is told where to be.
+    if (own !== undefined && setOf(object)?.uid === own.set) this.#kept.delete(`${namespace}/${name}`);
     const text = JSON.stringify(object, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one));
     for (const [pod, { set, address }] of this.#kept) {
       const [ns = '', own = ''] = pod.split('/');

@@ -34,7 +34,7 @@ import { newborn } from './newborn.ts';
 import { Newcomers } from './newcomers.ts';
 import { Promptness } from './promptness.ts';
 import { Random } from './random.ts';
-import { ownedRow } from './reading.ts';
+import { ownedRow, unownedPort } from './reading.ts';
 import { SetsKept } from './sets-kept.ts';
 import { OthersKept } from './others-kept.ts';
 import { OwnWords } from './own-words.ts';
@@ -110,8 +110,8 @@ export class SimulatedCluster {
   killed = false;
   /** How often some process began to lead. */
   terms = 0;
-  /** The date of some process is not that of the API server. */
-  dateJumped = false;
+  /** How often the date of some process jumped. */
+  dateJumps = 0;
   readonly foreign: ForeignPicture;
   readonly controllers = new Map<string, SimulatedController>();
   /** What somebody does right before the next transaction that it can be done to. */
@@ -172,12 +172,23 @@ export class SimulatedCluster {
     });
     this.foreign = new ForeignPicture(this.ovn.database);
     this.ovn.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
-    this.memory = new Memory(this.lab.store, (uid, name, table) => ownedRow(this.ovn.database, uid, name, table));
+    this.memory = new Memory(
+      this.lab.store,
+      (uid, name, table) => ownedRow(this.ovn.database, uid, name, table),
+      (name, pod) => unownedPort(this.ovn.database, name, pod),
+    );
     this.newcomers = new Newcomers(this.lab.store);
     const byHand = (): boolean => this.memory.byHand;
     this.returners = new Returners(this.lab.store, byHand);
     this.toldInOrder = new ToldInOrder(this.lab.store, byHand);
-    this.standing = new Standing(this.lab.store, () => this.switchesTaken.size === 0, byHand);
+    this.standing = new Standing(
+      this.lab.store,
+      () => this.switchesTaken.size === 0,
+      byHand,
+      () => this.leaders.map(({ clock }) => clock.latestDate),
+      // Each process has a date of its own from its first jump on.
+      () => (this.dateJumped ? `${this.dateJumps} ${this.terms}` : ''),
+    );
     this.gateways = new Gateways(this.lab.store);
     this.joinedNodes = new JoinedNodes(this.lab.store);
     this.handedOn = new HandedOn(this.lab.store, byHand);
@@ -192,7 +203,7 @@ export class SimulatedCluster {
     this.networksLeft = new NetworksLeft(this.lab.store, this.ovn.database);
     this.givenOnce = new GivenOnce(this.lab.store, byHand);
     this.takenPorts = new TakenPorts(this.lab.store, byHand);
-    this.conditionChanges = new ConditionChanges(this.lab.store);
+    this.conditionChanges = new ConditionChanges(this.lab.store, byHand);
     this.workloads = new Workloads(this.lab, this.time, this.#chance, statefulSets);
     draw(crds);
     this.lab.store.watchAll(({ type, table, key, object }) => {
@@ -200,6 +211,11 @@ export class SimulatedCluster {
       if (frozen) freeze(object);
       this.#trace(`${this.time.now.toFixed(3)} ${type} ${table} ${key} ${object.metadata.resourceVersion ?? ''}`);
     });
+  }
+
+  /** The date of some process is not that of the API server. */
+  get dateJumped(): boolean {
+    return this.dateJumps > 0;
   }
 
   /** Faults end, and everything is as quick as it can be. */

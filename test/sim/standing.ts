@@ -22,20 +22,28 @@ export class Standing {
 
   /** Uids of what people edited since the last rest: whoever let go of it may have seen another lease. */
   readonly #edited = new Set<string>();
-  /** Told while no clock was turned. */
-  readonly #early: Finding[] = [];
+  /** By uid of what is idle, the dating by which that was written. */
+  readonly #idleBy = new Map<string, string>();
 
   /**
    * @param untouched whether nobody took away a switch: a Subnet without one is in effect no more
    * @param byHand whether a person acts now
+   * @param dates the latest that those who lead now have seen
+   * @param dating another text whenever the date that leases are written and ended by may be another one
    */
-  constructor(store: ObjectStore, untouched: () => boolean, byHand: () => boolean) {
+  constructor(store: ObjectStore, untouched: () => boolean, byHand: () => boolean, dates: () => readonly number[], dating: () => string) {
     this.#store = store;
     store.watchAll((event) => {
-      if (!LEASED_TABLES.has(event.table)) return;
+      const { table, type, object, previous } = event;
+      if (!LEASED_TABLES.has(table)) return;
+      const { uid } = object.metadata;
+      if (object.metadata.annotations?.[kilnAnnotation.lease] !== undefined && idleIn(table, object) !== idleIn(table, previous))
+        this.#idleBy.set(uid, dating());
       if (byHand()) {
-        if (event.type === 'MODIFIED') this.#edited.add(event.object.metadata.uid);
-      } else if (!this.#edited.has(event.object.metadata.uid)) this.#early.push(...endedEarly(event));
+        if (type === 'MODIFIED') this.#edited.add(uid);
+      } else if (!this.#edited.has(uid) && (this.#idleBy.get(uid) ?? dating()) === dating())
+        this.#findings.push(...endedEarly(event, dates()));
+      if (type === 'DELETED') this.#idleBy.delete(uid);
     });
     store.watchAll(({ type, table, object, previous }) => {
       if (table !== SUBNETS || type !== 'MODIFIED' || previous?.metadata.uid !== object.metadata.uid || !untouched()) return;
@@ -50,11 +58,10 @@ export class Standing {
     });
   }
 
-  /** @param date milliseconds since the epoch; undefined where somebody turned a clock */
-  judge(date: number | undefined): readonly Finding[] {
-    const early = this.#early.splice(0);
+  /** @param date of who leads: leases end by that */
+  judge(date: number): readonly Finding[] {
     this.#edited.clear();
-    return [...this.#findings.splice(0), ...(date === undefined ? [] : [...early, ...this.#outlasting(date)])];
+    return [...this.#findings.splice(0), ...this.#outlasting(date)];
   }
 
   #outlasting(date: number): readonly Finding[] {
@@ -78,20 +85,32 @@ export class Standing {
   }
 }
 
+/** Since when it says that it is idle, as it writes it; empty where it does not. */
+function idleIn(table: string, object: KubeObject | undefined): string {
+  const idle = object === undefined ? undefined : conditionOf(resourceOf(table), object, 'Idle');
+  return idle?.status === 'True' ? (idle.lastTransitionTime ?? '') : '';
+}
+
+function resourceOf(table: string): (typeof LEASED)[number] {
+  return table.split('.')[0] as (typeof LEASED)[number];
+}
+
 /** A controller asks it to go: nothing used its address, for as long as its lease says. */
-function endedEarly({ type, table, object, previous }: StoreEvent): readonly Finding[] {
-  const { annotations = {}, labels = {}, deletionTimestamp, name, uid } = object.metadata;
+function endedEarly({ type, table, object, previous }: StoreEvent, dates: readonly number[]): readonly Finding[] {
+  const { annotations = {}, labels = {}, finalizers = [], name, uid } = object.metadata;
   const lease = parseDuration(annotations[kilnAnnotation.lease] ?? '');
-  const isNew = type === 'MODIFIED' && deletionTimestamp !== undefined && previous?.metadata.deletionTimestamp === undefined;
-  if (!isNew || previous?.metadata.uid !== uid || lease === undefined) return [];
-  const resource = table.split('.')[0] as (typeof LEASED)[number];
-  // The IP object of a pod goes with the pod.
-  if (resource === 'ips' && labels[labelKey.ipReserved] !== 'true') return [];
-  const idle = conditionOf(resource, previous, 'Idle');
-  const ends = idle?.status === 'True' ? Date.parse(idle.lastTransitionTime ?? '') + lease : Infinity;
+  // What has no finalizer is gone at once.
+  const isNew = type === 'DELETED' || (type === 'MODIFIED' && object.metadata.deletionTimestamp !== undefined);
+  if (!isNew || previous?.metadata.uid !== uid || previous.metadata.deletionTimestamp !== undefined || lease === undefined) return [];
+  const resource = resourceOf(table);
+  // The IP object of a pod goes with the pod. One that only asks for an address has nothing of Kiln's but what it is told.
+  const asks = annotations[kilnAnnotation.podUid] === undefined && finalizers.length === 0;
+  if (resource === 'ips' && labels[labelKey.ipReserved] !== 'true' && !asks) return [];
+  const since = idleIn(table, previous);
+  const ends = since === '' ? Infinity : Date.parse(since) + lease;
   // By whole seconds.
-  if (Date.parse(deletionTimestamp) + 1_000 >= ends) return [];
-  const what = `${resource} ${name} is let go of, and its lease has not ended: idle since ${idle?.lastTransitionTime ?? 'never'}`;
+  if (dates.length === 0 || dates.some((date) => date + 1_000 >= ends)) return [];
+  const what = `${resource} ${name} is let go of, and its lease has not ended: idle since ${since === '' ? 'never' : since}`;
   return [{ kind: `I1 lease ${resource}`, message: `I1: ${what}` }];
 }
 

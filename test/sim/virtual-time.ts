@@ -159,6 +159,8 @@ export class ProcessClock implements KubeClock, OvsdbClock {
   #lost = 0;
   /** Milliseconds that the date is off. */
   #wallOff = 0;
+  /** Shown before a jump. */
+  #latest = 0;
 
   constructor(time: VirtualTime, process = '') {
     this.#time = time;
@@ -250,8 +252,14 @@ export class ProcessClock implements KubeClock, OvsdbClock {
     return this.#wallOff;
   }
 
+  /** The latest date that it has shown: for a process a moment that has passed stays passed. */
+  get latestDate(): number {
+    return Math.max(this.#latest, this.wallTime());
+  }
+
   /** The date jumps. */
   jump(ms: number): void {
+    this.#latest = this.latestDate;
     this.#wallOff += ms;
   }
 

@@ -187,7 +187,7 @@ class CascadeUnderWay {
 
   async #nobodyLeads(): Promise<string | undefined> {
     try {
-      return await nobodyLeads(this.#run.io, this.#run.leaseNamespace, Date.now());
+      return await nobodyLeads(this.#run.io, this.#run.leaseNamespace);
     } catch {
       // The API server does not answer: that is told where something is deleted.
       return undefined;

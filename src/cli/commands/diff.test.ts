@@ -1,6 +1,7 @@
 /** `kiln diff`, and `version` and `status` where nobody leads any more, as people run them, on a laboratory. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { CONTROLLER_LEASE, kilnAnnotation } from '../../api/well-known.ts';
 import { microTime } from '../../kube/lease.ts';
@@ -80,7 +81,7 @@ test(
   'commands have the settings that the controller has told; flags count first; where none are told a hint says so',
   { skip },
   async () => {
-    const told = (await leaderOf({ client: lab.client }, 'kube-system', Date.now()))?.settings;
+    const told = (await leaderOf({ client: lab.client }, 'kube-system'))?.settings;
     assert.deepEqual(told, DEFAULT_SETTINGS);
     await onLease({ [kilnAnnotation.settings]: settingsText({ ...DEFAULT_SETTINGS, defaultVpc: 'main' }) });
     const asTold = await lab.kiln('diff');
@@ -99,6 +100,29 @@ test(
     await onLease({ [kilnAnnotation.settings]: settingsText(DEFAULT_SETTINGS) });
   },
 );
+
+test('a controller leads that renews its Lease, whatever its clock says; one that does not leads no more', { skip }, async () => {
+  const HOUR = 3_600_000;
+  const renew = async (holderIdentity: string, ahead: number): Promise<unknown> =>
+    await lab.client.mergePatch(
+      LEASES,
+      { name: CONTROLLER_LEASE, namespace: 'kube-system' },
+      { spec: { holderIdentity, renewTime: microTime(Date.now() + ahead), leaseDurationSeconds: 15 } },
+    );
+  const renewals = async (ahead: number, signal: AbortSignal): Promise<void> => {
+    for (; !signal.aborted; await sleep(200)) await renew('far-off', ahead);
+  };
+  for (const ahead of [-HOUR, HOUR]) {
+    await renew('far-off', ahead);
+    const done = new AbortController();
+    const [{ out }] = await Promise.all([lab.kiln('status').finally(() => done.abort()), renewals(ahead, done.signal)]);
+    assert.match(out, /^leader +✔ far-off/m, String(ahead));
+  }
+  const { exit, out } = await lab.kiln('status');
+  assert.equal(exit, 1);
+  assert.match(out, /^leader +✖ far-off/m);
+  await renew('', 0);
+});
 
 test('a database that refuses what the controller sends is a finding, in its words', { skip }, async () => {
   const tell = (holderIdentity: string, refusal: string | null): Promise<unknown> =>

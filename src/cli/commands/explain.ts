@@ -68,7 +68,7 @@ export function addExplain(program: Command): void {
 /** @returns the exit code */
 export async function runExplain(kind: string, name: string | undefined, flags: ExplainFlags, io: CommandIo): Promise<number> {
   const found = await explanationOf(kind, name, flags, io);
-  const unattended = found.waiting === undefined ? undefined : await nobodyLeads(io, flags.leaseNamespace, Date.now());
+  const unattended = found.waiting === undefined ? undefined : await nobodyLeads(io, flags.leaseNamespace);
   const explanation = unattended === undefined ? found : { ...found, unattended, next: ['kiln status', ...found.next] };
   if (flags.output === 'json' || flags.output === 'yaml') io.out(structuredText(flags.output, 'Explanation', explanationJson(explanation)));
   else io.out(explanationText(explanation, Date.now(), io.paint));

@@ -111,7 +111,7 @@ interface Look {
 
 async function lookAt(observation: Observation, flags: StatusFlags, io: CommandIo, labelled: Labelled | undefined): Promise<Look> {
   const now = Date.now();
-  const leader = await leaderOf(io, flags.leaseNamespace, now);
+  const leader = await leaderOf(io, flags.leaseNamespace);
   const { world, northboundRead, schemaVersion, northboundProblem } = observation;
   const status = statusOf(world, northboundRead, chosenBy(flags, world, labelled));
   const externalIds = world.rows.column(rowId('NB_Global', ''), 'external_ids');

@@ -69,7 +69,7 @@ interface Northbound {
 /** @returns the exit code */
 export async function runVersion(flags: VersionFlags, io: CommandIo): Promise<number> {
   const { gitVersion } = await io.client.version();
-  const leader = await leaderOf(io, flags.leaseNamespace, Date.now());
+  const leader = await leaderOf(io, flags.leaseNamespace);
   const served = await servedKinds(io);
   const lacking = allKinds.map(({ plural }) => plural).filter((plural) => !served.includes(plural));
   const northbound = await northboundOf(flags);

@@ -256,6 +256,22 @@ test('a status that waits for its turn keeps no other write of the Subnet, and n
   assert.deepEqual(await server.turns(), []);
 });
 
+test('a status that met a newer version of its Subnet was not written: the next one waits for no second', async () => {
+  const bench = new Bench();
+  const server = new Taking(bench);
+  server.want(counted(9));
+  bench.writer.flush();
+  server.touch();
+  await bench.refuse('KUBE_CONFLICT');
+  assert.deepEqual(await server.turns(), ['status 2']);
+  server.want(counted(8));
+  assert.deepEqual(await server.turns(), []);
+  bench.wait();
+  assert.deepEqual(await server.turns(), [], 'the second of the one that was refused');
+  bench.wait();
+  assert.deepEqual(await server.turns(), ['status 3']);
+});
+
 test('a change of what is wanted while a write is under way is written after its reply', async () => {
   const bench = new Bench();
   const said = bench.desired.replace([], [patch]);

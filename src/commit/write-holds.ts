@@ -132,6 +132,7 @@ export class WriteHolds {
     const refused = this.#options.refused?.answered(id, write, error) ?? false;
     const overtaken = this.#overtaken.delete(id);
     if (error === undefined) return;
+    this.#pace.refused(id, write);
     if (write.verb === 'evict') this.#evictions.refused(id);
     if (!refused && !UNSENT.has(error.code) && !(overtaken && OUTDATED.has(error.code)))
       this.rest(id, OUTDATED.has(error.code) ? 'soon' : 'late', error.code === 'KUBE_DISRUPTION_BUDGET' ? 'answer' : 'work');

@@ -15,6 +15,7 @@ import { OTHERS_DOMAIN } from './others-kept.ts';
 import type { Random } from './random.ts';
 import { create, edit, wait } from './seldom-place.ts';
 import { faulty, listed, pooled, several, used } from './settled-lives.ts';
+import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { ApiPath, Step } from './step.ts';
 import { undone } from './undone-lives.ts';
 
@@ -44,7 +45,7 @@ const NAMESPACE = 'settled';
 const [VPC, IN_VPC, GOING, SHRINKING] = ['lv', 'l1', 'l0', 'l2'];
 const REST: Step = { kind: 'rest' };
 
-export function drawSettled(random: Random): readonly Step[] {
+export function drawSettled(random: Random, cluster: SimulatedCluster): readonly Step[] {
   switch (random.weighted(SCENES)) {
     case 'late':
       return late(random);
@@ -77,7 +78,7 @@ export function drawSettled(random: Random): readonly Step[] {
     case 'unmoored':
       return unmoored(random);
     case 'undone':
-      return undone(random);
+      return undone(random, cluster);
     case 'kept':
       return drawKept(random);
     case 'node':

@@ -138,7 +138,7 @@ export async function draw(seed: number, operations: number, options: LifeOption
       return next(cluster);
     }
     if (settled > 0 && settler.chance(settled * thin)) {
-      scene = drawSettled(settler);
+      scene = drawSettled(settler, cluster);
       return next(cluster);
     }
     if (scenic.chance(scenery * thin)) {

@@ -1,6 +1,6 @@
 /**
- * What serves those in a network stays while its Subnet is gone, or asks for what cannot be: its switch has the load balancers that it had, and
- * its link leads to a router. Held against the rest before, by no rule.
+ * What serves those in a network stays while its Subnet is gone, or asks for what cannot be: its switch has the load balancers that it had, its
+ * link leads to a router, and its ports have their DHCP options. Held against the rest before, by no rule.
  */
 import { labelKey, podAnnotation } from '../../src/api/well-known.ts';
 import { VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
@@ -8,7 +8,7 @@ import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore } from '../../src/lab/apiserver/store.ts';
 import type { Uuid } from '../../src/ovsdb/index.ts';
 import type { SimulatedDatabase, StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
-import { isTrue, mapOf } from './reading.ts';
+import { isTrue, mapOf, textOf } from './reading.ts';
 import type { Finding } from './judge.ts';
 
 const SUBNETS = 'subnets.kubeovn.io';
@@ -17,6 +17,8 @@ const ADDRESSED = ['ips', 'vips', 'ovn-eips', 'iptables-eips'].map((plural) => `
 interface Network {
   readonly uuid: string;
   readonly balancers: readonly string[];
+  /** Ports, with the options that they have. */
+  readonly dhcp: ReadonlyMap<string, string>;
   /** Of its link, where that port was in a router. */
   readonly routerPort: string | undefined;
   readonly router: string | undefined;
@@ -29,14 +31,19 @@ export class NetworksLeft {
   readonly touched = new Set<string>();
   /** Subnets that came, or asked for something else, meanwhile. */
   readonly #stirred = new Set<string>();
+  readonly #askedInVain = new Set<string>();
   #networks = new Map<string, Network>();
 
   constructor(store: ObjectStore, database: SimulatedDatabase) {
     this.#store = store;
     this.#database = database;
     store.watchAll(({ type, table, object, previous }) => {
-      const balances = (one: KubeObject | undefined): unknown => ((one?.['spec'] ?? {}) as { readonly enableLb?: boolean }).enableLb;
-      if (table === SUBNETS && (type === 'ADDED' || balances(object) !== balances(previous))) this.#stirred.add(object.metadata.name);
+      if (table !== SUBNETS) return;
+      const { name } = object.metadata;
+      const [isMoved, isServed] = [vpcOf(object) !== vpcOf(previous), servedBy(object) !== servedBy(previous)];
+      // What it asks for together with another Vpc is not carried out: it stays as it was, while it asks for that.
+      if (type === 'ADDED' || (isServed && !isMoved) || (isMoved && this.#askedInVain.has(name))) this.#stirred.add(name);
+      if (isServed && isMoved) this.#askedInVain.add(name);
     });
   }
 
@@ -44,12 +51,13 @@ export class NetworksLeft {
   remember(): void {
     this.touched.clear();
     this.#stirred.clear();
+    this.#askedInVain.clear();
     this.#networks = this.#now();
   }
 
   judge(): readonly Finding[] {
     const now = this.#now();
-    const there = new Set<string>(this.#database.rows('Load_Balancer').keys());
+    const there = new Set<string>(['Load_Balancer', 'DHCP_Options'].flatMap((table) => [...this.#database.rows(table).keys()]));
     return [...this.#networks].flatMap(([name, before]): readonly Finding[] => {
       const network = now.get(name);
       const subnet = this.#store.get(SUBNETS, name);
@@ -63,7 +71,13 @@ export class NetworksLeft {
         message: `I3: network ${name}, whose Subnet ${subnet === undefined ? 'is gone' : 'is refused'}, is there, and ${what}`,
       });
       const lost = before.balancers.filter((uuid) => there.has(uuid) && !network.balancers.includes(uuid));
+      const without = [...before.dhcp].filter(
+        ([uuid, had]) => had.split(',').some((one) => there.has(one)) && network.dhcp.get(uuid) === '',
+      );
       return [
+        ...without
+          .filter(([uuid]) => !this.touched.has(this.#portName(uuid)))
+          .map(([uuid]) => told(`port ${this.#portName(uuid)} has lost its DHCP options`)),
         ...(lost.length > 0 ? [told(`load balancers of its switch are ${lost.length} fewer`)] : []),
         ...(network.routerPort === undefined ? [told(`router port ${port} that its link leads to is gone`)] : []),
       ];
@@ -80,6 +94,10 @@ export class NetworksLeft {
     );
   }
 
+  #portName(uuid: string): string {
+    return String(this.#database.rows('Logical_Switch_Port').get(uuid as Uuid)?.['name']);
+  }
+
   #now(): Map<string, Network> {
     const rows = this.#database.rows('Logical_Router_Port');
     const routers = new Map(
@@ -93,8 +111,15 @@ export class NetworksLeft {
       if (!isOurs(row)) continue;
       const links = [...setOf(row['ports'])].flatMap((port) => mapOf(ports.get(port as Uuid)?.['options']).get('router-port') ?? []);
       const routerPort = links.find((port) => routers.has(port));
+      const dhcp = new Map(
+        [...setOf(row['ports'])].map((port) => {
+          const held = ports.get(port as Uuid);
+          return [port, [textOf(held?.['dhcpv4_options']), textOf(held?.['dhcpv6_options'])].filter((text) => text !== '').join()] as const;
+        }),
+      );
       networks.set(String(row['name']), {
         uuid,
+        dhcp,
         balancers: [...setOf(row['load_balancer'])],
         routerPort,
         router: routers.get(routerPort ?? ''),
@@ -102,6 +127,16 @@ export class NetworksLeft {
     }
     return networks;
   }
+}
+
+/** What its spec asks for those in it. */
+function servedBy(subnet: KubeObject | undefined): string {
+  const { enableLb, enableDHCP } = (subnet?.['spec'] ?? {}) as { readonly enableLb?: boolean; readonly enableDHCP?: boolean };
+  return `${enableLb} ${enableDHCP}`;
+}
+
+function vpcOf(subnet: KubeObject | undefined): string {
+  return ((subnet?.['spec'] ?? {}) as { readonly vpc?: string }).vpc ?? '';
 }
 
 function isRefused(subnet: KubeObject): boolean {

@@ -60,6 +60,7 @@ export function objectsSaid(world: World, linksTouched: ReadonlySet<string>): re
   for (const [kind, name, { metadata }] of held(world))
     if (metadata.finalizers?.includes(FINALIZER) === true && metadata.finalizers.some((one) => LEGACY_FINALIZERS.includes(one)))
       say(kind, name, ['finalizer of an older version stays beside its own, and nobody takes it away']);
+  for (const [kind, name, what] of strayed(world)) say(kind, name, [what]);
   for (const [name, what] of [...outside(world, linksTouched), ...nodesWithin(world)]) say('Subnet', name, [what]);
   return found;
 }
@@ -98,6 +99,21 @@ function outside(world: World, linksTouched: ReadonlySet<string>): readonly (rea
       const isIn = cidrs.some((cidr) => cidr.family === address.family && cidrContains(cidr, address));
       if (!isIn) return [[subnet, `network is in place without ${text} of ${who}, which is in it`]];
       return gateways.includes(formatAddress(address)) ? [[subnet, `gateway is ${text}, which ${who} has`]] : [];
+    });
+  });
+}
+
+/** Who has an address that the network of its Subnet does not have, since that was made again, is told so. */
+function strayed(world: World): readonly (readonly [kind: string, name: string, what: string])[] {
+  return addressObjects(world).flatMap(({ kind, name, subnet, held, terminating, conditions }) => {
+    const object = world.subnets.peek(subnet);
+    if (held === undefined || terminating || object === undefined || !isInPlace(object)) return [];
+    if (conditions.some(({ type, status }) => type === 'Accepted' && status === 'False')) return [];
+    const cidrs = splitList(object.spec.cidrBlock ?? '').flatMap((text) => parseCidr(text) ?? []);
+    return [held.v4, held.v6].flatMap((text) => {
+      const address = parseAddress(text);
+      const isIn = address === undefined || cidrs.some((cidr) => cidr.family === address.family && cidrContains(cidr, address));
+      return isIn ? [] : [[kind, name, `address ${text} is none of its Subnet's, and it is not told`] as const];
     });
   });
 }

@@ -72,6 +72,18 @@ export function podFaults(world: World, subnet: string, object: Subnet, pod: Pod
   ];
 }
 
+/** Its address is in the network that it is told, also where its Subnet has another one since. */
+export function networkFaults(pod: Pod): readonly string[] {
+  if (said(pod, 'allocated') !== 'true' || !runs(pod)) return [];
+  const cidrs = splitList(said(pod, 'cidr')).flatMap((text) => parseCidr(text) ?? []);
+  return splitList(said(pod, 'ip_address')).flatMap((text) => {
+    const address = parseAddress(text);
+    const isIn =
+      address === undefined || cidrs.length === 0 || cidrs.some((cidr) => cidr.family === address.family && cidrContains(cidr, address));
+    return isIn ? [] : [`network that it is told is ${said(pod, 'cidr')}, and its address ${text}`];
+  });
+}
+
 /** Two pods that run have one MAC in one network, and neither is told. */
 export function sharedMacs(pods: readonly (readonly [string, Pod])[]): readonly string[] {
   const byMac = new Map<string, string>();

@@ -7,8 +7,17 @@ import { parseNetworkSelections } from '../../src/api/network-selection.ts';
 import type { Pod } from '../../src/api/core.ts';
 import type { Subnet } from '../../src/api/subnet.ts';
 import { launchedInstance } from '../../src/api/virtual-machine.ts';
-import { annotationKey, DEFAULT_VPC, MIGRATION_JOB_LABEL, podAnnotation } from '../../src/api/well-known.ts';
+import {
+  annotationKey,
+  DEFAULT_VPC,
+  FINALIZER,
+  kilnAnnotation,
+  labelKey,
+  MIGRATION_JOB_LABEL,
+  podAnnotation,
+} from '../../src/api/well-known.ts';
 import { splitList } from '../../src/net/dual.ts';
+import { rowId } from '../../src/nb/row-id.ts';
 import type { Row, Uuid } from '../../src/ovsdb/index.ts';
 import type { World } from '../../src/world/world.ts';
 import { best, isInPlace, mapOf, said, sorted, textOf } from './reading.ts';
@@ -163,6 +172,25 @@ export function attachmentFaults(world: World, pod: Pod): readonly string[] {
 /** Of type kube-ovn, as its NetworkAttachmentDefinition says now. */
 function isCarried(world: World, key: string): boolean {
   return world.networkAttachments.peek(key)?.spec?.config?.includes('"type":"kube-ovn"}') === true;
+}
+
+/** The port of a StatefulSet's pod that is away, or of a machine that is stopped: it stays, with the address that is kept. */
+export function keptPortFaults(world: World): readonly (readonly [name: string, what: string])[] {
+  const machines = new Set([...world.pods.entries()].map(([, pod]) => `${pod.metadata.namespace ?? ''}/${said(pod, 'virtualmachine')}`));
+  return [...world.ips.entries()].flatMap(([name, { metadata, spec }]) => {
+    const { annotations = {}, labels = {}, finalizers = [], deletionTimestamp } = metadata;
+    const { podType = '', podName = '', namespace = '', subnet = '', ipAddress = '' } = spec;
+    const isKept = podType === 'StatefulSet' || podType === 'VirtualMachine';
+    const pod = `${namespace}/${podName}`;
+    if (!isKept || deletionTimestamp !== undefined || !finalizers.includes(FINALIZER) || labels[labelKey.ipReserved] === 'true') return [];
+    if (annotations[kilnAnnotation.podUid] === undefined || world.pods.peek(pod) !== undefined || machines.has(pod)) return [];
+    const object = world.subnets.peek(subnet);
+    if (object === undefined || !isInPlace(object)) return [];
+    const rows = world.rows.rowsOf(rowId('Logical_Switch_Port', name));
+    if (rows.length > 0 && rows.every(({ ownership }) => ownership.kind !== 'ours')) return [];
+    const stations = rows.flatMap(({ row }) => textOf(row?.['addresses']).split(' '));
+    return splitList(ipAddress).every((text) => stations.includes(text)) ? [] : [[name, `port with ${ipAddress} is not there`] as const];
+  });
 }
 
 /** The port of a Vip of a type: one that a load balancer answers for is asked for it by ARP as well. */

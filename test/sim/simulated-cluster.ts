@@ -25,6 +25,7 @@ import { ForeignPicture } from './foreign-picture.ts';
 import { Gateways } from './gateways.ts';
 import { GivenOnce } from './given-once.ts';
 import { HandedOn } from './handed-on.ts';
+import { KubeOvn } from './kube-ovn.ts';
 import { JoinedNodes } from './joined-nodes.ts';
 import { Latecomers } from './latecomers.ts';
 import { Memory } from './memory.ts';
@@ -94,6 +95,7 @@ export class SimulatedCluster {
   readonly setsKept: SetsKept;
   readonly networksLeft: NetworksLeft;
   readonly givenOnce: GivenOnce;
+  readonly kubeOvn: KubeOvn;
   readonly conditionChanges: ConditionChanges;
   readonly promptness = new Promptness(this.time);
   /** Transactions with comments, as the database's log would have them. */
@@ -201,6 +203,7 @@ export class SimulatedCluster {
     this.latecomers = new Latecomers(this.lab.store, has('Logical_Switch'));
     this.setsKept = new SetsKept(this.lab.store, has('Address_Set'));
     this.networksLeft = new NetworksLeft(this.lab.store, this.ovn.database);
+    this.kubeOvn = new KubeOvn(this.lab.store, () => this.time.now);
     this.givenOnce = new GivenOnce(this.lab.store, byHand);
     this.takenPorts = new TakenPorts(this.lab.store, byHand);
     this.conditionChanges = new ConditionChanges(this.lab.store, byHand);
@@ -265,7 +268,9 @@ export class SimulatedCluster {
       (namespace) => this.memory.evicts(namespace),
       (namespace) => this.newcomers.takesPods(namespace),
     );
-    if (wrong !== undefined) this.alarms.push(`${name}: ${method} ${path.split('?')[0] ?? ''} ${wrong}`);
+    const beside =
+      method !== 'GET' && !path.includes('/leases') && this.kubeOvn.leads ? "was sent while Kube-OVN's controller leads" : undefined;
+    for (const what of [wrong, beside]) if (what !== undefined) this.alarms.push(`${name}: ${method} ${path.split('?')[0] ?? ''} ${what}`);
   }
 
   kill(name: string): void {

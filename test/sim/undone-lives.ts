@@ -1,21 +1,25 @@
 /**
  * Scenes of `draw-settled.ts` about what is asked and then not any more, and what is refused and then mended: advertisements, gateways that
- * share traffic or cannot take it, Subnets and pools, EIPs with several rules, a network that is torn out together with its Vpc.
+ * share traffic or cannot take it, Subnets and pools, EIPs with several rules, networks that are torn out, or refused, under those in them; and Kube-OVN's
+ * own controller, that comes and goes.
  */
-import { podAnnotation } from '../../src/api/well-known.ts';
+import { JOIN_SUBNET, KUBE_OVN_LEASE, podAnnotation } from '../../src/api/well-known.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
-import { IP_POOLS, NODES, OVN_EIPS, PODS, SUBNETS, VIPS, VPCS } from './draw.ts';
+import { INSTANCES, IP_POOLS, MACHINES, NODES, OVN_EIPS, PODS, podSpec, SUBNETS, VIPS, VPCS } from './draw.ts';
 import { doing } from './draw-scene.ts';
 import type { Random } from './random.ts';
 import { create, edit, vanish, wait } from './seldom-place.ts';
 import { inNamespace, pod } from './settled-lives.ts';
+import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { Step } from './step.ts';
 
+/** Of both families. */
+const JOINED = { cidrBlock: '100.64.0.0/16,fd00:100:64::/112', gateway: '100.64.0.1,fd00:100:64::1' };
 const REST: Step = { kind: 'rest' };
 const RULES = ['kubeovn.io/v1/ovn-fips', 'kubeovn.io/v1/ovn-snat-rules', 'kubeovn.io/v1/ovn-dnat-rules'] as const;
 
-export function undone(random: Random): readonly Step[] {
-  switch (random.pick(['shared', 'mended', 'translated', 'left'] as const)) {
+export function undone(random: Random, cluster: SimulatedCluster): readonly Step[] {
+  switch (random.pick(['shared', 'mended', 'translated', 'left', 'beside', 'stopped'] as const)) {
     case 'shared':
       return shared(random);
     case 'mended':
@@ -24,6 +28,10 @@ export function undone(random: Random): readonly Step[] {
       return translated(random);
     case 'left':
       return left(random);
+    case 'beside':
+      return beside(random);
+    case 'stopped':
+      return stopped(random, cluster);
   }
 }
 
@@ -40,6 +48,7 @@ function shared(random: Random): readonly Step[] {
   return [
     ...['n0', 'n1'].map((name) => doing({ do: 'edit', path: NODES, namespace: '', name, patch: ready, status: true })),
     create(SUBNETS, 'y0', { cidrBlock: '10.50.0.0/24,fd00:50::/120' }),
+    ...(random.chance(0.3) ? [edit(SUBNETS, JOIN_SUBNET, JOINED), wait(1_000)] : []),
     create(SUBNETS, 'y1', { cidrBlock: 'fd00:51::/120', gatewayType: 'centralized', gatewayNode: 'n0' }),
     edit(SUBNETS, 'y0', { ...out(), enableIPv6RA: advertised ? true : null }),
     wait(1_000),
@@ -74,7 +83,8 @@ function translated(random: Random): readonly Step[] {
     wait(1_000),
     edit(OVN_EIPS, 'yeip', asks),
     edit(VIPS, 'yvip', { v4ip: random.pick(['10.53.0.21', '10.53.0.98']) }),
-    ...RULES.flatMap((path, i) => (random.chance(0.3) ? [doing({ do: 'delete', path, namespace: '', name: `yrule${i}` })] : [])),
+    ...RULES.flatMap((path, i) => (random.chance(0.4) ? [doing({ do: 'delete', path, namespace: '', name: `yrule${i}` })] : [])),
+    ...(random.chance(0.5) ? [REST, doing({ do: 'delete', path: OVN_EIPS, namespace: '', name: 'yeip' }), wait(500)] : []),
     wait(1_000),
   ];
 }
@@ -84,12 +94,64 @@ function left(random: Random): readonly Step[] {
   const namespace = 'left';
   const isPod = random.chance(0.5);
   return [
-    ...[inNamespace(namespace), create(VPCS, 'yw', {}), create(SUBNETS, 'y4', { cidrBlock: '10.54.0.0/24', vpc: 'yw' }), wait(1_500)],
+    ...[
+      inNamespace(namespace),
+      create(VPCS, 'yw', {}),
+      create(SUBNETS, 'y4', { cidrBlock: '10.54.0.0/24', vpc: 'yw', enableDHCP: true }),
+      edit(SUBNETS, 'y4', { vpc: 'yw', enableDHCP: true }),
+      wait(1_500),
+    ],
     ...(isPod ? pod(namespace, 'y', { [podAnnotation('ovn', 'logical_switch')]: 'y4' }) : [create(VIPS, 'ywip', { subnet: 'y4' })]),
     wait(1_000),
     REST,
-    ...[vanish(SUBNETS, 'y4'), ...(random.chance(0.6) ? [vanish(VPCS, 'yw')] : []), wait(1_000), REST],
+    ...random.pick<readonly Step[]>([
+      [vanish(SUBNETS, 'y4'), vanish(VPCS, 'yw')],
+      [vanish(SUBNETS, 'y4')],
+      [vanish(SUBNETS, 'y4'), create(SUBNETS, 'y4', { cidrBlock: '10.55.0.0/24', vpc: 'yw' })],
+      [edit(SUBNETS, 'y4', { vpc: 'nowhere', enableDHCP: random.pick([true, null]) })],
+    ]),
+    ...[wait(1_000), REST],
     doing(isPod ? { do: 'delete', path: PODS, namespace, name: 'y', grace: 0 } : { do: 'delete', path: VIPS, namespace: '', name: 'ywip' }),
     wait(1_000),
+  ];
+}
+
+/** Kube-OVN's own controller leads for a while, and all goes on meanwhile: what came then is carried out when that is gone. */
+function beside(random: Random): readonly Step[] {
+  const lease = { path: 'coordination.k8s.io/v1/leases', namespace: 'kube-system', name: KUBE_OVN_LEASE };
+  const renewed = (at: number): JsonObject => ({ renewTime: `2026-01-01T00:00:0${at}.000000Z` });
+  const spec = { holderIdentity: 'kube-ovn', leaseDurationSeconds: 40, ...renewed(0) };
+  return [
+    doing({
+      do: 'create',
+      path: lease.path,
+      namespace: lease.namespace,
+      object: { metadata: { name: lease.name, namespace: lease.namespace }, spec },
+    }),
+    ...[1, 2, 3].flatMap((at) => [wait(25_000), doing({ do: 'edit', ...lease, patch: { spec: renewed(at) } })]),
+    ...[create(SUBNETS, 'y5', { cidrBlock: '10.56.0.0/24' }), inNamespace('left'), ...pod('left', 'y6')],
+    edit(SUBNETS, 'y5', { private: random.pick([true, null]) }),
+    wait(3_000),
+    doing({ do: 'delete', ...lease }),
+    wait(3_000),
+  ];
+}
+
+/** A virtual machine is stopped: its address is kept for it, and so is its port. */
+function stopped(random: Random, cluster: SimulatedCluster): readonly Step[] {
+  const [namespace, name] = ['left', 'ym'];
+  const made = [MACHINES, INSTANCES].map((path) =>
+    doing({ do: 'create', path, namespace, object: { metadata: { name, namespace }, spec: {} } }),
+  );
+  const instance = cluster.lab.store.get('virtualmachineinstances.kubevirt.io', `${namespace}/${name}`);
+  if (instance === undefined) return [inNamespace(namespace), ...made];
+  const owner = { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name, uid: instance.metadata.uid };
+  const launcher = { name: `launcher-${name}`, namespace, ownerReferences: [owner] };
+  const gone = doing({ do: 'delete', path: PODS, namespace, name: launcher.name, grace: 0 });
+  return [
+    ...made,
+    doing({ do: 'create', path: PODS, namespace, object: { metadata: launcher, spec: { ...podSpec(), nodeName: 'n0' } } }),
+    ...[wait(2_000), gone, wait(1_000), REST],
+    ...(random.chance(0.3) ? [doing({ do: 'delete', path: MACHINES, namespace, name }), wait(500)] : []),
   ];
 }

@@ -89,7 +89,7 @@ function whyUnbound(
           ? `Node ${name} has no address in Subnet ${join.name}: ${reservation.message}; kubectl get subnet ${join.name}`
           : `Node ${name} keeps the address that it has: ${reservation.message}; kubectl get subnet ${join.name}`,
     };
-  const conflict = joined === undefined ? world.rowConflicts.get(portId(nodePortName(name))) : undefined;
+  const conflict = world.rowConflicts.get(portId(nodePortName(name)));
   if (conflict?.owners.includes(ownerText(nodeOwner(node))) === true)
     return {
       reason: 'RowConflict',

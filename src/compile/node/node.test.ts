@@ -397,6 +397,31 @@ test("a node that comes to a port which is another program's is told so, and joi
   assert.equal(toldOf(scene, 'n2')['ovn.kubernetes.io/allocated'], 'true');
 });
 
+test("a node that has joined and whose port is another program's now is told so, and has its port again once that is gone", () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  bench.put('nodes', { metadata: { name: 'n2' }, spec: {} });
+  bench.settle();
+  const told = toldOf(scene, 'n2');
+  const port = bench.row('Logical_Switch_Port', 'node-n2');
+  takeAway(scene, 'Logical_Switch_Port', 'node-n2');
+  const [uuid, home] = ['00000000-0000-4000-8000-000000000008', '00000000-0000-4000-8000-000000000009'];
+  bench.foreignRow('Logical_Switch', home, { name: 'theirs', external_ids: new Map([['theirs', 'yes']]) });
+  bench.foreignRow('Logical_Switch_Port', uuid, { name: 'node-n2', type: '' }, { table: 'Logical_Switch', uuid: home, column: 'ports' });
+  const id = rowId('Logical_Switch_Port', 'node-n2');
+  const message = 'Logical_Switch_Port node-n2 belongs to another program';
+  bench.world.rowConflicts.set(id, { owners: ['node//n2'], message });
+  bench.settle();
+  const said = boundOf(scene, 'n2');
+  assert.deepEqual([said?.status, said?.reason, said?.message], ['False', 'RowConflict', `Node n2 has no port in Subnet join: ${message}`]);
+  assert.deepEqual(toldOf(scene, 'n2')['ovn.kubernetes.io/ip_address'], told['ovn.kubernetes.io/ip_address']);
+  bench.removeForeignRow('Logical_Switch_Port', uuid);
+  bench.world.rowConflicts.delete(id);
+  bench.settle();
+  assert.equal(boundOf(scene, 'n2'), undefined);
+  assert.deepEqual(bench.row('Logical_Switch_Port', 'node-n2')?.['addresses'], port?.['addresses']);
+});
+
 test("a node whose port has the name of a pod's is told so while that pod is there, takes no address, and joins when it has gone", () => {
   const scene = new PodScene();
   const { bench } = scene;

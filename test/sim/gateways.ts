@@ -98,7 +98,8 @@ export class Gateways {
     const selected = this.#store
       .list('nodes')
       .filter(({ metadata: { labels = {} } }) => gatewayNodeSelectors.some((selector) => selectorMatches(selector, labels)));
-    const named = splitList(gatewayNode);
+    // The address that it leaves by may follow each.
+    const named = splitList(gatewayNode).map((item) => (item.split(':', 1)[0] ?? '').trim());
     const candidates = named.length > 0 ? named : selected.map(({ metadata }) => metadata.name);
     return candidates.filter((name) => {
       const node = this.#store.get('nodes', name);

@@ -43,7 +43,7 @@ export function objectsSaid(world: World, linksTouched: ReadonlySet<string>): re
   for (const [name, ip] of world.ips.entries()) say('IP', name, ipFaults(world, ip));
   for (const [name, node] of world.nodes.entries()) say('Node', name, nodeFaults(world, node));
   for (const [name, pool] of world.ipPools.entries()) say('IPPool', name, [...poolFaults(world, pool), ...readyInVain(world, pool)]);
-  for (const [name, vpc] of world.vpcs.entries()) say('Vpc', name, vpcFaults(name, vpc));
+  for (const [name, vpc] of world.vpcs.entries()) say('Vpc', name, [...vpcFaults(name, vpc), ...peeredFaults(world, name, vpc)]);
   for (const [name] of world.namespaces.entries()) say('Namespace', name, namespaceFaults(world, name));
   for (const [name, { metadata, spec, status }] of world.vips.entries()) {
     const own = { subnet: spec.subnet ?? '', v4: spec.v4ip ?? '', v6: spec.v6ip ?? '' };
@@ -280,6 +280,17 @@ function vpcFaults(name: string, { metadata, spec, status }: Vpc): readonly stri
       ? []
       : [`status.vpcPeerings is ${(status?.vpcPeerings ?? []).join()}, and not ${peers}`]),
   ];
+}
+
+/** A link works when both sides name each other: who names one that does not is told. */
+function peeredFaults(world: World, name: string, { metadata, spec, status }: Vpc): readonly string[] {
+  const peers = (spec.vpcPeerings ?? []).map(({ remoteVpc = '' }) => remoteVpc);
+  if (metadata.deletionTimestamp !== undefined || !isTrue(status?.conditions, 'Ready') || peers.includes('') || peers.includes(name))
+    return [];
+  const lonely = peers.filter((peer) => !(world.vpcs.peek(peer)?.spec.vpcPeerings ?? []).some(({ remoteVpc }) => remoteVpc === name));
+  return lonely.length > 0 && isTrue(status?.conditions, 'Peered')
+    ? [`condition Peered is True, and Vpc ${lonely.join()} does not name it`]
+    : [];
 }
 
 /** The Subnets and IPPools that name it, in declared order. */

@@ -3,9 +3,9 @@
  * share traffic or cannot take it, Subnets and pools, EIPs with several rules, networks that are torn out, or refused, under those in them; and Kube-OVN's
  * own controller, that comes and goes.
  */
-import { JOIN_SUBNET, KUBE_OVN_LEASE, podAnnotation } from '../../src/api/well-known.ts';
+import { JOIN_SUBNET, KUBE_OVN_LEASE, labelKey, podAnnotation } from '../../src/api/well-known.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
-import { INSTANCES, IP_POOLS, MACHINES, NODES, OVN_EIPS, PODS, podSpec, SUBNETS, VIPS, VPCS } from './draw.ts';
+import { INSTANCES, IP_POOLS, IPS, MACHINES, node, NODES, OVN_EIPS, PODS, podSpec, SUBNETS, VIPS, VPCS } from './draw.ts';
 import { doing } from './draw-scene.ts';
 import type { Random } from './random.ts';
 import { create, edit, vanish, wait } from './seldom-place.ts';
@@ -19,7 +19,7 @@ const REST: Step = { kind: 'rest' };
 const RULES = ['kubeovn.io/v1/ovn-fips', 'kubeovn.io/v1/ovn-snat-rules', 'kubeovn.io/v1/ovn-dnat-rules'] as const;
 
 export function undone(random: Random, cluster: SimulatedCluster): readonly Step[] {
-  switch (random.pick(['shared', 'mended', 'translated', 'left', 'beside', 'stopped'] as const)) {
+  switch (random.pick(['shared', 'mended', 'translated', 'left', 'beside', 'stopped', 'elsewhere'] as const)) {
     case 'shared':
       return shared(random);
     case 'mended':
@@ -30,23 +30,28 @@ export function undone(random: Random, cluster: SimulatedCluster): readonly Step
       return left(random);
     case 'beside':
       return beside(random);
+    case 'elsewhere':
+      return elsewhere(random);
     case 'stopped':
       return stopped(random, cluster);
   }
 }
 
-/** Both nodes are ready: one is the gateway, or both share it, or each pod's own; what is advertised is not any more. One family is the nodes' own. */
+/** Both nodes are ready: one is the gateway, or both share it, or each pod's own; what is advertised is not any more. One family is the nodes' own. Two Vpcs name
+ * each other, or one the other alone. */
 function shared(random: Random): readonly Step[] {
   const ready = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
   const out = (): JsonObject =>
     random.pick<JsonObject>([
       { gatewayType: 'centralized', gatewayNode: 'n0,n1', enableEcmp: true },
-      { gatewayType: 'centralized', gatewayNode: 'n0,n1', enableEcmp: null },
+      { gatewayType: 'centralized', gatewayNode: 'n0:172.18.0.9,n1:172.18.0.10', enableEcmp: null },
       { gatewayType: 'distributed', gatewayNode: null, enableEcmp: null },
     ]);
   const advertised = random.chance(0.5);
   return [
     ...['n0', 'n1'].map((name) => doing({ do: 'edit', path: NODES, namespace: '', name, patch: ready, status: true })),
+    ...[create(VPCS, 'yp', { vpcPeerings: [link('yq', 1)] }), create(VPCS, 'yq', {})],
+    edit(VPCS, 'yq', { vpcPeerings: random.pick([[link('yp', 2)], null]) }),
     create(SUBNETS, 'y0', { cidrBlock: '10.50.0.0/24,fd00:50::/120' }),
     ...(random.chance(0.3) ? [edit(SUBNETS, JOIN_SUBNET, JOINED), wait(1_000)] : []),
     create(SUBNETS, 'y1', { cidrBlock: 'fd00:51::/120', gatewayType: 'centralized', gatewayNode: 'n0' }),
@@ -55,6 +60,10 @@ function shared(random: Random): readonly Step[] {
     ...(random.chance(0.5) ? [edit(SUBNETS, 'y0', { ...out(), enableIPv6RA: advertised ? null : true }), wait(1_000)] : []),
     REST,
   ];
+}
+
+function link(remoteVpc: string, side: 1 | 2): JsonObject {
+  return { remoteVpc, localConnectIP: `169.254.7.${side}/30` };
 }
 
 /** A Subnet of a Vpc that is not there, with a pool in it; then that comes. And a pool of which an item is wrong, and then right. */
@@ -153,5 +162,17 @@ function stopped(random: Random, cluster: SimulatedCluster): readonly Step[] {
     doing({ do: 'create', path: PODS, namespace, object: { metadata: launcher, spec: { ...podSpec(), nodeName: 'n0' } } }),
     ...[wait(2_000), gone, wait(1_000), REST],
     ...(random.chance(0.3) ? [doing({ do: 'delete', path: MACHINES, namespace, name }), wait(500)] : []),
+  ];
+}
+
+/** The IP object that has the name of a node's port is there for somebody else: the node has no address, and is told why. */
+function elsewhere(random: Random): readonly Step[] {
+  const name = 'n9';
+  const spec = { subnet: JOIN_SUBNET, podName: 'nobody', namespace: 'left', v4IpAddress: '100.64.9.9', ipAddress: '100.64.9.9' };
+  return [
+    ...[doing({ do: 'delete', path: NODES, namespace: '', name }), wait(1_000), vanish(IPS, `node-${name}`), wait(300)],
+    create(IPS, `node-${name}`, spec, { labels: { [labelKey.ipReserved]: 'true' } }),
+    ...[wait(1_000), doing(node(name)), wait(1_000), REST],
+    ...(random.chance(0.5) ? [vanish(IPS, `node-${name}`), wait(1_000)] : []),
   ];
 }

@@ -29,12 +29,9 @@ function set(namespace: string, name: string): Step {
 
 /** What claims a Namespace and does not serve it: a Vpc that of the cluster's own, one whose default Subnet is elsewhere, a Subnet for attachments. */
 export function claimed(random: Random): readonly Step[] {
-  const namespace = random.pick(['kube-system', 'claimed-b', 'claimed-c', 'claimed-d']);
+  const namespace = random.pick(['claimed-b', 'claimed-c', 'claimed-d']);
+  const own = 'kube-system';
   const claim = {
-    'kube-system': [
-      create(VPCS, 'cv', { namespaces: [namespace], defaultSubnet: 'c0' }),
-      create(SUBNETS, 'c0', { cidrBlock: '10.60.0.0/24', vpc: 'cv' }),
-    ],
     'claimed-b': [
       create(SUBNETS, 'c1', { cidrBlock: '10.61.0.0/24' }),
       wait(1_000),
@@ -48,14 +45,18 @@ export function claimed(random: Random): readonly Step[] {
   }[namespace];
   const pool = create(IP_POOLS, 'cpool', { subnet: 'c3', ips: ['10.63.0.64/28'], namespaces: [namespace] });
   return [
+    create(VPCS, 'cv', { namespaces: [own], defaultSubnet: 'c0' }),
+    create(SUBNETS, 'c0', { cidrBlock: '10.60.0.0/24', vpc: 'cv' }),
     inNamespace(namespace),
     ...(claim ?? []),
     wait(1_500),
     REST,
+    ...pod(own, 'cp'),
     ...pod(namespace, 'cp'),
     // Before anything else decides.
     REST,
     ...(namespace !== 'claimed-d' ? [] : random.chance(0.5) ? [pool, wait(1_000)] : [vanish(IP_POOLS, 'cpool')]),
+    gone(own, 'cp'),
     gone(namespace, 'cp'),
     wait(500),
   ];
@@ -63,29 +64,21 @@ export function claimed(random: Random): readonly Step[] {
 
 /** Pods may be moved: those that nothing would make again stay, and all while there is nowhere to go; a pool takes the next pod of a StatefulSet. */
 export function movable(random: Random): readonly Step[] {
-  const namespace = random.pick(['movable-a', 'movable-b']);
-  if (namespace === 'movable-a') {
-    const isRefused = random.chance(0.5);
-    // Refused, as its network is another's in that Vpc.
-    const coming = create(SUBNETS, 'c4', { cidrBlock: isRefused ? '10.16.0.0/20' : '10.64.0.0/24', namespaces: [namespace] });
-    return [
-      ...[vanish(SUBNETS, 'c4'), inNamespace(namespace), saying(namespace, { [kilnAnnotation.misbound]: null }), set(namespace, 'cs')],
-      wait(1_000),
-      ...pod(namespace, 'cb'),
-      ...(isRefused ? [coming, wait(1_000)] : []),
-      REST,
-      saying(namespace, { [kilnAnnotation.misbound]: 'evict' }),
-      ...(isRefused ? [] : [coming]),
-      wait(2_000),
-    ];
-  }
+  const [plain, pooled] = ['movable-a', 'movable-b'];
+  const isRefused = random.chance(0.4);
+  // Refused, as its network is another's in that Vpc.
+  const coming = create(SUBNETS, 'c4', { cidrBlock: isRefused ? '10.16.0.0/20' : '10.64.0.0/24', namespaces: [plain] });
   return [
-    ...[vanish(IP_POOLS, 'cq'), inNamespace(namespace), saying(namespace, { [kilnAnnotation.misbound]: 'rebind' })],
-    ...[create(SUBNETS, 'c5', { cidrBlock: '10.65.0.0/24', namespaces: [namespace] }), set(namespace, 'ct'), wait(2_000)],
-    create(IP_POOLS, 'cq', { subnet: 'c5', ips: ['10.65.0.128/28'], namespaces: [namespace] }),
-    wait(1_000),
+    ...[vanish(SUBNETS, 'c4'), inNamespace(plain), saying(plain, { [kilnAnnotation.misbound]: null }), set(plain, 'cs')],
+    ...[vanish(IP_POOLS, 'cq'), inNamespace(pooled), saying(pooled, { [kilnAnnotation.misbound]: 'rebind' })],
+    ...[create(SUBNETS, 'c5', { cidrBlock: '10.65.0.0/24', namespaces: [pooled] }), set(pooled, 'ct'), wait(2_000)],
+    create(IP_POOLS, 'cq', { subnet: 'c5', ips: ['10.65.0.128/28'], namespaces: [pooled] }),
+    ...pod(plain, 'cb'),
+    ...(isRefused ? [coming, wait(1_000)] : []),
     REST,
-    gone(namespace, 'ct-0'),
+    saying(plain, { [kilnAnnotation.misbound]: 'evict' }),
+    ...(isRefused ? [] : [coming]),
+    gone(pooled, 'ct-0'),
     wait(2_000),
   ];
 }

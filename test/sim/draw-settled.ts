@@ -1,12 +1,13 @@
 /**
  * Draws what happens after something else has come to rest: who comes to a Subnet or a Vpc that is being deleted for long, a network that is made
- * smaller under those who are in it, pods and nodes that are made again at once, what other programs write on objects and into rows of Kiln's. More of them: `settled-lives.ts`, `claimed-lives.ts`, `undone-lives.ts`, `kept-lives.ts`.
+ * smaller under those who are in it, pods and nodes that are made again at once, what other programs write on objects and into rows of Kiln's. More of them: `settled-lives.ts`, `claimed-lives.ts`, `undone-lives.ts`, `kept-lives.ts`, `bared-lives.ts`.
  *
  * From a generator of its own, as `draw-broad.ts`.
  */
 import { routerToSwitchPort } from '../../src/api/names.ts';
 import { DEFAULT_VPC, LEGACY_FINALIZERS } from '../../src/api/well-known.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
+import { drawBared } from './bared-lives.ts';
 import { claimed, movable, shrunk, torn, unmoored } from './claimed-lives.ts';
 import { IP_POOLS, NAMESPACES, NODES, OVN_EIPS, PODS, podSpec, SUBNETS, VIPS, VPCS } from './draw.ts';
 import { doing } from './draw-scene.ts';
@@ -31,11 +32,12 @@ const SCENES = {
   pooled: 2,
   faulty: 2,
   used: 2,
-  claimed: 2,
-  movable: 2,
+  claimed: 4,
+  movable: 3,
   torn: 2,
   shrunk: 1,
   unmoored: 2,
+  bared: 2,
   undone: 9,
   kept: 6,
 } as const;
@@ -77,6 +79,8 @@ export function drawSettled(random: Random, cluster: SimulatedCluster): readonly
       return shrunk(random);
     case 'unmoored':
       return unmoored(random);
+    case 'bared':
+      return drawBared(random, cluster);
     case 'undone':
       return undone(random, cluster);
     case 'kept':

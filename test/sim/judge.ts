@@ -13,6 +13,7 @@ import { withoutFinalizer } from './finalizers.ts';
 import { eipsCarriedOut } from './eip-fields.ts';
 import { RESTORED } from './draw-broad.ts';
 import { unsaid } from './events.ts';
+import { holdsBothWays } from './holds-both-ways.ts';
 import { objectsSaid } from './object-fields.ts';
 import { rowMarks } from './row-marks.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
@@ -119,6 +120,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...rowMarks(world),
       ...eipsCarriedOut(world),
       ...withoutFinalizer(world),
+      ...holdsBothWays(world),
       ...notAsWanted(world, controller.desired, cluster.lab.store, cluster.ovn.database.schema),
       ...cluster.newcomers.judge(),
       ...cluster.returners.judge(),

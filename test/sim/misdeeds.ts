@@ -56,13 +56,27 @@ export function misdeed(
  */
 export function gotPastFence(database: SimulatedDatabase, { ok, results }: Execution, operations: readonly unknown[]): string | undefined {
   if (ok) return undefined;
-  const [global] = database.rows('NB_Global');
-  const ids = global?.[1]['external_ids'];
-  const term = Number(ids instanceof Map ? ids.get(TERM_KEY) : undefined);
-  const said = (operations as readonly { readonly comment?: string }[]).find(({ comment }) => comment !== undefined)?.comment ?? '';
-  const own = Number(/^kiln: term (\d+), /.exec(said)?.[1]);
+  const { own, said, term } = termsOf(database, operations);
   const failed = results.findIndex((result) => typeof result === 'object' && result !== null && 'error' in result);
   return own < term && failed >= 0 && (operations[failed] as { readonly table?: string }).table !== 'NB_Global'
     ? `transaction "${said}" got past its fence while term ${term} was in force`
     : undefined;
+}
+
+/** Whether a transaction is of an older term than the one in force. */
+export function isOutdated(database: SimulatedDatabase, operations: readonly unknown[]): boolean {
+  const { own, term } = termsOf(database, operations);
+  return own < term;
+}
+
+/** The term that a transaction is of, as its comment says, and the one in force. */
+function termsOf(
+  database: SimulatedDatabase,
+  operations: readonly unknown[],
+): { readonly own: number; readonly said: string; readonly term: number } {
+  const [global] = database.rows('NB_Global');
+  const ids = global?.[1]['external_ids'];
+  const term = Number(ids instanceof Map ? ids.get(TERM_KEY) : undefined);
+  const said = (operations as readonly { readonly comment?: string }[]).find(({ comment }) => comment !== undefined)?.comment ?? '';
+  return { own: Number(/^kiln: term (\d+), /.exec(said)?.[1]), said, term };
 }

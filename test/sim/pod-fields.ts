@@ -5,7 +5,7 @@
 import { portName } from '../../src/api/names.ts';
 import type { Pod } from '../../src/api/core.ts';
 import type { Subnet } from '../../src/api/subnet.ts';
-import { annotationKey, labelKey, POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
+import { annotationKey, kilnAnnotation, labelKey, POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
 import { addressHolders } from '../../src/invariants/address-holders.ts';
 import { parseAddress } from '../../src/net/address.ts';
 import { cidrContains, parseCidr } from '../../src/net/cidr.ts';
@@ -183,4 +183,24 @@ function movingFaults(world: World, pod: Pod, row: Row): readonly string[] {
   if (!moves || over || here === '' || there === '' || here === there) return [];
   const asked = mapOf(row['options']).get('requested-chassis') ?? '';
   return asked === `${here},${there}` ? [] : [`chassis is ${asked || 'none'} while its machine moves from ${here} to ${there}`];
+}
+
+/** Vips that are refused an address which IP objects alone have that were given it as theirs: the pods of these share it with them. */
+export function sharedVipFaults(world: World): readonly (readonly [name: string, what: string])[] {
+  return [...world.vips.entries()].flatMap(([name, { metadata, spec, status }]) => {
+    const refusal = status?.conditions?.find(({ type, reason }) => type === 'Accepted' && reason === 'AddressConflict');
+    if (refusal?.status !== 'False' || metadata.deletionTimestamp !== undefined) return [];
+    const asked = [spec.v4ip ?? '', spec.v6ip ?? ''].filter((text) => text !== '');
+    const holders = addressHolders(world).get(spec.subnet ?? '');
+    const all = asked.flatMap((text) => holders?.get(text) ?? []);
+    const isOfIt = (port: string): boolean => world.ips.peek(port)?.metadata.annotations?.[kilnAnnotation.vip] === name;
+    return all.length > 0 && all.every(({ port }) => isOfIt(port))
+      ? [
+          [
+            name,
+            `address ${asked.join()} is refused (${refusal.message ?? ''}), and only those have it who were given it as its own`,
+          ] as const,
+        ]
+      : [];
+  });
 }

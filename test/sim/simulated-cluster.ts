@@ -29,7 +29,7 @@ import { KubeOvn } from './kube-ovn.ts';
 import { JoinedNodes } from './joined-nodes.ts';
 import { Latecomers } from './latecomers.ts';
 import { Memory } from './memory.ts';
-import { gotPastFence, misdeed } from './misdeeds.ts';
+import { gotPastFence, isOutdated, misdeed } from './misdeeds.ts';
 import { NetworksLeft } from './networks-left.ts';
 import { newborn } from './newborn.ts';
 import { Newcomers } from './newcomers.ts';
@@ -53,6 +53,9 @@ import { Workloads } from './workloads.ts';
 const WRITES: ReadonlySet<string> = new Set(['PATCH', 'DELETE']);
 /** Kinds that nobody overtakes: what is in a Namespace would go with it, and who leads is drawn otherwise. */
 const SPARED: ReadonlySet<string> = new Set(['namespaces', 'leases', 'events']);
+
+/** As long as it may take a process to act upon what it has been told. */
+const AT_ONCE_MS = 20;
 
 const schemaJson: unknown = JSON.parse(readFileSync(northboundSchemaFile, 'utf8'));
 
@@ -127,6 +130,8 @@ export class SimulatedCluster {
   readonly #trace: (line: string) => void;
   /** Writes after which a process is killed. */
   readonly #killAfter = new Map<string, { left: number; readonly restartMs: number }>();
+  /** Processes whose last transaction was of an older term than the one in force, and since when they have been told. */
+  readonly #deposed = new Map<string, number | undefined>();
   #quietly = false;
   #started = 0;
 
@@ -234,6 +239,7 @@ export class SimulatedCluster {
   }
 
   start(name: string): SimulatedController {
+    this.#deposed.delete(name);
     const controller = new SimulatedController({
       name,
       identity: `${name}-${++this.#started}`,
@@ -248,6 +254,9 @@ export class SimulatedCluster {
       onWrite: () => this.#wrote(name),
       onSend: (request) => this.#watchOver(name, request),
       onTransact: () => this.#watchOver(name),
+      onRefused: () => {
+        if (this.#deposed.has(name)) this.#deposed.set(name, this.#deposed.get(name) ?? this.time.now);
+      },
       overtakes: this.#overtakes(name),
       ...(this.#listsFromCache && { cachedAbove: FEW_LISTED }),
     });
@@ -258,8 +267,9 @@ export class SimulatedCluster {
   /** A process asks for something: of the API server, or where nothing is given of the database. */
   #watchOver(name: string, request?: KubeRequest): void {
     const { clock, identity } = this.controllers.get(name) ?? {};
-    // Who slept cannot know that another leads since; the fence holds its transactions, and nothing its other writes.
-    if (clock === undefined || identity === undefined || clock.overslept) return;
+    if (clock === undefined || identity === undefined) return;
+    // Who slept cannot know that another leads since, before the fence has held one of its transactions: nothing holds its other writes.
+    if (clock.overslept && this.time.now - (this.#deposed.get(name) ?? Infinity) < AT_ONCE_MS) return;
     const { method, path } = request ?? { method: 'POST', path: '/transaction' };
     const wrong = misdeed(
       this.lab.store,
@@ -403,6 +413,8 @@ export class SimulatedCluster {
 
   #transacted(execution: Execution, operations: readonly unknown[], client: string | undefined): void {
     for (const comment of execution.comments) this.log.push({ record: this.log.length, comment });
+    if (client !== undefined && !execution.ok && isOutdated(this.ovn.database, operations) && !this.#deposed.has(client))
+      this.#deposed.set(client, undefined);
     const past = client === undefined ? undefined : gotPastFence(this.ovn.database, execution, operations);
     if (past !== undefined) this.alarms.push(`${client ?? ''}: ${past}`);
     for (const difference of execution.differences) {
@@ -459,7 +471,10 @@ export class SimulatedCluster {
         if (message === 'event dropped') this.dropped.add(factKey(fields as { uid: string; reason: string; message: string }));
       },
       info: (message, fields) => {
-        if (message === 'leading') this.terms++;
+        if (message === 'leading') {
+          this.terms++;
+          this.#deposed.delete(name);
+        }
         if (message === 'leading' || message === 'writing') this.promptness.led(name);
         say('info', message, fields);
       },

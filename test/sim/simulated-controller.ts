@@ -43,6 +43,8 @@ export interface SimulatedControllerOptions {
   readonly onSend?: (request: KubeRequest) => void;
   /** It puts a transaction on its way. */
   readonly onTransact?: () => void;
+  /** The database has told it that it refuses a transaction. */
+  readonly onRefused?: () => void;
   readonly overtakes?: Overtakes;
   /** Objects above which a first list is read from the API server's cache. */
   readonly cachedAbove?: number;
@@ -51,14 +53,17 @@ export interface SimulatedControllerOptions {
 /** Says when the simulation has lost or refused a transaction; what the database itself refuses is no fault that was inflicted. */
 class StruckSession extends OvsdbSession {
   readonly #clock: ProcessClock;
+  readonly #refused: () => void;
 
-  constructor(clock: ProcessClock, options: OvsdbOptions) {
+  constructor(clock: ProcessClock, refused: () => void, options: OvsdbOptions) {
     super(options);
     this.#clock = clock;
+    this.#refused = refused;
   }
 
   override async transact(...what: Parameters<OvsdbSession['transact']>): Promise<TransactOutcome> {
     const outcome = await super.transact(...what);
+    if (!outcome.ok && outcome.error.outcome === 'rejected') this.#refused();
     if (!outcome.ok && (outcome.error.outcome !== 'rejected' || outcome.error.code === 'OVSDB_RESOURCES_EXHAUSTED')) this.#clock.strike();
     return outcome;
   }
@@ -114,7 +119,7 @@ export class SimulatedController {
         if (method !== 'GET' && status < 300 && !path.includes('/leases')) onWrite?.();
       },
     });
-    const session = new StruckSession(this.clock, {
+    const session = new StruckSession(this.clock, options.onRefused ?? (() => undefined), {
       endpoints: [1, 2, 3].map((member) => `tcp:127.0.0.1:664${member}`),
       database: 'OVN_Northbound',
       tables: monitoredColumns(),

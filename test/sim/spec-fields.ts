@@ -23,7 +23,7 @@ import type { Row, Uuid } from '../../src/ovsdb/index.ts';
 import type { World } from '../../src/world/world.ts';
 import { countFaults } from './counts.ts';
 import type { Finding } from './judge.ts';
-import { networkFaults, podFaults, refusedInVain, sharedMacs } from './pod-fields.ts';
+import { networkFaults, podFaults, refusedInVain, sharedMacs, sharedVipFaults } from './pod-fields.ts';
 import { keptPortFaults, typedVipFaults } from './port-fields.ts';
 import { nodeRowFaults, subnetRowFaults, vpcRowFaults } from './router-fields.ts';
 import { best, foreignAddresses, isInPlace, isTrue, mapOf, networksOf, rowsIn, said, sorted, textOf } from './reading.ts';
@@ -57,7 +57,7 @@ export function fieldsCarriedOut(world: World): readonly Finding[] {
   const router = best(world, 'Logical_Router', DEFAULT_VPC);
   const policies = router === undefined ? [] : rowsIn(world, router, 'policies');
   for (const [name, node] of world.nodes.entries()) say('Node', name, nodeRowFaults(node, policies));
-  for (const [name, what] of typedVipFaults(world)) say('Vip', name, [what]);
+  for (const [name, what] of [...typedVipFaults(world), ...sharedVipFaults(world)]) say('Vip', name, [what]);
   for (const [name, what] of keptPortFaults(world)) say('IP', name, [what]);
   for (const [key, pod] of world.pods.entries()) say('Pod', key, networkFaults(pod));
   for (const [name, pool] of world.ipPools.entries()) say('IPPool', name, poolFaults(world, name, pool));

@@ -27,8 +27,9 @@ export class TakenPorts {
   /** @param byHand whether a person acts now */
   constructor(store: ObjectStore, byHand: () => boolean) {
     this.#store = store;
-    store.watchAll(({ table, object }) => {
-      if (byHand() && (table === 'pods' || table === 'nodes')) this.#had.delete(object.metadata.uid);
+    store.watchAll(({ type, table, object, previous }) => {
+      if (!byHand() || (table !== 'pods' && table !== 'nodes')) return;
+      if (type !== 'MODIFIED' || !isBared(object, previous)) this.#had.delete(object.metadata.uid);
     });
   }
 
@@ -64,6 +65,17 @@ export class TakenPorts {
       return [{ kind: `I3 taken ${table}`, message: `I3: port ${port} of ${whose}, which lives, was taken away, and nobody told it` }];
     });
   }
+}
+
+/** Somebody took away what it was told, all but where it is: it runs on with what it has. */
+function isBared({ metadata, spec }: KubeObject, previous: KubeObject | undefined): boolean {
+  const before = previous?.metadata;
+  const [now, then] = [metadata.annotations ?? {}, before?.annotations ?? {}];
+  const isLess = Object.entries(now).every(([key, value]) => then[key] === value);
+  const stays = isLess && now[podAnnotation('ovn', 'logical_switch')] === then[podAnnotation('ovn', 'logical_switch')];
+  return (
+    stays && spec === previous?.['spec'] && metadata.labels === before?.labels && metadata.deletionTimestamp === before?.deletionTimestamp
+  );
 }
 
 function isAllocated({ metadata: { annotations = {}, deletionTimestamp } }: KubeObject): boolean {

@@ -72,9 +72,9 @@ function vpcLacks(world: World, name: string, { metadata, spec, status }: Vpc): 
       .filter((subnet) => !world.subnets.has(subnet))
       .map((subnet) => `status.subnets has ${subnet}, which is gone`),
     ...(spec.staticRoutes ?? []).flatMap(({ cidr = '', nextHopIP = '' }, i) => {
-      const [prefix, nexthop] = [parseCidr(cidr), parseAddress(nextHopIP)];
-      if (prefix === undefined || nexthop === undefined || left.includes(`spec.staticRoutes[${i}]`)) return [];
-      const is = routes.some((row) => row['ip_prefix'] === formatCidr(prefix) && row['nexthop'] === formatAddress(nexthop));
+      const [prefix, nexthop] = [prefixOf(cidr), parseAddress(nextHopIP)];
+      if (prefix === '' || nexthop === undefined || left.includes(`spec.staticRoutes[${i}]`)) return [];
+      const is = routes.some((row) => row['ip_prefix'] === prefix && row['nexthop'] === formatAddress(nexthop));
       return is ? [] : [`route to ${cidr} by ${nextHopIP} is not on its router`];
     }),
     ...(spec.policyRoutes ?? [])
@@ -101,11 +101,16 @@ function madeBy(row: Row, rule: string): boolean {
   return ids instanceof Map && ids.has(UID_KEY) && ids.get(RULE_KEY) === rule;
 }
 
+/** A network or a host, as a row has it; empty for neither. */
+function prefixOf(cidr: string): string {
+  const [prefix, host] = [parseCidr(cidr), parseAddress(cidr)];
+  return prefix !== undefined ? formatCidr(prefix) : host !== undefined ? formatAddress(host) : '';
+}
+
 function asksForRoute({ staticRoutes = [] }: Vpc['spec'], row: Row): boolean {
   return staticRoutes.some(({ cidr = '', nextHopIP = '' }) => {
-    const [prefix, host, nexthop] = [parseCidr(cidr), parseAddress(cidr), parseAddress(nextHopIP)];
-    const text = prefix !== undefined ? formatCidr(prefix) : host !== undefined ? formatAddress(host) : '';
-    return row['ip_prefix'] === text && nexthop !== undefined && row['nexthop'] === formatAddress(nexthop);
+    const nexthop = parseAddress(nextHopIP);
+    return row['ip_prefix'] === prefixOf(cidr) && nexthop !== undefined && row['nexthop'] === formatAddress(nexthop);
   });
 }
 

@@ -41,7 +41,7 @@ export function carryOut(cluster: SimulatedCluster, operation: Operation): void 
     case 'row':
       return changeRow(cluster, operation);
     case 'foreign':
-      return makeForeign(cluster, operation.name, operation.what);
+      return makeForeign(cluster, operation);
   }
 }
 

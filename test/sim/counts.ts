@@ -46,6 +46,7 @@ export function countFaults({ spec, status = {} }: Subnet, foreign: readonly str
       ...(using === sum(used) ? [] : [`v${family}usingIPs is ${using}, and its ranges have ${sum(used)}`]),
       ...(meetAny(free, excluded) ? [`v${family}availableIPrange has what spec.excludeIps keeps back`] : []),
       ...(meetAny(free, gateways) ? [`v${family}availableIPrange has the gateway`] : []),
+      ...(meetAny(free, strange) ? [`v${family}availableIPrange has what a port of another program has`] : []),
       ...(meetAny(free, used) ? [`v${family}availableIPrange has what is in use`] : []),
       ...(family === 4 && size > 2n && covered(within) !== size - 2n
         ? [`counts of IPv4 are of ${covered(within)} addresses, and it has ${size - 2n}`]

@@ -4,6 +4,9 @@
  */
 import { addressLabelValue, annotationKey, labelKey } from '../../src/api/well-known.ts';
 import { addressObjects } from '../../src/invariants/address-holders.ts';
+import { parseAddress } from '../../src/net/address.ts';
+import { cidrContains, parseCidr } from '../../src/net/cidr.ts';
+import { splitList } from '../../src/net/dual.ts';
 import { rowId } from '../../src/nb/row-id.ts';
 import type { AddressObject } from '../../src/world/address-objects.ts';
 import { eipKindOf, eipOfRule, NAT_RULES } from '../../src/world/nat-rules.ts';
@@ -73,6 +76,13 @@ function portFaults(world: World, eip: AddressObject): readonly Finding[] {
   const rows = world.rows.rowsOf(rowId('Logical_Switch_Port', name));
   if (rows.length > 0 && rows.every(({ ownership }) => ownership.kind !== 'ours')) return [];
   const stations = rows.flatMap(({ row }) => textOf(row?.['addresses']).split(' '));
+  // It may have come before its Subnet, which has another network.
+  const cidrs = splitList(object.spec.cidrBlock ?? '').flatMap((cidr) => parseCidr(cidr) ?? []);
+  const isIn = (text: string): boolean => {
+    const address = parseAddress(text);
+    return address !== undefined && cidrs.some((cidr) => cidrContains(cidr, address));
+  };
+  if (![held?.v4 ?? '', held?.v6 ?? ''].every((text) => text === '' || isIn(text))) return [];
   const lacks = [held?.v4 ?? '', held?.v6 ?? ''].filter((text) => text !== '' && !stations.includes(text));
   return lacks.map((text) => told(kind, name, `port with ${text} is not there`));
 }

@@ -205,11 +205,13 @@ export class Memory {
 
   #addresses(): Map<string, string> {
     const had = new Map<string, string>();
-    const twice = new Set<string>();
+    // One that is refused for its name says its address too.
+    const [said, twice] = [new Set<string>(), new Set<string>()];
     for (const ip of this.#store.list(IPS)) {
       const { uid, finalizers = [], annotations = {}, deletionTimestamp } = ip.metadata;
       for (const address of addressesOf(ip)) {
-        if (had.has(address)) twice.add(address);
+        if (said.has(address)) twice.add(address);
+        said.add(address);
         if (finalizers.includes(FINALIZER) && deletionTimestamp === undefined && annotations[kilnAnnotation.vip] === undefined)
           had.set(address, uid);
       }

@@ -184,6 +184,10 @@ function ipFaults(world: World, { metadata, spec }: IP): readonly string[] {
   return [
     ...(finalizers.includes(FINALIZER) ? [] : ['finalizer is not there, and its pod runs']),
     ...(both === ipAddress ? [] : [`spec.ipAddress is ${ipAddress}, and its families say ${both}`]),
+    ...(nodeName === (pod.spec.nodeName ?? '') ? [] : [`spec.nodeName is "${nodeName}", and its pod is on "${pod.spec.nodeName ?? ''}"`]),
+    ...(isLabelValue(nodeName) || metadata.labels?.[labelKey.nodeName] === undefined
+      ? []
+      : [`label ${labelKey.nodeName} is there, and no label can say its node`]),
     ...labelFaults(metadata, {
       [labelKey.subnet]: subnet,
       [subnet]: '',

@@ -102,6 +102,16 @@ export function saidStill(world: World): readonly Finding[] {
     if (metadata.deletionTimestamp === undefined && wrong !== undefined && ready?.reason !== wrong.reason)
       stale('IPPool', name, `"${wrong.message ?? ''}", and that it is ready, or waits`);
   }
+  for (const [name, node] of world.nodes.entries()) {
+    const bound = has(conditionsOf('nodes', node), POD_CONDITION, 'False');
+    const ip = world.ips.peek(nodePortName(name));
+    const addresses = splitList(said(node, 'ip_address'));
+    const isJoined = said(node, 'allocated') === 'true' && best(world, 'Logical_Switch_Port', nodePortName(name)) !== undefined;
+    if (bound === undefined || !isJoined || ip?.spec.ipAddress !== addresses.join() || said(node, 'mac_address') !== ip.spec.macAddress)
+      continue;
+    if (isAddress(bound) && isOf(world, JOIN_SUBNET, addresses) && !isShared(JOIN_SUBNET, addresses))
+      stale('Node', name, `"${bound.message ?? ''}", and has joined`);
+  }
   for (const [key, pod] of world.pods.entries()) {
     const bound = pod.status?.conditions?.find((one) => one.type === POD_CONDITION && one.status === 'False');
     const set = pod.metadata.ownerReferences?.find(({ kind, controller }) => kind === 'StatefulSet' && controller === true);

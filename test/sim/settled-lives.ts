@@ -102,7 +102,11 @@ export function faulty(random: Random): readonly Step[] {
   const route = (cidr: string, nextHopIP: string): JsonObject => ({ cidr, nextHopIP, policy: 'policyDst' });
   const policy = (priority: number, match: string): JsonObject => ({ priority, match, action: 'allow' });
   const wall = (direction: string, match: string): JsonObject => ({ direction, priority: 1_100, match, action: 'drop' });
-  const staticRoutes = [route('10.9.0.0/16', '10.76.0.9'), route('10.8.0.0/16', 'nowhere'), route('10.7.0.0/16', '10.76.0.8')];
+  const staticRoutes = [
+    ...[route('10.9.0.0/16', '10.76.0.9'), route('10.8.0.0/16', 'nowhere'), route('10.7.0.0/16', '10.76.0.8')],
+    // A host, as `ip route` has it.
+    route('10.5.0.9', '10.76.0.9'),
+  ];
   const policyRoutes = [policy(50, 'ip4.src==10.76.0.0/25'), policy(99_999, 'ip4.src==10.76.0.0/26')];
   const acls = [
     wall('to-lport', 'ip4.src==10.8.0.0/16'),

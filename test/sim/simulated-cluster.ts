@@ -432,7 +432,7 @@ export class SimulatedCluster {
 
   #watchPorts({ differences }: Execution): void {
     for (const { table, uuid, before, after } of differences) {
-      if (after !== undefined && (table === 'Logical_Switch_Port' || table === 'Port_Group')) this.toldInOrder.wrote(table, uuid, after);
+      if (after !== undefined && ToldInOrder.tables.has(table)) this.toldInOrder.wrote(table, uuid, after);
       if (table !== 'Logical_Switch_Port' || before === undefined || after !== undefined) continue;
       const isThere = this.ovn.database
         .rows(table)

@@ -26,7 +26,14 @@ export type Operation =
   | { readonly do: 'node'; readonly name: string; readonly up: boolean }
   /** With ovn-nbctl, on the row of that name, or of that place in the table's order. */
   | { readonly do: 'row'; readonly table: string; readonly place: number; readonly name?: string; readonly change: RowChange }
-  | { readonly do: 'foreign'; readonly name: string; readonly what: ForeignRows | 'remove' };
+  /** Inside of ours: of the row of that name, with these addresses. */
+  | {
+      readonly do: 'foreign';
+      readonly name: string;
+      readonly what: ForeignRows | 'remove';
+      readonly into?: string;
+      readonly addresses?: string;
+    };
 
 /** What another program makes: networks of its own, rows that have a name of ours, rows inside of ours. */
 export type ForeignRows =

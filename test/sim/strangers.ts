@@ -3,7 +3,7 @@ import type { Uuid } from '../../src/ovsdb/index.ts';
 import type { StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
 import { byUuid, ordered, removeRow } from './row-by-hand.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
-import type { ForeignRows, Race } from './step.ts';
+import type { Operation, Race } from './step.ts';
 
 /** Key of everything that a stranger makes. */
 const STRANGER = 'stranger';
@@ -13,7 +13,10 @@ type Inserted = Readonly<Record<string, unknown>>;
 /** Parent, column of the parent, and the row that is put into it. */
 type Inside = readonly [parent: string, column: string, table: string, row: Inserted];
 
-export function makeForeign(cluster: SimulatedCluster, name: string, what: ForeignRows | 'remove'): void {
+export function makeForeign(
+  cluster: SimulatedCluster,
+  { name, what, into, addresses }: Extract<Operation, { readonly do: 'foreign' }>,
+): void {
   if (what === 'remove') return removeForeign(cluster, name);
   const mark = map({ [STRANGER]: name });
   const neutron = map({ 'neutron:revision_number': '1', [STRANGER]: name });
@@ -62,16 +65,21 @@ export function makeForeign(cluster: SimulatedCluster, name: string, what: Forei
     case 'balancer-in-ours':
       return putInside(cluster, place, ['Logical_Switch', 'load_balancer', 'Load_Balancer', { name: `${name}-lb`, external_ids: mark }]);
     default:
-      return putInside(cluster, place, insideOf(name, mark)[what]);
+      return putInside(cluster, place, insideOf(name, mark, addresses)[what], into);
   }
 }
 
-function insideOf(name: string, mark: unknown): Readonly<Record<string, Inside>> {
+function insideOf(name: string, mark: unknown, addresses?: string): Readonly<Record<string, Inside>> {
   const acl = { priority: 7, direction: 'to-lport', match: 'ip4', action: 'drop', external_ids: mark };
   const route = { ip_prefix: '10.77.0.0/16', nexthop: '10.1.0.2' };
   const port = { name: `${name}-lrp`, mac: 'fa:16:3e:00:00:02', networks: '10.78.0.1/24' };
   return {
-    'port-in-ours': ['Logical_Switch', 'ports', 'Logical_Switch_Port', { name: `${name}-port`, external_ids: mark }],
+    'port-in-ours': [
+      'Logical_Switch',
+      'ports',
+      'Logical_Switch_Port',
+      { name: `${name}-port`, external_ids: mark, ...(addresses !== undefined && { addresses }) },
+    ],
     'acl-in-ours': ['Logical_Switch', 'acls', 'ACL', acl],
     'acl-in-group': ['Port_Group', 'acls', 'ACL', acl],
     'qos-in-ours': ['Logical_Switch', 'qos_rules', 'QoS', { priority: 7, direction: 'to-lport', match: 'ip4', external_ids: mark }],
@@ -104,11 +112,13 @@ function made(cluster: SimulatedCluster, operations: readonly Inserted[]): void 
   cluster.byHand(operations);
 }
 
-/** Into one of our rows, where there is one. */
-function putInside(cluster: SimulatedCluster, place: number, inside: Inside | undefined): void {
+/** Into one of our rows, where there is one. @param name of that row; otherwise it is the one of that place */
+function putInside(cluster: SimulatedCluster, place: number, inside: Inside | undefined, name?: string): void {
   if (inside === undefined) return;
   const [parent, column, table, row] = inside;
-  const ours = ordered(cluster, parent).filter(([, one]) => idsOf(one).get('vendor') === 'kube-ovn');
+  const ours = ordered(cluster, parent).filter(
+    ([, one]) => idsOf(one).get('vendor') === 'kube-ovn' && (name === undefined || one['name'] === name),
+  );
   const into = ours[place % Math.max(1, ours.length)]?.[0];
   if (into === undefined) return;
   made(cluster, [

@@ -1,18 +1,23 @@
 /**
  * Who is told of a network has it: no pod and no node is told its addresses before its port was in the database with them, nor that it is routed before the
- * port was in the group of its node. Read from what was written when, by no rule.
+ * port was in the group of its node, no port comes before the IP object that says whose its addresses are, and no Vpc is told to be ready before its router is
+ * there. Read from what was written when, by no rule.
  */
 import { attachmentProvider, nodePortGroup } from '../../src/api/names.ts';
 import { parseNetworkSelections } from '../../src/api/network-selection.ts';
 import type { SubnetSpec } from '../../src/api/subnet.ts';
+import type { Vpc } from '../../src/api/vpc.ts';
 import { annotationKey, DEFAULT_VPC, labelKey, podAnnotation } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';
 import { splitList } from '../../src/net/dual.ts';
+import { OWNER_KEY, UID_KEY } from '../../src/nb/ownership.ts';
 import type { StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
 import type { Finding } from './judge.ts';
+import { isTrue, mapOf } from './reading.ts';
 
 const IPS = 'ips.kubeovn.io';
+const VPCS = 'vpcs.kubeovn.io';
 const NETWORKS = 'network-attachment-definitions.k8s.cni.cncf.io';
 
 type Suffix = 'allocated' | 'routed' | 'logical_switch' | 'ip_address' | 'mac_address' | 'virtualmachine';
@@ -23,6 +28,8 @@ const say = (object: KubeObject | undefined, suffix: Suffix): string => object?.
 const station = (object: KubeObject | undefined): string => [say(object, 'mac_address'), ...splitList(say(object, 'ip_address'))].join(' ');
 
 export class ToldInOrder {
+  /** Whose rows it is told of. */
+  static readonly tables: ReadonlySet<string> = new Set(['Logical_Switch_Port', 'Port_Group', 'Logical_Router']);
   readonly #store: ObjectStore;
   readonly #findings: Finding[] = [];
   /** By uid of a pod. */
@@ -34,12 +41,18 @@ export class ToldInOrder {
   /** Uuids of all rows that a port had, by its name, and of all ports that a group of a node had, by its name. */
   readonly #ports = new Map<string, Set<unknown>>();
   readonly #groups = new Map<string, Set<unknown>>();
+  /** `<name> <uid of its Vpc>` of all routers that there ever were. */
+  readonly #routers = new Set<string>();
+  /** Names of all IP objects that there ever were. */
+  readonly #ips = new Set<string>();
 
   /** @param byHand whether a person acts now */
   constructor(store: ObjectStore, byHand: () => boolean) {
     this.#store = store;
     store.watchAll((event) => {
       if (event.type === 'ADDED' && event.table === 'pods') this.#asks(event.object);
+      if (event.type === 'ADDED' && event.table === IPS) this.#ips.add(event.object.metadata.name);
+      if (event.type === 'MODIFIED' && event.table === VPCS && !byHand()) this.#ready(event);
       if (event.type !== 'MODIFIED' || (event.table !== 'pods' && event.table !== 'nodes')) return;
       if (!byHand()) this.#look(event);
       else if (station(event.object) !== station(event.previous)) this.#edited.set(event.object.metadata.uid, station(event.object));
@@ -60,10 +73,13 @@ export class ToldInOrder {
   }
 
   /** A row of the database as it is from now on. */
-  wrote(table: string, uuid: unknown, { name, addresses, ports }: StoredRow): void {
+  wrote(table: string, uuid: unknown, { name, addresses, ports, external_ids: ids }: StoredRow): void {
     if (typeof name !== 'string') return;
     if (table === 'Port_Group' && ports instanceof Set) add(this.#groups, name, ports);
+    if (table === 'Logical_Router') this.#routers.add(`${name} ${mapOf(ids).get(UID_KEY) ?? ''}`);
     if (table !== 'Logical_Switch_Port') return;
+    if (!this.#ports.has(name) && /^(pod|node)\//.test(mapOf(ids).get(OWNER_KEY) ?? '') && !this.#ips.has(name))
+      this.#find('port', `port ${name} is made, and there never was an IP object ${name}`);
     add(this.#ports, name, [uuid]);
     for (const one of addresses instanceof Set ? addresses : [addresses]) this.#stations.add(`${name} ${String(one)}`);
   }
@@ -91,6 +107,17 @@ export class ToldInOrder {
       }
     }
     if (table === 'pods' && isNew('routed')) this.#unrouted(who, port, object);
+  }
+
+  /** What mirrors a router of somebody else is told by that. */
+  #ready({ object, previous }: StoreEvent): void {
+    const { name, uid, labels = {} } = object.metadata;
+    const isSaid = (one: KubeObject | undefined): boolean => {
+      const { standby, conditions } = (one?.['status'] ?? {}) as Partial<NonNullable<Vpc['status']>>;
+      return standby === true || isTrue(conditions, 'Ready');
+    };
+    if (labels[labelKey.vpcExternal] === 'true' || !isSaid(object) || isSaid(previous) || this.#routers.has(`${name} ${uid}`)) return;
+    this.#find('router', `Vpc ${name} is told that its router is in place, and there never was one of its own`);
   }
 
   /** Nothing half told: with its own interface it is told of each network that it is attached to, where that has been there for a while. */

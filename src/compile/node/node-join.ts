@@ -165,7 +165,10 @@ export function joinAddresses(world: World, node: NodeView): Addresses | undefin
  */
 function isMadeAgain(world: World, node: NodeView, told: Addresses, ip: IP | undefined): boolean {
   const id = portId(nodePortName(node.name));
-  if (world.rows.state(id) !== undefined && !isOurs(world, id, nodeOwner(node))) return false;
+  const there = world.rows.state(id)?.ownership;
+  // One in its switch that says no more whose it is, is taken over with the next transaction.
+  const markless = there?.kind === 'legacy' && world.rows.holds(switchId(world.settings.joinSubnet), 'ports', id);
+  if (there !== undefined && !markless && !isOurs(world, id, nodeOwner(node))) return false;
   if (ip === undefined) return ipRefusal(world, nodePortName(node.name), node.uid, `Node ${node.name}`, true) === undefined;
   return isIpOfNode(ip, node) && isWithin(told, addressesOfIp(ip));
 }

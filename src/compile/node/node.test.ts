@@ -347,6 +347,23 @@ test('no traffic is moved away from a node whose port somebody takes away: the p
   assert.equal(gateway(), 'n2');
 });
 
+test('nor from one whose port says no more whose it is: it is taken over with the next transaction', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  const { northbound, world } = bench;
+  for (const name of ['n2', 'n3'])
+    bench.put('nodes', { metadata: { name }, spec: {}, status: { ...STATUS, conditions: [{ type: 'Ready', status: 'True' }] } });
+  scene.subnet('red', { cidrBlock: '10.3.0.0/24', gatewayType: 'centralized', gatewayNode: 'n2,n3' });
+  bench.settle();
+  const port = [...northbound.table('Logical_Switch_Port').values()].find((one) => one['name'] === 'node-n2');
+  assert.ok(port);
+  const markless = { external_ids: new Map([['vendor', 'kube-ovn']]) };
+  world.rows.apply(northbound, northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid: port._uuid, row: markless }]));
+  bench.settle();
+  assert.equal(bench.object('subnets', 'red')?.status?.['activateGateway'], 'n2');
+  assert.equal(world.rows.state(rowId('Logical_Switch_Port', 'node-n2'))?.ownership.kind, 'ours');
+});
+
 test('nor from one whose IP object is taken away together with the port, whether a controller is there or comes then', () => {
   const scene = new PodScene();
   for (const name of ['n2', 'n3'])

@@ -38,13 +38,19 @@ const nicType: AnnotationRule = (annotation) => {
     breach(annotation, 'PodNicTypeInvalid', 'is not known', `it is one of ${NIC_TYPES.join(', ')}`);
 };
 
+/** Addresses and networks that a text lists with commas, without what is none: that is told, and nothing that OVN could read. */
+export const portVipsIn = (text: string): readonly string[] => splitList(text).filter(isAddressOrNetwork);
+
 const furtherAddresses: AnnotationRule = (annotation) => {
   for (const item of splitList(annotation.value)) {
-    if (parseAddress(item) !== undefined || parseCidr(item) !== undefined) continue;
+    if (isAddressOrNetwork(item)) continue;
     const problem = addressProblem(item) ?? 'is no address';
     breach(annotation, 'PodPortVipsInvalid', `holds "${item}", which ${problem}`, 'it is a list of addresses or networks with commas');
   }
 };
+
+/** SecurityGroups that a text lists with commas, without what can be the name of none: that is told, and is no key of a port. */
+export const securityGroupsIn = (text: string): readonly string[] => splitList(text).filter((item) => OBJECT_NAME.test(item));
 
 const securityGroups: AnnotationRule = (annotation) => {
   for (const item of splitList(annotation.value)) {
@@ -94,6 +100,10 @@ function routeProblem(route: unknown): string | undefined {
   if (gateway === undefined) return `whose gw ${JSON.stringify(gw ?? null)} is no address`;
   const family = dst === '' ? gateway.family : (parseCidr(dst)?.family ?? parseAddress(dst)?.family);
   return family === gateway.family ? undefined : `whose gw "${String(gw)}" is of the other family than its dst "${dst}"`;
+}
+
+function isAddressOrNetwork(item: string): boolean {
+  return parseAddress(item) !== undefined || parseCidr(item) !== undefined;
 }
 
 function isWhole(text: string): boolean {

@@ -6,6 +6,7 @@ import type { Controller } from '../controller/controller.ts';
 import { UNSERVED_KINDS } from '../controller/unserved-kinds.ts';
 import type { Untrimmed } from '../controller/trim.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { Clock } from '../kube/clock.ts';
 import { splitList } from '../net/dual.ts';
 import { parseAddress } from '../net/address.ts';
 import type { Log } from '../runtime/log.ts';
@@ -115,6 +116,8 @@ export interface WebhookParts {
   readonly controller: Controller;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** Certificates begin and end by it. */
+  readonly clock?: Clock;
 }
 
 /**
@@ -122,7 +125,7 @@ export interface WebhookParts {
  * @returns undefined where that is nothing
  * @throws Error with a sentence where files are given and cannot be used
  */
-export function startWebhook(settings: WebhookSettings, { client, controller, metrics, log }: WebhookParts): Webhook | undefined {
+export function startWebhook(settings: WebhookSettings, { client, controller, metrics, log, clock }: WebhookParts): Webhook | undefined {
   if (!settings.ok || settings.port === undefined) return undefined;
   const webhook = new Webhook({
     client,
@@ -132,6 +135,7 @@ export function startWebhook(settings: WebhookSettings, { client, controller, me
     port: settings.port,
     certificate: settings.certificate,
     log,
+    ...(clock !== undefined && { clock }),
     answered: (request, opinion) => metrics.count('kiln_webhook_reviews_total', reviewLabels(request, opinion)),
   });
   webhook.start();

@@ -33,6 +33,7 @@ class Bench {
     },
     mayWrite: () => this.leads,
     wallTime: () => this.now,
+    date: () => this.now,
     onWritten: () => undefined,
     onEvent: () => undefined,
     onFailure: (_, error) => {

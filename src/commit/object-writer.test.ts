@@ -54,9 +54,10 @@ class Bench {
     mayWrite: () => true,
     transactionSentAt: () => this.transactionSentAt,
     wallTime: () => this.now,
+    date: () => this.now,
     refused: new RefusedWrites({
       table: this.world.refusedWrites,
-      wallTime: () => this.now,
+      date: () => this.now,
       later: (ms, run) => this.timers.push({ ms, run }),
       due: (one) => this.writer.lookAgain(one),
     }),
@@ -417,6 +418,7 @@ test('of very many objects that are all to be looked at again, each is compared 
     writer: { submit: () => assert.fail('nothing is to be written'), waits: () => false, cancel: () => false },
     mayWrite: () => true,
     wallTime: () => 0,
+    date: () => 0,
     onWritten: () => undefined,
     onEvent: () => undefined,
     onFailure: (_, error) => {

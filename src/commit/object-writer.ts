@@ -37,6 +37,8 @@ export interface ObjectWriterOptions {
   readonly transactionSentAt?: () => number | undefined;
   /** Wall clock, milliseconds since the epoch. */
   readonly wallTime: () => number;
+  /** Likewise, and it never goes back: the date that moments pass by. */
+  readonly date: () => number;
   readonly onWritten: (write: ObjectWrite, result: WriteResult) => void;
   readonly onEvent: (write: ObjectWrite, uid: string | undefined, event: EventWish) => void;
   /** An object could not be compared, which is a bug: the others go on, and it is compared again later. */
@@ -182,8 +184,9 @@ export class ObjectWriter {
 
   #diff(id: ObjectId): readonly ObjectWrite[] {
     const [resource, key] = apart(id);
-    const { desired, source, wallTime } = this.#options;
-    return diffObject(resource, key, desired.object(id), source.get(resource, key), this.#timestamp(wallTime()));
+    const { desired, source, wallTime, date } = this.#options;
+    const now = this.#timestamp(wallTime());
+    return diffObject(resource, key, desired.object(id), source.get(resource, key), now, this.#timestamp(date()));
   }
 
   /** RFC 3339, to the second. */

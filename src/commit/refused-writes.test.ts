@@ -21,7 +21,7 @@ class Bench {
   readonly due: string[] = [];
   readonly refused = new RefusedWrites({
     table: this.table,
-    wallTime: () => this.now,
+    date: () => this.now,
     later: (ms, run) => this.timers.push({ ms, run }),
     due: (id) => this.due.push(id),
   });
@@ -92,6 +92,15 @@ test('it is not quiet while one rests', () => {
   bench.answer('KUBE_FORBIDDEN');
   assert.equal(bench.refused.quiet, false);
   bench.now = 10_000;
+  assert.equal(bench.refused.quiet, true);
+});
+
+test('a timer that ends a millisecond before the date says so ends the rest: there is no other', () => {
+  const bench = new Bench();
+  bench.answer('KUBE_FORBIDDEN');
+  bench.now = (bench.table.peek(KEY)?.until ?? NaN) - 1;
+  bench.sweep();
+  assert.deepEqual(bench.due, [ID]);
   assert.equal(bench.refused.quiet, true);
 });
 

@@ -34,8 +34,8 @@ const REFUSALS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
 
 export interface RefusedWritesOptions {
   readonly table: Table<RefusedWrite>;
-  /** Milliseconds since the epoch. */
-  readonly wallTime: () => number;
+  /** Milliseconds since the epoch; never goes back. */
+  readonly date: () => number;
   readonly later: (ms: number, run: () => void) => void;
   /** The time of one has come. */
   readonly due: (id: ObjectId) => void;
@@ -53,9 +53,9 @@ export class RefusedWrites {
 
   /** False while one rests: it is to be tried again. */
   get quiet(): boolean {
-    const { table, wallTime } = this.#options;
+    const { table, date } = this.#options;
     if (table.size === 0) return true;
-    const now = wallTime();
+    const now = date();
     for (const [, { until }] of table.entries()) if (until > now) return false;
     return true;
   }
@@ -64,7 +64,7 @@ export class RefusedWrites {
   rests(write: ObjectWrite): boolean {
     if (write.verb === 'evict' || this.#options.table.size === 0) return false;
     const refused = this.#options.table.peek(refusedKey(write.resource, keyOf(write), partOf(write)));
-    return refused?.uid === uidOf(write) && refused.until > this.#options.wallTime();
+    return refused?.uid === uidOf(write) && refused.until > this.#options.date();
   }
 
   /**
@@ -74,7 +74,7 @@ export class RefusedWrites {
    */
   answered(id: ObjectId, write: ObjectWrite, error: KubeError | undefined): boolean {
     if (write.verb === 'evict') return false;
-    const { table, wallTime, later, due } = this.#options;
+    const { table, date, later } = this.#options;
     const part = partOf(write);
     const key = refusedKey(write.resource, keyOf(write), part);
     const uid = uidOf(write);
@@ -100,11 +100,20 @@ export class RefusedWrites {
       uid,
       message: error.detail.slice(0, MOST_TEXT),
       times,
-      until: wallTime() + pause,
+      until: date() + pause,
     });
-    later(pause, () => due(id));
+    later(pause, () => this.#end(key, id));
     this.#sweepLater();
     return true;
+  }
+
+  /** By the timer, whatever the date is then: it may end a millisecond before the date says so, and there is no other. */
+  #end(key: string, id: ObjectId): void {
+    const { table, date, due } = this.#options;
+    const refused = table.peek(key);
+    const now = date();
+    if (refused !== undefined && refused.until > now) table.set(key, { ...refused, until: now });
+    due(id);
   }
 
   #sweepLater(): void {
@@ -112,8 +121,8 @@ export class RefusedWrites {
     this.#sweeping = true;
     this.#options.later(FORGOTTEN_MS, () => {
       this.#sweeping = false;
-      const { table, wallTime } = this.#options;
-      const old = [...table.entries()].filter(([, { until }]) => until + FORGOTTEN_MS <= wallTime());
+      const { table, date } = this.#options;
+      const old = [...table.entries()].filter(([, { until }]) => until + FORGOTTEN_MS <= date());
       for (const [name] of old) table.delete(name);
       if (table.size > 0) this.#sweepLater();
     });

@@ -34,8 +34,8 @@ export interface WriteHoldsOptions {
   readonly refused?: Pick<RefusedWrites, 'rests' | 'answered' | 'quiet'>;
   readonly upToDate?: () => boolean;
   readonly transactionSentAt?: () => number | undefined;
-  /** Wall clock, milliseconds since the epoch. */
-  readonly wallTime: () => number;
+  /** Milliseconds since the epoch; never goes back. */
+  readonly date: () => number;
   readonly later: (ms: number, run: () => void) => void;
   /** A hold is over that the next turn alone would not ask again. */
   readonly look: (id: ObjectId) => void;
@@ -178,8 +178,8 @@ export class WriteHolds {
 
   /** The end of a pod's patience is not an event that wakes anybody. */
   #evictionTurn(id: ObjectId, uid: string): EvictionTurn {
-    const { observed, wallTime, later, look } = this.#options;
-    const turn = this.#evictions.take(id, uid, wallTime(), (one) => observed(one as ObjectId)?.metadata.uid);
+    const { observed, date, later, look } = this.#options;
+    const turn = this.#evictions.take(id, uid, date(), (one) => observed(one as ObjectId)?.metadata.uid);
     if (turn === 'now') later(EVICTION_RETRY_MS + 1_000, () => look(id));
     return turn;
   }

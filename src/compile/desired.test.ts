@@ -17,13 +17,22 @@ test('of several claims to one identity every process carries out the same, in w
     claim({ name: 'b' }),
     claim({ name: 'c' }, { owner: younger }),
     claim({ name: 'd' }, { rule: 'rule' }),
+    claim({ name: 'b' }, { externalIds: { node: 'n.1' } }),
+    claim({ name: 'b' }, { externalIds: { node: 'n-1' } }),
   ];
   for (const order of [claims, claims.toReversed(), [...claims.slice(2), ...claims.slice(0, 2)]]) {
     const desired = new Desired();
     for (const one of order) desired.replace([], [one]);
     assert.deepEqual(
-      desired.row(claims[0]?.id as RowOutput['id'])?.rows.map(({ columns }) => columns['name']),
-      ['d', 'a', 'b', 'c'],
+      desired.row(claims[0]?.id as RowOutput['id'])?.rows.map(({ columns, externalIds }) => [columns['name'], externalIds?.['node']]),
+      [
+        ['d', undefined],
+        ['a', undefined],
+        ['b', 'n-1'],
+        ['b', 'n.1'],
+        ['b', undefined],
+        ['c', undefined],
+      ],
     );
   }
 });

@@ -318,7 +318,8 @@ export function older(a: RowOutput, b: RowOutput): number {
     byText(a.owner.created, b.owner.created) ||
     byText(a.owner.uid, b.owner.uid) ||
     byText(a.rule, b.rule) ||
-    byText(JSON.stringify(a.columns), JSON.stringify(b.columns))
+    byText(JSON.stringify(a.columns), JSON.stringify(b.columns)) ||
+    byText(JSON.stringify(a.externalIds ?? {}), JSON.stringify(b.externalIds ?? {}))
   );
 }
 

@@ -72,7 +72,7 @@ function told(condition: ConditionOutput): Lease {
 }
 
 function idle(message: string): ConditionOutput {
-  return { type: IDLE, status: 'True', reason: 'LeaseRuns', message };
+  return { type: IDLE, status: 'True', reason: 'LeaseRuns', message, timed: true };
 }
 
 /** Since when the object says that nothing uses it, in milliseconds since the epoch. */

@@ -53,6 +53,8 @@ export interface ConditionOutput {
   readonly event?: 'Normal' | 'Warning';
   /** The Event is for the transition: not again when only the message changes, as a list of names does with each that goes. */
   readonly eventOnce?: true;
+  /** Something ends so long after its transition time: that is of the date that moments pass by, which a clock that is set back does not change. */
+  readonly timed?: true;
 }
 
 export interface EventOutput {

@@ -21,6 +21,7 @@ import type { AnyObject } from '../diff/object-diff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock, Random } from '../kube/clock.ts';
 import type { DefinitionWatch } from '../kube/definition-watch.ts';
+import type { KubeError } from '../kube/errors.ts';
 import type { CacheCounters, CacheNotice } from '../kube/list-watch-cache.ts';
 import { ListWatchCache } from '../kube/list-watch-cache.ts';
 import type { KubeObject } from '../kube/resource.ts';
@@ -96,6 +97,8 @@ export class Caches implements ObjectSource {
   /** Owners `<kind>/<namespace>/<name>` whose deletion was seen since the start. */
   readonly #deleted = new Set<string>();
   readonly #cachedTurn = new Turnstile();
+  /** Why a resource could not be read when that was last tried. */
+  readonly #troubles = new Map<ResourceName, KubeError>();
 
   constructor(options: CachesOptions) {
     this.#options = options;
@@ -143,6 +146,11 @@ export class Caches implements ObjectSource {
     return this.#ready;
   }
 
+  /** Whether the API server has answered any list. */
+  get answered(): boolean {
+    return [...this.#caches.values()].some(({ cache }) => cache.ready);
+  }
+
   /** Whether a cluster may lack the kind. */
   isOptional(resource: ResourceName): boolean {
     return this.#caches.get(resource)?.optional ?? true;
@@ -157,6 +165,12 @@ export class Caches implements ObjectSource {
   /** Resources that are not listed yet, for people who wait. */
   get missing(): readonly ResourceName[] {
     return [...this.#caches.values()].filter(({ cache }) => !cache.ready).map(({ resource }) => resource);
+  }
+
+  /** Why one of those could not be listed when that was last tried; undefined where each is still waited for. */
+  get trouble(): KubeError | undefined {
+    const [first] = this.missing.flatMap((resource) => this.#troubles.get(resource) ?? []);
+    return first;
   }
 
   get observations(): readonly CacheObservation[] {
@@ -291,7 +305,10 @@ export class Caches implements ObjectSource {
       ...(resource === 'ips' ? { cachedParts: (count) => this.#partsOfIps(count) } : {}),
       notServedRetryMs: optional ? 30_000 : 1_000,
       ...(definitions === undefined ? {} : { definitions }),
-      ...(onNotice === undefined ? {} : { onNotice: (notice) => onNotice(resource, notice) }),
+      onNotice: (notice) => {
+        if (notice.kind === 'failure') this.#troubles.set(resource, notice.error);
+        onNotice?.(resource, notice);
+      },
     });
     cache.onDelta((deltas) => {
       const keys: string[] = [];

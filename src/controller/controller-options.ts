@@ -4,6 +4,7 @@ import type { Rule } from '../compile/compiler.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock, Random } from '../kube/clock.ts';
+import type { KubeError } from '../kube/errors.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -57,6 +58,8 @@ export interface ControllerStatus {
   readonly phase: Phase;
   /** What is waited for while observing. */
   readonly waitingFor: readonly string[];
+  /** Why a kind of these could not be listed when that was last tried; undefined where no list has failed. */
+  readonly listTrouble: KubeError | undefined;
   readonly transactions: number;
   readonly rowsWritten: number;
   readonly objectsWritten: number;

@@ -32,6 +32,7 @@ import { Leadership } from './leadership.ts';
 import { Notices } from './notices.ts';
 import type { StandingNotice } from './standing-facts.ts';
 import { standingNotices } from './standing-facts.ts';
+import { SteadyDate } from './steady-date.ts';
 import { publication } from './publication.ts';
 import { RowIntake } from './row-intake.ts';
 import { Timers } from './timers.ts';
@@ -64,6 +65,7 @@ export class Controller {
   #standing: { readonly found: StandingNotice[]; readonly left: ReturnType<typeof standingNotices> } | 'due' | undefined;
   readonly #leadership: Leadership;
   readonly #meter: TurnMeter;
+  readonly #date: SteadyDate;
   readonly #deadlines: DeadlineTimer;
   readonly #timers: Timers;
   readonly #intake: RowIntake;
@@ -81,13 +83,14 @@ export class Controller {
   constructor(options: ControllerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#date = new SteadyDate(this.#clock);
     this.#timers = new Timers(this.#clock);
     this.#defer = options.defer ?? setImmediate;
     this.#meter = new TurnMeter(options.metrics, this.#clock);
     const { client, session, log } = options;
     const random = options.random === undefined ? {} : { random: options.random };
     this.world = new World(options.settings);
-    this.#deadlines = new DeadlineTimer(this.world.deadlines, this.#clock, () => this.wake());
+    this.#deadlines = new DeadlineTimer(this.world.deadlines, this.#date, this.#clock, () => this.wake());
     const outage = new ApiOutage(log, this.#clock, () => this.#caches.retrySoon());
     const refusals = new NorthboundRefusals(log, this.#clock);
     this.#caches = new Caches({
@@ -221,7 +224,7 @@ export class Controller {
       writer: this.#writer,
       refused: new RefusedWrites({
         table: this.world.refusedWrites,
-        wallTime: () => this.#clock.wallTime(),
+        date: this.#date.now,
         later,
         due: (id) => this.#objects.lookAgain(id),
       }),
@@ -229,6 +232,7 @@ export class Controller {
       upToDate,
       transactionSentAt: () => this.#rows.sentAt,
       wallTime: () => this.#clock.wallTime(),
+      date: this.#date.now,
       onWritten: (write, result) => {
         this.#meter.written(write, result);
         if (result.ok) this.#objectsWritten++;
@@ -288,6 +292,7 @@ export class Controller {
     return {
       phase: this.#phase,
       waitingFor: this.waitingFor,
+      listTrouble: this.#caches.trouble,
       transactions: this.#transactions,
       rowsWritten: this.#rowsWritten,
       objectsWritten: this.#objectsWritten,
@@ -385,7 +390,8 @@ export class Controller {
     const began = this.#clock.now();
     const until = began + TURN_MS;
     const enough = (): boolean => this.#clock.now() > until;
-    this.world.deadlines.advance(this.#clock.wallTime());
+    // Not by a clock that no answer of the API server has put right yet: a moment that has passed stays passed.
+    if (this.#observed || this.#caches.answered) this.world.deadlines.advance(this.#date.now());
     if (!this.#observed) return this.#prepare(enough);
     this.#early.end();
     const derived = this.#derive(enough);

@@ -4,6 +4,7 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { RULES } from '../compile/rules.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { KubeError } from '../kube/errors.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
 import { SILENT } from '../runtime/log.ts';
 import type { Settings } from '../world/settings.ts';
@@ -24,10 +25,13 @@ export class NotDerived extends Error {
   override readonly name = 'NotDerived';
   /** What is still not complete: plural names, or the Northbound database. */
   readonly waitingFor: readonly string[];
+  /** Why one of these could not be listed; undefined where the answer is still waited for. */
+  readonly trouble: KubeError | undefined;
 
-  constructor(timeoutMs: number, phase: string, waitingFor: readonly string[]) {
+  constructor(timeoutMs: number, phase: string, waitingFor: readonly string[], trouble?: KubeError) {
     super(`a fresh controller is not done after ${timeoutMs / 1000} s: ${phase}, waiting for ${waitingFor.join(', ') || 'nothing'}`);
     this.waitingFor = waitingFor;
+    this.trouble = trouble;
   }
 }
 
@@ -70,12 +74,12 @@ export class FreshLook implements AsyncDisposable {
   async derived(timeoutMs = 30_000): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     for (let stable = 0, runs = -1; stable < 3;) {
-      const { phase, ruleRuns, waitingFor } = this.#controller.status;
+      const { phase, ruleRuns, waitingFor, listTrouble } = this.#controller.status;
       // Not the rules alone: rows that are still taken in, and counts that are put together for a while, are to come.
       const still = phase !== 'starting' && phase !== 'observing' && this.#controller.quiet && ruleRuns === runs;
       stable = still ? stable + 1 : 0;
       runs = ruleRuns;
-      if (performance.now() > deadline) throw new NotDerived(timeoutMs, phase, waitingFor);
+      if (performance.now() > deadline) throw new NotDerived(timeoutMs, phase, waitingFor, listTrouble);
       if (stable === 0) await sleep(5);
       else await turn();
     }

@@ -19,6 +19,8 @@ export interface ConditionDiff {
 export interface ConditionStamp {
   /** RFC 3339. */
   readonly now: string;
+  /** Likewise, the date that moments pass by: later than `now` where the clock was set back. */
+  readonly date: string;
   readonly observedGeneration: number | undefined;
   /** Kube-OVN's kinds carry `lastUpdateTime` and `observedGeneration`; pods do not. */
   readonly extended: boolean;
@@ -38,8 +40,8 @@ export function diffConditions(
   const named = new Map<string, ConditionOutput>(wanted.map((one) => [one.type, one]));
   let differs = false;
   for (const one of observed) {
-    const held = withReadableTime(one, stamp);
-    const want = named.get(held.type);
+    const want = named.get(one.type);
+    const held = withReadableTime(one, want, stamp);
     if (want === undefined) {
       if (without.includes(held.type)) {
         differs = true;
@@ -69,11 +71,23 @@ export function diffConditions(
   return differs ? { conditions, changed, told, removed } : undefined;
 }
 
-/** Somebody edited since when it is so into something that is no time: nobody could reckon with that, so it is so from now on. */
-function withReadableTime(held: Condition, { now }: ConditionStamp): Condition {
+/** Clocks of machines differ by less. */
+const DAY_MS = 24 * 3_600_000;
+
+/**
+ * Somebody edited since when it is so into something that is no time, or what ends so long after it would wait for a day that a clock showed by
+ * mistake: nobody could reckon with that, so it is so from now on.
+ */
+function withReadableTime(held: Condition, want: ConditionOutput | undefined, stamp: ConditionStamp): Condition {
   const { lastTransitionTime } = held;
-  if (typeof lastTransitionTime !== 'string' || momentOf(lastTransitionTime) !== undefined) return held;
-  return { ...held, lastTransitionTime: now };
+  if (typeof lastTransitionTime !== 'string') return held;
+  const since = momentOf(lastTransitionTime);
+  if (since !== undefined && (want?.timed !== true || since <= Date.parse(stamp.date) + DAY_MS)) return held;
+  return { ...held, lastTransitionTime: begins(want, stamp) };
+}
+
+function begins(want: ConditionOutput | undefined, { now, date }: ConditionStamp): string {
+  return want?.timed === true ? date : now;
 }
 
 /**
@@ -87,7 +101,7 @@ function newerGeneration(held: Condition, { extended, observedGeneration }: Cond
 
 function stamped(want: ConditionOutput, since: string | undefined, stamp: ConditionStamp): Condition {
   const base = { type: want.type, status: want.status, reason: want.reason, message: want.message };
-  const lastTransitionTime = since ?? stamp.now;
+  const lastTransitionTime = since ?? begins(want, stamp);
   if (!stamp.extended) return { ...base, lastTransitionTime };
   return {
     ...base,

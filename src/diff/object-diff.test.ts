@@ -190,6 +190,24 @@ test('a condition that was edited to be so since what is no time, is so from now
   assert.deepEqual([written(), written('2026-01-01T00:00:00Z')], [undefined, undefined]);
 });
 
+test('what ends so long after a condition counts from the date that moments pass by, and not from a day that is far off', () => {
+  const idle = { type: 'Idle', status: 'True', reason: 'LeaseRuns', message: 'm', timed: true } as const;
+  const other = { type: 'Ready', status: 'True', reason: 'Accepted', message: 'm' } as const;
+  const said: PatchOutput = { kind: 'patch', resource: 'vips', key: 'v', uid: 'u1', conditions: [idle, other] };
+  const later = '2026-03-01T01:00:00Z';
+  const times = (held: readonly object[]): readonly unknown[] => {
+    const observed: AnyObject = { metadata: { name: 'v', uid: 'u1', resourceVersion: '1' }, status: { conditions: held } };
+    const [write] = diffObject('vips', 'v', [said], observed, '2026-03-01T00:00:00Z', later);
+    if (write?.verb !== 'patch') return [];
+    const { conditions } = write.patch['status'] as { readonly conditions: readonly { readonly lastTransitionTime: string }[] };
+    return conditions.map(({ lastTransitionTime }) => lastTransitionTime);
+  };
+  const since = (lastTransitionTime: string): readonly object[] => [idle, other].map((one) => ({ ...one, lastTransitionTime }));
+  assert.deepEqual(times([]), [later, '2026-03-01T00:00:00Z'], 'the clock was set back by an hour');
+  assert.deepEqual(times(since('2026-03-01T23:00:00Z')), [], "another machine's clock is ahead");
+  assert.deepEqual(times(since('2027-03-01T00:00:00Z')), [later, '2027-03-01T00:00:00Z'], 'a clock showed another year');
+});
+
 test("a pod's condition is merged by type, so that the kubelet's stay", () => {
   const pod: AnyObject = { metadata: { namespace: 'ns', name: 'p', uid: 'u3', resourceVersion: '1' }, status: {} };
   const [write] = diffObject(

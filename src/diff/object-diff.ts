@@ -8,7 +8,7 @@ import type { ConditionOutput, DeleteOutput, Json, ObjectOutput, PatchOutput } f
 import { conditionsOf } from '../world/conditions.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { splitKey, traitsOf } from '../world/resources.ts';
-import type { ConditionDiff } from './condition-diff.ts';
+import type { ConditionDiff, ConditionStamp } from './condition-diff.ts';
 import { diffConditions } from './condition-diff.ts';
 import { sameJson } from './json-equal.ts';
 
@@ -60,6 +60,7 @@ export type ObjectWrite = {
  * Status patches of custom resources carry the resourceVersion: the server does not check their uid.
  *
  * @param now RFC 3339, stamped into conditions that change
+ * @param date likewise, the date that moments pass by: later where the clock was set back
  */
 export function diffObject(
   resource: ResourceName,
@@ -67,6 +68,7 @@ export function diffObject(
   outputs: readonly ObjectOutput[],
   observed: AnyObject | undefined,
   now: string,
+  date = now,
 ): readonly ObjectWrite[] {
   const { namespace, name } = splitKey(key);
   const target = { resource, namespace, name };
@@ -77,7 +79,7 @@ export function diffObject(
   const { uid, deletionTimestamp } = observed.metadata;
   const writes: ObjectWrite[] = [];
   const patches = outputs.filter((output): output is PatchOutput => output.kind === 'patch' && output.uid === uid);
-  writes.push(...patchWrites(target, patches, observed, now));
+  writes.push(...patchWrites(target, patches, observed, { now, date }));
   const doomed = outputs.filter((output): output is DeleteOutput => output.kind === 'delete' && output.uid === uid);
   if (doomed.length > 0 && deletionTimestamp === undefined)
     writes.push({ ...target, verb: 'delete', uid, events: doomed.flatMap(({ event }) => event ?? []) });
@@ -89,12 +91,13 @@ export function diffObject(
 }
 
 type Target = Pick<ObjectWrite, 'resource' | 'namespace' | 'name'>;
+type Times = Pick<ConditionStamp, 'now' | 'date'>;
 
-function patchWrites(target: Target, patches: readonly PatchOutput[], observed: AnyObject, now: string): ObjectWrite[] {
+function patchWrites(target: Target, patches: readonly PatchOutput[], observed: AnyObject, times: Times): ObjectWrite[] {
   if (patches.length === 0) return [];
   const traits = traitsOf(target.resource);
   const { uid, resourceVersion } = observed.metadata;
-  const shown = conditionDiff(target.resource, patches, observed, now);
+  const shown = conditionDiff(target.resource, patches, observed, times);
   const inAnnotation = traits.conditions === 'annotation';
   const metadata = metadataPatch(patches, observed, inAnnotation && shown !== undefined ? JSON.stringify(shown.conditions) : undefined);
   const spec = fieldsPatch(
@@ -150,7 +153,7 @@ function conditionDiff(
   resource: ResourceName,
   patches: readonly PatchOutput[],
   observed: AnyObject,
-  now: string,
+  times: Times,
 ): ConditionDiff | undefined {
   const { conditions, statusSubresource } = traitsOf(resource);
   if (conditions === 'none') return undefined;
@@ -158,7 +161,7 @@ function conditionDiff(
   const without: readonly string[] = gathered(patches, (patch) => patch.withoutConditions);
   // Without the subresource a write of the status is a new generation itself: none could ever be the one that was observed.
   const observedGeneration = conditions === 'status' && !statusSubresource ? undefined : observed.metadata.generation;
-  const stamp = { now, observedGeneration, extended: resource !== 'pods' };
+  const stamp = { ...times, observedGeneration, extended: resource !== 'pods' };
   return diffConditions(conditionsOf(resource, observed), wanted, without, stamp);
 }
 

@@ -68,9 +68,10 @@ export function countsOf(space: Space): Counts {
 export function poolCountsOf(space: Space, pool: number): Counts {
   let available = 0n;
   let using = 0;
-  for (const [index, zone] of space.zones.all.entries()) {
-    if (zone.pool !== pool || zone.standing === 'gateway') continue;
-    if (zone.standing === 'open') available += space.zones.size(index) - BigInt(space.heldIn(index));
+  for (const index of space.zones.ofPool(pool)) {
+    const standing = space.zones.all[index]?.standing;
+    if (standing === 'gateway') continue;
+    if (standing === 'open') available += space.zones.size(index) - BigInt(space.heldIn(index));
     using += space.countedIn(index);
   }
   return { available, using: BigInt(using) };
@@ -100,14 +101,21 @@ export function usageOf(subnet: SubnetState): Usage {
     const sorted = space.held.sorted();
     families[field] = {
       ...countsOf(space),
-      ...rangesOf(space, family, sorted, (zone) => zone?.standing !== 'gateway' && zone?.standing !== 'excluded', isOpen),
+      ...rangesOf(
+        space,
+        family,
+        sorted,
+        space.zones.all.keys(),
+        (zone) => zone?.standing !== 'gateway' && zone?.standing !== 'excluded',
+        isOpen,
+      ),
     };
     for (const [index, name] of subnet.pools.entries()) {
-      if (index === 0 || !space.zones.all.some((zone) => zone.pool === index)) continue;
-      const counted = (zone: Zone | undefined): boolean => zone?.pool === index && zone.standing !== 'gateway';
+      const own = space.zones.ofPool(index);
+      if (index === 0 || own.length === 0) continue;
       const usage = {
         ...poolCountsOf(space, index),
-        ...rangesOf(space, family, sorted, counted, (zone) => zone.pool === index && isOpen(zone)),
+        ...rangesOf(space, family, sorted, own, (zone) => zone !== undefined && zone.standing !== 'gateway', isOpen),
       };
       pools.set(name, { ...pools.get(name), [field]: usage });
     }
@@ -145,13 +153,15 @@ function moved(set: IntervalSet, space: Space): IntervalSet {
 }
 
 /**
- * One pass over zones and held offsets, both ascending.
+ * One pass over zones and held offsets, both ascending. What is held outside of these zones is passed over without a look, unless it counts.
+ * @param zones indices, ascending
  * @param countsAsUsing asked with undefined for what is in no zone
  */
 function rangesOf(
   space: Space,
   family: Family,
   sorted: ArrayLike<Offset>,
+  zones: Iterable<number>,
   countsAsUsing: (zone: Zone | undefined) => boolean,
   countsAsAvailable: (zone: Zone) => boolean,
 ): { availableRange: string; usingRange: string } {
@@ -162,17 +172,19 @@ function rangesOf(
     if (space.isCounted(space.held.find(offset))) using.add(offset, offset);
   };
   let next = 0;
-  for (const [index, zone] of space.zones.all.entries()) {
+  for (const index of zones) {
+    const zone = space.zones.all[index] as Zone;
     const giveUsing = countsAsUsing(zone);
     const giveAvailable = countsAsAvailable(zone);
     const allCounted = space.heldIn(index) === space.countedIn(index);
     const first = space.zones.firstOf(index);
     let from = first;
+    if (!giveOutside) next = firstFrom(sorted, next, first);
     for (; next < sorted.length; next++) {
       const offset = sorted[next] as Offset;
       if (!space.zones.reaches(index, offset)) break;
       if (offset < first) {
-        if (giveOutside) addCounted(offset);
+        addCounted(offset);
         continue;
       }
       if (giveAvailable && offset > from) available.add(from, previousOffset(offset));
@@ -184,4 +196,17 @@ function rangesOf(
   }
   if (giveOutside) for (; next < sorted.length; next++) addCounted(sorted[next] as Offset);
   return { availableRange: available.finish(), usingRange: using.finish() };
+}
+
+/** Index of the first of ascending offsets that is not before `least`, from `from` on. */
+function firstFrom(sorted: ArrayLike<Offset>, from: number, least: Offset): number {
+  if (from >= sorted.length || (sorted[from] as Offset) >= least) return from;
+  let low = from + 1;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as Offset) < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -27,12 +27,19 @@ export class Zones {
   readonly #firsts: Float64Array;
   readonly #lasts: Float64Array;
   readonly #bounds: readonly (readonly [Offset, Offset])[];
+  /** By pool: indices of its zones, ascending. */
+  readonly #pools = new Map<number, number[]>();
 
   constructor(zones: readonly Zone[]) {
     this.all = zones;
     this.#firsts = Float64Array.from(zones, ({ first }) => approximate(first));
     this.#lasts = Float64Array.from(zones, ({ last }) => approximate(last));
     this.#bounds = zones.map(({ first, last }) => [toOffset(first), toOffset(last)]);
+    for (const [index, { pool }] of zones.entries()) {
+      const own = this.#pools.get(pool);
+      if (own === undefined) this.#pools.set(pool, [index]);
+      else own.push(index);
+    }
   }
 
   static readonly empty: Zones = new Zones([]);
@@ -75,6 +82,11 @@ export class Zones {
   /** True where an offset does not lie beyond the end of a zone. */
   reaches(index: number, offset: Offset): boolean {
     return typeof offset === 'number' ? offset <= (this.#lasts[index] as number) : offset <= (this.all[index] as Zone).last;
+  }
+
+  /** Indices of a pool's zones, ascending. */
+  ofPool(pool: number): readonly number[] {
+    return this.#pools.get(pool) ?? [];
   }
 
   /** Number of addresses in a zone. */

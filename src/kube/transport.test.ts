@@ -54,6 +54,19 @@ describe('requests', () => {
     });
   }
 
+  it('tells the date of the server with each answer, refusals among them, and none where the server says none', async () => {
+    const told: number[] = [];
+    const dated = api.client({ onDate: (date) => told.push(date) });
+    const date = 'Mon, 23 Nov 2026 12:00:00 GMT';
+    api.handler = (exchange) => exchange.json({}, 200, { date });
+    await dated.get(PODS, NAME);
+    api.handler = (exchange) => exchange.status(403, 'Forbidden', 'no', {}, { date });
+    await failing(dated.get(PODS, NAME));
+    api.handler = (exchange) => exchange.json({}, 200, { date: 'today' });
+    await dated.get(PODS, NAME);
+    assert.deepEqual(told, [Date.parse(date), Date.parse(date)]);
+  });
+
   it('tells what is special about a failure', async () => {
     for (const [code, status, body] of [
       ['KUBE_NOT_SERVED', 404, '404 page not found\n'],

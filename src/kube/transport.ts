@@ -29,6 +29,8 @@ export interface TransportOptions {
   readonly timeoutMs?: number;
   readonly userAgent?: string;
   readonly clock?: Clock;
+  /** Told with each answer what the server's own clock says, in milliseconds since the epoch, to the second. */
+  readonly onDate?: (date: number) => void;
 }
 
 /** How long credentials are used before they are asked for again. */
@@ -193,7 +195,7 @@ export class KubeTransport implements Transport {
     if (request.body !== undefined) headers['content-type'] = request.contentType ?? 'application/json';
     try {
       if (this.#closed || this.#channels === undefined) throw new undiciErrors.ClientDestroyedError();
-      return await this.#channels[channel].request({
+      const answer = await this.#channels[channel].request({
         origin: this.#origin,
         path: this.#prefix + request.path,
         method: request.method,
@@ -205,6 +207,9 @@ export class KubeTransport implements Transport {
         // Else undici ends the connection after each DELETE with a body, and every one pays a TLS handshake.
         reset: false,
       });
+      const date = Date.parse(String(answer.headers['date'] ?? ''));
+      if (!Number.isNaN(date)) this.#options.onDate?.(date);
+      return answer;
     } catch (error) {
       throw this.#failure(request, error);
     }

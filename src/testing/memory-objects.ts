@@ -76,7 +76,7 @@ export class MemoryObjects {
     this.#world = world;
     this.#refused = new RefusedWrites({
       table: world.refusedWrites,
-      wallTime: () => this.clock,
+      date: () => this.clock,
       later: () => undefined,
       due: () => undefined,
     });
@@ -269,7 +269,8 @@ export class MemoryObjects {
   }
 
   #conditions(resource: ResourceName, object: TestObject, judged: readonly Condition[], patch: PatchOutput): readonly Condition[] {
-    const stamp = { now: this.#now(), observedGeneration: undefined, extended: false };
+    const now = this.#now();
+    const stamp = { now, date: now, observedGeneration: undefined, extended: false };
     const diff = diffConditions(judged, patch.conditions ?? [], patch.withoutConditions ?? [], stamp);
     for (const condition of diff?.told ?? []) this.events.push(eventOf(resource, object, condition.event ?? 'Normal', condition));
     for (const type of diff?.removed ?? []) {

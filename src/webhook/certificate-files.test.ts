@@ -7,10 +7,43 @@ import type { Credential } from '../certificates/authority.ts';
 import { CertificateAuthority } from '../certificates/authority.ts';
 import { ManualClock } from '../kube/testing/manual-clock.ts';
 import { SILENT } from '../runtime/log.ts';
-import { CertificateFiles, readCertificateFiles, validityProblem } from './certificate-files.ts';
+import { CertificateFiles, certificateFilesIfThere, readCertificateFiles, validityProblem } from './certificate-files.ts';
 
 const authority = new CertificateAuthority('ca', { from: Date.UTC(2029, 0, 1), until: Date.UTC(2035, 0, 1) });
 const issue = (): Credential => authority.issue({ name: { commonName: 's' }, purpose: 'server', hosts: ['s'] });
+
+test('files that are not there yet are served when they come; until then it is said once what is missing', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'kiln-files-'));
+  const [certificateFile, keyFile] = [join(directory, 'tls.crt'), join(directory, 'tls.key')];
+  const clock = new ManualClock();
+  const served: Credential[] = [];
+  const warnings: unknown[] = [];
+  const first = certificateFilesIfThere(certificateFile, keyFile);
+  assert.equal(first, undefined);
+  const files = new CertificateFiles({
+    certificateFile,
+    keyFile,
+    first,
+    use: (credential) => served.push(credential),
+    log: { ...SILENT, warn: (message) => warnings.push(message) },
+    clock,
+  });
+  try {
+    clock.advance(60_000);
+    assert.deepEqual(warnings, ['the files of the webhook certificate cannot be used; nothing is answered until they can']);
+    const made = issue();
+    await writeFile(certificateFile, made.certificate);
+    assert.equal(certificateFilesIfThere(certificateFile, keyFile), undefined, 'half of it');
+    await writeFile(keyFile, 'nonsense');
+    assert.throws(() => certificateFilesIfThere(certificateFile, keyFile), /there is no key in .*tls\.key \(PEM\)/);
+    await writeFile(keyFile, made.key);
+    clock.advance(10_000);
+    assert.deepEqual(served, [made]);
+  } finally {
+    files.close();
+    await rm(directory, { recursive: true });
+  }
+});
 
 test('files that are renewed are served without a restart; half of a renewal, or nonsense, changes nothing', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'kiln-files-'));

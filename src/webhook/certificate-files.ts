@@ -9,6 +9,19 @@ import type { Log } from '../runtime/log.ts';
 /** Kubelets renew files of a Secret about once a minute. */
 const LOOK_MS = 10_000;
 
+/** Who makes the files (cert-manager, in a pod that needs a network first) may come later than this. */
+class FileMissing extends Error {}
+
+/** @returns undefined where a file is not there. @throws Error with a sentence for a person where they cannot be used */
+export function certificateFilesIfThere(certificateFile: string, keyFile: string): Credential | undefined {
+  try {
+    return readCertificateFiles(certificateFile, keyFile);
+  } catch (error) {
+    if (error instanceof FileMissing) return undefined;
+    throw error;
+  }
+}
+
 /** @throws Error with a sentence for a person */
 export function readCertificateFiles(certificateFile: string, keyFile: string): Credential {
   const credential = { certificate: contents('--webhook-cert', certificateFile), key: contents('--webhook-key', keyFile) };
@@ -22,7 +35,9 @@ function contents(flag: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new Error(`${flag} ${file} cannot be read: ${(error as Error).message}`, { cause: error });
+    const { code, message } = error as NodeJS.ErrnoException;
+    const text = `${flag} ${file} cannot be read: ${message}`;
+    throw code === 'ENOENT' ? new FileMissing(text, { cause: error }) : new Error(text, { cause: error });
   }
 }
 
@@ -50,8 +65,8 @@ function parsed<T>(what: string, parse: () => T): T {
 export interface CertificateFilesOptions {
   readonly certificateFile: string;
   readonly keyFile: string;
-  /** What was read at first. */
-  readonly first: Credential;
+  /** What was read at first; undefined while the files are not there. */
+  readonly first: Credential | undefined;
   readonly use: (credential: Credential) => void;
   readonly log: Log;
   readonly clock?: Clock;
@@ -60,7 +75,7 @@ export interface CertificateFilesOptions {
 export class CertificateFiles {
   readonly #options: CertificateFilesOptions;
   readonly #clock: Clock;
-  #served: Credential;
+  #served: Credential | undefined;
   #complained = '';
   #invalid = '';
   #timer: TimerHandle;
@@ -69,6 +84,7 @@ export class CertificateFiles {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#served = options.first;
+    if (this.#served === undefined) this.#look();
     this.#tellOfValidity();
     this.#wait();
   }
@@ -91,14 +107,15 @@ export class CertificateFiles {
     try {
       const found = readCertificateFiles(certificateFile, keyFile);
       this.#complained = '';
-      if (found.certificate === this.#served.certificate && found.key === this.#served.key) return;
+      if (found.certificate === this.#served?.certificate && found.key === this.#served.key) return;
+      const message = this.#served === undefined ? 'webhook certificate read' : 'webhook certificate read again';
       this.#served = found;
       use(found);
-      log.info('webhook certificate read again', { file: certificateFile });
+      log.info(message, { file: certificateFile });
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      if (text !== this.#complained)
-        log.warn('the files of the webhook certificate cannot be used; the one before is served on', { error: text });
+      const meanwhile = this.#served === undefined ? 'nothing is answered until they can' : 'the one before is served on';
+      if (text !== this.#complained) log.warn(`the files of the webhook certificate cannot be used; ${meanwhile}`, { error: text });
       this.#complained = text;
     }
   }
@@ -106,6 +123,7 @@ export class CertificateFiles {
   /** An API server that does not take the certificate says so in its own log alone, and goes on without the webhook. */
   #tellOfValidity(): void {
     const { certificateFile, log } = this.#options;
+    if (this.#served === undefined) return;
     const problem = validityProblem(this.#served, certificateFile, this.#clock.wallTime()) ?? '';
     if (problem !== this.#invalid && problem !== '')
       log.warn('the certificate of the webhook is not valid for long, or not now', {

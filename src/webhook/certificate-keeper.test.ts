@@ -130,6 +130,34 @@ test('replicas that start at once share one certificate; what hands take away is
   }
 });
 
+test('two replicas of which one has a clock that is years ahead do not replace the certificate of each other without end', async () => {
+  const steps: string[] = [];
+  const log = { ...SILENT, info: (message: string) => steps.push(message) };
+  const [right, ahead] = [new ManualClock(), new ManualClock()];
+  const wall = ahead.wallTime.bind(ahead);
+  ahead.wallTime = () => wall() + 10 * 365 * 24 * 3_600_000;
+  await client.delete(SECRETS, NAME);
+  const replicas = [replica(90 * 24 * 3_600_000, log, right), replica(90 * 24 * 3_600_000, log, ahead)];
+  const made = (): number => steps.filter((step) => step === 'webhook certificate').length;
+  try {
+    await until('each has made one that it can serve', () => replicas.every(({ served }) => served.length > 0) && made() >= 2);
+    await sleep(1_000);
+    // The first is no replacement.
+    assert.ok(made() <= 3, `${made()} were made at once`);
+    // The clock is put right.
+    ahead.wallTime = wall;
+    right.advance(61_000);
+    ahead.advance(61_000);
+    await until('both serve one that has begun', () => {
+      const [one, other] = replicas.map(({ served }) => served.at(-1) ?? '');
+      return one === other && Date.parse(new X509Certificate(one ?? '').validFrom) <= right.wallTime();
+    });
+  } finally {
+    await Promise.all(replicas.map(({ keeper }) => keeper.close()));
+    await client.delete(SECRETS, NAME);
+  }
+});
+
 test('a configuration that cert-manager cares for is left as it is, and where it trusts another than is served, that is said once', async () => {
   for (const how of ['inject-ca-from', 'inject-ca-from-secret']) {
     const annotation = `cert-manager.io/${how}`;
@@ -159,6 +187,41 @@ test('a configuration that cert-manager cares for is left as it is, and where it
     } finally {
       await keeper.close();
     }
+  }
+});
+
+test('a webhook that somebody sets to Fail stays so; where it then keeps out every pod, that is said once', async () => {
+  const warnings: (readonly [string, unknown])[] = [];
+  const { keeper, served } = replica(90_000, { ...SILENT, warn: (message, fields) => warnings.push([message, fields?.['error']]) });
+  const policies = async (): Promise<unknown> => {
+    const { webhooks = [] } = await client.get<WebhookConfiguration>(WEBHOOK_CONFIGURATIONS, { name: 'kiln' });
+    return webhooks.map(({ failurePolicy }) => failurePolicy);
+  };
+  const set = (at: number, field: string, value: unknown): Promise<unknown> =>
+    client.jsonPatch(WEBHOOK_CONFIGURATIONS, { name: 'kiln' }, [{ op: 'add', path: `/webhooks/${at}/${field}`, value }]);
+  try {
+    await until('it serves', () => served.length > 0);
+    for (const at of [0, 1, 2]) await set(at, 'failurePolicy', 'Fail');
+    await sleep(300);
+    assert.deepEqual(warnings, []);
+    await set(3, 'failurePolicy', 'Fail');
+    await until('it is said', () => warnings.length > 0);
+    await set(3, 'timeoutSeconds', 2);
+    await sleep(300);
+    assert.deepEqual(warnings, [
+      [
+        'no pod can be made while the webhook does not answer, and so no replica that could',
+        'ValidatingWebhookConfiguration kiln: pods.kiln.io has failurePolicy Fail and asks about every pod, also those of this controller',
+      ],
+    ]);
+    assert.deepEqual(await policies(), ['Fail', 'Fail', 'Fail', 'Fail']);
+    const matchExpressions = [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system'] }];
+    await set(3, 'namespaceSelector', { matchExpressions });
+    await sleep(300);
+    await client.jsonPatch(WEBHOOK_CONFIGURATIONS, { name: 'kiln' }, [{ op: 'remove', path: '/webhooks/3/namespaceSelector' }]);
+    await until('it is said again', () => warnings.length > 1);
+  } finally {
+    await keeper.close();
   }
 });
 

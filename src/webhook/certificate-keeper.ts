@@ -16,14 +16,16 @@ import type { Log } from '../runtime/log.ts';
 import type { CertificateData, CertificatePlan } from './certificate-plan.ts';
 import { certificatesIn, isTrusted, planCertificate } from './certificate-plan.ts';
 import type { WebhookConfiguration } from './webhook-configuration.ts';
-import { WEBHOOK_CONFIGURATIONS } from './webhook-configuration.ts';
+import { closedToPods, WEBHOOK_CONFIGURATIONS } from './webhook-configuration.ts';
 
 const SECRETS: Resource = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 /** cert-manager writes the bundle itself where one of these is set. */
 const INJECTED = ['cert-manager.io/inject-ca-from', 'cert-manager.io/inject-ca-from-secret', 'cert-manager.io/inject-apiserver-ca'];
 const RETRY_MS = 5_000;
-/** Timers of Node hold 24 days. */
-const LONGEST_WAIT_MS = 24 * 3_600_000;
+/** A clock that is set back or forward is noticed within this time. */
+const LONGEST_WAIT_MS = 60_000;
+/** Of two replicas whose clocks differ each finds unfit what the other made: they do not do so without end at once. */
+const REPLACE_AGAIN_MS = 60_000;
 
 /** The API server is away: the controller says so, once for all that ask it. */
 const AWAY: readonly KubeErrorCode[] = [
@@ -65,8 +67,12 @@ export class CertificateKeeper {
   #complained = '';
   /** The certificate of which it was said that the API server does not trust it. */
   #distrusted = '';
+  /** The webhooks of which it was said that no pod can be made without them. */
+  #closedToPods = '';
   /** The bundle that was last seen in the configuration as a whole, and since when. */
   #published: { readonly bundle: string; readonly since: number } | undefined;
+  /** When an unfit certificate was last replaced here. */
+  #replacedAt = -Infinity;
   #timer: TimerHandle;
 
   constructor(options: CertificateKeeperOptions) {
@@ -143,6 +149,10 @@ export class CertificateKeeper {
     const data = secret === undefined ? undefined : decoded(secret);
     const plan = planCertificate(now, data, hosts, { lifetimeMs }, this.#publishedSince(data?.['ca.crt'], now));
     if (plan.kind === 'write') {
+      if (plan.why === 'unfit') {
+        const early = this.#replacedAt + Math.min(REPLACE_AGAIN_MS, lifetimeMs / 3) - this.#clock.now();
+        if (early > 0) return early;
+      }
       await this.#write(plan, secret);
       return RETRY_MS;
     }
@@ -152,6 +162,7 @@ export class CertificateKeeper {
     }
     await this.#publish(plan.bundle);
     this.#tellOfDistrust(plan.credential.certificate);
+    this.#tellOfClosedDoor();
     this.#complained = '';
     return plan.until - now;
   }
@@ -169,6 +180,7 @@ export class CertificateKeeper {
             })
           : await client.update<Secret>(SECRETS, { ...secret, data });
       log.info('webhook certificate', { step: plan.why, kept: `Secret ${namespace}/${name}` });
+      if (plan.why === 'unfit') this.#replacedAt = this.#clock.now();
       this.#secrets.applyOwn(written);
       this.#again = true;
     } catch (error) {
@@ -226,6 +238,19 @@ export class CertificateKeeper {
       error: `ValidatingWebhookConfiguration ${name} has annotation ${annotation}, so its caBundle is not written here, and no authority in it signed the certificate that was made here`,
       next: `name cert-manager's files (--webhook-cert, --webhook-key), or kubectl annotate validatingwebhookconfiguration ${name} ${annotation}-`,
     });
+  }
+
+  /** That somebody wants `Fail` is theirs to say, and is left so; that it keeps out whoever could answer is found out too late. */
+  #tellOfClosedDoor(): void {
+    const { configuration: name, log } = this.#options;
+    const configuration = this.#configurations.get(name);
+    const closed = configuration === undefined ? '' : closedToPods(configuration).join(', ');
+    if (closed !== '' && closed !== this.#closedToPods)
+      log.warn('no pod can be made while the webhook does not answer, and so no replica that could', {
+        error: `ValidatingWebhookConfiguration ${name}: ${closed} has failurePolicy Fail and asks about every pod, also those of this controller`,
+        next: `kubectl edit validatingwebhookconfiguration ${name}: set it to Ignore, or leave out the namespace of the controller with a namespaceSelector`,
+      });
+    this.#closedToPods = closed;
   }
 
   #complain(error: unknown): void {

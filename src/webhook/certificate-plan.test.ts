@@ -70,6 +70,14 @@ test('what is over, torn, for other hosts or of another authority is replaced, a
   written(planCertificate(START + 91 * DAY, first, HOSTS, TIMES, undefined), 'unfit');
 });
 
+test('one that has not begun is replaced: it was made by a clock that was ahead; a few minutes are none', () => {
+  const ahead = written(planCertificate(START + 3_600_000, undefined, HOSTS, TIMES, undefined), 'first');
+  assert.equal(planCertificate(START + 3_600_000 - 240_000, ahead, HOSTS, TIMES, START).kind, 'keep');
+  const made = written(planCertificate(START, ahead, HOSTS, TIMES, START), 'unfit');
+  assert.equal(planCertificate(START, made, HOSTS, TIMES, START).kind, 'keep');
+  assert.ok(trusted(made['ca.crt'], ahead['tls.crt']), 'a replica that still serves it');
+});
+
 test('what somebody writes between the authorities is taken out, whether it can be read or not', () => {
   const first = written(planCertificate(START, undefined, HOSTS, TIMES, undefined), 'first');
   const junk = '-----BEGIN CERTIFICATE-----\nbm9uc2Vuc2U=\n-----END CERTIFICATE-----\n';

@@ -110,14 +110,17 @@ interface Fit {
   readonly end: number;
 }
 
-/** Undefined for what cannot be read, is over, has another key, or is not for these hosts. */
+/**
+ * Undefined for what cannot be read, is over or has not begun (whoever made it had a clock that was ahead: API servers do not take it), has
+ * another key, or is not for these hosts.
+ */
 function fit(now: number, pem: string | undefined, key: string | undefined, hosts: readonly string[]): Fit | undefined {
   if (pem === undefined || key === undefined) return undefined;
   try {
     const certificate = new X509Certificate(pem);
-    const end = Date.parse(certificate.validTo);
+    const [begin, end] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
     const named = hosts.every((host) => certificate.checkHost(host) !== undefined || certificate.checkIP(host) !== undefined);
-    return now < end && named && certificate.checkPrivateKey(createPrivateKey(key)) ? { certificate, end } : undefined;
+    return begin <= now && now < end && named && certificate.checkPrivateKey(createPrivateKey(key)) ? { certificate, end } : undefined;
   } catch {
     return undefined;
   }

@@ -27,8 +27,30 @@ type ClientConfig =
   | { readonly url: string }
   | { readonly service: { readonly namespace: string; readonly name: string; readonly path: string; readonly port: number } };
 
+interface ConfiguredWebhook {
+  readonly name: string;
+  readonly clientConfig: Partial<ClientConfig> & { readonly caBundle?: string };
+  /** What people may change about it; the API server fills in what is absent. */
+  readonly failurePolicy?: string;
+  readonly rules?: readonly Pick<Rule, 'operations' | 'resources'>[];
+  readonly namespaceSelector?: object;
+  readonly objectSelector?: object;
+  readonly matchConditions?: readonly object[];
+}
+
 export interface WebhookConfiguration extends KubeObject {
-  readonly webhooks?: readonly { readonly name: string; readonly clientConfig: Partial<ClientConfig> & { readonly caBundle?: string } }[];
+  readonly webhooks?: readonly ConfiguredWebhook[];
+}
+
+/** Names of webhooks without whose answer no pod at all can be made, and so none that answers. */
+export function closedToPods({ webhooks = [] }: WebhookConfiguration): readonly string[] {
+  return webhooks
+    .filter(({ failurePolicy, rules = [], namespaceSelector = {}, objectSelector = {}, matchConditions = [] }) => {
+      const selects = Object.keys({ ...namespaceSelector, ...objectSelector }).length > 0 || matchConditions.length > 0;
+      const asked = rules.some(({ operations, resources }) => operations.includes('CREATE') && resources.includes('pods'));
+      return failurePolicy === 'Fail' && !selects && asked;
+    })
+    .map(({ name }) => name);
 }
 
 interface Rule {

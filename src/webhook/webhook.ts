@@ -6,7 +6,7 @@ import { systemClock } from '../kube/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { ResourceName } from '../world/resources.ts';
 import type { AdmissionRequest, ReviewedObject } from './admission-review.ts';
-import { CertificateFiles, readCertificateFiles } from './certificate-files.ts';
+import { CertificateFiles, certificateFilesIfThere } from './certificate-files.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
 import { deletionIn, judge } from './judge.ts';
 import type { Observed, Opinion } from './opinion.ts';
@@ -70,9 +70,9 @@ export class Webhook {
       this.#keeper.start();
       return;
     }
-    const first = readCertificateFiles(certificate.certificateFile, certificate.keyFile);
+    const first = certificateFilesIfThere(certificate.certificateFile, certificate.keyFile);
+    if (first !== undefined) use(first);
     this.#files = new CertificateFiles({ ...certificate, first, log, use, clock: this.#clock });
-    use(first);
   }
 
   /** Resolves with the port once it answers. */

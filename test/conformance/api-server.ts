@@ -11,6 +11,7 @@ import { discoveryCases } from './cases/discovery.ts';
 import { keptKindCases } from './cases/kept-kinds.ts';
 import { kubectlCases } from './cases/kubectl.ts';
 import { lifecycleCases } from './cases/lifecycle.ts';
+import { limitCases } from './cases/limits.ts';
 import { nonsenseCases } from './cases/nonsense.ts';
 import { objectCases } from './cases/objects.ts';
 import { patchCases } from './cases/patches.ts';
@@ -20,6 +21,7 @@ import { quotaCases } from './cases/quotas.ts';
 import { refusalCases } from './cases/refusals.ts';
 import { requestCases } from './cases/requests.ts';
 import { scaleCases } from './cases/scale.ts';
+import { serverStateCases } from './cases/state-of-the-server.ts';
 import { watchCases } from './cases/watches.ts';
 import { webhookCases } from './cases/webhooks.ts';
 import { at } from './context.ts';
@@ -75,7 +77,9 @@ export function apiServerSuite(name: string, minor: number, start: () => Promise
     });
 
     describe('discovery', () => discoveryCases(holder));
+    describe('the state of the server', () => serverStateCases(holder));
     describe('objects', () => objectCases(holder));
+    describe('limits', () => limitCases(holder));
     describe('refusals of core kinds', () => refusalCases(holder));
     describe('changes of core kinds', () => changeCases(holder));
     describe('requests', () => requestCases(holder));

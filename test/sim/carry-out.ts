@@ -3,6 +3,7 @@ import type { JsonObject } from '../../src/lab/apiserver/json.ts';
 import { writers } from '../../src/invariants/writers.ts';
 import { clone } from '../../src/lab/apiserver/json.ts';
 import { applyMergePatch } from '../../src/lab/apiserver/patch/merge-patch.ts';
+import { OTHERS_DOMAIN } from './others-kept.ts';
 import { changeRow } from './row-by-hand.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { Fault, Operation } from './step.ts';
@@ -28,6 +29,9 @@ export function carryOut(cluster: SimulatedCluster, operation: Operation): void 
     case 'strip':
       cluster.update(operation.path, operation.namespace, operation.name, (current) => withoutFinalizers(current));
       return;
+    case 'claim':
+      cluster.update(operation.path, operation.namespace, operation.name, (current) => claimed(current));
+      return;
     case 'vanish':
       cluster.delete(operation.path, operation.namespace, operation.name, 0);
       cluster.update(operation.path, operation.namespace, operation.name, (current) => withoutFinalizers(current));
@@ -47,6 +51,12 @@ export function carryOut(cluster: SimulatedCluster, operation: Operation): void 
 
 function withoutFinalizers(object: JsonObject): JsonObject {
   return { ...object, metadata: { ...(object['metadata'] as JsonObject), finalizers: [] } };
+}
+
+function claimed(object: JsonObject): JsonObject {
+  const metadata = object['metadata'] as JsonObject;
+  const finalizers = (metadata['finalizers'] ?? []) as readonly string[];
+  return { ...object, metadata: { ...metadata, finalizers: [...new Set([...finalizers, `${OTHERS_DOMAIN}claim`])] } };
 }
 
 function recreate(cluster: SimulatedCluster, { path, namespace, name, patch }: Extract<Operation, { readonly do: 'recreate' }>): void {
@@ -114,6 +124,9 @@ export function inflict(cluster: SimulatedCluster, fault: Fault): void {
       return;
     case 'stop-sending':
       cluster.controllers.get(fault.controller)?.stopSending(fault.ms);
+      return;
+    case 'lease-cut':
+      cluster.controllers.get(fault.controller)?.cutLease(fault.ms);
       return;
     case 'jump':
       cluster.dateJumps++;

@@ -1,6 +1,6 @@
 /**
  * Draws what happens after something else has come to rest: who comes to a Subnet or a Vpc that is being deleted for long, a network that is made
- * smaller under those who are in it, pods and nodes that are made again at once, what other programs write on objects and into rows of Kiln's. More of them: `settled-lives.ts`, `claimed-lives.ts`, `undone-lives.ts`, `kept-lives.ts`, `bared-lives.ts`, `hindered-lives.ts`.
+ * smaller under those who are in it, pods and nodes that are made again at once, what other programs write on objects and into rows of Kiln's. More of them: `settled-lives.ts`, `claimed-lives.ts`, `undone-lives.ts`, `kept-lives.ts`, `bared-lives.ts`, `hindered-lives.ts`, `neighbour-lives.ts`.
  *
  * From a generator of its own, as `draw-broad.ts`.
  */
@@ -11,8 +11,10 @@ import { drawBared } from './bared-lives.ts';
 import { claimed, movable, shrunk, torn, unmoored } from './claimed-lives.ts';
 import { IP_POOLS, NAMESPACES, NODES, OVN_EIPS, PODS, podSpec, SUBNETS, VIPS, VPCS } from './draw.ts';
 import { doing } from './draw-scene.ts';
+import { drawCoveted } from './coveted-lives.ts';
 import { drawHindered } from './hindered-lives.ts';
 import { drawKept } from './kept-lives.ts';
+import { drawNeighbours } from './neighbour-lives.ts';
 import { OTHERS_DOMAIN } from './others-kept.ts';
 import type { Random } from './random.ts';
 import { create, edit, wait } from './seldom-place.ts';
@@ -42,6 +44,8 @@ const SCENES = {
   undone: 9,
   kept: 6,
   hindered: 12,
+  coveted: 8,
+  neighbours: 20,
 } as const;
 
 /** Names that no other draw has. */
@@ -87,8 +91,12 @@ export function drawSettled(random: Random, cluster: SimulatedCluster): readonly
       return undone(random, cluster);
     case 'kept':
       return drawKept(random);
+    case 'neighbours':
+      return drawNeighbours(random, cluster);
     case 'hindered':
       return drawHindered(random);
+    case 'coveted':
+      return drawCoveted(random);
     case 'node':
       return [doing({ do: 'recreate', path: NODES, namespace: '', name: random.pick(['n0', 'n1']) }), wait(2_000)];
   }

@@ -33,10 +33,18 @@ export function unsaid({ lab, dropped, killed, faults }: SimulatedCluster, facts
     reasons.add(`${uid} ${reason}`);
   }
   for (const key of dropped) reasons.add(key.split(' ', 2).join(' '));
+  // Events of a Namespace that is being deleted go before pods whose node is lost.
+  const leaving = new Set(
+    lab.store
+      .list('namespaces')
+      .flatMap(({ metadata: { name, deletionTimestamp } }) =>
+        deletionTimestamp === undefined ? [] : lab.store.list('pods', name).map(({ metadata }) => metadata.uid),
+      ),
+  );
   const findings: Finding[] = [];
   for (const fact of facts) {
     const { uid, reason, message, of } = fact;
-    if (of !== 'notice' && (killed || faults.repliesLost)) continue;
+    if (leaving.has(uid) || (of !== 'notice' && (killed || faults.repliesLost))) continue;
     const key = factKey(fact);
     if (said.has(key) || dropped.has(key) || (of === 'transition' && reasons.has(`${uid} ${reason}`))) continue;
     findings.push({ kind: `unsaid ${of}`, message: `no Event says what is so: ${reason} ${message} (a ${of} of uid ${uid})` });

@@ -4,7 +4,7 @@
  */
 import { annotationKey, labelKey, podAnnotation } from '../../src/api/well-known.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
-import { IPS, NETWORKS, node, NODES, PODS, podSpec, STATEFUL_SETS, SUBNETS, VIPS } from './draw.ts';
+import { IPS, NETWORKS, node, NODES, PODS, podSpec, STATEFUL_SETS, SUBNETS, VIPS, VPCS } from './draw.ts';
 import { doing } from './draw-scene.ts';
 import type { Random } from './random.ts';
 import { create, edit, vanish, wait } from './seldom-place.ts';
@@ -17,7 +17,7 @@ const RESERVED = { [labelKey.ipReserved]: 'true' };
 /** Longer than a label's value may be. */
 const LONG_NODE = `n${'9'.repeat(70)}`;
 
-const SCENES = { squatted: 2, joining: 2, spared: 2, bereft: 1, carried: 2 } as const;
+const SCENES = { squatted: 2, joining: 2, spared: 2, bereft: 1, carried: 2, alike: 2 } as const;
 
 export function drawHindered(random: Random): readonly Step[] {
   switch (random.weighted(SCENES)) {
@@ -31,7 +31,25 @@ export function drawHindered(random: Random): readonly Step[] {
       return bereft();
     case 'carried':
       return carried(random);
+    case 'alike':
+      return alike(random);
   }
+}
+
+/**
+ * Names that are one where they are put together: the router port of both Subnets is ha-hb-hc. Either comes first, and who had the name goes
+ * again or not.
+ */
+function alike(random: Random): readonly Step[] {
+  const networks = [
+    [create(VPCS, 'ha', {}), create(SUBNETS, 'hb-hc', { vpc: 'ha', cidrBlock: '10.57.0.0/24' })],
+    [create(VPCS, 'ha-hb', {}), create(SUBNETS, 'hc', { vpc: 'ha-hb', cidrBlock: '10.57.1.0/24' })],
+  ];
+  return [
+    ...(random.chance(0.5) ? networks : networks.toReversed()).flatMap((steps) => [...steps, wait(random.pick([0, 1_500]))]),
+    REST,
+    ...(random.chance(0.5) ? [doing({ do: 'delete', path: SUBNETS, namespace: '', name: random.pick(['hc', 'hb-hc']) }), wait(500)] : []),
+  ];
 }
 
 function gone(name: string): Step {

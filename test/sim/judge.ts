@@ -14,6 +14,7 @@ import { eipsCarriedOut } from './eip-fields.ts';
 import { RESTORED } from './draw-broad.ts';
 import { unsaid } from './events.ts';
 import { holdsBothWays } from './holds-both-ways.ts';
+import { astray } from './link-owners.ts';
 import { objectsSaid } from './object-fields.ts';
 import { rowMarks } from './row-marks.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
@@ -84,7 +85,7 @@ function isCalm(cluster: SimulatedCluster, restless: boolean): boolean {
 function isDueSoon({ controller, clock }: SimulatedController, restless: boolean): boolean {
   const { next } = controller.world.deadlines;
   const { resting, eventsWaiting } = controller.status;
-  return (restless && resting + eventsWaiting > 0) || (next !== undefined && next - clock.wallTime() <= SOON_MS);
+  return (restless && resting + eventsWaiting > 0) || (next !== undefined && next - clock.steadyDate <= SOON_MS);
 }
 
 /** @param lost lost nodes stay lost */
@@ -120,13 +121,14 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...rowMarks(world),
       ...eipsCarriedOut(world),
       ...withoutFinalizer(world),
+      ...astray(world, (table) => cluster.ovn.database.rows(table).values()),
       ...holdsBothWays(world),
       ...notAsWanted(world, controller.desired, cluster.lab.store, cluster.ovn.database.schema),
       ...cluster.newcomers.judge(),
       ...cluster.returners.judge(),
       ...cluster.takenPorts.judge(),
       ...cluster.toldInOrder.judge(),
-      ...cluster.standing.judge(cluster.leaders[0]?.clock.wallTime() ?? EPOCH + cluster.time.now),
+      ...cluster.standing.judge(cluster.leaders[0]?.clock.steadyDate ?? EPOCH + cluster.time.now),
       ...cluster.gateways.judge(world),
       ...cluster.joinedNodes.judge(),
       ...builtInsServe(cluster.lab.store),
@@ -137,6 +139,8 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...cluster.setsKept.judge(),
       ...cluster.networksLeft.judge(),
       ...cluster.givenOnce.judge(),
+      ...cluster.givenFree.judge(),
+      ...cluster.askedKept.judge(),
       ...cluster.promptness.judge(),
       ...unsaid(cluster, controller.facts()),
       ...cluster.conditionChanges.restless(),

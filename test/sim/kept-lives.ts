@@ -17,7 +17,7 @@ const THEIRS = `${OTHERS_DOMAIN}keep`;
 const [NAMESPACE, SUBNET] = ['kept-on', 'k0'];
 const ON: JsonObject = { [podAnnotation('ovn', 'logical_switch')]: SUBNET };
 
-const SCENES = { detained: 2, edited: 2, disowned: 2, going: 2, former: 3, asked: 3, reserved: 1, elsewhere: 3 } as const;
+const SCENES = { detained: 2, edited: 2, disowned: 2, going: 2, former: 3, asked: 3, reserved: 1, elsewhere: 3, joint: 2 } as const;
 
 export function drawKept(random: Random): readonly Step[] {
   // Before anybody else does something to them.
@@ -42,6 +42,8 @@ function scene(random: Random): readonly Step[] {
       return reserved();
     case 'elsewhere':
       return elsewhere();
+    case 'joint':
+      return joint(random);
   }
 }
 
@@ -149,4 +151,14 @@ export function asked(random: Random): readonly Step[] {
 export function reserved(): readonly Step[] {
   const spec = { subnet: SUBNET, podName: 'ki', namespace: NAMESPACE, podType: '' };
   return [...place(), create(IPS, `ki.${NAMESPACE}`, spec), wait(1_000), ...pod(NAMESPACE, 'ki', ON), gone('ki'), wait(1_000)];
+}
+
+/** Another program puts its finalizer on an object right before a controller writes its own. */
+export function joint(random: Random): readonly Step[] {
+  const rush: Step = { kind: 'fault', fault: 'overtake', how: 'claim' };
+  const [path, name, spec] = random.pick<readonly [ApiPath, string, JsonObject]>([
+    [VPCS, 'kw', {}],
+    [SUBNETS, 'k8', { cidrBlock: '10.55.0.0/24' }],
+  ]);
+  return [REST, rush, create(path, name, spec), wait(1_000), REST, vanish(path, name)];
 }

@@ -10,6 +10,7 @@ import type { Uuid } from '../../src/ovsdb/index.ts';
 import type { SimulatedDatabase, StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
 import { isTrue, mapOf, textOf } from './reading.ts';
 import type { Finding } from './judge.ts';
+import { isOver } from './memory.ts';
 
 const SUBNETS = 'subnets.kubeovn.io';
 const ADDRESSED = ['ips', 'vips', 'ovn-eips', 'iptables-eips'].map((plural) => `${plural}.kubeovn.io`);
@@ -84,14 +85,25 @@ export class NetworksLeft {
     });
   }
 
-  /** Somebody has an address in it, or a port: else it goes, but for rows of others in it. */
+  /** Somebody has an address in it, or a port: else it goes, but for rows of others in it. Who is to end has an IP object as long as it holds any. */
   #isInUse(name: string): boolean {
     return [...ADDRESSED, 'pods'].some((table) =>
-      this.#store.list(table).some(({ metadata: { labels = {}, annotations = {} }, ...object }) => {
+      this.#store.list(table).some((one) => {
+        if (table === 'pods' && isOver(one, Infinity)) return false;
+        const { metadata, ...object } = one;
+        const { labels = {}, annotations = {}, finalizers = [] } = metadata;
+        // Who only asks has nothing in it, nor has an address that is kept for a pod to come.
+        if (table !== 'pods' && finalizers.length === 0) return false;
+        if (labels[labelKey.ipReserved] === 'true' && !this.#hasPod(one)) return false;
         const { subnet } = (object['spec'] ?? {}) as { readonly subnet?: string };
         return [subnet, labels[labelKey.subnet], annotations[podAnnotation('ovn', 'logical_switch')]].includes(name);
       }),
     );
+  }
+
+  #hasPod({ spec }: KubeObject): boolean {
+    const { podName = '', namespace = '' } = (spec ?? {}) as Readonly<Record<string, string | undefined>>;
+    return this.#store.get('pods', `${namespace}/${podName}`) !== undefined;
   }
 
   #portName(uuid: string): string {

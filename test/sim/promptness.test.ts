@@ -79,7 +79,7 @@ test('a timer of the product is known by the function that sets it, not by those
     observed: () => undefined,
     unanswered: () => false,
     mayWrite: () => true,
-    wallTime: () => time.now,
+    date: () => time.now,
     later: noting,
     look: () => undefined,
   });

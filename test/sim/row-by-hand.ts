@@ -35,6 +35,9 @@ export function changeRow(cluster: SimulatedCluster, { table, place, name, chang
     case 'set':
       cluster.byHand([{ op: 'update', table, where, row: change.columns }]);
       return;
+    case 'keys':
+      cluster.byHand([{ op: 'mutate', table, where, mutations: [[change.column, 'insert', ['map', Object.entries(change.keys)]]] }]);
+      return;
     case 'clear-members':
       cluster.byHand([{ op: 'update', table, where, row: { [change.column]: ['set', []] } }]);
   }

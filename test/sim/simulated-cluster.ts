@@ -21,13 +21,18 @@ import type { Overtakes } from './api-transport.ts';
 import { ArmedFaults } from './armed-faults.ts';
 import { carryOut } from './carry-out.ts';
 import { ConditionChanges, factKey } from './events.ts';
+import { EvictionsUnderWay } from './evictions-under-way.ts';
 import { ForeignPicture } from './foreign-picture.ts';
 import { Gateways } from './gateways.ts';
+import { AskedKept } from './asked-kept.ts';
+import { GivenFree } from './given-free.ts';
 import { GivenOnce } from './given-once.ts';
 import { HandedOn } from './handed-on.ts';
+import { HotRetries } from './hot-retries.ts';
 import { KubeOvn } from './kube-ovn.ts';
 import { JoinedNodes } from './joined-nodes.ts';
 import { Latecomers } from './latecomers.ts';
+import { watchHandovers } from './lease-handovers.ts';
 import { Memory } from './memory.ts';
 import { gotPastFence, isOutdated, misdeed } from './misdeeds.ts';
 import { NetworksLeft } from './networks-left.ts';
@@ -44,6 +49,7 @@ import { SimulatedController } from './simulated-controller.ts';
 import { Standing } from './standing.ts';
 import type { Overtaking, Race } from './step.ts';
 import { race } from './strangers.ts';
+import { strangersHarmed } from './strangers-harmed.ts';
 import { TakenPorts } from './taken-ports.ts';
 import { ToldInOrder } from './told-in-order.ts';
 import { EPOCH, VirtualTime } from './virtual-time.ts';
@@ -98,7 +104,11 @@ export class SimulatedCluster {
   readonly setsKept: SetsKept;
   readonly networksLeft: NetworksLeft;
   readonly givenOnce: GivenOnce;
+  readonly givenFree: GivenFree;
+  readonly askedKept: AskedKept;
   readonly kubeOvn: KubeOvn;
+  readonly #hotRetries: HotRetries;
+  readonly #evictions: EvictionsUnderWay;
   readonly conditionChanges: ConditionChanges;
   readonly promptness = new Promptness(this.time);
   /** Transactions with comments, as the database's log would have them. */
@@ -192,7 +202,7 @@ export class SimulatedCluster {
       this.lab.store,
       () => this.switchesTaken.size === 0,
       byHand,
-      () => this.leaders.map(({ clock }) => clock.latestDate),
+      () => this.leaders.map(({ clock }) => clock.steadyDate),
       // Each process has a date of its own from its first jump on.
       () => (this.dateJumped ? `${this.dateJumps} ${this.terms}` : ''),
     );
@@ -208,8 +218,20 @@ export class SimulatedCluster {
     this.latecomers = new Latecomers(this.lab.store, has('Logical_Switch'));
     this.setsKept = new SetsKept(this.lab.store, has('Address_Set'));
     this.networksLeft = new NetworksLeft(this.lab.store, this.ovn.database);
+    watchHandovers(
+      this.lab.store,
+      () => this.time.now,
+      (what) => void this.alarms.push(what),
+    );
+    this.#hotRetries = new HotRetries(
+      () => this.time.now,
+      (path) => this.#named(path)?.version ?? '',
+    );
+    this.#evictions = new EvictionsUnderWay(this.lab.store, () => this.time.now);
     this.kubeOvn = new KubeOvn(this.lab.store, () => this.time.now);
     this.givenOnce = new GivenOnce(this.lab.store, byHand);
+    this.givenFree = new GivenFree(this.lab.store, byHand, () => this.time.now);
+    this.askedKept = new AskedKept(this.lab.store, byHand);
     this.takenPorts = new TakenPorts(this.lab.store, byHand);
     this.conditionChanges = new ConditionChanges(this.lab.store, byHand);
     this.workloads = new Workloads(this.lab, this.time, this.#chance, statefulSets);
@@ -234,15 +256,19 @@ export class SimulatedCluster {
     this.faults.clear();
     this.race = undefined;
     this.overtaking = undefined;
-    for (const controller of this.controllers.values()) controller.stopSending(undefined);
+    for (const controller of this.controllers.values()) {
+      controller.stopSending(undefined);
+      controller.cutLease(0);
+    }
     this.#killAfter.clear();
   }
 
   start(name: string): SimulatedController {
     this.#deposed.delete(name);
+    const identity = `${name}-${++this.#started}`;
     const controller = new SimulatedController({
       name,
-      identity: `${name}-${++this.#started}`,
+      identity,
       time: this.time,
       api: this.api,
       ovn: this.ovn,
@@ -256,6 +282,10 @@ export class SimulatedCluster {
       onTransact: () => this.#watchOver(name),
       onRefused: () => {
         if (this.#deposed.has(name)) this.#deposed.set(name, this.#deposed.get(name) ?? this.time.now);
+      },
+      onFailed: (request) => {
+        this.#hotRetries.failed(identity, request);
+        this.#evictions.failed(request);
       },
       overtakes: this.#overtakes(name),
       ...(this.#listsFromCache && { cachedAbove: FEW_LISTED }),
@@ -280,7 +310,11 @@ export class SimulatedCluster {
     );
     const beside =
       method !== 'GET' && !path.includes('/leases') && this.kubeOvn.leads ? "was sent while Kube-OVN's controller leads" : undefined;
-    for (const what of [wrong, beside]) if (what !== undefined) this.alarms.push(`${name}: ${method} ${path.split('?')[0] ?? ''} ${what}`);
+    const hot = request === undefined ? undefined : this.#hotRetries.sent(identity, request);
+    // Who goes by another date has other patience.
+    const leaving = request === undefined || this.dateJumped ? undefined : this.#evictions.sent(identity, request);
+    for (const what of [wrong, beside, hot, leaving])
+      if (what !== undefined) this.alarms.push(`${name}: ${method} ${path.split('?')[0] ?? ''} ${what}`);
   }
 
   kill(name: string): void {
@@ -300,7 +334,7 @@ export class SimulatedCluster {
     return [...this.controllers.values()].filter(({ controller }) => controller.status.phase === 'leading');
   }
 
-  /** Looks without touching: a process that has just started and may not write. By the date of the leader, whose leases end by its own. */
+  /** Looks without touching: a process that has just started and may not write. By the date that the leader reckons with. */
   judge(): SimulatedController {
     return new SimulatedController({
       dateOffMs: this.leaders[0]?.clock.dateOffMs ?? 0,
@@ -340,13 +374,14 @@ export class SimulatedCluster {
   }
 
   /** The object that a request names. */
-  #named(path: string): { readonly target: ResourceTarget; readonly uid: string | undefined } | undefined {
+  #named(path: string): { readonly target: ResourceTarget; readonly uid?: string; readonly version?: string } | undefined {
     const target = this.api.targetOf(path);
     if (target === undefined || target.name === '') return undefined;
     const { group, version, plural, namespace, name } = target;
     const definition = this.lab.registry.find(group, version, plural);
     const object = definition === undefined ? undefined : this.lab.store.get(definition.table, storeKey(namespace, name));
-    return { target, uid: object?.metadata.uid };
+    const { uid, resourceVersion: at } = object?.metadata ?? {};
+    return { target, ...(uid !== undefined && { uid }), ...(at !== undefined && { version: at }) };
   }
 
   /** @param path `<group>/<version>/<plural>`, without the group and its slash for the core. @returns the error's text, or nothing */
@@ -423,7 +458,10 @@ export class SimulatedCluster {
     }
     for (const { table, before, after } of client === undefined ? [] : execution.differences)
       if (table === 'Logical_Switch' && before === undefined && after !== undefined) this.switchesTaken.delete(String(after['name']));
-    if (client !== undefined && execution.ok) this.#watchPorts(execution);
+    if (client !== undefined && execution.ok) {
+      this.#watchPorts(execution);
+      this.alarms.push(...strangersHarmed(execution.differences).map((what) => `${client} ${what}`));
+    }
     this.#trace(
       `${this.time.now.toFixed(3)} transaction ${client ?? 'by hand'} ${execution.ok ? 'ok' : 'refused'} ${operations.length} ${execution.differences.map(({ table, uuid }) => `${table}/${uuid}`).join(' ')}`,
     );

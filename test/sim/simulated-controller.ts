@@ -1,4 +1,5 @@
 /** One process of the real controller on the simulation's outsides: it can be killed, stopped and continued. */
+import { CONTROLLER_LEASE } from '../../src/api/well-known.ts';
 import type { Rule } from '../../src/compile/compiler.ts';
 import { Controller } from '../../src/controller/controller.ts';
 import type { LeaseTimes } from '../../src/controller/leadership.ts';
@@ -43,6 +44,8 @@ export interface SimulatedControllerOptions {
   readonly onSend?: (request: KubeRequest) => void;
   /** It puts a transaction on its way. */
   readonly onTransact?: () => void;
+  /** The API server refused one of its requests, or did as if it had. */
+  readonly onFailed?: (request: KubeRequest) => void;
   /** The database has told it that it refuses a transaction. */
   readonly onRefused?: () => void;
   readonly overtakes?: Overtakes;
@@ -79,6 +82,7 @@ export class SimulatedController {
   readonly #time: VirtualTime;
   /** Milliseconds that it is stopped for when it has sent its next transaction. */
   #stopSending: number | undefined;
+  #leaseCutUntil = -Infinity;
   readonly #session: OvsdbSession;
   readonly #onTransact: (() => void) | undefined;
 
@@ -111,11 +115,20 @@ export class SimulatedController {
       api,
       clock: this.clock,
       latency,
-      faults,
+      faults: {
+        fate: (request) =>
+          time.now < this.#leaseCutUntil && request.path.includes(`/leases/${CONTROLLER_LEASE}`)
+            ? { kind: 'refuse', status: 503 }
+            : faults.fate(request),
+        watchDelay: (plural) => faults.watchDelay(plural),
+        repeats: (plural) => faults.repeats(plural),
+      },
       ...(overtakes === undefined ? {} : { overtakes }),
       ...(onSend === undefined ? {} : { onSend }),
       watches: !readOnly,
-      onRequest: ({ method, path }, status) => {
+      onRequest: (request, status) => {
+        const { method, path } = request;
+        if (status >= 400) options.onFailed?.(request);
         if (method !== 'GET' && status < 300 && !path.includes('/leases')) onWrite?.();
       },
     });
@@ -170,6 +183,11 @@ export class SimulatedController {
   /** The same right after it sent its next transaction: that arrives when the process goes on. */
   stopSending(ms: number | undefined): void {
     this.#stopSending = ms;
+  }
+
+  /** Its Lease cannot be asked for, for so long. */
+  cutLease(ms: number): void {
+    this.#leaseCutUntil = this.#time.now + ms;
   }
 
   #sent(method: string | undefined): void {

@@ -28,7 +28,7 @@ export class Standing {
   /**
    * @param untouched whether nobody took away a switch: a Subnet without one is in effect no more
    * @param byHand whether a person acts now
-   * @param dates the latest that those who lead now have seen
+   * @param dates by which those who lead now end leases
    * @param dating another text whenever the date that leases are written and ended by may be another one
    */
   constructor(store: ObjectStore, untouched: () => boolean, byHand: () => boolean, dates: () => readonly number[], dating: () => string) {
@@ -39,6 +39,7 @@ export class Standing {
       const { uid } = object.metadata;
       if (object.metadata.annotations?.[kilnAnnotation.lease] !== undefined && idleIn(table, object) !== idleIn(table, previous))
         this.#idleBy.set(uid, dating());
+      if (!byHand()) this.#findings.push(...begunEarlier(event, dates()));
       if (byHand()) {
         if (type === 'MODIFIED') this.#edited.add(uid);
       } else if (!this.#edited.has(uid) && (this.#idleBy.get(uid) ?? dating()) === dating())
@@ -93,6 +94,16 @@ function idleIn(table: string, object: KubeObject | undefined): string {
 
 function resourceOf(table: string): (typeof LEASED)[number] {
   return table.split('.')[0] as (typeof LEASED)[number];
+}
+
+/** A controller says that it is idle: since a moment that had long passed for whoever leads, so that its lease would end too soon. */
+function begunEarlier({ table, object, previous }: StoreEvent, dates: readonly number[]): readonly Finding[] {
+  const since = idleIn(table, object);
+  if (since === '' || since === idleIn(table, previous) || object.metadata.annotations?.[kilnAnnotation.lease] === undefined) return [];
+  if (dates.length === 0 || dates.some((date) => Date.parse(since) + LATE_MS >= date)) return [];
+  const resource = resourceOf(table);
+  const message = `I1: ${resource} ${object.metadata.name} says to be idle since ${since}, which has long passed for who leads`;
+  return [{ kind: `I1 lease ${resource}`, message }];
 }
 
 /** A controller asks it to go: nothing used its address, for as long as its lease says. */

@@ -21,18 +21,21 @@ export type Operation =
   | { readonly do: 'strip'; readonly path: ApiPath; readonly namespace: string; readonly name: string }
   /** Deleted without its finalizers and made again at once under its name, with another uid. */
   | { readonly do: 'recreate'; readonly path: ApiPath; readonly namespace: string; readonly name: string; readonly patch?: JsonObject }
+  /** Another program puts a finalizer of its own on it. */
+  | { readonly do: 'claim'; readonly path: ApiPath; readonly namespace: string; readonly name: string }
   /** Deleted at once, whatever its finalizers say. */
   | { readonly do: 'vanish'; readonly path: ApiPath; readonly namespace: string; readonly name: string }
   | { readonly do: 'node'; readonly name: string; readonly up: boolean }
   /** With ovn-nbctl, on the row of that name, or of that place in the table's order. */
   | { readonly do: 'row'; readonly table: string; readonly place: number; readonly name?: string; readonly change: RowChange }
-  /** Inside of ours: of the row of that name, with these addresses. */
+  /** Inside of ours: of the row of that name, with these addresses; a port under that name. */
   | {
       readonly do: 'foreign';
       readonly name: string;
       readonly what: ForeignRows | 'remove';
       readonly into?: string;
       readonly addresses?: string;
+      readonly called?: string;
     };
 
 /** What another program makes: networks of its own, rows that have a name of ours, rows inside of ours. */
@@ -63,6 +66,8 @@ export type RowChange =
   | { readonly kind: 'duplicate' }
   | { readonly kind: 'set'; readonly columns: JsonObject }
   | { readonly kind: 'clear-members'; readonly column: string }
+  /** Keys more in a map. */
+  | { readonly kind: 'keys'; readonly column: string; readonly keys: Readonly<Record<string, string>> }
   /** Another row of Kiln's, of that place in its table's order, goes into a column of this one, which is Kiln's too. */
   | { readonly kind: 'put'; readonly column: string; readonly of: string; readonly at: number };
 
@@ -84,6 +89,8 @@ export type Fault =
   | { readonly fault: 'stop-sending'; readonly controller: string; readonly ms: number }
   | { readonly fault: 'jump'; readonly controller: string; readonly ms: number }
   | { readonly fault: 'term-lost' }
+  /** What that one asks of its Lease is refused for so long, and all else goes on. */
+  | { readonly fault: 'lease-cut'; readonly controller: string; readonly ms: number }
   /** Somebody is faster: right before a transaction takes effect, a row that it is about changes hands, goes, or gets a row of theirs inside. */
   | { readonly fault: 'race'; readonly how: Race }
   /** Somebody is faster: right before a patch or a deletion of a controller takes effect, they do this to its object. */
@@ -91,7 +98,7 @@ export type Fault =
 
 export type Race = 'disown' | 'delete' | 'inside';
 
-export type Overtaking = 'recreate' | 'vanish' | 'delete';
+export type Overtaking = 'recreate' | 'vanish' | 'delete' | 'claim';
 
 export type Step =
   | ({ readonly kind: 'operation' } & Operation)

@@ -6,7 +6,7 @@ import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { Operation, Race } from './step.ts';
 
 /** Key of everything that a stranger makes. */
-const STRANGER = 'stranger';
+export const STRANGER = 'stranger';
 
 type Inserted = Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,7 @@ type Inside = readonly [parent: string, column: string, table: string, row: Inse
 
 export function makeForeign(
   cluster: SimulatedCluster,
-  { name, what, into, addresses }: Extract<Operation, { readonly do: 'foreign' }>,
+  { name, what, into, addresses, called }: Extract<Operation, { readonly do: 'foreign' }>,
 ): void {
   if (what === 'remove') return removeForeign(cluster, name);
   const mark = map({ [STRANGER]: name });
@@ -65,11 +65,11 @@ export function makeForeign(
     case 'balancer-in-ours':
       return putInside(cluster, place, ['Logical_Switch', 'load_balancer', 'Load_Balancer', { name: `${name}-lb`, external_ids: mark }]);
     default:
-      return putInside(cluster, place, insideOf(name, mark, addresses)[what], into);
+      return putInside(cluster, place, insideOf(name, mark, addresses, called)[what], into);
   }
 }
 
-function insideOf(name: string, mark: unknown, addresses?: string): Readonly<Record<string, Inside>> {
+function insideOf(name: string, mark: unknown, addresses?: string, called = `${name}-port`): Readonly<Record<string, Inside>> {
   const acl = { priority: 7, direction: 'to-lport', match: 'ip4', action: 'drop', external_ids: mark };
   const route = { ip_prefix: '10.77.0.0/16', nexthop: '10.1.0.2' };
   const port = { name: `${name}-lrp`, mac: 'fa:16:3e:00:00:02', networks: '10.78.0.1/24' };
@@ -78,7 +78,7 @@ function insideOf(name: string, mark: unknown, addresses?: string): Readonly<Rec
       'Logical_Switch',
       'ports',
       'Logical_Switch_Port',
-      { name: `${name}-port`, external_ids: mark, ...(addresses !== undefined && { addresses }) },
+      { name: called, external_ids: mark, ...(addresses !== undefined && { addresses }) },
     ],
     'acl-in-ours': ['Logical_Switch', 'acls', 'ACL', acl],
     'acl-in-group': ['Port_Group', 'acls', 'ACL', acl],

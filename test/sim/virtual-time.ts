@@ -159,8 +159,8 @@ export class ProcessClock implements KubeClock, OvsdbClock {
   #lost = 0;
   /** Milliseconds that the date is off. */
   #wallOff = 0;
-  /** Shown before a jump. */
-  #latest = 0;
+  /** The most that the date was off: a process goes on from there when it is set back. */
+  #steadyOff = 0;
 
   constructor(time: VirtualTime, process = '') {
     this.#time = time;
@@ -238,7 +238,11 @@ export class ProcessClock implements KubeClock, OvsdbClock {
   continue(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
-    if (this.#stop?.asleep === true) this.#lost += this.#time.now - this.#stop.since;
+    if (this.#stop?.asleep === true) {
+      const slept = this.#time.now - this.#stop.since;
+      this.#lost += slept;
+      this.#steadyOff = Math.max(this.#wallOff, this.#steadyOff - slept);
+    }
     this.#stop = undefined;
     for (const run of held) this.#runLate(run);
   }
@@ -248,19 +252,20 @@ export class ProcessClock implements KubeClock, OvsdbClock {
     return this.#lost > 0;
   }
 
+  /** Milliseconds that the date which the process reckons with is off. */
   get dateOffMs(): number {
-    return this.#wallOff;
+    return this.#steadyOff;
   }
 
-  /** The latest date that it has shown: for a process a moment that has passed stays passed. */
-  get latestDate(): number {
-    return Math.max(this.#latest, this.wallTime());
+  /** That date: it is not set back. */
+  get steadyDate(): number {
+    return EPOCH + this.#time.now + this.#steadyOff;
   }
 
   /** The date jumps. */
   jump(ms: number): void {
-    this.#latest = this.latestDate;
     this.#wallOff += ms;
+    this.#steadyOff = Math.max(this.#steadyOff, this.#wallOff);
   }
 
   #run(run: () => void): void {

@@ -4,6 +4,9 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { CONTROLLER_LEASE, kilnAnnotation } from '../../api/well-known.ts';
+import { NotDerived } from '../../controller/fresh-look.ts';
+import type { KubeErrorCode } from '../../kube/errors.ts';
+import { KubeError } from '../../kube/errors.ts';
 import { microTime } from '../../kube/lease.ts';
 import { LEASES } from '../../kube/resource.ts';
 import { VERSION } from '../../runtime/version.ts';
@@ -11,6 +14,7 @@ import { traitsOf } from '../../world/resources.ts';
 import { DEFAULT_SETTINGS } from '../../world/settings.ts';
 import { settingsText } from '../../world/settings-text.ts';
 import { leaderOf } from '../leader.ts';
+import { notComplete } from './diff.ts';
 import type { CommandLab } from '../testing/command-lab.ts';
 import { labOfThisFile } from '../testing/command-lab.ts';
 
@@ -23,6 +27,24 @@ const skip = labOfThisFile((opened) => {
 async function onLease(annotations: Readonly<Record<string, string | null>>): Promise<void> {
   await lab.client.mergePatch(LEASES, { name: CONTROLLER_LEASE, namespace: 'kube-system' }, { metadata: { annotations } });
 }
+
+test('diff that did not get everything says what is known: who refused, or that there was too little time', () => {
+  const said = (waitingFor: readonly string[], trouble?: KubeError): readonly unknown[] => {
+    const failure = notComplete(new NotDerived(20_000, 'observing', waitingFor, trouble), 20_000, 'tcp:10.0.0.1:6641', ' (why)');
+    return [failure.exit, failure.why.replace('not complete after 20 s: ', ''), failure.next];
+  };
+  const refused = (code: KubeErrorCode, text: string): KubeError => new KubeError(code, { verb: 'list', resource: 'pods' }, text);
+  assert.deepEqual(said(['ips', 'pods']), [4, 'ips, pods', 'kiln diff --request-timeout 80s']);
+  assert.deepEqual(said([]), [4, 'the rules', 'kiln diff --request-timeout 80s']);
+  const [exit, why, next] = said(['pods'], refused('KUBE_FORBIDDEN', 'may not'));
+  assert.deepEqual([exit, next], [3, 'kubectl auth can-i --list']);
+  assert.match(String(why), /^pods \(KUBE_FORBIDDEN: .*may not\)$/);
+  assert.equal(said(['pods'], refused('KUBE_UNAVAILABLE', 'away'))[2], 'kubectl cluster-info');
+  assert.deepEqual(said(['the Northbound database', 'pods'], refused('KUBE_UNAVAILABLE', 'away')).slice(1), [
+    'the Northbound database, pods (why)',
+    'ovn-nbctl --db=tcp:10.0.0.1:6641 show',
+  ]);
+});
 
 test('diff with a database that cannot be reached: why, and exit 3', { skip }, async () => {
   const { exit, said } = await lab.kiln('diff', '--ovn-nb=tcp:127.0.0.1:1', '--request-timeout=3s');

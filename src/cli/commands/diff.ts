@@ -8,6 +8,7 @@ import { planJson, planText } from '../../explain/plan-text.ts';
 import type { CommandIo } from '../cluster-command.ts';
 import { addConnectionFlags, onCluster, requestTimeoutMs } from '../cluster-command.ts';
 import { CommandFailure, EXIT } from '../command-failure.ts';
+import { KUBE_ADVICE } from '../error-advice.ts';
 import { addSettingsFlags, settingsFor } from '../leader.ts';
 import type { LookFlags } from '../observe.ts';
 import { addNorthboundFlags, sessionOf } from '../observe.ts';
@@ -75,14 +76,22 @@ async function opened(flags: DiffFlags, ovnNb: string, io: CommandIo): Promise<F
     return await FreshLook.open({ client, session, settings, timeoutMs });
   } catch (error) {
     if (!(error instanceof NotDerived)) throw error;
-    const northbound = error.waitingFor.includes('the Northbound database');
-    // A list that may not be read is never complete; rules that are not done had everything, and too little time.
-    const longer = `kiln diff --request-timeout ${4 * Math.ceil(timeoutMs / 1_000)}s`;
-    throw new CommandFailure(
-      northbound ? EXIT.unreachable : EXIT.timeout,
-      'kiln diff could not look at everything',
-      `not complete after ${timeoutMs / 1_000} s: ${error.waitingFor.join(', ') || 'the rules'}${northbound ? problem : ''}`,
-      northbound ? `ovn-nbctl --db=${ovnNb} show` : error.waitingFor.length > 0 ? 'kubectl auth can-i --list' : longer,
-    );
+    throw notComplete(error, timeoutMs, ovnNb, problem);
   }
+}
+
+/**
+ * What is known of what did not come. A list that the API server refused says why; one that it has not answered, and rules that are not done,
+ * had too little time.
+ *
+ * @param problem of the Northbound database, in brackets; empty where none was met
+ */
+export function notComplete({ waitingFor, trouble }: NotDerived, timeoutMs: number, ovnNb: string, problem: string): CommandFailure {
+  const what = 'kiln diff could not look at everything';
+  const why = `not complete after ${timeoutMs / 1_000} s: ${waitingFor.join(', ') || 'the rules'}`;
+  if (waitingFor.includes('the Northbound database'))
+    return new CommandFailure(EXIT.unreachable, what, `${why}${problem}`, `ovn-nbctl --db=${ovnNb} show`);
+  if (trouble !== undefined)
+    return new CommandFailure(EXIT.unreachable, what, `${why} (${trouble.code}: ${trouble.message})`, KUBE_ADVICE[trouble.code]);
+  return new CommandFailure(EXIT.timeout, what, why, `kiln diff --request-timeout ${4 * Math.ceil(timeoutMs / 1_000)}s`);
 }

@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CONTROLLER_LEASE } from '../../api/well-known.ts';
+import { ServerDatedClock } from '../../controller/clock-skew.ts';
 import type { Controller } from '../../controller/controller.ts';
 import { KubeClient } from '../../kube/client.ts';
 import { connectionFromCluster, connectionFromKubeconfig } from '../../kube/connection.ts';
@@ -115,9 +116,14 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
             ...(flags.context === undefined ? {} : { context: flags.context }),
           });
     client = new KubeClient(new KubeTransport(connection, { connections: 64, userAgent: 'kiln-controller' }), CONTROLLER_LEASE);
-    leaseClient = new KubeClient(new KubeTransport(connection, { connections: 1, userAgent: 'kiln-controller' }));
+    // It is asked every two seconds, and answers at once.
+    const clock = new ServerDatedClock(log);
+    leaseClient = new KubeClient(
+      new KubeTransport(connection, { connections: 1, userAgent: 'kiln-controller', onDate: (date) => clock.answered(date) }),
+    );
     controller = makeController(client, northboundSession({ ...flags, ovnNb: flags.ovnNb ?? '' }, log), log, {
       leaseClient,
+      clock,
       settings,
       metrics,
       subnetLabel: flags.metricsSubnetLabel,
@@ -130,7 +136,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
       },
     });
     endServing = await serveController(flags.metricsBindAddress, controller, metrics, log);
-    webhook = startWebhook(webhookWanted, { client, controller, metrics, log });
+    webhook = startWebhook(webhookWanted, { client, controller, metrics, log, clock });
   } catch (error) {
     process.stderr.write(redactedText(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`));
     return isKubeError(error) ? 3 : 2;

@@ -13,7 +13,7 @@ import { heldBy } from '../pod/held-addresses.ts';
 import { launchersOf, machinePlan } from '../pod/machine.ts';
 import { isIpOfNode, nodeView } from '../node/node-view.ts';
 import { isAllocated, isIpOfPod } from '../pod/pod-interface.ts';
-import { interfacesOf, selectionsOf } from '../pod/pod-interfaces.ts';
+import { interfaceOfPort, selectionsOf } from '../pod/pod-interfaces.ts';
 import { ordinalIn } from '../pod/pod-life.ts';
 import { keepsIp } from '../pod/pod-subnet.ts';
 import type { PodView } from '../pod/pod-view.ts';
@@ -82,7 +82,7 @@ function usersOf(world: World, ip: IP): readonly { readonly pod: string; readonl
 }
 
 function useOf(world: World, ip: IP, pod: PodView): { readonly pod: string; readonly keeps: boolean } | undefined {
-  const nic = isIpOfPod(ip, pod) ? interfacesOf(world, pod).interfaces.find(({ port }) => port === ip.metadata.name) : undefined;
+  const nic = isIpOfPod(ip, pod) ? interfaceOfPort(world, pod, ip.metadata.name) : undefined;
   if (nic === undefined) return undefined;
   // What is allocated is bound, whatever else is observed of it.
   return { pod: pod.key, keeps: isAllocated(nic) || keepsIp(world, nic, heldBy(world, nic)) };

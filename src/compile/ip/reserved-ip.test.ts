@@ -43,6 +43,17 @@ test('a pod of its name gets the address, and leaves it reserved when it goes', 
   assert.equal(fresh.allocation.ledger.usage('ovn-default')?.v4?.using, 1n);
 });
 
+test('what asks for an address is completed while a pod of its name waits, and stays when that goes', () => {
+  const scene = new PodScene();
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/vip': 'later' } });
+  reserve(scene);
+  assert.equal(scene.addressOf('shop/web'), undefined);
+  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.settle();
+  const ip = scene.bench.object('ips', 'web.shop');
+  assert.deepEqual([ip?.spec['v4IpAddress'], ip?.metadata.labels?.['ovn.kubernetes.io/ip_reserved']], ['10.16.0.2', 'true']);
+});
+
 test('a running pod whose IP object is labelled as reserved leaves it behind', () => {
   const scene = new PodScene();
   scene.pod('web');

@@ -210,7 +210,7 @@ function obstacleOf(world: World, binding: Binding): Obstacle | undefined {
     bound?.subnet !== undefined && isWithin(bound.subnet, bound.addresses) && leavesOut(world, bound.subnet.name);
   const refused =
     reservation?.kind === 'refused' && !(OF_ITS_NETWORK.has(reservation.code) && stays())
-      ? { reason: reservation.code, message: keptOn(nic, reservation.code, refusalOf(world, binding, reservation.message)) }
+      ? { reason: reservation.code, message: keptOn(binding, reservation.code, refusalOf(world, binding, reservation.message)) }
       : undefined;
   const others = world.addressConflicts.get(claimant) ?? [];
   // Who has an address with others is told of them first, whatever else is wrong.
@@ -235,10 +235,12 @@ function refusalOf(world: World, binding: Binding, message: string): string {
 const OF_ITS_NETWORK: ReadonlySet<Reason> = new Set<Reason>(['AddressOutOfRange', 'InvalidIPFamily']);
 
 /** Who was given an address of a network that its Subnet has no more cannot be given another one as it runs: no edit mends that. */
-function keptOn(nic: PodInterface, code: Reason, message: string): string {
+function keptOn({ nic, bound }: Binding, code: Reason, message: string): string {
   if (!OF_ITS_NETWORK.has(code) || !isAllocated(nic)) return message;
   const { namespace, name } = nic.pod;
-  return `${message}; it keeps that one as long as it runs, and the pod after it is given another; kubectl delete pod -n ${namespace} ${name}`;
+  // Somebody said that a pod runs which was over: it was let go.
+  const meanwhile = bound === undefined ? 'it has no port any more' : 'it keeps that one as long as it runs';
+  return `${message}; ${meanwhile}, and the pod after it is given another; kubectl delete pod -n ${namespace} ${name}`;
 }
 
 /** The second pod of a virtual machine that moves has what the first one is given: what that waits for keeps this one as well. */

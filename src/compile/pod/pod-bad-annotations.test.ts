@@ -69,6 +69,24 @@ for (const [key, bad, rule, good] of CASES) {
   });
 }
 
+test('what a running pod lists that can be nothing is told, and is neither among the keys of its port nor among its addresses', () => {
+  const scene = new PodScene();
+  scene.pod('web', { annotations: { 'ovn.kubernetes.io/port_security': 'true' } });
+  scene.bench.settle();
+  const [station] = scene.bench.list('Logical_Switch_Port', 'web.shop', 'port_security');
+  const edited = { 'ovn.kubernetes.io/security_groups': 'a:b,wall,c/d', 'ovn.kubernetes.io/port_vips': '10.16.0.50,x' };
+  scene.pod('web', { annotations: { ...scene.annotations('shop/web'), ...edited } });
+  scene.bench.settle();
+  assert.match(scene.bench.condition('pods', 'shop/web', BOUND)?.message ?? '', /holds "a:b", which is no name|holds "x"/);
+  const keys = scene.bench.map('Logical_Switch_Port', 'web.shop', 'external_ids');
+  assert.deepEqual(
+    Object.keys(keys).filter((key) => key.startsWith('associated_sg_')),
+    ['associated_sg_wall'],
+  );
+  assert.deepEqual([keys['security_groups'], keys['vips']], ['wall', '10.16.0.50']);
+  assert.deepEqual(scene.bench.list('Logical_Switch_Port', 'web.shop', 'port_security'), [`${station} 10.16.0.50`]);
+});
+
 test("what only the Subnet of an attached network knows is told of that network's annotation; of its own, that it asked for nothing", () => {
   const scene = new PodScene();
   scene.bench.put('network-attachment-definitions', {

@@ -8,12 +8,13 @@ import type { NetworkSelection, NetworkSelections } from '../../api/network-sele
 import { parseNetworkSelections } from '../../api/network-selection.ts';
 import { attachmentProvider, parseProvider } from '../../api/names.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
-import type { World } from '../../world/world.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
 import { attachment, unreadable } from './network-attachment.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { isIpOfPod, ownInterface, portId, portOf } from './pod-interface.ts';
 import type { PodView } from './pod-view.ts';
-import { bearerOf } from './pod-view.ts';
+import { bearerOf, podView } from './pod-view.ts';
 
 export interface PodInterfaces {
   readonly interfaces: readonly PodInterface[];
@@ -27,13 +28,29 @@ export function interfacesOf(world: World, pod: PodView): PodInterfaces {
   return own ? attached : { ...attached, interfaces: [...attached.interfaces, ownInterface(pod)] };
 }
 
+/** The interface of a pod of the World that has this port, or is to have it. */
+export function interfaceOfPort(world: World, pod: PodView, port: string): PodInterface | undefined {
+  if (attachesNetworks(pod)) return world.ask(interfacesByPort, pod.key)[port];
+  return interfacesOf(world, pod).interfaces.find((nic) => nic.port === port);
+}
+
+/** Of a pod that is attached to networks: there may be very many, and each IP object asks for its own. */
+const interfacesByPort: Query<Readonly<Record<string, PodInterface>>> = defineQuery('pod-interfaces-by-port', (world, key) => {
+  const pod = world.ask(podView, key);
+  return pod === undefined ? {} : Object.fromEntries(interfacesOf(world, pod).interfaces.map((nic) => [nic.port, nic]));
+});
+
 const NONE: PodInterfaces = { interfaces: [], problem: undefined };
 
 /** The annotations that select networks, in the order in which they count. */
 const SELECTING = [annotationKey.defaultNetworkAttachment, annotationKey.networkAttachments] as const;
 
+function attachesNetworks(pod: PodView): boolean {
+  return SELECTING.some((key) => pod.annotations[key] !== undefined);
+}
+
 function attachedTo(world: World, pod: PodView): PodInterfaces {
-  if (SELECTING.every((key) => pod.annotations[key] === undefined)) return NONE;
+  if (!attachesNetworks(pod)) return NONE;
   const recorded = recordedProviders(world, pod);
   const selected = selectionsOf(pod);
   if (!selected.ok) {

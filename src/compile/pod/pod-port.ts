@@ -2,8 +2,8 @@
  * The switch port of an interface, and its membership in the port groups by which nodes and gateways find it.
  */
 import { nodePortGroup, subnetNodePortGroup, switchToRouterPort } from '../../api/names.ts';
+import { securityGroupsIn } from '../../api/pod-port-validation.ts';
 import { annotationKey, DEFAULT_VPC } from '../../api/well-known.ts';
-import { splitList } from '../../net/dual.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
 import { dhcpOptionsId } from '../../nb/tables.ts';
@@ -173,7 +173,7 @@ function dhcpOutputs(world: World, nic: PodInterface, addresses: Addresses, subn
 }
 
 function portExternalIds(world: World, nic: PodInterface, addresses: Addresses, subnet: SubnetView): Readonly<Record<string, string>> {
-  const groups = splitList(annotationOf(nic, 'security_groups'));
+  const groups = securityGroupsIn(annotationOf(nic, 'security_groups'));
   const vips = furtherAddresses(world, nic, addresses.subnet).join(',');
   return {
     pod: `${nic.pod.namespace}/${bearerOf(nic.pod)}`,

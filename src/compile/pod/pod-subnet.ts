@@ -48,7 +48,8 @@ export function chooseSubnet(world: World, nic: PodInterface, { bound, addresses
 export function keepsIp(world: World, nic: PodInterface, { bound, ip }: Held): boolean {
   if (ip === undefined || bound) return ip !== undefined;
   const asked = askedSubnets(world, nic);
-  return asked.kind === 'waiting' || suits(world, nic, ip, asked.subnets);
+  // What a user made to ask for an address is answered meanwhile, and is not the pod's before.
+  return asked.kind === 'waiting' ? !onlyAsks(ip) : suits(world, nic, ip, asked.subnets);
 }
 
 function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string[]): boolean {

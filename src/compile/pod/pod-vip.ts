@@ -3,8 +3,8 @@
  */
 import type { Reason } from '../../api/reasons.ts';
 import { subnetProvider } from '../../api/names.ts';
+import { portVipsIn } from '../../api/pod-port-validation.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
-import { splitList } from '../../net/dual.ts';
 import { vipShare } from '../../world/address-objects.ts';
 import { shareOfIp } from '../../world/claimants.ts';
 import type { World } from '../../world/world.ts';
@@ -77,7 +77,7 @@ export function allowedPairProblem(world: World, pod: PodView): Obstacle | undef
 
 /** Addresses that a port may use beside its own: those its annotation lists, and of the Vips that its pod declares those of its Subnet. */
 export function furtherAddresses(world: World, nic: PodInterface, subnet: string): readonly string[] {
-  const listed = splitList(annotationOf(nic, 'port_vips'));
+  const listed = portVipsIn(annotationOf(nic, 'port_vips'));
   const vips = allowedPairsOf(nic.pod.annotations)
     .flatMap((name) => world.ask(vipView, name) ?? [])
     .filter((vip: VipView) => vip.subnet === subnet && admitsPod(vip, nic.pod));

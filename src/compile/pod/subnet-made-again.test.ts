@@ -29,6 +29,30 @@ test('a pod whose address is not of the network that its Subnet was made again w
   assert.equal(fresh.writes, 0);
 });
 
+test('a pod that was over, and is said to run again when its Subnet has another network, is told that it has no port', () => {
+  const scene = new PodScene();
+  scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
+  const annotations = { 'ovn.kubernetes.io/logical_switch': 'side' };
+  scene.pod('web', { annotations });
+  scene.bench.settle();
+  const phase = (status: object): void => {
+    scene.bench.put('pods', { metadata: { namespace: 'shop', name: 'web', annotations: scene.annotations('shop/web') }, spec: {}, status });
+    scene.bench.settle();
+  };
+  phase({ phase: 'Failed', reason: 'Evicted' });
+  assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
+  scene.bench.edit('subnets', 'side', { cidrBlock: '10.7.0.0/24', gateway: '10.7.0.1' });
+  scene.bench.settle();
+  phase({ phase: 'Running' });
+  const condition = scene.bench.condition('pods', 'shop/web', BOUND);
+  assert.equal(condition?.reason, 'AddressOutOfRange');
+  assert.match(
+    condition?.message ?? '',
+    /10\.1\.0\.2.*; it has no port any more, and the pod after it is given another; kubectl delete pod -n shop web$/,
+  );
+  assert.equal(scene.bench.row('Logical_Switch_Port', 'web.shop'), undefined);
+});
+
 test('what a pod runs with is told before a network that somebody attaches it to and that does not exist', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.1.0.0/24' });

@@ -9,14 +9,14 @@ import { vpcIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { familiesOf, ofFamily } from '../../net/dual.ts';
-import type { Family } from '../../net/address.ts';
 import type { Finding } from '../../api/finding.ts';
 import { isLeftOut } from '../../api/subnet-validation.ts';
 import { subnetHoldsNode, subnetNamedAsVpc, subnetOverlap } from '../../api/subnet-conflicts.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
-import type { Cidr } from '../../net/cidr.ts';
-import { cidrContains, parseCidr } from '../../net/cidr.ts';
+import { parseCidr } from '../../net/cidr.ts';
 import { nodeView } from '../node/node-view.ts';
+import type { Claim } from './overlapping-claims.ts';
+import { givingWay } from './overlapping-claims.ts';
 import { isRunning, subnetBasics, subnetSpec } from './subnet-basics.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
 import { subnetFindings } from './subnet-findings.ts';
@@ -42,31 +42,24 @@ function refusedAnyway(world: World, view: SubnetBasics): boolean {
 const vpcOverlaps: Query<ReadonlyMap<string, Finding>> = defineQuery('vpc-overlaps', (world, vpc) => {
   const claims = [...world.subnetVpcs.in(vpc)].flatMap((name) => claimsOf(world, name));
   if (vpc === world.settings.defaultVpc) claims.push(...nodeClaims(world.ask(nodeAddresses, '')));
+  const first = new Map<string, Claim>();
+  for (const [{ holder }, before] of givingWay(claims)) {
+    const other = first.get(holder);
+    if (other === undefined || before.rank < other.rank) first.set(holder, before);
+  }
   const found = new Map<string, Finding>();
-  const refused = new Set<Claim>();
-  for (const [a, b] of overlappingPairs(claims).toSorted((x, y) => byRank(x[0], y[0]) || byRank(x[1], y[1]))) {
-    if (refused.has(a) || b.node) continue;
-    refused.add(b);
-    const subnet = { name: b.holder, spec: world.ask(subnetSpec, b.holder) ?? {} };
-    if (found.has(b.holder)) continue;
+  for (const [holder, before] of first) {
+    const subnet = { name: holder, spec: world.ask(subnetSpec, holder) ?? {} };
+    const { family, base } = before.cidr;
     found.set(
-      b.holder,
-      a.node
-        ? subnetHoldsNode(subnet, a.holder, formatAddress({ family: a.cidr.family, value: a.cidr.base }))
-        : subnetOverlap(subnet, vpc, a.cidr, a.holder),
+      holder,
+      before.node
+        ? subnetHoldsNode(subnet, before.holder, formatAddress({ family, value: base }))
+        : subnetOverlap(subnet, vpc, before.cidr, before.holder),
     );
   }
   return found;
 });
-
-interface Claim {
-  readonly holder: string;
-  readonly node: boolean;
-  readonly cidr: Cidr;
-  readonly vlan: string;
-  /** What ranks it: in effect, as far as that can be told, then age, then uid. */
-  readonly rank: string;
-}
 
 function claimsOf(world: World, name: string): Claim[] {
   const view = world.ask(subnetBasics, name);
@@ -79,6 +72,7 @@ function claimsOf(world: World, name: string): Claim[] {
   return familiesOf(networks).flatMap((family) => {
     const cidr = parseCidr(ofFamily(networks, family)?.cidr ?? '');
     if (cidr === undefined) return [];
+    // In effect first, as far as that can be told, then by age, then by uid.
     return [{ holder: name, node: false, cidr, vlan: view.vlan, rank: `${place} ${view.created} ${view.uid}` }];
   });
 }
@@ -118,33 +112,3 @@ const nodeAddresses: Query<Readonly<Record<string, readonly string[]>>> = define
   for (const name of world.nodes.keys()) found[name] = world.ask(nodeView, name)?.internalIps ?? [];
   return found;
 });
-
-/** Pairs of claims with an address in common, the higher rank first. Two blocks overlap only where one covers the other. */
-function overlappingPairs(claims: readonly Claim[]): (readonly [Claim, Claim])[] {
-  const pairs: (readonly [Claim, Claim])[] = [];
-  for (const family of [4, 6] as const) {
-    const around: Claim[] = [];
-    for (const claim of claims.filter(({ cidr }) => cidr.family === family).toSorted(byPlace)) {
-      while (around.length > 0 && !covers(around.at(-1), claim, family)) around.pop();
-      for (const outer of around) {
-        if (outer.holder === claim.holder || outer.vlan !== claim.vlan) continue;
-        pairs.push(byRank(outer, claim) <= 0 ? [outer, claim] : [claim, outer]);
-      }
-      around.push(claim);
-    }
-  }
-  return pairs;
-}
-
-function covers(outer: Claim | undefined, inner: Claim, family: Family): boolean {
-  return outer !== undefined && cidrContains(outer.cidr, { family, value: inner.cidr.base });
-}
-
-function byPlace(a: Claim, b: Claim): number {
-  if (a.cidr.base !== b.cidr.base) return a.cidr.base < b.cidr.base ? -1 : 1;
-  return a.cidr.prefix - b.cidr.prefix;
-}
-
-function byRank(a: Claim, b: Claim): number {
-  return a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0;
-}

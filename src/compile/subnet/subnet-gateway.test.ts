@@ -97,6 +97,15 @@ test('a centralized gateway is one node, which stays while it is ready and is re
   assert.ok(!bench.rowIds('Port_Group').includes('red.n2'));
 });
 
+test('a node by the name of a key of the policy does not take its place', () => {
+  const bench = setUp({ gatewayType: 'centralized', gatewayNode: 'subnet,vendor,n2', enableEcmp: true });
+  for (const name of ['subnet', 'vendor']) bench.put('nodes', node(name));
+  bench.settle();
+  const row = bench.row('Logical_Router_Policy', 'ovn-cluster|29000|ip4.src == 10.0.0.0/24');
+  assert.deepEqual(keysOf(row), { subnet: 'red', n2: '100.64.0.3', vendor: 'kube-ovn' });
+  assert.equal((row?.['nexthops'] as readonly string[] | undefined)?.length, 3, 'and is a gateway like any other');
+});
+
 test('traffic stays with its gateways while the join Subnet is given a second family', () => {
   const bench = new RuleBench({
     rules: [...NETWORK_RULES, nodeJoin],

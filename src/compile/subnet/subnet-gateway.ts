@@ -153,9 +153,9 @@ export const subnetCentralizedGateway: Rule = {
       if (hops.length === 0) return [];
       const match = `${prefixOf(family)}.src == ${ofFamily(view, family)?.cidr ?? ''}`;
       const policy = { priority: GATEWAY_PRIORITY, match, action: 'reroute', nexthops: hops.map(([, nexthop]) => nexthop) };
-      return [
-        policyRow(view.vpc, policy, claimantOfSubnet(view), 'subnet-centralized-gateway', { subnet: name, ...Object.fromEntries(hops) }),
-      ];
+      // Kube-OVN's format has nodes for keys beside one of its own: a node of that name does not take its place.
+      const keys = { ...Object.fromEntries(hops), subnet: name };
+      return [policyRow(view.vpc, policy, claimantOfSubnet(view), 'subnet-centralized-gateway', keys)];
     });
   },
 };

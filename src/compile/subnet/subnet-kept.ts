@@ -5,6 +5,7 @@
  */
 import { blockersOf, networksLeft, vpcOfNetworkLeft } from '../../blockers/graph.ts';
 import { ownerText } from '../../nb/ownership.ts';
+import type { RowId } from '../../nb/row-id.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -14,6 +15,7 @@ import type { Output } from '../output.ts';
 import { subnetBasics } from './subnet-basics.ts';
 import { subnetRows } from './subnet-state.ts';
 import { claimantOfSubnet, subnetView, switchId } from './subnet-view.ts';
+import { loadBalancerId, loadBalancersOf } from '../vpc/vpc-load-balancers.ts';
 import { statedVpc } from '../vpc/vpc-state.ts';
 
 export const subnetKept: Rule = {
@@ -28,16 +30,28 @@ export const subnetKept: Rule = {
   },
 };
 
-/** What else would leave the switch of such a Subnet, whichever Vpc its spec names now: members are stated one by one. */
+/**
+ * What else would leave the switch of such a Subnet, whichever Vpc its spec names now: members are stated one by one. One that somebody takes
+ * away as a row comes again with its Vpc, and to the switch where that has others of this Vpc: it has all of them or none.
+ */
 export function keptBalancers(world: World, subnet: string): readonly Output[] {
-  const held = world.rows.column(switchId(subnet), 'load_balancer');
+  const row = switchId(subnet);
+  const held = world.rows.column(row, 'load_balancer');
   if (!(held instanceof Set)) return [];
-  return [...held].flatMap((uuid): Output[] => {
-    const row = world.rows.at(uuid as Parameters<typeof world.rows.at>[0]);
-    return row?.ownership.kind === 'ours'
-      ? [{ kind: 'member', row: switchId(subnet), column: 'load_balancer', member: { ref: row.id } }]
-      : [];
-  });
+  const kept = new Set<RowId>();
+  const vpcs = new Set<string>();
+  for (const uuid of held) {
+    const balancer = world.rows.at(uuid as Parameters<typeof world.rows.at>[0]);
+    if (balancer?.ownership.kind !== 'ours') continue;
+    kept.add(balancer.id);
+    const [kind, , vpc = ''] = balancer.ownership.owner.split('/');
+    if (kind === 'vpc') vpcs.add(vpc);
+  }
+  for (const vpc of vpcs) {
+    if (statedVpc(world, vpc) === undefined) continue;
+    for (const { name } of loadBalancersOf(world, vpc)) kept.add(loadBalancerId(name));
+  }
+  return [...kept].map((ref): Output => ({ kind: 'member', row, column: 'load_balancer', member: { ref } }));
 }
 
 export const vpcMissing: Rule = {

@@ -39,6 +39,53 @@ test('a Subnet is a switch with a link to the router', () => {
   assert.match(String(routerPort?.['mac']), /^[0-9a-f][26ae](:[0-9a-f]{2}){5}$/);
 });
 
+const ROUTER = '11111111-1111-4111-8111-111111111111' as Uuid;
+const ROUTER_PORT = '11111111-1111-4111-8111-111111111112' as Uuid;
+
+test("a Subnet is not linked to another program's router port that has the name of its own", () => {
+  const bench = new RuleBench({ rules: NETWORK_RULES });
+  bench.foreignRow('Logical_Router', ROUTER, { name: 'theirs' });
+  const port = { name: 'blue-red', mac: '00:00:00:00:00:01', networks: ['10.0.0.1/24'] };
+  bench.foreignRow('Logical_Router_Port', ROUTER_PORT, port, { table: 'Logical_Router', uuid: ROUTER, column: 'ports' });
+  bench.put('vpcs', { metadata: { name: 'blue' } });
+  bench.put('subnets', { metadata: { name: 'red' }, spec: { vpc: 'blue', cidrBlock: '10.0.0.0/24' } });
+  bench.settle();
+  assert.ok(bench.row('Logical_Switch', 'red') !== undefined);
+  assert.equal(bench.row('Logical_Switch_Port', 'red-blue'), undefined);
+  bench.removeForeignRow('Logical_Router', ROUTER);
+  bench.settle();
+  assert.deepEqual(bench.row('Logical_Switch_Port', 'red-blue')?.['options'], { 'router-port': 'blue-red' });
+  assert.deepEqual(bench.row('Logical_Router', 'blue')?.['ports'], ['Logical_Router_Port/blue-red']);
+});
+
+test('of two Subnets whose router ports have one name, one alone is linked to it, and the other when that is gone', () => {
+  const bench = new RuleBench({ rules: NETWORK_RULES });
+  for (const [vpc, subnet, cidrBlock] of [
+    ['a', 'b-c', '10.0.0.0/24'],
+    ['a-b', 'c', '10.1.0.0/24'],
+  ] as const) {
+    bench.put('vpcs', { metadata: { name: vpc } });
+    bench.put('subnets', { metadata: { name: subnet }, spec: { vpc, cidrBlock } });
+    bench.settle();
+  }
+  assert.deepEqual(bench.row('Logical_Router', 'a')?.['ports'], ['Logical_Router_Port/a-b-c']);
+  assert.deepEqual(bench.row('Logical_Switch', 'c')?.['ports'], []);
+  bench.delete('subnets', 'b-c');
+  bench.settle();
+  assert.deepEqual(bench.row('Logical_Router', 'a-b')?.['ports'], ['Logical_Router_Port/a-b-c']);
+  assert.deepEqual(bench.row('Logical_Switch', 'c')?.['ports'], ['Logical_Switch_Port/c-a-b']);
+});
+
+test('a link stays while somebody has taken the marks from its router port', () => {
+  const bench = setUp({});
+  const [uuid] = [...bench.northbound.table('Logical_Router_Port')].find(([, row]) => row['name'] === 'blue-red') ?? [];
+  assert.ok(uuid !== undefined);
+  const edit = { kind: 'update', table: 'Logical_Router_Port', uuid, row: { external_ids: {} } } as const;
+  bench.world.rows.apply(bench.northbound, bench.northbound.apply([edit]));
+  bench.settle();
+  assert.deepEqual(bench.row('Logical_Switch', 'red')?.['ports'], ['Logical_Switch_Port/red-blue']);
+});
+
 const RANDOM = '0a:58:00:00:00:01';
 
 /** What another program writes into the router port and the DHCP server of Subnet red. */
@@ -232,6 +279,20 @@ test('and they stay while its spec cannot be carried out, also where that names 
   bench.settle();
   assert.equal(bench.condition('subnets', 'red', 'Accepted')?.status, 'False');
   assert.deepEqual(bench.list('Logical_Switch', 'red', 'load_balancer'), held);
+});
+
+test('one that somebody deletes while its spec cannot be carried out comes again, and to the switch', () => {
+  const bench = setUp({});
+  const names = (): readonly string[] => bench.list('Logical_Switch', 'red', 'load_balancer').toSorted();
+  const held = names();
+  bench.edit('subnets', 'red', { cidrBlock: 'nonsense' });
+  bench.settle();
+  const { world, northbound } = bench;
+  const balancer = world.rows.best(rowId('Load_Balancer', 'vpc-blue-tcp-load'));
+  world.rows.apply(northbound, northbound.remove('Load_Balancer', balancer?.uuid as Uuid));
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'red', 'Accepted')?.status, 'False');
+  assert.deepEqual([held.length, names()], [6, held]);
 });
 
 test('a Subnet of another provider is for addresses only', () => {

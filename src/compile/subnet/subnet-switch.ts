@@ -12,10 +12,11 @@ import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { keptMac, macMark } from '../kept-mac.ts';
 import type { ColumnValue, Output } from '../output.ts';
+import { mayLink } from '../port-link.ts';
 import { statedSubnet } from './subnet-state.ts';
 import type { SubnetView } from './subnet-view.ts';
 import { claimantOfSubnet, subnetSpec, switchId } from './subnet-view.ts';
-import { routerId } from '../vpc/vpc-view.ts';
+import { isOurs, routerId } from '../vpc/vpc-view.ts';
 
 const RULE = 'subnet-switch';
 const ROUTER_ADVERTISEMENT = 'address_mode=dhcpv6_stateful,max_interval=30,min_interval=5,send_periodic=true';
@@ -31,16 +32,18 @@ export const subnetSwitch: Rule = {
     if (!view.routed || view.protocol === 'Mac') return outputs;
     const port = switchToRouterPort(name, view.vpc);
     const routerPort = routerToSwitchPort(view.vpc, name);
-    outputs.push({
-      kind: 'row',
-      id: rowId('Logical_Switch_Port', port),
-      owner,
-      rule: RULE,
-      parent: { id: switchId(name), column: 'ports' },
-      columns: { name: port, type: 'router', addresses: ['router'], options: { 'router-port': routerPort } },
-      externalIds: { ls: name },
-    });
     const id = routerPortId(view);
+    const link = rowId('Logical_Switch_Port', port);
+    if (mayLink(world, id, owner, () => isOurs(world, link, owner)))
+      outputs.push({
+        kind: 'row',
+        id: link,
+        owner,
+        rule: RULE,
+        parent: { id: switchId(name), column: 'ports' },
+        columns: { name: port, type: 'router', addresses: ['router'], options: { 'router-port': routerPort } },
+        externalIds: { ls: name },
+      });
     const mac = keptMac(world, id, 'mac');
     outputs.push({
       kind: 'row',

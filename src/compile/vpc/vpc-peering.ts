@@ -11,6 +11,7 @@ import { keptMac, macMark } from '../kept-mac.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { ConditionOutput } from '../output.ts';
+import { mayLink } from '../port-link.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
 import { vpcFindings } from './vpc-state.ts';
 import { claimantOfVpc, routerId, vpcSpec, vpcView } from './vpc-view.ts';
@@ -23,18 +24,22 @@ export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, is
     const port = peerPort(name, remoteVpc);
     const id = rowId('Logical_Router_Port', port);
     const mac = keptMac(world, id, 'mac');
+    const owner = claimantOfVpc(view);
+    const peer = peerPort(remoteVpc, name);
+    const other = { kind: 'vpc', namespace: '', name: remoteVpc };
+    const isLinked = (): boolean => world.rows.column(id, 'peer') === peer;
     return [
       {
         kind: 'row',
         id,
-        owner: claimantOfVpc(view),
+        owner,
         rule: RULE,
         parent: { id: routerId(view.router), column: 'ports' },
         columns: {
           name: port,
           mac,
           networks: splitList(localConnectIP).flatMap(networkText),
-          peer: peerPort(remoteVpc, name),
+          peer: mayLink(world, rowId('Logical_Router_Port', peer), other, isLinked) ? peer : [],
         },
         externalIds: { lr: view.router, ...macMark(id, mac) },
       },

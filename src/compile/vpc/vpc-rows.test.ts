@@ -250,3 +250,22 @@ test('a Vpc says whether the default Subnet that it names is there and its own',
   bench.settle();
   assert.equal(bench.condition('vpcs', 'blue', 'DefaultSubnet'), undefined);
 });
+
+test("a peering does not lead into another program's router port that has the name of its other side", () => {
+  const bench = setUp();
+  const router = '11111111-1111-4111-8111-111111111111';
+  bench.foreignRow('Logical_Router', router, { name: 'theirs' });
+  const port = { name: 'green-blue', mac: '00:00:00:00:00:01', networks: ['169.254.0.2/30'] };
+  bench.foreignRow('Logical_Router_Port', '11111111-1111-4111-8111-111111111112', port, {
+    table: 'Logical_Router',
+    uuid: router,
+    column: 'ports',
+  });
+  bench.put('vpcs', { metadata: { name: 'green' }, spec: { vpcPeerings: [{ remoteVpc: 'blue', localConnectIP: '169.254.0.2/30' }] } });
+  bench.put('vpcs', { metadata: { name: 'blue' }, spec: { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.1/30' }] } });
+  bench.settle();
+  assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-green'), 'networks', 'peer'), [['169.254.0.1/30'], null]);
+  bench.removeForeignRow('Logical_Router', router);
+  bench.settle();
+  assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-green'), 'networks', 'peer'), [['169.254.0.1/30'], 'green-blue']);
+});

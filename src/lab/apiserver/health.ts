@@ -1,16 +1,33 @@
 /** What is answered on `/`, `/healthz`, `/livez` and `/readyz`. */
 
-const CHECKS = ['ping', 'log', 'etcd'];
-const HEALTH = /^\/(healthz|livez|readyz)(?:\/([^/]+))?$/;
+/** Of a real server's those for what there is here. */
+const ALIVE = [
+  'ping',
+  'log',
+  'etcd',
+  'poststarthook/start-apiextensions-controllers',
+  'poststarthook/crd-informer-synced',
+  'poststarthook/rbac/bootstrap-roles',
+  'poststarthook/scheduling/bootstrap-system-priority-classes',
+  'poststarthook/apiservice-registration-controller',
+  'autoregister-completion',
+];
+const CHECKS: Readonly<Record<string, readonly string[]>> = {
+  healthz: ALIVE,
+  livez: ALIVE,
+  readyz: [...ALIVE.slice(0, 3), 'informer-sync', ...ALIVE.slice(3), 'shutdown'],
+};
+const HEALTH = /^\/(healthz|livez|readyz)(?:\/(.+))?$/;
 
 /** The text of a health path, with each check where it is asked for; undefined for another path. */
 export function health(path: string, query: URLSearchParams): string | undefined {
   const [, endpoint, check] = HEALTH.exec(path) ?? [];
-  if (endpoint === undefined || (check !== undefined && !CHECKS.includes(check))) return undefined;
+  const checks = CHECKS[endpoint ?? ''];
+  if (checks === undefined || (check !== undefined && !checks.includes(check))) return undefined;
   const excluded = new Set(query.getAll('exclude'));
   if (!query.has('verbose')) return 'ok';
-  const lines = (check === undefined ? CHECKS : [check]).map((name) => `[+]${name} ${excluded.has(name) ? 'excluded: ok' : 'ok'}\n`);
-  return `${lines.join('')}${endpoint} check passed\n`;
+  const lines = (check === undefined ? checks : [check]).map((name) => `[+]${name} ${excluded.has(name) ? 'excluded: ok' : 'ok'}\n`);
+  return `${lines.join('')}${endpoint ?? ''} check passed\n`;
 }
 
 /** Every path that is served beside those of single objects. */
@@ -18,6 +35,6 @@ export function rootPaths(groups: ReadonlyMap<string, readonly string[]>): strin
   const ofGroups = [...groups].flatMap(([group, versions]) =>
     group === '' ? [] : [`/apis/${group}`, ...versions.map((version) => `/apis/${group}/${version}`)],
   );
-  const ofHealth = ['/healthz', '/livez', '/readyz'].flatMap((path) => [path, ...CHECKS.map((check) => `${path}/${check}`)]);
-  return ['/api', '/api/v1', '/apis', ...ofGroups, ...ofHealth, '/openapi/v2', '/openapi/v3', '/version'].toSorted();
+  const ofHealth = Object.entries(CHECKS).flatMap(([path, checks]) => [`/${path}`, ...checks.map((check) => `/${path}/${check}`)]);
+  return ['/api', '/api/v1', '/apis', ...ofGroups, ...ofHealth, '/metrics', '/openapi/v2', '/openapi/v3', '/version'].toSorted();
 }

@@ -17,14 +17,16 @@ import type { OpenApi } from './openapi.ts';
 import type { Operations } from './operations.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { ResourceDefinition } from './resource.ts';
+import type { Reply } from './reply.ts';
+import { encodeReply } from './reply.ts';
+import type { RequestMetrics } from './request-metrics.ts';
 import { parseTarget, readObject } from './request.ts';
-import type { Reply, ResourceHandler, ResourceRequest } from './resource-handler.ts';
-import { encodeReply } from './resource-handler.ts';
+import type { ResourceHandler, ResourceRequest } from './resource-handler.ts';
 import { review } from './reviews.ts';
-import { ApiError, badRequest } from './status.ts';
+import { ApiError, badRequest, methodNotAllowed } from './status.ts';
 import type { Credentials } from './tls.ts';
 import { VERSION } from './version.ts';
-import { isTrue, watchOptionsOf } from './watch-request.ts';
+import { isTrue, newWayToWatch, watchOptionsOf } from './watch-request.ts';
 import type { WatchOptions } from './watch-stream.ts';
 import { WatchStream } from './watch-stream.ts';
 import { yamlOf } from './yaml.ts';
@@ -38,6 +40,7 @@ export interface HttpOptions {
   readonly tokens: ServiceAccountTokens;
   readonly bookmarkIntervalMs: number;
   readonly faults: Faults;
+  readonly metrics: RequestMetrics;
   /** Told of each request before it is looked at. */
   readonly onRequest?: (request: IncomingMessage) => void;
 }
@@ -92,7 +95,9 @@ export class ApiHttpServer {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      const url = new URL(request.url ?? '/', 'https://lab');
+      const asked = new URL(request.url ?? '/', 'https://lab');
+      const url = request.method === 'GET' ? newWayToWatch(asked) : asked;
+      this.#count(url, request, response);
       const user = this.#gate.admit(url, request);
       this.#options.onRequest?.(request);
       const { faults } = this.#options;
@@ -110,6 +115,12 @@ export class ApiHttpServer {
     } catch (error) {
       this.#fail(response, error);
     }
+  }
+
+  #count(url: URL, request: IncomingMessage, response: ServerResponse): void {
+    const { verb } = callOf(url, request);
+    const end = this.#options.metrics.begin(verb, parseTarget(url.pathname), url.searchParams.get('dryRun') ?? '');
+    response.once('close', () => end(response.statusCode));
   }
 
   #fail(response: ServerResponse, error: unknown): void {
@@ -135,6 +146,11 @@ export class ApiHttpServer {
 
   async #route(url: URL, request: IncomingMessage, response: ServerResponse, user: User): Promise<Reply | undefined> {
     const path = url.pathname.replace(/\/+$/, '');
+    if (path === '/metrics' && request.method === 'GET') {
+      const { metrics } = this.#options;
+      response.writeHead(200, { 'Content-Type': metrics.contentType }).end(await metrics.text());
+      return undefined;
+    }
     const document = this.#document(path, url.searchParams, request, response);
     if (document === null) return undefined;
     if (document !== undefined) return { status: 200, body: document };
@@ -148,6 +164,8 @@ export class ApiHttpServer {
       if (answer !== undefined) return { status: 201, body: answer };
     }
     const definition = this.#options.registry.find(target.group, target.version, target.plural);
+    if (definition?.deprecation !== undefined && request.method === 'GET')
+      response.setHeader('Warning', `299 - ${JSON.stringify(definition.deprecation)}`);
     if (definition === undefined || (!definition.namespaced && target.namespace !== '')) {
       const isBuiltIn = ({ custom, group, version }: ResourceDefinition): boolean =>
         !custom && group === target.group && version === target.version;
@@ -165,6 +183,7 @@ export class ApiHttpServer {
     const resourceRequest: ResourceRequest = { definition, target, query: url.searchParams, message: request, user };
     // Of one object by its name there is no watch: it is sent as it is.
     if (request.method === 'GET' && target.name === '' && isTrue(url.searchParams.get('watch'))) {
+      if (!definition.verbs.includes('watch')) throw methodNotAllowed(definition, 'watch');
       this.#watch(resourceRequest, callOf(url, request), response);
       return undefined;
     }
@@ -252,6 +271,10 @@ function notThere(response: ServerResponse): undefined {
 }
 
 function send(response: ServerResponse, reply: Reply): void {
+  if (reply.status === 204) {
+    response.writeHead(204).end();
+    return;
+  }
   const yaml = wantsYaml(response.req.headers.accept);
   const type = yaml ? 'application/yaml' : 'application/json';
   const headers: Record<string, string | string[]> = { 'Content-Type': type, 'Cache-Control': 'no-cache, private' };

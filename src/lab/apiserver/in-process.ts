@@ -2,10 +2,11 @@
 import { ADMINISTRATOR } from './authorization/user.ts';
 import { asRead, asSent } from './exchanged.ts';
 import type { Json } from './json.ts';
+import { ObjectList } from './reply.ts';
 import { parseTarget } from './request.ts';
 import type { RequestMessage, ResourceTarget } from './request.ts';
 import type { ResourceRequest } from './resource-handler.ts';
-import { ObjectList, ResourceHandler } from './resource-handler.ts';
+import { ResourceHandler } from './resource-handler.ts';
 import type { LabApi } from './server.ts';
 import { ListSnapshots } from './snapshots.ts';
 import { ApiError } from './status.ts';

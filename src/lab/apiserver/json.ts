@@ -93,6 +93,9 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
 }
 
+/** Of an object: what is deeper than the stack could be read, and then not written, and nobody could list the objects of its kind. */
+export const MOST_LEVELS = 1_000;
+
 /** Whether lists and objects lie in one another by more than so many levels. */
 export function isDeeper(value: Json, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

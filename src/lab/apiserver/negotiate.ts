@@ -1,4 +1,5 @@
 /** Which presentation of an object or a list a client accepts. */
+import type { ResourceDefinition } from './resource.ts';
 import type { Presentation } from './table.ts';
 import { PLAIN } from './table.ts';
 import { ApiError } from './status.ts';
@@ -17,9 +18,23 @@ export function negotiate(accept: string | undefined, query: URLSearchParams): P
     if (as === undefined) return PLAIN;
     if (values.get('g') !== 'meta.k8s.io' || !['v1', 'v1beta1'].includes(version)) continue;
     if (as === 'Table') return { kind: 'Table', version, includeObject: includeObject(query.get('includeObject')) };
-    if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') return { kind: 'PartialObjectMetadata', version };
+    if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList')
+      return { kind: 'PartialObjectMetadata', version, ofList: as === 'PartialObjectMetadataList' };
   }
   throw new ApiError(406, 'NotAcceptable', 'only the following media types are accepted: application/json, application/yaml');
+}
+
+/** @throws ApiError 406 when the metadata of a list is asked of one object, or of one object of a list. */
+export function checkNumber(presentation: Presentation, { custom, group, kind }: ResourceDefinition, isList: boolean): void {
+  if (presentation.kind !== 'PartialObjectMetadata' || presentation.ofList === isList) return;
+  const type = custom ? 'unstructured.Unstructured' : `${group.split('.')[0] || 'core'}.${kind}`;
+  throw new ApiError(
+    406,
+    'NotAcceptable',
+    isList
+      ? `you requested PartialObjectMetadata, but the requested object is a list (*${type}List)`
+      : `you requested PartialObjectMetadataList, but the requested object is not a list (*${type})`,
+  );
 }
 
 /** Whether YAML is what a client would rather have, of what is served. */

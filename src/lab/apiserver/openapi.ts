@@ -4,6 +4,7 @@ import type { JsonObject } from './json.ts';
 import { clone, isObject } from './json.ts';
 import type { ResourceRegistry } from './registry.ts';
 import type { ResourceDefinition } from './resource.ts';
+import { descriptionOf } from './builtin/descriptions.ts';
 import { builtinSchema } from './builtin/types.ts';
 import type { Schema } from './schema/schema.ts';
 
@@ -160,9 +161,14 @@ class SchemaWriter {
       const written: JsonObject = { type: 'object' };
       this.schemas[name] = written;
       const full = schema.properties === undefined ? builtinSchema(schema.name ?? '') : schema;
+      const said = descriptionOf(full.name ?? '');
+      if (said !== undefined) written['description'] = said;
       if (full.required !== undefined) written['required'] = [...full.required];
       const properties: JsonObject = {};
-      for (const [key, child] of full.properties ?? []) properties[key] = this.#field(child);
+      for (const [key, child] of full.properties ?? []) {
+        const description = descriptionOf(full.name ?? '', key);
+        properties[key] = { ...(description !== undefined && { description }), ...this.#field(child) };
+      }
       written['properties'] = properties;
     }
     return this.#prefix + name;

@@ -40,4 +40,6 @@ export type Guard = (request: {
   readonly namespace: string;
   readonly name: string;
   readonly object?: KubeObject;
+  /** Of a creation or an update. */
+  readonly options?: WriteOptions;
 }) => void;

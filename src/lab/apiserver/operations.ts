@@ -91,7 +91,7 @@ export class Operations {
     definition.strategy.prepareCreate?.(object);
     this.#default(definition, object);
     this.#check(definition, object, undefined);
-    for (const verdict of this.#verdicts) verdict({ verb: 'create', definition, namespace, name: meta.name, object });
+    for (const verdict of this.#verdicts) verdict({ verb: 'create', definition, namespace, name: meta.name, object, options });
     for (const warning of definition.strategy.warnings?.(object) ?? []) options.warn?.(warning);
     const key = storeKey(namespace, meta.name);
     const existing = this.store.get(definition.table, key);
@@ -127,7 +127,7 @@ export class Operations {
     for (const guard of this.#guards) guard({ verb: 'update', definition, namespace, name, object });
     const next = this.#prepareUpdate(definition, object, current, options, old);
     this.#check(definition, next, current, old);
-    for (const verdict of this.#verdicts) verdict({ verb: 'update', definition, namespace, name, object: next });
+    for (const verdict of this.#verdicts) verdict({ verb: 'update', definition, namespace, name, object: next, options });
     if (sameButVersion(next, current)) return current;
     if (options.subresource === undefined) for (const warning of definition.strategy.warnings?.(next) ?? []) options.warn?.(warning);
     const ending =

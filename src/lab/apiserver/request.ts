@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { decodeProtobuf } from './builtin/protobuf.ts';
 import type { Json, JsonObject } from './json.ts';
-import { goKindOf, isDeeper, isObject, parseJson, saidOfJson } from './json.ts';
+import { goKindOf, isDeeper, isObject, MOST_LEVELS, parseJson, saidOfJson } from './json.ts';
 import { ApiError, badRequest, unsupportedMediaType } from './status.ts';
 import { parseYaml } from './yaml.ts';
 
@@ -85,9 +85,6 @@ function decodeBody(body: Buffer, type: string): Json {
     throw badRequest(`couldn't get version/kind; json parse error: ${saidOfJson(error, body.toString('utf8'))}`);
   }
 }
-
-/** What is deeper than the stack could be read, and then not written: nobody could list the objects of its kind. */
-const MOST_LEVELS = 1_000;
 
 /** @throws ApiError 400 */
 function shallow(value: Json): Json {

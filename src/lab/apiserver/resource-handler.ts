@@ -1,11 +1,10 @@
 /** The verbs of the API on one resource, from a parsed request to a reply. */
 import type { AdmissionRequest } from './admission/review.ts';
 import type { User } from './authorization/user.ts';
-import { bindPodTo, evict } from './builtin/pod-subresources.ts';
+import { bindPodTo, evict, refuseContainer } from './builtin/pod-subresources.ts';
 import type { JsonObject } from './json.ts';
 import { clone, object } from './json.ts';
 import type { KubeObject } from './object.ts';
-import { encodeObject } from './object.ts';
 import {
   deleteOptions,
   integerOf,
@@ -19,7 +18,9 @@ import {
 import { checkName, checkUpdatedNamespace } from './object-meta.ts';
 import type { Operations, UpdateOptions } from './operations.ts';
 import { applyPatch, checkPatchType } from './patch/patch.ts';
-import { negotiate } from './negotiate.ts';
+import { checkNumber, negotiate } from './negotiate.ts';
+import type { Reply } from './reply.ts';
+import { ObjectList } from './reply.ts';
 import { mediaType, readObject, readPatch, readValue } from './request.ts';
 import type { RequestMessage, ResourceTarget } from './request.ts';
 import type { ResourceDefinition, ScaleSubresource } from './resource.ts';
@@ -30,30 +31,6 @@ import type { ListSnapshots } from './snapshots.ts';
 import { ApiError, badRequest, expired, methodNotAllowed, notFound } from './status.ts';
 import type { Presentation } from './table.ts';
 import { partialMetadata, table } from './table.ts';
-
-export interface Reply {
-  readonly status: number;
-  /** Of the store, or made for this answer: nobody changes it. */
-  readonly body: JsonObject | ObjectList;
-  readonly warnings?: readonly string[];
-}
-
-/** Many objects in one answer, each encoded once for all answers. */
-export class ObjectList {
-  readonly head: JsonObject;
-  readonly items: readonly JsonObject[];
-
-  constructor(head: JsonObject, items: readonly JsonObject[]) {
-    this.head = head;
-    this.items = items;
-  }
-}
-
-/** @returns JSON text */
-export function encodeReply(body: Reply['body']): string {
-  if (!(body instanceof ObjectList)) return encodeObject(body);
-  return `${JSON.stringify(body.head).slice(0, -1)},"items":[${body.items.map(encodeObject).join(',')}]}`;
-}
 
 export interface ResourceRequest {
   readonly definition: ResourceDefinition;
@@ -86,6 +63,7 @@ export class ResourceHandler {
   async handle(request: ResourceRequest): Promise<Reply> {
     const { target, definition, message } = request;
     if (target.subresource !== '') return this.#subresource(request);
+    if (definition.made !== undefined && message.method !== 'GET') throw notServed(definition, message.method);
     switch (message.method ?? '') {
       case 'HEAD':
         if (!definition.custom) break;
@@ -132,8 +110,9 @@ export class ResourceHandler {
       return { status: 201, body: result };
     }
     if (definition.table === 'pods' && ['log', 'exec', 'attach', 'portforward'].includes(subresource)) {
-      this.#operations.get(definition, namespace, name);
-      throw new ApiError(501, 'NotImplemented', `pods of this laboratory have no containers: ${subresource} is not served`);
+      refuseContainer(this.#operations.get(definition, namespace, name), subresource, request.query.get('container') ?? '');
+      // Nothing was said yet where nothing runs.
+      return { status: 204, body: {} };
     }
     if (subresource === 'status' && definition.hasStatus) throw methodNotAllowed(definition, verbOf(message.method ?? ''));
     throw definition.custom
@@ -145,10 +124,13 @@ export class ResourceHandler {
     const { definition, target, query, message } = request;
     const presentation = negotiate(message.headers.accept, query);
     wantedVersion(query, this.#operations.store.revision);
-    return { status: 200, body: this.#present(definition, this.#operations.get(definition, target.namespace, target.name), presentation) };
+    const found =
+      definition.made === undefined ? this.#operations.get(definition, target.namespace, target.name) : madeObject(definition, target.name);
+    return { status: 200, body: this.#present(definition, found, presentation) };
   }
 
   #present(definition: ResourceDefinition, item: KubeObject, presentation: Presentation): JsonObject {
+    checkNumber(presentation, definition, false);
     if (presentation.kind === 'Table')
       return table(
         definition,
@@ -164,6 +146,7 @@ export class ResourceHandler {
   list(request: ResourceRequest): Reply {
     const { definition, target, query, message } = request;
     const presentation = negotiate(message.headers.accept, query);
+    checkNumber(presentation, definition, true);
     const { store, environment } = this.#operations;
     const limit = integerOf(query, 'limit');
     integerOf(query, 'timeoutSeconds');
@@ -176,7 +159,7 @@ export class ResourceHandler {
           ? this.#snapshots.first(this.#selectAt(request, matches, wanted.revision), wanted.revision, limit, environment.now())
           : this.#snapshots.first(this.#select(definition, target.namespace, matches), store.revision, limit, environment.now())
         : this.#snapshots.next(token, limit, environment.now(), wanted.revision > 0);
-    const metadata: JsonObject = { resourceVersion: String(chunk.revision) };
+    const metadata: JsonObject = definition.made === undefined ? { resourceVersion: String(chunk.revision) } : {};
     if (chunk.continueToken !== '') {
       metadata['continue'] = chunk.continueToken;
       if ((query.get('labelSelector') ?? '') === '' && (query.get('fieldSelector') ?? '') === '')
@@ -200,6 +183,7 @@ export class ResourceHandler {
   }
 
   #select(definition: ResourceDefinition, namespace: string, matches: Selector): KubeObject[] {
+    if (definition.made !== undefined) return definition.made().filter(matches);
     return this.#operations.store
       .list(definition.table, namespace)
       .map((item) => this.#operations.toView(definition, item))
@@ -384,6 +368,13 @@ export class ResourceHandler {
         throw notServed(definition, message.method);
     }
   }
+}
+
+/** @throws ApiError as the component that makes them says it */
+function madeObject(definition: ResourceDefinition, name: string): KubeObject {
+  const found = definition.made?.().find((item) => item.metadata.name === name);
+  if (found === undefined) throw new ApiError(500, '', `Component not found: ${name}`);
+  return found;
 }
 
 /** A server that does not know a method has no verb for it. */

@@ -80,6 +80,10 @@ export interface ResourceDefinition {
   readonly columns: readonly Column[];
   readonly strategy: Strategy;
   readonly view?: View;
+  /** Its objects are made when they are asked for, and never stored: they are only read. */
+  readonly made?: () => readonly KubeObject[];
+  /** What whoever asks for it is warned of. */
+  readonly deprecation?: string;
 }
 
 export const ALL_VERBS: readonly string[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];

@@ -2,9 +2,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { ApiServices } from './api-services.ts';
 import { ValidatingWebhooks } from './admission/validating-webhooks.ts';
 import { ServiceAccountTokens } from './authorization/service-account-tokens.ts';
 import { keptResources } from './builtin/kept-kinds.ts';
+import { clusterServiceResources } from './builtin/cluster-services.ts';
 import { builtinResources } from './builtin/kinds.ts';
 import { ClusterObjects } from './cluster-objects.ts';
 import { CustomResources } from './custom-resources.ts';
@@ -17,12 +19,14 @@ import { GarbageCollector } from './garbage-collector.ts';
 import { ApiHttpServer } from './http.ts';
 import { kubeconfig } from './kubeconfig.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
+import { refuseHugeObjects } from './object-size.ts';
 import { OpenApi } from './openapi.ts';
 import { Operations } from './operations.ts';
 import { priorityOfPods, rulesOfPriorityClasses } from './priorities.ts';
 import { limitRangeBounds, limitRangeDefaults } from './quotas/limit-range.ts';
 import { ResourceQuotas } from './quotas/resource-quotas.ts';
 import { ResourceRegistry } from './registry.ts';
+import { RequestMetrics } from './request-metrics.ts';
 import { ResourceHandler } from './resource-handler.ts';
 import { RoleAggregation } from './role-aggregation.ts';
 import { ListSnapshots } from './snapshots.ts';
@@ -89,6 +93,7 @@ export class LabApiServer {
   readonly #clusterObjects: ClusterObjects;
   readonly #volumes: VolumeProtection;
   readonly #roles: RoleAggregation;
+  readonly #apiServices: ApiServices;
   readonly #http: ApiHttpServer;
   #url = '';
 
@@ -103,15 +108,17 @@ export class LabApiServer {
     const store = this.#state?.open(watchWindow) ?? new ObjectStore(watchWindow);
     this.#credentials = stateDir === undefined ? createCredentials(environment.now()) : keptCredentials(stateDir, environment.now());
     this.#api = new LabApi(environment, store);
-    for (const definition of keptResources()) this.#api.registry.add(definition);
+    for (const definition of [...keptResources(), ...clusterServiceResources()]) this.#api.registry.add(definition);
     this.#api.operations.addGuard(limitRangeDefaults(store));
     this.#api.operations.addGuard(priorityOfPods(store));
     this.#api.operations.addGuard(rulesOfPriorityClasses(store));
     this.#api.operations.addVerdict(limitRangeBounds(store));
+    this.#api.operations.addVerdict(refuseHugeObjects);
     this.#quotas = new ResourceQuotas(this.#api.operations, this.#api.registry);
     this.#clusterObjects = new ClusterObjects(this.#api.operations, this.#api.registry, this.#credentials.authority);
     this.#volumes = new VolumeProtection(this.#api.operations, this.#api.registry);
     this.#roles = new RoleAggregation(this.#api.operations, this.#api.registry);
+    this.#apiServices = new ApiServices(this.#api.operations, this.#api.registry);
     const webhooks = new ValidatingWebhooks(this.#api.operations, this.#api.registry);
     this.#http = new ApiHttpServer({
       credentials: this.#credentials,
@@ -122,6 +129,7 @@ export class LabApiServer {
       tokens: new ServiceAccountTokens(this.#api.operations, this.#credentials.server.key),
       bookmarkIntervalMs: options.bookmarkIntervalMs ?? 10_000,
       faults: this.faults,
+      metrics: new RequestMetrics(store, this.#api.registry),
       ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
     });
   }
@@ -157,6 +165,7 @@ export class LabApiServer {
     this.#clusterObjects.stop();
     this.#volumes.stop();
     this.#roles.stop();
+    this.#apiServices.stop();
     this.#quotas.stop();
     this.#api.stop();
     await this.#http.close();

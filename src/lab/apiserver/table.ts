@@ -6,7 +6,8 @@ import type { ResourceDefinition } from './resource.ts';
 export type Presentation =
   | { readonly kind: 'Object' }
   | { readonly kind: 'Table'; readonly version: string; readonly includeObject: 'None' | 'Metadata' | 'Object' }
-  | { readonly kind: 'PartialObjectMetadata'; readonly version: string };
+  /** `ofList`: the metadata of the objects of a list is asked for. */
+  | { readonly kind: 'PartialObjectMetadata'; readonly version: string; readonly ofList: boolean };
 
 export const PLAIN: Presentation = { kind: 'Object' };
 

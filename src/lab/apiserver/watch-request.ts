@@ -1,5 +1,6 @@
 /** What a watch is asked for, from the query of its request. */
 import { negotiate } from './negotiate.ts';
+import { parseTarget } from './request.ts';
 import type { ResourceRequest } from './resource-handler.ts';
 import { integerOf, invalidListOptions, readVersion, selectorOf } from './requested-options.ts';
 import { forbiddenField } from './status.ts';
@@ -29,6 +30,21 @@ export function watchOptionsOf({ definition, target, query, message }: ResourceR
     markInitialEnd: isTrue(query.get('sendInitialEvents')),
     timeoutMs: seconds !== 0 ? Math.max(0, seconds) * 1000 : DEFAULT_WATCH_MS * (1 + Math.random()),
   };
+}
+
+const OLD_WATCH = /^(\/(?:api|apis\/[^/]+)\/[^/]+)\/watch(\/.+)$/;
+
+/** A request whose path says `watch`, the oldest way to ask for one: as it is asked for with an option. Any other stays as it is. */
+export function newWayToWatch(url: URL): URL {
+  const [, version = '', what = ''] = OLD_WATCH.exec(url.pathname) ?? [];
+  const target = parseTarget(`${version}${what}`);
+  if (target === undefined || target.subresource !== '') return url;
+  const asked = new URL(url);
+  asked.pathname = target.name === '' ? `${version}${what}` : `${version}${what.replace(/\/[^/]+\/*$/, '')}`;
+  asked.searchParams.set('watch', 'true');
+  const fields = [asked.searchParams.get('fieldSelector') ?? '', target.name === '' ? '' : `metadata.name=${target.name}`];
+  asked.searchParams.set('fieldSelector', fields.filter((field) => field !== '').join(','));
+  return asked;
 }
 
 /** Whatever is given is true, but for what says that it is not. */

@@ -336,6 +336,37 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     await kubectl(['delete', 'pdb/kept', 'deployment/kept', '--cascade=foreground', WAIT]);
   });
 
+  test('a Service has the addresses of its ready pods in Endpoints and a slice, and both go with it', async () => {
+    await apply('Deployment', 'served', { replicas: 2 });
+    await kubectl(['rollout', 'status', 'deployment/served', WAIT]);
+    await kubectl(['expose', 'deployment', 'served', '--port=80', '--target-port=8080']);
+    const addresses = async (): Promise<readonly string[]> =>
+      (await kubectl(['get', 'endpoints', 'served', '--ignore-not-found', '-o', 'jsonpath={.subsets[*].addresses[*].targetRef.name}']))
+        .split(' ')
+        .filter((name) => name !== '');
+    const pods = async (): Promise<readonly string[]> => (await listed('pods', 'served')).map(({ metadata }) => metadata.name).toSorted();
+    await until('both pods are there', async () => (await addresses()).length === 2);
+    assert.deepEqual(await addresses(), await pods());
+    await until('the Service shows them', async () =>
+      /^Endpoints: +\S+:8080,\S+:8080$/m.test(await kubectl(['describe', 'svc', 'served'])),
+    );
+    await kubectl(['scale', 'deployment/served', '--replicas=3']);
+    await until('the third is there', async () => (await addresses()).length === 3);
+    const slices = async (): Promise<string> =>
+      await kubectl([
+        'get',
+        'endpointslices',
+        '-l',
+        'kubernetes.io/service-name=served',
+        '-o',
+        'jsonpath={.items[*].endpoints[*].targetRef.name}',
+      ]);
+    await until('the slice has them too', async () => (await slices()).split(' ').toSorted().join() === (await pods()).join());
+    await kubectl(['delete', 'svc', 'served']);
+    await until('both are gone', async () => (await slices()) === '' && (await addresses()).length === 0);
+    await kubectl(['delete', 'deployment', 'served', '--cascade=foreground', WAIT]);
+  });
+
   test('a DaemonSet has a pod on each node that it selects', async () => {
     await apply('DaemonSet', 'agent', {});
     await kubectl(['rollout', 'status', 'daemonset/agent', WAIT]);

@@ -10,6 +10,8 @@ import { planReplicaSet } from './plan-replica-set.ts';
 import { planStatefulSet } from './plan-stateful-set.ts';
 import { Revisions } from './revisions.ts';
 import { StandInBudgets } from './stand-in-budgets.ts';
+import { StandInEndpoints } from './stand-in-endpoints.ts';
+import { trimChild, trimNode } from './trimmed.ts';
 import {
   type ChildPod,
   type Condition,
@@ -50,13 +52,14 @@ const CREATIONS = 16;
 /** Another writer was faster, or the object is gone: the watch brings what to do instead. */
 const OUTRUN = ['KUBE_CONFLICT', 'KUBE_NOT_FOUND', 'KUBE_PRECONDITION'] as const;
 
-/** Plays kube-controller-manager for workloads: keeps what Deployments, ReplicaSets, StatefulSets, DaemonSets and budgets ask for. */
+/** Plays kube-controller-manager for workloads: keeps what Deployments, ReplicaSets, StatefulSets, DaemonSets, budgets and Services ask for. */
 export class StandInControllers implements AsyncDisposable {
   readonly #options: StandInControllersOptions;
   readonly #workloads: ReadonlyMap<Resource, ListWatchCache<KubeObject>>;
   readonly #pods: ListWatchCache<KubeObject>;
   readonly #nodes: ListWatchCache<KubeObject>;
   readonly #budgets: StandInBudgets;
+  readonly #endpoints: StandInEndpoints;
   readonly #revisions: Revisions;
   readonly #events: WorkloadEvents;
   /** By the uid of the workload that controls them, and their own key. */
@@ -76,11 +79,12 @@ export class StandInControllers implements AsyncDisposable {
     const cache = (resource: Resource, trim?: (object: KubeObject) => KubeObject): ListWatchCache<KubeObject> =>
       new ListWatchCache<KubeObject>({ client: options.client, resource, ...(trim === undefined ? {} : { trim }) });
     this.#workloads = new Map(KINDS.map((resource) => [resource, cache(resource)]));
-    this.#pods = cache(PODS, (pod) => trimChild(pod as unknown as RawPod));
+    this.#pods = cache(PODS, (pod) => trimChild(pod as unknown as Parameters<typeof trimChild>[0]));
     this.#nodes = cache(NODES, trimNode);
     this.#revisions = new Revisions(options.client);
     this.#events = new WorkloadEvents(options.client);
     this.#budgets = new StandInBudgets({ client: options.client, pods: this.#pods, replicasOf: (pod) => this.#replicasOf(pod) });
+    this.#endpoints = new StandInEndpoints({ client: options.client, pods: this.#pods });
   }
 
   /** Begins; returns when all that exists was looked at. Works once, until `stop`. */
@@ -105,6 +109,7 @@ export class StandInControllers implements AsyncDisposable {
     await Promise.all([this.#pods, this.#nodes].map((cache) => cache.start().untilSynced()));
     for (const resource of [...KINDS].toReversed()) await this.#cacheOf(resource).start().untilSynced();
     await this.#budgets.start();
+    await this.#endpoints.start();
   }
 
   /** Ends watches and work. Workloads and pods stay as they are. */
@@ -112,6 +117,7 @@ export class StandInControllers implements AsyncDisposable {
     this.#stop.abort();
     this.#waiting.clear();
     await this.#budgets.stop();
+    await this.#endpoints.stop();
     await this.#events.close();
     await Promise.all([this.#pods, this.#nodes, ...this.#workloads.values()].map((cache) => cache.close()));
     await Promise.all(this.#working.values());
@@ -361,34 +367,4 @@ function timed({ conditions }: Status, before: Status | undefined): { readonly c
           };
     }),
   };
-}
-
-interface RawPod extends Omit<ChildPod, 'status'> {
-  readonly status?: { readonly phase?: string; readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
-}
-
-function trimChild({ metadata, spec, status }: RawPod): KubeObject {
-  const { name, namespace, uid, resourceVersion, labels, creationTimestamp, deletionTimestamp, ownerReferences } = metadata;
-  return {
-    metadata: {
-      ...{ name, namespace, uid, resourceVersion, labels, creationTimestamp, ownerReferences },
-      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-    },
-    spec: { affinity: spec['affinity'] },
-    phase: status?.phase ?? 'Pending',
-    ready: status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false,
-  } as KubeObject;
-}
-
-function trimNode({ metadata }: KubeObject): KubeObject {
-  const { name, uid, resourceVersion, labels, deletionTimestamp } = metadata as KubeObject['metadata'] & { readonly labels?: object };
-  return {
-    metadata: {
-      name,
-      uid,
-      resourceVersion,
-      labels,
-      ...(deletionTimestamp === undefined || deletionTimestamp === null ? {} : { deletionTimestamp }),
-    },
-  } as KubeObject;
 }

@@ -43,6 +43,15 @@ export type Workload = KubeObject<WorkloadSpec, Status>;
 export interface ChildPod extends KubeObject<Readonly<Record<string, unknown>>> {
   readonly phase: string;
   readonly ready: boolean;
+  readonly ips: readonly string[];
+  /** Those with a name. */
+  readonly ports: readonly ContainerPort[];
+}
+
+export interface ContainerPort {
+  readonly name?: string;
+  readonly containerPort: number;
+  readonly protocol?: string;
 }
 
 const apps = (plural: string, kind: string): Resource => ({ group: 'apps', version: 'v1', plural, kind, namespaced: true });

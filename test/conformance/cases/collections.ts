@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Holder } from '../context.ts';
 import { at, configMap, conformance, message, newNamespace, pod, version } from '../context.ts';
 import type { Fields, RawReply } from '../https-client.ts';
+import { WIDGETS } from '../widgets.ts';
 
 function names(reply: RawReply): unknown[] {
   return (reply.body['items'] as Fields[]).map((item) => at(item, 'metadata', 'name'));
@@ -228,5 +229,15 @@ export function collectionCases(holder: Holder): void {
     const one = await http.get(`${path}/c0`, { Accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' });
     assert.equal(one.body['kind'], 'PartialObjectMetadata');
     assert.equal((await http.get(path, { Accept: 'text/html' })).status, 406);
+    const refused: readonly (readonly [path: string, as: string, said: RegExp])[] = [
+      [WIDGETS, 'PartialObjectMetadata', /but the requested object is a list \(\*unstructured\.UnstructuredList\)$/],
+      ['/api/v1/namespaces', 'PartialObjectMetadata', /but the requested object is a list \(\*core\.NamespaceList\)$/],
+      ['/api/v1/namespaces/default', 'PartialObjectMetadataList', /but the requested object is not a list \(\*core\.Namespace\)$/],
+    ];
+    for (const [path, as, said] of refused) {
+      const reply = await http.get(path, { Accept: `application/json;as=${as};g=meta.k8s.io;v=v1` });
+      assert.deepEqual([reply.status, reply.body['reason']], [406, 'NotAcceptable'], reply.text);
+      assert.match(message(reply), said);
+    }
   });
 }

@@ -155,6 +155,25 @@ export function keptKindCases(holder: Holder): void {
     assert.match(none.said, /spec\.maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`/);
   });
 
+  test('a port of an EndpointSlice has a name and a protocol, and kubectl describes its Service', async () => {
+    const { http, kubectl } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    const apiVersion = `discovery.k8s.io/${holder.minor < 21 ? 'v1beta1' : 'v1'}`;
+    await http.send('POST', `/api/v1/namespaces/${namespace}/services`, {
+      ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'by-hand' } },
+      spec: { clusterIP: 'None', ports: [{ port: 80 }] },
+    });
+    const slice = await http.send('POST', `/apis/${apiVersion}/namespaces/${namespace}/endpointslices`, {
+      ...{ apiVersion, kind: 'EndpointSlice', addressType: 'IPv4', ports: [{ port: 8080 }] },
+      metadata: { name: 'by-hand', labels: { 'kubernetes.io/service-name': 'by-hand' } },
+      endpoints: [{ addresses: ['10.1.2.3'], conditions: { ready: true } }],
+    });
+    assert.equal(slice.status, 201, slice.text);
+    assert.deepEqual(slice.body['ports'], [{ name: '', protocol: 'TCP', port: 8080 }]);
+    assert.match(await kubectl.ok(['describe', 'service', 'by-hand', '-n', namespace]), /^Name: +by-hand$/m);
+    assert.match(await kubectl.ok(['get', 'endpointslices', '-n', namespace]), /^by-hand +IPv4 +8080 +10\.1\.2\.3 /m);
+  });
+
   test('apply --prune asks for every kind that it may prune', async () => {
     const { kubectl } = conformance(holder);
     const namespace = await newNamespace(holder);

@@ -269,6 +269,21 @@ export function podCases(holder: Holder): void {
     assert.equal((selected.body['items'] as Fields[]).length, 1);
   });
 
+  test('a pod without a machine has said nothing yet, and nobody gets into it', async () => {
+    const { http, kubectl } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    const path = `/api/v1/namespaces/${namespace}/pods`;
+    await http.send('POST', path, pod('waiting'));
+    assert.equal(await kubectl.ok(['logs', 'waiting', '-n', namespace]), '');
+    assert.equal((await http.get(`${path}/nobody/log`)).status, 404);
+    for (const [reply, said] of [
+      [await http.get(`${path}/waiting/log?container=other`), 'container other is not valid for pod waiting'],
+      [await http.send('POST', `${path}/waiting/exec?command=ls&stdout=1`), 'pod waiting does not have a host assigned'],
+      [await http.send('POST', `${path}/waiting/attach?stdout=1`), 'pod waiting does not have a host assigned'],
+    ] as const)
+      assert.deepEqual([reply.status, message(reply)], [400, said]);
+  });
+
   test('leases keep their micro time', async () => {
     const { http } = conformance(holder);
     const namespace = await newNamespace(holder);

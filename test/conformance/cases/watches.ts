@@ -121,6 +121,37 @@ export function watchCases(holder: Holder): void {
     watch.stop();
   });
 
+  test('the oldest way to watch, by path, of all, of a namespace and of one name', async () => {
+    const { http } = conformance(holder);
+    const namespace = await newNamespace(holder);
+    const path = `/api/v1/namespaces/${namespace}/configmaps`;
+    for (const name of ['one', 'two']) await http.send('POST', path, configMap(name, {}, { labels: { old: namespace } }));
+    const old = `/api/v1/watch/namespaces/${namespace}/configmaps`;
+    for (const [asked, seen] of [
+      [`/api/v1/watch/configmaps?labelSelector=old%3D${namespace}`, ['ADDED one', 'ADDED two']],
+      [`${old}?labelSelector=old`, ['ADDED one', 'ADDED two']],
+      [`${old}/two?timeoutSeconds=1`, ['ADDED two']],
+      [`${old}/nobody?timeoutSeconds=1`, []],
+      [`/api/v1/watch/namespaces/${namespace}?timeoutSeconds=1`, [`ADDED ${namespace}`]],
+    ] as const) {
+      const watch = await http.watch(asked);
+      assert.equal(watch.status, 200, asked);
+      await until('what is there is shown', () => shown(watch.events).length >= seen.length);
+      if (asked.includes('timeoutSeconds')) await watch.ended;
+      assert.deepEqual(shown(watch.events).toSorted(), seen, asked);
+      watch.stop();
+    }
+    const name = fresh('old');
+    await http.send('POST', WIDGETS, widget(name));
+    const watch = await http.watch(`${WIDGETS.replace('/v1/', '/v1/watch/')}/${name}`);
+    await until('the widget is shown', () => shown(watch.events).length > 0);
+    await http.send('DELETE', `${WIDGETS}/${name}`);
+    await until('its end is shown', () => shown(watch.events).length > 1);
+    assert.deepEqual(shown(watch.events), [`ADDED ${name}`, `DELETED ${name}`]);
+    watch.stop();
+    assert.equal((await http.get('/api/v1/watch/nothing')).status, 404);
+  });
+
   test('a custom resource is watched like any other', async () => {
     const { http } = conformance(holder);
     const name = fresh('seen');

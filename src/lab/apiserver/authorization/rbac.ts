@@ -1,6 +1,6 @@
 /** Role-based access control: what Roles and ClusterRoles, through their bindings, let a user do. */
 import type { Json } from '../json.ts';
-import { at, list, text } from '../json.ts';
+import { at, equal, list, text } from '../json.ts';
 import type { ObjectStore } from '../store.ts';
 import { storeKey } from '../store.ts';
 import type { User } from './user.ts';
@@ -43,7 +43,7 @@ export function rulesOf(store: ObjectStore, user: User, namespace: string): Json
       const rules = list(role?.['rules']);
       return binding.metadata.namespace === undefined ? rules : rules.filter((rule) => at(rule, 'nonResourceURLs') === undefined);
     });
-  return [...own, ...bound];
+  return [...own.filter((rule) => !bound.some((other) => equal(rule, other))), ...bound];
 }
 
 function isSubject(subject: Json, user: User, namespace: string): boolean {

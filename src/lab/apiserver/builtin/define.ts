@@ -22,6 +22,8 @@ export type KindOptions = Partial<
     | 'table'
     | 'columns'
     | 'strategy'
+    | 'made'
+    | 'deprecation'
   >
 > & { readonly type?: string };
 

@@ -50,7 +50,12 @@ export const endpoints: Strategy = {
 };
 
 export const endpointSlices: Strategy = {
-  applyDefaults: (item) => defaultPorts(list(item['ports'])),
+  applyDefaults: (item) => {
+    const ports = list(item['ports']);
+    // Who shows a slice reads the name of each port, be it empty.
+    for (const port of ports) if (isObject(port)) port['name'] ??= '';
+    defaultPorts(ports);
+  },
   validate: (item) => [
     ...(ADDRESS_TYPES.includes(text(item['addressType'])) ? [] : [notSupported('addressType', item['addressType'], ADDRESS_TYPES)]),
     ...list(item['endpoints']).flatMap((endpoint, index) =>

@@ -63,6 +63,8 @@ const ROOTS = [
   'V1RuntimeClass',
   'V1CertificateSigningRequest',
   'V1MutatingWebhookConfiguration',
+  'V1APIService',
+  'V1ComponentStatus',
   'AuthenticationV1TokenRequest',
 ];
 

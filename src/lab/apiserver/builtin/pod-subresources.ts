@@ -1,12 +1,12 @@
-/** `pods/binding` and `pods/eviction`. */
+/** `pods/binding` and `pods/eviction`, and what would need a container. */
 import { timestamp } from '../environment.ts';
 import type { JsonObject } from '../json.ts';
-import { at, isObject, object, text } from '../json.ts';
+import { at, isObject, list, object, text } from '../json.ts';
 import type { KubeObject } from '../object.ts';
 import type { Operations } from '../operations.ts';
 import type { DeleteOptions } from '../operations.ts';
 import type { ResourceDefinition } from '../resource.ts';
-import { ApiError, conflict, required, invalid } from '../status.ts';
+import { ApiError, badRequest, conflict, required, invalid } from '../status.ts';
 import { selectsLabels } from '../selectors.ts';
 import { storeKey } from '../store.ts';
 import { bindPod } from './pod.ts';
@@ -87,4 +87,14 @@ function useUp({ store, environment }: Operations, budget: KubeObject, pod: stri
       disruptedPods: { ...object(status['disruptedPods']), [pod]: timestamp(environment.now()) },
     },
   });
+}
+
+/** @throws ApiError for whatever needs a container, but for the log of a pod that no machine has yet */
+export function refuseContainer(pod: KubeObject, subresource: string, container: string): void {
+  const { name } = pod.metadata;
+  const names = ['initContainers', 'containers'].flatMap((field) => list(at(pod, 'spec', field)).map((one) => text(at(one, 'name'))));
+  if (container !== '' && !names.includes(container)) throw badRequest(`container ${container} is not valid for pod ${name}`);
+  if (text(at(pod, 'spec', 'nodeName')) !== '')
+    throw new ApiError(501, 'NotImplemented', `pods of this laboratory have no containers: ${subresource} is not served`);
+  if (subresource !== 'log') throw badRequest(`pod ${name} does not have a host assigned`);
 }

@@ -1,7 +1,7 @@
 /** The path `/lab/faults`: faults are set, shown and taken away. */
 import type { IncomingMessage } from 'node:http';
 import { readObject } from '../request.ts';
-import type { Reply } from '../resource-handler.ts';
+import type { Reply } from '../reply.ts';
 import { ApiError } from '../status.ts';
 import type { JsonObject } from '../json.ts';
 import { readFaultRule } from './fault.ts';

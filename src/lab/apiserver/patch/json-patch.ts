@@ -4,6 +4,8 @@ import { clone, equal, goKindOf, isObject } from '../json.ts';
 import { ApiError, badRequest } from '../status.ts';
 
 const MAX_OPERATIONS = 10_000;
+/** What the copies of one patch may weigh, as JSON: each may double the object. */
+const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 
 /**
  * @param target is changed in place where it can be.
@@ -18,7 +20,7 @@ export function applyJsonPatch(target: Json, patch: Json): Json {
       'RequestEntityTooLarge',
       `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`,
     );
-  const root: { document: Json } = { document: target };
+  const root: Patched = { document: target, copied: 0 };
   for (const operation of patch) {
     if (!isObject(operation)) throw badRequest('error decoding patch: json: cannot unmarshal into Go value of type jsonpatch.Operation');
     applyOperation(root, operation);
@@ -26,7 +28,13 @@ export function applyJsonPatch(target: Json, patch: Json): Json {
   return root.document;
 }
 
-function applyOperation(root: { document: Json }, operation: JsonObject): void {
+interface Patched {
+  document: Json;
+  /** Bytes, by all copies so far. */
+  copied: number;
+}
+
+function applyOperation(root: Patched, operation: JsonObject): void {
   const kind = operation['op'];
   const path = pointer(operation['path'], String(kind));
   switch (kind) {
@@ -42,7 +50,7 @@ function applyOperation(root: { document: Json }, operation: JsonObject): void {
     case 'move':
       return add(root, path, remove(root, pointer(operation['from'], 'move'), 'move'));
     case 'copy':
-      return add(root, path, clone(read(root.document, pointer(operation['from'], 'copy'), 'copy')));
+      return add(root, path, copied(root, read(root.document, pointer(operation['from'], 'copy'), 'copy')));
     case 'test': {
       const found = lookup(root.document, path);
       if (!equal(found ?? null, operation['value'] ?? null)) throw fails(`testing value ${shown(path)} failed: test failed`);
@@ -51,6 +59,13 @@ function applyOperation(root: { document: Json }, operation: JsonObject): void {
     default:
       throw fails(`Unexpected kind: ${String(kind)}`);
   }
+}
+
+function copied(root: Patched, value: Json): Json {
+  root.copied += Buffer.byteLength(JSON.stringify(value));
+  if (root.copied > MAX_COPIED_BYTES)
+    throw fails(`copy operation does not apply: the copies weigh ${root.copied} bytes, more than ${MAX_COPIED_BYTES}`);
+  return clone(value);
 }
 
 function valueOf(operation: JsonObject): Json {
@@ -89,13 +104,13 @@ function read(document: Json, path: readonly string[], operation: string): Json 
   return found;
 }
 
-function parentOf(root: { document: Json }, path: readonly string[], operation: string): Json[] | JsonObject {
+function parentOf(root: Patched, path: readonly string[], operation: string): Json[] | JsonObject {
   const parent = lookup(root.document, path.slice(0, -1));
   if (Array.isArray(parent) || isObject(parent)) return parent;
   throw fails(`${operation} operation does not apply: doc is missing path: ${JSON.stringify(shown(path))}: missing value`);
 }
 
-function add(root: { document: Json }, path: readonly string[], value: Json): void {
+function add(root: Patched, path: readonly string[], value: Json): void {
   if (path.length === 0) {
     root.document = value;
     return;
@@ -108,14 +123,14 @@ function add(root: { document: Json }, path: readonly string[], value: Json): vo
   } else parent[last] = value;
 }
 
-function write(root: { document: Json }, path: readonly string[], value: Json): void {
+function write(root: Patched, path: readonly string[], value: Json): void {
   const parent = parentOf(root, path, 'replace');
   const last = path.at(-1) ?? '';
   if (Array.isArray(parent)) parent[Number(last)] = value;
   else parent[last] = value;
 }
 
-function remove(root: { document: Json }, path: readonly string[], operation: string): Json {
+function remove(root: Patched, path: readonly string[], operation: string): Json {
   const parent = parentOf(root, path, operation);
   const last = path.at(-1) ?? '';
   const value = lookup(parent, [last]);

@@ -1,6 +1,6 @@
 /** The patch types of the API, by media type. */
 import type { Json, JsonObject } from '../json.ts';
-import { clone, goKindOf, isObject } from '../json.ts';
+import { clone, goKindOf, isDeeper, isObject, MOST_LEVELS } from '../json.ts';
 import type { KubeObject } from '../object.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { ApiError, badRequest, unsupportedMediaType } from '../status.ts';
@@ -39,6 +39,9 @@ export function applyPatch(definition: ResourceDefinition, type: string, current
         ? applyMergePatch(current, fieldsOf(patch, 'error decoding patch: '))
         : applyStrategicMerge(definition.schema, clone(current), patch === null ? {} : fieldsOf(patch, ''));
   if (!isObject(result)) throw badRequest('the patched object is not an object');
+  // Each patch is shallow enough by itself, but may put what it brings as deep as it likes.
+  if (type === JSON_PATCH && isDeeper(result, MOST_LEVELS))
+    throw badRequest(`the patched object exceeds the max depth: this laboratory API server keeps ${MOST_LEVELS} levels`);
   return result;
 }
 

@@ -1,0 +1,103 @@
+/**
+ * What a controller gives (an address, a MAC) nobody else has: whoever was given it before, and was not touched by anybody since, keeps it, and
+ * the next one waits. That both say afterwards that they conflict is no excuse. Read from writes of the API server, by no rule.
+ */
+import { annotationKey, FINALIZER, kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
+import type { KubeObject } from '../../src/lab/apiserver/object.ts';
+import type { ObjectStore } from '../../src/lab/apiserver/store.ts';
+import { splitList } from '../../src/net/dual.ts';
+import { isAccepted, specOf, SUBNETS, text } from './holders.ts';
+import type { Finding } from './judge.ts';
+
+const IPS = 'ips.kubeovn.io';
+const KINDS: ReadonlySet<string> = new Set([IPS, 'vips.kubeovn.io', 'ovn-eips.kubeovn.io', 'iptables-eips.kubeovn.io']);
+
+/** The leader made it itself, or has listed it since it leads. */
+const KNOWN_MS = 500;
+
+interface Had {
+  readonly who: string;
+  readonly since: number;
+}
+
+export class GivenFree {
+  readonly #store: ObjectStore;
+  readonly #findings: Finding[] = [];
+  /** By what was given (`<Subnet> <address>`), and uid of who has it. */
+  readonly #had = new Map<string, Map<string, Had>>();
+  /** Uids of what came with a finalizer, as from a backup: it keeps what it says, and both are told. */
+  readonly #restored = new Set<string>();
+
+  /**
+   * @param byHand whether a person acts now
+   * @param now virtual time, milliseconds
+   */
+  constructor(store: ObjectStore, byHand: () => boolean, now: () => number) {
+    this.#store = store;
+    store.watchAll(({ type, table, object, previous }) => {
+      if (!KINDS.has(table)) return;
+      const { uid, deletionTimestamp, finalizers = [] } = object.metadata;
+      if (type === 'ADDED' && byHand() && finalizers.length > 0) this.#restored.add(uid);
+      const before = previous === undefined ? [] : givenTo(table, previous);
+      const after = type === 'DELETED' || deletionTimestamp !== undefined ? [] : givenTo(table, object);
+      for (const given of before) if (byHand() || !after.includes(given)) this.#had.get(given)?.delete(uid);
+      if (byHand() || (table === IPS && !finalizers.includes(FINALIZER))) return;
+      for (const given of after) {
+        if (before.includes(given)) continue;
+        if (!this.#brought(table, object, given)) this.#look(object, given, now());
+        const all = this.#had.get(given) ?? new Map<string, Had>();
+        this.#had.set(given, all.set(uid, { who: `${object.kind} ${object.metadata.name}`, since: now() }));
+      }
+    });
+  }
+
+  judge(): readonly Finding[] {
+    return this.#findings.splice(0);
+  }
+
+  #look({ kind, metadata: { uid, name } }: KubeObject, given: string, now: number): void {
+    const [subnet = '', address = ''] = given.split(' ');
+    if (this.#isGateway(subnet, address))
+      this.#findings.push({
+        kind: `I1 gateway given ${kind}`,
+        message: `I1: ${kind} ${name} was given ${address}, which is the gateway of Subnet ${subnet}`,
+      });
+    for (const [other, { who, since }] of this.#had.get(given) ?? []) {
+      if (other === uid || since > now - KNOWN_MS) continue;
+      const message = `I1: ${kind} ${name} was given ${address} of Subnet ${subnet}, which ${who} has had for ${Math.round((now - since) / 1000)} s`;
+      this.#findings.push({ kind: `I1 given twice ${kind}`, message });
+    }
+  }
+
+  /** As its spec has had it since all was carried out. */
+  #isGateway(name: string, address: string): boolean {
+    const subnet = this.#store.get(SUBNETS, name);
+    if (subnet === undefined || !isAccepted(subnet)) return false;
+    const { gateway } = specOf(subnet);
+    return splitList(text(gateway)).includes(address);
+  }
+
+  /** It came with it, or it is its pod's, or its node's, already. */
+  #brought(table: string, object: KubeObject, given: string): boolean {
+    if (this.#restored.has(object.metadata.uid)) return true;
+    if (table !== IPS) return false;
+    const { podName = '', namespace = '' } = object['spec'] as Readonly<Record<string, string | undefined>>;
+    const user = namespace === '' ? this.#store.get('nodes', podName) : this.#store.get('pods', `${namespace}/${podName}`);
+    const { annotations = {} } = user?.metadata ?? {};
+    const said = (suffix: 'ip_address' | 'mac_address'): readonly string[] => splitList(annotations[podAnnotation('ovn', suffix)] ?? '');
+    return (
+      annotations[podAnnotation('ovn', 'allocated')] === 'true' &&
+      [...said('ip_address'), ...said('mac_address')].includes(given.replace(/.* /, ''))
+    );
+  }
+}
+
+/** What it says to have, where it shares that with nobody. */
+function givenTo(table: string, { metadata: { annotations = {} }, spec, status }: KubeObject): readonly string[] {
+  if (annotations[kilnAnnotation.vip] !== undefined || annotations[annotationKey.vip] !== undefined) return [];
+  const asked = (spec ?? {}) as Readonly<Record<string, string | undefined>>;
+  const has = (table === IPS ? asked : (status ?? {})) as Readonly<Record<string, string | undefined>>;
+  const subnet = asked['subnet'] ?? asked['externalSubnet'] ?? '';
+  const fields = table === IPS ? ['v4IpAddress', 'v6IpAddress', 'macAddress'] : ['v4ip', 'v6ip', 'v4Ip', 'v6Ip', 'ip', 'macAddress', 'mac'];
+  return subnet === '' ? [] : [...new Set(fields.flatMap((field) => ((has[field] ?? '') === '' ? [] : [`${subnet} ${has[field] ?? ''}`])))];
+}

@@ -125,6 +125,8 @@ test('what is right one by one and wrong together is one sentence', () => {
   assert.match(problem('--kubeconfig', 'k', '--in-cluster', '--ovn-nb', 'tcp:10.0.0.1:6641') ?? '', /name two clusters/);
   assert.match(problem('--default-cidr', '100.64.0.0/10') ?? '', /--default-cidr .* overlaps --node-switch-cidr/);
   assert.match(problem('--leader-elect-retry-period', '20') ?? '', /must be less than/);
+  assert.match(problem('--read-only') ?? '', /^--read-only needs --kubeconfig/);
+  assert.equal(problem('--read-only', '--in-cluster', '--ovn-nb', 'tcp:10.0.0.1:6641'), undefined);
   assert.match(problem('--in-cluster', '--ovn-nb', '') ?? '', /^--ovn-nb "" names no endpoint/);
   assert.match(
     problem('--in-cluster', '--ovn-nb', 'tcp:10.0.0.1:6641,10.0.0.2') ?? '',

@@ -58,13 +58,13 @@ export class ForeignPicture {
     return new Map([...foreignSnapshot(tables)].filter(([row]) => !legacy.has(row)));
   }
 
-  /** Rows that have one of these in a shared column: whose it is counts in their picture. */
+  /** Rows that have one of these in a shared column, or refer to it weakly: whose it is counts in their picture. */
   *#parentsOf(rows: ReadonlySet<Uuid>): Iterable<{ readonly table: string; readonly uuid: Uuid; readonly after: StoredRow }> {
     for (const [table, { columns }] of this.#database.schema.tables) {
-      const shared = SHARED.filter((column) => columns.has(column));
-      if (shared.length === 0) continue;
+      const referring = [...SHARED, ...WEAK].filter((column) => columns.has(column));
+      if (referring.length === 0) continue;
       for (const [uuid, row] of this.#database.rows(table))
-        if (shared.some((column) => isAnyIn(rows, row[column]))) yield { table, uuid, after: row };
+        if (referring.some((column) => isAnyIn(rows, row[column]))) yield { table, uuid, after: row };
     }
   }
 
@@ -90,7 +90,7 @@ function withMembers(differences: readonly Pick<RowDifference, 'uuid' | 'after'>
 
 /** Those that changed are few, members of a column may be many. */
 function isAnyIn(rows: ReadonlySet<Uuid>, members: Value | undefined): boolean {
-  if (!(members instanceof Set)) return false;
+  if (!(members instanceof Set)) return typeof members === 'string' && rows.has(members as Uuid);
   for (const uuid of rows) if ((members as ReadonlySet<unknown>).has(uuid)) return true;
   return false;
 }

@@ -12,6 +12,8 @@ import type { Finding } from './judge.ts';
 const IPS = 'ips.kubeovn.io';
 const KINDS: ReadonlySet<string> = new Set([IPS, 'vips.kubeovn.io', 'ovn-eips.kubeovn.io', 'iptables-eips.kubeovn.io']);
 
+const USERS: ReadonlySet<string> = new Set(['pods', 'nodes']);
+
 /** The leader made it itself, or has listed it since it leads. */
 const KNOWN_MS = 500;
 
@@ -27,6 +29,8 @@ export class GivenFree {
   readonly #had = new Map<string, Map<string, Had>>();
   /** Uids of what came with a finalizer, as from a backup: it keeps what it says, and both are told. */
   readonly #restored = new Set<string>();
+  /** Pods and nodes that went just now: an IP object that somebody tore out is made again for one before its end is seen. */
+  readonly #gone = new Map<string, { readonly user: KubeObject; readonly at: number }>();
 
   /**
    * @param byHand whether a person acts now
@@ -35,6 +39,7 @@ export class GivenFree {
   constructor(store: ObjectStore, byHand: () => boolean, now: () => number) {
     this.#store = store;
     store.watchAll(({ type, table, object, previous }) => {
+      if (USERS.has(table) && type === 'DELETED') this.#gone.set(userKey(object), { user: object, at: now() });
       if (!KINDS.has(table)) return;
       const { uid, deletionTimestamp, finalizers = [] } = object.metadata;
       if (type === 'ADDED' && byHand() && finalizers.length > 0) this.#restored.add(uid);
@@ -44,7 +49,8 @@ export class GivenFree {
       if (byHand() || (table === IPS && !finalizers.includes(FINALIZER))) return;
       for (const given of after) {
         if (before.includes(given)) continue;
-        if (!this.#brought(table, object, given)) this.#look(object, given, now());
+        if (!this.#brought(table, object, given, now())) this.#look(object, given, now());
+        if (this.#restored.has(uid)) continue;
         const all = this.#had.get(given) ?? new Map<string, Had>();
         this.#had.set(given, all.set(uid, { who: `${object.kind} ${object.metadata.name}`, since: now() }));
       }
@@ -78,11 +84,14 @@ export class GivenFree {
   }
 
   /** It came with it, or it is its pod's, or its node's, already. */
-  #brought(table: string, object: KubeObject, given: string): boolean {
+  #brought(table: string, object: KubeObject, given: string, now: number): boolean {
     if (this.#restored.has(object.metadata.uid)) return true;
     if (table !== IPS) return false;
     const { podName = '', namespace = '' } = object['spec'] as Readonly<Record<string, string | undefined>>;
-    const user = namespace === '' ? this.#store.get('nodes', podName) : this.#store.get('pods', `${namespace}/${podName}`);
+    const key = namespace === '' ? podName : `${namespace}/${podName}`;
+    const gone = this.#gone.get(key);
+    const user =
+      this.#store.get(namespace === '' ? 'nodes' : 'pods', key) ?? (gone !== undefined && gone.at > now - KNOWN_MS ? gone.user : undefined);
     const { annotations = {} } = user?.metadata ?? {};
     const said = (suffix: 'ip_address' | 'mac_address'): readonly string[] => splitList(annotations[podAnnotation('ovn', suffix)] ?? '');
     return (
@@ -90,6 +99,10 @@ export class GivenFree {
       [...said('ip_address'), ...said('mac_address')].includes(given.replace(/.* /, ''))
     );
   }
+}
+
+function userKey({ metadata: { namespace = '', name } }: KubeObject): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
 }
 
 /** What it says to have, where it shares that with nobody. */

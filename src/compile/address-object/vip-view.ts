@@ -6,9 +6,11 @@ import type { Labels } from '../../api/meta.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { splitList } from '../../net/dual.ts';
 import type { AddressTexts } from '../../world/address-objects.ts';
-import { vipAddresses } from '../../world/address-objects.ts';
+import { vipAddresses, vipShare } from '../../world/address-objects.ts';
+import { shareOfIp } from '../../world/claimants.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
+import { addressesOfIp } from '../ip/ip-object.ts';
 import { portOf } from '../pod/pod-interface.ts';
 import { podView } from '../pod/pod-view.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
@@ -55,20 +57,33 @@ export function vipProvider(world: World, vip: VipView): string {
 }
 
 /**
- * The port that is given the address of a Vip: the one whose IP object says so, else that of the oldest pod that asks and may have it. Undefined while none does.
+ * The port that is given the address of a Vip: the one whose IP object says so, else that of the oldest pod that asks, may have it and has no other. Undefined while none does.
  */
 export const vipUser: Query<string | undefined> = defineQuery('vip-user', (world, name) => {
-  const [ip] = world.ips.select('vip', name).toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));
-  if (ip !== undefined) return ip.metadata.name;
   const vip = world.ask(vipView, name);
+  const [ip] = world.ips
+    .select('vip', name)
+    .filter((one) => isGiven(vip, name, one))
+    .toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));
+  if (ip !== undefined) return ip.metadata.name;
   if (vip === undefined) return undefined;
   const provider = vipProvider(world, vip);
   const [first] = [...world.pods.bucket('vip', name)]
     .flatMap((key) => world.ask(podView, key) ?? [])
-    .filter((pod) => pod.alive && givesTo(vip, pod))
+    .filter((pod) => pod.alive && givesTo(vip, pod) && !hasAnother(vip, world.ips.get(portOf(pod, provider))))
     .toSorted((a, b) => (`${a.created} ${a.uid}` < `${b.created} ${b.uid}` ? -1 : 1));
   return first === undefined ? undefined : portOf(first, provider);
 });
+
+/** Whether an IP object has the address of a Vip as its own. One whose Vip was made again with another address keeps the one it was given, which is no Vip's. */
+export function isGiven(vip: VipView | undefined, name: string, ip: IP): boolean {
+  return shareOfIp(ip) === vipShare(name) && !hasAnother(vip, ip);
+}
+
+function hasAnother(vip: VipView | undefined, ip: IP | undefined): boolean {
+  const [of, has] = [vip?.addresses, ip === undefined ? undefined : addressesOfIp(ip)];
+  return of !== undefined && has !== undefined && (of.v4 !== has.v4 || of.v6 !== has.v6);
+}
 
 /** Of several that were made within one second the first by name: which one must not hang on which was seen first. */
 function ageOf({ metadata }: IP): string {

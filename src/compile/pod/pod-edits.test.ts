@@ -81,6 +81,34 @@ test('a pod that was given what its annotations ask for is told nothing', () => 
   }
 });
 
+test('a Vip that is made again with another address is given to who asks next: the pod before keeps what it was given, and is told', () => {
+  const made = scene({ [VIP]: 'shared' });
+  const { bench } = made;
+  assert.equal(made.addressOf('shop/web'), '10.1.0.40');
+  bench.vanish('vips', 'shared');
+  bench.put('vips', { metadata: { name: 'shared' }, spec: { subnet: 'net', v4ip: '10.1.0.41' } });
+  bench.settle();
+  made.pod('next', { annotations: { [VIP]: 'shared' } });
+  bench.settle();
+  assert.deepEqual([made.addressOf('shop/web'), made.addressOf('shop/next')], ['10.1.0.40', '10.1.0.41']);
+  const { reason, message } = bench.condition('pods', 'shop/web', BOUND) ?? {};
+  assert.equal(reason, 'AddressKept');
+  assert.match(message ?? '', /"shared" is not in effect: it has 10\.1\.0\.40 of Subnet net/);
+  assert.equal(bench.condition('pods', 'shop/next', BOUND), undefined);
+  const fresh = bench.restarted();
+  fresh.settle();
+  assert.equal(fresh.writes, 0);
+});
+
+test('a pod that has its address and is then annotated with a Vip does not keep that from the next one', () => {
+  const made = scene();
+  annotate(made, { [VIP]: 'shared' });
+  made.pod('next', { annotations: { [VIP]: 'shared' } });
+  made.bench.settle();
+  assert.deepEqual([made.addressOf('shop/web'), made.addressOf('shop/next')], ['10.1.0.2', '10.1.0.40']);
+  assert.equal(made.bench.condition('pods', 'shop/web', BOUND)?.reason, 'AddressKept');
+});
+
 test('a pod that asks for an address by name beside a pool without it is told which the pool has, and that the name comes first', () => {
   const made = scene({ 'ovn.kubernetes.io/ip_address': '10.1.0.99', [POOL]: 'few' });
   assert.equal(made.addressOf('shop/web'), '10.1.0.99');

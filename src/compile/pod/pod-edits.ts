@@ -8,10 +8,8 @@ import type { Reason } from '../../api/reasons.ts';
 import { annotationKey, podAnnotation } from '../../api/well-known.ts';
 import { canonicalAddress } from '../../net/address.ts';
 import { splitList } from '../../net/dual.ts';
-import { shareOfIp } from '../../world/claimants.ts';
-import { vipShare } from '../../world/address-objects.ts';
 import type { World } from '../../world/world.ts';
-import { vipView } from '../address-object/vip-view.ts';
+import { isGiven, vipView } from '../address-object/vip-view.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { addressesOfIp, ipText } from '../ip/ip-object.ts';
 import { ipPoolRanges, ipPoolSubnet } from '../ip/ip-pool-subnet.ts';
@@ -70,8 +68,9 @@ function addressWord(world: World, nic: PodInterface, suffixes: readonly ('ip_ad
 
 function meets(world: World, { nic, ip }: Binding, addresses: Addresses, { key, value }: Word): boolean {
   if (key === annotationKey.vip) {
-    const vip = world.ask(vipView, value)?.addresses;
-    return (ip !== undefined && shareOfIp(ip) === vipShare(value)) || (vip?.v4 === addresses.v4 && vip.v6 === addresses.v6);
+    const vip = world.ask(vipView, value);
+    const has = vip?.addresses;
+    return (ip !== undefined && isGiven(vip, value, ip)) || (has?.v4 === addresses.v4 && has.v6 === addresses.v6);
   }
   if (key !== podAnnotation(nic.provider, 'ip_pool')) return isAmong(addresses, [value]);
   const pool = poolName(value);

@@ -202,7 +202,7 @@ export class SimulatedCluster {
       this.lab.store,
       () => this.switchesTaken.size === 0,
       byHand,
-      () => this.leaders.map(({ clock }) => clock.steadyDate),
+      () => this.leaders.flatMap(({ clock }) => clock.steadyDates),
       // Each process has a date of its own from its first jump on.
       () => (this.dateJumped ? `${this.dateJumps} ${this.terms}` : ''),
     );

@@ -30,6 +30,9 @@ const STEPS = 64;
 /** Moments of one turn of the event loop: a turn itself costs as much as a moment. */
 const AT_ONCE = 8;
 
+/** From a decision of a controller until the API server has what follows. */
+const DECIDED_MS = 1_000;
+
 export const EPOCH = Date.UTC(2026, 0, 1);
 
 export class VirtualTime {
@@ -161,6 +164,7 @@ export class ProcessClock implements KubeClock, OvsdbClock {
   #wallOff = 0;
   /** The most that the date was off: a process goes on from there when it is set back. */
   #steadyOff = 0;
+  #jumped: { readonly at: number; readonly off: number } = { at: -Infinity, off: 0 };
 
   constructor(time: VirtualTime, process = '') {
     this.#time = time;
@@ -262,8 +266,15 @@ export class ProcessClock implements KubeClock, OvsdbClock {
     return EPOCH + this.#time.now + this.#steadyOff;
   }
 
+  /** That date, and the one before a jump just now: what was decided by that is still being written. */
+  get steadyDates(): readonly number[] {
+    const { at, off } = this.#jumped;
+    return this.#time.now - at < DECIDED_MS ? [this.steadyDate, EPOCH + this.#time.now + off] : [this.steadyDate];
+  }
+
   /** The date jumps. */
   jump(ms: number): void {
+    this.#jumped = { at: this.#time.now, off: this.#steadyOff };
     this.#wallOff += ms;
     this.#steadyOff = Math.max(this.#steadyOff, this.#wallOff);
   }

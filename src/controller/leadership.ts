@@ -58,8 +58,10 @@ export class Leadership {
   #deposed = false;
   /** How often the Lease had changed hands when it was gained. */
   #gains = 0;
-  /** How often, so that a later one is not ended by the timer of an earlier. */
-  #depositions = 0;
+  /** When, in monotonic milliseconds. */
+  #deposedAt = -Infinity;
+  /** Whether the next proof that the Lease is ours ends it. */
+  #contested = false;
 
   constructor(options: LeadershipOptions) {
     this.#options = options;
@@ -110,7 +112,11 @@ export class Leadership {
       onError: (error) => {
         if (!outage.failed('lease', error)) log.warn('lease could not be renewed', { code: error.code, error: error.message });
       },
-      onAnswered: () => outage.answered('lease'),
+      onAnswered: () => {
+        outage.answered('lease');
+        if (this.#contested && this.#deposed && this.holdsLease && this.#election.renewedAt >= this.#deposedAt)
+          this.#takeNext('the API server says that the Lease is held here: taking the next term');
+      },
     });
   }
 
@@ -155,22 +161,30 @@ export class Leadership {
   }
 
   /**
-   * Another process has a newer term: nothing is written until the Lease is gained again. If that process holds the Lease, this one loses
-   * it before long. If this one still holds it after its whole duration, the newer term belongs to no leader (the database was restored
-   * from elsewhere, or somebody wrote the term by hand). Then the next term is taken; otherwise this process would lead without writing
-   * for ever.
+   * Another process has a newer term: nothing is written until the Lease is surely this one's. The API server is asked at once: if that process
+   * holds the Lease, this one has lost it; if this one renews it, the newer term belongs to no leader (a process that was stopped wrote it
+   * after it lost the Lease, the database was restored from elsewhere, somebody wrote it by hand), and the next one is taken. Who finds a newer term
+   * again within the time of a Lease waits for as long before it takes another: two are not to be hot over it.
    */
   depose(): void {
+    if (this.#deposed) return;
+    const now = this.#options.clock.now();
+    const durationMs = this.#options.lease?.durationMs ?? LEASE_MS;
+    this.#contested = now - this.#deposedAt >= durationMs;
+    this.#deposedAt = now;
     this.#deposed = true;
-    const deposition = ++this.#depositions;
     this.#options.log.error('deposed: another process writes with a newer term; this one stops writing until the Lease is surely its own');
-    this.#options.later(this.#options.lease?.durationMs ?? LEASE_MS, () => {
-      if (!this.#deposed || deposition !== this.#depositions || !this.holdsLease) return;
-      this.#options.log.warn('the Lease is still held here: taking the next term');
-      this.#deposed = false;
-      this.fence.drop();
-      this.#options.changed();
+    if (this.#contested) this.#election.renewNow();
+    this.#options.later(durationMs, () => {
+      if (this.#deposed && this.#deposedAt === now && this.holdsLease) this.#takeNext('the Lease is still held here: taking the next term');
     });
+  }
+
+  #takeNext(why: string): void {
+    this.#options.log.warn(why);
+    this.#deposed = false;
+    this.fence.drop();
+    this.#options.changed();
   }
 
   /** A leader without a term takes the next one; so does one whose NB_Global row vanished. */

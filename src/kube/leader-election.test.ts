@@ -214,6 +214,26 @@ describe('LeaderElection', () => {
     assert.equal(requests, 10);
   });
 
+  it('asks at once when it is to, and knows when the try that succeeded began', async () => {
+    const a = candidate('a');
+    await until('leadership', () => a.isLeader());
+    const gained = a.renewedAt;
+    let requests = 0;
+    server.fault = () => {
+      requests++;
+      return false;
+    };
+    await pass(500);
+    assert.deepEqual([requests, a.renewedAt], [0, gained]);
+    a.renewNow();
+    await until('the renewal', () => a.renewedAt > gained);
+    assert.deepEqual([requests, a.renewedAt], [1, clock.now()]);
+    await pass(1_500);
+    assert.equal(requests, 1, 'the pause begins anew');
+    await pass(500);
+    assert.equal(requests, 2);
+  });
+
   it('refuses times that could let two lead', () => {
     assert.throws(
       () =>

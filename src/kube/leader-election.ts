@@ -56,6 +56,9 @@ export class LeaderElection {
   readonly #observed = new LeaseObservation();
   #running: Promise<void> | undefined;
   #leaderUntil = -Infinity;
+  /** Ends the pause between two tries. */
+  #pause = new AbortController();
+  #hurried = false;
   #announced = false;
   #knownHolder: string | undefined;
   /** Our last successful write, while nothing says that it is not the current one. */
@@ -80,6 +83,17 @@ export class LeaderElection {
   /** Milliseconds left to `isLeader`; 0 where it is false. */
   get leaderForMs(): number {
     return Math.max(0, this.#leaderUntil - this.#clock.now());
+  }
+
+  /** When the last successful renewal began: the Lease was surely ours then. */
+  get renewedAt(): number {
+    return this.#leaderUntil - this.#deadlineMs;
+  }
+
+  /** Asks the server now instead of after the rest of the pause; `onAnswered` follows. */
+  renewNow(): void {
+    this.#hurried = true;
+    this.#pause.abort();
   }
 
   /** Who holds the Lease as last seen; empty for nobody. */
@@ -111,6 +125,7 @@ export class LeaderElection {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       const started = this.#clock.now();
+      this.#hurried = false;
       try {
         await this.#attempt(started);
         const { onAnswered } = this.#options;
@@ -123,7 +138,10 @@ export class LeaderElection {
       // Losing must be announced when it happens, not a retry later; candidates must not march in step.
       const random = (this.#options.random ?? Math.random)();
       const pause = this.#announced ? Math.min(this.#retryMs, this.leaderForMs) : this.#retryMs * (1 + 0.2 * random);
-      await sleep(this.#clock, pause, signal);
+      if (!this.#hurried) {
+        this.#pause = new AbortController();
+        await sleep(this.#clock, pause, AbortSignal.any([signal, this.#pause.signal]));
+      }
       if (this.#announced && !this.isLeader() && !signal.aborted) this.#lose('expired');
     }
   }

@@ -102,6 +102,30 @@ export const leaders: readonly Scenario[] = [
     },
   },
   {
+    name: 'a newer term that nobody leads with, left by a process that lost its Lease or by hand, keeps the leader from its work only until the API server has answered',
+    alone: true,
+    run: async (cluster) => {
+      const controller = await cluster.ensureController();
+      await controller.untilLogged('writing');
+      await cluster.apply(network('contested', '10.105.0.0/24') + podYaml('contested', 'a'));
+      await running(cluster, 'contested', 'a');
+      const mark = (await controller.log()).length;
+      await cluster.ovn.nbctl('set', 'NB_Global', '.', 'external_ids:kiln.io/term=1000');
+      await cluster.apply(podYaml('contested', 'b'));
+      await running(cluster, 'contested', 'b');
+      const messages = (await controller.log()).slice(mark).map(({ msg }) => msg);
+      const confirmed = messages.indexOf('the API server says that the Lease is held here: taking the next term');
+      assert.ok(confirmed > messages.findIndex((msg) => msg.startsWith('deposed:')), messages.join('; '));
+      assert.deepEqual(
+        messages.filter((msg) => msg.startsWith('the Lease is still held here') || msg === 'no longer leading'),
+        [],
+      );
+      assert.ok(Number((await controller.log()).findLast(({ msg }) => msg === 'writing')?.['term']) > 1_000);
+      await cluster.settled();
+      await cluster.removeAll(network('contested', ''));
+    },
+  },
+  {
     name: "while Kube-OVN's controller holds its Lease nothing is written and the log says so; it goes on when the Lease is free",
     alone: true,
     run: async (cluster) => {

@@ -194,3 +194,27 @@ test('a member that is behind what was read from another is refused', async (t) 
     ],
   );
 });
+
+test('a cluster that is put back to an earlier state is taken as it is, once no member is as far as what was read for a while', async (t) => {
+  const { session, errors, batches } = openSession(t, cluster.endpoints, { leaderOnly: true, setbackPatienceMs: 1_000 });
+  await commitSometime(session, 'in the backup');
+  const backups = await Promise.all(cluster.members.map((member) => member.backUp()));
+  for (let count = 0; count < 20; count++) await commitSometime(session, `lost ${count}`);
+  await Promise.all(cluster.members.map((member) => member.kill()));
+  await Promise.all(backups.map((putBack) => putBack()));
+  const before = errors.length;
+  await Promise.all(cluster.members.map((member) => member.restart()));
+  const names = (): unknown[] => [...session.replica.table('Logical_Switch').values()].map(({ name }) => name);
+  await until('what was lost is gone from the replica', () => session.state === 'synced' && !names().includes('lost 0'));
+  assert.ok(names().includes('in the backup'));
+  assert.deepEqual(
+    names().filter((name) => String(name).startsWith('lost')),
+    [],
+  );
+  assert.ok(
+    errors.slice(before).some(({ code }) => code === 'OVSDB_STALE_SERVER'),
+    'it was refused at first',
+  );
+  assert.equal(batches.at(-1)!.filter(({ kind }) => kind === 'delete').length, 20, 'one batch of the true differences');
+  await commitSometime(session, 'goes on');
+});

@@ -26,6 +26,8 @@ export interface OvsdbOptions {
   /** The largest message taken: 256 MiB (100,000 rows took 43 MB). */
   readonly maxMessageBytes?: number;
   readonly backoff?: Partial<BackoffOptions>;
+  /** After this long without a member of the cluster that is as far as what was read, the cluster has lost it: it is taken as it is. 30 s. */
+  readonly setbackPatienceMs?: number;
   readonly clock?: Clock;
   /** A number in [0, 1). */
   readonly random?: () => number;
@@ -44,6 +46,7 @@ export interface ResolvedOptions {
   readonly syncSilenceMs: number;
   readonly maxMessageBytes: number;
   readonly backoff: BackoffOptions;
+  readonly setbackPatienceMs: number;
   readonly clock: Clock;
   readonly random: () => number;
   readonly dial: Dial;
@@ -66,6 +69,7 @@ export function resolveOptions(options: OvsdbOptions): ResolvedOptions {
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
     syncSilenceMs: options.syncSilenceMs ?? 60_000,
     maxMessageBytes: options.maxMessageBytes ?? 256 * 1024 * 1024,
+    setbackPatienceMs: options.setbackPatienceMs ?? 30_000,
     backoff: { ...defaultBackoff, ...options.backoff },
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,

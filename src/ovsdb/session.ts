@@ -10,6 +10,7 @@ import type { RowChange } from './row-change.ts';
 import { readSchema, type DatabaseSchema } from './schema.ts';
 import { judgeServer, type ClusterProgress } from './server-status.ts';
 import { resolveOptions, type OvsdbOptions, type ResolvedOptions } from './session-options.ts';
+import { Setback } from './setback.ts';
 import { sendTransaction, type TransactOptions } from './send-transaction.ts';
 import type { TransactOutcome } from './transaction.ts';
 import { zeroUuid, type Uuid } from './uuid.ts';
@@ -41,6 +42,7 @@ export class OvsdbSession {
   /** The contents that are being read; they go where their connection goes. */
   #incoming: IncomingContents | undefined;
   #progress: ClusterProgress | undefined;
+  readonly #setback: Setback;
   #link: Link | undefined;
   #endpointAt = 0;
   #failures = 0;
@@ -51,6 +53,7 @@ export class OvsdbSession {
   constructor(options: OvsdbOptions) {
     this.#options = resolveOptions(options);
     this.#store = new ReplicaStore(Object.keys(options.tables));
+    this.#setback = new Setback(this.#options.setbackPatienceMs);
   }
 
   get state(): SessionState {
@@ -74,6 +77,11 @@ export class OvsdbSession {
 
   get replica(): Replica {
     return this.#store;
+  }
+
+  /** How many endpoints there are: after as many failures each was tried. */
+  get endpointCount(): number {
+    return this.#options.endpoints.length;
   }
 
   /** The endpoint in use, or being tried. */
@@ -179,10 +187,15 @@ export class OvsdbSession {
   #eventsOf(link: () => Link): LinkEvents {
     return {
       serverStatus: (status, first) => {
-        const { database, leaderOnly } = this.#options;
+        const { database, leaderOnly, clock } = this.#options;
         const refusal = judgeServer(status, database, leaderOnly, first ? this.#progress : undefined);
-        if (refusal === undefined && status?.index !== undefined) this.#progress = { cluster: status.cluster, index: status.index };
-        return refusal;
+        const lost = refusal?.code === 'OVSDB_STALE_SERVER' && this.#setback.met(clock.now());
+        if (refusal !== undefined && !lost) return refusal;
+        // Whatever was read later than this server knows of is to be undone.
+        if (lost) this.#lastTxnId = zeroUuid;
+        this.#setback.over();
+        if (status?.index !== undefined) this.#progress = { cluster: status.cluster, index: status.index };
+        return undefined;
       },
       schema: (json) => this.#takeSchema(json),
       incoming: () => (this.#incoming = this.#store.incoming()),

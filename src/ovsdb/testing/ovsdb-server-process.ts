@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -176,6 +176,13 @@ export class OvsdbServerProcess {
 
   async log(): Promise<string> {
     return existsSync(this.#logFile) ? readFile(this.#logFile, 'utf8') : '';
+  }
+
+  /** Copies the database's file, of a server that is stopped or not. @returns puts it in the place of what is there, of a server that is stopped */
+  async backUp(): Promise<() => Promise<void>> {
+    const copy = `${this.#databaseFile}.backup`;
+    await copyFile(this.#databaseFile, copy);
+    return () => copyFile(copy, this.#databaseFile);
   }
 
   /** `ovs-appctl`, such as `('cluster/status', 'OVN_Northbound')`. */

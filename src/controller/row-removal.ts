@@ -7,6 +7,7 @@ import { CollectionLimit } from '../commit/collection-limit.ts';
 import { Fence } from '../commit/fence.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
 import { Desired } from '../compile/desired.ts';
+import { firstRead } from '../ovsdb/index.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { World } from '../world/world.ts';
@@ -77,14 +78,9 @@ export class RowRemoval implements AsyncDisposable {
     });
   }
 
-  /** Reads the database. @throws OvsdbError with the first failure, or after this long */
-  async read(timeoutMs: number): Promise<void> {
-    const failed = new Promise<never>((_, fail) => {
-      this.#session.onError(fail);
-      setTimeout(() => fail(new Error(`it sent no contents in ${timeoutMs / 1_000} s`)), timeoutMs).unref();
-    });
-    this.#session.start();
-    await Promise.race([this.#session.untilSynced(), failed]);
+  /** Reads the database. @throws OvsdbError why none of its servers could be read in this time */
+  read(timeoutMs: number): Promise<void> {
+    return firstRead(this.#session, timeoutMs);
   }
 
   /**

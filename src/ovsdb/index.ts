@@ -1,5 +1,6 @@
 /** An OVSDB client (RFC 7047, and ovsdb-server(7)): see README.md. */
 export { OvsdbSession, type SessionState } from './session.ts';
+export { firstRead } from './first-read.ts';
 export { parseEndpoint, type Endpoint } from './endpoint.ts';
 export type { OvsdbOptions } from './session-options.ts';
 export type { BackoffOptions } from './backoff.ts';
@@ -41,6 +42,7 @@ export {
   errorCodes,
   isServerWide,
   OvsdbError,
+  toOvsdbError,
   type OperationReference,
   type OvsdbErrorCode,
   type OvsdbErrorDetails,

@@ -88,6 +88,20 @@ test('version: all parts, and whether they fit', { skip }, async () => {
   assert.deepEqual(parse((await lab.kiln('version', '-o', 'yaml')).out), json);
 });
 
+test('every command that reads the database finds it at a later endpoint when the first one is away', { skip }, async () => {
+  const endpoints = `--ovn-nb=unix:/nowhere/at/all,${lab.lab.ovn.nbEndpoint}`;
+  assert.match((await lab.kiln('version', endpoints)).out, /\nnorthbound +✔ schema /);
+  const { exit, out, said } = await lab.kiln('uninstall', '--dry-run=client', endpoints);
+  assert.equal(exit, 0, said);
+  assert.match(out, /rows/);
+  assert.match((await lab.kiln('status', endpoints)).out, /\nnorthbound +✔ /);
+  assert.equal((await lab.kiln('diff', endpoints)).exit, 1);
+  assert.match(
+    (await lab.kiln('version', '--ovn-nb=unix:/nowhere/at/all')).out,
+    /\nnorthbound +✖ OVSDB_CONNECT_FAILED: cannot connect to unix:\/nowhere\/at\/all: /,
+  );
+});
+
 test('version of a controller that does not fit: exit 1', { skip }, async () => {
   await onLease({ [kilnAnnotation.version]: '9.1.0' });
   const { exit, out } = await lab.kiln('version');

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { allKinds } from '../../api/crds.ts';
 import { isKubeError } from '../../kube/errors.ts';
+import { firstRead, toOvsdbError } from '../../ovsdb/index.ts';
 import { VERSION } from '../../runtime/version.ts';
 import type { CommandIo, ConnectionFlags } from '../cluster-command.ts';
 import { addConnectionFlags, onCluster, requestTimeoutMs } from '../cluster-command.ts';
@@ -112,22 +113,11 @@ async function servedKinds({ client }: CommandIo): Promise<string[]> {
 async function northboundOf(flags: VersionFlags): Promise<Northbound | undefined> {
   if (flags.ovnNb === undefined) return undefined;
   const session = sessionOf(flags, flags.ovnNb);
-  let problem = `it sent no schema in ${requestTimeoutMs(flags) / 1_000} s`;
+  let problem = '';
   try {
-    await new Promise<void>((done) => {
-      const timer = setTimeout(done, requestTimeoutMs(flags));
-      const end = (): void => {
-        clearTimeout(timer);
-        done();
-      };
-      session.onState((state) => {
-        if (state === 'synced') end();
-      });
-      session.onError((error) => {
-        problem = `${error.code}: ${error.message}`;
-        end();
-      });
-      session.start();
+    await firstRead(session, requestTimeoutMs(flags)).catch((error: unknown) => {
+      const { code, message } = toOvsdbError(error, 'OVSDB_PROTOCOL');
+      problem = `${code}: ${message}`;
     });
     const schema = session.schema?.version ?? null;
     const missing = session.missing.map(({ table, column }) => (column === undefined ? table : `${table}.${column}`));

@@ -56,6 +56,7 @@ export const OVSDB_ADVICE: Readonly<Record<OvsdbErrorCode, string>> = {
   OVSDB_NOT_LEADER: 'name all members of the cluster in --ovn-nb: the leader is found',
   OVSDB_CLUSTER_DISCONNECTED: CLUSTER,
   OVSDB_STALE_SERVER: CLUSTER,
+  OVSDB_OTHER_CLUSTER: 'take the endpoint that the message names out of --ovn-nb, or let its server join the cluster',
   OVSDB_MONITOR_CANCELED: RECOVERS,
   OVSDB_NOT_MONITORED: REPORT,
   OVSDB_TRANSACTION_TIMEOUT: 'look at the load of ovsdb-server',

@@ -3,7 +3,7 @@ import { after, before, test, type TestContext } from 'node:test';
 import { insert, newUuid, zeroUuid, type OvsdbErrorCode, type OvsdbSession } from './index.ts';
 import { OvsdbCluster } from './testing/ovsdb-cluster.ts';
 import { commit, openSession } from './testing/open-session.ts';
-import { type OvsdbServerProcess, until } from './testing/ovsdb-server-process.ts';
+import { OvsdbServerProcess, until } from './testing/ovsdb-server-process.ts';
 import { TamperingProxy } from './testing/tampering-proxy.ts';
 
 let cluster: OvsdbCluster;
@@ -193,6 +193,41 @@ test('a member that is behind what was read from another is refused', async (t) 
       ['OVSDB_STALE_SERVER', behind.unix],
     ],
   );
+});
+
+test('a server that is no member of the cluster is refused, whether it stands alone or leads another one', async (t) => {
+  const alone = await OvsdbServerProcess.start();
+  t.after(() => alone.stop());
+  const other = await OvsdbCluster.start();
+  t.after(() => other.stop());
+  const strays = [alone.unix, (await other.leader()).unix];
+  const { session, errors } = openSession(t, [...cluster.endpoints, ...strays], { leaderOnly: true, setbackPatienceMs: 3_600_000 });
+  await commitSometime(session, 'in the cluster');
+  await Promise.all(cluster.members.map((member) => member.kill()));
+  await until('both were refused', () => errors.filter(({ code }) => code === 'OVSDB_OTHER_CLUSTER').length >= 2);
+  await Promise.all(cluster.members.map((member) => member.restart()));
+  await commitSometime(session, 'in the cluster as well');
+  assert.ok(cluster.endpoints.includes(session.endpoint), session.endpoint);
+  const refused = errors.filter(({ code }) => code === 'OVSDB_OTHER_CLUSTER');
+  assert.deepEqual([...new Set(refused.map(({ endpoint }) => endpoint))].toSorted(), strays.toSorted());
+  assert.ok(
+    refused.some(({ message }) => / stands alone; what was read is of the cluster [0-9a-f-]{36}$/.test(message)),
+    refused[0]!.message,
+  );
+});
+
+test('a database that stands alone in the place of the cluster is taken, once that has lasted', async (t) => {
+  const alone = await OvsdbServerProcess.start();
+  t.after(() => alone.stop());
+  const made = await OvsdbCluster.start();
+  t.after(() => made.stop());
+  const { session, errors } = openSession(t, [...made.endpoints, alone.unix], { leaderOnly: true, setbackPatienceMs: 1_000 });
+  await commitSometime(session, 'in the cluster');
+  await Promise.all(made.members.map((member) => member.kill()));
+  await until('it is taken', () => session.state === 'synced' && session.endpoint === alone.unix);
+  assert.ok(errors.some(({ code }) => code === 'OVSDB_OTHER_CLUSTER'));
+  assert.equal(session.replica.table('Logical_Switch').size, 0);
+  await commitSometime(session, 'in its place');
 });
 
 test('a cluster that is put back to an earlier state is taken as it is, once no member is as far as what was read for a while', async (t) => {

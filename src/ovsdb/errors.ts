@@ -19,6 +19,7 @@ export const errorCodes = {
   OVSDB_NOT_LEADER: 'the server is not the leader of the cluster',
   OVSDB_CLUSTER_DISCONNECTED: 'the server has lost the majority of its cluster',
   OVSDB_STALE_SERVER: 'the server is behind what was read before',
+  OVSDB_OTHER_CLUSTER: 'the server is not of the cluster that was read before',
   OVSDB_MONITOR_CANCELED: 'the server ended the monitor',
   OVSDB_NOT_MONITORED: 'the table is not one the session was asked to read',
   OVSDB_TRANSACTION_TIMEOUT: 'the reply to a transaction took longer than timeoutMs',

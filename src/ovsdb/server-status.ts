@@ -15,7 +15,7 @@ export interface ServerStatus {
 
 /** How far some server of a cluster was when the session read from it. */
 export interface ClusterProgress {
-  readonly cluster: string | undefined;
+  readonly cluster: string;
   readonly index: number;
 }
 
@@ -53,18 +53,28 @@ export function judgeServer(
   leaderOnly: boolean,
   progress: ClusterProgress | undefined,
 ): OvsdbError | undefined {
-  if (status === undefined || status.model === 'standalone') return undefined;
-  if (!status.connected) {
+  if (status === undefined) return undefined;
+  const clustered = status.model !== 'standalone';
+  if (clustered && !status.connected) {
     return new OvsdbError('OVSDB_CLUSTER_DISCONNECTED', `the server of ${database} is not connected to the majority of its cluster`);
   }
-  if (leaderOnly && !status.leader) {
+  if (clustered && leaderOnly && !status.leader) {
     return new OvsdbError('OVSDB_NOT_LEADER', `the server of ${database} is not the leader of its cluster`);
   }
-  const comparable = progress !== undefined && progress.cluster === status.cluster && status.index !== undefined;
-  if (comparable && status.index < progress.index) {
+  return progress === undefined ? undefined : judgeAgainst(progress, status, database);
+}
+
+/** A server that is well may still not have what was read from another: it is no member of that one's cluster, or has not caught up. */
+function judgeAgainst(progress: ClusterProgress, { cluster, index }: ServerStatus, database: string): OvsdbError | undefined {
+  if (cluster !== progress.cluster) {
+    const where = cluster === undefined ? 'stands alone' : `is of the cluster ${cluster}`;
+    const message = `the server of ${database} ${where}; what was read is of the cluster ${progress.cluster}`;
+    return new OvsdbError('OVSDB_OTHER_CLUSTER', message);
+  }
+  if (index !== undefined && index < progress.index) {
     return new OvsdbError(
       'OVSDB_STALE_SERVER',
-      `the server of ${database} is at index ${status.index}, behind ${progress.index}, which was read from another`,
+      `the server of ${database} is at index ${index}, behind ${progress.index}, which was read from another`,
     );
   }
   return undefined;

@@ -26,7 +26,7 @@ export interface OvsdbOptions {
   /** The largest message taken: 256 MiB (100,000 rows took 43 MB). */
   readonly maxMessageBytes?: number;
   readonly backoff?: Partial<BackoffOptions>;
-  /** After this long without a member of the cluster that is as far as what was read, the cluster has lost it: it is taken as it is. 30 s. */
+  /** After this long without a member of the cluster that has what was read, that is lost: another one is taken as it is. 30 s. */
   readonly setbackPatienceMs?: number;
   readonly clock?: Clock;
   /** A number in [0, 1). */

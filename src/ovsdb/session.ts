@@ -189,12 +189,14 @@ export class OvsdbSession {
       serverStatus: (status, first) => {
         const { database, leaderOnly, clock } = this.#options;
         const refusal = judgeServer(status, database, leaderOnly, first ? this.#progress : undefined);
-        const lost = refusal?.code === 'OVSDB_STALE_SERVER' && this.#setback.met(clock.now());
+        const elsewhere = refusal?.code === 'OVSDB_STALE_SERVER' || refusal?.code === 'OVSDB_OTHER_CLUSTER';
+        const lost = elsewhere && this.#setback.met(clock.now());
         if (refusal !== undefined && !lost) return refusal;
-        // Whatever was read later than this server knows of is to be undone.
+        // Whatever was read and this server does not know of is to be undone.
         if (lost) this.#lastTxnId = zeroUuid;
         this.#setback.over();
-        if (status?.index !== undefined) this.#progress = { cluster: status.cluster, index: status.index };
+        const { cluster, index } = status ?? {};
+        this.#progress = cluster === undefined || index === undefined ? undefined : { cluster, index };
         return undefined;
       },
       schema: (json) => this.#takeSchema(json),

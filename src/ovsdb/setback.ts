@@ -1,6 +1,7 @@
 /**
- * Tells a server that has not caught up yet from a cluster that was put back to an earlier state, as by a backup of its files. The one is ahead
- * again within moments, or another member is; the other stays behind what was read for ever, and has to be taken as it is.
+ * Tells a server that is not the right one from what the right ones have become. A server may be behind what was read, or of another cluster: it
+ * has not caught up yet, or was set up by mistake, and within moments a member is found that is as far. Where none is, the cluster was put back
+ * to an earlier state, or made anew, as from a backup, and has to be taken as it is.
  */
 export class Setback {
   readonly #patienceMs: number;
@@ -11,7 +12,7 @@ export class Setback {
     this.#patienceMs = patienceMs;
   }
 
-  /** A server that is behind was met. @returns whether none that is ahead was found in all the time since the first of them */
+  /** A server without what was read was met. @returns whether none that has it was found in all the time since the first of them */
   met(now: number): boolean {
     // One that was met long ago says nothing: in between there was no server at all.
     if (this.#first === undefined || now - this.#last > this.#patienceMs) this.#first = now;
@@ -19,7 +20,7 @@ export class Setback {
     return now - this.#first >= this.#patienceMs;
   }
 
-  /** A server that is not behind was found, or one that is was taken. */
+  /** A server that has what was read was found, or one without it was taken. */
   over(): void {
     this.#first = undefined;
   }

@@ -270,7 +270,7 @@ function collect(id: RowId, observed: readonly Observed[], context: DiffContext)
 }
 
 /** Why a row of ours cannot go: one inside of it is not ours and would go with it. */
-function guestIn(row: Observed, context: DiffContext): Extract<Verdict, { readonly kind: 'conflict' }> | undefined {
+export function guestIn(row: Observed, context: Pick<DiffContext, 'rows'>): Extract<Verdict, { readonly kind: 'conflict' }> | undefined {
   const guest = foreignChild(row, context);
   const { id, table, uuid, ownership } = row;
   if (guest === undefined) return undefined;
@@ -291,7 +291,7 @@ interface ForeignChild {
 }
 
 /** Of several the first by name, so that every process names the same. */
-function foreignChild(row: Observed, context: DiffContext): ForeignChild | undefined {
+function foreignChild(row: Observed, context: Pick<DiffContext, 'rows'>): ForeignChild | undefined {
   let first: ForeignChild | undefined;
   for (const { column } of childColumns(row.table)) {
     const held = row.row[column];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { rowId } from '../nb/row-id.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import { ofNamespace, statusOf } from './status.ts';
 
@@ -47,4 +48,29 @@ test('a namespace: what is in it, what names it, the Vpcs of its Subnets, and no
   const { world } = scene.bench;
   assert.deepEqual(statusOf(world, true, ofNamespace('shop', world)).counts, { Vpc: 1, Subnet: 1, IP: 1, Pod: 1, Namespace: 1 });
   assert.deepEqual(statusOf(world, true, ofNamespace('nobody', world)).counts, {});
+});
+
+test("a switch that only another program's port keeps after its Subnet was torn out is found, with the command that lets it go", () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  scene.subnet('own', { cidrBlock: '10.4.0.0/24', namespaces: ['shop'] });
+  bench.settle();
+  scene.pod('web');
+  bench.settle();
+  const own = String(bench.world.rows.best(rowId('Logical_Switch', 'own'))?.uuid);
+  const theirs = '00000000-0000-4000-8000-000000000001';
+  bench.foreignRow('Logical_Switch_Port', theirs, { name: 'theirs' }, { table: 'Logical_Switch', uuid: own, column: 'ports' });
+  bench.vanish('subnets', 'own');
+  bench.settle();
+  assert.deepEqual(
+    findings(scene).filter((one) => one.startsWith('blocked')),
+    [],
+    'it is kept for a pod',
+  );
+  bench.vanish('pods', 'shop/web');
+  bench.settle();
+  assert.deepEqual(findings(scene), [`blocked Subnet own: ovn-nbctl remove Logical_Switch ${own} ports ${theirs}`]);
+  bench.removeForeignRow('Logical_Switch_Port', theirs);
+  bench.settle();
+  assert.deepEqual([findings(scene), bench.row('Logical_Switch', 'own')], [[], undefined]);
 });

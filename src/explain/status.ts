@@ -10,6 +10,7 @@ import { RESOURCES, traitsOf } from '../world/resources.ts';
 import type { AnyObservedObject, World } from '../world/world.ts';
 import { typedName } from './kind-names.ts';
 import { stateOf } from './object-state.ts';
+import { strandedRows } from './stranded-rows.ts';
 
 export interface Finding {
   readonly what: 'blocked' | 'conflict' | 'misbound' | 'not ready' | 'without effect' | 'nearly full';
@@ -18,6 +19,7 @@ export interface Finding {
   /** `namespace/name` or `name`. */
   readonly key: string;
   readonly message: string;
+  /** Empty where nothing says it: an object that is gone has no conditions. */
   readonly since: string;
   readonly next: string;
 }
@@ -62,7 +64,7 @@ export function statusOf(world: World, northbound: boolean, chosen: Chosen = ALL
   return {
     counts,
     rows: northbound ? world.rows.owned.size : undefined,
-    findings: [...objectFindings(world, chosen), ...fullSubnets(world, chosen)],
+    findings: [...objectFindings(world, chosen), ...fullSubnets(world, chosen), ...(chosen === ALL ? leftBehind(world) : [])],
   };
 }
 
@@ -106,6 +108,10 @@ function fullSubnets(world: World, chosen: Chosen): Finding[] {
       return [finding('nearly full', 'subnets', key, message, metadata.creationTimestamp)];
     });
   });
+}
+
+function leftBehind(world: World): readonly Finding[] {
+  return strandedRows(world).map((row) => ({ what: 'blocked', kind: traitsOf(row.resource).kind, ...row, since: '' }));
 }
 
 function finding(what: Finding['what'], resource: ResourceName, key: string, message: string, since: string): Finding {

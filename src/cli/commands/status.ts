@@ -231,7 +231,7 @@ function statusText(
       .slice(0, shown)
       .map(
         (one) =>
-          `  ${one.what}  ${format === 'wide' ? `${nameText(one)}  ` : ''}${one.message} (${ageText(now - Date.parse(one.since))})\n    ${one.next}`,
+          `  ${one.what}  ${format === 'wide' ? `${nameText(one)}  ` : ''}${one.message}${one.since === '' ? '' : ` (${ageText(now - Date.parse(one.since))})`}\n    ${one.next}`,
       ),
     ...(findings.length > shown
       ? [`  … and ${findings.length - shown} more (${countsText(gravest.slice(shown))}): kiln status -o wide`]

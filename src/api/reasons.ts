@@ -141,6 +141,11 @@ export const REASONS = {
     means: 'two nodes state one InternalIP; what pods send to it goes to the older node',
     next: 'mend what one of the kubelets states: kubectl get nodes -o wide',
   },
+  NodeNameTaken: {
+    means:
+      'the names of two nodes differ in `-` and `.` alone; in OVN they have the same port groups, and traffic of both leaves through one',
+    next: 'add one of them under another name',
+  },
   NamespaceOfAnotherVpc: {
     means: 'a Subnet or Vpc lists a namespace whose pods are in the network of another Vpc, which comes first',
     next: 'take the namespace out of one of the two lists',

@@ -13,6 +13,7 @@ import type { VirtualMachine, VirtualMachineInstance, VirtualMachineInstanceMigr
 import { launchedInstance } from '../api/virtual-machine.ts';
 import type { Vip } from '../api/vip.ts';
 import type { Vpc } from '../api/vpc.ts';
+import { groupName } from '../api/names.ts';
 import { annotationKey, kilnAnnotation } from '../api/well-known.ts';
 import { canonicalAddress } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';
@@ -166,6 +167,7 @@ export class World {
   readonly nodes = new Table<Node>(this.reactor, 'nodes', {
     internalIp: ({ status }) =>
       (status?.addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? (canonicalAddress(address) ?? []) : [])),
+    group: ({ metadata }) => [groupName(metadata.name)],
     /** As of pods. */
     allocated: ({ metadata }) => allocatedPlaces(metadata.annotations ?? {}),
   });

@@ -48,6 +48,33 @@ export const families: readonly Scenario[] = [
     },
   },
   {
+    name: 'the join Subnet goes to two families and back to one: nodes have an address of each, then the one they had, and nobody is waited for',
+    alone: true,
+    run: async (cluster) => {
+      const nodes = async (): Promise<readonly string[]> => {
+        await cluster.settled();
+        const all = await Promise.all(cluster.nodes.map((name) => cluster.get('node', name)));
+        return all.map(({ metadata }) => metadata.annotations?.['ovn.kubernetes.io/ip_address'] ?? '');
+      };
+      const before = await nodes();
+      const { cidrBlock, gateway, excludeIps } = (await cluster.get('subnet', 'join')).spec;
+      const both = { cidrBlock: `${String(cidrBlock)},fd00:100:64::/112`, gateway: `${String(gateway)},fd00:100:64::1` };
+      await cluster.patch('subnet', 'join', { spec: both });
+      assert.deepEqual(
+        (await nodes()).map((addresses) => addresses.replace(/,fd00:100:64::\w+$/, ' and another')),
+        before.map((address) => `${address} and another`),
+      );
+      await cluster.patch('subnet', 'join', { spec: { cidrBlock, gateway, excludeIps } });
+      await condition(cluster, 'subnet', 'join', 'Accepted', 'True');
+      assert.deepEqual(await nodes(), before);
+      for (const [at, name] of cluster.nodes.entries()) {
+        assert.equal((await cluster.get('ip', `node-${name}`)).spec['ipAddress'], before[at]);
+        assert.ok(String(port(await cluster.dump(), `node-${name}`)['addresses']).endsWith(` ${before[at]}`));
+      }
+      assert.equal(rowNamed(await cluster.dump(), 'Logical_Router_Port', 'ovn-cluster-join')['networks'], `${String(gateway)}/16`);
+    },
+  },
+  {
     name: 'C36 a network is widened under pods; narrowed it is refused, naming who is outside',
     run: async (cluster) => {
       const all =

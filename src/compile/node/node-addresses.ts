@@ -1,5 +1,5 @@
 /**
- * InternalIPs of a node that are no address, or another node's as well: the node is told, in an annotation of it, since the conditions in
+ * InternalIPs of a node that are no address, or another node's as well, and a name that OVN cannot tell from another's: the node is told, in an annotation of it, since the conditions in
  * its status are its kubelet's.
  */
 import type { Finding } from '../../api/finding.ts';
@@ -10,9 +10,10 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { findingsText } from '../left-out.ts';
+import { groupNameTaken } from './node-group-name.ts';
 import { joinAddresses } from './node-join.ts';
 import type { NodeView } from './node-view.ts';
-import { nodeView } from './node-view.ts';
+import { nodeView, olderFirst } from './node-view.ts';
 
 export const nodeAddresses: Rule = {
   name: 'node-addresses',
@@ -57,19 +58,15 @@ const addressFindings: Query<readonly Finding[]> = defineQuery('node-address-fin
       }),
     ];
   });
-  return [...unreadable, ...shared];
+  return [...unreadable, ...shared, ...[groupNameTaken(world, node)].filter((one) => one !== undefined)];
 });
 
 /** Names of the nodes that have it for an InternalIP, the oldest first. */
 function nodesWith(world: World, address: string): readonly string[] {
   return [...world.nodes.bucket('internalIp', canonicalAddress(address) ?? address)]
     .flatMap((name) => world.ask(nodeView, name) ?? [])
-    .toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
+    .toSorted(olderFirst)
     .map(({ name }) => name);
-}
-
-function rank({ created, uid }: NodeView): string {
-  return `${created} ${uid}`;
 }
 
 /** Whether an older node has the address, and is on the network: then traffic to it is that one's. */

@@ -42,6 +42,11 @@ export const nodeView: Query<NodeView | undefined> = defineQuery('node-view', (w
   };
 });
 
+/** For sorting: the oldest first. */
+export function olderFirst(a: NodeView, b: NodeView): number {
+  return `${a.created} ${a.uid}` < `${b.created} ${b.uid}` ? -1 : 1;
+}
+
 export const nodeExists: Query<boolean> = defineQuery('node-exists', (world, name) => world.nodes.has(name));
 
 /** The node as the owner of its rows. */

@@ -460,3 +460,44 @@ test("a node whose port has the name of a pod's is told so while that pod is the
   assert.equal(boundOf(scene, 'a.team'), undefined);
   assert.equal(bench.object('ips', 'node-a.team')?.spec['subnet'], 'join');
 });
+
+test('nodes whose names differ in `-` and `.` alone have one port group in OVN: both say so while both are there', () => {
+  const scene = new PodScene();
+  const { bench } = scene;
+  const said = (name: string): readonly { readonly reason: string; readonly message: string }[] =>
+    JSON.parse(bench.object('nodes', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '[]') as { reason: string; message: string }[];
+  bench.put('nodes', { metadata: { name: 'n-0' }, spec: {} });
+  bench.put('nodes', { metadata: { name: 'n.0' }, spec: {} });
+  bench.settle();
+  assert.deepEqual(
+    ['n-0', 'n.0', 'n1'].map((name) => said(name).map(({ reason }) => reason)),
+    [['NodeNameTaken'], ['NodeNameTaken'], []],
+  );
+  assert.match(
+    said('n.0')[0]?.message ?? '',
+    /^Node n\.0: metadata\.name "n\.0" has the same port groups in OVN as node n-0; .*; kubectl describe node n\.0$/,
+  );
+  bench.vanish('nodes', 'n-0');
+  bench.settle();
+  assert.deepEqual(said('n.0'), []);
+});
+
+test('the join Subnet goes from two families to one: its nodes keep the address of that one, are told, and nobody is waited for', () => {
+  const scene = new PodScene({ joinCidr: '100.64.0.0/16,fd00:100:64::/112' });
+  const { bench } = scene;
+  bench.settle();
+  const before = bench.object('ips', 'node-n1')?.spec;
+  assert.match(String(before?.['v6IpAddress']), /^fd00:100:64::/);
+  bench.edit('subnets', 'join', { cidrBlock: '100.64.0.0/16', gateway: '100.64.0.1', excludeIps: ['100.64.0.1'], protocol: 'IPv4' });
+  bench.settle();
+  const v4 = String(before?.['v4IpAddress']);
+  assert.equal(bench.condition('subnets', 'join', 'Accepted')?.status, 'True');
+  const after = bench.object('ips', 'node-n1')?.spec;
+  assert.deepEqual([after?.['ipAddress'], after?.['v6IpAddress'], after?.['macAddress']], [v4, '', before?.['macAddress']]);
+  assert.equal(bench.object('nodes', 'n1')?.metadata.annotations?.['ovn.kubernetes.io/ip_address'], v4);
+  assert.deepEqual(scene.stations('node-n1'), [`${String(before?.['macAddress'])} ${v4}`]);
+  assert.deepEqual(bench.list('Logical_Router_Port', 'ovn-cluster-join', 'networks'), ['100.64.0.1/16']);
+  const fresh = bench.restarted();
+  fresh.settle();
+  assert.equal(fresh.writes, 0);
+});

@@ -7,7 +7,7 @@
  * address that is to be the gateway: no router port takes it from them. They also differ while the spec cannot be read: a
  * mistyped CIDR does not take a network down.
  */
-import { routerToSwitchPort } from '../../api/names.ts';
+import { nodePortName, routerToSwitchPort } from '../../api/names.ts';
 import type { Finding } from '../../api/finding.ts';
 import type { IP } from '../../api/ip.ts';
 import type { Address, AddressText, Family } from '../../net/address.ts';
@@ -189,17 +189,22 @@ function waitingFor(world: World, subnet: string, asked: Interface | undefined, 
   const leftOut = (address: Address): boolean =>
     cidrContains(carried.cidr, address) && (asked === undefined || !cidrContains(asked.cidr, address));
   const moved = asked === undefined || sameAddress(asked.gateway, carried.gateway) ? undefined : asked.gateway;
+  const outside = covered ? [] : holdersWith(world, subnet, family, leftOut, asked === undefined);
   return {
-    outside: covered ? [] : holdersWith(world, subnet, family, leftOut),
+    outside,
     onGateway: moved === undefined ? [] : holdersWith(world, subnet, family, (address) => sameAddress(address, moved)),
   };
 }
 
-/** IP objects, Vips and EIPs of a Subnet with such an address. */
-function holdersWith(world: World, subnet: string, family: Family, has: (address: Address) => boolean): readonly string[] {
+/**
+ * IP objects, Vips and EIPs of a Subnet with such an address.
+ * @param dropped the family is to go: no node waits for that, it stays as long as the cluster and is told what it has
+ */
+function holdersWith(world: World, subnet: string, family: Family, has: (address: Address) => boolean, dropped = false): readonly string[] {
+  const follows = (ip: IP): boolean => dropped && isOfNode(world, ip) && addressesOf(ip, family === 4 ? 6 : 4).length > 0;
   const ips = world.ips
     .select('subnet', subnet)
-    .filter((ip) => addressesOf(ip, family).some(has))
+    .filter((ip) => addressesOf(ip, family).some(has) && !follows(ip))
     .map((ip) => `IP ${ip.metadata.name}`);
   const objects = ADDRESS_RESOURCES.flatMap((resource) =>
     [...world.addressObjectsIn(resource, subnet)].map((name) => world.addressObject(resource, name)),
@@ -208,6 +213,11 @@ function holdersWith(world: World, subnet: string, family: Family, has: (address
     .filter(({ held }) => [held?.v4 ?? '', held?.v6 ?? ''].flatMap((text) => parseAddress(text) ?? []).some(has))
     .map(({ kind, name }) => `${kind} ${name}`);
   return [...ips, ...objects];
+}
+
+function isOfNode(world: World, { metadata, spec }: IP): boolean {
+  const node = spec.podName ?? '';
+  return spec.subnet === world.settings.joinSubnet && metadata.name === nodePortName(node) && world.nodes.has(node);
 }
 
 function addressesOf(ip: IP, family: Family): readonly Address[] {

@@ -117,6 +117,11 @@ export const REASONS = {
     means: 'the next hop of a route lies in no network of the Vpc; OVN leaves the route out',
     next: 'make the Subnet or the peering that has it, or mend the route',
   },
+  PeeringOverlaps: {
+    means:
+      'the network of a link to another Vpc is that of a Subnet or of another link in the same Vpc too; the router sends what goes there by one of them',
+    next: 'give the link a network of its own',
+  },
   RouteShared: {
     means:
       'another program has a route of the same prefix in the same router; OVN takes both as one and sends a part of the traffic by each',

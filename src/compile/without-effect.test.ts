@@ -503,3 +503,26 @@ test('a network that stays in effect for who is in it, after the spec dropped it
   );
   assert.doesNotMatch(bench.condition('subnets', 'net', 'WithoutEffect')?.message ?? '', /leaves no address/);
 });
+
+test('the network of a link to another Vpc is that of a Subnet, or of another link: the Vpc says which, until it has one of its own', () => {
+  const bench = new RuleBench();
+  const link = (remoteVpc: string, localConnectIP: string): object => ({ remoteVpc, localConnectIP });
+  const peerings = (first: string): object => ({
+    vpcPeerings: [link('red', first), link('green', '169.254.0.1/30'), link('grey', '169.254.0.2/30')],
+  });
+  bench.put('vpcs', { metadata: { name: 'blue' }, spec: peerings('10.1.0.1/25') });
+  bench.put('subnets', { metadata: { name: 'net' }, spec: { vpc: 'blue', cidrBlock: '10.1.0.0/24' } });
+  bench.settle();
+  const rule =
+    'the router sends what goes there by one of the two ports: give the link a network that nothing else in the Vpc has, such as 169.254.0.0/30';
+  const third = `Vpc blue: spec.vpcPeerings[2].localConnectIP "169.254.0.2/30" overlaps 169.254.0.0/30 of spec.vpcPeerings[1], the link to Vpc green; ${rule}`;
+  const first = `Vpc blue: spec.vpcPeerings[0].localConnectIP "10.1.0.1/25" overlaps 10.1.0.0/24 of Subnet net; ${rule}`;
+  const rest = 'All else is in effect; kubectl edit vpc blue';
+  assert.deepEqual(said(bench, 'vpcs', 'blue'), ['True', 'PeeringOverlaps', `${first}. ${third}. ${rest}`]);
+  bench.edit('vpcs', 'blue', peerings('169.254.9.1/30'));
+  bench.settle();
+  assert.deepEqual(said(bench, 'vpcs', 'blue'), ['True', 'PeeringOverlaps', `${third}. ${rest}`]);
+  bench.edit('vpcs', 'blue', { vpcPeerings: [link('red', '169.254.9.1/30')] });
+  bench.settle();
+  assert.equal(bench.condition('vpcs', 'blue', 'WithoutEffect'), undefined);
+});

@@ -246,7 +246,9 @@ function canonical(text: string): string {
 function conflictOf(world: World, object: AddressObject): ConditionOutput | undefined {
   const others = world.addressConflicts.get(claimantOfObject(object.kind, object.name)) ?? [];
   if (others.length === 0) return undefined;
-  const message = `${object.kind} ${object.name}: address ${joinDual(object.held ?? object.asked)} of Subnet ${object.subnet} is also held by ${others.join(', ')}`;
+  const message =
+    `${object.kind} ${object.name}: address ${joinDual(object.held ?? object.asked)} of Subnet ${object.subnet} is also held by ` +
+    `${others.join(', ')}; delete the one that should not have it; kubectl describe ${editable(object)}`;
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 

@@ -68,7 +68,7 @@ function conflictOf(
   const eipKind = eipKindOf(resource);
   const message =
     `${kind} ${name}: address ${addresses.join(',')} of Subnet ${subnet}, which it has by ${eipKind} ${eip} as it was, is also held by ` +
-    `${others.join(', ')}; delete one of them`;
+    `${others.join(', ')}; delete the one that should not have it; kubectl describe ${traitsOf(resource).plural}.${traitsOf(resource).group} ${name}`;
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 

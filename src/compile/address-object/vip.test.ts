@@ -261,7 +261,10 @@ test('two Vips that say they have one address (restored from a backup) are both 
       status: { v4ip: '10.50.0.5', type: 'kube_host_vm_vip', mac: `02:00:00:00:00:0${name.length}` },
     });
   made.bench.settle();
-  assert.match(made.bench.condition('vips', 'old', 'AddressConflict')?.message ?? '', /is also held by Vip young/);
+  assert.match(
+    made.bench.condition('vips', 'old', 'AddressConflict')?.message ?? '',
+    /is also held by Vip young .*; kubectl describe vips\.kubeovn\.io old$/,
+  );
   assert.match(made.bench.condition('vips', 'young', 'AddressConflict')?.message ?? '', /is also held by Vip old/);
   assert.ok(made.bench.row('Logical_Switch_Port', 'old.shop'));
   assert.equal(made.bench.row('Logical_Switch_Port', 'young.shop'), undefined);

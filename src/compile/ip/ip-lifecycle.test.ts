@@ -283,6 +283,7 @@ test('the IP object of a pod that somebody made the Subnet own goes with the pod
 });
 
 test('an IP object whose pod brings another address that somebody has does not say that its own is held twice', () => {
+  const next = '; delete the one that should not have it; kubectl describe ips.kubeovn.io back.shop';
   for (const [brought, sentence] of [
     [
       '10.9.0.2',
@@ -313,6 +314,6 @@ test('an IP object whose pod brings another address that somebody has does not s
     const conflict = (JSON.parse(text) as { readonly type: string; readonly message: string }[]).find(
       ({ type }) => type === 'AddressConflict',
     );
-    assert.equal(conflict?.message, sentence);
+    assert.equal(conflict?.message, sentence + next);
   }
 });

@@ -79,7 +79,7 @@ function conflictOf(world: World, ip: IP): ConditionOutput | undefined {
   const what = isOwn
     ? `address ${ipAddress} of Subnet ${subnet}`
     : `its pod has another address than ${ipAddress} of Subnet ${subnet}, which`;
-  const message = `IP ${ip.metadata.name}: ${what} is also held by ${others.join(', ')}`;
+  const message = `IP ${ip.metadata.name}: ${what} is also held by ${others.join(', ')}; delete the one that should not have it; kubectl describe ips.kubeovn.io ${ip.metadata.name}`;
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }
 

@@ -19,6 +19,7 @@ import { sharedRoute } from './shared-routes.ts';
 import { vpcFindings, vpcRefusal } from './vpc-state.ts';
 import { askedRoute, defaultRoutes } from './vpc-static-routes.ts';
 import { defaultSubnetCondition } from './vpc-default-subnet.ts';
+import { overlappingPeerings } from './peering-overlaps.ts';
 import { peeringCondition } from './vpc-peering.ts';
 import type { VpcView } from './vpc-view.ts';
 import { claimantOfVpc, isStandby, vpcSpec, vpcView } from './vpc-view.ts';
@@ -88,6 +89,7 @@ function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Findi
     ...bound,
     ...routeHostBits({ name, spec }),
     ...world.ask(unreachableNextHops, name),
+    ...world.ask(overlappingPeerings, name),
     ...sharedRoutes(world, view, spec, wrong),
     ...matches,
   ];

@@ -59,6 +59,15 @@ test('a restart finds the same address: what an IP object holds decides', () => 
   assert.equal(bench.answer('b.ns#uid-b'), 's1 10.0.0.2');
 });
 
+test('what is only reserved makes way for who has it: the leader before this one gave it to another, as its last act', () => {
+  const bench = new Bench().say(small, wish('a.ns#uid-a'), wish('b.ns#uid-b'));
+  assert.deepEqual([bench.answer('a.ns#uid-a'), bench.answer('b.ns#uid-b')], ['s1 10.0.0.2', 's1 10.0.0.3']);
+  bench.world.ips.set('b.ns', ip('b.ns', '10.0.0.2', 'uid-b'));
+  bench.step.run();
+  assert.equal(bench.answer('a.ns#uid-a'), 's1 10.0.0.4');
+  assert.deepEqual(bench.step.ledger.conflicts('s1'), []);
+});
+
 test('a full Subnet refuses, and one freed address serves one waiter, the oldest', () => {
   const tiny = pool('s1', '10.0.0.0/30');
   const bench = new Bench();

@@ -259,6 +259,14 @@ class Chooser {
     return first?.claimant === own;
   }
 
+  /** What is only reserved, and told to nobody yet, makes way for who has it: another process gave it away. */
+  #yields(space: Space, slot: number): boolean {
+    if (!space.conflicted.has(slot)) return false;
+    const { claimant } = this.#request.holder;
+    const own = this.#holding.holdersAt(space, slot).filter((holder) => holder.claimant === claimant);
+    return own.every(({ kind }) => kind === 'reservation') && !this.#goesFirst(space, slot);
+  }
+
   /** True where the claimant already has the slot. */
   #claims(space: Space, slot: number): boolean {
     const { holders, holds } = this.#holding;
@@ -280,7 +288,7 @@ class Chooser {
       for (let hold = holds.firstOf(holder); hold !== none; hold = holds.nextOfHolder(hold)) {
         if (holds.spaceOf(hold) !== space.id) continue;
         const offset = space.held.at(holds.slotOf(hold));
-        if (!mayKeep(space, offset, skip)) continue;
+        if (!mayKeep(space, offset, skip) || this.#yields(space, holds.slotOf(hold))) continue;
         const better = found === undefined || (holder === own && !foundOwn) || ((holder === own) === foundOwn && offset < found);
         if (!better) continue;
         found = offset;

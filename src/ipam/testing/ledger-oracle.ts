@@ -194,7 +194,8 @@ export class Oracle {
             (own ? sameHolder(fact.holder, request.holder) : true) &&
             fact.subnet === subnet &&
             fact.holder.claimant === request.holder.claimant &&
-            fact.address?.family === family,
+            fact.address?.family === family &&
+            !this.#yields(subnet, fact.item, request.holder),
         ),
       ).intersect(usable).first;
     const current = has(true) ?? has(false);
@@ -229,7 +230,8 @@ export class Oracle {
             fact.subnet === subnet &&
             fact.address === undefined &&
             (own ? sameHolder(fact.holder, holder) : fact.holder.claimant === holder.claimant) &&
-            fact.holder.claimant === holder.claimant,
+            fact.holder.claimant === holder.claimant &&
+            !this.#yields(subnet, fact.item, holder),
         )
         .map(({ item }) => item)
         .toSorted(asText);
@@ -240,6 +242,12 @@ export class Oracle {
       if (!spec.gatewayMacs.includes(candidate) && !this.#facts.some((fact) => fact.subnet === subnet && fact.item === candidate))
         return candidate;
     }
+  }
+
+  /** Only reserved, and another one goes first. */
+  #yields(subnet: string, item: Item, holder: Holder): boolean {
+    const own = this.#facts.filter((fact) => fact.subnet === subnet && fact.item === item && fact.holder.claimant === holder.claimant);
+    return own.every((fact) => fact.holder.kind === 'reservation') && !this.#mayHave(subnet, item, holder);
   }
 
   #mayHave(subnet: string, item: Item, holder: Holder): boolean {

@@ -55,14 +55,21 @@ const OUTDATED: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
 /** Nothing was tried. */
 const UNSENT: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>(['KUBE_FENCED', 'KUBE_CLOSED', 'KUBE_SUPERSEDED']);
 
+interface Rest {
+  /** Whether it leaves work to do, or is the answer for now. */
+  readonly left: 'work' | 'answer';
+  /** The version of the object that is older than the server's; undefined where that is not known. */
+  readonly outdated: string | undefined;
+}
+
 export class WriteHolds {
   readonly #options: WriteHoldsOptions;
-  /** Until time or a change of the object ends it; whether that leaves work to do, or is the answer for now. */
-  readonly #resting = new Map<ObjectId, 'work' | 'answer'>();
+  /** Until time or a change ends it. */
+  readonly #resting = new Map<ObjectId, Rest>();
   /** Rests in a row, of objects that did not change since. */
   readonly #rests = new Map<ObjectId, number>();
-  /** Objects that changed while a write of theirs was under way: what it met is seen already. */
-  readonly #overtaken = new Set<ObjectId>();
+  /** Which version of its object was seen when a write was sent. */
+  readonly #sentFor = new WeakMap<ObjectWrite, string>();
   /** Objects that may be let go when a transaction is over, by when that was sent. */
   readonly #awaiting = new Map<ObjectId, number>();
   readonly #evictions = new EvictionLimit();
@@ -77,7 +84,7 @@ export class WriteHolds {
 
   /** A pod that its disruption budget keeps does not count as work left to do: it may be kept for ever. */
   get quiet(): boolean {
-    for (const left of this.#resting.values()) if (left === 'work') return false;
+    for (const { left } of this.#resting.values()) if (left === 'work') return false;
     return this.#pace.quiet && (this.#options.refused?.quiet ?? true);
   }
 
@@ -104,7 +111,8 @@ export class WriteHolds {
   /** What keeps one write of an object that nothing else keeps. One that is not kept is to be sent. */
   onWrite(id: ObjectId, write: ObjectWrite): Hold | undefined {
     const hold = this.#onWrite(id, write);
-    if (hold !== undefined) this.#held.set(id, hold);
+    if (hold === undefined) this.#sentFor.set(write, this.#seen(id));
+    else this.#held.set(id, hold);
     return hold;
   }
 
@@ -130,26 +138,32 @@ export class WriteHolds {
   /** @param error undefined where the server took it */
   answered(id: ObjectId, write: ObjectWrite, error: KubeError | undefined): void {
     const refused = this.#options.refused?.answered(id, write, error) ?? false;
-    const overtaken = this.#overtaken.delete(id);
     if (error === undefined) return;
     this.#pace.refused(id, write);
     if (write.verb === 'evict') this.#evictions.refused(id);
-    if (!refused && !UNSENT.has(error.code) && !(overtaken && OUTDATED.has(error.code)))
-      this.rest(id, OUTDATED.has(error.code) ? 'soon' : 'late', error.code === 'KUBE_DISRUPTION_BUDGET' ? 'answer' : 'work');
+    if (refused || UNSENT.has(error.code)) return;
+    if (!OUTDATED.has(error.code)) return this.rest(id, 'late', error.code === 'KUBE_DISRUPTION_BUDGET' ? 'answer' : 'work');
+    const seen = this.#sentFor.get(write);
+    // What it met may have been seen meanwhile.
+    if (seen === this.#seen(id)) this.rest(id, 'soon', 'work', seen);
   }
 
-  /** The object, or what is wanted of it, changed: rests that were learned before no longer apply. A refusal still does. */
+  /**
+   * The object, or what is wanted of it, changed: rests that were learned before no longer apply. A refusal still does, and where another version
+   * of the object is on its way, only that ends the rest: whatever is wanted of the one before would be refused as well.
+   */
   changed(id: ObjectId): void {
+    const outdated = this.#resting.get(id)?.outdated;
+    if (outdated !== undefined && outdated === this.#seen(id)) return;
     this.#resting.delete(id);
     this.#rests.delete(id);
-    if (this.#options.unanswered(id)) this.#overtaken.add(id);
   }
 
   /** Nothing is retried hot: `soon` at first, and later each time that nothing changed between. */
-  rest(id: ObjectId, how: 'soon' | 'late', left: 'work' | 'answer' = 'work'): void {
+  rest(id: ObjectId, how: 'soon' | 'late', left: Rest['left'] = 'work', outdated?: string): void {
     const { later, look } = this.#options;
     const before = this.#rests.get(id) ?? 0;
-    this.#resting.set(id, left);
+    this.#resting.set(id, { left, outdated });
     this.#rests.set(id, before + 1);
     later(how === 'soon' ? Math.min(CONFLICT_MS * 2 ** before, FAILED_MS) : FAILED_MS, () => {
       if (this.#resting.delete(id)) look(id);
@@ -168,6 +182,12 @@ export class WriteHolds {
     if (sentAt === undefined || (before !== undefined && before !== sentAt)) return false;
     this.#awaiting.set(id, sentAt);
     return true;
+  }
+
+  /** The version of the object that is seen now; empty for none. */
+  #seen(id: ObjectId): string {
+    const { uid = '', resourceVersion = '' } = this.#options.observed(id)?.metadata ?? {};
+    return uid === '' ? '' : `${uid} ${resourceVersion}`;
   }
 
   #letsGo(id: ObjectId, write: ObjectWrite): boolean {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../api/core.ts';
 import type { IP } from '../api/ip.ts';
-import { kilnAnnotation } from '../api/well-known.ts';
+import { FINALIZER, kilnAnnotation } from '../api/well-known.ts';
 import { Ledger } from '../ipam/ledger.ts';
 import { OWNER_KEY, RULE_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
 import { MemoryNorthbound } from '../testing/memory-northbound.ts';
@@ -34,7 +34,11 @@ function pod(name: string, more: Partial<Pod['metadata']> = {}): Pod {
   };
 }
 
-function portOf(northbound: MemoryNorthbound, world: World, name: string): void {
+function marksOf(name: string): Readonly<Record<string, string>> {
+  return { [VENDOR_KEY]: VENDOR, [OWNER_KEY]: `pod/ns/${name}`, [UID_KEY]: `uid-${name}`, [RULE_KEY]: 'pod-port' };
+}
+
+function portOf(northbound: MemoryNorthbound, world: World, name: string, marks: Readonly<Record<string, string>> = marksOf(name)): void {
   world.rows.apply(northbound, northbound.insert('Logical_Switch', SWITCH, { name: 's1', external_ids: { [VENDOR_KEY]: VENDOR } }));
   world.rows.apply(
     northbound,
@@ -45,7 +49,7 @@ function portOf(northbound: MemoryNorthbound, world: World, name: string): void 
         name: `${name}.ns`,
         type: '',
         addresses: ['00:00:00:00:00:01 10.0.0.2'],
-        external_ids: { [VENDOR_KEY]: VENDOR, [OWNER_KEY]: `pod/ns/${name}`, [UID_KEY]: `uid-${name}`, [RULE_KEY]: 'pod-port', ls: 's1' },
+        external_ids: { ...marks, ls: 's1' },
       },
       { table: 'Logical_Switch', uuid: SWITCH, column: 'ports' },
     ),
@@ -120,5 +124,34 @@ test('a pod and its row are looked at again with their IP object only where that
     assert.equal(holders.due, due);
     holders.settle();
     assert.equal(ledger.holdersIn('s1', 10).count, 1);
+  }
+});
+
+test("a port by the name of a Vip's that has the address is the Vip's own, without its marks, whichever is seen first", () => {
+  for (const [port, portFirst, conflicts] of [
+    ['v', true, 0],
+    ['v', false, 0],
+    ['w', true, 1],
+    ['w', false, 1],
+  ] as const) {
+    const world = new World(DEFAULT_SETTINGS);
+    const ledger = new Ledger();
+    const holders = new Holders(world, ledger);
+    const steps = [
+      () => portOf(new MemoryNorthbound(), world, port, {}),
+      () =>
+        world.vips.set('v', {
+          apiVersion: 'kubeovn.io/v1',
+          kind: 'Vip',
+          metadata: { name: 'v', uid: 'uid-v', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', finalizers: [FINALIZER] },
+          spec: { subnet: 's1', namespace: 'ns', v4ip: '10.0.0.2', type: 'switch_lb_vip' },
+          status: { v4ip: '10.0.0.2', type: 'switch_lb_vip' },
+        }),
+    ];
+    for (const step of portFirst ? steps : steps.toReversed()) {
+      step();
+      holders.settle();
+    }
+    assert.equal(ledger.conflicts('s1').length, conflicts, `${port}.ns, ${portFirst ? 'seen first' : 'seen last'}`);
   }
 });

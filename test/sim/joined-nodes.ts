@@ -4,6 +4,7 @@
  */
 import { JOIN_SUBNET, podAnnotation } from '../../src/api/well-known.ts';
 import type { ObjectStore } from '../../src/lab/apiserver/store.ts';
+import { isAccepted } from './holders.ts';
 import type { Finding } from './judge.ts';
 
 export class JoinedNodes {
@@ -42,6 +43,7 @@ export class JoinedNodes {
   #joinNow(): string {
     const join = this.#store.get('subnets.kubeovn.io', JOIN_SUBNET);
     const { cidrBlock = '' } = (join?.['spec'] ?? {}) as { readonly cidrBlock?: string };
-    return join === undefined ? '' : `${join.metadata.uid} ${cidrBlock}`;
+    // What it asks for in vain comes into effect later.
+    return join === undefined ? '' : `${join.metadata.uid} ${cidrBlock} ${isAccepted(join)}`;
   }
 }

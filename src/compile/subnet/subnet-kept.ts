@@ -5,15 +5,18 @@
  */
 import { blockersOf, networksLeft, vpcOfNetworkLeft } from '../../blockers/graph.ts';
 import { ownerText } from '../../nb/ownership.ts';
+import { switchToRouterPort } from '../../api/names.ts';
 import type { RowId } from '../../nb/row-id.ts';
+import { identityOf, tableOf } from '../../nb/row-id.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { keptRows } from '../kept-row.ts';
-import type { Output } from '../output.ts';
+import type { Output, RowOutput } from '../output.ts';
 import { subnetBasics } from './subnet-basics.ts';
 import { subnetRows } from './subnet-state.ts';
+import { linkRow } from './subnet-switch.ts';
 import { claimantOfSubnet, subnetView, switchId } from './subnet-view.ts';
 import { loadBalancerId, loadBalancersOf } from '../vpc/vpc-load-balancers.ts';
 import { statedVpc } from '../vpc/vpc-state.ts';
@@ -26,15 +29,31 @@ export const subnetKept: Rule = {
     if (view === undefined || world.ask(subnetRows, name) !== 'kept') return [];
     // What an older Subnet of the name left, and this one did not take over, is none of its network.
     const rows = keptRows(world, ownerText(claimantOfSubnet(view))).filter(({ owner }) => owner.uid === view.uid);
-    return [...rows, ...keptBalancers(world, name)];
+    return [...linked(rows, name), ...keptBalancers(world, name)];
   },
 };
+
+/** A network of which nobody states anything: its rows as they are, under this owner text. */
+export function keptNetwork(world: World, subnet: string): readonly Output[] {
+  return [...linked(keptRows(world, `subnet//${subnet}`), subnet), ...keptBalancers(world, subnet)];
+}
+
+/** What follows from the router port that it has, whoever changed or took it: the port of its switch which leads there, by name. */
+function linked(rows: readonly RowOutput[], subnet: string): readonly RowOutput[] {
+  const links = rows.flatMap(({ id, parent, owner }): readonly RowOutput[] => {
+    if (tableOf(id) !== 'Logical_Router_Port' || parent === undefined) return [];
+    const name = switchToRouterPort(subnet, identityOf(parent.id));
+    return [linkRow(owner, subnet, name, identityOf(id))];
+  });
+  const stated = new Set(links.map(({ id }) => id));
+  return [...rows.filter(({ id }) => !stated.has(id)), ...links];
+}
 
 /**
  * What else would leave the switch of such a Subnet, whichever Vpc its spec names now: members are stated one by one. One that somebody takes
  * away as a row comes again with its Vpc, and to the switch where that has others of this Vpc: it has all of them or none.
  */
-export function keptBalancers(world: World, subnet: string): readonly Output[] {
+function keptBalancers(world: World, subnet: string): readonly Output[] {
   const row = switchId(subnet);
   const held = world.rows.column(row, 'load_balancer');
   if (!(held instanceof Set)) return [];

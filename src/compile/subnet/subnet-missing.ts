@@ -12,11 +12,10 @@ import { NAT_RULES } from '../../world/nat-rules.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import { keptRows } from '../kept-row.ts';
 import type { Output } from '../output.ts';
 import { nodeView } from '../node/node-view.ts';
 import { podView } from '../pod/pod-view.ts';
-import { keptBalancers, routerOfNetworkLeft } from './subnet-kept.ts';
+import { keptNetwork, routerOfNetworkLeft } from './subnet-kept.ts';
 import { subnetInCharge } from './subnet-state.ts';
 import { switchId } from './subnet-view.ts';
 
@@ -84,7 +83,7 @@ function lives(world: World, { owner, uid }: { readonly owner: string; readonly 
 }
 
 function networkLeft(world: World, subnet: string): readonly Output[] {
-  return [...keptRows(world, `subnet//${subnet}`), ...keptBalancers(world, subnet), ...routerOfNetworkLeft(world, subnet, isLeft)];
+  return [...keptNetwork(world, subnet), ...routerOfNetworkLeft(world, subnet, isLeft)];
 }
 
 /** Whether somebody speaks for the network of a Subnet that vanished. */

@@ -11,7 +11,7 @@ import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { keptMac, macMark } from '../kept-mac.ts';
-import type { ColumnValue, Output } from '../output.ts';
+import type { Claimant, ColumnValue, Output, RowOutput } from '../output.ts';
 import { mayLink } from '../port-link.ts';
 import { statedSubnet } from './subnet-state.ts';
 import type { SubnetView } from './subnet-view.ts';
@@ -34,16 +34,7 @@ export const subnetSwitch: Rule = {
     const routerPort = routerToSwitchPort(view.vpc, name);
     const id = routerPortId(view);
     const link = rowId('Logical_Switch_Port', port);
-    if (mayLink(world, id, owner, () => isOurs(world, link, owner)))
-      outputs.push({
-        kind: 'row',
-        id: link,
-        owner,
-        rule: RULE,
-        parent: { id: switchId(name), column: 'ports' },
-        columns: { name: port, type: 'router', addresses: ['router'], options: { 'router-port': routerPort } },
-        externalIds: { ls: name },
-      });
+    if (mayLink(world, id, owner, () => isOurs(world, link, owner))) outputs.push(linkRow(owner, name, port, routerPort));
     const mac = keptMac(world, id, 'mac');
     outputs.push({
       kind: 'row',
@@ -67,6 +58,19 @@ export const subnetSwitch: Rule = {
 /** The router's side of a Subnet's link to it. */
 export function routerPortId(view: Pick<SubnetView, 'vpc' | 'name'>): RowId {
   return rowId('Logical_Router_Port', routerToSwitchPort(view.vpc, view.name));
+}
+
+/** The switch's side of it. @param name of this port. @param routerPort name of the other side */
+export function linkRow(owner: Claimant, subnet: string, name: string, routerPort: string): RowOutput {
+  return {
+    kind: 'row',
+    id: rowId('Logical_Switch_Port', name),
+    owner,
+    rule: RULE,
+    parent: { id: switchId(subnet), column: 'ports' },
+    columns: { name, type: 'router', addresses: ['router'], options: { 'router-port': routerPort } },
+    externalIds: { ls: subnet },
+  };
 }
 
 /** The gateway of each family with the prefix length of its network. */

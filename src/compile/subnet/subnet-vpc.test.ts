@@ -49,6 +49,23 @@ for (const target of ['nonexist', 'z2']) {
   });
 }
 
+for (const how of ['changed', 'taken away'] as const) {
+  test(`the link of a network whose Subnet is refused leads to its router again when somebody has it ${how}`, () => {
+    const bench = setUp();
+    bench.edit('subnets', 'zs', { vpc: 'z2' });
+    bench.settle();
+    const link = rowId('Logical_Switch_Port', 'zs-z1');
+    const uuid = [...bench.northbound.table('Logical_Switch_Port')].find(([, row]) => row['name'] === 'zs-z1')?.[0];
+    assert.ok(uuid !== undefined);
+    const row = { options: new Map([['requested-chassis', 'n9']]) };
+    if (how === 'taken away') bench.removeForeignRow('Logical_Switch_Port', uuid);
+    else bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid, row }]));
+    bench.settle();
+    assert.deepEqual(bench.world.rows.column(link, 'options'), new Map([['router-port', 'z1-zs']]));
+    assert.equal(bench.condition('subnets', 'zs', 'Accepted')?.reason, 'SubnetVpcChanged');
+  });
+}
+
 const NOT_THE_ROUTERS: Readonly<Record<string, (bench: RuleBench) => void>> = {
   'under the name of a Subnet': (bench) => {
     bench.put('subnets', { metadata: { name: 'z1' }, spec: { vpc: 'z2', cidrBlock: '10.5.0.0/24' } });

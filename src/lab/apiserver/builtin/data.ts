@@ -6,7 +6,9 @@ import type { Strategy } from '../resource.ts';
 import type { FieldError } from '../status.ts';
 import { forbiddenField, invalidValue, required } from '../status.ts';
 
-const KEY_RULE =
+/** A key of a ConfigMap or a Secret. */
+export const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
+export const CONFIG_KEY_RULE =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 const ACCOUNT = 'kubernetes.io/service-account.name';
 /** Keys that a type needs all of. */
@@ -22,8 +24,8 @@ const EITHER: Readonly<Record<string, readonly string[]>> = { 'kubernetes.io/bas
 function keyErrors(item: JsonObject, ...fields: readonly string[]): FieldError[] {
   return fields.flatMap((field) =>
     Object.keys(object(item[field]))
-      .filter((key) => !/^[-._a-zA-Z0-9]+$/.test(key))
-      .map((key) => invalidValue(`${field}[${key}]`, key, KEY_RULE)),
+      .filter((key) => !CONFIG_KEY.test(key))
+      .map((key) => invalidValue(`${field}[${key}]`, key, CONFIG_KEY_RULE)),
   );
 }
 

@@ -18,6 +18,7 @@ import {
   protocolErrors,
 } from './field-rules.ts';
 import { TAINT_EFFECTS } from './node.ts';
+import { sourceErrors } from './variable-rules.ts';
 
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
@@ -148,6 +149,7 @@ function variableErrors({ name, value, valueFrom }: JsonObject, field: string): 
         : sources > 1
           ? 'may not have more than one field specified at a time'
           : undefined;
+  errors.push(...sourceErrors(object(valueFrom), `${field}.valueFrom`));
   return problem === undefined ? errors : [...errors, invalidValue(`${field}.valueFrom`, '', problem)];
 }
 

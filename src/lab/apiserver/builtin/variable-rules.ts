@@ -1,0 +1,72 @@
+/** The checks of where a container's environment variable has its value from. */
+import type { JsonObject } from '../json.ts';
+import { object, text } from '../json.ts';
+import { labelKeyProblems, nameProblem } from '../object-meta.ts';
+import type { FieldError } from '../status.ts';
+import { invalidValue, notSupported, required } from '../status.ts';
+import { CONFIG_KEY, CONFIG_KEY_RULE } from './data.ts';
+
+const FIELDS = [
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
+];
+/** Selectors of pods know these as well, and a variable does not take them. */
+const ONLY_SELECTED = ['metadata.annotations', 'metadata.labels', 'spec.restartPolicy', 'spec.schedulerName', 'status.phase'];
+/** Its former name, which a server reads as `spec.nodeName`. */
+const FORMER = 'spec.host';
+const RESOURCES = [
+  'limits.cpu',
+  'limits.ephemeral-storage',
+  'limits.memory',
+  'requests.cpu',
+  'requests.ephemeral-storage',
+  'requests.memory',
+];
+const HUGE_PAGES = /^(?:limits|requests)\.hugepages-/;
+
+export function sourceErrors({ fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef }: JsonObject, field: string): FieldError[] {
+  return [
+    ...(fieldRef === undefined ? [] : fieldErrors(text(object(fieldRef)['fieldPath']), `${field}.fieldRef`)),
+    ...(resourceFieldRef === undefined ? [] : resourceErrors(object(resourceFieldRef), `${field}.resourceFieldRef`)),
+    ...(configMapKeyRef === undefined ? [] : keyErrors(object(configMapKeyRef), `${field}.configMapKeyRef`)),
+    ...(secretKeyRef === undefined ? [] : keyErrors(object(secretKeyRef), `${field}.secretKeyRef`)),
+  ];
+}
+
+function fieldErrors(path: string, field: string): FieldError[] {
+  const at = `${field}.fieldPath`;
+  if (path === '') return [required(at)];
+  const [, map, key] = /^(.+)\['(.*)'\]$/s.exec(path) ?? [];
+  const unconverted = (why: string): FieldError[] => [invalidValue(at, path, `error converting fieldPath: ${why}: ${path}`)];
+  if (map !== undefined && key !== undefined) {
+    if (map === 'metadata.annotations') return keyProblems(key.toLowerCase(), key, field);
+    if (map === 'metadata.labels') return keyProblems(key, key, field);
+    return unconverted('field label does not support subscript');
+  }
+  if (FIELDS.includes(path) || path === FORMER) return [];
+  return ONLY_SELECTED.includes(path) ? [notSupported(at, path, FIELDS)] : unconverted('field label not supported');
+}
+
+function keyProblems(judged: string, key: string, field: string): FieldError[] {
+  return labelKeyProblems(judged).map((problem) => invalidValue(field, key, problem));
+}
+
+function resourceErrors({ resource }: JsonObject, field: string): FieldError[] {
+  const name = text(resource);
+  if (name === '') return [required(`${field}.resource`)];
+  return RESOURCES.includes(name) || HUGE_PAGES.test(name) ? [] : [notSupported(`${field}.resource`, name, RESOURCES)];
+}
+
+function keyErrors({ name, key }: JsonObject, field: string): FieldError[] {
+  const problem = nameProblem(text(name), 'subdomain');
+  const named = problem === undefined ? [] : [invalidValue(`${field}.name`, text(name), problem)];
+  if (text(key) === '') return [...named, required(`${field}.key`)];
+  return CONFIG_KEY.test(text(key)) ? named : [...named, invalidValue(`${field}.key`, text(key), CONFIG_KEY_RULE)];
+}

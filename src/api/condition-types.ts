@@ -20,6 +20,11 @@ export const CONDITION_TYPES = {
     on: 'Vpc, Subnet, IPPool, Vip',
     means: 'something of the spec does nothing, or not all it says, as things are; there only while that is so',
   },
+  Corrected: {
+    on: 'Subnet',
+    means:
+      'a field was written as something that it cannot be and was put right; the message says what it was; there until the spec is edited next',
+  },
   Peered: { on: 'Vpc', means: 'each Vpc that it peers with names it back' },
   DefaultSubnet: { on: 'Vpc', means: 'spec.defaultSubnet names a Subnet of the Vpc' },
   AddressConflict: { on: 'IP, Vip, EIPs, their rules', means: 'another has the same address; there only while it does' },

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { ResourceName } from '../world/resources.ts';
+import { objectId } from './output.ts';
+import type { PatchOutput } from './output.ts';
 
 interface Mistake {
   readonly resource: ResourceName;
@@ -248,6 +250,45 @@ test('host bits are cleared, and said with field, value and rule; a network as i
       },
     ],
   );
+});
+
+test('what was put right stays on the object as a condition, which goes with the next edit; it is said before it is done', () => {
+  const { bench } = scene();
+  const wrong = { metadata: { name: 'bits' }, spec: { vpc: 'blue', cidrBlock: '10.2.3.4/16' } };
+  bench.put('subnets', wrong);
+  bench.compile();
+  const first = bench.compiler.desired
+    .object(objectId('subnets', 'bits'))
+    .filter((output): output is PatchOutput => output.kind === 'patch');
+  assert.ok(
+    first.some(({ conditions = [] }) => conditions.some(({ type }) => type === 'Corrected')),
+    'it is said',
+  );
+  assert.ok(
+    first.every(({ spec }) => spec?.['cidrBlock'] === undefined),
+    'and not done in the same breath: both would be of one version, and only one would be taken',
+  );
+  bench.settle();
+  const held = bench.condition('subnets', 'bits', 'Corrected');
+  assert.deepEqual([held?.status, held?.reason], ['True', 'HostBitsCleared']);
+  assert.match(
+    held?.message ?? '',
+    /^Subnet bits: spec\.cidrBlock "10\.2\.3\.4\/16" has bits set beyond the prefix: .* taken as 10\.2\.0\.0\/16$/,
+  );
+  const now = bench.object('subnets', 'bits');
+  const generation = now?.metadata.generation ?? 0;
+  const at = (observedGeneration: number) => ({
+    ...now?.status,
+    conditions: [{ ...held, observedGeneration }],
+  });
+  const right = { ...wrong, spec: { ...now?.spec } };
+  // As it is put, it is a generation later.
+  bench.put('subnets', { ...right, status: at(generation) });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'bits', 'Corrected')?.status, 'True', 'what is put right is the next generation');
+  bench.put('subnets', { ...right, spec: { ...right.spec, mtu: 1300 }, status: at(generation) });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'bits', 'Corrected'), undefined);
 });
 
 test('a protocol that is not that of the networks, and a second default Subnet, are put right, and said', () => {

@@ -156,6 +156,31 @@ export const badInput: readonly Scenario[] = [
     },
   },
   {
+    name: 'a network that is written as one of its addresses is put right: the condition and the Event say what it was, until the next edit',
+    run: async (cluster) => {
+      const all = vpcYaml('bits-vpc') + subnetYaml('bits-net', { vpc: 'bits-vpc', cidrBlock: '10.129.3.4/16,fd00:129::5/64' });
+      await cluster.apply(all);
+      const { message } = await condition(cluster, 'subnet', 'bits-net', 'Corrected', 'True');
+      assert.match(message, /spec\.cidrBlock "10\.129\.3\.4\/16,fd00:129::5\/64" has bits set beyond the prefix/);
+      await cluster.eventually('an Event as well', async () =>
+        (await cluster.events('Subnet', 'bits-net')).some((event) => event.reason === 'HostBitsCleared' && event.message === message),
+      );
+      await condition(cluster, 'subnet', 'bits-net', 'Ready', 'True');
+      await cluster.eventually('the network is taken', async () => {
+        const { spec } = (await cluster.get('subnet', 'bits-net')) as { spec?: { cidrBlock?: string } };
+        return spec?.cidrBlock === '10.129.0.0/16,fd00:129::/64';
+      });
+      await cluster.settled();
+      await condition(cluster, 'subnet', 'bits-net', 'Corrected', 'True');
+      await cluster.kubectl(['patch', 'subnet', 'bits-net', '--type=merge', '-p', '{"spec":{"mtu":1300}}']);
+      await cluster.eventually('the condition is gone', async () => {
+        const { status } = (await cluster.get('subnet', 'bits-net')) as { status?: { conditions?: readonly { type: string }[] } };
+        return status?.conditions?.every(({ type }) => type !== 'Corrected') === true;
+      });
+      await cluster.removeAll(all);
+    },
+  },
+  {
     name: 'nonsense that OVN never sees is said on the object, and stays said: a definition with the provider of another, namespaces that are not there; an annotation that binds nothing is put right with an Event',
     run: async (cluster) => {
       const definition = `---

@@ -1,18 +1,25 @@
 /**
  * What a Subnet's spec gets by default, and what of it is not carried out.
  */
+import type { ConditionType } from '../../api/condition-types.ts';
 import { isTerminating } from '../../api/meta.ts';
 import { subnetDefaults } from '../../api/subnet-defaults.ts';
 import { correctedFields } from '../../api/subnet-corrections.ts';
 import { hostBitsFinding } from '../../api/host-bits.ts';
 import type { SubnetSpec } from '../../api/subnet.ts';
+import { conditionOf } from '../../world/conditions.ts';
 import { keysOf } from '../../world/domain.ts';
 import { subnetIntent } from '../../world/intent.ts';
+import type { Query } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { findingsText } from '../left-out.ts';
-import type { Json } from '../output.ts';
+import type { ConditionOutput, Json } from '../output.ts';
 import { unsupportedOutputs } from '../unsupported.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
+
+/** There from before a field is put right until the spec is edited next: the Event is gone sooner, and then nobody could say what was written. */
+const CORRECTED = 'Corrected' satisfies ConditionType;
 
 export const subnetSpecDefaults: Rule = {
   name: 'subnet-spec',
@@ -25,24 +32,41 @@ export const subnetSpecDefaults: Rule = {
       spec,
       metadata: { uid },
     } = subnet;
+    const patch = { kind: 'patch', resource: 'subnets', key: name, uid } as const;
+    const said = world.ask(correctionSaid, name);
     const fields = subnetDefaults({ name, spec }, world.settings);
-    if (Object.keys(fields).length === 0) return [];
-    // Once it is put right nothing is wrong: an Event, and no condition.
+    const asSpec = fields as unknown as Readonly<Record<string, Json>>;
     const hostBits = hostBitsFinding({ name, spec });
     const corrected = [...(hostBits === undefined ? [] : [hostBits]), ...correctedFields({ name, spec }, fields)];
     const [first] = corrected;
-    return [
-      {
-        kind: 'patch',
-        resource: 'subnets',
-        key: name,
-        uid,
-        spec: fields as unknown as Readonly<Record<string, Json>>,
-        ...(first !== undefined && { event: { type: 'Warning', reason: first.code, message: findingsText(corrected) } as const }),
-      },
-    ];
+    if (first === undefined) {
+      const over = said?.isEdited === true ? ([CORRECTED] as const) : [];
+      return Object.keys(fields).length + over.length === 0 ? [] : [{ ...patch, spec: asSpec, withoutConditions: over }];
+    }
+    const message = findingsText(corrected);
+    const conditions: ConditionOutput[] = [{ type: CORRECTED, status: 'True', reason: first.code, message, event: 'Warning' }];
+    // Said first, and then done: what the value was cannot be read from the spec any more.
+    return [{ ...patch, conditions, ...(said?.isOfThis === true && said.message === message && { spec: asSpec }) }];
   },
 };
+
+interface CorrectionSaid {
+  readonly message: string;
+  /** The spec is still the one that it was said of. */
+  readonly isOfThis: boolean;
+  /** More of the spec changed since than what was put right. */
+  readonly isEdited: boolean;
+}
+
+/** A query of its own, that the spec is not judged anew whenever the status is written. */
+const correctionSaid: Query<CorrectionSaid | undefined> = defineQuery('subnet-correction-said', (world, name) => {
+  const subnet = world.subnets.get(name);
+  const held = subnet === undefined ? undefined : conditionOf('subnets', subnet, CORRECTED);
+  if (subnet === undefined || held === undefined) return undefined;
+  const { generation = 0 } = subnet.metadata;
+  const { observedGeneration = generation, message = '' } = held;
+  return { message, isOfThis: generation === observedGeneration, isEdited: generation > observedGeneration + 1 };
+});
 
 export const subnetUnsupported: Rule = {
   name: 'subnet-unsupported',

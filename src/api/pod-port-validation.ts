@@ -10,7 +10,8 @@ import { breach } from './pod-annotation.ts';
 
 /** Largest value of a 32-bit signed integer, which node agents read numbers into. */
 const LARGEST = 2_147_483_647;
-const NIC_TYPES = ['veth-pair', 'offload-port', 'dpdk-port', 'internal-port', 'sriov'];
+/** What a node agent can make of a pod's interface. */
+export const NIC_TYPES = ['veth-pair', 'offload-port', 'dpdk-port', 'internal-port', 'sriov'];
 const OBJECT_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 const rate: AnnotationRule = (annotation) => {

@@ -125,6 +125,20 @@ test('what is right one by one and wrong together is one sentence', () => {
   assert.match(problem('--kubeconfig', 'k', '--in-cluster', '--ovn-nb', 'tcp:10.0.0.1:6641') ?? '', /name two clusters/);
   assert.match(problem('--default-cidr', '100.64.0.0/10') ?? '', /--default-cidr .* overlaps --node-switch-cidr/);
   assert.match(problem('--leader-elect-retry-period', '20') ?? '', /must be less than/);
+  const addresses = (webhook: string, metrics: string): string | undefined =>
+    problem('--webhook-bind-address', webhook, '--metrics-bind-address', metrics);
+  for (const [webhook, metrics] of [
+    ['127.0.0.1:10680', '127.0.0.1:10680'],
+    [':10680', '127.0.0.1:10680'],
+    ['127.0.0.1:10680', ':10680'],
+  ] as const)
+    assert.equal(
+      addresses(webhook, metrics),
+      `--webhook-bind-address ${webhook} and --metrics-bind-address ${metrics} are one; each needs a port of its own`,
+    );
+  assert.equal(addresses('127.0.0.1:10680', '127.0.0.2:10680'), undefined);
+  assert.equal(addresses(':10680', ':10681'), undefined);
+  assert.equal(addresses(':10680', 'off'), undefined);
   assert.match(problem('--read-only') ?? '', /^--read-only needs --kubeconfig/);
   assert.equal(problem('--read-only', '--in-cluster', '--ovn-nb', 'tcp:10.0.0.1:6641'), undefined);
   assert.match(problem('--in-cluster', '--ovn-nb', '') ?? '', /^--ovn-nb "" names no endpoint/);
@@ -138,6 +152,17 @@ test('what is right one by one and wrong together is one sentence', () => {
   assert.match(problem(...real, '--ovn-ca', pem, '--ovn-cert', pem, '--ovn-key', '/none') ?? '', /^--ovn-key \/none cannot be read/);
   const inline = problem(...real, '--ovn-ca', pem, '--ovn-cert', pem, '--ovn-key', '-----BEGIN PRIVATE KEY-----\nhunter22') ?? '';
   assert.equal(inline, '--ovn-key takes the name of a file, not what is in it');
+});
+
+test('a name that no object can have, and an interface that no node agent makes, are refused by name', () => {
+  assert.match(refusal([], { KILN_NAMESPACE: 'Bad NS' }), /^environment variable KILN_NAMESPACE: "Bad NS" is no name of a namespace/);
+  assert.match(refusal([], { KILN_NAMESPACE: 'a.b' }), /"a\.b" is no name of a namespace/);
+  assert.match(refusal(['--config', file("namespace: ''\n")]), /: namespace: "" is no name of a namespace/);
+  assert.match(refusal([], { KILN_WEBHOOK_SECRET: 'Bad' }), /"Bad" is no name of an object/);
+  assert.match(refusal([], { KILN_WEBHOOK_CONFIGURATION: '-' }), /"-" is no name of an object/);
+  assert.match(refusal([], { KILN_POD_NIC_TYPE: 'wire' }), /KILN_POD_NIC_TYPE: "wire" is none of veth-pair, offload-port, /);
+  const right = given([], { KILN_NAMESPACE: 'net-1', KILN_WEBHOOK_SECRET: 'a.b', KILN_POD_NIC_TYPE: 'internal-port' }).flags;
+  assert.deepEqual([right.namespace, right.webhookSecret, right.podNicType], ['net-1', 'a.b', 'internal-port']);
 });
 
 test('a laboratory starts in the terminal in which the one before told to export where its Northbound database is', () => {

@@ -12,6 +12,7 @@ import type { Settings } from '../world/settings.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import type { CommandIo } from './cluster-command.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
+import { namespaceName } from './name-arguments.ts';
 import type { NetworkFlags } from './network-flags.ts';
 import { addNetworkOverrides, networkSettings } from './network-flags.ts';
 
@@ -22,7 +23,7 @@ export interface LeaseFlags {
 export interface SettingsFlags extends LeaseFlags, Partial<NetworkFlags> {}
 
 export function addLeaseFlag(command: Command): Command {
-  return command.option('--lease-namespace <name>', "where the controller's Lease is", 'kube-system');
+  return command.option('--lease-namespace <name>', "where the controller's Lease is", namespaceName, 'kube-system');
 }
 
 /** For commands that derive what the controller would. */

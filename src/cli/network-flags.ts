@@ -3,13 +3,14 @@
  */
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
-import { isObjectName } from '../api/object-name.ts';
+import { NIC_TYPES } from '../api/pod-port-validation.ts';
 import { formatAddress } from '../net/address.ts';
 import { cidrsOverlap, isUsable } from '../net/cidr.ts';
 import type { Cidr } from '../net/cidr.ts';
 import { formatDualCidr, parseDualAddress, parseDualCidr, splitList } from '../net/dual.ts';
 import { cidrRange, parseRange } from '../net/range.ts';
 import type { AddressRange } from '../net/range.ts';
+import { objectName } from './name-arguments.ts';
 import { DEFAULT_SETTINGS, MISBOUND_POLICIES } from '../world/settings.ts';
 import type { Settings } from '../world/settings.ts';
 
@@ -44,12 +45,6 @@ function cidr(text: string): string {
 function address(text: string): string {
   const parsed = parseDualAddress(text);
   if (!parsed.ok) throw new InvalidArgumentError(`"${text}" ${parsed.problem}; it is an address, or one of each family with a comma.`);
-  return text;
-}
-
-function objectName(text: string): string {
-  if (!isObjectName(text))
-    throw new InvalidArgumentError(`"${text}" is no name of an object: lower-case letters, digits, dashes and dots, at most 253.`);
   return text;
 }
 
@@ -88,7 +83,7 @@ function networkOptions(): readonly Option[] {
     read('--node-switch <name>', 'the Subnet that joins the nodes', objectName, joinSubnet),
     read('--external-gateway-switch <name>', 'Subnet of an OvnEip that names none', objectName, externalSubnet),
     read('--enable-lb <true|false>', 'attach load balancers to Subnets that do not say', yesOrNo, enableLb),
-    new Option('--pod-nic-type <type>', 'written to pods that do not say').default(podNicType),
+    new Option('--pod-nic-type <type>', 'written to pods that do not say').choices(NIC_TYPES).default(podNicType),
     read('--keep-vm-ip <true|false>', 'virtual machines keep their addresses while they are stopped', yesOrNo, keepVmIp),
     read('--non-primary-cni-mode [true|false]', 'another plugin gives pods their own interface', presence, nonPrimaryCni),
     new Option('--network-type <type>', 'tunnel that the MTU of DHCP leaves room for')

@@ -33,7 +33,7 @@ export function certificateProblem({ ovnNb = '', ovnCa, ovnCert, ovnKey }: Parti
   if (endpoint !== undefined && missing.length > 0)
     return `--ovn-nb ${endpoint.trim()} is reached with TLS and needs ${missing.join(' and ')} as well`;
   if (missing.length > 0 && missing.length < 3)
-    return `ssl endpoints need all of --ovn-ca, --ovn-cert and --ovn-key; ${missing.join(' and ')} is not there`;
+    return `ssl endpoints need all of --ovn-ca, --ovn-cert and --ovn-key; ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} not there`;
   if (ovnCa === undefined || ovnCert === undefined || ovnKey === undefined) return undefined;
   try {
     readOvnCertificates({ ovnCa, ovnCert, ovnKey });

@@ -8,6 +8,7 @@ import type { LogLevel } from '../runtime/log.ts';
 import { parseBindAddress } from '../runtime/operations-server.ts';
 import { accepting, rememberTexts } from './configuration.ts';
 import { DEFAULT_BIND, DEFAULT_DIRECTORY } from './defaults.ts';
+import { namespaceName } from './name-arguments.ts';
 import { addNetworkFlags, yesOrNo } from './network-flags.ts';
 import { addWebhookFlags } from './webhook-flags.ts';
 
@@ -43,7 +44,7 @@ export function addStartOptions(command: Command): Command {
     .option('--ovn-ca <file>', 'CA certificate for ssl endpoints')
     .option('--ovn-cert <file>', 'client certificate for ssl endpoints')
     .option('--ovn-key <file>', 'private key for ssl endpoints')
-    .option('--namespace <name>', 'where the Lease is', 'kube-system')
+    .option('--namespace <name>', 'where the Lease is', namespaceName, 'kube-system')
     .option('--leader-elect-lease-duration <seconds>', 'others wait this long after the last renewal of the Lease', seconds, 15)
     .option('--leader-elect-renew-deadline <seconds>', 'stop writing this long after the last renewal of the Lease', seconds, 10)
     .option('--leader-elect-retry-period <seconds>', 'between tries to gain and to renew the Lease', seconds, 2)

@@ -5,6 +5,7 @@ import { endpointsOf } from './connect.ts';
 import { networkSettings } from './network-flags.ts';
 import { OvsdbError, parseEndpoint } from '../ovsdb/index.ts';
 import { certificateProblem } from './ovn-certificates.ts';
+import { parseBindAddress } from '../runtime/operations-server.ts';
 import { webhookSettings } from './webhook-flags.ts';
 
 /**
@@ -32,7 +33,16 @@ export function startProblem(flags: StartFlags, settings: readonly Configured[] 
   if (!network.ok) return network.problem;
   const webhook = webhookSettings(flags, flags.namespace);
   if (!webhook.ok) return webhook.problem;
+  if (webhook.port !== undefined && shareAPort(flags.webhookBindAddress, flags.metricsBindAddress))
+    return `--webhook-bind-address ${flags.webhookBindAddress} and --metrics-bind-address ${flags.metricsBindAddress} are one; each needs a port of its own`;
   return certificateProblem(flags);
+}
+
+/** Of one address, or of all and one. */
+function shareAPort(a: string, b: string): boolean {
+  const [one, other] = [parseBindAddress(a), parseBindAddress(b)];
+  if (one === undefined || other === undefined || one.port !== other.port || one.port === 0) return false;
+  return one.host === undefined || other.host === undefined || one.host === other.host;
 }
 
 function endpointsProblem(ovnNb: string | undefined): string | undefined {

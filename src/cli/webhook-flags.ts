@@ -18,6 +18,7 @@ import type { Opinion } from '../webhook/opinion.ts';
 import type { CertificateSource } from '../webhook/webhook.ts';
 import { Webhook } from '../webhook/webhook.ts';
 import { CONFIGURATION_NAME, SECRET_NAME, SERVICE_NAME } from '../webhook/webhook-configuration.ts';
+import { objectName } from './name-arguments.ts';
 
 export interface WebhookFlags {
   readonly webhookBindAddress: string;
@@ -66,8 +67,8 @@ export function addWebhookFlags(command: Command): Command {
       `names and addresses that the API server reaches it by, with commas; ${SERVICE_NAME}.<namespace>.svc when absent`,
       hosts,
     )
-    .option('--webhook-configuration <name>', 'ValidatingWebhookConfiguration whose caBundle is kept up', CONFIGURATION_NAME)
-    .option('--webhook-secret <name>', 'Secret that all replicas share its certificate in', SECRET_NAME)
+    .option('--webhook-configuration <name>', 'ValidatingWebhookConfiguration whose caBundle is kept up', objectName, CONFIGURATION_NAME)
+    .option('--webhook-secret <name>', 'Secret that all replicas share its certificate in', objectName, SECRET_NAME)
     .addOption(
       new Option(
         '--webhook-certificate-lifetime <duration>',

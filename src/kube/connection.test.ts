@@ -134,6 +134,14 @@ describe('connections from a kubeconfig', () => {
     });
   });
 
+  it('says of a file without a current context that it may be none', async () => {
+    writeFileSync(file('no-kubeconfig'), 'x');
+    await assert.rejects(connectionFromKubeconfig({ path: file('no-kubeconfig') }), {
+      code: 'KUBE_CONFIG',
+      message: /it has no current-context: it is no kubeconfig, or one to name a context of with --context/,
+    });
+  });
+
   it('takes the context asked for, and tokens', async () => {
     const connection = await connectionFromKubeconfig({ path: kubeconfig({ token: 'secret' }), context: 'two' });
     assert.equal(connection.namespace, 'other');

@@ -134,6 +134,14 @@ function useTokenFiles(config: LibraryConfig, path: string): void {
   }
 }
 
+/** The library has no words for a file that says nothing of a context: its type does not admit one. */
+function noClusterProblem(config: LibraryConfig): string {
+  const context: string | undefined = config.getCurrentContext();
+  return context === undefined || context === ''
+    ? 'it has no current-context: it is no kubeconfig, or one to name a context of with --context'
+    : `its current context "${context}" names no cluster`;
+}
+
 async function open(source: string, path: string | undefined, load: () => Promise<LibraryConfig>): Promise<Connection> {
   const refuse = (error: unknown): never => {
     if (error instanceof KubeError) throw error;
@@ -145,7 +153,7 @@ async function open(source: string, path: string | undefined, load: () => Promis
     let config = await load();
     let modified = modifiedAt(path);
     const cluster = config.getCurrentCluster();
-    if (cluster === null) throw new Error(`its current context "${config.getCurrentContext()}" names no cluster`);
+    if (cluster === null) throw new Error(noClusterProblem(config));
     if (cluster.proxyUrl?.startsWith('socks') === true) throw new Error('a SOCKS proxy is not supported');
     return {
       server: cluster.server,

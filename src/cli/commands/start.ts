@@ -83,12 +83,12 @@ export async function start(flags: StartFlags): Promise<number> {
   return real ? runOnCluster(flags, network.settings, webhook) : runLaboratory(flags, network.settings);
 }
 
-/** Ends with the first of SIGINT and SIGTERM, or when npm is gone that started this, or who reads its output; a second signal ends the process at once. */
+/** Ends with the first of SIGINT, SIGTERM and SIGHUP (a terminal that was closed), or when npm is gone that started this, or who reads its output; a second signal ends the process at once. */
 function interrupted(): Promise<NodeJS.Signals> {
   return new Promise((done) => {
     watchStarters(() => done('SIGTERM'));
     watchOutput(() => done('SIGTERM'));
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.once(signal, () => {
         process.once(signal, () => process.exit(130));
         done(signal);

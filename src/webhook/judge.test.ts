@@ -98,6 +98,23 @@ test('what a Subnet is refused for is the sentence that its condition would have
   }
 });
 
+test('a Subnet in the network of one that vanished with a pod in it is refused in the words of the condition', () => {
+  const scene = tenant();
+  const { bench } = scene;
+  const spec = { vpc: 'blue', cidrBlock: '10.8.0.0/24' };
+  scene.subnet('left', spec);
+  scene.pod('stays', { annotations: { 'ovn.kubernetes.io/logical_switch': 'left' } });
+  bench.settle();
+  bench.vanish('subnets', 'left');
+  bench.settle();
+  const opinion = asked(scene, 'CREATE', 'subnets', subnet('new', spec));
+  assert.deepEqual(asked(scene, 'CREATE', 'subnets', subnet('left', spec)).objections, []);
+  scene.subnet('new', spec);
+  bench.settle();
+  const condition = bench.condition('subnets', 'new', 'Accepted');
+  assert.deepEqual([opinion.objections[0]?.code, opinion.objections[0]?.message], ['SubnetCidrOverlap', sentence(condition?.message)]);
+});
+
 test('a sound Subnet is let in, beside others that overlap in another Vpc, in another provider, or are refused themselves', () => {
   const scene = tenant();
   scene.bench.put('vpcs', { metadata: { name: 'green' } });

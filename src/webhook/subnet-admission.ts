@@ -2,7 +2,7 @@
 import type { Finding } from '../api/finding.ts';
 import { isOvnProvider } from '../api/names.ts';
 import type { SubnetSurroundings } from '../api/subnet-conflicts.ts';
-import { subnetConflicts, subnetUpdateFindings } from '../api/subnet-conflicts.ts';
+import { subnetConflicts, subnetUpdateFindings, vanished } from '../api/subnet-conflicts.ts';
 import type { NamedSubnet } from '../api/subnet-defaults.ts';
 import { effectiveProvider, effectiveVpc } from '../api/subnet-defaults.ts';
 import { takesNoSubnet } from '../blockers/graph.ts';
@@ -13,10 +13,13 @@ import type { Subnet } from '../api/subnet.ts';
 import { nodeView } from '../compile/node/node-view.ts';
 import { subnetAcceptance, vpcMissing, vpcTerminating } from '../compile/subnet/subnet-acceptance.ts';
 import { askedNetworks, cidrsOf, networkInUse, networksAskedBy } from '../compile/subnet/subnet-networks.ts';
+import type { NetworkInUse } from '../compile/subnet/left-in-use.ts';
+import { leftInUse } from '../compile/subnet/left-in-use.ts';
 import { networkMissing } from '../compile/subnet/subnet-provider.ts';
 import { unsupportedSubnetFields } from '../compile/subnet/subnet-spec.ts';
 import { unsupportedSentence } from '../compile/unsupported.ts';
 import { vpcView } from '../compile/vpc/vpc-view.ts';
+import { formatCidr } from '../net/cidr.ts';
 import type { World } from '../world/world.ts';
 import type { Objection, Observed, Opinion } from './opinion.ts';
 import { forbidden, invalid, newOnes } from './opinion.ts';
@@ -89,12 +92,20 @@ function surroundingsOf(world: World, { name, spec }: NamedSubnet): SubnetSurrou
   const overlay = (spec.vlan ?? '') === '';
   return {
     settings: world.settings,
-    subnets: [...world.subnetVpcs.in(vpc)].flatMap((other) => (other === name ? [] : carriedOut(world, other, vpc))),
+    subnets: [
+      ...[...world.subnetVpcs.in(vpc)].flatMap((other) => (other === name ? [] : carriedOut(world, other, vpc))),
+      ...world.ask(leftInUse, vpc).flatMap((left) => (left.subnet === name ? [] : leftBehind(world, left, vpc))),
+    ],
     vpcNames: new Set(world.vpcs.has(name) ? [name] : []),
     nodeAddresses: overlay
       ? [...world.nodes.keys()].flatMap((node) => (world.ask(nodeView, node)?.internalIps ?? []).map((address) => ({ node, address })))
       : [],
   };
+}
+
+function leftBehind(world: World, { subnet, cidrs }: NetworkInUse, vpc: string): readonly NamedSubnet[] {
+  if (world.subnets.has(subnet)) return [];
+  return [{ name: vanished(subnet), spec: { vpc, cidrBlock: cidrs.map(formatCidr).join(',') } }];
 }
 
 function carriedOut(world: World, name: string, vpc: string): readonly NamedSubnet[] {

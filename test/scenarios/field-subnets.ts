@@ -104,6 +104,38 @@ export const fieldSubnets: readonly Scenario[] = [
     },
   },
   {
+    name: 'H73 a Subnet is torn out under its pod and made under another name with the same network: it is refused and says why, nobody has the address twice, and it works when the pod is gone',
+    run: async (cluster) => {
+      const net = (name: string): string => subnetYaml(name, { vpc: 'h73', cidrBlock: '10.233.0.0/28', namespaces: ['h73'] });
+      const asks = { 'ovn.kubernetes.io/ip_address': '10.233.0.5' };
+      const all = vpcYaml('h73') + namespaceYaml('h73');
+      await cluster.apply(all + net('h73-old') + podYaml('h73', 'a', { annotations: asks }));
+      assert.equal(await addressOf(cluster, 'h73', 'a'), '10.233.0.5');
+      await cluster.delete('subnet', 'h73-old');
+      await cluster.kubectl(['patch', 'subnet', 'h73-old', '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
+      await gone(cluster, 'subnet', 'h73-old');
+      await cluster.apply(net('h73-new') + podYaml('h73', 'b', { annotations: asks }));
+      const { reason, message } = await condition(cluster, 'subnet', 'h73-new', 'Accepted', 'False');
+      assert.equal(reason, 'SubnetCidrOverlap');
+      assert.match(message, /of Subnet h73-old, which is gone and has addresses in use/);
+      const [, command = ''] = /\(kubectl (.*?)\)/.exec(message) ?? [];
+      assert.match(await cluster.kubectl(command.split(' ')), /^a\.h73 /m, 'the command that it names shows who is in it');
+      await condition(cluster, 'pod', 'b', BOUND, 'False', 'h73');
+      await cluster.settled();
+      const routers = (await cluster.rows('Logical_Router_Port')).filter((row) => String(row['name']).startsWith('h73-'));
+      assert.deepEqual(
+        routers.map(({ name }) => name),
+        ['h73-h73-old'],
+      );
+      await cluster.delete('pod', 'a', 'h73');
+      assert.equal(await addressOf(cluster, 'h73', 'b'), '10.233.0.5');
+      await condition(cluster, 'subnet', 'h73-new', 'Ready', 'True');
+      await cluster.removeAll(all + net('h73-new'));
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'h73'), []);
+    },
+  },
+  {
     name: 'H20 a Subnet over the address of a node, a pod that names the gateway, the broadcast address and a node: each is refused by name, and nothing of it is in OVN',
     run: async (cluster) => {
       const { status } = await cluster.get('node', cluster.nodes[0] ?? '');

@@ -3,7 +3,8 @@
  * inside an overlay network of the default Vpc, a Subnet with the name of a Vpc.
  *
  * Of two that overlap, the one that is in effect stays, else the older one; the other says which it overlaps. One that is refused for
- * another reason, with no network running, is in nobody's way.
+ * another reason, with no network running, is in nobody's way. What a Subnet that vanished left in the router is in the way of all others
+ * while somebody has an address of it.
  */
 import { vpcIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -11,16 +12,21 @@ import { defineQuery } from '../../world/world.ts';
 import { familiesOf, ofFamily } from '../../net/dual.ts';
 import type { Finding } from '../../api/finding.ts';
 import { isLeftOut } from '../../api/subnet-validation.ts';
-import { subnetHoldsNode, subnetNamedAsVpc, subnetOverlap } from '../../api/subnet-conflicts.ts';
+import { subnetHoldsNode, subnetNamedAsVpc, subnetOverlap, vanished } from '../../api/subnet-conflicts.ts';
 import { formatAddress, parseAddress } from '../../net/address.ts';
 import { parseCidr } from '../../net/cidr.ts';
 import { nodeView } from '../node/node-view.ts';
+import { leftInUse } from './left-in-use.ts';
 import type { Claim } from './overlapping-claims.ts';
 import { givingWay } from './overlapping-claims.ts';
 import { isRunning, subnetBasics, subnetSpec } from './subnet-basics.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
 import { subnetFindings } from './subnet-findings.ts';
 import { askedNetworks } from './subnet-networks.ts';
+
+/** In the order of who goes first: after those in effect, and before those that are to be. */
+const PLACE_OF_LEFT = 5;
+const PLACE_OF_NEW = 6;
 
 /** What is in the way of the Subnet, or undefined. */
 export const subnetConflict: Query<Finding | undefined> = defineQuery('subnet-conflict', (world, name) => {
@@ -41,6 +47,7 @@ function refusedAnyway(world: World, view: SubnetBasics): boolean {
 /** By Subnet of the Vpc: what it overlaps. One pass for all of them, so that a new Subnet costs no square. */
 const vpcOverlaps: Query<ReadonlyMap<string, Finding>> = defineQuery('vpc-overlaps', (world, vpc) => {
   const claims = [...world.subnetVpcs.in(vpc)].flatMap((name) => claimsOf(world, name));
+  claims.push(...leftClaims(world, vpc));
   if (vpc === world.settings.defaultVpc) claims.push(...nodeClaims(world.ask(nodeAddresses, '')));
   const first = new Map<string, Claim>();
   for (const [{ holder }, before] of givingWay(claims)) {
@@ -61,6 +68,16 @@ const vpcOverlaps: Query<ReadonlyMap<string, Finding>> = defineQuery('vpc-overla
   return found;
 });
 
+/** Before those that are not in effect yet; who has the name of one takes it over. */
+function leftClaims(world: World, vpc: string): Claim[] {
+  return world
+    .ask(leftInUse, vpc)
+    .filter(({ subnet }) => world.ask(subnetBasics, subnet) === undefined)
+    .flatMap(({ subnet, cidrs }) =>
+      cidrs.map((cidr) => ({ holder: vanished(subnet), node: false, cidr, vlan: '', rank: `${PLACE_OF_LEFT} ${subnet}` })),
+    );
+}
+
 function claimsOf(world: World, name: string): Claim[] {
   const view = world.ask(subnetBasics, name);
   if (view === undefined || !view.isOvn) return [];
@@ -68,7 +85,14 @@ function claimsOf(world: World, name: string): Claim[] {
   const running = isRunning(world, name);
   if (refusedAnyway(world, view) && !running) return [];
   // One whose router port somebody took away is in effect all the same; one whose port carries another network is about to move.
-  const place = networks.inPlace ? 1 : running && !networks.carries ? world.ask(placeWithoutPort, name) : 5;
+  const takesOver = !running && world.ask(leftInUse, view.vpc).some(({ subnet }) => subnet === name);
+  const place = networks.inPlace
+    ? 1
+    : running && !networks.carries
+      ? world.ask(placeWithoutPort, name)
+      : takesOver
+        ? PLACE_OF_LEFT
+        : PLACE_OF_NEW;
   return familiesOf(networks).flatMap((family) => {
     const cidr = parseCidr(ofFamily(networks, family)?.cidr ?? '');
     if (cidr === undefined) return [];

@@ -344,3 +344,39 @@ test('of several networks that are left in a router the last one in use takes it
   scene.bench.settle();
   assert.equal(scene.bench.row('Logical_Router', 'blue'), undefined);
 });
+
+test('no other Subnet of the Vpc has the network of one that vanished while a pod has an address of it; who is named so takes it over', () => {
+  const scene = setUp('blue');
+  const { bench } = scene;
+  bench.put('vpcs', { metadata: { name: 'grey' } });
+  const before = state(scene, ROWS);
+  bench.vanish('subnets', 'red');
+  for (const [name, vpc] of [
+    ['other', 'blue'],
+    ['far', 'grey'],
+  ] as const)
+    scene.subnet(name, { vpc, cidrBlock: '10.0.0.0/25' });
+  bench.settle();
+  assert.equal(
+    bench.condition('subnets', 'other', 'Accepted')?.message,
+    'Subnet other: spec.cidrBlock "10.0.0.0/25" overlaps 10.0.0.0/24 of Subnet red, which is gone and has addresses in use ' +
+      '(kubectl get ips -l ovn.kubernetes.io/subnet=red); networks of one Vpc (blue) and Vlan must be apart',
+  );
+  assert.deepEqual([bench.row('Logical_Switch', 'other'), state(scene, ROWS)], [undefined, before]);
+  assert.equal(bench.condition('subnets', 'far', 'Accepted')?.status, 'True');
+  const again = bench.restarted();
+  again.settle();
+  assert.equal(again.writes, 0);
+
+  scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
+  bench.settle();
+  assert.deepEqual(uuids(state(scene, ROWS)), uuids(before));
+  assert.equal(bench.condition('subnets', 'red', 'Ready')?.status, 'True', 'though the other one is older');
+  assert.match(bench.condition('subnets', 'other', 'Accepted')?.message ?? '', /overlaps 10\.0\.0\.0\/24 of Subnet red;/);
+
+  bench.vanish('subnets', 'red');
+  bench.settle();
+  bench.vanish('pods', 'shop/web');
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'other', 'Ready')?.status, 'True', 'with the last address');
+});

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { claimDirectory } from './directory-claim.ts';
 
 test('a folder has one laboratory, which may be followed by another', async () => {
@@ -21,6 +22,25 @@ test('a folder has one laboratory, which may be followed by another', async () =
     await release();
     await assert.rejects(readFile(join(directory, 'pid')), /ENOENT/);
   } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test('a process that ended and was not waited for has no folder any more', { skip: platform() !== 'linux' }, async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'kiln-claim-'));
+  // Its own process, which ends, is the child of one that waits for nobody.
+  const careless = spawn('sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const [line] = (await once(careless.stdout, 'data')) as [Buffer];
+    const pid = Number(line.toString());
+    await writeFile(join(directory, 'pid'), String(pid));
+    await assert.rejects(claimDirectory(directory), /a laboratory runs in/);
+    for (let state = ''; state !== 'Z'; state = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '').charAt(0))
+      await sleep(20);
+    const release = await claimDirectory(directory);
+    await release();
+  } finally {
+    careless.kill('SIGKILL');
     await rm(directory, { recursive: true });
   }
 });

@@ -1,6 +1,7 @@
 /**
  * One laboratory in a folder at a time: a second one would overwrite the first one's kubeconfig.
  */
+import { readFileSync } from 'node:fs';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -55,8 +56,19 @@ export function isAlive(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+  return !hasEnded(pid);
+}
+
+/** In a container nobody may ask how a process ended: it takes signals for ever, and does nothing any more. */
+function hasEnded(pid: number): boolean {
+  try {
+    const status = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name stands in parentheses and may have some itself.
+    return 'ZX'.includes(status.slice(status.lastIndexOf(')') + 2).charAt(0));
+  } catch {
+    return false;
   }
 }

@@ -38,6 +38,7 @@ export function requestProblem(world: World, ip: IP): RequestProblem | undefined
     next,
   });
   const view = world.ask(subnetView, subnet);
+  if (subnet === '') return problem('WaitingForSubnet', 'spec.subnet', 'spec.subnet "" is empty; it names the Subnet of the address', edit);
   if (view === undefined) return problem('WaitingForSubnet', 'spec.subnet', `spec.subnet "${subnet}" does not exist`, 'kubectl get subnet');
   if (podName === '' || namespace === '') {
     const field = podName === '' ? 'spec.podName' : 'spec.namespace';

@@ -78,6 +78,11 @@ test('one that cannot be completed says why, and is completed when it can', () =
     /NameInvalid.*IP wrong-name: metadata\.name \\"wrong-name\\" is not the name of the port of pod shop\/web in Subnet [a-z-]+; .*make it with the name web\.shop; kubectl delete ips\.kubeovn\.io wrong-name/,
   );
   assert.match(said('web.shop'), /WaitingForSubnet.*later/);
+  reserve(scene, { subnet: '' }, 'nowhere.shop');
+  assert.match(
+    said('nowhere.shop'),
+    /IP nowhere\.shop: spec\.subnet \\"\\" is empty; it names the Subnet of the address; kubectl edit ips/,
+  );
   scene.subnet('later', { cidrBlock: '10.90.0.0/24' });
   scene.bench.settle();
   assert.equal(scene.bench.object('ips', 'web.shop')?.spec['v4IpAddress'], '10.90.0.2');

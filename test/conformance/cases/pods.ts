@@ -182,6 +182,18 @@ export function podCases(holder: Holder): void {
     assert.equal(at(ignored.body, 'metadata', 'uid'), at(created.body, 'metadata', 'uid'));
   });
 
+  test('an eviction that names another pod, or none, ends nobody', async () => {
+    const { http } = conformance(holder);
+    const path = await pods();
+    await http.send('POST', path, pod('stays'));
+    const eviction = { apiVersion: holder.minor < 22 ? 'policy/v1beta1' : 'policy/v1', kind: 'Eviction' };
+    for (const body of [eviction, { ...eviction, metadata: { name: 'other' } }]) {
+      const refused = await http.send('POST', `${path}/stays/eviction`, body);
+      assert.deepEqual([refused.status, message(refused)], [400, 'name in URL does not match name in Eviction object']);
+    }
+    assert.equal((await http.get(`${path}/stays`)).status, 200);
+  });
+
   since(holder, 22, 'eviction', async () => {
     const { http } = conformance(holder);
     const path = await pods();

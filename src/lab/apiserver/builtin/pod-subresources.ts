@@ -41,7 +41,7 @@ export function bindPodTo(
   return SUCCESS;
 }
 
-/** Deletes the pod unless a disruption budget that selects it allows none; each that does allows one less until its controller counts again. @throws ApiError 404, 429 */
+/** Deletes the pod unless a disruption budget that selects it allows none; each that does allows one less until its controller counts again. @throws ApiError 400, 404, 429 */
 export function evict(
   operations: Operations,
   pods: ResourceDefinition,
@@ -50,6 +50,7 @@ export function evict(
   eviction: JsonObject,
   dryRun: boolean,
 ): JsonObject {
+  if (at(eviction, 'metadata', 'name') !== name) throw badRequest('name in URL does not match name in Eviction object');
   const pod = operations.get(pods, namespace, name);
   const phase = at(pod, 'status', 'phase');
   const counts = phase !== 'Pending' && phase !== 'Succeeded' && phase !== 'Failed' && pod.metadata.deletionTimestamp === undefined;

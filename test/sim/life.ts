@@ -20,10 +20,10 @@ import { Random } from './random.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 import type { History, Step } from './step.ts';
 
-export type Draws = 'plain' | 'broad' | 'scenes' | 'fields' | 'pointed' | 'seldom' | 'settled';
+export type Draws = 'plain' | 'broad' | 'scenes' | 'fields' | 'pointed' | 'seldom' | 'settled' | 'crowds';
 
 export interface LifeOptions {
-  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; all but what `draw-upkeep.ts` and `draw-fields.ts` draw, all but `draw-pointed.ts` and what came after it, all but `draw-seldom.ts` and that, all but `draw-settled.ts` and that, or all but `draw-crowd.ts`. */
+  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; all but what `draw-upkeep.ts` and `draw-fields.ts` draw, all but `draw-pointed.ts` and what came after it, all but `draw-seldom.ts` and that, all but `draw-settled.ts` and that, all but `draw-crowd.ts`, or all but lives in a rush. */
   readonly only?: Draws;
   /** Asked for each process. */
   readonly rules?: () => readonly Rule[];
@@ -52,6 +52,10 @@ const THIN = 1 / 4;
 /** That a step of theirs begins a crowd: one of a tenant's objects, or just the next operations with nothing between. */
 const GATHERING = 0.3;
 
+/** Lives in which nearly all comes in crowds, and no scene but before and after a rest. */
+const RUSHED = 0.6;
+const GATHERING_IN_A_RUSH = 0.7;
+
 /** Characters. */
 const HASHED_AT_ONCE = 65_536;
 
@@ -64,7 +68,8 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const controllers = random.chance(0.35) ? 2 : 1;
   const faulty = random.chance(0.8) ? 0.05 + random.next() * 0.2 : 0;
   const scenic = new Random(seed ^ 0x5ce4e);
-  const late = options.only === undefined || options.only === 'settled';
+  const crowds = options.only === undefined || options.only === 'crowds';
+  const late = crowds || options.only === 'settled';
   const rare = late || options.only === 'seldom';
   const points = rare || options.only === 'pointed';
   const fields = points || options.only === 'fields';
@@ -82,8 +87,10 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const settler = new Random(seed ^ 0x5e771ed);
   const settled = late && !settler.chance(0.2) ? 0.009 + settler.next() * 0.012 : 0;
   const crowd = new Random(seed ^ 0xc20d5);
-  const crowded = options.only === undefined && crowd.chance(CROWDED);
-  const thin = crowded ? THIN : 1;
+  const gathers = crowds && crowd.chance(CROWDED);
+  const rushed = options.only === undefined && new Random(seed ^ 0x7b2049).chance(RUSHED);
+  const crowded = gathers || rushed;
+  const thin = rushed ? 0 : crowded ? THIN : 1;
   const episode = crowded ? EPISODE_OF_CROWDS : EPISODE;
   /** Operations that come with nothing between. */
   let rush = 0;
@@ -116,7 +123,7 @@ export async function draw(seed: number, operations: number, options: LifeOption
       if (left > 0 && pointer.chance(pointed / 3)) scene = [...scene, ...drawAfterRest(pointer)];
       return { kind: 'rest' };
     }
-    if (rush === 0 && crowded && crowd.chance(GATHERING)) {
+    if (rush === 0 && crowded && crowd.chance(rushed ? GATHERING_IN_A_RUSH : GATHERING)) {
       if (crowd.chance(0.5)) rush = 5 + crowd.below(30);
       else scene = drawCrowd(crowd, cluster);
       if (scene.length > 0) return next(cluster);
@@ -181,7 +188,7 @@ async function live(
     rules,
     statefulSets: only !== 'plain' && only !== 'broad',
     frozen,
-    listsFromCache: (only === undefined || only === 'settled') && seed % 4 === 3,
+    listsFromCache: (only === undefined || only === 'settled' || only === 'crowds') && seed % 4 === 3,
     trace: (line) => {
       if (over) return;
       unhashed += line;

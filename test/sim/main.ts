@@ -26,6 +26,7 @@ Draws lives of a simulated cluster from seeds, on all cores, and judges each whe
   --pointed        all but what draw-seldom.ts, draw-settled.ts and draw-crowd.ts draw (likewise)
   --seldom         all but what draw-settled.ts and draw-crowd.ts draw (likewise)
   --settled        all but what draw-crowd.ts draws (likewise)
+  --crowds         all but lives in a rush (likewise)
   --keep-going     do not end with the first life that fails
   --out DIR        where histories of failures go (default .kiln/sim)
   --no-shrink      keep a failing history as it is
@@ -69,6 +70,7 @@ function flagsOf(args: readonly string[]): Flags | 'help' {
       pointed: { type: 'boolean' },
       seldom: { type: 'boolean' },
       settled: { type: 'boolean' },
+      crowds: { type: 'boolean' },
       'keep-going': { type: 'boolean' },
       out: { type: 'string' },
       'no-shrink': { type: 'boolean' },
@@ -93,7 +95,9 @@ function flagsOf(args: readonly string[]): Flags | 'help' {
     forMs: timed ? number('hours', 0, 0) * 3_600_000 + number('minutes', 0, 0) * 60_000 : undefined,
     life: number('life', 500, 1),
     workers: values.trace === true ? 1 : number('workers', availableParallelism(), 1),
-    only: (['plain', 'broad', 'scenes', 'fields', 'pointed', 'seldom', 'settled'] as const).find((draws) => values[draws] === true),
+    only: (['plain', 'broad', 'scenes', 'fields', 'pointed', 'seldom', 'settled', 'crowds'] as const).find(
+      (draws) => values[draws] === true,
+    ),
     keepGoing: values['keep-going'] === true,
     out: values.out ?? '.kiln/sim',
     shrink: values['no-shrink'] !== true,

@@ -41,6 +41,12 @@ interface Running {
 }
 
 /**
+ * Processors are what a test machine lacks, memory is not: kube-apiserver spends more than a quarter of its time on collecting garbage with what the Go
+ * runtime takes for granted. What the caller's environment says counts first.
+ */
+const FEWER_COLLECTIONS = { GOGC: '400', GOMEMLIMIT: '6GiB' } as const;
+
+/**
  * A real Kubernetes control plane in a temporary folder: etcd, kube-apiserver, kube-controller-manager, on free ports of
  * 127.0.0.1, with an administrator's kubeconfig. There is no scheduler and no node: the stand-in kubelet plays both.
  */
@@ -151,7 +157,13 @@ export class RealCluster implements AsyncDisposable {
       'kube-controller-manager': controllerManagerCommand(manager, credentials, await minorVersion(manager)),
     };
     const daemon = (name: ClusterDaemon): Daemon =>
-      new Daemon({ name, command: commands[name], log: join(directory, `${name}.log`), cwd: directory });
+      new Daemon({
+        name,
+        command: commands[name],
+        log: join(directory, `${name}.log`),
+        cwd: directory,
+        env: { ...FEWER_COLLECTIONS, ...process.env },
+      });
     const daemons = {
       etcd: daemon('etcd'),
       'kube-apiserver': daemon('kube-apiserver'),

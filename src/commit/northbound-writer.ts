@@ -63,8 +63,8 @@ export class NorthboundWriter {
   #writing = false;
   /** Marked while this process could not write: examined for conflicts only, so that a standby knows these too. */
   readonly #unexamined = new Set<RowId>();
-  /** Identities of the transaction that is under way. */
-  #sent: ReadonlySet<RowId> = new Set();
+  /** Identities of the transaction that is under way, with the row that stands for each. */
+  #sent: ReadonlyMap<RowId, Uuid | undefined> = new Map();
   #sentAt: number | undefined;
   /** After a transaction that nobody answered, or that the server could not carry out. */
   #resting = false;
@@ -143,12 +143,14 @@ export class NorthboundWriter {
     const sentAt = this.#options.now();
     this.#sentAt = sentAt;
     const { operations, blame } = buildTransaction(parts, fence);
-    this.#sent = new Set(parts.map((part) => part.id));
-    const ids = [...this.#sent];
+    const sent = new Map(parts.map(({ id }) => [id, this.#options.world.rows.best(id)?.uuid]));
+    for (const { id, inserts } of parts) if (inserts !== undefined) sent.set(id, inserts);
+    this.#sent = sent;
+    const ids = [...sent.keys()];
     const comment = `kiln: term ${this.#options.fence.term ?? ''}, ${ids.length} rows, first ${ids[0] ?? ''}`;
     void this.#options.session.transact(operations, { comment }).then((outcome) => {
       this.#sentAt = undefined;
-      this.#sent = new Set();
+      this.#sent = new Map();
       for (const part of parts) this.#lookAgain(part);
       if (outcome.ok) {
         this.#refusals = 0;
@@ -245,7 +247,12 @@ export class NorthboundWriter {
       const ownership = world.rows.best(id)?.ownership;
       if (!limit.allows(id, ownership) || (ownership?.kind === 'ours' && this.#options.undecided(ownership.owner))) return;
     }
-    parts.push({ id, edits: verdict.edits, ...(members === undefined ? {} : { members }) });
+    parts.push({
+      id,
+      edits: verdict.edits,
+      ...(members !== undefined && { members }),
+      ...(verdict.inserts !== undefined && { inserts: verdict.inserts }),
+    });
     if (verdict.inserts !== undefined) {
       planned.set(id, verdict.inserts);
       this.#pending.members.set(id, 'all');
@@ -400,8 +407,8 @@ export class NorthboundWriter {
     this.#markChildrenOfMany(id);
     if (row?.ownership.kind !== 'ours' && tableSpec(tableOf(id)).parents.length === 0) this.#markReferrers(id);
     if (this.#writing && !this.#sent.has(id) && !this.#isPending(id)) this.#drift.rowChanged(id, hasMembers(id));
-    // Of what is being sent, the members that are sent are looked at again with the reply.
-    this.#mark(id, this.#sent.has(id) ? 'row' : 'all');
+    // Of what is being sent, the members that are sent are looked at again with the reply; those of another row that stands for it now were not.
+    this.#mark(id, this.#sent.has(id) && this.#sent.get(id) === row?.uuid ? 'row' : 'all');
   }
 
   /** Of several rows of one name another may stand for it now: what is in the others is in the wrong place. */

@@ -12,6 +12,8 @@ export interface Part {
   readonly edits: readonly Edit[];
   /** The members this part is about; absent for the row itself. */
   readonly members?: ReadonlySet<MemberKey> | 'all';
+  /** The row that it makes. */
+  readonly inserts?: Uuid;
 }
 
 export interface Transaction {

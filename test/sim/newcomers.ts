@@ -29,6 +29,9 @@ const DECIDING: ReadonlySet<string> = new Set([
 
 type Suffix = 'allocated' | 'logical_switch' | 'ip_address' | 'ip_pool' | 'ip_family' | 'gateway' | 'cidr';
 
+/** By which a pod asks for what it is to have. */
+const WORDS: readonly Suffix[] = ['logical_switch', 'ip_address', 'ip_pool', 'ip_family'];
+
 interface Asked {
   readonly annotations: Readonly<Record<string, string>>;
 }
@@ -122,7 +125,12 @@ export class Newcomers {
     }
     const asked = this.#waiting.get(uid);
     const given: Asked = { annotations };
-    if (asked === undefined || say(given, 'allocated') !== 'true') return;
+    if (asked === undefined) return;
+    if (say(given, 'allocated') !== 'true') {
+      // Somebody asks for something else before it has any.
+      if (WORDS.some((word) => say(given, word) !== say(asked, word))) this.#waiting.delete(uid);
+      return;
+    }
     this.#waiting.delete(uid);
     // Somebody has kept an address for it meanwhile.
     if (this.#store.get('ips.kubeovn.io', `${name}.${namespace}`)?.metadata.labels?.['ovn.kubernetes.io/ip_reserved'] === 'true') return;

@@ -54,6 +54,7 @@ export function unsaid({ lab, dropped, killed, faults }: SimulatedCluster, facts
 
 interface Told {
   readonly status: string;
+  readonly reason: string;
   readonly text: string;
   /** When it became so, as it says. */
   readonly since: string;
@@ -83,7 +84,7 @@ export class ConditionChanges {
     if (before === undefined && after.length === 0) return;
     const now = new Map<string, Told>();
     for (const { type: name, status, reason = '', message = '', lastTransitionTime = '' } of after) {
-      const told = { status, text: `${status} ${reason} ${message} ${lastTransitionTime}`, since: lastTransitionTime };
+      const told = { status, reason, text: `${status} ${reason} ${message} ${lastTransitionTime}`, since: lastTransitionTime };
       const was = before?.get(name);
       now.set(name, told);
       // A pod's are written over what was not seen: its kubelet changes it all the time.
@@ -92,8 +93,8 @@ export class ConditionChanges {
           kind: 'condition since',
           message: `condition ${name} of ${object.kind} ${object.metadata.name} is ${status} as before, and says since ${lastTransitionTime} instead of ${was.since}`,
         });
-      // Who holds what is to go is a list that gets shorter: only that it is held is told.
-      if (name === BLOCKED ? was?.status !== status : was?.text !== told.text) this.#count(`${uid} ${reason}`);
+      // Who holds what is to go is a list that gets shorter: only that it is held is told, and by what kind of thing.
+      if (name === BLOCKED ? was?.status !== status || was.reason !== reason : was?.text !== told.text) this.#count(`${uid} ${reason}`);
     }
     const wasBlocked = before?.get(BLOCKED)?.status === 'True' && object.metadata.deletionTimestamp !== undefined;
     if (wasBlocked && !byHand && now.get(BLOCKED)?.status !== 'True') this.#unblocked.set(uid, `${object.kind} ${object.metadata.name}`);

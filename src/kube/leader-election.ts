@@ -56,7 +56,7 @@ export class LeaderElection {
   readonly #observed = new LeaseObservation();
   #running: Promise<void> | undefined;
   #leaderUntil = -Infinity;
-  /** Ends the pause between two tries. */
+  /** Ends the pause between two tries: it has a signal of its own, since Node keeps one that follows several for as long as it is listened to. */
   #pause = new AbortController();
   #hurried = false;
   #announced = false;
@@ -111,6 +111,7 @@ export class LeaderElection {
     const wasLeader = this.isLeader();
     this.#leaderUntil = -Infinity;
     this.#stop.abort();
+    this.renewNow();
     if (this.#announced) this.#lose('released');
     await this.#running;
     if (!wasLeader) return;
@@ -140,7 +141,7 @@ export class LeaderElection {
       const pause = this.#announced ? Math.min(this.#retryMs, this.leaderForMs) : this.#retryMs * (1 + 0.2 * random);
       if (!this.#hurried) {
         this.#pause = new AbortController();
-        await sleep(this.#clock, pause, AbortSignal.any([signal, this.#pause.signal]));
+        await sleep(this.#clock, pause, this.#pause.signal);
       }
       if (this.#announced && !this.isLeader() && !signal.aborted) this.#lose('expired');
     }

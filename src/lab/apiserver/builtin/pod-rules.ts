@@ -18,15 +18,15 @@ import {
   protocolErrors,
 } from './field-rules.ts';
 import { TAINT_EFFECTS } from './node.ts';
-import { sourceErrors } from './variable-rules.ts';
+import { resolverErrors, spreadErrors } from './placement-rules.ts';
+import { environmentErrors } from './variable-rules.ts';
 
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
 const STANDARD_RESOURCES = ['cpu', 'memory', 'ephemeral-storage'];
 const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc'];
-const VARIABLE_RULE =
-  "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*')";
+const LIFECYCLE_HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'sleep'];
 const MATCHES_ALL = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
 
 export function validatePodSpec(spec: JsonObject, path: string): FieldError[] {
@@ -57,6 +57,10 @@ export function validatePodSpec(spec: JsonObject, path: string): FieldError[] {
     ...oneOf(spec['restartPolicy'], `${path}.restartPolicy`, RESTART_POLICIES),
     ...oneOf(spec['dnsPolicy'], `${path}.dnsPolicy`, DNS_POLICIES),
     ...dnsErrors(spec, path),
+    ...resolverErrors(object(spec['dnsConfig']), `${path}.dnsConfig`),
+    ...list(spec['topologySpreadConstraints']).flatMap((constraint, index) =>
+      spreadErrors(object(constraint), `${path}.topologySpreadConstraints[${index}]`),
+    ),
     ...labelsErrors(spec['nodeSelector'], `${path}.nodeSelector`),
     ...list(spec['tolerations']).flatMap((toleration, index) => tolerationErrors(object(toleration), `${path}.tolerations[${index}]`)),
     ...list(spec['hostAliases']).flatMap((alias) =>
@@ -91,8 +95,13 @@ function containerErrors(container: JsonObject, field: string, volumes: readonly
     ...['livenessProbe', 'readinessProbe', 'startupProbe'].flatMap((probe) =>
       container[probe] === undefined ? [] : probeErrors(object(container[probe]), `${field}.${probe}`),
     ),
+    ...['livenessProbe', 'startupProbe'].flatMap((probe) => {
+      const threshold = at(container[probe], 'successThreshold') ?? 1;
+      return threshold === 1 ? [] : [invalidValue(`${field}.${probe}.successThreshold`, threshold, 'must be 1')];
+    }),
     ...portsErrors(list(container['ports']), `${field}.ports`, hostNetwork),
-    ...list(container['env']).flatMap((variable, index) => variableErrors(object(variable), `${field}.env[${index}]`)),
+    ...environmentErrors(container, field),
+    ...lifecycleErrors(object(container['lifecycle']), `${field}.lifecycle`),
     ...mountErrors(list(container['volumeMounts']), `${field}.volumeMounts`, volumes),
     ...oneOf(container['imagePullPolicy'], `${field}.imagePullPolicy`, PULL_POLICIES),
     ...resourceErrors(object(container['resources']), `${field}.resources`),
@@ -135,24 +144,6 @@ function hostPortErrors(ports: readonly Json[], field: string, taken: Set<string
   });
 }
 
-function variableErrors({ name, value, valueFrom }: JsonObject, field: string): FieldError[] {
-  const errors: FieldError[] = [];
-  if (text(name) === '') errors.push(required(`${field}.name`));
-  else if (!/^[-._a-zA-Z][-._a-zA-Z0-9]*$/.test(text(name))) errors.push(invalidValue(`${field}.name`, name, VARIABLE_RULE));
-  if (valueFrom === undefined) return errors;
-  const sources = Object.keys(object(valueFrom)).length;
-  const problem =
-    sources === 0
-      ? 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`'
-      : text(value) !== ''
-        ? 'may not be specified when `value` is not empty'
-        : sources > 1
-          ? 'may not have more than one field specified at a time'
-          : undefined;
-  errors.push(...sourceErrors(object(valueFrom), `${field}.valueFrom`));
-  return problem === undefined ? errors : [...errors, invalidValue(`${field}.valueFrom`, '', problem)];
-}
-
 function mountErrors(mounts: readonly Json[], field: string, volumes: readonly string[]): FieldError[] {
   const paths = new Set<string>();
   return mounts.flatMap((mount, index) => {
@@ -166,8 +157,25 @@ function mountErrors(mounts: readonly Json[], field: string, volumes: readonly s
         : [{ type: 'NotFound', field: `${field}[${index}].name`, message: `Not found: ${JSON.stringify(name)}` } as const]),
       ...(path === '' ? [required(`${field}[${index}].mountPath`)] : []),
       ...(again ? [invalidValue(`${field}[${index}].mountPath`, path, 'must be unique')] : []),
+      ...withinErrors(text(at(mount, 'subPath')), `${field}.subPath`),
     ];
   });
+}
+
+/** A path that stays in the volume. A server does not say of which mount it is. */
+function withinErrors(path: string, field: string): FieldError[] {
+  return [
+    ...(path.startsWith('/') ? [invalidValue(field, path, 'must be a relative path')] : []),
+    ...(path.split('/').includes('..') ? [invalidValue(field, path, "must not contain '..'")] : []),
+  ];
+}
+
+function lifecycleErrors(lifecycle: JsonObject, field: string): FieldError[] {
+  return ['postStart', 'preStop'].flatMap((moment) =>
+    lifecycle[moment] === undefined || LIFECYCLE_HANDLERS.some((handler) => at(lifecycle[moment], handler) !== undefined)
+      ? []
+      : [required(`${field}.${moment}`, 'must specify a handler type')],
+  );
 }
 
 function probeErrors(probe: JsonObject, field: string): FieldError[] {

@@ -1,11 +1,14 @@
-/** The checks of where a container's environment variable has its value from. */
+/** The checks of a container's environment: names, and where a value is from. */
 import type { JsonObject } from '../json.ts';
-import { object, text } from '../json.ts';
+import { list, object, text } from '../json.ts';
 import { labelKeyProblems, nameProblem } from '../object-meta.ts';
 import type { FieldError } from '../status.ts';
 import { invalidValue, notSupported, required } from '../status.ts';
 import { CONFIG_KEY, CONFIG_KEY_RULE } from './data.ts';
 
+const VARIABLE = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/;
+const VARIABLE_RULE =
+  "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*')";
 const FIELDS = [
   'metadata.name',
   'metadata.namespace',
@@ -31,7 +34,44 @@ const RESOURCES = [
 ];
 const HUGE_PAGES = /^(?:limits|requests)\.hugepages-/;
 
-export function sourceErrors({ fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef }: JsonObject, field: string): FieldError[] {
+export function environmentErrors({ env, envFrom }: JsonObject, field: string): FieldError[] {
+  return [
+    ...list(env).flatMap((variable, index) => variableErrors(object(variable), `${field}.env[${index}]`)),
+    ...list(envFrom).flatMap((source, index) => allOfErrors(object(source), `${field}.envFrom`, `${field}.envFrom[${index}]`)),
+  ];
+}
+
+function variableErrors({ name, value, valueFrom }: JsonObject, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  if (text(name) === '') errors.push(required(`${field}.name`));
+  else if (!VARIABLE.test(text(name))) errors.push(invalidValue(`${field}.name`, name, VARIABLE_RULE));
+  if (valueFrom === undefined) return errors;
+  const sources = Object.keys(object(valueFrom)).length;
+  const problem =
+    sources === 0
+      ? 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`'
+      : text(value) !== ''
+        ? 'may not be specified when `value` is not empty'
+        : sources > 1
+          ? 'may not have more than one field specified at a time'
+          : undefined;
+  errors.push(...sourceErrors(object(valueFrom), `${field}.valueFrom`));
+  return problem === undefined ? errors : [...errors, invalidValue(`${field}.valueFrom`, '', problem)];
+}
+
+/** All that a ConfigMap or a Secret has. Of a source that is none, a server does not say which of the `whole` list it is. */
+function allOfErrors(source: JsonObject, whole: string, field: string): FieldError[] {
+  const prefix = text(source['prefix']);
+  const from = ['configMapRef', 'secretRef'].filter((one) => source[one] !== undefined);
+  return [
+    ...(prefix === '' || VARIABLE.test(prefix) ? [] : [invalidValue(`${field}.prefix`, prefix, VARIABLE_RULE)]),
+    ...from.flatMap((one) => (text(object(source[one])['name']) === '' ? [required(`${field}.${one}.name`)] : [])),
+    ...(from.length === 0 ? [invalidValue(whole, '', 'must specify one of: `configMapRef` or `secretRef`')] : []),
+    ...(from.length > 1 ? [invalidValue(whole, '', 'may not have more than one field specified at a time')] : []),
+  ];
+}
+
+function sourceErrors({ fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef }: JsonObject, field: string): FieldError[] {
   return [
     ...(fieldRef === undefined ? [] : fieldErrors(text(object(fieldRef)['fieldPath']), `${field}.fieldRef`)),
     ...(resourceFieldRef === undefined ? [] : resourceErrors(object(resourceFieldRef), `${field}.resourceFieldRef`)),

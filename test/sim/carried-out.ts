@@ -24,6 +24,7 @@ export function carriedOut(world: World): readonly Finding[] {
     ),
     ...[...world.nodes.entries()].flatMap(([name]) => nodeLacks(world, name).map((what) => lacking(`Node ${name}`, what))),
     ...groupLacks(world),
+    ...globalLacks(world),
     ...[...world.namespaces.entries()].flatMap(([name]) => namespaceLacks(world, name).map((what) => lacking(`Namespace ${name}`, what))),
   ];
 }
@@ -235,6 +236,16 @@ function isLeft(world: World, annotations: Readonly<Record<string, string>>): bo
   const link = switchToRouterPort(annotations[podAnnotation('ovn', 'logical_switch')] ?? '', DEFAULT_VPC);
   const isToldSo = annotations[podAnnotation('ovn', 'logical_router')] === DEFAULT_VPC;
   return isToldSo && world.rows.best(rowId('Logical_Switch_Port', link))?.ownership.kind === 'ours';
+}
+
+/** Switches of the whole database, as the contract has them. */
+const GLOBAL = { ls_dnat_mod_dl_dst: 'true', use_ct_inv_match: 'false', ls_ct_skip_dst_lport_ips: 'true' } as const;
+
+function globalLacks(world: World): readonly Finding[] {
+  const options = world.rows.best(rowId('NB_Global', ''))?.row['options'];
+  return Object.entries(GLOBAL)
+    .filter(([key, value]) => options instanceof Map && options.get(key) !== value)
+    .map(([key, value]) => lacking('NB_Global', `option ${key} is not ${value}`));
 }
 
 /** The port of a pod that has its network is in the group of its node. */

@@ -1,6 +1,6 @@
 /**
  * Draws what happens after something else has come to rest: who comes to a Subnet or a Vpc that is being deleted for long, a network that is made
- * smaller under those who are in it, pods and nodes that are made again at once, what other programs write on objects and into rows of Kiln's. More of them: `settled-lives.ts`, `claimed-lives.ts`, `undone-lives.ts`, `kept-lives.ts`, `bared-lives.ts`, `hindered-lives.ts`, `neighbour-lives.ts`.
+ * smaller under those who are in it, pods and nodes that are made again at once, what other programs write on objects and into rows of Kiln's. More of them: `settled-lives.ts`, `claimed-lives.ts`, `undone-lives.ts`, `kept-lives.ts`, `bared-lives.ts`, `hindered-lives.ts`, `neighbour-lives.ts`, `overlooked-lives.ts`.
  *
  * From a generator of its own, as `draw-broad.ts`.
  */
@@ -15,6 +15,7 @@ import { drawCoveted } from './coveted-lives.ts';
 import { drawHindered } from './hindered-lives.ts';
 import { drawKept } from './kept-lives.ts';
 import { drawNeighbours } from './neighbour-lives.ts';
+import { drawOverlooked } from './overlooked-lives.ts';
 import { OTHERS_DOMAIN } from './others-kept.ts';
 import type { Random } from './random.ts';
 import { create, edit, wait } from './seldom-place.ts';
@@ -46,6 +47,7 @@ const SCENES = {
   hindered: 12,
   coveted: 8,
   neighbours: 20,
+  overlooked: 30,
 } as const;
 
 /** Names that no other draw has. */
@@ -93,6 +95,8 @@ export function drawSettled(random: Random, cluster: SimulatedCluster): readonly
       return drawKept(random);
     case 'neighbours':
       return drawNeighbours(random, cluster);
+    case 'overlooked':
+      return drawOverlooked(random, cluster);
     case 'hindered':
       return drawHindered(random);
     case 'coveted':

@@ -64,7 +64,10 @@ export class Gateways {
       const wrong = used.filter((node) => !able.includes(node));
       if (wrong.length > 0)
         return [told(`its traffic goes to ${wrong.join(', ')}, and those that can take it are ${able.join(', ') || 'none'}`)];
-      if (used.length === 0) return able.length === 0 ? [] : [told(`its traffic goes nowhere, and ${able.join(', ')} can take it`)];
+      if (used.length === 0)
+        return [told(`its traffic goes nowhere, and ${able.length === 0 ? 'it is ready' : `${able.join(', ')} can take it`}`)];
+      const [only = ''] = used.length === 1 ? used : [];
+      if (active !== only) return [told(`status says that this is ${active || 'nobody'}, and its traffic goes to ${used.join(', ')}`)];
       if ((subnet['spec'] as SubnetSpec).enableEcmp === true) {
         const idle = able.filter((node) => !used.includes(node));
         return idle.length === 0 ? [] : [told(`its traffic goes to ${used.join(', ')} alone, and ${idle.join(', ')} can take its share`)];

@@ -2,7 +2,7 @@
  * What a controller gives (an address, a MAC) nobody else has: whoever was given it before, and was not touched by anybody since, keeps it, and
  * the next one waits. That both say afterwards that they conflict is no excuse. Read from writes of the API server, by no rule.
  */
-import { annotationKey, FINALIZER, kilnAnnotation, podAnnotation } from '../../src/api/well-known.ts';
+import { annotationKey, FINALIZER, kilnAnnotation, labelKey, podAnnotation } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore } from '../../src/lab/apiserver/store.ts';
 import { splitList } from '../../src/net/dual.ts';
@@ -46,7 +46,9 @@ export class GivenFree {
       const before = previous === undefined ? [] : givenTo(table, previous);
       const after = type === 'DELETED' || deletionTimestamp !== undefined ? [] : givenTo(table, object);
       for (const given of before) if (byHand() || !after.includes(given)) this.#had.get(given)?.delete(uid);
-      if (byHand() || (table === IPS && !finalizers.includes(FINALIZER))) return;
+      // What a person asked to have kept is said to be so before it has the finalizer.
+      const isGiven = table !== IPS || finalizers.includes(FINALIZER) || object.metadata.labels?.[labelKey.ipReserved] === 'true';
+      if (byHand() || !isGiven) return;
       for (const given of after) {
         if (before.includes(given)) continue;
         if (!this.#brought(table, object, given, now())) this.#look(object, given, now());

@@ -14,8 +14,10 @@ import { eipsCarriedOut } from './eip-fields.ts';
 import { RESTORED } from './draw-broad.ts';
 import { unsaid } from './events.ts';
 import { holdsBothWays } from './holds-both-ways.ts';
+import { keptInVain } from './kept-in-vain.ts';
 import { astray } from './link-owners.ts';
 import { objectsSaid } from './object-fields.ts';
+import { poolsApart } from './pools-apart.ts';
 import { rowMarks } from './row-marks.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import { saidStill } from './said-still.ts';
@@ -118,6 +120,8 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...fieldsCarriedOut(world),
       ...saidStill(world),
       ...objectsSaid(world, cluster.linksTouched),
+      ...poolsApart(world),
+      ...keptInVain(world),
       ...rowMarks(world),
       ...eipsCarriedOut(world),
       ...withoutFinalizer(world),

@@ -11,6 +11,7 @@ import type { SubnetSpec } from '../../src/api/subnet.ts';
 import type { Field } from './holders.ts';
 import { claimsOf, HELD, HOLDING, IPS, isAccepted, specOf, SUBNETS, text } from './holders.ts';
 import type { Finding } from './judge.ts';
+import { Unplugged } from './unplugged.ts';
 
 function asksForEvictions({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[kilnAnnotation.misbound]?.trim() === 'evict';
@@ -85,6 +86,7 @@ export class Memory {
   readonly #askedForIt = new Set<string>();
   /** Uids of what a person took the finalizers from: its rows go after it. */
   readonly #stripped = new Set<string>();
+  readonly #unplugged: Unplugged;
   /** While a person acts: what goes then is their doing. */
   byHand = false;
 
@@ -92,6 +94,7 @@ export class Memory {
     this.#store = store;
     this.#rowOf = rowOf;
     this.#unownedPort = unownedPort;
+    this.#unplugged = new Unplugged(store, rowOf, () => this.byHand);
     store.watchAll((event) => this.#look(event));
   }
 
@@ -128,6 +131,7 @@ export class Memory {
     const over = (pod: KubeObject): boolean => isOver(pod, now);
     return [
       ...this.findings.splice(0),
+      ...this.#unplugged.judge(),
       ...this.#fellBack(),
       ...this.#leaked(over),
       ...this.#lingering(over),

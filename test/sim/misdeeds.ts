@@ -2,6 +2,8 @@
  * What a process must not ask of the API server or of the database, whatever it believes: to write while another one leads, to delete what
  * people made, to take a pod away otherwise than by an eviction that its namespace asked for.
  */
+import type { IP } from '../../src/api/ip.ts';
+import type { IPPoolSpec } from '../../src/api/ip-pool.ts';
 import { CONTROLLER_LEASE, kilnAnnotation } from '../../src/api/well-known.ts';
 import type { KubeRequest } from '../../src/kube/transport.ts';
 import { parseTarget } from '../../src/lab/apiserver/request.ts';
@@ -46,7 +48,27 @@ export function misdeed(
   if (pod.metadata.ownerReferences?.some(({ controller }) => controller === true) !== true)
     return 'takes a pod away that nothing makes again';
   if (!takesPods(target.namespace)) return 'takes a pod away while all Subnets of its Namespace are refused';
+  if (hasNoRoom(store, target.namespace)) return 'takes a pod away while no pool of its Namespace has room';
   return evicting(target.namespace) ? undefined : `takes a pod away, and its Namespace never said ${kilnAnnotation.misbound}=evict`;
+}
+
+/** All pools of a Namespace are single addresses, each of which an IP object has had since before the pool. */
+function hasNoRoom(store: ObjectStore, namespace: string): boolean {
+  const pools = store
+    .list('ippools.kubeovn.io')
+    .filter((pool) => ((pool['spec'] as unknown as IPPoolSpec).namespaces ?? []).includes(namespace));
+  return (
+    pools.length > 0 &&
+    pools.every(({ metadata: { creationTimestamp }, spec }) => {
+      const { ips, subnet } = spec as unknown as IPPoolSpec;
+      return ips.every((address) =>
+        store.list('ips.kubeovn.io').some(({ metadata, spec: has }) => {
+          const { v4IpAddress, subnet: home } = has as unknown as IP['spec'];
+          return v4IpAddress === address && home === subnet && metadata.creationTimestamp < creationTimestamp;
+        }),
+      );
+    })
+  );
 }
 
 /**

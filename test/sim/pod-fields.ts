@@ -135,7 +135,8 @@ function vipRefused(world: World, name: string, message: string): readonly strin
   const { v4ip = '', v6ip = '' } = world.vips.peek(name)?.status ?? {};
   const addresses = [v4ip, v6ip].filter((text) => text !== '');
   const object = world.subnets.peek(subnet);
-  if (addresses.length === 0 || object === undefined || !isInPlace(object)) return [];
+  // Of a MAC that another one has as well, the sentence says so.
+  if (addresses.length === 0 || object === undefined || !isInPlace(object) || message.includes(': the MAC ')) return [];
   const holders = addressHolders(world).get(subnet);
   const isItsOwn = addresses.every((text) => (holders?.get(text) ?? []).every(({ who }) => who === `Vip ${name}`));
   return isItsOwn ? [`address of Vip ${name} is refused (${message}), and nobody else has it`] : [];

@@ -35,6 +35,8 @@ export const BY_TIME: readonly TimerSite[] = [
   { file: 'src/commit/write-holds.ts', function: '#evictionTurn' },
   // Somebody wrote the row of the term in the same moment.
   { file: 'src/controller/leadership.ts', function: '#raiseLater' },
+  // Another process took a newer term and does not lead: that is known when this one's Lease has lasted its whole time since.
+  { file: 'src/controller/leadership.ts', function: 'depose' },
   // The wait after a failure, cut short because the server has answered somebody else: what is told just then is nothing that failed.
   { file: 'src/kube/retry-delay.ts', function: '#comeBack' },
   // A connection to the database ended.

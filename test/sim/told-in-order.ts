@@ -1,13 +1,13 @@
 /**
  * Who is told of a network has it: no pod and no node is told its addresses before its port was in the database with them, nor that it is routed before the
- * port was in the group of its node, no port comes before the IP object that says whose its addresses are, and no Vpc is told to be ready before its router is
- * there. Read from what was written when, by no rule.
+ * port was in the group of its node, no port comes before the IP object that says whose its addresses are, and no Vpc and no Subnet is told to be ready before its router,
+ * or its switch and its port on the router, is there. Read from what was written when, by no rule.
  */
-import { attachmentProvider, nodePortGroup } from '../../src/api/names.ts';
+import { attachmentProvider, isOvnProvider, nodePortGroup } from '../../src/api/names.ts';
 import { parseNetworkSelections } from '../../src/api/network-selection.ts';
-import type { SubnetSpec } from '../../src/api/subnet.ts';
+import type { Subnet, SubnetSpec } from '../../src/api/subnet.ts';
 import type { Vpc } from '../../src/api/vpc.ts';
-import { annotationKey, DEFAULT_VPC, labelKey, podAnnotation } from '../../src/api/well-known.ts';
+import { annotationKey, DEFAULT_VPC, JOIN_SUBNET, labelKey, podAnnotation } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore, StoreEvent } from '../../src/lab/apiserver/store.ts';
 import { splitList } from '../../src/net/dual.ts';
@@ -18,6 +18,7 @@ import { isTrue, mapOf } from './reading.ts';
 
 const IPS = 'ips.kubeovn.io';
 const VPCS = 'vpcs.kubeovn.io';
+const SUBNETS = 'subnets.kubeovn.io';
 const NETWORKS = 'network-attachment-definitions.k8s.cni.cncf.io';
 
 type Suffix = 'allocated' | 'routed' | 'logical_switch' | 'ip_address' | 'mac_address' | 'virtualmachine';
@@ -29,7 +30,13 @@ const station = (object: KubeObject | undefined): string => [say(object, 'mac_ad
 
 export class ToldInOrder {
   /** Whose rows it is told of. */
-  static readonly tables: ReadonlySet<string> = new Set(['Logical_Switch_Port', 'Port_Group', 'Logical_Router']);
+  static readonly tables: ReadonlySet<string> = new Set([
+    'Logical_Switch_Port',
+    'Port_Group',
+    'Logical_Router',
+    'Logical_Switch',
+    'Logical_Router_Port',
+  ]);
   readonly #store: ObjectStore;
   readonly #findings: Finding[] = [];
   /** By uid of a pod. */
@@ -41,7 +48,7 @@ export class ToldInOrder {
   /** Uuids of all rows that a port had, by its name, and of all ports that a group of a node had, by its name. */
   readonly #ports = new Map<string, Set<unknown>>();
   readonly #groups = new Map<string, Set<unknown>>();
-  /** `<name> <uid of its Vpc>` of all routers that there ever were. */
+  /** `<name> <uid of its Vpc or its Subnet>` of all routers, switches and ports of routers that there ever were. */
   readonly #routers = new Set<string>();
   /** Names of all IP objects that there ever were. */
   readonly #ips = new Set<string>();
@@ -53,6 +60,7 @@ export class ToldInOrder {
       if (event.type === 'ADDED' && event.table === 'pods') this.#asks(event.object);
       if (event.type === 'ADDED' && event.table === IPS) this.#ips.add(event.object.metadata.name);
       if (event.type === 'MODIFIED' && event.table === VPCS && !byHand()) this.#ready(event);
+      if (event.type === 'MODIFIED' && event.table === SUBNETS && !byHand()) this.#subnetReady(event);
       if (event.type !== 'MODIFIED' || (event.table !== 'pods' && event.table !== 'nodes')) return;
       if (!byHand()) this.#look(event);
       else if (station(event.object) !== station(event.previous)) this.#edited.set(event.object.metadata.uid, station(event.object));
@@ -76,7 +84,7 @@ export class ToldInOrder {
   wrote(table: string, uuid: unknown, { name, addresses, ports, external_ids: ids }: StoredRow): void {
     if (typeof name !== 'string') return;
     if (table === 'Port_Group' && ports instanceof Set) add(this.#groups, name, ports);
-    if (table === 'Logical_Router') this.#routers.add(`${name} ${mapOf(ids).get(UID_KEY) ?? ''}`);
+    if (table.startsWith('Logical_Router') || table === 'Logical_Switch') this.#routers.add(`${name} ${mapOf(ids).get(UID_KEY) ?? ''}`);
     if (table !== 'Logical_Switch_Port') return;
     if (!this.#ports.has(name) && /^(pod|node)\//.test(mapOf(ids).get(OWNER_KEY) ?? '') && !this.#ips.has(name))
       this.#find('port', `port ${name} is made, and there never was an IP object ${name}`);
@@ -99,6 +107,7 @@ export class ToldInOrder {
       if (!this.#stations.has(`${port} ${told}`) && this.#edited.get(object.metadata.uid) !== told)
         this.#find('addresses', `${who} is told ${told}, and port ${port} never had that`);
       if (table === 'pods') {
+        if (say(object, 'logical_switch') === JOIN_SUBNET) this.#find('join', `${who} is told an address of the Subnet that joins nodes`);
         this.#half(who, object);
         const mac = this.#macs.get(object.metadata.uid);
         const isReserved = this.#store.get(IPS, port)?.metadata.labels?.[labelKey.ipReserved] === 'true';
@@ -118,6 +127,18 @@ export class ToldInOrder {
     };
     if (labels[labelKey.vpcExternal] === 'true' || !isSaid(object) || isSaid(previous) || this.#routers.has(`${name} ${uid}`)) return;
     this.#find('router', `Vpc ${name} is told that its router is in place, and there never was one of its own`);
+  }
+
+  /** One that OVN does not carry has neither; one with a vlan, or without addresses, no port on a router. */
+  #subnetReady({ object, previous }: StoreEvent): void {
+    const isSaid = (one: KubeObject | undefined): boolean =>
+      isTrue(((one?.['status'] ?? {}) as Partial<NonNullable<Subnet['status']>>).conditions, 'Ready');
+    const { provider = '', vlan = '', vpc = DEFAULT_VPC, cidrBlock = '' } = object['spec'] as SubnetSpec;
+    const { name, uid } = object.metadata;
+    if (!isOvnProvider(provider) || vlan !== '' || cidrBlock === '' || !isSaid(object) || isSaid(previous)) return;
+    const lacks = this.#routers.has(`${name} ${uid}`) ? `${vpc || DEFAULT_VPC}-${name}` : name;
+    if (!this.#routers.has(`${lacks} ${uid}`))
+      this.#find('network', `Subnet ${name} is told to be ready, and there never was ${lacks} of its own`);
   }
 
   /** Nothing half told: with its own interface it is told of each network that it is attached to, where that has been there for a while. */
@@ -146,7 +167,7 @@ export class ToldInOrder {
   }
 
   #vpcOf(pod: KubeObject): string | undefined {
-    return ((this.#store.get('subnets.kubeovn.io', say(pod, 'logical_switch'))?.['spec'] ?? {}) as SubnetSpec).vpc;
+    return ((this.#store.get(SUBNETS, say(pod, 'logical_switch'))?.['spec'] ?? {}) as SubnetSpec).vpc;
   }
 
   #find(kind: string, message: string): void {

@@ -30,7 +30,7 @@ export function gone(name: string, namespace = NAMESPACE): Step {
 
 /** Vips with a lease that something uses: a type, a pod that may have the address beside its own, a rule. And a lease that is no duration. */
 export function leased(random: Random): readonly Step[] {
-  const lease = { annotations: { [kilnAnnotation.lease]: '3s' } };
+  const lease = { annotations: { [kilnAnnotation.lease]: '1h' } };
   const use = random.pick(['type', 'pod', 'rule'] as const);
   const vip = { subnet: 'o8', namespace: NAMESPACE, ...(use === 'type' && { type: 'switch_lb_vip' }) };
   const rule = { ovnEip: 'oeip', ipName: 'ovip', ipType: 'vip' };

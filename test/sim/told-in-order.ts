@@ -19,6 +19,8 @@ import { isTrue, mapOf } from './reading.ts';
 const IPS = 'ips.kubeovn.io';
 const VPCS = 'vpcs.kubeovn.io';
 const SUBNETS = 'subnets.kubeovn.io';
+/** Stands for the name of a port on any router. */
+const LINK = 'router port';
 const NETWORKS = 'network-attachment-definitions.k8s.cni.cncf.io';
 
 type Suffix = 'allocated' | 'routed' | 'logical_switch' | 'ip_address' | 'mac_address' | 'virtualmachine';
@@ -84,7 +86,8 @@ export class ToldInOrder {
   wrote(table: string, uuid: unknown, { name, addresses, ports, external_ids: ids }: StoredRow): void {
     if (typeof name !== 'string') return;
     if (table === 'Port_Group' && ports instanceof Set) add(this.#groups, name, ports);
-    if (table.startsWith('Logical_Router') || table === 'Logical_Switch') this.#routers.add(`${name} ${mapOf(ids).get(UID_KEY) ?? ''}`);
+    if (table === 'Logical_Router_Port') this.#routers.add(`${LINK} ${mapOf(ids).get(UID_KEY) ?? ''}`);
+    if (table === 'Logical_Router' || table === 'Logical_Switch') this.#routers.add(`${name} ${mapOf(ids).get(UID_KEY) ?? ''}`);
     if (table !== 'Logical_Switch_Port') return;
     if (!this.#ports.has(name) && /^(pod|node)\//.test(mapOf(ids).get(OWNER_KEY) ?? '') && !this.#ips.has(name))
       this.#find('port', `port ${name} is made, and there never was an IP object ${name}`);
@@ -133,12 +136,13 @@ export class ToldInOrder {
   #subnetReady({ object, previous }: StoreEvent): void {
     const isSaid = (one: KubeObject | undefined): boolean =>
       isTrue(((one?.['status'] ?? {}) as Partial<NonNullable<Subnet['status']>>).conditions, 'Ready');
-    const { provider = '', vlan = '', vpc = DEFAULT_VPC, cidrBlock = '' } = object['spec'] as SubnetSpec;
+    const { provider = '', vlan = '', cidrBlock = '' } = object['spec'] as SubnetSpec;
     const { name, uid } = object.metadata;
     if (!isOvnProvider(provider) || vlan !== '' || cidrBlock === '' || !isSaid(object) || isSaid(previous)) return;
-    const lacks = this.#routers.has(`${name} ${uid}`) ? `${vpc || DEFAULT_VPC}-${name}` : name;
+    // Whichever router it was linked to: somebody may have edited its Vpc meanwhile.
+    const lacks = this.#routers.has(`${name} ${uid}`) ? LINK : name;
     if (!this.#routers.has(`${lacks} ${uid}`))
-      this.#find('network', `Subnet ${name} is told to be ready, and there never was ${lacks} of its own`);
+      this.#find('network', `Subnet ${name} is told to be ready, and there never was a ${lacks} of its own`);
   }
 
   /** Nothing half told: with its own interface it is told of each network that it is attached to, where that has been there for a while. */

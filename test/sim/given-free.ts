@@ -111,8 +111,10 @@ function userKey({ metadata: { namespace = '', name } }: KubeObject): string {
 function givenTo(table: string, { metadata: { annotations = {} }, spec, status }: KubeObject): readonly string[] {
   if (annotations[kilnAnnotation.vip] !== undefined || annotations[annotationKey.vip] !== undefined) return [];
   const asked = (spec ?? {}) as Readonly<Record<string, string | undefined>>;
-  const has = (table === IPS ? asked : (status ?? {})) as Readonly<Record<string, string | undefined>>;
+  const has = { ...(table === IPS ? asked : (status ?? {})) } as Record<string, string | undefined>;
   const subnet = asked['subnet'] ?? asked['externalSubnet'] ?? '';
+  // The MAC of one for Services is that of the router's port, for all of them.
+  if (has['type'] === 'switch_lb_vip') delete has['mac'];
   const fields = table === IPS ? ['v4IpAddress', 'v6IpAddress', 'macAddress'] : ['v4ip', 'v6ip', 'v4Ip', 'v6Ip', 'ip', 'macAddress', 'mac'];
   return subnet === '' ? [] : [...new Set(fields.flatMap((field) => ((has[field] ?? '') === '' ? [] : [`${subnet} ${has[field] ?? ''}`])))];
 }

@@ -140,4 +140,5 @@ export const KILN_ANNOTATIONS = {
     use: 'writes',
     what: 'why the Northbound database carries out nothing of what it sends',
   },
+  northboundLoss: { on: 'Lease of the controller', use: 'writes', what: 'why it cannot follow the Northbound database' },
 } as const satisfies Readonly<Record<keyof typeof kilnAnnotation, ObjectAnnotation>>;

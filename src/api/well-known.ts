@@ -150,6 +150,8 @@ export const kilnAnnotation = {
   settings: 'kiln.io/settings',
   /** On the Lease of the controller: why the Northbound database carries out nothing of what the one that leads sends. */
   northboundRefusal: 'kiln.io/northbound-refusal',
+  /** On the Lease of the controller: why the one that leads cannot follow the Northbound database. */
+  northboundLoss: 'kiln.io/northbound-loss',
 } as const;
 
 /** The condition of a pod whose network Kiln provides; of a node, in an annotation. */

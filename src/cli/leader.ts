@@ -46,6 +46,8 @@ export interface Leader {
   readonly settings: Settings | undefined;
   /** Why the Northbound database carries out nothing of what it sends. */
   readonly northboundRefusal: string | undefined;
+  /** Why it cannot follow the Northbound database. */
+  readonly northboundLoss: string | undefined;
 }
 
 type OfCluster = Pick<CommandIo, 'client'>;

@@ -37,6 +37,7 @@ import { publication } from './publication.ts';
 import { RowIntake } from './row-intake.ts';
 import { Timers } from './timers.ts';
 import { TurnMeter } from './turn-meter.ts';
+import { NorthboundLoss } from './northbound-loss.ts';
 import { NorthboundRefusals } from './northbound-refusals.ts';
 import { logTransaction, logWrite } from './write-log.ts';
 
@@ -93,6 +94,7 @@ export class Controller {
     this.#deadlines = new DeadlineTimer(this.world.deadlines, this.#date, this.#clock, () => this.wake());
     const outage = new ApiOutage(log, this.#clock, () => this.#caches.retrySoon());
     const refusals = new NorthboundRefusals(log, this.#clock);
+    const loss = new NorthboundLoss(session);
     this.#caches = new Caches({
       client,
       world: this.world,
@@ -155,7 +157,7 @@ export class Controller {
       outage,
       refusals,
       readOnly: options.readOnly === true,
-      publishes: () => publication(options.settings, refusals.reason),
+      publishes: () => publication(options.settings, { northboundRefusal: refusals.reason, northboundLoss: loss.reason }),
       ...(identity === undefined ? {} : { identity }),
       ...(lease === undefined ? {} : { lease }),
       changed: wake,

@@ -10,13 +10,19 @@ export interface Published {
   readonly settings: Settings | undefined;
   /** Why the Northbound database carries out nothing of what the controller sends; undefined where it does. */
   readonly northboundRefusal: string | undefined;
+  /** Why the controller cannot follow the Northbound database; undefined where it does. */
+  readonly northboundLoss: string | undefined;
 }
 
-export function publication(settings: Settings, northboundRefusal: string | undefined): Readonly<Record<string, string | undefined>> {
+export function publication(
+  settings: Settings,
+  { northboundRefusal, northboundLoss }: Pick<Published, 'northboundRefusal' | 'northboundLoss'>,
+): Readonly<Record<string, string | undefined>> {
   return {
     [kilnAnnotation.version]: VERSION,
     [kilnAnnotation.settings]: settingsText(settings),
     [kilnAnnotation.northboundRefusal]: northboundRefusal,
+    [kilnAnnotation.northboundLoss]: northboundLoss,
   };
 }
 
@@ -28,5 +34,6 @@ export function publishedIn(lease: Lease | undefined): Published {
     version: annotations[kilnAnnotation.version],
     settings: text === undefined ? undefined : parseSettings(text),
     northboundRefusal: annotations[kilnAnnotation.northboundRefusal],
+    northboundLoss: annotations[kilnAnnotation.northboundLoss],
   };
 }

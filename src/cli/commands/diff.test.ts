@@ -160,6 +160,29 @@ test('a controller leads that renews its Lease, whatever its clock says; one tha
   await renew('', 0);
 });
 
+test('a database that the controller cannot follow is a finding, though it can be read from here', { skip }, async () => {
+  const tell = (holderIdentity: string, loss: string | null): Promise<unknown> =>
+    lab.client.mergePatch(
+      LEASES,
+      { name: CONTROLLER_LEASE, namespace: 'kube-system' },
+      {
+        metadata: { annotations: { [kilnAnnotation.northboundLoss]: loss } },
+        spec: { holderIdentity, renewTime: microTime(Date.now()), leaseDurationSeconds: 60 },
+      },
+    );
+  await tell('somebody', 'OVSDB_CONNECT_TIMEOUT: tcp:10.0.0.1:6641 did not answer within 5000 ms');
+  const { exit, out } = await lab.kiln('status');
+  assert.equal(exit, 1);
+  assert.match(out, /\nnorthbound +✔ .*\n +✖ the controller cannot follow it: OVSDB_CONNECT_TIMEOUT: tcp:10\.0\.0\.1:6641 did not answer /);
+  const { leader, northbound } = JSON.parse((await lab.kiln('status', '-o', 'json')).out) as {
+    leader: object;
+    northbound: { loss: string };
+  };
+  assert.match(northbound.loss, /^OVSDB_CONNECT_TIMEOUT: /);
+  assert.deepEqual(Object.keys(leader), ['identity', 'renewed', 'live', 'version']);
+  await tell('', null);
+});
+
 test('a database that refuses what the controller sends is a finding, in its words', { skip }, async () => {
   const tell = (holderIdentity: string, refusal: string | null): Promise<unknown> =>
     lab.client.mergePatch(

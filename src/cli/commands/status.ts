@@ -122,10 +122,11 @@ async function lookAt(observation: Observation, flags: StatusFlags, io: CommandI
     schema: schemaVersion ?? null,
     ...(northboundRead || northboundProblem === undefined ? {} : { problem: northboundProblem }),
     ...(leader?.live !== true || leader.northboundRefusal === undefined ? {} : { refusal: leader.northboundRefusal }),
+    ...(leader?.live !== true || leader.northboundLoss === undefined ? {} : { loss: leader.northboundLoss }),
   };
   const text = textOf(flags, status, leader, term, northbound, now);
   const unreachable = flags.ovnNb !== undefined && !northboundRead;
-  const fine = leader?.live === true && northbound.refusal === undefined && status.findings.length === 0;
+  const fine = leader?.live === true && northbound.refusal === undefined && northbound.loss === undefined && status.findings.length === 0;
   return {
     text,
     between: flags.output === 'table' || flags.output === 'wide' ? '\n' : flags.output === 'yaml' ? '---\n' : '',
@@ -147,9 +148,10 @@ function textOf(
   const {
     settings = null,
     version = null,
-    northboundRefusal: _,
+    northboundRefusal: _refusal,
+    northboundLoss: _loss,
     ...held
-  } = leader ?? { settings: undefined, version: undefined, northboundRefusal: undefined };
+  } = leader ?? { settings: undefined, version: undefined, northboundRefusal: undefined, northboundLoss: undefined };
   return structuredText(output, 'Status', {
     leader: leader === undefined || leader.identity === '' ? null : { ...held, version },
     term: term === '' ? null : term,
@@ -201,6 +203,8 @@ interface Northbound {
   readonly problem?: string;
   /** Why it carries out nothing of what the controller sends. */
   readonly refusal?: string;
+  /** Why the controller cannot follow it, whether or not it can be read from here. */
+  readonly loss?: string;
 }
 
 function statusText(
@@ -222,6 +226,7 @@ function statusText(
     `leader      ${leaderText(leader, term, now)}`,
     ...(format === 'wide' ? [`settings    ${settingsText(leader)}`] : []),
     `northbound  ${database}`,
+    ...(northbound.loss === undefined ? [] : [`            ✖ the controller cannot follow it: ${northbound.loss}`]),
     ...(northbound.refusal === undefined ? [] : [`            ✖ refuses every transaction of the controller: ${northbound.refusal}`]),
     `objects     ${Object.entries(counts)
       .map(([kind, count]) => `${kind} ${count}`)

@@ -111,7 +111,7 @@ function userKey({ metadata: { namespace = '', name } }: KubeObject): string {
 function givenTo(table: string, { metadata: { annotations = {} }, spec, status }: KubeObject): readonly string[] {
   if (annotations[kilnAnnotation.vip] !== undefined || annotations[annotationKey.vip] !== undefined) return [];
   const asked = (spec ?? {}) as Readonly<Record<string, string | undefined>>;
-  const has = { ...(table === IPS ? asked : (status ?? {})) } as Record<string, string | undefined>;
+  const has = { ...((table === IPS ? asked : (status ?? {})) as Record<string, string | undefined>) };
   const subnet = asked['subnet'] ?? asked['externalSubnet'] ?? '';
   // The MAC of one for Services is that of the router's port, for all of them.
   if (has['type'] === 'switch_lb_vip') delete has['mac'];

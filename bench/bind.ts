@@ -110,14 +110,15 @@ export async function bind({ pods: count, namespaces, nodes, interfaces }: BindO
     const limitMs = performance.now() - limitStart;
     const bindMs = ended - leading;
     const perPod = interfaces === 1 ? 'create IP, patch pod' : `create ${interfaces} IPs, patch pod`;
+    const of = `${count} pods, ${namespaces === 1 ? 'one Namespace' : `${namespaces} Namespaces`}, ${nodes} nodes`;
     return [
-      { name: 'pods bound per second, from leading to the last annotation', value: (count * 1_000) / bindMs, unit: 'pods/s' },
-      { name: 'the same, from the start of the controller', value: (count * 1_000) / (ended - started), unit: 'pods/s' },
-      { name: `the API server's own limit for the same writes (${perPod})`, value: (count * 1_000) / limitMs, unit: 'pods/s' },
-      { name: 'share of that limit', value: (limitMs / bindMs) * 100, unit: '%' },
-      { name: 'longest turn of the event loop', value: turns.max / 1e6, unit: 'ms', aim: '< 200' },
-      { name: 'transactions', value: transactions, unit: '' },
-      { name: 'rows written', value: rowsWritten, unit: '' },
+      { name: `${of}: pods bound per second, from leading to the last annotation`, value: (count * 1_000) / bindMs, unit: 'pods/s' },
+      { name: `${of}: the same, from the start of the controller`, value: (count * 1_000) / (ended - started), unit: 'pods/s' },
+      { name: `${of}: the API server's own limit for the same writes (${perPod})`, value: (count * 1_000) / limitMs, unit: 'pods/s' },
+      { name: `${of}: share of that limit`, value: (limitMs / bindMs) * 100, unit: '%' },
+      { name: `${of}: longest turn of the event loop`, value: turns.max / 1e6, unit: 'ms', aim: '< 200' },
+      { name: `${of}: transactions`, value: transactions, unit: '' },
+      { name: `${of}: rows written`, value: rowsWritten, unit: '' },
     ];
   } finally {
     await client.close();

@@ -2,7 +2,7 @@
 import type { BindOptions } from './bind.ts';
 
 export interface Sizes {
-  readonly bind: BindOptions;
+  readonly bind: readonly BindOptions[];
   readonly restart: { readonly pods: readonly number[] };
   readonly change: {
     /** Two: few, and many. */
@@ -20,7 +20,10 @@ export interface Sizes {
 }
 
 export const FULL: Sizes = {
-  bind: { pods: 2_000, namespaces: 1, nodes: 4, interfaces: 1 },
+  bind: [
+    { pods: 2_000, namespaces: 1, nodes: 4, interfaces: 1 },
+    { pods: 10_000, namespaces: 20, nodes: 50, interfaces: 1 },
+  ],
   restart: { pods: [10_000, 50_000] },
   change: { pods: [1_000, 50_000], changes: 60 },
   idle: { pods: 10_000, seconds: 30 },
@@ -30,7 +33,10 @@ export const FULL: Sizes = {
 };
 
 export const QUICK: Sizes = {
-  bind: { pods: 40, namespaces: 2, nodes: 2, interfaces: 1 },
+  bind: [
+    { pods: 40, namespaces: 1, nodes: 2, interfaces: 1 },
+    { pods: 60, namespaces: 2, nodes: 3, interfaces: 1 },
+  ],
   restart: { pods: [60] },
   change: { pods: [20, 40], changes: 3 },
   idle: { pods: 40, seconds: 3 },

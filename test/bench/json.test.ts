@@ -24,8 +24,8 @@ const WANTED: Readonly<Record<string, readonly (readonly [name: RegExp, unit: st
     [/one row, in a switch of 600 ports: p99/, 'ms', (value) => value > 0],
   ],
   bind: [
-    [/pods bound per second/, 'pods/s', (value) => value > 0],
-    [/share of that limit/, '%', (value) => value > 0],
+    [/^40 pods, one Namespace, 2 nodes: pods bound per second/, 'pods/s', (value) => value > 0],
+    [/^60 pods, 2 Namespaces, 3 nodes: share of that limit/, '%', (value) => value > 0],
     [/longest turn/, 'ms', (value) => value > 0],
   ],
   restart: [

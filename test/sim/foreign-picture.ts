@@ -1,5 +1,5 @@
 /** What others have in the Northbound database, as whoever owns it left it. */
-import { VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
+import { OWNER_KEY, VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
 import type { ForeignCell, ForeignSnapshot, WholeRow } from '../../src/invariants/foreign-rows.ts';
 import { foreignSnapshot, SHARED, WEAK } from '../../src/invariants/foreign-rows.ts';
 import type { Uuid, Value } from '../../src/ovsdb/index.ts';
@@ -41,21 +41,21 @@ export class ForeignPicture {
    */
   now(among?: ReadonlySet<Uuid>): ForeignSnapshot {
     const tables = new Map<string, WholeRow[]>();
-    const legacy = new Set<string>();
     for (const name of this.#database.schema.tables.keys()) {
       const rows: WholeRow[] = [];
       for (const [uuid, row] of this.#rows(name, among)) {
         const ids = row['external_ids'];
         const isKilns = ids instanceof Map && (ids as ReadonlyMap<string, string>).get(VENDOR_KEY) === VENDOR;
-        if (isKilns) legacy.add(`${name}/${uuid}`);
         const cells: Record<string, ForeignCell> = { _uuid: uuid };
         // Of a row of Kiln's, what shows whose it is and what others may have in it.
         for (const column of isKilns ? KILNS : Object.keys(row)) if (row[column] !== undefined) cells[column] = cellOf(row[column]);
+        // One that lost its owner is nobody else's either: Kiln takes it over, and takes it away.
+        if (isKilns) cells['external_ids'] = { [OWNER_KEY]: '', ...(cells['external_ids'] as Readonly<Record<string, ForeignCell>>) };
         rows.push(cells);
       }
       tables.set(name, rows);
     }
-    return new Map([...foreignSnapshot(tables)].filter(([row]) => !legacy.has(row)));
+    return foreignSnapshot(tables);
   }
 
   /** Rows that have one of these in a shared column, or refer to it weakly: whose it is counts in their picture. */

@@ -30,7 +30,7 @@ export class GivenFree {
   /** Uids of what came with a finalizer, as from a backup: it keeps what it says, and both are told. */
   readonly #restored = new Set<string>();
   /** Pods and nodes that went just now: an IP object that somebody tore out is made again for one before its end is seen. */
-  readonly #gone = new Map<string, { readonly user: KubeObject; readonly at: number }>();
+  readonly #gone = new Map<string, readonly { readonly user: KubeObject; readonly at: number }[]>();
 
   /**
    * @param byHand whether a person acts now
@@ -39,7 +39,8 @@ export class GivenFree {
   constructor(store: ObjectStore, byHand: () => boolean, now: () => number) {
     this.#store = store;
     store.watchAll(({ type, table, object, previous }) => {
-      if (USERS.has(table) && type === 'DELETED') this.#gone.set(userKey(object), { user: object, at: now() });
+      if (USERS.has(table) && type === 'DELETED')
+        this.#gone.set(userKey(object), [...this.#goneJustNow(userKey(object), now()), { user: object, at: now() }]);
       if (!KINDS.has(table)) return;
       const { uid, deletionTimestamp, finalizers = [] } = object.metadata;
       if (type === 'ADDED' && byHand() && finalizers.length > 0) this.#restored.add(uid);
@@ -91,15 +92,19 @@ export class GivenFree {
     if (table !== IPS) return false;
     const { podName = '', namespace = '' } = object['spec'] as Readonly<Record<string, string | undefined>>;
     const key = namespace === '' ? podName : `${namespace}/${podName}`;
-    const gone = this.#gone.get(key);
-    const user =
-      this.#store.get(namespace === '' ? 'nodes' : 'pods', key) ?? (gone !== undefined && gone.at > now - KNOWN_MS ? gone.user : undefined);
-    const { annotations = {} } = user?.metadata ?? {};
-    const said = (suffix: 'ip_address' | 'mac_address'): readonly string[] => splitList(annotations[podAnnotation('ovn', suffix)] ?? '');
-    return (
-      annotations[podAnnotation('ovn', 'allocated')] === 'true' &&
-      [...said('ip_address'), ...said('mac_address')].includes(given.replace(/.* /, ''))
-    );
+    const there = this.#store.get(namespace === '' ? 'nodes' : 'pods', key);
+    const users = [...(there === undefined ? [] : [there]), ...this.#goneJustNow(key, now).map(({ user }) => user)];
+    return users.some(({ metadata: { annotations = {} } }) => {
+      const said = (suffix: 'ip_address' | 'mac_address'): readonly string[] => splitList(annotations[podAnnotation('ovn', suffix)] ?? '');
+      return (
+        annotations[podAnnotation('ovn', 'allocated')] === 'true' &&
+        [...said('ip_address'), ...said('mac_address')].includes(given.replace(/.* /, ''))
+      );
+    });
+  }
+
+  #goneJustNow(key: string, now: number): readonly { readonly user: KubeObject; readonly at: number }[] {
+    return (this.#gone.get(key) ?? []).filter(({ at }) => at > now - KNOWN_MS);
   }
 }
 

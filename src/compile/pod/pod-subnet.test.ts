@@ -141,6 +141,19 @@ test('a full Subnet is passed over for the next of the namespace, never when the
   assert.deepEqual([scene.addressOf('shop/c'), scene.bench.condition('pods', 'shop/c', BOUND)?.reason], [undefined, 'NoAvailableAddress']);
 });
 
+test('where a full Subnet is passed over, the join Subnet is too, whatever it lists', () => {
+  const scene = new PodScene();
+  scene.subnet('a-full', { cidrBlock: '10.1.0.0/30', namespaces: ['shop'] });
+  scene.bench.settle();
+  scene.bench.edit('subnets', 'join', { namespaces: ['shop'] });
+  scene.bench.settle();
+  for (const name of ['first', 'second']) scene.pod(name);
+  scene.bench.settle();
+  assert.equal(subnetOf(scene, 'shop/first'), 'a-full');
+  assert.equal(subnetOf(scene, 'shop/second'), undefined);
+  assert.equal(scene.bench.condition('pods', 'shop/second', 'kiln.io/NetworkBound')?.reason, 'NoAvailableAddress');
+});
+
 test('when a Subnet takes or gives up a namespace, running pods stay where they are and new ones follow', () => {
   const scene = new PodScene();
   scene.subnet('red', { cidrBlock: '10.40.0.0/24', namespaces: ['shop'] });

@@ -147,7 +147,13 @@ function readyOnes(world: World, nic: PodInterface, asked: Extract<Asked, { read
   if (nic.isOvn && view?.isOvn === false)
     return waiting('InvalidAnnotation', `Subnet ${first} has provider ${view.provider}: it gives addresses to others, and has no ports`);
   if (view?.isJoin === true) return noPods(world, nic, first);
-  return { ...asked, pools, subnets: [first, ...candidates.slice(1).filter((subnet) => world.ask(subnetReady, subnet).ready)] };
+  return { ...asked, pools, subnets: [first, ...candidates.slice(1).filter((subnet) => servesToo(world, nic, subnet))] };
+}
+
+/** Whether it may give an address where the first one has none: it is ready, and one that has pods. */
+function servesToo(world: World, nic: PodInterface, subnet: string): boolean {
+  const view = world.ask(subnetView, subnet);
+  return world.ask(subnetReady, subnet).ready && view?.isJoin !== true && !(nic.isOvn && view?.isOvn === false);
 }
 
 /** Told where the fault is: in what the pod names, or in the Subnet, which claims a namespace. */

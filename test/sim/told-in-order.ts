@@ -137,8 +137,17 @@ export class ToldInOrder {
     const isSaid = (one: KubeObject | undefined): boolean =>
       isTrue(((one?.['status'] ?? {}) as Partial<NonNullable<Subnet['status']>>).conditions, 'Ready');
     const { provider = '', vlan = '', cidrBlock = '' } = object['spec'] as SubnetSpec;
-    const { name, uid } = object.metadata;
-    if (!isOvnProvider(provider) || vlan !== '' || cidrBlock === '' || !isSaid(object) || isSaid(previous)) return;
+    const { name, uid, deletionTimestamp } = object.metadata;
+    // One that is being deleted wants no row any more, and nothing is in the way of that.
+    if (
+      deletionTimestamp !== undefined ||
+      !isOvnProvider(provider) ||
+      vlan !== '' ||
+      cidrBlock === '' ||
+      !isSaid(object) ||
+      isSaid(previous)
+    )
+      return;
     // Whichever router it was linked to: somebody may have edited its Vpc meanwhile.
     const lacks = this.#routers.has(`${name} ${uid}`) ? LINK : name;
     if (!this.#routers.has(`${lacks} ${uid}`))

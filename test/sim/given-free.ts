@@ -29,7 +29,7 @@ export class GivenFree {
   readonly #had = new Map<string, Map<string, Had>>();
   /** Uids of what came with a finalizer, as from a backup: it keeps what it says, and both are told. */
   readonly #restored = new Set<string>();
-  /** Pods and nodes that went just now: an IP object that somebody tore out is made again for one before its end is seen. */
+  /** Pods and nodes as they were before they went, or were edited, just now: an IP object is made for one by what was seen of it. */
   readonly #gone = new Map<string, readonly { readonly user: KubeObject; readonly at: number }[]>();
 
   /**
@@ -39,8 +39,10 @@ export class GivenFree {
   constructor(store: ObjectStore, byHand: () => boolean, now: () => number) {
     this.#store = store;
     store.watchAll(({ type, table, object, previous }) => {
-      if (USERS.has(table) && type === 'DELETED')
-        this.#gone.set(userKey(object), [...this.#goneJustNow(userKey(object), now()), { user: object, at: now() }]);
+      if (USERS.has(table) && (type === 'DELETED' || byHand())) {
+        const user = previous ?? object;
+        this.#gone.set(userKey(user), [...this.#goneJustNow(userKey(user), now()), { user, at: now() }]);
+      }
       if (!KINDS.has(table)) return;
       const { uid, deletionTimestamp, finalizers = [] } = object.metadata;
       if (type === 'ADDED' && byHand() && finalizers.length > 0) this.#restored.add(uid);

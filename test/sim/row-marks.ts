@@ -17,7 +17,7 @@ import type { Subnet } from '../../src/api/subnet.ts';
 import type { Vpc } from '../../src/api/vpc.ts';
 import { DEFAULT_VPC, JOIN_SUBNET, POD_CONDITION } from '../../src/api/well-known.ts';
 import { splitList } from '../../src/net/dual.ts';
-import { RULE_KEY } from '../../src/nb/ownership.ts';
+import { RULE_KEY, OWNER_KEY } from '../../src/nb/ownership.ts';
 import { rowId } from '../../src/nb/row-id.ts';
 import type { Row } from '../../src/ovsdb/index.ts';
 import type { World } from '../../src/world/world.ts';
@@ -137,8 +137,10 @@ function subnetFaults(world: World, name: string, subnet: Subnet): readonly stri
   ];
 }
 
+/** A copy whose owner somebody took away is beside that one, and nobody's. */
 function isOf(row: Row, rule: string): boolean {
-  return mapOf(row['external_ids']).get(RULE_KEY) === rule;
+  const marks = mapOf(row['external_ids']);
+  return marks.get(RULE_KEY) === rule && marks.has(OWNER_KEY);
 }
 
 function logged(name: string, row: Row): readonly string[] {

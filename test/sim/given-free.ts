@@ -17,6 +17,9 @@ const USERS: ReadonlySet<string> = new Set(['pods', 'nodes']);
 /** The leader made it itself, or has listed it since it leads. */
 const KNOWN_MS = 500;
 
+/** For so long a watch may be late. */
+const UNHEARD_MS = 5_000;
+
 interface Had {
   readonly who: string;
   readonly since: number;
@@ -106,7 +109,7 @@ export class GivenFree {
   }
 
   #goneJustNow(key: string, now: number): readonly { readonly user: KubeObject; readonly at: number }[] {
-    return (this.#gone.get(key) ?? []).filter(({ at }) => at > now - KNOWN_MS);
+    return (this.#gone.get(key) ?? []).filter(({ at }) => at > now - UNHEARD_MS);
   }
 }
 

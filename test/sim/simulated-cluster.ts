@@ -509,11 +509,11 @@ export class SimulatedCluster {
         if (message === 'event dropped') this.dropped.add(factKey(fields as { uid: string; reason: string; message: string }));
       },
       info: (message, fields) => {
-        if (message === 'leading') {
-          this.terms++;
+        if (message === 'leading') this.terms++;
+        if (message === 'leading' || message === 'writing') {
           this.#deposed.delete(name);
+          this.promptness.led(name);
         }
-        if (message === 'leading' || message === 'writing') this.promptness.led(name);
         say('info', message, fields);
       },
       warn: (message, fields) => say('warn', message, fields),

@@ -18,6 +18,7 @@ import { identityOf, isRowRef, tableOf } from '../nb/row-id.ts';
 import { childColumns, tableSpec } from '../nb/tables.ts';
 import type { OvsdbError, Uuid } from '../ovsdb/index.ts';
 import { isServerWide } from '../ovsdb/index.ts';
+import type { ObservedRow } from '../world/row-identity.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { foundConflict } from './found-conflict.ts';
 import type { NorthboundWriterOptions, PlannedRow } from './northbound-writer-options.ts';
@@ -58,6 +59,8 @@ export class NorthboundWriter {
   readonly #calming = new Set<RowId>();
   readonly #leftOut = new Set<string>();
   readonly #differences = new RowDifferences();
+  /** Rows of tables whose rows are in no other's, by what they are named. */
+  readonly #standing = new Map<RowId, Uuid>();
   readonly #drift = new DriftWatch();
   /** Whether this process could write when it last looked. */
   #writing = false;
@@ -405,10 +408,18 @@ export class NorthboundWriter {
       return;
     }
     this.#markChildrenOfMany(id);
-    if (row?.ownership.kind !== 'ours' && tableSpec(tableOf(id)).parents.length === 0) this.#markReferrers(id);
+    if (tableSpec(tableOf(id)).parents.length === 0) this.#standsNow(id, row);
     if (this.#writing && !this.#sent.has(id) && !this.#isPending(id)) this.#drift.rowChanged(id, hasMembers(id));
     // Of what is being sent, the members that are sent are looked at again with the reply; those of another row that stands for it now were not.
     this.#mark(id, this.#sent.has(id) && this.#sent.get(id) === row?.uuid ? 'row' : 'all');
+  }
+
+  /** Who refers to a row by its name is looked at again when that is not ours any more, and when another one stands for it. */
+  #standsNow(id: RowId, row: ObservedRow | undefined): void {
+    const before = this.#standing.get(id);
+    if (row === undefined) this.#standing.delete(id);
+    else this.#standing.set(id, row.uuid);
+    if (row?.ownership.kind !== 'ours' || (before !== undefined && before !== row.uuid)) this.#markReferrers(id);
   }
 
   /** Of several rows of one name another may stand for it now: what is in the others is in the wrong place. */

@@ -53,7 +53,7 @@ const THIN = 1 / 4;
 const GATHERING = 0.3;
 
 /** Lives in which nearly all comes in crowds, and no scene but before and after a rest. */
-const RUSHED = 0.6;
+const RUSHED = 0.75;
 const GATHERING_IN_A_RUSH = 0.7;
 
 /** Characters. */

@@ -1,5 +1,5 @@
 /**
- * 160,000 operations: of seeds that once found something, of a row that is always the same, and of fresh seeds, others for each
+ * 220,000 operations: of seeds that once found something, of a row that is always the same, and of fresh seeds, others for each
  * commit and the same for the same text of the programs. What is red of the first two was made red by a change. What fresh lives find is
  * told with its history and its seed; it fails the test where it is harm that no fresh life has done for long, or where more of them
  * find something than did when it was measured (docs/simulate.md). Seeds with a finding that is still open are left out of the row by
@@ -15,14 +15,14 @@ import type { Draws } from './life.ts';
 import type { LifeOrder, LifeReport } from './lives.ts';
 import { drawLives } from './lives.ts';
 
-const OPERATIONS = 160_000;
+const OPERATIONS = 220_000;
 const LIFE = 500;
 /** Replays to make a failure short: some seconds. */
 const SHRINK = 120;
 
 const FIRST = 1_000;
 /** Of the operations, those of fresh seeds. */
-const FRESH = 100_000;
+const FRESH = 160_000;
 /** Of fresh lives, those that may find something; measured: about one in forty. */
 const MOST_FINDING = 0.15;
 /** Of these, how many are made short and told. */

@@ -284,14 +284,11 @@ function isTooLate(world: World, vpc: string, subnet: string): boolean {
 
 /**
  * A Vpc is being deleted and takes no new Subnet. The default one, which the cluster stands on, takes them as long as there is anything in
- * it, another program's row in its router included: its deletion cannot be carried out then. With nothing in it it goes at once, and a new Subnet is
- * in the one that is made again.
+ * it: its deletion cannot be carried out then. With nothing in it it goes at once, and a new Subnet is in the one that is made again.
  */
 export const takesNoSubnet: Query<boolean> = defineQuery('vpc-takes-no-subnet', (world, vpc) => {
   if (world.ask(deletionOfVpc, vpc) === '') return false;
-  if (vpc !== world.settings.defaultVpc) return true;
-  const router = world.rowConflicts.get(rowId('Logical_Router', vpc));
-  return router === undefined && subnetsIn(world, vpc).length === 0 && world.ask(networksLeft, vpc).length === 0;
+  return vpc !== world.settings.defaultVpc || (subnetsIn(world, vpc).length === 0 && world.ask(networksLeft, vpc).length === 0);
 });
 
 const deletionOfVpc: Query<string> = defineQuery(

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { blockersOf } from '../../blockers/graph.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
-import { rowId } from '../../nb/row-id.ts';
 import { RuleBench } from '../../testing/rule-bench.ts';
 import { NETWORK_RULES } from '../rules.ts';
 
@@ -99,30 +98,6 @@ test('even the default Vpc goes and comes back, where there is no node', () => {
   }
   assert.notEqual(bench.object('vpcs', 'ovn-cluster')?.metadata.uid, uid);
   assert.deepEqual(bench.object('vpcs', 'ovn-cluster')?.status?.['subnets'], ['join', 'ovn-default']);
-});
-
-test('the default Vpc serves its Subnets while a row of another program in its router keeps it from going', () => {
-  const bench = setUp();
-  const router = rowId('Logical_Router', 'ovn-cluster');
-  const uuid = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'ovn-cluster')?.[0];
-  assert.ok(uuid !== undefined);
-  const nat = '00000000-0000-4000-8000-0000000000aa';
-  bench.foreignRow('NAT', nat, { type: 'snat' }, { table: 'Logical_Router', uuid, column: 'nat' });
-  bench.world.rowConflicts.set(router, {
-    owners: ['vpc//ovn-cluster'],
-    message: 'Logical_Router ovn-cluster is not wanted any more, but NAT x',
-  });
-  for (const name of ['red', 'ovn-default', 'join']) bench.vanish('subnets', name);
-  bench.delete('vpcs', 'ovn-cluster');
-  bench.settle();
-  // With Subnets in it the router is wanted again, and nothing is in the way of that.
-  bench.world.rowConflicts.delete(router);
-  bench.settle();
-  assert.notEqual(bench.object('vpcs', 'ovn-cluster')?.metadata.deletionTimestamp, undefined);
-  for (const name of ['ovn-default', 'join']) assert.equal(bench.condition('subnets', name, 'Ready')?.status, 'True');
-  const again = bench.restarted();
-  again.settle();
-  assert.equal(again.writes, 0);
 });
 
 test('a Subnet made again under its name takes its rows over in place', () => {

@@ -13,7 +13,7 @@ const HELP = `npm run sim -- [OPTION]...
 Draws lives of a simulated cluster from seeds, on all cores, and judges each whenever it rests.
 
   --seed N         first seed; each life takes the next (default: from the clock)
-  --operations N   operations in all (default 20000)
+  --operations N   operations in all (default 100000)
   --minutes M      begin lives for so long instead; --hours H likewise. What is
                    found is made short for at most half a minute beyond that
   --life N         operations of one life (default 500)
@@ -91,7 +91,7 @@ function flagsOf(args: readonly string[]): Flags | 'help' {
   const timed = values.hours !== undefined || values.minutes !== undefined;
   return {
     seed: number('seed', Date.now() % 1_000_000_000, 0),
-    operations: number('operations', 20_000, 1),
+    operations: number('operations', 100_000, 1),
     forMs: timed ? number('hours', 0, 0) * 3_600_000 + number('minutes', 0, 0) * 60_000 : undefined,
     life: number('life', 500, 1),
     workers: values.trace === true ? 1 : number('workers', availableParallelism(), 1),

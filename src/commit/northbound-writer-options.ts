@@ -1,5 +1,6 @@
 /** What the Northbound writer is given, and what it tells. */
 import type { Desired } from '../compile/desired.ts';
+import type { ObjectId } from '../compile/output.ts';
 import type { Drift } from '../diff/drift.ts';
 import type { Verdict } from '../diff/edits.ts';
 import type { RowId } from '../nb/row-id.ts';
@@ -16,6 +17,11 @@ export interface NorthboundWriterOptions {
   readonly limit: CollectionLimit;
   /** Whether it is not known what is wanted for the owner: then nothing of it is collected. */
   readonly undecided: (owner: string) => boolean;
+  /**
+   * Whether a write that takes an object's last finalizer of Kiln's is not answered yet: no row is made for it meanwhile, or the object would
+   * go while the row is there. `wake` is called when it is answered.
+   */
+  readonly beingLetGo?: (object: ObjectId) => boolean;
   /** Asked before each transaction: leader, caches complete, nobody else in charge. */
   readonly mayWrite: () => boolean;
   /** Asked where there is something to send: whether all is seen that a leader before this one wrote. `wake` is called when it is. */

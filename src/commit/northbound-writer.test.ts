@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Claimant, MemberOutput, RowOutput } from '../compile/output.ts';
+import { objectId } from '../compile/output.ts';
 import { rowId } from '../nb/row-id.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { northboundOfFile } from './testing/northbound-of-file.ts';
@@ -49,6 +50,32 @@ test('rows, children and members are made in one transaction, changed one by one
     await kiln.want([]);
     assert.equal(await nbctl('ls-list'), '');
     assert.equal(await nbctl('--bare', '--columns=name', 'list', 'Port_Group'), '');
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('no row is made of an object that is being let go, nor a port whose IP object is, until it is known what became of that', async () => {
+  const kiln = await start();
+  try {
+    kiln.lettingGo.add(objectId('ips', 'p1')).add(objectId('subnets', 's2'));
+    const [other, next] = [rowId('Logical_Switch', 's2'), { ...owner, name: 's2' }];
+    const otherRow: RowOutput = { ...switchRow, id: other, owner: next, columns: { name: 's2' } };
+    const made = kiln.want([switchRow, otherRow, port('p1'), port('p2'), port('p3', '00:00:00:00:00:01 10.0.1.2', other)]);
+    await until('the others are there', async () => (await nbctl('lsp-list', 's1')).includes('p2'));
+    await kiln.seen();
+    assert.doesNotMatch(await nbctl('show'), /port p1|port p3|switch .*s2/);
+    assert.equal(kiln.writer.quiet, false);
+    kiln.lettingGo.clear();
+    await made;
+    assert.match(await nbctl('show', 's1'), /port p1/);
+    assert.match(await nbctl('show', 's2'), /port p3/);
+    // What is there already is kept as it is wanted, and goes.
+    kiln.lettingGo.add(objectId('ips', 'p1'));
+    await kiln.want([switchRow, port('p1', '00:00:00:00:00:01 10.0.0.9')]);
+    assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.0\.0\.9/);
+    await kiln.want([]);
+    assert.equal(await nbctl('ls-list'), '');
   } finally {
     await kiln.close();
   }

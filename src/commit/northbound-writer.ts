@@ -25,6 +25,7 @@ import type { NorthboundWriterOptions, PlannedRow } from './northbound-writer-op
 import { hasMembers, PendingRows } from './pending-rows.ts';
 import { planRows } from './plan-rows.ts';
 import { RowDifferences } from './row-differences.ts';
+import { supportsOf } from './row-supports.ts';
 import type { Part, Transaction } from './transaction.ts';
 import { buildTransaction, countEdits } from './transaction.ts';
 
@@ -57,6 +58,8 @@ export class NorthboundWriter {
   readonly #aside = new Set<RowId>();
   /** Rows that another program changes as often as they are put right: looked at again after a while. */
   readonly #calming = new Set<RowId>();
+  /** Rows that are not made while an object that they are for is being let go. */
+  readonly #unsupported = new Set<RowId>();
   readonly #leftOut = new Set<string>();
   readonly #differences = new RowDifferences();
   /** Rows of tables whose rows are in no other's, by what they are named. */
@@ -90,7 +93,7 @@ export class NorthboundWriter {
 
   /** True when nothing is left to look at and no transaction is under way. */
   get quiet(): boolean {
-    return !this.inFlight && this.#pending.size === 0 && this.#all === undefined;
+    return !this.inFlight && this.#pending.size === 0 && this.#all === undefined && this.#unsupported.size === 0;
   }
 
   get inFlight(): boolean {
@@ -138,6 +141,7 @@ export class NorthboundWriter {
     if (!this.#options.mayWrite()) return this.#stand();
     this.#writing = true;
     this.#unexamined.clear();
+    this.#lookAtUnsupported();
     const fence = this.#options.fence.guards();
     if (fence === undefined) return;
     const parts = this.#nextBatch();
@@ -250,6 +254,10 @@ export class NorthboundWriter {
       const ownership = world.rows.best(id)?.ownership;
       if (!limit.allows(id, ownership) || (ownership?.kind === 'ours' && this.#options.undecided(ownership.owner))) return;
     }
+    if (verdict.inserts !== undefined && this.#losesSupport(id)) {
+      this.#unsupported.add(id);
+      return;
+    }
     parts.push({
       id,
       edits: verdict.edits,
@@ -261,6 +269,17 @@ export class NorthboundWriter {
       this.#pending.members.set(id, 'all');
       this.#awaken(id);
     }
+  }
+
+  /**
+   * An object that the row is for is being let go: the write says that nobody needs it, and cannot be taken back. When it is answered the rules
+   * know what is there, and the row is looked at again.
+   */
+  #losesSupport(id: RowId): boolean {
+    const { beingLetGo, desired } = this.#options;
+    if (beingLetGo === undefined) return false;
+    const owners = (desired.row(id)?.rows ?? []).map(({ owner }) => owner);
+    return supportsOf(id, owners).some(beingLetGo);
   }
 
   /** Looks at `id` again when the row `on` comes, goes or changes. */
@@ -364,6 +383,14 @@ export class NorthboundWriter {
       this.#mark(id);
       this.#options.wake();
     });
+  }
+
+  #lookAtUnsupported(): void {
+    for (const id of this.#unsupported) {
+      if (this.#losesSupport(id)) continue;
+      this.#unsupported.delete(id);
+      this.#mark(id);
+    }
   }
 
   #retry(id: RowId): void {

@@ -346,6 +346,46 @@ for (const finalizer of [FINALIZER, ...LEGACY_FINALIZERS])
     assert.equal(bench.sent.length, 1);
   });
 
+test('an object is being let go from the moment that the write is submitted until it is answered or taken back', async () => {
+  const bench = new Bench();
+  const left: PatchOutput = { kind: 'patch', resource: 'namespaces', key: 'shop', uid: 'uid-1', finalizer: false };
+  bench.observed = { metadata: { ...bench.observed.metadata, finalizers: [FINALIZER], deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  const kept: PatchOutput = { ...left, annotations: { a: '1' }, finalizer: true };
+  bench.desired.replace([], [kept]);
+  bench.writer.flush();
+  assert.equal(bench.writer.letsGo(id), false, 'a write that says nothing of finalizers');
+  await bench.refuse('KUBE_CONFLICT');
+  bench.wait();
+
+  bench.desired.replace([kept], [left]);
+  bench.writer.mark(id);
+  bench.writer.flush();
+  assert.equal(bench.writer.letsGo(id), true);
+  await bench.refuse('KUBE_PRECONDITION');
+  assert.equal(bench.writer.letsGo(id), false);
+
+  bench.queues = true;
+  bench.wait();
+  bench.writer.flush();
+  assert.equal(bench.writer.letsGo(id), true);
+  bench.desired.replace([left], [kept]);
+  bench.writer.flush();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(bench.writer.letsGo(id), false);
+});
+
+test('an object without a finalizer of Kiln goes when it is deleted: that waits for the transaction under way, and counts as letting go', () => {
+  const bench = new Bench();
+  bench.desired.replace([], [{ kind: 'delete', resource: 'namespaces', key: 'shop', uid: 'uid-1' }]);
+  bench.transactionSentAt = 5;
+  bench.writer.flush();
+  assert.equal(bench.sent.length, 0);
+  bench.transactionSentAt = undefined;
+  bench.writer.flush();
+  assert.equal(bench.sent.length, 1);
+  assert.equal(bench.writer.letsGo(id), true);
+});
+
 test('what waits to be sent and is not wanted any more is taken back: its object may be in use again', async () => {
   const bench = new Bench();
   const left: PatchOutput = { kind: 'patch', resource: 'namespaces', key: 'shop', uid: 'uid-1', finalizer: false };

@@ -59,6 +59,8 @@ export class ObjectWriter {
   readonly #underWay = new Map<ObjectId, Map<ObjectWrite, WriteIntent>>();
   /** Writes that were acknowledged and whose effect has not been seen yet. */
   readonly #acknowledged = new Map<ObjectId, ObjectWrite[]>();
+  /** Objects with a write that lets them go and is not answered yet. */
+  readonly #lettingGo = new Map<ObjectId, ObjectWrite>();
   readonly #holds: WriteHolds;
   /** What is left of all objects that are to be looked at again. */
   #all: Iterator<ObjectId> | undefined;
@@ -85,6 +87,11 @@ export class ObjectWriter {
   get held(): ReadonlyMap<Hold, number> {
     const hold = this.#holds.onAll();
     return hold === undefined ? this.#holds.counts : new Map([[hold, this.#pending.size]]);
+  }
+
+  /** Whether a write is under way after which nothing of Kiln's keeps the object: it may be gone at any moment. */
+  letsGo(id: ObjectId): boolean {
+    return this.#lettingGo.has(id);
   }
 
   /** An object changed outside, or a reply came in. */
@@ -203,9 +210,11 @@ export class ObjectWriter {
     const intent = this.#intent(write);
     const writes = this.#underWay.get(id) ?? new Map<ObjectWrite, WriteIntent>();
     this.#underWay.set(id, writes.set(write, intent));
+    if (this.#holds.letsGo(id, write)) this.#lettingGo.set(id, write);
     void this.#options.writer.submit(intent).then((result) => {
       writes.delete(write);
       if (writes.size === 0) this.#underWay.delete(id);
+      if (this.#lettingGo.get(id) === write) this.#lettingGo.delete(id);
       this.#finished(id, write, result);
       this.#options.wake();
     });

@@ -132,7 +132,7 @@ export class WriteHolds {
   compared(id: ObjectId, writes: readonly ObjectWrite[]): void {
     if (writes.length === 0) this.#rests.delete(id);
     this.#pace.compared(id, writes);
-    if (!writes.some((write) => this.#letsGo(id, write))) this.#awaiting.delete(id);
+    if (!writes.some((write) => this.letsGo(id, write))) this.#awaiting.delete(id);
   }
 
   /** @param error undefined where the server took it */
@@ -175,7 +175,7 @@ export class WriteHolds {
    * is over: then its rows are observed, and the object keeps its finalizer until they are gone. Later transactions make no row for it.
    */
   #awaitsRows(id: ObjectId, write: ObjectWrite): boolean {
-    if (!this.#letsGo(id, write)) return false;
+    if (!this.letsGo(id, write)) return false;
     const sentAt = this.#options.transactionSentAt?.();
     const before = this.#awaiting.get(id);
     this.#awaiting.delete(id);
@@ -190,10 +190,12 @@ export class WriteHolds {
     return uid === '' ? '' : `${uid} ${resourceVersion}`;
   }
 
-  #letsGo(id: ObjectId, write: ObjectWrite): boolean {
-    if (write.verb !== 'patch' || !letsGo(write)) return false;
+  /** Whether nothing of Kiln's keeps the object any more once the write is carried out. */
+  letsGo(id: ObjectId, write: ObjectWrite): boolean {
+    if (write.verb !== 'delete' && !letsGo(write)) return false;
     const { finalizers = [] } = this.#options.observed(id)?.metadata ?? {};
-    return finalizers.some((one) => one === FINALIZER || LEGACY_FINALIZERS.includes(one));
+    const keeps = finalizers.some((one) => one === FINALIZER || LEGACY_FINALIZERS.includes(one));
+    return write.verb === 'delete' ? !keeps : keeps;
   }
 
   /** The end of a pod's patience is not an event that wakes anybody. */

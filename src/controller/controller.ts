@@ -193,6 +193,7 @@ export class Controller {
       fence: this.#leadership.fence,
       limit: this.#collection.limit,
       undecided: (owner) => this.#compiler.failsFor(owner),
+      beingLetGo: (object) => this.#objects.letsGo(object),
       mayWrite: () => this.#mayWrite(),
       upToDate,
       deposed: () => this.#leadership.depose(),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Drift } from '../../diff/drift.ts';
 import { Desired } from '../../compile/desired.ts';
-import type { Output } from '../../compile/output.ts';
+import type { ObjectId, Output } from '../../compile/output.ts';
 import { monitoredColumns } from '../../nb/tables.ts';
 import type { OvsdbError } from '../../ovsdb/index.ts';
 import { OvsdbSession } from '../../ovsdb/index.ts';
@@ -28,6 +28,8 @@ export class WriterProcess {
   readonly repaired: Drift[] = [];
   /** Owners for whom a rule fails. */
   readonly undecided = new Set<string>();
+  /** Objects that a write under way lets go. */
+  readonly lettingGo = new Set<ObjectId>();
   deposed = false;
   /** Waits as long as it is told to, not only a moment. */
   slow = false;
@@ -63,6 +65,7 @@ export class WriterProcess {
       fence: this.fence,
       limit,
       undecided: (owner) => this.undecided.has(owner),
+      beingLetGo: (object) => this.lettingGo.has(object),
       mayWrite: () => this.leads && this.session.state === 'synced',
       deposed: () => {
         this.deposed = true;

@@ -1,0 +1,19 @@
+/**
+ * Objects that must not be let go while a row is made: the one that the row is there for, and the IP object of a port's name, which is the
+ * word on who has the addresses in it.
+ */
+import type { ObjectId } from '../compile/output.ts';
+import { objectId } from '../compile/output.ts';
+import type { Owner } from '../nb/ownership.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { identityOf, tableOf } from '../nb/row-id.ts';
+import { resourceOfKind } from '../world/resources.ts';
+
+/** @param owners of the row, as the rules want it */
+export function supportsOf(id: RowId, owners: readonly Owner[]): readonly ObjectId[] {
+  const owning = owners.flatMap(({ kind, namespace, name }) => {
+    const resource = resourceOfKind(kind);
+    return resource === undefined ? [] : [objectId(resource, namespace === '' ? name : `${namespace}/${name}`)];
+  });
+  return tableOf(id) === 'Logical_Switch_Port' ? [...owning, objectId('ips', identityOf(id))] : owning;
+}

@@ -284,12 +284,22 @@ function isTooLate(world: World, vpc: string, subnet: string): boolean {
 
 /**
  * A Vpc is being deleted and takes no new Subnet. The default one, which the cluster stands on, takes them as long as there is anything in
- * it: its deletion cannot be carried out then. With nothing in it it goes at once, and a new Subnet is in the one that is made again.
+ * it, another program's row in its router included: its deletion cannot be carried out then. With nothing in it it goes at once, and a new
+ * Subnet is in the one that is made again.
  */
 export const takesNoSubnet: Query<boolean> = defineQuery('vpc-takes-no-subnet', (world, vpc) => {
   if (world.ask(deletionOfVpc, vpc) === '') return false;
-  return vpc !== world.settings.defaultVpc || (subnetsIn(world, vpc).length === 0 && world.ask(networksLeft, vpc).length === 0);
+  if (vpc !== world.settings.defaultVpc) return true;
+  return subnetsIn(world, vpc).length === 0 && world.ask(networksLeft, vpc).length === 0 && !world.ask(routerKeepsOthers, vpc);
 });
+
+/**
+ * Rows of other programs in the router of a Vpc, or in a second one of its name that somebody made: it stays for them. Of the rows themselves,
+ * since what the diff says of the router follows from this.
+ */
+const routerKeepsOthers: Query<boolean> = defineQuery('router-keeps-others', (world, vpc) =>
+  world.rows.inside(rowId('Logical_Router', vpc)).some(({ ownership }) => ownership.kind === 'foreign'),
+);
 
 const deletionOfVpc: Query<string> = defineQuery(
   'deletion-of-vpc',

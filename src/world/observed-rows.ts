@@ -1,6 +1,7 @@
 /**
  * The Northbound database as rules and the diff see it: rows by natural identity, with their ownership and parent.
- * Kept up from the replica's change batches; nothing is copied but the identities.
+ * Kept up from the replica's change batches; nothing is copied but the identities. As long as it is because one intake keeps the identities, owners
+ * and parents in step, and what reads them says so to the reactor.
  */
 import type { Replica, Row, RowChange, Uuid, Value } from '../ovsdb/index.ts';
 import { ownershipOf } from '../nb/ownership.ts';
@@ -8,8 +9,7 @@ import type { RowId } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
 import { childColumns, referringColumns, tableSpec } from '../nb/tables.ts';
 import { bucketOf, putInto, takeOut } from './bucket.ts';
-import type { Reactor } from './reactor.ts';
-import type { Source } from './reactor.ts';
+import type { Reactor, Source } from './reactor.ts';
 import { KeyedSource } from './reactor.ts';
 import type { Entry, Facet, Link, ObservedRow } from './row-identity.ts';
 import { RouteWays } from './route-ways.ts';
@@ -26,6 +26,8 @@ export interface ReadRows {
   state(id: RowId): ObservedRow | undefined;
   /** A column of that row, tracked with the row. */
   column(id: RowId, column: string): Value | undefined;
+  /** What is in Kiln's rows of an identity, those included that somebody made beside the one that stands for it; each tracked as `state`. */
+  inside(id: RowId): readonly ObservedRow[];
   /** The row that another one refers to, tracked as `state`: whose it is may change while the reference stays. */
   at(uuid: Uuid): ObservedRow | undefined;
   /** Whether a column of references of `id` holds the row `member`. */
@@ -176,6 +178,13 @@ export class ObservedRows implements ReadRows {
 
   column(id: RowId, column: string): Value | undefined {
     return bestOf(this.#read(id, 'contents'))?.row[column];
+  }
+
+  inside(id: RowId): readonly ObservedRow[] {
+    this.#read(id, 'contents');
+    const ours = this.rowsOf(id).filter(({ ownership }) => ownership.kind === 'ours');
+    const columns = ours.flatMap(({ table, row }) => childColumns(table).map(({ column }) => row[column]));
+    return columns.flatMap((held) => (held instanceof Set ? [...held].flatMap((uuid) => this.at(uuid as Uuid) ?? []) : []));
   }
 
   at(uuid: Uuid): ObservedRow | undefined {

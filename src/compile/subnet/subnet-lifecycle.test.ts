@@ -100,6 +100,22 @@ test('even the default Vpc goes and comes back, where there is no node', () => {
   assert.deepEqual(bench.object('vpcs', 'ovn-cluster')?.status?.['subnets'], ['join', 'ovn-default']);
 });
 
+test('the default Vpc serves its Subnets while a row of another program in its router keeps it from going', () => {
+  const bench = setUp();
+  const uuid = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'ovn-cluster')?.[0];
+  assert.ok(uuid !== undefined);
+  const nat = '00000000-0000-4000-8000-0000000000aa';
+  bench.foreignRow('NAT', nat, { type: 'snat' }, { table: 'Logical_Router', uuid, column: 'nat' });
+  for (const name of ['red', 'ovn-default', 'join']) bench.vanish('subnets', name);
+  bench.delete('vpcs', 'ovn-cluster');
+  bench.settle();
+  assert.notEqual(bench.object('vpcs', 'ovn-cluster')?.metadata.deletionTimestamp, undefined);
+  for (const name of ['ovn-default', 'join']) assert.equal(bench.condition('subnets', name, 'Ready')?.status, 'True');
+  const again = bench.restarted();
+  again.settle();
+  assert.equal(again.writes, 0);
+});
+
 test('a Subnet made again under its name takes its rows over in place', () => {
   const bench = setUp();
   const switches = (): string[] => [...bench.northbound.table('Logical_Switch').keys()].toSorted();

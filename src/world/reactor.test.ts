@@ -181,3 +181,15 @@ test('what a computation made of a value that a later read in the same run showe
   assert.equal(reader.get(), 'new new');
   assert.equal(runs, 3);
 });
+
+test('rules that undo each other for ever are an error, and no hang', () => {
+  const { reactor, things } = setUp();
+  const circle = new Computed(reactor, () => {
+    const size = things.get('one')?.size ?? 0;
+    things.set('one', { colour: '', size: size === 0 ? 1 : 0 });
+    return size;
+  });
+  things.set('one', { colour: '', size: 1 });
+  circle.get();
+  assert.throws(() => reactor.settle(), /rules go round in a circle/);
+});

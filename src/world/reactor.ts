@@ -71,6 +71,9 @@ export class Source {
   protected abandoned(): void {}
 }
 
+/** How often computations may run for each that there is, within one turn: rules that follow each other come to rest after a few. */
+const MOST_RUNS = 100;
+
 /** A source that is kept in a map while somebody reads it. */
 export class KeyedSource extends Source {
   readonly #home: Map<string, Source>;
@@ -106,6 +109,7 @@ export abstract class Computation<V> extends Source implements Reader {
   constructor(reactor: Reactor) {
     super();
     this.#reactor = reactor;
+    reactor.computations++;
   }
 
   protected abstract run(): V;
@@ -187,7 +191,9 @@ export abstract class Computation<V> extends Source implements Reader {
 
   /** Leaves the graph for good. */
   dispose(): void {
+    if (this.#state === 'disposed') return;
     this.#state = 'disposed';
+    this.#reactor.computations--;
     const before = this.#sources;
     this.#sources = NO_SOURCES;
     for (const source of before) source.removeReader(this);
@@ -216,6 +222,8 @@ export class Reactor {
   #lowest = 0;
   /** How often computations ran: the measure of incremental cost, for tests and metrics. */
   runs = 0;
+  /** How many there are. */
+  computations = 0;
 
   /** Notes that the running computation (if any) read `source`. */
   track(source: Source): void {
@@ -251,8 +259,10 @@ export class Reactor {
   /**
    * Runs what is due until nothing is or `enough()` says to yield (asked between computations).
    * @returns true when nothing is due any more
+   * @throws where rules go round in a circle, each undoing what another one has found: who never yields would not come back
    */
   settle(enough: () => boolean = () => false): boolean {
+    const most = this.runs + MOST_RUNS * (this.computations + 1_000);
     while (this.#lowest < this.#levels.length) {
       const computation = this.#levels[this.#lowest]?.pop();
       if (computation === undefined) {
@@ -261,6 +271,7 @@ export class Reactor {
       }
       this.#pending--;
       computation.refresh();
+      if (this.runs > most) throw new Error(`rules go round in a circle: ${this.computations} of them ran ${this.runs} times`);
       if (enough()) return this.#pending === 0;
     }
     return this.#pending === 0;

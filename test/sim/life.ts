@@ -163,16 +163,16 @@ export async function draw(seed: number, operations: number, options: LifeOption
     untilRest--;
     return { kind: 'operation', ...(broad.chance(breadth) ? drawBroadOperation(broad, cluster) : drawOperation(random, cluster)) };
   }
-  return live(seed, controllers, next, options);
+  return lived(seed, controllers, next, options);
 }
 
 /** Does a history again. */
 export async function replay({ seed, controllers, steps }: History, options: LifeOptions = {}): Promise<Life> {
   let at = 0;
-  return live(seed, controllers, () => steps[at++], options);
+  return lived(seed, controllers, () => steps[at++], options);
 }
 
-async function live(
+async function lived(
   seed: number,
   controllers: number,
   next: (cluster: SimulatedCluster) => Step | undefined,
@@ -210,42 +210,67 @@ async function live(
       hash: hash.update(unhashed).digest('hex').slice(0, 16),
     };
   };
-  for (const name of ['n0', 'n1']) carryOut(cluster, node(name));
-  for (const name of ['a', 'b'].slice(0, controllers)) cluster.start(name);
-  await cluster.time.runUntil(200);
-  for (let step = next(cluster); step !== undefined; step = next(cluster)) {
-    steps.push(step);
-    trace?.(`${cluster.time.now.toFixed(3)} ${JSON.stringify(step)}`);
-    switch (step.kind) {
-      case 'operation':
-        operations++;
-        cluster.memory.byHand = true;
-        carryOut(cluster, step);
-        cluster.memory.byHand = false;
-        break;
-      case 'fault':
-        inflict(cluster, step);
-        break;
-      case 'wait':
-        await cluster.time.runUntil(cluster.time.now + step.ms);
-        break;
-      case 'rest': {
-        // Who began to lead with another date does not know which pods were over by that of others: their kubelets say so.
-        const findings = await judge(cluster, step.lost === true && !cluster.dateJumped);
-        if (findings.length > 0) return ended(findings);
-        cluster.memory.remember();
-        cluster.newcomers.remember();
-        cluster.returners.remember();
-        cluster.takenPorts.remember();
-        cluster.gateways.remember();
-        cluster.joinedNodes.remember();
-        cluster.latecomers.remember();
-        cluster.setsKept.remember();
-        cluster.networksLeft.remember();
-        cluster.promptness.remember();
-        cluster.quietly = false;
-      }
+  // What nobody waited for, and was thrown where nobody catches it: a process would have ended by it.
+  const uncaught: unknown[] = [];
+  const note = (error: unknown): void => void uncaught.push(error);
+  process.on('uncaughtException', note).on('unhandledRejection', note);
+  try {
+    for (const name of ['n0', 'n1']) carryOut(cluster, node(name));
+    for (const name of ['a', 'b'].slice(0, controllers)) cluster.start(name);
+    await cluster.time.runUntil(200);
+    for (let step = next(cluster); step !== undefined; step = next(cluster)) {
+      steps.push(step);
+      trace?.(`${cluster.time.now.toFixed(3)} ${JSON.stringify(step)}`);
+      if (step.kind === 'operation') operations++;
+      const findings = await happen(cluster, step);
+      if (uncaught.length > 0) return ended(uncaught.map(thrown));
+      if (findings.length > 0) return ended(findings);
     }
+    return ended([]);
+  } catch (error) {
+    return ended([thrown(error), ...uncaught.map(thrown)]);
+  } finally {
+    process.off('uncaughtException', note).off('unhandledRejection', note);
   }
-  return ended([]);
+}
+
+function thrown(error: unknown): Finding {
+  return { kind: 'thrown', message: `thrown: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}` };
+}
+
+/** @returns what is found wrong */
+async function happen(cluster: SimulatedCluster, step: Step): Promise<readonly Finding[]> {
+  switch (step.kind) {
+    case 'operation':
+      cluster.memory.byHand = true;
+      carryOut(cluster, step);
+      cluster.memory.byHand = false;
+      return [];
+    case 'fault':
+      inflict(cluster, step);
+      return [];
+    case 'wait':
+      await cluster.time.runUntil(cluster.time.now + step.ms);
+      return [];
+    case 'rest':
+      return rest(cluster, step.lost === true);
+  }
+}
+
+async function rest(cluster: SimulatedCluster, lost: boolean): Promise<readonly Finding[]> {
+  // Who began to lead with another date does not know which pods were over by that of others: their kubelets say so.
+  const findings = await judge(cluster, lost && !cluster.dateJumped);
+  if (findings.length > 0) return findings;
+  cluster.memory.remember();
+  cluster.newcomers.remember();
+  cluster.returners.remember();
+  cluster.takenPorts.remember();
+  cluster.gateways.remember();
+  cluster.joinedNodes.remember();
+  cluster.latecomers.remember();
+  cluster.setsKept.remember();
+  cluster.networksLeft.remember();
+  cluster.promptness.remember();
+  cluster.quietly = false;
+  return [];
 }

@@ -113,9 +113,13 @@ const SHRINK_BEYOND_MS = 30_000;
 const SAID_EACH_MS = 60_000;
 
 function tell({ order: { seed }, operations, messages, steps, history, tried, cut }: LifeReport, flags: Flags): void {
-  if (history === undefined) return;
-  console.log(`\nseed ${seed} failed after ${operations} operations:`);
+  console.log(`\nseed ${seed} failed${history === undefined ? '' : ` after ${operations} operations`}:`);
   for (const message of messages.slice(0, 5)) console.log(`  ${message}`);
+  if (history === undefined) {
+    const only = flags.only === undefined ? '' : ` --${flags.only}`;
+    console.log(`\nnpm run sim -- --seed ${seed} --operations ${flags.life} --life ${flags.life}${only} --trace`);
+    return;
+  }
   mkdirSync(flags.out, { recursive: true });
   const file = join(flags.out, `${seed}.history`);
   writeHistory(file, history);

@@ -8,6 +8,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { queryObjects } from 'node:v8';
+import { Fence } from '../../src/commit/fence.ts';
+import type { Rule } from '../../src/compile/compiler.ts';
+import { RULES } from '../../src/compile/rules.ts';
+import { rowId } from '../../src/nb/row-id.ts';
 import { World } from '../../src/world/world.ts';
 import { readHistory, writeHistory } from './history-file.ts';
 import { draw, replay } from './life.ts';
@@ -35,6 +39,34 @@ test('a history read from its file is done again to the same end', async (t) => 
   const again = await replay(readHistory(file));
   assert.equal(again.hash, life.hash);
   assert.deepEqual(again.findings, life.findings);
+});
+
+test('what a process throws is found, with the history that led there', async (t) => {
+  t.mock.method(Fence.prototype, 'guards', () => {
+    throw new Error('a fault that nobody catches');
+  });
+  const life = await draw(5, 20);
+  assert.deepEqual(
+    life.findings.map(({ kind }) => kind),
+    ['thrown'],
+  );
+  assert.match(life.findings[0]?.message ?? '', /a fault that nobody catches/);
+  assert.deepEqual((await replay(life.history)).findings.length, 1);
+});
+
+test('rules that go round for ever are found, and do not keep the life from its end', async () => {
+  const id = rowId('Logical_Switch', 'circle');
+  const around = (rule: Rule): Rule => ({
+    ...rule,
+    run: (world, key) => {
+      const there = world.rowConflicts.get(id) !== undefined;
+      if (there) world.rowConflicts.delete(id);
+      else world.rowConflicts.set(id, { owners: [], message: '' });
+      return rule.run(world, key);
+    },
+  });
+  const life = await draw(5, 20, { rules: () => RULES.map((rule) => (rule.name === 'vpc-status' ? around(rule) : rule)) });
+  assert.match(life.findings[0]?.message ?? '', /rules go round in a circle/);
 });
 
 test('when the time is up, a history that fails is told as it is', async () => {

@@ -27,6 +27,9 @@ export interface SetTimer {
 /** Of a millisecond. */
 const STEPS = 64;
 
+/** What may happen within one of them: ten thousand is much. */
+const MOST_AT_ONCE = 500_000;
+
 /** Moments of one turn of the event loop: a turn itself costs as much as a moment. */
 const AT_ONCE = 8;
 
@@ -76,21 +79,25 @@ export class VirtualTime {
     entry.run = undefined;
   }
 
-  /** Lets everything happen that is due by then. */
+  /** Lets everything happen that is due by then. @throws what is thrown by it, and where that has no end */
   runUntil(moment: number): Promise<void> {
     return new Promise((resolve, reject) => {
       let left = 0;
       let over = false;
+      let atOnce = 0;
       // Promises and next ticks settle before each immediate runs, also between those of one turn of the event loop.
       const step = (): void => {
         if (over) return;
         const next = this.#take(moment);
+        atOnce = next?.at === this.#now ? atOnce + 1 : 0;
         this.#now = Math.max(this.#now, next?.at ?? moment);
         this.#cause = next?.cause;
         this.#struck = false;
         over = next === undefined;
         if (next === undefined) return resolve();
         try {
+          if (atOnce > MOST_AT_ONCE)
+            throw new Error(`no time passes any more at ${this.#now} ms: what happens makes more happen at once, for ever`);
           next.run?.();
         } catch (error) {
           over = true;

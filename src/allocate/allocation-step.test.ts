@@ -34,7 +34,7 @@ class Bench {
 }
 
 function pool(subnet: string, v4: string, excludeIps: readonly string[] = []): PoolOutput {
-  return { kind: 'pool', subnet, v4, gateways: [v4.replace(/\d+\/.*/, '1')], excludeIps, named: [] };
+  return { kind: 'pool', subnet, v4, gateways: [v4.replace(/\d+\/.*/, '1')], excludeIps, named: [], gatewayMacs: [] };
 }
 
 function ip(name: string, address: string, podUid: string | undefined, uid = `ip-${name}`): IP {

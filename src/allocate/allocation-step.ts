@@ -364,8 +364,10 @@ type Answers = readonly (Reservation | undefined)[];
 
 /** Whether who has an address by name may keep it in both, or in neither. */
 function givesTheSame(before: SubnetSpec, after: SubnetSpec | undefined): boolean {
-  const textOf = ({ cidrs, gateways }: SubnetSpec): string =>
-    [...[cidrs.v4, cidrs.v6].map((cidr) => (cidr === undefined ? '' : formatCidr(cidr))), ...gateways.map(formatAddress)].join(' ');
+  const textOf = ({ cidrs, gateways, gatewayMacs }: SubnetSpec): string => {
+    const networks = [cidrs.v4, cidrs.v6].map((cidr) => (cidr === undefined ? '' : formatCidr(cidr)));
+    return [...networks, ...gateways.map(formatAddress), ...gatewayMacs].join(' ');
+  };
   return after !== undefined && textOf(before) === textOf(after);
 }
 

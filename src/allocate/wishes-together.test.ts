@@ -75,7 +75,7 @@ test('who was given an address by name is refused in the words of now when its S
   };
   bench.say(pool('s1', '10.9.0.0/30'), named);
   assert.match(words(), /the address 10\.0\.0\.2 is not one that Subnet "s1" can give/);
-  bench.say({ kind: 'pool', subnet: 's1', v6: 'fd00::/120', gateways: ['fd00::1'], excludeIps: [], named: [] }, named);
+  bench.say({ kind: 'pool', subnet: 's1', v6: 'fd00::/120', gateways: ['fd00::1'], gatewayMacs: [], excludeIps: [], named: [] }, named);
   assert.match(words(), /the address 10\.0\.0\.2 is IPv4, and Subnet "s1" is IPv6/);
   assert.equal(using(bench, 's1'), undefined);
   bench.say(pool('s1', '10.0.0.0/30', { gateways: ['10.0.0.2'] }), named);

@@ -4,6 +4,7 @@
  */
 import type { ConditionType } from '../api/condition-types.ts';
 import type { Reason } from '../api/reasons.ts';
+import type { Mac } from '../net/mac.ts';
 import type { Owner } from '../nb/ownership.ts';
 import type { RowId, RowRef } from '../nb/row-id.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -129,6 +130,8 @@ export interface PoolOutput {
   readonly v4?: string;
   readonly v6?: string;
   readonly gateways: readonly string[];
+  /** Of its port on a router. */
+  readonly gatewayMacs: readonly Mac[];
   /** `a` or `a..b`. */
   readonly excludeIps: readonly string[];
   /** Its IPPools, each once: of two that overlap, the first counts. */

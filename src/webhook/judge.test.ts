@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ConditionType } from '../api/condition-types.ts';
+import { derivedMac } from '../compile/kept-mac.ts';
+import { rowId } from '../nb/row-id.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import { conditionsOf } from '../world/conditions.ts';
@@ -301,6 +303,7 @@ test('a pod that asks for the impossible is refused in the words of its conditio
     gateway: { [key('ip_address')]: '10.1.0.1' },
     taken: { [key('ip_address')]: '10.1.0.9' },
     mac: { [key('mac_address')]: '00:00:00:zz:00:01' },
+    gatewayMac: { [key('mac_address')]: derivedMac(rowId('Logical_Router_Port', 'blue-net')) },
     rate: { [key('ingress_rate')]: 'fast' },
     networks: { 'k8s.v1.cni.cncf.io/networks': '[{' },
   };

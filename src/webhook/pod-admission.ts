@@ -11,6 +11,7 @@ import { interfacesOf, selectionsOf } from '../compile/pod/pod-interfaces.ts';
 import { namedSubnet } from '../compile/pod/pod-subnet.ts';
 import { podViewOf } from '../compile/pod/pod-view.ts';
 import { subnetTerminating, takesNobody } from '../compile/subnet/subnet-ready.ts';
+import type { AddressWish } from '../world/reservations.ts';
 import { takenByName } from './taken-addresses.ts';
 import type { Objection, Observed, Opinion } from './opinion.ts';
 import { forbidden, invalid, newOnes, NO_OPINION } from './opinion.ts';
@@ -45,7 +46,7 @@ export function podCreated(pod: Pod, observed: Observed): Opinion {
         objections.push(invalid({ code: demand.reason, field: 'metadata.annotations', message: demand.message }));
       else if (named !== '') warnings.push(demand.message);
     } else if (demand.kind === 'wish' && demand.wish.anyOf === undefined)
-      objections.push(...takenByName(observed, demand.wish, fieldOf(nic, 'ip_address'), (sentence) => toldOf(nic, 'address', sentence)));
+      objections.push(...takenByName(observed, demand.wish, askingField(nic, demand.wish), (sentence) => toldOf(nic, 'address', sentence)));
   }
   return { objections, warnings };
 }
@@ -65,6 +66,10 @@ function findingsOf(pod: Pod): readonly Pick<Finding, 'code' | 'field' | 'messag
   ];
 }
 
-function fieldOf(nic: PodInterface, suffix: 'ip_address' | 'logical_switch'): string {
+function askingField(nic: PodInterface, { v4, v6, mac }: AddressWish): string {
+  return fieldOf(nic, mac !== undefined && v4 === undefined && v6 === undefined ? 'mac_address' : 'ip_address');
+}
+
+function fieldOf(nic: PodInterface, suffix: 'ip_address' | 'mac_address' | 'logical_switch'): string {
   return `metadata.annotations[${podAnnotation(nic.provider, suffix)}]`;
 }

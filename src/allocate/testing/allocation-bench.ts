@@ -50,7 +50,7 @@ export class AllocationBench {
 }
 
 export function pool(subnet: string, v4: string, more: Partial<PoolOutput> = {}): PoolOutput {
-  return { kind: 'pool', subnet, v4, gateways: [v4.replace(/\d+\/.*/, '1')], excludeIps: [], named: [], ...more };
+  return { kind: 'pool', subnet, v4, gateways: [v4.replace(/\d+\/.*/, '1')], excludeIps: [], named: [], gatewayMacs: [], ...more };
 }
 
 export function wish(claimant: string, more: Partial<AddressWish> = {}): Output {

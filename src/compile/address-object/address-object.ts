@@ -17,6 +17,7 @@ import type { World } from '../../world/world.ts';
 import { DELETION_BLOCKED, deletionPatch } from '../deletion.ts';
 import { blockersOf } from '../../blockers/graph.ts';
 import { keptRows } from '../kept-row.ts';
+import { whatIsShared } from '../shared-address.ts';
 import { findingsText } from '../left-out.ts';
 import { LEASE_CONDITIONS, leaseOf } from '../lease.ts';
 import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
@@ -161,10 +162,11 @@ export function saidOfSubnet({ resource, kind, name, askedSubnet }: AddressObjec
 }
 
 /** What keeps an object from the addresses that it asks for, as it is said to the object. */
-export function saidOfAddresses({ resource, kind, name, asked }: AddressObject, sentence: string): string {
-  const fields = (['v4', 'v6'] as const).flatMap((family) =>
-    asked[family] === '' ? [] : [`spec.${FIELDS[resource][family]} "${asked[family]}"`],
-  );
+export function saidOfAddresses(object: AddressObject, sentence: string): string {
+  const { resource, kind, name, asked } = object;
+  const { v4, v6 } = FIELDS[resource];
+  const asks = { [v4]: asked.v4, [v6]: asked.v6, macAddress: hasOwnMac(object) ? asked.mac : '' };
+  const fields = Object.entries(asks).flatMap(([field, value]) => (value === '' ? [] : [`spec.${field} "${value}"`]));
   return `${kind} ${name}: ${fields.length === 0 ? '' : `${fields.join(', ')}: `}${sentence}`;
 }
 
@@ -246,8 +248,9 @@ function canonical(text: string): string {
 function conflictOf(world: World, object: AddressObject): ConditionOutput | undefined {
   const others = world.addressConflicts.get(claimantOfObject(object.kind, object.name)) ?? [];
   if (others.length === 0) return undefined;
+  const has = object.held ?? object.asked;
   const message =
-    `${object.kind} ${object.name}: address ${joinDual(object.held ?? object.asked)} of Subnet ${object.subnet} is also held by ` +
+    `${object.kind} ${object.name}: ${whatIsShared(joinDual(has), has.mac, others)} of Subnet ${object.subnet} is also held by ` +
     `${others.join(', ')}; delete the one that should not have it; kubectl describe ${editable(object)}`;
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
 }

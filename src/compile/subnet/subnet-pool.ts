@@ -14,7 +14,9 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { NamedPool, PoolOutput } from '../output.ts';
 import { poolsByAge, poolView, soundPools } from '../ip/ip-pool-findings.ts';
+import { keptMac } from '../kept-mac.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
+import { hasRouterPort, routerPortId } from './subnet-switch.ts';
 import { subnetNetworks, subnetSpec, subnetView } from './subnet-view.ts';
 
 export const subnetPool: Rule = {
@@ -36,6 +38,7 @@ export const subnetPool: Rule = {
       ...(pool.v4 !== undefined && { v4: pool.v4.cidr }),
       ...(pool.v6 !== undefined && { v6: pool.v6.cidr }),
       gateways: [...new Set(gateways)],
+      gatewayMacs: hasRouterPort(view) ? [keptMac(world, routerPortId(view), 'mac')] : [],
       excludeIps: (spec.excludeIps ?? []).filter((item) => parseRange(item) !== undefined),
       named: within(world.ask(namedPools, name), [pool.v4?.cidr, pool.v6?.cidr]),
     };
@@ -47,12 +50,13 @@ export const subnetPool: Rule = {
 };
 
 /** A pool as the ledger reads it. */
-export function poolFields({ v4, v6, gateways, excludeIps, named }: PoolOutput): SubnetFields {
+export function poolFields({ v4, v6, gateways, gatewayMacs, excludeIps, named }: PoolOutput): SubnetFields {
   return {
     cidrBlock: [v4, v6].filter((cidr) => cidr !== undefined).join(','),
     gateway: gateways.join(','),
     excludeIps,
     pools: named,
+    gatewayMacs,
   };
 }
 

@@ -29,7 +29,7 @@ export const subnetSwitch: Rule = {
     if (view === undefined || !view.isOvn) return [];
     const owner = claimantOfSubnet(view);
     const outputs: Output[] = [{ kind: 'row', id: switchId(name), owner, rule: RULE, columns: { name, other_config: {} } }];
-    if (!view.routed || view.protocol === 'Mac') return outputs;
+    if (!hasRouterPort(view)) return outputs;
     const port = switchToRouterPort(name, view.vpc);
     const routerPort = routerToSwitchPort(view.vpc, name);
     const id = routerPortId(view);
@@ -54,6 +54,10 @@ export const subnetSwitch: Rule = {
     return outputs;
   },
 };
+
+export function hasRouterPort({ isOvn, routed, protocol }: SubnetView): boolean {
+  return isOvn && routed && protocol !== 'Mac';
+}
 
 /** The router's side of a Subnet's link to it. */
 export function routerPortId(view: Pick<SubnetView, 'vpc' | 'name'>): RowId {

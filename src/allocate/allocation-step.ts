@@ -7,10 +7,8 @@ import { poolFields } from '../compile/subnet/subnet-pool.ts';
 import { Ledger } from '../ipam/ledger.ts';
 import type { Allocation, AllocationFailure, AllocationRequest } from '../ipam/allocation.ts';
 import type { Holder } from '../ipam/holder.ts';
-import type { SubnetSpec } from '../ipam/subnet-spec.ts';
-import { parseSubnetFields } from '../ipam/subnet-spec.ts';
+import { parseSubnetFields, refusesTheSame } from '../ipam/subnet-spec.ts';
 import { formatAddress } from '../net/address.ts';
-import { formatCidr } from '../net/cidr.ts';
 import type { AddressWish, Reservation } from '../world/reservations.ts';
 import type { World } from '../world/world.ts';
 import { ClaimantsBySubnet } from './claimants-by-subnet.ts';
@@ -187,7 +185,8 @@ export class AllocationStep {
         this.#freed.add(name);
       }
       // Who was given an address of it is answered as a fresh process would answer.
-      if (before !== undefined && !givesTheSame(before, this.ledger.spec(name)))
+      const after = this.ledger.spec(name);
+      if (before !== undefined && (after === undefined || !refusesTheSame(before, after)))
         for (const claimant of this.#asking.of(name)) this.#unsettled.add(claimant);
     }
     this.#desired.dirtyPools.clear();
@@ -361,15 +360,6 @@ type Group = readonly AddressWish[];
 
 /** One for each wish of a group; undefined for one that could be met, while another could not. */
 type Answers = readonly (Reservation | undefined)[];
-
-/** Whether who has an address by name may keep it in both, or in neither. */
-function givesTheSame(before: SubnetSpec, after: SubnetSpec | undefined): boolean {
-  const textOf = ({ cidrs, gateways, gatewayMacs }: SubnetSpec): string => {
-    const networks = [cidrs.v4, cidrs.v6].map((cidr) => (cidr === undefined ? '' : formatCidr(cidr)));
-    return [...networks, ...gateways.map(formatAddress), ...gatewayMacs].join(' ');
-  };
-  return after !== undefined && textOf(before) === textOf(after);
-}
 
 function unreadable(message: string): AllocationFailure {
   return { ok: false, code: 'AddressOutOfRange', subject: 'subnet', message, holders: [] };

@@ -166,7 +166,11 @@ class Chooser {
     if (mac !== undefined) {
       const offset = macToNumber(mac);
       if (this.#subnet.gatewayMacs.has(offset))
-        return failure('AddressConflict', 'mac', `the MAC ${mac} is the gateway's of Subnet "${this.#subnet.name}", and no other port in it has that`);
+        return failure(
+          'AddressConflict',
+          'mac',
+          `the MAC ${mac} is the gateway's of Subnet "${this.#subnet.name}", and no other port in it has that`,
+        );
       return this.#unlessTaken(space, offset, 'mac', () => `the MAC ${mac}`);
     }
     const current = this.#current(space, undefined);

@@ -124,10 +124,17 @@ export function zonesOf(cidr: Cidr, spec: SubnetSpec, pools: readonly PoolSpec[]
 /** True where nothing that this folder looks at differs. */
 export function sameSpec(a: SubnetSpec, b: SubnetSpec): boolean {
   return (
+    refusesTheSame(a, b) &&
+    sameList(a.excluded, b.excluded, sameRange) &&
+    sameList(a.pools, b.pools, (x, y) => x.name === y.name && sameList(x.ranges, y.ranges, sameRange))
+  );
+}
+
+/** Whether who asks for an address or a MAC by name, and has it or could, may in both or in neither. */
+export function refusesTheSame(a: SubnetSpec, b: SubnetSpec): boolean {
+  return (
     sameDualCidr(a.cidrs, b.cidrs) &&
     sameList(a.gateways, b.gateways, (x, y) => x.family === y.family && x.value === y.value) &&
-    sameList(a.excluded, b.excluded, sameRange) &&
-    sameList(a.pools, b.pools, (x, y) => x.name === y.name && sameList(x.ranges, y.ranges, sameRange)) &&
     sameList(a.gatewayMacs, b.gatewayMacs, (x, y) => macToNumber(x) === macToNumber(y))
   );
 }

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../api/core.ts';
 import { selectorMatches } from '../../api/label-selector.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { isKubeError } from '../../kube/errors.ts';
 import { ListWatchCache } from '../../kube/list-watch-cache.ts';
 import { keyOf, type KubeObject, type Resource } from '../../kube/resource.ts';
+import { KeyQueue } from './key-queue.ts';
 import { type PlannedEndpoints, type PlannedSlice, planEndpoints } from './plan-endpoints.ts';
 import { type ChildPod, nameSuffix } from './workload.ts';
 
@@ -17,7 +17,6 @@ const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';
 const MANAGER = 'endpointslice-controller.k8s.io';
 const HEADLESS = 'service.kubernetes.io/headless';
 const CHANGED = 'endpoints.kubernetes.io/last-change-trigger-time';
-const RETRY_MS = 500;
 
 type Slice = KubeObject & PlannedSlice;
 type Wanted = PlannedEndpoints & { readonly labels: Readonly<Record<string, string>> };
@@ -32,11 +31,9 @@ export interface StandInEndpointsOptions {
 export class StandInEndpoints {
   readonly #options: StandInEndpointsOptions;
   readonly #services: ListWatchCache<KubeObject>;
-  readonly #waiting = new Set<string>();
   /** By Service: what was written last. */
   readonly #written = new Map<string, string>();
-  readonly #stop = new AbortController();
-  #working: Promise<void> | undefined;
+  readonly #queue = new KeyQueue((key) => this.#follow(key));
 
   constructor(options: StandInEndpointsOptions) {
     this.#options = options;
@@ -46,53 +43,30 @@ export class StandInEndpoints {
   /** After the pods are known. */
   async start(): Promise<void> {
     this.#services.onDelta((deltas) => {
-      for (const { object } of deltas) this.#enqueue(keyOf(object.metadata));
+      for (const { object } of deltas) this.#queue.add(keyOf(object.metadata));
     });
     this.#options.pods.onDelta((deltas) => {
       const namespaces = new Set(deltas.map(({ object }) => object.metadata.namespace));
-      for (const { metadata } of this.#services.values()) if (namespaces.has(metadata.namespace)) this.#enqueue(keyOf(metadata));
+      for (const { metadata } of this.#services.values()) if (namespaces.has(metadata.namespace)) this.#queue.add(keyOf(metadata));
     });
     await this.#services.start().untilSynced();
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    this.#waiting.clear();
-    await this.#services.close();
-    await this.#working;
-  }
-
-  #enqueue(key: string): void {
-    if (this.#stop.signal.aborted) return;
-    this.#waiting.add(key);
-    this.#start();
-  }
-
-  #start(): void {
-    this.#working ??= this.#work().finally(() => {
-      this.#working = undefined;
-      if (this.#waiting.size > 0) this.#start();
-    });
-  }
-
-  async #work(): Promise<void> {
-    for (const key of this.#waiting) {
-      this.#waiting.delete(key);
-      try {
-        await this.#follow(key);
-      } catch (error) {
-        if (this.#stop.signal.aborted) return;
-        if (!isKubeError(error)) throw error;
-        this.#written.delete(key);
-        // A namespace that ends takes nothing, and its Services go with it.
-        if (isKubeError(error, 'KUBE_NAMESPACE_TERMINATING')) continue;
-        await sleep(RETRY_MS, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined);
-        this.#enqueue(key);
-      }
-    }
+    await Promise.all([this.#queue.stop(), this.#services.close()]);
   }
 
   async #follow(key: string): Promise<void> {
+    try {
+      await this.#write(key);
+    } catch (error) {
+      this.#written.delete(key);
+      // A namespace that ends takes nothing, and its Services go with it.
+      if (!isKubeError(error, 'KUBE_NAMESPACE_TERMINATING')) throw error;
+    }
+  }
+
+  async #write(key: string): Promise<void> {
     const service = this.#services.get(key) as unknown as Service | undefined;
     if (service === undefined || service.metadata.deletionTimestamp !== undefined) {
       const [namespace, name] = key.split('/') as [string, string];

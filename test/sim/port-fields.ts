@@ -176,7 +176,13 @@ function isCarried(world: World, key: string): boolean {
 
 /** The port of a StatefulSet's pod that is away, or of a machine that is stopped: it stays, with the address that is kept. */
 export function keptPortFaults(world: World): readonly (readonly [name: string, what: string])[] {
-  const machines = new Set([...world.pods.entries()].map(([, pod]) => `${pod.metadata.namespace ?? ''}/${said(pod, 'virtualmachine')}`));
+  // A pod that waits for a network is not told yet which machine it is of.
+  const machines = new Set(
+    [...world.pods.entries()].flatMap(([, { metadata }]) => {
+      const machine = launchedInstance(metadata)?.name;
+      return machine === undefined ? [] : [`${metadata.namespace ?? ''}/${machine}`];
+    }),
+  );
   return [...world.ips.entries()].flatMap(([name, { metadata, spec }]) => {
     const { annotations = {}, labels = {}, finalizers = [], deletionTimestamp } = metadata;
     const { podType = '', podName = '', namespace = '', subnet = '', ipAddress = '' } = spec;

@@ -23,10 +23,11 @@ export interface Asking extends Pick<PodInterface, 'provider' | 'isOvn' | 'selec
   readonly pod: Pick<PodView, 'key' | 'annotations' | 'statefulSet'>;
 }
 
-/** Whether the addresses, the MAC or the IPPool that are named are not those of an IP object; what cannot be read names nothing. */
+/** Whether the addresses, the family, the MAC or the IPPool that are named are not those of an IP object; what cannot be read names nothing. */
 export function namesOthers(world: World, nic: Asking, ip: IP): boolean {
   const has = addressesOfIp(ip);
   if (has === undefined) return false;
+  if (lacksFamily(nic, ip)) return true;
   const mac = askedMac(nic);
   if ('mac' in mac && mac.mac !== parseMac(has.mac)) return true;
   const asked = askedAddresses(nic);
@@ -44,6 +45,26 @@ export function isAmong({ v4, v6 }: Addresses, items: readonly string[]): boolea
     const has = (text: string | undefined, own: string): boolean => text === undefined || canonicalAddress(text) === own;
     return (asked.v4 ?? asked.v6) !== undefined && has(asked.v4, v4) && has(asked.v6, v6);
   });
+}
+
+/** The one family that is asked for. The address of a Vip is given as it is. */
+export function askedFamily(nic: Asking): 'v4' | 'v6' | undefined {
+  if ((nic.pod.annotations[annotationKey.vip] ?? '') !== '') return undefined;
+  const family = annotationOf(nic, 'ip_family').toLowerCase();
+  return family === 'ipv4' ? 'v4' : family === 'ipv6' ? 'v6' : undefined;
+}
+
+/** Whether one family is asked for, and an IP object has none of it. */
+export function lacksFamily(nic: Asking, ip: IP): boolean {
+  const family = askedFamily(nic);
+  return family !== undefined && addressesOfIp(ip)?.[family] === '';
+}
+
+/** Of the family that is asked for; of both where both are, or neither is. */
+export function ofAskedFamily(nic: Asking, addresses: Addresses): Addresses {
+  const family = askedFamily(nic);
+  if (family === undefined || addresses[family] === '') return addresses;
+  return { ...addresses, [family === 'v4' ? 'v6' : 'v4']: '' };
 }
 
 export interface Refused {

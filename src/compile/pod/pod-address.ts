@@ -8,14 +8,13 @@ import { annotationKey } from '../../api/well-known.ts';
 import { parseMac } from '../../net/mac.ts';
 import type { AddressWish } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
-import { askedAddresses, askedMac } from './asked-addresses.ts';
+import { askedAddresses, askedFamily, askedMac } from './asked-addresses.ts';
 import type { Held } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { ipPatchRefusal, ipRefusal } from '../ip/ip-refusal.ts';
 import { ipInTheWay } from './ip-in-the-way.ts';
 import { toldOf } from './pod-asks.ts';
 import type { PodInterface } from './pod-interface.ts';
-import { annotationOf } from './pod-interface.ts';
 import { chooseSubnet } from './pod-subnet.ts';
 import { addressesOfVip, allowedPairProblem, shareOf, vipNamed } from './pod-vip.ts';
 
@@ -72,7 +71,7 @@ function askedOf(world: World, nic: PodInterface, claimant: string, held: Held):
   const pools = choice.pools.length === 0 || 'v4' in asked || 'v6' in asked || 'anyOf' in asked ? {} : { pools: choice.pools };
   return {
     kind: 'wish',
-    wish: { ...base, subnets: choice.subnets, families: familiesAsked(nic), ...asked, ...pools, ...mac },
+    wish: { ...base, subnets: choice.subnets, families: askedFamily(nic) ?? 'subnet', ...asked, ...pools, ...mac },
   };
 }
 
@@ -91,9 +90,4 @@ function exactly({ v4, v6, mac: text }: Addresses): Pick<AddressWish, 'families'
   const mac = parseMac(text);
   const families = v6 === '' ? 'v4' : v4 === '' ? 'v6' : 'dual';
   return { families, ...(v4 !== '' && { v4 }), ...(v6 !== '' && { v6 }), ...(mac !== undefined && { mac }) };
-}
-
-function familiesAsked(nic: PodInterface): AddressWish['families'] {
-  const family = annotationOf(nic, 'ip_family').toLowerCase();
-  return family === 'ipv4' ? 'v4' : family === 'ipv6' ? 'v6' : 'subnet';
 }

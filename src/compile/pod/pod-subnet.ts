@@ -10,7 +10,7 @@ import type { NetworkSelection } from '../../api/network-selection.ts';
 import { kilnAnnotation } from '../../api/well-known.ts';
 import { isReserved, isRetained, onlyAsks } from '../../world/claimants.ts';
 import type { World } from '../../world/world.ts';
-import { namesOthers, poolName } from './asked-addresses.ts';
+import { lacksFamily, namesOthers, ofAskedFamily, poolName } from './asked-addresses.ts';
 import type { Held } from './held-addresses.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import { ipPoolSubnet, ipPoolTerminates } from '../ip/ip-pool-subnet.ts';
@@ -39,7 +39,7 @@ export function chooseSubnet(world: World, nic: PodInterface, { bound, addresses
   if (asked.kind === 'waiting') return asked;
   if (addresses !== undefined && ip !== undefined && suits(world, nic, ip, asked.subnets)) {
     const ours = ip.metadata.annotations?.[kilnAnnotation.podUid] !== undefined && !isReserved(ip);
-    return { kind: 'bound', addresses, ...(ours && { pools: asked.pools }) };
+    return { kind: 'bound', addresses: giveable(nic, ip, addresses), ...(ours && { pools: asked.pools }) };
   }
   return readyOnes(world, nic, asked);
 }
@@ -52,11 +52,18 @@ export function keepsIp(world: World, nic: PodInterface, { bound, ip }: Held): b
   return asked.kind === 'waiting' ? !onlyAsks(ip) : suits(world, nic, ip, asked.subnets);
 }
 
+/** A pod that asks for one family is given that half of what is there for it; what is its own already, or what a user reserves, stays whole. */
+function giveable(nic: PodInterface, ip: IP, addresses: Addresses): Addresses {
+  const whole = isReserved(ip) || nic.pod.migration !== undefined || ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid;
+  return whole ? addresses : ofAskedFamily(nic, addresses);
+}
+
 function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string[]): boolean {
   const subnet = ip.spec.subnet ?? '';
   // One that a user made to ask for an address has none before that is answered.
   if ((ip.spec.ipAddress ?? '') === '' || onlyAsks(ip) || !(subnets.includes(subnet) || staysMisbound(world, nic, ip))) return false;
   if (ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid) return true;
+  if (!isReserved(ip) && nic.pod.migration === undefined && lacksFamily(nic, ip)) return false;
   if (isRetained(ip.spec.podType) && !isReserved(ip) && nic.pod.migration === undefined && namesOthers(world, nic, ip)) return false;
   if (isRetained(ip.spec.podType) && leavesSubnetOpen(nic) && movesToPool(world, nic.pod.namespace, ip)) return false;
   // The next pod does not hold up a CIDR or a gateway that waits for the last one to go. (Those of a virtual machine that moves share one address.)

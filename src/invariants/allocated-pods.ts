@@ -68,8 +68,10 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
   // Another program's row has the name of the port, and the pod says so.
   if (boundOf(world, nic.pod)?.reason === 'RowConflict') return faults;
   // The same of its switch: no port can be put there.
-  const isTheirs = world.rows.best(rowId('Logical_Switch', nic.subnet))?.ownership.kind === 'foreign';
-  if (isTheirs && boundOf(world, nic.pod)?.reason === 'WaitingForSubnet') return faults;
+  const whose = world.rows.best(rowId('Logical_Switch', nic.subnet))?.ownership.kind;
+  // Torn out, and somebody took the owner from its switch as well: nothing says any more whose network that is.
+  if (subnet === undefined && whose === 'legacy' && boundOf(world, nic.pod)?.reason === 'NoSubnet') return faults;
+  if (whose === 'foreign' && boundOf(world, nic.pod)?.reason === 'WaitingForSubnet') return faults;
   const port = world.rows.best(rowId('Logical_Switch_Port', nic.port));
   const station = [nic.mac, ...nic.addresses].join(' ');
   if (port?.ownership.kind !== 'ours') faults.push(`port ${nic.port} is not there as Kiln's`);

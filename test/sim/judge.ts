@@ -163,10 +163,14 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
   }
 }
 
-/** A pod whose annotations come from a backup never ran here: that it is told why it does not is enough. */
+/**
+ * A pod whose annotations come from a backup never ran here, and of one that had ended and was set to run by hand Kiln has let go what it had:
+ * that it is told why it does not run is enough.
+ */
 function isRestoredAndTold(cluster: SimulatedCluster, world: World, { invariant, subject }: Violation): boolean {
   const key = subject.replace(/^Pod /, '');
-  if (invariant !== 'I7' || cluster.lab.store.get('pods', key)?.metadata.labels?.[RESTORED] === undefined) return false;
+  const pod = cluster.lab.store.get('pods', key)?.metadata;
+  if (invariant !== 'I7' || (pod?.labels?.[RESTORED] === undefined && !cluster.memory.hasEnded(pod?.uid))) return false;
   const conditions = world.pods.peek(key)?.status?.conditions ?? [];
   return conditions.some(({ type, status, message = '' }) => type === POD_CONDITION && status === 'False' && message !== '');
 }

@@ -82,6 +82,8 @@ export class Memory {
   #evicting = new Set<string>();
   /** Uids of pods that came with a network, as from a backup: they keep it, and are told. */
   readonly #restored = new Set<string>();
+  /** Uids of pods whose containers have ended for good, though somebody may say since that they run. */
+  readonly #ended = new Set<string>();
   /** Uids of pods that themselves named the default Subnet, or a Vip, when they came. */
   readonly #askedForIt = new Set<string>();
   /** Uids of what a person took the finalizers from: its rows go after it. */
@@ -141,7 +143,12 @@ export class Memory {
   }
 
   /** What is held goes only when nobody holds it, and Kiln deletes nothing that somebody uses. */
+  hasEnded(uid: string | undefined): boolean {
+    return uid !== undefined && this.#ended.has(uid);
+  }
+
   #look({ type, table, object }: StoreEvent): void {
+    if (table === 'pods' && isOver(object, undefined)) this.#ended.add(object.metadata.uid);
     if (table === 'namespaces' && asksForEvictions(object)) this.#evicting.add(object.metadata.name);
     if (type === 'DELETED') this.#deleting.delete(object.metadata.uid);
     if (type === 'ADDED' && table === 'pods') {

@@ -146,6 +146,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...cluster.givenFree.judge(),
       ...cluster.askedKept.judge(),
       ...cluster.promptness.judge(),
+      ...cluster.driftTold.judge(cluster.terms, (uid, reason) => cluster.isLeftOut(uid, reason)),
       ...unsaid(cluster, controller.facts()),
       ...cluster.conditionChanges.restless(),
       ...cluster.conditionChanges.goneInSilence(cluster),

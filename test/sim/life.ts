@@ -9,6 +9,7 @@ import { drawCrowd } from './draw-crowd.ts';
 import { drawFields } from './draw-fields.ts';
 import { drawFault } from './draw-fault.ts';
 import { drawAfterRest, drawBeforeRest } from './draw-pointed.ts';
+import { drawDrift } from './draw-drift.ts';
 import { drawDeployment, drawScene } from './draw-scene.ts';
 import { drawSeldom } from './draw-seldom.ts';
 import { drawSettled } from './draw-settled.ts';
@@ -91,6 +92,9 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const rushed = options.only === undefined && new Random(seed ^ 0x7b2049).chance(RUSHED);
   const crowded = gathers || rushed;
   const thin = rushed ? 0 : crowded ? THIN : 1;
+  const drifter = new Random(seed ^ 0xd21f7);
+  /** At the end of the life, when all has come to rest. */
+  let drifting = options.only === undefined && drifter.chance(0.8);
   const episode = crowded ? EPISODE_OF_CROWDS : EPISODE;
   /** Operations that come with nothing between. */
   let rush = 0;
@@ -110,7 +114,12 @@ export async function draw(seed: number, operations: number, options: LifeOption
       if (coming.kind === 'rest') untilRest = episode;
       return coming;
     }
-    if (left === 0 && untilRest === episode) return undefined;
+    if (left === 0 && untilRest === episode) {
+      if (!drifting) return undefined;
+      drifting = false;
+      scene = [...drawDrift(drifter), { kind: 'rest' }];
+      return next(cluster);
+    }
     if ((left === 0 || untilRest === 0) && !sharpened && pointer.chance(pointed)) {
       sharpened = true;
       scene = [...drawBeforeRest(pointer), ...drawBeforeRest(pointer)];
@@ -121,6 +130,7 @@ export async function draw(seed: number, operations: number, options: LifeOption
       sharpened = false;
       if (left > 0 && scenery > 0 && scenic.chance(0.6)) scene = drawDeployment(scenic);
       if (left > 0 && pointer.chance(pointed / 3)) scene = [...scene, ...drawAfterRest(pointer)];
+      if (left > 0 && drifting && drifter.chance(0.7)) scene = [...drawDrift(drifter), ...scene];
       return { kind: 'rest' };
     }
     if (rush === 0 && crowded && crowd.chance(rushed ? GATHERING_IN_A_RUSH : GATHERING)) {
@@ -222,6 +232,7 @@ async function lived(
       steps.push(step);
       trace?.(`${cluster.time.now.toFixed(3)} ${JSON.stringify(step)}`);
       if (step.kind === 'operation') operations++;
+      if (step.kind === 'operation' || step.kind === 'fault') cluster.steps++;
       const findings = await happen(cluster, step);
       if (uncaught.length > 0) return ended(uncaught.map(thrown));
       if (findings.length > 0) return ended(findings);

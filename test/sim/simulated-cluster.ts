@@ -21,9 +21,12 @@ import type { Overtakes } from './api-transport.ts';
 import { ArmedFaults } from './armed-faults.ts';
 import { carryOut } from './carry-out.ts';
 import { ConditionChanges, factKey } from './events.ts';
+import type { Moment } from './drift-told.ts';
+import { DriftTold } from './drift-told.ts';
 import { EvictionsUnderWay } from './evictions-under-way.ts';
 import { ForeignPicture } from './foreign-picture.ts';
 import { Gateways } from './gateways.ts';
+import { notAskedFirst, wroteInVain } from './asked-first.ts';
 import { AskedKept } from './asked-kept.ts';
 import { GivenFree } from './given-free.ts';
 import { GivenOnce } from './given-once.ts';
@@ -33,11 +36,13 @@ import { KubeOvn } from './kube-ovn.ts';
 import { JoinedNodes } from './joined-nodes.ts';
 import { Latecomers } from './latecomers.ts';
 import { watchHandovers } from './lease-handovers.ts';
+import { watchLettingGo } from './let-go.ts';
 import { Memory } from './memory.ts';
 import { gotPastFence, isOutdated, misdeed } from './misdeeds.ts';
 import { NetworksLeft } from './networks-left.ts';
 import { newborn } from './newborn.ts';
 import { Newcomers } from './newcomers.ts';
+import { unpinned } from './pinned-requests.ts';
 import { Promptness } from './promptness.ts';
 import { Random } from './random.ts';
 import { ownedRow, unownedPort } from './reading.ts';
@@ -107,6 +112,9 @@ export class SimulatedCluster {
   readonly givenFree: GivenFree;
   readonly askedKept: AskedKept;
   readonly kubeOvn: KubeOvn;
+  readonly driftTold: DriftTold;
+  /** What was done or inflicted so far. */
+  steps = 0;
   readonly #hotRetries: HotRetries;
   readonly #evictions: EvictionsUnderWay;
   readonly conditionChanges: ConditionChanges;
@@ -182,6 +190,7 @@ export class SimulatedCluster {
       members: 3,
       fate: (client, operations) => {
         if (client === 'judge') return 'carry-out';
+        this.alarms.push(...notAskedFirst(this.ovn.database, operations).map((what) => `${client ?? ''} ${what}`));
         if (this.race !== undefined && race(this, operations, this.race)) this.race = undefined;
         return this.faults.transactionFate();
       },
@@ -223,12 +232,19 @@ export class SimulatedCluster {
       () => this.time.now,
       (what) => void this.alarms.push(what),
     );
+    watchLettingGo(
+      this.lab.store,
+      byHand,
+      (uid) => ownedRow(this.ovn.database, uid),
+      (what) => void this.alarms.push(what),
+    );
     this.#hotRetries = new HotRetries(
       () => this.time.now,
       (path) => this.#named(path)?.version ?? '',
     );
     this.#evictions = new EvictionsUnderWay(this.lab.store, () => this.time.now);
     this.kubeOvn = new KubeOvn(this.lab.store, () => this.time.now);
+    this.driftTold = new DriftTold(this.lab.store);
     this.givenOnce = new GivenOnce(this.lab.store, byHand);
     this.givenFree = new GivenFree(this.lab.store, byHand, () => this.time.now);
     this.askedKept = new AskedKept(this.lab.store, byHand);
@@ -313,7 +329,8 @@ export class SimulatedCluster {
     const hot = request === undefined ? undefined : this.#hotRetries.sent(identity, request);
     // Who goes by another date has other patience.
     const leaving = request === undefined || this.dateJumped ? undefined : this.#evictions.sent(identity, request);
-    for (const what of [wrong, beside, hot, leaving])
+    const loose = request === undefined ? undefined : unpinned(request);
+    for (const what of [wrong, beside, hot, leaving, loose])
       if (what !== undefined) this.alarms.push(`${name}: ${method} ${path.split('?')[0] ?? ''} ${what}`);
   }
 
@@ -327,6 +344,11 @@ export class SimulatedCluster {
   /** The process dies right after so many further writes took effect, and another takes its place. */
   killAfterWrites(name: string, writes: number, restartMs: number): void {
     this.#killAfter.set(name, { left: writes, restartMs });
+  }
+
+  /** Whether a controller chose not to send an Event of this object and reason. */
+  isLeftOut(uid: string, reason: string): boolean {
+    return [...this.dropped].some((key) => key.startsWith(`${uid} ${reason} `));
   }
 
   /** Those that believe to lead. */
@@ -443,7 +465,14 @@ export class SimulatedCluster {
       else if (table === 'Address_Set') this.setsKept.touched.add(String((before ?? after)?.['name']));
     }
     this.foreign.leave(execution.differences);
+    this.driftTold.byHand(execution.differences, this.#moment());
     return execution;
+  }
+
+  #moment(): Moment {
+    const { leaders } = this;
+    const calm = leaders.length === 1 && leaders.every(({ controller }) => controller.quiet);
+    return { now: this.time.now, term: this.terms, step: this.steps, calm };
   }
 
   #transacted(execution: Execution, operations: readonly unknown[], client: string | undefined): void {
@@ -460,7 +489,10 @@ export class SimulatedCluster {
       if (table === 'Logical_Switch' && before === undefined && after !== undefined) this.switchesTaken.delete(String(after['name']));
     if (client !== undefined && execution.ok) {
       this.#watchPorts(execution);
-      this.alarms.push(...strangersHarmed(execution.differences).map((what) => `${client} ${what}`));
+      this.driftTold.wrote(execution.differences, this.#moment());
+      this.alarms.push(
+        ...[...strangersHarmed(execution.differences), ...wroteInVain(execution, operations)].map((what) => `${client} ${what}`),
+      );
     }
     this.#trace(
       `${this.time.now.toFixed(3)} transaction ${client ?? 'by hand'} ${execution.ok ? 'ok' : 'refused'} ${operations.length} ${execution.differences.map(({ table, uuid }) => `${table}/${uuid}`).join(' ')}`,
@@ -516,7 +548,10 @@ export class SimulatedCluster {
         }
         say('info', message, fields);
       },
-      warn: (message, fields) => say('warn', message, fields),
+      warn: (message, fields) => {
+        if (message.startsWith('drift: ')) this.driftTold.found(this.time.now);
+        say('warn', message, fields);
+      },
       error: (message, fields) => say('error', message, fields),
     };
   }

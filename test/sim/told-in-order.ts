@@ -30,6 +30,9 @@ const say = (object: KubeObject | undefined, suffix: Suffix): string => object?.
 /** MAC and addresses, as a port has them. */
 const station = (object: KubeObject | undefined): string => [say(object, 'mac_address'), ...splitList(say(object, 'ip_address'))].join(' ');
 
+/** Of a station, all but the MAC. */
+const addressesIn = (told: string): string => told.split(' ').slice(1).join(' ');
+
 export class ToldInOrder {
   /** Whose rows it is told of. */
   static readonly tables: ReadonlySet<string> = new Set([
@@ -106,8 +109,9 @@ export class ToldInOrder {
     const isNew = (suffix: Suffix): boolean => say(object, suffix) === 'true' && say(previous, suffix) !== 'true';
     if (isNew('allocated')) {
       const told = station(object);
-      // Addresses that a person took away while the rest was written are put back by the next write.
-      if (!this.#stations.has(`${port} ${told}`) && this.#edited.get(object.metadata.uid) !== told)
+      // Addresses, or the MAC, that a person took away while the rest was written are put back by the next write.
+      const edited = this.#edited.get(object.metadata.uid);
+      if (!this.#stations.has(`${port} ${told}`) && edited !== told && (edited === undefined || addressesIn(edited) !== addressesIn(told)))
         this.#find('addresses', `${who} is told ${told}, and port ${port} never had that`);
       if (table === 'pods') {
         if (say(object, 'logical_switch') === JOIN_SUBNET) this.#find('join', `${who} is told an address of the Subnet that joins nodes`);

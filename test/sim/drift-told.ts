@@ -82,7 +82,7 @@ export class DriftTold {
       for (const row of [before, after]) if (row !== undefined) this.#touched.add(nameOf(table, row));
       const key = `${table} ${uuid}`;
       this.#changed.delete(key);
-      const crowded = this.#told.filter((at) => now - at < TOLD_AGAIN_MS).length >= MOST_TOLD;
+      const crowded = differences.length + this.#told.filter((at) => now - at < TOLD_AGAIN_MS).length > MOST_TOLD;
       const [owner, uid] = before === undefined ? [] : ownerOf(before);
       if (!calm || crowded || before === undefined || owner === undefined || uid === undefined || !this.#isThere(owner, uid)) continue;
       const columns =
@@ -160,6 +160,6 @@ function without(value: Value | undefined, gone: ReadonlySet<unknown>): Value | 
 /** But for the seal. */
 function isSame(a: Value | undefined, b: Value | undefined): boolean {
   if (!(a instanceof Map) || !(b instanceof Map)) return a === b || (a !== undefined && b !== undefined && equalValues(a, b));
-  const plain = (map: ReadonlyMap<unknown, unknown>): string => JSON.stringify([...map].filter(([key]) => key !== SEAL_KEY).toSorted());
-  return plain(a) === plain(b);
+  const plain = (map: ReadonlyMap<unknown, unknown>): Value => new Map([...map].filter(([key]) => key !== SEAL_KEY)) as Value;
+  return equalValues(plain(a), plain(b));
 }

@@ -232,7 +232,7 @@ async function lived(
       steps.push(step);
       trace?.(`${cluster.time.now.toFixed(3)} ${JSON.stringify(step)}`);
       if (step.kind === 'operation') operations++;
-      if (step.kind === 'operation' || step.kind === 'fault') cluster.steps++;
+      if (step.kind === 'operation' || step.kind === 'fault') cluster.stepped();
       const findings = await happen(cluster, step);
       if (uncaught.length > 0) return ended(uncaught.map(thrown));
       if (findings.length > 0) return ended(findings);

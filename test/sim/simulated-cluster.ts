@@ -65,6 +65,9 @@ const WRITES: ReadonlySet<string> = new Set(['PATCH', 'DELETE']);
 /** Kinds that nobody overtakes: what is in a Namespace would go with it, and who leads is drawn otherwise. */
 const SPARED: ReadonlySet<string> = new Set(['namespaces', 'leases', 'events']);
 
+/** Since what was done before, of which processes have heard by then. */
+const CALM_MS = 300;
+
 /** As long as it may take a process to act upon what it has been told. */
 const AT_ONCE_MS = 20;
 
@@ -113,8 +116,10 @@ export class SimulatedCluster {
   readonly askedKept: AskedKept;
   readonly kubeOvn: KubeOvn;
   readonly driftTold: DriftTold;
-  /** What was done or inflicted so far. */
-  steps = 0;
+  /** How much was done or inflicted so far, when the last of it was, and how long after what came before. */
+  #steps = 0;
+  #steppedAt = -Infinity;
+  #idleBefore = Infinity;
   readonly #hotRetries: HotRetries;
   readonly #evictions: EvictionsUnderWay;
   readonly conditionChanges: ConditionChanges;
@@ -469,10 +474,17 @@ export class SimulatedCluster {
     return execution;
   }
 
+  /** Something is done, or inflicted. */
+  stepped(): void {
+    this.#steps++;
+    this.#idleBefore = this.time.now - this.#steppedAt;
+    this.#steppedAt = this.time.now;
+  }
+
   #moment(): Moment {
     const { leaders } = this;
-    const calm = leaders.length === 1 && leaders.every(({ controller }) => controller.quiet);
-    return { now: this.time.now, term: this.terms, step: this.steps, calm };
+    const calm = this.#idleBefore >= CALM_MS && leaders.length === 1 && leaders.every(({ controller }) => controller.quiet);
+    return { now: this.time.now, term: this.terms, step: this.#steps, calm };
   }
 
   #transacted(execution: Execution, operations: readonly unknown[], client: string | undefined): void {

@@ -14,16 +14,15 @@ import type { DiffContext } from '../diff/row-diff.ts';
 import { differsFromItsSeal, diffRow } from '../diff/row-diff.ts';
 import { ownerText } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
-import { identityOf, isRowRef, tableOf } from '../nb/row-id.ts';
-import { childColumns, tableSpec } from '../nb/tables.ts';
+import { identityOf, tableOf } from '../nb/row-id.ts';
 import type { OvsdbError, Uuid } from '../ovsdb/index.ts';
 import { isServerWide } from '../ovsdb/index.ts';
-import type { ObservedRow } from '../world/row-identity.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { foundConflict } from './found-conflict.ts';
 import type { NorthboundWriterOptions, PlannedRow } from './northbound-writer-options.ts';
 import { hasMembers, PendingRows } from './pending-rows.ts';
 import { planRows } from './plan-rows.ts';
+import { RowDependents } from './row-dependents.ts';
 import { RowDifferences } from './row-differences.ts';
 import { supportsOf } from './row-supports.ts';
 import type { Part, Transaction } from './transaction.ts';
@@ -53,7 +52,7 @@ export class NorthboundWriter {
   readonly #pending: PendingRows;
   /** What is left of all identities that are to be looked at again. */
   #all: Iterator<RowId> | undefined;
-  readonly #waiters = new Map<string, Set<RowId>>();
+  readonly #dependents: RowDependents;
   readonly #failures = new Map<RowId, number>();
   readonly #aside = new Set<RowId>();
   /** Rows that another program changes as often as they are put right: looked at again after a while. */
@@ -62,8 +61,6 @@ export class NorthboundWriter {
   readonly #unsupported = new Set<RowId>();
   readonly #leftOut = new Set<string>();
   readonly #differences = new RowDifferences();
-  /** Rows of tables whose rows are in no other's, by what they are named. */
-  readonly #standing = new Map<RowId, Uuid>();
   readonly #drift = new DriftWatch();
   /** Whether this process could write when it last looked. */
   #writing = false;
@@ -81,6 +78,7 @@ export class NorthboundWriter {
   constructor(options: NorthboundWriterOptions) {
     this.#options = options;
     this.#pending = new PendingRows(options.world, options.desired);
+    this.#dependents = new RowDependents(options.world.rows, options.desired);
     this.#batch = options.maxRows ?? 2_000;
     options.world.rows.onChange({
       row: (id) => {
@@ -247,8 +245,8 @@ export class NorthboundWriter {
   #conclude(id: RowId, verdict: Verdict, parts: Part[], planned: Map<RowId, Uuid>, members?: ReadonlySet<MemberKey> | 'all'): void {
     const { world, limit } = this.#options;
     if (members === undefined) this.#report(id, verdict);
-    if (verdict.kind === 'waiting') for (const on of verdict.on) this.#await(on, id);
-    if (verdict.kind === 'conflict' && verdict.on !== undefined) this.#await(verdict.on, id);
+    if (verdict.kind === 'waiting') for (const on of verdict.on) this.#dependents.await(on, id);
+    if (verdict.kind === 'conflict' && verdict.on !== undefined) this.#dependents.await(verdict.on, id);
     if (verdict.kind !== 'change') return;
     if (verdict.change === 'delete') {
       const ownership = world.rows.best(id)?.ownership;
@@ -280,13 +278,6 @@ export class NorthboundWriter {
     if (beingLetGo === undefined) return false;
     const owners = (desired.row(id)?.rows ?? []).map(({ owner }) => owner);
     return supportsOf(id, owners).some(beingLetGo);
-  }
-
-  /** Looks at `id` again when the row `on` comes, goes or changes. */
-  #await(on: string, id: RowId): void {
-    const waiters = this.#waiters.get(on);
-    if (waiters === undefined) this.#waiters.set(on, new Set([id]));
-    else waiters.add(id);
   }
 
   /** Keeps the conflicts that rules and people see in step with what the diff found. */
@@ -434,32 +425,10 @@ export class NorthboundWriter {
       if (within !== undefined && world.rowConflicts.peek(within) !== undefined) this.#mark(within, 'row');
       return;
     }
-    this.#markChildrenOfMany(id);
-    if (tableSpec(tableOf(id)).parents.length === 0) this.#standsNow(id, row);
+    for (const other of this.#dependents.of(id, row)) this.#mark(other, 'row');
     if (this.#writing && !this.#sent.has(id) && !this.#isPending(id)) this.#drift.rowChanged(id, hasMembers(id));
     // Of what is being sent, the members that are sent are looked at again with the reply; those of another row that stands for it now were not.
     this.#mark(id, this.#sent.has(id) && this.#sent.get(id) === row?.uuid ? 'row' : 'all');
-  }
-
-  /** Who refers to a row by its name is looked at again when that is not ours any more, and when another one stands for it. */
-  #standsNow(id: RowId, row: ObservedRow | undefined): void {
-    const before = this.#standing.get(id);
-    if (row === undefined) this.#standing.delete(id);
-    else this.#standing.set(id, row.uuid);
-    if (row?.ownership.kind !== 'ours' || (before !== undefined && before !== row.uuid)) this.#markReferrers(id);
-  }
-
-  /** Of several rows of one name another may stand for it now: what is in the others is in the wrong place. */
-  #markChildrenOfMany(id: RowId): void {
-    const { rows } = this.#options.world;
-    const all = rows.rowsOf(id);
-    if (all.length < 2) return;
-    for (const { table, row } of all)
-      for (const { column } of childColumns(table))
-        for (const uuid of (row[column] ?? []) as Iterable<Uuid>) {
-          const child = rows.entry(uuid);
-          if (child?.ownership.kind === 'ours') this.#mark(child.id, 'row');
-        }
   }
 
   #memberObserved(id: RowId, column: string, member: RowId): void {
@@ -476,20 +445,7 @@ export class NorthboundWriter {
   }
 
   #awaken(id: RowId): void {
-    const waiters = this.#waiters.get(id);
-    if (waiters === undefined) return;
-    this.#waiters.delete(id);
-    for (const waiter of waiters) this.#mark(waiter, 'all');
-  }
-
-  /** Another program took the row, with its name or with all that it was known by: who refers to it is to refer to the one that comes. */
-  #markReferrers(id: RowId): void {
-    const { desired } = this.#options;
-    const refers = (value: unknown): boolean => isRowRef(value) && value.ref === id;
-    for (const other of desired.rowIds) {
-      const values = Object.values(desired.row(other)?.rows[0]?.columns ?? {});
-      if (values.some((value) => (Array.isArray(value) ? value.some(refers) : refers(value)))) this.#mark(other, 'row');
-    }
+    for (const waiter of this.#dependents.awaken(id)) this.#mark(waiter, 'all');
   }
 
   #mark(id: RowId, how: 'row' | 'all' = 'all'): void {

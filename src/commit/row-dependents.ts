@@ -1,0 +1,67 @@
+/** Rows that are looked at again because of another one: who waits for it, who refers to it by its name, and what is in several of one name. */
+import type { Desired } from '../compile/desired.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { isRowRef, tableOf } from '../nb/row-id.ts';
+import { childColumns, tableSpec } from '../nb/tables.ts';
+import type { Uuid } from '../ovsdb/index.ts';
+import type { ObservedRow } from '../world/row-identity.ts';
+import type { World } from '../world/world.ts';
+
+export class RowDependents {
+  readonly #rows: World['rows'];
+  readonly #desired: Desired;
+  /** By what they wait for. */
+  readonly #waiters = new Map<string, Set<RowId>>();
+  /** Which row stands for a name, in tables whose rows are in no other's. */
+  readonly #standing = new Map<RowId, Uuid>();
+
+  constructor(rows: World['rows'], desired: Desired) {
+    this.#rows = rows;
+    this.#desired = desired;
+  }
+
+  /** `id` is looked at again, once, when the row `on` comes, goes or changes. */
+  await(on: string, id: RowId): void {
+    const waiters = this.#waiters.get(on);
+    if (waiters === undefined) this.#waiters.set(on, new Set([id]));
+    else waiters.add(id);
+  }
+
+  /** The row `id` came, went or changed. @returns who waited for that */
+  awaken(id: RowId): Iterable<RowId> {
+    const waiters = this.#waiters.get(id) ?? [];
+    this.#waiters.delete(id);
+    return waiters;
+  }
+
+  /** @param row what stands for the name now. @returns what has to be looked at because of that */
+  *of(id: RowId, row: ObservedRow | undefined): Generator<RowId> {
+    yield* this.#childrenOfMany(id);
+    if (tableSpec(tableOf(id)).parents.length > 0) return;
+    const before = this.#standing.get(id);
+    if (row === undefined) this.#standing.delete(id);
+    else this.#standing.set(id, row.uuid);
+    // It is not Kiln's any more, or another one stands for it: who refers to it is to refer to that, or to the one that comes.
+    if (row?.ownership.kind !== 'ours' || (before !== undefined && before !== row.uuid)) yield* this.#referrers(id);
+  }
+
+  /** Of several rows of one name another may stand for it now: what is in the others is in the wrong place. */
+  *#childrenOfMany(id: RowId): Generator<RowId> {
+    const all = this.#rows.rowsOf(id);
+    if (all.length < 2) return;
+    for (const { table, row } of all)
+      for (const { column } of childColumns(table))
+        for (const uuid of (row[column] ?? []) as Iterable<Uuid>) {
+          const child = this.#rows.entry(uuid);
+          if (child?.ownership.kind === 'ours') yield child.id;
+        }
+  }
+
+  *#referrers(id: RowId): Generator<RowId> {
+    const refers = (value: unknown): boolean => isRowRef(value) && value.ref === id;
+    for (const other of this.#desired.rowIds) {
+      const values = Object.values(this.#desired.row(other)?.rows[0]?.columns ?? {});
+      if (values.some((value) => (Array.isArray(value) ? value.some(refers) : refers(value)))) yield other;
+    }
+  }
+}

@@ -15,6 +15,7 @@ import { rowId } from '../../src/nb/row-id.ts';
 import type { Row, Uuid } from '../../src/ovsdb/index.ts';
 import type { World } from '../../src/world/world.ts';
 import type { Finding } from './judge.ts';
+import { isLetGo } from './reading.ts';
 
 export function carriedOut(world: World): readonly Finding[] {
   return [
@@ -62,7 +63,7 @@ function vpcLacks(world: World, name: string, { metadata, spec, status }: Vpc): 
     .map(([subnet]) => subnet);
   const unknown = subnets.filter((subnet) => !(status?.subnets ?? []).includes(subnet)).map((subnet) => `status.subnets lacks ${subnet}`);
   const left = leftOut(status?.conditions);
-  if (metadata.deletionTimestamp !== undefined || left === undefined) return unknown;
+  if (isLetGo(metadata) || left === undefined) return unknown;
   const router = world.rows.best(rowId('Logical_Router', status?.router ?? ''))?.row;
   if (router === undefined) return [...unknown, 'router is not there'];
   const routes = rowsIn(world, router, 'static_routes');
@@ -117,7 +118,7 @@ function asksForRoute({ staticRoutes = [] }: Vpc['spec'], row: Row): boolean {
 
 function subnetLacks(world: World, name: string, { metadata, spec, status }: Subnet): readonly string[] {
   const left = leftOut(status?.conditions);
-  if (metadata.deletionTimestamp !== undefined || !isOvnProvider(spec.provider ?? '') || left === undefined) return [];
+  if (isLetGo(metadata) || !isOvnProvider(spec.provider ?? '') || left === undefined) return [];
   const vpc = spec.vpc ?? '';
   const ls = world.rows.best(rowId('Logical_Switch', name))?.row;
   if (ls === undefined) return ['switch is not there'];

@@ -13,11 +13,14 @@ import { withoutFinalizer } from './finalizers.ts';
 import { eipsCarriedOut } from './eip-fields.ts';
 import { RESTORED } from './draw-broad.ts';
 import { unsaid } from './events.ts';
+import { heldAsSaid } from './held-as-said.ts';
 import { holdsBothWays } from './holds-both-ways.ts';
 import { keptInVain } from './kept-in-vain.ts';
 import { astray } from './link-owners.ts';
 import { objectsSaid } from './object-fields.ts';
 import { poolsApart } from './pools-apart.ts';
+import { ownedRow } from './reading.ts';
+import { refusedInVain } from './refused-in-vain.ts';
 import { rowMarks } from './row-marks.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import { saidStill } from './said-still.ts';
@@ -119,6 +122,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...carriedOut(world),
       ...fieldsCarriedOut(world),
       ...saidStill(world),
+      ...refusedInVain(world),
       ...objectsSaid(world, cluster.linksTouched),
       ...poolsApart(world),
       ...keptInVain(world),
@@ -127,9 +131,11 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...withoutFinalizer(world),
       ...astray(world, (table) => cluster.ovn.database.rows(table).values()),
       ...holdsBothWays(world),
+      ...heldAsSaid(cluster.lab.store, (uid, name, table) => ownedRow(cluster.ovn.database, uid, name, table) !== undefined),
       ...notAsWanted(world, controller.desired, cluster.lab.store, cluster.ovn.database.schema),
       ...cluster.newcomers.judge(),
       ...cluster.returners.judge(),
+      ...cluster.keptMachines.judge(),
       ...cluster.takenPorts.judge(),
       ...cluster.toldInOrder.judge(),
       ...cluster.standing.judge(cluster.leaders[0]?.clock.steadyDate ?? EPOCH + cluster.time.now),

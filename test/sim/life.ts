@@ -15,16 +15,17 @@ import { drawSeldom } from './draw-seldom.ts';
 import { drawSettled } from './draw-settled.ts';
 import { drawUpkeep } from './draw-upkeep.ts';
 import { drawOperation, node } from './draw.ts';
+import { drawHeld } from './held-lives.ts';
 import type { Finding } from './judge.ts';
 import { judge } from './judge.ts';
 import { Random } from './random.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 import type { History, Step } from './step.ts';
 
-export type Draws = 'plain' | 'broad' | 'scenes' | 'fields' | 'pointed' | 'seldom' | 'settled' | 'crowds';
+export type Draws = 'plain' | 'broad' | 'scenes' | 'fields' | 'pointed' | 'seldom' | 'settled' | 'crowds' | 'rush';
 
 export interface LifeOptions {
-  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; all but what `draw-upkeep.ts` and `draw-fields.ts` draw, all but `draw-pointed.ts` and what came after it, all but `draw-seldom.ts` and that, all but `draw-settled.ts` and that, all but `draw-crowd.ts`, or all but lives in a rush. */
+  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; all but what `draw-upkeep.ts` and `draw-fields.ts` draw, all but `draw-pointed.ts` and what came after it, all but `draw-seldom.ts` and that, all but `draw-settled.ts` and that, all but `draw-crowd.ts`, all but lives in a rush, or all but the scenes of those. */
   readonly only?: Draws;
   /** Asked for each process. */
   readonly rules?: () => readonly Rule[];
@@ -56,6 +57,8 @@ const GATHERING = 0.3;
 /** Lives in which nearly all comes in crowds, and no scene but before and after a rest. */
 const RUSHED = 0.75;
 const GATHERING_IN_A_RUSH = 0.7;
+/** Scenes that they play one after the other, before each rest. */
+const SCENES_IN_A_RUSH = 2;
 
 /** Characters. */
 const HASHED_AT_ONCE = 65_536;
@@ -69,7 +72,8 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const controllers = random.chance(0.35) ? 2 : 1;
   const faulty = random.chance(0.8) ? 0.05 + random.next() * 0.2 : 0;
   const scenic = new Random(seed ^ 0x5ce4e);
-  const crowds = options.only === undefined || options.only === 'crowds';
+  const rush = options.only === undefined || options.only === 'rush';
+  const crowds = rush || options.only === 'crowds';
   const late = crowds || options.only === 'settled';
   const rare = late || options.only === 'seldom';
   const points = rare || options.only === 'pointed';
@@ -89,19 +93,23 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const settled = late && !settler.chance(0.2) ? 0.009 + settler.next() * 0.012 : 0;
   const crowd = new Random(seed ^ 0xc20d5);
   const gathers = crowds && crowd.chance(CROWDED);
-  const rushed = options.only === undefined && new Random(seed ^ 0x7b2049).chance(RUSHED);
+  const rushed = rush && new Random(seed ^ 0x7b2049).chance(RUSHED);
   const crowded = gathers || rushed;
+  const stage = new Random(seed ^ 0x57a6e);
   const thin = rushed ? 0 : crowded ? THIN : 1;
   const drifter = new Random(seed ^ 0xd21f7);
   /** At the end of the life, when all has come to rest. */
-  let drifting = options.only === undefined && drifter.chance(0.8);
+  let drifting = rush && drifter.chance(0.8);
   const episode = crowded ? EPISODE_OF_CROWDS : EPISODE;
   /** Operations that come with nothing between. */
-  let rush = 0;
+  let together = 0;
   let left = operations;
   let untilRest = episode;
   /** A pointed scene was played before the rest that is due. */
   let sharpened = false;
+  /** Scenes of a life in a rush that are still to be played before the rest that is due. */
+  let staged = options.only === undefined && rushed ? SCENES_IN_A_RUSH : 0;
+  const scenesBeforeRest = staged;
   let scene: readonly Step[] = [];
   function next(cluster: SimulatedCluster): Step | undefined {
     const [coming, ...rest] = scene;
@@ -120,6 +128,11 @@ export async function draw(seed: number, operations: number, options: LifeOption
       scene = [...drawDrift(drifter), { kind: 'rest' }];
       return next(cluster);
     }
+    if (staged > 0 && (left === 0 || untilRest === 0)) {
+      staged--;
+      scene = drawAny(cluster);
+      return next(cluster);
+    }
     if ((left === 0 || untilRest === 0) && !sharpened && pointer.chance(pointed)) {
       sharpened = true;
       scene = [...drawBeforeRest(pointer), ...drawBeforeRest(pointer)];
@@ -128,18 +141,19 @@ export async function draw(seed: number, operations: number, options: LifeOption
     if (left === 0 || untilRest === 0) {
       untilRest = episode;
       sharpened = false;
+      staged = scenesBeforeRest;
       if (left > 0 && scenery > 0 && scenic.chance(0.6)) scene = drawDeployment(scenic);
       if (left > 0 && pointer.chance(pointed / 3)) scene = [...scene, ...drawAfterRest(pointer)];
       if (left > 0 && drifting && drifter.chance(0.7)) scene = [...drawDrift(drifter), ...scene];
       return { kind: 'rest' };
     }
-    if (rush === 0 && crowded && crowd.chance(rushed ? GATHERING_IN_A_RUSH : GATHERING)) {
-      if (crowd.chance(0.5)) rush = 5 + crowd.below(30);
+    if (together === 0 && crowded && crowd.chance(rushed ? GATHERING_IN_A_RUSH : GATHERING)) {
+      if (crowd.chance(0.5)) together = 5 + crowd.below(30);
       else scene = drawCrowd(crowd, cluster);
       if (scene.length > 0) return next(cluster);
     }
-    if (rush > 0) {
-      rush--;
+    if (together > 0) {
+      together--;
       return drawn(cluster);
     }
     if (keeper.chance(upkeep * thin)) {
@@ -167,6 +181,22 @@ export async function draw(seed: number, operations: number, options: LifeOption
     if (random.chance(faulty)) return { kind: 'fault', ...(broad.chance(breadth / 2) ? drawBroadFault(broad) : drawFault(random)) };
     if (random.chance(0.15)) return { kind: 'wait', ms: random.pick([0.5, 2, 10, 10, 50, 300]) };
     return drawn(cluster);
+  }
+  function drawAny(cluster: SimulatedCluster): readonly Step[] {
+    switch (stage.weighted({ settled: 8, held: 4, seldom: 2, upkeep: 1, fields: 1, scene: 1 })) {
+      case 'settled':
+        return drawSettled(stage, cluster);
+      case 'held':
+        return drawHeld(stage, cluster);
+      case 'seldom':
+        return drawSeldom(stage, cluster);
+      case 'upkeep':
+        return drawUpkeep(stage, cluster);
+      case 'fields':
+        return drawFields(stage, cluster);
+      case 'scene':
+        return drawScene(stage, cluster);
+    }
   }
   function drawn(cluster: SimulatedCluster): Step {
     left--;
@@ -198,7 +228,7 @@ async function lived(
     rules,
     statefulSets: only !== 'plain' && only !== 'broad',
     frozen,
-    listsFromCache: (only === undefined || only === 'settled' || only === 'crowds') && seed % 4 === 3,
+    listsFromCache: (only === undefined || only === 'settled' || only === 'crowds' || only === 'rush') && seed % 4 === 3,
     trace: (line) => {
       if (over) return;
       unhashed += line;
@@ -275,6 +305,7 @@ async function rest(cluster: SimulatedCluster, lost: boolean): Promise<readonly 
   cluster.memory.remember();
   cluster.newcomers.remember();
   cluster.returners.remember();
+  cluster.keptMachines.remember();
   cluster.takenPorts.remember();
   cluster.gateways.remember();
   cluster.joinedNodes.remember();

@@ -27,6 +27,7 @@ Draws lives of a simulated cluster from seeds, on all cores, and judges each whe
   --seldom         all but what draw-settled.ts and draw-crowd.ts draw (likewise)
   --settled        all but what draw-crowd.ts draws (likewise)
   --crowds         all but lives in a rush (likewise)
+  --rush           all but scenes in these (likewise)
   --keep-going     do not end with the first life that fails
   --out DIR        where histories of failures go (default .kiln/sim)
   --no-shrink      keep a failing history as it is
@@ -71,6 +72,7 @@ function flagsOf(args: readonly string[]): Flags | 'help' {
       seldom: { type: 'boolean' },
       settled: { type: 'boolean' },
       crowds: { type: 'boolean' },
+      rush: { type: 'boolean' },
       'keep-going': { type: 'boolean' },
       out: { type: 'string' },
       'no-shrink': { type: 'boolean' },
@@ -95,7 +97,7 @@ function flagsOf(args: readonly string[]): Flags | 'help' {
     forMs: timed ? number('hours', 0, 0) * 3_600_000 + number('minutes', 0, 0) * 60_000 : undefined,
     life: number('life', 500, 1),
     workers: values.trace === true ? 1 : number('workers', availableParallelism(), 1),
-    only: (['plain', 'broad', 'scenes', 'fields', 'pointed', 'seldom', 'settled', 'crowds'] as const).find(
+    only: (['plain', 'broad', 'scenes', 'fields', 'pointed', 'seldom', 'settled', 'crowds', 'rush'] as const).find(
       (draws) => values[draws] === true,
     ),
     keepGoing: values['keep-going'] === true,

@@ -54,6 +54,17 @@ interface Said {
   readonly status: string;
 }
 
+interface Saying {
+  readonly table: string;
+  readonly key: string;
+  readonly since: number;
+}
+
+/** Kinds whose objects say themselves what they hold. */
+const SAYING: ReadonlySet<string> = new Set(HOLDING.filter((table) => ![SUBNETS, 'pods', 'nodes'].includes(table)));
+/** A watch may be late for so long. */
+const HEARD_MS = 2_000;
+
 /** A row that carries this uid as its owner's: of all tables, or with this name, of ports where no table is named. */
 type RowOf = (uid: string, name?: string, table?: string) => string | undefined;
 
@@ -89,11 +100,18 @@ export class Memory {
   /** Uids of what a person took the finalizers from: its rows go after it. */
   readonly #stripped = new Set<string>();
   readonly #unplugged: Unplugged;
+  /** By what is held: uids of who has said so since the last rest or before, and since when. */
+  readonly #saying = new Map<string, Map<string, Saying>>();
+  /** What each of these says to hold, by uid. */
+  readonly #said = new Map<string, readonly string[]>();
+  readonly #now: () => number;
   /** While a person acts: what goes then is their doing. */
   byHand = false;
 
-  constructor(store: ObjectStore, rowOf: RowOf, unownedPort: UnownedPort) {
+  /** @param now virtual time, milliseconds */
+  constructor(store: ObjectStore, rowOf: RowOf, unownedPort: UnownedPort, now: () => number) {
     this.#store = store;
+    this.#now = now;
     this.#rowOf = rowOf;
     this.#unownedPort = unownedPort;
     this.#unplugged = new Unplugged(store, rowOf, () => this.byHand);
@@ -142,13 +160,14 @@ export class Memory {
     ];
   }
 
-  /** What is held goes only when nobody holds it, and Kiln deletes nothing that somebody uses. */
   hasEnded(uid: string | undefined): boolean {
     return uid !== undefined && this.#ended.has(uid);
   }
 
+  /** What is held goes only when nobody holds it, and Kiln deletes nothing that somebody uses. */
   #look({ type, table, object }: StoreEvent): void {
     if (table === 'pods' && isOver(object, undefined)) this.#ended.add(object.metadata.uid);
+    this.#hear(type === 'DELETED', table, object);
     if (table === 'namespaces' && asksForEvictions(object)) this.#evicting.add(object.metadata.name);
     if (type === 'DELETED') this.#deleting.delete(object.metadata.uid);
     if (type === 'ADDED' && table === 'pods') {
@@ -174,7 +193,7 @@ export class Memory {
         kind: `I5 rows ${object.kind}`,
         message: `I5: ${object.kind} ${name} was let go while its row ${left} was there`,
       });
-    const holder = this.#holderOf(`${table} ${name}`);
+    const holder = this.#holderOf(`${table} ${name}`) ?? this.#sayerOf(`${table} ${name}`);
     // Somebody edited it: it is another's now, and its pod has one of its own.
     if (holder === undefined || (table === IPS && userOf(object) !== `${holder.metadata.namespace ?? ''}/${holder.metadata.name}`)) return;
     const by = `${holder.kind} ${keyOf(holder)}`;
@@ -207,6 +226,29 @@ export class Memory {
       if (table === 'nodes' && held.startsWith(SUBNETS) && this.#rowOf(uid, `node-${now.metadata.name}`) === undefined) continue;
       return now;
     }
+    return undefined;
+  }
+
+  /** Who says to hold what: of all kinds whose objects say so themselves. */
+  #hear(gone: boolean, table: string, object: KubeObject): void {
+    if (!SAYING.has(table)) return;
+    const { uid } = object.metadata;
+    const claims = gone ? [] : claimsOf(table, object, () => false);
+    const before = this.#said.get(uid) ?? [];
+    for (const held of before) if (!claims.includes(held)) this.#saying.get(held)?.delete(uid);
+    for (const held of claims) {
+      if (before.includes(held)) continue;
+      const all = this.#saying.get(held) ?? new Map<string, Saying>();
+      this.#saying.set(held, all.set(uid, { table, key: keyOf(object), since: this.#now() }));
+    }
+    if (claims.length > 0) this.#said.set(uid, claims);
+    else this.#said.delete(uid);
+  }
+
+  /** Who has said so for long enough that every process has heard of it. */
+  #sayerOf(held: string): KubeObject | undefined {
+    for (const { table, key, since } of this.#saying.get(held)?.values() ?? [])
+      if (since < this.#now() - HEARD_MS) return this.#store.get(table, key);
     return undefined;
   }
 
@@ -356,7 +398,7 @@ export class Memory {
     const { podType } = specOf(ip);
     const key = userOf(ip);
     const uid = ip.metadata.annotations?.[kilnAnnotation.ownerUid];
-    if (podType === 'VirtualMachine') return !this.#isOfOlderMachine(key, uid);
+    if (podType === 'VirtualMachine') return !this.#isOfOlderMachine(key, uid) && this.#isMachineThere(key);
     if (podType !== 'StatefulSet') return text(podType) !== '';
     const pod = this.#store.get('pods', key);
     if (pod !== undefined && (uid === undefined || pod.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true)) return true;
@@ -367,13 +409,27 @@ export class Memory {
     const isWanted = Number(ordinal) >= first && Number(ordinal) < first + Number(spec['replicas'] ?? 1);
     return metadata !== undefined && metadata.deletionTimestamp === undefined && isWanted;
   }
+  /** It can be started, or runs, or a pod of it is there. */
+  #isMachineThere(key: string): boolean {
+    const [namespace = '', name = ''] = key.split('/');
+    const stays = ['virtualmachines.kubevirt.io', 'virtualmachineinstances.kubevirt.io'].some((table) => {
+      const object = this.#store.get(table, key);
+      return object !== undefined && object.metadata.deletionTimestamp === undefined;
+    });
+    return stays || this.#runs(namespace, name);
+  }
+
+  #runs(namespace: string, machine: string): boolean {
+    return this.#store
+      .list('pods', namespace)
+      .some(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.kind === 'VirtualMachineInstance' && owner.name === machine));
+  }
+
   /** Of its name there is another one, and no pod that runs either. */
   #isOfOlderMachine(key: string, uid: string | undefined): boolean {
     const machine = this.#store.get('virtualmachines.kubevirt.io', key)?.metadata;
     if (uid === undefined || machine === undefined || machine.uid === uid || machine.deletionTimestamp !== undefined) return false;
     const [namespace = '', name = ''] = key.split('/');
-    return !this.#store
-      .list('pods', namespace)
-      .some(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.kind === 'VirtualMachineInstance' && owner.name === name));
+    return !this.#runs(namespace, name);
   }
 }

@@ -163,6 +163,8 @@ export class Newcomers {
   }
 
   #wrongSubnet(namespace: string, asked: Asked, on: string): readonly string[] {
+    // Whoever names it, or lists its Namespace there, waits and is told so.
+    if (on === JOIN_SUBNET) return [`Subnet is ${JOIN_SUBNET}, which joins nodes to the network and has no pods`];
     const named = say(asked, 'logical_switch');
     if (named !== '') return named === on ? [] : [`Subnet ${named} was asked for, and it is on ${on}`];
     if (say(asked, 'ip_pool') !== '') return [];

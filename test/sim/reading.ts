@@ -2,7 +2,7 @@
 import { isOvnProvider } from '../../src/api/names.ts';
 import type { Condition, ObjectMeta } from '../../src/api/meta.ts';
 import type { Subnet } from '../../src/api/subnet.ts';
-import { podAnnotation } from '../../src/api/well-known.ts';
+import { FINALIZER, podAnnotation } from '../../src/api/well-known.ts';
 import { splitList } from '../../src/net/dual.ts';
 import { OWNER_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
 import { rowId } from '../../src/nb/row-id.ts';
@@ -10,9 +10,19 @@ import type { Row, Uuid } from '../../src/ovsdb/index.ts';
 import type { SimulatedDatabase } from '../../src/ovsdb/testing/simulated/database.ts';
 import type { World } from '../../src/world/world.ts';
 
+/** Its deletion is done, as far as it is Kiln's. One that is being deleted and held serves who holds it as it did before. */
+export function isLetGo({ deletionTimestamp, finalizers = [] }: ObjectMeta): boolean {
+  return deletionTimestamp !== undefined && !finalizers.includes(FINALIZER);
+}
+
 /** All of it: its network is that of its spec, and nothing is left out. */
-export function isInPlace({ metadata, spec, status }: Subnet): boolean {
-  if (metadata.deletionTimestamp !== undefined || !isOvnProvider(spec.provider ?? '') || (spec.vlan ?? '') !== '') return false;
+export function isInPlace(subnet: Subnet): boolean {
+  return subnet.metadata.deletionTimestamp === undefined && isServing(subnet);
+}
+
+/** The same, or it was so and is being deleted: rows are as its spec has them while somebody is in it. */
+export function isServing({ metadata, spec, status }: Subnet): boolean {
+  if (isLetGo(metadata) || !isOvnProvider(spec.provider ?? '') || (spec.vlan ?? '') !== '') return false;
   return isTrue(status?.conditions, 'Ready') && isTrue(status?.conditions, 'Accepted', '');
 }
 

@@ -22,7 +22,7 @@ import { rowId } from '../../src/nb/row-id.ts';
 import type { Row } from '../../src/ovsdb/index.ts';
 import type { World } from '../../src/world/world.ts';
 import type { Finding } from './judge.ts';
-import { best, isInPlace, isTrue, mapOf, networksOf, rowsIn, said, textOf } from './reading.ts';
+import { best, isLetGo, isServing, isTrue, mapOf, networksOf, rowsIn, said, textOf } from './reading.ts';
 
 type Marks = Readonly<Record<string, string | undefined>>;
 
@@ -33,7 +33,7 @@ export function rowMarks(world: World): readonly Finding[] {
       found.push({ kind: `marks ${who.split(' ')[0] ?? ''} ${what.split(' ')[0] ?? ''}`, message: `${who}: ${what}` });
   };
   for (const [name, vpc] of world.vpcs.entries()) say(`Vpc ${name}`, routerFaults(world, vpc));
-  for (const [name, subnet] of world.subnets.entries()) if (isInPlace(subnet)) say(`Subnet ${name}`, subnetFaults(world, name, subnet));
+  for (const [name, subnet] of world.subnets.entries()) if (isServing(subnet)) say(`Subnet ${name}`, subnetFaults(world, name, subnet));
   for (const [key, pod] of world.pods.entries()) say(`Pod ${key}`, podFaults(world, pod));
   for (const [name, node] of world.nodes.entries())
     if (node.metadata.deletionTimestamp === undefined) say(`Node ${name}`, nodeFaults(world, name));
@@ -52,7 +52,7 @@ function marked(what: string, row: Row | undefined, marks: Marks, column = 'exte
 }
 
 function routerFaults(world: World, { metadata, status }: Vpc): readonly string[] {
-  if (metadata.deletionTimestamp !== undefined || !isTrue(status?.conditions, 'Ready')) return [];
+  if (isLetGo(metadata) || !isTrue(status?.conditions, 'Ready')) return [];
   const router = best(world, 'Logical_Router', status?.router ?? '');
   const named = (status ?? {}) as Readonly<Record<string, unknown>>;
   const balancers = ['tcp', 'udp', 'sctp'].flatMap((protocol) =>
@@ -165,7 +165,7 @@ function podFaults(world: World, pod: Pod): readonly string[] {
   const subnet = world.subnets.peek(said(pod, 'logical_switch'));
   const isTold = conditions.some(({ type, status }) => type === POD_CONDITION && status !== 'True');
   const runs = deletionTimestamp === undefined && phase !== 'Succeeded' && phase !== 'Failed';
-  if (said(pod, 'allocated') !== 'true' || !runs || isTold || subnet === undefined || !isInPlace(subnet)) return [];
+  if (said(pod, 'allocated') !== 'true' || !runs || isTold || subnet === undefined || !isServing(subnet)) return [];
   const machine = said(pod, 'virtualmachine');
   const bearer = machine === '' ? name : machine;
   const isCustom = subnet.spec.vpc !== DEFAULT_VPC;

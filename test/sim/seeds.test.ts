@@ -30,7 +30,7 @@ const TOLD = 4;
 /** Others' rows harmed, two writers, a rule that throws, a controller that never comes to rest: not one may do that. */
 const SEVERE = /^I4:|^I10:|: rule failed|still not quiet/;
 
-/** Lines of a seed and its number of operations, and `plain`, `broad`, `scenes`, `fields`, `pointed`, `seldom`, `settled` or `crowds` where not all is to be drawn. */
+/** Lines of a seed and its number of operations, and `plain`, `broad`, `scenes`, `fields`, `pointed`, `seldom`, `settled`, `crowds` or `rush` where not all is to be drawn. */
 function seedsIn(file: string): readonly LifeOrder[] {
   return readFileSync(join(import.meta.dirname, file), 'utf8')
     .split('\n')

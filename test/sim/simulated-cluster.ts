@@ -36,6 +36,7 @@ import { KubeOvn } from './kube-ovn.ts';
 import { JoinedNodes } from './joined-nodes.ts';
 import { Latecomers } from './latecomers.ts';
 import { watchHandovers } from './lease-handovers.ts';
+import { KeptMachines } from './kept-machines.ts';
 import { watchLettingGo } from './let-go.ts';
 import { Memory } from './memory.ts';
 import { gotPastFence, isOutdated, misdeed } from './misdeeds.ts';
@@ -100,6 +101,7 @@ export class SimulatedCluster {
   readonly memory: Memory;
   readonly newcomers: Newcomers;
   readonly returners: Returners;
+  readonly keptMachines: KeptMachines;
   readonly takenPorts: TakenPorts;
   readonly toldInOrder: ToldInOrder;
   readonly standing: Standing;
@@ -207,10 +209,12 @@ export class SimulatedCluster {
       this.lab.store,
       (uid, name, table) => ownedRow(this.ovn.database, uid, name, table),
       (name, pod) => unownedPort(this.ovn.database, name, pod),
+      () => this.time.now,
     );
     this.newcomers = new Newcomers(this.lab.store);
     const byHand = (): boolean => this.memory.byHand;
     this.returners = new Returners(this.lab.store, byHand);
+    this.keptMachines = new KeptMachines(this.lab.store, byHand);
     this.toldInOrder = new ToldInOrder(this.lab.store, byHand);
     this.standing = new Standing(
       this.lab.store,

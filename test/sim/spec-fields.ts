@@ -26,7 +26,20 @@ import type { Finding } from './judge.ts';
 import { networkFaults, podFaults, refusedInVain, sharedMacs, sharedVipFaults } from './pod-fields.ts';
 import { keptPortFaults, typedVipFaults } from './port-fields.ts';
 import { nodeRowFaults, subnetRowFaults, vpcRowFaults } from './router-fields.ts';
-import { best, foreignAddresses, isInPlace, isTrue, mapOf, networksOf, rowsIn, said, sorted, textOf } from './reading.ts';
+import {
+  best,
+  foreignAddresses,
+  isInPlace,
+  isLetGo,
+  isServing,
+  isTrue,
+  mapOf,
+  networksOf,
+  rowsIn,
+  said,
+  sorted,
+  textOf,
+} from './reading.ts';
 
 export function fieldsCarriedOut(world: World): readonly Finding[] {
   const found: Finding[] = [];
@@ -37,7 +50,7 @@ export function fieldsCarriedOut(world: World): readonly Finding[] {
   const podsIn = Map.groupBy(world.pods.entries(), ([, pod]) => said(pod, 'logical_switch'));
   for (const [name, vpc] of world.vpcs.entries()) say('Vpc', name, vpcFaults(world, name, vpc));
   for (const [name, subnet] of world.subnets.entries()) {
-    if (!isInPlace(subnet)) continue;
+    if (!isServing(subnet)) continue;
     const ls = best(world, 'Logical_Switch', name);
     const router = best(world, 'Logical_Router', subnet.spec.vpc ?? '');
     if (ls === undefined || router === undefined) continue;
@@ -179,8 +192,7 @@ function linkFaults(world: World, name: string, subnet: Subnet, ls: Row): readon
 
 /** Next hops, links to other Vpcs, and which Subnets it says it has. */
 function vpcFaults(world: World, name: string, { metadata, spec, status }: Vpc): readonly string[] {
-  if (metadata.deletionTimestamp !== undefined || !isTrue(status?.conditions, 'Ready') || !isTrue(status?.conditions, 'Accepted', ''))
-    return [];
+  if (isLetGo(metadata) || !isTrue(status?.conditions, 'Ready') || !isTrue(status?.conditions, 'Accepted', '')) return [];
   const router = best(world, 'Logical_Router', status?.router ?? '');
   if (router === undefined) return [];
   const policies = rowsIn(world, router, 'policies');

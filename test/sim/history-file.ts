@@ -10,19 +10,39 @@ export function writeHistory(file: string, history: History): void {
   writeFileSync(file, historyText(history));
 }
 
-/** @throws Error naming the file and the line that cannot be read */
+/** A file that is no history: whoever names it is told so, and no life has failed. */
+export class HistoryFileError extends Error {
+  override name = 'HistoryFileError';
+  readonly code = 'HISTORY_FILE';
+}
+
+const KINDS: ReadonlySet<unknown> = new Set<Step['kind']>(['operation', 'fault', 'wait', 'rest']);
+
+/** @throws HistoryFileError naming the file and the line that cannot be read */
 export function readHistory(file: string): History {
   const lines = readFileSync(file, 'utf8').split('\n');
-  const parsed = lines.flatMap((line, at): unknown[] => {
+  const parsed = lines.flatMap((line, at): Line[] => {
     if (line.trim() === '') return [];
     try {
-      return [JSON.parse(line)];
+      return [{ at: at + 1, value: JSON.parse(line) as unknown }];
     } catch {
-      throw new Error(`${file}:${at + 1}: this line is not JSON`);
+      throw new HistoryFileError(`${file}:${at + 1}: this line is not JSON`);
     }
   });
-  const [head, ...steps] = parsed as [Partial<History> | undefined, ...Step[]];
+  const [first, ...rest] = parsed;
+  const head = first?.value as Partial<History> | null | undefined;
   if (head?.version !== 1 || typeof head.seed !== 'number' || typeof head.controllers !== 'number')
-    throw new Error(`${file}:1: a history begins with {"version":1,"seed":…,"controllers":…}`);
-  return { version: 1, seed: head.seed, controllers: head.controllers, steps };
+    throw new HistoryFileError(`${file}:1: a history begins with {"version":1,"seed":…,"controllers":…}`);
+  return { version: 1, seed: head.seed, controllers: head.controllers, steps: rest.map((line) => stepOf(file, line)) };
+}
+
+interface Line {
+  readonly at: number;
+  readonly value: unknown;
+}
+
+function stepOf(file: string, { at, value }: Line): Step {
+  const step = value as Step | null;
+  if (!KINDS.has(step?.kind)) throw new HistoryFileError(`${file}:${at}: a step has a "kind": ${[...KINDS].join(', ')}`);
+  return step as Step;
 }

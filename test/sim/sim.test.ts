@@ -1,8 +1,8 @@
 /** The simulator itself: the same seed is the same life, and a history is done again to the same end. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -67,6 +67,24 @@ test('rules that go round for ever are found, and do not keep the life from its 
   });
   const life = await draw(5, 20, { rules: () => RULES.map((rule) => (rule.name === 'vpc-status' ? around(rule) : rule)) });
   assert.match(life.findings[0]?.message ?? '', /rules go round in a circle/);
+});
+
+test('a file that is no history is named with its line, and is no life that failed', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'kiln-sim-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'no.history');
+  const head = '{"version":1,"seed":1,"controllers":1}\n';
+  for (const [content, said] of [
+    ['# Kiln\n', /no\.history:1: this line is not JSON$/],
+    ['null\n', /no\.history:1: a history begins with/],
+    [`${head}\n{"kind":"rest"}\n{"kind":"rset"}\n`, /no\.history:4: a step has a "kind": operation, fault, wait, rest$/],
+    [`${head}null\n`, /no\.history:2: a step has/],
+  ] as const) {
+    writeFileSync(file, content);
+    const { status, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), '--replay', file], { encoding: 'utf8' });
+    assert.deepEqual([status, stderr.trim().split('\n').length], [2, 1], stderr);
+    assert.match(stderr.trim(), said);
+  }
 });
 
 test('when the time is up, a history that fails is told as it is', async () => {

@@ -16,7 +16,7 @@ const NO_CONFLICT: RowConflict = { owners: [], message: '' };
 export function rowConflictOf(world: World, owner: Owner): string | undefined {
   const [first, ...others] = world.rowConflicts.select('owner', ownerText(owner));
   if (first === undefined) return undefined;
-  return others.length === 0 ? first.message : `${first.message} (and ${others.length} more rows)`;
+  return others.length === 0 ? first.message : `${first.message} (and ${others.length} more ${others.length === 1 ? 'row' : 'rows'})`;
 }
 
 /** Owners whose rows are told of by an Event, one for each row. A condition that names a row has no Event of its own: it would say the same. */

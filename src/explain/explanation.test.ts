@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { rowId } from '../nb/row-id.ts';
+import { rowConflictOf } from '../compile/row-conflict.ts';
 import { PodScene } from '../testing/pod-scene.ts';
 import type { ResourceName } from '../world/resources.ts';
 import type { AnyObservedObject } from '../world/world.ts';
@@ -9,6 +11,7 @@ import type { Explanation } from './explanation.ts';
 import { explain } from './explanation.ts';
 import { explanationJson } from './explanation-json.ts';
 import { resourceNamed } from './kind-names.ts';
+import { nextCommands } from './next-commands.ts';
 import { statusOf } from './status.ts';
 import { explanationLine, treeText } from './tree-text.ts';
 
@@ -125,6 +128,25 @@ test('a condition that says no is the reason, and the command it ends with is th
   const { waiting, next } = explained(scene, 'subnets', 'lost');
   assert.equal(waiting?.reason, 'VpcMissing');
   assert.deepEqual(next, ['kubectl get vpcs']);
+});
+
+test('the command that removes what is in the way can be run as it is, also where more rows are in the way', () => {
+  const { bench } = tenant(0);
+  const owner = { kind: 'subnet', namespace: '', name: 'red', uid: '' } as const;
+  const command = 'ovn-nbctl remove Logical_Switch 11 ports 22';
+  const next = (): readonly string[] => {
+    const message = `Subnet red cannot be deleted yet: ${rowConflictOf(bench.world, owner)}`;
+    const waiting = { reason: 'DeletionBlocked', message, since: '' };
+    return nextCommands(bench.world, { resource: 'subnets', key: 'red', blockers: { count: 0, names: [] }, waiting, holds: [] });
+  };
+  for (const [i, said] of [`where nobody needs that row: ${command}`, 'another', 'a third'].entries()) {
+    bench.world.rowConflicts.set(rowId('Logical_Switch', String(i)), { owners: ['subnet//red'], message: said });
+    assert.equal(
+      rowConflictOf(bench.world, owner),
+      `where nobody needs that row: ${command}${['', ' (and 1 more row)', ' (and 2 more rows)'][i]}`,
+    );
+    assert.deepEqual(next(), [command]);
+  }
 });
 
 test("somebody else's finalizer is named", () => {

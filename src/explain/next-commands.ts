@@ -29,7 +29,8 @@ export function nextCommands(world: World, { resource, key, blockers, waiting, h
     return goes ? [`kiln delete ${object} --cascade --dry-run=client`, ...first] : first;
   }
   if (reason === 'ForeignFinalizer') return [`kubectl get ${object} -o jsonpath='{.metadata.finalizers}'`];
-  const rowToRemove = /: (ovn-nbctl remove [^;]+)$/.exec(message)?.[1];
+  // Other rows in the way come one after the other: their number is no part of the command.
+  const rowToRemove = /: (ovn-nbctl remove [^;(]*[^;( ])(?: \(and [^)]*\))?$/.exec(message)?.[1];
   const said = reason === 'DeletionBlocked' ? rowToRemove : (/;\s*((?:kubectl|kiln) [^;]+)$/.exec(message)?.[1] ?? rowToRemove);
   // What that command prints is being read: on to what it is about.
   const onward = said === `kiln explain ${object}` ? (troubleAbove(holds) ?? troubleNamed(world, message)) : said;

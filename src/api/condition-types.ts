@@ -6,7 +6,7 @@ export const CONDITION_TYPES = {
   },
   'kiln.io/NotCarriedOut': { on: 'Pod', means: 'an annotation asks for what this version does not do; there only while it does' },
   Accepted: {
-    on: 'Vpc, Subnet, IP, Vip, OvnEip, IptablesEIP, Node, NetworkAttachmentDefinition',
+    on: 'Vpc, Subnet, IP, Vip, OvnEip, IptablesEIP, their rules, Node, NetworkAttachmentDefinition',
     means: 'the spec is sound and can be carried out',
   },
   Validated: { on: 'Subnet, kinds that are not carried out', means: 'the spec breaks no rule' },

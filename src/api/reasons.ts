@@ -38,6 +38,7 @@ export const REASONS = {
   SwitchPending: { means: 'the logical switch is not there yet', next: 'wait; while it lasts, see the log' },
   SubnetPending: { means: 'the Subnet has no switch in OVN yet', next: 'see the Subnet' },
   SubnetTerminating: { means: 'the Subnet is being deleted and takes nobody new', next: 'choose another Subnet' },
+  EipTerminating: { means: 'the EIP is being deleted and takes no new rule', next: 'name another EIP' },
   VpcTerminating: { means: 'the Vpc is being deleted and takes nothing new', next: 'choose another Vpc' },
   WaitingForSubnet: { means: 'the Subnet is not there or not ready', next: 'kubectl describe subnet' },
   WaitingForNetwork: {

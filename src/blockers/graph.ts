@@ -150,8 +150,9 @@ export const HOLDS: readonly Hold[] = [
   ...NAT_RULES.map((holder): Hold => ({
     held: eipResourceOf(holder),
     holder,
-    holders: (world, eip) => world.natRules[holder].bucket('eip', eip),
-    holds: (world, name) => eipsNamedBy(world, holder, name),
+    holders: (world, eip) =>
+      [...world.natRules[holder].bucket('eip', eip)].filter((name) => !world.ask(isTooLateForEip, `${holder}/${name}`)),
+    holds: (world, name) => (world.ask(isTooLateForEip, `${holder}/${name}`) ? [] : eipsNamedBy(world, holder, name)),
   })),
 ];
 
@@ -353,6 +354,26 @@ function eipsNamedBy(world: World, resource: NatRuleResource, name: string): rea
   const rule = world.natRules[resource].get(name);
   return rule === undefined || eipOfRule(rule) === '' ? [] : [eipOfRule(rule)];
 }
+
+/**
+ * An EIP that is being deleted is not held by a rule that came after. One that is marked with its address was there before, also where it is
+ * from a backup. Both times are the API server's, in whole seconds. Key `<resource>/<name>` of the rule.
+ */
+export const isTooLateForEip: Query<boolean> = defineQuery('rule-too-late-for-eip', (world, key) => {
+  const at = key.indexOf('/');
+  const resource = key.slice(0, at) as NatRuleResource;
+  const rule = world.natRules[resource].get(key.slice(at + 1));
+  if (rule === undefined) return false;
+  const eip = eipOfRule(rule);
+  const deleted = world.ask(deletionOfEip, `${eipResourceOf(resource)}/${eip}`);
+  return deleted !== '' && heldByRule(rule)?.eip !== eip && rule.metadata.creationTimestamp > deleted;
+});
+
+const deletionOfEip: Query<string> = defineQuery('deletion-of-eip', (world, key) => {
+  const at = key.indexOf('/');
+  const eips = key.startsWith('ovn-eips/') ? world.ovnEips : world.iptablesEips;
+  return eips.get(key.slice(at + 1))?.metadata.deletionTimestamp ?? '';
+});
 
 /** Longest list of names that a sentence gives. */
 const NAMED = 10;

@@ -285,6 +285,8 @@ test('a change is refused for what it makes wrong, and never for what concerns f
   const judged = (spec: object, more: Asked = {}): Opinion => asked(scene, 'UPDATE', 'subnets', change(spec), { before, ...more });
   assert.deepEqual(codes(judged({ vpc: 'green' })), ['SubnetVpcChanged']);
   assert.deepEqual(codes(judged({ cidrBlock: 'nonsense' })), ['SubnetCidrInvalid']);
+  assert.deepEqual(codes(judged({ provider: 'macvlan.shop' })), ['SubnetProviderChanged']);
+  assert.deepEqual(codes(judged({ provider: 'macvlan.shop.ovn' })), [], 'OVN still carries it');
   assert.deepEqual(codes(judged({ cidrBlock: 'nonsense' }, { fieldManager: 'kiln-controller' })), [], "Kiln's own");
   assert.deepEqual(codes(judged({ cidrBlock: 'nonsense' }, { subresource: 'status' })), []);
   assert.deepEqual(codes(judged({ gateway: '10.1.0.254' })), [], 'a gateway may change');
@@ -293,6 +295,45 @@ test('a change is refused for what it makes wrong, and never for what concerns f
   const going = change({}, { deletionTimestamp: '2026-01-01T00:00:00Z' });
   const stripped = change({ cidrBlock: 'nonsense' }, { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [] });
   assert.deepEqual(codes(asked(scene, 'UPDATE', 'subnets', stripped, { before: going })), []);
+});
+
+test('a network that runs is not taken out of OVN, in the words of the condition; one that does not run yet may be', () => {
+  const scene = tenant();
+  const { bench } = scene;
+  bench.put('subnets', { metadata: { name: 'waits' }, spec: { vpc: 'nowhere', cidrBlock: '10.9.0.0/24' } });
+  bench.settle();
+  const edited = (name: string): Opinion => {
+    const before = bench.object('subnets', name) ?? assert.fail();
+    return asked(scene, 'UPDATE', 'subnets', { ...before, spec: { ...before.spec, provider: 'macvlan.shop' } }, { before });
+  };
+  assert.deepEqual(codes(edited('waits')), []);
+  const refused = only(edited('net'));
+  bench.edit('subnets', 'net', { provider: 'macvlan.shop' });
+  bench.settle();
+  assert.equal(sentence(bench.condition('subnets', 'net', 'Accepted')?.message), refused);
+});
+
+test('a rule for an EIP that is being deleted is refused in the words of its condition; one from a backup is not', () => {
+  const scene = tenant();
+  const { bench } = scene;
+  bench.put('ovn-eips', { metadata: { name: 'e1' }, spec: { externalSubnet: 'net' } });
+  bench.put('ovn-snat-rules', { metadata: { name: 'first' }, spec: { ovnEip: 'e1' } });
+  bench.settle();
+  const rule = { metadata: { name: 'late', creationTimestamp: '2026-01-01T01:00:00Z' }, spec: { ovnEip: 'e1' } };
+  assert.deepEqual(codes(asked(scene, 'CREATE', 'ovn-fips', rule)), []);
+  bench.delete('ovn-eips', 'e1');
+  bench.settle();
+  const { objections } = asked(scene, 'CREATE', 'ovn-fips', rule);
+  assert.deepEqual(
+    objections.map(({ code, field, kind }) => [code, field, kind]),
+    [['EipTerminating', 'spec.ovnEip', 'forbidden']],
+  );
+  const { labels } = bench.object('ovn-snat-rules', 'first')?.metadata ?? assert.fail();
+  assert.deepEqual(codes(asked(scene, 'CREATE', 'ovn-fips', { ...rule, metadata: { ...rule.metadata, labels } })), []);
+  bench.passTo(Date.parse('2026-01-01T01:00:00Z'));
+  bench.put('ovn-fips', rule);
+  bench.settle();
+  assert.equal(bench.condition('ovn-fips', 'late', 'Accepted')?.message, objections[0]?.message);
 });
 
 test('a pod that asks for the impossible is refused in the words of its condition', () => {

@@ -19,6 +19,8 @@ import { vpcKind } from '../api/vpc.ts';
 import { CONTROLLER_LEASE } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/graph.ts';
 import { equal } from '../world/equal.ts';
+import type { NatRule } from '../world/nat-rules.ts';
+import { isNatRule } from '../world/nat-rules.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, RESOURCES, traitsOf } from '../world/resources.ts';
 import type { AdmissionRequest, ReviewedObject } from './admission-review.ts';
@@ -34,6 +36,7 @@ import type { AskedFor } from './deletion-admission.ts';
 import { deletionAsked } from './deletion-admission.ts';
 import { ipChanged, ipCreated } from './ip-admission.ts';
 import { ipPoolChanged, ipPoolCreated } from './ip-pool-admission.ts';
+import { natRuleCreated } from './nat-rule-admission.ts';
 import type { Objection, Observed, Opinion } from './opinion.ts';
 import { invalid, newOnes, NO_OPINION } from './opinion.ts';
 import { podChanged, podCreated } from './pod-admission.ts';
@@ -119,8 +122,9 @@ function opinionOf(
       if (kind !== undefined) return kind.created(named(object, namespace), observed);
       const feature = unserved(resource, object);
       const what = `${traitsOf(resource).kind} ${object.metadata.name ?? ''}`;
+      const rule = isNatRule(resource) ? natRuleCreated(resource, named(object, namespace) as unknown as NatRule, observed) : [];
       return {
-        objections: rulesBroken(resource, named(object, namespace)),
+        objections: [...rulesBroken(resource, named(object, namespace)), ...rule],
         warnings: feature === undefined ? [] : [`${what}: this version does not carry out ${feature}`],
       };
     }

@@ -2,7 +2,7 @@
 import type { Finding } from '../api/finding.ts';
 import { isOvnProvider } from '../api/names.ts';
 import type { SubnetSurroundings } from '../api/subnet-conflicts.ts';
-import { subnetConflicts, subnetUpdateFindings, vanished } from '../api/subnet-conflicts.ts';
+import { subnetConflicts, subnetProviderChanged, subnetUpdateFindings, vanished } from '../api/subnet-conflicts.ts';
 import type { NamedSubnet } from '../api/subnet-defaults.ts';
 import { effectiveProvider, effectiveVpc } from '../api/subnet-defaults.ts';
 import { takesNoSubnet } from '../blockers/graph.ts';
@@ -12,6 +12,7 @@ import { subnetFindings } from '../api/subnet-validation.ts';
 import type { Subnet } from '../api/subnet.ts';
 import { nodeView } from '../compile/node/node-view.ts';
 import { subnetAcceptance, vpcMissing, vpcTerminating } from '../compile/subnet/subnet-acceptance.ts';
+import { isRunning } from '../compile/subnet/subnet-basics.ts';
 import { askedNetworks, cidrsOf, networkInUse, networksAskedBy } from '../compile/subnet/subnet-networks.ts';
 import type { NetworkInUse } from '../compile/subnet/left-in-use.ts';
 import { leftInUse } from '../compile/subnet/left-in-use.ts';
@@ -46,12 +47,19 @@ export function subnetChanged(before: Subnet, after: Subnet, observed: Observed)
   const findings = [
     ...newOnes(subnetFindings(now), subnetFindings(old)),
     ...subnetUpdateFindings(old, now, { v4: 0, v6: 0 }, world.settings),
+    ...leavesOvn(world, old, now),
   ];
   if (findings.length === 0 && complete && isOvn(now)) findings.push(...newOnes(conflictsOf(world, now), conflictsOf(world, old)));
   const objections = findings.map(invalid);
   if (objections.length === 0 && complete && isOvn(now))
     objections.push(...newOnes(inUse(world, after), inUse(world, before)).map(invalid));
   return { objections, warnings: warningsOf(now, observed) };
+}
+
+/** One whose switch is not there yet may have another provider: nothing runs that would be torn out. */
+function leavesOvn(world: World, old: NamedSubnet, now: NamedSubnet): readonly Finding[] {
+  if (!isOvn(old) || isOvn(now) || !isRunning(world, now.name)) return [];
+  return [subnetProviderChanged(now.name, effectiveProvider(now.spec))];
 }
 
 /** Addresses in use that its CIDR leaves out. */

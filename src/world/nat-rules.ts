@@ -48,7 +48,7 @@ export function natRulesOf(eips: AddressResource): readonly NatRuleResource[] {
 }
 
 /** Name of the EIP that a rule names; empty for none. */
-export function eipOfRule({ spec }: NatRule): string {
+export function eipOfRule({ spec }: Pick<NatRule, 'spec'>): string {
   return spec.ovnEip ?? spec.eip ?? '';
 }
 

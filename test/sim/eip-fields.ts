@@ -22,8 +22,11 @@ export function eipsCarriedOut(world: World): readonly Finding[] {
     [...world.natRules[resource].entries()].flatMap(([name, rule]) => {
       const eip = eips.get(`${eipKindOf(resource)} ${eipOfRule(rule)}`);
       if (eip === undefined) return [];
+      const { labels = {}, annotations = {}, creationTimestamp } = rule.metadata;
+      const gone = (eip.resource === 'ovn-eips' ? world.ovnEips : world.iptablesEips).peek(eip.name)?.metadata.deletionTimestamp;
+      // One that came when the EIP was being deleted has nothing of it: `latecomers.ts`.
+      if (gone !== undefined && creationTimestamp > gone && annotations[annotationKey.vpcEip] !== eip.name) return [];
       used.add(`${eip.kind} ${eip.name}`);
-      const { labels = {}, annotations = {} } = rule.metadata;
       const wanted = {
         [labelKey.subnet]: eip.subnet,
         [labelKey.eipV4]: eip.held?.v4 ?? '',

@@ -48,6 +48,8 @@ export function claimsOf(table: string, object: KubeObject, hasRow: (table: stri
     const eip = text(spec[field]);
     const marked = annotations['ovn.kubernetes.io/vpc_eip'] === eip && (labels['ovn.kubernetes.io/eip_v4_ip'] ?? '') !== '';
     const eips = field === 'eip' ? 'iptables-eips.kubeovn.io' : 'ovn-eips.kubeovn.io';
+    // One that came when its EIP was being deleted, and was told so, has nothing of it.
+    if (!marked && conditionsOf(object).some(({ type, status }) => type === 'Accepted' && status === 'False')) return [];
     return [`${eips} ${eip}`, ...(marked ? [`${SUBNETS} ${labels['ovn.kubernetes.io/subnet'] ?? ''}`] : [])];
   }
   const phase = ((object['status'] ?? {}) as Field)['phase'];

@@ -1,5 +1,5 @@
 /**
- * What is being deleted takes nobody new: of a Subnet or a Vpc that was on its way out when all was quiet, nobody who came since is given
+ * What is being deleted takes nobody new: of a Subnet, a Vpc or an EIP that was on its way out when all was quiet, nobody who came since is given
  * anything. Read from objects and rows, by no rule.
  */
 import {
@@ -29,7 +29,13 @@ const ADDRESSED = [
 /** Serve on, whoever deletes them: `built-ins.ts`. */
 const BUILT_IN: ReadonlySet<string> = new Set([DEFAULT_VPC, DEFAULT_SUBNET, JOIN_SUBNET]);
 const ALLOCATED = podAnnotation('ovn', 'allocated');
-const COMING: ReadonlySet<string> = new Set(['pods', SUBNETS, POOLS, ...ADDRESSED.map(([table]) => table)]);
+/** Rules, each with the table of the EIPs that it names. */
+const RULES: readonly (readonly [table: string, eips: string])[] = (['fips', 'snat-rules', 'dnat-rules'] as const).flatMap((kind) => [
+  [`ovn-${kind}.kubeovn.io`, 'ovn-eips.kubeovn.io'] as const,
+  [`iptables-${kind === 'fips' ? 'fip-rules' : kind}.kubeovn.io`, 'iptables-eips.kubeovn.io'] as const,
+]);
+const EIPS = ['ovn-eips.kubeovn.io', 'iptables-eips.kubeovn.io'] as const;
+const COMING: ReadonlySet<string> = new Set(['pods', SUBNETS, POOLS, ...[...ADDRESSED, ...RULES].map(([table]) => table)]);
 
 const vpcOf = (object: KubeObject): string => ((object['spec'] ?? {}) as { readonly vpc?: string }).vpc ?? '';
 
@@ -48,7 +54,11 @@ export class Latecomers {
     store.watchAll(({ type, table, object }) => {
       const { uid, finalizers = [], annotations = {} } = object.metadata;
       // One from a backup has what it had.
-      const isNew = finalizers.length === 0 && annotations[kilnAnnotation.given] === undefined && annotations[ALLOCATED] === undefined;
+      const isNew =
+        finalizers.length === 0 &&
+        annotations[kilnAnnotation.given] === undefined &&
+        annotations[ALLOCATED] === undefined &&
+        annotations[annotationKey.vpcEip] === undefined;
       if (type === 'ADDED' && COMING.has(table) && isNew) this.#came.set(uid, vpcOf(object));
     });
   }
@@ -57,7 +67,7 @@ export class Latecomers {
   remember(): void {
     this.#came.clear();
     this.#going = new Map(
-      [SUBNETS, VPCS].flatMap((table) =>
+      [SUBNETS, VPCS, ...EIPS].flatMap((table) =>
         this.#store
           .list(table)
           .filter(({ metadata }) => metadata.deletionTimestamp !== undefined && !BUILT_IN.has(metadata.name))
@@ -100,7 +110,13 @@ export class Latecomers {
       const { conditions } = (pool['status'] ?? {}) as { readonly conditions?: readonly Partial<Condition>[] };
       return this.#isGoing(SUBNETS, subnet) && isTrue(conditions, 'Ready') ? [told(`IPPool ${metadata.name}`, `Subnet ${subnet}`)] : [];
     });
-    return [...pods, ...objects, ...subnets, ...pools];
+    const rules = RULES.flatMap(([table, eips]) =>
+      this.#since(table).flatMap((rule) => {
+        const eip = rule.metadata.annotations?.[annotationKey.vpcEip] ?? '';
+        return eip !== '' && this.#isGoing(eips, eip) ? [told(`${rule.kind} ${rule.metadata.name}`, `EIP ${eip}`)] : [];
+      }),
+    );
+    return [...pods, ...objects, ...subnets, ...pools, ...rules];
   }
 
   #since(table: string): readonly KubeObject[] {

@@ -241,6 +241,38 @@ test('an OvnEip waits for the rules that name it, each kind, and says which; its
   assert.deepEqual(using(made), ['0', '']);
 });
 
+test('an EIP that is being deleted takes no new rule: that is told so, gets no mark, and does not keep the EIP', () => {
+  for (const [eips, spec, rules, field] of [
+    ['ovn-eips', { externalSubnet: 'ext' }, 'ovn-fips', 'ovnEip'],
+    ['iptables-eips', { externalSubnet: 'ext', natGwDp: 'gw' }, 'iptables-snat-rules', 'eip'],
+  ] as const) {
+    const made = scene();
+    const { bench } = made;
+    bench.put(eips, { metadata: { name: 'e1' }, spec });
+    bench.put(rules, { metadata: { name: 'before' }, spec: { [field]: 'e1' } });
+    bench.settle();
+    bench.delete(eips, 'e1');
+    bench.settle();
+    bench.passTo(Date.parse('2026-01-01T01:00:00Z'));
+    bench.put(rules, { metadata: { name: 'late', creationTimestamp: '2026-01-01T01:00:00Z' }, spec: { [field]: 'e1' } });
+    bench.settle();
+    const { reason, message = '' } = bench.condition(rules, 'late', 'Accepted') ?? assert.fail();
+    assert.equal(reason, 'EipTerminating');
+    assert.match(message, new RegExp(`: spec\\.${field} "e1" names an .*EIP that is being deleted; such`, 'i'));
+    assert.equal(bench.object(rules, 'late')?.metadata.labels?.['ovn.kubernetes.io/eip_v4_ip'], undefined);
+    assert.doesNotMatch(bench.condition(eips, 'e1', 'DeletionBlocked')?.message ?? '', /late/);
+    assert.equal(bench.condition(rules, 'before', 'Accepted'), undefined);
+    bench.delete(rules, 'before');
+    bench.settle();
+    assert.equal(bench.object(eips, 'e1'), undefined, 'it goes with the last rule that was there before');
+    assert.deepEqual(using(made), ['0', '']);
+    bench.put(eips, { metadata: { name: 'e1', creationTimestamp: '2026-01-01T02:00:00Z' }, spec });
+    bench.settle();
+    assert.equal(bench.condition(rules, 'late', 'Accepted'), undefined, 'an EIP of that name is waited for');
+    assert.equal(bench.object(rules, 'late')?.metadata.labels?.['ovn.kubernetes.io/eip_v4_ip'], using(made)[1]);
+  }
+});
+
 test('C66 the address of an EIP that was taken away by force stays booked until the last rule that names it is gone, across a restart', () => {
   const made = scene('172.20.0.0/29,fd20::/120');
   eip(made, 'e1');

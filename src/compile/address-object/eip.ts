@@ -8,6 +8,7 @@ import { addressLabelValue, labelKey } from '../../api/well-known.ts';
 import { iptablesEipAddresses, ovnEipAddresses } from '../../world/address-objects.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
+import { isTooLateForEip } from '../../blockers/graph.ts';
 import { NAT_USE, natRulesOf } from '../../world/nat-rules.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
@@ -97,7 +98,10 @@ function notReadyYet(status: { readonly ready?: boolean } | undefined): { readon
 
 /** Which kinds of rules name it, in the order of `status.nat`. */
 function usesOf(world: World, { resource, name }: AddressObject): string {
-  const uses = natRulesOf(resource).flatMap((rules) => (world.natRules[rules].bucket('eip', name).size > 0 ? [NAT_USE[rules]] : []));
+  const uses = natRulesOf(resource).flatMap((rules) => {
+    const isUsed = [...world.natRules[rules].bucket('eip', name)].some((rule) => !world.ask(isTooLateForEip, `${rules}/${rule}`));
+    return isUsed ? [NAT_USE[rules]] : [];
+  });
   return [...new Set(uses)].toSorted().join(',');
 }
 

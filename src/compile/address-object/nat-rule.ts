@@ -1,21 +1,26 @@
 /**
  * Rules that translate by an EIP are marked with its address and Subnet, as Kube-OVN's are, though nothing else of them is carried out: while
- * one names the EIP its address is booked, even when the EIP itself was taken away by force.
+ * one names the EIP its address is booked, even when the EIP itself was taken away by force. One that comes when its EIP is being deleted is
+ * told so and gets none.
  */
+import { findingOf } from '../../api/finding.ts';
 import { addressLabelValue, annotationKey, labelKey } from '../../api/well-known.ts';
+import { isTooLateForEip } from '../../blockers/graph.ts';
 import type { AddressResource, AddressTexts } from '../../world/address-objects.ts';
 import { claimantOfObject } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
-import type { NatRuleResource, RuleHold } from '../../world/nat-rules.ts';
+import type { NatRule, NatRuleResource, RuleHold } from '../../world/nat-rules.ts';
 import { eipKindOf, eipOfRule, eipResourceOf, heldByRule, NAT_RULES } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { ConditionOutput } from '../output.ts';
+import type { Refusal } from '../subnet/subnet-acceptance.ts';
 import { networkOfObject } from '../subnet/subnet-missing.ts';
 
 const CONFLICT = 'AddressConflict';
+const ACCEPTED = 'Accepted';
 
 interface Booked extends AddressTexts {
   readonly subnet: string;
@@ -39,21 +44,42 @@ export const natRuleMarks: readonly Rule[] = NAT_RULES.map((resource) => ({
     const network = held === undefined ? [] : networkOfObject(world, { resource, name, subnet: held.subnet });
     const booked = world.ask(bookedBy, `${eipResourceOf(resource)}/${eip}`);
     const patch = { kind: 'patch', resource, key: name, uid: rule.metadata.uid } as const;
+    if (world.ask(isTooLateForEip, `${resource}/${name}`)) {
+      const refused: ConditionOutput = { type: ACCEPTED, status: 'False', ...eipTerminating(resource, rule), event: 'Warning' };
+      return [...network, { ...patch, conditions: [refused], withoutConditions: [CONFLICT] }];
+    }
     if (booked === undefined) {
       const conflict = held === undefined ? undefined : conflictOf(world, resource, name, held);
-      return [...network, { ...patch, conditions: conflict === undefined ? [] : [conflict], withoutConditions: [CONFLICT] }];
+      return [...network, { ...patch, conditions: conflict === undefined ? [] : [conflict], withoutConditions: [CONFLICT, ACCEPTED] }];
     }
     return [
       ...network,
       {
         ...patch,
-        withoutConditions: [CONFLICT],
+        withoutConditions: [CONFLICT, ACCEPTED],
         labels: markedWith(resource, booked),
         annotations: { [annotationKey.vpcEip]: eip },
       },
     ];
   },
 }));
+
+/** What a rule is told that names an EIP on its way out. */
+export function eipTerminating(resource: NatRuleResource, rule: Pick<NatRule, 'metadata' | 'spec'>): Refusal {
+  const eips = traitsOf(eipResourceOf(resource));
+  const value = eipOfRule(rule);
+  const { message } = findingOf(
+    { kind: traitsOf(resource).kind, name: rule.metadata.name },
+    {
+      code: 'EipTerminating',
+      field: resource.startsWith('ovn-') ? 'spec.ovnEip' : 'spec.eip',
+      value,
+      problem: `names an ${eips.kind} that is being deleted`,
+      rule: `such an ${eips.kind} takes no new rule; kubectl describe ${eips.plural}.${eips.group} ${value}`,
+    },
+  );
+  return { reason: 'EipTerminating', message };
+}
 
 /** While the EIP is there it says so itself. */
 function conflictOf(

@@ -36,7 +36,7 @@ export class AllocationStep {
   readonly #asking = new ClaimantsBySubnet();
   /** Wishes that are refused. */
   readonly #waiting = new ClaimantsBySubnet();
-  /** Wishes that could be met, beside others of their group that are refused. */
+  /** Wishes that could be met, beside others of their group that are refused, and refused ones of which something could be had. */
   readonly #spared = new ClaimantsBySubnet();
   readonly #holders: Holders;
   /** Subnets where something can be had that could not be before. */
@@ -267,7 +267,7 @@ export class AllocationStep {
       const answer = answers[i];
       const { reservations } = this.#world;
       this.#waiting.put(claimant, answer?.kind === 'refused' ? subnets : []);
-      this.#spared.put(claimant, answer === undefined ? subnets : []);
+      this.#spared.put(claimant, answer === undefined || (answer.kind === 'refused' && answer.late === true) ? subnets : []);
       if (answer?.kind === 'granted') {
         this.ledger.releaseElsewhere('reservation', claimant, answer.subnet);
         this.usage.mark(answer.subnet);
@@ -368,7 +368,8 @@ function unreadable(message: string): AllocationFailure {
 function refusedWith({ claimant }: AddressWish, refusals: readonly AllocationFailure[]): Reservation {
   const [first] = refusals;
   if (first === undefined) return { kind: 'refused', claimant, code: 'NoSubnet', message: 'no Subnet to take an address from' };
-  return { kind: 'refused', claimant, code: first.code, message: said(refusals) };
+  const late = refusals.some((refusal) => refusal.late === true);
+  return { kind: 'refused', claimant, code: first.code, message: said(refusals), ...(late && { late }) };
 }
 
 /** The first few of them, as one text. */
@@ -382,7 +383,7 @@ function said(refusals: readonly { readonly message: string }[]): string {
 function sameReservation(a: Reservation | undefined, b: Reservation | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   if (a.kind === 'granted' && b.kind === 'granted') return a.subnet === b.subnet && a.v4 === b.v4 && a.v6 === b.v6 && a.mac === b.mac;
-  return a.kind === 'refused' && b.kind === 'refused' && a.code === b.code && a.message === b.message;
+  return a.kind === 'refused' && b.kind === 'refused' && a.code === b.code && a.message === b.message && a.late === b.late;
 }
 
 /** A message to people names ports, not the pod uids behind them. */

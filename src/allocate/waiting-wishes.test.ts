@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Mac } from '../net/mac.ts';
 import { AllocationBench, ip, pool, wish } from './testing/allocation-bench.ts';
 
 const early = '2026-01-01T00:00:00Z';
@@ -103,4 +104,28 @@ test('who was refused an address that an IP object of its own name has for nobod
   assert.equal(bench.answer('a#1'), 'AddressConflict');
   bench.world.ips.set('a', ip({ ...own, podUid: '1' }));
   assert.equal(bench.run().answer('a#1'), 's1 10.0.0.5');
+});
+
+test('who waits for one family is told of the other as soon as that is the first which is missing', () => {
+  const subnet = pool('s1', '10.0.0.0/29', { v6: 'fd00::/125', gateways: ['10.0.0.1', 'fd00::1'] });
+  const bench = new AllocationBench().hold('s1', 'fd00::5').say(subnet, wish('both#1', { v6: 'fd00::5' }));
+  assert.match(bench.message('both#1'), /the address fd00::5/);
+  for (let last = 2; last <= 6; last++) bench.hold('s1', `10.0.0.${last}`);
+  bench.run();
+  assert.match(bench.message('both#1'), /no free IPv4 address/);
+});
+
+test('an address that the Subnet gives to nobody is told before what may come free', () => {
+  const subnet = pool('s1', '10.0.0.0/30', { v6: 'fd00::/125', gateways: ['10.0.0.1', 'fd00::1'] });
+  const bench = new AllocationBench().hold('s1', '10.0.0.2').say(subnet, wish('a#1', { v6: 'fd00:9::5' }));
+  assert.equal(bench.answer('a#1'), 'AddressOutOfRange');
+});
+
+test("who waits for a MAC is told of the address that it asks for once that is another one's", () => {
+  const mac = '00:00:00:aa:bb:cc' as Mac;
+  const subnet = pool('s1', '10.0.0.0/29', { gatewayMacs: [mac] });
+  const bench = new AllocationBench().say(subnet, wish('a#1', { v4: '10.0.0.5', mac }));
+  assert.match(bench.message('a#1'), /the MAC/);
+  bench.hold('s1', '10.0.0.5').run();
+  assert.match(bench.message('a#1'), /the address 10\.0\.0\.5/);
 });

@@ -40,6 +40,8 @@ export interface AllocationFailure {
   readonly message: string;
   /** Of a conflict: who has it; empty where that is the gateway. */
   readonly holders: readonly Holder[];
+  /** What is looked at before it could be had: once that is taken, the failure is another one. */
+  readonly late?: true;
 }
 
 export type Allocation = { readonly ok: true; readonly v4?: Address; readonly v6?: Address; readonly mac?: Mac } | AllocationFailure;
@@ -85,13 +87,17 @@ function choose(chooser: Chooser): Chosen | AllocationFailure {
   let v4: Offset | undefined;
   let v6: Offset | undefined;
   for (const family of families) {
+    const never = chooser.never(family);
+    if (never !== undefined) return never;
+  }
+  for (const family of families) {
     const choice = chooser.address(family);
-    if (typeof choice === 'object') return choice;
+    if (typeof choice === 'object') return family === families[0] ? choice : { ...choice, late: true };
     if (family === 4) v4 = choice;
     else v6 = choice;
   }
   const mac = chooser.mac();
-  return typeof mac === 'object' ? mac : { v4, v6, mac };
+  return typeof mac === 'object' ? { ...mac, late: true } : { v4, v6, mac };
 }
 
 /** Attaches the holder to what was chosen, and only then lets go of what it had in the same spaces. */
@@ -157,7 +163,19 @@ class Chooser {
   address(family: Family): Choice {
     const space = family === 4 ? this.#subnet.v4 : this.#subnet.v6;
     const named = ofFamily(this.#request.static ?? {}, family);
-    return named === undefined ? this.#anyAddress(space, family) : this.#namedAddress(space, family, named);
+    if (named === undefined) return this.#anyAddress(space, family);
+    return this.#unlessTaken(space, space.offsetOf(named.value), family, () => `the address ${formatAddress(named)}`);
+  }
+
+  /** Why the Subnet gives the address that is named to nobody. */
+  never(family: Family): AllocationFailure | undefined {
+    const address = ofFamily(this.#request.static ?? {}, family);
+    if (address === undefined) return undefined;
+    const space = family === 4 ? this.#subnet.v4 : this.#subnet.v6;
+    const zone = space.zones.zoneAt(space.offsetOf(address.value));
+    if (zone === undefined) return failure('AddressOutOfRange', family, this.#outside(address));
+    if (zone.standing !== 'gateway') return undefined;
+    return failure('AddressConflict', family, `the address ${formatAddress(address)} is the gateway of Subnet "${this.#subnet.name}"`);
   }
 
   mac(): Choice | undefined {
@@ -185,16 +203,6 @@ class Chooser {
       'mac',
       `none of ${macAttempts} MACs tried for ${holder.claimant} is free in Subnet "${this.#subnet.name}"`,
     );
-  }
-
-  #namedAddress(space: Space, family: Family, address: Address): Choice {
-    const { name } = this.#subnet;
-    const offset = space.offsetOf(address.value);
-    const zone = space.zones.zoneAt(offset);
-    if (zone === undefined) return failure('AddressOutOfRange', family, this.#outside(address));
-    if (zone.standing === 'gateway')
-      return failure('AddressConflict', family, `the address ${formatAddress(address)} is the gateway of Subnet "${name}"`);
-    return this.#unlessTaken(space, offset, family, () => `the address ${formatAddress(address)}`);
   }
 
   #outside(address: Address): string {

@@ -38,7 +38,14 @@ export type Reservation =
       readonly v6: string;
       readonly mac: string;
     }
-  | { readonly kind: 'refused'; readonly claimant: string; readonly code: Reason; readonly message: string };
+  | {
+      readonly kind: 'refused';
+      readonly claimant: string;
+      readonly code: Reason;
+      readonly message: string;
+      /** Something of it could be had: once that is taken, another reason is the first. */
+      readonly late?: true;
+    };
 
 /** A Subnet's addresses in one snapshot, in Kube-OVN's text format; counts are exact. */
 export interface FamilyUsage {

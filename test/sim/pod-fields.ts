@@ -115,6 +115,9 @@ export function refusedInVain(world: World, pod: Pod): readonly string[] {
   const asked = splitList(said(pod, 'ip_address'));
   if (bound === undefined || !REFUSED.has(bound.reason ?? '') || asked.length === 0 || said(pod, 'mac_address') !== '' || !runs(pod))
     return [];
+  // Of the other family, which it does not name, there is none left.
+  const missing = /no free IPv([46]) address/.exec(bound.message ?? '')?.[1];
+  if (missing !== undefined && !asked.some((text) => text.includes(':') === (missing === '6'))) return [];
   // An IP object that is there for the pod has another address, and comes first.
   const { name: own, namespace = '' } = pod.metadata;
   const kept = world.ips.peek(portName(own, namespace, 'ovn'))?.spec.ipAddress ?? '';

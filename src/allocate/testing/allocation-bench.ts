@@ -37,6 +37,12 @@ export class AllocationBench {
     return reservation.kind === 'granted' ? [reservation.subnet, reservation.v4].join(' ') : reservation.code;
   }
 
+  /** What a refusal says; empty for none. */
+  message(claimant: string): string {
+    const reservation = this.world.reservations.peek(claimant);
+    return reservation?.kind === 'refused' ? reservation.message : '';
+  }
+
   /** Somebody has the address. */
   hold(subnet: string, address: string): this {
     this.world.ips.set(address, ip({ subnet, address }));

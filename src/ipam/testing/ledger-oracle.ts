@@ -98,10 +98,15 @@ export class Oracle {
         return { ok: false, code: request.families === undefined ? 'AddressOutOfRange' : 'InvalidIPFamily' };
       }
     }
+    for (const family of wanted) {
+      const named = request.static?.[field(family)];
+      if (named !== undefined && !universe(spec, family).contains(named.value)) return { ok: false, code: 'AddressOutOfRange' };
+      if (named !== undefined && gatewaySet(spec, family).contains(named.value)) return { ok: false, code: 'AddressConflict' };
+    }
     const chosen: Address[] = [];
     for (const family of wanted) {
       const named = request.static?.[field(family)];
-      const result = named === undefined ? this.#choose(subnet, spec, family, request) : this.#checkNamed(subnet, spec, named, request);
+      const result = named === undefined ? this.#choose(subnet, spec, family, request) : this.#checkNamed(subnet, named, request);
       if (typeof result === 'string') return { ok: false, code: result };
       chosen.push(result);
     }
@@ -215,9 +220,7 @@ export class Oracle {
     return onlySkipped ? 'AddressConflict' : 'NoAvailableAddress';
   }
 
-  #checkNamed(subnet: string, spec: SubnetSpec, address: Address, { holder }: AllocationRequest): Address | string {
-    if (!universe(spec, address.family).contains(address.value)) return 'AddressOutOfRange';
-    if (gatewaySet(spec, address.family).contains(address.value)) return 'AddressConflict';
+  #checkNamed(subnet: string, address: Address, { holder }: AllocationRequest): Address | string {
     return this.#mayHave(subnet, formatAddress(address), holder) ? address : 'AddressConflict';
   }
 

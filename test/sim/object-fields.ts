@@ -65,6 +65,8 @@ export function objectsSaid(world: World, linksTouched: ReadonlySet<string>): re
   return found;
 }
 
+const TOLD_OUTSIDE: ReadonlySet<string> = new Set(['AddressOutOfRange', 'Immutable']);
+
 /** Who was given an address of a Subnet that is in place, and says nothing of it, has one of its networks, and not its gateway. */
 function outside(world: World, linksTouched: ReadonlySet<string>): readonly (readonly [subnet: string, what: string])[] {
   const ips = [...world.ips.entries()].map(([name, { metadata, spec }]) => ({
@@ -77,9 +79,9 @@ function outside(world: World, linksTouched: ReadonlySet<string>): readonly (rea
         ? []
         : splitList(spec.ipAddress ?? ''),
   }));
-  // One that is being deleted says who keeps it.
+  // One that is being deleted says who keeps it; one that came with its address from Kube-OVN says that it is outside, or what was edited since.
   const objects = addressObjects(world)
-    .filter(({ terminating, conditions }) => !terminating && !conditions.some(({ reason }) => reason === 'AddressOutOfRange'))
+    .filter(({ terminating, conditions }) => !terminating && !conditions.some(({ reason }) => TOLD_OUTSIDE.has(reason ?? '')))
     .map(({ kind, name, subnet, created, held }) => ({
       who: `${kind} ${name}`,
       subnet,

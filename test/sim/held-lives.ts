@@ -1,6 +1,7 @@
 /**
  * Scenes of lives in a rush about one alone that holds something: a rule its EIP, one of each kind its Subnet and the Vpc of that, a network that left OVN or whose Subnet
- * was made again elsewhere its Vpc, a machine its address; and about pods that ask for two things at once, or for what is not there.
+ * was made again elsewhere its Vpc, a machine its address; about pods that ask for two things at once, or for what
+ * is not there, and about a Subnet and a Vpc with one name.
  */
 import { JOIN_SUBNET, podAnnotation } from '../../src/api/well-known.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
@@ -13,7 +14,7 @@ import { inNamespace, pod } from './settled-lives.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { ApiPath, Step } from './step.ts';
 
-const SCENES = { translated: 3, alone: 4, left: 2, full: 2, both: 2, machine: 3 } as const;
+const SCENES = { translated: 3, alone: 4, left: 2, full: 2, both: 2, machine: 3, named: 1 } as const;
 const REST: Step = { kind: 'rest' };
 const NAMESPACE = 'held';
 
@@ -31,6 +32,8 @@ export function drawHeld(random: Random, cluster: SimulatedCluster): readonly St
       return both(random);
     case 'machine':
       return machine(random, cluster);
+    case 'named':
+      return named(random);
   }
 }
 
@@ -157,5 +160,17 @@ function machine(random: Random, cluster: SimulatedCluster): readonly Step[] {
     ...[going(PODS, launcher, NAMESPACE), ...(how === 'started' ? [] : [going(INSTANCES, name, NAMESPACE)])],
     ...(how === 'gone' ? [going(MACHINES, name, NAMESPACE)] : []),
     ...[wait(2_500), REST],
+  ];
+}
+
+/** A Subnet and a Vpc have one name: who came first is in effect, and when that goes the other is. */
+function named(random: Random): readonly Step[] {
+  const [vpc, subnet] = [create(VPCS, 'qn', {}), create(SUBNETS, 'qn', { cidrBlock: '10.49.0.0/24' })];
+  const first = random.pick([VPCS, SUBNETS]);
+  return [
+    ...[vanish(VPCS, 'qn'), vanish(SUBNETS, 'qn'), wait(1_000)],
+    ...(first === VPCS ? [vpc, wait(1_500), subnet] : [subnet, wait(1_500), vpc]),
+    ...[wait(1_500), ...(random.chance(0.5) ? [REST] : [])],
+    ...[going(first, 'qn'), wait(1_500)],
   ];
 }

@@ -18,6 +18,7 @@ import { holdsBothWays } from './holds-both-ways.ts';
 import { keptInVain } from './kept-in-vain.ts';
 import { astray } from './link-owners.ts';
 import { objectsSaid } from './object-fields.ts';
+import { namesBorne } from './names-borne.ts';
 import { poolsApart } from './pools-apart.ts';
 import { ownedRow } from './reading.ts';
 import { refusedInVain } from './refused-in-vain.ts';
@@ -123,6 +124,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...fieldsCarriedOut(world),
       ...saidStill(world),
       ...refusedInVain(world),
+      ...namesBorne(world),
       ...objectsSaid(world, cluster.linksTouched),
       ...poolsApart(world),
       ...keptInVain(world),

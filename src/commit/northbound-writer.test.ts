@@ -288,6 +288,23 @@ test('a deposed process cannot change a row, and one whose term was wiped writes
   }
 });
 
+test('a deposed process that does not know it yet takes the work of who leads for no drift', async () => {
+  const first = await start();
+  await first.want([switchRow]);
+  const second = await start(false);
+  try {
+    await first.seen();
+    second.leads = true;
+    await second.want([{ ...switchRow, columns: { ...switchRow.columns, other_config: { mcast_snoop: 'true' } } }]);
+    await until('the first knows', () => first.deposed);
+    assert.deepEqual(first.drifted, []);
+    await second.want([]);
+  } finally {
+    await first.close();
+    await second.close();
+  }
+});
+
 test('who takes over after another program wiped the term takes a higher one than there ever was', async () => {
   const first = await start();
   const second = await start(false);

@@ -232,7 +232,8 @@ export class NorthboundWriter {
       if (this.#drift.membersJudged(id, keys, verdict)) this.#tell(id, verdict, context, drifts, 'members');
       this.#conclude(id, verdict, parts, planned, keys);
     }
-    if (drifts.length > 0) this.#options.onDrift(drifts, false);
+    // Where another process leads by now, the fence refuses all this, and what is found is that process's work.
+    if (drifts.length > 0 && this.#options.fence.state().kind !== 'deposed') this.#options.onDrift(drifts, false);
     return parts;
   }
 

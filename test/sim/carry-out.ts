@@ -138,11 +138,14 @@ export function inflict(cluster: SimulatedCluster, fault: Fault): void {
     case 'overtake':
       cluster.overtaking = fault.how;
       return;
+    case 'term-ahead':
+      return cluster.outrun(fault.by);
     case 'term-lost':
       // Who has not seen the newest term may write its own again until the one who took that is told: nothing of before binds it.
       // What was written under it before is judged now.
       cluster.alarms.push(...writers(cluster.log).map(({ message }) => `I10: ${message}`));
       cluster.log.length = 0;
+      cluster.termsKnown.forget();
       cluster.byHand([{ op: 'mutate', table: 'NB_Global', where: [], mutations: [['external_ids', 'delete', ['set', ['kiln.io/term']]]] }]);
   }
 }

@@ -8,6 +8,7 @@ import { drawCloseCall } from './draw-close.ts';
 import { drawCrowd } from './draw-crowd.ts';
 import { drawFields } from './draw-fields.ts';
 import { drawFault } from './draw-fault.ts';
+import { drawGap } from './draw-gaps.ts';
 import { drawAfterRest, drawBeforeRest } from './draw-pointed.ts';
 import { drawDrift } from './draw-drift.ts';
 import { drawDeployment, drawScene } from './draw-scene.ts';
@@ -100,6 +101,8 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const drifter = new Random(seed ^ 0xd21f7);
   /** At the end of the life, when all has come to rest. */
   let drifting = rush && drifter.chance(0.8);
+  const gapper = new Random(seed ^ 0x6a9);
+  const gaps = options.only === undefined && gapper.chance(0.8);
   const episode = crowded ? EPISODE_OF_CROWDS : EPISODE;
   /** Operations that come with nothing between. */
   let together = 0;
@@ -125,7 +128,7 @@ export async function draw(seed: number, operations: number, options: LifeOption
     if (left === 0 && untilRest === episode) {
       if (!drifting) return undefined;
       drifting = false;
-      scene = [...drawDrift(drifter), { kind: 'rest' }];
+      scene = [...drawDrift(drifter), ...(gaps ? drawGap(gapper, cluster) : []), { kind: 'rest' }];
       return next(cluster);
     }
     if (staged > 0 && (left === 0 || untilRest === 0)) {
@@ -144,6 +147,7 @@ export async function draw(seed: number, operations: number, options: LifeOption
       staged = scenesBeforeRest;
       if (left > 0 && scenery > 0 && scenic.chance(0.6)) scene = drawDeployment(scenic);
       if (left > 0 && pointer.chance(pointed / 3)) scene = [...scene, ...drawAfterRest(pointer)];
+      if (left > 0 && gaps && gapper.chance(0.7)) scene = [...drawGap(gapper, cluster), ...scene];
       if (left > 0 && drifting && drifter.chance(0.7)) scene = [...drawDrift(drifter), ...scene];
       return { kind: 'rest' };
     }

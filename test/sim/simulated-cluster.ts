@@ -11,6 +11,7 @@ import { ApiError } from '../../src/lab/apiserver/status.ts';
 import type { ResourceTarget } from '../../src/lab/apiserver/request.ts';
 import { ObjectStore, storeKey } from '../../src/lab/apiserver/store.ts';
 import { LabApi } from '../../src/lab/apiserver/server.ts';
+import { TERM_KEY } from '../../src/nb/ownership.ts';
 import type { Uuid } from '../../src/ovsdb/index.ts';
 import type { Execution } from '../../src/ovsdb/testing/simulated/transaction.ts';
 import { SimulatedServer } from '../../src/ovsdb/testing/simulated/server.ts';
@@ -46,7 +47,7 @@ import { Newcomers } from './newcomers.ts';
 import { unpinned } from './pinned-requests.ts';
 import { Promptness } from './promptness.ts';
 import { Random } from './random.ts';
-import { ownedRow, unownedPort } from './reading.ts';
+import { mapOf, ownedRow, unownedPort } from './reading.ts';
 import { SetsKept } from './sets-kept.ts';
 import { OthersKept } from './others-kept.ts';
 import { OwnWords } from './own-words.ts';
@@ -57,6 +58,7 @@ import type { Overtaking, Race } from './step.ts';
 import { race } from './strangers.ts';
 import { strangersHarmed } from './strangers-harmed.ts';
 import { TakenPorts } from './taken-ports.ts';
+import { Terms } from './terms.ts';
 import { ToldInOrder } from './told-in-order.ts';
 import { EPOCH, VirtualTime } from './virtual-time.ts';
 import { Workloads } from './workloads.ts';
@@ -117,6 +119,7 @@ export class SimulatedCluster {
   readonly givenFree: GivenFree;
   readonly askedKept: AskedKept;
   readonly kubeOvn: KubeOvn;
+  readonly termsKnown: Terms;
   readonly driftTold: DriftTold;
   /** How much was done or inflicted so far, when the last of it was, and how long after what came before. */
   #steps = 0;
@@ -252,6 +255,7 @@ export class SimulatedCluster {
       (path) => this.#named(path)?.version ?? '',
     );
     this.#evictions = new EvictionsUnderWay(this.lab.store, () => this.time.now);
+    this.termsKnown = new Terms(this.lab.store, () => this.time.now);
     this.kubeOvn = new KubeOvn(this.lab.store, () => this.time.now);
     this.driftTold = new DriftTold(this.lab.store);
     this.givenOnce = new GivenOnce(this.lab.store, byHand);
@@ -306,7 +310,9 @@ export class SimulatedCluster {
       onSend: (request) => this.#watchOver(name, request),
       onTransact: () => this.#watchOver(name),
       onRefused: () => {
-        if (this.#deposed.has(name)) this.#deposed.set(name, this.#deposed.get(name) ?? this.time.now);
+        if (!this.#deposed.has(name)) return;
+        if (this.#deposed.get(name) === undefined) this.termsKnown.outrun(identity, this.time.now);
+        this.#deposed.set(name, this.#deposed.get(name) ?? this.time.now);
       },
       onFailed: (request) => {
         this.#hotRetries.failed(identity, request);
@@ -339,7 +345,8 @@ export class SimulatedCluster {
     // Who goes by another date has other patience.
     const leaving = request === undefined || this.dateJumped ? undefined : this.#evictions.sent(identity, request);
     const loose = request === undefined ? undefined : unpinned(request);
-    for (const what of [wrong, beside, hot, leaving, loose])
+    const outrun = method === 'GET' || path.includes('/leases') ? undefined : this.termsKnown.asked(identity, this.time.now);
+    for (const what of [wrong, beside, hot, leaving, loose, outrun])
       if (what !== undefined) this.alarms.push(`${name}: ${method} ${path.split('?')[0] ?? ''} ${what}`);
   }
 
@@ -485,6 +492,23 @@ export class SimulatedCluster {
     this.#steppedAt = this.time.now;
   }
 
+  /** Somebody writes a term that nobody who leads has. */
+  outrun(by: number): void {
+    const [global] = this.ovn.database.rows('NB_Global');
+    const term = String(Number(mapOf(global?.[1]['external_ids']).get(TERM_KEY) ?? 0) + by);
+    this.byHand([
+      {
+        op: 'mutate',
+        table: 'NB_Global',
+        where: [],
+        mutations: [
+          ['external_ids', 'delete', ['set', [TERM_KEY]]],
+          ['external_ids', 'insert', ['map', [[TERM_KEY, term]]]],
+        ],
+      },
+    ]);
+  }
+
   #moment(): Moment {
     const { leaders } = this;
     const calm = this.#idleBefore >= CALM_MS && leaders.length === 1 && leaders.every(({ controller }) => controller.quiet);
@@ -506,6 +530,8 @@ export class SimulatedCluster {
     if (client !== undefined && execution.ok) {
       this.#watchPorts(execution);
       this.driftTold.wrote(execution.differences, this.#moment());
+      const taken = this.termsKnown.wrote(this.controllers.get(client)?.identity ?? client, operations);
+      if (taken !== undefined) this.alarms.push(`${client} ${taken}`);
       this.alarms.push(
         ...[...strangersHarmed(execution.differences), ...wroteInVain(execution, operations)].map((what) => `${client} ${what}`),
       );

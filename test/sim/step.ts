@@ -89,6 +89,8 @@ export type Fault =
   | { readonly fault: 'stop-sending'; readonly controller: string; readonly ms: number }
   | { readonly fault: 'jump'; readonly controller: string; readonly ms: number }
   | { readonly fault: 'term-lost' }
+  /** Somebody writes a term by so much newer than the one in force: nobody who leads has it. */
+  | { readonly fault: 'term-ahead'; readonly by: number }
   /** What that one asks of its Lease is refused for so long, and all else goes on. */
   | { readonly fault: 'lease-cut'; readonly controller: string; readonly ms: number }
   /** Somebody is faster: right before a transaction takes effect, a row that it is about changes hands, goes, or gets a row of theirs inside. */

@@ -75,6 +75,8 @@ export class DriftTold {
   /** Somebody changed rows by hand. */
   byHand(differences: readonly RowDifference[], { now, term, step, calm }: Moment): void {
     const gone: ReadonlySet<unknown> = new Set(differences.flatMap(({ uuid, after }) => (after === undefined ? [uuid] : [])));
+    // What goes with a row of somebody else was not as it should be before.
+    const theirs = differences.some(({ before }) => before !== undefined && ownerOf(before).length === 0);
     for (const { table, uuid, before, after } of differences) {
       const inside = childColumns(table).filter(({ column }) => !isSame(before?.[column], after?.[column]));
       // What is put into a row, or taken out, is its own drift.
@@ -84,7 +86,8 @@ export class DriftTold {
       this.#changed.delete(key);
       const crowded = differences.length + this.#told.filter((at) => now - at < TOLD_AGAIN_MS).length > MOST_TOLD;
       const [owner, uid] = before === undefined ? [] : ownerOf(before);
-      if (!calm || crowded || before === undefined || owner === undefined || uid === undefined || !this.#isThere(owner, uid)) continue;
+      if (!calm || theirs || crowded || before === undefined || owner === undefined || uid === undefined || !this.#isThere(owner, uid))
+        continue;
       const columns =
         after === undefined ? undefined : Object.keys(before).filter((one) => !isSame(without(before[one], gone), after[one]));
       if (columns?.every((one) => inside.some(({ column }) => column === one)) === true) continue;

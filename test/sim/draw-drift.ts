@@ -32,7 +32,11 @@ const CHANGES: Readonly<Record<string, readonly RowChange[]>> = {
     { kind: 'set', columns: { enabled: false } },
     KEYS,
   ],
-  Logical_Router_Policy: [{ kind: 'set', columns: { action: 'drop', nexthops: ['set', []] } }, KEYS],
+  Logical_Router_Policy: [
+    { kind: 'set', columns: { action: 'drop', nexthops: ['set', []] } },
+    { kind: 'set', columns: { nexthops: ['set', ['10.250.0.1', '10.250.0.2']] } },
+    KEYS,
+  ],
   Logical_Router_Static_Route: [{ kind: 'set', columns: { route_table: 'drifted' } }, KEYS],
   Port_Group: [
     { kind: 'clear-members', column: 'ports' },

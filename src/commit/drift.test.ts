@@ -57,6 +57,40 @@ test('what is wanted otherwise, and what comes and goes with it, is no drift', a
   });
 });
 
+test('of a row that is kept as it is, what its seal says was last written is put back and told; anything else stays', async () => {
+  await withWriter(async (kiln) => {
+    await kiln.want([switchRow, port('00:00:00:00:00:01 10.0.0.2')]);
+    const kept = (sealed: RowOutput): RowOutput => ({ ...sealed, columns: {}, sealed: [{ ...sealed, columns: { name: 'no' } }, sealed] });
+    await kiln.want([kept(switchRow), kept(port('00:00:00:00:00:01 10.0.0.2'))]);
+    assert.deepEqual(kiln.drifted, []);
+    await nbctl('lsp-set-addresses', 'p1', '00:00:00:00:00:02 10.9.9.9', '--', 'clear', 'Logical_Switch', 's1', 'other_config');
+    await until('both are back', async () => (await nbctl('get', 'Logical_Switch', 's1', 'other_config')).includes('true'));
+    await kiln.quiet();
+    assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.0\.0\.2/);
+    const told = new Map(kiln.drifted.splice(0).map(({ id, owner: whose, before, after }) => [id, { whose, before, after }]));
+    assert.deepEqual(
+      told,
+      new Map([
+        [ls, { whose: 'subnet//s1', before: {}, after: { 'other_config:mcast_snoop': 'true' } }],
+        [
+          rowId('Logical_Switch_Port', 'p1'),
+          { whose: 'subnet//s1', before: { addresses: '00:00:00:00:00:02 10.9.9.9' }, after: { addresses: '00:00:00:00:00:01 10.0.0.2' } },
+        ],
+      ]),
+    );
+
+    await kiln.want([kept(switchRow), kept(port('00:00:00:00:00:01 10.0.0.7'))]);
+    await nbctl('lsp-set-addresses', 'p1', '00:00:00:00:00:02 10.9.9.9');
+    await kiln.seen();
+    await kiln.quiet();
+    assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.9\.9\.9/, 'nothing says that it had another one');
+    // When it is known again, the seal of what was last written is there still.
+    await kiln.want([kept(switchRow), kept(port('00:00:00:00:00:01 10.0.0.2'))]);
+    assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.0\.0\.2/);
+    kiln.drifted.splice(0);
+  });
+});
+
 test('a changed column, key and element: what was found and what is put back, by column', async () => {
   await withWriter(async (kiln) => {
     await kiln.want([switchRow, setRow, port('00:00:00:00:00:01 10.0.0.2')]);

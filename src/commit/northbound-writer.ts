@@ -10,7 +10,7 @@ import type { Drift } from '../diff/drift.ts';
 import { describeDrift, differenceOf } from '../diff/drift.ts';
 import type { Verdict } from '../diff/edits.ts';
 import { diffMembers } from '../diff/member-diff.ts';
-import type { DiffContext } from '../diff/row-diff.ts';
+import type { DiffContext } from '../diff/diff-context.ts';
 import { differsFromItsSeal, diffRow } from '../diff/row-diff.ts';
 import { ownerText } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';

@@ -1,7 +1,7 @@
 /** What would be written to the Northbound database now, all identities looked at. */
 import type { Uuid } from '../ovsdb/index.ts';
 import { diffMembers } from '../diff/member-diff.ts';
-import type { DiffContext } from '../diff/row-diff.ts';
+import type { DiffContext } from '../diff/diff-context.ts';
 import { diffRow } from '../diff/row-diff.ts';
 import type { RowId } from '../nb/row-id.ts';
 import type { PlannedRow } from './northbound-writer-options.ts';

@@ -32,6 +32,8 @@ export interface RowOutput {
   readonly columns: Readonly<Record<string, ColumnValue>>;
   /** Kube-OVN's keys; vendor and owner keys are added by the diff. */
   readonly externalIds?: Readonly<Record<string, string>>;
+  /** Of a row that is kept as it is: what may have been written into it last. What its seal says that was is wanted of it. */
+  readonly sealed?: readonly RowOutput[];
 }
 
 /** One element of a shared set column, or one key of a shared map column, of a row that another rule (or nobody) wants. */

@@ -10,7 +10,7 @@ import type { InputValue, Value } from '../ovsdb/index.ts';
 import { isUuid } from '../ovsdb/index.ts';
 import type { ObservedRow } from '../world/observed-rows.ts';
 import type { Edit, Verdict } from './edits.ts';
-import type { DiffContext } from './row-diff.ts';
+import type { DiffContext } from './diff-context.ts';
 
 export const DIFFERENCES = ['missing', 'extra', 'different'] as const;
 export type Difference = (typeof DIFFERENCES)[number];

@@ -12,8 +12,9 @@ import type { Row, Uuid } from '../ovsdb/index.ts';
 import type { ObservedRow } from '../world/observed-rows.ts';
 import type { Edit, Verdict } from './edits.ts';
 import { SETTLED } from './edits.ts';
-import type { DiffContext } from './row-diff.ts';
-import { guard, resolve } from './row-diff.ts';
+import type { DiffContext } from './diff-context.ts';
+import { resolve } from './row-contents.ts';
+import { guard } from './row-diff.ts';
 
 type Observed = ObservedRow & { readonly row: Row };
 

@@ -1,42 +1,39 @@
 /**
  * One Northbound identity: the row that should be there against the rows that are.
  */
-import type { Desired } from '../compile/desired.ts';
-import type { ColumnValue, RowOutput, Scalar } from '../compile/output.ts';
-import { OWNER_KEY, ownerKeys, ownerText, SEAL_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
-import type { RowId, RowRef } from '../nb/row-id.ts';
-import { identityOf, insertUuid, isRowRef, tableOf } from '../nb/row-id.ts';
+import type { ColumnValue, RowOutput } from '../compile/output.ts';
+import { OWNER_KEY, ownerText, SEAL_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
+import type { RowId } from '../nb/row-id.ts';
+import { identityOf, insertUuid, tableOf } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
 import { childColumns, tableSpec } from '../nb/tables.ts';
 import type { InputValue, Uuid } from '../ovsdb/index.ts';
-import type { Link, ObservedRow, ObservedRows } from '../world/observed-rows.ts';
-import type { Row } from '../ovsdb/index.ts';
+import type { Link } from '../world/observed-rows.ts';
 import { diffKeys, holds, resolveValue } from './column-diff.ts';
+import type { DiffContext } from './diff-context.ts';
 import type { Change, Edit, Verdict } from './edits.ts';
 import { SETTLED } from './edits.ts';
-import { sealOf } from './row-seal.ts';
-
-export interface DiffContext {
-  readonly rows: ObservedRows;
-  readonly desired: Desired;
-  /** Rows inserted earlier in the same transaction. */
-  readonly planned: ReadonlyMap<RowId, Uuid>;
-  /** How often an identity was refused: an insert is tried again under another UUID, since a row may have that one under another name. */
-  readonly refusals?: (id: RowId) => number;
-  /** What the server's schema can hold; the rest is left out. */
-  readonly canHold: (table: string, column: string) => boolean;
-  /** Whether the schema allows this atom in the column: enumerations grow with OVN's versions. */
-  readonly allows: (table: string, column: string, atom: Scalar) => boolean;
-}
-
-type Observed = ObservedRow & { readonly row: Row };
+import type { Observed, Parent } from './row-contents.ts';
+import {
+  columnsOf,
+  contentsOf,
+  holdable,
+  isKept,
+  isSealed,
+  parentOf,
+  resolve,
+  sealFor,
+  sealIn,
+  wantedRow,
+  wantedSeal,
+} from './row-contents.ts';
 
 /** Tables whose rows Kube-OVN makes without marks; below an owned parent such a row may be adopted. */
 const ADOPTABLE_UNMARKED: ReadonlySet<string> = new Set(['NAT', 'Gateway_Chassis']);
 
 export function diffRow(id: RowId, context: DiffContext): Verdict {
   const slot = context.desired.row(id);
-  const wanted = slot?.rows[0];
+  const wanted = wantedRow(id, context);
   const observed = context.rows.rowsOf(id);
   if (wanted === undefined) return collect(id, observed, context);
   const spec = tableSpec(tableOf(id));
@@ -87,10 +84,6 @@ function moved(mine: Observed, parent: Parent, context: DiffContext): Edit[] {
   if (parent.row !== undefined) edits.push(guard(parent.row));
   edits.push({ kind: 'member', table: parent.table, uuid: parent.uuid, column: parent.column, add: true, value: mine.uuid });
   return edits;
-}
-
-function isKept({ columns }: RowOutput): boolean {
-  return Object.keys(columns).length === 0;
 }
 
 /** Out of a row that another program put it into as well; a duplicate of its parent goes as a whole. */
@@ -198,7 +191,8 @@ function updateRow(
   }
   if (Object.keys(row).length > 0) edits.unshift({ kind: 'update', table: spec.table, uuid: mine.uuid, row });
   if (edits.length === 0 && before.length === 0) return SETTLED;
-  const seal = wantedSeal(wanted, spec, context);
+  // A row that is kept goes on saying what was written into it when its contents were known.
+  const seal = isKept(wanted) ? undefined : wantedSeal(wanted, spec, context);
   if (seal !== undefined && seal !== sealIn(mine))
     edits.push({ kind: 'keys', table: spec.table, uuid: mine.uuid, column: 'external_ids', set: { [SEAL_KEY]: seal }, remove: [] });
   return { kind: 'change', change: 'update', edits: [...before, guard(mine), ...edits], detail: columns.join(', ') };
@@ -209,7 +203,7 @@ function updateRow(
  * A row that is not there, or was never sealed, proves nothing; elements and members that rules share are not under the seal.
  */
 export function differsFromItsSeal(id: RowId, { edits }: Extract<Verdict, { readonly kind: 'change' }>, context: DiffContext): boolean {
-  const wanted = context.desired.row(id)?.rows[0];
+  const wanted = wantedRow(id, context);
   const mine = context.rows.best(id);
   if (wanted === undefined || mine?.ownership.kind !== 'ours') return false;
   const itself = edits.some((edit) => CONTENTS.has(edit.kind) || (edit.kind === 'member' && !edit.add));
@@ -218,43 +212,6 @@ export function differsFromItsSeal(id: RowId, { edits }: Extract<Verdict, { read
 }
 
 const CONTENTS: ReadonlySet<Edit['kind']> = new Set(['insert', 'update', 'keys', 'delete']);
-
-type Contents = { readonly ok: true; readonly row: Record<string, InputValue> } | { readonly ok: false; readonly missing: RowId };
-
-/** The columns of a new row, without its seal. */
-function contentsOf(wanted: RowOutput, spec: TableSpec, context: DiffContext): Contents {
-  const row: Record<string, InputValue> = {};
-  for (const [column, value] of holdable(wanted, spec, context)) {
-    if (spec.columns[column] === 'refs' || value === null) continue;
-    const resolved = resolveValue(value, (ref) => resolve(ref, context));
-    if (!resolved.ok) return resolved;
-    row[column] = resolved.value;
-  }
-  return { ok: true, row };
-}
-
-/** Tables whose rows have marks of their owners have a seal as well. */
-function isSealed(spec: TableSpec, context: DiffContext): boolean {
-  return spec.columns['external_ids'] === 'map' && context.canHold(spec.table, 'external_ids');
-}
-
-function sealFor(row: Readonly<Record<string, InputValue>>, { columns }: TableSpec, parent: Parent | undefined): string {
-  const own = Object.fromEntries(Object.entries(row).filter(([column]) => columns[column] !== 'elements'));
-  return sealOf(parent === undefined ? own : { ...own, parent: `${parent.table}.${parent.column} ${parent.uuid}` });
-}
-
-function wantedSeal(wanted: RowOutput, spec: TableSpec, context: DiffContext): string | undefined {
-  const parent = parentOf(wanted, context);
-  if (parent === 'missing' || !isSealed(spec, context)) return undefined;
-  const written = contentsOf(wanted, spec, context);
-  return written.ok ? sealFor(written.row, spec, parent) : undefined;
-}
-
-function sealIn({ row }: Observed): string | undefined {
-  const held = row['external_ids'];
-  const seal: unknown = held instanceof Map ? held.get(SEAL_KEY) : undefined;
-  return typeof seal === 'string' ? seal : undefined;
-}
 
 /** Rows of this identity that are ours and that nobody wants. */
 function collect(id: RowId, observed: readonly Observed[], context: DiffContext): Verdict {
@@ -337,23 +294,6 @@ export function guard(row: Observed): Edit {
   return { kind: 'exists', table, uuid };
 }
 
-function columnsOf(wanted: RowOutput): Record<string, ColumnValue> {
-  return { ...wanted.columns, external_ids: { ...wanted.externalIds, ...ownerKeys(wanted.owner, wanted.rule) } };
-}
-
-/** The wanted columns as far as the server's schema can hold them. */
-function holdable(wanted: RowOutput, spec: TableSpec, context: DiffContext): [string, ColumnValue][] {
-  const columns = columnsOf(wanted);
-  const held: [string, ColumnValue][] = [];
-  for (const column of Object.keys(columns)) {
-    const value = columns[column] as ColumnValue;
-    if (!context.canHold(spec.table, column)) continue;
-    const isAllowed = (member: Scalar | RowRef): boolean => isRowRef(member) || context.allows(spec.table, column, member);
-    held.push([column, Array.isArray(value) ? (value as readonly (Scalar | RowRef)[]).filter(isAllowed) : value]);
-  }
-  return held;
-}
-
 /** Columns that the rules leave unsaid, and that must not stay as another program wrote them. A row that is kept as it is states none at all. */
 function unstated(wanted: RowOutput, spec: TableSpec, { row }: Observed): [string, ColumnValue][] {
   const found: [string, ColumnValue][] = [];
@@ -361,30 +301,6 @@ function unstated(wanted: RowOutput, spec: TableSpec, { row }: Observed): [strin
   for (const column of Object.keys(spec.unstated))
     if (!(column in wanted.columns) && row[column] !== undefined) found.push([column, spec.unstated[column] as ColumnValue]);
   return found;
-}
-
-interface Parent {
-  readonly table: string;
-  readonly uuid: Uuid;
-  readonly column: string;
-  /** Absent where this transaction makes it. */
-  readonly row: Observed | undefined;
-}
-
-function parentOf(wanted: RowOutput, context: DiffContext): Parent | 'missing' | undefined {
-  if (wanted.parent === undefined) return undefined;
-  const { id, column } = wanted.parent;
-  const uuid = resolve(id, context);
-  if (uuid === undefined) return 'missing';
-  return { table: tableOf(id), uuid, column, row: context.planned.has(id) ? undefined : context.rows.best(id) };
-}
-
-/** The UUID that stands for an identity now or within this transaction. Foreign rows stand for nothing. */
-export function resolve(id: RowId, context: DiffContext): Uuid | undefined {
-  const planned = context.planned.get(id);
-  if (planned !== undefined) return planned;
-  const row = context.rows.best(id);
-  return row === undefined || (row.ownership.kind === 'foreign' && tableOf(id) !== 'NB_Global') ? undefined : row.uuid;
 }
 
 function adoptable(row: Observed, context: DiffContext): boolean {

@@ -117,19 +117,21 @@ export function addressOutputs(world: World, object: AddressObject, kind: Addres
   };
   if (held === undefined) return [{ kind: 'wish', wish }, patch];
   // While somebody else goes first its ports stay as they are: there, or not.
-  const rows = reservation?.kind === 'granted' ? rowsOf(world, object, kind, addresses) : keptPorts(world, object);
+  const rows = reservation?.kind === 'granted' ? rowsOf(world, object, kind, addresses) : keptPorts(world, object, kind.rows(addresses));
   return [{ kind: 'wish', wish }, patch, ...rows, ...networkOfObject(world, object)];
 }
 
 /** Its ports stay as they are, there or not, while no Subnet carries on the network that they are in. */
 function rowsOf(world: World, object: AddressObject, kind: AddressKind, held: AddressTexts): readonly Output[] {
-  return subnetInCharge(world, object.subnet) === undefined ? keptPorts(world, object) : kind.rows(held);
+  const rows = kind.rows(held);
+  return subnetInCharge(world, object.subnet) === undefined ? keptPorts(world, object, rows) : rows;
 }
 
-/** As they are, and its own: one that was made again under its name has those of the one before. */
-function keptPorts(world: World, object: AddressObject): readonly Output[] {
+/** As they are, and its own: one that was made again under its name has those of the one before. @param rows as they may have been written */
+function keptPorts(world: World, object: AddressObject, rows: readonly Output[]): readonly Output[] {
   const owner = ownerOf(object);
-  return keptRows(world, ownerText(owner)).map((row) => ({ ...row, owner }));
+  const written = rows.filter((row) => row.kind === 'row');
+  return keptRows(world, ownerText(owner)).map((row) => ({ ...row, owner, sealed: written.filter(({ id }) => id === row.id) }));
 }
 
 interface Problem {

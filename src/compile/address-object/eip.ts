@@ -105,10 +105,10 @@ function usesOf(world: World, { resource, name }: AddressObject): string {
   return [...new Set(uses)].toSorted().join(',');
 }
 
-/** A port on the external switch for a node that is a gateway, named like the OvnEip. */
+/** A port on the external switch for a node that is a gateway, named like the OvnEip; where its Subnet is not there, as it may have been. */
 function nodePort(world: World, object: AddressObject, addresses: AddressTexts): readonly Output[] {
   const { name, subnet } = object;
-  if (world.ask(subnetView, subnet)?.isOvn !== true) return [];
+  if (world.ask(subnetView, subnet)?.isOvn === false) return [];
   return [
     {
       kind: 'row',

@@ -3,6 +3,7 @@
  * and for a typed Vip a port that has the address.
  */
 import { portName } from '../../api/names.ts';
+import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { joinDual } from '../../net/dual.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -13,7 +14,6 @@ import { portId } from '../pod/pod-interface.ts';
 import { interfacesOf } from '../pod/pod-interfaces.ts';
 import { stationText } from '../pod/pod-port.ts';
 import { podView } from '../pod/pod-view.ts';
-import type { SubnetView } from '../subnet/subnet-view.ts';
 import { subnetView, switchId } from '../subnet/subnet-view.ts';
 import { ownerOf } from './address-object.ts';
 import type { VipView } from './vip-view.ts';
@@ -21,16 +21,17 @@ import { admitsPod, vipView } from './vip-view.ts';
 
 const RULE = 'vip';
 
+/** Of one whose Subnet is not there: what they may have been. */
 export function vipPorts(world: World, object: AddressObject, vip: VipView, addresses: AddressTexts): readonly Output[] {
   const subnet = world.ask(subnetView, vip.subnet);
-  if (subnet?.isOvn !== true) return [];
+  if (subnet?.isOvn === false) return [];
   const rows: Output[] = [];
-  if (vip.type !== '' && addresses.mac !== '') rows.push(ownPort(object, vip, subnet, addresses));
+  if (vip.type !== '' && addresses.mac !== '') rows.push(ownPort(object, vip, subnet?.provider ?? DEFAULT_PROVIDER, addresses));
   if (vip.type !== 'kube_host_vm_vip' && vip.namespace !== '') rows.push(virtualPort(world, object, vip, addresses));
   return rows;
 }
 
-function ownPort(object: AddressObject, vip: VipView, { provider }: SubnetView, addresses: AddressTexts): RowOutput {
+function ownPort(object: AddressObject, vip: VipView, provider: string, addresses: AddressTexts): RowOutput {
   const name = portName(vip.name, vip.namespace, provider);
   return {
     kind: 'row',

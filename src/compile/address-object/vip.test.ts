@@ -382,6 +382,22 @@ test('the port of a Vip that was made again as its Subnet was torn out is its ow
   assert.equal(fresh.writes, 0);
 });
 
+test('the port of a Vip whose Subnet was torn out is put back as it was written when somebody changes it', () => {
+  const made = scene();
+  vip(made, 'v1', { namespace: 'shop' });
+  made.bench.vanish('subnets', 'net');
+  made.bench.settle();
+  const before = port(made, 'v1');
+  const [uuid] = [...made.bench.northbound.table('Logical_Switch_Port')].find(([, { name }]) => name === 'v1') ?? assert.fail();
+  const row = { options: { 'virtual-ip': '10.50.0.7' }, type: '' };
+  made.bench.world.rows.apply(
+    made.bench.northbound,
+    made.bench.northbound.apply([{ kind: 'update', table: 'Logical_Switch_Port', uuid, row }]),
+  );
+  made.bench.settle();
+  assert.deepEqual(port(made, 'v1'), before);
+});
+
 test('a Vip that cannot be given what it asks for is told the field and the value, with the rule', () => {
   const made = scene();
   const said = (name: string): string => made.bench.condition('vips', name, 'Accepted')?.message ?? '';

@@ -13,7 +13,7 @@ import { aclId } from '../../nb/tables.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import type { ColumnValue, Output } from '../output.ts';
+import type { ColumnValue, RowOutput } from '../output.ts';
 import { subnetFindings } from './subnet-findings.ts';
 import { statedSubnet } from './subnet-state.ts';
 import type { SubnetView } from './subnet-view.ts';
@@ -40,29 +40,34 @@ export const subnetAcls: Rule = {
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
     const view = statedSubnet(world, name);
-    const spec = world.ask(subnetSpec, name);
-    if (view === undefined || spec === undefined || !view.isOvn) return [];
-    const owner = claimantOfSubnet(view);
-    const rows = new Map<RowId, Output>();
-    const say = (acl: Acl, externalIds: Readonly<Record<string, string>>): void => {
-      const { direction, priority, match, action, more } = acl;
-      const id = aclId(name, direction, priority, match);
-      if (rows.has(id)) return;
-      rows.set(id, {
-        kind: 'row',
-        id,
-        owner,
-        rule: RULE,
-        parent: { id: switchId(name), column: 'acls' },
-        columns: { direction, priority, match, action, tier: TIER, ...more },
-        externalIds,
-      });
-    };
-    if (view.private) for (const acl of wall(world, view, spec)) say(acl, { parent: name });
-    for (const acl of custom(world, view, spec)) say(acl, { parent: name, subnet: name });
-    return [...rows.values()];
+    return view === undefined ? [] : aclRows(world, view);
   },
 };
+
+export function aclRows(world: World, view: SubnetView): readonly RowOutput[] {
+  const { name } = view;
+  const spec = world.ask(subnetSpec, name);
+  if (spec === undefined || !view.isOvn) return [];
+  const owner = claimantOfSubnet(view);
+  const rows = new Map<RowId, RowOutput>();
+  const say = (acl: Acl, externalIds: Readonly<Record<string, string>>): void => {
+    const { direction, priority, match, action, more } = acl;
+    const id = aclId(name, direction, priority, match);
+    if (rows.has(id)) return;
+    rows.set(id, {
+      kind: 'row',
+      id,
+      owner,
+      rule: RULE,
+      parent: { id: switchId(name), column: 'acls' },
+      columns: { direction, priority, match, action, tier: TIER, ...more },
+      externalIds,
+    });
+  };
+  if (view.private) for (const acl of wall(world, view, spec)) say(acl, { parent: name });
+  for (const acl of custom(world, view, spec)) say(acl, { parent: name, subnet: name });
+  return [...rows.values()];
+}
 
 function wall(world: World, view: SubnetView, spec: SubnetSpec): Acl[] {
   const join = world.ask(subnetView, world.settings.joinSubnet);

@@ -10,7 +10,7 @@ import type { Settings } from '../../world/settings.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { keptMac, macMark } from '../kept-mac.ts';
-import type { Output } from '../output.ts';
+import type { RowOutput } from '../output.ts';
 import { statedSubnet, subnetRows } from './subnet-state.ts';
 import type { SubnetView } from './subnet-view.ts';
 import { claimantOfSubnet, subnetSpec } from './subnet-view.ts';
@@ -39,21 +39,26 @@ export const subnetDhcp: Rule = {
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
     const view = statedSubnet(world, name);
-    if (view === undefined || !view.isOvn || !view.enableDHCP) return [];
-    const spec = world.ask(subnetSpec, name);
-    const owner = claimantOfSubnet(view);
-    const outputs: Output[] = [];
-    const say = (protocol: DhcpProtocol, cidr: string, text = ''): void => {
-      const id = dhcpOptionsId(name, protocol);
-      const options = dhcpOptions(world, view, protocol, id, text);
-      const mark = macMark(id, serverMac(world, protocol, id));
-      outputs.push({ kind: 'row', id, owner, rule: RULE, columns: { cidr, options }, externalIds: { ls: name, protocol, ...mark } });
-    };
-    if (view.v4 !== undefined) say('IPv4', view.v4.cidr, spec?.dhcpV4Options);
-    if (view.v6 !== undefined) say('IPv6', view.v6.cidr, spec?.dhcpV6Options);
-    return outputs;
+    return view === undefined ? [] : dhcpRows(world, view);
   },
 };
+
+export function dhcpRows(world: World, view: SubnetView): readonly RowOutput[] {
+  if (!view.isOvn || !view.enableDHCP) return [];
+  const { name } = view;
+  const spec = world.ask(subnetSpec, name);
+  const owner = claimantOfSubnet(view);
+  const rows: RowOutput[] = [];
+  const say = (protocol: DhcpProtocol, cidr: string, text = ''): void => {
+    const id = dhcpOptionsId(name, protocol);
+    const options = dhcpOptions(world, view, protocol, id, text);
+    const mark = macMark(id, serverMac(world, protocol, id));
+    rows.push({ kind: 'row', id, owner, rule: RULE, columns: { cidr, options }, externalIds: { ls: name, protocol, ...mark } });
+  };
+  if (view.v4 !== undefined) say('IPv4', view.v4.cidr, spec?.dhcpV4Options);
+  if (view.v6 !== undefined) say('IPv6', view.v6.cidr, spec?.dhcpV6Options);
+  return rows;
+}
 
 /**
  * The defaults, and over them what a user wrote.

@@ -18,7 +18,7 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { joinAddresses } from '../node/node-join.ts';
 import { nodeView } from '../node/node-view.ts';
-import type { Output } from '../output.ts';
+import type { RowOutput } from '../output.ts';
 import { prefixOf } from './subnet-acls.ts';
 import { statedSubnet } from './subnet-state.ts';
 import type { SubnetView } from './subnet-view.ts';
@@ -68,32 +68,28 @@ export const distributedGateway: Rule = {
   run: (world, pair) => {
     const [subnet, node] = splitPair(pair);
     const view = statedSubnet(world, subnet);
-    if (view === undefined || !isDistributed(view)) return [];
-    const owner = claimantOfSubnet(view);
-    const group = subnetNodePortGroup(subnet, node);
-    const rule = 'subnet-distributed-gateway';
-    const outputs: Output[] = [
-      {
-        kind: 'row',
-        id: subnetNodeGroupId(subnet, node),
-        owner,
-        rule,
-        columns: { name: group },
-        externalIds: { subnet, node, np: `${subnet}/${node}` },
-      },
-    ];
-    const joined = world.ask(joinedAt, node);
-    for (const family of familiesOf(view)) {
-      const nexthop = ofFamily(joined, family);
-      if (nexthop === undefined) continue;
-      const match = `${prefixOf(family)}.src == $${portGroupAddressSet(group, family)}`;
-      outputs.push(
-        policyRow(view.vpc, { priority: GATEWAY_PRIORITY, match, action: 'reroute', nexthops: [nexthop] }, owner, rule, { subnet, node }),
-      );
-    }
-    return outputs;
+    return view === undefined ? [] : distributedRows(world, view, node);
   },
 };
+
+export function distributedRows(world: World, view: SubnetView, node: string): readonly RowOutput[] {
+  if (!isDistributed(view)) return [];
+  const subnet = view.name;
+  const owner = claimantOfSubnet(view);
+  const group = subnetNodePortGroup(subnet, node);
+  const rule = 'subnet-distributed-gateway';
+  const externalIds = { subnet, node, np: `${subnet}/${node}` };
+  const rows: RowOutput[] = [{ kind: 'row', id: subnetNodeGroupId(subnet, node), owner, rule, columns: { name: group }, externalIds }];
+  const joined = world.ask(joinedAt, node);
+  for (const family of familiesOf(view)) {
+    const nexthop = ofFamily(joined, family);
+    if (nexthop === undefined) continue;
+    const match = `${prefixOf(family)}.src == $${portGroupAddressSet(group, family)}`;
+    const policy = { priority: GATEWAY_PRIORITY, match, action: 'reroute', nexthops: [nexthop] };
+    rows.push(policyRow(view.vpc, policy, owner, rule, { subnet, node }));
+  }
+  return rows;
+}
 
 /** Those that may be: a pair of another Subnet with a node costs nothing. */
 function distributedSubnets(world: World): Domain {
@@ -113,14 +109,19 @@ export interface CentralizedGateway {
 /** Undefined where the Subnet has no centralized gateway. A node can be it where it has an address in the join Subnet of a family of the Subnet. */
 export const centralizedGateway: Query<CentralizedGateway | undefined> = defineQuery('subnet-centralized-gateway', (world, name) => {
   const view = statedSubnet(world, name);
-  if (view === undefined || !view.inDefaultVpc || !view.routed || view.isJoin || view.gatewayType !== 'centralized') return undefined;
+  return view === undefined ? undefined : centralizedGatewayOf(world, view);
+});
+
+export function centralizedGatewayOf(world: World, view: SubnetView): CentralizedGateway | undefined {
+  const { name } = view;
+  if (!view.inDefaultVpc || !view.routed || view.isJoin || view.gatewayType !== 'centralized') return undefined;
   if (familiesOf(view).length === 0) return undefined;
   const able = gatewayCandidates(world, view).flatMap(({ node, state }) => (state === 'able' ? [node] : []));
   if (world.ask(subnetSpec, name)?.enableEcmp === true) return { nodes: able };
   const active = world.ask(activeGateway, name);
   const chosen = able.includes(active) ? active : able[0];
   return { nodes: chosen === undefined ? [] : [chosen] };
-});
+}
 
 export interface GatewayCandidate {
   readonly node: string;
@@ -144,21 +145,24 @@ export const subnetCentralizedGateway: Rule = {
   run: (world, name) => {
     const view = statedSubnet(world, name);
     const gateway = world.ask(centralizedGateway, name);
-    if (view === undefined || gateway === undefined) return [];
-    return familiesOf(view).flatMap((family) => {
-      const hops = gateway.nodes.flatMap((node) => {
-        const nexthop = ofFamily(world.ask(joinedAt, node), family);
-        return nexthop === undefined ? [] : [[node, nexthop] as const];
-      });
-      if (hops.length === 0) return [];
-      const match = `${prefixOf(family)}.src == ${ofFamily(view, family)?.cidr ?? ''}`;
-      const policy = { priority: GATEWAY_PRIORITY, match, action: 'reroute', nexthops: hops.map(([, nexthop]) => nexthop) };
-      // Kube-OVN's format has nodes for keys beside one of its own: a node of that name does not take its place.
-      const keys = { ...Object.fromEntries(hops), subnet: name };
-      return [policyRow(view.vpc, policy, claimantOfSubnet(view), 'subnet-centralized-gateway', keys)];
-    });
+    return view === undefined || gateway === undefined ? [] : centralizedRows(world, view, gateway);
   },
 };
+
+export function centralizedRows(world: World, view: SubnetView, gateway: CentralizedGateway): readonly RowOutput[] {
+  return familiesOf(view).flatMap((family) => {
+    const hops = gateway.nodes.flatMap((node) => {
+      const nexthop = ofFamily(world.ask(joinedAt, node), family);
+      return nexthop === undefined ? [] : [[node, nexthop] as const];
+    });
+    if (hops.length === 0) return [];
+    const match = `${prefixOf(family)}.src == ${ofFamily(view, family)?.cidr ?? ''}`;
+    const policy = { priority: GATEWAY_PRIORITY, match, action: 'reroute', nexthops: hops.map(([, nexthop]) => nexthop) };
+    // Kube-OVN's format has nodes for keys beside one of its own: a node of that name does not take its place.
+    const keys = { ...Object.fromEntries(hops), subnet: view.name };
+    return [policyRow(view.vpc, policy, claimantOfSubnet(view), 'subnet-centralized-gateway', keys)];
+  });
+}
 
 /** Names win over selectors. The egress address that may follow a name is the node agent's matter. */
 function candidatesOf(world: World, name: string): readonly string[] {

@@ -1,25 +1,17 @@
 /**
- * What stays although nobody can state it anew: the rows of a Subnet whose spec cannot be carried out now, and the rows of a
- * Vpc that vanished with Subnets still in it, or with networks in use whose Subnets vanished too. The last of these takes them along; a
- * new Vpc of that name takes them over.
+ * The rows of a Subnet whose spec cannot be carried out now: they stay, as they were last written where that can be told, else as they are.
  */
-import { blockersOf, networksLeft, vpcOfNetworkLeft } from '../../blockers/graph.ts';
 import { ownerText } from '../../nb/ownership.ts';
-import { switchToRouterPort } from '../../api/names.ts';
-import type { RowId } from '../../nb/row-id.ts';
-import { identityOf, tableOf } from '../../nb/row-id.ts';
+import { tableOf } from '../../nb/row-id.ts';
 import { keysOf } from '../../world/domain.ts';
-import type { Query, World } from '../../world/world.ts';
-import { defineQuery } from '../../world/world.ts';
+import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { keptRows } from '../kept-row.ts';
-import type { Output, RowOutput } from '../output.ts';
-import { subnetBasics } from './subnet-basics.ts';
+import type { RowOutput } from '../output.ts';
+import { keptBalancers, linked } from './kept-network.ts';
+import { lastWritten } from './subnet-last-written.ts';
 import { subnetRows } from './subnet-state.ts';
-import { linkRow } from './subnet-switch.ts';
-import { claimantOfSubnet, subnetView, switchId } from './subnet-view.ts';
-import { loadBalancerId, loadBalancersOf } from '../vpc/vpc-load-balancers.ts';
-import { statedVpc } from '../vpc/vpc-state.ts';
+import { claimantOfSubnet, subnetView } from './subnet-view.ts';
 
 export const subnetKept: Rule = {
   name: 'subnet-kept',
@@ -29,82 +21,17 @@ export const subnetKept: Rule = {
     if (view === undefined || world.ask(subnetRows, name) !== 'kept') return [];
     // What an older Subnet of the name left, and this one did not take over, is none of its network.
     const rows = keptRows(world, ownerText(claimantOfSubnet(view))).filter(({ owner }) => owner.uid === view.uid);
-    return [...linked(rows, name), ...keptBalancers(world, name)];
+    return [...linked(withLastWritten(world, name, rows), name), ...keptBalancers(world, name)];
   },
 };
 
-/** A network of which nobody states anything: its rows as they are, under this owner text. */
-export function keptNetwork(world: World, subnet: string): readonly Output[] {
-  return [...linked(keptRows(world, `subnet//${subnet}`), subnet), ...keptBalancers(world, subnet)];
-}
-
-/** What follows from the router port that it has, whoever changed or took it: the port of its switch which leads there, by name. */
-function linked(rows: readonly RowOutput[], subnet: string): readonly RowOutput[] {
-  const links = rows.flatMap(({ id, parent, owner }): readonly RowOutput[] => {
-    if (tableOf(id) !== 'Logical_Router_Port' || parent === undefined) return [];
-    const name = switchToRouterPort(subnet, identityOf(parent.id));
-    return [linkRow(owner, subnet, name, identityOf(id))];
+/** What each may have been; one that is found by another name now is one of those that are away. */
+function withLastWritten(world: World, name: string, rows: readonly RowOutput[]): readonly RowOutput[] {
+  const written = lastWritten(world, name);
+  const there = new Set(rows.map(({ id }) => id));
+  const away = [...written].flatMap(([id, asWritten]) => (there.has(id) ? [] : asWritten));
+  return rows.map((row) => {
+    const elsewhere = away.filter(({ id }) => tableOf(id) === tableOf(row.id));
+    return { ...row, sealed: [...(written.get(row.id) ?? []), ...elsewhere] };
   });
-  const stated = new Set(links.map(({ id }) => id));
-  return [...rows.filter(({ id }) => !stated.has(id)), ...links];
 }
-
-/**
- * What else would leave the switch of such a Subnet, whichever Vpc its spec names now: members are stated one by one. One that somebody takes
- * away as a row comes again with its Vpc, and to the switch where that has others of this Vpc: it has all of them or none.
- */
-function keptBalancers(world: World, subnet: string): readonly Output[] {
-  const row = switchId(subnet);
-  const held = world.rows.column(row, 'load_balancer');
-  if (!(held instanceof Set)) return [];
-  const kept = new Set<RowId>();
-  const vpcs = new Set<string>();
-  for (const uuid of held) {
-    const balancer = world.rows.at(uuid as Parameters<typeof world.rows.at>[0]);
-    if (balancer?.ownership.kind !== 'ours') continue;
-    kept.add(balancer.id);
-    const [kind, , vpc = ''] = balancer.ownership.owner.split('/');
-    if (kind === 'vpc') vpcs.add(vpc);
-  }
-  for (const vpc of vpcs) {
-    if (statedVpc(world, vpc) === undefined) continue;
-    for (const { name } of loadBalancersOf(world, vpc)) kept.add(loadBalancerId(name));
-  }
-  return [...kept].map((ref): Output => ({ kind: 'member', row, column: 'load_balancer', member: { ref } }));
-}
-
-export const vpcMissing: Rule = {
-  name: 'vpc-missing',
-  over: (world) => keysOf(world.subnets),
-  run: (world, name) => {
-    const vpc = world.ask(subnetBasics, name)?.vpc;
-    return vpc === undefined || world.ask(firstWithRows, vpc) !== name ? [] : routerLeft(world, vpc);
-  },
-};
-
-/** The rows of a Vpc that is not there to state them. */
-function routerLeft(world: World, vpc: string): readonly Output[] {
-  return world.ask(isStated, vpc) ? [] : keptRows(world, `vpc//${vpc}`);
-}
-
-/**
- * The same for networks whose Subnets vanished as well, where no Subnet is there to speak: the first of those that are in use does.
- * @param isLeft whether somebody states the rows of such a network
- */
-export function routerOfNetworkLeft(world: World, subnet: string, isLeft: Query<boolean>): readonly Output[] {
-  const vpc = world.ask(vpcOfNetworkLeft, subnet);
-  if (vpc === '' || world.ask(isStated, vpc) || world.ask(firstWithRows, vpc) !== undefined) return [];
-  // As the Vpc sees it, which would wait for these if it were being deleted.
-  const first = world.ask(networksLeft, vpc).find((name) => world.ask(isLeft, name) && blockersOf(world, 'subnets', name).count > 0);
-  return first === subnet ? routerLeft(world, vpc) : [];
-}
-
-/** Also false where a Vpc was made again under the name and cannot carry the router on: refused, or the router is another program's. */
-const isStated: Query<boolean> = defineQuery('vpc-stated', (world, vpc) => statedVpc(world, vpc) !== undefined);
-
-/** One Subnet speaks for all. A query, so that a Subnet which comes or goes does not run the rules of all others of its Vpc. */
-const firstWithRows: Query<string | undefined> = defineQuery('vpc-first-with-rows', (world, vpc) =>
-  [...world.subnetVpcs.in(vpc)]
-    .toSorted()
-    .find((name) => world.ask(subnetBasics, name)?.isOvn === true && world.ask(subnetRows, name) !== 'none'),
-);

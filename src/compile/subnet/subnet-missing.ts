@@ -15,7 +15,7 @@ import type { Rule } from '../compiler.ts';
 import type { Output } from '../output.ts';
 import { nodeView } from '../node/node-view.ts';
 import { podView } from '../pod/pod-view.ts';
-import { keptNetwork, routerOfNetworkLeft } from './subnet-kept.ts';
+import { keptNetwork, routerOfNetworkLeft } from './kept-network.ts';
 import { subnetInCharge } from './subnet-state.ts';
 import { switchId } from './subnet-view.ts';
 

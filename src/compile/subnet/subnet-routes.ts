@@ -10,12 +10,13 @@ import type { Family } from '../../net/address.ts';
 import { parseCidr } from '../../net/cidr.ts';
 import { familiesOf, ofFamily } from '../../net/dual.ts';
 import { keysOf } from '../../world/domain.ts';
-import type { Query } from '../../world/world.ts';
+import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import type { Output } from '../output.ts';
+import type { RowOutput } from '../output.ts';
 import { prefixOf } from './subnet-acls.ts';
 import { statedSubnet, subnetRows } from './subnet-state.ts';
+import type { SubnetView } from './subnet-view.ts';
 import { claimantOfSubnet, subnetView } from './subnet-view.ts';
 import { policyRow } from '../vpc/vpc-policy-routes.ts';
 import { routeRow } from '../vpc/vpc-static-routes.ts';
@@ -30,25 +31,32 @@ export const subnetRoutes: Rule = {
   over: (world) => keysOf(world.subnets),
   run: (world, name) => {
     const view = statedSubnet(world, name);
-    if (view === undefined || !view.routed) return [];
-    const owner = claimantOfSubnet(view);
-    const policies = familiesOf(view).flatMap((family): Output[] => {
-      const cidr = ofFamily(view, family)?.cidr;
-      if (cidr === undefined) return [];
-      const match = `${prefixOf(family)}.dst == ${cidr}`;
-      const policy = policyRow(view.vpc, { priority: SUBNET_PRIORITY, match, action: 'allow', nexthops: [] }, owner, RULE, {
-        subnet: name,
-      });
-      return [policy];
-    });
-    return [...policies, ...world.ask(sourceRoutes, name).map((route) => routeRow(view.vpc, route, owner, RULE))];
+    return view === undefined ? [] : subnetRouteRows(view, world.ask(sourceRoutes, name));
   },
 };
+
+/** @param routes what `sourceRoutesOf` has */
+export function subnetRouteRows(view: SubnetView, routes: readonly Route[]): readonly RowOutput[] {
+  if (!view.routed) return [];
+  const owner = claimantOfSubnet(view);
+  const policies = familiesOf(view).flatMap((family): RowOutput[] => {
+    const cidr = ofFamily(view, family)?.cidr;
+    if (cidr === undefined) return [];
+    const match = `${prefixOf(family)}.dst == ${cidr}`;
+    const policy = { priority: SUBNET_PRIORITY, match, action: 'allow', nexthops: [] };
+    return [policyRow(view.vpc, policy, owner, RULE, { subnet: view.name })];
+  });
+  return [...policies, ...routes.map((route) => routeRow(view.vpc, route, owner, RULE))];
+}
 
 /** Of a Subnet that is stated. */
 export const sourceRoutes: Query<readonly Route[]> = defineQuery('subnet-source-routes', (world, name) => {
   const view = statedSubnet(world, name);
-  if (view === undefined || !view.routed || view.inDefaultVpc) return [];
+  return view === undefined ? [] : sourceRoutesOf(world, view);
+});
+
+export function sourceRoutesOf(world: World, view: SubnetView): readonly Route[] {
+  if (!view.routed || view.inDefaultVpc) return [];
   return familiesOf(view).flatMap((family): Route[] => {
     const network = ofFamily(view, family);
     if (network === undefined) return [];
@@ -57,7 +65,7 @@ export const sourceRoutes: Query<readonly Route[]> = defineQuery('subnet-source-
     if (world.ask(largestNetworks, view.vpc)[family] < lengthOf(cidr) || shortest <= lengthOf(cidr)) return [];
     return [{ table: view.routeTable, policy: 'src-ip', prefix: cidr, nexthop: gateway }];
   });
-});
+}
 
 /** Of a Vpc: the shortest prefix length of each family among its routed Subnets that have a network: one that is refused hides nothing. */
 const largestNetworks: Query<Readonly<Record<Family, number>>> = defineQuery('vpc-largest-networks', (world, vpc) => {

@@ -6,12 +6,12 @@ import { parseOptions } from '../../api/option-text.ts';
 import { routerToSwitchPort, switchToRouterPort } from '../../api/names.ts';
 import { familiesOf, ofFamily } from '../../net/dual.ts';
 import type { RowId } from '../../nb/row-id.ts';
-import { rowId } from '../../nb/row-id.ts';
+import { identityOf, rowId } from '../../nb/row-id.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { keptMac, macMark } from '../kept-mac.ts';
-import type { Claimant, ColumnValue, Output, RowOutput } from '../output.ts';
+import type { Claimant, ColumnValue, RowOutput } from '../output.ts';
 import { mayLink } from '../port-link.ts';
 import { statedSubnet } from './subnet-state.ts';
 import type { SubnetView } from './subnet-view.ts';
@@ -28,32 +28,40 @@ export const subnetSwitch: Rule = {
     const view = statedSubnet(world, name);
     if (view === undefined || !view.isOvn) return [];
     const owner = claimantOfSubnet(view);
-    const outputs: Output[] = [{ kind: 'row', id: switchId(name), owner, rule: RULE, columns: { name, other_config: {} } }];
-    if (!hasRouterPort(view)) return outputs;
+    if (!hasRouterPort(view)) return [switchRow(view)];
     const port = switchToRouterPort(name, view.vpc);
-    const routerPort = routerToSwitchPort(view.vpc, name);
     const id = routerPortId(view);
     const link = rowId('Logical_Switch_Port', port);
-    if (mayLink(world, id, owner, () => isOurs(world, link, owner))) outputs.push(linkRow(owner, name, port, routerPort));
-    const mac = keptMac(world, id, 'mac');
-    outputs.push({
-      kind: 'row',
-      id,
-      owner,
-      rule: RULE,
-      parent: { id: routerId(view.vpc), column: 'ports' },
-      columns: {
-        name: routerPort,
-        mac,
-        networks: networksOf(view),
-        options: view.routeTable === '' ? {} : { route_table: view.routeTable },
-        ...advertisement(world, view),
-      },
-      externalIds: { lr: view.vpc, ...macMark(id, mac) },
-    });
-    return outputs;
+    const linked = mayLink(world, id, owner, () => isOurs(world, link, owner));
+    return [switchRow(view), ...(linked ? [linkRow(owner, name, port, identityOf(id))] : []), routerPortRow(world, view)];
   },
 };
+
+export function switchRow(view: SubnetView): RowOutput {
+  const { name } = view;
+  return { kind: 'row', id: switchId(name), owner: claimantOfSubnet(view), rule: RULE, columns: { name, other_config: {} } };
+}
+
+/** Of a Subnet that has one. */
+export function routerPortRow(world: World, view: SubnetView): RowOutput {
+  const id = routerPortId(view);
+  const mac = keptMac(world, id, 'mac');
+  return {
+    kind: 'row',
+    id,
+    owner: claimantOfSubnet(view),
+    rule: RULE,
+    parent: { id: routerId(view.vpc), column: 'ports' },
+    columns: {
+      name: identityOf(id),
+      mac,
+      networks: networksOf(view),
+      options: view.routeTable === '' ? {} : { route_table: view.routeTable },
+      ...advertisement(world, view),
+    },
+    externalIds: { lr: view.vpc, ...macMark(id, mac) },
+  };
+}
 
 export function hasRouterPort({ isOvn, routed, protocol }: SubnetView): boolean {
   return isOvn && routed && protocol !== 'Mac';

@@ -28,8 +28,11 @@ export interface SubnetView extends SubnetBasics, Dual<Network> {
 /** Undefined where there is no Subnet of that name. */
 export const subnetView: Query<SubnetView | undefined> = defineQuery('subnet-view', (world, name) => {
   const basics = world.ask(subnetBasics, name);
-  if (basics === undefined) return undefined;
-  const { v4, v6 } = world.ask(subnetNetworks, name);
+  return basics === undefined ? undefined : viewWith(basics, world.ask(subnetNetworks, name));
+});
+
+/** As it is with these networks in effect. */
+export function viewWith(basics: SubnetBasics, { v4, v6 }: Dual<Network>): SubnetView {
   const networks = { ...(v4 !== undefined && { v4 }), ...(v6 !== undefined && { v6 }) };
   return {
     ...basics,
@@ -38,7 +41,7 @@ export const subnetView: Query<SubnetView | undefined> = defineQuery('subnet-vie
     cidr: cidrsOf(networks),
     gateway: joinDual({ ...(v4 !== undefined && { v4: v4.gateway }), ...(v6 !== undefined && { v6: v6.gateway }) }),
   };
-});
+}
 
 /** The networks in effect: of a Subnet that cannot be carried out as asked, those that its rows have. */
 export const subnetNetworks: Query<SubnetNetworks> = defineQuery('subnet-networks', (world, name) =>

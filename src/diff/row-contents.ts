@@ -1,0 +1,106 @@
+/** What is to be in a row: its columns as far as the server can hold them, its parent, and the seal of both. */
+import type { ColumnValue, RowOutput, Scalar } from '../compile/output.ts';
+import { ownerKeys, SEAL_KEY } from '../nb/ownership.ts';
+import type { RowId, RowRef } from '../nb/row-id.ts';
+import { isRowRef, tableOf } from '../nb/row-id.ts';
+import type { TableSpec } from '../nb/tables.ts';
+import { tableSpec } from '../nb/tables.ts';
+import type { InputValue, Row, Uuid } from '../ovsdb/index.ts';
+import type { ObservedRow } from '../world/observed-rows.ts';
+import { resolveValue } from './column-diff.ts';
+import type { DiffContext } from './diff-context.ts';
+import { sealOf } from './row-seal.ts';
+
+export type Observed = ObservedRow & { readonly row: Row };
+
+/** What is wanted of a row; of one that is kept as it is, what was last written into it where its seal proves one of those that may be. */
+export function wantedRow(id: RowId, context: DiffContext): RowOutput | undefined {
+  const wanted = context.desired.row(id)?.rows[0];
+  const mine = wanted?.sealed === undefined ? undefined : context.rows.best(id);
+  const seal = mine?.ownership.kind === 'ours' ? sealIn(mine) : undefined;
+  if (seal === undefined) return wanted;
+  const spec = tableSpec(tableOf(id));
+  return wanted?.sealed?.find((row) => wantedSeal(row, spec, context) === seal) ?? wanted;
+}
+
+export function isKept({ columns }: RowOutput): boolean {
+  return Object.keys(columns).length === 0;
+}
+
+type Contents = { readonly ok: true; readonly row: Record<string, InputValue> } | { readonly ok: false; readonly missing: RowId };
+
+/** The columns of a new row, without its seal. */
+export function contentsOf(wanted: RowOutput, spec: TableSpec, context: DiffContext): Contents {
+  const row: Record<string, InputValue> = {};
+  for (const [column, value] of holdable(wanted, spec, context)) {
+    if (spec.columns[column] === 'refs' || value === null) continue;
+    const resolved = resolveValue(value, (ref) => resolve(ref, context));
+    if (!resolved.ok) return resolved;
+    row[column] = resolved.value;
+  }
+  return { ok: true, row };
+}
+
+/** Tables whose rows have marks of their owners have a seal as well. */
+export function isSealed(spec: TableSpec, context: DiffContext): boolean {
+  return spec.columns['external_ids'] === 'map' && context.canHold(spec.table, 'external_ids');
+}
+
+export function sealFor(row: Readonly<Record<string, InputValue>>, { columns }: TableSpec, parent: Parent | undefined): string {
+  const own = Object.fromEntries(Object.entries(row).filter(([column]) => columns[column] !== 'elements'));
+  return sealOf(parent === undefined ? own : { ...own, parent: `${parent.table}.${parent.column} ${parent.uuid}` });
+}
+
+export function wantedSeal(wanted: RowOutput, spec: TableSpec, context: DiffContext): string | undefined {
+  const parent = parentOf(wanted, context);
+  if (parent === 'missing' || !isSealed(spec, context)) return undefined;
+  const written = contentsOf(wanted, spec, context);
+  return written.ok ? sealFor(written.row, spec, parent) : undefined;
+}
+
+export function sealIn({ row }: Observed): string | undefined {
+  const held = row['external_ids'];
+  const seal: unknown = held instanceof Map ? held.get(SEAL_KEY) : undefined;
+  return typeof seal === 'string' ? seal : undefined;
+}
+
+export function columnsOf(wanted: RowOutput): Record<string, ColumnValue> {
+  return { ...wanted.columns, external_ids: { ...wanted.externalIds, ...ownerKeys(wanted.owner, wanted.rule) } };
+}
+
+/** The wanted columns as far as the server's schema can hold them. */
+export function holdable(wanted: RowOutput, spec: TableSpec, context: DiffContext): [string, ColumnValue][] {
+  const columns = columnsOf(wanted);
+  const held: [string, ColumnValue][] = [];
+  for (const column of Object.keys(columns)) {
+    const value = columns[column] as ColumnValue;
+    if (!context.canHold(spec.table, column)) continue;
+    const isAllowed = (member: Scalar | RowRef): boolean => isRowRef(member) || context.allows(spec.table, column, member);
+    held.push([column, Array.isArray(value) ? (value as readonly (Scalar | RowRef)[]).filter(isAllowed) : value]);
+  }
+  return held;
+}
+
+export interface Parent {
+  readonly table: string;
+  readonly uuid: Uuid;
+  readonly column: string;
+  /** Absent where this transaction makes it. */
+  readonly row: Observed | undefined;
+}
+
+export function parentOf(wanted: RowOutput, context: DiffContext): Parent | 'missing' | undefined {
+  if (wanted.parent === undefined) return undefined;
+  const { id, column } = wanted.parent;
+  const uuid = resolve(id, context);
+  if (uuid === undefined) return 'missing';
+  return { table: tableOf(id), uuid, column, row: context.planned.has(id) ? undefined : context.rows.best(id) };
+}
+
+/** The UUID that stands for an identity now or within this transaction. Foreign rows stand for nothing. */
+export function resolve(id: RowId, context: DiffContext): Uuid | undefined {
+  const planned = context.planned.get(id);
+  if (planned !== undefined) return planned;
+  const row = context.rows.best(id);
+  return row === undefined || (row.ownership.kind === 'foreign' && tableOf(id) !== 'NB_Global') ? undefined : row.uuid;
+}

@@ -141,7 +141,7 @@ export class SimulatedCluster {
   readonly dropped = new Set<string>();
   /** A process ended: what it was about to say, nobody says. */
   killed = false;
-  /** How often some process began to lead. */
+  /** How often some process took a term. */
   terms = 0;
   /** How often the date of some process jumped. */
   dateJumps = 0;
@@ -583,7 +583,8 @@ export class SimulatedCluster {
         if (message === 'event dropped') this.dropped.add(factKey(fields as { uid: string; reason: string; message: string }));
       },
       info: (message, fields) => {
-        if (message === 'leading') this.terms++;
+        // Who leads may take another term: then it says once more what was written lately.
+        if (message === 'writing') this.terms++;
         if (message === 'leading' || message === 'writing') {
           this.#deposed.delete(name);
           this.promptness.led(name);

@@ -91,6 +91,20 @@ test('of a row that is kept as it is, what its seal says was last written is put
   });
 });
 
+test('a port that is made anew in another switch is in its group at once, and nobody is told of drift', async () => {
+  await withWriter(async (kiln) => {
+    const other = row(rowId('Logical_Switch', 's2'), { name: 's2' });
+    const moved = { ...port('00:00:00:00:00:01 10.0.0.2'), parent: { id: other.id, column: 'ports' } };
+    await kiln.want([switchRow, other, groupRow, port('00:00:00:00:00:01 10.0.0.2'), inGroup]);
+    const before = kiln.reports.length;
+    await kiln.want([switchRow, other, groupRow, moved, inGroup]);
+    assert.equal(kiln.reports.length - before, 1);
+    assert.match(await nbctl('lsp-list', 's2'), /p1/);
+    assert.notEqual((await nbctl('get', 'Port_Group', 'g1', 'ports')).trim(), '[]');
+    assert.deepEqual([...kiln.drifted, ...kiln.repaired], []);
+  });
+});
+
 test('a changed column, key and element: what was found and what is put back, by column', async () => {
   await withWriter(async (kiln) => {
     await kiln.want([switchRow, setRow, port('00:00:00:00:00:01 10.0.0.2')]);

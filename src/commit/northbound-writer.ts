@@ -209,6 +209,7 @@ export class NorthboundWriter {
   #nextBatch(): Part[] {
     const planned = new Map<RowId, Uuid>();
     const context = this.#context(planned);
+    const { world } = this.#options;
     const drifts: Drift[] = [];
     const parts: Part[] = [];
     let examined = 0;
@@ -223,6 +224,9 @@ export class NorthboundWriter {
         this.#conclude(id, verdict, parts, planned);
       }
     }
+    // What refers to a row that is made anew is to refer to the new one at once: a port is not to be outside of its security groups.
+    const anew = [...planned.keys()].filter((id) => world.rows.best(id) !== undefined);
+    for (const [id, key] of this.#dependents.memberships(anew)) this.#pending.markMembers(id, new Set([key]));
     for (const [id, keys] of this.#pending.members) {
       if (parts.length >= this.#batch || examined >= MOST_EXAMINED) break;
       examined += keys === 'all' ? (this.#options.desired.row(id)?.members.size ?? 1) : keys.size;
@@ -434,8 +438,8 @@ export class NorthboundWriter {
 
   #memberObserved(id: RowId, column: string, member: RowId): void {
     const key = memberKey(column, { ref: member });
-    // A member that left because its row did is that row's drift.
-    const present = this.#options.world.rows.best(member) !== undefined;
+    // A member that left because its row did is that row's drift, and none where that was replaced by what is sent now.
+    const present = this.#options.world.rows.best(member) !== undefined && !this.#sent.has(member);
     if (this.#writing && present && !this.#sent.has(id) && !this.#isPending(id, key)) this.#drift.memberChanged(id, key);
     this.#pending.markMembers(id, new Set([key]));
   }

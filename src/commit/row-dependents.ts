@@ -1,8 +1,9 @@
 /** Rows that are looked at again because of another one: who waits for it, who refers to it by its name, and what is in several of one name. */
-import type { Desired } from '../compile/desired.ts';
+import type { Desired, MemberKey } from '../compile/desired.ts';
+import { memberKey } from '../compile/desired.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { isRowRef, tableOf } from '../nb/row-id.ts';
-import { childColumns, tableSpec } from '../nb/tables.ts';
+import { childColumns, referringColumns, tableSpec } from '../nb/tables.ts';
 import type { Uuid } from '../ovsdb/index.ts';
 import type { ObservedRow } from '../world/row-identity.ts';
 import type { World } from '../world/world.ts';
@@ -43,6 +44,19 @@ export class RowDependents {
     else this.#standing.set(id, row.uuid);
     // It is not Kiln's any more, or another one stands for it: who refers to it is to refer to that, or to the one that comes.
     if (row?.ownership.kind !== 'ours' || (before !== undefined && before !== row.uuid)) yield* this.#referrers(id);
+  }
+
+  /** Where rows are wanted as members, found by a look at all that is wanted: for rows that are made anew, which are few. */
+  *memberships(ids: readonly RowId[]): Generator<readonly [id: RowId, key: MemberKey]> {
+    const keys = new Map<string, MemberKey[]>();
+    for (const ref of ids)
+      for (const { table, column } of referringColumns(tableOf(ref)))
+        keys.set(table, [...(keys.get(table) ?? []), memberKey(column, { ref })]);
+    if (keys.size === 0) return;
+    for (const id of this.#desired.rowIds) {
+      const members = this.#desired.row(id)?.members;
+      for (const key of keys.get(tableOf(id)) ?? []) if (members?.has(key) === true) yield [id, key];
+    }
   }
 
   /** Of several rows of one name another may stand for it now: what is in the others is in the wrong place. */

@@ -113,6 +113,26 @@ test('one that is running is not pushed out by an older one that moves while som
   assert.deepEqual(bench.row('Logical_Router_Port', 'blue-b')?.['networks'], ['10.0.1.1/24']);
 });
 
+test('one that is running is not pushed out while somebody writes another network into its router port', () => {
+  const bench = setUp();
+  const put = (name: string, uid: string): void => {
+    const metadata = { name, uid, creationTimestamp: '2026-01-01T00:00:00Z' };
+    bench.put('subnets', { metadata, spec: { vpc: 'blue', cidrBlock: '10.0.0.0/24' } });
+    bench.settle();
+  };
+  put('a', '00000000-0000-4000-8000-00000000000b');
+  sayGeneration(bench, 'a');
+  put('b', '00000000-0000-4000-8000-00000000000a');
+  assert.equal(bench.condition('subnets', 'b', 'Accepted')?.status, 'False');
+  const [uuid] = [...bench.northbound.table('Logical_Router_Port')].find(([, row]) => row['name'] === 'blue-a') ?? assert.fail();
+  const edit = { kind: 'update', table: 'Logical_Router_Port', uuid, row: { networks: ['10.9.0.1/24'] } } as const;
+  bench.world.rows.apply(bench.northbound, bench.northbound.apply([edit]));
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'a', 'Accepted')?.status, 'True');
+  assert.equal(bench.condition('subnets', 'b', 'Accepted')?.status, 'False');
+  assert.deepEqual(bench.row('Logical_Router_Port', 'blue-a')?.['networks'], ['10.0.0.1/24']);
+});
+
 test('nobody is in conflict with a Subnet that is refused for another reason, until that is mended', () => {
   const bench = setUp();
   subnet(bench, 'broken', 'blue', '10.0.7.0/24', { gateway: '10.9.9.9' });

@@ -22,6 +22,7 @@ import { givingWay } from './overlapping-claims.ts';
 import { isRunning, subnetBasics, subnetSpec } from './subnet-basics.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
 import { subnetFindings } from './subnet-findings.ts';
+import type { SubnetNetworks } from './subnet-networks.ts';
 import { askedNetworks } from './subnet-networks.ts';
 
 /** In the order of who goes first: after those in effect, and before those that are to be. */
@@ -84,21 +85,26 @@ function claimsOf(world: World, name: string): Claim[] {
   const networks = world.ask(askedNetworks, name);
   const running = isRunning(world, name);
   if (refusedAnyway(world, view) && !running) return [];
-  // One whose router port somebody took away is in effect all the same; one whose port carries another network is about to move.
-  const takesOver = !running && world.ask(leftInUse, view.vpc).some(({ subnet }) => subnet === name);
-  const place = networks.inPlace
-    ? 1
-    : running && !networks.carries
-      ? world.ask(placeWithoutPort, name)
-      : takesOver
-        ? PLACE_OF_LEFT
-        : PLACE_OF_NEW;
+  const place = networks.inPlace ? 1 : running ? placeOfMoving(world, name, networks) : placeOfComing(world, view);
   return familiesOf(networks).flatMap((family) => {
     const cidr = parseCidr(ofFamily(networks, family)?.cidr ?? '');
     if (cidr === undefined) return [];
     // In effect first, as far as that can be told, then by age, then by uid.
     return [{ holder: name, node: false, cidr, vlan: view.vlan, rank: `${place} ${view.created} ${view.uid}` }];
   });
+}
+
+/**
+ * One whose router port somebody took away, or wrote another network into, is in effect all the same; one whose spec was edited since it was
+ * accepted, and whose port carries another network, is about to move.
+ */
+function placeOfMoving(world: World, name: string, { carries }: SubnetNetworks): number {
+  const place = world.ask(placeWithoutPort, name);
+  return place > 2 && carries ? PLACE_OF_NEW : place;
+}
+
+function placeOfComing(world: World, { name, vpc }: SubnetBasics): number {
+  return world.ask(leftInUse, vpc).some(({ subnet }) => subnet === name) ? PLACE_OF_LEFT : PLACE_OF_NEW;
 }
 
 /**

@@ -23,6 +23,9 @@ const TABLES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['vpc', 'subnet', 'ip', 'ippool', 'vip'].map((kind) => [kind, `${kind}s.kubeovn.io`])),
 };
 
+/** Whose rows a sentence calls otherwise than by the name that they may have. */
+const NOT_BY_NAME: ReadonlySet<string> = new Set(['ACL']);
+
 interface Changed {
   readonly owner: string;
   readonly uid: string;
@@ -81,7 +84,7 @@ export class DriftTold {
       const inside = childColumns(table).filter(({ column }) => !isSame(before?.[column], after?.[column]));
       // What is put into a row, or taken out, is its own drift.
       for (const { child } of inside) this.#touched.add(child.table);
-      for (const row of [before, after]) if (row !== undefined) this.#touched.add(nameOf(table, row));
+      for (const row of [before, after]) if (row !== undefined) this.#touched.add(NOT_BY_NAME.has(table) ? table : nameOf(table, row));
       const key = `${table} ${uuid}`;
       this.#changed.delete(key);
       const crowded = differences.length + this.#told.filter((at) => now - at < TOLD_AGAIN_MS).length > MOST_TOLD;

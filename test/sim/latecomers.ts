@@ -52,13 +52,14 @@ export class Latecomers {
     this.#store = store;
     this.#hasSwitch = hasSwitch;
     store.watchAll(({ type, table, object }) => {
-      const { uid, finalizers = [], annotations = {} } = object.metadata;
+      const { uid, finalizers = [], annotations = {}, labels = {} } = object.metadata;
       // One from a backup has what it had.
       const isNew =
         finalizers.length === 0 &&
         annotations[kilnAnnotation.given] === undefined &&
         annotations[ALLOCATED] === undefined &&
-        annotations[annotationKey.vpcEip] === undefined;
+        annotations[annotationKey.vpcEip] === undefined &&
+        (labels[labelKey.eipV4] ?? '') === '';
       if (type === 'ADDED' && COMING.has(table) && isNew) this.#came.set(uid, vpcOf(object));
     });
   }

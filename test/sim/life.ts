@@ -47,6 +47,8 @@ export interface Life {
 /** Operations between two rests. */
 const EPISODE = 150;
 const EPISODE_OF_CROWDS = 250;
+/** A rest costs as much as some hundred operations of a life in a rush. */
+const EPISODE_IN_A_RUSH = 500;
 
 /** Lives in which most comes in crowds. */
 const CROWDED = 1 / 3;
@@ -59,7 +61,7 @@ const GATHERING = 0.3;
 const RUSHED = 0.75;
 const GATHERING_IN_A_RUSH = 0.7;
 /** Scenes that they play one after the other, before each rest. */
-const SCENES_IN_A_RUSH = 2;
+const SCENES_IN_A_RUSH = 3;
 
 /** Characters. */
 const HASHED_AT_ONCE = 65_536;
@@ -103,7 +105,7 @@ export async function draw(seed: number, operations: number, options: LifeOption
   let drifting = rush && drifter.chance(0.8);
   const gapper = new Random(seed ^ 0x6a9);
   const gaps = options.only === undefined && gapper.chance(0.8);
-  const episode = crowded ? EPISODE_OF_CROWDS : EPISODE;
+  const episode = rushed && options.only === undefined ? EPISODE_IN_A_RUSH : crowded ? EPISODE_OF_CROWDS : EPISODE;
   /** Operations that come with nothing between. */
   let together = 0;
   let left = operations;

@@ -66,7 +66,11 @@ test('no row is made of an object that is being let go, nor a port whose IP obje
     await kiln.seen();
     assert.doesNotMatch(await nbctl('show'), /port p1|port p3|switch .*s2/);
     assert.equal(kiln.writer.quiet, false);
+    const before = kiln.wakes;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.ok(kiln.wakes - before < 10, `it waits for the answer, and does not ask ${kiln.wakes - before} times whether it has come`);
     kiln.lettingGo.clear();
+    kiln.writer.flush();
     await made;
     assert.match(await nbctl('show', 's1'), /port p1/);
     assert.match(await nbctl('show', 's2'), /port p3/);

@@ -143,7 +143,8 @@ export class NorthboundWriter {
     const fence = this.#options.fence.guards();
     if (fence === undefined) return;
     const parts = this.#nextBatch();
-    if (parts.length === 0) return this.quiet ? undefined : this.#options.wake();
+    // What waits for the answer to a write of an object is looked at when that has come.
+    if (parts.length === 0) return this.#pending.size > 0 || this.#all !== undefined ? this.#options.wake() : undefined;
     if (this.#options.upToDate?.() === false) return parts.forEach((part) => this.#lookAgain(part));
     const sentAt = this.#options.now();
     this.#sentAt = sentAt;

@@ -30,6 +30,8 @@ export class WriterProcess {
   readonly undecided = new Set<string>();
   /** Objects that a write under way lets go. */
   readonly lettingGo = new Set<ObjectId>();
+  /** How often the writer asked to be called again. */
+  wakes = 0;
   deposed = false;
   /** Waits as long as it is told to, not only a moment. */
   slow = false;
@@ -76,7 +78,10 @@ export class WriterProcess {
       onLeftOut: (what) => this.leftOut.push(what),
       now: () => performance.now(),
       later: (ms, again) => void setTimeout(again, this.slow ? ms : Math.min(ms, 50)).unref(),
-      wake: () => setImmediate(() => this.writer.flush()),
+      wake: () => {
+        this.wakes++;
+        setImmediate(() => this.writer.flush());
+      },
     });
     this.session.onChanges((batch) => {
       this.world.rows.apply(this.session.replica, batch);

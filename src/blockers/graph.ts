@@ -1,5 +1,6 @@
 /**
  * What holds what: the one table that deletion, its conditions and explanations read. A kind that comes later adds its lines.
+ * Long, because the way there and the way back of each hold stand together, with the few questions that only they ask.
  */
 import { isOvnProvider, nodePortName } from '../api/names.ts';
 import { annotationKey, DEFAULT_PROVIDER, FINALIZER, podAnnotation } from '../api/well-known.ts';

@@ -67,10 +67,10 @@ function faultsOf(world: World, nic: AllocatedInterface): readonly string[] {
   if (subnet !== undefined && !accepted && boundOf(world, nic.pod)?.reason === 'NoSubnet') return faults;
   // Another program's row has the name of the port, and the pod says so.
   if (boundOf(world, nic.pod)?.reason === 'RowConflict') return faults;
-  // The same of its switch: no port can be put there.
   const whose = world.rows.best(rowId('Logical_Switch', nic.subnet))?.ownership.kind;
   // Torn out, and somebody took the owner from its switch as well: nothing says any more whose network that is.
   if (subnet === undefined && whose === 'legacy' && boundOf(world, nic.pod)?.reason === 'NoSubnet') return faults;
+  // Another program's switch: no port can be put there.
   if (whose === 'foreign' && boundOf(world, nic.pod)?.reason === 'WaitingForSubnet') return faults;
   const port = world.rows.best(rowId('Logical_Switch_Port', nic.port));
   const station = [nic.mac, ...nic.addresses].join(' ');

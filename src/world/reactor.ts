@@ -71,9 +71,6 @@ export class Source {
   protected abandoned(): void {}
 }
 
-/** How often computations may run for each that there is, within one turn: rules that follow each other come to rest after a few. */
-const MOST_RUNS = 100;
-
 /** A source that is kept in a map while somebody reads it. */
 export class KeyedSource extends Source {
   readonly #home: Map<string, Source>;
@@ -214,6 +211,9 @@ export class Computed<V> extends Computation<V> {
   }
 }
 
+/** How often computations may run for each that there is, within one turn: rules that follow each other come to rest after a few. */
+const MOST_RUNS = 100;
+
 export class Reactor {
   readonly #stack: Reading[] = [];
   readonly #levels: Reader[][] = [];
@@ -262,7 +262,8 @@ export class Reactor {
    * @throws where rules go round in a circle, each undoing what another one has found: who never yields would not come back
    */
   settle(enough: () => boolean = () => false): boolean {
-    const most = this.runs + MOST_RUNS * (this.computations + 1_000);
+    const begun = this.runs;
+    const most = begun + MOST_RUNS * (this.computations + 1_000);
     while (this.#lowest < this.#levels.length) {
       const computation = this.#levels[this.#lowest]?.pop();
       if (computation === undefined) {
@@ -271,7 +272,8 @@ export class Reactor {
       }
       this.#pending--;
       computation.refresh();
-      if (this.runs > most) throw new Error(`rules go round in a circle: ${this.computations} of them ran ${this.runs} times`);
+      if (this.runs > most)
+        throw new Error(`rules go round in a circle: ${this.computations} computations ran ${this.runs - begun} times in one turn`);
       if (enough()) return this.#pending === 0;
     }
     return this.#pending === 0;

@@ -195,6 +195,35 @@ test('a member that is behind what was read from another is refused', async (t) 
   );
 });
 
+test('a server that was just started and names no database yet is left, and what was read is not forgotten', async (t) => {
+  const leader = await cluster.leader();
+  const well = await TamperingProxy.start(leader.unix);
+  const starting = await TamperingProxy.start(leader.unix);
+  t.after(() => Promise.all([well.stop(), starting.stop()]));
+  let looks = 0;
+  starting.judgeServer = (message) => {
+    const status = message.result as { Database?: Record<string, { new: { index: unknown } }> } | undefined;
+    if (status?.Database === undefined) return 'pass';
+    looks++;
+    // A real one answers so between its first connection and its first look at its databases; one that has applied nothing has no index.
+    if (looks === 1) delete status.Database;
+    else if (looks === 2) for (const row of Object.values(status.Database)) row.new.index = ['set', []];
+    else Object.assign(message, { result: null, error: { error: 'unknown database' } });
+    return 'pass';
+  };
+  const { session, errors } = openSession(t, [well.endpoint, starting.endpoint], { setbackPatienceMs: 3_600_000 });
+  await session.untilSynced();
+  well.judgeServer = () => 'disconnect';
+  well.disconnectAll();
+  const told = (): string[] => errors.filter(({ endpoint }) => endpoint === starting.endpoint).map(({ code }) => code);
+  await until('it was met three times', () => told().length >= 3);
+  assert.deepEqual(told().slice(0, 3), ['OVSDB_NO_DATABASE', 'OVSDB_STALE_SERVER', 'OVSDB_OTHER_CLUSTER']);
+  assert.equal(session.generation, 1, 'nothing was read from it');
+  well.judgeServer = () => 'pass';
+  await session.untilSynced();
+  assert.equal(session.endpoint, well.endpoint);
+});
+
 test('a server that is no member of the cluster is refused, whether it stands alone or leads another one', async (t) => {
   const alone = await OvsdbServerProcess.start();
   t.after(() => alone.stop());

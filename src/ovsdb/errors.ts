@@ -15,7 +15,7 @@ export const errorCodes = {
   OVSDB_BAD_SCHEMA: 'the server sent a schema that cannot be read',
   OVSDB_BAD_VALUE: 'a value does not fit the type of its column',
   OVSDB_INCONSISTENT: 'an update does not fit the replica; everything is read again',
-  OVSDB_NO_DATABASE: 'the server does not have the database, or has not joined its cluster yet',
+  OVSDB_NO_DATABASE: 'the server does not have the database, has not joined its cluster yet, or was just started',
   OVSDB_NOT_LEADER: 'the server is not the leader of the cluster',
   OVSDB_CLUSTER_DISCONNECTED: 'the server has lost the majority of its cluster',
   OVSDB_STALE_SERVER: 'the server is behind what was read before',

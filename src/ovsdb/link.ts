@@ -17,7 +17,7 @@ export interface LinkOptions {
 
 /** What a link asks and tells the session that owns it. */
 export interface LinkEvents {
-  /** What the server says of itself, first and at each change; an error means: leave it. */
+  /** What the server says of itself, first and at each change (undefined: it has no `_Server`); an error means: leave it. */
   serverStatus(status: ServerStatus | undefined, first: boolean): OvsdbError | undefined;
   /** The database's schema; the answer is what to monitor, and the transaction after which to go on. */
   schema(json: unknown): { readonly plan: MonitorPlan; readonly since: Uuid };
@@ -82,19 +82,24 @@ export class Link {
     const requests = { Database: [{ columns: serverStatusColumns }] };
     return new Promise((resolve) => {
       this.rpc.call('monitor', ['_Server', serverMonitorId, requests], (reply) => {
-        if (reply.kind !== 'lost') this.#judge(reply.kind === 'result' ? reply.result : undefined, true);
+        if (reply.kind === 'result') this.#judge(reply.result, true);
+        else if (reply.kind === 'error') this.#heed(this.#events.serverStatus(undefined, true));
         resolve();
       });
     });
   }
 
   #judge(tables: unknown, first: boolean): void {
-    const status = readServerStatus(tables, this.#options.database);
-    if (status === undefined && !first) return;
-    const refusal =
-      status === 'gone'
-        ? new OvsdbError('OVSDB_NO_DATABASE', `the server no longer has the database ${this.#options.database}`)
-        : this.#events.serverStatus(status, first);
+    const { database } = this.#options;
+    const status = readServerStatus(tables, database);
+    if (status === 'gone') this.#heed(new OvsdbError('OVSDB_NO_DATABASE', `the server no longer has the database ${database}`));
+    else if (status !== undefined) this.#heed(this.#events.serverStatus(status, first));
+    // It listens before it says so of any database: what it would give now may be from before it has heard of its cluster.
+    else if (first)
+      this.#heed(new OvsdbError('OVSDB_NO_DATABASE', `the server does not have the database ${database}, or not yet: it was just started`));
+  }
+
+  #heed(refusal: OvsdbError | undefined): void {
     if (refusal !== undefined) this.rpc.close(refusal);
   }
 

@@ -9,7 +9,7 @@ export interface ServerStatus {
   readonly connected: boolean;
   /** The cluster's id; undefined where there is no cluster. */
   readonly cluster: string | undefined;
-  /** How far the server is in the cluster's log. */
+  /** How far the server is in the cluster's log; undefined where it has read nothing of it yet, or there is no cluster. */
   readonly index: number | undefined;
 }
 
@@ -53,7 +53,7 @@ export function judgeServer(
   leaderOnly: boolean,
   progress: ClusterProgress | undefined,
 ): OvsdbError | undefined {
-  if (status === undefined) return undefined;
+  if (status === undefined) return progress === undefined ? undefined : judgeAgainst(progress, alone, database);
   const clustered = status.model !== 'standalone';
   if (clustered && !status.connected) {
     return new OvsdbError('OVSDB_CLUSTER_DISCONNECTED', `the server of ${database} is not connected to the majority of its cluster`);
@@ -64,6 +64,8 @@ export function judgeServer(
   return progress === undefined ? undefined : judgeAgainst(progress, status, database);
 }
 
+const alone: ServerStatus = { model: 'standalone', leader: true, connected: true, cluster: undefined, index: undefined };
+
 /** A server that is well may still not have what was read from another: it is no member of that one's cluster, or has not caught up. */
 function judgeAgainst(progress: ClusterProgress, { cluster, index }: ServerStatus, database: string): OvsdbError | undefined {
   if (cluster !== progress.cluster) {
@@ -71,10 +73,10 @@ function judgeAgainst(progress: ClusterProgress, { cluster, index }: ServerStatu
     const message = `the server of ${database} ${where}; what was read is of the cluster ${progress.cluster}`;
     return new OvsdbError('OVSDB_OTHER_CLUSTER', message);
   }
-  if (index !== undefined && index < progress.index) {
+  if (cluster !== undefined && (index ?? 0) < progress.index) {
     return new OvsdbError(
       'OVSDB_STALE_SERVER',
-      `the server of ${database} is at index ${index}, behind ${progress.index}, which was read from another`,
+      `the server of ${database} is at index ${index ?? 0}, behind ${progress.index}, which was read from another`,
     );
   }
   return undefined;

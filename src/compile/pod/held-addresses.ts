@@ -33,6 +33,12 @@ export interface Held {
 }
 
 export function heldBy(world: World, nic: PodInterface): Held {
+  const { said, ...found } = saidOf(world, nic);
+  return { ...found, addresses: mostSaid(world, said), said };
+}
+
+/** Which of the addresses is right may hang on whether their Subnet is carried out: who is asked because of that does not ask for it. */
+function saidOf(world: World, nic: PodInterface): Omit<Held, 'addresses'> {
   const ip = ipOf(world, nic);
   const lead = leadOf(world, nic);
   const ownRow = nic.isOvn && isOurs(world, nic.row, podOwner(lead));
@@ -42,7 +48,7 @@ export function heldBy(world: World, nic: PodInterface): Held {
     allocated ? annotated(world, nic) : undefined,
     ownRow ? addressesInRow(world, nic.row) : undefined,
   ].filter((one) => one !== undefined);
-  return { lead, ip, ownRow, bound: ownRow || allocated, addresses: mostSaid(world, said), said };
+  return { lead, ip, ownRow, bound: ownRow || allocated, said };
 }
 
 // Where they do not agree, each counts: which of them is right is not known before they do.
@@ -50,7 +56,7 @@ podSubnets.define((world, key) => {
   const pod = world.ask(podView, key);
   if (pod?.alive !== true) return [];
   const subnets = interfacesOf(world, pod).interfaces.flatMap((nic) => {
-    const { bound, said } = heldBy(world, nic);
+    const { bound, said } = saidOf(world, nic);
     return bound ? said.map(({ subnet }) => subnet).filter((subnet) => subnet !== world.ask(subnetOfIp, nic.port)) : [];
   });
   return [...new Set(subnets)];

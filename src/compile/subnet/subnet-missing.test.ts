@@ -120,6 +120,22 @@ test('a port that somebody deletes while its Subnet is gone is made again in the
   assert.ok(scene.bench.row('Logical_Switch_Port', 'web.shop')?.['dhcpv4_options']);
 });
 
+test('a Subnet made again is judged while the annotations and the port of a pod in what is left of it do not agree', () => {
+  const scene = setUp('blue');
+  const before = state(scene, ROWS);
+  scene.bench.vanish('subnets', 'red');
+  scene.bench.settle();
+  const pod = scene.bench.object('pods', 'shop/web');
+  assert.ok(pod);
+  const annotations = { ...pod.metadata.annotations, 'ovn.kubernetes.io/ip_address': '10.0.0.77' };
+  scene.bench.put('pods', { ...pod, metadata: { ...pod.metadata, annotations } });
+  scene.bench.vanish('ips', 'web.shop');
+  scene.subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24', namespaces: ['shop'], enableDHCP: true });
+  scene.bench.settle();
+  assert.equal(scene.bench.condition('subnets', 'red', 'Ready')?.status, 'True');
+  assert.deepEqual(uuids(state(scene, ROWS)).slice(0, 3), uuids(before).slice(0, 3));
+});
+
 test('the rows go with the last pod', () => {
   const scene = setUp('blue');
   scene.bench.vanish('subnets', 'red');

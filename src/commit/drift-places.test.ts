@@ -102,16 +102,18 @@ test('a router, a router port and a port that were switched off work again, and 
 
 test('a balancer and a port that were renamed are made again, and come back into what referred to them', async () => {
   await withWriter(async () => {
+    const isAlone = async (
+      table: string,
+      name: string,
+      ...held: readonly [table: string, name: string, column: string]
+    ): Promise<boolean> => {
+      const uuid = await nbctl('--bare', '--columns=_uuid', 'find', table, `name=${name}`);
+      return (await uuidsOf(table)).join() === uuid && (await nbctl('get', ...held)) === `[${uuid}]`;
+    };
     await nbctl('set', 'Load_Balancer', 'lb1', 'name=x1');
-    await until(
-      'it is back',
-      async () => (await nbctl('get', 'Logical_Switch', 's1', 'load_balancer')) === `[${(await uuidsOf('Load_Balancer')).join(', ')}]`,
-    );
+    await until('it is back', () => isAlone('Load_Balancer', 'lb1', 'Logical_Switch', 's1', 'load_balancer'));
     await nbctl('set', 'Logical_Switch_Port', 'p1', 'name=x2');
-    await until(
-      'it is back',
-      async () => (await nbctl('get', 'Port_Group', 'g1', 'ports')) === `[${(await uuidsOf('Logical_Switch_Port')).join(', ')}]`,
-    );
+    await until('it is back', () => isAlone('Logical_Switch_Port', 'p1', 'Port_Group', 'g1', 'ports'));
     // Renamed and without its marks it is another program's from now on.
     await nbctl('set', 'Load_Balancer', 'lb1', 'name=x3', 'external_ids={whose=mine}');
     await until(

@@ -102,6 +102,7 @@ test('a row that is kept from being collected counts as too many no longer when 
       await nbctl(...taken);
       await until('it is not counted', () => extra() === 0);
       await nbctl('--if-exists', 'ls-del', 's1');
+      await kiln.seen();
     }
   } finally {
     await kiln.close();
@@ -362,6 +363,7 @@ test('nothing is put into, or taken out of, a row of somebody else that has a wa
   try {
     await nbctl('pg-add', 'g1', '--', 'create', 'Address_Set', 'name=as1', 'addresses=10.9.9.9');
     const before = await theirs();
+    await kiln.seen();
     await kiln.want(wanted);
     assert.equal(await nbctl('--bare', '--columns=name', 'find', 'Logical_Switch_Port', 'name=p1'), 'p1');
     assert.equal(await theirs(), before);

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
-import { kilnAnnotation } from '../api/well-known.ts';
+import { CONTROLLER_LEASE, kilnAnnotation } from '../api/well-known.ts';
 import type { ListOptions, ListPage, WatchOptions, WriteOptions } from '../kube/client.ts';
 import { KubeClient } from '../kube/client.ts';
+import { microTime } from '../kube/lease.ts';
 import type { KubeObject, ObjectName, Resource } from '../kube/resource.ts';
-import { PODS } from '../kube/resource.ts';
+import { LEASES, PODS } from '../kube/resource.ts';
 import type { OpenWatch } from '../kube/transport.ts';
 import { KubeTransport } from '../kube/transport.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
@@ -240,10 +241,16 @@ test('needs no list of pods where an event of one shows that all before it was s
   const { client } = cluster;
   const { old, given } = await anotherPodSince('another');
   const behind = new BehindClient(new KubeTransport(cluster.connection), PODS, old.items, old.resourceVersion);
+  const lease = (spec: object): Promise<unknown> =>
+    client.mergePatch(LEASES, { namespace: 'kube-system', name: CONTROLLER_LEASE }, { spec });
+  // One that leads before the event has come lists anew.
+  await lease({ holderIdentity: 'another', leaseDurationSeconds: 3_600, renewTime: microTime(Date.now()) });
   await cluster.withController({ client: behind, cachedAbove: 1 }, async (controller) => {
     await until('all is listed', () => controller.complete);
     await client.create(PODS, pod('newest'));
     behind.deliver();
+    await until('the event has come', () => controller.world.pods.peek('default/newest') !== undefined);
+    await lease({ holderIdentity: '' });
     await bound('newest');
     await controller.untilQuiet();
     assert.deepEqual(controller.plan(), { rows: [], objects: [] });

@@ -29,12 +29,13 @@ test('a folder has one laboratory, which may be followed by another', async () =
 test('a process that ended and was not waited for has no folder any more', { skip: platform() !== 'linux' }, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'kiln-claim-'));
   // Its own process, which ends, is the child of one that waits for nobody.
-  const careless = spawn('sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const careless = spawn('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     const [line] = (await once(careless.stdout, 'data')) as [Buffer];
     const pid = Number(line.toString());
     await writeFile(join(directory, 'pid'), String(pid));
     await assert.rejects(claimDirectory(directory), /a laboratory runs in/);
+    process.kill(pid);
     for (let state = ''; state !== 'Z'; state = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '').charAt(0))
       await sleep(20);
     const release = await claimDirectory(directory);

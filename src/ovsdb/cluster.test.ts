@@ -1,24 +1,33 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { insert, newUuid, zeroUuid, type OvsdbErrorCode, type OvsdbSession } from './index.ts';
+import { insert, newUuid, zeroUuid, type Operation, type OvsdbErrorCode, type OvsdbSession, type Uuid } from './index.ts';
 import { OvsdbCluster } from './testing/ovsdb-cluster.ts';
-import { commit, openSession } from './testing/open-session.ts';
+import { openSession } from './testing/open-session.ts';
 import { OvsdbServerProcess, until } from './testing/ovsdb-server-process.ts';
-import { TamperingProxy } from './testing/tampering-proxy.ts';
+import { TamperingProxy, type RpcMessage } from './testing/tampering-proxy.ts';
 
 let cluster: OvsdbCluster;
 before(async () => (cluster = await OvsdbCluster.start()));
 after(() => cluster.stop());
 
-/** Tries until the session has a leader again: what a caller of `transact` has to do. */
-async function commitSometime(session: OvsdbSession, name: string): Promise<void> {
-  const uuid = newUuid();
-  await until(`${name} is written`, async () => {
+/** Tries until the session has a leader again: what a caller of `transact` has to do. @param uuid of one of the rows that it inserts */
+async function carriedOut(session: OvsdbSession, operations: readonly Operation[], table: string, uuid: Uuid): Promise<void> {
+  await until('the transaction is carried out', async () => {
     await session.untilSynced();
-    if (session.replica.table('Logical_Switch').has(uuid)) return true;
-    const outcome = await session.transact([insert('Logical_Switch', { name }, uuid)], { timeoutMs: 5_000 });
+    if (session.replica.table(table).has(uuid)) return true;
+    const outcome = await session.transact(operations, { timeoutMs: 5_000 });
     return outcome.ok || outcome.error.code === 'OVSDB_DUPLICATE_UUID';
   });
+}
+
+async function commitSometime(session: OvsdbSession, name: string, uuid = newUuid()): Promise<void> {
+  await carriedOut(session, [insert('Logical_Switch', { name }, uuid)], 'Logical_Switch', uuid);
+}
+
+/** What a server says of its databases, to be changed on its way; undefined in any other message. */
+function statusIn(message: RpcMessage): { Database?: Record<string, { new: Record<string, unknown> }> } | undefined {
+  const status = message.result as { Database?: Record<string, { new: Record<string, unknown> }> } | null | undefined;
+  return status?.Database === undefined ? undefined : status;
 }
 
 /** Where members are held up the office moves by itself; the session follows. @returns the member that both have found */
@@ -35,7 +44,8 @@ test('leaderOnly finds the leader among the members', async (t) => {
   const { session, errors } = openSession(t, cluster.endpoints, { leaderOnly: true });
   await session.untilSynced();
   await atTheLeader(session);
-  assert.ok(errors.every(({ code }) => code === 'OVSDB_NOT_LEADER'));
+  // One that is held up is out of touch with the others for a moment.
+  assert.ok(errors.every(({ code }) => code === 'OVSDB_NOT_LEADER' || code === 'OVSDB_CLUSTER_DISCONNECTED'));
 });
 
 test('a follower serves a session that does not ask for the leader', async (t) => {
@@ -43,7 +53,7 @@ test('a follower serves a session that does not ask for the leader', async (t) =
   const follower = cluster.members.find((member) => member !== leader)!;
   const { session } = openSession(t, [follower.unix]);
   await session.untilSynced();
-  await commit(session, [insert('Logical_Switch', { name: 'by a follower' })]);
+  await commitSometime(session, 'by a follower');
 });
 
 /** A session through a proxy, that is cut off while another one writes; what it was told when it came back. */
@@ -58,12 +68,10 @@ async function whileAway(
   const { session: away, batches } = openSession(t, [proxy.endpoint]);
   await Promise.all([session.untilSynced(), away.untilSynced()]);
   // A server keeps the history of no more than the database's own size: it needs one.
-  await commit(
-    session,
-    Array.from({ length: 200 }, () => insert('Load_Balancer', {})),
-  );
-  const mark = newUuid();
-  await commit(session, [insert('Logical_Switch', { name: 'mark' }, mark)]);
+  const [first, mark] = [newUuid(), newUuid()];
+  const balancers = [insert('Load_Balancer', {}, first), ...Array.from({ length: 199 }, () => insert('Load_Balancer', {}))];
+  await carriedOut(session, balancers, 'Load_Balancer', first);
+  await commitSometime(session, 'mark', mark);
   await until('the rows have come', () => away.replica.table('Logical_Switch').has(mark));
 
   batches.length = 0;
@@ -76,8 +84,8 @@ async function whileAway(
   await away.untilSynced();
 
   const replies = proxy.fromServer.flatMap(({ result }) => (Array.isArray(result) ? [result as unknown[]] : []));
-  assert.equal(replies.length, 1);
-  const [found, lastTxnId, updates] = replies[0]!;
+  assert.ok(replies[0] !== undefined);
+  const [found, lastTxnId, updates] = replies[0];
   assert.notEqual(lastTxnId, zeroUuid);
   for (const table of ['Logical_Switch', 'Load_Balancer']) assert.deepEqual(away.replica.table(table), session.replica.table(table));
   return { told: new Set(batches.flat().map(({ kind, uuid }) => `${kind} ${uuid}`)), found, updates: updates as object };
@@ -85,9 +93,7 @@ async function whileAway(
 
 test('a lost connection is resumed where it ended: only what changed meanwhile is read', async (t) => {
   const fresh = newUuid();
-  const { told, found, updates } = await whileAway(t, (session) =>
-    commit(session, [insert('Logical_Switch', { name: 'meanwhile' }, fresh)]),
-  );
+  const { told, found, updates } = await whileAway(t, (session) => commitSometime(session, 'meanwhile', fresh));
   assert.equal(found, true);
   assert.deepEqual(Object.keys(updates), ['Logical_Switch']);
   assert.deepEqual(told, new Set([`insert ${fresh}`]));
@@ -96,7 +102,7 @@ test('a lost connection is resumed where it ended: only what changed meanwhile i
 test('after more changes than the server remembers all is read again, and only the true differences are told', async (t) => {
   const fresh = Array.from({ length: 120 }, newUuid);
   const { told, found, updates } = await whileAway(t, async (session) => {
-    for (const uuid of fresh) await commit(session, [insert('Logical_Switch', { name: 'one of many' }, uuid)]);
+    for (const uuid of fresh) await commitSometime(session, 'one of many', uuid);
   });
   assert.equal(found, false);
   assert.ok(Object.keys(updates).includes('Load_Balancer'));
@@ -108,12 +114,12 @@ test('after an update that does not fit, nothing is resumed: all is read again',
   t.after(() => proxy.stop());
   const { session, errors } = openSession(t, [proxy.endpoint]);
   await session.untilSynced();
-  await commit(session, [insert('Logical_Switch', { name: 'so that there is a transaction to resume from' })]);
-  const ghost = newUuid();
+  await commitSometime(session, 'so that there is a transaction to resume from');
+  const [ghost, { generation }] = [newUuid(), session];
   const update = { Logical_Switch: { [ghost]: { insert: { name: 'ghost' } }, none: { modify: {} } } };
   proxy.inject(JSON.stringify({ id: null, method: 'update2', params: ['replica', update] }));
-  await until('the session has synced again', () => session.generation === 2);
-  assert.equal(errors[0]!.code, 'OVSDB_INCONSISTENT');
+  await until('the session has synced again', () => session.generation > generation);
+  assert.ok(errors.some(({ code }) => code === 'OVSDB_INCONSISTENT'));
   assert.ok(!session.replica.table('Logical_Switch').has(ghost));
 });
 
@@ -134,6 +140,8 @@ test('a leader killed with -9, and started again: the session goes to the new on
     'OVSDB_NOT_LEADER',
     'OVSDB_CLUSTER_DISCONNECTED',
     'OVSDB_STALE_SERVER',
+    // Of one that is held up for two seconds.
+    'OVSDB_PROBE_TIMEOUT',
   ];
   assert.deepEqual(
     errors.filter(({ code }) => !expected.includes(code)),
@@ -145,14 +153,16 @@ test('a leader killed with -9, and started again: the session goes to the new on
 test('a leader that hands its office over is left, without having died', async (t) => {
   const { session, errors } = openSession(t, cluster.endpoints, { leaderOnly: true });
   await session.untilSynced();
-  const first = await atTheLeader(session);
-  errors.length = 0;
-  await until('another member leads', async () => {
-    await first.appctl('cluster/failure-test', 'transfer-leadership');
-    return errors.length > 0;
+  // A leader that is held up loses its office before it can hand it over: then it is the turn of the next one.
+  await until('a leader that does not lead any more is left', async () => {
+    const first = await atTheLeader(session);
+    errors.length = 0;
+    await until('it is left', async () => {
+      await first.appctl('cluster/failure-test', 'transfer-leadership');
+      return errors.length > 0;
+    });
+    return errors[0]?.code === 'OVSDB_NOT_LEADER' && errors[0].endpoint === first.unix;
   });
-  assert.equal(errors[0]!.code, 'OVSDB_NOT_LEADER');
-  assert.equal(errors[0]!.endpoint, first.unix);
   await commitSometime(session, 'after the handover');
   // The office may come back to the first one: what counts is that the session is where it is.
   await atTheLeader(session);
@@ -178,21 +188,19 @@ test('a member that is behind what was read from another is refused', async (t) 
   // The index that the proxy's server reports is beyond that of all others: as if they had not caught up yet.
   const later = 1_000_000;
   ahead.judgeServer = (message) => {
-    const rows = (message.result as { Database?: Record<string, { new: { index: unknown } }> } | undefined)?.Database;
-    for (const row of Object.values(rows ?? {})) row.new.index = later;
+    for (const row of Object.values(statusIn(message)?.Database ?? {})) Object.assign(row.new, { index: later, connected: true });
     return 'pass';
   };
   const { session, errors } = openSession(t, [ahead.endpoint, behind.unix]);
   await session.untilSynced();
   ahead.disconnectAll();
-  await until('the session is back at the first', () => session.generation === 2);
-  assert.deepEqual(
-    errors.map(({ code, endpoint }) => [code, endpoint]),
-    [
-      ['OVSDB_DISCONNECTED', ahead.endpoint],
-      ['OVSDB_STALE_SERVER', behind.unix],
-    ],
-  );
+  await until('the other one was refused for that, and the session is back at the first', () => {
+    const isRefused = errors.some(({ code, endpoint }) => code === 'OVSDB_STALE_SERVER' && endpoint === behind.unix);
+    return isRefused && session.state === 'synced' && session.endpoint === ahead.endpoint;
+  });
+  // One that is held up is out of touch with the others for a moment.
+  const others = errors.filter(({ code }) => code !== 'OVSDB_STALE_SERVER' && code !== 'OVSDB_CLUSTER_DISCONNECTED');
+  assert.ok(others.every(({ code, endpoint }) => code === 'OVSDB_DISCONNECTED' && endpoint === ahead.endpoint));
 });
 
 test('a server that was just started and names no database yet is left, and what was read is not forgotten', async (t) => {
@@ -201,24 +209,30 @@ test('a server that was just started and names no database yet is left, and what
   const starting = await TamperingProxy.start(leader.unix);
   t.after(() => Promise.all([well.stop(), starting.stop()]));
   let looks = 0;
+  well.judgeServer = (message) => {
+    for (const row of Object.values(statusIn(message)?.Database ?? {})) row.new['connected'] = true;
+    return 'pass';
+  };
   starting.judgeServer = (message) => {
-    const status = message.result as { Database?: Record<string, { new: { index: unknown } }> } | undefined;
-    if (status?.Database === undefined) return 'pass';
+    const status = statusIn(message);
+    if (status === undefined) return 'pass';
     looks++;
     // A real one answers so between its first connection and its first look at its databases; one that has applied nothing has no index.
     if (looks === 1) delete status.Database;
-    else if (looks === 2) for (const row of Object.values(status.Database)) row.new.index = ['set', []];
+    else if (looks === 2)
+      for (const row of Object.values(status.Database ?? {})) Object.assign(row.new, { index: ['set', []], connected: true });
     else Object.assign(message, { result: null, error: { error: 'unknown database' } });
     return 'pass';
   };
   const { session, errors } = openSession(t, [well.endpoint, starting.endpoint], { setbackPatienceMs: 3_600_000 });
   await session.untilSynced();
+  const { generation } = session;
   well.judgeServer = () => 'disconnect';
   well.disconnectAll();
   const told = (): string[] => errors.filter(({ endpoint }) => endpoint === starting.endpoint).map(({ code }) => code);
   await until('it was met three times', () => told().length >= 3);
   assert.deepEqual(told().slice(0, 3), ['OVSDB_NO_DATABASE', 'OVSDB_STALE_SERVER', 'OVSDB_OTHER_CLUSTER']);
-  assert.equal(session.generation, 1, 'nothing was read from it');
+  assert.equal(session.generation, generation, 'nothing was read from it');
   well.judgeServer = () => 'pass';
   await session.untilSynced();
   assert.equal(session.endpoint, well.endpoint);
@@ -250,10 +264,15 @@ test('a database that stands alone in the place of the cluster is taken, once th
   t.after(() => alone.stop());
   const made = await OvsdbCluster.start();
   t.after(() => made.stop());
-  const { session, errors } = openSession(t, [...made.endpoints, alone.unix], { leaderOnly: true, setbackPatienceMs: 1_000 });
+  // A session that has read nothing yet takes whom it finds.
+  const later = await TamperingProxy.start(alone.unix);
+  t.after(() => later.stop());
+  later.judgeServer = () => 'disconnect';
+  const { session, errors } = openSession(t, [...made.endpoints, later.endpoint], { leaderOnly: true, setbackPatienceMs: 1_000 });
   await commitSometime(session, 'in the cluster');
   await Promise.all(made.members.map((member) => member.kill()));
-  await until('it is taken', () => session.state === 'synced' && session.endpoint === alone.unix);
+  later.judgeServer = () => 'pass';
+  await until('it is taken', () => session.state === 'synced' && session.endpoint === later.endpoint);
   assert.ok(errors.some(({ code }) => code === 'OVSDB_OTHER_CLUSTER'));
   assert.equal(session.replica.table('Logical_Switch').size, 0);
   await commitSometime(session, 'in its place');

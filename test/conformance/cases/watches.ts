@@ -134,12 +134,21 @@ export function watchCases(holder: Holder): void {
       [`${old}/nobody?timeoutSeconds=1`, []],
       [`/api/v1/watch/namespaces/${namespace}?timeoutSeconds=1`, [`ADDED ${namespace}`]],
     ] as const) {
-      const watch = await http.watch(asked);
-      assert.equal(watch.status, 200, asked);
-      await until('what is there is shown', () => shown(watch.events).length >= seen.length);
-      if (asked.includes('timeoutSeconds')) await watch.ended;
-      assert.deepEqual(shown(watch.events).toSorted(), seen, asked);
-      watch.stop();
+      let events: readonly WatchedEvent[] = [];
+      // A server that is held up for a second has ended the watch before it comes to show anything.
+      await until(`what is there is shown: ${asked}`, async () => {
+        const watch = await http.watch(asked);
+        assert.equal(watch.status, 200, asked);
+        let ended = false;
+        void watch.ended.then(() => (ended = true));
+        const whole = (): boolean => shown(watch.events).length >= seen.length;
+        await until(`it shows what is there, or ends: ${asked}`, () => ended || whole());
+        if (asked.includes('timeoutSeconds')) await watch.ended;
+        watch.stop();
+        events = watch.events;
+        return whole();
+      });
+      assert.deepEqual(shown(events).toSorted(), seen, asked);
     }
     const name = fresh('old');
     await http.send('POST', WIDGETS, widget(name));

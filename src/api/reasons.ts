@@ -34,7 +34,10 @@ export const REASONS = {
 
   // What is under way.
   RouterPending: { means: 'the logical router is not there yet', next: 'wait; while it lasts, see the log' },
-  RouterPortPending: { means: "the Vpc's router has no port to the Subnet yet", next: 'see the Vpc' },
+  RouterPortPending: {
+    means: "the Vpc's router has no port to the Subnet yet, or somebody took it away while its spec is refused",
+    next: 'see the Vpc, or mend the spec',
+  },
   SwitchPending: { means: 'the logical switch is not there yet', next: 'wait; while it lasts, see the log' },
   SubnetPending: { means: 'the Subnet has no switch in OVN yet', next: 'see the Subnet' },
   SubnetTerminating: { means: 'the Subnet is being deleted and takes nobody new', next: 'choose another Subnet' },

@@ -6,13 +6,14 @@
 import { blockersOf, networksLeft, vpcOfNetworkLeft } from '../../blockers/graph.ts';
 import { switchToRouterPort } from '../../api/names.ts';
 import type { RowId } from '../../nb/row-id.ts';
-import { identityOf, tableOf } from '../../nb/row-id.ts';
+import { identityOf, rowId, tableOf } from '../../nb/row-id.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { keptRows } from '../kept-row.ts';
 import type { Output, RowOutput } from '../output.ts';
+import { mayLink, routerPortOf } from '../port-link.ts';
 import { subnetBasics } from './subnet-basics.ts';
 import { subnetRows } from './subnet-state.ts';
 import { linkRow } from './subnet-switch.ts';
@@ -22,18 +23,27 @@ import { statedVpc } from '../vpc/vpc-state.ts';
 
 /** A network of which nobody states anything: its rows as they are, under this owner text. */
 export function keptNetwork(world: World, subnet: string): readonly Output[] {
-  return [...linked(keptRows(world, `subnet//${subnet}`), subnet), ...keptBalancers(world, subnet)];
+  return [...linked(world, keptRows(world, `subnet//${subnet}`), subnet), ...keptBalancers(world, subnet)];
 }
 
-/** What follows from the router port that it has, whoever changed or took it: the port of its switch which leads there, by name. */
-export function linked(rows: readonly RowOutput[], subnet: string): readonly RowOutput[] {
+/**
+ * What follows from the router port that it has, whoever changed or took it: the port of its switch which leads there, by name. One that leads
+ * to the router port of another object, which has the name since, is given up.
+ */
+export function linked(world: World, rows: readonly RowOutput[], subnet: string): readonly RowOutput[] {
   const links = rows.flatMap(({ id, parent, owner }): readonly RowOutput[] => {
     if (tableOf(id) !== 'Logical_Router_Port' || parent === undefined) return [];
     const name = switchToRouterPort(subnet, identityOf(parent.id));
     return [linkRow(owner, subnet, name, identityOf(id))];
   });
   const stated = new Set(links.map(({ id }) => id));
-  return [...rows.filter(({ id }) => !stated.has(id)), ...links];
+  return [...rows.filter((row) => !stated.has(row.id) && !leadsAstray(world, row)), ...links];
+}
+
+function leadsAstray(world: World, { id, owner }: RowOutput): boolean {
+  if (tableOf(id) !== 'Logical_Switch_Port') return false;
+  const name = routerPortOf(world, id);
+  return name !== '' && !mayLink(world, rowId('Logical_Router_Port', name), owner, () => true);
 }
 
 /**

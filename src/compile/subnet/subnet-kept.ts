@@ -21,7 +21,7 @@ export const subnetKept: Rule = {
     if (view === undefined || world.ask(subnetRows, name) !== 'kept') return [];
     // What an older Subnet of the name left, and this one did not take over, is none of its network.
     const rows = keptRows(world, ownerText(claimantOfSubnet(view))).filter(({ owner }) => owner.uid === view.uid);
-    return [...linked(withLastWritten(world, name, rows), name), ...keptBalancers(world, name)];
+    return [...linked(world, withLastWritten(world, name, rows), name), ...keptBalancers(world, name)];
   },
 };
 

@@ -4,7 +4,7 @@ import { rowId } from '../../nb/row-id.ts';
 import type { Uuid } from '../../ovsdb/index.ts';
 import { RuleBench } from '../../testing/rule-bench.ts';
 import type { PlainRow } from '../../testing/rule-bench.ts';
-import { NETWORK_RULES } from '../rules.ts';
+import { NETWORK_RULES, RULES } from '../rules.ts';
 
 function setUp(spec: object, vpc = 'blue'): RuleBench {
   const bench = new RuleBench({ rules: NETWORK_RULES });
@@ -74,6 +74,60 @@ test('of two Subnets whose router ports have one name, one alone is linked to it
   bench.settle();
   assert.deepEqual(bench.row('Logical_Router', 'a-b')?.['ports'], ['Logical_Router_Port/a-b-c']);
   assert.deepEqual(bench.row('Logical_Switch', 'c')?.['ports'], ['Logical_Switch_Port/c-a-b']);
+});
+
+for (const kept of ['is refused', 'vanished'] as const)
+  test(`a network whose Subnet ${kept} gives its link up where its router port is away and another has the name: never two behind one`, () => {
+    const bench = new RuleBench({ rules: kept === 'vanished' ? RULES : NETWORK_RULES });
+    for (const vpc of ['a', 'a-b']) bench.put('vpcs', { metadata: { name: vpc } });
+    bench.put('subnets', { metadata: { name: 'c' }, spec: { vpc: 'a-b', cidrBlock: '10.1.0.0/24' } });
+    bench.settle();
+    bench.put('subnets', { metadata: { name: 'b-c' }, spec: { vpc: 'a', cidrBlock: '10.0.0.0/24' } });
+    bench.settle();
+    assert.deepEqual(bench.row('Logical_Router', 'a-b')?.['ports'], ['Logical_Router_Port/a-b-c']);
+    if (kept === 'vanished') {
+      bench.put('ips', { metadata: { name: 'held' }, spec: { subnet: 'c', ipAddress: '10.1.0.9', v4IpAddress: '10.1.0.9' } });
+      bench.settle();
+      bench.vanish('subnets', 'c');
+    } else bench.edit('subnets', 'c', { cidrBlock: 'nonsense' });
+    bench.settle();
+    const { world, northbound } = bench;
+    world.rows.apply(
+      northbound,
+      northbound.remove('Logical_Router_Port', world.rows.best(rowId('Logical_Router_Port', 'a-b-c'))?.uuid as Uuid),
+    );
+    const links = (): number => ['c-a-b', 'b-c-a'].filter((name) => bench.row('Logical_Switch_Port', name) !== undefined).length;
+    while (bench.step())
+      assert.ok(bench.row('Logical_Router_Port', 'a-b-c') === undefined || links() < 2, 'two switches behind one router port');
+    bench.settle();
+    assert.deepEqual(bench.row('Logical_Switch', 'b-c')?.['ports'], ['Logical_Switch_Port/b-c-a']);
+    assert.deepEqual(bench.row('Logical_Router', 'a')?.['ports'], ['Logical_Router_Port/a-b-c']);
+    assert.deepEqual(bench.row('Logical_Switch', 'c')?.['ports'], []);
+    const fresh = bench.restarted();
+    fresh.settle();
+    assert.equal(fresh.writes, 0);
+    if (kept === 'vanished') return;
+    assert.equal(bench.condition('subnets', 'c', 'Accepted')?.reason, 'SubnetCidrInvalid');
+    const ready = bench.condition('subnets', 'c', 'Ready');
+    assert.deepEqual([ready?.status, ready?.reason], ['False', 'RowConflict']);
+    assert.match(
+      ready?.message ?? '',
+      /Logical_Router_Port a-b-c.* belongs to subnet b-c; rename one of the two; kiln explain subnet b-c$/,
+    );
+  });
+
+test('a refused Subnet whose router port is taken away says that its network is cut off', () => {
+  const bench = setUp({});
+  bench.edit('subnets', 'red', { cidrBlock: 'nonsense' });
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'red', 'Ready')?.reason, 'ValidateLogicalSwitchFailed');
+  const { world, northbound } = bench;
+  const port = world.rows.best(rowId('Logical_Router_Port', 'blue-red'));
+  world.rows.apply(northbound, northbound.remove('Logical_Router_Port', port?.uuid as Uuid));
+  bench.settle();
+  const ready = bench.condition('subnets', 'red', 'Ready');
+  assert.deepEqual([ready?.status, ready?.reason], ['False', 'RouterPortPending']);
+  assert.match(ready?.message ?? '', /Logical_Router_Port blue-red, .* is not in OVN/);
 });
 
 test('a link stays while somebody has taken the marks from its router port', () => {

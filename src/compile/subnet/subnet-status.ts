@@ -14,6 +14,7 @@ import { rowConflictOf } from '../row-conflict.ts';
 import { withoutEffect } from '../without-effect.ts';
 import { gatewayMissing } from './subnet-gateway-missing.ts';
 import { centralizedGateway } from './subnet-gateway.ts';
+import { cutOff } from './subnet-cut-off.ts';
 import type { Refusal } from './subnet-acceptance.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
 import { subnetFindings } from './subnet-findings.ts';
@@ -65,7 +66,10 @@ export const subnetStatus: Rule = {
     if (view === undefined) return [];
     const patch = { kind: 'patch', resource: 'subnets', key: name, uid: view.uid } as const;
     const acceptance = world.ask(subnetAcceptance, name);
-    if (acceptance.kind !== 'accepted') return [{ ...patch, ...NOTHING_IDLE, conditions: failed(name, acceptance) }];
+    if (acceptance.kind !== 'accepted') {
+      const lost = acceptance.kind === 'frozen' ? cutOff(world, view) : undefined;
+      return [{ ...patch, ...NOTHING_IDLE, conditions: failed(name, acceptance, lost) }];
+    }
     const gateway = world.ask(centralizedGateway, name);
     const idle = withoutEffect(world.ask(subnetIneffective, name), `kubectl edit subnet ${name}`);
     const carried: PatchOutput = {
@@ -87,13 +91,16 @@ export const subnetStatus: Rule = {
   },
 };
 
-/** Kube-OVN has one reason for every broken rule; `Accepted` says which. */
-function failed(name: string, { reason, code = reason, message: why }: Refusal): ConditionOutput[] {
+/**
+ * Kube-OVN has one reason for every broken rule; `Accepted` says which.
+ * @param lost what is wrong with the network that runs meanwhile
+ */
+function failed(name: string, { reason, code = reason, message: why }: Refusal, lost?: Refusal): ConditionOutput[] {
   const message = withNext(why, `kubectl edit subnet ${name}`);
   return [
     { type: 'Accepted', status: 'False', reason: code, message },
     { type: 'Validated', status: reason === 'ValidateLogicalSwitchFailed' ? 'False' : 'True', reason, message },
-    { type: 'Ready', status: 'False', reason, message },
+    { type: 'Ready', status: 'False', ...(lost === undefined ? { reason, message } : { ...lost, event: 'Warning' }) },
     { type: 'Error', status: 'True', reason, message, event: 'Warning' },
   ];
 }

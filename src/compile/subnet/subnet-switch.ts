@@ -12,7 +12,7 @@ import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import { keptMac, macMark } from '../kept-mac.ts';
 import type { Claimant, ColumnValue, RowOutput } from '../output.ts';
-import { mayLink } from '../port-link.ts';
+import { isLinkedByAnother, mayLink } from '../port-link.ts';
 import { statedSubnet } from './subnet-state.ts';
 import type { SubnetView } from './subnet-view.ts';
 import { claimantOfSubnet, subnetSpec, switchId } from './subnet-view.ts';
@@ -32,7 +32,9 @@ export const subnetSwitch: Rule = {
     const port = switchToRouterPort(name, view.vpc);
     const id = routerPortId(view);
     const link = rowId('Logical_Switch_Port', port);
-    const linked = mayLink(world, id, owner, () => isOurs(world, link, owner));
+    // Never two switches behind one router port: who links to that of its name, which is this one's now, gives way first.
+    const waits = world.rows.state(id) === undefined && isLinkedByAnother(world, id, name);
+    const linked = !waits && mayLink(world, id, owner, () => isOurs(world, link, owner));
     return [switchRow(view), ...(linked ? [linkRow(owner, name, port, identityOf(id))] : []), routerPortRow(world, view)];
   },
 };

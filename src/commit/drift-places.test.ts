@@ -83,6 +83,8 @@ test('a router, a router port and a port that were switched off work again, and 
       ['Logical_Router_Port', 'r1-s1', 'ipv6_ra_configs', 'send_periodic=true', '{}'],
       ['Logical_Switch_Port', 'p1', 'enabled', 'false', '[]'],
       ['Logical_Switch_Port', 'p1', 'parent_name', 'x', '[]'],
+      ['Logical_Switch_Port', 'p1', 'tag', '7', '[]'],
+      ['Logical_Switch_Port', 'p1', 'port_security', '"0a:00:00:00:00:07"', '[]'],
     ] as const) {
       await nbctl('set', table, name, `${column}=${value}`);
       await until(`${table}.${column} is empty again`, async () => (await nbctl('get', table, name, column)) === empty);

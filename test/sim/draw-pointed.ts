@@ -5,7 +5,7 @@
  *
  * From a generator of its own, as `draw-broad.ts`.
  */
-import { ipPoolAddressSet, routerToSwitchPort } from '../../src/api/names.ts';
+import { ipPoolAddressSet, routerToSwitchPort, switchToRouterPort } from '../../src/api/names.ts';
 import { DEFAULT_VPC, kilnAnnotation } from '../../src/api/well-known.ts';
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
 import { IP_POOLS, IPS, NAMESPACES, PODS, podSpec, SUBNETS, VIPS, VPCS } from './draw.ts';
@@ -143,6 +143,7 @@ function unstated(random: Random): readonly Step[] {
   const routerPort = routerToSwitchPort(DEFAULT_VPC, SUBNET);
   const [table, columns, name] = random.pick<readonly [string, JsonObject, string?]>([
     ['Logical_Switch_Port', { enabled: false }],
+    ['Logical_Switch_Port', { tag: 7, port_security: '00:00:00:00:00:09' }, switchToRouterPort(SUBNET, DEFAULT_VPC)],
     ['Logical_Router', { enabled: false }],
     ['Logical_Router_Port', { enabled: false }],
     ['Logical_Router_Port', { ipv6_prefix: '2001:db8::/64' }, routerPort],

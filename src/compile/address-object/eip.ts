@@ -116,7 +116,14 @@ function nodePort(world: World, object: AddressObject, addresses: AddressTexts):
       owner: ownerOf(object),
       rule: 'ovn-eip',
       parent: { id: switchId(subnet), column: 'ports' },
-      columns: { name, type: '', addresses: [stationText({ subnet, ...addresses })] },
+      columns: {
+        name,
+        type: '',
+        addresses: [stationText({ subnet, ...addresses })],
+        options: {},
+        dhcpv4_options: null,
+        dhcpv6_options: null,
+      },
       externalIds: { ls: subnet },
     },
   ];

@@ -43,7 +43,9 @@ function ownPort(object: AddressObject, vip: VipView, provider: string, addresse
       name,
       type: '',
       addresses: [stationText({ subnet: vip.subnet, ...addresses })],
-      ...(vip.type === 'switch_lb_vip' && { options: { arp_proxy: 'true' } }),
+      options: vip.type === 'switch_lb_vip' ? { arp_proxy: 'true' } : {},
+      dhcpv4_options: null,
+      dhcpv6_options: null,
     },
     externalIds: { ls: vip.subnet, pod: `${vip.namespace}/${vip.name}` },
   };
@@ -61,6 +63,8 @@ function virtualPort(world: World, object: AddressObject, vip: VipView, addresse
       name: vip.name,
       type: 'virtual',
       options: { 'virtual-ip': joinDual(addresses), ...(parents.length > 0 && { 'virtual-parents': parents.join(',') }) },
+      dhcpv4_options: null,
+      dhcpv6_options: null,
     },
     externalIds: { ls: vip.subnet },
   };

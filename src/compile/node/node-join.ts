@@ -234,7 +234,15 @@ function portRow(node: NodeView, addresses: Addresses): RowOutput {
     owner: nodeOwner(node),
     rule: RULE,
     parent: { id: switchId(addresses.subnet), column: 'ports' },
-    columns: { name: port, type: '', addresses: [stationText(addresses)], port_security: [] },
+    columns: {
+      name: port,
+      type: '',
+      addresses: [stationText(addresses)],
+      port_security: [],
+      options: {},
+      dhcpv4_options: null,
+      dhcpv6_options: null,
+    },
     externalIds: { ls: addresses.subnet },
   };
 }

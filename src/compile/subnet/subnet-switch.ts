@@ -82,7 +82,14 @@ export function linkRow(owner: Claimant, subnet: string, name: string, routerPor
     owner,
     rule: RULE,
     parent: { id: switchId(subnet), column: 'ports' },
-    columns: { name, type: 'router', addresses: ['router'], options: { 'router-port': routerPort } },
+    columns: {
+      name,
+      type: 'router',
+      addresses: ['router'],
+      options: { 'router-port': routerPort },
+      dhcpv4_options: null,
+      dhcpv6_options: null,
+    },
     externalIds: { ls: subnet },
   };
 }

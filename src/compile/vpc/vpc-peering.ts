@@ -39,6 +39,7 @@ export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, is
           name: port,
           mac,
           networks: splitList(localConnectIP).flatMap(networkText),
+          options: {},
           peer: mayLink(world, rowId('Logical_Router_Port', peer), other, isLinked) ? peer : [],
         },
         externalIds: { lr: view.router, ...macMark(id, mac) },

@@ -153,6 +153,42 @@ test('what works and is yet not what was meant is let in with the words of the c
   assert.match(asked(scene, 'CREATE', 'vpcs', vpc).warnings.join(), /staticRoutes\[0\]\.cidr "10\.6\.0\.1\/8" has bits set/);
 });
 
+test('a link whose network is that of a Subnet or of another link is warned of in the words of the condition, whichever of them comes last', () => {
+  const scene = tenant();
+  const { bench } = scene;
+  const link = (remoteVpc: string, localConnectIP: string): object => ({ remoteVpc, localConnectIP });
+  const warnings = (spec: object): readonly string[] => {
+    const before = bench.object('vpcs', 'blue') ?? assert.fail();
+    const opinion = asked(scene, 'UPDATE', 'vpcs', { ...before, spec }, { before });
+    assert.deepEqual(opinion.objections, []);
+    return opinion.warnings;
+  };
+  const told = (): string => bench.condition('vpcs', 'blue', 'WithoutEffect')?.message ?? '';
+  const links = { vpcPeerings: [link('red', '10.1.0.1/25'), link('green', '169.254.0.1/30'), link('grey', '169.254.0.2/30')] };
+  const said = warnings(links);
+  assert.deepEqual(
+    said.map((one) => /^Vpc blue: (\S+) /.exec(one)?.[1]),
+    ['spec.vpcPeerings[0].localConnectIP', 'spec.vpcPeerings[2].localConnectIP'],
+  );
+  bench.edit('vpcs', 'blue', links);
+  bench.settle();
+  assert.deepEqual(
+    said.filter((one) => !told().includes(one)),
+    [],
+  );
+  const apart = { vpcPeerings: [link('red', '10.9.0.1/30'), link('green', '169.254.0.1/30')] };
+  assert.deepEqual(warnings(apart), []);
+  bench.edit('vpcs', 'blue', apart);
+  bench.settle();
+  assert.deepEqual(asked(scene, 'CREATE', 'subnets', subnet('far', { vpc: 'blue', cidrBlock: '10.8.0.0/24' })).warnings, []);
+  const [late = '', ...more] = asked(scene, 'CREATE', 'subnets', subnet('late', { vpc: 'blue', cidrBlock: '10.9.0.0/24' })).warnings;
+  assert.match(late, /^Vpc blue: spec\.vpcPeerings\[0\]\.localConnectIP "10\.9\.0\.1\/30" overlaps 10\.9\.0\.0\/24 of Subnet late;/);
+  assert.deepEqual(more, []);
+  scene.subnet('late', { vpc: 'blue', cidrBlock: '10.9.0.0/24' });
+  bench.settle();
+  assert.ok(told().includes(late));
+});
+
 test('a CIDR that leaves out addresses in use is refused in the words of the condition; one that does not is let in', () => {
   const scene = tenant();
   scene.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });

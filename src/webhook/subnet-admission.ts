@@ -19,8 +19,12 @@ import { leftInUse } from '../compile/subnet/left-in-use.ts';
 import { networkMissing } from '../compile/subnet/subnet-provider.ts';
 import { unsupportedSubnetFields } from '../compile/subnet/subnet-spec.ts';
 import { unsupportedSentence } from '../compile/unsupported.ts';
-import { vpcView } from '../compile/vpc/vpc-view.ts';
-import { formatCidr } from '../net/cidr.ts';
+import { peeringOverlaps } from '../compile/vpc/peering-overlaps.ts';
+import { vpcFindings } from '../compile/vpc/vpc-state.ts';
+import { vpcSpec, vpcView } from '../compile/vpc/vpc-view.ts';
+import type { Cidr } from '../net/cidr.ts';
+import { formatCidr, parseCidr } from '../net/cidr.ts';
+import { splitList } from '../net/dual.ts';
 import type { World } from '../world/world.ts';
 import type { Objection, Observed, Opinion } from './opinion.ts';
 import { forbidden, invalid, newOnes } from './opinion.ts';
@@ -83,11 +87,29 @@ function warningsOf({ name, spec }: NamedSubnet, { world, complete }: Observed):
     ...allowedHostBits({ name, spec }),
     ...servicesOverlap({ name, spec }, world.settings),
     ...(complete ? networkMissing(world, name, spec.provider ?? '') : []),
+    ...(complete ? linksOverlapped(world, { name, spec }) : []),
   ];
   return [
     ...unsupportedSubnetFields(spec).map((field) => unsupportedSentence('subnets', name, field)),
     ...found.map(({ message }) => message),
   ];
+}
+
+/** Links of its Vpc whose network it has too: the Vpc says so as well. */
+function linksOverlapped(world: World, subnet: NamedSubnet): readonly Finding[] {
+  const vpc = effectiveVpc(subnet.spec, world.settings);
+  const spec = world.ask(vpcSpec, vpc);
+  if (
+    (spec?.vpcPeerings ?? []).length === 0 ||
+    spec === undefined ||
+    !isOvn(subnet) ||
+    ((subnet.spec.vlan ?? '') !== '' && subnet.spec.logicalGateway !== true)
+  )
+    return [];
+  const cidrs = splitList(subnet.spec.cidrBlock ?? '').flatMap((text) => parseCidr(text) ?? []);
+  const mine = (asked: { readonly subnet: string; readonly cidrs: readonly Cidr[] }): readonly Finding[] =>
+    peeringOverlaps(world, vpc, spec, world.ask(vpcFindings, vpc), asked);
+  return newOnes(mine({ subnet: subnet.name, cidrs }), mine({ subnet: subnet.name, cidrs: [] }));
 }
 
 function conflictsOf(world: World, subnet: NamedSubnet): readonly Finding[] {

@@ -4,6 +4,8 @@
  */
 import type { Finding } from '../../api/finding.ts';
 import { findingOf, wrongFields } from '../../api/finding.ts';
+import type { VpcSpec } from '../../api/vpc.ts';
+import type { Cidr } from '../../net/cidr.ts';
 import { formatCidr, parseCidr, parseInterfaceAddress } from '../../net/cidr.ts';
 import { familiesOf, ofFamily, splitList } from '../../net/dual.ts';
 import type { Query, World } from '../../world/world.ts';
@@ -22,9 +24,27 @@ interface LinkClaim extends Claim {
 
 /** Of links that are in order otherwise. */
 export const overlappingPeerings: Query<readonly Finding[]> = defineQuery('vpc-overlapping-peerings', (world, name) => {
-  const links = linksOf(world, name);
+  const spec = world.ask(vpcSpec, name);
+  return spec === undefined ? [] : peeringOverlaps(world, name, spec, world.ask(vpcFindings, name));
+});
+
+/**
+ * The same of a spec that is not in effect yet.
+ * @param findings what is wrong with the spec by itself
+ * @param asked a Subnet that is to have these networks
+ */
+export function peeringOverlaps(
+  world: World,
+  name: string,
+  spec: VpcSpec,
+  findings: readonly Finding[],
+  asked?: { readonly subnet: string; readonly cidrs: readonly Cidr[] },
+): readonly Finding[] {
+  const links = linksOf(spec, findings);
   if (links.length === 0) return [];
-  const before = givingWay([...subnetsOf(world, name), ...links]);
+  const others = [...world.subnetVpcs.in(name)].filter((subnet) => subnet !== asked?.subnet).flatMap((subnet) => networksOf(world, subnet));
+  const own = asked === undefined ? [] : claimsOf(asked.subnet, asked.cidrs);
+  const before = givingWay([...others, ...own, ...links]);
   return links.flatMap((link) => {
     const other = before.get(link);
     if (other === undefined) return [];
@@ -33,13 +53,12 @@ export const overlappingPeerings: Query<readonly Finding[]> = defineQuery('vpc-o
       'the router sends what goes there by one of the two ports: give the link a network that nothing else in the Vpc has, such as 169.254.0.0/30';
     return [findingOf({ kind: 'Vpc', name }, { code: 'PeeringOverlaps', field: link.field, value: link.value, problem, rule })];
   });
-});
+}
 
-function linksOf(world: World, name: string): readonly LinkClaim[] {
-  const peerings = world.ask(vpcSpec, name)?.vpcPeerings ?? [];
-  if (peerings.length === 0) return [];
-  const wrong = wrongFields(world.ask(vpcFindings, name));
-  return peerings.flatMap(({ remoteVpc = '', localConnectIP = '' }, i) => {
+function linksOf({ vpcPeerings = [] }: VpcSpec, findings: readonly Finding[]): readonly LinkClaim[] {
+  if (vpcPeerings.length === 0) return [];
+  const wrong = wrongFields(findings);
+  return vpcPeerings.flatMap(({ remoteVpc = '', localConnectIP = '' }, i) => {
     const item = `spec.vpcPeerings[${i}]`;
     if (wrong.has(item)) return [];
     const holder = `${item}, the link to Vpc ${remoteVpc}`;
@@ -52,12 +71,16 @@ function linksOf(world: World, name: string): readonly LinkClaim[] {
   });
 }
 
-function subnetsOf(world: World, vpc: string): readonly Claim[] {
-  return [...world.subnetVpcs.in(vpc)].flatMap((name) => {
-    const view = world.ask(subnetView, name);
-    if (view === undefined || !view.isOvn || !view.routed || world.ask(subnetAcceptance, name).kind === 'refused') return [];
-    return familiesOf(view)
-      .flatMap((family) => parseCidr(ofFamily(view, family)?.cidr ?? '') ?? [])
-      .map((cidr) => ({ holder: `Subnet ${name}`, node: true, cidr, vlan: '', rank: `Subnet ${name}` }));
-  });
+/** Of a Subnet that is carried out. */
+function networksOf(world: World, name: string): readonly Claim[] {
+  const view = world.ask(subnetView, name);
+  if (view === undefined || !view.isOvn || !view.routed || world.ask(subnetAcceptance, name).kind === 'refused') return [];
+  return claimsOf(
+    name,
+    familiesOf(view).flatMap((family) => parseCidr(ofFamily(view, family)?.cidr ?? '') ?? []),
+  );
+}
+
+function claimsOf(subnet: string, cidrs: readonly Cidr[]): readonly Claim[] {
+  return cidrs.map((cidr) => ({ holder: `Subnet ${subnet}`, node: true, cidr, vlan: '', rank: `Subnet ${subnet}` }));
 }

@@ -57,21 +57,20 @@ export class Fence {
     return this.#write(row, before, next);
   }
 
-  /** Writes the own term again after another program dropped it. */
+  /** Writes the own term again after another program dropped it. Not where a newer one was ever seen, dropped since or not. */
   async restore(): Promise<boolean> {
     const row = this.#global();
-    if (row === undefined || this.#term === undefined) return false;
-    const seen = termOf(row);
-    if (seen !== undefined && seen > this.#term) return false;
-    return this.#write(row, seen, this.#term);
+    if (row === undefined || this.#term === undefined || this.#highest > this.#term) return false;
+    return this.#write(row, termOf(row), this.#term);
   }
 
-  /** What the replica says of the fence now. */
+  /** What the replica says of the fence now, and has said: who took a newer term is the leader also when somebody takes that away. */
   state(): FenceState {
     const row = this.#global();
     const seen = row === undefined ? undefined : termOf(row);
-    if (this.#term === undefined || seen === undefined || seen < this.#term) return { kind: 'lost' };
-    return seen === this.#term ? { kind: 'held', term: seen } : { kind: 'deposed', term: seen };
+    if (this.#term === undefined) return { kind: 'lost' };
+    if (this.#highest > this.#term) return { kind: 'deposed', term: this.#highest };
+    return seen === this.#term ? { kind: 'held', term: seen } : { kind: 'lost' };
   }
 
   /** Whether there is a term, and a row that holds it. */

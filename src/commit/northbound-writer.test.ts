@@ -292,6 +292,58 @@ test('a deposed process cannot change a row, and one whose term was wiped writes
   }
 });
 
+test('a term that somebody changes or takes away while nothing is to be written is there again at once; a newer one deposes', async () => {
+  const kiln = await start();
+  const term = async (): Promise<string> =>
+    (await nbctl('--if-exists', 'get', 'NB_Global', '.', 'external_ids:kiln.io/term')).replaceAll('"', '');
+  try {
+    await kiln.want([switchRow]);
+    const own = String(kiln.fence.term);
+    const sent = kiln.reports.length;
+    for (const change of [
+      ['remove', 'NB_Global', '.', 'external_ids', 'kiln.io/term'],
+      ['set', 'NB_Global', '.', 'external_ids:kiln.io/term=0'],
+      ['set', 'NB_Global', '.', 'external_ids:kiln.io/term=x'],
+      ['clear', 'NB_Global', '.', 'external_ids'],
+    ]) {
+      await nbctl(...change);
+      await until(`the term is there again after ${change.join(' ')}`, async () => (await term()) === own);
+    }
+    assert.deepEqual([kiln.reports.length, kiln.deposed], [sent, false]);
+    await nbctl('set', 'NB_Global', '.', `external_ids:kiln.io/term=${Number(own) + 7}`);
+    await until('it knows', () => kiln.deposed);
+    // Who is told so asks whether it leads, and takes the next.
+    assert.equal(await kiln.fence.raise(0), true);
+    assert.equal(kiln.fence.term, Number(own) + 8);
+    kiln.leads = true;
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+});
+
+test('whoever has seen a newer term does not come back when somebody takes that away', async () => {
+  const first = await start();
+  await first.want([switchRow]);
+  first.leads = false;
+  const second = await start(false);
+  try {
+    await nbctl('remove', 'NB_Global', '.', 'external_ids', 'kiln.io/term');
+    await until('both see that it is gone', () => second.fence.state().kind === 'lost' && first.fence.state().kind === 'deposed');
+    assert.equal(await first.fence.restore(), false);
+    first.leads = true;
+    first.desired.replace([switchRow], [switchRow, port('late')]);
+    first.writer.flush();
+    await until('the first knows', () => first.deposed);
+    assert.equal(await nbctl('lsp-list', 's1'), '');
+    second.leads = true;
+    await second.want([]);
+  } finally {
+    await first.close();
+    await second.close();
+  }
+});
+
 test('a deposed process that does not know it yet takes the work of who leads for no drift', async () => {
   const first = await start();
   await first.want([switchRow]);

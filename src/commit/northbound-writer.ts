@@ -69,6 +69,8 @@ export class NorthboundWriter {
   /** Identities of the transaction that is under way, with the row that stands for each. */
   #sent: ReadonlyMap<RowId, Uuid | undefined> = new Map();
   #sentAt: number | undefined;
+  /** The term was written again just now, or is being written. */
+  #restoring = false;
   /** After a transaction that nobody answered, or that the server could not carry out. */
   #resting = false;
   /** How often in a row the server refused because of a problem of its own. */
@@ -142,6 +144,8 @@ export class NorthboundWriter {
     this.#lookAtUnsupported();
     const fence = this.#options.fence.guards();
     if (fence === undefined) return;
+    // Also where nothing else is to be written: who writes the term over is not to have opened the fence.
+    if (this.#options.fence.state().kind !== 'held') return this.#fenceFailed();
     const parts = this.#nextBatch();
     // What waits for the answer to a write of an object is looked at when that has come.
     if (parts.length === 0) return this.#pending.size > 0 || this.#all !== undefined ? this.#options.wake() : undefined;
@@ -340,8 +344,16 @@ export class NorthboundWriter {
       this.#options.deposed();
       return;
     }
-    // The key is gone or older while the lease is surely our own: another program rewrote the map.
-    void fence.restore().then((restored) => (restored ? this.#options.wake() : this.#options.later(RETRY_MS, this.#options.wake)));
+    if (this.#restoring) return;
+    this.#restoring = true;
+    // The key is gone or older while the lease is surely our own: another program rewrote the map. One that does so all the time is followed once a second.
+    void fence.restore().then((restored) => {
+      if (restored) this.#options.wake();
+      this.#options.later(RETRY_MS, () => {
+        this.#restoring = false;
+        this.#options.wake();
+      });
+    });
   }
 
   /**

@@ -55,6 +55,8 @@ export class Desired {
   readonly #rows = new Map<RowId, MutableSlot>();
   readonly #objects = new Map<ObjectId, readonly ObjectOutput[]>();
   readonly #wishes = new Map<string, AddressWish>();
+  /** Of claimants for whom several rules wish at once, all that they wish: when one withdraws, the other's stays. */
+  readonly #rivals = new Map<string, readonly AddressWish[]>();
   readonly #pools = new Map<string, PoolOutput>();
   readonly #rowCounts = new Map<string, number>();
   readonly #conditionCounts = new Map<string, ConditionCount>();
@@ -162,9 +164,12 @@ export class Desired {
         slot.members.set(key, { output, said: (present?.said ?? 0) + 1 });
         return;
       }
-      case 'wish':
-        this.#wishes.set(output.wish.claimant, output.wish);
+      case 'wish': {
+        const first = this.#wishes.get(output.wish.claimant);
+        if (first === undefined) this.#wishes.set(output.wish.claimant, output.wish);
+        else this.#choose([...(this.#rivals.get(output.wish.claimant) ?? [first]), output.wish]);
         return;
+      }
       case 'pool':
         this.#pools.set(output.subnet, output);
         return;
@@ -202,9 +207,12 @@ export class Desired {
         this.#tidy(output.row, slot);
         return;
       }
-      case 'wish':
-        if (this.#wishes.get(output.wish.claimant) === output.wish) this.#wishes.delete(output.wish.claimant);
+      case 'wish': {
+        const rivals = this.#rivals.get(output.wish.claimant);
+        if (rivals === undefined) this.#wishes.delete(output.wish.claimant);
+        else this.#choose(without(rivals, output.wish));
         return;
+      }
       case 'pool':
         if (this.#pools.get(output.subnet) === output) this.#pools.delete(output.subnet);
         return;
@@ -223,6 +231,19 @@ export class Desired {
         else this.#objects.set(id, outputs);
       }
     }
+  }
+
+  /** One of several wishes of a claimant, the same in every process. */
+  #choose(wishes: readonly AddressWish[]): void {
+    const [first, ...others] = wishes;
+    if (first === undefined) return;
+    const text = (wish: AddressWish): string => JSON.stringify(wish);
+    this.#wishes.set(
+      first.claimant,
+      others.reduce((one, other) => (text(other) < text(one) ? other : one), first),
+    );
+    if (others.length === 0) this.#rivals.delete(first.claimant);
+    else this.#rivals.set(first.claimant, wishes);
   }
 
   /** What an output speaks of is to be looked at. A notice has been taken in by then: it is passed on once and forgotten. */

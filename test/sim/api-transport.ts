@@ -89,7 +89,7 @@ export class ApiTransport implements Transport {
     }
     if (fate.kind === 'fail-after' && fate.status === 500) throw this.#failed(request, 500, { message: 'failed by the simulation' });
     await this.#underWay(request);
-    if (fate.kind !== 'fail-after') return answer;
+    if (fate.kind !== 'fail-after') return this.#heard(request, answer);
     this.#options.clock.strike();
     throw new KubeError('KUBE_DISCONNECTED', request.subject, 'the simulation lost the answer');
   }
@@ -156,6 +156,14 @@ export class ApiTransport implements Transport {
     });
   }
 
+  /** Of whom a list tells, the process hears by it: after a watch that broke there is no other event. */
+  #heard(request: KubeRequest, answer: unknown): unknown {
+    const { items } = (answer ?? {}) as { readonly items?: readonly Partial<KubeObject>[] };
+    if (request.method === 'GET' && items !== undefined)
+      for (const { metadata } of items) this.#options.clock.hears(pluralOf(request), metadata?.name ?? '', metadata?.namespace);
+    return answer;
+  }
+
   #failed(request: KubeRequest, status: number, said: object, retryAfterSeconds?: number): KubeError {
     this.#options.onRequest?.(request, status);
     this.#options.clock.strike();
@@ -180,7 +188,7 @@ class ClientStream implements WatchSink, OpenWatch {
     this.#options = options;
     this.#request = request;
     this.#closed = closed;
-    this.plural = /\/([^/?]+)(\?|$)/.exec(request.path)?.[1] ?? '';
+    this.plural = pluralOf(request);
   }
 
   get path(): string {
@@ -263,4 +271,8 @@ class ClientStream implements WatchSink, OpenWatch {
     this.#closed();
     for (const listener of this.#onClose) listener();
   }
+}
+
+function pluralOf({ path }: KubeRequest): string {
+  return /\/([^/?]+)(\?|$)/.exec(path)?.[1] ?? '';
 }

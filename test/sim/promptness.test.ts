@@ -60,6 +60,21 @@ test('an object that the process hears of after the timer may have waited for wh
   }
 });
 
+test('so may one that the process hears of when it lists again, where what broke its watch was inflicted', async () => {
+  for (const inflicted of [true, false]) {
+    const { time, clock, promptness } = bench();
+    time.after(1, () => {
+      clock.setTimeout(() => clock.carry(10, () => promptness.changed('pods', 'ns/p')), 200);
+      clock.carry(1, () => {
+        if (inflicted) clock.strike();
+        clock.setTimeout(() => clock.hears('pods', 'p', 'ns'), 204);
+      });
+    });
+    await time.runUntil(1_000);
+    assert.equal(promptness.judge().length, inflicted ? 0 : 1);
+  }
+});
+
 test('a timer of the product is known by the function that sets it, not by those that pass it on', async () => {
   const { time, clock } = bench();
   const sites: string[] = [];

@@ -45,7 +45,7 @@ export class VirtualTime {
   #struck = false;
   /** A heap: the parent of i is at (i - 1) >> 1. */
   readonly #heap: Entry[] = [];
-  /** When each process last heard of an object by what goes back to no timer: `<process> <plural> <namespace>/<name>`. */
+  /** When each process last heard of an object by what goes back to no timer, or to what was inflicted: `<process> <plural> <namespace>/<name>`. */
   readonly heard = new Map<string, number>();
 
   get now(): number {
@@ -202,7 +202,8 @@ export class ProcessClock implements KubeClock, OvsdbClock {
 
   /** It hears just now of an object's change. */
   hears(plural: string, name: string, namespace = ''): void {
-    if (this.#time.cause === undefined) this.#time.heard.set(`${this.#process} ${plural} ${namespace}/${name}`, this.#time.now);
+    const { cause } = this.#time;
+    if (cause === undefined || cause.struck) this.#time.heard.set(`${this.#process} ${plural} ${namespace}/${name}`, this.#time.now);
   }
 
   /** It is told just now of something that the simulation has inflicted. */

@@ -101,7 +101,11 @@ export const OBJECT_ANNOTATIONS = {
   excludeIps: { on: 'Namespace', use: 'writes', what: '`excludeIps` of its Subnets' },
   vpc: { on: 'Service', use: '-', what: 'its Vpc' },
   vpcLb: { on: 'Vpc', use: 'told', what: '`on`: a workload that balances its load, which is not carried out' },
-  vpcEip: { on: 'NAT rules', use: 'acts, writes', what: 'the EIP that the rule uses, whose address stays booked while it is named' },
+  vpcEip: {
+    on: 'NAT rules',
+    use: 'acts, writes',
+    what: 'the EIP that the rule names, whose address stays booked while it does; empty while that takes no new rule',
+  },
   vpcNat: { on: 'OvnEip', use: '-', what: 'the last NAT rule that used it' },
   vpcNatGateway: { on: 'Pod', use: '-', what: 'of a VpcNatGateway' },
   enableLog: { on: 'NetworkPolicy', use: '-', what: 'log what is dropped' },

@@ -15,7 +15,7 @@ import { traitsOf } from '../world/resources.ts';
 import { ADDRESS_RESOURCES } from '../world/address-objects.ts';
 import type { AddressResource } from '../world/address-objects.ts';
 import type { NatRuleResource } from '../world/nat-rules.ts';
-import { eipOfRule, eipResourceOf, heldByRule, NAT_RULES } from '../world/nat-rules.ts';
+import { eipOfRule, eipResourceOf, eipSeenBy, heldByRule, NAT_RULES } from '../world/nat-rules.ts';
 import type { DeclaredQuery, Query, World } from '../world/world.ts';
 import { declareQuery, defineQuery } from '../world/world.ts';
 
@@ -357,8 +357,9 @@ function eipsNamedBy(world: World, resource: NatRuleResource, name: string): rea
 }
 
 /**
- * An EIP that is being deleted is not held by a rule that came after. One that is marked with its address was there before, also where it is
- * from a backup. Both times are the API server's, in whole seconds. Key `<resource>/<name>` of the rule.
+ * An EIP that is being deleted is not held by a rule that came after, made or edited to name it. One that is marked with its address was there
+ * before, also where it is from a backup. Of the others the mark tells which EIP a rule named when Kiln last saw it; where there is none, both
+ * times are the API server's, in whole seconds. Key `<resource>/<name>` of the rule.
  */
 export const isTooLateForEip: Query<boolean> = defineQuery('rule-too-late-for-eip', (world, key) => {
   const at = key.indexOf('/');
@@ -367,7 +368,8 @@ export const isTooLateForEip: Query<boolean> = defineQuery('rule-too-late-for-ei
   if (rule === undefined) return false;
   const eip = eipOfRule(rule);
   const deleted = world.ask(deletionOfEip, `${eipResourceOf(resource)}/${eip}`);
-  return deleted !== '' && heldByRule(rule)?.eip !== eip && rule.metadata.creationTimestamp > deleted;
+  if (deleted === '' || heldByRule(rule)?.eip === eip) return false;
+  return rule.metadata.creationTimestamp > deleted || (eipSeenBy(rule) ?? eip) !== eip;
 });
 
 const deletionOfEip: Query<string> = defineQuery('deletion-of-eip', (world, key) => {

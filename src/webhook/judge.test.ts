@@ -372,6 +372,32 @@ test('a rule for an EIP that is being deleted is refused in the words of its con
   assert.equal(bench.condition('ovn-fips', 'late', 'Accepted')?.message, objections[0]?.message);
 });
 
+test('a rule that is edited to name an EIP that is being deleted is refused in the words of its condition; other edits of those in it are not', () => {
+  const scene = tenant();
+  const { bench } = scene;
+  for (const name of ['e1', 'e2']) bench.put('ovn-eips', { metadata: { name }, spec: { externalSubnet: 'net' } });
+  bench.put('ovn-fips', { metadata: { name: 'first' }, spec: { ovnEip: 'e1' } });
+  bench.put('ovn-fips', { metadata: { name: 'late' }, spec: { ovnEip: 'e2' } });
+  bench.settle();
+  bench.delete('ovn-eips', 'e1');
+  bench.settle();
+  const edited = (name: string, spec: object): Opinion => {
+    const before = bench.object('ovn-fips', name) ?? assert.fail();
+    return asked(scene, 'UPDATE', 'ovn-fips', { ...before, spec: { ...before.spec, ...spec } }, { before });
+  };
+  const { objections } = edited('late', { ovnEip: 'e1' });
+  assert.deepEqual(
+    objections.map(({ code, field, kind }) => [code, field, kind]),
+    [['EipTerminating', 'spec.ovnEip', 'forbidden']],
+  );
+  assert.deepEqual(codes(edited('late', { ovnEip: 'e9' })), []);
+  assert.deepEqual(codes(edited('first', { ipName: 'a.shop' })), []);
+  assert.deepEqual(codes(edited('first', { ovnEip: 'e2' })), []);
+  bench.edit('ovn-fips', 'late', { ovnEip: 'e1' });
+  bench.settle();
+  assert.equal(bench.condition('ovn-fips', 'late', 'Accepted')?.message, objections[0]?.message);
+});
+
 test('a pod that asks for the impossible is refused in the words of its condition', () => {
   const key = (suffix: string): string => `ovn.kubernetes.io/${suffix}`;
   const wishes: Readonly<Record<string, object>> = {

@@ -20,7 +20,7 @@ import { CONTROLLER_LEASE } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/graph.ts';
 import { equal } from '../world/equal.ts';
 import type { NatRule } from '../world/nat-rules.ts';
-import { isNatRule } from '../world/nat-rules.ts';
+import { isNatRule, NAT_RULES } from '../world/nat-rules.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { keyOf, RESOURCES, traitsOf } from '../world/resources.ts';
 import type { AdmissionRequest, ReviewedObject } from './admission-review.ts';
@@ -36,7 +36,7 @@ import type { AskedFor } from './deletion-admission.ts';
 import { deletionAsked } from './deletion-admission.ts';
 import { ipChanged, ipCreated } from './ip-admission.ts';
 import { ipPoolChanged, ipPoolCreated } from './ip-pool-admission.ts';
-import { natRuleCreated } from './nat-rule-admission.ts';
+import { natRuleChanged, natRuleCreated } from './nat-rule-admission.ts';
 import type { Objection, Observed, Opinion } from './opinion.ts';
 import { invalid, newOnes, NO_OPINION } from './opinion.ts';
 import { podChanged, podCreated } from './pod-admission.ts';
@@ -82,7 +82,7 @@ const RULED: Partial<Readonly<Record<ResourceName, Kind<unknown, unknown>>>> = {
 };
 
 /** What is asked about: the configuration of the API server follows this. */
-export const JUDGED = [...Object.keys(JUDGES), ...Object.keys(RULED)] as readonly ResourceName[];
+export const JUDGED = [...Object.keys(JUDGES), ...Object.keys(RULED), ...NAT_RULES] as readonly ResourceName[];
 
 /**
  * What is thought of a request. Queries that only it needs are forgotten afterwards.
@@ -131,6 +131,10 @@ function opinionOf(
     case 'UPDATE': {
       if (object === undefined || oldObject === undefined) return NO_OPINION;
       if (isGoing(oldObject) || isGoing(object) || asksTheSame(oldObject, object)) return NO_OPINION;
+      if (isNatRule(resource)) {
+        const [before, after] = [oldObject, object].map((one) => named(one, namespace) as unknown as NatRule) as [NatRule, NatRule];
+        return { objections: natRuleChanged(resource, before, after, observed), warnings: [] };
+      }
       if (kind === undefined) return { objections: rulesBroken(resource, named(object, namespace), oldObject), warnings: [] };
       return kind.changed(named(oldObject, namespace), named(object, namespace), observed);
     }

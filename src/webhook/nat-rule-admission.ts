@@ -1,4 +1,4 @@
-/** A rule that translates by an EIP is made. An EIP that is not there yet is waited for; one that is on its way out takes no new rule. */
+/** A rule that translates by an EIP is made, or names another one. An EIP that is not there yet is waited for; one that is on its way out takes no new rule. */
 import { eipTerminating } from '../compile/address-object/nat-rule.ts';
 import type { NatRule, NatRuleResource } from '../world/nat-rules.ts';
 import { eipOfRule, eipResourceOf, heldByRule } from '../world/nat-rules.ts';
@@ -11,4 +11,8 @@ export function natRuleCreated(resource: NatRuleResource, rule: NatRule, { world
   // One from a backup has the address already.
   if (eip?.terminating !== true || heldByRule(rule)?.eip === name) return [];
   return [forbidden(eipTerminating(resource, rule), resource.startsWith('ovn-') ? 'spec.ovnEip' : 'spec.eip')];
+}
+
+export function natRuleChanged(resource: NatRuleResource, before: NatRule, after: NatRule, observed: Observed): readonly Objection[] {
+  return eipOfRule(before) === eipOfRule(after) ? [] : natRuleCreated(resource, after, observed);
 }

@@ -52,6 +52,11 @@ export function eipOfRule({ spec }: Pick<NatRule, 'spec'>): string {
   return spec.ovnEip ?? spec.eip ?? '';
 }
 
+/** The EIP that a rule is marked with: what it named when Kiln last saw it, empty where that was refused; undefined for one not seen yet. */
+export function eipSeenBy({ metadata }: Pick<NatRule, 'metadata'>): string | undefined {
+  return metadata.annotations?.[annotationKey.vpcEip];
+}
+
 /** The Subnet and the addresses that a rule is marked with; its labels outlive the EIP. */
 export function bookedByRule({ metadata, status }: NatRule): { readonly subnet: string; readonly addresses: readonly string[] } {
   const { labels = {} } = metadata;
@@ -73,7 +78,7 @@ export interface RuleHold {
 export function heldByRule(rule: NatRule): RuleHold | undefined {
   const eip = eipOfRule(rule);
   const { subnet, addresses } = bookedByRule(rule);
-  const marked = rule.metadata.annotations?.[annotationKey.vpcEip] ?? eip;
+  const marked = eipSeenBy(rule) ?? eip;
   return eip === '' || marked !== eip || subnet === '' || addresses.length === 0 ? undefined : { eip, subnet, addresses };
 }
 

@@ -24,8 +24,9 @@ export function eipsCarriedOut(world: World): readonly Finding[] {
       if (eip === undefined) return [];
       const { labels = {}, annotations = {}, creationTimestamp } = rule.metadata;
       const gone = (eip.resource === 'ovn-eips' ? world.ovnEips : world.iptablesEips).peek(eip.name)?.metadata.deletionTimestamp;
-      // One that came when the EIP was being deleted has nothing of it: `latecomers.ts`.
-      if (gone !== undefined && creationTimestamp > gone && annotations[annotationKey.vpcEip] !== eip.name) return [];
+      // One that came when the EIP was being deleted, made or edited, has nothing of it: `latecomers.ts`.
+      const seen = annotations[annotationKey.vpcEip];
+      if (gone !== undefined && seen !== eip.name && (creationTimestamp > gone || seen !== undefined)) return [];
       used.add(`${eip.kind} ${eip.name}`);
       const wanted = {
         [labelKey.subnet]: eip.subnet,

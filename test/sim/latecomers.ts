@@ -37,6 +37,13 @@ const RULES: readonly (readonly [table: string, eips: string])[] = (['fips', 'sn
 const EIPS = ['ovn-eips.kubeovn.io', 'iptables-eips.kubeovn.io'] as const;
 const COMING: ReadonlySet<string> = new Set(['pods', SUBNETS, POOLS, ...[...ADDRESSED, ...RULES].map(([table]) => table)]);
 
+const EIPS_OF: ReadonlyMap<string, string> = new Map(RULES);
+
+const eipOf = (object: KubeObject): string => {
+  const { ovnEip, eip } = (object['spec'] ?? {}) as { readonly ovnEip?: string; readonly eip?: string };
+  return ovnEip ?? eip ?? '';
+};
+
 const vpcOf = (object: KubeObject): string => ((object['spec'] ?? {}) as { readonly vpc?: string }).vpc ?? '';
 
 export class Latecomers {
@@ -46,12 +53,17 @@ export class Latecomers {
   #going = new Map<string, string>();
   /** What came since: the Vpc that it named then, if any, by uid. */
   readonly #came = new Map<string, string>();
+  /** The EIP that each rule names, by uid. */
+  readonly #named = new Map<string, string>();
+  /** Rules that were edited since to name another EIP than they named before, and were marked with: that EIP, by uid. */
+  readonly #renamed = new Map<string, string>();
 
   /** @param hasSwitch whether a Subnet has a switch of its own */
   constructor(store: ObjectStore, hasSwitch: (uid: string, name: string) => boolean) {
     this.#store = store;
     this.#hasSwitch = hasSwitch;
     store.watchAll(({ type, table, object }) => {
+      if (EIPS_OF.has(table)) this.#noteEip(object);
       const { uid, finalizers = [], annotations = {}, labels = {} } = object.metadata;
       // One from a backup has what it had.
       const isNew =
@@ -67,6 +79,7 @@ export class Latecomers {
   /** All is quiet and judged. */
   remember(): void {
     this.#came.clear();
+    this.#renamed.clear();
     this.#going = new Map(
       [SUBNETS, VPCS, ...EIPS].flatMap((table) =>
         this.#store
@@ -117,7 +130,35 @@ export class Latecomers {
         return eip !== '' && this.#isGoing(eips, eip) ? [told(`${rule.kind} ${rule.metadata.name}`, `EIP ${eip}`)] : [];
       }),
     );
-    return [...pods, ...objects, ...subnets, ...pools, ...rules];
+    return [...this.#edited(told), ...pods, ...objects, ...subnets, ...pools, ...rules];
+  }
+
+  /** Rules that an edit brought to an EIP on its way out. */
+  #edited(told: (who: string, into: string) => Finding): readonly Finding[] {
+    if (this.#renamed.size === 0) return [];
+    return RULES.flatMap(([table, eips]) =>
+      this.#store.list(table).flatMap((rule) => {
+        const eip = this.#renamed.get(rule.metadata.uid) ?? '';
+        if (eip === '' || eipOf(rule) !== eip || !this.#isGoing(eips, eip)) return [];
+        const { conditions } = (rule['status'] ?? {}) as { readonly conditions?: readonly Partial<Condition>[] };
+        const isTold =
+          conditions?.some(({ reason, message }) => reason === 'EipTerminating' && message?.includes(`"${eip}"`) === true) === true;
+        const isIn = rule.metadata.annotations?.[annotationKey.vpcEip] === eip;
+        return isIn || !isTold ? [told(`${rule.kind} ${rule.metadata.name}`, `EIP ${eip}`)] : [];
+      }),
+    );
+  }
+
+  #noteEip(rule: KubeObject): void {
+    const { uid, annotations = {} } = rule.metadata;
+    const eip = eipOf(rule);
+    const before = this.#named.get(uid);
+    this.#named.set(uid, eip);
+    if (before === undefined || before === eip) return;
+    const mark = annotations[annotationKey.vpcEip];
+    // One whose mark is not written yet may have named it before.
+    if (mark === undefined || mark === eip) this.#renamed.delete(uid);
+    else this.#renamed.set(uid, eip);
   }
 
   #since(table: string): readonly KubeObject[] {

@@ -273,6 +273,78 @@ test('an EIP that is being deleted takes no new rule: that is told so, gets no m
   }
 });
 
+for (const [eips, spec, rules, field] of [
+  ['ovn-eips', { externalSubnet: 'ext' }, 'ovn-fips', 'ovnEip'],
+  ['ovn-eips', { externalSubnet: 'ext' }, 'ovn-snat-rules', 'ovnEip'],
+  ['iptables-eips', { externalSubnet: 'ext', natGwDp: 'gw' }, 'iptables-dnat-rules', 'eip'],
+] as const) {
+  const going = (...others: readonly string[]): PodScene => {
+    const made = scene();
+    for (const name of ['e1', 'e2']) made.bench.put(eips, { metadata: { name }, spec });
+    made.bench.settle();
+    for (const name of ['before', ...others]) made.bench.put(rules, { metadata: { name }, spec: { [field]: 'e2' } });
+    made.bench.put(rules, { metadata: { name: 'late' }, spec: { [field]: 'e1' } });
+    made.bench.put(rules, { metadata: { name: 'waits' }, spec: { [field]: 'e9' } });
+    made.bench.settle();
+    made.bench.delete(eips, 'e2');
+    made.bench.settle();
+    return made;
+  };
+
+  test(`one of ${rules} that is edited to name an EIP that is being deleted is told so and does not keep it, after a restart too`, () => {
+    const { bench } = going();
+    for (const late of ['late', 'waits']) {
+      bench.edit(rules, late, { [field]: 'e2' });
+      // Nobody led while it was edited.
+      const next = bench.restarted();
+      for (const one of [bench, next]) {
+        one.settle();
+        const { reason, message = '' } = one.condition(rules, late, 'Accepted') ?? assert.fail(`${late} is told nothing`);
+        assert.equal(reason, 'EipTerminating');
+        assert.match(message, new RegExp(`: spec\\.${field} "e2" names an .*EIP that is being deleted; such`, 'i'));
+        assert.match(one.condition(eips, 'e2', 'DeletionBlocked')?.message ?? '', /: one object still uses it: \w+ before\./);
+        assert.equal(one.object(rules, late)?.metadata.labels?.['ovn.kubernetes.io/eip_v4_ip'], undefined);
+      }
+    }
+    bench.delete(rules, 'before');
+    bench.settle();
+    assert.equal(bench.object(eips, 'e2'), undefined, 'it goes with the last rule that was there before');
+    bench.edit(rules, 'late', { [field]: 'e1' });
+    bench.settle();
+    assert.equal(bench.condition(rules, 'late', 'Accepted'), undefined);
+    assert.match(bench.object(rules, 'late')?.metadata.labels?.['ovn.kubernetes.io/eip_v4_ip'] ?? '', /^172/);
+  });
+
+  test(`one of ${rules} that let go of an EIP that is being deleted does not come back to it, whatever it named meanwhile`, () => {
+    for (const meanwhile of ['e1', 'e9', 'e3', '']) {
+      const { bench } = going('second');
+      bench.put(eips, { metadata: { name: 'e3' }, spec });
+      bench.put(rules, { metadata: { name: 'third' }, spec: { [field]: 'e3' } });
+      bench.settle();
+      bench.delete(eips, 'e3');
+      bench.settle();
+      bench.edit(rules, 'before', { [field]: meanwhile });
+      bench.settle();
+      bench.edit(rules, 'before', { [field]: 'e2' });
+      bench.settle();
+      assert.match(bench.condition(eips, 'e2', 'DeletionBlocked')?.message ?? '', /: one object still uses it: \w+ second\./);
+      assert.equal(bench.condition(rules, 'before', 'Accepted')?.reason, 'EipTerminating', `after "${meanwhile}"`);
+    }
+  });
+
+  test(`one of ${rules} that named the EIP before holds it, though its mark was not written before the deletion began`, () => {
+    const { bench } = going();
+    const { annotations, ...metadata } = bench.object(rules, 'before')?.metadata ?? assert.fail();
+    assert.equal(annotations?.['ovn.kubernetes.io/vpc_eip'], 'e2');
+    bench.put(rules, { metadata, spec: { [field]: 'e2' } });
+    bench.settle();
+    bench.put(rules, { metadata: { ...metadata, labels: {} }, spec: { [field]: 'e2' } });
+    bench.settle();
+    assert.equal(bench.condition(rules, 'before', 'Accepted'), undefined);
+    assert.match(bench.condition(eips, 'e2', 'DeletionBlocked')?.message ?? '', /before/);
+  });
+}
+
 test('C66 the address of an EIP that was taken away by force stays booked until the last rule that names it is gone, across a restart', () => {
   const made = scene('172.20.0.0/29,fd20::/120');
   eip(made, 'e1');

@@ -1,7 +1,8 @@
 /**
  * Rules that translate by an EIP are marked with its address and Subnet, as Kube-OVN's are, though nothing else of them is carried out: while
- * one names the EIP its address is booked, even when the EIP itself was taken away by force. One that comes when its EIP is being deleted is
- * told so and gets none.
+ * one names the EIP its address is booked, even when the EIP itself was taken away by force. One that is made or edited to name an EIP that is
+ * being deleted is told so and gets none. So that this can be told from one that named it before, also after a time without a controller, the
+ * mark names the EIP that the rule names before there is such an EIP, and is empty while the rule is refused.
  */
 import { findingOf } from '../../api/finding.ts';
 import { addressLabelValue, annotationKey, labelKey } from '../../api/well-known.ts';
@@ -10,12 +11,12 @@ import type { AddressResource, AddressTexts } from '../../world/address-objects.
 import { claimantOfObject } from '../../world/address-objects.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { NatRule, NatRuleResource, RuleHold } from '../../world/nat-rules.ts';
-import { eipKindOf, eipOfRule, eipResourceOf, heldByRule, NAT_RULES } from '../../world/nat-rules.ts';
+import { eipKindOf, eipOfRule, eipResourceOf, eipSeenBy, heldByRule, NAT_RULES } from '../../world/nat-rules.ts';
 import { traitsOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import type { ConditionOutput } from '../output.ts';
+import type { ConditionOutput, PatchOutput } from '../output.ts';
 import type { Refusal } from '../subnet/subnet-acceptance.ts';
 import { networkOfObject } from '../subnet/subnet-missing.ts';
 
@@ -46,11 +47,12 @@ export const natRuleMarks: readonly Rule[] = NAT_RULES.map((resource) => ({
     const patch = { kind: 'patch', resource, key: name, uid: rule.metadata.uid } as const;
     if (world.ask(isTooLateForEip, `${resource}/${name}`)) {
       const refused: ConditionOutput = { type: ACCEPTED, status: 'False', ...eipTerminating(resource, rule), event: 'Warning' };
-      return [...network, { ...patch, conditions: [refused], withoutConditions: [CONFLICT] }];
+      return [...network, { ...patch, ...unbooked(resource, rule, ''), conditions: [refused], withoutConditions: [CONFLICT] }];
     }
     if (booked === undefined) {
       const conflict = held === undefined ? undefined : conflictOf(world, resource, name, held);
-      return [...network, { ...patch, conditions: conflict === undefined ? [] : [conflict], withoutConditions: [CONFLICT, ACCEPTED] }];
+      const conditions = conflict === undefined ? [] : [conflict];
+      return [...network, { ...patch, ...unbooked(resource, rule, eip), conditions, withoutConditions: [CONFLICT, ACCEPTED] }];
     }
     return [
       ...network,
@@ -96,6 +98,14 @@ function conflictOf(
     `${kind} ${name}: address ${addresses.join(',')} of Subnet ${subnet}, which it has by ${eipKind} ${eip} as it was, is also held by ` +
     `${others.join(', ')}; delete the one that should not have it; kubectl describe ${traitsOf(resource).plural}.${traitsOf(resource).group} ${name}`;
   return { type: CONFLICT, status: 'True', reason: 'HeldTwice', message, event: 'Warning' };
+}
+
+/** The mark of a rule that uses no EIP that is there. Of another one that it named before no address stays with it. @param eip named by the mark */
+function unbooked(resource: NatRuleResource, rule: NatRule, eip: string): Pick<PatchOutput, 'annotations' | 'labels'> {
+  const annotations = { [annotationKey.vpcEip]: eip };
+  if ((eipSeenBy(rule) ?? eip) === eip) return { annotations };
+  const labels = Object.keys(markedWith(resource, { subnet: '', v4: '', v6: '', mac: '' }));
+  return { annotations, labels: Object.fromEntries(labels.map((label) => [label, null])) };
 }
 
 function markedWith(resource: NatRuleResource, { subnet, v4, v6 }: Booked): Readonly<Record<string, string>> {

@@ -3,11 +3,11 @@
  * Long, because the way there and the way back of each hold stand together, with the few questions that only they ask.
  */
 import { isOvnProvider, nodePortName } from '../api/names.ts';
-import { annotationKey, DEFAULT_PROVIDER, FINALIZER, podAnnotation } from '../api/well-known.ts';
+import { annotationKey, DEFAULT_PROVIDER, FINALIZER, labelKey, podAnnotation } from '../api/well-known.ts';
 import { launchedInstance } from '../api/virtual-machine.ts';
 import { splitList } from '../net/dual.ts';
 import { rowId, tableOf } from '../nb/row-id.ts';
-import { isOfSubnet, onlyAsks } from '../world/claimants.ts';
+import { isOfSubnet, isRequest, isReserved, onlyAsks } from '../world/claimants.ts';
 import type { SubnetIntent } from '../world/intent.ts';
 import { subnetIntent, vpcIntent } from '../world/intent.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -38,6 +38,9 @@ export interface IpUser {
 }
 
 export const ipUser: DeclaredQuery<IpUser | undefined> = declareQuery('ip-user');
+
+/** A Subnet has no network yet, is sound, and is refused for its Vpc alone, which is being deleted: what the rules about Subnets know. */
+export const subnetTooLate: DeclaredQuery<boolean> = declareQuery('subnet-too-late');
 
 /** Subnets that a pod has addresses of without an IP object that says so: what the rules about pods know. */
 export const podSubnets: DeclaredQuery<readonly string[]> = declareQuery('pod-subnets');
@@ -160,8 +163,29 @@ export const HOLDS: readonly Hold[] = [
 const holdsAddress: Query<boolean> = defineQuery('holds-address', (world, name) => {
   const ip = world.ips.get(name);
   // What is the Subnet's own goes after it.
-  return ip !== undefined && !onlyAsks(ip) && !isOfSubnet(ip);
+  return ip !== undefined && !onlyAsks(ip) && !isOfSubnet(ip) && !world.ask(isTooLateForSubnet, name);
 });
+
+/**
+ * A Subnet that is being deleted is not held by an IP object of a user that came after and that nobody uses, though it says an address. One that
+ * has the label of this Subnet was completed in it, and one with that of another was brought here by an edit. Both times are the API server's,
+ * in whole seconds.
+ */
+export const isTooLateForSubnet: Query<boolean> = defineQuery('ip-too-late-for-subnet', (world, name) => {
+  const ip = world.ips.get(name);
+  if (ip === undefined || !(isReserved(ip) || isRequest(ip))) return false;
+  const { labels = {}, creationTimestamp } = ip.metadata;
+  const { subnet = '' } = ip.spec;
+  const deleted = world.ask(deletionOfSubnet, subnet);
+  const completedIn = labels[labelKey.subnet] ?? '';
+  if (deleted === '' || completedIn === subnet || (completedIn === '' && creationTimestamp <= deleted)) return false;
+  return world.ask(ipUser, name) === undefined;
+});
+
+const deletionOfSubnet: Query<string> = defineQuery(
+  'deletion-of-subnet',
+  (world, name) => world.ask(subnetIntent, name)?.metadata.deletionTimestamp ?? '',
+);
 
 /** Pods that were given addresses of a Subnet or have a port in it. */
 function podsIn(world: World, subnet: string): readonly string[] {
@@ -276,12 +300,15 @@ function hasSwitch(world: World, subnet: string, uid: string): boolean {
 }
 
 /**
- * A Vpc that is being deleted is not held by a Subnet that came after and has nothing there. By one that was there before it is, also
- * where that is refused. Both times are the API server's, in whole seconds.
+ * A Vpc that is being deleted is not held by a Subnet that came after and has nothing there, nor by one that is refused because of that
+ * deletion. By one that was there before and is refused for something else it is. Both times are the API server's, in whole seconds.
  */
 function isTooLate(world: World, vpc: string, subnet: string): boolean {
   const deleted = world.ask(deletionOfVpc, vpc);
-  return deleted !== '' && !world.ask(isSettled, subnet) && (world.ask(subnetIntent, subnet)?.metadata.creationTimestamp ?? '') > deleted;
+  if (deleted === '' || world.ask(isSettled, subnet)) return false;
+  if ((world.ask(subnetIntent, subnet)?.metadata.creationTimestamp ?? '') > deleted) return true;
+  // The default one takes Subnets as long as there are any.
+  return vpc !== world.settings.defaultVpc && world.ask(subnetTooLate, subnet);
 }
 
 /**

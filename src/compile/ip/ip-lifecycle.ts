@@ -11,7 +11,7 @@ import { claimantOfIp, isReserved, onlyAsks } from '../../world/claimants.ts';
 import { keysOf } from '../../world/domain.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
-import { blockersOf } from '../../blockers/graph.ts';
+import { blockersOf, isTooLateForSubnet } from '../../blockers/graph.ts';
 import { DELETION_BLOCKED, deletionBlocked, unblocked } from '../deletion.ts';
 import { adoptedRow } from '../kept-row.ts';
 import { holderOf } from './ip-holder.ts';
@@ -50,7 +50,7 @@ function staying(world: World, ip: IP, holder: IpHolder): readonly Output[] {
   const conflict = conflictOf(world, ip);
   const conditions = said.length === 0 && conflict === undefined ? NO_CONDITIONS : [...said, ...(conflict === undefined ? [] : [conflict])];
   // One that says its address (restored from a backup) holds it, and is no less in conflict while it is not complete.
-  if (holder.kind === 'reservation' && !isReserved(ip))
+  if (holder.kind === 'reservation' && (!isReserved(ip) || world.ask(isTooLateForSubnet, name)))
     return [{ ...patchOf(ip), conditions, withoutConditions: [CONFLICT, ...LEASE_CONDITIONS] }];
   const freed = holder.kind === 'reservation' && ip.metadata.annotations?.[kilnAnnotation.podUid] !== undefined;
   return [

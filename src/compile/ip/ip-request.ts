@@ -9,6 +9,7 @@ import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { parseMac } from '../../net/mac.ts';
 import { parseDualAddress, splitList } from '../../net/dual.ts';
 import { formatAddress } from '../../net/address.ts';
+import { isTooLateForSubnet } from '../../blockers/graph.ts';
 import { claimantOfIp, isReserved, onlyAsks } from '../../world/claimants.ts';
 import type { AddressWish } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
@@ -55,9 +56,11 @@ export function requestProblem(world: World, ip: IP): RequestProblem | undefined
   const findings = ipTextFindings({ name, spec: ip.spec });
   const [unreadable] = findings;
   if (unreadable !== undefined) return { reason: unreadable.code, field: unreadable.field, message: findingsText(findings), next: edit };
-  if (isReserved(ip) && !onlyAsks(ip)) return undefined;
+  const holds = !onlyAsks(ip) && !world.ask(isTooLateForSubnet, name);
+  if (isReserved(ip) && holds) return undefined;
   const readiness = world.ask(subnetReady, subnet);
-  if (readiness.ready) return undefined;
+  // One that was there before the deletion of its Subnet began has what it says, and is among those that hold it.
+  if (readiness.ready || (holds && readiness.reason === 'SubnetTerminating')) return undefined;
   return {
     reason: reasonToWait(readiness),
     field: 'spec.subnet',

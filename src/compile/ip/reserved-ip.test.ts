@@ -211,3 +211,83 @@ test('a pod that is refused the address of the IP object which is there for it i
   scene.bench.settle();
   assert.equal(scene.addressOf('shop/web'), '10.16.9.9');
 });
+
+/** Subnet `net` is being deleted and held by a pod; then the clock goes on for an hour. */
+function going(): PodScene {
+  const scene = new PodScene();
+  scene.subnet('net', { cidrBlock: '10.5.0.0/24' });
+  scene.bench.settle();
+  scene.pod('old', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
+  scene.bench.settle();
+  scene.bench.delete('subnets', 'net');
+  scene.bench.settle();
+  scene.bench.passTo(Date.parse('2026-01-01T01:00:00Z'));
+  return scene;
+}
+
+/** What an IP object is told of its condition `Accepted`. */
+function accepted(bench: PodScene['bench'], name: string): string | undefined {
+  const kept = bench.object('ips', name)?.metadata.annotations?.['kiln.io/conditions'] ?? '[]';
+  return (JSON.parse(kept) as { readonly type: string; readonly reason: string }[]).find(({ type }) => type === 'Accepted')?.reason;
+}
+
+const LATE = { creationTimestamp: '2026-01-01T01:00:00Z' };
+const RESERVED = { labels: { 'ovn.kubernetes.io/ip_reserved': 'true' } };
+
+for (const [what, metadata, spec] of [
+  ['asks for an address', LATE, {}],
+  ['says an address', LATE, { v4IpAddress: '10.5.0.77', ipAddress: '10.5.0.77' }],
+  ['says an address and is reserved', { ...LATE, ...RESERVED }, { v4IpAddress: '10.5.0.77', ipAddress: '10.5.0.77' }],
+  [
+    'has one of another Subnet, and was brought here',
+    { labels: { ...RESERVED.labels, 'ovn.kubernetes.io/subnet': 'elsewhere' } },
+    { v4IpAddress: '10.5.0.77', ipAddress: '10.5.0.77' },
+  ],
+] as const) {
+  test(`an IP object that ${what} and comes when its Subnet is being deleted is told so, is not completed and does not hold it`, () => {
+    const { bench } = going();
+    bench.put('ips', {
+      metadata: { name: 'web.shop', ...metadata },
+      spec: { podName: 'web', namespace: 'shop', subnet: 'net', podType: '', ...spec },
+    });
+    for (const one of [bench, bench.restarted()]) {
+      one.settle();
+      assert.equal(accepted(one, 'web.shop'), 'SubnetTerminating');
+      assert.equal(one.object('ips', 'web.shop')?.metadata.finalizers, undefined);
+      assert.match(one.condition('subnets', 'net', 'DeletionBlocked')?.message ?? '', /: one object still uses it: IP old\.shop\./);
+    }
+    bench.vanish('pods', 'shop/old');
+    bench.settle();
+    assert.equal(bench.object('subnets', 'net'), undefined);
+    assert.equal(bench.row('Logical_Switch', 'net'), undefined);
+    assert.equal(accepted(bench, 'web.shop'), 'WaitingForSubnet');
+  });
+}
+
+test('an IP object that says an address and was there before its Subnet was deleted holds it and is completed, though nobody led meanwhile', () => {
+  for (const more of [{}, RESERVED]) {
+    const { bench } = going();
+    bench.put('ips', {
+      metadata: { name: 'web.shop', creationTimestamp: '2026-01-01T00:00:00Z', ...more },
+      spec: { podName: 'web', namespace: 'shop', subnet: 'net', podType: '', v4IpAddress: '10.5.0.77', ipAddress: '10.5.0.77' },
+    });
+    bench.settle();
+    assert.equal(accepted(bench, 'web.shop'), undefined);
+    assert.equal(bench.object('ips', 'web.shop')?.metadata.labels?.['ovn.kubernetes.io/subnet'], 'net');
+    assert.match(bench.condition('subnets', 'net', 'DeletionBlocked')?.message ?? '', /IP old\.shop, IP web\.shop/);
+  }
+});
+
+test('the IP object of a pod that is in a Subnet on its way out, made by hand again, holds that as before', () => {
+  const { bench } = going();
+  const { spec } = bench.object('ips', 'old.shop') ?? assert.fail();
+  bench.vanish('ips', 'old.shop');
+  bench.put('ips', { metadata: { name: 'old.shop', ...LATE }, spec });
+  bench.settle();
+  assert.match(
+    bench.condition('subnets', 'net', 'DeletionBlocked')?.message ?? '',
+    /: one object still uses it: \w+ (old\.shop|shop\/old)\./,
+  );
+  assert.notEqual(bench.object('subnets', 'net'), undefined);
+  assert.equal(accepted(bench, 'old.shop'), undefined);
+});

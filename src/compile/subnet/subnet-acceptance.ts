@@ -4,7 +4,7 @@
 import type { Reason } from '../../api/reasons.ts';
 import type { Finding } from '../../api/finding.ts';
 import { findingOf } from '../../api/finding.ts';
-import { isSettled, takesNoSubnet } from '../../blockers/graph.ts';
+import { isSettled, subnetTooLate, takesNoSubnet } from '../../blockers/graph.ts';
 import { isOvnProvider } from '../../api/names.ts';
 import { subnetProviderChanged, subnetVpcChanged } from '../../api/subnet-conflicts.ts';
 import { isLeftOut } from '../../api/subnet-validation.ts';
@@ -41,6 +41,8 @@ export const subnetAcceptance: Query<SubnetAcceptance> = defineQuery('subnet-acc
   if (refusal === undefined) return ACCEPTED;
   return { kind: isRunning(world, name) ? 'frozen' : 'refused', ...refusal };
 });
+
+subnetTooLate.define((world, name) => refusalOf(world, name)?.reason === 'VpcTerminating');
 
 function refusalOf(world: World, name: string): Refusal | undefined {
   const view = world.ask(subnetBasics, name);

@@ -76,6 +76,28 @@ test('a Subnet that was there before its Vpc was deleted holds it, also where it
   assert.match(bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /2 objects still use it: Subnet broken, Subnet red/);
 });
 
+test('a Subnet that is refused because its Vpc is being deleted does not hold that, whenever it was made and whatever it named before', () => {
+  const bench = setUp();
+  bench.put('subnets', { metadata: { name: 'broken' }, spec: { vpc: 'blue', cidrBlock: '10.0.9.0/40' } });
+  bench.put('subnets', { metadata: { name: 'astray' }, spec: { vpc: 'nowhere', cidrBlock: '10.0.8.0/24' } });
+  bench.settle();
+  bench.put('subnets', { metadata: { name: 'unseen' }, spec: { vpc: 'blue', cidrBlock: '10.0.7.0/24' } });
+  bench.delete('vpcs', 'blue');
+  bench.edit('subnets', 'astray', { vpc: 'blue' });
+  bench.edit('subnets', 'broken', { cidrBlock: '10.0.9.0/24' });
+  bench.settle();
+  for (const name of ['broken', 'astray', 'unseen']) {
+    assert.equal(bench.condition('subnets', name, 'Ready')?.reason, 'VpcTerminating', name);
+    assert.equal(bench.row('Logical_Switch', name), undefined);
+  }
+  assert.match(bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /one object still uses it: Subnet red\./);
+  bench.vanish('ips', 'web.shop');
+  bench.delete('subnets', 'red');
+  bench.settle();
+  assert.deepEqual([bench.object('vpcs', 'blue'), ownedBy(bench, 'vpc//blue')], [undefined, 0]);
+  assert.equal(bench.condition('subnets', 'unseen', 'Ready')?.reason, 'VpcMissing');
+});
+
 test('a switch that somebody deletes by hand is made again while its Vpc is being deleted: its Subnet is no new one', () => {
   const bench = setUp();
   bench.delete('vpcs', 'blue');

@@ -13,18 +13,21 @@ import { RESOURCES } from '../../src/world/resources.ts';
 export async function judgeLife(cluster: ScenarioCluster, foreign: ForeignSnapshot): Promise<void> {
   await cluster.settled();
   await cluster.endsWell(foreign);
-  for (const namespace of NAMESPACES) {
-    const printed = await cluster.kubectl(['get', 'pods', '-n', namespace, '-o', 'json']);
-    for (const pod of (JSON.parse(printed) as { readonly items: readonly PrintedObject[] }).items) {
-      if (pod.metadata.deletionTimestamp !== undefined || pod.spec['nodeName'] === undefined) continue;
-      const bound = pod.metadata.annotations?.['ovn.kubernetes.io/allocated'] === 'true';
-      const condition = pod.status?.conditions?.find(({ type }) => type === 'kiln.io/NetworkBound');
-      assert.ok(
-        bound || condition?.status === 'False',
-        `pod ${namespace}/${pod.metadata.name} has no address and nothing says why: ${JSON.stringify(pod.status?.conditions)}`,
-      );
-    }
-  }
+  for (const namespace of NAMESPACES)
+    // A pod may be given its node only now.
+    await cluster.eventually(`each pod of ${namespace} has an address, or says why not`, async () => {
+      const printed = await cluster.kubectl(['get', 'pods', '-n', namespace, '-o', 'json']);
+      for (const pod of (JSON.parse(printed) as { readonly items: readonly PrintedObject[] }).items) {
+        if (pod.metadata.deletionTimestamp !== undefined || pod.spec['nodeName'] === undefined) continue;
+        const bound = pod.metadata.annotations?.['ovn.kubernetes.io/allocated'] === 'true';
+        const condition = pod.status?.conditions?.find(({ type }) => type === 'kiln.io/NetworkBound');
+        assert.ok(
+          bound || condition?.status === 'False',
+          `pod ${namespace}/${pod.metadata.name} has no address and nothing says why: ${JSON.stringify(pod.status?.conditions)}`,
+        );
+      }
+      return true;
+    });
 }
 
 /** Everything is deleted in the order that the history says, and nothing is left, with no finalizer taken off. */

@@ -287,6 +287,8 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
     await kubectl(['wait', '--for=jsonpath={.status.readyReplicas}=2', 'replicaset/set', WAIT]);
     const [one] = await listed('pods', 'set');
     await kubectl(['delete', 'pod', one?.metadata.name ?? '', WAIT]);
+    // Its status tells of the one that went until another is made.
+    await until('there are two again', async () => (await listed('pods', 'set')).length === 2);
     await kubectl(['wait', '--for=jsonpath={.status.readyReplicas}=2', 'replicaset/set', WAIT]);
     const after = await listed('pods', 'set');
     assert.equal(after.length, 2);
@@ -303,6 +305,8 @@ describe('workloads on the embedded API server', { skip: program === undefined ?
       ['db-0', 'db-1', 'db-2'],
     );
     await kubectl(['delete', 'pod', 'db-1', WAIT]);
+    // kubectl waits for none that is not there.
+    await until('it is made again', async () => (await listed('pods', 'db')).some(({ metadata }) => metadata.name === 'db-1'));
     await kubectl(['wait', '--for=condition=Ready', 'pod/db-1', WAIT]);
     await kubectl(['set', 'image', 'statefulset/db', 'main=two']);
     await kubectl(['rollout', 'status', 'statefulset/db', WAIT]);

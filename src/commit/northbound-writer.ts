@@ -349,10 +349,15 @@ export class NorthboundWriter {
     // The key is gone or older while the lease is surely our own: another program rewrote the map. One that does so all the time is followed once a second.
     void fence.restore().then((restored) => {
       if (restored) this.#options.wake();
-      this.#options.later(RETRY_MS, () => {
-        this.#restoring = false;
-        this.#options.wake();
-      });
+      this.#restoreNoMore();
+    });
+  }
+
+  /** For a while: one that was written over again meanwhile, or could not be written, is looked at then. */
+  #restoreNoMore(): void {
+    this.#options.later(RETRY_MS, () => {
+      this.#restoring = false;
+      if (this.#options.fence.state().kind !== 'held') this.#options.wake();
     });
   }
 

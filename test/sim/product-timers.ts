@@ -16,6 +16,8 @@ export const GATHER: readonly TimerSite[] = [
   { file: 'src/commit/northbound-writer.ts', function: '#rest' },
   // A row that another program changes as often as it is put right.
   { file: 'src/commit/northbound-writer.ts', function: '#calm' },
+  // A term that another program writes over as often as it is put right.
+  { file: 'src/commit/northbound-writer.ts', function: '#restoreNoMore' },
   // Counts of a Subnet that has just told some.
   { file: 'src/controller/controller.ts', function: '#publishUsage' },
   // Between two writes of a Subnet's status.

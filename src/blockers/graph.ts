@@ -167,18 +167,17 @@ const holdsAddress: Query<boolean> = defineQuery('holds-address', (world, name) 
 });
 
 /**
- * A Subnet that is being deleted is not held by an IP object of a user that came after and that nobody uses, though it says an address. One that
- * has the label of this Subnet was completed in it, and one with that of another was brought here by an edit. Both times are the API server's,
- * in whole seconds.
+ * A Subnet that is being deleted is not held by an IP object of a user that came after, was not completed and that nobody uses, though it says an
+ * address. One that has the label of this Subnet is from a backup, or somebody took its finalizer away. Both times are the API server's, in whole
+ * seconds.
  */
 export const isTooLateForSubnet: Query<boolean> = defineQuery('ip-too-late-for-subnet', (world, name) => {
   const ip = world.ips.get(name);
   if (ip === undefined || !(isReserved(ip) || isRequest(ip))) return false;
-  const { labels = {}, creationTimestamp } = ip.metadata;
+  const { labels = {}, finalizers = [], creationTimestamp } = ip.metadata;
   const { subnet = '' } = ip.spec;
   const deleted = world.ask(deletionOfSubnet, subnet);
-  const completedIn = labels[labelKey.subnet] ?? '';
-  if (deleted === '' || completedIn === subnet || (completedIn === '' && creationTimestamp <= deleted)) return false;
+  if (deleted === '' || creationTimestamp <= deleted || labels[labelKey.subnet] === subnet || finalizers.includes(FINALIZER)) return false;
   return world.ask(ipUser, name) === undefined;
 });
 

@@ -239,8 +239,8 @@ for (const [what, metadata, spec] of [
   ['says an address', LATE, { v4IpAddress: '10.5.0.77', ipAddress: '10.5.0.77' }],
   ['says an address and is reserved', { ...LATE, ...RESERVED }, { v4IpAddress: '10.5.0.77', ipAddress: '10.5.0.77' }],
   [
-    'has one of another Subnet, and was brought here',
-    { labels: { ...RESERVED.labels, 'ovn.kubernetes.io/subnet': 'elsewhere' } },
+    'is a copy of one of another Subnet',
+    { ...LATE, labels: { ...RESERVED.labels, 'ovn.kubernetes.io/subnet': 'elsewhere' } },
     { v4IpAddress: '10.5.0.77', ipAddress: '10.5.0.77' },
   ],
 ] as const) {

@@ -28,6 +28,7 @@ export interface PrintedObject {
 export interface PrintedCondition {
   readonly type: string;
   readonly status: string;
+  readonly observedGeneration?: number;
   readonly reason?: string;
   readonly message?: string;
 }

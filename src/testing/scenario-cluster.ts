@@ -29,6 +29,8 @@ import { startApi } from './cluster-api.ts';
 import { ControllerProcess } from './controller-process.ts';
 import { freshLook } from './fresh-look.ts';
 import { refuse, untilCalm, untilNothingIsLeft } from './left-to-do.ts';
+import type { BindingObject } from './manifest-turns.ts';
+import { isSeen, manifestTurns } from './manifest-turns.ts';
 import type { DumpedRow, NorthboundDump } from './northbound-dump.ts';
 import { parseDump } from './northbound-dump.ts';
 import { PATIENCE_MS, pauseAfter } from './patience.ts';
@@ -36,6 +38,9 @@ import type { PrintedEvent, PrintedObject } from './printed-objects.ts';
 import { PrintedObjects } from './printed-objects.ts';
 
 export type { PrintedObject } from './printed-objects.ts';
+
+/** Longer than a controller that leads takes; one that does not would be waited for in vain. */
+const SEEN_MS = 10_000;
 
 export interface ScenarioClusterOptions {
   readonly api: 'lab' | 'real';
@@ -195,8 +200,23 @@ export class ScenarioCluster implements AsyncDisposable {
     }
   }
 
+  /** `kubectl apply`, of pods after the controller that leads has seen the Subnets that come with them. */
   async apply(yaml: string): Promise<void> {
-    await this.kubectl(['apply', '--validate=false', '-f', '-'], yaml);
+    const { turns, binding } = manifestTurns(yaml);
+    for (const [turn, documents] of turns.entries()) {
+      if (turn > 0) await this.#seenByController(binding);
+      await this.kubectl(['apply', '--validate=false', '-f', '-'], documents);
+    }
+  }
+
+  /** Where nobody leads, what comes is seen at once by who leads next. */
+  async #seenByController(binding: readonly BindingObject[]): Promise<void> {
+    const begun = performance.now();
+    for (let waited = 0; waited < SEEN_MS && this.controllers.length > 0; waited = performance.now() - begun) {
+      const objects = await Promise.all(binding.map(async (one) => [one, await this.find(one.kind, one.name)] as const));
+      if (objects.every(([one, object]) => object !== undefined && isSeen(one, object))) return;
+      await sleep(pauseAfter(waited));
+    }
   }
 
   /** `kubectl delete` of everything in a manifest, without waiting for its end. */

@@ -46,7 +46,10 @@ export function claimsOf(table: string, object: KubeObject, hasRow: (table: stri
   const field = NAT_RULES[table];
   if (field !== undefined) {
     const eip = text(spec[field]);
-    const marked = annotations['ovn.kubernetes.io/vpc_eip'] === eip && (labels['ovn.kubernetes.io/eip_v4_ip'] ?? '') !== '';
+    const seen = annotations['ovn.kubernetes.io/vpc_eip'];
+    // What it is marked with is what it named when it was seen last: nothing where that was refused.
+    if (seen !== undefined && seen !== eip) return [];
+    const marked = seen === eip && (labels['ovn.kubernetes.io/eip_v4_ip'] ?? '') !== '';
     const eips = field === 'eip' ? 'iptables-eips.kubeovn.io' : 'ovn-eips.kubeovn.io';
     // One that came when its EIP was being deleted, and was told so, has nothing of it.
     if (!marked && conditionsOf(object).some(({ type, status }) => type === 'Accepted' && status === 'False')) return [];

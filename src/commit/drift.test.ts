@@ -88,6 +88,22 @@ test('of a row that is kept as it is, what its seal says was last written is put
     await kiln.want([kept(switchRow), kept(port('00:00:00:00:00:01 10.0.0.2'))]);
     assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.0\.0\.2/);
     kiln.drifted.splice(0);
+
+    // Somebody edits the seal, alone or with the rest: this process has seen what it was.
+    const seal = async (): Promise<string> => (await nbctl('get', 'Logical_Switch_Port', 'p1', 'external_ids:kiln.io/seal')).trim();
+    const was = await seal();
+    for (const change of [
+      ['set', 'Logical_Switch_Port', 'p1', 'external_ids:kiln.io/seal=7'],
+      ['remove', 'Logical_Switch_Port', 'p1', 'external_ids', 'kiln.io/seal'],
+    ]) {
+      await nbctl(...change);
+      await until(`the seal is back after ${change.join(' ')}`, async () => (await seal().catch(() => '')) === was);
+      await nbctl(...change, '--', 'lsp-set-addresses', 'p1', '00:00:00:00:00:02 10.9.9.9');
+      await until(`all is back after ${change.join(' ')}`, async () => (await seal().catch(() => '')) === was);
+      assert.match(await nbctl('lsp-get-addresses', 'p1'), /10\.0\.0\.2/);
+    }
+    await kiln.quiet();
+    kiln.drifted.splice(0);
   });
 });
 

@@ -22,6 +22,7 @@ import { foundConflict } from './found-conflict.ts';
 import type { NorthboundWriterOptions, PlannedRow } from './northbound-writer-options.ts';
 import { hasMembers, PendingRows } from './pending-rows.ts';
 import { planRows } from './plan-rows.ts';
+import { ProvenSeals } from './proven-seals.ts';
 import { RowDependents } from './row-dependents.ts';
 import { RowDifferences } from './row-differences.ts';
 import { supportsOf } from './row-supports.ts';
@@ -62,6 +63,7 @@ export class NorthboundWriter {
   readonly #leftOut = new Set<string>();
   readonly #differences = new RowDifferences();
   readonly #drift = new DriftWatch();
+  readonly #proven = new ProvenSeals();
   /** Whether this process could write when it last looked. */
   #writing = false;
   /** Marked while this process could not write: examined for conflicts only, so that a standby knows these too. */
@@ -197,6 +199,7 @@ export class NorthboundWriter {
   /** Somebody else writes, or nobody. */
   #stand(): void {
     if (this.#writing) this.#drift.forget();
+    this.#proven.forget();
     this.#writing = false;
     this.#examine();
   }
@@ -223,6 +226,7 @@ export class NorthboundWriter {
         if (parts.length >= this.#batch || examined++ >= MOST_EXAMINED) break;
         rows.delete(id);
         if (this.#aside.has(id) || this.#calming.has(id)) continue;
+        this.#proven.note(id, context);
         const verdict = diffRow(id, context);
         if (this.#drift.rowJudged(id, verdict, (change) => differsFromItsSeal(id, change, context)))
           this.#tell(id, verdict, context, drifts);
@@ -491,6 +495,7 @@ export class NorthboundWriter {
       desired,
       planned,
       refusals: (id) => this.#failures.get(id) ?? 0,
+      proven: (id) => this.#proven.of(id),
       canHold: (table, column) => session.schema?.tables.get(table)?.columns.has(column) === true || this.#leaveOut(`${table}.${column}`),
       allows: (table, column, atom) => {
         const values = session.schema?.tables.get(table)?.columns.get(column)?.key.enum;

@@ -17,10 +17,14 @@ export type Observed = ObservedRow & { readonly row: Row };
 export function wantedRow(id: RowId, context: DiffContext): RowOutput | undefined {
   const wanted = context.desired.row(id)?.rows[0];
   const mine = wanted?.sealed === undefined ? undefined : context.rows.best(id);
-  const seal = mine?.ownership.kind === 'ours' ? sealIn(mine) : undefined;
-  if (seal === undefined) return wanted;
+  if (wanted === undefined || mine?.ownership.kind !== 'ours') return wanted;
+  return sealedAs(wanted, sealIn(mine), context) ?? sealedAs(wanted, context.proven?.(id), context) ?? wanted;
+}
+
+/** Which of those that may have been written last has this seal. */
+export function sealedAs({ id, sealed }: RowOutput, seal: string | undefined, context: DiffContext): RowOutput | undefined {
   const spec = tableSpec(tableOf(id));
-  return wanted?.sealed?.find((row) => wantedSeal(row, spec, context) === seal) ?? wanted;
+  return seal === undefined ? undefined : sealed?.find((row) => wantedSeal(row, spec, context) === seal);
 }
 
 export function isKept({ columns }: RowOutput): boolean {

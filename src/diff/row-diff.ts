@@ -190,9 +190,12 @@ function updateRow(
     columns.push(column);
   }
   if (Object.keys(row).length > 0) edits.unshift({ kind: 'update', table: spec.table, uuid: mine.uuid, row });
-  if (edits.length === 0 && before.length === 0) return SETTLED;
+  const whole = edits.length === 0 && before.length === 0;
+  // By its seal alone the contents of a row that nobody states are told: somebody edited that.
+  const isToSay = !whole || context.desired.row(id)?.rows[0]?.sealed !== undefined;
   // A row that is kept goes on saying what was written into it when its contents were known.
-  const seal = isKept(wanted) ? undefined : wantedSeal(wanted, spec, context);
+  const seal = isKept(wanted) || !isToSay ? undefined : wantedSeal(wanted, spec, context);
+  if (whole && (seal === undefined || seal === sealIn(mine))) return SETTLED;
   if (seal !== undefined && seal !== sealIn(mine))
     edits.push({ kind: 'keys', table: spec.table, uuid: mine.uuid, column: 'external_ids', set: { [SEAL_KEY]: seal }, remove: [] });
   return { kind: 'change', change: 'update', edits: [...before, guard(mine), ...edits], detail: columns.join(', ') };

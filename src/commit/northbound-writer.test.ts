@@ -310,6 +310,11 @@ test('a term that somebody changes or takes away while nothing is to be written 
       await until(`the term is there again after ${change.join(' ')}`, async () => (await term()) === own);
     }
     assert.deepEqual([kiln.reports.length, kiln.deposed], [sent, false]);
+    await kiln.seen();
+    await sleep(20);
+    const { wakes } = kiln;
+    await sleep(150);
+    assert.equal(kiln.wakes, wakes, 'a second later nobody is woken for nothing');
     await nbctl('set', 'NB_Global', '.', `external_ids:kiln.io/term=${Number(own) + 7}`);
     await until('it knows', () => kiln.deposed);
     // Who is told so asks whether it leads, and takes the next.

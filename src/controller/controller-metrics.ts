@@ -15,7 +15,7 @@ import type { Clock } from '../kube/clock.ts';
 import type { EventRecorder } from '../kube/event-recorder.ts';
 import type { KubeWriter } from '../kube/kube-writer.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import type { MetricSink } from '../runtime/metrics.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
 import type { Caches } from './caches.ts';
@@ -45,7 +45,7 @@ export interface MetricSources {
   readonly lastSuccess: () => number;
 }
 
-export function exposeController(metrics: Metrics, sources: MetricSources): void {
+export function exposeController(metrics: MetricSink, sources: MetricSources): void {
   const { world, desired, caches, rows, limit, objects, writer, events, leadership } = sources;
   const gauge = (value: boolean): number => (value ? 1 : 0);
   metrics.read('kiln_leader', (report) => report({}, gauge(leadership.holdsLease)));
@@ -75,7 +75,7 @@ export function exposeController(metrics: Metrics, sources: MetricSources): void
   exposeAddresses(metrics, sources);
 }
 
-function exposeReplica(metrics: Metrics, { session, rows, refusals, clock }: MetricSources): void {
+function exposeReplica(metrics: MetricSink, { session, rows, refusals, clock }: MetricSources): void {
   let outOfStepAt: number | undefined = clock.now();
   session.onState((state) => {
     outOfStepAt = state === 'synced' ? undefined : (outOfStepAt ?? clock.now());
@@ -89,7 +89,7 @@ function exposeReplica(metrics: Metrics, { session, rows, refusals, clock }: Met
   });
 }
 
-function exposeCaches(metrics: Metrics, caches: Caches, clock: Clock): void {
+function exposeCaches(metrics: MetricSink, caches: Caches, clock: Clock): void {
   metrics.read('kiln_snapshot_objects', (report) => {
     for (const { kind, objects } of caches.observations) report({ kind }, objects);
   });
@@ -109,7 +109,7 @@ function exposeCaches(metrics: Metrics, caches: Caches, clock: Clock): void {
   });
 }
 
-function exposeAddresses(metrics: Metrics, { world, desired, subnetLabel }: MetricSources): void {
+function exposeAddresses(metrics: MetricSink, { world, desired, subnetLabel }: MetricSources): void {
   const refused = new RefusedWishes(world.reservations);
   exposeSubnetAddresses(metrics, world, subnetLabel);
   metrics.read('kiln_object_conditions', (report) => {

@@ -7,7 +7,7 @@ import type { Clock, Random } from '../kube/clock.ts';
 import type { KubeError } from '../kube/errors.ts';
 import type { OvsdbSession } from '../ovsdb/index.ts';
 import type { Log } from '../runtime/log.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import type { MetricSink } from '../runtime/metrics.ts';
 import type { Settings } from '../world/settings.ts';
 import type { LeaseTimes } from './leadership.ts';
 
@@ -22,7 +22,7 @@ export interface ControllerOptions {
   /** Where the Lease is. */
   readonly namespace: string;
   readonly log: Log;
-  readonly metrics?: Metrics;
+  readonly metrics?: MetricSink;
   /** False: the metrics do not name Subnets. */
   readonly subnetLabel?: boolean;
   /** Observe and plan, never write, never lead. */

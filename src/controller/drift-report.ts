@@ -6,7 +6,7 @@ import type { Clock } from '../kube/clock.ts';
 import { TokenBucket } from '../kube/token-bucket.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import type { Log } from '../runtime/log.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import type { MetricSink } from '../runtime/metrics.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { resourceOfKind } from '../world/resources.ts';
 
@@ -16,7 +16,7 @@ const RATE = 1;
 
 export interface DriftReportOptions {
   readonly log: Log;
-  readonly metrics: Metrics | undefined;
+  readonly metrics: MetricSink | undefined;
   readonly clock: Clock;
   readonly event: (resource: ResourceName, namespace: string, name: string, uid: string | undefined, event: EventWish) => void;
 }

@@ -4,7 +4,7 @@
  */
 import { cidrSize } from '../net/cidr.ts';
 import { ofFamily, parseDualCidr } from '../net/dual.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import type { MetricSink } from '../runtime/metrics.ts';
 import type { World } from '../world/world.ts';
 
 /** Addresses by state, by family. */
@@ -17,7 +17,7 @@ const FAMILIES = [
 const NONE: Counts = new Map();
 
 /** @param named false: all Subnets together, under an empty name */
-export function exposeSubnetAddresses(metrics: Metrics, world: World, named: boolean): void {
+export function exposeSubnetAddresses(metrics: MetricSink, world: World, named: boolean): void {
   const counted = new Map<string, Counts>();
   let totals = NONE;
   const show = (subnet: string, counts: Counts): void => metrics.keep('kiln_subnet_addresses', subnet, samplesOf(subnet, counts));

@@ -3,11 +3,11 @@ import type { TransactionReport } from '../commit/northbound-writer.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
 import type { Clock } from '../kube/clock.ts';
 import type { WriteResult } from '../kube/write-intent.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import type { MetricSink } from '../runtime/metrics.ts';
 import { traitsOf } from '../world/resources.ts';
 
 export class TurnMeter {
-  readonly #metrics: Metrics | undefined;
+  readonly #metrics: MetricSink | undefined;
   readonly #clock: Clock;
   /** A rule threw in this turn. */
   #failed = false;
@@ -15,7 +15,7 @@ export class TurnMeter {
   #idle = false;
   #succeededAt = 0;
 
-  constructor(metrics: Metrics | undefined, clock: Clock) {
+  constructor(metrics: MetricSink | undefined, clock: Clock) {
     this.#metrics = metrics;
     this.#clock = clock;
   }

@@ -160,10 +160,13 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS;
 type Kind<N extends MetricName> = (typeof METRICS)[N]['kind'];
-type KeptName = { [N in MetricName]: (typeof METRICS)[N] extends { readonly kept: true } ? N : never }[MetricName];
+export type KeptName = { [N in MetricName]: (typeof METRICS)[N] extends { readonly kept: true } ? N : never }[MetricName];
 type NameOf<K extends MetricSpec['kind']> = { [N in MetricName]: Kind<N> extends K ? N : never }[MetricName];
 export type Labels<N extends MetricName> = Readonly<Record<(typeof METRICS)[N]['labels'][number], string>>;
 export type Report<N extends MetricName> = (labels: Labels<N>, value: number) => void;
+
+/** Where a process tells its metrics. */
+export type MetricSink = Pick<Metrics, 'count' | 'observe' | 'read' | 'keep'>;
 
 export class Metrics {
   readonly contentType: string;

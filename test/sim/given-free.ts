@@ -17,6 +17,8 @@ const USERS: ReadonlySet<string> = new Set(['pods', 'nodes']);
 /** The leader made it itself, or has listed it since it leads. */
 const KNOWN_MS = 500;
 
+const MAC = /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/i;
+
 /** For so long a watch may be late. */
 const UNHEARD_MS = 5_000;
 
@@ -27,6 +29,7 @@ interface Had {
 
 export class GivenFree {
   readonly #store: ObjectStore;
+  readonly #gatewayMacs: (subnet: string) => readonly string[];
   readonly #findings: Finding[] = [];
   /** By what was given (`<Subnet> <address>`), and uid of who has it. */
   readonly #had = new Map<string, Map<string, Had>>();
@@ -38,9 +41,11 @@ export class GivenFree {
   /**
    * @param byHand whether a person acts now
    * @param now virtual time, milliseconds
+   * @param gatewayMacs MACs of the router ports of a Subnet
    */
-  constructor(store: ObjectStore, byHand: () => boolean, now: () => number) {
+  constructor(store: ObjectStore, byHand: () => boolean, now: () => number, gatewayMacs: (subnet: string) => readonly string[]) {
     this.#store = store;
+    this.#gatewayMacs = gatewayMacs;
     store.watchAll(({ type, table, object, previous }) => {
       if (USERS.has(table) && (type === 'DELETED' || byHand())) {
         const user = previous ?? object;
@@ -88,6 +93,7 @@ export class GivenFree {
     const subnet = this.#store.get(SUBNETS, name);
     if (subnet === undefined || !isAccepted(subnet)) return false;
     const { gateway } = specOf(subnet);
+    if (MAC.test(address)) return this.#gatewayMacs(name).includes(address.toLowerCase());
     return splitList(text(gateway)).includes(address);
   }
 

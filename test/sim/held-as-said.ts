@@ -12,7 +12,8 @@ import type { Finding } from './judge.ts';
 const VPCS = 'vpcs.kubeovn.io';
 const POOLS = 'ippools.kubeovn.io';
 /** As a sentence lists them; it names ten at most. */
-const LIST = /cannot be deleted: (?:one object still uses it|\d+ objects still use it): (.+?)(?: and \d+ more)?\. (?:It goes|The cluster)/;
+const LIST =
+  /cannot be deleted: (?:one object still uses it|(\d+) objects still use it): (.+?)(?: and (\d+) more)?\. (?:It goes|The cluster)/;
 const LONGEST = 10;
 
 /** @param hasRow whether there is such a row of an object's own */
@@ -37,9 +38,10 @@ export function heldAsSaid(store: ObjectStore, hasRow: (uid: string, name: strin
     ({ held }) => held,
   );
   return waiting.flatMap(({ table, object }) => {
-    const named = namedBy(object);
+    const waitsFor = namedBy(object);
     // Another program's row is in its way: of that `check-invariants` knows.
-    if (named === undefined) return [];
+    if (waitsFor === undefined) return [];
+    const { named, count, listed } = waitsFor;
     const { kind } = object;
     const { name } = object.metadata;
     const claims = (holders.get(`${table} ${name}`) ?? []).filter((one) => holdsByItself(store, table, object, one.table, one.object));
@@ -47,6 +49,9 @@ export function heldAsSaid(store: ObjectStore, hasRow: (uid: string, name: strin
     const lacks = lacking.length === 0 || claims.length > LONGEST || named.length === LONGEST ? [] : lacking;
     const strange = table === SUBNETS ? named.filter((one) => isElsewhere(store, one, name)) : [];
     return [
+      ...(count !== listed || count < claims.length
+        ? [told(kind, name, 'count', `says that ${count} hold it, tells of ${listed}, and ${claims.length} say to be in it`)]
+        : []),
       ...strange.map((one) => told(kind, name, 'strange', `is held by ${one}, which is in another one`)),
       ...lacks.map((one) =>
         told(kind, name, 'lacks', `is being deleted and says that ${named.join(', ')} hold it, and ${one} is in it too`),
@@ -78,13 +83,24 @@ interface Said {
   readonly message?: string;
 }
 
+interface Waiting {
+  /** The first ten. */
+  readonly named: readonly string[];
+  /** How many there are, as the sentence begins, and as it goes on. */
+  readonly count: number;
+  readonly listed: number;
+}
+
 /** Of a kind without conditions they are in an annotation. Undefined where no object is named. */
-function namedBy({ status, metadata: { annotations = {} } }: KubeObject): readonly string[] | undefined {
+function namedBy({ status, metadata: { annotations = {} } }: KubeObject): Waiting | undefined {
   const own = (status as { readonly conditions?: readonly Said[] } | undefined)?.conditions ?? [];
   const kept = annotations[kilnAnnotation.conditions];
   const conditions = [...own, ...(kept === undefined ? [] : (JSON.parse(kept) as readonly Said[]))];
   const blocked = conditions.find(({ type, status: is }) => type === 'DeletionBlocked' && is === 'True');
-  return LIST.exec(blocked?.message ?? '')?.[1]?.split(', ');
+  const [, count = '1', names, more = '0'] = LIST.exec(blocked?.message ?? '') ?? [];
+  if (names === undefined) return undefined;
+  const named = names.split(', ');
+  return { named, count: Number(count), listed: named.length + Number(more) };
 }
 
 /** A pod or a rule holds what is above its IP object or its EIP only where that does not say so itself. */

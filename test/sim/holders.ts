@@ -60,6 +60,8 @@ export function claimsOf(table: string, object: KubeObject, hasRow: (table: stri
   // A pod of a machine has the address of the machine, which has another name.
   const isMachine = annotations[podAnnotation('ovn', 'virtualmachine')] !== undefined;
   if (!runs || isMachine || annotations[podAnnotation('ovn', 'allocated')] !== 'true') return [];
+  // Somebody took the address out: its IP object and its port say it, where they are left.
+  if ((annotations[podAnnotation('ovn', 'ip_address')] ?? '') === '') return [];
   const subnet = `${SUBNETS} ${annotations[podAnnotation('ovn', 'logical_switch')] ?? ''}`;
   return [subnet, table === 'nodes' ? `${IPS} node-${name}` : `${IPS} ${name}.${namespace}`];
 }

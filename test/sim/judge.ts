@@ -18,6 +18,7 @@ import { holdsBothWays } from './holds-both-ways.ts';
 import { keptInVain } from './kept-in-vain.ts';
 import { astray } from './link-owners.ts';
 import { objectsSaid } from './object-fields.ts';
+import { metricsAtRest } from './metrics-at-rest.ts';
 import { namesBorne } from './names-borne.ts';
 import { poolsApart } from './pools-apart.ts';
 import { ownedRow } from './reading.ts';
@@ -135,6 +136,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...holdsBothWays(world),
       ...heldAsSaid(cluster.lab.store, (uid, name, table) => ownedRow(cluster.ovn.database, uid, name, table) !== undefined),
       ...notAsWanted(world, controller.desired, cluster.lab.store, cluster.ovn.database.schema),
+      ...metricsAtRest([...cluster.controllers.values()], controller, cluster.lab.store, lastTerm(cluster.log)),
       ...cluster.newcomers.judge(),
       ...cluster.returners.judge(),
       ...cluster.keptMachines.judge(),
@@ -153,6 +155,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...cluster.givenOnce.judge(),
       ...cluster.givenFree.judge(),
       ...cluster.askedKept.judge(),
+      ...cluster.served.judge(),
       ...cluster.promptness.judge(),
       ...cluster.driftTold.judge(cluster.terms, (uid, reason) => cluster.isLeftOut(uid, reason)),
       ...unsaid(cluster, controller.facts()),
@@ -196,6 +199,12 @@ function isWithoutSwitch({ switchesTaken }: SimulatedCluster, world: World, { in
   if (invariant !== 'I7' || !switchesTaken.has(subnet)) return false;
   const conditions = status?.conditions ?? [];
   return conditions.some(({ type, status, reason }) => type === POD_CONDITION && status === 'False' && TOLD_OF_NO_SUBNET.has(reason ?? ''));
+}
+
+/** Of the last transaction that a leader sent; who meets a newer one with its next takes another. */
+function lastTerm(log: SimulatedCluster['log']): number {
+  const last = log.findLast(({ comment }) => comment.startsWith('kiln: term '));
+  return Number(/^kiln: term (\d+)/.exec(last?.comment ?? '')?.[1] ?? 0);
 }
 
 /** Of no Subnet at all, or of that one. */

@@ -1,9 +1,16 @@
 /**
  * What a controller lets go of has no rows any more: when the last of its finalizers is taken off an object, the database has nothing that says to be of that. Rows that are left
- * then are collected later, if at all, and meanwhile the next object of the name meets them. Read from the database at that moment, by no rule.
+ * then, or come after, are collected later, if at all, and meanwhile the next object of the name meets them. Read from the database at that moment, by no rule.
  */
 import { FINALIZER } from '../../src/api/well-known.ts';
 import type { ObjectStore } from '../../src/lab/apiserver/store.ts';
+import { OWNER_KEY, UID_KEY } from '../../src/nb/ownership.ts';
+import type { StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
+
+export interface LetGo {
+  /** @returns whose a row is that a controller just made, where that was let go before: nothing will take the row away */
+  lateRow(row: StoredRow): string | undefined;
+}
 
 /**
  * @param byHand whether a person acts now
@@ -15,13 +22,21 @@ export function watchLettingGo(
   byHand: () => boolean,
   rowOf: (uid: string) => string | undefined,
   wrong: (what: string) => void,
-): void {
+): LetGo {
+  const gone = new Set<string>();
   store.watchAll(({ type, object, previous }) => {
     const { uid, name, deletionTimestamp } = object.metadata;
     if (type === 'ADDED' || byHand() || deletionTimestamp === undefined || previous?.metadata.uid !== uid) return;
     const isHeld = type === 'MODIFIED' && object.metadata.finalizers?.includes(FINALIZER) === true;
     if (isHeld || previous.metadata.finalizers?.includes(FINALIZER) !== true) return;
+    gone.add(uid);
     const row = rowOf(uid);
     if (row !== undefined) wrong(`${object.kind ?? ''} ${name} was let go, and ${row} is still there for it`);
   });
+  return {
+    lateRow: ({ external_ids: ids, name }) => {
+      if (!(ids instanceof Map) || !gone.has(String(ids.get(UID_KEY)))) return undefined;
+      return `${String(ids.get(OWNER_KEY))}, which was let go before (${String(name ?? '')})`;
+    },
+  };
 }

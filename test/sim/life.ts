@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Rule } from '../../src/compile/compiler.ts';
 import { RULES } from '../../src/compile/rules.ts';
 import { carryOut, inflict } from './carry-out.ts';
+import { drawAnew } from './anew-lives.ts';
 import { drawBroadFault, drawBroadOperation } from './draw-broad.ts';
 import { drawCloseCall } from './draw-close.ts';
 import { drawCrowd } from './draw-crowd.ts';
@@ -17,6 +18,7 @@ import { drawSettled } from './draw-settled.ts';
 import { drawUpkeep } from './draw-upkeep.ts';
 import { drawOperation, node } from './draw.ts';
 import { drawHeld } from './held-lives.ts';
+import { drawOverlooked } from './overlooked-lives.ts';
 import type { Finding } from './judge.ts';
 import { judge } from './judge.ts';
 import { Random } from './random.ts';
@@ -189,11 +191,15 @@ export async function draw(seed: number, operations: number, options: LifeOption
     return drawn(cluster);
   }
   function drawAny(cluster: SimulatedCluster): readonly Step[] {
-    switch (stage.weighted({ settled: 8, held: 4, seldom: 2, upkeep: 1, fields: 1, scene: 1 })) {
+    switch (stage.weighted({ settled: 7, held: 4, anew: 4, overlooked: 3, seldom: 2, upkeep: 1, fields: 1, scene: 1 })) {
       case 'settled':
         return drawSettled(stage, cluster);
       case 'held':
         return drawHeld(stage, cluster);
+      case 'anew':
+        return drawAnew(stage);
+      case 'overlooked':
+        return drawOverlooked(stage, cluster);
       case 'seldom':
         return drawSeldom(stage, cluster);
       case 'upkeep':

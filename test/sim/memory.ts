@@ -222,8 +222,6 @@ export class Memory {
       const [table, key] = this.#places.get(uid) ?? ['', ''];
       const now = this.#store.get(table, key);
       if (now?.metadata.uid !== uid || !this.#claimsOf(table, now).includes(held)) continue;
-      // The port of a node in the join Subnet holds that, whatever the node says.
-      if (table === 'nodes' && held.startsWith(SUBNETS) && this.#rowOf(uid, `node-${now.metadata.name}`) === undefined) continue;
       return now;
     }
     return undefined;

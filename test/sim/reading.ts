@@ -103,3 +103,10 @@ export function unownedPort(database: SimulatedDatabase, name: string, pod: stri
   }
   return undefined;
 }
+
+/** MACs of the router ports that are of a Subnet. */
+export function linkMacs(database: SimulatedDatabase, subnet: string): readonly string[] {
+  return [...database.rows('Logical_Router_Port').values()]
+    .filter((port) => mapOf(port['external_ids']).get(OWNER_KEY) === `subnet//${subnet}`)
+    .map((port) => String(port['mac']).toLowerCase());
+}

@@ -77,6 +77,11 @@ export function saidStill(world: World): readonly Finding[] {
     const conflict = has(conditions, 'AddressConflict', 'True');
     if (isAddress(conflict) && !isShared(subnet, heldTexts(ip))) stale('IP', name, `"${conflict.message ?? ''}", and nobody else has it`);
     const refused = has(conditions, 'Accepted', 'False');
+    const pod = world.pods.peek(`${ip.spec.namespace ?? ''}/${ip.spec.podName ?? ''}`);
+    const isOfPod = pod !== undefined && ip.metadata.labels?.[labelKey.ipReserved] !== 'true' && said(pod, 'ip_address') === ipAddress;
+    // A request is refused; what is its pod's alone was made for that.
+    if (refused !== undefined && isOfPod && said(pod, 'allocated') === 'true')
+      stale('IP', name, `"${refused.message ?? ''}", and is its pod's`);
     if (refused === undefined || !OF_ADDRESSES.has(refused.reason ?? '') || ip.metadata.labels?.[labelKey.ipReserved] !== 'true') continue;
     const isComplete = [v4IpAddress, v6IpAddress].filter((text) => text !== '').join(',') === ipAddress && ipAddress !== '';
     if (

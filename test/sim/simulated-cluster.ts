@@ -38,6 +38,7 @@ import { JoinedNodes } from './joined-nodes.ts';
 import { Latecomers } from './latecomers.ts';
 import { watchHandovers } from './lease-handovers.ts';
 import { KeptMachines } from './kept-machines.ts';
+import type { LetGo } from './let-go.ts';
 import { watchLettingGo } from './let-go.ts';
 import { Memory } from './memory.ts';
 import { gotPastFence, isOutdated, misdeed } from './misdeeds.ts';
@@ -47,11 +48,12 @@ import { Newcomers } from './newcomers.ts';
 import { unpinned } from './pinned-requests.ts';
 import { Promptness } from './promptness.ts';
 import { Random } from './random.ts';
-import { mapOf, ownedRow, unownedPort } from './reading.ts';
+import { linkMacs, mapOf, ownedRow, unownedPort } from './reading.ts';
 import { SetsKept } from './sets-kept.ts';
 import { OthersKept } from './others-kept.ts';
 import { OwnWords } from './own-words.ts';
 import { Returners } from './returners.ts';
+import { Served } from './served.ts';
 import { SimulatedController } from './simulated-controller.ts';
 import { Standing } from './standing.ts';
 import type { Overtaking, Race } from './step.ts';
@@ -73,6 +75,9 @@ const CALM_MS = 300;
 
 /** As long as it may take a process to act upon what it has been told. */
 const AT_ONCE_MS = 20;
+
+/** As long as what it had sent may be under way. */
+const DEAF_MS = 500;
 
 const schemaJson: unknown = JSON.parse(readFileSync(northboundSchemaFile, 'utf8'));
 
@@ -118,6 +123,7 @@ export class SimulatedCluster {
   readonly givenOnce: GivenOnce;
   readonly givenFree: GivenFree;
   readonly askedKept: AskedKept;
+  readonly served: Served;
   readonly kubeOvn: KubeOvn;
   readonly termsKnown: Terms;
   readonly driftTold: DriftTold;
@@ -125,6 +131,7 @@ export class SimulatedCluster {
   #steps = 0;
   #steppedAt = -Infinity;
   #idleBefore = Infinity;
+  readonly #letGo: LetGo;
   readonly #hotRetries: HotRetries;
   readonly #evictions: EvictionsUnderWay;
   readonly conditionChanges: ConditionChanges;
@@ -236,6 +243,7 @@ export class SimulatedCluster {
       (table: string) =>
       (uid: string, name: string): boolean =>
         ownedRow(this.ovn.database, uid, name, table) !== undefined;
+    this.served = new Served(this.lab.store, byHand, () => this.time.now, has('Logical_Switch'));
     this.latecomers = new Latecomers(this.lab.store, has('Logical_Switch'));
     this.setsKept = new SetsKept(this.lab.store, has('Address_Set'));
     this.networksLeft = new NetworksLeft(this.lab.store, this.ovn.database);
@@ -244,7 +252,7 @@ export class SimulatedCluster {
       () => this.time.now,
       (what) => void this.alarms.push(what),
     );
-    watchLettingGo(
+    this.#letGo = watchLettingGo(
       this.lab.store,
       byHand,
       (uid) => ownedRow(this.ovn.database, uid),
@@ -259,7 +267,12 @@ export class SimulatedCluster {
     this.kubeOvn = new KubeOvn(this.lab.store, () => this.time.now);
     this.driftTold = new DriftTold(this.lab.store);
     this.givenOnce = new GivenOnce(this.lab.store, byHand);
-    this.givenFree = new GivenFree(this.lab.store, byHand, () => this.time.now);
+    this.givenFree = new GivenFree(
+      this.lab.store,
+      byHand,
+      () => this.time.now,
+      (subnet) => linkMacs(this.ovn.database, subnet),
+    );
     this.askedKept = new AskedKept(this.lab.store, byHand);
     this.takenPorts = new TakenPorts(this.lab.store, byHand);
     this.conditionChanges = new ConditionChanges(this.lab.store, byHand);
@@ -519,6 +532,8 @@ export class SimulatedCluster {
     for (const comment of execution.comments) this.log.push({ record: this.log.length, comment });
     if (client !== undefined && !execution.ok && isOutdated(this.ovn.database, operations) && !this.#deposed.has(client))
       this.#deposed.set(client, undefined);
+    if (client !== undefined && !execution.ok && isOutdated(this.ovn.database, operations) && this.#isDeaf(client))
+      this.alarms.push(`${client} goes on with a term that is over, and was told so`);
     const past = client === undefined ? undefined : gotPastFence(this.ovn.database, execution, operations);
     if (past !== undefined) this.alarms.push(`${client ?? ''}: ${past}`);
     for (const difference of execution.differences) {
@@ -530,6 +545,10 @@ export class SimulatedCluster {
     if (client !== undefined && execution.ok) {
       this.#watchPorts(execution);
       this.driftTold.wrote(execution.differences, this.#moment());
+      for (const { before, after } of execution.differences) {
+        const left = before === undefined && after !== undefined ? this.#letGo.lateRow(after) : undefined;
+        if (left !== undefined) this.alarms.push(`${client} made a row for ${left}`);
+      }
       const taken = this.termsKnown.wrote(this.controllers.get(client)?.identity ?? client, operations);
       if (taken !== undefined) this.alarms.push(`${client} ${taken}`);
       this.alarms.push(
@@ -542,15 +561,22 @@ export class SimulatedCluster {
     if (client !== undefined && execution.ok && execution.differences.length > 0) this.#wrote(client);
   }
 
+  /** It has been told a while ago that another term is in force, and has taken none since. */
+  #isDeaf(client: string): boolean {
+    const told = this.#deposed.get(client);
+    return told !== undefined && this.time.now - told >= DEAF_MS;
+  }
+
   #watchPorts({ differences }: Execution): void {
     for (const { table, uuid, before, after } of differences) {
       if (after !== undefined && ToldInOrder.tables.has(table)) this.toldInOrder.wrote(table, uuid, after);
-      if (table !== 'Logical_Switch_Port' || before === undefined || after !== undefined) continue;
+      if (before === undefined || after !== undefined || (table !== 'Logical_Switch_Port' && table !== 'Logical_Router_Port')) continue;
       const isThere = this.ovn.database
         .rows(table)
         .values()
         .some(({ name }) => name === before['name']);
-      if (!isThere) this.takenPorts.took(before);
+      if (!isThere && table === 'Logical_Switch_Port') this.takenPorts.took(before);
+      else if (!isThere) this.takenPorts.tookLink(before);
     }
   }
 

@@ -15,6 +15,7 @@ import { DEFAULT_SETTINGS } from '../../src/world/settings.ts';
 import type { Settings } from '../../src/world/settings.ts';
 import type { ApiFaults, Overtakes } from './api-transport.ts';
 import { ApiTransport } from './api-transport.ts';
+import { Gauges } from './gauges.ts';
 import type { Random } from './random.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import { ProcessClock } from './virtual-time.ts';
@@ -74,6 +75,7 @@ class StruckSession extends OvsdbSession {
 
 export class SimulatedController {
   readonly controller: Controller;
+  readonly gauges = new Gauges();
   readonly clock: ProcessClock;
   readonly transport: ApiTransport;
   readonly name: string;
@@ -149,6 +151,7 @@ export class SimulatedController {
       settings: { ...DEFAULT_SETTINGS, ...settings },
       namespace: 'kube-system',
       log,
+      metrics: this.gauges,
       readOnly,
       collectionLimit: false,
       followDefinitions: false,

@@ -6,6 +6,9 @@ import { POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore } from '../../src/lab/apiserver/store.ts';
 import { OWNER_KEY, UID_KEY } from '../../src/nb/ownership.ts';
+import { parseAddress } from '../../src/net/address.ts';
+import { cidrContains, parseInterfaceAddress } from '../../src/net/cidr.ts';
+import { splitList } from '../../src/net/dual.ts';
 import type { StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
 import { conditionOf } from '../../src/world/conditions.ts';
 import type { Finding } from './judge.ts';
@@ -53,6 +56,21 @@ export class TakenPorts {
     const object = this.#store.get(table, key);
     if (object?.metadata.uid === uid && port === name && isAllocated(object) && !isOver(object, undefined))
       this.#taken.push({ table, key, uid, port });
+  }
+
+  /** A controller took a router port away, and there is no other of its name: who has an address of its networks is cut off. */
+  tookLink({ external_ids: ids, networks }: StoredRow): void {
+    const [kind, , subnet = ''] = ids instanceof Map ? String(ids.get(OWNER_KEY)).split('/') : [];
+    if (kind !== 'subnet' || this.#had.size === 0) return;
+    const cidrs = [...(networks instanceof Set ? networks : [networks])].flatMap((text) => parseInterfaceAddress(String(text))?.cidr ?? []);
+    for (const pod of this.#store.list('pods')) {
+      const { uid, name, namespace = '', annotations = {} } = pod.metadata;
+      if (!this.#had.has(uid) || annotations[podAnnotation('ovn', 'logical_switch')] !== subnet || !isAllocated(pod)) continue;
+      const addresses = splitList(annotations[podAnnotation('ovn', 'ip_address')] ?? '').flatMap((text) => parseAddress(text) ?? []);
+      const isIn = addresses.some((address) => cidrs.some((cidr) => cidr.family === address.family && cidrContains(cidr, address)));
+      if (isIn && !isOver(pod, undefined))
+        this.#taken.push({ table: 'pods', key: `${namespace}/${name}`, uid, port: `of the router of Subnet ${subnet}` });
+    }
   }
 
   judge(): readonly Finding[] {

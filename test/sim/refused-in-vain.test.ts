@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '../../src/api/core.ts';
+import type { Subnet } from '../../src/api/subnet.ts';
+import type { Vpc } from '../../src/api/vpc.ts';
+import { POD_CONDITION } from '../../src/api/well-known.ts';
+import { DEFAULT_SETTINGS } from '../../src/world/settings.ts';
+import { World } from '../../src/world/world.ts';
+import { refusedInVain } from './refused-in-vain.ts';
+
+function subnet(name: string, spec: object, reason?: string): Subnet {
+  const refusal = { type: 'Accepted', status: 'False', reason, message: `is refused: ${reason ?? ''}` };
+  return { metadata: { name, uid: name }, spec, status: { conditions: reason === undefined ? [] : [refusal] } } as unknown as Subnet;
+}
+
+function found(put: (world: World) => void): readonly string[] {
+  const world = new World(DEFAULT_SETTINGS);
+  put(world);
+  return refusedInVain(world).map(({ kind }) => kind);
+}
+
+test('a Subnet that is refused for another one overlaps one of its Vpc', () => {
+  for (const [vpc, cidrBlock, said] of [
+    ['blue', '10.0.0.0/16', []],
+    ['blue', '10.1.0.0/16', ['I7 refused in vain Subnet SubnetCidrOverlap']],
+    ['green', '10.0.0.0/16', ['I7 refused in vain Subnet SubnetCidrOverlap']],
+  ] as const)
+    assert.deepEqual(
+      found((world) => {
+        world.subnets.set('red', subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24' }, 'SubnetCidrOverlap'));
+        world.subnets.set('other', subnet('other', { vpc, cidrBlock }));
+      }),
+      said,
+    );
+});
+
+test('one that is refused for its Vpc has none, or one that goes', () => {
+  const vpc = (deletionTimestamp?: string): Vpc =>
+    ({
+      metadata: { name: 'blue', uid: 'blue', ...(deletionTimestamp !== undefined && { deletionTimestamp }) },
+      spec: {},
+    }) as unknown as Vpc;
+  const judged = (reason: string, there?: Vpc): number =>
+    found((world) => {
+      world.subnets.set('red', subnet('red', { vpc: 'blue', cidrBlock: '10.0.0.0/24' }, reason));
+      if (there !== undefined) world.vpcs.set('blue', there);
+    }).length;
+  assert.equal(judged('VpcMissing'), 0);
+  assert.equal(judged('VpcMissing', vpc()), 1);
+  assert.equal(judged('VpcTerminating', vpc('2026-01-01T00:00:00Z')), 0);
+  assert.equal(judged('VpcTerminating', vpc()), 1);
+  assert.equal(judged('SubnetNamedAsVpc'), 1);
+});
+
+test('a pod waits for a Subnet that is not there', () => {
+  const message = 'Subnet green does not exist; kubectl get subnet green';
+  const bound = { type: POD_CONDITION, status: 'False', reason: 'WaitingForSubnet', message };
+  const pod = { metadata: { name: 'web', namespace: 'shop', uid: 'w' }, spec: {}, status: { conditions: [bound] } } as unknown as Pod;
+  for (const isThere of [false, true])
+    assert.equal(
+      found((world) => {
+        world.pods.set('shop/web', pod);
+        if (isThere) world.subnets.set('green', subnet('green', {}));
+      }).length,
+      isThere ? 1 : 0,
+    );
+});

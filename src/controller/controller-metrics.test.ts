@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { systemClock } from '../kube/clock.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import type { MetricSink, Report } from '../runtime/metrics.ts';
 import { METRICS, Metrics } from '../runtime/metrics.ts';
 import { InProcessCluster } from '../testing/in-process-cluster.ts';
 import { traitsOf } from '../world/resources.ts';
+import { DEFAULT_SETTINGS } from '../world/settings.ts';
+import { World } from '../world/world.ts';
+import type { MetricSources } from './controller-metrics.ts';
+import { exposeController } from './controller-metrics.ts';
 
 /** Samples of the text format: name and labels to the value. */
 function samples(text: string): ReadonlyMap<string, number> {
@@ -80,4 +86,22 @@ test('the metrics of a controller that leads agree with what ovn-nbctl and the A
   }
   const text = await metrics.text();
   for (const name of Object.keys(METRICS)) assert.match(text, new RegExp(`^# TYPE ${name} `, 'm'));
+});
+
+test('who lost the Lease while its term was being taken shows none', () => {
+  for (const leads of [true, false]) {
+    const shown = new Map<string, number>();
+    const note =
+      (name: string): Report<'kiln_term'> =>
+      (_labels, value) =>
+        void shown.set(name, value);
+    const metrics = {
+      read: (name: string, ask: (report: Report<'kiln_term'>) => void) => (name === 'kiln_term' ? ask(note(name)) : undefined),
+      keep: () => undefined,
+    };
+    const leadership = { holdsLease: leads, mayWriteObjects: leads, fence: { term: 4 } };
+    const sources = { world: new World(DEFAULT_SETTINGS), leadership, session: { onState: () => undefined }, clock: systemClock };
+    exposeController(metrics as unknown as MetricSink, sources as unknown as MetricSources);
+    assert.equal(shown.get('kiln_term'), leads ? 4 : 0);
+  }
 });

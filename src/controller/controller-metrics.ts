@@ -49,7 +49,8 @@ export function exposeController(metrics: MetricSink, sources: MetricSources): v
   const { world, desired, caches, rows, limit, objects, writer, events, leadership } = sources;
   const gauge = (value: boolean): number => (value ? 1 : 0);
   metrics.read('kiln_leader', (report) => report({}, gauge(leadership.holdsLease)));
-  metrics.read('kiln_term', (report) => report({}, leadership.fence.term ?? 0));
+  // One that was answered after the Lease was lost is taken, and nothing is written with it.
+  metrics.read('kiln_term', (report) => report({}, leadership.mayWriteObjects ? (leadership.fence.term ?? 0) : 0));
   metrics.read('kiln_ready', (report) => report({}, gauge(sources.ready())));
   metrics.read('kiln_reconcile_last_success_timestamp_seconds', (report) => report({}, sources.lastSuccess() / 1_000));
   metrics.read('kiln_desired_rows', (report) => desired.rowCounts.forEach((count, table) => report({ table }, count)));

@@ -16,7 +16,7 @@ import { heldTexts } from '../../src/world/claimants.ts';
 import { conditionsOf } from '../../src/world/conditions.ts';
 import type { World } from '../../src/world/world.ts';
 import type { Finding } from './judge.ts';
-import { best, isInPlace, said } from './reading.ts';
+import { best, foreignAddresses, isInPlace, said } from './reading.ts';
 
 /** Of a pod that has nothing yet. */
 const WAITING: ReadonlySet<string> = new Set([
@@ -43,6 +43,9 @@ export function saidStill(world: World): readonly Finding[] {
     // The one that the spec asks for counts too: who has it is in its way.
     const gateways = splitList(world.subnets.peek(subnet)?.spec.gateway ?? '');
     if (addresses.some((address) => gateways.includes(address))) return true;
+    const logicalSwitch = best(world, 'Logical_Switch', subnet);
+    const others = logicalSwitch === undefined ? [] : foreignAddresses(world, logicalSwitch);
+    if (addresses.some((address) => address !== '' && others.includes(address))) return true;
     return addresses.some((address) => new Set((known?.get(subnet)?.get(address) ?? []).map(({ port }) => port)).size > 1);
   };
   // Of a MAC that two have, and of an address that is not its own, the sentence says so.

@@ -203,6 +203,30 @@ test('a row that others change right before each of two transactions is not set 
   }
 });
 
+test('a conflict about a row that is not to be written yet is told once, however often the row is looked at', async () => {
+  const kiln = await writer().start();
+  try {
+    kiln.upToDate = false;
+    let told = 0;
+    kiln.world.rowConflicts.onChange(() => told++);
+    const both = [switchRow, { ...switchRow, owner: { ...switchRow.owner, name: 'younger', created: '2026-02-01T00:00:00Z' } }];
+    kiln.desired.replace([], both);
+    for (let i = 0; i < 4; i++) kiln.writer.flush();
+    // Rules run for each that is told, and after them the row is looked at again: it would go on for ever.
+    assert.equal(told, 1);
+    assert.match(kiln.world.rowConflicts.peek(switchRow.id)?.message ?? '', /older subnet/);
+    assert.equal(kiln.reports.length, 0);
+    kiln.upToDate = true;
+    kiln.writer.flush();
+    await kiln.quiet();
+    assert.match(await nbctl('ls-list'), /s1/);
+    kiln.desired.replace(both, []);
+    await kiln.want([]);
+  } finally {
+    await kiln.close();
+  }
+});
+
 test('what is set aside stays a conflict while it is tried again', async () => {
   const kiln = await writer().start();
   try {

@@ -17,6 +17,7 @@ import type { RowId } from '../nb/row-id.ts';
 import { identityOf, tableOf } from '../nb/row-id.ts';
 import type { OvsdbError, Uuid } from '../ovsdb/index.ts';
 import { isServerWide } from '../ovsdb/index.ts';
+import { equal } from '../world/equal.ts';
 import { DriftWatch } from './drift-watch.ts';
 import { foundConflict } from './found-conflict.ts';
 import type { NorthboundWriterOptions, PlannedRow } from './northbound-writer-options.ts';
@@ -299,8 +300,10 @@ export class NorthboundWriter {
     const { rowConflicts } = this.#options.world;
     this.#differences.note(id, differenceOf(verdict));
     const conflict = foundConflict(id, verdict, this.#ownersOf(id));
-    if (conflict !== undefined) rowConflicts.set(id, conflict);
-    else if (verdict.kind === 'settled' || verdict.kind === 'waiting') {
+    // What is told already wakes no rule: a row that is not to be written yet is looked at in every turn.
+    if (conflict !== undefined) {
+      if (!equal(conflict, rowConflicts.peek(id))) rowConflicts.set(id, conflict);
+    } else if (verdict.kind === 'settled' || verdict.kind === 'waiting') {
       this.#failures.delete(id);
       rowConflicts.delete(id);
       // What OVN refused stays a conflict while it is tried again.

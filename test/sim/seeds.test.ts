@@ -27,8 +27,8 @@ const FRESH = 160_000;
 const MOST_FINDING = 0.15;
 /** Of these, how many are made short and told. */
 const TOLD = 4;
-/** Others' rows harmed, two writers, a rule that throws, a controller that never comes to rest: not one may do that. */
-const SEVERE = /^I4:|^I10:|: rule failed|still not quiet/;
+/** Others' rows harmed, two writers, a rule that throws, a controller that never comes to rest, work without an end: not one may do that. */
+const SEVERE = /^I4:|^I10:|: rule failed|still not quiet|did not come to an end|no time passes any more/;
 
 /** Lines of a seed and its number of operations, and `plain`, `broad`, `scenes`, `fields`, `pointed`, `seldom`, `settled`, `crowds` or `rush` where not all is to be drawn. */
 function seedsIn(file: string): readonly LifeOrder[] {

@@ -27,8 +27,8 @@ export interface SetTimer {
 /** Of a millisecond. */
 const STEPS = 64;
 
-/** What may happen within one of them: ten thousand is much. */
-const MOST_AT_ONCE = 500_000;
+/** What may happen within one of them: ten thousand is much, and each may take milliseconds. */
+const MOST_AT_ONCE = 50_000;
 
 /** Moments of one turn of the event loop: a turn itself costs as much as a moment. */
 const AT_ONCE = 8;

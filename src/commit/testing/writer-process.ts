@@ -36,6 +36,8 @@ export class WriterProcess {
   /** Waits as long as it is told to, not only a moment. */
   slow = false;
   leads = true;
+  /** It has seen all that there is: what a leader that listed from a cache learns after a while. */
+  upToDate = true;
   #said: readonly Output[] = [];
 
   /**
@@ -68,6 +70,7 @@ export class WriterProcess {
       limit,
       undecided: (owner) => this.undecided.has(owner),
       beingLetGo: (object) => this.lettingGo.has(object),
+      upToDate: () => this.upToDate,
       mayWrite: () => this.leads && this.session.state === 'synced',
       deposed: () => {
         this.deposed = true;

@@ -32,8 +32,8 @@ export async function runTestFile(file: string, timeoutMs: number, options: Test
     const end = await runToItsEnd(['--test-timeout', String(timeoutMs), ...flags, file], timeoutMs, folder, options);
     return judge(file, parse(await readFile(report, 'utf8').catch(() => '')), end);
   } finally {
-    // What it started and did not end may write for a moment yet.
-    await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    // What it started and did not end may write for a moment yet. A folder that stays is no fault of what was tested, nor of what comes next.
+    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }).catch(() => undefined);
   }
 }
 
@@ -63,7 +63,8 @@ async function runToItsEnd(args: readonly string[], timeoutMs: number, temporary
   let hung = false;
   let stopped = false;
   const endGroup = (): void => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+    // One that ended by a signal has no exit code.
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGKILL');
   };
   const timer = setTimeout(() => {
     hung = true;

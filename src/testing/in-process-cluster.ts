@@ -12,6 +12,7 @@ import { KubeTransport } from '../kube/transport.ts';
 import type { LabApiServerOptions } from '../lab/apiserver/server.ts';
 import { LabApiServer } from '../lab/apiserver/server.ts';
 import { installCrds } from '../lab/crd-installation.ts';
+import { freePorts } from '../lab/programs/free-port.ts';
 import { monitoredColumns } from '../nb/tables.ts';
 import { OvsdbSession } from '../ovsdb/index.ts';
 import { OvsdbServerProcess } from '../ovsdb/testing/ovsdb-server-process.ts';
@@ -39,7 +40,8 @@ export class InProcessCluster {
   /** Both servers run and the kinds are installed; no controller yet. `durable`: the API server keeps its state on disk. */
   static async start({ durable = false, ...more }: LabApiServerOptions & { readonly durable?: boolean } = {}): Promise<InProcessCluster> {
     const directory = await mkdtemp(join(tmpdir(), 'kiln-cluster-'));
-    const options = durable ? { ...more, stateDir: join(directory, 'state') } : more;
+    // One that ends and begins again keeps its port: no connection is given that meanwhile.
+    const options = durable ? { port: (await freePorts(1))[0] ?? 0, ...more, stateDir: join(directory, 'state') } : more;
     const api = new LabApiServer(options);
     const [ovn] = await Promise.all([OvsdbServerProcess.start(), api.start()]);
     const path = join(directory, 'kubeconfig');

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
-import { Daemon } from '../programs/daemon.ts';
+import { Daemon, DaemonError } from '../programs/daemon.ts';
 import { freePorts } from '../programs/free-port.ts';
 import { assetVariable, findKubernetesProgram, type KubernetesProgram } from '../programs/kubernetes.ts';
 import { runProgram } from '../programs/run-program.ts';
@@ -31,6 +31,8 @@ export function missingClusterPrograms(): string | undefined {
   if (missing.length === 0) return undefined;
   return `${missing.join(', ')} not found: run \`node scripts/setup.mjs test\`, or name them in ${missing.map(assetVariable).join(', ')}`;
 }
+
+const TRIES = 3;
 
 interface Running {
   readonly directory: string;
@@ -118,6 +120,10 @@ export class RealCluster implements AsyncDisposable {
   /** Ends every process and removes the folder. The cluster can be started again, empty. */
   async stop(): Promise<void> {
     await this.#starting?.catch(() => {});
+    await this.#discard();
+  }
+
+  async #discard(): Promise<void> {
     const running = this.#running;
     if (running === undefined) return;
     for (const which of CLUSTER_DAEMONS.toReversed()) await running.daemons[which].stop();
@@ -138,9 +144,19 @@ export class RealCluster implements AsyncDisposable {
   }
 
   async #start(): Promise<void> {
-    this.#running ??= await this.#prepare();
-    for (const which of CLUSTER_DAEMONS) {
-      if (which !== 'kube-controller-manager' || this.#withControllerManager) await this.#bringUp(which);
+    const isFirst = this.#running === undefined;
+    for (let tries = 1; ; tries++) {
+      this.#running ??= await this.#prepare();
+      try {
+        for (const which of CLUSTER_DAEMONS) {
+          if (which !== 'kube-controller-manager' || this.#withControllerManager) await this.#bringUp(which);
+        }
+        return;
+      } catch (error) {
+        // A cluster that begins beside this one may have taken a port before its use here.
+        if (!isFirst || tries === TRIES || !(error instanceof DaemonError)) throw error;
+        await this.#discard();
+      }
     }
   }
 

@@ -4,11 +4,13 @@ import type { FreshLook } from '../controller/fresh-look.ts';
 import { planText } from '../explain/plan-text.ts';
 import { PATIENCE_MS, pauseAfter } from './patience.ts';
 
+/** What others do beside is waited for as well. */
+export const SETTLED_MS = 3 * PATIENCE_MS;
 const CALM_MS = 10_000;
 const RESTLESS_MS = 60_000;
 
 /** Waits until it is nothing. @returns whether it was at the first look */
-export async function untilNothingIsLeft(look: FreshLook, patienceMs = PATIENCE_MS): Promise<boolean> {
+export async function untilNothingIsLeft(look: FreshLook, patienceMs = SETTLED_MS): Promise<boolean> {
   const begun = performance.now();
   for (let looks = 1; ; looks++) {
     await look.derived(PATIENCE_MS);

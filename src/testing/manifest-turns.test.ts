@@ -1,30 +1,43 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSeen, manifestTurns } from './manifest-turns.ts';
+import { hasPods, isSeen, manifestTurns } from './manifest-turns.ts';
 import type { PrintedObject } from './printed-objects.ts';
 
 const document = (kind: string, name: string): string => `---\nkind: ${kind}\nmetadata:\n  name: ${name}\n`;
 
-test('pods that come with a Subnet are a turn of their own, and nothing else is', () => {
-  const [vpc, subnet, space, pod, set] = [
+test('pods that come with what binds them are a turn of their own, and nothing else is', () => {
+  const [vpc, subnet, pool, space, pod, set] = [
     document('Vpc', 'v'),
     document('Subnet', 's'),
+    document('IPPool', 'i'),
     document('Namespace', 'n'),
     document('Pod', 'p'),
     document('StatefulSet', 'p'),
   ];
-  assert.deepEqual(manifestTurns(vpc + pod + subnet + set + space), {
-    turns: [vpc + subnet + space, pod + set],
+  assert.deepEqual(manifestTurns(vpc + pod + subnet + pool + set + space), {
+    turns: [vpc + subnet + pool + space, pod + set],
     binding: [
+      { kind: 'vpc', name: 'v' },
       { kind: 'subnet', name: 's' },
+      { kind: 'ippool', name: 'i' },
       { kind: 'namespace', name: 'n' },
     ],
   });
-  for (const one of [vpc + subnet + space, space + pod, '{"kind":"Pod"}'])
-    assert.deepEqual(manifestTurns(one), { turns: [one], binding: [] });
+  assert.deepEqual(manifestTurns(vpc + space + pod), { turns: [vpc + space, pod], binding: [{ kind: 'vpc', name: 'v' }] });
+  assert.deepEqual(manifestTurns(subnet), { turns: [subnet], binding: [{ kind: 'subnet', name: 's' }] });
+  for (const one of [space + pod, '{"kind":"Pod"}']) assert.deepEqual(manifestTurns(one), { turns: [one], binding: [] });
+  assert.deepEqual(
+    [pod, set, vpc + space, space + pod].map((one) => hasPods(one)),
+    [true, true, false, true],
+  );
 });
 
-test('a Subnet is seen when something is said of it as it is, a Namespace when its Subnets are', () => {
+test('its name is read as people write it: on a line of its own after labels, or in braces', () => {
+  for (const metadata of ['metadata: {name: s}\n', 'metadata:\n  labels:\n    name: other\n  name: s\nspec:\n  name: t\n'])
+    assert.deepEqual(manifestTurns(`---\nkind: Subnet\n${metadata}`).binding, [{ kind: 'subnet', name: 's' }]);
+});
+
+test('an object is seen when something is said of it as it is, a Namespace when its Subnets are', () => {
   const metadata = { name: 'x', uid: 'u', resourceVersion: '1', generation: 2 };
   const subnet = (observedGeneration: number): PrintedObject => ({
     metadata,

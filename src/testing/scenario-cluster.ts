@@ -28,9 +28,9 @@ import type { ClusterApi } from './cluster-api.ts';
 import { startApi } from './cluster-api.ts';
 import { ControllerProcess } from './controller-process.ts';
 import { freshLook } from './fresh-look.ts';
-import { refuse, untilCalm, untilNothingIsLeft } from './left-to-do.ts';
+import { refuse, SETTLED_MS, untilCalm, untilNothingIsLeft } from './left-to-do.ts';
 import type { BindingObject } from './manifest-turns.ts';
-import { isSeen, manifestTurns } from './manifest-turns.ts';
+import { hasPods, isSeen, manifestTurns } from './manifest-turns.ts';
 import type { DumpedRow, NorthboundDump } from './northbound-dump.ts';
 import { parseDump } from './northbound-dump.ts';
 import { PATIENCE_MS, pauseAfter } from './patience.ts';
@@ -40,7 +40,7 @@ import { PrintedObjects } from './printed-objects.ts';
 export type { PrintedObject } from './printed-objects.ts';
 
 /** Longer than a controller that leads takes; one that does not would be waited for in vain. */
-const SEEN_MS = 10_000;
+const SEEN_MS = 30_000;
 
 export interface ScenarioClusterOptions {
   readonly api: 'lab' | 'real';
@@ -52,7 +52,11 @@ export interface ScenarioClusterOptions {
  * kubectl gives a connection ten seconds, and the laboratory's API server is in this process: where that is held up, these are asked again.
  * They come to the same when some of it was done before.
  */
-const REPEATABLE: ReadonlySet<string> = new Set(['get', 'apply', 'delete', 'patch', 'annotate', 'label', 'describe', 'wait']);
+const REPEATABLE: ReadonlySet<string> = new Set(['get', 'apply', 'delete', 'patch', 'annotate', 'label', 'describe', 'wait', 'scale']);
+/** A real one says so where it, or its etcd, is held up. */
+const UNHEARD = /TLS handshake timeout|etcdserver: (?:request timed out|leader changed)|unable to return a response in the time allotted/;
+/** Less than a program may run. */
+const REMOVAL_SECONDS = 240;
 
 export class ScenarioCluster implements AsyncDisposable {
   readonly api: ClusterApi;
@@ -68,6 +72,8 @@ export class ScenarioCluster implements AsyncDisposable {
   readonly #controllers: ControllerProcess[] = [];
   readonly #foreign: ForeignSnapshot;
   readonly #printed: PrintedObjects;
+  /** What was applied that binds pods, and has not been looked at since. */
+  #unseen: readonly BindingObject[] = [];
   #started = 0;
 
   private constructor(parts: {
@@ -181,7 +187,7 @@ export class ScenarioCluster implements AsyncDisposable {
       try {
         return await runProgram([program, ...server, ...args, ...more], input === undefined ? {} : { input });
       } catch (error) {
-        const unheard = error instanceof ProgramError && error.stderr.includes('TLS handshake timeout');
+        const unheard = error instanceof ProgramError && UNHEARD.test(error.stderr);
         if (!unheard || !(REPEATABLE.has(verb) || args.includes('--dry-run=server')) || performance.now() > end) throw error;
         // What it deleted before it was cut off is gone.
         if (verb === 'delete') more = ['--ignore-not-found'];
@@ -200,23 +206,32 @@ export class ScenarioCluster implements AsyncDisposable {
     }
   }
 
-  /** `kubectl apply`, of pods after the controller that leads has seen the Subnets that come with them. */
+  /** `kubectl apply`, of pods after the controller that leads has seen what binds them: of this manifest, and of those before. */
   async apply(yaml: string): Promise<void> {
     const { turns, binding } = manifestTurns(yaml);
-    for (const [turn, documents] of turns.entries()) {
-      if (turn > 0) await this.#seenByController(binding);
-      await this.kubectl(['apply', '--validate=false', '-f', '-'], documents);
+    for (const turn of turns) {
+      if (hasPods(turn)) await this.#seenByController();
+      await this.applyAtOnce(turn);
+      if (!hasPods(turn)) this.#unseen = [...this.#unseen, ...binding];
     }
   }
 
+  /** `kubectl apply` as it is: chance decides whether a pod comes to the controller before its Subnet. */
+  async applyAtOnce(yaml: string): Promise<void> {
+    await this.kubectl(['apply', '--validate=false', '-f', '-'], yaml);
+  }
+
   /** Where nobody leads, what comes is seen at once by who leads next. */
-  async #seenByController(binding: readonly BindingObject[]): Promise<void> {
+  async #seenByController(): Promise<void> {
+    // Of scenarios beside this one too: those wait for them as well.
+    const unseen = this.#unseen;
     const begun = performance.now();
     for (let waited = 0; waited < SEEN_MS && this.controllers.length > 0; waited = performance.now() - begun) {
-      const objects = await Promise.all(binding.map(async (one) => [one, await this.find(one.kind, one.name)] as const));
-      if (objects.every(([one, object]) => object !== undefined && isSeen(one, object))) return;
+      const objects = await Promise.all(unseen.map(async (one) => [one, await this.find(one.kind, one.name)] as const));
+      if (objects.every(([one, object]) => object === undefined || isSeen(one, object))) break;
       await sleep(pauseAfter(waited));
     }
+    this.#unseen = this.#unseen.filter((one) => !unseen.includes(one));
   }
 
   /** `kubectl delete` of everything in a manifest, without waiting for its end. */
@@ -237,7 +252,7 @@ export class ScenarioCluster implements AsyncDisposable {
     }
     if (spaces.length > 0) await this.deleteAll(spaces.join('---\n'));
     if (others.length > 0)
-      await this.kubectl(['delete', '--ignore-not-found', `--timeout=${PATIENCE_MS / 1000}s`, '-f', '-'], others.join('---\n'));
+      await this.kubectl(['delete', '--ignore-not-found', `--timeout=${REMOVAL_SECONDS}s`, '-f', '-'], others.join('---\n'));
   }
 
   /** `kubectl delete <kind> <name>…` without waiting for its end. */
@@ -329,7 +344,7 @@ export class ScenarioCluster implements AsyncDisposable {
   }
 
   /** Waits until a fresh controller plans nothing. */
-  async settled(patienceMs = PATIENCE_MS): Promise<void> {
+  async settled(patienceMs = SETTLED_MS): Promise<void> {
     await using look = await freshLook(this.client, this.ovn.nbEndpoint);
     await untilNothingIsLeft(look, patienceMs);
   }

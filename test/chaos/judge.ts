@@ -1,6 +1,6 @@
 /** What must be so when a history has ended and all is quiet: the invariants, progress, and in the end nothing. */
 import assert from 'node:assert/strict';
-import { KubeError } from '../../src/kube/errors.ts';
+import { isKubeError } from '../../src/kube/errors.ts';
 import type { ForeignSnapshot } from '../../src/invariants/foreign-rows.ts';
 import type { PrintedObject, ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { traces } from '../scenarios/northbound.ts';
@@ -11,10 +11,15 @@ import { RESOURCES } from '../../src/world/resources.ts';
 
 /** In the middle: what was made works or says why not. */
 export async function judgeLife(cluster: ScenarioCluster, foreign: ForeignSnapshot): Promise<void> {
+  // One that is given its node only now would be new to the look that is to find nothing.
+  await cluster.eventually('each pod has a node', async () => {
+    const printed = await cluster.kubectl(['get', 'pods', '-A', '-o', 'json']);
+    const { items } = JSON.parse(printed) as { readonly items: readonly PrintedObject[] };
+    return items.every(({ metadata, spec }) => metadata.deletionTimestamp !== undefined || spec['nodeName'] !== undefined);
+  });
   await cluster.settled();
   await cluster.endsWell(foreign);
   for (const namespace of NAMESPACES)
-    // A pod may be given its node only now.
     await cluster.eventually(`each pod of ${namespace} has an address, or says why not`, async () => {
       const printed = await cluster.kubectl(['get', 'pods', '-n', namespace, '-o', 'json']);
       for (const pod of (JSON.parse(printed) as { readonly items: readonly PrintedObject[] }).items) {
@@ -33,13 +38,14 @@ export async function judgeLife(cluster: ScenarioCluster, foreign: ForeignSnapsh
 /** Everything is deleted in the order that the history says, and nothing is left, with no finalizer taken off. */
 export async function judgeEnd(cluster: ScenarioCluster, foreign: ForeignSnapshot, { ending, endsUnattended }: History): Promise<void> {
   if (endsUnattended) await cluster.controller.kill9();
-  for (const target of ending) {
-    try {
-      await cluster.client.delete(RESOURCES[target.kind], nameOf(target));
-    } catch (error) {
-      if (!(error instanceof KubeError)) throw error;
-    }
-  }
+  for (const target of ending)
+    // An API server that does not answer in time was perhaps not asked.
+    await cluster.eventually(`${target.kind} ${target.key} is to go`, async () => {
+      await cluster.client.delete(RESOURCES[target.kind], nameOf(target)).catch((error: unknown) => {
+        if (!isKubeError(error, 'KUBE_NOT_FOUND')) throw error;
+      });
+      return true;
+    });
   if (endsUnattended) cluster.startController();
   await cluster.eventually('everything is gone', async () => {
     const left: Target[] = [];

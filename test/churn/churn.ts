@@ -1,9 +1,10 @@
 /** Pods that come, go and come again under their names, thousands of them, while controllers end without a word. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubeErrorCode } from '../../src/kube/errors.ts';
 import { isKubeError, KubeError } from '../../src/kube/errors.ts';
 import { PODS } from '../../src/kube/resource.ts';
-import type { KubeObject } from '../../src/kube/resource.ts';
+import type { KubeObject, ObjectName } from '../../src/kube/resource.ts';
 import type { ControllerProcess } from '../../src/testing/controller-process.ts';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
@@ -47,6 +48,15 @@ export interface ChurnReport {
   readonly seconds: number;
 }
 
+/** What a server answers that has more to do than it can, or nothing at all. */
+const UNHEARD: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
+  'KUBE_TIMEOUT',
+  'KUBE_UNREACHABLE',
+  'KUBE_DISCONNECTED',
+  'KUBE_UNAVAILABLE',
+  'KUBE_INTERNAL',
+  'KUBE_TOO_MANY_REQUESTS',
+]);
 /** Requests under way at a time. */
 const AT_A_TIME = 16;
 /** A watch that fell silent is noticed after 100 s, and what it tells may wait for another that did. */
@@ -82,38 +92,52 @@ export async function churn(
   };
   const all = NAMESPACES.flatMap((namespace) => Array.from({ length: names }, (_, at) => ({ namespace, name: `pod-${at}` })));
   const create = async (pod: (typeof all)[number]): Promise<void> => {
+    let unheard = false;
     for (const end = performance.now() + PATIENCE_MS; ;) {
       try {
         await cluster.client.create(PODS, podObject(pod.namespace, pod.name));
-        created++;
-        count();
-        return;
+        break;
       } catch (error) {
+        if (!(error instanceof KubeError) || performance.now() > end) throw error;
+        // It may have been made though nobody said so.
+        if (error.code === 'KUBE_ALREADY_EXISTS' && unheard && (await isThere(cluster, pod))) break;
         // The one of that name may still be ending.
-        if (!isKubeError(error, 'KUBE_ALREADY_EXISTS') || performance.now() > end) throw error;
+        if (error.code !== 'KUBE_ALREADY_EXISTS') {
+          if (!UNHEARD.has(error.code)) throw error;
+          unheard = true;
+        }
         await sleep(50);
       }
     }
+    created++;
+    count();
+  };
+  const remove = async (pod: (typeof all)[number], force: boolean): Promise<void> => {
+    for (const end = performance.now() + PATIENCE_MS; ;) {
+      try {
+        await cluster.client.delete(PODS, pod, force ? { gracePeriodSeconds: 0 } : {});
+        break;
+      } catch (error) {
+        if (isKubeError(error, 'KUBE_NOT_FOUND')) break;
+        if (!(error instanceof KubeError && UNHEARD.has(error.code)) || performance.now() > end) throw error;
+        await sleep(50);
+      }
+    }
+    killed++;
+    count();
   };
   try {
     await inTurns(all, create);
     for (let round = 1; round < rounds || (round < 10 * rounds && !enough()); round++) {
       const some = all.filter(() => Math.random() < 0.5);
       await inTurns(some, async (pod) => {
-        const force = Math.random() < 0.3;
-        await cluster.client.delete(PODS, pod, force ? { gracePeriodSeconds: 0 } : {}).catch(ignoreMissing);
-        killed++;
-        count();
+        await remove(pod, Math.random() < 0.3);
         await create(pod);
       });
     }
     // A third go and stay away.
     const last = all.filter((_, at) => at % 3 === 0);
-    await inTurns(last, async (pod) => {
-      await cluster.client.delete(PODS, pod).catch(ignoreMissing);
-      killed++;
-      count();
-    });
+    await inTurns(last, async (pod) => await remove(pod, false));
   } finally {
     await killing;
   }
@@ -168,9 +192,10 @@ async function inTurns<T>(some: readonly T[], each: (one: T) => Promise<void>): 
   );
 }
 
-function ignoreMissing(error: unknown): undefined {
-  if (!(error instanceof KubeError) || error.code !== 'KUBE_NOT_FOUND') throw error;
-  return undefined;
+/** Whether a pod of that name is there, and not ending. */
+async function isThere(cluster: ScenarioCluster, pod: ObjectName): Promise<boolean> {
+  const found = await cluster.client.find(PODS, pod);
+  return found !== undefined && found.metadata.deletionTimestamp === undefined;
 }
 
 function podObject(namespace: string, name: string): KubeObject {

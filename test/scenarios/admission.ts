@@ -30,6 +30,25 @@ export async function withWebhook(
   }
 }
 
+/**
+ * Waits until who answers refuses it: it hears of objects by watches of its own. A dry run: nothing is stored, and nothing goes.
+ * @param command of kubectl, with what a person would type
+ */
+export async function wouldBeRefused(cluster: ScenarioCluster, command: readonly string[], input?: string): Promise<void> {
+  await cluster.eventually(`kubectl ${command.join(' ')} would be refused`, async () => {
+    await cluster.kubectlRefuses([...command, '--dry-run=server'], input);
+    return true;
+  });
+}
+
+/** Waits until who answers lets it through, in a dry run as well. */
+export async function wouldPass(cluster: ScenarioCluster, command: readonly string[], input?: string): Promise<void> {
+  await cluster.eventually(`kubectl ${command.join(' ')} would pass`, async () => {
+    await cluster.kubectl([...command, '--dry-run=server'], input);
+    return true;
+  });
+}
+
 export function webhookFlags(port: number): readonly string[] {
   return [`--webhook-bind-address=127.0.0.1:${port}`, '--webhook-host=127.0.0.1'];
 }

@@ -138,35 +138,35 @@ export const anyOrder: readonly Scenario[] = [
   {
     name: 'objects that wait to be deleted are edited to nonsense: they keep their service, and go when their holders go',
     run: async (cluster) => {
-      const parts = tenant('mad', 87);
-      await cluster.apply(namespaceYaml('mad'));
+      const parts = tenant('raving', 87);
+      await cluster.apply(namespaceYaml('raving'));
       await cluster.apply(Object.values(parts).join(''));
-      const address = await addressOf(cluster, 'mad', 'a');
-      await running(cluster, 'mad', 'b');
+      const address = await addressOf(cluster, 'raving', 'a');
+      await running(cluster, 'raving', 'b');
       await deleteInOrder(cluster, [parts.vpc, parts.own, parts.second, parts.pool]);
-      await condition(cluster, 'vpc', 'mad', 'DeletionBlocked', 'True');
-      await condition(cluster, 'subnet', 'mad-own', 'DeletionBlocked', 'True');
-      await cluster.delete('ip', 'a.mad');
+      await condition(cluster, 'vpc', 'raving', 'DeletionBlocked', 'True');
+      await condition(cluster, 'subnet', 'raving-own', 'DeletionBlocked', 'True');
+      await cluster.delete('ip', 'a.raving');
       for (const spec of [
         { cidrBlock: 'nonsense', gateway: 'nonsense', excludeIps: ['z..y'] },
         { vpc: 'nowhere', provider: 'nonsense', gatewayType: 'nonsense', gatewayNode: 'nowhere' },
       ]) {
-        await cluster.patch('subnet', 'mad-own', { spec });
-        await cluster.patch('subnet', 'mad-second', { spec });
+        await cluster.patch('subnet', 'raving-own', { spec });
+        await cluster.patch('subnet', 'raving-second', { spec });
       }
-      await cluster.patch('vpc', 'mad', {
-        spec: { staticRoutes: [{ cidr: 'nonsense' }], namespaces: ['nowhere'], vpcPeerings: [{ remoteVpc: 'mad' }] },
+      await cluster.patch('vpc', 'raving', {
+        spec: { staticRoutes: [{ cidr: 'nonsense' }], namespaces: ['nowhere'], vpcPeerings: [{ remoteVpc: 'raving' }] },
       });
-      await cluster.patch('ip', 'a.mad', {
+      await cluster.patch('ip', 'a.raving', {
         spec: { subnet: 'nowhere', ipAddress: 'nonsense', v4IpAddress: 'nonsense', namespace: 'nowhere' },
       });
       await cluster.settled();
-      const pod = await running(cluster, 'mad', 'a');
+      const pod = await running(cluster, 'raving', 'a');
       assert.equal(pod.metadata.annotations?.['ovn.kubernetes.io/ip_address'], address);
-      assert.match(traces(await cluster.dump(), address).join(), /Logical_Switch_Port a\.mad/, 'the pod keeps its port');
-      await cluster.kubectl(['delete', 'pods', '--all', '-n', 'mad', '--wait=false']);
-      await allGone(cluster, 'mad');
-      await cluster.delete('namespace', 'mad');
+      assert.match(traces(await cluster.dump(), address).join(), /Logical_Switch_Port a\.raving/, 'the pod keeps its port');
+      await cluster.kubectl(['delete', 'pods', '--all', '-n', 'raving', '--wait=false']);
+      await allGone(cluster, 'raving');
+      await cluster.delete('namespace', 'raving');
     },
   },
 ];

@@ -24,7 +24,7 @@ export const bindings: readonly Scenario[] = [
         subnet: subnetYaml(`c52-net-${i}`, { vpc: `c52-${i}`, cidrBlock: '10.62.0.0/24', namespaces: [`c52-${i}`] }),
         pod: podYaml(`c52-${i}`, 'pod', { annotations: { 'ovn.kubernetes.io/logical_switch': `c52-net-${i}` } }),
       });
-      for (const [i, order] of orders.entries()) await cluster.apply(order.map((part) => parts(i)[part]).join(''));
+      for (const [i, order] of orders.entries()) await cluster.applyAtOnce(order.map((part) => parts(i)[part]).join(''));
       for (const i of orders.keys()) assert.equal(await addressOf(cluster, `c52-${i}`, 'pod'), '10.62.0.2', orders[i]?.join(', '));
       await cluster.settled();
       await cluster.removeAll(orders.map((_, i) => parts(i).vpc + parts(i).subnet + parts(i).namespace).join(''));

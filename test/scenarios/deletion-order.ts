@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { members } from '../../src/testing/northbound-dump.ts';
 import { policiesOf, port, rowNamed, rowsNamed, traces } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, removed, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, gone, namespaceYaml, podYaml, removed, running, subnetYaml, tornOut, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const network = (name: string, cidrBlock: string): string =>
@@ -161,10 +161,15 @@ export const deletionOrder: readonly Scenario[] = [
         await cluster.kubectl(['delete', 'pods', '--all', '-n', 'c07', '--wait=false']);
         await gone(cluster, 'subnet', 'c07-net');
         await gone(cluster, 'vpc', 'c07');
-        assert.deepEqual(
-          (await cluster.names('ip')).filter((name) => name.endsWith('.c07')),
-          [],
-        );
+        // Pods that came to the controller after the Subnet was gone are of the default one for a moment.
+        await cluster.eventually('nothing of the pods is left', async () => {
+          assert.deepEqual(await cluster.names('pod', 'c07'), []);
+          assert.deepEqual(
+            (await cluster.names('ip')).filter((name) => name.endsWith('.c07')),
+            [],
+          );
+          return true;
+        });
       }
       await cluster.delete('namespace', 'c07');
       await nothingLeft(cluster, 'c07');
@@ -190,9 +195,7 @@ export const deletionOrder: readonly Scenario[] = [
       };
       const before = await uuids();
       const tearOut = async (): Promise<void> => {
-        await cluster.delete('subnet', 'gone-net');
-        await cluster.patch('subnet', 'gone-net', { metadata: { finalizers: [] } });
-        await gone(cluster, 'subnet', 'gone-net');
+        await tornOut(cluster, 'subnet', 'gone-net');
         await cluster.settled();
       };
       await tearOut();

@@ -3,20 +3,11 @@ import assert from 'node:assert/strict';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { attachmentYaml, NETWORKS } from './attachments.ts';
 import { port, rowNamed, rowsNamed, traces } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, removed, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, gone, namespaceYaml, podYaml, removed, running, subnetYaml, tornOut, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const network = (name: string, cidrBlock: string): string =>
   vpcYaml(name) + subnetYaml(`${name}-net`, { vpc: name, cidrBlock, namespaces: [name] }) + namespaceYaml(name);
-
-/** As `kubectl delete --force` and a patch of the finalizers leave it: nobody was asked. */
-async function tearOut(cluster: ScenarioCluster, kind: string, name: string): Promise<void> {
-  await cluster.delete(kind, name);
-  await cluster.patch(kind, name, { metadata: { finalizers: [] } }).catch(() => {
-    // Who holds it may have let it go in the meantime.
-  });
-  await gone(cluster, kind, name);
-}
 
 async function nothingLeft(cluster: ScenarioCluster, name: string): Promise<void> {
   await cluster.settled();
@@ -46,7 +37,7 @@ export const leftovers: readonly Scenario[] = [
       await cluster.apply(all + podYaml('c08', 'pod', { annotations: { [NETWORKS]: 'second' } }));
       await running(cluster, 'c08', 'pod');
       await cluster.settled();
-      await tearOut(cluster, 'subnet', 'c08-one');
+      await tornOut(cluster, 'subnet', 'c08-one');
       await cluster.settled();
       assert.equal(rowsNamed(await cluster.dump(), 'Logical_Switch_Port', 'pod.c08').length, 1, 'the pod keeps its port while it lives');
       await cluster.delete('pod', 'pod', 'c08');
@@ -72,7 +63,7 @@ export const leftovers: readonly Scenario[] = [
       await cluster.controller.pause();
       await cluster.delete('pod', 'pod', 'c12');
       await gone(cluster, 'pod', 'pod', 'c12');
-      await tearOut(cluster, 'ip', 'pod.c12');
+      await tornOut(cluster, 'ip', 'pod.c12');
       // It forgets its history: a watch goes on from a list that has neither.
       await cluster.api.real?.kill('kube-apiserver');
       await cluster.api.real?.restart('kube-apiserver');
@@ -91,10 +82,10 @@ export const leftovers: readonly Scenario[] = [
       await cluster.settled();
       assert.notDeepEqual(traces(await cluster.dump(), 'c15'), []);
       await cluster.controller.kill9();
-      await tearOut(cluster, 'vpc', 'c15');
-      await tearOut(cluster, 'subnet', 'c15-net');
+      await tornOut(cluster, 'vpc', 'c15');
+      await tornOut(cluster, 'subnet', 'c15-net');
       await cluster.kubectl(['delete', 'pod', 'pod', '-n', 'c15', '--force', '--grace-period=0']);
-      await tearOut(cluster, 'ip', 'pod.c15');
+      await tornOut(cluster, 'ip', 'pod.c15');
       await cluster.delete('namespace', 'c15');
       cluster.startController();
       await cluster.eventually('every row is gone', async () => traces(await cluster.dump(), 'c15').length === 0);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ProgramError, runProgram } from '../../src/lab/programs/run-program.ts';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
-import { withWebhook } from './admission.ts';
+import { withWebhook, wouldBeRefused } from './admission.ts';
 import { rowsNamed } from './northbound.ts';
 import { condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
@@ -55,6 +55,7 @@ export const operatorCommands: readonly Scenario[] = [
       assert.equal((await kiln(cluster, 'explain', 'vpc', 'nobody')).exit, 1);
 
       await withWebhook(cluster, async () => {
+        await wouldBeRefused(cluster, ['delete', '--wait=false', 'subnet', 'asked-net']);
         assert.match(
           await cluster.kubectlRefuses(['delete', 'subnet', 'asked-net']),
           /one object still uses it: IP web\.asked.*kiln delete subnet asked-net --cascade/,

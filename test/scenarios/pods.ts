@@ -1,4 +1,5 @@
 /** Pods as a person writes them, and waiting for them. */
+import { ProgramError } from '../../src/lab/programs/run-program.ts';
 import type { PrintedObject, ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 
 export interface PodWish {
@@ -93,6 +94,16 @@ export async function removed(cluster: ScenarioCluster, namespace: string, name:
   await cluster.delete('pod', name, namespace);
   await gone(cluster, 'pod', name, namespace);
   await gone(cluster, 'ip', `${name}.${namespace}`);
+}
+
+/** As `kubectl delete` and a patch of the finalizers leave it: nobody was asked. */
+export async function tornOut(cluster: ScenarioCluster, kind: string, name: string): Promise<void> {
+  await cluster.delete(kind, name);
+  await cluster.patch(kind, name, { metadata: { finalizers: [] } }).catch((error: unknown) => {
+    // Who holds it may have let it go in the meantime, or had not taken hold of it yet.
+    if (!(error instanceof ProgramError && error.stderr.includes('NotFound'))) throw error;
+  });
+  await gone(cluster, kind, name);
 }
 
 export async function gone(cluster: ScenarioCluster, kind: string, name: string, namespace?: string): Promise<void> {

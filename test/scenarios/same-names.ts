@@ -6,7 +6,7 @@ import type { NorthboundDump } from '../../src/testing/northbound-dump.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { poolYaml } from './namespaces.ts';
 import { port, rowNamed, traces } from './northbound.ts';
-import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
+import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, tornOut, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
 const network = (name: string, cidrBlock: string): string =>
@@ -203,11 +203,6 @@ export const sameNames: readonly Scenario[] = [
         return [rowNamed(dump, 'Logical_Switch', 'left-net'), port(dump, 'one.left'), port(dump, 'two.left')].map((row) => row['_uuid']);
       };
       const before = await rows();
-      const tornOut = async (kind: string, name: string): Promise<void> => {
-        await cluster.delete(kind, name);
-        await cluster.patch(kind, name, { metadata: { finalizers: [] } });
-        await gone(cluster, kind, name);
-      };
       const stillThere = async (): Promise<void> => {
         await cluster.settled();
         assert.deepEqual(await rows(), before);
@@ -218,15 +213,15 @@ export const sameNames: readonly Scenario[] = [
         { cidrBlock: '10.185.0.0/25' },
         { cidrBlock: '10.184.0.0/24', provider: 'lan.left' },
       ]) {
-        await tornOut('subnet', 'left-net');
+        await tornOut(cluster, 'subnet', 'left-net');
         await cluster.apply(subnetYaml('left-net', { vpc: 'left', ...spec }));
         await stillThere();
       }
       await cluster.patch('subnet', 'left-net', { metadata: { finalizers: [] } });
-      await tornOut('subnet', 'left-net');
+      await tornOut(cluster, 'subnet', 'left-net');
       await cluster.apply(subnetYaml('left-net', { vpc: 'left', cidrBlock: '10.184.0.0/24', namespaces: ['left'] }));
       await cluster.settled();
-      await tornOut('vpc', 'left');
+      await tornOut(cluster, 'vpc', 'left');
       await cluster.apply(subnetYaml('left', { cidrBlock: '10.186.0.0/24' }));
       await cluster.settled();
       // Of two that are made within one second, the Vpc has the name.

@@ -37,6 +37,17 @@ export const serviceAccount: readonly Scenario[] = [
       // The rights to its own certificate, without the Service that would lead nowhere here.
       const [, ...rights] = readFileSync(WEBHOOK, 'utf8').split(/^---\n/m);
       await cluster.apply(rights.filter((document) => document.includes('rbac.authorization.k8s.io')).join('---\n'));
+      // The API server follows rights by watches of its own.
+      for (const right of [
+        ['patch', 'vpcs.kubeovn.io'],
+        ['create', 'leases.coordination.k8s.io'],
+        ['patch', 'validatingwebhookconfigurations.admissionregistration.k8s.io/kiln'],
+        ['create', 'secrets'],
+      ])
+        await cluster.eventually(`it may ${right.join(' ')}`, async () => {
+          const who = '--as=system:serviceaccount:kube-system:kiln-controller';
+          return (await cluster.kubectl(['auth', 'can-i', ...right, who, '-n', 'kube-system'])).trim() === 'yes';
+        });
       const [port = 0] = await freePorts(1);
       const controller = cluster.startController(webhookFlags(port), kubeconfig);
       await controller.untilLogged('writing');

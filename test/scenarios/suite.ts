@@ -72,6 +72,8 @@ export function scenarioSuite(name: string, options: ScenarioClusterOptions, sce
       foreign = await running().foreignRows();
     };
     const end = async (): Promise<void> => {
+      // What others clear away there would be new to the look that is to find nothing.
+      await running().namespacesEnded();
       await running().endsWell(foreign ?? (await running().foreignRows()));
       rested = true;
     };

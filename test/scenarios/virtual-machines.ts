@@ -176,21 +176,18 @@ export const virtualMachines: readonly Scenario[] = [
       const moved = port(await cluster.dump(), 'vm.virt');
       assert.deepEqual([moved['addresses'], moved['options'], moved['_uuid']], [station, {}, moving['_uuid']]);
 
-      await cluster.delete('vmi', 'vm', 'virt');
-      await gone(cluster, 'pod', 'launcher-b', 'virt');
+      await stopMachine(cluster, 'virt', 'launcher-b');
       await cluster.controller.kill9();
       cluster.startController();
       await cluster.apply(podYaml('virt', 'other'));
       assert.notEqual(await addressOf(cluster, 'virt', 'other'), address);
       assert.equal(port(await cluster.dump(), 'vm.virt')['addresses'], station, 'while it is stopped');
-      await gone(cluster, 'vmi', 'vm', 'virt');
       await cluster.apply(instance);
       await launch(cluster, 'launcher-c', first);
       await running(cluster, 'virt', 'launcher-c');
       assert.equal(await addressOf(cluster, 'virt', 'launcher-c'), address);
 
-      await cluster.delete('vmi', 'vm', 'virt');
-      await gone(cluster, 'pod', 'launcher-c', 'virt');
+      await stopMachine(cluster, 'virt', 'launcher-c');
       await cluster.delete('vm', 'vm', 'virt');
       await gone(cluster, 'ip', 'vm.virt');
       await cluster.settled();

@@ -9,7 +9,7 @@ import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
 import { freePorts } from '../../src/lab/programs/free-port.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 import { webhookConfiguration } from '../../src/webhook/webhook-configuration.ts';
-import { isRefused, withWebhook } from './admission.ts';
+import { isRefused, withWebhook, wouldBeRefused, wouldPass } from './admission.ts';
 import { traces } from './northbound.ts';
 import { gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
@@ -74,11 +74,14 @@ export const webhookService: readonly Scenario[] = [
           await cluster.settled();
           const command = ['delete', '--ignore-not-found', '--timeout=120s', '-f', '-'];
           const file = order.map((part) => documents[part]).join('');
+          const typed = ['delete', '--ignore-not-found', '--wait=false', '-f', '-'];
+          for (const document of [documents.vpc, documents.subnet]) await wouldBeRefused(cluster, typed, document);
           const refused = await cluster.kubectlRefuses(command, file);
           assert.match(refused, new RegExp(`Vpc ${name} cannot be deleted: one object still uses it: Subnet ${name}-net`));
           // A person reads what was refused before typing it again: until then the addresses of the pods are given back.
           for (const pod of ['web', 'db']) await gone(cluster, 'ip', `${pod}.${name}`);
           await cluster.settled();
+          await wouldPass(cluster, typed, documents.vpc + documents.subnet);
           await cluster.kubectl(command, file);
           await gone(cluster, 'vpc', name);
           assert.equal(await cluster.find('subnet', `${name}-net`), undefined);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PATIENCE_MS } from '../../src/testing/patience.ts';
-import { isRefused, withWebhook } from './admission.ts';
+import { isRefused, withWebhook, wouldBeRefused, wouldPass } from './admission.ts';
 import { addressOf, condition, gone, namespaceYaml, podYaml, running, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -22,6 +22,12 @@ export const webhook: readonly Scenario[] = [
         await cluster.apply(all + podYaml('asks', 'web'));
         const address = await addressOf(cluster, 'asks', 'web');
         await cluster.settled();
+        for (const what of [
+          ['vpc', 'asks'],
+          ['subnet', 'asks-net'],
+          ['ip', 'web.asks'],
+        ])
+          await wouldBeRefused(cluster, ['delete', '--wait=false', ...what]);
         const refused = async (says: readonly RegExp[], args: readonly string[], input?: string): Promise<void> => {
           const text = await cluster.kubectlRefuses(args, input);
           for (const pattern of says) assert.match(text, pattern);
@@ -101,7 +107,9 @@ export const webhook: readonly Scenario[] = [
         await cluster.settled();
         await cluster.kubectl(['delete', 'namespace', 'lets', '--timeout=120s']);
         await gone(cluster, 'ip', 'web.lets');
+        await wouldPass(cluster, ['delete', '--wait=false', 'subnet', 'lets-net']);
         await cluster.removeAll(subnetYaml('lets-net', {}));
+        await wouldPass(cluster, ['delete', '--wait=false', 'vpc', 'lets']);
         await cluster.removeAll(vpcYaml('lets'));
       });
     },
@@ -115,6 +123,7 @@ export const webhook: readonly Scenario[] = [
         await cluster.apply(all + podYaml('down', 'web'));
         await running(cluster, 'down', 'web');
         const overlapping = subnetYaml('down-two', { vpc: 'down', cidrBlock: '10.164.0.0/16' });
+        await wouldBeRefused(cluster, ['create', '--validate=false', '-f', '-'], overlapping);
         const said = await cluster.kubectlRefuses(['create', '--validate=false', '-f', '-'], overlapping);
         await controller.kill9();
         await cluster.apply(overlapping);

@@ -61,6 +61,10 @@ export async function runningPods(
   count: number,
 ): Promise<ReadonlyMap<string, string>> {
   return await cluster.eventually(`${count} pods ${app} run in ${namespace}`, async () => {
+    // Scaled down and up at once it may have as many pods as before because nobody has looked at it yet.
+    const set = await cluster.find('statefulset', app, namespace);
+    if (set !== undefined && set.status?.['observedGeneration'] !== set.metadata.generation)
+      throw new Error(`StatefulSet ${app} was not looked at since it was edited`);
     const printed = await cluster.kubectl(['get', 'pods', '-n', namespace, '-l', `app=${app}`, '-o', 'json']);
     const pods = (JSON.parse(printed) as { readonly items: readonly ListedPod[] }).items;
     const ready = pods.filter(

@@ -166,7 +166,7 @@ test('a Subnet that only another program still keeps holds its Vpc no longer', {
   });
   await lab.controller.untilQuiet();
   // Time enough for what goes; what does not would wait for ever.
-  const { exit, said } = await lab.kiln('delete', 'vpc', 'kept', '--cascade', '--yes', '--timeout=15s');
+  const { exit, said } = await lab.kiln('delete', 'vpc', 'kept', '--cascade', '--yes', '--timeout=40s');
   assert.equal(exit, 4, said);
   assert.match(said, /why: not gone in time: subnet\.kubeovn\.io\/kept-net \(finalizer example\.com\/keep\)\n/);
   assert.equal(await find('vpcs', 'kept'), undefined);

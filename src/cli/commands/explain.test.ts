@@ -43,7 +43,7 @@ test('what waits: exit 1, for whom, since when, and a command that leads on', { 
   assert.match(out, /waits: Subnet red cannot be deleted: one object still uses it: IP web\.default/);
   assert.match(
     out,
-    /since: \d{4}-\d\d-\d\dT.*Z \(\d+s\)\nnext: {2}kiln delete subnet red --cascade --dry-run=client\n {7}kiln explain ip web\.default\n$/,
+    /since: \d{4}-\d\d-\d\dT.*Z \([\dms]+\)\nnext: {2}kiln delete subnet red --cascade --dry-run=client\n {7}kiln explain ip web\.default\n$/,
   );
   const json = JSON.parse((await lab.kiln('explain', 'subnet', 'red', '-o', 'json')).out) as {
     readonly kind: string;

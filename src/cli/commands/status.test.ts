@@ -28,7 +28,7 @@ test('status with findings: exit 1, each with the command that leads on', { skip
   assert.equal(exit, 1);
   assert.match(
     out,
-    /findings +✖ 1\n {2}not ready {2}Subnet lost: spec\.vpc "nowhere" names a Vpc that does not exist.* \(\d+s\)\n {4}kiln explain subnet lost\n$/,
+    /findings +✖ 1\n {2}not ready {2}Subnet lost: spec\.vpc "nowhere" names a Vpc that does not exist.* \([\dms]+\)\n {4}kiln explain subnet lost\n$/,
   );
   const json = JSON.parse((await lab.kiln('status', '-o', 'json')).out) as {
     readonly apiVersion: string;

@@ -28,7 +28,7 @@ import { at } from './context.ts';
 import type { Holder } from './context.ts';
 import { HttpsClient } from './https-client.ts';
 import { Kubectl, until } from './kubectl.ts';
-import { definition, GROUP, WIDGETS } from './widgets.ts';
+import { definition, GROUP, kit, KITS, widget, WIDGETS } from './widgets.ts';
 
 export interface ServerUnderTest {
   readonly kubeconfigPath: string;
@@ -64,10 +64,29 @@ export function apiServerSuite(name: string, minor: number, start: () => Promise
         const replies = await Promise.all([http.get(WIDGETS), http.get(`/apis/${GROUP}/v1/kits`), http.get(`/apis/${GROUP}/v1/plains`)]);
         return replies.every((reply) => reply.status === 200);
       });
+      // A server tells of new kinds in several places, each a moment after it serves them.
+      await until('the definitions are told of', async () => {
+        const [groups, own, group, root] = await Promise.all(
+          ['/apis', `/apis/${GROUP}/v1`, `/apis/${GROUP}`, '/'].map(async (path) => (await http.get(path)).body),
+        );
+        const names = (list: unknown): unknown[] => (Array.isArray(list) ? list : []).map((item) => at(item, 'name'));
+        return (
+          names(at(groups, 'groups')).includes(GROUP) &&
+          ['widgets', 'widgets/status', 'widgets/scale', 'kits', 'plains'].every((name) => names(at(own, 'resources')).includes(name)) &&
+          at(group, 'preferredVersion', 'groupVersion') === `${GROUP}/v1` &&
+          ((at(root, 'paths') ?? []) as unknown[]).includes(`/apis/${GROUP}/v1`)
+        );
+      });
       await until(
         'the default namespace is there',
         async () => at((await http.get('/api/v1/namespaces/default')).body, 'status', 'phase') === 'Active',
       );
+      for (const [path, object] of [
+        [WIDGETS, widget('tried')],
+        [KITS('default'), kit('tried')],
+        [`/apis/${GROUP}/v1/plains`, { ...widget('tried'), kind: 'Plain' }],
+      ] as const)
+        await until(`objects are taken at ${path}`, async () => (await http.send('POST', `${path}?dryRun=All`, object)).status === 201);
     });
 
     after(async () => {

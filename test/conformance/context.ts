@@ -1,5 +1,7 @@
 /** What every case is given: the server under test, through kubectl and through plain HTTPS. */
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PATIENCE_MS } from '../../src/testing/patience.ts';
 import type { HttpsClient, Fields, RawReply } from './https-client.ts';
 import { type Kubectl, until } from './kubectl.ts';
 
@@ -64,6 +66,22 @@ export async function newNamespace(holder: Holder): Promise<string> {
   for (const made of ['serviceaccounts/default', 'configmaps/kube-root-ca.crt'])
     await until(`namespace ${name} has ${made}`, async () => (await http.get(`/api/v1/namespaces/${name}/${made}`)).status === 200);
   return name;
+}
+
+/** A node: what is bound to one that is not there is taken away by the cluster after a while. */
+export async function newNode(holder: Holder): Promise<string> {
+  const name = fresh('node');
+  const reply = await conformance(holder).http.send('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name } });
+  if (reply.status !== 201) throw new Error(`node ${name}: ${reply.status} ${reply.text}`);
+  return name;
+}
+
+/** What a check says once it is well: it is so strict with the database that one slow answer counts as a failure. */
+export async function wellAt(client: HttpsClient, path: string): Promise<RawReply> {
+  for (const begun = performance.now(); ; await sleep(100)) {
+    const reply = await client.get(path);
+    if (reply.status !== 500 || performance.now() - begun > PATIENCE_MS) return reply;
+  }
 }
 
 export function configMap(name: string, data: Record<string, string> = {}, metadata: Fields = {}): Fields {

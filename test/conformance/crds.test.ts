@@ -34,6 +34,12 @@ const examples = (): { readonly file: string; readonly object: Manifest }[] =>
     )
     .filter(({ object }) => object.apiVersion === `${GROUP}/v1`);
 
+const succeeds = (command: Promise<unknown>): Promise<boolean> =>
+  command.then(
+    () => true,
+    () => false,
+  );
+
 describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
   let cluster: RealCluster;
   /** A line for each kind, as kubectl lists them. */
@@ -43,9 +49,19 @@ describe('CRDs on a real kube-apiserver', { skip: missing ?? false }, () => {
     cluster = new RealCluster({ controllerManager: false });
     await cluster.start();
     await cluster.kubectl(['apply', '-f', '-'], crdYaml({ cel: false }));
-    await cluster.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s']);
-    // A kind is served a moment after its definition says so.
+    // kubectl fails where a definition has no conditions yet.
+    const established = ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s'];
+    await until('all definitions are established', () => succeeds(cluster.kubectl(established)));
+    // A kind is served a moment after its definition says so, and objects of it are taken a moment after that.
     await until('all kinds are served', async () => (await served()).length === allKinds.length);
+    const items = allKinds.map(({ kind }) => ({ apiVersion: `${GROUP}/v1`, kind, metadata: { name: 'tried' }, spec: {} }));
+    const tried = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+    await until('objects of all kinds are looked at', async () => {
+      const said = await cluster
+        .kubectl(['create', '--validate=false', '--dry-run=server', '-f', '-'], tried)
+        .catch((error: unknown) => String(error));
+      return !/NotFound|no matches for kind|panic/.test(said);
+    });
   });
   after(async () => {
     await cluster.stop();

@@ -61,7 +61,7 @@ function namespaces(): string[] {
 async function outcomes(kubectl: Kubectl, cel: boolean): Promise<Map<string, string>> {
   await kubectl.ok(['apply', '-f', '-'], crdYaml({ cel }));
   await kubectl.ok(['apply', '-f', '-'], JSON.stringify(networkAttachmentCrd));
-  await kubectl.ok(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s']);
+  await kubectl.established();
   for (const name of namespaces()) await kubectl.ok(['create', 'ns', name]);
   await until('the definitions are described', async () => (await kubectl.run(['explain', 'subnet.spec.cidrBlock'])).code === 0);
   const result = new Map<string, string>();

@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PATIENCE_MS, pauseAfter } from '../../src/testing/patience.ts';
 
+/** How kubectl prints the age of what is some minutes old at most. */
+export const AGE = String.raw`(?:\d+m)?\d+s|\d+m`;
+
 export interface KubectlResult {
   readonly code: number;
   readonly stdout: string;
@@ -47,6 +50,24 @@ export class Kubectl {
     const result = await this.run(args, input);
     if (result.code === 0) throw new Error(`kubectl ${args.join(' ')} was expected to fail, and printed:\n${result.stdout}`);
     return result.stderr.trim();
+  }
+
+  /**
+   * Runs what waits in vain for a second. A server that is held up for so long has not shown by then what there is to wait for: then
+   * it is asked again, with more time.
+   */
+  async waitInVain(args: readonly string[]): Promise<KubectlResult> {
+    for (let seconds = 1; ; seconds *= 4) {
+      const result = await this.run(args.map((arg) => arg.replace(/^--timeout=1s$/, `--timeout=${seconds}s`)));
+      if (!/unable to sync caches|context deadline exceeded/.test(result.stderr) || seconds * 1000 > PATIENCE_MS) return result;
+    }
+  }
+
+  /** Waits until every definition is established: kubectl fails where one has no conditions yet. */
+  async established(...names: readonly string[]): Promise<void> {
+    const which = names.length === 0 ? ['--all'] : names;
+    const args = ['wait', '--for=condition=Established', 'crd', ...which, '--timeout=120s'];
+    await until('the definitions are established', async () => (await this.run(args)).code === 0);
   }
 
   /** Runs `kubectl edit` with an editor that applies one sed expression. */

@@ -90,7 +90,10 @@ export const liveMigration: readonly Scenario[] = [
       const { first, second, address } = await runs(cluster);
       // The controller is not started again for it.
       await cluster.apply(MIGRATIONS);
-      await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=120s', 'crd/virtualmachineinstancemigrations.kubevirt.io']);
+      await cluster.eventually('moves are served', async () => {
+        await cluster.kubectl(['get', 'virtualmachineinstancemigrations', '-A']);
+        return true;
+      });
       await begins(cluster, 'fails', first, second);
       await shared(cluster, address, ['source', 'target-fails'], first);
       await cluster.apply(migrationYaml('fails', 'Failed'));

@@ -53,13 +53,12 @@ export async function launch(
 
 export async function installKinds(cluster: ScenarioCluster): Promise<void> {
   await cluster.apply(KINDS);
-  await cluster.kubectl([
-    'wait',
-    '--for=condition=Established',
-    '--timeout=120s',
-    'crd/virtualmachines.kubevirt.io',
-    'crd/virtualmachineinstances.kubevirt.io',
-  ]);
+  const established = ['wait', '--for=condition=Established', '--timeout=120s'];
+  // kubectl fails where a definition has no conditions yet.
+  await cluster.eventually('the definitions are established', async () => {
+    await cluster.kubectl([...established, 'crd/virtualmachines.kubevirt.io', 'crd/virtualmachineinstances.kubevirt.io']);
+    return true;
+  });
   // A kind is served a moment after its definition says so.
   await cluster.eventually('machines and instances are served', async () => {
     await cluster.kubectl(['get', 'vm,vmi', '-A']);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Holder } from '../context.ts';
-import { at, configMap, conformance, message, newNamespace, pod, version } from '../context.ts';
+import { at, configMap, conformance, message, newNamespace, newNode, pod, version } from '../context.ts';
 import type { Fields, RawReply } from '../https-client.ts';
 import { WIDGETS } from '../widgets.ts';
 
@@ -103,14 +103,15 @@ export function collectionCases(holder: Holder): void {
     const namespace = await newNamespace(holder);
     const path = `/api/v1/namespaces/${namespace}/pods`;
     await http.send('POST', path, pod('here'));
-    await http.send('POST', path, { ...pod('there'), spec: { ...(pod('there')['spec'] as Fields), nodeName: 'node-x' } });
+    const node = await newNode(holder);
+    await http.send('POST', path, { ...pod('there'), spec: { ...(pod('there')['spec'] as Fields), nodeName: node } });
     const select = async (selector: string): Promise<unknown[]> =>
       names(await http.get(`${path}?fieldSelector=${encodeURIComponent(selector)}`));
     assert.deepEqual(await select('metadata.name=here'), ['here']);
-    assert.deepEqual(await select('spec.nodeName=node-x'), ['there']);
+    assert.deepEqual(await select(`spec.nodeName=${node}`), ['there']);
     assert.deepEqual(await select('spec.nodeName='), ['here']);
     assert.deepEqual(await select('status.phase!=Pending'), []);
-    assert.deepEqual(await select('spec.nodeName!=node-x,status.phase=Pending'), ['here']);
+    assert.deepEqual(await select(`spec.nodeName!=${node},status.phase=Pending`), ['here']);
     const unknown = await http.get(`${path}?fieldSelector=spec.dnsPolicy%3DDefault`);
     assert.equal(unknown.status, 400);
     assert.match(message(unknown), /field label not supported: spec\.dnsPolicy/);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Holder } from '../context.ts';
-import { at, conformance, since } from '../context.ts';
+import { at, conformance, since, wellAt } from '../context.ts';
 import type { Fields } from '../https-client.ts';
 import { HttpsClient } from '../https-client.ts';
 import { until } from '../kubectl.ts';
@@ -12,11 +12,11 @@ export function discoveryCases(holder: Holder): void {
     const { kubeconfigPath } = conformance(holder);
     const anonymous = await HttpsClient.fromKubeconfig(kubeconfigPath, true);
     for (const path of ['/healthz', '/livez', '/readyz']) {
-      const reply = await anonymous.get(path);
+      const reply = await wellAt(anonymous, path);
       assert.equal(reply.status, 200, path);
       assert.equal(reply.text, 'ok');
       assert.match(
-        (await anonymous.get(`${path}?verbose`)).text,
+        (await wellAt(anonymous, `${path}?verbose`)).text,
         new RegExp(`^\\[\\+\\]ping ok\\n[^]*\\n${path.slice(1)} check passed\\n$`),
       );
     }

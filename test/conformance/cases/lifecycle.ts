@@ -7,6 +7,21 @@ import { until } from '../kubectl.ts';
 import { KITS, kit, widget, WIDGETS } from '../widgets.ts';
 
 export function lifecycleCases(holder: Holder): void {
+  /**
+   * The collector of a real cluster hears of new kinds, owners and dependents by watches of its own. Of dependents it hears in their
+   * order: once it has taken away what was made last, it knows those from before.
+   */
+  const untilCollectorKnows = async (namespace: string): Promise<void> => {
+    const { http } = conformance(holder);
+    const path = `/api/v1/namespaces/${namespace}/configmaps`;
+    const last = await http.send('POST', KITS(namespace), kit('last'));
+    const reference = { apiVersion: 'lab.example.com/v1', kind: 'Kit', name: 'last', uid: at(last.body, 'metadata', 'uid') };
+    const made = await http.send('POST', path, configMap('owned-last', {}, { ownerReferences: [reference] }));
+    assert.equal(made.status, 201, made.text);
+    await http.send('DELETE', `${KITS(namespace)}/last`);
+    await until('the collector knows the dependents', async () => (await http.get(`${path}/owned-last`)).status === 404);
+  };
+
   test('finalizers hold an object that is being deleted', async () => {
     const { http } = conformance(holder);
     const name = fresh('held');
@@ -101,8 +116,7 @@ export function lifecycleCases(holder: Holder): void {
         { ownerReferences: [{ apiVersion: 'lab.example.com/v1', kind: 'Kit', name: 'owner', uid: at(owner.body, 'metadata', 'uid') }] },
       ),
     );
-    // The collector of a real cluster learns of new kinds and owners with a delay.
-    await new Promise((resolve) => void setTimeout(resolve, holder.minor < 32 ? 5_000 : 50));
+    await untilCollectorKnows(namespace);
     await http.send('DELETE', `${KITS(namespace)}/owner?propagationPolicy=Orphan`);
     await until('the owner is gone', async () => (await http.get(`${KITS(namespace)}/owner`)).status === 404);
     const kept = await http.get(`${path}/owned`);
@@ -123,7 +137,7 @@ export function lifecycleCases(holder: Holder): void {
       blockOwnerDeletion: true,
     };
     await http.send('POST', path, configMap('owned', {}, { ownerReferences: [reference], finalizers: ['example.com/hold'] }));
-    await new Promise((resolve) => void setTimeout(resolve, holder.minor < 32 ? 5_000 : 50));
+    await untilCollectorKnows(namespace);
     const asked = await http.send('DELETE', `${KITS(namespace)}/owner?propagationPolicy=Foreground`);
     assert.deepEqual(at(asked.body, 'metadata', 'finalizers'), ['foregroundDeletion']);
     await until(

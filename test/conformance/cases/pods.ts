@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Holder } from '../context.ts';
-import { at, conformance, fresh, message, since, newNamespace, pod } from '../context.ts';
+import { at, conformance, fresh, message, since, newNamespace, newNode, pod } from '../context.ts';
 import type { Fields } from '../https-client.ts';
 
 function onNode(name: string, node: string, more: Fields = {}): Fields {
@@ -87,7 +87,7 @@ export function podCases(holder: Holder): void {
     assert.equal(gone.status, 200);
     assert.equal(gone.body['kind'], 'Pod');
     assert.equal((await http.get(`${path}/free`)).status, 404);
-    await http.send('POST', path, onNode('bound', 'n1', { terminationGracePeriodSeconds: 7 }));
+    await http.send('POST', path, onNode('bound', await newNode(holder), { terminationGracePeriodSeconds: 7 }));
     const before = Date.now();
     const asked = await http.send('DELETE', `${path}/bound`);
     const after = Date.now();
@@ -112,7 +112,7 @@ export function podCases(holder: Holder): void {
   test('grace and finalizers', async () => {
     const { http } = conformance(holder);
     const path = await pods();
-    const held = onNode('held', 'n1');
+    const held = onNode('held', await newNode(holder));
     await http.send('POST', path, { ...held, metadata: { name: 'held', finalizers: ['example.com/hold'] } });
     await http.send('DELETE', `${path}/held`);
     const zero = await http.send('DELETE', `${path}/held?gracePeriodSeconds=0`);
@@ -126,7 +126,10 @@ export function podCases(holder: Holder): void {
   test('removing the finalizer does not end the grace', async () => {
     const { http } = conformance(holder);
     const path = await pods();
-    await http.send('POST', path, { ...onNode('held', 'n1'), metadata: { name: 'held', finalizers: ['example.com/hold'] } });
+    await http.send('POST', path, {
+      ...onNode('held', await newNode(holder)),
+      metadata: { name: 'held', finalizers: ['example.com/hold'] },
+    });
     await http.send('DELETE', `${path}/held`);
     await http.patch(`${path}/held`, 'merge-patch', { metadata: { finalizers: null } });
     assert.equal((await http.get(`${path}/held`)).status, 200);
@@ -138,17 +141,18 @@ export function podCases(holder: Holder): void {
     const { http } = conformance(holder);
     const path = await pods();
     await http.send('POST', path, pod('p'));
-    const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'p' }, target: { apiVersion: 'v1', kind: 'Node', name: 'n7' } };
+    const node = await newNode(holder);
+    const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'p' }, target: { apiVersion: 'v1', kind: 'Node', name: node } };
     const bound = await http.send('POST', `${path}/p/binding`, binding);
     assert.equal(bound.status, 201);
     assert.equal(bound.body['status'], 'Success');
     const read = await http.get(`${path}/p`);
-    assert.equal(at(read.body, 'spec', 'nodeName'), 'n7');
+    assert.equal(at(read.body, 'spec', 'nodeName'), node);
     const scheduled = (at(read.body, 'status', 'conditions') as Fields[]).find((condition) => condition['type'] === 'PodScheduled');
     assert.equal(scheduled?.['status'], 'True');
     const again = await http.send('POST', `${path}/p/binding`, binding);
     assert.equal(again.status, 409);
-    assert.match(message(again), /pod p is already assigned to node "n7"/);
+    assert.match(message(again), new RegExp(`pod p is already assigned to node "${node}"`));
     await http.send('DELETE', `${path}/p?gracePeriodSeconds=0`);
   });
 

@@ -280,7 +280,7 @@ export function scaleCases(holder: Holder): void {
       },
     };
     await kubectl.ok(['create', '-f', '-'], JSON.stringify(crd));
-    await kubectl.ok(['wait', '--for=condition=Established', '--timeout=120s', 'crd', `${plural}.lab.example.com`]);
+    await kubectl.established(`${plural}.lab.example.com`);
     const collection = `/apis/lab.example.com/v1/${plural}`;
     const body = { apiVersion: 'lab.example.com/v1', kind: 'Unsaid', metadata: { name }, spec: {} };
     // A real server serves a kind a moment after its definition says so.
@@ -294,6 +294,7 @@ export function scaleCases(holder: Holder): void {
     assert.equal(replicasOf(await http().patch(path, 'merge-patch', { spec: { replicas: 2 } })), 2);
     assert.equal(at((await http().get(`${collection}/${name}`)).body, 'spec', 'size'), 2);
     await http().send('DELETE', `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.lab.example.com`);
+    await until('its path is gone', async () => (await http().get(collection)).status === 404);
   });
 
   test('a Scale is neither created nor deleted', async () => {

@@ -161,12 +161,19 @@ export function webhookCases(holder: Holder): void {
     ] as const;
     for (const [name, timeoutSeconds, why] of cases) {
       const strict = await hooked(maps('CREATE'), answer, { failurePolicy: 'Fail', timeoutSeconds });
-      const reply = await http.send('POST', strict.path, configMap(name));
-      assert.equal(reply.status, 500, reply.text);
-      assert.equal(reply.body['reason'], 'InternalError');
-      assert.match(message(reply), new RegExp(`^Internal error occurred: failed calling webhook "${strict.name}\\.example\\.com": `));
-      assert.match(message(reply), why);
-      assert.deepEqual(strict.hook.paths, [`/validate?timeout=${timeoutSeconds}s`]);
+      // Where one of the two is held up for the whole of that second, the question has not come when the time is over.
+      let tries = 0;
+      await until('the webhook is asked', async () => {
+        tries++;
+        const reply = await http.send('POST', strict.path, configMap(name));
+        assert.equal(reply.status, 500, reply.text);
+        assert.equal(reply.body['reason'], 'InternalError');
+        assert.match(message(reply), new RegExp(`^Internal error occurred: failed calling webhook "${strict.name}\\.example\\.com": `));
+        assert.match(message(reply), why);
+        return strict.hook.paths.length > 0;
+      });
+      assert.deepEqual([...new Set(strict.hook.paths)], [`/validate?timeout=${timeoutSeconds}s`]);
+      assert.ok(strict.hook.paths.length <= tries, `asked ${strict.hook.paths.length} times by ${tries} requests`);
       const lenient = await hooked(maps('CREATE'), answer, { failurePolicy: 'Ignore', timeoutSeconds });
       assert.equal((await http.send('POST', lenient.path, configMap(name))).status, 201);
     }
@@ -185,8 +192,7 @@ export function webhookCases(holder: Holder): void {
     const { http } = conformance(holder);
     const { hook, path } = await hooked(maps('CREATE', 'DELETE'), () => ALLOWED);
     assert.equal((await http.send('POST', `${path}?dryRun=All`, configMap('m'))).status, 201);
-    // A real control plane puts its root certificate into each new namespace, as a ConfigMap too.
-    assert.equal(hook.reviews.find(({ request }) => at(request, 'object', 'metadata', 'name') === 'm')?.request['dryRun'], true);
+    assert.equal(hook.reviews[0]?.request['dryRun'], true);
     assert.equal((await http.get(`${path}/m`)).status, 404);
   });
 

@@ -5,7 +5,7 @@ export interface Step {
   readonly input?: string;
   /** `kubectl edit` with this sed expression for an editor. */
   readonly edit?: string;
-  /** Tried until it succeeds, where controllers need a moment. */
+  /** Tried until it succeeds, where controllers, or a check of the server, need a moment. */
   readonly eventually?: boolean;
   /** `code`: what it prints depends on the server's age. */
   readonly compare?: 'code';
@@ -300,8 +300,8 @@ export const SESSIONS: readonly Session[] = [
       say('get --raw /apis/lab.example.com'),
       say('api-resources --api-group=apps --namespaced=false -o name'),
       say('explain controllerrevision', { compare: 'code' }),
-      say('get --raw /healthz'),
-      say('get --raw /readyz'),
+      say('get --raw /healthz', { eventually: true }),
+      say('get --raw /readyz', { eventually: true }),
       say('top pods'),
       say('top nodes'),
       say('cluster-info', { compare: 'code' }),

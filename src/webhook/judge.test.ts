@@ -117,6 +117,23 @@ test('a Subnet in the network of one that vanished with a pod in it is refused i
   assert.deepEqual([opinion.objections[0]?.code, opinion.objections[0]?.message], ['SubnetCidrOverlap', sentence(condition?.message)]);
 });
 
+test('beside a Subnet whose edit was refused its network in effect counts, in the words of the condition, and not the one that it asks for', () => {
+  for (const edit of [{ gateway: '11.0.0.1' }, { vpc: 'green' }, { provider: 'macvlan.default' }]) {
+    const scene = tenant();
+    const { bench } = scene;
+    bench.edit('subnets', 'net', { cidrBlock: '10.5.0.0/24', ...edit });
+    bench.settle();
+    assert.deepEqual(codes(asked(scene, 'CREATE', 'subnets', subnet('fine', { vpc: 'blue', cidrBlock: '10.5.0.0/24' }))), []);
+    const spec = { vpc: 'blue', cidrBlock: '10.1.0.0/25' };
+    const opinion = asked(scene, 'CREATE', 'subnets', subnet('new', spec));
+    scene.subnet('new', spec);
+    bench.settle();
+    const condition = bench.condition('subnets', 'new', 'Accepted');
+    assert.match(condition?.message ?? '', /overlaps 10\.1\.0\.0\/24 of Subnet net;/);
+    assert.equal(only(opinion), sentence(condition?.message));
+  }
+});
+
 test('a sound Subnet is let in, beside others that overlap in another Vpc, in another provider, or are refused themselves', () => {
   const scene = tenant();
   scene.bench.put('vpcs', { metadata: { name: 'green' } });

@@ -12,8 +12,8 @@ import { subnetFindings } from '../api/subnet-validation.ts';
 import type { Subnet } from '../api/subnet.ts';
 import { nodeView } from '../compile/node/node-view.ts';
 import { subnetAcceptance, vpcMissing, vpcTerminating } from '../compile/subnet/subnet-acceptance.ts';
-import { isRunning } from '../compile/subnet/subnet-basics.ts';
-import { askedNetworks, cidrsOf, networkInUse, networksAskedBy } from '../compile/subnet/subnet-networks.ts';
+import { isRunning, subnetBasics } from '../compile/subnet/subnet-basics.ts';
+import { askedNetworks, carriedNetworks, cidrsOf, networkInUse, networksAskedBy } from '../compile/subnet/subnet-networks.ts';
 import type { NetworkInUse } from '../compile/subnet/left-in-use.ts';
 import { leftInUse } from '../compile/subnet/left-in-use.ts';
 import { networkMissing } from '../compile/subnet/subnet-provider.ts';
@@ -140,7 +140,9 @@ function leftBehind(world: World, { subnet, cidrs }: NetworkInUse, vpc: string):
 
 function carriedOut(world: World, name: string, vpc: string): readonly NamedSubnet[] {
   const subnet = world.subnets.get(name);
-  if (subnet === undefined || !isOvn(namedOf(subnet)) || world.ask(subnetAcceptance, name).kind === 'refused') return [];
-  const cidrBlock = cidrsOf(world.ask(askedNetworks, name));
-  return [{ name, spec: { ...subnet.spec, vpc, cidrBlock } }];
+  const { kind } = world.ask(subnetAcceptance, name);
+  if (subnet === undefined || world.ask(subnetBasics, name)?.isOvn !== true || kind === 'refused') return [];
+  const asked = world.ask(askedNetworks, name);
+  const networks = kind === 'frozen' && asked.carries ? world.ask(carriedNetworks, name) : asked;
+  return [{ name, spec: { ...subnet.spec, vpc, cidrBlock: cidrsOf(networks) } }];
 }

@@ -20,6 +20,7 @@ import { astray } from './link-owners.ts';
 import { objectsSaid } from './object-fields.ts';
 import { metricsAtRest } from './metrics-at-rest.ts';
 import { namesBorne } from './names-borne.ts';
+import { networksApart } from './networks-apart.ts';
 import { poolsApart } from './pools-apart.ts';
 import { ownedRow } from './reading.ts';
 import { refusedInVain } from './refused-in-vain.ts';
@@ -125,6 +126,7 @@ export async function judge(cluster: SimulatedCluster, lost = false): Promise<re
       ...fieldsCarriedOut(world),
       ...saidStill(world),
       ...refusedInVain(world),
+      ...networksApart(world),
       ...namesBorne(world),
       ...objectsSaid(world, cluster.linksTouched),
       ...poolsApart(world),

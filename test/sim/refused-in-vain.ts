@@ -27,7 +27,7 @@ export function refusedInVain(world: World): readonly Finding[] {
     });
   for (const [name, subnet] of world.subnets.entries()) {
     const refusal = refusalOf(subnet.status?.conditions);
-    const what = refusal === undefined ? undefined : contradiction(world, name, subnet, refusal.reason ?? '');
+    const what = refusal === undefined ? undefined : contradiction(world, name, subnet, refusal);
     if (refusal !== undefined && what !== undefined) say('Subnet', name, refusal, what);
   }
   const waits = (kind: string, name: string, refusal: Partial<Condition> | undefined): void => {
@@ -55,8 +55,14 @@ function refusalOf(conditions: readonly Partial<Condition>[] | undefined): Parti
 }
 
 /** What is so, where that is not what it is refused for. */
-function contradiction(world: World, name: string, { metadata, spec }: Subnet, reason: string): string | undefined {
-  const vpc = spec.vpc === undefined || spec.vpc === '' ? DEFAULT_VPC : spec.vpc;
+function contradiction(
+  world: World,
+  name: string,
+  { metadata, spec }: Subnet,
+  { reason = '', message = '' }: Partial<Condition>,
+): string | undefined {
+  // One that is in another Vpc than its spec says now is told in which.
+  const vpc = /networks of one Vpc \(([\w.-]+)\)/.exec(message)?.[1] ?? (spec.vpc || DEFAULT_VPC);
   const there = world.vpcs.peek(vpc);
   switch (reason) {
     case 'VpcMissing':

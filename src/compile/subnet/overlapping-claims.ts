@@ -1,6 +1,6 @@
 /**
- * Who claims addresses that another one has: each claim gives way to those before it that have not given way themselves. Found block by block, not
- * pair by pair, since thousands of Subnets may be given one network.
+ * Who claims addresses that another one has: each claim gives way to those of others before it that have not given way themselves. Found block by
+ * block, not pair by pair, since thousands of Subnets may be given one network.
  */
 import { bitsOf } from '../../net/address.ts';
 import type { Cidr } from '../../net/cidr.ts';
@@ -8,8 +8,12 @@ import { cidrContains } from '../../net/cidr.ts';
 
 export interface Claim {
   readonly holder: string;
-  /** An address of a node, which gives way to nobody. */
-  readonly node: boolean;
+  /**
+   * - `node`: an address of a node; `kept`: a network that is in effect whatever is asked for. They give way to nobody;
+   * - `asked`: it is to be;
+   * - `vain`: it is asked for and cannot be: told what it overlaps, and in nobody's way.
+   */
+  readonly kind: 'node' | 'kept' | 'asked' | 'vain';
   readonly cidr: Cidr;
   /** Claims of different ones are in nobody's way. */
   readonly vlan: string;
@@ -23,39 +27,45 @@ export function givingWay(claims: readonly Claim[]): ReadonlyMap<Claim, Claim> {
   for (const family of [4, 6] as const) {
     const standing = new Standing();
     for (const claim of withNeighbours(claims.filter(({ cidr }) => cidr.family === family)).toSorted(byRank)) {
-      const first = claim.node ? undefined : standing.firstWith(claim);
-      if (first === undefined) standing.add(claim);
-      else found.set(claim, first);
+      const first = claim.kind === 'node' || claim.kind === 'kept' ? undefined : standing.firstWith(claim);
+      if (first !== undefined) found.set(claim, first);
+      else if (claim.kind !== 'vain') standing.add(claim);
     }
   }
   return found;
 }
 
-/** Claims that have their addresses, each later than those before it. */
+/** Claims that have their addresses, each later than those before it. Of each block the first two of different holders: nobody is in their own way. */
 class Standing {
-  /** By block: the first that is in it, or has it. */
-  readonly #within = new Map<string, Claim>();
-  /** By block: the first that has exactly that. */
-  readonly #of = new Map<string, Claim>();
+  /** By block: the first that are in it, or have it. */
+  readonly #within = new Map<string, Claim[]>();
+  /** By block: the first that have exactly that. */
+  readonly #of = new Map<string, Claim[]>();
 
   add(claim: Claim): void {
-    for (let prefix = 0; prefix <= claim.cidr.prefix; prefix++) setFirst(this.#within, blockAround(claim, prefix), claim);
-    setFirst(this.#of, blockAround(claim, claim.cidr.prefix), claim);
+    for (let prefix = 0; prefix <= claim.cidr.prefix; prefix++) append(this.#within, blockAround(claim, prefix), claim);
+    append(this.#of, blockAround(claim, claim.cidr.prefix), claim);
   }
 
-  /** The first that has an address of this one. */
+  /** The first of another holder that has an address of this one. */
   firstWith(claim: Claim): Claim | undefined {
-    let first = this.#within.get(blockAround(claim, claim.cidr.prefix));
+    let first = ofAnother(this.#within.get(blockAround(claim, claim.cidr.prefix)), claim);
     for (let prefix = 0; prefix < claim.cidr.prefix; prefix++) {
-      const around = this.#of.get(blockAround(claim, prefix));
+      const around = ofAnother(this.#of.get(blockAround(claim, prefix)), claim);
       if (around !== undefined && (first === undefined || byRank(around, first) < 0)) first = around;
     }
     return first;
   }
 }
 
-function setFirst(map: Map<string, Claim>, key: string, claim: Claim): void {
-  if (!map.has(key)) map.set(key, claim);
+function append(map: Map<string, Claim[]>, key: string, claim: Claim): void {
+  const held = map.get(key);
+  if (held === undefined) map.set(key, [claim]);
+  else if (held.length === 1 && held[0]?.holder !== claim.holder) held.push(claim);
+}
+
+function ofAnother(held: readonly Claim[] | undefined, { holder }: Claim): Claim | undefined {
+  return held?.find((one) => one.holder !== holder);
 }
 
 function blockAround({ cidr, vlan }: Claim, prefix: number): string {

@@ -5,15 +5,12 @@ import type { Reason } from '../../api/reasons.ts';
 import type { Finding } from '../../api/finding.ts';
 import { findingOf } from '../../api/finding.ts';
 import { isSettled, subnetTooLate, takesNoSubnet } from '../../blockers/graph.ts';
-import { isOvnProvider } from '../../api/names.ts';
-import { subnetProviderChanged, subnetVpcChanged } from '../../api/subnet-conflicts.ts';
 import { isLeftOut } from '../../api/subnet-validation.ts';
-import { subnetIntent } from '../../world/intent.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { isRunning, subnetBasics } from './subnet-basics.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
-import { subnetConflict } from './subnet-conflicts.ts';
+import { subnetConflict, subnetStays } from './subnet-conflicts.ts';
 import { subnetFindings } from './subnet-findings.ts';
 import { findingsText } from '../left-out.ts';
 import { vpcView } from '../vpc/vpc-view.ts';
@@ -58,9 +55,9 @@ function refusalOf(world: World, name: string): Refusal | undefined {
 
 /** All of them where one is a reason to refuse the Subnet, that one first. */
 function brokenRules(world: World, view: SubnetBasics): readonly Finding[] {
-  const { name, vpc } = view;
+  const { name } = view;
   const findings = world.ask(subnetFindings, name);
-  const others = [world.ask(subnetConflict, name), movedTo(world, name, vpc) ?? leavesOvn(view)].flatMap((one) =>
+  const others = [world.ask(subnetConflict, name), world.ask(subnetStays, name)].flatMap((one) =>
     one === undefined || findings.some(({ code }) => code === one.code) ? [] : [one],
   );
   const refused = [...findings.filter((one) => !isLeftOut(one)), ...others];
@@ -79,15 +76,4 @@ export function vpcTerminating(name: string, vpc: string): Refusal {
 
 function refusalByVpc(name: string, vpc: string, reason: Reason, problem: string, rule: string): Refusal {
   return { reason, message: findingOf({ kind: 'Subnet', name }, { code: reason, field: 'spec.vpc', value: vpc, problem, rule }).message };
-}
-
-function leavesOvn({ name, provider, isOvn }: SubnetBasics): Finding | undefined {
-  return isOvn && !isOvnProvider(provider) ? subnetProviderChanged(name, provider) : undefined;
-}
-
-/** A Subnet stays in the Vpc that its router port is in. */
-function movedTo(world: World, name: string, vpc: string): Finding | undefined {
-  const subnet = world.ask(subnetIntent, name);
-  const said = subnet === undefined ? vpc : world.subnetVpcs.said(subnet);
-  return said === vpc ? undefined : subnetVpcChanged(name, vpc, said);
 }

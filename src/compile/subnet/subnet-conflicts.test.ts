@@ -148,6 +148,82 @@ test('nobody is in conflict with a Subnet that is refused for another reason, un
   assert.equal(bench.condition('subnets', 'good', 'Ready')?.status, 'True');
 });
 
+/** What it is told, and what its router port carries. */
+function outcome(bench: RuleBench, name: string): readonly unknown[] {
+  const accepted = bench.condition('subnets', name, 'Accepted');
+  const overlapped = /overlaps (\S+) of Subnet (\S+);/.exec(accepted?.message ?? '');
+  return [accepted?.status, overlapped?.slice(1).join(' '), bench.row('Logical_Router_Port', `blue-${name}`)?.['networks']];
+}
+
+for (const [what, edit] of [
+  ['cannot be', { gateway: '10.9.9.9' }],
+  ['would move it', { vpc: 'green' }],
+  ['would take it out of OVN', { provider: 'macvlan' }],
+] as const) {
+  test(`of a Subnet whose spec ${what} the network in effect is in the way of others, and not the one that it asks for`, () => {
+    const bench = setUp();
+    subnet(bench, 'a', 'blue', '10.0.0.0/24');
+    bench.settle();
+    bench.edit('subnets', 'a', { cidrBlock: '10.5.0.0/24', ...edit });
+    subnet(bench, 'b', 'blue', '10.0.0.0/16');
+    subnet(bench, 'c', 'blue', '10.5.0.0/24');
+    bench.settle();
+    assert.deepEqual(outcome(bench, 'b'), ['False', '10.0.0.0/24 a', undefined]);
+    assert.deepEqual(outcome(bench, 'c'), ['True', undefined, ['10.5.0.1/24']]);
+    bench.edit('subnets', 'a', { cidrBlock: '10.5.0.0/24', gateway: '10.5.0.1', vpc: 'blue', provider: 'ovn' });
+    bench.settle();
+    assert.deepEqual(outcome(bench, 'a'), ['False', '10.5.0.0/24 c', ['10.0.0.1/24']]);
+    assert.deepEqual(outcome(bench, 'b'), ['False', '10.0.0.0/24 a', undefined]);
+    bench.edit('subnets', 'a', { cidrBlock: '10.6.0.0/24', gateway: '10.6.0.1' });
+    bench.settle();
+    assert.deepEqual(outcome(bench, 'a'), ['True', undefined, ['10.6.0.1/24']]);
+    assert.deepEqual(outcome(bench, 'b'), ['True', undefined, ['10.0.0.1/16']]);
+  });
+}
+
+test('a Subnet that may not move, because another one has what it asks for, keeps its network from a third', () => {
+  const bench = setUp();
+  subnet(bench, 'a', 'blue', '10.0.0.0/24');
+  subnet(bench, 'b', 'blue', '10.0.1.0/24');
+  bench.settle();
+  bench.edit('subnets', 'a', { cidrBlock: '10.0.0.0/16' });
+  subnet(bench, 'c', 'blue', '10.0.0.128/25');
+  bench.settle();
+  assert.deepEqual(outcome(bench, 'a'), ['False', '10.0.1.0/24 b', ['10.0.0.1/24']]);
+  assert.deepEqual(outcome(bench, 'c'), ['False', '10.0.0.0/24 a', undefined]);
+  bench.delete('subnets', 'b');
+  bench.settle();
+  assert.deepEqual(outcome(bench, 'a'), ['True', undefined, ['10.0.0.1/16']]);
+  assert.deepEqual(outcome(bench, 'c'), ['False', '10.0.0.0/16 a', undefined]);
+});
+
+test('a Subnet grows into what a new one asks for: its own network, which stays otherwise, decides', () => {
+  const bench = setUp();
+  const put = (name: string, uid: string, cidrBlock: string): void => {
+    const metadata = { name, uid, creationTimestamp: '2026-01-01T00:00:00Z' };
+    bench.put('subnets', { metadata, spec: { vpc: 'blue', cidrBlock } });
+  };
+  put('a', '00000000-0000-4000-8000-00000000000b', '10.1.0.0/29');
+  bench.settle();
+  bench.edit('subnets', 'a', { cidrBlock: '10.1.0.0/28' });
+  put('b', '00000000-0000-4000-8000-00000000000a', '10.1.0.0/28');
+  bench.settle();
+  assert.deepEqual(outcome(bench, 'a'), ['True', undefined, ['10.1.0.1/28']]);
+  assert.deepEqual(outcome(bench, 'b'), ['False', '10.1.0.0/28 a', undefined]);
+});
+
+test('two Subnets may take each the network of the other', () => {
+  const bench = setUp();
+  subnet(bench, 'a', 'blue', '10.0.0.0/24');
+  subnet(bench, 'b', 'blue', '10.0.1.0/24');
+  bench.settle();
+  bench.edit('subnets', 'a', { cidrBlock: '10.0.1.0/24', gateway: '10.0.1.1' });
+  bench.edit('subnets', 'b', { cidrBlock: '10.0.0.0/24', gateway: '10.0.0.1' });
+  bench.settle();
+  assert.deepEqual(outcome(bench, 'a'), ['True', undefined, ['10.0.1.1/24']]);
+  assert.deepEqual(outcome(bench, 'b'), ['True', undefined, ['10.0.0.1/24']]);
+});
+
 test('the second family counts too', () => {
   const bench = setUp();
   subnet(bench, 'a', 'blue', '10.0.0.0/24,fd00::/64');

@@ -66,7 +66,7 @@ function linksOf({ vpcPeerings = [] }: VpcSpec, findings: readonly Finding[]): r
     return splitList(localConnectIP).flatMap((text) => {
       const cidr = parseInterfaceAddress(text)?.cidr;
       const field = `${item}.localConnectIP`;
-      return cidr === undefined ? [] : [{ holder, node: false, cidr, vlan: '', rank, field, value: localConnectIP }];
+      return cidr === undefined ? [] : [{ holder, kind: 'asked' as const, cidr, vlan: '', rank, field, value: localConnectIP }];
     });
   });
 }
@@ -82,5 +82,5 @@ function networksOf(world: World, name: string): readonly Claim[] {
 }
 
 function claimsOf(subnet: string, cidrs: readonly Cidr[]): readonly Claim[] {
-  return cidrs.map((cidr) => ({ holder: `Subnet ${subnet}`, node: true, cidr, vlan: '', rank: `Subnet ${subnet}` }));
+  return cidrs.map((cidr) => ({ holder: `Subnet ${subnet}`, kind: 'kept' as const, cidr, vlan: '', rank: `Subnet ${subnet}` }));
 }

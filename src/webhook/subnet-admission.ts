@@ -134,8 +134,8 @@ function surroundingsOf(world: World, { name, spec }: NamedSubnet): SubnetSurrou
 }
 
 function leftBehind(world: World, { subnet, cidrs }: NetworkInUse, vpc: string): readonly NamedSubnet[] {
-  if (world.subnets.has(subnet)) return [];
-  return [{ name: vanished(subnet), spec: { vpc, cidrBlock: cidrs.map(formatCidr).join(',') } }];
+  const name = world.ask(subnetBasics, subnet)?.vpc === vpc ? subnet : vanished(subnet);
+  return [{ name, spec: { vpc, cidrBlock: cidrs.map(formatCidr).join(',') } }];
 }
 
 function carriedOut(world: World, name: string, vpc: string): readonly NamedSubnet[] {

@@ -112,12 +112,18 @@ function said(store: ObjectStore): Truth {
   for (const { object } of store.all())
     for (const { type, status, reason } of conditions(object)) {
       if (type === DELETION_BLOCKED && status === 'True' && reason !== NEEDED_BY_CLUSTER) blocked.count(object.kind);
-      if (reason === 'Misbound') misbound.count('');
+      if (reason === 'Misbound' && !hasEnded(object)) misbound.count('');
     }
   return [
     ['kiln_deletion_blocked_objects', blocked],
     ['kiln_misbound_pods', misbound],
   ];
+}
+
+/** It is nowhere any more, and nobody takes back what it was told. */
+function hasEnded({ status }: KubeObject): boolean {
+  const phase = (status as { readonly phase?: string } | undefined)?.phase ?? '';
+  return ['Succeeded', 'Failed'].includes(phase);
 }
 
 function conditions(object: KubeObject): ReturnType<typeof conditionsOf> {

@@ -123,14 +123,15 @@ function keptClaims(world: World, name: string): readonly Claim[] {
     : claimsTo(world.ask(carriedNetworks, name), view, 'kept', PLACE_IN_EFFECT);
 }
 
-/** Before those that are not in effect yet; who has the name of one takes it over. */
+/**
+ * Before those that are not in effect yet. Who has the name of one takes it over, and keeps it from others until then; one of that name in
+ * another Vpc does not.
+ */
 function leftClaims(world: World, vpc: string): Claim[] {
-  return world
-    .ask(leftInUse, vpc)
-    .filter(({ subnet }) => world.ask(subnetBasics, subnet) === undefined)
-    .flatMap(({ subnet, cidrs }) =>
-      cidrs.map((cidr) => ({ holder: vanished(subnet), kind: 'asked' as const, cidr, vlan: '', rank: `${PLACE_OF_LEFT} ${subnet}` })),
-    );
+  return world.ask(leftInUse, vpc).flatMap(({ subnet, cidrs }) => {
+    const holder = world.ask(subnetBasics, subnet)?.vpc === vpc ? subnet : vanished(subnet);
+    return cidrs.map((cidr) => ({ holder, kind: 'kept' as const, cidr, vlan: '', rank: `${PLACE_OF_LEFT} ${subnet}` }));
+  });
 }
 
 function claimsOf(world: World, name: string): readonly Claim[] {

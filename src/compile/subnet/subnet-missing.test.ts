@@ -396,3 +396,28 @@ test('no other Subnet of the Vpc has the network of one that vanished while a po
   bench.settle();
   assert.equal(bench.condition('subnets', 'other', 'Ready')?.status, 'True', 'with the last address');
 });
+
+for (const [what, spec] of [
+  ['in another Vpc', { vpc: 'grey', cidrBlock: '10.0.0.0/24' }],
+  ['with another network that cannot be', { vpc: 'blue', cidrBlock: '10.7.0.0/24', gateway: '10.9.9.9' }],
+] as const)
+  test(`the network of a Subnet that vanished under a pod is not given to another while one of its name is made ${what}`, () => {
+    const scene = setUp('blue');
+    const { bench } = scene;
+    bench.put('vpcs', { metadata: { name: 'grey' } });
+    bench.vanish('subnets', 'red');
+    scene.subnet('other', { vpc: 'blue', cidrBlock: '10.0.0.0/25' });
+    bench.settle();
+    scene.subnet('red', spec);
+    bench.settle();
+    assert.match(bench.condition('subnets', 'other', 'Accepted')?.message ?? '', /overlaps 10\.0\.0\.0\/24 of Subnet red[,;]/);
+    assert.deepEqual(
+      [bench.row('Logical_Router_Port', 'blue-other'), bench.row('Logical_Router_Port', 'blue-red')?.['networks']],
+      [undefined, ['10.0.0.1/24']],
+    );
+    bench.vanish('subnets', 'red');
+    bench.settle();
+    bench.vanish('pods', 'shop/web');
+    bench.settle();
+    assert.equal(bench.condition('subnets', 'other', 'Ready')?.status, 'True', 'with the last address');
+  });

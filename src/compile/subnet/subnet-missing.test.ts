@@ -398,10 +398,10 @@ test('no other Subnet of the Vpc has the network of one that vanished while a po
 });
 
 for (const [what, spec] of [
-  ['in another Vpc', { vpc: 'grey', cidrBlock: '10.0.0.0/24' }],
-  ['with another network that cannot be', { vpc: 'blue', cidrBlock: '10.7.0.0/24', gateway: '10.9.9.9' }],
+  ['in another Vpc', { vpc: 'grey', cidrBlock: '10.0.0.0/24', gateway: '10.9.9.9' }],
+  ['with another network', { vpc: 'blue', cidrBlock: '10.7.0.0/24', gateway: '10.9.9.9' }],
 ] as const)
-  test(`the network of a Subnet that vanished under a pod is not given to another while one of its name is made ${what}`, () => {
+  test(`the network of a Subnet that vanished under a pod is not given to another while one of its name that cannot be is made ${what}`, () => {
     const scene = setUp('blue');
     const { bench } = scene;
     bench.put('vpcs', { metadata: { name: 'grey' } });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CONTROLLER_LEASE, FINALIZER } from '../../src/api/well-known.ts';
+import { CONTROLLER_LEASE, FINALIZER, POD_CONDITION } from '../../src/api/well-known.ts';
 import { Desired } from '../../src/compile/desired.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import { ObjectStore } from '../../src/lab/apiserver/store.ts';
@@ -13,7 +13,7 @@ const BLOCKED = { conditions: [{ type: 'DeletionBlocked', status: 'True', reason
 const COUNTED = { conditions: [{ type: 'Accepted', status: 'True', message: '' }], v4availableIPs: '250', v4usingIPs: '3' };
 
 /** Process a holds the Lease and writes with term 4; Subnet red has 3 addresses in use and 250 free, Vpc blue waits to go. */
-function foundWhere(show: (gauges: Gauges) => void, isLeader = true): readonly string[] {
+function foundWhere(show: (gauges: Gauges) => void, isLeader = true, more: Readonly<Record<string, object>> = {}): readonly string[] {
   const store = new ObjectStore(100);
   const put = (table: string, key: string, object: object): void => void store.put(table, key, object as KubeObject);
   put('leases', `kube-system/${CONTROLLER_LEASE}`, {
@@ -29,6 +29,7 @@ function foundWhere(show: (gauges: Gauges) => void, isLeader = true): readonly s
   });
   const going = { name: 'blue', uid: 'blue', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [FINALIZER] };
   put('vpcs.kubeovn.io', 'blue', { kind: 'Vpc', metadata: going, status: BLOCKED });
+  for (const [at, object] of Object.entries(more)) put(at.split(' ')[0] ?? '', at.split(' ')[1] ?? '', object);
   const gauges = new Gauges();
   gauges.read('kiln_ready', (report) => report({}, 1));
   if (isLeader)
@@ -84,4 +85,28 @@ test('a gauge that is off is told, with what there is', () => {
     found((gauges) => gauges.read('kiln_term', (report) => report({}, 3))),
     /kiln_term 3, and there are 4/,
   );
+});
+
+test('a pod that is on the wrong Subnet counts until it has ended and holds nothing', () => {
+  const condition = { type: POD_CONDITION, status: 'True', reason: 'Misbound', message: '' };
+  const pod = (phase: string): object => ({
+    kind: 'Pod',
+    metadata: { name: 'web', namespace: 'shop', uid: 'web' },
+    status: { phase, conditions: [condition] },
+  });
+  const ip = { kind: 'IP', metadata: { name: 'web.shop', uid: 'ip' }, spec: {} };
+  const found = (shown: number, phase: string, held: boolean): readonly string[] =>
+    foundWhere((gauges) => gauges.read('kiln_misbound_pods', (report) => report({}, shown)), true, {
+      'pods shop/web': pod(phase),
+      ...(held && { 'ips.kubeovn.io web.shop': ip }),
+    });
+  for (const [phase, held] of [
+    ['Running', true],
+    ['Running', false],
+    ['Failed', true],
+  ] as const) {
+    assert.deepEqual(found(1, phase, held), []);
+    assert.deepEqual(found(0, phase, held), ['a shows kiln_misbound_pods 0, and there are 1']);
+  }
+  assert.deepEqual(found(0, 'Failed', false), []);
 });

@@ -112,7 +112,7 @@ function said(store: ObjectStore): Truth {
   for (const { object } of store.all())
     for (const { type, status, reason } of conditions(object)) {
       if (type === DELETION_BLOCKED && status === 'True' && reason !== NEEDED_BY_CLUSTER) blocked.count(object.kind);
-      if (reason === 'Misbound' && !hasEnded(object)) misbound.count('');
+      if (reason === 'Misbound' && !isLetGo(store, object)) misbound.count('');
     }
   return [
     ['kiln_deletion_blocked_objects', blocked],
@@ -120,10 +120,11 @@ function said(store: ObjectStore): Truth {
   ];
 }
 
-/** It is nowhere any more, and nobody takes back what it was told. */
-function hasEnded({ status }: KubeObject): boolean {
+/** A pod that ended and holds nothing any more: nobody takes back what it was told. */
+function isLetGo(store: ObjectStore, { metadata, status }: KubeObject): boolean {
   const phase = (status as { readonly phase?: string } | undefined)?.phase ?? '';
-  return ['Succeeded', 'Failed'].includes(phase);
+  if (phase !== 'Succeeded' && phase !== 'Failed') return false;
+  return store.get('ips.kubeovn.io', `${metadata.name}.${metadata.namespace ?? ''}`) === undefined;
 }
 
 function conditions(object: KubeObject): ReturnType<typeof conditionsOf> {

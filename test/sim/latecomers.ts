@@ -71,7 +71,8 @@ export class Latecomers {
         annotations[kilnAnnotation.given] === undefined &&
         annotations[ALLOCATED] === undefined &&
         annotations[annotationKey.vpcEip] === undefined &&
-        (labels[labelKey.eipV4] ?? '') === '';
+        (labels[labelKey.eipV4] ?? '') === '' &&
+        (labels[labelKey.eipV6] ?? '') === '';
       if (type === 'ADDED' && COMING.has(table) && isNew) this.#came.set(uid, vpcOf(object));
     });
   }

@@ -51,8 +51,8 @@ const HOLDS_OF_SUBNETS: readonly Hold[] = [
     held: 'subnets',
     holder: 'ips',
     // One that only asks for an address has none yet: it is refused while the Subnet goes.
-    holders: (world, subnet) => [...world.ips.bucket('subnet', subnet)].filter((ip) => world.ask(holdsAddress, ip)),
-    holds: (world, ip) => (world.ask(holdsAddress, ip) ? [world.ips.get(ip)?.spec.subnet ?? ''] : []),
+    holders: (world, subnet) => [...world.ips.bucket('subnet', subnet)].filter((ip) => world.ask(ipHoldsAddress, ip)),
+    holds: (world, ip) => (world.ask(ipHoldsAddress, ip) ? [world.ips.get(ip)?.spec.subnet ?? ''] : []),
   },
   {
     held: 'subnets',
@@ -160,7 +160,8 @@ export const HOLDS: readonly Hold[] = [
   })),
 ];
 
-const holdsAddress: Query<boolean> = defineQuery('holds-address', (world, name) => {
+/** Of an IP object: an address of the Subnet that it names, whether that exists or not. */
+export const ipHoldsAddress: Query<boolean> = defineQuery('ip-holds-address', (world, name) => {
   const ip = world.ips.get(name);
   // What is the Subnet's own goes after it.
   return ip !== undefined && !onlyAsks(ip) && !isOfSubnet(ip) && !world.ask(isTooLateForSubnet, name);

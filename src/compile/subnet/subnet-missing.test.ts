@@ -149,6 +149,27 @@ test('the rows go with the last pod', () => {
   assert.equal(scene.bench.object('ips', 'web.shop'), undefined);
 });
 
+test('an IP object that only asks for an address keeps no network of a Subnet that vanished, and another Subnet can have it', () => {
+  const scene = setUp('blue');
+  scene.bench.vanish('subnets', 'red');
+  scene.bench.vanish('pods', 'shop/web');
+  scene.bench.vanish('ips', 'web.shop');
+  // While no controller runs.
+  scene.bench.put('ips', {
+    metadata: { name: 'web.shop' },
+    spec: { subnet: 'red', podName: 'web', namespace: 'shop', podType: 'VirtualMachine' },
+  });
+  scene.subnet('green', { vpc: 'blue', cidrBlock: '10.0.0.0/24' });
+  const again = scene.bench.restarted();
+  again.settle();
+  assert.deepEqual(
+    ROWS.map((id) => again.row(...(id.split('/') as [string, string]))),
+    ROWS.map(() => undefined),
+  );
+  assert.deepEqual(again.row('Logical_Router_Port', 'blue-green')?.['networks'], ['10.0.0.1/24']);
+  assert.equal(again.condition('subnets', 'green', 'Ready')?.status, 'True');
+});
+
 const NOT_CARRIED_ON: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'in a Vpc that does not exist': { vpc: 'nowhere', cidrBlock: '10.0.0.0/24' },
   'with a network that cannot be read': { vpc: 'blue', cidrBlock: 'nonsense' },

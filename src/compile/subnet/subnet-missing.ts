@@ -1,8 +1,9 @@
 /**
  * A Subnet that vanished (somebody stripped its finalizer) with addresses of it in use: its rows stay as they are while an IP object, a
- * Vip, an EIP or a rule that is marked with one names it, and so does the router that they are in. The last of these takes them along; a
+ * Vip, an EIP or a rule that is marked with one has an address of it, and so does the router that they are in. The last of these takes them along; a
  * new Subnet of that name takes them over, once it can carry them on.
  */
+import { ipHoldsAddress } from '../../blockers/graph.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import type { AddressResource } from '../../world/address-objects.ts';
 import { ADDRESS_RESOURCES, isAddressResource } from '../../world/address-objects.ts';
@@ -37,12 +38,18 @@ export interface AddressUser {
 export const subnetMissing: Rule = {
   name: 'subnet-missing',
   over: (world) => valuesOf(world.ips, 'subnet'),
-  run: (world, subnet) => (subnet === '' || world.ask(isInCharge, subnet) ? [] : networkLeft(world, subnet)),
+  run: (world, subnet) =>
+    subnet === '' || world.ask(isInCharge, subnet) || !world.ask(isHeldByIp, subnet) ? [] : networkLeft(world, subnet),
 };
 
-/** The same while no IP object names it: the first of the Vips, EIPs and rules that hold addresses of it speaks for all. */
+/** One that only asks for an address keeps no network from others: it may wait for a Subnet of that name for ever. */
+const isHeldByIp: Query<boolean> = defineQuery('subnet-held-by-ip', (world, subnet) =>
+  [...world.ips.bucket('subnet', subnet)].some((ip) => world.ask(ipHoldsAddress, ip)),
+);
+
+/** The same while no IP object has one: the first of the Vips, EIPs and rules that hold addresses of it speaks for all. */
 export function networkOfObject(world: World, { resource, name, subnet }: AddressUser): readonly Output[] {
-  if (world.ask(isInCharge, subnet) || world.ips.bucket('subnet', subnet).size > 0) return [];
+  if (world.ask(isInCharge, subnet) || world.ask(isHeldByIp, subnet)) return [];
   const [first] = holdersIn(world, subnet);
   return first === `${resource}/${name}` ? networkLeft(world, subnet) : [];
 }
@@ -57,14 +64,14 @@ function holdersIn(world: World, subnet: string): readonly string[] {
   return [...objects, ...rules].toSorted();
 }
 
-/** The same while none of these names it, because they were taken away too: one of the pods and nodes whose ports are in it speaks for all. */
+/** The same while none of these has one, because they were taken away too: one of the pods and nodes whose ports are in it speaks for all. */
 export function networkOfPort(world: World, subnet: string, port: RowId): readonly Output[] {
   return world.ask(portThatSpeaks, subnet) === port ? networkLeft(world, subnet) : [];
 }
 
 /** Asked by each port that is left: a query, so that who goes of very many runs the rules of one. */
 const portThatSpeaks: Query<RowId | undefined> = defineQuery('subnet-port-that-speaks', (world, subnet) => {
-  if (world.ips.bucket('subnet', subnet).size > 0 || holdersIn(world, subnet).length > 0) return undefined;
+  if (world.ask(isHeldByIp, subnet) || holdersIn(world, subnet).length > 0) return undefined;
   const ports = world.rows.column(switchId(subnet), 'ports');
   const theirs = [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
     const id = world.rows.at(uuid as Parameters<typeof world.rows.at>[0])?.id;
@@ -91,5 +98,5 @@ const isLeft: Query<boolean> = defineQuery(
   'network-left',
   (world, subnet) =>
     !world.ask(isInCharge, subnet) &&
-    (world.ips.bucket('subnet', subnet).size > 0 || holdersIn(world, subnet).length > 0 || world.ask(portThatSpeaks, subnet) !== undefined),
+    (world.ask(isHeldByIp, subnet) || holdersIn(world, subnet).length > 0 || world.ask(portThatSpeaks, subnet) !== undefined),
 );

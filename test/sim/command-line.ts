@@ -11,7 +11,7 @@ Draws lives of a simulated cluster from seeds, on all cores, and judges each whe
   --operations N   operations in all (default 100000)
   --minutes M      begin lives for so long instead; --hours H likewise. What is
                    found is made short for at most half a minute beyond that
-  --life N         operations of one life (default 500)
+  --life N         operations of one life (default 1000)
   --workers N      lives at a time (default: as many as there are cores)
   --plain          only what draw.ts draws, without what came later (some pinned seeds)
   --broad          only that and what draw-broad.ts draws (likewise)
@@ -23,6 +23,7 @@ Draws lives of a simulated cluster from seeds, on all cores, and judges each whe
   --settled        all but what draw-crowd.ts draws (likewise)
   --crowds         all but lives in a rush (likewise)
   --rush           all but scenes in these (likewise)
+  --staged         all, as it was before lives in a rush were dense (likewise)
   --keep-going     do not end with the first life that fails
   --out DIR        where histories of failures go (default .kiln/sim)
   --no-shrink      keep a failing history as it is
@@ -55,7 +56,7 @@ const NUMBERS = {
   operations: { rule: 'a whole number of at least 1', isRight: (value: number) => isWhole(value, 1), usual: 100_000 },
   hours: { rule: 'a number above 0', isRight: (value: number) => value > 0, usual: 8 },
   minutes: { rule: 'a number above 0', isRight: (value: number) => value > 0, usual: 10 },
-  life: { rule: 'a whole number of at least 1', isRight: (value: number) => isWhole(value, 1), usual: 500 },
+  life: { rule: 'a whole number of at least 1', isRight: (value: number) => isWhole(value, 1), usual: 1_000 },
   workers: { rule: 'a whole number of at least 1', isRight: (value: number) => isWhole(value, 1), usual: 2 },
 } as const;
 
@@ -100,6 +101,7 @@ export function flagsOf(args: readonly string[]): Flags | 'help' {
       settled: { type: 'boolean' },
       crowds: { type: 'boolean' },
       rush: { type: 'boolean' },
+      staged: { type: 'boolean' },
       'keep-going': { type: 'boolean' },
       out: { type: 'string' },
       'no-shrink': { type: 'boolean' },
@@ -118,9 +120,9 @@ export function flagsOf(args: readonly string[]): Flags | 'help' {
     seed: number('seed', Date.now() % 1_000_000_000),
     operations: number('operations', 100_000),
     forMs: timed ? number('hours', 0) * 3_600_000 + number('minutes', 0) * 60_000 : undefined,
-    life: number('life', 500),
+    life: number('life', 1_000),
     workers: Math.min(number('workers', availableParallelism()), values.trace === true ? 1 : Infinity),
-    only: (['plain', 'broad', 'scenes', 'fields', 'pointed', 'seldom', 'settled', 'crowds', 'rush'] as const).find(
+    only: (['plain', 'broad', 'scenes', 'fields', 'pointed', 'seldom', 'settled', 'crowds', 'rush', 'staged'] as const).find(
       (draws) => values[draws] === true,
     ),
     keepGoing: values['keep-going'] === true,

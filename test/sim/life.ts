@@ -25,10 +25,10 @@ import { Random } from './random.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 import type { History, Step } from './step.ts';
 
-export type Draws = 'plain' | 'broad' | 'scenes' | 'fields' | 'pointed' | 'seldom' | 'settled' | 'crowds' | 'rush';
+export type Draws = 'plain' | 'broad' | 'scenes' | 'fields' | 'pointed' | 'seldom' | 'settled' | 'crowds' | 'rush' | 'staged';
 
 export interface LifeOptions {
-  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; all but what `draw-upkeep.ts` and `draw-fields.ts` draw, all but `draw-pointed.ts` and what came after it, all but `draw-seldom.ts` and that, all but `draw-settled.ts` and that, all but `draw-crowd.ts`, all but lives in a rush, or all but the scenes of those. */
+  /** Only what `draw.ts` draws; that and what `draw-broad.ts` draws; all but what `draw-upkeep.ts` and `draw-fields.ts` draw, all but `draw-pointed.ts` and what came after it, all but `draw-seldom.ts` and that, all but `draw-settled.ts` and that, all but `draw-crowd.ts`, all but lives in a rush, all but the scenes of those, or these as they were before they were dense. */
   readonly only?: Draws;
   /** Asked for each process. */
   readonly rules?: () => readonly Rule[];
@@ -50,7 +50,7 @@ export interface Life {
 const EPISODE = 150;
 const EPISODE_OF_CROWDS = 250;
 /** A rest costs as much as some hundred operations of a life in a rush. */
-const EPISODE_IN_A_RUSH = 500;
+const EPISODE_IN_A_RUSH = { staged: 500, dense: 1_000 } as const;
 
 /** Lives in which most comes in crowds. */
 const CROWDED = 1 / 3;
@@ -60,10 +60,16 @@ const THIN = 1 / 4;
 const GATHERING = 0.3;
 
 /** Lives in which nearly all comes in crowds, and no scene but before and after a rest. */
-const RUSHED = 0.75;
-const GATHERING_IN_A_RUSH = 0.7;
+const RUSHED = { staged: 0.75, dense: 0.92 } as const;
+const GATHERING_IN_A_RUSH = { staged: 0.7, dense: 0.9 } as const;
 /** Scenes that they play one after the other, before each rest. */
-const SCENES_IN_A_RUSH = 3;
+const SCENES_IN_A_RUSH = { staged: 3, dense: 4 } as const;
+/** The next operations that come with nothing between: five and fewer than so many more. */
+const TOGETHER = 30;
+const TOGETHER_IN_A_RUSH = [30, 90, 200] as const;
+
+/** Draws of which one life in four has controllers that read their first lists from the API server's cache; all kinds do. */
+const FROM_CACHE: ReadonlySet<Draws> = new Set(['settled', 'crowds', 'rush', 'staged']);
 
 /** Characters. */
 const HASHED_AT_ONCE = 65_536;
@@ -77,7 +83,10 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const controllers = random.chance(0.35) ? 2 : 1;
   const faulty = random.chance(0.8) ? 0.05 + random.next() * 0.2 : 0;
   const scenic = new Random(seed ^ 0x5ce4e);
-  const rush = options.only === undefined || options.only === 'rush';
+  const dense = options.only === undefined;
+  const pace = dense ? 'dense' : 'staged';
+  const stages = dense || options.only === 'staged';
+  const rush = stages || options.only === 'rush';
   const crowds = rush || options.only === 'crowds';
   const late = crowds || options.only === 'settled';
   const rare = late || options.only === 'seldom';
@@ -98,7 +107,7 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const settled = late && !settler.chance(0.2) ? 0.009 + settler.next() * 0.012 : 0;
   const crowd = new Random(seed ^ 0xc20d5);
   const gathers = crowds && crowd.chance(CROWDED);
-  const rushed = rush && new Random(seed ^ 0x7b2049).chance(RUSHED);
+  const rushed = rush && new Random(seed ^ 0x7b2049).chance(RUSHED[pace]);
   const crowded = gathers || rushed;
   const stage = new Random(seed ^ 0x57a6e);
   const thin = rushed ? 0 : crowded ? THIN : 1;
@@ -106,8 +115,8 @@ export async function draw(seed: number, operations: number, options: LifeOption
   /** At the end of the life, when all has come to rest. */
   let drifting = rush && drifter.chance(0.8);
   const gapper = new Random(seed ^ 0x6a9);
-  const gaps = options.only === undefined && gapper.chance(0.8);
-  const episode = rushed && options.only === undefined ? EPISODE_IN_A_RUSH : crowded ? EPISODE_OF_CROWDS : EPISODE;
+  const gaps = stages && gapper.chance(0.8);
+  const episode = rushed && stages ? EPISODE_IN_A_RUSH[pace] : crowded || dense ? EPISODE_OF_CROWDS : EPISODE;
   /** Operations that come with nothing between. */
   let together = 0;
   let left = operations;
@@ -115,7 +124,7 @@ export async function draw(seed: number, operations: number, options: LifeOption
   /** A pointed scene was played before the rest that is due. */
   let sharpened = false;
   /** Scenes of a life in a rush that are still to be played before the rest that is due. */
-  let staged = options.only === undefined && rushed ? SCENES_IN_A_RUSH : 0;
+  let staged = stages && rushed ? SCENES_IN_A_RUSH[pace] : 0;
   const scenesBeforeRest = staged;
   let scene: readonly Step[] = [];
   function next(cluster: SimulatedCluster): Step | undefined {
@@ -155,8 +164,8 @@ export async function draw(seed: number, operations: number, options: LifeOption
       if (left > 0 && drifting && drifter.chance(0.7)) scene = [...drawDrift(drifter), ...scene];
       return { kind: 'rest' };
     }
-    if (together === 0 && crowded && crowd.chance(rushed ? GATHERING_IN_A_RUSH : GATHERING)) {
-      if (crowd.chance(0.5)) together = 5 + crowd.below(30);
+    if (together === 0 && crowded && crowd.chance(rushed ? GATHERING_IN_A_RUSH[pace] : GATHERING)) {
+      if (crowd.chance(0.5)) together = 5 + crowd.below(dense && rushed ? crowd.pick(TOGETHER_IN_A_RUSH) : TOGETHER);
       else scene = drawCrowd(crowd, cluster);
       if (scene.length > 0) return next(cluster);
     }
@@ -240,7 +249,7 @@ async function lived(
     rules,
     statefulSets: only !== 'plain' && only !== 'broad',
     frozen,
-    listsFromCache: (only === undefined || only === 'settled' || only === 'crowds' || only === 'rush') && seed % 4 === 3,
+    listsFromCache: (only === undefined || FROM_CACHE.has(only)) && seed % 4 === 3,
     trace: (line) => {
       if (over) return;
       unhashed += line;

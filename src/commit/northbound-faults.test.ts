@@ -70,6 +70,34 @@ test('of several foreign rows in a switch that is to go, the first by name is to
   }
 });
 
+test('of several switches of one name that are to go, each goes when nothing of another program is in it any more, whichever of them is told', async () => {
+  const kiln = await writer().start();
+  const [dup, guests] = [
+    ['--id=@d', 'create', 'Logical_Switch', 'name=s1'],
+    ['guest-a', 'guest-b'],
+  ];
+  try {
+    await kiln.want([switchRow]);
+    const ids = await nbctl('get', 'Logical_Switch', 's1', 'external_ids');
+    for (const guest of guests)
+      await nbctl(...dup, `external_ids=${ids}`, 'ports=@p', '--', '--id=@p', 'create', 'Logical_Switch_Port', `name=${guest}`);
+    await until('the first of them is told', () => kiln.world.rowConflicts.peek(ls)?.message.includes('guest-a in it') === true);
+    await nbctl('lsp-del', 'guest-b');
+    await until('the one that is empty is gone', async () => (await nbctl('ls-list')).split('\n').length === 2);
+    await nbctl('lsp-del', 'guest-a');
+    await until('one is left, and nothing is told', async () => (await nbctl('ls-list')).split('\n').length === 1);
+    await until('nothing is told of it', () => kiln.world.rowConflicts.peek(ls) === undefined);
+
+    await nbctl(...dup, `external_ids=${ids}`, 'ports=@p', '--', '--id=@p', 'create', 'Logical_Switch_Port', 'name=guest-a');
+    await kiln.want([]);
+    await until('the other one goes all the same', async () => (await nbctl('ls-list')).split('\n').length === 1);
+    await nbctl('lsp-del', 'guest-a');
+    await until('all are gone', async () => (await nbctl('ls-list')) === '');
+  } finally {
+    await kiln.close();
+  }
+});
+
 test("a switch that waits for a foreign port in it is in nobody's way any more when another program takes it", async () => {
   const kiln = await writer().start();
   try {

@@ -260,8 +260,7 @@ export class NorthboundWriter {
   #conclude(id: RowId, verdict: Verdict, parts: Part[], planned: Map<RowId, Uuid>, members?: ReadonlySet<MemberKey> | 'all'): void {
     const { world, limit } = this.#options;
     if (members === undefined) this.#report(id, verdict);
-    if (verdict.kind === 'waiting') for (const on of verdict.on) this.#dependents.await(on, id);
-    if (verdict.kind === 'conflict' && verdict.on !== undefined) this.#dependents.await(verdict.on, id);
+    if (verdict.kind === 'waiting' || verdict.kind === 'conflict') for (const on of verdict.on ?? []) this.#dependents.await(on, id);
     if (verdict.kind !== 'change') return;
     if (verdict.change === 'delete') {
       const ownership = world.rows.best(id)?.ownership;

@@ -40,8 +40,8 @@ export type Verdict =
   | { readonly kind: 'change'; readonly change: Change; readonly edits: readonly Edit[]; readonly inserts?: Uuid; readonly detail: string }
   /** Cannot be done until these rows are there. */
   | { readonly kind: 'waiting'; readonly on: readonly string[] }
-  /** `on`: another row that stands in the way; when it goes, there is something to look at again. */
-  | { readonly kind: 'conflict'; readonly owners: readonly string[]; readonly message: string; readonly on?: RowId };
+  /** `on`: other rows that stand in the way; when one goes, there is something to look at again. */
+  | { readonly kind: 'conflict'; readonly owners: readonly string[]; readonly message: string; readonly on?: readonly RowId[] };
 
 export const SETTLED: Verdict = { kind: 'settled' };
 

@@ -45,11 +45,10 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
     const parent = mine.ownership.family === 'unmarked' ? wanted.parent?.id : undefined;
     if (parent !== undefined && resolve(parent, context) === undefined) return { kind: 'waiting', on: [parent] };
     const owners = (slot?.rows ?? []).map(({ owner }) => ownerText(owner));
-    return { kind: 'conflict', owners, message: foreignSentence(id, mine), ...(parent !== undefined && { on: parent }) };
+    return { kind: 'conflict', owners, message: foreignSentence(id, mine), ...(parent !== undefined && { on: [parent] }) };
   }
   const others = observed.filter((row) => row.uuid !== mine.uuid && row.ownership.kind === 'ours');
-  const guests = others.flatMap((row) => guestIn(row, context) ?? []);
-  const extra = others.filter((row) => guestIn(row, context) === undefined).flatMap((row) => removal(row, spec, context));
+  const { extra, guests } = leave(others, spec, context);
   const parent = parentOf(wanted, context);
   if (parent === 'missing') return withoutParent(slot?.rows ?? [], observed, spec, context);
   const isIn = ({ uuid, column }: Link): boolean => uuid === parent?.uuid && column === parent.column;
@@ -64,7 +63,7 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
     ? moved(mine, parent, context)
     : links.filter((link) => !isIn(link)).flatMap((link) => takenOut(mine, link, wanted, context));
   const verdict = updateRow(id, wanted, mine, spec, context, extra, strays);
-  return verdict === SETTLED ? (guests[0] ?? SETTLED) : verdict;
+  return verdict === SETTLED ? (guests ?? SETTLED) : verdict;
 }
 
 /**
@@ -218,19 +217,32 @@ const CONTENTS: ReadonlySet<Edit['kind']> = new Set(['insert', 'update', 'keys',
 
 /** Rows of this identity that are ours and that nobody wants. */
 function collect(id: RowId, observed: readonly Observed[], context: DiffContext): Verdict {
-  const spec = tableSpec(tableOf(id));
-  const edits: Edit[] = [];
-  for (const row of observed) {
-    if (row.ownership.kind !== 'ours') continue;
+  const ours = observed.filter(({ ownership }) => ownership.kind === 'ours');
+  const { extra, guests } = leave(ours, tableSpec(tableOf(id)), context);
+  return extra.length > 0 ? { kind: 'change', change: 'delete', edits: extra, detail: '' } : (guests ?? SETTLED);
+}
+
+type Conflict = Extract<Verdict, { readonly kind: 'conflict' }>;
+
+/** Rows that are not to stay: how those go that can, and why the others cannot. Of several one is told, the same by every process; when any of these changes, all are looked at again. */
+function leave(
+  rows: readonly Observed[],
+  spec: TableSpec,
+  context: DiffContext,
+): { readonly extra: readonly Edit[]; readonly guests?: Conflict } {
+  const extra: Edit[] = [];
+  const guests: Conflict[] = [];
+  for (const row of rows) {
     const guest = guestIn(row, context);
-    if (guest !== undefined) return guest;
-    edits.push(...removal(row, spec, context));
+    if (guest === undefined) extra.push(...removal(row, spec, context));
+    else guests.push(guest);
   }
-  return edits.length === 0 ? SETTLED : { kind: 'change', change: 'delete', edits, detail: '' };
+  const [first] = guests.toSorted((a, b) => (a.message < b.message ? -1 : 1));
+  return { extra, ...(first !== undefined && { guests: { ...first, on: guests.flatMap(({ on = [] }) => on) } }) };
 }
 
 /** Why a row of ours cannot go: one inside of it is not ours and would go with it. */
-export function guestIn(row: Observed, context: Pick<DiffContext, 'rows'>): Extract<Verdict, { readonly kind: 'conflict' }> | undefined {
+export function guestIn(row: Observed, context: Pick<DiffContext, 'rows'>): Conflict | undefined {
   const guest = foreignChild(row, context);
   const { id, table, uuid, ownership } = row;
   if (guest === undefined) return undefined;
@@ -239,7 +251,7 @@ export function guestIn(row: Observed, context: Pick<DiffContext, 'rows'>): Extr
     kind: 'conflict',
     owners: ownership.kind === 'ours' ? [ownership.owner] : [],
     message: `${table} ${identityOf(id)} is not wanted any more, but ${tableOf(guest.id)} ${identityOf(guest.id)} in it is not Kiln's; where nobody needs that row: ${remove}`,
-    on: guest.id,
+    on: [guest.id],
   };
 }
 

@@ -6,7 +6,7 @@ import { isOvnProvider, nodePortName } from '../api/names.ts';
 import { annotationKey, DEFAULT_PROVIDER, FINALIZER, labelKey, podAnnotation } from '../api/well-known.ts';
 import { launchedInstance } from '../api/virtual-machine.ts';
 import { splitList } from '../net/dual.ts';
-import { rowId, tableOf } from '../nb/row-id.ts';
+import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
 import { isOfSubnet, isRequest, isReserved, onlyAsks } from '../world/claimants.ts';
 import type { SubnetIntent } from '../world/intent.ts';
 import { subnetIntent, vpcIntent } from '../world/intent.ts';
@@ -231,10 +231,8 @@ function subnetOfPort(world: World, node: string): string {
  * Whether anybody still needs them is another question.
  */
 export const networksLeft: Query<readonly string[]> = defineQuery('networks-left', (world, vpc) => {
-  const router = rowId('Logical_Router', vpc);
-  const ownership = world.rows.state(router)?.ownership;
-  if (ownership?.kind !== 'ours' || ownership.owner !== `vpc//${vpc}`) return [];
-  const ports = world.rows.column(router, 'ports');
+  // Whoever took its marks: until they are back it has the networks all the same.
+  const ports = world.rows.column(rowId('Logical_Router', vpc), 'ports');
   const left = [...(ports instanceof Set ? ports : [])].flatMap((uuid) => {
     const port = world.rows.at(uuid as Parameters<typeof world.rows.at>[0])?.ownership;
     if (port?.kind !== 'ours' || !port.owner.startsWith(OF_SUBNET)) return [];
@@ -247,15 +245,12 @@ export const networksLeft: Query<readonly string[]> = defineQuery('networks-left
 /** The Vpc in whose router a network is whose Subnet vanished; empty for none. */
 export const vpcOfNetworkLeft: Query<string> = defineQuery('vpc-of-network-left', (world, subnet) => {
   const ports = [...world.rows.ownedBy(`${OF_SUBNET}${subnet}`)].filter((id) => tableOf(id) === 'Logical_Router_Port');
-  const routers = ports.flatMap((id) => world.rows.state(id)?.parent?.uuid ?? []).map((uuid) => world.rows.at(uuid)?.ownership);
-  const vpcs = routers.flatMap((owner) =>
-    owner?.kind === 'ours' && owner.owner.startsWith(OF_VPC) ? [owner.owner.slice(OF_VPC.length)] : [],
-  );
+  const routers = ports.flatMap((id) => world.rows.state(id)?.parent?.uuid ?? []).flatMap((uuid) => world.rows.at(uuid)?.id ?? []);
+  const vpcs = routers.map(identityOf);
   return vpcs.find((vpc) => world.ask(networksLeft, vpc).includes(subnet)) ?? '';
 });
 
 const OF_SUBNET = 'subnet//';
-const OF_VPC = 'vpc//';
 
 /** Values, not objects: a status that comes back runs nobody's rule. */
 const uidOfSubnet: Query<string> = defineQuery('uid-of-subnet', (world, name) => world.ask(subnetIntent, name)?.metadata.uid ?? '');

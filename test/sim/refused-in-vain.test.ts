@@ -4,6 +4,8 @@ import type { Pod } from '../../src/api/core.ts';
 import type { Subnet } from '../../src/api/subnet.ts';
 import type { Vpc } from '../../src/api/vpc.ts';
 import { POD_CONDITION } from '../../src/api/well-known.ts';
+import { NETWORK_RULES } from '../../src/compile/rules.ts';
+import { RuleBench } from '../../src/testing/rule-bench.ts';
 import { DEFAULT_SETTINGS } from '../../src/world/settings.ts';
 import { World } from '../../src/world/world.ts';
 import { refusedInVain } from './refused-in-vain.ts';
@@ -32,6 +34,26 @@ test('a Subnet that is refused for another one overlaps one of its Vpc', () => {
       }),
       said,
     );
+});
+
+test('one whose Vpc was edited stays where it was, also where another program has taken the router since', () => {
+  const bench = new RuleBench({ rules: NETWORK_RULES });
+  for (const vpc of ['blue', 'green']) bench.put('vpcs', { metadata: { name: vpc } });
+  const spec = { vpc: 'blue', cidrBlock: '10.0.0.0/24' };
+  bench.put('subnets', { metadata: { name: 'other' }, spec });
+  bench.settle();
+  bench.put('subnets', { metadata: { name: 'other' }, spec: { ...spec, vpc: 'green' } });
+  bench.put('subnets', { metadata: { name: 'red' }, spec });
+  const [uuid] = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue') ?? assert.fail();
+  const edit = { kind: 'update', table: 'Logical_Router', uuid, row: { external_ids: new Map([['theirs', 'x']]) } } as const;
+  bench.world.rows.apply(bench.northbound, bench.northbound.apply([edit]));
+  bench.settle();
+  assert.equal(bench.condition('subnets', 'red', 'Accepted')?.reason, 'SubnetCidrOverlap');
+  assert.deepEqual(refusedInVain(bench.world), []);
+  bench.put('subnets', { metadata: { name: 'other' }, spec: { ...spec, vpc: 'green', cidrBlock: '10.1.0.0/24' } });
+  assert.equal(refusedInVain(bench.world).length, 0, 'its port has it');
+  bench.put('subnets', { metadata: { name: 'red' }, spec: { ...spec, cidrBlock: '10.2.0.0/24' } });
+  assert.equal(refusedInVain(bench.world).length, 1);
 });
 
 test('one that is refused for its Vpc has none, or one that goes', () => {

@@ -12,11 +12,12 @@ import { parseAddress } from '../../src/net/address.ts';
 import { splitList } from '../../src/net/dual.ts';
 import { addressObjects } from '../../src/invariants/address-holders.ts';
 import { conditionsOf } from '../../src/world/conditions.ts';
-import { UID_KEY } from '../../src/nb/ownership.ts';
+import { OWNER_KEY, UID_KEY } from '../../src/nb/ownership.ts';
+import { rowId } from '../../src/nb/row-id.ts';
 import type { Row } from '../../src/ovsdb/index.ts';
 import type { World } from '../../src/world/world.ts';
 import type { Finding } from './judge.ts';
-import { best, isInPlace, mapOf, rowsIn, textOf } from './reading.ts';
+import { isInPlace, mapOf, rowsIn, textOf } from './reading.ts';
 
 export function refusedInVain(world: World): readonly Finding[] {
   const found: Finding[] = [];
@@ -104,6 +105,8 @@ function meets(world: World, name: string, vpc: string, uid: string, own: readon
   );
 }
 
+/** Of Subnets, also where another program has marked the router as its own since: they are in it all the same. */
 function portsOf(world: World, vpc: string): readonly Row[] {
-  return rowsIn(world, best(world, 'Logical_Router', vpc), 'ports');
+  const ports = rowsIn(world, world.rows.best(rowId('Logical_Router', vpc))?.row, 'ports');
+  return ports.filter((port) => mapOf(port['external_ids']).get(OWNER_KEY)?.startsWith('subnet//'));
 }

@@ -442,3 +442,44 @@ for (const [what, spec] of [
     bench.settle();
     assert.equal(bench.condition('subnets', 'other', 'Ready')?.status, 'True', 'with the last address');
   });
+
+/** By what another program leaves of the router's marks. */
+const MARKS_LEFT: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+  'whose it is': [['vendor', 'kube-ovn']],
+  'all of them': [],
+  'and puts its own there': [['theirs', 'yes']],
+};
+
+for (const [what, marks] of Object.entries(MARKS_LEFT))
+  test(`the network of a Subnet that vanished is in its router also while another program takes the marks of that: ${what}`, () => {
+    const scene = setUp('blue');
+    const { bench } = scene;
+    const before = bench.row('Logical_Router_Port', 'blue-red')?.['networks'];
+    const [uuid] = [...bench.northbound.table('Logical_Router')].find(([, row]) => row['name'] === 'blue') ?? assert.fail();
+    const row = { external_ids: new Map(marks) };
+    bench.world.rows.apply(bench.northbound, bench.northbound.apply([{ kind: 'update', table: 'Logical_Router', uuid, row }]));
+    bench.vanish('subnets', 'red');
+    scene.subnet('other', { vpc: 'blue', cidrBlock: '10.0.0.0/25' });
+    bench.delete('vpcs', 'blue');
+    bench.settle();
+    assert.match(bench.condition('subnets', 'other', 'Accepted')?.message ?? '', /overlaps 10\.0\.0\.0\/24 of Subnet red, which is gone/);
+    assert.match(bench.condition('vpcs', 'blue', 'DeletionBlocked')?.message ?? '', /IP web\.shop/);
+    assert.deepEqual(
+      [bench.row('Logical_Router_Port', 'blue-other'), bench.row('Logical_Router_Port', 'blue-red')?.['networks']],
+      [undefined, before],
+    );
+    const again = bench.restarted();
+    again.settle();
+    assert.equal(again.writes, 0);
+    for (const [kind, key] of [
+      ['subnets', 'other'],
+      ['pods', 'shop/web'],
+    ] as const)
+      bench.vanish(kind, key);
+    bench.settle();
+    assert.deepEqual(
+      [bench.row('Logical_Router_Port', 'blue-red'), bench.object('vpcs', 'blue')],
+      [undefined, undefined],
+      'with the last address',
+    );
+  });

@@ -5,11 +5,10 @@
  */
 import type { Pod } from '../api/core.ts';
 import type { IP } from '../api/ip.ts';
-import type { Vip } from '../api/vip.ts';
 import { isAlive, lostAt, machineNameOf, ordinalOf } from '../compile/pod/pod-life.ts';
 import type { Holder } from '../ipam/holder.ts';
 import type { Ledger } from '../ipam/ledger.ts';
-import { formatAddress, parseAddress } from '../net/address.ts';
+import { parseAddress } from '../net/address.ts';
 import type { Address } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';
 import { parseMac } from '../net/mac.ts';
@@ -23,9 +22,9 @@ import type { NatRule, NatRuleResource } from '../world/nat-rules.ts';
 import { eipKindOf, heldByRule, NAT_RULES } from '../world/nat-rules.ts';
 import { annotationKey } from '../api/well-known.ts';
 import { portName } from '../api/names.ts';
-import { addressesOfPort, switchOfForeign } from '../world/foreign-ports.ts';
 import { keyOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
+import { ForeignPortHolders } from './foreign-port-holders.ts';
 
 const ALLOCATED = '.kubernetes.io/allocated';
 const PORTS = 'Logical_Switch_Port';
@@ -43,13 +42,14 @@ export class Holders {
   /** The earliest of them, or earlier. */
   #nextLeaving = Infinity;
   readonly #rowHolders = new Map<RowId, string>();
-  readonly #foreignHolders = new Map<RowId, string>();
+  readonly #foreignPorts: ForeignPortHolders;
   readonly #duePods = new Set<string>();
   readonly #dueRows = new Set<RowId>();
 
   constructor(world: World, ledger: Ledger) {
     this.#world = world;
     this.#ledger = ledger;
+    this.#foreignPorts = new ForeignPortHolders(world, ledger, (port) => void this.#dueRows.add(port));
     world.ips.onChange((key, after, before) => {
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) ledger.release('ip', before.metadata.uid);
       if (after !== undefined) this.#holdIp(after);
@@ -65,14 +65,8 @@ export class Holders {
       // Rows may be seen before their pod, and only the pod says whether its claim outlives it.
       if (before?.metadata.uid !== after.metadata.uid) for (const id of world.rows.ownedBy(`pod/${key}`)) this.#dueRows.add(id);
     });
-    world.vips.onChange((_, after, before) => {
-      this.#watchObject(before?.metadata.uid, after && vipAddresses(after));
-      for (const vip of [before, after]) if (vip !== undefined) this.#lookAtPorts(this.#portsOf(vip));
-    });
-    world.ovnEips.onChange((name, after, before) => {
-      this.#watchObject(before?.metadata.uid, after && ovnEipAddresses(after, world.settings));
-      this.#lookAtPorts([name]);
-    });
+    world.vips.onChange((_, after, before) => this.#watchObject(before?.metadata.uid, after && vipAddresses(after)));
+    world.ovnEips.onChange((_, after, before) => this.#watchObject(before?.metadata.uid, after && ovnEipAddresses(after, world.settings)));
     world.iptablesEips.onChange((_, after, before) => this.#watchObject(before?.metadata.uid, after && iptablesEipAddresses(after)));
     for (const resource of NAT_RULES) {
       world.natRules[resource].onChange((_, after, before) => {
@@ -240,7 +234,7 @@ export class Holders {
 
   #holdRow(id: RowId): void {
     const row = this.#world.rows.best(id);
-    this.#holdForeign(id, row);
+    this.#foreignPorts.look(id, row);
     const before = this.#rowHolders.get(id);
     const port = identityOf(id);
     const addresses: Address[] = [];
@@ -282,52 +276,6 @@ export class Holders {
     );
     this.#hold(subnet, { kind: 'row', key, claimant }, addresses, mac);
     this.#rowHolders.set(id, key);
-  }
-
-  /**
-   * Another program's port has its addresses last of all: who has one already keeps it. One by the name of an interface, or of a port of a Vip or
-   * an OvnEip, that has the address is its own, without its marks.
-   */
-  #holdForeign(id: RowId, row: ReturnType<World['rows']['best']>): void {
-    const before = this.#foreignHolders.get(id);
-    const home = row === undefined ? undefined : switchOfForeign(this.#world.rows, row);
-    if (before === undefined && home === undefined) return;
-    const port = identityOf(id);
-    const ip = this.#world.ips.peek(port);
-    const own = new Set(parsed([...(ip === undefined ? [] : heldTexts(ip)), ...this.#textsOfObject(port)]).map(formatAddress));
-    const addresses = row === undefined || home === undefined ? [] : addressesOfPort(row.row).filter((one) => !own.has(formatAddress(one)));
-    const key = addresses.length === 0 ? undefined : row?.uuid;
-    if (before !== undefined && before !== key) this.#ledger.release('service', before);
-    if (key === undefined || home === undefined) {
-      this.#foreignHolders.delete(id);
-      return;
-    }
-    this.#hold(home, { kind: 'service', key, claimant: `port ${port} of another program` }, addresses, undefined);
-    this.#foreignHolders.set(id, key);
-  }
-
-  /** What a Vip or an OvnEip that a port is named after has. */
-  #textsOfObject(port: string): readonly string[] {
-    const { vips, ovnEips, settings } = this.#world;
-    const eip = ovnEips.peek(port);
-    const parts = port.split('.');
-    const named = parts
-      .flatMap((_, at) => vips.peek(parts.slice(0, at + 1).join('.')) ?? [])
-      .filter((vip) => this.#portsOf(vip).includes(port));
-    const objects = [...named.map(vipAddresses), ...(eip === undefined ? [] : [ovnEipAddresses(eip, settings)])];
-    return objects.flatMap(({ held }) => (held === undefined ? [] : [held.v4, held.v6]));
-  }
-
-  #portsOf({ metadata: { name }, spec: { namespace = '', subnet = '' } }: Vip): readonly string[] {
-    return [name, portName(name, namespace, this.#world.subnets.peek(subnet)?.spec.provider ?? '')];
-  }
-
-  /** Whose a port of another program was depends on what the object of its name has. */
-  #lookAtPorts(ports: readonly string[]): void {
-    for (const port of ports) {
-      const id = rowId(PORTS, port);
-      if (this.#world.rows.best(id)?.ownership.kind === 'foreign') this.#dueRows.add(id);
-    }
   }
 
   /** What an IP object says may change the claimant of its pod and its row: only then are they looked at again. */

@@ -5,21 +5,26 @@ import { parseAddress } from '../net/address.ts';
 import type { Row } from '../ovsdb/index.ts';
 import type { Entry, ObservedRow } from './row-identity.ts';
 
-const SWITCHES = 'Logical_Switch';
+export const SWITCHES = 'Logical_Switch';
 
 interface Entries {
   readonly entry: (uuid: Entry['uuid']) => ObservedRow | undefined;
 }
 
-/**
- * The name of the switch that a port of another program is in; undefined for one of ours or of Kube-OVN's, for one in no switch, and in one
- * that bears another program's marks: no Subnet has that. One without marks may be a Subnet's that somebody took them from.
- */
+/** The name of the switch that a port of another program is in; undefined for one of ours or of Kube-OVN's, and for one in no switch, or in another program's. */
 export function switchOfForeign(rows: Entries, port: ObservedRow): string | undefined {
   if (port.ownership.kind !== 'foreign' || port.parent?.table !== SWITCHES) return undefined;
   const home = rows.entry(port.parent.uuid);
-  if (home === undefined || (home.ownership.kind === 'foreign' && home.ownership.family !== 'unmarked')) return undefined;
-  return identityOf(home.id);
+  return home === undefined ? undefined : subnetOfSwitch(home);
+}
+
+/** The Subnet that a switch may be of. No Subnet has one that bears another program's marks; one without marks may be a Subnet's that somebody took them from. */
+export function subnetOfSwitch({ id, ownership }: ObservedRow): string | undefined {
+  return ownership.kind === 'foreign' && ownership.family !== 'unmarked' ? undefined : identityOf(id);
+}
+
+export function portsIn(rows: Entries, { row: { ports } }: Entry): readonly ObservedRow[] {
+  return ports instanceof Set ? [...(ports as ReadonlySet<Entry['uuid']>)].flatMap((uuid) => rows.entry(uuid) ?? []) : [];
 }
 
 /** What a port has, by name or as ovn-northd chose; words such as `unknown`, `router` and `dynamic` are no address. */

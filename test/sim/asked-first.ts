@@ -5,7 +5,7 @@
  */
 import { childColumns } from '../../src/nb/tables.ts';
 import { OWNER_KEY, TERM_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../../src/nb/ownership.ts';
-import type { SimulatedDatabase, StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
+import type { RowDifference, SimulatedDatabase, StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
 import type { Execution } from '../../src/ovsdb/testing/simulated/transaction.ts';
 import type { Uuid } from '../../src/ovsdb/index.ts';
 
@@ -96,10 +96,18 @@ function saysTheSame({ mutations = [] }: Sent, row: StoredRow | undefined): bool
   });
 }
 
-/** Operations that changed nothing: what they say was there. @returns the rest of a sentence */
-export function wroteInVain({ ok, differences }: Execution, operations: readonly unknown[]): readonly string[] {
+/**
+ * Operations that changed nothing: what they say was there.
+ * @param unheard what others changed of which the sender had not heard: somebody may have been faster by a moment
+ * @returns the rest of a sentence
+ */
+export function wroteInVain(
+  { ok, differences }: Execution,
+  operations: readonly unknown[],
+  unheard: readonly RowDifference[],
+): readonly string[] {
   if (!ok) return [];
-  const changed = new Set(differences.map(({ uuid }) => uuid));
+  const changed = new Set([...differences, ...unheard].map(({ uuid }) => uuid));
   return (operations as readonly Sent[]).flatMap((one) => {
     const uuid = one.op === 'update' || one.op === 'mutate' ? rowOf(one) : undefined;
     return uuid === undefined || changed.has(uuid) ? [] : [`writes what is there: ${JSON.stringify(one)}`];

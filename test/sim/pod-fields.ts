@@ -140,9 +140,24 @@ function vipRefused(world: World, name: string, message: string): readonly strin
   const object = world.subnets.peek(subnet);
   // Of a MAC that another one has as well, the sentence says so.
   if (addresses.length === 0 || object === undefined || !isInPlace(object) || message.includes(': the MAC ')) return [];
+  if (isOfAnotherAddress(world, message, subnet, addresses)) return [];
   const holders = addressHolders(world).get(subnet);
   const isItsOwn = addresses.every((text) => (holders?.get(text) ?? []).every(({ who }) => who === `Vip ${name}`));
   return isItsOwn ? [`address of Vip ${name} is refused (${message}), and nobody else has it`] : [];
+}
+
+/** An IP object that is there for the pod has an address that somebody else has too: the sentence is of that one, and not of the Vip's. */
+function isOfAnotherAddress(world: World, message: string, subnet: string, addresses: readonly string[]): boolean {
+  const shared = [...message.matchAll(/\(([\d.a-f:]+) of Subnet ([\w.-]+)\)/g)].map(([, address = '', of = '']) => ({ address, of }));
+  const holders = addressHolders(world);
+  return (
+    shared.length > 0 &&
+    shared.every(({ address, of }) => {
+      const ports = new Set((holders.get(of)?.get(address) ?? []).map(({ port }) => port));
+      const isGateway = splitList(world.subnets.peek(of)?.spec.gateway ?? '').includes(address);
+      return (ports.size > 1 || (ports.size > 0 && isGateway)) && !(of === subnet && addresses.includes(address));
+    })
+  );
 }
 
 /** Vips that a pod declares: it may use the address of one that admits it, and is among its ports, and of no other. */

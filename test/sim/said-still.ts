@@ -9,6 +9,7 @@ import type { Subnet } from '../../src/api/subnet.ts';
 import { FINALIZER, JOIN_SUBNET, labelKey, POD_CONDITION } from '../../src/api/well-known.ts';
 import type { HoldersBySubnet } from '../../src/invariants/address-holders.ts';
 import { addressHolders, addressObjects } from '../../src/invariants/address-holders.ts';
+import { rowId } from '../../src/nb/row-id.ts';
 import { parseAddress } from '../../src/net/address.ts';
 import { cidrContains, parseCidr } from '../../src/net/cidr.ts';
 import { splitList } from '../../src/net/dual.ts';
@@ -43,8 +44,10 @@ export function saidStill(world: World): readonly Finding[] {
     // The one that the spec asks for counts too: who has it is in its way.
     const gateways = splitList(world.subnets.peek(subnet)?.spec.gateway ?? '');
     if (addresses.some((address) => gateways.includes(address))) return true;
-    const logicalSwitch = best(world, 'Logical_Switch', subnet);
-    const others = logicalSwitch === undefined ? [] : foreignAddresses(world, logicalSwitch);
+    // One that somebody took from Kiln, and marked as no known program does, may be the Subnet's again: what its ports have stays kept back.
+    const home = world.rows.best(rowId('Logical_Switch', subnet));
+    const isTheirs = home?.ownership.kind === 'foreign' && home.ownership.family !== 'unmarked';
+    const others = home === undefined || isTheirs ? [] : foreignAddresses(world, home.row);
     if (addresses.some((address) => address !== '' && others.includes(address))) return true;
     return addresses.some((address) => new Set((known?.get(subnet)?.get(address) ?? []).map(({ port }) => port)).size > 1);
   };

@@ -13,6 +13,7 @@ import { ObjectStore, storeKey } from '../../src/lab/apiserver/store.ts';
 import { LabApi } from '../../src/lab/apiserver/server.ts';
 import { TERM_KEY } from '../../src/nb/ownership.ts';
 import type { Uuid } from '../../src/ovsdb/index.ts';
+import type { RowDifference } from '../../src/ovsdb/testing/simulated/database.ts';
 import type { Execution } from '../../src/ovsdb/testing/simulated/transaction.ts';
 import { SimulatedServer } from '../../src/ovsdb/testing/simulated/server.ts';
 import { northboundSchemaFile } from '../../src/ovsdb/testing/ovsdb-server-process.ts';
@@ -211,7 +212,7 @@ export class SimulatedCluster {
         if (this.race !== undefined && race(this, operations, this.race)) this.race = undefined;
         return this.faults.transactionFate();
       },
-      onTransaction: (execution, operations, client) => this.#transacted(execution, operations, client),
+      onTransaction: (...what) => this.#transacted(...what),
     });
     this.foreign = new ForeignPicture(this.ovn.database);
     this.ovn.transact([{ op: 'insert', table: 'NB_Global', row: {} }]);
@@ -528,7 +529,7 @@ export class SimulatedCluster {
     return { now: this.time.now, term: this.terms, step: this.#steps, calm };
   }
 
-  #transacted(execution: Execution, operations: readonly unknown[], client: string | undefined): void {
+  #transacted(execution: Execution, operations: readonly unknown[], client: string | undefined, unheard: readonly RowDifference[]): void {
     for (const comment of execution.comments) this.log.push({ record: this.log.length, comment });
     if (client !== undefined && !execution.ok && isOutdated(this.ovn.database, operations) && !this.#deposed.has(client))
       this.#deposed.set(client, undefined);
@@ -552,7 +553,7 @@ export class SimulatedCluster {
       const taken = this.termsKnown.wrote(this.controllers.get(client)?.identity ?? client, operations);
       if (taken !== undefined) this.alarms.push(`${client} ${taken}`);
       this.alarms.push(
-        ...[...strangersHarmed(execution.differences), ...wroteInVain(execution, operations)].map((what) => `${client} ${what}`),
+        ...[...strangersHarmed(execution.differences), ...wroteInVain(execution, operations, unheard)].map((what) => `${client} ${what}`),
       );
     }
     this.#trace(

@@ -1,6 +1,7 @@
 /** Ports of other programs in the switch of a Subnet: their addresses are kept back while they are there, and nobody who has one loses it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Edit } from '../../diff/edits.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { RuleBench } from '../../testing/rule-bench.ts';
 import { PodScene } from '../../testing/pod-scene.ts';
@@ -128,4 +129,29 @@ test("a switch of OpenStack's is no Subnet's, by whatever name: what its ports h
   bench.settle();
   assert.equal(bench.condition('subnets', 'shared', 'WithoutEffect')?.reason, undefined);
   assert.deepEqual(bench.world.usage.peek('shared')?.kept, undefined);
+});
+
+test("a switch that another program takes is no Subnet's any more: what ports in it have is nobody's conflict, until the switch is given back", () => {
+  const scene = sceneOf({ cidrBlock: '10.1.0.0/24' });
+  const { bench } = scene;
+  scene.pod('any');
+  bench.settle();
+  portOfOther(bench, 'ext', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2'] });
+  const shown = (one: RuleBench): string => String(one.object('ips', 'any.shop')?.metadata.annotations?.['kiln.io/conditions']);
+  assert.match(shown(bench), /is also held by port ext of another program/);
+
+  const { uuid } = bench.world.rows.state(rowId('Logical_Switch', 'net')) ?? assert.fail();
+  const marks = bench.externalIds('Logical_Switch', 'net');
+  const marked = (external_ids: Readonly<Record<string, string>>): void => {
+    const edits: readonly Edit[] = [{ kind: 'update', table: 'Logical_Switch', uuid, row: { external_ids } }];
+    bench.world.rows.apply(bench.northbound, bench.northbound.apply(edits));
+    bench.settle();
+  };
+  marked({ 'neutron:network_name': 'theirs' });
+  assert.doesNotMatch(shown(bench), /AddressConflict/);
+  const again = bench.restarted();
+  again.settle();
+  assert.doesNotMatch(shown(again), /AddressConflict/);
+  marked(marks);
+  assert.match(shown(bench), /is also held by port ext of another program/);
 });

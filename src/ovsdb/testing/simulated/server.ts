@@ -21,8 +21,16 @@ export interface SimulatedServerOptions {
   readonly latency?: () => number;
   /** Asked for each transaction of a client: lose the request, or the reply, by a broken connection; or refuse its last operation. */
   readonly fate?: (client: string, operations: readonly unknown[]) => 'carry-out' | 'lose-request' | 'lose-reply' | 'refuse';
-  /** @param client undefined: nobody who is connected */
-  readonly onTransaction?: (execution: Execution, operations: readonly unknown[], client: string | undefined) => void;
+  /**
+   * @param client undefined: nobody who is connected
+   * @param unheard what others changed of which the client had not heard when it sent this
+   */
+  readonly onTransaction?: (
+    execution: Execution,
+    operations: readonly unknown[],
+    client: string | undefined,
+    unheard: readonly RowDifference[],
+  ) => void;
   /** Servers of a cluster; 1 stands alone. Default 1. */
   readonly members?: number;
 }
@@ -47,13 +55,23 @@ interface Connection {
   readonly member: number;
   serverMonitor: unknown;
   monitor: Monitor | undefined;
+  /** The last transaction that the client has heard of. */
+  heard: Uuid;
+  /** The same when it sent each of its requests that are under way, the oldest first: they arrive in order. */
+  readonly heardBySent: Uuid[];
+}
+
+interface Past {
+  readonly id: Uuid;
+  readonly client: string | undefined;
+  readonly differences: readonly RowDifference[];
 }
 
 export class SimulatedServer {
   readonly database: SimulatedDatabase;
   readonly #options: SimulatedServerOptions;
   readonly #connections = new Set<Connection>();
-  readonly #history: { readonly id: Uuid; readonly differences: readonly RowDifference[] }[] = [];
+  readonly #history: Past[] = [];
   #lastTxnId: Uuid;
   #leader = 0;
   /** Of the cluster's log: never goes back. */
@@ -82,11 +100,8 @@ export class SimulatedServer {
   }
 
   /** Carries out a transaction of somebody who is not connected, such as a person with ovn-nbctl. */
-  transact(operations: readonly unknown[], client?: string): Execution {
-    const execution = execute(this.database, operations, this.#options.newUuid);
-    if (execution.ok && execution.differences.length > 0) this.#publish(execution.differences);
-    this.#options.onTransaction?.(execution, operations, client);
-    return execution;
+  transact(operations: readonly unknown[]): Execution {
+    return this.#carryOut(operations, undefined, []);
   }
 
   /** Another member of the cluster leads from now on. */
@@ -118,22 +133,32 @@ export class SimulatedServer {
     this.#down = false;
   }
 
+  #carryOut(operations: readonly unknown[], client: string | undefined, unheard: readonly RowDifference[]): Execution {
+    const execution = execute(this.database, operations, this.#options.newUuid);
+    if (execution.ok && execution.differences.length > 0) this.#publish(execution.differences, client);
+    this.#options.onTransaction?.(execution, operations, client, unheard);
+    return execution;
+  }
+
   #accept(client: string, member: number, clock: Clock, onSent?: (method: string | undefined) => void): SimulatedWire {
     const wire: SimulatedWire = new SimulatedWire({
       clock,
       latency: this.#options.latency ?? ((): number => 0),
-      toServer: (message) => this.#answer(connection, message),
-      ...(onSent === undefined ? {} : { onSent: (message) => onSent((message as Message).method) }),
+      toServer: (message) => this.#answer(connection, message, connection.heardBySent.shift() ?? zeroUuid),
+      onSent: (message) => {
+        connection.heardBySent.push(connection.heard);
+        onSent?.((message as Message).method);
+      },
       closed: () => this.#connections.delete(connection),
     });
-    const connection: Connection = { client, wire, member, serverMonitor: undefined, monitor: undefined };
+    const connection: Connection = { client, wire, member, serverMonitor: undefined, monitor: undefined, heard: zeroUuid, heardBySent: [] };
     this.#connections.add(connection);
     return wire;
   }
 
-  #answer(connection: Connection, { method, params = [], id }: Message): void {
+  #answer(connection: Connection, { method, params = [], id }: Message, heard: Uuid): void {
     if (method === undefined || id === null || id === undefined) return;
-    const reply = (result: unknown): void => connection.wire.deliver({ id, result, error: null });
+    const reply = (result: unknown, onHeard?: () => void): void => connection.wire.deliver({ id, result, error: null }, onHeard);
     switch (method) {
       case 'echo':
         return reply(params);
@@ -146,22 +171,22 @@ export class SimulatedServer {
         connection.serverMonitor = params[1];
         return reply(this.#serverRows(connection.member));
       case 'monitor_cond_since':
-        return reply(this.#startMonitor(connection, params));
+        return reply(this.#startMonitor(connection, params), this.#hears(connection));
       case 'transact':
-        return this.#transactFor(connection, params.slice(1), reply);
+        return this.#transactFor(connection, params.slice(1), heard, reply);
     }
     connection.wire.deliver({ id, result: null, error: { error: 'unknown method', details: `no method ${method} here` } });
   }
 
   /** The client's own updates go out before the reply, as ovsdb-server sends them. */
-  #transactFor(connection: Connection, operations: readonly unknown[], reply: (result: unknown) => void): void {
+  #transactFor(connection: Connection, operations: readonly unknown[], heard: Uuid, reply: (result: unknown) => void): void {
     const fate = this.#options.fate?.(connection.client, operations) ?? 'carry-out';
     if (fate === 'lose-request') return connection.wire.break();
     if (fate === 'refuse') {
       const refusal = { error: 'resources exhausted', details: 'refused by the simulation' };
       return reply(operations.map((_, at) => (at === operations.length - 1 ? refusal : {})));
     }
-    const { results } = this.transact(operations, connection.client);
+    const { results } = this.#carryOut(operations, connection.client, this.#unheard(heard, connection.client));
     if (fate === 'lose-reply') connection.wire.break();
     else reply(results);
   }
@@ -204,15 +229,32 @@ export class SimulatedServer {
     return [...net.values()];
   }
 
-  #publish(differences: readonly RowDifference[]): void {
+  /** @returns what others changed after a transaction, as far as that is remembered */
+  #unheard(heard: Uuid, by: string): readonly RowDifference[] {
+    if (heard === this.#lastTxnId) return [];
+    const at = this.#history.findIndex(({ id }) => id === heard);
+    return this.#history.slice(at + 1).flatMap(({ client, differences }) => (client === by ? [] : differences));
+  }
+
+  /** @returns to be done when the client has what is sent to it now */
+  #hears(connection: Connection): () => void {
+    const id = this.#lastTxnId;
+    return () => {
+      connection.heard = id;
+    };
+  }
+
+  #publish(differences: readonly RowDifference[], client: string | undefined): void {
     this.#lastTxnId = this.#options.newUuid();
     this.#index++;
-    this.#history.push({ id: this.#lastTxnId, differences });
+    this.#history.push({ id: this.#lastTxnId, client, differences });
     if (this.#history.length > HISTORY) this.#history.shift();
-    for (const { monitor, wire } of this.#connections) {
+    for (const connection of this.#connections) {
+      const { monitor, wire } = connection;
       if (monitor === undefined) continue;
       const updates = updatesOf(monitor.columns, differences);
-      if (Object.keys(updates).length > 0) wire.deliver({ method: 'update3', params: [monitor.id, this.#lastTxnId, updates], id: null });
+      const update = { method: 'update3', params: [monitor.id, this.#lastTxnId, updates], id: null };
+      if (Object.keys(updates).length > 0) wire.deliver(update, this.#hears(connection));
     }
   }
 

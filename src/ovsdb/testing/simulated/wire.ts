@@ -42,12 +42,14 @@ export class SimulatedWire extends EventEmitter implements Wire {
     onSent?.(message);
   }
 
-  /** The server sends a message. */
-  deliver(message: object): void {
+  /** The server sends a message. @param onHeard done right before the client has it */
+  deliver(message: object, onHeard?: () => void): void {
     const { clock, latency } = this.#options;
     this.#receivedUntil = Math.max(this.#receivedUntil, clock.now() + latency());
     clock.schedule(Math.max(0, this.#receivedUntil - clock.now()), () => {
-      if (!this.#destroyed) this.emit('message', message);
+      if (this.#destroyed) return;
+      onHeard?.();
+      this.emit('message', message);
     });
   }
 

@@ -10,6 +10,7 @@ import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
 import { isOfSubnet, isRequest, isReserved, onlyAsks } from '../world/claimants.ts';
 import type { SubnetIntent } from '../world/intent.ts';
 import { subnetIntent, vpcIntent } from '../world/intent.ts';
+import { hasLostMarks } from '../world/lost-marks.ts';
 import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import { ADDRESS_RESOURCES } from '../world/address-objects.ts';
@@ -290,8 +291,10 @@ const isLetGo: Query<boolean> = defineQuery('subnet-let-go', (world, name) => {
 });
 
 function hasSwitch(world: World, subnet: string, uid: string): boolean {
-  const owner = world.rows.state(rowId('Logical_Switch', subnet))?.ownership;
-  return owner?.kind === 'ours' && owner.uid === uid;
+  const id = rowId('Logical_Switch', subnet);
+  const owner = world.rows.state(id)?.ownership;
+  if (owner?.kind === 'ours') return owner.uid === uid;
+  return hasLostMarks(world.rows, { id, owner: { kind: 'subnet', namespace: '', name: subnet, uid } });
 }
 
 /**

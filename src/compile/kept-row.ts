@@ -22,6 +22,11 @@ export function keptRow(world: World, id: RowId): RowOutput | undefined {
   return asItIs(world, id, { kind, namespace, name, uid: state.ownership.uid, created: '' }, state.ownership.rule);
 }
 
+/** A row that lost the marks which say whose it is, stated just as before that: it is to have them again. */
+export function remarkedRow(world: World, { id, owner, rule }: RowOutput): RowOutput {
+  return asItIs(world, id, { ...owner, created: '' }, rule);
+}
+
 /**
  * A row of Kube-OVN's as it is, under an owner and a rule that take it over; undefined unless it is legacy. One that is in another program's
  * row is theirs to keep.

@@ -4,7 +4,7 @@
 import type { ColumnValue, RowOutput } from '../compile/output.ts';
 import { OWNER_KEY, ownerText, SEAL_KEY, UID_KEY, VENDOR, VENDOR_KEY } from '../nb/ownership.ts';
 import type { RowId } from '../nb/row-id.ts';
-import { identityOf, insertUuid, tableOf } from '../nb/row-id.ts';
+import { identityOf, incarnationOf, insertUuid, ownUuids, tableOf } from '../nb/row-id.ts';
 import type { TableSpec } from '../nb/tables.ts';
 import { childColumns, tableSpec } from '../nb/tables.ts';
 import type { InputValue, Uuid } from '../ovsdb/index.ts';
@@ -114,14 +114,9 @@ function insertRow(id: RowId, wanted: RowOutput, spec: TableSpec, context: DiffC
 /** Skips a UUID that a row with another name, or in another place, has already. */
 function freeUuid(id: RowId, wanted: RowOutput, parent: Parent | undefined, context: DiffContext): Uuid {
   for (let attempt = context.refusals?.(id) ?? 0; ; attempt++) {
-    const uuid = insertUuid(id, incarnationOf(wanted, parent, attempt));
+    const uuid = insertUuid(id, incarnationOf(wanted.owner.uid, parent?.uuid, attempt));
     if (context.rows.entry(uuid) === undefined) return uuid;
   }
-}
-
-/** What its UUID tells a row by beside its identity: whose it is and what it is in. */
-function incarnationOf({ owner }: RowOutput, parent: Parent | undefined, refusals: number): string {
-  return [owner.uid, parent?.uuid ?? '', ...(refusals > 0 ? [refusals] : [])].join('|');
 }
 
 /** A row from which another program removed the marks. Its UUID shows that it is Kiln's: nobody else would have made it with that one. */
@@ -132,12 +127,7 @@ function isMarklessOwn(id: RowId, wanted: RowOutput, row: Observed, context: Dif
   // Who put a mark of its own there has taken the row.
   if (left instanceof Map && [...left.keys()].some((key) => key !== SEAL_KEY && !Object.hasOwn(own, String(key)))) return false;
   const parent = parentOf(wanted, context);
-  return parent !== 'missing' && ownUuids(id, wanted, parent).includes(row.uuid);
-}
-
-/** Those that the row would be made with, the likeliest first. */
-function ownUuids(id: RowId, wanted: RowOutput, parent: Parent | undefined): readonly Uuid[] {
-  return [0, 1, 2].map((attempt) => insertUuid(id, incarnationOf(wanted, parent, attempt)));
+  return parent !== 'missing' && ownUuids(id, wanted.owner.uid, parent?.uuid).includes(row.uuid);
 }
 
 /** Without its marks, and with another name too: it is found by the UUID that it would be made with. */
@@ -145,7 +135,7 @@ function marklessElsewhere(id: RowId, wanted: RowOutput, context: DiffContext): 
   const parent = parentOf(wanted, context);
   if (parent === 'missing') return undefined;
   // An insert is frequent: the likeliest alone.
-  const row = context.rows.entry(insertUuid(id, incarnationOf(wanted, parent, 0)));
+  const row = context.rows.entry(insertUuid(id, incarnationOf(wanted.owner.uid, parent?.uuid, 0)));
   return row !== undefined && isMarklessOwn(id, wanted, row, context) ? row : undefined;
 }
 

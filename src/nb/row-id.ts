@@ -43,6 +43,19 @@ export function insertUuid(id: RowId, incarnation: string): Uuid {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}` as Uuid;
 }
 
+/**
+ * What its UUID tells a row by beside its identity: whose it is and what it is in.
+ * @param refusals how often the server had a row of that UUID already
+ */
+export function incarnationOf(ownerUid: string, parent: Uuid | undefined, refusals: number): string {
+  return [ownerUid, parent ?? '', ...(refusals > 0 ? [refusals] : [])].join('|');
+}
+
+/** Those that Kiln makes such a row with, the likeliest first. */
+export function ownUuids(id: RowId, ownerUid: string, parent: Uuid | undefined): readonly Uuid[] {
+  return [0, 1, 2].map((refusals) => insertUuid(id, incarnationOf(ownerUid, parent, refusals)));
+}
+
 /** MurmurHash3 x86 32 over the text's UTF-16 units: well mixed, seedable, pure. */
 export function hash32(text: string, seed: number): number {
   let h = seed | 0;

@@ -577,7 +577,7 @@ export class SimulatedCluster {
         .values()
         .some(({ name }) => name === before['name']);
       if (!isThere && table === 'Logical_Switch_Port') this.takenPorts.took(before);
-      else if (!isThere) this.takenPorts.tookLink(before);
+      else if (!isThere) this.takenPorts.tookLink(before, this.ovn.database.rows(table).values());
     }
   }
 

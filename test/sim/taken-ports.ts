@@ -6,13 +6,16 @@ import { POD_CONDITION, podAnnotation } from '../../src/api/well-known.ts';
 import type { KubeObject } from '../../src/lab/apiserver/object.ts';
 import type { ObjectStore } from '../../src/lab/apiserver/store.ts';
 import { OWNER_KEY, UID_KEY } from '../../src/nb/ownership.ts';
+import type { Address } from '../../src/net/address.ts';
 import { parseAddress } from '../../src/net/address.ts';
+import type { Cidr } from '../../src/net/cidr.ts';
 import { cidrContains, parseInterfaceAddress } from '../../src/net/cidr.ts';
 import { splitList } from '../../src/net/dual.ts';
 import type { StoredRow } from '../../src/ovsdb/testing/simulated/database.ts';
 import { conditionOf } from '../../src/world/conditions.ts';
 import type { Finding } from './judge.ts';
 import { isOver } from './memory.ts';
+import { mapOf, textOf } from './reading.ts';
 
 interface Taken {
   readonly table: 'pods' | 'nodes';
@@ -58,19 +61,31 @@ export class TakenPorts {
       this.#taken.push({ table, key, uid, port });
   }
 
-  /** A controller took a router port away, and there is no other of its name: who has an address of its networks is cut off. */
-  tookLink({ external_ids: ids, networks }: StoredRow): void {
-    const [kind, , subnet = ''] = ids instanceof Map ? String(ids.get(OWNER_KEY)).split('/') : [];
+  /**
+   * A controller took a router port away, and there is no other of its name: who has an address of its networks is cut off, but where the Subnet
+   * was made again in another Vpc and took the network along.
+   * @param there router ports as the same transaction left them
+   */
+  tookLink(port: StoredRow, there: Iterable<StoredRow>): void {
+    const [kind, , subnet = ''] = textOf(mapOf(port['external_ids']).get(OWNER_KEY)).split('/');
     if (kind !== 'subnet' || this.#had.size === 0) return;
-    const cidrs = [...(networks instanceof Set ? networks : [networks])].flatMap((text) => parseInterfaceAddress(String(text))?.cidr ?? []);
+    const cidrs = cidrsOf(port);
+    const taken = this.#cidrsMadeAgain(subnet, port, there);
     for (const pod of this.#store.list('pods')) {
       const { uid, name, namespace = '', annotations = {} } = pod.metadata;
       if (!this.#had.has(uid) || annotations[podAnnotation('ovn', 'logical_switch')] !== subnet || !isAllocated(pod)) continue;
       const addresses = splitList(annotations[podAnnotation('ovn', 'ip_address')] ?? '').flatMap((text) => parseAddress(text) ?? []);
-      const isIn = addresses.some((address) => cidrs.some((cidr) => cidr.family === address.family && cidrContains(cidr, address)));
-      if (isIn && !isOver(pod, undefined))
+      const isCutOff = addresses.some((address) => isIn(address, cidrs) && !isIn(address, taken));
+      if (isCutOff && !isOver(pod, undefined))
         this.#taken.push({ table: 'pods', key: `${namespace}/${name}`, uid, port: `of the router of Subnet ${subnet}` });
     }
+  }
+
+  /** Networks of the router port of another Subnet of the name: one that is edited alone stays where it is. */
+  #cidrsMadeAgain(subnet: string, before: StoredRow, there: Iterable<StoredRow>): readonly Cidr[] {
+    const uid = this.#store.get('subnets.kubeovn.io', subnet)?.metadata.uid;
+    if (uid === undefined || mapOf(before['external_ids']).get(UID_KEY) === uid) return [];
+    return [...there].filter((port) => mapOf(port['external_ids']).get(UID_KEY) === uid).flatMap(cidrsOf);
   }
 
   judge(): readonly Finding[] {
@@ -83,6 +98,14 @@ export class TakenPorts {
       return [{ kind: `I3 taken ${table}`, message: `I3: port ${port} of ${whose}, which lives, was taken away, and nobody told it` }];
     });
   }
+}
+
+function cidrsOf({ networks }: StoredRow): readonly Cidr[] {
+  return [...(networks instanceof Set ? networks : [networks])].flatMap((text) => parseInterfaceAddress(String(text))?.cidr ?? []);
+}
+
+function isIn(address: Address, cidrs: readonly Cidr[]): boolean {
+  return cidrs.some((cidr) => cidr.family === address.family && cidrContains(cidr, address));
 }
 
 /** Somebody took away what it was told, all but where it is: it runs on with what it has. */

@@ -9,6 +9,7 @@ import type { RowId } from '../../nb/row-id.ts';
 import { rowId } from '../../nb/row-id.ts';
 import type { SubnetIntent } from '../../world/intent.ts';
 import { subnetIntent } from '../../world/intent.ts';
+import { hasLostMarks } from '../../world/lost-marks.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { Claimant } from '../output.ts';
@@ -52,7 +53,7 @@ export const subnetBasics: Query<SubnetBasics | undefined> = defineQuery('subnet
   const inDefaultVpc = vpc === world.settings.defaultVpc;
   const isJoin = name === world.settings.joinSubnet;
   // A provider edited away from OVN does not take a running network along.
-  const isOvn = isOvnProvider(provider) || isOurs(world, switchId(name), subnetClaimant(subnet));
+  const isOvn = isOvnProvider(provider) || hasSwitch(world, name, subnetClaimant(subnet));
   const vlan = spec.vlan ?? '';
   const logicalGateway = spec.logicalGateway === true;
   return {
@@ -84,10 +85,15 @@ export function switchId(subnet: string): RowId {
   return rowId('Logical_Switch', subnet);
 }
 
-/** Whether its switch is in the database as ours. */
+/** Whether its switch is in the database as ours, or was until somebody took our marks from it: it runs on, and has them again. */
 export function isRunning(world: World, name: string): boolean {
   const basics = world.ask(subnetBasics, name);
-  return basics !== undefined && isOurs(world, switchId(name), claimantOfSubnet(basics));
+  return basics !== undefined && hasSwitch(world, name, claimantOfSubnet(basics));
+}
+
+function hasSwitch(world: World, name: string, owner: Claimant): boolean {
+  const id = switchId(name);
+  return isOurs(world, id, owner) || hasLostMarks(world.rows, { id, owner });
 }
 
 /** The Subnet as the owner of its rows. */

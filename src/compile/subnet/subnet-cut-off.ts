@@ -5,6 +5,7 @@
 import { routerToSwitchPort } from '../../api/names.ts';
 import { ownerText } from '../../nb/ownership.ts';
 import { rowId, tableOf } from '../../nb/row-id.ts';
+import { hasLostMarks } from '../../world/lost-marks.ts';
 import type { World } from '../../world/world.ts';
 import type { Refusal } from './subnet-acceptance.ts';
 import type { SubnetBasics } from './subnet-basics.ts';
@@ -12,11 +13,13 @@ import { claimantOfSubnet } from './subnet-basics.ts';
 
 /** Undefined where it has its router port, or is to have none. */
 export function cutOff(world: World, basics: SubnetBasics): Refusal | undefined {
-  const owner = ownerText(claimantOfSubnet(basics));
-  if (!basics.routed || [...world.rows.ownedBy(owner)].some((id) => tableOf(id) === 'Logical_Router_Port')) return undefined;
+  const owner = claimantOfSubnet(basics);
+  if (!basics.routed || [...world.rows.ownedBy(ownerText(owner))].some((id) => tableOf(id) === 'Logical_Router_Port')) return undefined;
   const { name, vpc } = basics;
   const port = routerToSwitchPort(vpc, name);
-  const there = world.rows.state(rowId('Logical_Router_Port', port))?.ownership;
+  const id = rowId('Logical_Router_Port', port);
+  if (hasLostMarks(world.rows, { id, owner, externalIds: { lr: vpc } })) return undefined;
+  const there = world.rows.state(id)?.ownership;
   const what = `Subnet ${name}: its network runs, and Logical_Router_Port ${port}, which links it to Vpc ${vpc},`;
   if (there === undefined)
     return {

@@ -6,6 +6,7 @@ import type { Mac } from '../../net/mac.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { dhcpOptionsId } from '../../nb/tables.ts';
 import { keysOf } from '../../world/domain.ts';
+import { hasLostMarks } from '../../world/lost-marks.ts';
 import type { Settings } from '../../world/settings.ts';
 import type { World } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
@@ -30,8 +31,18 @@ export type DhcpProtocol = 'IPv4' | 'IPv6';
 export function subnetDhcpRow(world: World, view: SubnetView, protocol: DhcpProtocol): RowId | undefined {
   const id = dhcpOptionsId(view.name, protocol);
   // Of one that cannot be carried out as it was edited, what is there counts, and not what its spec asks for.
-  if (world.ask(subnetRows, view.name) === 'kept') return isOurs(world, id, claimantOfSubnet(view)) ? id : undefined;
+  if (world.ask(subnetRows, view.name) === 'kept') return isThere(world, view, protocol) ? id : undefined;
   return view.enableDHCP && (protocol === 'IPv4' ? view.v4 : view.v6) !== undefined ? id : undefined;
+}
+
+/** Also where somebody took our marks from it: ports do not lose it for the moment until they are back. */
+function isThere(world: World, view: SubnetView, protocol: DhcpProtocol): boolean {
+  const [id, owner] = [dhcpOptionsId(view.name, protocol), claimantOfSubnet(view)];
+  return isOurs(world, id, owner) || hasLostMarks(world.rows, { id, owner, externalIds: marksOf(view.name, protocol) });
+}
+
+function marksOf(ls: string, protocol: DhcpProtocol): Readonly<Record<string, string>> {
+  return { ls, protocol };
 }
 
 export const subnetDhcp: Rule = {
@@ -53,7 +64,7 @@ export function dhcpRows(world: World, view: SubnetView): readonly RowOutput[] {
     const id = dhcpOptionsId(name, protocol);
     const options = dhcpOptions(world, view, protocol, id, text);
     const mark = macMark(id, serverMac(world, protocol, id));
-    rows.push({ kind: 'row', id, owner, rule: RULE, columns: { cidr, options }, externalIds: { ls: name, protocol, ...mark } });
+    rows.push({ kind: 'row', id, owner, rule: RULE, columns: { cidr, options }, externalIds: { ...marksOf(name, protocol), ...mark } });
   };
   if (view.v4 !== undefined) say('IPv4', view.v4.cidr, spec?.dhcpV4Options);
   if (view.v6 !== undefined) say('IPv6', view.v6.cidr, spec?.dhcpV6Options);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ownerText } from '../../nb/ownership.ts';
+import { OWNER_KEY, ownerText, UID_KEY } from '../../nb/ownership.ts';
 import type { RowId } from '../../nb/row-id.ts';
 import { tableOf } from '../../nb/row-id.ts';
 import type { InputRow, Uuid } from '../../ovsdb/index.ts';
@@ -117,6 +117,83 @@ for (const [whose, spec] of Object.entries(SUBNETS))
       for (const [id, row] of Object.entries(before)) assert.deepEqual({ ...fresh.world.rows.best(id as RowId)?.row }, row);
     });
   }
+
+type IsTaken = (key: string) => boolean;
+
+const OWNER_KEYS: readonly string[] = [OWNER_KEY, UID_KEY];
+const TAKEN: Readonly<Record<'whose they are' | 'all', IsTaken>> = {
+  'whose they are': (key) => OWNER_KEYS.includes(key),
+  all: () => true,
+};
+
+function takeMarks({ bench }: PodScene, row: Readonly<Record<string, unknown>>, table: string, isTaken: IsTaken): void {
+  const left = [...(row['external_ids'] as ReadonlyMap<string, string>)].filter(([key]) => !isTaken(key));
+  const change = { kind: 'update', table, uuid: row['_uuid'] as Uuid, row: { external_ids: Object.fromEntries(left) } } as const;
+  bench.world.rows.apply(bench.northbound, bench.northbound.apply([change]));
+}
+
+for (const [whose, spec] of Object.entries(SUBNETS))
+  for (const [why, edit] of Object.entries(REFUSED)) {
+    if ('vpc' in edit && !('vpc' in spec)) continue;
+    test(`rows of a Subnet ${whose} that lose their marks while ${why} have them again, and nothing else goes`, () => {
+      const made = scene(spec);
+      made.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
+      made.bench.settle();
+      const [before, port] = [rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')];
+      assert.equal(made.bench.externalIds('Logical_Switch_Port', 'web.shop')['ls'], 'net');
+      if ('enableDHCP' in spec) assert.match(String(port?.['dhcpv4_options']), /^DHCP_Options/);
+      made.bench.edit('subnets', 'net', edit);
+      made.bench.settle();
+      for (const [what, isTaken] of Object.entries(TAKEN))
+        for (const [id, row] of Object.entries(before)) {
+          const table = tableOf(id as RowId);
+          // Without any, DHCP options are nobody's; and the name of its router port alone says in which Vpc such a Subnet is.
+          if ((table === 'DHCP_Options' && what === 'all') || (table === 'Logical_Router_Port' && 'vpc' in edit)) continue;
+          const { writes } = made.bench;
+          takeMarks(made, row, table, isTaken);
+          made.bench.settle();
+          assert.deepEqual([rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')], [before, port], `${id}: ${what}`);
+          // Nothing else was written for a moment.
+          if (what !== 'all') assert.equal(made.bench.writes - writes, 1, id);
+        }
+      const again = made.bench.restarted();
+      again.settle();
+      assert.equal(again.writes, 0);
+    });
+  }
+
+test('so do those that were taken over from a Subnet that vanished, by their names', () => {
+  const spec = SUBNETS['of a Vpc'] ?? {};
+  const made = scene(spec);
+  made.pod('web', { annotations: { 'ovn.kubernetes.io/logical_switch': 'net' } });
+  made.bench.settle();
+  made.bench.vanish('subnets', 'net');
+  made.bench.settle();
+  made.subnet('net', { cidrBlock: DUAL, ...spec });
+  made.bench.settle();
+  made.bench.edit('subnets', 'net', { cidrBlock: '10.70.0.0/240' });
+  made.bench.settle();
+  const [before, port] = [rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')];
+  const named = Object.entries(before).filter(([id]) => /^(Logical_Switch|DHCP_Options)\//.test(id));
+  assert.equal(named.length, 3);
+  for (const [id, row] of named) {
+    takeMarks(made, row, tableOf(id as RowId), TAKEN['whose they are']);
+    made.bench.settle();
+    assert.deepEqual([rowsOf(made), made.bench.row('Logical_Switch_Port', 'web.shop')], [before, port], id);
+  }
+});
+
+test('a row that another program has marked is its own, whatever it was', () => {
+  const made = scene(SUBNETS['of a Vpc'] ?? {});
+  made.bench.edit('subnets', 'net', { cidrBlock: '10.70.0.0/240' });
+  made.bench.settle();
+  const [id, row] = Object.entries(rowsOf(made)).find(([one]) => tableOf(one as RowId) === 'Logical_Router_Port') ?? assert.fail();
+  const external_ids = { 'neutron:router_name': 'theirs' };
+  const change = { kind: 'update', table: 'Logical_Router_Port', uuid: row['_uuid'] as Uuid, row: { external_ids } } as const;
+  made.bench.world.rows.apply(made.bench.northbound, made.bench.northbound.apply([change]));
+  made.bench.settle();
+  assert.deepEqual(made.bench.externalIds('Logical_Router_Port', id.slice(id.indexOf('/') + 1)), external_ids);
+});
 
 test('what no more can be told of stays: a row whose field was edited together with what is refused', () => {
   const made = scene(SUBNETS['of a Vpc'] ?? {});

@@ -26,7 +26,9 @@ import type { SubnetView } from './subnet-view.ts';
 import { claimantOfSubnet, subnetSpec, viewWith } from './subnet-view.ts';
 
 /** By row, each as it may have been. */
-export function lastWritten(world: World, name: string): ReadonlyMap<RowId, readonly RowOutput[]> {
+export type LastWritten = ReadonlyMap<RowId, readonly RowOutput[]>;
+
+export function lastWritten(world: World, name: string): LastWritten {
   const found = new Map<RowId, RowOutput[]>();
   const basics = world.ask(subnetBasics, name);
   if (basics === undefined) return found;

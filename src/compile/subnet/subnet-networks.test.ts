@@ -148,3 +148,17 @@ test('a gateway that somebody has as an address waits for them, names them, and 
   assert.deepEqual(networks(bench), ['10.0.0.5/24', 'fd00::9/112']);
   assert.equal(bench.condition('subnets', 'red', 'Accepted')?.status, 'True');
 });
+
+test('a CIDR that waits for addresses in use goes on waiting when somebody takes the marks of the router port', () => {
+  const bench = setUp('10.0.0.0/24', '10.0.0.200');
+  bench.edit('subnets', 'red', { cidrBlock: '10.0.0.0/25' });
+  bench.settle();
+  const { northbound, world } = bench;
+  const port = [...northbound.table('Logical_Router_Port').values()].find(({ name }) => name === 'blue-red');
+  assert.ok(port?.['external_ids'] instanceof Map);
+  const row = { external_ids: new Map([...port['external_ids']].filter(([key]) => key !== 'kiln.io/owner' && key !== 'kiln.io/uid')) };
+  world.rows.apply(northbound, northbound.apply([{ kind: 'update', table: 'Logical_Router_Port', uuid: port._uuid, row }]));
+  bench.settle();
+  assert.deepEqual(networks(bench), ['10.0.0.1/24']);
+  assert.equal(bench.externalIds('Logical_Router_Port', 'blue-red')['kiln.io/owner'], 'subnet//red');
+});

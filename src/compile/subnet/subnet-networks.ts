@@ -20,6 +20,7 @@ import { rowId } from '../../nb/row-id.ts';
 import { ADDRESS_RESOURCES } from '../../world/address-objects.ts';
 import type { SubnetIntent } from '../../world/intent.ts';
 import { subnetIntent } from '../../world/intent.ts';
+import { hasLostMarks } from '../../world/lost-marks.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import { namesText } from '../left-out.ts';
@@ -158,9 +159,14 @@ function askedOf(subnet: SubnetIntent): Dual<Interface> | undefined {
 
 /** What its router port has now; nothing where it has none. */
 function carriedOf(world: World, subnet: SubnetIntent): Dual<Interface> {
-  const port = rowId('Logical_Router_Port', routerToSwitchPort(world.vpcOf(subnet), subnet.metadata.name));
+  const vpc = world.vpcOf(subnet);
+  const { name, uid } = subnet.metadata;
+  const port = rowId('Logical_Router_Port', routerToSwitchPort(vpc, name));
   const ownership = world.rows.state(port)?.ownership;
-  if (ownership?.kind !== 'ours' || ownership.uid !== subnet.metadata.uid) return {};
+  const owner = { kind: 'subnet', namespace: '', name, uid };
+  const isItsOwn =
+    ownership?.kind === 'ours' ? ownership.uid === uid : hasLostMarks(world.rows, { id: port, owner, externalIds: { lr: vpc } });
+  if (!isItsOwn) return {};
   const networks = world.rows.column(port, 'networks');
   const texts = networks instanceof Set ? [...networks] : typeof networks === 'string' ? [networks] : [];
   const found: { v4?: Interface; v6?: Interface } = {};

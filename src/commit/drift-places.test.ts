@@ -84,6 +84,7 @@ test('a router, a router port and a port that were switched off work again, and 
       ['Logical_Switch_Port', 'p1', 'enabled', 'false', '[]'],
       ['Logical_Switch_Port', 'p1', 'parent_name', 'x', '[]'],
       ['Logical_Switch_Port', 'p1', 'tag', '7', '[]'],
+      ['Logical_Switch_Port', 'p1', 'tag_request', '9', '[]'],
       ['Logical_Switch_Port', 'p1', 'port_security', '"0a:00:00:00:00:07"', '[]'],
     ] as const) {
       await nbctl('set', table, name, `${column}=${value}`);
@@ -123,6 +124,28 @@ test('a balancer and a port that were renamed are made again, and come back into
       async () => (await nbctl('get', 'Logical_Switch', 's1', 'load_balancer')).split(',').length === 2,
     );
     await nbctl('lb-del', 'x3');
+  });
+});
+
+test('what is in a switch or a router that was renamed moves to the one that has the name now, also where a row of another program keeps the old one', async () => {
+  await withWriter(async () => {
+    await nbctl('lsp-add', 's1', 'guest');
+    await nbctl('lr-route-add', 'r1', '10.77.0.0/16', '172.30.1.9');
+    for (const [table, name, column, wanted] of [
+      ['Logical_Switch', 's1', 'ports', 'Logical_Switch_Port'],
+      ['Logical_Router', 'r1', 'ports', 'Logical_Router_Port'],
+    ] as const) {
+      await nbctl('set', table, name, 'name=old');
+      await until(`${table} ${name} has its port`, async () => {
+        const held = await nbctl('--bare', `--columns=${column}`, 'find', table, `name=${name}`);
+        const [port] = (await nbctl('--bare', '--columns=_uuid', 'find', wanted, 'external_ids:vendor=kube-ovn')).split(/\s+/);
+        return held !== '' && held === port;
+      });
+      assert.equal(await nbctl('--bare', '--columns=name', 'find', table, 'name=old'), 'old');
+    }
+    await nbctl('lsp-del', 'guest');
+    await nbctl('lr-route-del', 'old');
+    await until('the old ones are gone', async () => !`${await nbctl('ls-list')}${await nbctl('lr-list')}`.includes('old'));
   });
 });
 

@@ -42,6 +42,9 @@ export class RowDependents {
     const before = this.#standing.get(id);
     if (row === undefined) this.#standing.delete(id);
     else this.#standing.set(id, row.uuid);
+    // A name that nobody wants: somebody renamed it, and what is in it is wanted in the one that has the name now.
+    const isRenamed = before === undefined && row?.ownership.kind === 'ours' && (this.#desired.row(id)?.rows.length ?? 0) === 0;
+    if (isRenamed) yield* this.#childrenOf(this.#rows.rowsOf(id));
     // It is not Kiln's any more, or another one stands for it: who refers to it is to refer to that, or to the one that comes.
     if (row?.ownership.kind !== 'ours' || (before !== undefined && before !== row.uuid)) yield* this.#referrers(id);
   }
@@ -62,8 +65,11 @@ export class RowDependents {
   /** Of several rows of one name another may stand for it now: what is in the others is in the wrong place. */
   *#childrenOfMany(id: RowId): Generator<RowId> {
     const all = this.#rows.rowsOf(id);
-    if (all.length < 2) return;
-    for (const { table, row } of all)
+    if (all.length >= 2) yield* this.#childrenOf(all);
+  }
+
+  *#childrenOf(rows: ReturnType<World['rows']['rowsOf']>): Generator<RowId> {
+    for (const { table, row } of rows)
       for (const { column } of childColumns(table))
         for (const uuid of (row[column] ?? []) as Iterable<Uuid>) {
           const child = this.#rows.entry(uuid);

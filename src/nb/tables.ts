@@ -193,14 +193,15 @@ const SPECS: readonly TableSpec[] = [
       port_security: 'value',
       options: SWITCH_PORT_OPTIONS,
       tag: 'value',
+      tag_request: 'value',
       dhcpv4_options: 'value',
       dhcpv6_options: 'value',
       external_ids: 'map',
     },
     [{ table: 'Logical_Switch', column: 'ports' }],
     byName('Logical_Switch_Port'),
-    // northd writes a tag into a port that is nested in another, which none of Kiln's is.
-    { enabled: null, parent_name: null, tag: null, port_security: null },
+    // northd writes a tag into a port that is nested in another, which none of Kiln's is, and into one of which somebody requests it.
+    { enabled: null, parent_name: null, tag: null, tag_request: null, port_security: null },
   ),
   spec(
     'Gateway_Chassis',

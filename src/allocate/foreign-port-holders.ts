@@ -40,18 +40,14 @@ export class ForeignPortHolders {
     });
   }
 
-  /** One by the name of an interface, or of a port of a Vip or an OvnEip, that has the address is its own, without its marks. */
+  /** One by the name of an interface, or of a port of a Vip or an OvnEip, that has the address in this Subnet is its own, without its marks. */
   look(id: RowId, row: ReturnType<World['rows']['best']>): void {
     const before = this.#keys.get(id);
     const home = row === undefined ? undefined : switchOfForeign(this.#world.rows, row);
     if (before === undefined && home === undefined) return;
     const port = identityOf(id);
-    const ip = this.#world.ips.peek(port);
-    const own = new Set(
-      [...(ip === undefined ? [] : heldTexts(ip)), ...this.#textsOfObject(port)]
-        .flatMap((text) => parseAddress(text.trim()) ?? [])
-        .map(formatAddress),
-    );
+    const texts = home === undefined ? [] : this.#textsOfNamesake(port, home);
+    const own = new Set(texts.flatMap((text) => parseAddress(text.trim()) ?? []).map(formatAddress));
     const addresses = row === undefined || home === undefined ? [] : addressesOfPort(row.row).filter((one) => !own.has(formatAddress(one)));
     const key = addresses.length === 0 ? undefined : row?.uuid;
     if (before !== undefined && before !== key) this.#ledger.release('service', before);
@@ -64,16 +60,17 @@ export class ForeignPortHolders {
     this.#keys.set(id, key);
   }
 
-  /** What a Vip or an OvnEip that a port is named after has. */
-  #textsOfObject(port: string): readonly string[] {
-    const { vips, ovnEips, settings } = this.#world;
-    const eip = ovnEips.peek(port);
+  /** What the IP object, the Vip or the OvnEip that a port is named after has in this Subnet. */
+  #textsOfNamesake(port: string, home: string): readonly string[] {
+    const { ips, vips, ovnEips, settings } = this.#world;
+    const [ip, eip] = [ips.peek(port), ovnEips.peek(port)];
     const parts = port.split('.');
     const named = parts
       .flatMap((_, at) => vips.peek(parts.slice(0, at + 1).join('.')) ?? [])
       .filter((vip) => this.#portsOf(vip).includes(port));
     const objects = [...named.map(vipAddresses), ...(eip === undefined ? [] : [ovnEipAddresses(eip, settings)])];
-    return objects.flatMap(({ held }) => (held === undefined ? [] : [held.v4, held.v6]));
+    const texts = objects.flatMap(({ subnet, held }) => (held === undefined || subnet !== home ? [] : [held.v4, held.v6]));
+    return ip?.spec.subnet === home ? [...heldTexts(ip), ...texts] : texts;
   }
 
   #portsOf({ metadata: { name }, spec: { namespace = '', subnet = '' } }: Vip): readonly string[] {

@@ -11,9 +11,10 @@ interface Given {
   /** When the pod comes, and is told what it has. */
   readonly at: number;
   readonly asks?: string;
+  readonly names?: string;
 }
 
-function foundOf({ is, at, asks }: Given): readonly string[] {
+function foundOf({ is, at, asks, names }: Given): readonly string[] {
   const store = new ObjectStore(100);
   let now = 0;
   const served = new Served(
@@ -27,7 +28,10 @@ function foundOf({ is, at, asks }: Given): readonly string[] {
   const metadata = { name: 'red', uid: 'red', ...(is === 'going' && { deletionTimestamp: '2026-01-01T00:00:00Z' }) };
   put('subnets.kubeovn.io', 'red', { metadata, spec: {}, ...(is === 'idle' && { status: idle }) });
   now = at;
-  const own = asks === undefined ? {} : { [podAnnotation('ovn', 'ip_pool')]: asks };
+  const own = {
+    ...(asks !== undefined && { [podAnnotation('ovn', 'ip_pool')]: asks }),
+    ...(names !== undefined && { [podAnnotation('ovn', 'ip_address')]: names }),
+  };
   const pod = (annotations: object): object => ({
     metadata: { name: 'web', namespace: 'shop', uid: 'web', annotations: { ...own, ...annotations } },
   });
@@ -60,4 +64,9 @@ test('of several addresses that a pod asks for it is given one', () => {
   assert.deepEqual(foundOf({ at: 10, asks: '10.0.0.3;10.0.0.4' }), ['I1 not what it asks for']);
   assert.deepEqual(foundOf({ at: 10, asks: '10.0.0.3;10.0.0.2' }), []);
   assert.deepEqual(foundOf({ at: 10, asks: 'pool' }), []);
+});
+
+test('the one address that a pod names goes before the list that it has as well', () => {
+  assert.deepEqual(foundOf({ at: 10, asks: '10.0.0.3;10.0.0.4', names: '10.0.0.2' }), []);
+  assert.deepEqual(foundOf({ at: 10, asks: '10.0.0.3;10.0.0.4', names: '10.0.0.5' }), ['I1 not what it asks for']);
 });

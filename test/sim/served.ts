@@ -1,6 +1,7 @@
 /**
  * Who is given an address newly has it of a Subnet that takes somebody: not of one that was being deleted before the pod came, also where an address there was kept for the pod before, and not of
- * one that has said for a while that it has no network. And of several that its pod asks for by name it is one. Read from writes of the API server, by no rule.
+ * one that has said for a while that it has no network. And of several that its pod asks for by name it is one, or the one that it names by itself, which goes before a list. Read from writes of
+ * the API server, by no rule.
  */
 import { annotationKey, DEFAULT_SUBNET, JOIN_SUBNET, labelKey, podAnnotation } from '../../src/api/well-known.ts';
 import { launchedInstance } from '../../src/api/virtual-machine.ts';
@@ -27,6 +28,8 @@ export class Served {
   /** When each pod came; those that were told what they have. */
   readonly #came = new Map<string, number>();
   readonly #told = new Set<string>();
+  /** The addresses that each named by itself before it was told: one version may be read after another was written. */
+  readonly #named = new Map<string, Set<string>>();
 
   /**
    * @param byHand whether a person acts now
@@ -65,9 +68,16 @@ export class Served {
     else if (type === 'DELETED') {
       this.#came.delete(uid);
       this.#told.delete(uid);
+      this.#named.delete(uid);
+      return;
     }
     const told = podAnnotation('ovn', 'allocated');
-    if (annotations[told] !== 'true' || type === 'DELETED') return;
+    const has = splitList(annotations[podAnnotation('ovn', 'ip_address')] ?? '');
+    const named = this.#named.get(uid) ?? new Set<string>();
+    if (annotations[told] !== 'true') {
+      this.#named.set(uid, new Set([...named, ...has]));
+      return;
+    }
     // Somebody may take it away for a moment; from a backup it comes with it.
     const isNew = !this.#told.has(uid) && previous?.metadata.annotations?.[told] !== 'true';
     this.#told.add(uid);
@@ -79,8 +89,8 @@ export class Served {
     const isKept = ip?.metadata.labels?.[labelKey.ipReserved] === 'true' || annotations[annotationKey.vip] !== undefined;
     if (isKept || launchedInstance(object.metadata) !== undefined) return;
     const asked = splitList((annotations[podAnnotation('ovn', 'ip_pool')] ?? '').replaceAll(';', ','));
-    const has = splitList(annotations[podAnnotation('ovn', 'ip_address')] ?? '');
-    if (asked.length > 0 && asked.every((one) => parseAddress(one) !== undefined) && !has.some((one) => asked.includes(one)))
+    const isAsked = (one: string): boolean => asked.includes(one) || named.has(one);
+    if (asked.length > 0 && asked.every((one) => parseAddress(one) !== undefined) && !has.some(isAsked))
       this.#findings.push({
         kind: 'I1 not what it asks for',
         message: `I1: Pod ${namespace}/${name} asks for one of ${asked.join(', ')}, and is given ${has.join(',')}`,

@@ -119,6 +119,29 @@ test("the port of a pod that lost its marks is the pod's own: nobody else has it
   assert.equal(scene.addressOf('shop/web'), '10.1.0.2');
 });
 
+test('a port that lost its marks keeps its address back while the IP object of its name is said to be in another Subnet', () => {
+  const scene = sceneOf({ cidrBlock: '10.1.0.0/29' });
+  const { bench } = scene;
+  scene.statefulSet('db', 1);
+  scene.pod('db-0', { statefulSet: 'db' });
+  bench.settle();
+  bench.vanish('pods', 'shop/db-0');
+  bench.removeForeignRow('Logical_Switch_Port', bench.world.rows.state(rowId('Logical_Switch_Port', 'db-0.shop'))?.uuid ?? '');
+  portOfOther(bench, 'db-0.shop', 1, { addresses: ['0a:00:00:00:00:01 10.1.0.2'] });
+  scene.pod('db-0', { statefulSet: 'db' });
+  bench.settle();
+  const free = (): unknown => bench.object('subnets', 'net')?.status?.['v4availableIPrange'];
+  assert.equal(free(), '10.1.0.3-10.1.0.6');
+  bench.edit('ips', 'db-0.shop', { subnet: 'elsewhere' });
+  bench.settle();
+  assert.equal(free(), '10.1.0.3-10.1.0.6');
+  scene.pod('other', { annotations: { 'ovn.kubernetes.io/ip_address': '10.1.0.2' } });
+  bench.settle();
+  assert.equal(waits(scene, 'shop/other')[0], 'AddressConflict');
+  gone(bench, 1);
+  assert.match(String(scene.stations('other.shop')), / 10\.1\.0\.2$/);
+});
+
 test("a switch of OpenStack's is no Subnet's, by whatever name: what its ports have is looked at by nobody", () => {
   const { bench } = sceneOf({ cidrBlock: '10.1.0.0/24' });
   const uuid = `${UUID}7`;

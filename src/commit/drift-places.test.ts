@@ -182,6 +182,21 @@ test('a port and a policy that were put into rows of another program as well are
   });
 });
 
+test('a port whose switch another program took stays there, and is taken out of one that it was put into as well', async () => {
+  await withWriter(async (kiln) => {
+    const [p1 = ''] = await uuidsOf('Logical_Switch_Port');
+    const marks = await nbctl('get', 'Logical_Switch', 's1', 'external_ids');
+    await nbctl('set', 'Logical_Switch', 's1', 'external_ids={whose=mine}', '--', 'ls-add', 'another');
+    await kiln.quiet();
+    await nbctl('add', 'Logical_Switch', 'another', 'ports', p1);
+    await until('it is out', async () => (await nbctl('get', 'Logical_Switch', 'another', 'ports')) === '[]');
+    await kiln.quiet();
+    assert.deepEqual(await nbctl('get', 'Logical_Switch', 's1', 'ports'), `[${p1}]`);
+    assert.match(kiln.repaired.map(driftSentence).join('\n'), /Logical_Switch_Port p1 was changed.*in was "Logical_Switch another"/);
+    await nbctl('ls-del', 'another', '--', 'set', 'Logical_Switch', 's1', `external_ids=${marks}`);
+  });
+});
+
 test('DHCP options without their marks, which name them, get those back', async () => {
   await withWriter(async () => {
     const was = await uuidsOf('DHCP_Options');

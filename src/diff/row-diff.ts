@@ -50,7 +50,7 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
   const others = observed.filter((row) => row.uuid !== mine.uuid && row.ownership.kind === 'ours');
   const { extra, guests } = leave(others, spec, context);
   const parent = parentOf(wanted, context);
-  if (parent === 'missing') return withoutParent(slot?.rows ?? [], observed, spec, context);
+  if (parent === 'missing') return withoutParent(wanted, slot?.rows ?? [], observed, spec, context);
   const isIn = ({ uuid, column }: Link): boolean => uuid === parent?.uuid && column === parent.column;
   const links = context.rows.parentsOf(mine.uuid);
   const away = parent !== undefined && !links.some(isIn);
@@ -70,11 +70,29 @@ export function diffRow(id: RowId, context: DiffContext): Verdict {
  * The parent of a wanted row belongs to another program or does not exist, so the row waits. If the row is still there for another object,
  * which no longer wants it, it is removed first: that object waits for it to go.
  */
-function withoutParent(rows: readonly RowOutput[], observed: readonly Observed[], spec: TableSpec, context: DiffContext): Verdict {
+function withoutParent(
+  wanted: RowOutput,
+  rows: readonly RowOutput[],
+  observed: readonly Observed[],
+  spec: TableSpec,
+  context: DiffContext,
+): Verdict {
   const owners = new Set(rows.map(({ owner }) => ownerText(owner)));
-  const left = observed.filter(({ ownership }) => ownership.kind === 'ours' && !owners.has(ownership.owner));
-  const edits = left.flatMap((row) => (guestIn(row, context) === undefined ? removal(row, spec, context) : []));
-  return edits.length > 0 ? { kind: 'change', change: 'delete', edits, detail: '' } : { kind: 'waiting', on: [rows[0]?.parent?.id ?? ''] };
+  const ours = observed.flatMap((row) => (row.ownership.kind === 'ours' ? [{ row, isWanted: owners.has(row.ownership.owner) }] : []));
+  const left = ours.flatMap(({ row, isWanted }) => (isWanted || guestIn(row, context) !== undefined ? [] : removal(row, spec, context)));
+  if (left.length > 0) return { kind: 'change', change: 'delete', edits: left, detail: '' };
+  const strays = ours.flatMap(({ row, isWanted }) => (isWanted ? nowhereElse(row, wanted, context) : []));
+  if (strays.length > 0) return { kind: 'change', change: 'update', edits: strays, detail: 'parent' };
+  return { kind: 'waiting', on: [wanted.parent?.id ?? ''] };
+}
+
+/** What is in a parent that is another program's now stays there, as it is, and is taken out of rows that it was put into as well. */
+function nowhereElse(mine: Observed, wanted: RowOutput, context: DiffContext): Edit[] {
+  const links = context.rows.parentsOf(mine.uuid);
+  const isIn = ({ uuid, column }: Link): boolean => column === wanted.parent?.column && context.rows.entry(uuid)?.id === wanted.parent.id;
+  if (!links.some(isIn)) return [];
+  const out = links.filter((link) => !isIn(link)).flatMap((link) => takenOut(mine, link, wanted, context));
+  return out.length > 0 ? [...out, guard(mine)] : [];
 }
 
 /** Nothing states the contents of a kept row, so it is moved to its new parent as it is, instead of being made again there. */

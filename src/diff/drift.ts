@@ -176,7 +176,10 @@ export function driftSentence({ id, difference, before, after }: Drift): string 
   const row = `${tableOf(id)} ${identityOf(id)}`;
   if (difference === 'missing') return `${row} was deleted by another program; it is made again: ${columnsText(after)}`;
   if (difference === 'extra') return `${row} was added by another program under Kiln's marks; it is removed: ${columnsText(before)}`;
-  const changes = [...new Set([...Object.keys(before), ...Object.keys(after)])].map(
+  // A row that is made again in another place has most as it was.
+  const columns = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const differing = columns.filter((column) => before[column] !== after[column]);
+  const changes = (differing.length > 0 ? differing : columns).map(
     (column) => `${column} was ${quoted(before[column])} and becomes ${quoted(after[column])}`,
   );
   return `${row} was changed by another program; it is put right: ${changes.join('; ')}`;

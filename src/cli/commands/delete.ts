@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { parseDuration } from '../../api/duration.ts';
 import { blockersOf } from '../../blockers/graph.ts';
-import { blockedSentence, madeAgain } from '../../blockers/sentences.ts';
+import { madeAgain, refusedDeletionSentence } from '../../blockers/sentences.ts';
 import type { Observation } from '../../controller/observation.ts';
 import type { Cascade } from '../../explain/cascade.ts';
 import { cascadeOf } from '../../explain/cascade.ts';
@@ -104,7 +104,7 @@ export async function runDelete(kind: string, name: string | undefined, flags: D
     throw new CommandFailure(
       EXIT.findings,
       `${typeText(named.resource)}/${named.name} was not deleted`,
-      blockedSentence(world.settings, named.resource, key, blockers),
+      refusedDeletionSentence(world.settings, named.resource, key, blockers),
       `${commandText(named)} --cascade --dry-run=client`,
     );
   const cascade = cascadeOf(world, named.resource, key);

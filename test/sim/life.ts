@@ -63,7 +63,12 @@ const GATHERING = 0.3;
 const RUSHED = { staged: 0.75, dense: 0.92 } as const;
 const GATHERING_IN_A_RUSH = { staged: 0.7, dense: 0.9 } as const;
 /** Scenes that they play one after the other, before each rest. */
-const SCENES_IN_A_RUSH = { staged: 3, dense: 4 } as const;
+const SCENES_IN_A_RUSH = { staged: 3, dense: 8 } as const;
+/** Of what kind: hardly anything else draws fields, upkeep and what is seldom in a life in a rush. */
+const STAGE = {
+  staged: { settled: 7, held: 4, anew: 4, overlooked: 3, seldom: 2, upkeep: 1, fields: 1, scene: 1 },
+  dense: { settled: 7, held: 4, anew: 4, overlooked: 3, seldom: 4, upkeep: 3, fields: 8, scene: 2 },
+} as const;
 /** The next operations that come with nothing between: five and fewer than so many more. */
 const TOGETHER = 30;
 const TOGETHER_IN_A_RUSH = [30, 90, 200] as const;
@@ -200,7 +205,7 @@ export async function draw(seed: number, operations: number, options: LifeOption
     return drawn(cluster);
   }
   function drawAny(cluster: SimulatedCluster): readonly Step[] {
-    switch (stage.weighted({ settled: 7, held: 4, anew: 4, overlooked: 3, seldom: 2, upkeep: 1, fields: 1, scene: 1 })) {
+    switch (stage.weighted(STAGE[pace])) {
       case 'settled':
         return drawSettled(stage, cluster);
       case 'held':

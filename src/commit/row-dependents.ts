@@ -42,9 +42,9 @@ export class RowDependents {
     const before = this.#standing.get(id);
     if (row === undefined) this.#standing.delete(id);
     else this.#standing.set(id, row.uuid);
-    // A name that nobody wants: somebody renamed it, and what is in it is wanted in the one that has the name now.
-    const isRenamed = before === undefined && row?.ownership.kind === 'ours' && (this.#desired.row(id)?.rows.length ?? 0) === 0;
-    if (isRenamed) yield* this.#childrenOf(this.#rows.rowsOf(id));
+    // Somebody renamed what stood for it: what is in that is wanted in the one that has the name next.
+    const renamed = before === undefined || before === row?.uuid ? undefined : this.#rows.entry(before);
+    if (renamed !== undefined) yield* this.#childrenOf([renamed]);
     // It is not Kiln's any more, or another one stands for it: who refers to it is to refer to that, or to the one that comes.
     if (row?.ownership.kind !== 'ours' || (before !== undefined && before !== row.uuid)) yield* this.#referrers(id);
   }
@@ -68,7 +68,7 @@ export class RowDependents {
     if (all.length >= 2) yield* this.#childrenOf(all);
   }
 
-  *#childrenOf(rows: ReturnType<World['rows']['rowsOf']>): Generator<RowId> {
+  *#childrenOf(rows: readonly NonNullable<ReturnType<World['rows']['entry']>>[]): Generator<RowId> {
     for (const { table, row } of rows)
       for (const { column } of childColumns(table))
         for (const uuid of (row[column] ?? []) as Iterable<Uuid>) {

@@ -1,6 +1,6 @@
 /**
  * Everything a scenario needs, real: an API server with the CRDs, an OVN central, nodes, controllers as processes of their own, and
- * the tools of an operator (kubectl, ovn-nbctl, ovn-trace, ovsdb-client) to look at what came of it.
+ * the tools of an operator (kubectl, ovn-nbctl, ovn-trace, ovsdb-client) to look at what came of it. Long, because it is the one place where all of them are put together.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -27,7 +27,7 @@ test('what is asked for is taken as it is meant', () => {
   assert.deepEqual([flags.seed, flags.forMs, flags.life, flags.workers, flags.only], [0, 3_630_000, 50, 3, 'broad']);
   const plain = flagsOf(['--operations', '1']);
   assert.ok(plain !== 'help');
-  assert.deepEqual([plain.operations, plain.forMs, plain.life, plain.shrink], [1, undefined, 1_000, true]);
+  assert.deepEqual([plain.operations, plain.forMs, plain.life, plain.shrink], [1, undefined, 2_000, true]);
 });
 
 test('such a command line ends with exit code 2 and one line', () => {

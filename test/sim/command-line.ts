@@ -11,7 +11,7 @@ Draws lives of a simulated cluster from seeds, on all cores, and judges each whe
   --operations N   operations in all (default 100000)
   --minutes M      begin lives for so long instead; --hours H likewise. What is
                    found is made short for at most half a minute beyond that
-  --life N         operations of one life (default 1000)
+  --life N         operations of one life (default 2000)
   --workers N      lives at a time (default: as many as there are cores)
   --plain          only what draw.ts draws, without what came later (some pinned seeds)
   --broad          only that and what draw-broad.ts draws (likewise)
@@ -56,7 +56,7 @@ const NUMBERS = {
   operations: { rule: 'a whole number of at least 1', isRight: (value: number) => isWhole(value, 1), usual: 100_000 },
   hours: { rule: 'a number above 0', isRight: (value: number) => value > 0, usual: 8 },
   minutes: { rule: 'a number above 0', isRight: (value: number) => value > 0, usual: 10 },
-  life: { rule: 'a whole number of at least 1', isRight: (value: number) => isWhole(value, 1), usual: 1_000 },
+  life: { rule: 'a whole number of at least 1', isRight: (value: number) => isWhole(value, 1), usual: 2_000 },
   workers: { rule: 'a whole number of at least 1', isRight: (value: number) => isWhole(value, 1), usual: 2 },
 } as const;
 
@@ -120,7 +120,7 @@ export function flagsOf(args: readonly string[]): Flags | 'help' {
     seed: number('seed', Date.now() % 1_000_000_000),
     operations: number('operations', 100_000),
     forMs: timed ? number('hours', 0) * 3_600_000 + number('minutes', 0) * 60_000 : undefined,
-    life: number('life', 1_000),
+    life: number('life', 2_000),
     workers: Math.min(number('workers', availableParallelism()), values.trace === true ? 1 : Infinity),
     only: (['plain', 'broad', 'scenes', 'fields', 'pointed', 'seldom', 'settled', 'crowds', 'rush', 'staged'] as const).find(
       (draws) => values[draws] === true,

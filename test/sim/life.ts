@@ -22,6 +22,7 @@ import { drawOverlooked } from './overlooked-lives.ts';
 import type { Finding } from './judge.ts';
 import { judge } from './judge.ts';
 import { Random } from './random.ts';
+import { isRushed, operationsOf } from './rush.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 import type { History, Step } from './step.ts';
 
@@ -50,7 +51,7 @@ export interface Life {
 const EPISODE = 150;
 const EPISODE_OF_CROWDS = 250;
 /** A rest costs as much as some hundred operations of a life in a rush. */
-const EPISODE_IN_A_RUSH = { staged: 500, dense: 1_000 } as const;
+const EPISODE_IN_A_RUSH = { staged: 500, dense: 2_000 } as const;
 
 /** Lives in which most comes in crowds. */
 const CROWDED = 1 / 3;
@@ -59,11 +60,9 @@ const THIN = 1 / 4;
 /** That a step of theirs begins a crowd: one of a tenant's objects, or just the next operations with nothing between. */
 const GATHERING = 0.3;
 
-/** Lives in which nearly all comes in crowds, and no scene but before and after a rest. */
-const RUSHED = { staged: 0.75, dense: 0.92 } as const;
 const GATHERING_IN_A_RUSH = { staged: 0.7, dense: 0.9 } as const;
 /** Scenes that they play one after the other, before each rest. */
-const SCENES_IN_A_RUSH = { staged: 3, dense: 8 } as const;
+const SCENES_IN_A_RUSH = { staged: 3, dense: 12 } as const;
 /** Of what kind: hardly anything else draws fields, upkeep and what is seldom in a life in a rush. */
 const STAGE = {
   staged: { settled: 7, held: 4, anew: 4, overlooked: 3, seldom: 2, upkeep: 1, fields: 1, scene: 1 },
@@ -112,7 +111,7 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const settled = late && !settler.chance(0.2) ? 0.009 + settler.next() * 0.012 : 0;
   const crowd = new Random(seed ^ 0xc20d5);
   const gathers = crowds && crowd.chance(CROWDED);
-  const rushed = rush && new Random(seed ^ 0x7b2049).chance(RUSHED[pace]);
+  const rushed = rush && isRushed(seed, pace);
   const crowded = gathers || rushed;
   const stage = new Random(seed ^ 0x57a6e);
   const thin = rushed ? 0 : crowded ? THIN : 1;
@@ -124,7 +123,7 @@ export async function draw(seed: number, operations: number, options: LifeOption
   const episode = rushed && stages ? EPISODE_IN_A_RUSH[pace] : crowded || dense ? EPISODE_OF_CROWDS : EPISODE;
   /** Operations that come with nothing between. */
   let together = 0;
-  let left = operations;
+  let left = operationsOf(seed, operations, options.only);
   let untilRest = episode;
   /** A pointed scene was played before the rest that is due. */
   let sharpened = false;

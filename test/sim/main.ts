@@ -6,11 +6,14 @@ import { flagsOf, HELP } from './command-line.ts';
 import { readHistory, writeHistory } from './history-file.ts';
 import type { LifeOrder, LifeReport } from './lives.ts';
 import { drawLives } from './lives.ts';
+import { operationsOf } from './rush.ts';
 
 /** Replays at most to make a failure short. */
 const SHRINK = 400;
 /** After the time that was given. */
 const SHRINK_BEYOND_MS = 30_000;
+/** Of drawing one life and making it short. */
+const SHRINK_MS = 180_000;
 const SAID_EACH_MS = 60_000;
 
 function tell({ order: { seed }, operations, messages, steps, history, tried, cut }: LifeReport, flags: Flags): void {
@@ -45,7 +48,7 @@ async function run(flags: Flags): Promise<number> {
   let operations = 0;
   let lives = 0;
   let failed = 0;
-  const shrinkUntil = flags.forMs === undefined ? {} : { shrinkUntil: Date.now() + flags.forMs + SHRINK_BEYOND_MS };
+  const shrinkUntil = flags.forMs === undefined ? Infinity : Date.now() + flags.forMs + SHRINK_BEYOND_MS;
   let stopped = false;
   const stop = (): void => {
     stopped = true;
@@ -61,8 +64,14 @@ async function run(flags: Flags): Promise<number> {
       flags.forMs === undefined ? ordered < flags.operations : ordered === 0 || performance.now() - begun < flags.forMs;
     for (let { seed } = flags; isTime(); seed++) {
       if (stopped || (failed > 0 && !flags.keepGoing)) return;
-      ordered += flags.life;
-      yield { seed, operations: flags.life, ...(flags.only && { only: flags.only }), shrink: flags.shrink ? SHRINK : 0, ...shrinkUntil };
+      ordered += operationsOf(seed, flags.life, flags.only);
+      yield {
+        seed,
+        operations: flags.life,
+        ...(flags.only && { only: flags.only }),
+        shrink: flags.shrink ? SHRINK : 0,
+        shrinkUntil: Math.min(shrinkUntil, Date.now() + SHRINK_MS),
+      };
     }
   }
   const take = (report: LifeReport): void => {

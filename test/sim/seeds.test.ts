@@ -17,7 +17,7 @@ import { drawLives } from './lives.ts';
 
 const OPERATIONS = 220_000;
 const LIFE = 500;
-const FRESH_LIFE = 1_000;
+const FRESH_LIFE = 2_000;
 /** Replays to make a failure short: some seconds. */
 const SHRINK = 120;
 

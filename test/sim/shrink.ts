@@ -1,6 +1,6 @@
 /**
  * Makes a history that fails as short as it can: steps are left out in ever smaller pieces as long as it still fails in the same
- * way (delta debugging, Zeller and Hildebrandt 2002).
+ * way (after delta debugging, Zeller and Hildebrandt 2002), single ones until none of them can go.
  */
 import type { Finding } from './judge.ts';
 import type { LifeOptions } from './life.ts';
@@ -44,14 +44,17 @@ export async function shrink(
   await fails(history.steps.filter(({ kind }) => kind !== 'rest'));
   await fails(best.history.steps.filter(({ kind }) => kind !== 'fault'));
   if (best.history.controllers > 1) await fails(best.history.steps, 1);
-  for (let pieces = 2; !over();) {
-    const { steps } = best.history;
-    const size = Math.ceil(steps.length / pieces);
-    let smaller = false;
-    for (let at = 0; at < steps.length && !smaller; at += size) smaller = await fails([...steps.slice(0, at), ...steps.slice(at + size)]);
-    if (smaller) pieces = Math.max(2, pieces - 1);
-    else if (size <= 1) break;
-    else pieces = Math.min(steps.length, pieces * 2);
+  for (let size = Math.ceil(best.history.steps.length / 2); !over();) {
+    const before = best.history.steps.length;
+    // What was tried before a piece that could go is not tried again in this round: in a history of thousands of steps that is most of it.
+    for (let at = 0; at < best.history.steps.length;) {
+      const { steps } = best.history;
+      const failed = await fails([...steps.slice(0, at), ...steps.slice(at + size)]);
+      // A rest that was left out at the end is put there again.
+      if (!failed || best.history.steps.length >= steps.length) at += size;
+    }
+    if (size === 1 && best.history.steps.length === before) break;
+    size = Math.max(1, Math.min(size >> 1, best.history.steps.length >> 1));
   }
   return { ...best, tried: count.tried, cut: Date.now() > until };
 }

@@ -8,7 +8,7 @@ test('a number that is none, or with which nothing would be drawn, is refused by
     ['minutes', ['0', '-1', 'ten', '', ' ', '0x10', 'Infinity', 'NaN'], 'a number above 0, such as --minutes 10;'],
     ['hours', ['0', '-0.5', '1h'], 'a number above 0, such as --hours 8;'],
     ['operations', ['0', '-5', '2.5', '1e3', 'many', ''], 'a whole number of at least 1, such as --operations 100000;'],
-    ['life', ['0', '-1', '0.5'], 'a whole number of at least 1, such as --life 1000;'],
+    ['life', ['0', '-1', '0.5'], 'a whole number of at least 1, such as --life 2000;'],
     ['workers', ['0', '-1', '1.5'], 'a whole number of at least 1, such as --workers 2;'],
     ['seed', ['-1', '1.5', 'seven', '', '9007199254740993'], 'a whole number of at least 0, such as --seed 7;'],
   ] as const)

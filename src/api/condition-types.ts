@@ -25,7 +25,7 @@ export const CONDITION_TYPES = {
     means:
       'a field was written as something that it cannot be and was put right; the message says what it was; there until the spec is edited next',
   },
-  Peered: { on: 'Vpc', means: 'each Vpc that it peers with names it back' },
+  Peered: { on: 'Vpc', means: 'each Vpc that it peers with names it back, and the two ends fit' },
   DefaultSubnet: { on: 'Vpc', means: 'spec.defaultSubnet names a Subnet of the Vpc' },
   AddressConflict: { on: 'IP, Vip, EIPs, their rules', means: 'another has the same address; there only while it does' },
   DeletionBlocked: { on: 'whatever can be in use', means: 'it is being deleted and something still uses it' },

@@ -104,10 +104,18 @@ export const REASONS = {
   },
   UpdateIPAMFailed: { means: 'the pool cannot be used as it is', next: 'mend the IPPool' },
   NotFound: { means: 'what it refers to does not exist', next: 'make it, or mend the reference' },
-  Peered: { means: 'each Vpc that the Vpc peers with names it back', next: '' },
+  Peered: { means: 'each Vpc that the Vpc peers with names it back, and the two ends fit', next: '' },
   PeerMissing: {
     means: 'a Vpc that is named as a peer does not exist, or does not name this one',
     next: 'make the other Vpc, or add the peering there',
+  },
+  PeeringMismatch: {
+    means: 'the two ends of a peering are in different networks or have one address; no packet passes',
+    next: 'give both ends different addresses in one network',
+  },
+  PeerLacksNetwork: {
+    means: 'a route leads over a peering to a network that the remote Vpc neither has nor routes',
+    next: 'make the Subnet there, or correct the route',
   },
   AddressSetMissing: {
     means: 'a match names an address set of OVN that does not exist; no packet meets it',

@@ -12,6 +12,7 @@ import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 import type { ConditionOutput } from '../output.ts';
 import { mayLink } from '../port-link.ts';
+import { linkProblem } from './peering-ends.ts';
 import { vpcRowsRule } from './vpc-rows-rule.ts';
 import { vpcFindings } from './vpc-state.ts';
 import { claimantOfVpc, routerId, vpcSpec, vpcView } from './vpc-view.ts';
@@ -48,13 +49,14 @@ export const vpcPeering: Rule = vpcRowsRule(RULE, ({ world, name, view, spec, is
   }),
 );
 
-/** Names of the Vpcs that one names as its peers: a set, since both sides may name very many. */
-const peersOf: Query<ReadonlySet<string>> = defineQuery(
+/** The Vpcs that a Vpc names as its peers, each with its own end of that link: a map, since both sides may name very many. */
+const peersOf: Query<ReadonlyMap<string, string>> = defineQuery(
   'vpc-peers',
-  (world, vpc) => new Set(world.ask(vpcSpec, vpc)?.vpcPeerings?.map(({ remoteVpc = '' }) => remoteVpc)),
+  (world, vpc) =>
+    new Map(world.ask(vpcSpec, vpc)?.vpcPeerings?.map(({ remoteVpc = '', localConnectIP = '' }) => [remoteVpc, localConnectIP])),
 );
 
-/** Whether each peering is carried out and has another side; none where the Vpc peers with nobody. */
+/** Whether packets pass over each peering of the Vpc; no condition for a Vpc without peerings. */
 export function peeringCondition(world: World, name: string): readonly ConditionOutput[] {
   const peerings = world.ask(vpcSpec, name)?.vpcPeerings ?? [];
   if (peerings.length === 0) return [];
@@ -69,10 +71,19 @@ export function peeringCondition(world: World, name: string): readonly Condition
   const [first] = lonely;
   if (first !== undefined) return [{ type: 'Peered', status: 'False', reason: 'PeerMissing', message: first, event: 'Warning' }];
   const faulty = world.ask(vpcFindings, name).find(({ code }) => code === 'VpcPeeringInvalid');
-  if (faulty === undefined) return [{ type: 'Peered', status: 'True', reason: 'Peered', message: '' }];
   // The Event is that of condition Accepted.
-  const message = `Vpc ${name}: ${faulty.field} is wrong, so this peering is left out: see condition Accepted`;
-  return [{ type: 'Peered', status: 'False', reason: 'VpcPeeringInvalid', message }];
+  if (faulty !== undefined) {
+    const message = `Vpc ${name}: ${faulty.field} is wrong, so this peering is left out: see condition Accepted`;
+    return [{ type: 'Peered', status: 'False', reason: 'VpcPeeringInvalid', message }];
+  }
+  for (const [i, { remoteVpc = '', localConnectIP = '' }] of peerings.entries()) {
+    const problem = linkProblem(localConnectIP, world.ask(peersOf, remoteVpc).get(name) ?? '');
+    if (problem === undefined) continue;
+    const rule = `both ends of a peering have different addresses in one network, such as 169.254.0.1/30 and 169.254.0.2/30; Vpc ${remoteVpc} is the other end`;
+    const message = `Vpc ${name}: spec.vpcPeerings[${i}].localConnectIP "${localConnectIP}" ${problem}; ${rule}`;
+    return [{ type: 'Peered', status: 'False', reason: 'PeeringMismatch', message, event: 'Warning' }];
+  }
+  return [{ type: 'Peered', status: 'True', reason: 'Peered', message: '' }];
 }
 
 function networkText(text: string): string[] {

@@ -206,13 +206,46 @@ test('two Vpcs that name each other are linked by a port on each router', () => 
   assert.deepEqual(pick(row, 'networks', 'peer'), [['169.254.0.1/30'], 'green-blue']);
   assert.deepEqual(pick(bench.row('Logical_Router_Port', 'green-blue'), 'networks', 'peer'), [['169.254.0.2/30'], 'blue-green']);
   assert.deepEqual(bench.object('vpcs', 'blue')?.status?.['vpcPeerings'], ['green']);
+  bench.edit('vpcs', 'blue', { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.2/30' }] });
+  bench.settle();
+  const rule =
+    'both ends of a peering have different addresses in one network, such as 169.254.0.1/30 and 169.254.0.2/30; Vpc green is the other end';
+  const field = 'Vpc blue: spec.vpcPeerings[0].localConnectIP';
+  assert.deepEqual(peered(), [
+    'False',
+    'PeeringMismatch',
+    `${field} "169.254.0.2/30" has the address 169.254.0.2 of the other end; ${rule}`,
+  ]);
   bench.edit('vpcs', 'blue', { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.5/30' }] });
   bench.settle();
+  assert.deepEqual(peered(), [
+    'False',
+    'PeeringMismatch',
+    `${field} "169.254.0.5/30" is in network 169.254.0.4/30, and the other end in 169.254.0.0/30; ${rule}`,
+  ]);
   assert.deepEqual(pick(bench.row('Logical_Router_Port', 'blue-green'), 'networks', 'mac'), [['169.254.0.5/30'], row?.['mac']]);
   bench.edit('vpcs', 'blue', { vpcPeerings: [] });
   bench.settle();
   assert.equal(bench.row('Logical_Router_Port', 'blue-green'), undefined);
   assert.equal(bench.condition('vpcs', 'blue', 'Peered'), undefined);
+});
+
+test('a route over a peering to a network that the remote Vpc does not have is reported until a Subnet there has it', () => {
+  const bench = setUp();
+  const route = { policy: 'policyDst', cidr: '10.9.0.0/24', nextHopIP: '169.254.0.2' };
+  bench.put('vpcs', {
+    metadata: { name: 'blue' },
+    spec: { vpcPeerings: [{ remoteVpc: 'green', localConnectIP: '169.254.0.1/30' }], staticRoutes: [route] },
+  });
+  bench.put('vpcs', { metadata: { name: 'green' }, spec: { vpcPeerings: [{ remoteVpc: 'blue', localConnectIP: '169.254.0.2/30' }] } });
+  bench.settle();
+  assert.equal(bench.condition('vpcs', 'blue', 'Peered')?.status, 'True');
+  const { reason, message } = bench.condition('vpcs', 'blue', 'WithoutEffect') ?? {};
+  assert.equal(reason, 'PeerLacksNetwork');
+  assert.match(message ?? '', /spec\.staticRoutes\[0\]\.cidr "10\.9\.0\.0\/24" lies in no network of Vpc green/);
+  bench.put('subnets', { metadata: { name: 'green-net' }, spec: { vpc: 'green', cidrBlock: '10.9.0.0/16' } });
+  bench.settle();
+  assert.equal(bench.condition('vpcs', 'blue', 'WithoutEffect'), undefined);
 });
 
 test('what is not carried out is said', () => {

@@ -19,6 +19,7 @@ import { sharedRoute } from './shared-routes.ts';
 import { vpcFindings, vpcRefusal } from './vpc-state.ts';
 import { askedRoute, defaultRoutes } from './vpc-static-routes.ts';
 import { defaultSubnetCondition } from './vpc-default-subnet.ts';
+import { peeredRoutesInVain } from './peering-ends.ts';
 import { overlappingPeerings } from './peering-overlaps.ts';
 import { peeringCondition } from './vpc-peering.ts';
 import type { VpcView } from './vpc-view.ts';
@@ -90,6 +91,7 @@ function ineffective(world: World, view: VpcView, spec: VpcSpec): readonly Findi
     ...routeHostBits({ name, spec }),
     ...world.ask(unreachableNextHops, name),
     ...world.ask(overlappingPeerings, name),
+    ...world.ask(peeredRoutesInVain, name),
     ...sharedRoutes(world, view, spec, wrong),
     ...matches,
   ];

@@ -28,7 +28,11 @@ export function diffMembers(id: RowId, keys: ReadonlySet<MemberKey> | 'all', con
   // A row of ours that nobody wants goes as a whole.
   if (planned === undefined && row?.ownership.kind === 'ours' && (slot === undefined || slot.rows.length === 0)) return SETTLED;
   const uuid = planned ?? (row === undefined || !writable(row) ? undefined : row.uuid);
-  if (uuid === undefined) return slot === undefined || slot.members.size === 0 ? SETTLED : { kind: 'waiting', on: [id] };
+  if (uuid === undefined) {
+    // A row that no rule wants does not come: what a pod on a node that does not exist gives to the node's port group has no effect. The members
+    // are compared again as soon as the row is wanted or observed.
+    return slot === undefined || slot.members.size === 0 || slot.rows.length === 0 ? SETTLED : { kind: 'waiting', on: [id] };
+  }
   const held = planned === undefined ? row : undefined;
   const edits: Edit[] = [];
   const missing: string[] = [];

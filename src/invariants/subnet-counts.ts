@@ -37,14 +37,11 @@ function familyCounts(
     .map((text) => parseCidr(text))
     .find((cidr) => cidr?.family === family);
   const field = family === 4 ? 'v4' : 'v6';
-  const held =
-    block === undefined
-      ? IntervalSet.empty
-      : IntervalSet.of(
-          [...(holders.get(name)?.values() ?? [])].flatMap(([holder]) =>
-            holder !== undefined && holder.address.family === family ? [{ first: holder.address.value, last: holder.address.value }] : [],
-          ),
-        );
+  const held = IntervalSet.of(
+    [...(holders.get(name)?.values() ?? [])].flatMap(([holder]) =>
+      holder !== undefined && holder.address.family === family ? [{ first: holder.address.value, last: holder.address.value }] : [],
+    ),
+  );
   const usable = block === undefined ? IntervalSet.empty : usableOf(block);
   const reserved = IntervalSet.of([
     ...splitList(spec.gateway ?? '')

@@ -96,8 +96,9 @@ export function usageOf(subnet: SubnetState): Usage {
   const families: { v4?: FamilyUsage; v6?: FamilyUsage } = {};
   for (const family of [4, 6] as const) {
     const field = family === 4 ? 'v4' : 'v6';
-    if (spec?.cidrs[field] === undefined) continue;
     const space = subnet[field];
+    // A family that was taken away under its holders: their addresses are in use until they go.
+    if (spec === undefined || (spec.cidrs[field] === undefined && space.countedOutside === 0)) continue;
     const sorted = space.held.sorted();
     families[field] = {
       ...countsOf(space),

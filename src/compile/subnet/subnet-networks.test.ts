@@ -44,6 +44,21 @@ test('a larger Subnet takes the way out from a smaller one while it has a networ
   assert.deepEqual(waysOut(), [own]);
 });
 
+test('a family that is taken away under its holders counts their addresses until they go', () => {
+  const bench = setUp('10.0.0.0/24,fd00::/112', '10.0.0.5,fd00::5', '10.0.0.6,fd00::6');
+  bench.edit('subnets', 'red', { cidrBlock: '10.0.0.0/24', gateway: '10.0.0.1' });
+  bench.settle();
+  const counts = (): unknown => {
+    const { v4usingIPs, v6usingIPs, v6usingIPrange, v6availableIPs } = bench.object('subnets', 'red')?.status ?? {};
+    return [v4usingIPs, v6usingIPs, v6usingIPrange, v6availableIPs];
+  };
+  assert.match(bench.condition('subnets', 'red', 'Accepted')?.message ?? '', /p0\.shop/);
+  assert.deepEqual(counts(), [2n, 2n, 'fd00::5-fd00::6', 0n]);
+  bench.delete('ips', 'p0.shop');
+  bench.settle();
+  assert.deepEqual(counts(), [1n, 1n, 'fd00::6', 0n]);
+});
+
 test('a family that nobody uses goes at once', () => {
   const bench = setUp('10.0.0.0/24,fd00::/112', '10.0.0.5');
   bench.edit('subnets', 'red', { cidrBlock: '10.0.0.0/24', gateway: '10.0.0.1' });

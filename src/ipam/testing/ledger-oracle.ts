@@ -127,7 +127,9 @@ export class Oracle {
 
   usage(subnet: string, family: Family, pool?: string): OracleUsage | undefined {
     const spec = this.specs.get(subnet);
-    if (spec === undefined || cidrOf(spec, family) === undefined) return undefined;
+    if (spec === undefined) return undefined;
+    const hasFamily = cidrOf(spec, family) !== undefined;
+    if (!hasFamily && pool !== undefined) return undefined;
     const scope = pool === undefined ? universe(spec, family) : poolSet(spec, family, pool);
     const open = scope.intersect(openSet(spec, family));
     const held = setOf(this.#facts.filter((fact) => fact.subnet === subnet && fact.address?.family === family));
@@ -136,6 +138,7 @@ export class Oracle {
     );
     const using = pool === undefined ? counted.subtract(scope.subtract(open)) : counted.intersect(scope.subtract(gatewaySet(spec, family)));
     const available = open.subtract(held);
+    if (!hasFamily && using.count === 0n) return undefined;
     return {
       available: available.count,
       using: using.count,

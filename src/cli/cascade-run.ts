@@ -226,4 +226,4 @@ class CascadeUnderWay {
   }
 }
 
-const STAYS_OPEN: readonly KubeErrorCode[] = ['KUBE_FORBIDDEN', 'KUBE_INVALID', 'KUBE_BAD_REQUEST'];
+const STAYS_OPEN: readonly KubeErrorCode[] = ['KUBE_FORBIDDEN', 'KUBE_DENIED', 'KUBE_INVALID', 'KUBE_BAD_REQUEST'];

@@ -36,6 +36,7 @@ export function failureOf(error: unknown, command: string): CommandFailure {
 
 /** The cluster was asked, and the answer is no. */
 const ANSWERS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
+  'KUBE_DENIED',
   'KUBE_INVALID',
   'KUBE_BAD_REQUEST',
   'KUBE_CONFLICT',

@@ -10,6 +10,8 @@ export const KUBE_ADVICE: Readonly<Record<KubeErrorCode, string>> = {
   KUBE_BAD_REQUEST: AGAIN,
   KUBE_UNAUTHORIZED: ACCESS,
   KUBE_FORBIDDEN: ACCESS,
+  KUBE_DENIED:
+    'change what the message names; kubectl get validatingwebhookconfigurations,validatingadmissionpolicies lists what may refuse',
   KUBE_NOT_FOUND: AGAIN,
   KUBE_NOT_SERVED: 'kubectl apply -f deploy/crds.yaml',
   KUBE_CONFLICT: AGAIN,

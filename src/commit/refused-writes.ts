@@ -24,6 +24,7 @@ const MOST_DOUBTED = 10_000;
 const REFUSALS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_BAD_REQUEST',
   'KUBE_FORBIDDEN',
+  'KUBE_DENIED',
   'KUBE_NOT_SERVED',
   'KUBE_INVALID',
   'KUBE_TOO_LARGE',

@@ -3,6 +3,7 @@ export const kubeErrorCodes = {
   KUBE_BAD_REQUEST: 'the server could not read the request',
   KUBE_UNAUTHORIZED: 'the server does not accept the credentials',
   KUBE_FORBIDDEN: 'the credentials do not allow this',
+  KUBE_DENIED: 'an admission webhook or an admission policy refuses the request; the credentials allow it',
   KUBE_NOT_FOUND: 'the object does not exist',
   KUBE_NOT_SERVED: 'the server does not know the resource (no such CRD, group or version)',
   KUBE_CONFLICT: 'the object has changed since the version that was read',
@@ -165,7 +166,7 @@ function codeOf(
 ): KubeErrorCode {
   const hasCause = (name: string): boolean => causes.some((cause) => cause.reason === name);
   // A policy of somebody may answer with any status: it is no word on the server, nor on another write of the object.
-  if (isStatus && DENIED.test(text)) return 'KUBE_FORBIDDEN';
+  if (isStatus && DENIED.test(text)) return 'KUBE_DENIED';
   switch (status) {
     case 401:
       return 'KUBE_UNAUTHORIZED';

@@ -72,8 +72,8 @@ describe('requests', () => {
       ['KUBE_NOT_SERVED', 404, '404 page not found\n'],
       ['KUBE_PRECONDITION', 409, { reason: 'Conflict', message: 'Precondition failed: UID in precondition: x, UID in object meta: y' }],
       ['KUBE_PRECONDITION', 422, { reason: 'Invalid', details: { causes: [{ reason: 'FieldValueInvalid', field: 'metadata.uid' }] } }],
-      ['KUBE_FORBIDDEN', 409, { reason: 'Conflict', message: 'admission webhook "quota.example.com" denied the request: no more' }],
-      ['KUBE_FORBIDDEN', 401, { message: "ips x is forbidden: ValidatingAdmissionPolicy 'a' with binding 'b' denied request: no" }],
+      ['KUBE_DENIED', 409, { reason: 'Conflict', message: 'admission webhook "quota.example.com" denied the request: no more' }],
+      ['KUBE_DENIED', 401, { message: "ips x is forbidden: ValidatingAdmissionPolicy 'a' with binding 'b' denied request: no" }],
       ['KUBE_WEBHOOK_FAILED', 500, { message: 'Internal error occurred: failed calling webhook "x.example.com": EOF' }],
       ['KUBE_NAMESPACE_TERMINATING', 403, { reason: 'Forbidden', details: { causes: [{ reason: 'NamespaceTerminating' }] } }],
     ] as const) {

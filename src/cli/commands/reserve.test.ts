@@ -145,7 +145,9 @@ test('an address that is taken, or not of the Subnet, is refused by name, and no
     /AddressConflict/,
     'who only asks is no second holder',
   );
-  assert.match((await reserved('third', { ip: '10.92.0.1' })).said, /refused.*\n.*10\.92\.0\.1/);
+  const outside = await reserved('third', { ip: '10.92.0.1' });
+  assert.match(outside.said, /refused.*\n.*10\.92\.0\.1/);
+  for (const { said } of [taken, outside]) assert.doesNotMatch(said, /kubectl edit ip/, 'nothing is left to edit');
   assert.match((await reserved('fourth', { subnet: 'nowhere' })).said, /Subnet nowhere does not exist\nkubectl get subnets/);
   assert.match((await reserved('first', { subnet: 'ovn-default' })).said, /IP first\.default exists: 10\.91\.0\.50 of Subnet kept/);
   assert.equal((await released('first.default')).exit, 0);
@@ -251,4 +253,30 @@ test('the commands as processes: results on standard output, three lines on stan
   assert.deepEqual((await fails('reserve', 'cli', to))[0], 2, 'no --subnet');
   assert.deepEqual((await fails('reserve', 'cli', '--subnet', 'kept', '--lease', 'long', to))[0], 2);
   assert.deepEqual((await fails('reserve', 'cli', '--subnet', 'kept', '--kubeconfig', join(directory, 'none')))[0], 3);
+});
+
+test('a refusal by an admission webhook is no lack of rights: its words, exit 1, and where to look', { skip }, async () => {
+  await client.transport.request({
+    subject: { verb: 'create', resource: 'faults' },
+    method: 'POST',
+    path: '/lab/faults',
+    body: {
+      match: { verbs: ['create'], resources: ['ips.kubeovn.io'] },
+      fault: {
+        kind: 'error',
+        code: 403,
+        reason: 'Forbidden',
+        message: 'admission webhook "addresses.kiln.io" denied the request: 10.91.0.8 is taken',
+      },
+      times: 1,
+    },
+  });
+  const { exit, said } = await reserved('late', { ip: '10.91.0.8' });
+  assert.equal(exit, 1, said);
+  assert.equal(
+    said,
+    'the address for late.default is refused; nothing was kept\n' +
+      'admission webhook "addresses.kiln.io" denied the request: 10.91.0.8 is taken\n' +
+      'kubectl get ips -l ovn.kubernetes.io/subnet=kept\n',
+  );
 });

@@ -117,6 +117,13 @@ async function create(wanted: NewIp, flags: ReserveFlags, { client }: CommandIo)
     const ip = (await client.create<KubeObject>(IPS, wanted, { dryRun: flags.dryRun === 'server' })) as IP;
     return { ip, made: true };
   } catch (error) {
+    if (isKubeError(error, 'KUBE_DENIED'))
+      throw new CommandFailure(
+        EXIT.findings,
+        `the address for ${wanted.metadata.name} is refused; nothing was kept`,
+        error.detail,
+        `kubectl get ips -l ${labelKey.subnet}=${flags.subnet}`,
+      );
     if (!isKubeError(error, 'KUBE_ALREADY_EXISTS')) throw error;
     const ip = await client.get<IP>(IPS, wanted.metadata);
     const ask = String(wanted.spec['ipAddress']);
@@ -157,7 +164,7 @@ async function untilFilled(ip: IP, made: boolean, flags: ReserveFlags, io: Comma
       throw new CommandFailure(
         EXIT.findings,
         `the address for ${name} is refused${made ? '; nothing was kept' : ''}`,
-        `${refusal.reason ?? ''}: ${message}`,
+        `${refusal.reason ?? ''}: ${made ? withoutCommandOn(name, message) : message}`,
         `kubectl get ips -l ${labelKey.subnet}=${flags.subnet}`,
       );
     }
@@ -172,4 +179,11 @@ async function untilFilled(ip: IP, made: boolean, flags: ReserveFlags, io: Comma
     said = message;
     await sleep(wait);
   }
+}
+
+/** The condition ends with a command for the IP object, which this command has taken back. */
+function withoutCommandOn(name: string, message: string): string {
+  const commands = ['edit ip', 'edit ips.kubeovn.io', 'delete ips.kubeovn.io'].map((verb) => `; kubectl ${verb} ${name}`);
+  const last = commands.find((command) => message.endsWith(command));
+  return last === undefined ? message : message.slice(0, -last.length);
 }

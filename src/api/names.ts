@@ -88,8 +88,12 @@ export const subnetNodePortGroup = (subnet: string, node: string): string => gro
 export const nodePortGroup = (node: string): string => groupName(nodePortName(node));
 /** The addresses of a port group's ports, which northd keeps. */
 export const portGroupAddressSet = (portGroup: string, family: 4 | 6): string => `${portGroup}_ip${family}`;
-/** The addresses of an IPPool. */
+/** The virtual port of the IPv6 address of a Vip of both families; that of the IPv4 address has the name of the Vip. */
+export const vipPortV6 = (vip: string): string => `${vip}-ip6`;
+/** The addresses of an IPPool; of a pool of both families, the IPv4 ones. */
 export const ipPoolAddressSet = (pool: string): string => groupName(pool);
+/** The IPv6 addresses of an IPPool of both families: OVN rejects a match that names a set of both. */
+export const ipPoolAddressSetV6 = (pool: string): string => `${groupName(pool)}_ip6`;
 
 export type LoadBalancerProtocol = 'tcp' | 'udp' | 'sctp';
 

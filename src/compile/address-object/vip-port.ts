@@ -2,9 +2,8 @@
  * The switch ports of a Vip, as Kube-OVN names and fills them: a virtual port that whichever of its parents announces the address binds to,
  * and for a typed Vip a port that has the address.
  */
-import { portName } from '../../api/names.ts';
+import { portName, vipPortV6 } from '../../api/names.ts';
 import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
-import { joinDual } from '../../net/dual.ts';
 import type { AddressObject, AddressTexts } from '../../world/address-objects.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -27,7 +26,7 @@ export function vipPorts(world: World, object: AddressObject, vip: VipView, addr
   if (subnet?.isOvn === false) return [];
   const rows: Output[] = [];
   if (vip.type !== '' && addresses.mac !== '') rows.push(ownPort(object, vip, subnet?.provider ?? DEFAULT_PROVIDER, addresses));
-  if (vip.type !== 'kube_host_vm_vip' && vip.namespace !== '') rows.push(virtualPort(world, object, vip, addresses));
+  if (vip.type !== 'kube_host_vm_vip' && vip.namespace !== '') rows.push(...virtualPorts(world, object, vip, addresses));
   return rows;
 }
 
@@ -51,23 +50,26 @@ function ownPort(object: AddressObject, vip: VipView, provider: string, addresse
   };
 }
 
-function virtualPort(world: World, object: AddressObject, vip: VipView, addresses: AddressTexts): RowOutput {
+/** One for each address: `virtual-ip` of a Logical_Switch_Port takes one, and a port with two never binds. */
+function virtualPorts(world: World, object: AddressObject, vip: VipView, { v4, v6 }: AddressTexts): readonly RowOutput[] {
   const parents = vip.type === '' ? world.ask(vipParents, vip.name) : [];
-  return {
+  const virtual = (name: string, address: string): RowOutput => ({
     kind: 'row',
-    id: portId(vip.name),
+    id: portId(name),
     owner: ownerOf(object),
     rule: RULE,
     parent: { id: switchId(vip.subnet), column: 'ports' },
     columns: {
-      name: vip.name,
+      name,
       type: 'virtual',
-      options: { 'virtual-ip': joinDual(addresses), ...(parents.length > 0 && { 'virtual-parents': parents.join(',') }) },
+      options: { 'virtual-ip': address, ...(parents.length > 0 && { 'virtual-parents': parents.join(',') }) },
       dhcpv4_options: null,
       dhcpv6_options: null,
     },
     externalIds: { ls: vip.subnet },
-  };
+  });
+  if (v4 === '' || v6 === '') return [virtual(vip.name, v4 === '' ? v6 : v4)];
+  return [virtual(vip.name, v4), virtual(vipPortV6(vip.name), v6)];
 }
 
 /** Ports of the pods that declare the Vip and that it admits, in its Subnet, by name; only those that are there. */

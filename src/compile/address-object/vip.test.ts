@@ -49,6 +49,19 @@ test('all that is wrong with a Vip is told at once', () => {
   );
 });
 
+test('a Vip of both families has a virtual port for each, since a port with two addresses never binds', () => {
+  const made = scene('10.50.0.0/29,fd50::/112');
+  vip(made, 'v1', { namespace: 'shop' });
+  made.pod('a', { annotations: { 'ovn.kubernetes.io/aaps': 'v1' } });
+  made.bench.settle();
+  assert.deepEqual(port(made, 'v1')['options'], { 'virtual-ip': '10.50.0.2', 'virtual-parents': 'a.shop' });
+  assert.deepEqual(port(made, 'v1-ip6')['options'], { 'virtual-ip': 'fd50::2', 'virtual-parents': 'a.shop' });
+  made.bench.delete('pods', 'shop/a');
+  made.bench.delete('vips', 'v1');
+  made.bench.settle();
+  assert.equal(made.bench.row('Logical_Switch_Port', 'v1-ip6'), undefined);
+});
+
 test('a Vip for the pods of a namespace has a virtual port, whose parents are the ports of pods that declare it and that it chooses', () => {
   const made = scene();
   vip(made, 'v1', { namespace: 'shop', selector: ['app:lb'] });

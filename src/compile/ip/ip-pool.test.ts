@@ -36,6 +36,28 @@ test('the address set follows the spec and goes with the pool', () => {
   assert.deepEqual([bench.object('ippools', 'my-pool'), bench.rowIds('Address_Set')], [undefined, []]);
 });
 
+test('a pool of both families keeps a set of each: OVN rejects a match that names a set of both', () => {
+  const bench = new RuleBench({ rules: NETWORK_RULES });
+  bench.put('subnets', { metadata: { name: 'dual' }, spec: { cidrBlock: '10.0.0.0/24,fd00::/112' } });
+  const spec = { subnet: 'dual', ips: ['10.0.0.20..10.0.0.23', 'fd00::20'], enableAddressSet: true };
+  bench.put('ippools', { metadata: { name: 'my-pool' }, spec });
+  bench.settle();
+  const sets = (): unknown => bench.rows('Address_Set').map(({ name, addresses }) => [name, addresses]);
+  assert.deepEqual(sets(), [
+    ['my.pool', ['10.0.0.20/30']],
+    ['my.pool_ip6', ['fd00::20']],
+  ]);
+  bench.edit('ippools', 'my-pool', { ips: ['nonsense'] });
+  bench.settle();
+  assert.equal((sets() as unknown[]).length, 2, 'both stay while the spec is wrong');
+  bench.edit('ippools', 'my-pool', { ips: ['fd00::20'] });
+  bench.settle();
+  assert.deepEqual(sets(), [['my.pool', ['fd00::20']]]);
+  bench.delete('ippools', 'my-pool');
+  bench.settle();
+  assert.deepEqual(sets(), []);
+});
+
 test('a Subnet that is edited into nonsense and keeps its network leaves its pools and their sets as they are', () => {
   const bench = setUp();
   const set = bench.list('Address_Set', 'my.pool', 'addresses');

@@ -5,9 +5,10 @@
 import type { Finding } from '../../api/finding.ts';
 import { findingOf } from '../../api/finding.ts';
 import { poolHostBits } from '../../api/host-bits.ts';
-import { ipPoolAddressSet } from '../../api/names.ts';
+import { ipPoolAddressSet, ipPoolAddressSetV6 } from '../../api/names.ts';
 import type { PoolAddresses } from '../../api/pool-ranges.ts';
 import { cidrCover } from '../../net/cidr-cover.ts';
+import type { Family } from '../../net/address.ts';
 import { bitsOf, formatAddress } from '../../net/address.ts';
 import { formatCidr, networkAddress } from '../../net/cidr.ts';
 import { ownerText } from '../../nb/ownership.ts';
@@ -23,7 +24,6 @@ import { defineQuery } from '../../world/world.ts';
 import type { Rule } from '../compiler.ts';
 import type { Claimant, ConditionOutput, Json, Output, PatchOutput } from '../output.ts';
 import { rowConflictOf } from '../row-conflict.ts';
-import type { RowId } from '../../nb/row-id.ts';
 import { subnetAcceptance } from '../subnet/subnet-acceptance.ts';
 import { subnetReady, takesNobody } from '../subnet/subnet-ready.ts';
 import { ipPoolAddresses } from './ip-pool-subnet.ts';
@@ -56,11 +56,17 @@ export const ipPool: Rule = {
       ...(usage !== undefined && { status: { ...familyStatus('v4', usage.v4), ...familyStatus('v6', usage.v6) } }),
     };
     outputs.push(said);
-    const set = ipPoolAddressSet(name);
-    const id = rowId('Address_Set', set);
-    const addresses = finding === undefined ? addressesOf(world.ask(ipPoolAddresses, name)) : addressesKept(world, id, owner);
-    if (pool.spec.enableAddressSet === true && addresses !== undefined)
-      outputs.push({ kind: 'row', id, owner, rule: RULE, columns: { name: set, addresses }, externalIds: { ippool: name } });
+    if (pool.spec.enableAddressSet !== true) return outputs;
+    const sets = finding === undefined ? addressSetsOf(name, world.ask(ipPoolAddresses, name)) : setsKept(world, name, owner);
+    for (const [set, addresses] of sets)
+      outputs.push({
+        kind: 'row',
+        id: rowId('Address_Set', set),
+        owner,
+        rule: RULE,
+        columns: { name: set, addresses },
+        externalIds: { ippool: name },
+      });
     return outputs;
   },
 };
@@ -109,20 +115,34 @@ function neverGiven(world: World, { name, spec }: PoolView, usage: SubnetUsage |
   ];
 }
 
-/** Single addresses and networks that cover the pool exactly, as OVN takes them. */
-function addressesOf(addresses: PoolAddresses): readonly string[] {
-  const blocks = ([4, 6] as const).flatMap((family) =>
-    addresses[family].intervals.flatMap((interval) => cidrCover({ family, ...interval })),
-  );
-  return blocks
-    .map((cidr): string => (cidr.prefix === bitsOf(cidr.family) ? formatAddress(networkAddress(cidr)) : formatCidr(cidr)))
+type NamedSet = readonly [name: string, addresses: readonly string[]];
+
+/** The sets of a pool by name: one, or of a pool of both families one for each, since OVN rejects a match that names a set of both. */
+function addressSetsOf(pool: string, addresses: PoolAddresses): readonly NamedSet[] {
+  const [v4, v6] = [textsOf(addresses, 4), textsOf(addresses, 6)];
+  const name = ipPoolAddressSet(pool);
+  if (v4.length === 0 || v6.length === 0) return [[name, [...v4, ...v6]]];
+  return [
+    [name, v4],
+    [ipPoolAddressSetV6(pool), v6],
+  ];
+}
+
+/** Single addresses and networks that cover a family of the pool exactly, as OVN takes them. */
+function textsOf(addresses: PoolAddresses, family: Family): readonly string[] {
+  return addresses[family].intervals
+    .flatMap((interval) => cidrCover({ family, ...interval }))
+    .map((cidr): string => (cidr.prefix === bitsOf(family) ? formatAddress(networkAddress(cidr)) : formatCidr(cidr)))
     .toSorted();
 }
 
-/** A set that matches name stays as it was while the spec is wrong: without it OVN would drop them in silence. */
-function addressesKept(world: World, id: RowId, owner: Claimant): readonly string[] | undefined {
-  const held = isOurs(world, id, owner) ? world.rows.column(id, 'addresses') : undefined;
-  return held instanceof Set ? [...held].map(String).toSorted() : undefined;
+/** A set that a match names stays as it was while the spec is wrong: without it OVN would drop the match in silence. */
+function setsKept(world: World, pool: string, owner: Claimant): readonly NamedSet[] {
+  return [ipPoolAddressSet(pool), ipPoolAddressSetV6(pool)].flatMap((set): readonly NamedSet[] => {
+    const id = rowId('Address_Set', set);
+    const held = isOurs(world, id, owner) ? world.rows.column(id, 'addresses') : undefined;
+    return held instanceof Set ? [[set, [...held].map(String).toSorted()]] : [];
+  });
 }
 
 /** Of a pool in order whose Subnet is refused and runs no network: nobody is given anything. */

@@ -88,6 +88,9 @@ export const subnetNodePortGroup = (subnet: string, node: string): string => gro
 export const nodePortGroup = (node: string): string => groupName(nodePortName(node));
 /** The addresses of a port group's ports, which northd keeps. */
 export const portGroupAddressSet = (portGroup: string, family: 4 | 6): string => `${portGroup}_ip${family}`;
+/** Addresses that ports of a distributed Subnet on one node send from beside their own. */
+export const furtherAddressSet = (subnet: string, node: string, family: 4 | 6): string =>
+  `${subnetNodePortGroup(subnet, node)}.further_ip${family}`;
 /** The virtual port of the IPv6 address of a Vip of both families; that of the IPv4 address has the name of the Vip. */
 export const vipPortV6 = (vip: string): string => `${vip}-ip6`;
 /** The addresses of an IPPool; of a pool of both families, the IPv4 ones. */

@@ -8,6 +8,7 @@ import { builtinObjects, globalOptions } from './builtins.ts';
 import type { Rule } from './compiler.ts';
 import { ipPool } from './ip/ip-pool.ts';
 import { ipLifecycle } from './ip/ip-lifecycle.ts';
+import { furtherGateway } from './pod/further-gateway.ts';
 import { misboundPolicyCheck } from './pod/misbound.ts';
 import { namespaceAnnotations } from './namespace/namespace-annotations.ts';
 import { nodeAddresses } from './node/node-addresses.ts';
@@ -76,6 +77,7 @@ export const NETWORK_RULES: readonly Rule[] = [
 
 /** Who uses the network: pods, nodes, and what they hold. */
 export const MEMBER_RULES: readonly Rule[] = [
+  furtherGateway,
   nodeJoin,
   nodePortGroups,
   nodePolicy,

@@ -1,6 +1,8 @@
-/** Where a pod was given addresses, as its annotations say. */
-import { podAnnotation } from '../api/well-known.ts';
+/** Where a pod was given addresses, as its annotations say: where to look, and no proof. */
+import type { Pod } from '../api/core.ts';
 import type { Labels } from '../api/meta.ts';
+import { annotationKey, podAnnotation } from '../api/well-known.ts';
+import { pairOf } from './domain.ts';
 
 const ALLOCATED = '.kubernetes.io/allocated';
 
@@ -12,4 +14,14 @@ export function allocatedPlaces(annotations: Labels): readonly string[] {
     const subnet = annotations[podAnnotation(provider, 'logical_switch')] ?? '';
     return [subnet === '' ? `provider/${provider}` : subnet];
   });
+}
+
+const PORT_VIPS = '.kubernetes.io/port_vips';
+
+/** Pairs of Subnet and node where a pod that names further addresses (`aaps`, `port_vips`) was given its own. */
+export function furtherPlaces({ metadata: { annotations = {} }, spec: { nodeName = '' } }: Pod): readonly string[] {
+  const isNamed = (key: string): boolean =>
+    (key === annotationKey.allowedAddressPairs || key.endsWith(PORT_VIPS)) && annotations[key] !== '';
+  if (nodeName === '' || !Object.keys(annotations).some(isNamed)) return [];
+  return [...new Set(allocatedPlaces(annotations))].map((subnet) => pairOf(subnet, nodeName));
 }

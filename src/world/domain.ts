@@ -84,25 +84,30 @@ export function pairsOf(a: Domain, b: Domain): Domain {
       a.watch({
         enter: (key) => {
           left.add(key);
-          for (const other of right) enter(key + SEPARATOR + other);
+          for (const other of right) enter(pairOf(key, other));
         },
         leave: (key) => {
           left.delete(key);
-          for (const other of right) leave(key + SEPARATOR + other);
+          for (const other of right) leave(pairOf(key, other));
         },
       });
       b.watch({
         enter: (key) => {
           right.add(key);
-          for (const other of left) enter(other + SEPARATOR + key);
+          for (const other of left) enter(pairOf(other, key));
         },
         leave: (key) => {
           right.delete(key);
-          for (const other of left) leave(other + SEPARATOR + key);
+          for (const other of left) leave(pairOf(other, key));
         },
       });
     },
   };
+}
+
+/** The key of a pair. */
+export function pairOf(a: string, b: string): string {
+  return a + SEPARATOR + b;
 }
 
 export function splitPair(key: string): readonly [string, string] {

@@ -17,7 +17,7 @@ import { groupName } from '../api/names.ts';
 import { annotationKey, kilnAnnotation } from '../api/well-known.ts';
 import { canonicalAddress } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';
-import { allocatedPlaces } from './allocated-places.ts';
+import { allocatedPlaces, furtherPlaces } from './allocated-places.ts';
 import type { AddressObject, AddressResource } from './address-objects.ts';
 import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from './address-objects.ts';
 import { Deadlines } from './deadlines.ts';
@@ -183,6 +183,8 @@ export class World {
     vip: ({ metadata }) => splitList(metadata.annotations?.[annotationKey.vip] ?? ''),
     /** Vips whose addresses its ports may use beside their own. */
     allowedPair: ({ metadata }) => splitList(metadata.annotations?.[annotationKey.allowedAddressPairs] ?? ''),
+    /** `subnet`, line end, `node`: where it may send from further addresses, if its annotations are right. */
+    furtherAt: (pod) => furtherPlaces(pod),
     /** Subnets that its annotations say it was given addresses of; where they name none, `provider/` and the interface's provider. */
     allocated: ({ metadata }) => allocatedPlaces(metadata.annotations ?? {}),
   });

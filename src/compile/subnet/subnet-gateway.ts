@@ -25,10 +25,10 @@ import type { SubnetView } from './subnet-view.ts';
 import { claimantOfSubnet, subnetNetworks, subnetSpec } from './subnet-view.ts';
 import { policyRow } from '../vpc/vpc-policy-routes.ts';
 
-const GATEWAY_PRIORITY = 29000;
+export const GATEWAY_PRIORITY = 29000;
 
 /** A node's addresses in the join Subnet; empty until its port is there. */
-const joinedAt: Query<Dual<string>> = defineQuery('node-joined-at', (world, node) => {
+export const joinedAt: Query<Dual<string>> = defineQuery('node-joined-at', (world, node) => {
   const view = world.ask(nodeView, node);
   const addresses = view === undefined ? undefined : joinAddresses(world, view);
   if (addresses === undefined) return {};

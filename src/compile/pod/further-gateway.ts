@@ -1,0 +1,77 @@
+/**
+ * The way out of a distributed Subnet for addresses that ports send from beside their own: Vips that a pod declares (`aaps`) and addresses of
+ * `port_vips`. northd's address set of a port group has the ports' own addresses alone, so no gateway policy of Kube-OVN's layout matches
+ * these, and their packets would die at the default route. They get a set and a policy of their own for each node.
+ */
+import { furtherAddressSet } from '../../api/names.ts';
+import { annotationKey } from '../../api/well-known.ts';
+import { parseAddress } from '../../net/address.ts';
+import { cidrContains, parseCidr } from '../../net/cidr.ts';
+import { familiesOf, ofFamily } from '../../net/dual.ts';
+import { rowId } from '../../nb/row-id.ts';
+import { splitPair, valuesOf } from '../../world/domain.ts';
+import type { World } from '../../world/world.ts';
+import type { Rule } from '../compiler.ts';
+import type { RowOutput } from '../output.ts';
+import { GATEWAY_PRIORITY, isDistributed, joinedAt } from '../subnet/subnet-gateway.ts';
+import { statedSubnet } from '../subnet/subnet-state.ts';
+import { claimantOfSubnet } from '../subnet/subnet-view.ts';
+import { policyRow } from '../vpc/vpc-policy-routes.ts';
+import { heldBy } from './held-addresses.ts';
+import { interfacesOf } from './pod-interfaces.ts';
+import { podView } from './pod-view.ts';
+import { furtherAddresses } from './pod-vip.ts';
+
+const RULE = 'pod-further-gateway';
+
+/** For each pair of Subnet and node with a pod that says so: of a cluster without any, nothing. */
+export const furtherGateway: Rule = {
+  name: RULE,
+  over: (world) => valuesOf(world.pods, 'furtherAt'),
+  run: (world, pair): readonly RowOutput[] => {
+    const [subnet, node] = splitPair(pair);
+    const view = statedSubnet(world, subnet);
+    if (view === undefined || !isDistributed(view)) return [];
+    const texts = addressesAt(world, pair, subnet);
+    const joined = world.ask(joinedAt, node);
+    const owner = claimantOfSubnet(view);
+    return familiesOf(view).flatMap((family): readonly RowOutput[] => {
+      const network = parseCidr(ofFamily(view, family)?.cidr ?? '');
+      const nexthop = ofFamily(joined, family);
+      // A network, or an address elsewhere, would steer what other Subnets send as well.
+      const inside = texts.filter((text) => {
+        const address = parseAddress(text);
+        return address !== undefined && network !== undefined && cidrContains(network, address);
+      });
+      if (inside.length === 0 || nexthop === undefined) return [];
+      const set = furtherAddressSet(subnet, node, family);
+      const externalIds = { subnet, node };
+      const match = `ip${family}.src == $${set}`;
+      return [
+        {
+          kind: 'row',
+          id: rowId('Address_Set', set),
+          owner,
+          rule: RULE,
+          columns: { name: set, addresses: inside.toSorted() },
+          externalIds,
+        },
+        policyRow(view.vpc, { priority: GATEWAY_PRIORITY, match, action: 'reroute', nexthops: [nexthop] }, owner, RULE, externalIds),
+      ];
+    });
+  },
+};
+
+/** Further addresses of the ports of a Subnet on a node: of pods that have a port there, whatever their annotations say. */
+function addressesAt(world: World, pair: string, subnet: string): readonly string[] {
+  const found = new Set<string>();
+  for (const key of world.pods.bucket('furtherAt', pair)) {
+    const pod = world.ask(podView, key);
+    if (pod === undefined || !pod.alive || (pod.annotations[annotationKey.northGateway] ?? '') !== '') continue;
+    for (const nic of interfacesOf(world, pod).interfaces) {
+      const { ownRow, addresses } = heldBy(world, nic);
+      if (ownRow && addresses?.subnet === subnet) for (const text of furtherAddresses(world, nic, subnet)) found.add(text);
+    }
+  }
+  return [...found];
+}

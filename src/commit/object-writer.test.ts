@@ -513,3 +513,37 @@ test('an object that cannot be compared keeps nobody else from being written, an
     ['other', 'shop'],
   );
 });
+
+test('a write counts against the namespace that its object is for: an IP object, a Vip against that of its spec', () => {
+  const bench = new Bench();
+  const metadata = { uid: 'uid-1', resourceVersion: '1' };
+  const objects: Readonly<Record<string, AnyObject>> = {
+    'shop/web': { metadata: { ...metadata, name: 'web', namespace: 'shop' } },
+    'web.shop': { metadata: { ...metadata, name: 'web.shop' }, spec: { namespace: 'shop' } },
+    'node-n1': { metadata: { ...metadata, name: 'node-n1' }, spec: {} },
+    vip: { metadata: { ...metadata, name: 'vip' }, spec: { namespace: 'store' } },
+    red: { metadata: { ...metadata, name: 'red' }, spec: { namespace: 'no field of a Vpc' } },
+  };
+  bench.observe = (key) => objects[key] as AnyObject;
+  const edited = (resource: PatchOutput['resource'], key: string): PatchOutput => ({ ...patch, resource, key });
+  bench.desired.replace(
+    [],
+    [
+      edited('pods', 'shop/web'),
+      edited('ips', 'web.shop'),
+      edited('ips', 'node-n1'),
+      edited('vips', 'vip'),
+      edited('vpcs', 'red'),
+      { kind: 'create', resource: 'ips', key: 'new.store', object: { spec: { namespace: 'store' } } },
+    ],
+  );
+  bench.writer.flush();
+  assert.deepEqual(Object.fromEntries(bench.sent.map(({ intent: { name, share } }) => [name, share])), {
+    web: 'shop',
+    'web.shop': 'shop',
+    'node-n1': '',
+    vip: 'store',
+    red: '',
+    'new.store': 'store',
+  });
+});

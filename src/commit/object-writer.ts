@@ -15,6 +15,7 @@ import type { ResourceName } from '../world/resources.ts';
 import { traitsOf } from '../world/resources.ts';
 import type { Hold } from './write-holds.ts';
 import { HOLDS, WriteHolds } from './write-holds.ts';
+import { shareOf } from './write-share.ts';
 
 /** Where observed objects are, and where replies go. */
 export interface ObjectSource {
@@ -254,6 +255,10 @@ export class ObjectWriter {
     else before.push(write);
   }
 
+  #observed({ resource, namespace, name }: ObjectWrite): AnyObject | undefined {
+    return this.#options.source.get(resource, namespace === '' ? name : `${namespace}/${name}`);
+  }
+
   #intent(write: ObjectWrite): WriteIntent {
     const { group, version, plural, kind, namespaced } = traitsOf(write.resource);
     const resource = { group, version, plural, kind, namespaced };
@@ -266,6 +271,7 @@ export class ObjectWriter {
       ...(write.verb === 'create' ? {} : { uid: write.uid }),
       ...(write.verb === 'patch' && write.resourceVersion !== undefined ? { resourceVersion: write.resourceVersion } : {}),
       urgent: binds(write),
+      share: shareOf(write.resource, write.namespace, write.verb === 'create' ? write.object : this.#observed(write)),
       operation: operationOf(write),
     };
   }

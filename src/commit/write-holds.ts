@@ -7,7 +7,7 @@ import type { ObjectId } from '../compile/output.ts';
 import type { AnyObject, ObjectWrite } from '../diff/object-diff.ts';
 import type { KubeError, KubeErrorCode } from '../kube/errors.ts';
 import type { EvictionTurn } from './eviction-limit.ts';
-import { EVICTION_RETRY_MS, EvictionLimit } from './eviction-limit.ts';
+import { EVICTION_RETRY_MS, EVICTION_TURN_MS, EvictionLimit } from './eviction-limit.ts';
 import type { RefusedWrites } from './refused-writes.ts';
 import { StatusPace } from './status-pace.ts';
 import { letsGo } from './write-part.ts';
@@ -203,6 +203,7 @@ export class WriteHolds {
     const { observed, date, later, look } = this.#options;
     const turn = this.#evictions.take(id, uid, date(), (one) => observed(one as ObjectId)?.metadata.uid);
     if (turn === 'now') later(EVICTION_RETRY_MS + 1_000, () => look(id));
+    if (turn === 'soon') later(EVICTION_TURN_MS, () => look(id));
     return turn;
   }
 }

@@ -116,7 +116,7 @@ describe('EventRecorder', () => {
   });
 
   it('bounds rate, queue and requests in flight over all objects', async () => {
-    open({ total: [3, 10], queue: 4 });
+    open({ total: [3, 10], queue: { perShare: 4, total: 100 } });
     for (let i = 0; i < 10; i++) recorder.record(about(`o${i}`));
     const first = await api.next();
     const second = await api.next();
@@ -174,5 +174,97 @@ describe('EventRecorder', () => {
     await recorder.idle();
     assert.equal(api.untaken, 0);
     assert.deepEqual(dropped, ['a fenced']);
+  });
+
+  describe('where one namespace floods', () => {
+    const of = (namespace: string, name: string, message: string): EventInput =>
+      about(name, message, { target: { resource: PODS, namespace, name, uid: `uid-${name}` } });
+    const said = (exchange: { readonly body: unknown }): string => {
+      const { involvedObject, message } = exchange.body as { involvedObject: { namespace: string; name: string }; message: string };
+      return `${involvedObject.namespace}/${involvedObject.name} ${message}`;
+    };
+
+    it('the Events of another namespace and of the cluster come within seconds', async () => {
+      const sent: string[] = [];
+      api.handler = (exchange) => {
+        sent.push(said(exchange));
+        exchange.json({ metadata: { name: 'x' } });
+      };
+      // 258 edits a second on 400 pods, each with words of its own, as long as 10 seconds.
+      let edit = 0;
+      const flood = (): void => {
+        for (let n = 0; n < 26; n++, edit++) recorder.record(of('flood', `pod-${edit % 400}`, `edit ${edit}`));
+      };
+      for (let tenth = 0; tenth < 100; tenth++) {
+        flood();
+        if (tenth === 50) {
+          for (let n = 0; n < 10; n++) recorder.record(of('quiet', `broken-${n}`, 'cannot be bound'));
+          recorder.record({ ...about('red'), target: { resource: VPCS, name: 'red' } });
+        }
+        clock.advance(100);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        if (tenth === 70) {
+          await until('the quiet ones', () => sent.filter((one) => one.startsWith('quiet/')).length === 10);
+          assert.ok(
+            sent.some((one) => one.endsWith('/red m')),
+            'the Vpc had its turn',
+          );
+        }
+      }
+      assert.ok(
+        sent.some((one) => one.startsWith('flood/')),
+        'the flood is slowed, not silenced',
+      );
+      assert.deepEqual(
+        dropped.filter((one) => !one.startsWith('pod-')),
+        [],
+      );
+      assert.ok(recorder.waiting <= 510, `${recorder.waiting} wait`);
+    });
+
+    it('its newest words are what is left', async () => {
+      open({ total: [1, 1], queue: { perShare: 3, total: 100 } });
+      recorder.record(of('flood', 'first', 'm'));
+      const first = await api.next();
+      for (let n = 0; n < 3; n++) recorder.record(of('flood', `pod-${n}`, 'old'));
+      recorder.record(of('flood', 'pod-1', 'new'));
+      recorder.record(of('flood', 'pod-3', 'm'));
+      assert.deepEqual(dropped, ['pod-1 queue', 'pod-0 queue']);
+      const sent: string[] = [];
+      api.handler = (exchange) => {
+        sent.push(said(exchange));
+        exchange.json({ metadata: { name: 'x' } });
+      };
+      first.json({ metadata: { name: 'x' } });
+      for (let next = 1; next <= 3; next++) {
+        await until('it waits for the rate', () => clock.timers > 0);
+        clock.advance(1_100);
+        await until('the next', () => sent.length === next);
+      }
+      assert.deepEqual(sent, ['flood/pod-2 old', 'flood/pod-1 new', 'flood/pod-3 m']);
+    });
+
+    it('requests of its Events that hang leave room for those of another', async () => {
+      for (let n = 0; n < 10; n++) recorder.record(of('hangs', `pod-${n}`, 'm'));
+      const hanging = [await api.next(), await api.next()];
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.equal(api.untaken, 0);
+      recorder.record(of('quiet', 'pod', 'm'));
+      const exchange = await api.next();
+      assert.equal(said(exchange), 'quiet/pod m');
+      exchange.json({ metadata: { name: 'x' } });
+      assert.ok(hanging.every((one) => said(one).startsWith('hangs/')));
+    });
+
+    it("a share that is named counts instead of the object: an IP object is its tenant's", async () => {
+      open({ queue: { perShare: 2, total: 100 }, total: [1, 1] });
+      recorder.record(about('first'));
+      const first = await api.next();
+      for (let n = 0; n < 5; n++)
+        recorder.record({ ...about(`ip-${n}`, 'm', { target: { resource: VPCS, name: `ip-${n}` } }), share: 'flood' });
+      recorder.record({ ...about('red'), target: { resource: VPCS, name: 'red' } });
+      assert.deepEqual(dropped, ['ip-0 queue', 'ip-1 queue', 'ip-2 queue']);
+      first.json({ metadata: { name: 'x' } });
+    });
   });
 });

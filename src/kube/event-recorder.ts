@@ -2,6 +2,8 @@ import { hash } from 'node:crypto';
 import type { KubeClient } from './client.ts';
 import { type Clock, systemClock, type TimerHandle } from './clock.ts';
 import { isKubeError, type KubeErrorCode } from './errors.ts';
+import { FairMemory } from './fair-memory.ts';
+import { FairQueue, type QueueLimits } from './fair-queue.ts';
 import { apiVersionOf, EVENTS, type KubeObject, type Resource } from './resource.ts';
 import { shielded } from './shielded.ts';
 import { TokenBucket } from './token-bucket.ts';
@@ -26,6 +28,8 @@ export interface EventInput {
   /** Machine-readable; cut at 128 characters. */
   readonly action?: string | undefined;
   readonly related?: EventTarget | undefined;
+  /** Whose share it counts against: a namespace. Default the target's; objects of the cluster are a share of their own. */
+  readonly share?: string | undefined;
 }
 
 export interface EventRecorderOptions {
@@ -44,8 +48,8 @@ export interface EventRecorderOptions {
   readonly total?: readonly [number, number];
   /** Events of one object: burst, and rate a second. Default 20 and one in 30 s. */
   readonly perObject?: readonly [number, number];
-  /** Events that may wait; the newest above it are dropped. Default 1000. */
-  readonly queue?: number;
+  /** Events that may wait. Above it the share that has too many loses one: superseded ones first, then the oldest. Default 500 and 4000. */
+  readonly queue?: QueueLimits;
   readonly onDropped?: (event: EventInput, why: 'object-rate' | 'queue' | 'fenced' | KubeErrorCode) => void;
   readonly clock?: Clock;
 }
@@ -60,6 +64,7 @@ export interface EventCounters {
 
 interface Series {
   readonly key: string;
+  readonly share: string;
   input: EventInput;
   count: number;
   firstAt: number;
@@ -74,24 +79,30 @@ interface Series {
 }
 
 /** Requests of Events in flight at once: few, so that other writes keep their connections. */
-const IN_FLIGHT = 2;
+const IN_FLIGHT = 4;
+/** Of one share: where those of a namespace hang, another one has room. */
+const IN_FLIGHT_OF_SHARE = 2;
 /** Sends of one Event; it is best effort. */
 const ATTEMPTS = 3;
-const MOST_SERIES = 4096;
+/** Objects, and Events, that are remembered of one share, and of all. */
+const REMEMBERED = [1_000, 10_000] as const;
+/** However long the server says to wait: what waits is kept in memory. */
+const LONGEST_RETRY_MS = 30_000;
 
 /**
  * Records core/v1 Events, best effort: coalesced, bounded in rate and size, never awaited and never in the way of other
- * writes. `kubectl describe` and `kubectl get events` show them on every version.
+ * writes. Namespaces take turns: one that floods loses its own Events, and no other one. `kubectl describe` and
+ * `kubectl get events` show them on every version.
  */
 export class EventRecorder {
   readonly counters: EventCounters = { created: 0, bumped: 0, coalesced: 0, dropped: 0 };
   readonly #options: EventRecorderOptions;
   readonly #clock: Clock;
-  /** By key, least recently used first. */
-  readonly #series = new Map<string, Series>();
-  readonly #objects = new Map<string, TokenBucket>();
+  readonly #series = new FairMemory<Series>(...REMEMBERED);
+  readonly #objects = new FairMemory<TokenBucket>(...REMEMBERED);
   readonly #total: TokenBucket;
-  readonly #queue: Series[] = [];
+  readonly #queue: FairQueue<Series>;
+  readonly #sending = new Map<string, number>();
   readonly #stop = new AbortController();
   readonly #idle: (() => void)[] = [];
   #inFlight = 0;
@@ -101,6 +112,7 @@ export class EventRecorder {
   constructor(options: EventRecorderOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#queue = new FairQueue(options.queue ?? { perShare: 500, total: 4_000 });
     const [burst, rate] = options.total ?? [200, 20];
     this.#total = new TokenBucket(burst, rate, this.#clock.now());
   }
@@ -110,14 +122,15 @@ export class EventRecorder {
     if (this.#stop.signal.aborted) return;
     const now = this.#clock.now();
     const key = seriesKey(input);
-    let series = this.#series.get(key);
+    const share = input.share ?? input.target.namespace ?? '';
+    let series = this.#series.get(share, key);
     if (series !== undefined && now - series.lastAt > (this.#options.windowMs ?? 600_000)) series = undefined;
     if (series === undefined) {
-      if (!this.#objectBucket(input.target, now).take(now)) return this.#drop(input, 'object-rate');
-      if (this.#queue.length >= (this.#options.queue ?? 1000)) return this.#drop(input, 'queue');
+      if (!this.#objectBucket(share, input.target, now).take(now)) return this.#drop(input, 'object-rate');
       const wall = this.#clock.wallTime();
       series = {
         key,
+        share,
         input,
         count: 0,
         firstAt: wall,
@@ -132,15 +145,13 @@ export class EventRecorder {
     series.input = input;
     series.count++;
     series.lastAt = now;
-    this.#series.delete(key);
-    this.#series.set(key, series);
-    this.#trim();
+    this.#series.set(share, key, series);
     this.#enqueue(series);
   }
 
   /** Events that wait or are in flight. */
   get waiting(): number {
-    return this.#inFlight + this.#queue.length + this.#delayed.size;
+    return this.#inFlight + this.#queue.size + this.#delayed.size;
   }
 
   /** Resolves when nothing waits and nothing is in flight. */
@@ -153,7 +164,7 @@ export class EventRecorder {
   async close(): Promise<void> {
     this.#stop.abort();
     this.#clock.clearTimeout(this.#timer);
-    this.#queue.length = 0;
+    this.#queue.clear();
     for (const timer of this.#delayed) this.#clock.clearTimeout(timer);
     this.#delayed.clear();
     this.#wakeIdle();
@@ -165,31 +176,40 @@ export class EventRecorder {
     series.queued = true;
     const wait = series.writtenAt + (this.#options.bumpIntervalMs ?? 5_000) - this.#clock.now();
     if (wait > 0) this.#later(series, wait);
-    else {
-      this.#queue.push(series);
-      this.#pump();
+    else this.#push(series);
+  }
+
+  #push(series: Series): void {
+    const lost = this.#queue.add(series.share, series, (other) => isOfSameSubject(other.input, series.input));
+    if (lost !== undefined) {
+      lost.queued = false;
+      if (lost.written === 0) this.#forget(lost);
+      this.#drop(lost.input, 'queue');
     }
+    this.#pump();
   }
 
   #later(series: Series, ms: number): void {
     const timer = this.#clock.setTimeout(() => {
       this.#delayed.delete(timer);
-      this.#queue.push(series);
-      this.#pump();
+      this.#push(series);
     }, ms);
     this.#delayed.add(timer);
   }
 
   #pump(): void {
-    while (this.#inFlight < IN_FLIGHT && this.#queue.length > 0) {
+    while (this.#inFlight < IN_FLIGHT && this.#queue.size > 0) {
       const now = this.#clock.now();
-      if (!this.#total.take(now)) {
+      const wait = this.#total.waitMs(now);
+      if (wait > 0) {
         this.#clock.clearTimeout(this.#timer);
-        this.#timer = this.#clock.setTimeout(() => this.#pump(), this.#total.waitMs(now));
+        this.#timer = this.#clock.setTimeout(() => this.#pump(), wait);
         return;
       }
-      const series = this.#queue.shift();
-      if (series !== undefined) void this.#send(series);
+      const series = this.#queue.take((share) => (this.#sending.get(share) ?? 0) < IN_FLIGHT_OF_SHARE);
+      if (series === undefined) return;
+      this.#total.take(now);
+      void this.#send(series);
     }
   }
 
@@ -197,12 +217,12 @@ export class EventRecorder {
     const { input, count } = series;
     if (this.#options.gate?.() === false) {
       series.queued = false;
-      this.#series.delete(series.key);
+      this.#forget(series);
       this.#drop(input, 'fenced');
       this.#wakeIdle();
       return;
     }
-    this.#inFlight++;
+    this.#underWay(series.share, 1);
     series.queued = false;
     series.writtenAt = this.#clock.now();
     try {
@@ -212,10 +232,17 @@ export class EventRecorder {
     } catch (error) {
       this.#failed(series, error);
     } finally {
-      this.#inFlight--;
+      this.#underWay(series.share, -1);
       this.#pump();
       this.#wakeIdle();
     }
+  }
+
+  #underWay(share: string, more: 1 | -1): void {
+    this.#inFlight += more;
+    const left = (this.#sending.get(share) ?? 0) + more;
+    if (left > 0) this.#sending.set(share, left);
+    else this.#sending.delete(share);
   }
 
   async #write(series: Series, count: number): Promise<void> {
@@ -246,9 +273,9 @@ export class EventRecorder {
       this.counters.created++;
     } else if (isKubeError(error) && error.retryable && ++series.failures < ATTEMPTS && !this.#stop.signal.aborted) {
       series.queued = true;
-      this.#later(series, error.retryAfterMs ?? 1000 * 2 ** series.failures);
+      this.#later(series, Math.min(error.retryAfterMs ?? 1000 * 2 ** series.failures, LONGEST_RETRY_MS));
     } else {
-      this.#series.delete(series.key);
+      this.#forget(series);
       this.#drop(series.input, code);
     }
   }
@@ -273,24 +300,16 @@ export class EventRecorder {
     };
   }
 
-  #objectBucket(target: EventTarget, now: number): TokenBucket {
+  #objectBucket(share: string, target: EventTarget, now: number): TokenBucket {
     const key = targetKey(target);
     const [burst, rate] = this.#options.perObject ?? [20, 1 / 30];
-    const bucket = this.#objects.get(key) ?? new TokenBucket(burst, rate, now);
-    this.#objects.delete(key);
-    this.#objects.set(key, bucket);
-    for (const oldest of this.#objects.keys()) {
-      if (this.#objects.size <= MOST_SERIES) break;
-      this.#objects.delete(oldest);
-    }
+    const bucket = this.#objects.get(share, key) ?? new TokenBucket(burst, rate, now);
+    this.#objects.set(share, key, bucket);
     return bucket;
   }
 
-  #trim(): void {
-    for (const [key, series] of this.#series) {
-      if (this.#series.size <= MOST_SERIES) break;
-      if (!series.queued) this.#series.delete(key);
-    }
+  #forget({ share, key }: Series): void {
+    this.#series.delete(share, key);
   }
 
   #drop(input: EventInput, why: 'object-rate' | 'queue' | 'fenced' | KubeErrorCode): void {
@@ -314,6 +333,11 @@ function namespaceOf(target: EventTarget): string {
 
 function targetKey(target: EventTarget): string {
   return `${target.resource.kind} ${target.namespace ?? ''}/${target.name} ${target.uid ?? ''}`;
+}
+
+/** What is said of an object for one reason changes with the object: the last word counts. */
+function isOfSameSubject(one: EventInput, other: EventInput): boolean {
+  return one.reason === other.reason && one.type === other.type && targetKey(one.target) === targetKey(other.target);
 }
 
 function seriesKey(input: EventInput): string {

@@ -44,6 +44,9 @@ export interface WriterCounters {
 /** A webhook that restarts is back in a moment. One that does not may be away for days, and whoever waits has to be told. */
 const WEBHOOK_ATTEMPTS = 4;
 
+/** What one answer keeps all writes for, whatever it says: it may come from what admits the objects of one namespace. */
+const LONGEST_PAUSE_MS = 5_000;
+
 /** The wish of one key (object and lane). */
 interface Entry {
   readonly key: string;
@@ -118,7 +121,7 @@ export class KubeWriter {
       const entry = this.#entry(intent);
       const before = entry.pending;
       if (before !== undefined) {
-        if (before.intent.urgent !== intent.urgent) this.#ready.remove(turnOf(before), entry);
+        if (!isSameTurn(before.intent, intent)) this.#ready.remove(turnOf(before.intent), entry);
         this.#supersede(before);
       } else this.#pending++;
       entry.pending = {
@@ -198,7 +201,7 @@ export class KubeWriter {
     entry.timer = undefined;
     const wait = pending.notBefore - this.#clock.now();
     if (wait > 0) {
-      this.#ready.remove(turnOf(pending), entry);
+      this.#ready.remove(turnOf(pending.intent), entry);
       entry.object.waiting.delete(entry);
       entry.timer = this.#clock.setTimeout(() => {
         entry.timer = undefined;
@@ -206,7 +209,7 @@ export class KubeWriter {
         this.#pump();
       }, wait);
     } else if (entry.object.busy) entry.object.waiting.add(entry);
-    else this.#ready.add(turnOf(pending), entry);
+    else this.#ready.add(turnOf(pending.intent), entry);
   }
 
   #pump(): void {
@@ -259,7 +262,7 @@ export class KubeWriter {
     this.#inFlight++;
     this.counters.sent++;
     const startedAt = this.#clock.now();
-    const turn = turnOf(pending);
+    const turn = turnOf(pending.intent);
     this.#ready.started(turn, startedAt);
     this.#rate.take(object.key, startedAt);
     let result: WriteResult;
@@ -285,7 +288,7 @@ export class KubeWriter {
   /** @returns whether the intent is dealt with: it waits for its next attempt, or a newer one took its place */
   #retry(entry: Entry, pending: Pending, error: KubeError): boolean {
     if (!error.retryable || this.#stop.signal.aborted) return false;
-    if (error.code === 'KUBE_TOO_MANY_REQUESTS') this.#pauseFor(error.retryAfterMs ?? 1000);
+    if (error.code === 'KUBE_TOO_MANY_REQUESTS') this.#pauseFor(Math.min(error.retryAfterMs ?? 1000, LONGEST_PAUSE_MS));
     if (entry.pending !== undefined) {
       this.#supersede(pending);
       return true;
@@ -334,7 +337,7 @@ export class KubeWriter {
 
   #drop(entry: Entry): void {
     if (entry.pending === undefined) return;
-    this.#ready.remove(turnOf(entry.pending), entry);
+    this.#ready.remove(turnOf(entry.pending.intent), entry);
     entry.object.waiting.delete(entry);
     this.#clock.clearTimeout(entry.timer);
     entry.timer = undefined;
@@ -358,8 +361,14 @@ export class KubeWriter {
   }
 }
 
-function turnOf({ intent: { lane, urgent } }: Pending): Turn {
-  return { lane, urgent: urgent === true };
+function turnOf({ lane, urgent, share, namespace }: WriteIntent): Turn {
+  return { lane, urgent: urgent === true, share: share ?? namespace ?? '' };
+}
+
+/** Where a newer write of the same lane takes the place of the one that waits. */
+function isSameTurn(one: WriteIntent, other: WriteIntent): boolean {
+  const [before, after] = [turnOf(one), turnOf(other)];
+  return before.urgent === after.urgent && before.share === after.share;
 }
 
 function keyOfIntent(intent: Pick<WriteIntent, 'resource' | 'namespace' | 'name' | 'lane'>): string {

@@ -1,27 +1,28 @@
-/** First in, first out within a lane; lanes take turns, so that a burst in one does not hold up the others. */
+import { FairQueue } from './fair-queue.ts';
+
+/** Lanes take turns, so that a burst in one does not hold up the others; within a lane shares do. */
 export class LaneQueue<E> {
-  /** In the order of their turns. Sets keep order and remove in constant time. */
-  readonly #lanes = new Map<string, Set<E>>();
+  /** In the order of their turns. */
+  readonly #lanes = new Map<string, FairQueue<E>>();
 
-  add(lane: string, entry: E): void {
-    const queue = this.#lanes.get(lane);
-    if (queue === undefined) this.#lanes.set(lane, new Set([entry]));
-    else queue.add(entry);
+  add(lane: string, share: string, entry: E): void {
+    let queue = this.#lanes.get(lane);
+    if (queue === undefined) this.#lanes.set(lane, (queue = new FairQueue()));
+    queue.add(share, entry);
   }
 
-  remove(lane: string, entry: E): void {
+  remove(lane: string, share: string, entry: E): void {
     const queue = this.#lanes.get(lane);
-    if (queue?.delete(entry) === true && queue.size === 0) this.#lanes.delete(lane);
+    if (queue?.remove(share, entry) === true && queue.size === 0) this.#lanes.delete(lane);
   }
 
-  take(): E | undefined {
+  take(mayTake: (share: string) => boolean): E | undefined {
     for (const [lane, queue] of this.#lanes) {
+      const entry = queue.take(mayTake);
+      if (entry === undefined) continue;
       this.#lanes.delete(lane);
-      for (const entry of queue) {
-        queue.delete(entry);
-        if (queue.size > 0) this.#lanes.set(lane, queue);
-        return entry;
-      }
+      if (queue.size > 0) this.#lanes.set(lane, queue);
+      return entry;
     }
     return undefined;
   }

@@ -32,6 +32,8 @@ export interface WriteIntent {
   readonly resourceVersion?: string | undefined;
   /** Somebody waits for it: it goes before others. */
   readonly urgent?: boolean | undefined;
+  /** Shares take turns: the namespace that it is for. Default the object's; objects of the cluster are a share of their own. */
+  readonly share?: string | undefined;
   readonly operation: WriteOperation;
 }
 

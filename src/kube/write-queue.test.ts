@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { WriteQueue } from './write-queue.ts';
 
-const urgent = { lane: 'object', urgent: true };
-const other = { lane: 'object', urgent: false };
+const urgent = { lane: 'object', urgent: true, share: 'shop' };
+const other = { lane: 'object', urgent: false, share: 'shop' };
 
 describe('WriteQueue', () => {
   /** Sends all that may go. @returns what was sent */
@@ -37,7 +37,7 @@ describe('WriteQueue', () => {
     assert.equal(queue.heldUntil, 250);
     queue.ended(other, 100);
     assert.equal(send(queue, 100).length, 1);
-    assert.equal(send(queue, 250).length, 56);
+    assert.equal(send(queue, 250).length, 40, 'one share leaves room for another');
     assert.equal(queue.heldUntil, undefined);
   });
 
@@ -57,5 +57,51 @@ describe('WriteQueue', () => {
     queue.remove(urgent, 'urgent');
     queue.remove(other, 'other');
     assert.deepEqual(send(queue, 0), []);
+  });
+
+  it('lets shares take turns among the urgent and among the others, however many writes one of them brings', () => {
+    const queue = new WriteQueue<string>(64);
+    for (const turn of [urgent, other]) {
+      const name = turn.urgent ? 'urgent' : 'other';
+      for (let n = 0; n < 1_000; n++) queue.add({ ...turn, share: 'flood' }, `${name} flood ${n}`);
+      for (let n = 0; n < 2; n++) queue.add({ ...turn, share: 'quiet' }, `${name} quiet ${n}`);
+    }
+    const turnOf = (entry: string): typeof urgent => ({
+      ...(entry.startsWith('urgent') ? urgent : other),
+      share: entry.split(' ')[1] ?? '',
+    });
+    const one = (now: number): string => {
+      const entry = queue.take(now) ?? '';
+      queue.started(turnOf(entry), now);
+      queue.ended(turnOf(entry), now);
+      return entry;
+    };
+    assert.deepEqual([one(0), one(0), one(0), one(0)], ['urgent flood 0', 'urgent quiet 0', 'urgent flood 1', 'urgent quiet 1']);
+    for (let n = 0; n < 998; n++) one(0);
+    assert.deepEqual([one(1_000), one(1_000)], ['other flood 0', 'other quiet 0']);
+  });
+
+  it('has room for a further share where the writes of four hang, and gives each its turn at what comes free', () => {
+    const queue = new WriteQueue<string>(64);
+    const inFlight: number[] = [];
+    for (let share = 0; share < 4; share++) {
+      const turn = { ...urgent, share: `hangs ${share}` };
+      for (let n = 0; n < 100; n++) queue.add(turn, `${share} ${n}`);
+      let sent = 0;
+      for (let entry = queue.take(0); entry !== undefined; entry = queue.take(0), sent++)
+        queue.started({ ...urgent, share: `hangs ${entry.split(' ')[0] ?? ''}` }, 0);
+      inFlight.push(sent);
+    }
+    assert.deepEqual(inFlight, [48, 12, 3, 1]);
+    const quiet = { ...urgent, share: 'quiet' };
+    for (const entry of ['quiet 1', 'quiet 2']) queue.add(quiet, entry);
+    assert.equal(queue.take(0), undefined);
+    for (let n = 0; n < 4; n++) queue.ended({ ...urgent, share: 'hangs 0' }, 1);
+    const next: string[] = [];
+    for (let entry = queue.take(1); entry !== undefined; entry = queue.take(1)) {
+      next.push(entry);
+      queue.started({ ...urgent, share: entry.startsWith('quiet') ? 'quiet' : `hangs ${entry.split(' ')[0] ?? ''}` }, 1);
+    }
+    assert.deepEqual(next, ['2 3', '3 1', 'quiet 1', '3 2']);
   });
 });

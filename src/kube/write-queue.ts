@@ -8,19 +8,31 @@ const BESIDE_URGENT = 8;
 /** Urgent writes come in steps: the next one for the same object follows within about this time. */
 const STEP_MS = 200;
 
+/**
+ * A share may have so many times as much in flight as is left free. Alone it has three quarters of all; where its writes hang it leaves room
+ * for another one, and that one for the next.
+ */
+const OF_WHAT_IS_FREE = 3;
+
 /** What is known of a write that waits its turn. */
 export interface Turn {
   readonly lane: string;
+  /** The namespace that it is for; empty for the cluster. */
+  readonly share: string;
   readonly urgent: boolean;
 }
 
-/** Which write goes next: urgent ones before all others, of which only a few are in flight meanwhile. Pure: the time is given. */
+/**
+ * Which write goes next: urgent ones before all others, of which only a few are in flight meanwhile. Among each of the two, shares take turns.
+ * Pure: the time is given.
+ */
 export class WriteQueue<E> {
   readonly #concurrency: number;
   readonly #urgent = new LaneQueue<E>();
   readonly #others = new LaneQueue<E>();
   #urgentInFlight = 0;
   #othersInFlight = 0;
+  readonly #inFlight = new Map<string, number>();
   #urgentUntil = -Infinity;
   #heldBack = false;
 
@@ -30,21 +42,23 @@ export class WriteQueue<E> {
   }
 
   add(turn: Turn, entry: E): void {
-    this.#of(turn).add(turn.lane, entry);
+    this.#of(turn).add(turn.lane, turn.share, entry);
   }
 
   remove(turn: Turn, entry: E): void {
-    this.#of(turn).remove(turn.lane, entry);
+    this.#of(turn).remove(turn.lane, turn.share, entry);
   }
 
   /** The next that may be sent; undefined where there is none, or none yet. */
   take(now: number): E | undefined {
     this.#heldBack = false;
-    if (this.#urgentInFlight + this.#othersInFlight >= this.#concurrency) return undefined;
-    const urgent = this.#urgent.take();
+    const free = this.#concurrency - this.#urgentInFlight - this.#othersInFlight;
+    if (free <= 0) return undefined;
+    const hasRoom = (share: string): boolean => (this.#inFlight.get(share) ?? 0) < OF_WHAT_IS_FREE * free;
+    const urgent = this.#urgent.take(hasRoom);
     if (urgent !== undefined) return urgent;
     const most = this.#isUrgent(now) ? Math.min(BESIDE_URGENT, this.#concurrency) : this.#concurrency;
-    if (this.#othersInFlight < most) return this.#others.take();
+    if (this.#othersInFlight < most) return this.#others.take(hasRoom);
     this.#heldBack = true;
     return undefined;
   }
@@ -57,14 +71,18 @@ export class WriteQueue<E> {
     return this.#heldBack && this.#urgentInFlight === 0 ? this.#urgentUntil : undefined;
   }
 
-  started({ urgent }: Turn, now: number): void {
+  started({ urgent, share }: Turn, now: number): void {
+    this.#inFlight.set(share, (this.#inFlight.get(share) ?? 0) + 1);
     if (urgent) {
       this.#urgentInFlight++;
       this.#urgentUntil = now + STEP_MS;
     } else this.#othersInFlight++;
   }
 
-  ended({ urgent }: Turn, now: number): void {
+  ended({ urgent, share }: Turn, now: number): void {
+    const left = (this.#inFlight.get(share) ?? 0) - 1;
+    if (left > 0) this.#inFlight.set(share, left);
+    else this.#inFlight.delete(share);
     if (urgent) {
       this.#urgentInFlight--;
       this.#urgentUntil = now + STEP_MS;

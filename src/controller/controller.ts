@@ -7,6 +7,7 @@ import { AllocationStep } from '../allocate/allocation-step.ts';
 import { NorthboundWriter } from '../commit/northbound-writer.ts';
 import { ObjectWriter } from '../commit/object-writer.ts';
 import { RefusedWrites } from '../commit/refused-writes.ts';
+import { shareOf } from '../commit/write-share.ts';
 import type { Desired } from '../compile/desired.ts';
 import { Compiler } from '../compile/compiler.ts';
 import { objectId } from '../compile/output.ts';
@@ -220,7 +221,9 @@ export class Controller {
       onDropped: ({ target: { resource, name, uid }, reason, message }, why) =>
         log.debug('event dropped', { why, kind: resource.kind, name, uid, reason, message }),
     });
-    this.#notices = new Notices(client, this.#events, wake);
+    this.#notices = new Notices(client, this.#events, wake, (resource, namespace, name) =>
+      shareOf(resource, namespace, this.#caches.get(resource, name)),
+    );
     this.#objects = new ObjectWriter({
       desired,
       source: this.#caches,

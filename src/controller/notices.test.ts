@@ -13,7 +13,10 @@ test('a standing fact is said once, by whichever process; memory of what was sai
   const recorded: EventInput[] = [];
   let woken = 0;
   const notices = new Notices(
-    { listAll: () => Promise.resolve([{ metadata: { name: 'e' }, involvedObject: { uid: 'old' }, message: 'not yet' }] as never) },
+    {
+      listAll: () =>
+        Promise.resolve([{ metadata: { name: 'e', namespace: 'shop' }, involvedObject: { uid: 'old' }, message: 'not yet' }] as never),
+    },
     { record: (event) => recorded.push(event) },
     () => woken++,
   );
@@ -28,11 +31,14 @@ test('a standing fact is said once, by whichever process; memory of what was sai
     recorded.map(({ target }) => target.uid),
     ['new'],
   );
+  const quiet: NoticeOutput = { ...notice('quiet'), key: 'store/quiet' };
+  notices.flush(new Set([quiet]));
   notices.flush(new Set(Array.from({ length: 10_001 }, (_, i) => notice(`n${i}`))));
-  notices.flush(new Set([notice('n10000'), notice('new')]));
+  notices.flush(new Set([notice('n10000'), notice('new'), quiet]));
   assert.deepEqual(
-    recorded.slice(10_002).map(({ target }) => target.uid),
+    recorded.slice(10_003).map(({ target }) => target.uid),
     ['new'],
+    'of the namespace that floods the oldest are forgotten, and none of another',
   );
 });
 
@@ -42,7 +48,9 @@ test('who begins to lead tells what is so and the server has no Event of, also w
   const notices = new Notices(
     {
       listAll: () =>
-        Promise.resolve(onServer.map((uid) => ({ metadata: { name: uid }, involvedObject: { uid }, message: 'not yet' })) as never),
+        Promise.resolve(
+          onServer.map((uid) => ({ metadata: { name: uid, namespace: 'shop' }, involvedObject: { uid }, message: 'not yet' })) as never,
+        ),
     },
     { record: (event) => recorded.push(event) },
     () => undefined,
@@ -61,4 +69,25 @@ test('who begins to lead tells what is so and the server has no Event of, also w
   onServer = ['old', 'lost'];
   notices.begin(standing.slice(0, 2));
   assert.deepEqual(await told(), []);
+});
+
+test('an Event that a tenant forged in its own namespace keeps no Event from an object of another', async () => {
+  const recorded: EventInput[] = [];
+  const forged = { metadata: { name: 'forged', namespace: 'attacker' }, involvedObject: { uid: 'victim' }, message: 'not yet' };
+  const notices = new Notices(
+    { listAll: () => Promise.resolve([forged] as never) },
+    { record: (event) => recorded.push(event) },
+    () => undefined,
+  );
+  const victims = new Set<NoticeOutput>([notice('victim'), { ...notice('victim'), resource: 'vpcs', key: 'red' }]);
+  notices.flush(victims);
+  await turn();
+  notices.flush(victims);
+  assert.deepEqual(
+    recorded.map(({ target, share }) => [target.namespace, target.name, share]),
+    [
+      ['shop', 'victim', 'shop'],
+      [undefined, 'red', ''],
+    ],
+  );
 });

@@ -3,6 +3,7 @@
  */
 import type { NoticeOutput } from '../compile/output.ts';
 import type { EventWish } from '../diff/object-diff.ts';
+import { FairMemory } from '../kube/fair-memory.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { EventRecorder } from '../kube/event-recorder.ts';
 import type { KubeObject } from '../kube/resource.ts';
@@ -16,23 +17,38 @@ interface PastEvent extends KubeObject {
   readonly message?: string;
 }
 
+/** Where Events of the cluster's objects are kept. */
+const DEFAULT_NAMESPACE = 'default';
+
 /** Characters by which a message is known: an Event holds no more than 1,024 bytes of it. */
 const KNOWN_BY = 500;
 
-/** For each reason, so many Events are remembered as sent. Forgetting one costs a repeated Event, nothing more. */
-const MOST_SAID = 10_000;
+/**
+ * For each reason, so many Events are remembered as sent, of one namespace and of all. Forgetting one costs a repeated Event, nothing more.
+ */
+const MOST_SAID = [2_000, 10_000] as const;
+
+/** Whose share of the Events one of an object counts against: a namespace, or empty for the cluster. */
+export type ShareOfEvent = (resource: ResourceName, namespace: string, name: string) => string;
 
 export class Notices {
   readonly #client: Pick<KubeClient, 'listAll'>;
   readonly #recorder: Pick<EventRecorder, 'record'>;
-  /** `<uid> <message>` and `<uid>` of what earlier processes said and the server still keeps, by reason. */
-  readonly #said = new Map<string, Set<string> | 'asking'>();
+  /** `<uid> <message>` and `<uid>` of what earlier processes said and the server still keeps, by reason and by the namespace of the Event. */
+  readonly #said = new Map<string, FairMemory<true> | 'asking'>();
   readonly #wake: () => void;
+  readonly #shareOf: ShareOfEvent;
   /** What was so when this process began to lead. */
   #standing = new Set<StandingNotice>();
 
-  constructor(client: Pick<KubeClient, 'listAll'>, recorder: Pick<EventRecorder, 'record'>, wake: () => void) {
+  constructor(
+    client: Pick<KubeClient, 'listAll'>,
+    recorder: Pick<EventRecorder, 'record'>,
+    wake: () => void,
+    shareOf: ShareOfEvent = (_resource, namespace) => namespace,
+  ) {
     this.#wake = wake;
+    this.#shareOf = shareOf;
     this.#client = client;
     this.#recorder = recorder;
   }
@@ -41,6 +57,7 @@ export class Notices {
     const { group, version, plural, kind, namespaced } = traitsOf(resource);
     this.#recorder.record({
       target: { resource: { group, version, plural, kind, namespaced }, name, ...(namespace === '' ? {} : { namespace }), uid },
+      share: this.#shareOf(resource, namespace, name),
       ...event,
     });
   }
@@ -66,11 +83,11 @@ export class Notices {
       if (said === undefined) this.#ask(notice.reason);
       if (said === undefined || said === 'asking') continue;
       fresh.delete(notice);
-      const mark = markOf(notice.uid, notice.message);
-      if (said.has(mark) || (notice.once === true && said.has(notice.uid))) continue;
-      said.add(mark);
-      if (said.size > MOST_SAID) said.delete(said.values().next().value as string);
       const { namespace, name } = splitKey(notice.key);
+      const keptIn = namespace === '' ? DEFAULT_NAMESPACE : namespace;
+      const mark = markOf(notice.uid, notice.message);
+      if (said.get(keptIn, mark) === true || (notice.once === true && said.get(keptIn, notice.uid) === true)) continue;
+      said.set(keptIn, mark, true);
       this.record(notice.resource, namespace, name, notice.uid, notice);
     }
   }
@@ -85,7 +102,11 @@ export class Notices {
   }
 
   #answered(reason: string, events: readonly PastEvent[]): void {
-    this.#said.set(reason, new Set(events.flatMap(({ involvedObject: { uid = '' } = {}, message = '' }) => [uid, markOf(uid, message)])));
+    const said = new FairMemory<true>(...MOST_SAID);
+    // An Event speaks of objects of its own namespace alone: one that a tenant made keeps no Event from another tenant.
+    for (const { metadata, involvedObject: { uid = '' } = {}, message = '' } of events)
+      for (const mark of [uid, markOf(uid, message)]) said.set(metadata.namespace ?? DEFAULT_NAMESPACE, mark, true);
+    this.#said.set(reason, said);
     this.#wake();
   }
 }

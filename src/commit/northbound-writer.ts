@@ -26,7 +26,10 @@ import { planRows } from './plan-rows.ts';
 import { ProvenSeals } from './proven-seals.ts';
 import { RowDependents } from './row-dependents.ts';
 import { RowDifferences } from './row-differences.ts';
+import { shareOfRow } from './row-share.ts';
 import { supportsOf } from './row-supports.ts';
+import type { Lane } from './transaction-lanes.ts';
+import { TransactionLanes } from './transaction-lanes.ts';
 import type { Part, Transaction } from './transaction.ts';
 import { buildTransaction, countEdits } from './transaction.ts';
 
@@ -48,6 +51,14 @@ const MOST_RACES = 5;
 const MOST_EXAMINED = 2_000;
 /** Identities taken over from the rules in one turn. */
 const MOST_TAKEN = 5_000;
+
+/** What goes into one transaction. */
+interface Batch {
+  readonly lane: Lane;
+  readonly parts: Part[];
+  /** The turn was over before all of the lane was looked at. */
+  readonly more: boolean;
+}
 
 export class NorthboundWriter {
   readonly #options: NorthboundWriterOptions;
@@ -78,13 +89,15 @@ export class NorthboundWriter {
   #resting = false;
   /** How often in a row the server refused because of a problem of its own. */
   #refusals = 0;
-  #batch: number;
+  readonly #lanes: TransactionLanes;
+  /** A lane that rests has something to send: it is waited for. */
+  #lanesRest = false;
 
   constructor(options: NorthboundWriterOptions) {
     this.#options = options;
     this.#pending = new PendingRows(options.world, options.desired);
     this.#dependents = new RowDependents(options.world.rows, options.desired);
-    this.#batch = options.maxRows ?? 2_000;
+    this.#lanes = new TransactionLanes(options.maxRows ?? 2_000);
     options.world.rows.onChange({
       row: (id) => {
         this.#observed(id);
@@ -149,12 +162,14 @@ export class NorthboundWriter {
     if (fence === undefined) return;
     // Also where nothing else is to be written: who writes the term over is not to have opened the fence.
     if (this.#options.fence.state().kind !== 'held') return this.#fenceFailed();
-    const parts = this.#nextBatch();
+    const before = this.#pending.additions;
+    const { lane, parts, more } = this.#nextBatch();
     // What waits for the answer to a write of an object is looked at when that has come.
-    if (parts.length === 0) return this.#pending.size > 0 || this.#all !== undefined ? this.#options.wake() : undefined;
+    if (parts.length === 0) return this.#lookOn(more || this.#pending.additions > before);
     if (this.#options.upToDate?.() === false) return parts.forEach((part) => this.#lookAgain(part));
     const sentAt = this.#options.now();
     this.#sentAt = sentAt;
+    this.#lanes.sent(lane);
     const { operations, blame } = buildTransaction(parts, fence);
     const sent = new Map(parts.map(({ id }) => [id, this.#options.world.rows.best(id)?.uuid]));
     for (const { id, inserts } of parts) if (inserts !== undefined) sent.set(id, inserts);
@@ -167,7 +182,7 @@ export class NorthboundWriter {
       for (const part of parts) this.#lookAgain(part);
       if (outcome.ok) {
         this.#refusals = 0;
-        this.#batch = Math.min(this.#batch * 2, this.#options.maxRows ?? 2_000);
+        this.#lanes.carriedOut(lane);
         for (const id of ids) this.#failures.delete(id);
         const repaired = parts.flatMap(
           ({ id, members }) => this.#drift.repaired(`${members === undefined ? 'row' : 'members'} ${id}`) ?? [],
@@ -175,7 +190,7 @@ export class NorthboundWriter {
         if (repaired.length > 0) this.#options.onDrift(repaired, true);
         for (const { id } of repaired) if (this.#drift.isFought(id, this.#options.now())) this.#calm(id);
         this.#rest(PACE_MS);
-      } else this.#failed(outcome.error, ids, { operations, blame }, fence.length);
+      } else this.#failed(outcome.error, lane, ids, { operations, blame }, fence.length);
       this.#options.onTransaction({
         ok: outcome.ok,
         rows: ids.length,
@@ -215,7 +230,35 @@ export class NorthboundWriter {
     }
   }
 
-  #nextBatch(): Part[] {
+  /**
+   * Nothing is to be sent now: the rest is looked at in the next turn, or when a lane that rests may send again.
+   * @param more not all was looked at of the lanes that do not rest
+   */
+  #lookOn(more: boolean): void {
+    const now = this.#options.now();
+    const until = this.#lanes.restUntil(now);
+    if (this.#all !== undefined || more || (this.#pending.size > 0 && until === undefined)) return this.#options.wake();
+    if (until === undefined || this.#lanesRest) return;
+    this.#lanesRest = true;
+    this.#options.later(Math.ceil(until - now), () => {
+      this.#lanesRest = false;
+      this.#options.wake();
+    });
+  }
+
+  /** Of the first lane that has something to send. */
+  #nextBatch(): Batch {
+    let more = false;
+    for (const lane of this.#lanes.turns(this.#options.now())) {
+      const batch = this.#batchOf(lane);
+      if (batch.parts.length > 0) return batch;
+      more ||= batch.more;
+    }
+    return { lane: '', parts: [], more };
+  }
+
+  #batchOf(lane: Lane): Batch {
+    const most = this.#lanes.rows(lane);
     const planned = new Map<RowId, Uuid>();
     const context = this.#context(planned);
     const { world } = this.#options;
@@ -224,7 +267,8 @@ export class NorthboundWriter {
     let examined = 0;
     for (const rows of this.#pending.rows) {
       for (const id of rows) {
-        if (parts.length >= this.#batch || examined++ >= MOST_EXAMINED) break;
+        if (!this.#goesInto(lane, id)) continue;
+        if (parts.length >= most || examined++ >= MOST_EXAMINED) break;
         rows.delete(id);
         if (this.#aside.has(id) || this.#calming.has(id)) continue;
         this.#proven.note(id, context);
@@ -238,7 +282,8 @@ export class NorthboundWriter {
     const anew = [...planned.keys()].filter((id) => world.rows.best(id) !== undefined);
     for (const [id, key] of this.#dependents.memberships(anew)) this.#pending.markMembers(id, new Set([key]));
     for (const [id, keys] of this.#pending.members) {
-      if (parts.length >= this.#batch || examined >= MOST_EXAMINED) break;
+      if (lane === '' && !this.#goesInto(lane, id)) continue;
+      if (parts.length >= most || examined >= MOST_EXAMINED) break;
       examined += keys === 'all' ? (this.#options.desired.row(id)?.members.size ?? 1) : keys.size;
       this.#pending.members.delete(id);
       if (this.#aside.has(id) || this.#calming.has(id)) continue;
@@ -248,7 +293,7 @@ export class NorthboundWriter {
     }
     // Where another process leads by now, the fence refuses all this, and what is found is that process's work.
     if (drifts.length > 0 && this.#options.fence.state().kind !== 'deposed') this.#options.onDrift(drifts, false);
-    return parts;
+    return { lane, parts, more: examined >= MOST_EXAMINED };
   }
 
   #tell(id: RowId, verdict: Verdict, context: DiffContext, drifts: Drift[], part = 'row'): void {
@@ -309,12 +354,20 @@ export class NorthboundWriter {
     } else if (!this.#failures.has(id)) rowConflicts.delete(id);
   }
 
+  #goesInto(lane: Lane, id: RowId): boolean {
+    return this.#lanes.isOne || this.#lanes.has(lane, this.#shareOf(id));
+  }
+
+  #shareOf(id: RowId): string {
+    return shareOfRow(id, this.#options.desired, this.#options.world);
+  }
+
   /** Of the objects that want the row, the one that is to have it first. */
   #ownersOf(id: RowId): readonly string[] {
     return (this.#options.desired.row(id)?.rows ?? []).map(({ owner }) => ownerText(owner));
   }
 
-  #failed(error: OvsdbError, ids: readonly RowId[], { operations, blame }: Transaction, fenced: number): void {
+  #failed(error: OvsdbError, lane: Lane, ids: readonly RowId[], { operations, blame }: Transaction, fenced: number): void {
     const at = error.operation?.index;
     // Not sent, or the outcome is unknown: no row is at fault, unless an operation could not be encoded.
     if (error.outcome !== 'rejected' && at === undefined) {
@@ -324,7 +377,7 @@ export class NorthboundWriter {
     if (isServerWide(error)) {
       this.#rest(Math.min(RETRY_MS * 2 ** this.#refusals++, MOST_RETRY_MS));
       // Where there is little room, a little still goes.
-      this.#halve(ids.length);
+      this.#lanes.halve(lane, ids.length);
       return;
     }
     this.#refusals = 0;
@@ -336,11 +389,7 @@ export class NorthboundWriter {
     const raced = at !== undefined && operations[at]?.op === 'wait';
     if (culprits.length === 1 && culprits[0] !== undefined) this.#blame(culprits[0], error, raced);
     else if (ids.length === 1 && ids[0] !== undefined) this.#blame(ids[0], error, raced);
-    else this.#halve(ids.length);
-  }
-
-  #halve(rows: number): void {
-    this.#batch = Math.max(1, Math.floor(Math.min(this.#batch, rows) / 2));
+    else this.#lanes.halve(lane, ids.length);
   }
 
   #fenceFailed(): void {
@@ -377,6 +426,7 @@ export class NorthboundWriter {
     if (failures < 2) return;
     if (raced && failures < MOST_RACES) return this.#calm(id);
     this.#aside.add(id);
+    this.#lanes.refused(this.#shareOf(id), this.#options.now());
     const ownership = this.#options.world.rows.best(id)?.ownership;
     const wanted = this.#ownersOf(id);
     const owners = wanted.length > 0 ? wanted : ownership?.kind === 'ours' ? [ownership.owner] : [];

@@ -21,6 +21,8 @@ export class PendingRows {
   /** By rank. */
   readonly rows: readonly Set<RowId>[] = Array.from({ length: RANKS }, () => new Set<RowId>());
   readonly members = new Map<RowId, Set<MemberKey> | 'all'>();
+  /** How often something was added: what was, while others were looked at, may not have been. */
+  additions = 0;
   readonly #world: World;
   readonly #desired: Desired;
 
@@ -39,6 +41,7 @@ export class PendingRows {
    * @param comes it is being sent: what it is sent with may be wanted no more when it is there
    */
   mark(id: RowId, how: 'row' | 'all', comes: boolean): void {
+    this.additions++;
     this.rows[rankOf(id)]?.add(id);
     if (how === 'row' || !hasMembers(id)) return;
     const slot = this.#desired.row(id);
@@ -48,6 +51,7 @@ export class PendingRows {
 
   /** @param keys are this table's from now on: of a long port group there are very many */
   markMembers(id: RowId, keys: Set<MemberKey>): void {
+    this.additions++;
     const present = this.members.get(id);
     if (present === 'all') return;
     if (present === undefined) this.members.set(id, keys);

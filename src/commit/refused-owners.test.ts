@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Claimant, Output, RowOutput } from '../compile/output.ts';
+import { rowId } from '../nb/row-id.ts';
+import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { northboundOfFile } from './testing/northbound-of-file.ts';
+
+const { writer, nbctl } = northboundOfFile();
+
+const cluster: Claimant = { kind: 'vpc', namespace: '', name: 'r1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
+const lr = rowId('Logical_Router', 'r1');
+const router: RowOutput = { kind: 'row', id: lr, owner: cluster, rule: 'test', columns: { name: 'r1' } };
+
+function policyOf(namespace: string, name: string, priority: number, match: string): RowOutput {
+  return {
+    kind: 'row',
+    id: rowId('Logical_Router_Policy', 'r1', priority, match),
+    owner: { ...cluster, kind: 'pod', namespace, name },
+    rule: 'test',
+    parent: { id: lr, column: 'policies' },
+    columns: { priority, match, action: 'allow' },
+  };
+}
+
+test('rows of one namespace that OVN refuses, however often they are edited, keep none of another from being written', async () => {
+  const kiln = await writer().start();
+  kiln.slow = true;
+  let edits = 0;
+  let before: readonly Output[] = [];
+  let quiet: RowOutput[] = [];
+  const edit = (): void => {
+    edits++;
+    // Each edit brings rows of other names: what is known of one row says nothing of the next.
+    const flood = Array.from({ length: 50 }, (_, n) => policyOf('flood', `pod-${n}`, 99_999, `edit ${edits} ${n}`));
+    const good = policyOf('flood', 'good', 100, 'flood good');
+    const wanted = [router, ...flood, good, ...quiet];
+    kiln.desired.replace(before, wanted);
+    before = wanted;
+    kiln.writer.flush();
+  };
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await kiln.want([router]);
+    before = [router];
+    timer = setInterval(edit, 4);
+    await sleep(500);
+    const took: number[] = [];
+    for (let n = 0; n < 10; n++) {
+      const began = performance.now();
+      quiet = [...quiet, policyOf('quiet', `pod-${n}`, 100, `quiet ${n}`)];
+      const { id } = quiet.at(-1) as RowOutput;
+      await until('the row of the other namespace is there', () => kiln.world.rows.best(id) !== undefined, 5_000);
+      took.push(performance.now() - began);
+    }
+    assert.ok(Math.max(...took) < 1_000, `${Math.max(...took)} ms`);
+    clearInterval(timer);
+    const { id } = policyOf('flood', 'good', 100, 'flood good');
+    const sent = kiln.reports.length;
+    await until('the good row of the namespace itself is there when the edits end', () => kiln.world.rows.best(id) !== undefined, 30_000);
+    const lasting = kiln.reports.length - sent;
+    assert.ok(lasting < 200, `what is refused goes slowly: ${lasting} transactions`);
+  } finally {
+    clearInterval(timer);
+    kiln.desired.replace(before, []);
+    await kiln.want([]);
+    await kiln.close();
+  }
+});

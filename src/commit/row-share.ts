@@ -1,0 +1,15 @@
+/** Whose a row is, as far as what tenants share is concerned. */
+import type { Desired } from '../compile/desired.ts';
+import { ownerText } from '../nb/ownership.ts';
+import type { RowId } from '../nb/row-id.ts';
+import type { World } from '../world/world.ts';
+
+/** @returns the namespace of the object that the row is for; of the cluster's objects each is a share of its own; empty for a row of nobody */
+export function shareOfRow(id: RowId, desired: Desired, { rows }: Pick<World, 'rows'>): string {
+  const [wanted] = desired.row(id)?.rows ?? [];
+  if (wanted !== undefined) return wanted.owner.namespace === '' ? ownerText(wanted.owner) : wanted.owner.namespace;
+  const ownership = rows.best(id)?.ownership;
+  if (ownership?.kind !== 'ours') return '';
+  const [, namespace = ''] = ownership.owner.split('/');
+  return namespace === '' ? ownership.owner : namespace;
+}

@@ -52,6 +52,8 @@ export interface TransactionReport {
   readonly counts: Readonly<Record<string, number>>;
   readonly error?: OvsdbError;
   readonly setAside?: RowId;
+  /** Whose rows were refused, where that is known: a namespace, or an object of the cluster. */
+  readonly share?: string;
 }
 
 /** What the writer would do now, for dry runs, audits and "a fresh controller plans nothing". */

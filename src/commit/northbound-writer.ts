@@ -197,7 +197,7 @@ export class NorthboundWriter {
         operations: operations.length,
         durationMs: this.#options.now() - sentAt,
         counts: countEdits(parts),
-        ...(outcome.ok ? {} : { error: outcome.error }),
+        ...(outcome.ok ? {} : { error: outcome.error, share: lane }),
       });
       this.#options.wake();
     });
@@ -432,7 +432,7 @@ export class NorthboundWriter {
     const owners = wanted.length > 0 ? wanted : ownership?.kind === 'ours' ? [ownership.owner] : [];
     const what = error.code === 'OVSDB_BAD_VALUE' ? 'cannot be written' : 'was refused by OVN';
     this.#options.world.rowConflicts.set(id, { owners, message: `${tableOf(id)} ${identityOf(id)} ${what}: ${error.message}` });
-    this.#options.onTransaction({ ok: false, rows: 1, operations: 0, counts: {}, error, setAside: id });
+    this.#options.onTransaction({ ok: false, rows: 1, operations: 0, counts: {}, error, setAside: id, share: this.#shareOf(id) });
     this.#options.later(SET_ASIDE_MS, () => {
       this.#retry(id);
       this.#options.wake();

@@ -18,6 +18,7 @@ import { EventRecorder } from '../kube/event-recorder.ts';
 import { KubeWriter } from '../kube/kube-writer.ts';
 import { CONTROLLER_LEASE } from '../api/well-known.ts';
 import type { AddressWish } from '../world/reservations.ts';
+import type { ResourceName } from '../world/resources.ts';
 import { World } from '../world/world.ts';
 import { ApiOutage } from './api-outage.ts';
 import { cacheLog, definitionsLog } from './cache-log.ts';
@@ -33,6 +34,7 @@ import { Leadership } from './leadership.ts';
 import { Notices } from './notices.ts';
 import type { StandingNotice } from './standing-facts.ts';
 import { standingNotices } from './standing-facts.ts';
+import { SharedLog } from './shared-log.ts';
 import { SteadyDate } from './steady-date.ts';
 import { publication } from './publication.ts';
 import { RowIntake } from './row-intake.ts';
@@ -115,9 +117,12 @@ export class Controller {
         ? {}
         : { definitions: new DefinitionWatch({ client, clock: this.#clock, ...random, onNotice: definitionsLog(log, outage) }) }),
     });
+    const shared = new SharedLog(log, this.#clock);
     const failed = (rule: string, key: string, error: unknown): void => {
       this.#meter.ruleFailed(rule);
-      log.error('rule failed', { rule, key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      shared
+        .of(key.includes('/') ? (key.split('/').at(-2) ?? '') : '')
+        .error('rule failed', { rule, key, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     };
     this.#compiler = new Compiler(
       this.world,
@@ -200,7 +205,7 @@ export class Controller {
       deposed: () => this.#leadership.depose(),
       onTransaction: (report) => {
         this.#meter.transaction(report);
-        logTransaction(log, refusals, report);
+        logTransaction(shared.of(report.share ?? ''), refusals, report);
         if (!report.ok) return;
         this.#transactions++;
         this.#rowsWritten += report.rows;
@@ -221,9 +226,7 @@ export class Controller {
       onDropped: ({ target: { resource, name, uid }, reason, message }, why) =>
         log.debug('event dropped', { why, kind: resource.kind, name, uid, reason, message }),
     });
-    this.#notices = new Notices(client, this.#events, wake, (resource, namespace, name) =>
-      shareOf(resource, namespace, this.#caches.get(resource, name)),
-    );
+    this.#notices = new Notices(client, this.#events, wake, (...object) => this.#shareOf(...object));
     this.#objects = new ObjectWriter({
       desired,
       source: this.#caches,
@@ -242,7 +245,7 @@ export class Controller {
       onWritten: (write, result) => {
         this.#meter.written(write, result);
         if (result.ok) this.#objectsWritten++;
-        logWrite(log, outage, write, result);
+        logWrite(shared.of(this.#shareOf(write.resource, write.namespace, write.name)), outage, write, result);
       },
       onEvent: (write, uid, event) => this.#notices.record(write.resource, write.namespace, write.name, uid, event),
       onFailure: (id, error) => failed('object-diff', id, error),
@@ -273,6 +276,10 @@ export class Controller {
       if (state === 'synced') this.#rows.examineAll();
       this.wake();
     });
+  }
+
+  #shareOf(resource: ResourceName, namespace: string, name: string): string {
+    return shareOf(resource, namespace, namespace === '' ? this.#caches.get(resource, name) : undefined);
   }
 
   start(): void {

@@ -26,6 +26,7 @@ import { planRows } from './plan-rows.ts';
 import { ProvenSeals } from './proven-seals.ts';
 import { RowDependents } from './row-dependents.ts';
 import { RowDifferences } from './row-differences.ts';
+import { RowWaits } from './row-waits.ts';
 import { shareOfRow } from './row-share.ts';
 import { supportsOf } from './row-supports.ts';
 import type { Lane } from './transaction-lanes.ts';
@@ -66,6 +67,7 @@ export class NorthboundWriter {
   /** What is left of all identities that are to be looked at again. */
   #all: Iterator<RowId> | undefined;
   readonly #dependents: RowDependents;
+  readonly #waits = new RowWaits();
   readonly #failures = new Map<RowId, number>();
   readonly #aside = new Set<RowId>();
   /** Rows that another program changes as often as they are put right: looked at again after a while. */
@@ -305,7 +307,7 @@ export class NorthboundWriter {
   #conclude(id: RowId, verdict: Verdict, parts: Part[], planned: Map<RowId, Uuid>, members?: ReadonlySet<MemberKey> | 'all'): void {
     const { world, limit } = this.#options;
     if (members === undefined) this.#report(id, verdict);
-    if (verdict.kind === 'waiting' || verdict.kind === 'conflict') for (const on of verdict.on ?? []) this.#dependents.await(on, id);
+    this.#waits.looked(id, members ?? 'row', verdict.kind === 'waiting' || verdict.kind === 'conflict' ? (verdict.on ?? []) : []);
     if (verdict.kind !== 'change') return;
     if (verdict.change === 'delete') {
       const ownership = world.rows.best(id)?.ownership;
@@ -524,7 +526,7 @@ export class NorthboundWriter {
   }
 
   #awaken(id: RowId): void {
-    for (const waiter of this.#dependents.awaken(id)) this.#mark(waiter, 'all');
+    for (const waiter of this.#waits.awaken(id)) this.#mark(waiter, 'all');
   }
 
   #mark(id: RowId, how: 'row' | 'all' = 'all'): void {

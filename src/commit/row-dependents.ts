@@ -1,4 +1,4 @@
-/** Rows that are looked at again because of another one: who waits for it, who refers to it by its name, and what is in several of one name. */
+/** Rows that are looked at again because of another one: who refers to it by its name, and what is in several of one name. */
 import type { Desired, MemberKey } from '../compile/desired.ts';
 import { memberKey } from '../compile/desired.ts';
 import type { RowId } from '../nb/row-id.ts';
@@ -11,28 +11,12 @@ import type { World } from '../world/world.ts';
 export class RowDependents {
   readonly #rows: World['rows'];
   readonly #desired: Desired;
-  /** By what they wait for. */
-  readonly #waiters = new Map<string, Set<RowId>>();
   /** Which row stands for a name, in tables whose rows are in no other's. */
   readonly #standing = new Map<RowId, Uuid>();
 
   constructor(rows: World['rows'], desired: Desired) {
     this.#rows = rows;
     this.#desired = desired;
-  }
-
-  /** `id` is looked at again, once, when the row `on` comes, goes or changes. */
-  await(on: string, id: RowId): void {
-    const waiters = this.#waiters.get(on);
-    if (waiters === undefined) this.#waiters.set(on, new Set([id]));
-    else waiters.add(id);
-  }
-
-  /** The row `id` came, went or changed. @returns who waited for that */
-  awaken(id: RowId): Iterable<RowId> {
-    const waiters = this.#waiters.get(id) ?? [];
-    this.#waiters.delete(id);
-    return waiters;
   }
 
   /** @param row what stands for the name now. @returns what has to be looked at because of that */

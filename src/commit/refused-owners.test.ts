@@ -6,7 +6,7 @@ import { rowId } from '../nb/row-id.ts';
 import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
 import { northboundOfFile } from './testing/northbound-of-file.ts';
 
-const { writer, nbctl } = northboundOfFile();
+const { writer } = northboundOfFile();
 
 const cluster: Claimant = { kind: 'vpc', namespace: '', name: 'r1', uid: 'uid-1', created: '2026-01-01T00:00:00Z' };
 const lr = rowId('Logical_Router', 'r1');

@@ -26,7 +26,7 @@ export class FairMemory<V> {
   /** Sets it, as the one that was used last. */
   set(share: string, key: string, value: V): void {
     let entries = this.#shares.get(share);
-    if (entries === undefined) this.#shares.set(share, (entries = new Map()));
+    if (entries === undefined) this.#shares.set(share, (entries = new Map<string, V>()));
     if (!entries.delete(key)) this.#size++;
     entries.set(key, value);
     if (entries.size > this.#perShare) this.#forgetOldest(share);

@@ -15,7 +15,9 @@ import { parseBindAddress } from '../runtime/operations-server.ts';
 import type { AdmissionRequest } from '../webhook/admission-review.ts';
 import { resourceOf } from '../webhook/judge.ts';
 import type { Opinion } from '../webhook/opinion.ts';
-import type { CertificateSource } from '../webhook/webhook.ts';
+import type { UnknownClients } from '../webhook/client-identity.ts';
+import { CLIENT_NAME, UNKNOWN_CLIENTS } from '../webhook/client-identity.ts';
+import type { CertificateSource, ClientSettings } from '../webhook/webhook.ts';
 import { Webhook } from '../webhook/webhook.ts';
 import { CONFIGURATION_NAME, SECRET_NAME, SERVICE_NAME } from '../webhook/webhook-configuration.ts';
 import { objectName } from './name-arguments.ts';
@@ -29,6 +31,9 @@ export interface WebhookFlags {
   readonly webhookCertificateLifetime: number;
   readonly webhookCert?: string;
   readonly webhookKey?: string;
+  readonly webhookClientCa?: string;
+  readonly webhookClientNames: readonly string[];
+  readonly webhookUnknownClients: UnknownClients;
 }
 
 /** Shorter ones would be rotated before an API server has seen them. */
@@ -44,6 +49,12 @@ function hosts(text: string): readonly string[] {
   const items = splitList(text);
   const bad = items.find((item) => parseAddress(item) === undefined && !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(item));
   if (items.length === 0 || bad !== undefined) throw new InvalidArgumentError(`"${bad ?? text}" is neither a DNS name nor an address.`);
+  return items;
+}
+
+function commonNames(text: string): readonly string[] {
+  const items = splitList(text);
+  if (items.length === 0) throw new InvalidArgumentError(`"${text}" names no client.`);
   return items;
 }
 
@@ -79,11 +90,24 @@ export function addWebhookFlags(command: Command): Command {
     )
     .option('--webhook-cert <file>', 'its certificate, made elsewhere; read again when it changes')
     .option('--webhook-key <file>', 'its private key, likewise')
+    .option('--webhook-client-ca <file>', "authorities of the API server's client certificate; read again when it changes")
+    .option('--webhook-client-names <names>', 'common names of that certificate, with commas', commonNames, commonNames(CLIENT_NAME))
+    .addOption(
+      new Option('--webhook-unknown-clients <what>', 'clients without such a certificate: answer without names of others, or refuse')
+        .choices([...UNKNOWN_CLIENTS])
+        .default('answer' satisfies UnknownClients),
+    )
     .option('--no-webhook', 'a laboratory without the admission webhook');
 }
 
 export type WebhookSettings =
-  | { readonly ok: true; readonly host: string | undefined; readonly port: number; readonly certificate: CertificateSource }
+  | {
+      readonly ok: true;
+      readonly host: string | undefined;
+      readonly port: number;
+      readonly certificate: CertificateSource;
+      readonly clients?: ClientSettings;
+    }
   /** It is not wanted. */
   | { readonly ok: true; readonly port: undefined }
   | { readonly ok: false; readonly problem: string };
@@ -92,6 +116,8 @@ export function webhookSettings(flags: WebhookFlags, namespace: string): Webhook
   const { webhookBindAddress: bind, webhookCert: certificateFile, webhookKey: keyFile } = flags;
   if ((certificateFile === undefined) !== (keyFile === undefined))
     return { ok: false, problem: '--webhook-cert and --webhook-key go together: give both, or neither to have a certificate made' };
+  if (flags.webhookUnknownClients === 'refuse' && flags.webhookClientCa === undefined)
+    return { ok: false, problem: '--webhook-unknown-clients=refuse needs --webhook-client-ca as well: without it every client is unknown' };
   const address = bind === 'off' ? undefined : parseBindAddress(bind);
   if (address === undefined) {
     return certificateFile === undefined
@@ -109,7 +135,8 @@ export function webhookSettings(flags: WebhookFlags, namespace: string): Webhook
           hosts: flags.webhookHost ?? [`${SERVICE_NAME}.${namespace}.svc`],
           lifetimeMs: flags.webhookCertificateLifetime,
         };
-  return { ok: true, ...address, certificate };
+  const { webhookClientCa: authorityFile, webhookClientNames: names, webhookUnknownClients: unknown } = flags;
+  return { ok: true, ...address, certificate, ...(authorityFile !== undefined && { clients: { authorityFile, names, unknown } }) };
 }
 
 export interface WebhookParts {
@@ -135,7 +162,9 @@ export function startWebhook(settings: WebhookSettings, { client, controller, me
     host: settings.host,
     port: settings.port,
     certificate: settings.certificate,
+    clients: settings.clients,
     log,
+    refused: (why) => metrics.count('kiln_webhook_refusals_total', { why }),
     ...(clock !== undefined && { clock }),
     answered: (request, opinion) => metrics.count('kiln_webhook_reviews_total', reviewLabels(request, opinion)),
   });

@@ -27,6 +27,8 @@ export interface LaboratoryOptions {
 export class Laboratory {
   readonly ovn = new OvnLab();
   readonly kubeconfig: string;
+  /** Authority of the certificate that the API server shows to webhooks. */
+  readonly frontProxyAuthority: string;
   readonly #options: LaboratoryOptions;
   readonly #api: LabApiServer;
   #client: KubeClient | undefined;
@@ -40,6 +42,7 @@ export class Laboratory {
       ...(options.keep === true ? { stateDir: join(options.directory, 'state') } : {}),
     });
     this.kubeconfig = join(options.directory, 'kubeconfig');
+    this.frontProxyAuthority = join(options.directory, 'front-proxy-ca.crt');
   }
 
   get client(): KubeClient {
@@ -74,6 +77,7 @@ export class Laboratory {
     await mkdir(directory, { recursive: true });
     await this.#api.start();
     await this.#api.writeKubeconfig(this.kubeconfig);
+    await this.#api.writeFrontProxyAuthority(this.frontProxyAuthority);
     this.#client = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: this.kubeconfig })));
   }
 }

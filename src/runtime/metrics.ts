@@ -150,6 +150,11 @@ export const METRICS = {
     help: 'Requests that the admission webhook judged: allowed, warned (allowed, and something said), refused',
     labels: ['operation', 'resource', 'result'],
   },
+  kiln_webhook_refusals_total: {
+    kind: 'counter',
+    help: "Clients of the webhook's port that were not served: too many connections (rate), connections and bodies that made room for others (room, body), reviews that took too much time (computing), no certificate of an API server (identity)",
+    labels: ['why'],
+  },
 
   kiln_event_loop_lag_seconds: {
     kind: 'gauge',

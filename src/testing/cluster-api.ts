@@ -9,6 +9,8 @@ import { RealCluster } from '../lab/real-cluster/real-cluster.ts';
 export interface ClusterApi {
   readonly kind: 'lab' | 'real';
   readonly kubeconfig: string;
+  /** Authority of the certificate that the API server shows to webhooks. */
+  readonly frontProxyAuthority: string;
   /** False before Kubernetes 1.25. */
   readonly cel: boolean;
   /** The real control plane, for a scenario that kills a part of it. */
@@ -33,7 +35,17 @@ async function startLab(directory: string): Promise<ClusterApi> {
   await server.start();
   const kubeconfig = join(directory, 'kubeconfig');
   await server.writeKubeconfig(kubeconfig);
-  return { kind: 'lab', kubeconfig, cel: true, real: undefined, writes: () => Promise.resolve(writes), stop: () => server.stop() };
+  const frontProxyAuthority = join(directory, 'front-proxy-ca.crt');
+  await server.writeFrontProxyAuthority(frontProxyAuthority);
+  return {
+    kind: 'lab',
+    kubeconfig,
+    frontProxyAuthority,
+    cel: true,
+    real: undefined,
+    writes: () => Promise.resolve(writes),
+    stop: () => server.stop(),
+  };
 }
 
 async function startReal(): Promise<ClusterApi> {
@@ -43,6 +55,7 @@ async function startReal(): Promise<ClusterApi> {
   return {
     kind: 'real',
     kubeconfig: real.kubeconfig,
+    frontProxyAuthority: real.frontProxyAuthority,
     cel: minor >= 25,
     real,
     writes: async (kubectl) => countWrites(await kubectl('get', '--raw', '/metrics')),

@@ -1,5 +1,6 @@
 /** AdmissionReview of `admission.k8s.io/v1`: a request as data, an answer as text. */
 import { parseJson, stringifyJson } from '../kube/json.ts';
+import { boundedText } from './bounded-text.ts';
 import type { Objection, Opinion } from './opinion.ts';
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
@@ -53,6 +54,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const API_VERSION = 'admission.k8s.io/v1';
 const KIND = 'AdmissionReview';
+/** No API server has a longer name, and each of them is answered, logged or counted. */
+const LONGEST_NAME = 512;
 const OPERATIONS: readonly Operation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
 
 export function parseReview(text: string): ParsedReview {
@@ -70,6 +73,17 @@ export function parseReview(text: string): ParsedReview {
   if (uid === '') return { ok: false, problem: 'request.uid is missing' };
   if (operation === undefined) return { ok: false, problem: `request.operation is none of ${OPERATIONS.join(', ')}` };
   const resource = fields(request['resource']);
+  const tooLong = Object.entries({
+    'request.uid': uid,
+    'request.name': request['name'],
+    'request.namespace': request['namespace'],
+    'request.subResource': request['subResource'],
+    'request.kind.kind': fields(request['kind'])['kind'],
+    'request.resource.group': resource['group'],
+    'request.resource.version': resource['version'],
+    'request.resource.resource': resource['resource'],
+  }).find(([, value]) => words(value).length > LONGEST_NAME);
+  if (tooLong !== undefined) return { ok: false, problem: `${tooLong[0]} is longer than ${LONGEST_NAME} characters` };
   if (words(resource['resource']) === '') return { ok: false, problem: 'request.resource.resource is missing' };
   const options = fields(request['options']);
   return {
@@ -112,12 +126,12 @@ const MOST_SAID = 5;
 /** API servers cut longer warnings, and all of them together at 4096 bytes. */
 const MOST_WARNINGS = 10;
 const LONGEST_WARNING = 256;
+const LONGEST_MESSAGE = 2_048;
+const LONGEST_FIELD = 512;
 
 /** The AdmissionReview that answers a request. */
 export function answerText(request: AdmissionRequest, { objections, warnings }: Opinion): string {
-  const said = warnings
-    .slice(0, MOST_WARNINGS)
-    .map((text) => (text.length <= LONGEST_WARNING ? text : `${text.slice(0, LONGEST_WARNING - 1)}…`));
+  const said = warnings.slice(0, MOST_WARNINGS).map((text) => boundedText(text, LONGEST_WARNING));
   const response = {
     uid: request.uid,
     allowed: objections.length === 0,
@@ -129,7 +143,12 @@ export function answerText(request: AdmissionRequest, { objections, warnings }: 
 
 function statusOf(request: AdmissionRequest, objections: readonly Objection[]): object {
   const isInvalid = objections.some(({ kind }) => kind === 'invalid');
-  const some = objections.slice(0, MOST_SAID);
+  // What a client writes is in these, and a person reads them on a terminal.
+  const some = objections.slice(0, MOST_SAID).map(({ code, field, message }) => ({
+    code,
+    field: boundedText(field, LONGEST_FIELD),
+    message: boundedText(message, LONGEST_MESSAGE),
+  }));
   const more = objections.length - some.length;
   return {
     metadata: {},

@@ -1,20 +1,58 @@
-/** AdmissionReviews over HTTPS. What cannot be read gets a 4xx; a judge that fails lets the request through. */
+/**
+ * AdmissionReviews over HTTPS. What cannot be read gets a 4xx; a judge that fails lets the request through. Anything in the network may
+ * connect: connections, bytes, time and computing are limited together, and what a client without a proven identity does costs others nothing.
+ */
+import { constants } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { Credential } from '../certificates/authority.ts';
+import { HeldConnections } from '../runtime/connection-limits.ts';
 import type { Log } from '../runtime/log.ts';
+import { RateByAddress } from '../runtime/rate-by-address.ts';
 import type { AdmissionRequest } from './admission-review.ts';
 import { answerText, parseReview } from './admission-review.ts';
+import { BodyBudget } from './body-budget.ts';
+import { boundedText } from './bounded-text.ts';
+import type { UnknownClients } from './client-identity.ts';
+import { isProven } from './client-identity.ts';
 import type { Opinion } from './opinion.ts';
 import { NO_OPINION } from './opinion.ts';
+import { SaidSeldom } from './said-seldom.ts';
 import { WEBHOOK_PATH } from './webhook-configuration.ts';
 
-/** An API server takes objects of at most 3 MiB, and a review has two. */
-const MOST_BYTES = 8 * 1024 * 1024;
-/** Nobody waits longer for an answer, and half a request must not keep a connection. */
-const REQUEST_MS = 10_000;
+export interface WebhookLimits {
+  readonly connections: number;
+  /** New connections a second of one address. */
+  readonly connectionsPerSecond: number;
+  /** Bytes of one body: an API server takes objects of at most 3 MiB, and a review has two. */
+  readonly body: number;
+  /** Bytes of all bodies that have begun and not ended. */
+  readonly bodies: number;
+  readonly headerBytes: number;
+  /** From the connection to the end of the handshake, and from there to the end of the first headers. */
+  readonly headerMs: number;
+  /** From the first byte of a request to the end of its body, however it comes. */
+  readonly requestMs: number;
+  /** Milliseconds of judging in a second for one address without a proven identity, and for all of these. */
+  readonly judgingMs: { readonly address: number; readonly all: number };
+}
+
+export const WEBHOOK_LIMITS: WebhookLimits = {
+  connections: 512,
+  connectionsPerSecond: 200,
+  body: 8 * 1024 * 1024,
+  bodies: 32 * 1024 * 1024,
+  headerBytes: 8 * 1024,
+  headerMs: 5_000,
+  requestMs: 10_000,
+  judgingMs: { address: 200, all: 400 },
+};
+
+/** Why a client was not served to its end; metric `kiln_webhook_refusals_total`. */
+export type Refusal = 'rate' | 'room' | 'body' | 'computing' | 'identity';
 
 /** How a client ends that does not like our certificate: Go's says "bad certificate" whatever the reason is. */
 const DISTRUST: ReadonlySet<string> = new Set([
@@ -31,27 +69,76 @@ export interface WebhookServerOptions {
   /** 0: one that is free. */
   readonly port: number;
   readonly credential: Credential;
-  readonly judge: (request: AdmissionRequest) => Opinion;
+  /** Undefined: no client is asked for a certificate, and each is unknown. */
+  readonly clients?: {
+    /** PEM of the authorities whose certificates prove the API server; undefined while there are none: each client is unknown. */
+    readonly authorities: string | undefined;
+    /** Common names of its certificate. */
+    readonly names: readonly string[];
+    readonly unknown: UnknownClients;
+  };
+  /** @param proven the client is the API server, by its certificate */
+  readonly judge: (request: AdmissionRequest, proven: boolean) => Opinion;
   readonly log: Log;
+  readonly limits?: Partial<WebhookLimits>;
   /** Told of each answer. */
   readonly answered?: (request: AdmissionRequest, opinion: Opinion) => void;
+  readonly refused?: (why: Refusal) => void;
 }
+
+/** Key of the bucket of all clients: no address is empty. */
+const ALL = '';
+const LONGEST_STACK = 4_096;
+const LONGEST_LOGGED = 253;
 
 export class WebhookServer {
   readonly #options: WebhookServerOptions;
+  readonly #limits: WebhookLimits;
   readonly #server: Server;
+  readonly #held: HeldConnections;
+  readonly #bodies: BodyBudget;
+  readonly #judging: { readonly address: RateByAddress; readonly all: RateByAddress };
+  readonly #judgeFailed = new SaidSeldom();
+  readonly #refusedUnknown = new SaidSeldom();
+  #credential: Credential;
+  #authorities: string | undefined;
+  #proven = new WeakSet<object>();
   /** It was said that the present certificate is not trusted. */
   #distrusted = false;
 
   private constructor(options: WebhookServerOptions) {
     this.#options = options;
-    const { certificate, key } = options.credential;
-    this.#server = createServer({ cert: certificate, key }, (request, response) => {
-      void this.#serve(request, response);
-    });
-    this.#server.requestTimeout = REQUEST_MS;
-    this.#server.headersTimeout = REQUEST_MS;
-    this.#server.keepAliveTimeout = 90_000;
+    this.#limits = { ...WEBHOOK_LIMITS, ...options.limits };
+    const { connections, connectionsPerSecond, bodies, headerBytes, headerMs, requestMs, judgingMs } = this.#limits;
+    this.#bodies = new BodyBudget(bodies, () => options.refused?.('body'));
+    this.#judging = {
+      address: new RateByAddress({ perSecond: judgingMs.address, burst: 5 * judgingMs.address }),
+      all: new RateByAddress({ perSecond: judgingMs.all, burst: 5 * judgingMs.all }),
+    };
+    this.#credential = options.credential;
+    this.#authorities = options.clients?.authorities;
+    this.#server = createServer(
+      {
+        ...this.#secureContext(),
+        // Who shows none, or one of another authority, is unknown: what that means is decided below.
+        requestCert: options.clients !== undefined,
+        rejectUnauthorized: false,
+        handshakeTimeout: headerMs,
+        maxHeaderSize: headerBytes,
+        headersTimeout: headerMs,
+        requestTimeout: requestMs,
+        // How often these times are looked at.
+        connectionsCheckingInterval: 1_000,
+        keepAliveTimeout: 90_000,
+      },
+      (request, response) => {
+        void this.#serve(request, response);
+      },
+    );
+    // A client that does not read its answer; between requests the time above counts.
+    this.#server.timeout = 2 * requestMs;
+    this.#held = new HeldConnections(this.#server, { connections, perSecond: connectionsPerSecond }, (why) => options.refused?.(why));
+    this.#server.prependListener('secureConnection', (socket: TLSSocket) => this.#identify(socket));
     this.#server.on('tlsClientError', (error: NodeJS.ErrnoException) => this.#tellOfDistrust(error));
   }
 
@@ -71,10 +158,24 @@ export class WebhookServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** Bytes of bodies that have begun and not ended, and open connections. */
+  get holds(): { readonly bodyBytes: number; readonly connections: number } {
+    return { bodyBytes: this.#bodies.held, connections: this.#held.open };
+  }
+
   /** New connections get this certificate; those that are open go on. */
-  use({ certificate, key }: Credential): void {
-    this.#server.setSecureContext({ cert: certificate, key });
+  use(credential: Credential): void {
+    this.#credential = credential;
+    this.#server.setSecureContext(this.#secureContext());
     this.#distrusted = false;
+  }
+
+  /** From now on certificates of these authorities prove the API server, and those of others do not. */
+  trust(authorities: string | undefined): void {
+    this.#authorities = authorities;
+    this.#server.setSecureContext(this.#secureContext());
+    this.#proven = new WeakSet();
+    this.#server.closeIdleConnections();
   }
 
   close(): Promise<void> {
@@ -82,6 +183,37 @@ export class WebhookServer {
       this.#server.close(() => done());
       this.#server.closeAllConnections();
     });
+  }
+
+  #secureContext(): SecureContextOptions {
+    const { certificate, key } = this.#credential;
+    return {
+      cert: certificate,
+      key,
+      ...(this.#authorities !== undefined && { ca: this.#authorities }),
+      // A session that is taken up again would not show its certificate again.
+      secureOptions: constants.SSL_OP_NO_TICKET,
+    };
+  }
+
+  #identify(socket: TLSSocket): void {
+    const { clients, log, refused } = this.#options;
+    if (clients === undefined) return;
+    // Without an authority of its own OpenSSL would believe those of the machine.
+    if (this.#authorities !== undefined && isProven(socket, clients.names)) {
+      this.#proven.add(socket);
+      return;
+    }
+    if (clients.unknown === 'answer') return;
+    refused?.('identity');
+    this.#refusedUnknown.say((times) =>
+      log.warn('clients of the webhook without the certificate of an API server were refused', {
+        times,
+        address: socket.remoteAddress ?? '',
+        next: 'when it is the API server: let it show its certificate (docs/operate.md, the admission webhook), or set --webhook-unknown-clients=answer',
+      }),
+    );
+    socket.destroy();
   }
 
   /** The API server says so in its own log alone. Once for each certificate: anybody may connect. */
@@ -95,53 +227,68 @@ export class WebhookServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const answer = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): void => {
-      response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...headers });
+    /** Of a request whose body may still come: nothing waits for it. */
+    const refuse = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): void => {
+      response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close', ...headers });
       response.end(body);
     };
     const [path] = (request.url ?? '').split('?');
-    if (path !== WEBHOOK_PATH) return answer(404, `only ${WEBHOOK_PATH} is served\n`);
-    if (request.method !== 'POST') return answer(405, 'only POST\n', { allow: 'POST' });
-    if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) return answer(415, 'only application/json\n');
-    const body = await readBody(request);
-    if (body === undefined) return answer(413, `a review has at most ${MOST_BYTES} bytes\n`, { connection: 'close' });
-    const review = parseReview(body);
-    if (!review.ok) return answer(400, `${review.problem}\n`);
-    const opinion = this.#opinionOf(review.request);
-    this.#options.answered?.(review.request, opinion);
-    answer(200, answerText(review.request, opinion), { 'content-type': 'application/json' });
+    if (path !== WEBHOOK_PATH) return refuse(404, `only ${WEBHOOK_PATH} is served\n`);
+    if (request.method !== 'POST') return refuse(405, 'only POST\n', { allow: 'POST' });
+    if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) return refuse(415, 'only application/json\n');
+    const proven = this.#proven.has(request.socket);
+    const address = request.socket.remoteAddress ?? 'gone';
+    if (!proven && !this.#mayCompute(address)) {
+      this.#options.refused?.('computing');
+      return refuse(429, 'reviews of this address take too much time\n', { 'retry-after': '1' });
+    }
+    const body = await this.#bodies.read(request, this.#limits.body);
+    if (body === 'gone') return void request.destroy();
+    if (body === 'too long') return refuse(413, `a review has at most ${this.#limits.body} bytes\n`);
+    const begun = performance.now();
+    const review = parseReview(body.toString('utf8'));
+    let answer: string | undefined;
+    if (review.ok) {
+      const opinion = this.#opinionOf(review.request, proven);
+      this.#options.answered?.(review.request, opinion);
+      answer = answerText(review.request, opinion);
+    }
+    if (!proven) this.#charge(address, performance.now() - begun);
+    if (!review.ok) return refuse(400, `${review.problem}\n`);
+    this.#held.answered(request.socket);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(answer);
   }
 
-  #opinionOf(request: AdmissionRequest): Opinion {
+  #mayCompute(address: string): boolean {
+    const now = performance.now();
+    return this.#judging.address.take(address, 0, now) && this.#judging.all.take(ALL, 0, now);
+  }
+
+  #charge(address: string, milliseconds: number): void {
+    const now = performance.now();
+    this.#judging.address.charge(address, milliseconds, now);
+    this.#judging.all.charge(ALL, milliseconds, now);
+  }
+
+  #opinionOf(request: AdmissionRequest, proven: boolean): Opinion {
     try {
-      return this.#options.judge(request);
+      return this.#options.judge(request, proven);
     } catch (error) {
       const { operation, resource, namespace, name } = request;
-      this.#options.log.error('a judge of the webhook failed; the request is let through', {
-        operation,
-        resource,
-        namespace,
-        name,
-        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-      });
+      const logged = (text: string): string => boundedText(text, LONGEST_LOGGED);
+      this.#judgeFailed.say((times) =>
+        this.#options.log.error('a judge of the webhook failed; the request is let through', {
+          times,
+          operation,
+          resource: logged(resource),
+          namespace: logged(namespace),
+          name: logged(name),
+          // What a client wrote may be in the message.
+          error: (error instanceof Error ? (error.stack ?? error.message) : String(error)).slice(0, LONGEST_STACK),
+        }),
+      );
       return NO_OPINION;
     }
   }
-}
-
-/** @returns undefined for a body that is too long */
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) return undefined;
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > MOST_BYTES) return undefined;
-      chunks.push(chunk);
-    }
-  } catch {
-    // The client went away: what is missing is no JSON, and nobody reads the answer.
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -5,13 +5,19 @@ import type { Clock, TimerHandle } from '../kube/clock.ts';
 import { systemClock } from '../kube/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { ResourceName } from '../world/resources.ts';
+import { World } from '../world/world.ts';
 import type { AdmissionRequest, ReviewedObject } from './admission-review.ts';
 import { CertificateFiles, certificateFilesIfThere } from './certificate-files.ts';
 import { CertificateKeeper } from './certificate-keeper.ts';
+import { ClientAuthorityFile } from './client-authority-file.ts';
+import type { UnknownClients } from './client-identity.ts';
 import { deletionIn, judge } from './judge.ts';
 import type { Observed, Opinion } from './opinion.ts';
+import { NO_OPINION } from './opinion.ts';
 import { RefusedDeletions } from './refused-deletions.ts';
+import type { Refusal } from './webhook-server.ts';
 import { WebhookServer } from './webhook-server.ts';
+import { withoutOthers } from './without-others.ts';
 
 export type CertificateSource =
   | {
@@ -25,6 +31,15 @@ export type CertificateSource =
     }
   | { readonly kind: 'files'; readonly certificateFile: string; readonly keyFile: string };
 
+/** How the API server proves itself. */
+export interface ClientSettings {
+  /** PEM of the authorities of its client certificate. */
+  readonly authorityFile: string;
+  /** Common names of that certificate. */
+  readonly names: readonly string[];
+  readonly unknown: UnknownClients;
+}
+
 export interface WebhookOptions {
   readonly client: KubeClient;
   readonly observed: Observed;
@@ -34,8 +49,11 @@ export interface WebhookOptions {
   /** 0: one that is free. */
   readonly port: number;
   readonly certificate: CertificateSource;
+  /** Undefined: every client is unknown, and is answered. */
+  readonly clients?: ClientSettings | undefined;
   readonly log: Log;
   readonly answered?: (request: AdmissionRequest, opinion: Opinion) => void;
+  readonly refused?: (why: Refusal) => void;
   readonly clock?: Clock;
 }
 
@@ -46,9 +64,12 @@ export class Webhook {
   readonly #options: WebhookOptions;
   readonly #clock: Clock;
   readonly #refused: RefusedDeletions;
+  /** No object is in it: what is said in it is of the request alone. */
+  readonly #alone: Observed;
   readonly #waiting: ((port: number) => void)[] = [];
   #keeper: CertificateKeeper | undefined;
   #files: CertificateFiles | undefined;
+  #authorities: ClientAuthorityFile | undefined;
   #credential: Credential | undefined;
   #server: Promise<WebhookServer> | undefined;
   #port: number | undefined;
@@ -59,11 +80,14 @@ export class Webhook {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#refused = new RefusedDeletions(() => this.#clock.now());
+    this.#alone = { world: new World(options.observed.world.settings), complete: false, refusal: () => undefined };
   }
 
   /** @throws Error with a sentence where files are given and cannot be used */
   start(): void {
-    const { certificate, client, log } = this.#options;
+    const { certificate, client, clients, log } = this.#options;
+    if (clients !== undefined)
+      this.#authorities = new ClientAuthorityFile({ file: clients.authorityFile, use: (pem) => this.#trust(pem), log, clock: this.#clock });
     const use = (credential: Credential): void => this.#use(credential);
     if (certificate.kind === 'own') {
       this.#keeper = new CertificateKeeper({ ...certificate, client, log, use, clock: this.#clock });
@@ -87,9 +111,36 @@ export class Webhook {
     this.#closed = true;
     this.#clock.clearTimeout(this.#timer);
     this.#files?.close();
+    this.#authorities?.close();
     await this.#keeper?.close();
     await this.#server?.then(
       (server) => server.close(),
+      () => undefined,
+    );
+  }
+
+  #judge(request: AdmissionRequest, proven: boolean): Opinion {
+    const { observed, unserved } = this.#options;
+    const { user } = request;
+    const opinion = judge(request, observed, unserved, (resource, key) => this.#refused.has({ resource, key, user }));
+    const deletion = deletionIn(request);
+    if (deletion !== undefined && opinion.objections.length > 0) this.#refused.note({ ...deletion, user });
+    if (proven || opinion.objections.length + opinion.warnings.length === 0) return opinion;
+    return withoutOthers(request, opinion, this.#judgeAlone(request));
+  }
+
+  #judgeAlone(request: AdmissionRequest): Opinion {
+    try {
+      return judge(request, this.#alone, this.#options.unserved);
+    } catch {
+      // What was found in the real world still counts.
+      return NO_OPINION;
+    }
+  }
+
+  #trust(authorities: string | undefined): void {
+    void this.#server?.then(
+      (server) => server.trust(authorities),
       () => undefined,
     );
   }
@@ -103,20 +154,16 @@ export class Webhook {
       );
       return;
     }
-    const { observed, unserved, host, port, log, answered } = this.#options;
+    const { host, port, log, answered, refused, clients } = this.#options;
     this.#server = WebhookServer.start({
       host,
       port,
       credential,
-      judge: (request) => {
-        const deletion = deletionIn(request);
-        const { user } = request;
-        const opinion = judge(request, observed, unserved, (resource, key) => this.#refused.has({ resource, key, user }));
-        if (deletion !== undefined && opinion.objections.length > 0) this.#refused.note({ ...deletion, user });
-        return opinion;
-      },
+      ...(clients !== undefined && { clients: { ...clients, authorities: this.#authorities?.authorities } }),
+      judge: (request, proven) => this.#judge(request, proven),
       log,
       ...(answered !== undefined && { answered }),
+      ...(refused !== undefined && { refused }),
     });
     this.#server.then(
       (server) => {

@@ -15,10 +15,19 @@ export interface Admission {
 export async function withWebhook(
   cluster: ScenarioCluster,
   use: (admission: Admission) => Promise<void>,
-  { flags = [], kubeconfig }: { readonly flags?: readonly string[]; readonly kubeconfig?: string } = {},
+  {
+    flags = [],
+    kubeconfig,
+    knows = true,
+  }: {
+    readonly flags?: readonly string[];
+    readonly kubeconfig?: string;
+    /** Whether the webhook knows the API server by its certificate. */
+    readonly knows?: boolean;
+  } = {},
 ): Promise<void> {
   const [port = 0] = await freePorts(1);
-  const controller = cluster.startController([...webhookFlags(port), ...flags], kubeconfig);
+  const controller = cluster.startController([...webhookFlags(port), ...(knows ? knownBy(cluster) : []), ...flags], kubeconfig);
   try {
     await controller.untilLogged('webhook serves');
     await configure(cluster, port);
@@ -51,6 +60,11 @@ export async function wouldPass(cluster: ScenarioCluster, command: readonly stri
 
 export function webhookFlags(port: number): readonly string[] {
   return [`--webhook-bind-address=127.0.0.1:${port}`, '--webhook-host=127.0.0.1'];
+}
+
+/** The webhook asks for the API server's certificate, and answers nobody without it. */
+export function knownBy(cluster: ScenarioCluster): readonly string[] {
+  return [`--webhook-client-ca=${cluster.api.frontProxyAuthority}`, '--webhook-unknown-clients=refuse'];
 }
 
 /** Returns when the API server asks: it follows its own configuration a moment later. */

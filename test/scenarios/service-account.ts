@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePorts } from '../../src/lab/programs/free-port.ts';
-import { configure, isRefused, webhookFlags } from './admission.ts';
+import { configure, isRefused, knownBy, webhookFlags } from './admission.ts';
 import { addressOf, condition, namespaceYaml, podYaml, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -49,7 +49,7 @@ export const serviceAccount: readonly Scenario[] = [
           return (await cluster.kubectl(['auth', 'can-i', ...right, who, '-n', 'kube-system'])).trim() === 'yes';
         });
       const [port = 0] = await freePorts(1);
-      const controller = cluster.startController(webhookFlags(port), kubeconfig);
+      const controller = cluster.startController([...webhookFlags(port), ...knownBy(cluster)], kubeconfig);
       await controller.untilLogged('writing');
       await controller.untilLogged('webhook serves');
       await configure(cluster, port);

@@ -14,6 +14,40 @@ const ip = (name: string, spec: object): string =>
 
 export const webhook: readonly Scenario[] = [
   {
+    name: 'the admission webhook tells an API server that shows no certificate whether it refuses, and names no object of others',
+    alone: true,
+    run: async (cluster) => {
+      await withWebhook(
+        cluster,
+        async () => {
+          const all = tenant('hidden', '10.168.0.0/24');
+          await cluster.apply(all + podYaml('hidden', 'web'));
+          const address = await addressOf(cluster, 'hidden', 'web');
+          await cluster.settled();
+          const deletion = ['delete', '--wait=false', 'subnet', 'hidden-net'];
+          await wouldBeRefused(cluster, deletion);
+          const blocked = await cluster.kubectlRefuses(deletion);
+          assert.match(
+            blocked,
+            /Subnet hidden-net cannot be deleted: other objects still use it; kiln explain subnet hidden-net shows what \(names of other objects are left out/,
+          );
+          const taken = podYaml('hidden', 'two', { annotations: { 'ovn.kubernetes.io/ip_address': address } });
+          await wouldBeRefused(cluster, ['create', '--validate=false', '-f', '-'], taken);
+          const held = await cluster.kubectlRefuses(['create', '--validate=false', '-f', '-'], taken);
+          assert.match(held, /Pod two cannot be created like this/);
+          for (const said of [blocked, held]) assert.doesNotMatch(said, /web\.hidden|hidden\/web|10\.168\./);
+          // What the request alone says is shown as it is.
+          const nonsense = subnetYaml('hidden-two', { cidrBlock: '10.169.0.0/24', gateway: '10.9.0.1' });
+          assert.match(await cluster.kubectlRefuses(['create', '--validate=false', '-f', '-'], nonsense), /spec\.gateway.*10\.9\.0\.1/s);
+          await cluster.kubectl(['delete', 'validatingwebhookconfiguration', 'kiln']);
+          await cluster.removeAll(all);
+          await gone(cluster, 'vpc', 'hidden');
+        },
+        { knows: false },
+      );
+    },
+  },
+  {
     name: 'with the admission webhook kubectl shows at once what the rules would report; a dry run is judged too, and a standby answers',
     alone: true,
     run: async (cluster) => {

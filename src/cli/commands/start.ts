@@ -29,6 +29,7 @@ import type { Progress } from '../output/progress.ts';
 import { progressTo, seconds } from '../output/progress.ts';
 import type { NetworkFlags } from '../network-flags.ts';
 import { networkSettings } from '../network-flags.ts';
+import { CLIENT_NAME } from '../../webhook/client-identity.ts';
 import type { Webhook } from '../../webhook/webhook.ts';
 import type { WebhookConfiguration } from '../../webhook/webhook-configuration.ts';
 import {
@@ -187,7 +188,8 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
     return 1;
   }
   const logFile = join(directory, 'kiln.log');
-  const logStream = createWriteStream(logFile, { flags: 'w' });
+  // Names of all tenants are in it.
+  const logStream = createWriteStream(logFile, { flags: 'w', mode: 0o600 });
   const log = jsonLog(flags.logLevel, (line) => void logStream.write(`${line}\n`));
   const lab = new Laboratory({
     directory,
@@ -222,7 +224,12 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
     controller.start();
     await progress.step('Kiln: default Vpc, Subnets and nodes', controller.untilQuiet());
     if (flags.webhook) {
-      webhook = startWebhook(webhookSettings(LABORATORY_WEBHOOK, flags.namespace), { client: controllerClient, controller, metrics, log });
+      webhook = startWebhook(webhookSettings({ ...LABORATORY_WEBHOOK, webhookClientCa: lab.frontProxyAuthority }, flags.namespace), {
+        client: controllerClient,
+        controller,
+        metrics,
+        log,
+      });
       if (webhook !== undefined) await progress.step('admission webhook', configureWebhook(lab, webhook));
     }
     if (flags.check === true) return check({ lab, controller, progress, webhook: webhook !== undefined });
@@ -259,6 +266,8 @@ const LABORATORY_WEBHOOK: WebhookFlags = {
   webhookConfiguration: CONFIGURATION_NAME,
   webhookSecret: SECRET_NAME,
   webhookCertificateLifetime: 90 * 24 * 3_600_000,
+  webhookClientNames: [CLIENT_NAME],
+  webhookUnknownClients: 'refuse',
 };
 
 /** The laboratory's API server reaches it by its address; it is configured once its authority is in place. */

@@ -31,8 +31,8 @@ import { ResourceHandler } from './resource-handler.ts';
 import { RoleAggregation } from './role-aggregation.ts';
 import { ListSnapshots } from './snapshots.ts';
 import { ObjectStore } from './store.ts';
-import { createCredentials } from './tls.ts';
-import type { Credentials } from './tls.ts';
+import { createCredentials, createFrontProxy } from './tls.ts';
+import type { Credentials, FrontProxy } from './tls.ts';
 import { VolumeProtection } from './volume-protection.ts';
 
 export interface LabApiServerOptions {
@@ -87,6 +87,7 @@ export class LabApiServer {
   readonly faults = new Faults();
   readonly #options: LabApiServerOptions;
   readonly #credentials: Credentials;
+  readonly #frontProxy: FrontProxy;
   readonly #state: StateDirectory | undefined;
   readonly #api: LabApi;
   readonly #quotas: ResourceQuotas;
@@ -107,6 +108,7 @@ export class LabApiServer {
         : new StateDirectory(stateDir, options.compactAfter === undefined ? {} : { compactAfter: options.compactAfter });
     const store = this.#state?.open(watchWindow) ?? new ObjectStore(watchWindow);
     this.#credentials = stateDir === undefined ? createCredentials(environment.now()) : keptCredentials(stateDir, environment.now());
+    this.#frontProxy = createFrontProxy(environment.now());
     this.#api = new LabApi(environment, store);
     for (const definition of [...keptResources(), ...clusterServiceResources()]) this.#api.registry.add(definition);
     this.#api.operations.addGuard(limitRangeDefaults(store));
@@ -119,7 +121,7 @@ export class LabApiServer {
     this.#volumes = new VolumeProtection(this.#api.operations, this.#api.registry);
     this.#roles = new RoleAggregation(this.#api.operations, this.#api.registry);
     this.#apiServices = new ApiServices(this.#api.operations, this.#api.registry);
-    const webhooks = new ValidatingWebhooks(this.#api.operations, this.#api.registry);
+    const webhooks = new ValidatingWebhooks(this.#api.operations, this.#api.registry, this.#frontProxy.client);
     this.#http = new ApiHttpServer({
       credentials: this.#credentials,
       operations: this.#api.operations,
@@ -159,6 +161,11 @@ export class LabApiServer {
 
   async writeKubeconfig(path: string): Promise<void> {
     await writeFile(path, kubeconfig(this.#url, this.#credentials), { mode: 0o600 });
+  }
+
+  /** The authority of the certificate that webhooks know this server by. */
+  async writeFrontProxyAuthority(path: string): Promise<void> {
+    await writeFile(path, this.#frontProxy.authority);
   }
 
   async stop(): Promise<void> {

@@ -38,6 +38,7 @@ export function apiServerCommand(program: string, credentials: Credentials, port
     '--authorization-mode=RBAC',
     '--service-cluster-ip-range=10.96.0.0/12',
     '--disable-admission-plugins=ServiceAccount',
+    `--admission-control-config-file=${credentials.admissionConfiguration}`,
     '--allow-privileged=true',
   ];
 }

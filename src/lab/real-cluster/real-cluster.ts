@@ -76,6 +76,11 @@ export class RealCluster implements AsyncDisposable {
     return this.#state.credentials.kubeconfig;
   }
 
+  /** Authority of the certificate that the API server shows to webhooks. */
+  get frontProxyAuthority(): string {
+    return this.#state.credentials.frontProxyAuthority;
+  }
+
   /** `https://127.0.0.1:<port>`; the port stays the same across restarts. */
   get server(): string {
     return this.#state.server;

@@ -1,4 +1,5 @@
 /** Validating admission webhooks: asked before a write, over HTTPS, as `admissionregistration.k8s.io/v1` configures them. */
+import type { Credential } from '../../../certificates/authority.ts';
 import type { JsonObject } from '../json.ts';
 import { isObject, list, text } from '../json.ts';
 import type { Operations } from '../operations.ts';
@@ -12,8 +13,11 @@ import { callWebhook } from './webhook-call.ts';
 export class ValidatingWebhooks {
   readonly #operations: Operations;
   readonly #matcher: WebhookMatcher;
+  readonly #client: Credential;
 
-  constructor(operations: Operations, registry: ResourceRegistry) {
+  /** @param client shown to webhooks that ask for a certificate */
+  constructor(operations: Operations, registry: ResourceRegistry, client: Credential) {
+    this.#client = client;
     this.#operations = operations;
     this.#matcher = new WebhookMatcher(operations, registry);
   }
@@ -44,7 +48,7 @@ export class ValidatingWebhooks {
     const uid = this.#operations.environment.uid();
     let response: JsonObject;
     try {
-      response = responseOf(await callWebhook(webhook, reviewOf(asked, uid)), uid);
+      response = responseOf(await callWebhook(webhook, reviewOf(asked, uid), this.#client), uid);
     } catch (error) {
       if (webhook['failurePolicy'] === 'Ignore') return [];
       const why = error instanceof Error ? error.message : String(error);

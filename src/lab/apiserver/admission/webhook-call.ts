@@ -1,19 +1,23 @@
 /** HTTPS to a webhook, within its time. */
 import { request } from 'node:https';
+import type { Credential } from '../../../certificates/authority.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { at, parseJson, text } from '../json.ts';
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** @throws Error whose message says why there is no answer, as an API server words it */
-export async function callWebhook(webhook: JsonObject, review: JsonObject): Promise<Json> {
+/**
+ * @param client shown to a webhook that asks for a certificate
+ * @throws Error whose message says why there is no answer, as an API server words it
+ */
+export async function callWebhook(webhook: JsonObject, review: JsonObject, client: Credential): Promise<Json> {
   const address = text(at(webhook, 'clientConfig', 'url'));
   if (address === '') throw new Error('a webhook behind a Service cannot be reached in this laboratory: give clientConfig.url');
   const seconds = Number(webhook['timeoutSeconds'] ?? 10);
   const url = new URL(address);
   url.searchParams.set('timeout', `${seconds}s`);
   try {
-    return await post(url, text(at(webhook, 'clientConfig', 'caBundle')), JSON.stringify(review), seconds * 1000);
+    return await post(url, text(at(webhook, 'clientConfig', 'caBundle')), JSON.stringify(review), seconds * 1000, client);
   } catch (error) {
     if (error instanceof RefusedAnswer) throw error;
     throw new Error(`Post ${JSON.stringify(url.href)}: ${reason(error, url)}`, { cause: error });
@@ -30,13 +34,15 @@ function reason(error: unknown, url: URL): string {
   return error.message;
 }
 
-async function post(url: URL, authority: string, body: string, milliseconds: number): Promise<Json> {
+async function post(url: URL, authority: string, body: string, milliseconds: number, client: Credential): Promise<Json> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
       url,
       {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) },
+        cert: client.certificate,
+        key: client.key,
         signal: AbortSignal.timeout(milliseconds),
         ...(authority === '' ? {} : { ca: Buffer.from(authority, 'base64') }),
       },

@@ -1,0 +1,79 @@
+/** The authorities that API servers' client certificates come from, in a file that another program keeps: read again and again. */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Clock, TimerHandle } from '../kube/clock.ts';
+import { systemClock } from '../kube/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import { certificatesIn } from './certificate-plan.ts';
+
+/** Kubelets renew files of a ConfigMap about once a minute. */
+const LOOK_MS = 10_000;
+
+export interface ClientAuthorityFileOptions {
+  readonly file: string;
+  /** Told at first and at each change; undefined while the file is not there or cannot be used. */
+  readonly use: (authorities: string | undefined) => void;
+  readonly log: Log;
+  readonly clock?: Clock;
+}
+
+export class ClientAuthorityFile {
+  readonly #options: ClientAuthorityFileOptions;
+  readonly #clock: Clock;
+  #used: string | undefined;
+  #said = '';
+  #timer: TimerHandle;
+
+  constructor(options: ClientAuthorityFileOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#look();
+  }
+
+  get authorities(): string | undefined {
+    return this.#used;
+  }
+
+  close(): void {
+    this.#clock.clearTimeout(this.#timer);
+  }
+
+  #look(): void {
+    const { file, use, log } = this.#options;
+    try {
+      const text = authoritiesIn(file);
+      if (text !== this.#used) {
+        use((this.#used = text));
+        log.info('webhook: API servers prove themselves by certificates of these authorities', { file });
+      }
+      this.#said = '';
+    } catch (error) {
+      // One that was read before counts on: a file is empty for a moment while it is written.
+      const text = error instanceof Error ? error.message : String(error);
+      if (text !== this.#said)
+        log.warn('webhook: the authorities of API servers cannot be read', {
+          error: text,
+          meanwhile: this.#used === undefined ? 'every client is unknown' : 'those that were read before count on',
+        });
+      this.#said = text;
+    }
+    this.#timer = this.#clock.setTimeout(() => this.#look(), LOOK_MS);
+  }
+}
+
+/** @throws Error with a sentence for a person */
+function authoritiesIn(file: string): string {
+  const found = certificatesIn(readFileSync(file, 'utf8'));
+  if (found.length === 0) throw new Error(`there is no certificate (PEM) in ${file}`);
+  for (const pem of found)
+    if (!isAuthority(pem)) throw new Error(`a certificate in ${file} is not that of an authority, or cannot be read`);
+  return found.join('');
+}
+
+function isAuthority(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).ca;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HeldConnection, Place } from './testing/held-client.ts';
+import { ask, headers, hold, lasting, pour, review } from './testing/held-client.ts';
+import { WEBHOOK_LIMITS } from './webhook-server.ts';
+
+const MIB = 1024 * 1024;
+
+interface Held {
+  readonly bodyBytes: number;
+  readonly connections: number;
+  readonly rss: number;
+}
+
+test('280 clients that each hold 7 of 8 MiB of a body: the process holds a bounded part of it, answers reviews meanwhile, closes them all, and does not grow by it again and again', async () => {
+  // The connection of an API server lasts.
+  const apiServer = lasting('127.0.0.1');
+  const child = fork(join(import.meta.dirname, 'testing/served-webhook.ts'));
+  try {
+    const [place] = (await once(child, 'message')) as [Place];
+    const state = async (): Promise<Held> => {
+      child.send('state');
+      const [held] = (await once(child, 'message')) as [Held];
+      return held;
+    };
+    const asked = async (): Promise<number> => (await ask(place, review(), { agent: apiServer })).status;
+    for (let times = 0; times < 20; times++) assert.equal(await asked(), 200);
+    const before = (await state()).rss;
+    const after: number[] = [];
+    for (let round = 0; round < 2; round++) {
+      // The connections of the round before have used up what one address may make at once.
+      if (round > 0) await sleep(1_500);
+      const clients: HeldConnection[] = [];
+      for (let one = 0; one < 280; one++)
+        clients.push(
+          hold(
+            place,
+            (socket) => {
+              socket.write(headers(8 * MIB));
+              pour(socket, 7 * MIB);
+            },
+            '127.0.0.2',
+          ),
+        );
+      let most = 0;
+      const all = Promise.all(clients.map(({ closed }) => closed)).then(() => true);
+      for (const begun = performance.now(); performance.now() - begun < 60_000;) {
+        const held = await state();
+        assert.ok(held.bodyBytes <= WEBHOOK_LIMITS.bodies, `${held.bodyBytes} bytes of bodies`);
+        most = Math.max(most, held.rss);
+        assert.equal(await asked(), 200, 'a review is answered meanwhile');
+        if (await Promise.race([all, sleep(200, false)])) break;
+      }
+      assert.equal(await Promise.race([all, sleep(1, false)]), true, 'all are closed');
+      for (let times = 0; times < 50; times++) await asked();
+      const held = await state();
+      assert.deepEqual([held.bodyBytes, held.connections], [0, 1]);
+      // 2.2 GiB before there were limits. Sockets and OpenSSL have their part in it.
+      assert.ok(most - before < 350 * MIB, `${Math.round((most - before) / MIB)} MiB more at the most`);
+      after.push(held.rss);
+    }
+    const [first = 0, second = 0] = after;
+    assert.ok(second - before < 200 * MIB, `${Math.round((second - before) / MIB)} MiB stay`);
+    assert.ok(second - first < 60 * MIB, `the second time takes ${Math.round((second - first) / MIB)} MiB more than the first`);
+  } finally {
+    apiServer.destroy();
+    child.kill('SIGKILL');
+  }
+});

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../testing/pod-scene.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { traitsOf } from '../world/resources.ts';
+import { World } from '../world/world.ts';
+import type { AdmissionRequest, Operation, ReviewedObject } from './admission-review.ts';
+import { answerText } from './admission-review.ts';
+import { judge } from './judge.ts';
+import type { Observed, Opinion } from './opinion.ts';
+import { withoutOthers } from './without-others.ts';
+
+function request(operation: Operation, resource: ResourceName, object: object): AdmissionRequest {
+  const { group, version, plural, kind } = traitsOf(resource);
+  const reviewed = object as ReviewedObject;
+  return {
+    uid: 'u',
+    operation,
+    group,
+    version,
+    resource: plural,
+    kind,
+    subresource: '',
+    namespace: reviewed.metadata.namespace ?? '',
+    name: reviewed.metadata.name ?? '',
+    object: operation === 'DELETE' ? undefined : reviewed,
+    oldObject: operation === 'DELETE' ? reviewed : undefined,
+    dryRun: false,
+    fieldManager: '',
+    preconditionUid: '',
+    user: 'anybody',
+  };
+}
+
+/** What the API server is told, and what a client is told that proves nothing. */
+function opinions(scene: PodScene, asked: AdmissionRequest): { readonly known: Opinion; readonly unknown: Opinion } {
+  const { bench } = scene;
+  const observed: Observed = { world: bench.world, complete: true, refusal: (wish) => bench.allocation.refusal(wish) };
+  const known = judge(asked, observed, () => undefined);
+  const alone = judge(asked, { world: new World(bench.world.settings), complete: false, refusal: () => undefined }, () => undefined);
+  return { known, unknown: withoutOthers(asked, known, alone) };
+}
+
+/** A tenant whose every name and address is one of these. */
+const SECRETS = /secret|10\.77\./;
+
+function tenant(): { readonly scene: PodScene; readonly held: string } {
+  const scene = new PodScene();
+  scene.bench.put('vpcs', { metadata: { name: 'shop' } });
+  scene.subnet('web', { vpc: 'shop', cidrBlock: '10.77.0.0/24', namespaces: ['secret-space'] });
+  scene.subnet('secret-net', { vpc: 'shop', cidrBlock: '10.77.1.0/24' });
+  scene.pod('secret-pod', { namespace: 'secret-space', annotations: { 'ovn.kubernetes.io/logical_switch': 'web' } });
+  scene.bench.settle();
+  return { scene, held: '10.77.0.2' };
+}
+
+const pod = (annotations: object): object => ({ metadata: { name: 'mine', namespace: 'mine', uid: 'm', annotations }, spec: {} });
+
+test('a client that proves nothing is refused as the API server is, and hears no name and no address of others', () => {
+  const { scene, held } = tenant();
+  const asked: Readonly<Record<string, AdmissionRequest>> = {
+    'a Vpc in use': request('DELETE', 'vpcs', { metadata: { name: 'shop' } }),
+    'a Subnet in use': request('DELETE', 'subnets', { metadata: { name: 'web' } }),
+    'a network that overlaps': request('CREATE', 'subnets', {
+      metadata: { name: 'wide' },
+      spec: { vpc: 'shop', cidrBlock: '10.0.0.0/8' },
+    }),
+    'an address that is held': request(
+      'CREATE',
+      'pods',
+      pod({ 'ovn.kubernetes.io/logical_switch': 'web', 'ovn.kubernetes.io/ip_address': held }),
+    ),
+    'an address of an IP object': request('CREATE', 'ips', {
+      metadata: { name: 'mine.mine' },
+      spec: { subnet: 'web', podName: 'mine', namespace: 'mine', ipAddress: held },
+    }),
+    'an address outside': request(
+      'CREATE',
+      'pods',
+      pod({ 'ovn.kubernetes.io/logical_switch': 'web', 'ovn.kubernetes.io/ip_address': '10.9.9.9' }),
+    ),
+    'a Vip': request('CREATE', 'vips', { metadata: { name: 'mine' }, spec: { subnet: 'web', v4ip: held } }),
+    'a pool': request('CREATE', 'ippools', { metadata: { name: 'mine' }, spec: { subnet: 'web', ips: ['10.9.9.9'] } }),
+  };
+  let told = 0;
+  for (const [what, one] of Object.entries(asked)) {
+    const { known, unknown } = opinions(scene, one);
+    assert.ok(known.objections.length > 0, what);
+    assert.equal(unknown.objections.length > 0, true, what);
+    assert.deepEqual(
+      [...new Set(unknown.objections.map(({ code }) => code))],
+      [...new Set(known.objections.map(({ code }) => code))],
+      what,
+    );
+    // The address that it asked for may come back: it wrote it.
+    const shown = answerText(one, unknown).replaceAll(held, '');
+    assert.doesNotMatch(shown, SECRETS, what);
+    if (SECRETS.test(answerText(one, known).replaceAll(held, ''))) told++;
+  }
+  assert.ok(told >= 4, `the API server is told names and addresses in ${told} of them`);
+});
+
+test('what is wrong with a request by itself is said to everybody, in the same words', () => {
+  const { scene } = tenant();
+  for (const one of [
+    request('CREATE', 'subnets', { metadata: { name: 'odd' }, spec: { cidrBlock: '10.2.0.0/33' } }),
+    request('CREATE', 'subnets', { metadata: { name: 'odd' }, spec: { cidrBlock: '10.2.0.0/24', gateway: '10.3.0.1' } }),
+    request('CREATE', 'pods', pod({ 'ovn.kubernetes.io/ip_address': 'ten' })),
+  ]) {
+    const { known, unknown } = opinions(scene, one);
+    assert.ok(known.objections.length > 0);
+    assert.deepEqual(unknown.objections, known.objections);
+  }
+});
+
+test('a refused deletion names the command that shows the rest to a user with the rights, and none where the name could be a command', () => {
+  const { scene } = tenant();
+  const [blocked] = opinions(scene, request('DELETE', 'vpcs', { metadata: { name: 'shop' } })).unknown.objections;
+  assert.match(blocked?.message ?? '', /^Vpc shop cannot be deleted: other objects still use it; kiln explain vpc shop shows what \(/);
+  const asked = { ...request('DELETE', 'vpcs', { metadata: { name: 'shop' } }), name: 'x; touch y' };
+  const shown = withoutOthers(
+    asked,
+    { objections: [{ code: 'DeletionBlocked', field: '', message: 'm', kind: 'forbidden' }], warnings: ['Vpc secret is not there'] },
+    { objections: [], warnings: [] },
+  );
+  assert.doesNotMatch(JSON.stringify(shown), /kiln explain|secret/);
+});

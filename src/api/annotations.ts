@@ -135,6 +135,21 @@ export const KILN_ANNOTATIONS = {
   awaitSubnet: { on: 'Namespace', use: 'acts', what: '`true`, or names of Subnets that its pods wait for' },
   awaitIpPool: { on: 'Namespace', use: 'acts', what: '`true`, or names of IPPools that its pods wait for' },
   misbound: { on: 'Namespace', use: 'acts', what: '`report`, `rebind` or `evict`' },
+  admitNamespaces: {
+    on: 'Subnet',
+    use: 'acts',
+    what: 'namespaces with commas whose pods may name it, beside those that are bound to it (with `--tenancy=namespaced`)',
+  },
+  allowPortSecurityOff: {
+    on: 'Subnet',
+    use: 'acts',
+    what: '`true`: a pod in it may say `port_security: "false"` (with `--tenancy=namespaced`)',
+  },
+  allowLayer2Forward: {
+    on: 'Subnet',
+    use: 'acts',
+    what: '`true`: a pod in it may say `layer2_forward: "true"` (with `--tenancy=namespaced`)',
+  },
   conditions: { on: 'kinds without conditions in their schema', use: 'acts, writes', what: 'JSON list of conditions' },
   seen: { on: 'IP', use: 'writes', what: 'who touched it last, to see that a list of IP objects is up to date' },
   version: { on: 'Lease of the controller', use: 'acts, writes', what: 'version of the controller that leads' },

@@ -84,6 +84,15 @@ export const REASONS = {
   RowConflict: { means: 'a row it needs belongs to another object or program', next: 'rename one of the two, or remove the other row' },
   AddressConflict: { means: 'the address or MAC is held by another', next: 'delete the object or pod that should not have it' },
   HeldTwice: { means: 'two hold one address', next: 'delete the object or pod that should not have it; the other is served at once' },
+  NamespaceNotAdmitted: {
+    means: "the Subnet, its Vpc, the IPPool or the attached network that a pod asks for is another namespace's (`--tenancy=namespaced`)",
+    next: 'name one of the namespace, or have an administrator admit it: spec.namespaces or annotation kiln.io/admit-namespaces of the Subnet',
+  },
+  PortNotAllowed: {
+    means:
+      "an annotation of a pod asks for what a port may not have: security off, frames for any address, another's address, a router or DHCP server of its own (`--tenancy=namespaced`)",
+    next: 'take the annotation back; for what the Subnet may allow the message names the annotation of the Subnet',
+  },
   Misbound: {
     means: 'the pod runs on another Subnet than its namespace has now, or outside of the IPPools that are bound to it',
     next: 'delete the pod, or choose policy rebind or evict',

@@ -140,6 +140,12 @@ export const kilnAnnotation = {
   awaitIpPool: 'kiln.io/await-ip-pool',
   /** On a Namespace: `report`, `rebind` or `evict`. */
   misbound: 'kiln.io/misbound',
+  /** On a Subnet: namespaces that may name it, with commas, beside those that are bound to it. */
+  admitNamespaces: 'kiln.io/admit-namespaces',
+  /** On a Subnet: `true` lets pods switch the security of their ports off. */
+  allowPortSecurityOff: 'kiln.io/allow-port-security-off',
+  /** On a Subnet: `true` lets ports take frames for any address. */
+  allowLayer2Forward: 'kiln.io/allow-layer2-forward',
   /** JSON list of conditions, on kinds whose schema has none. */
   conditions: 'kiln.io/conditions',
   /** On an IP object: who touched it last to see that a cache of IP objects is up to date, and when. */

@@ -11,7 +11,7 @@ import { formatDualCidr, parseDualAddress, parseDualCidr, splitList } from '../n
 import { cidrRange, parseRange } from '../net/range.ts';
 import type { AddressRange } from '../net/range.ts';
 import { objectName } from './name-arguments.ts';
-import { DEFAULT_SETTINGS, MISBOUND_POLICIES } from '../world/settings.ts';
+import { DEFAULT_SETTINGS, MISBOUND_POLICIES, TENANCIES } from '../world/settings.ts';
 import type { Settings } from '../world/settings.ts';
 
 export interface NetworkFlags {
@@ -29,6 +29,7 @@ export interface NetworkFlags {
   readonly networkType: Settings['networkType'];
   readonly podNicType: string;
   readonly misbound: Settings['misbound'];
+  readonly tenancy: Settings['tenancy'];
   readonly keepVmIp: boolean;
   readonly nonPrimaryCniMode: boolean;
 }
@@ -68,7 +69,7 @@ function presence(text: string | boolean): boolean {
 /** Objects that exist already keep their own values: these are for what is made when it is missing. */
 function networkOptions(): readonly Option[] {
   const { defaultVpc, defaultSubnet, joinSubnet, defaultCidr, joinCidr, serviceCidr, enableLb, networkType, podNicType } = DEFAULT_SETTINGS;
-  const { keepVmIp, nonPrimaryCni, misbound, externalSubnet } = DEFAULT_SETTINGS;
+  const { keepVmIp, nonPrimaryCni, misbound, tenancy, externalSubnet } = DEFAULT_SETTINGS;
   const read = (flags: string, description: string, parse: (text: string) => unknown, value: unknown): Option =>
     new Option(flags, description).argParser(parse).default(value);
   return [
@@ -92,6 +93,12 @@ function networkOptions(): readonly Option[] {
     new Option('--misbound <policy>', 'pods on another Subnet than their namespace has now: only told, moved when made again, or evicted')
       .choices(MISBOUND_POLICIES)
       .default(misbound),
+    new Option(
+      '--tenancy <open|namespaced>',
+      'pods may name any Subnet and switch port security off, or only what their namespace is admitted to',
+    )
+      .choices(TENANCIES)
+      .default(tenancy),
   ];
 }
 
@@ -125,6 +132,7 @@ const SETTING: Readonly<Record<keyof NetworkFlags, keyof Settings>> = {
   networkType: 'networkType',
   podNicType: 'podNicType',
   misbound: 'misbound',
+  tenancy: 'tenancy',
   keepVmIp: 'keepVmIp',
   nonPrimaryCniMode: 'nonPrimaryCni',
 };

@@ -13,7 +13,7 @@ import { stateOf } from './object-state.ts';
 import { strandedRows } from './stranded-rows.ts';
 
 export interface Finding {
-  readonly what: 'blocked' | 'conflict' | 'misbound' | 'not ready' | 'without effect' | 'nearly full';
+  readonly what: 'blocked' | 'conflict' | 'misbound' | 'not admitted' | 'not ready' | 'without effect' | 'nearly full';
   readonly kind: string;
   readonly resource: ResourceName;
   /** `namespace/name` or `name`. */
@@ -51,6 +51,13 @@ export function ofNamespace(namespace: string, world: World): Chosen {
   };
 }
 
+/** By the reason of a pod's condition: what it runs with. */
+const RUNNING_WITH: Readonly<Partial<Record<string, Finding['what']>>> = {
+  Misbound: 'misbound',
+  NamespaceNotAdmitted: 'not admitted',
+  PortNotAllowed: 'not admitted',
+};
+
 /** A Subnet with less than this share of its addresses left is nearly full. */
 const NEARLY_FULL = 0.1;
 
@@ -80,8 +87,15 @@ function objectFindings(world: World, chosen: Chosen): Finding[] {
       const { ready, reason, message, since } = stateOf(resource, object);
       const elsewhere = resource === 'pods' ? conditionOf(resource, object, POD_CONDITION) : undefined;
       if (elsewhere?.status === 'True' && elsewhere.reason !== 'Bound') {
-        const what = elsewhere.reason === 'Misbound' ? 'misbound' : 'without effect';
-        return [finding(what, resource, key, elsewhere.message ?? '', elsewhere.lastTransitionTime ?? since)];
+        return [
+          finding(
+            RUNNING_WITH[elsewhere.reason ?? ''] ?? 'without effect',
+            resource,
+            key,
+            elsewhere.message ?? '',
+            elsewhere.lastTransitionTime ?? since,
+          ),
+        ];
       }
       // A pod that the kubelet has not started yet is the kubelet's to tell.
       const network = resource !== 'pods' || conditionOf(resource, object, POD_CONDITION)?.status === 'False';

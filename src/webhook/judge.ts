@@ -71,7 +71,7 @@ const JUDGES: Partial<Readonly<Record<ResourceName, KindJudge>>> = {
   'iptables-eips': ofKind(iptablesEipKind, iptablesEipCreated, iptablesEipChanged),
   pods: {
     created: (pod, observed) => podCreated(pod as unknown as Pod, observed),
-    changed: (before, after) => podChanged(before as unknown as Pod, after as unknown as Pod),
+    changed: (before, after, observed) => podChanged(before as unknown as Pod, after as unknown as Pod, observed),
   },
 };
 

@@ -10,13 +10,17 @@ import type { PodInterface } from '../compile/pod/pod-interface.ts';
 import { interfacesOf, selectionsOf } from '../compile/pod/pod-interfaces.ts';
 import { namedSubnet } from '../compile/pod/pod-subnet.ts';
 import { podViewOf } from '../compile/pod/pod-view.ts';
+import { portRefusals } from '../compile/pod/port-tenancy.ts';
 import { subnetTerminating, takesNobody } from '../compile/subnet/subnet-ready.ts';
 import type { AddressWish } from '../world/reservations.ts';
+import type { World } from '../world/world.ts';
 import { takenByName } from './taken-addresses.ts';
 import type { Objection, Observed, Opinion } from './opinion.ts';
 import { forbidden, invalid, newOnes, NO_OPINION } from './opinion.ts';
 
 const UNREADABLE: Reason = 'InvalidAnnotation';
+/** The pod is sound, and its namespace may not have what it asks for. */
+const NOT_ALLOWED: ReadonlySet<string> = new Set<Reason>(['NamespaceNotAdmitted', 'PortNotAllowed']);
 const NEVER: ReadonlySet<string> = new Set([UNREADABLE, 'InvalidNetwork']);
 
 export function podCreated(pod: Pod, observed: Observed): Opinion {
@@ -42,7 +46,8 @@ export function podCreated(pod: Pod, observed: Observed): Opinion {
     }
     const { demand } = bindingOf(world, nic);
     if (demand.kind === 'waiting') {
-      if (NEVER.has(demand.reason))
+      if (NOT_ALLOWED.has(demand.reason)) objections.push(forbidden(demand, 'metadata.annotations'));
+      else if (NEVER.has(demand.reason))
         objections.push(invalid({ code: demand.reason, field: 'metadata.annotations', message: demand.message }));
       else if (named !== '') warnings.push(demand.message);
     } else if (demand.kind === 'wish' && demand.wish.anyOf === undefined)
@@ -51,8 +56,22 @@ export function podCreated(pod: Pod, observed: Observed): Opinion {
   return { objections, warnings };
 }
 
-export function podChanged(before: Pod, after: Pod): Opinion {
-  return { objections: newOnes(findingsOf(after), findingsOf(before)).map(invalid), warnings: [] };
+export function podChanged(before: Pod, after: Pod, { world, complete }: Observed): Opinion {
+  const unreadable = newOnes(findingsOf(after), findingsOf(before)).map(invalid);
+  if (unreadable.length > 0 || !complete || world.settings.tenancy === 'open') return { objections: unreadable, warnings: [] };
+  return { objections: newOnes(notAllowed(world, after), notAllowed(world, before)), warnings: [] };
+}
+
+/** What the pod asks for and its namespace, or its port, may not have: while it waits, and of one that runs. */
+function notAllowed(world: World, pod: Pod): readonly Objection[] {
+  const view = podViewOf(world, pod);
+  if (view?.alive !== true || view.terminating) return [];
+  return interfacesOf(world, view).interfaces.flatMap((nic): Objection[] => {
+    const { demand, bound } = bindingOf(world, nic);
+    if (demand.kind === 'waiting') return NOT_ALLOWED.has(demand.reason) ? [forbidden(demand, 'metadata.annotations')] : [];
+    const refusals = bound === undefined ? [] : portRefusals(world, nic, bound.addresses.subnet);
+    return refusals.map(({ reason, key, message }) => forbidden({ reason, message }, `metadata.annotations[${key}]`));
+  });
 }
 
 /** What of the annotations cannot be read, whatever else there is. */

@@ -10,6 +10,7 @@ const OWN = {
   defaultExcludeIps: ['10.0.0.1..10.0.0.9'],
   enableLb: false,
   misbound: 'evict',
+  tenancy: 'namespaced',
 } as const;
 
 test('what was written is read', () => {
@@ -33,6 +34,7 @@ test('a text that somebody else wrote is not taken in part', () => {
     'null',
     '{"defaultVpc":7}',
     '{"misbound":"never"}',
+    '{"tenancy":"shut"}',
     '{"networkType":"ipip"}',
     '{"defaultExcludeIps":"10.0.0.1"}',
   ])

@@ -14,6 +14,17 @@ export function isMisboundPolicy(text: string): text is MisboundPolicy {
   return MISBOUND_POLICIES.some((policy) => policy === text);
 }
 
+/**
+ * What tenants may ask of the network for their pods. `open`, as in Kube-OVN: any Subnet by name, ports that send from any address.
+ * `namespaced`: the Subnets that admit their namespace, ports that send from addresses of their own.
+ */
+export const TENANCIES = ['open', 'namespaced'] as const;
+export type Tenancy = (typeof TENANCIES)[number];
+
+export function isTenancy(text: string): text is Tenancy {
+  return TENANCIES.some((tenancy) => tenancy === text);
+}
+
 export interface Settings {
   readonly defaultVpc: string;
   readonly defaultSubnet: string;
@@ -41,6 +52,7 @@ export interface Settings {
   readonly lsCtSkipDstLportIps: boolean;
   /** A namespace may say otherwise for itself. */
   readonly misbound: MisboundPolicy;
+  readonly tenancy: Tenancy;
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -62,4 +74,5 @@ export const DEFAULT_SETTINGS: Settings = {
   lsDnatModDlDst: true,
   lsCtSkipDstLportIps: true,
   misbound: 'report',
+  tenancy: 'open',
 };

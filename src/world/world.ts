@@ -20,6 +20,7 @@ import { splitList } from '../net/dual.ts';
 import { allocatedPlaces, furtherPlaces } from './allocated-places.ts';
 import type { AddressObject, AddressResource } from './address-objects.ts';
 import { iptablesEipAddresses, ovnEipAddresses, vipAddresses } from './address-objects.ts';
+import { heldTexts } from './claimants.ts';
 import { Deadlines } from './deadlines.ts';
 import type { SubnetIntent } from './intent.ts';
 import type { NatRule, NatRuleResource } from './nat-rules.ts';
@@ -123,6 +124,8 @@ export interface RowConflict {
   readonly message: string;
 }
 
+const NO_ADDRESSES: readonly string[] = [];
+
 export class World {
   readonly reactor = new Reactor();
   readonly settings: Settings;
@@ -144,6 +147,8 @@ export class World {
     pod: (ip) => [`${ip.spec.namespace}/${ip.spec.podName}`],
     /** The Vip whose address it is. */
     vip: ({ metadata }) => splitList(metadata.annotations?.[kilnAnnotation.vip] ?? ''),
+    /** What it holds, as it is written canonically. Only where somebody asks: there are very many. */
+    address: (ip) => (this.settings.tenancy === 'open' ? NO_ADDRESSES : heldTexts(ip).flatMap((text) => canonicalAddress(text) ?? [])),
   });
   readonly ipPools = new Table<IPPool>(this.reactor, 'ippools', {
     subnet: (pool) => [pool.spec.subnet ?? ''],

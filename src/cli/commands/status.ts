@@ -55,8 +55,9 @@ const GRAVITY: Readonly<Record<Finding['what'], number>> = {
   'not ready': 1,
   blocked: 2,
   'nearly full': 3,
-  misbound: 4,
-  'without effect': 5,
+  'not admitted': 4,
+  misbound: 5,
+  'without effect': 6,
 };
 
 export function addStatus(program: Command): void {
@@ -258,8 +259,8 @@ function leaderText(leader: Leader | undefined, term: string, now: number): stri
 
 function settingsText(leader: Leader | undefined): string {
   if (leader?.settings === undefined) return '- not told';
-  const { defaultVpc, defaultSubnet, defaultCidr, joinSubnet, joinCidr, serviceCidr, misbound } = leader.settings;
-  return `Vpc ${defaultVpc} · Subnet ${defaultSubnet} ${defaultCidr} · nodes ${joinSubnet} ${joinCidr} · Services ${serviceCidr} · misbound ${misbound}`;
+  const { defaultVpc, defaultSubnet, defaultCidr, joinSubnet, joinCidr, serviceCidr, misbound, tenancy } = leader.settings;
+  return `Vpc ${defaultVpc} · Subnet ${defaultSubnet} ${defaultCidr} · nodes ${joinSubnet} ${joinCidr} · Services ${serviceCidr} · misbound ${misbound} · tenancy ${tenancy}`;
 }
 
 /** As `kubectl get -o name` does, with the namespace where there is one. */

@@ -14,6 +14,7 @@ import { claimantOfIp, isReserved, onlyAsks } from '../../world/claimants.ts';
 import type { AddressWish } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
 import { findingsText } from '../left-out.ts';
+import { barredFromSubnet } from '../pod/tenancy.ts';
 import { reasonToWait, subnetReady } from '../subnet/subnet-ready.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
 
@@ -57,6 +58,8 @@ export function requestProblem(world: World, ip: IP): RequestProblem | undefined
   const [unreadable] = findings;
   if (unreadable !== undefined) return { reason: unreadable.code, field: unreadable.field, message: findingsText(findings), next: edit };
   const holds = !onlyAsks(ip) && !world.ask(isTooLateForSubnet, name);
+  const barred = holds ? undefined : barredFromSubnet(world, namespace, subnet);
+  if (barred !== undefined) return problem(barred.reason, 'spec.subnet', `spec.subnet "${subnet}": ${barred.message}`, edit);
   if (isReserved(ip) && holds) return undefined;
   const readiness = world.ask(subnetReady, subnet);
   // One that was there before the deletion of its Subnet began has what it says, and is among those that hold it.

@@ -5,6 +5,7 @@
 import type { Reason } from '../../api/reasons.ts';
 import { podNetworkFindings } from '../../api/pod-network-validation.ts';
 import { annotationKey } from '../../api/well-known.ts';
+import { splitList } from '../../net/dual.ts';
 import { parseMac } from '../../net/mac.ts';
 import type { AddressWish } from '../../world/reservations.ts';
 import type { World } from '../../world/world.ts';
@@ -17,6 +18,8 @@ import { toldOf } from './pod-asks.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { chooseSubnet } from './pod-subnet.ts';
 import { addressesOfVip, allowedPairProblem, shareOf, vipNamed } from './pod-vip.ts';
+import { portRefusals } from './port-tenancy.ts';
+import { barredFromAddress } from './tenancy.ts';
 
 export type AddressDemand =
   | { readonly kind: 'wish'; readonly wish: AddressWish }
@@ -29,6 +32,8 @@ export type AddressDemand =
 export function demandOf(world: World, nic: PodInterface, claimant: string, held: Held): AddressDemand {
   const demand = askedOf(world, nic, claimant, held);
   if (demand.kind !== 'wish' || held.bound) return demand;
+  const refused = notAllowed(world, nic, demand.wish);
+  if (refused !== undefined) return refused;
   const { ip, lead } = held;
   const who = `Pod ${nic.pod.key}`;
   const refusal = ip === undefined ? ipRefusal(world, nic.port, lead.uid, who, false) : ipPatchRefusal(world, ip, who, false);
@@ -73,6 +78,22 @@ function askedOf(world: World, nic: PodInterface, claimant: string, held: Held):
     kind: 'wish',
     wish: { ...base, subnets: choice.subnets, families: askedFamily(nic) ?? 'subnet', ...asked, ...pools, ...mac },
   };
+}
+
+/** What its namespace may not have in that Subnet, or its port: nothing is begun. */
+function notAllowed(world: World, nic: PodInterface, { subnets }: AddressWish): AddressDemand | undefined {
+  if (world.settings.tenancy === 'open' || nic.pod.terminating) return undefined;
+  const { namespace } = nic.pod;
+  const asked = vipNamed(world, nic) === undefined ? askedAddresses(nic) : {};
+  const named =
+    'reason' in asked ? [] : [asked.v4, asked.v6, ...(asked.anyOf ?? []).flatMap(splitList)].filter((text) => text !== undefined);
+  for (const subnet of subnets) {
+    const barred = barredFromAddress(world, namespace, subnet, named);
+    if (barred !== undefined) return { kind: 'waiting', ...barred, message: toldOf(nic, 'address', barred.message) };
+  }
+  const [first] = subnets;
+  const [refusal] = first === undefined ? [] : portRefusals(world, nic, first);
+  return refusal === undefined ? undefined : { kind: 'waiting', reason: refusal.reason, message: refusal.message };
 }
 
 /** Its pod names addresses or a Vip, or a MAC: no others will do. */

@@ -27,6 +27,7 @@ import type { PodInterfaces } from './pod-interfaces.ts';
 import { addressKept, correctedAnnotations, ipInsteadOfWords } from './pod-edits.ts';
 import { portGroupsOf, stationText } from './pod-port.ts';
 import { podOwner } from './pod-view.ts';
+import { outsideTenancy } from './tenancy-report.ts';
 import type { PodView } from './pod-view.ts';
 import { isWithin, subnetNetworks, switchId } from '../subnet/subnet-view.ts';
 
@@ -99,7 +100,7 @@ export function conditionOutputs(
     const misbound = misboundOf(world, pod, ip);
     if (misbound !== undefined) return misboundOutputs(world, pod, misbound);
   }
-  const unread = portFinding(pod) ?? addressKept(world, bindings);
+  const unread = outsideTenancy(world, bindings) ?? portFinding(pod) ?? addressKept(world, bindings);
   if (unread !== undefined)
     return [
       {
@@ -143,7 +144,7 @@ function advised({ namespace, name }: PodView, { reason, message }: { readonly r
   );
 }
 
-const OF_THE_POD: ReadonlySet<Reason> = new Set<Reason>(['InvalidAnnotation', 'AddressOutOfRange', 'InvalidIPFamily']);
+const OF_THE_POD: ReadonlySet<Reason> = new Set<Reason>(['InvalidAnnotation', 'PortNotAllowed', 'AddressOutOfRange', 'InvalidIPFamily']);
 
 /**
  * Whether the port is observed, as this pod's, with these addresses; of an interface without a port, whether its IP object says so. Who was

@@ -18,7 +18,8 @@ import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, portId } from './pod-interface.ts';
 import { bearerOf, podOwner } from './pod-view.ts';
 import { furtherAddresses } from './pod-vip.ts';
-import type { DhcpProtocol } from '../subnet/subnet-dhcp.ts';
+import { ownDhcpText } from './port-dhcp-tenancy.ts';
+import { forwardsLayer2, isSecured } from './port-tenancy.ts';
 import { dhcpOptions, subnetDhcpRow } from '../subnet/subnet-dhcp.ts';
 import { networkOfPort } from '../subnet/subnet-missing.ts';
 import type { SubnetView } from '../subnet/subnet-view.ts';
@@ -117,7 +118,7 @@ export function stationText({ mac, v4, v6 }: Addresses): string {
 function portColumns(world: World, nic: PodInterface, addresses: Addresses, subnet: SubnetView): Readonly<Record<string, ColumnValue>> {
   const dhcp = (family: 'IPv4' | 'IPv6', address: string): ColumnValue => {
     if (address === '') return null;
-    const own = ownDhcpOptions(nic, family) !== '' && (family === 'IPv4' ? subnet.v4 : subnet.v6) !== undefined;
+    const own = ownDhcpText(world, nic, subnet.name, family) !== '' && (family === 'IPv4' ? subnet.v4 : subnet.v6) !== undefined;
     const ref = own ? dhcpOptionsId(addresses.subnet, family, nic.port) : subnetDhcpRow(world, subnet, family);
     return ref === undefined ? null : { ref };
   };
@@ -135,8 +136,8 @@ function stationColumns(world: World, nic: PodInterface, addresses: Addresses): 
   const station = stationText(addresses);
   const vips = furtherAddresses(world, nic, addresses.subnet);
   return {
-    addresses: annotationOf(nic, 'layer2_forward') === 'true' ? [station, 'unknown'] : [station],
-    port_security: annotationOf(nic, 'port_security') === 'true' ? [[station, ...vips].join(' ')] : [],
+    addresses: forwardsLayer2(world, nic, addresses.subnet) ? [station, 'unknown'] : [station],
+    port_security: isSecured(world, nic, addresses.subnet) ? [[station, ...vips].join(' ')] : [],
   };
 }
 
@@ -148,14 +149,10 @@ function placeOptions(world: World, nic: PodInterface): PortPlace {
   return { 'requested-chassis': `${node},${node}`, 'activation-strategy': 'rarp' };
 }
 
-function ownDhcpOptions(nic: PodInterface, family: DhcpProtocol): string {
-  return annotationOf(nic, family === 'IPv4' ? 'dhcp-v4-options' : 'dhcp-v6-options');
-}
-
 /** Options of its own, which count instead of those of the Subnet; a port may have them where the Subnet has no DHCP. */
 function dhcpOutputs(world: World, nic: PodInterface, addresses: Addresses, subnet: SubnetView): readonly Output[] {
   return (['IPv4', 'IPv6'] as const).flatMap((protocol): Output[] => {
-    const text = ownDhcpOptions(nic, protocol);
+    const text = ownDhcpText(world, nic, subnet.name, protocol);
     const network = protocol === 'IPv4' ? subnet.v4 : subnet.v6;
     if (text === '' || network === undefined || (protocol === 'IPv4' ? addresses.v4 : addresses.v6) === '') return [];
     const id = dhcpOptionsId(subnet.name, protocol, nic.port);

@@ -16,7 +16,7 @@ import type { Addresses } from '../ip/ip-object.ts';
 import { ipPoolSubnet, ipPoolTerminates } from '../ip/ip-pool-subnet.ts';
 import { isInUse } from './machine.ts';
 import { misboundPolicy, movesToPool } from './misbound.ts';
-import { namespaceBinding } from '../namespace/namespace-binding.ts';
+import { namespaceBinding, namespaceFacts } from '../namespace/namespace-binding.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf, leavesSubnetOpen } from './pod-interface.ts';
 import { isKept } from './pod-view.ts';
@@ -24,6 +24,7 @@ import { addressesOfVip, vipNamed } from './pod-vip.ts';
 import { reasonToWait, subnetReady } from '../subnet/subnet-ready.ts';
 import type { SubnetNetworks } from '../subnet/subnet-networks.ts';
 import { providerSubnets, subnetNetworks, subnetView } from '../subnet/subnet-view.ts';
+import { barredFromNetwork, barredFromPool, barredFromSubnet } from './tenancy.ts';
 
 export type SubnetChoice =
   /** It has its addresses already, whether their Subnet is ready or not. */
@@ -65,6 +66,8 @@ function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string
   if (ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid) return true;
   if (!isReserved(ip) && nic.pod.migration === undefined && lacksFamily(nic, ip)) return false;
   if (isRetained(ip.spec.podType) && !isReserved(ip) && nic.pod.migration === undefined && namesOthers(world, nic, ip)) return false;
+  // It is nobody new in a network only while its machine runs there.
+  if (barredFromSubnet(world, nic.pod.namespace, subnet) !== undefined && !isInUse(world, nic, subnet)) return false;
   if (isRetained(ip.spec.podType) && leavesSubnetOpen(nic) && movesToPool(world, nic.pod.namespace, ip)) return false;
   // The next pod does not hold up a CIDR or a gateway that waits for the last one to go. (Those of a virtual machine that moves share one address.)
   if (ip.spec.podType === 'StatefulSet' && !isReserved(ip) && isInTheWay(world.ask(subnetNetworks, subnet), `IP ${ip.metadata.name}`))
@@ -93,6 +96,24 @@ export function namedSubnet(world: World, nic: PodInterface): string {
 type Asked = Extract<SubnetChoice, { readonly kind: 'open' | 'waiting' }>;
 
 function askedSubnets(world: World, nic: PodInterface): Asked {
+  const asked = declaredSubnets(world, nic);
+  return world.settings.tenancy === 'open' || asked.kind === 'waiting' ? asked : admittedOnes(world, nic, asked);
+}
+
+/** Of the Subnets that are declared those that admit the pod's namespace: the others are not its own, whatever becomes of them. */
+function admittedOnes(world: World, nic: PodInterface, asked: Extract<Asked, { readonly kind: 'open' }>): Asked {
+  const { namespace } = nic.pod;
+  if (world.ask(namespaceFacts, namespace) === undefined) return waiting('WaitingForSubnet', `Namespace ${namespace} does not exist`);
+  const outside = barredFromNetwork(world, namespace, nic.provider);
+  const barredPools = asked.pools.map((pool) => barredFromPool(world, namespace, pool));
+  const barred = asked.subnets.map((subnet) => barredFromSubnet(world, namespace, subnet));
+  const why = outside ?? barredPools.find((one) => one !== undefined) ?? (barred.includes(undefined) ? undefined : barred[0]);
+  if (why !== undefined) return { kind: 'waiting', ...why };
+  const subnets = asked.subnets.filter((_, i) => barred[i] === undefined);
+  return { ...asked, subnets, pools: asked.pools.filter((pool) => subnets.includes(world.ask(ipPoolSubnet, pool))) };
+}
+
+function declaredSubnets(world: World, nic: PodInterface): Asked {
   const vip = vipNamed(world, nic);
   if (vip !== undefined) {
     const given = addressesOfVip(world, nic, vip);

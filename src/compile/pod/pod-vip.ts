@@ -3,7 +3,6 @@
  */
 import type { Reason } from '../../api/reasons.ts';
 import { subnetProvider } from '../../api/names.ts';
-import { portVipsIn } from '../../api/pod-port-validation.ts';
 import { annotationKey, DEFAULT_PROVIDER } from '../../api/well-known.ts';
 import { vipShare } from '../../world/address-objects.ts';
 import { shareOfIp } from '../../world/claimants.ts';
@@ -13,8 +12,8 @@ import type { VipView } from '../address-object/vip-view.ts';
 import type { Addresses } from '../ip/ip-object.ts';
 import type { Held } from './held-addresses.ts';
 import type { PodInterface } from './pod-interface.ts';
-import { annotationOf } from './pod-interface.ts';
 import type { PodView } from './pod-view.ts';
+import { listedVips } from './port-vip-tenancy.ts';
 
 interface Obstacle {
   readonly reason: Reason;
@@ -77,7 +76,7 @@ export function allowedPairProblem(world: World, pod: PodView): Obstacle | undef
 
 /** Addresses that a port may use beside its own: those its annotation lists, and of the Vips that its pod declares those of its Subnet. */
 export function furtherAddresses(world: World, nic: PodInterface, subnet: string): readonly string[] {
-  const listed = portVipsIn(annotationOf(nic, 'port_vips'));
+  const listed = listedVips(world, nic, subnet);
   const vips = allowedPairsOf(nic.pod.annotations)
     .flatMap((name) => world.ask(vipView, name) ?? [])
     .filter((vip: VipView) => vip.subnet === subnet && admitsPod(vip, nic.pod));

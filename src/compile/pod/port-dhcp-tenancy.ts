@@ -1,0 +1,78 @@
+/** Of the DHCP options that a pod asks for, those that its port may have where the setting `tenancy` is `namespaced`. */
+import { splitList } from '../../net/dual.ts';
+import { dhcpOptionsId } from '../../nb/tables.ts';
+import type { World } from '../../world/world.ts';
+import type { DhcpProtocol } from '../subnet/subnet-dhcp.ts';
+import { subnetView } from '../subnet/subnet-view.ts';
+import { isOurs } from '../vpc/vpc-view.ts';
+import { leadOf } from './machine.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { annotationOf } from './pod-interface.ts';
+import { podOwner } from './pod-view.ts';
+
+export const DHCP_SUFFIX = { IPv4: 'dhcp-v4-options', IPv6: 'dhcp-v6-options' } as const;
+/** The field of a Subnet that is for all its ports. */
+export const DHCP_FIELD = { IPv4: 'spec.dhcpV4Options', IPv6: 'spec.dhcpV6Options' } as const;
+
+/** Options that say by whom packets leave, who answers, and which address is given. */
+const REFUSED_OPTIONS: Readonly<Record<DhcpProtocol, ReadonlySet<string>>> = {
+  IPv4: new Set([
+    ...['router', 'classless_static_route', 'ms_classless_static_route', 'router_solicitation'],
+    ...['server_id', 'server_mac', 'next_server', 'tftp_server', 'tftp_server_address', 'offerip'],
+  ]),
+  IPv6: new Set(['server_id', 'ia_addr']),
+};
+
+/** The options of a pod that its port may not have, each with what is wrong. */
+export function dhcpProblems(
+  world: World,
+  nic: PodInterface,
+  subnet: string,
+  protocol: DhcpProtocol,
+): readonly { readonly item: string; readonly problem: string }[] {
+  return itemsOf(dhcpText(nic, protocol)).flatMap((item) => {
+    const name = nameOf(item);
+    if (!REFUSED_OPTIONS[protocol].has(name) || isRouterOf(world, subnet, protocol, item)) return [];
+    return [{ item, problem: `names option ${name}, and the Subnet says which router and which server its ports have` }];
+  });
+}
+
+function isRouterOf(world: World, subnet: string, protocol: DhcpProtocol, item: string): boolean {
+  const gateway = protocol === 'IPv4' ? world.ask(subnetView, subnet)?.v4?.gateway : undefined;
+  return nameOf(item) === 'router' && gateway !== undefined && valueOf(item) === gateway;
+}
+
+function dhcpText(nic: PodInterface, protocol: DhcpProtocol): string {
+  return annotationOf(nic, DHCP_SUFFIX[protocol]);
+}
+
+function itemsOf(text: string): readonly string[] {
+  return splitList(text);
+}
+
+function nameOf(item: string): string {
+  return (item.split('=')[0] ?? '').trim();
+}
+
+function valueOf(item: string): string {
+  return item.slice(item.indexOf('=') + 1).trim();
+}
+
+/** Of its own DHCP options, those that it may have. */
+export function ownDhcpText(world: World, nic: PodInterface, subnet: string, protocol: DhcpProtocol): string {
+  const text = dhcpText(nic, protocol);
+  if (text === '' || world.settings.tenancy === 'open') return text;
+  const refused = dhcpProblems(world, nic, subnet, protocol).map(({ item }) => item);
+  if (refused.length === 0) return text;
+  const before = optionsBefore(world, nic, subnet, protocol);
+  return itemsOf(text)
+    .filter((item) => !refused.includes(item) || before.get(nameOf(item)) === valueOf(item))
+    .join(',');
+}
+
+/** DHCP options that the port has of its own now. */
+function optionsBefore(world: World, nic: PodInterface, subnet: string, protocol: DhcpProtocol): ReadonlyMap<string, string> {
+  const id = dhcpOptionsId(subnet, protocol, nic.port);
+  const options = isOurs(world, id, podOwner(leadOf(world, nic))) ? world.rows.column(id, 'options') : undefined;
+  return new Map(options instanceof Map ? [...options].map(([name, value]) => [String(name), String(value)]) : []);
+}

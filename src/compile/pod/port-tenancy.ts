@@ -1,0 +1,105 @@
+/**
+ * What the port of a pod may have where the setting `tenancy` is `namespaced`: security on, frames for its own addresses, further addresses
+ * that are its Subnet's and nobody's, and the router and DHCP server of its Subnet. What a port was given before the setting stays while its
+ * pod runs (its row says so) and is told; an address that is another's never does.
+ */
+import type { Reason } from '../../api/reasons.ts';
+import { portVipsIn } from '../../api/pod-port-validation.ts';
+import { kilnAnnotation, podAnnotation } from '../../api/well-known.ts';
+import type { PodAnnotationSuffix } from '../../api/well-known.ts';
+import { subnetIntent } from '../../world/intent.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { annotationOf } from './pod-interface.ts';
+import { isThere } from './port-before.ts';
+import { DHCP_FIELD, DHCP_SUFFIX, dhcpProblems } from './port-dhcp-tenancy.ts';
+import { vipProblem } from './port-vip-tenancy.ts';
+
+/** Part of an annotation that is refused. */
+export interface PortRefusal {
+  readonly reason: Extract<Reason, 'PortNotAllowed'>;
+  /** Key of the annotation. */
+  readonly key: string;
+  readonly message: string;
+}
+
+interface Allowances {
+  readonly securityOff: boolean;
+  readonly layer2Forward: boolean;
+}
+
+const NONE: Allowances = { securityOff: false, layer2Forward: false };
+
+/** What its annotations allow the ports of a Subnet. */
+const allowancesOf: Query<Allowances> = defineQuery('subnet-port-allowances', (world, name) => {
+  const annotations = world.ask(subnetIntent, name)?.metadata.annotations;
+  if (annotations === undefined) return NONE;
+  const says = (key: string): boolean => annotations[key]?.trim() === 'true';
+  return { securityOff: says(kilnAnnotation.allowPortSecurityOff), layer2Forward: says(kilnAnnotation.allowLayer2Forward) };
+});
+
+/** What an interface asks for its port in a Subnet and may not have. */
+export function portRefusals(world: World, nic: PodInterface, subnet: string): readonly PortRefusal[] {
+  if (world.settings.tenancy === 'open' || !nic.isOvn) return [];
+  const allowed = world.ask(allowancesOf, subnet);
+  const refusals: PortRefusal[] = [];
+  const refuse = (suffix: PodAnnotationSuffix, value: string, problem: string, rule: string): void => {
+    const key = podAnnotation(nic.provider, suffix);
+    const message = `Pod ${nic.pod.key}: metadata.annotations[${key}] "${shown(value)}" ${problem}; ${rule}`;
+    refusals.push({ reason: 'PortNotAllowed', key, message });
+  };
+  const unless = (annotation: string): string =>
+    `take it out, or have an administrator annotate the Subnet with ${annotation}=true: kubectl annotate subnet ${subnet} ${annotation}=true`;
+  if (annotationOf(nic, 'port_security') === 'false' && !allowed.securityOff)
+    refuse(
+      'port_security',
+      'false',
+      `is not allowed in Subnet ${subnet}: its pods send from addresses of their own alone`,
+      unless(kilnAnnotation.allowPortSecurityOff),
+    );
+  if (annotationOf(nic, 'layer2_forward') === 'true' && !allowed.layer2Forward)
+    refuse(
+      'layer2_forward',
+      'true',
+      `is not allowed in Subnet ${subnet}: its ports take frames for addresses of their own alone`,
+      unless(kilnAnnotation.allowLayer2Forward),
+    );
+  for (const item of portVipsIn(annotationOf(nic, 'port_vips'))) {
+    const why = vipProblem(world, nic, subnet, item);
+    if (why !== undefined) refuse('port_vips', item, why.problem, why.rule);
+  }
+  for (const protocol of ['IPv4', 'IPv6'] as const)
+    for (const { item, problem } of dhcpProblems(world, nic, subnet, protocol))
+      refuse(
+        DHCP_SUFFIX[protocol],
+        item,
+        problem,
+        `leave it out; for all ports an administrator writes it into ${DHCP_FIELD[protocol]}: kubectl edit subnet ${subnet}`,
+      );
+  return refusals;
+}
+
+function shown(value: string): string {
+  return value.length <= 120 ? value : `${value.slice(0, 120)}…`;
+}
+
+/** Whether the port sends from its own addresses alone. */
+export function isSecured(world: World, nic: PodInterface, subnet: string): boolean {
+  const said = annotationOf(nic, 'port_security');
+  if (world.settings.tenancy === 'open') return said === 'true';
+  if (said !== 'false') return true;
+  return !world.ask(allowancesOf, subnet).securityOff && !(isThere(world, nic) && isEmpty(world.rows.column(nic.row, 'port_security')));
+}
+
+/** Whether the port takes frames for addresses that no port has. */
+export function forwardsLayer2(world: World, nic: PodInterface, subnet: string): boolean {
+  if (annotationOf(nic, 'layer2_forward') !== 'true') return false;
+  if (world.settings.tenancy === 'open' || world.ask(allowancesOf, subnet).layer2Forward) return true;
+  const stations = isThere(world, nic) ? world.rows.column(nic.row, 'addresses') : undefined;
+  return stations instanceof Set && stations.has('unknown');
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || (value instanceof Set && value.size === 0);
+}

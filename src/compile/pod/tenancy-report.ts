@@ -1,0 +1,39 @@
+/**
+ * Pods that run with what the setting `tenancy` refuses to new ones: they were bound before it was set, or before a Subnet or a Vpc listed
+ * other namespaces. They keep their network and are told.
+ */
+import type { Reason } from '../../api/reasons.ts';
+import type { World } from '../../world/world.ts';
+import type { Binding } from './pod-binding.ts';
+import type { PodInterface } from './pod-interface.ts';
+import { portRefusals } from './port-tenancy.ts';
+import type { Barred } from './tenancy.ts';
+import { barredFromNetwork, barredFromSubnet } from './tenancy.ts';
+
+export function outsideTenancy(
+  world: World,
+  bindings: readonly Pick<Binding, 'nic' | 'bound'>[],
+): { readonly reason: Reason; readonly message: string } | undefined {
+  if (world.settings.tenancy === 'open') return undefined;
+  for (const { nic, bound } of bindings) {
+    if (bound === undefined || nic.pod.terminating) continue;
+    const { subnet } = bound.addresses;
+    const barred = barredFrom(world, nic, subnet);
+    if (barred !== undefined) {
+      const { namespace, name } = nic.pod;
+      const message = `Pod ${nic.pod.key} runs in a network that is not its namespace's: ${barred.message}. It keeps what it has as long as it runs, and the pod after it is refused; kubectl delete pod -n ${namespace} ${name}`;
+      return { reason: barred.reason, message };
+    }
+    const [refusal] = portRefusals(world, nic, subnet);
+    if (refusal !== undefined)
+      return {
+        reason: refusal.reason,
+        message: `${refusal.message}. What its port had of this before stays as long as the pod runs, the rest is not in effect, and the pod after it is refused`,
+      };
+  }
+  return undefined;
+}
+
+function barredFrom(world: World, { pod, provider }: PodInterface, subnet: string): Barred | undefined {
+  return barredFromSubnet(world, pod.namespace, subnet) ?? barredFromNetwork(world, pod.namespace, provider);
+}

@@ -1,0 +1,163 @@
+/**
+ * Which Subnets, IPPools and attached networks the pods of a namespace may use where the setting `tenancy` is `namespaced`. What a tenant
+ * writes (a pod, its labels, a definition of a network) never widens it: only Subnets and Vpcs say whom they admit.
+ */
+import { selectorMatches } from '../../api/label-selector.ts';
+import type { Labels, LabelSelector } from '../../api/meta.ts';
+import { attachmentOfProvider, subnetProvider } from '../../api/names.ts';
+import type { Reason } from '../../api/reasons.ts';
+import { kilnAnnotation } from '../../api/well-known.ts';
+import type { Address } from '../../net/address.ts';
+import { parseAddress } from '../../net/address.ts';
+import { splitList } from '../../net/dual.ts';
+import { subnetIntent, vpcIntent } from '../../world/intent.ts';
+import type { Query, World } from '../../world/world.ts';
+import { defineQuery } from '../../world/world.ts';
+import { ipPoolAddresses } from '../ip/ip-pool-subnet.ts';
+import { namespaceFacts } from '../namespace/namespace-binding.ts';
+import { subnetBasics } from '../subnet/subnet-basics.ts';
+import { providerSubnets } from '../subnet/subnet-view.ts';
+
+/** Networks that are defined in this namespace are everybody's, as with the namespace isolation of Multus (`globalNamespaces`). */
+const SHARED_NETWORKS = 'default';
+
+/** Why it may not be used. */
+export interface Barred {
+  readonly reason: Extract<Reason, 'NamespaceNotAdmitted'>;
+  readonly message: string;
+}
+
+interface Admission {
+  /** Annotation `kiln.io/admit-namespaces`. */
+  readonly named: readonly string[];
+  readonly namespaces: readonly string[];
+  readonly selectors: readonly LabelSelector[];
+  readonly vpc: string;
+  /** Those that its Vpc lists; empty where the Vpc lists none, and in the default Vpc. */
+  readonly vpcNamespaces: readonly string[];
+  /** It is the default Subnet of its Vpc: that of the Vpc's namespaces. */
+  readonly isVpcDefault: boolean;
+  /** The namespace that the network is defined in which it serves; empty for none, and for one that is everybody's. */
+  readonly networkOf: string;
+}
+
+/** Undefined where there is no such Subnet. */
+const admissionOf: Query<Admission | undefined> = defineQuery('subnet-admission', (world, name) => {
+  const intent = world.ask(subnetIntent, name);
+  const basics = world.ask(subnetBasics, name);
+  if (intent === undefined || basics === undefined) return undefined;
+  const vpc = basics.isOvn && !basics.inDefaultVpc ? world.ask(vpcIntent, basics.vpc)?.spec : undefined;
+  const network = attachmentOfProvider(basics.provider)?.namespace ?? '';
+  return {
+    named: splitList(intent.metadata.annotations?.[kilnAnnotation.admitNamespaces] ?? ''),
+    namespaces: intent.spec.namespaces ?? [],
+    selectors: intent.spec.namespaceSelectors ?? [],
+    vpc: basics.vpc,
+    vpcNamespaces: vpc?.namespaces ?? [],
+    isVpcDefault: vpc?.defaultSubnet === name,
+    networkOf: network === SHARED_NETWORKS ? '' : network,
+  };
+});
+
+/** Why the pods of a namespace may not be in a Subnet; undefined where they may, and where there is no such Subnet. */
+export function barredFromSubnet(world: World, namespace: string, subnet: string): Barred | undefined {
+  if (world.settings.tenancy === 'open') return undefined;
+  const admission = world.ask(admissionOf, subnet);
+  if (admission === undefined) return undefined;
+  const why = obstacleOf(admission, namespace, world.ask(namespaceFacts, namespace)?.labels ?? {});
+  if (why === undefined) return undefined;
+  const { problem, object, field } = why;
+  return barred(
+    `Subnet ${subnet} does not admit Namespace ${namespace}: ${problem}; name a Subnet of the namespace, or have an administrator add it to ${field}: kubectl edit ${object === '' ? `subnet ${subnet}` : object}`,
+  );
+}
+
+interface Obstacle {
+  readonly problem: string;
+  /** Kind and name; empty for the Subnet itself. */
+  readonly object: string;
+  readonly field: string;
+}
+
+/** Other tenants' names are not told. */
+function obstacleOf(admission: Admission, namespace: string, labels: Labels): Obstacle | undefined {
+  const { named, namespaces, selectors, vpc, vpcNamespaces, isVpcDefault, networkOf } = admission;
+  if (named.includes(namespace)) return undefined;
+  const ofVpc = vpcNamespaces.includes(namespace);
+  if (vpcNamespaces.length > 0 && !ofVpc)
+    return {
+      problem: `its Vpc ${vpc} lists the namespaces that it is for, and this is none of them`,
+      object: `vpc ${vpc}`,
+      field: 'spec.namespaces',
+    };
+  if (named.length + namespaces.length + selectors.length > 0) {
+    const listed = namespaces.includes(namespace) || selectors.some((selector) => selectorMatches(selector, labels));
+    if (listed || (ofVpc && isVpcDefault)) return undefined;
+    return {
+      problem: 'it lists the namespaces that it is for, and this is none of them',
+      object: '',
+      field: `spec.namespaces or annotation ${kilnAnnotation.admitNamespaces}`,
+    };
+  }
+  if (networkOf === '' || networkOf === namespace) return undefined;
+  return { problem: `it serves a network of Namespace ${networkOf}`, object: '', field: `annotation ${kilnAnnotation.admitNamespaces}` };
+}
+
+/**
+ * Why a pod may not be attached to a network: it is another namespace's, it is not defined in `default`, and no Subnet that gives its
+ * addresses admits the pod's namespace.
+ */
+export function barredFromNetwork(world: World, namespace: string, provider: string): Barred | undefined {
+  if (world.settings.tenancy === 'open') return undefined;
+  const network = attachmentOfProvider(subnetProvider(provider));
+  if (network === undefined || network.namespace === namespace || network.namespace === SHARED_NETWORKS) return undefined;
+  const subnets = providerSubnets(world, subnetProvider(provider));
+  if (subnets.some((subnet) => barredFromSubnet(world, namespace, subnet) === undefined)) return undefined;
+  const [first] = subnets;
+  const next = first === undefined ? 'kubectl get subnets' : `kubectl edit subnet ${first}`;
+  return barred(
+    `network ${network.namespace}/${network.name} is of another namespace, and no Subnet of it admits Namespace ${namespace}; define a network in the namespace or in Namespace ${SHARED_NETWORKS}, or have an administrator add the namespace to annotation ${kilnAnnotation.admitNamespaces} of its Subnet: ${next}`,
+  );
+}
+
+/** Why a pod may not take addresses of an IPPool. */
+export function barredFromPool(world: World, namespace: string, pool: string): Barred | undefined {
+  if (world.settings.tenancy === 'open' || !isClosed(world.ask(poolNamespaces, pool), namespace)) return undefined;
+  return barred(
+    `IPPool ${pool} lists the namespaces that it is for, and Namespace ${namespace} is none of them; name another, or have an administrator add it to spec.namespaces: kubectl edit ippool ${pool}`,
+  );
+}
+
+/** Why a pod may not ask for an address by name: an IPPool keeps it for other namespaces. */
+export function barredFromAddress(world: World, namespace: string, subnet: string, texts: readonly string[]): Barred | undefined {
+  if (world.settings.tenancy === 'open' || texts.length === 0) return undefined;
+  const closed = [...world.ipPools.bucket('subnet', subnet)]
+    .toSorted()
+    .filter((pool) => isClosed(world.ask(poolNamespaces, pool), namespace));
+  for (const pool of closed) {
+    const addresses = world.ask(ipPoolAddresses, pool);
+    const has = ({ family, value }: Address): boolean => addresses[family].contains(value);
+    const within = texts.find((text) => {
+      const address = parseAddress(text);
+      return address !== undefined && has(address);
+    });
+    if (within !== undefined)
+      return barred(
+        `address ${within} is of IPPool ${pool}, which lists the namespaces that it is for, and Namespace ${namespace} is none of them; ask for another, or have an administrator add it to spec.namespaces: kubectl edit ippool ${pool}`,
+      );
+  }
+  return undefined;
+}
+
+const poolNamespaces: Query<readonly string[]> = defineQuery(
+  'ippool-namespaces',
+  (world, name) => world.ipPools.get(name)?.spec.namespaces ?? [],
+);
+
+function isClosed(namespaces: readonly string[], namespace: string): boolean {
+  return namespaces.length > 0 && !namespaces.includes(namespace);
+}
+
+function barred(message: string): Barred {
+  return { reason: 'NamespaceNotAdmitted', message };
+}

@@ -1,0 +1,111 @@
+/** With `tenancy: namespaced` a pod is refused at admission, by the functions and in the words of the condition that it would have. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PodScene } from '../testing/pod-scene.ts';
+import type { ResourceName } from '../world/resources.ts';
+import { traitsOf } from '../world/resources.ts';
+import type { Tenancy } from '../world/settings.ts';
+import type { ReviewedObject } from './admission-review.ts';
+import { judge } from './judge.ts';
+import type { Opinion } from './opinion.ts';
+
+function tenants(tenancy: Tenancy): PodScene {
+  const scene = new PodScene({ tenancy });
+  scene.namespace('red');
+  scene.subnet('red', { cidrBlock: '10.10.1.0/24', namespaces: ['red'] });
+  scene.subnet('shop', { cidrBlock: '10.10.2.0/24', namespaces: ['shop'] });
+  scene.attachment('red/net', 'kube-ovn');
+  scene.subnet('attached', { cidrBlock: '10.10.3.0/24', provider: 'net.red.ovn' });
+  scene.bench.settle();
+  return scene;
+}
+
+function asked({ bench }: PodScene, resource: ResourceName, object: object, before?: object): Opinion {
+  const { group, version, plural, kind } = traitsOf(resource);
+  const reviewed = object as ReviewedObject;
+  const { name = '', namespace = '' } = reviewed.metadata;
+  return judge(
+    {
+      ...{ uid: 'u', group, version, resource: plural, kind, subresource: '', namespace, name, dryRun: false },
+      ...{ fieldManager: '', preconditionUid: '', user: 'tenant' },
+      operation: before === undefined ? 'CREATE' : 'UPDATE',
+      object: reviewed,
+      oldObject: before as ReviewedObject | undefined,
+    },
+    { world: bench.world, complete: true, refusal: (wish) => bench.allocation.refusal(wish) },
+    () => undefined,
+  );
+}
+
+const KEY = 'ovn.kubernetes.io';
+const REFUSED: readonly Readonly<Record<string, string>>[] = [
+  { [`${KEY}/logical_switch`]: 'red' },
+  { 'k8s.v1.cni.cncf.io/networks': 'red/net' },
+  { [`${KEY}/port_security`]: 'false' },
+  { [`${KEY}/layer2_forward`]: 'true' },
+  { [`${KEY}/port_vips`]: '0.0.0.0/0' },
+  { [`${KEY}/port_vips`]: '10.10.2.1' },
+  { [`${KEY}/dhcp-v4-options`]: 'router=10.10.2.9' },
+];
+
+const pod = (annotations: Readonly<Record<string, string>>): object => ({
+  metadata: { name: 'web', namespace: 'shop', uid: 'uid-web', annotations },
+  spec: {},
+});
+
+test('what a pod is refused for at admission is the sentence that its condition would have', () => {
+  for (const annotations of REFUSED) {
+    assert.deepEqual(asked(tenants('open'), 'pods', pod(annotations)).objections, []);
+    const scene = tenants('namespaced');
+    const { objections } = asked(scene, 'pods', pod(annotations));
+    scene.pod('web', { annotations });
+    scene.bench.settle();
+    const { reason, message = '' } = scene.bench.condition('pods', 'shop/web', 'kiln.io/NetworkBound') ?? {};
+    assert.equal(objections.length, 1, JSON.stringify(annotations));
+    const [objection] = objections;
+    assert.deepEqual([objection?.kind, objection?.code], ['forbidden', reason]);
+    assert.ok(message.startsWith(objection?.message ?? '-'), `${message} / ${objection?.message}`);
+  }
+});
+
+test('an edit of annotations is refused for what it newly asks and may not have, of a pod that waits and of one that runs', () => {
+  const scene = tenants('namespaced');
+  scene.pod('web');
+  scene.pod('waits', { annotations: { [`${KEY}/logical_switch`]: 'nosuch' } });
+  scene.bench.settle();
+  const edited = (name: string, annotations: Readonly<Record<string, string>>): Opinion => {
+    const before = scene.bench.object('pods', `shop/${name}`);
+    assert.ok(before !== undefined);
+    return asked(
+      scene,
+      'pods',
+      { ...before, metadata: { ...before.metadata, annotations: { ...before.metadata.annotations, ...annotations } } },
+      before,
+    );
+  };
+  const codes = ({ objections }: Opinion): readonly string[] => objections.map(({ code }) => code);
+  assert.deepEqual(codes(edited('web', { [`${KEY}/port_security`]: 'false' })), ['PortNotAllowed']);
+  assert.deepEqual(codes(edited('web', { [`${KEY}/port_security`]: 'true', note: 'x' })), []);
+  assert.deepEqual(codes(edited('waits', { [`${KEY}/logical_switch`]: 'red' })), ['NamespaceNotAdmitted']);
+  assert.deepEqual(codes(edited('waits', { [`${KEY}/logical_switch`]: 'shop' })), []);
+});
+
+test('what was refused before an edit does not hold up an edit of something else', () => {
+  const scene = tenants('namespaced');
+  scene.pod('web', { annotations: { [`${KEY}/logical_switch`]: 'red' } });
+  scene.bench.settle();
+  const before = scene.bench.object('pods', 'shop/web');
+  assert.ok(before !== undefined);
+  const after = { ...before, metadata: { ...before.metadata, annotations: { ...before.metadata.annotations, note: 'x' } } };
+  assert.deepEqual(asked(scene, 'pods', after, before).objections, []);
+});
+
+test('an IP object for a pod of a namespace that the Subnet does not admit is refused', () => {
+  const ip = { metadata: { name: 'web.shop' }, spec: { podName: 'web', namespace: 'shop', subnet: 'red', ipAddress: '10.10.1.9' } };
+  assert.deepEqual(asked(tenants('open'), 'ips', ip).objections, []);
+  const { objections } = asked(tenants('namespaced'), 'ips', ip);
+  assert.deepEqual(
+    objections.map(({ code, field }) => [code, field]),
+    [['NamespaceNotAdmitted', 'spec.subnet']],
+  );
+});

@@ -28,6 +28,7 @@ import { races } from './races.ts';
 import { refusedIps } from './refused-ips.ts';
 import { restarts } from './restarts.ts';
 import { sameNames } from './same-names.ts';
+import { tenancy } from './tenancy.ts';
 import type { Scenario } from './scenario.ts';
 import { serviceAccount } from './service-account.ts';
 import { subnetChanges } from './subnet-changes.ts';
@@ -79,6 +80,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   restarts,
   races,
   sameNames,
+  tenancy,
   leaders,
   crashes,
   uninstallation,

@@ -100,7 +100,7 @@ function obstacleOf(admission: Admission, namespace: string, labels: Labels): Ob
     };
   }
   if (networkOf === '' || networkOf === namespace) return undefined;
-  return { problem: `it serves a network of Namespace ${networkOf}`, object: '', field: `annotation ${kilnAnnotation.admitNamespaces}` };
+  return { problem: 'it serves a network of another namespace', object: '', field: `annotation ${kilnAnnotation.admitNamespaces}` };
 }
 
 /**

@@ -1,0 +1,84 @@
+/** `--tenancy=namespaced`: what a tenant is refused, by the rules and by the webhook, and how an administrator lets it in. */
+import assert from 'node:assert/strict';
+import { members } from '../../src/testing/northbound-dump.ts';
+import { withWebhook } from './admission.ts';
+import { port, rowsNamed, traces } from './northbound.ts';
+import { addressOf, condition, namespaceYaml, podYaml, removed, tenantYaml } from './pods.ts';
+import type { Scenario } from './scenario.ts';
+
+const NAMESPACED = ['--tenancy=namespaced'];
+const IN_LANDLORD = { annotations: { 'ovn.kubernetes.io/logical_switch': 'landlord-net' } };
+const SPOOFING = { annotations: { 'ovn.kubernetes.io/port_security': 'false', 'ovn.kubernetes.io/port_vips': '0.0.0.0/0' } };
+
+export const tenancy: readonly Scenario[] = [
+  {
+    name: 'tenancy namespaced: who ran in the Subnet of another tenant runs on and is told, who comes is refused until the Subnet admits the namespace',
+    alone: true,
+    run: async (cluster) => {
+      const all = tenantYaml('landlord', '10.171.0.0/24') + namespaceYaml('lodger');
+      await cluster.apply(all + podYaml('landlord', 'own') + podYaml('lodger', 'early', IN_LANDLORD));
+      const early = await addressOf(cluster, 'lodger', 'early');
+      assert.match(early, /^10\.171\.0\./, 'open: a pod may name any Subnet');
+      await addressOf(cluster, 'landlord', 'own');
+      await cluster.controller.stop();
+      const controller = cluster.startController(NAMESPACED);
+      await controller.untilLogged('writing');
+      const told = await condition(cluster, 'pod', 'early', 'kiln.io/NetworkBound', 'True', 'lodger');
+      assert.equal(told.reason, 'NamespaceNotAdmitted');
+      assert.match(told.message, /Subnet landlord-net does not admit Namespace lodger.*as long as it runs/);
+      assert.equal(await addressOf(cluster, 'lodger', 'early'), early);
+      await cluster.eventually(
+        'the ports of running pods are secured',
+        async () => members(port(await cluster.dump(), 'own.landlord')['port_security']).length === 1,
+      );
+
+      await cluster.apply(podYaml('lodger', 'late', IN_LANDLORD) + podYaml('lodger', 'spoofs', SPOOFING));
+      const late = await condition(cluster, 'pod', 'late', 'kiln.io/NetworkBound', 'False', 'lodger');
+      assert.equal(late.reason, 'NamespaceNotAdmitted');
+      assert.match(late.message, /logical_switch\] "landlord-net".*spec\.namespaces.*kubectl edit/);
+      const spoofs = await condition(cluster, 'pod', 'spoofs', 'kiln.io/NetworkBound', 'False', 'lodger');
+      assert.equal(spoofs.reason, 'PortNotAllowed');
+      assert.match(spoofs.message, /kiln\.io\/allow-port-security-off=true/);
+      assert.ok((await cluster.events('Pod', 'late', 'lodger')).some(({ reason }) => reason === 'NamespaceNotAdmitted'));
+      const dump = await cluster.dump();
+      assert.deepEqual(
+        [...rowsNamed(dump, 'Logical_Switch_Port', 'late.lodger'), ...rowsNamed(dump, 'Logical_Switch_Port', 'spoofs.lodger')],
+        [],
+      );
+
+      await withWebhook(
+        cluster,
+        async () => {
+          const apply = ['apply', '--validate=false', '-f', '-'];
+          const refused = await cluster.kubectlRefuses(apply, podYaml('lodger', 'asks', IN_LANDLORD));
+          assert.match(refused, /Subnet landlord-net does not admit Namespace lodger/);
+          assert.match(await cluster.kubectlRefuses(apply, podYaml('lodger', 'asks', SPOOFING)), /port_security\] "false" is not allowed/);
+          await cluster.kubectlRefuses(['annotate', 'pod', 'early', '-n', 'lodger', 'ovn.kubernetes.io/layer2_forward=true']);
+          await cluster.kubectl(['annotate', 'pod', 'early', '-n', 'lodger', 'note=mine']);
+        },
+        { flags: NAMESPACED },
+      );
+
+      await cluster.kubectl([
+        'annotate',
+        'subnet',
+        'landlord-net',
+        'kiln.io/admit-namespaces=lodger',
+        'kiln.io/allow-port-security-off=true',
+      ]);
+      assert.match(await addressOf(cluster, 'lodger', 'late'), /^10\.171\.0\./, 'the administrator lets it in');
+      await cluster.eventually(
+        'who ran is told that all is well',
+        async () => (await condition(cluster, 'pod', 'early', 'kiln.io/NetworkBound', 'True', 'lodger')).reason === 'Bound',
+      );
+      for (const name of ['early', 'late']) await removed(cluster, 'lodger', name);
+      await controller.stop();
+      const open = cluster.startController();
+      await open.untilLogged('writing');
+      await addressOf(cluster, 'lodger', 'spoofs');
+      await cluster.removeAll(all);
+      await cluster.settled();
+      assert.deepEqual(traces(await cluster.dump(), 'landlord', 'lodger'), []);
+    },
+  },
+];

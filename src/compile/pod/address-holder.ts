@@ -1,8 +1,10 @@
-/** Which objects have an address of a Subnet. Ports that no object names are the allocation step's to know. */
-import { canonicalAddress } from '../../net/address.ts';
+/** Which objects have an address of a Subnet. Rows without an object are the allocation step's to know. */
+import type { Address } from '../../net/address.ts';
+import { canonicalAddress, parseAddress } from '../../net/address.ts';
 import { ADDRESS_RESOURCES } from '../../world/address-objects.ts';
 import { heldTexts } from '../../world/claimants.ts';
-import type { Query } from '../../world/world.ts';
+import type { KeptAddresses } from '../../world/reservations.ts';
+import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
 
 export interface AddressHolder {
@@ -28,3 +30,20 @@ export const addressHolder: Query<readonly AddressHolder[]> = defineQuery('addre
   );
   return [...ips, ...objects];
 });
+
+/** Whether a port of another program in the Subnet's switch has the address, as the allocation step has published it. */
+export function isOfOtherPrograms(world: World, subnet: string, { family, value }: Address): boolean {
+  return world.ask(keptByOthers, subnet).some((kept) => {
+    if (kept.family !== family) return false;
+    return kept.range.split(',').some((range) => {
+      const [first, last = first] = range.split('-').map(parseAddress);
+      return first !== undefined && last !== undefined && first.value <= value && value <= last.value;
+    });
+  });
+}
+
+/** A query of its own: the counts beside them follow every pod. */
+const keptByOthers: Query<readonly KeptAddresses[]> = defineQuery(
+  'addresses-of-other-programs',
+  (world, name) => world.usage.get(name)?.kept ?? [],
+);

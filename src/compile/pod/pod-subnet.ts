@@ -104,7 +104,7 @@ function askedSubnets(world: World, nic: PodInterface): Asked {
 function admittedOnes(world: World, nic: PodInterface, asked: Extract<Asked, { readonly kind: 'open' }>): Asked {
   const { namespace } = nic.pod;
   if (world.ask(namespaceFacts, namespace) === undefined) return waiting('WaitingForSubnet', `Namespace ${namespace} does not exist`);
-  const outside = barredFromNetwork(world, namespace, nic.provider);
+  const outside = barredFromNetwork(world, nic);
   const barredPools = asked.pools.map((pool) => barredFromPool(world, namespace, pool));
   const barred = asked.subnets.map((subnet) => barredFromSubnet(world, namespace, subnet));
   const why = outside ?? barredPools.find((one) => one !== undefined) ?? (barred.includes(undefined) ? undefined : barred[0]);

@@ -1,10 +1,12 @@
-/** Whether a port is observed as that of its pod: what it was given before a rule became stricter can be read from it. */
+/** Whether a row of a port is observed as that of its pod: what it was given before a rule became stricter can be read from it. */
+import type { RowId } from '../../nb/row-id.ts';
 import type { World } from '../../world/world.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 import { leadOf } from './machine.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { podOwner } from './pod-view.ts';
 
-export function isThere(world: World, nic: PodInterface): boolean {
-  return isOurs(world, nic.row, podOwner(leadOf(world, nic)));
+/** Also one of Kube-OVN's that a rule is about to take over: no tenant writes rows. */
+export function isThere(world: World, id: RowId, nic: PodInterface): boolean {
+  return world.rows.state(id)?.ownership.kind === 'legacy' || isOurs(world, id, podOwner(leadOf(world, nic)));
 }

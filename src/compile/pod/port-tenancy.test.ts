@@ -17,6 +17,13 @@ function net(tenancy: Tenancy = 'namespaced', annotations: Readonly<Record<strin
     spec: { cidrBlock: '10.20.0.0/24', namespaces: ['shop', 'others'], enableDHCP: true, excludeIps: ['10.20.0.200'] },
   });
   scene.bench.settle();
+  const [switchUuid = ''] = [...scene.bench.northbound.table('Logical_Switch')].flatMap(([uuid, { name }]) =>
+    name === 'net' ? [uuid] : [],
+  );
+  const home = { table: 'Logical_Switch', uuid: switchUuid, column: 'ports' };
+  const columns = { name: 'theirs', type: '', addresses: ['0a:00:00:00:00:01 10.20.0.120'] };
+  scene.bench.foreignRow('Logical_Switch_Port', '11111111-1111-4111-8111-111111111111', columns, home);
+  scene.bench.settle();
   return scene;
 }
 
@@ -65,7 +72,7 @@ const REFUSED = [
   ['port_vips', '10.20.0.1/32', /is the gateway/],
   ['port_vips', '10.20.0.2', /is held by another/],
   ['port_vips', '10.20.0.99', /is held by another/],
-  ['port_vips', '10.20.0.200', /kept back by spec\.excludeIps/],
+  ['port_vips', '10.20.0.120', /a port of another program/],
   ['dhcp-v4-options', 'lease_time=60,router=10.20.0.2', /"router=10\.20\.0\.2" names option router/],
   ['dhcp-v4-options', 'server_id=10.20.0.2', /server_id/],
   ['dhcp-v4-options', 'server_mac=00:00:00:00:00:09', /server_mac/],
@@ -104,7 +111,7 @@ test('what a port may have in addition: a free address of the Subnet, its own, a
   scene.bench.settle();
   scene.pod('web', {
     annotations: {
-      [`${KEY}/port_vips`]: '10.20.0.50,10.20.0.2/32,10.20.0.99',
+      [`${KEY}/port_vips`]: '10.20.0.50,10.20.0.2/32,10.20.0.99,10.20.0.200',
       [`${KEY}/aaps`]: 'v',
       [`${KEY}/layer2_forward`]: 'true',
       [`${KEY}/dhcp-v4-options`]: 'lease_time=60,router=10.20.0.1,dns_server=10.20.0.53',
@@ -112,7 +119,7 @@ test('what a port may have in addition: a free address of the Subnet, its own, a
   });
   scene.bench.settle();
   assert.equal(scene.addressOf('shop/web'), '10.20.0.2', conditionOf(scene, 'shop/web')[2]);
-  assert.deepEqual(security(scene, 'web.shop').toSorted(), ['10.20.0.2', '10.20.0.2/32', '10.20.0.50', '10.20.0.99', ...[]].toSorted());
+  assert.deepEqual(security(scene, 'web.shop').toSorted(), ['10.20.0.2', '10.20.0.2/32', '10.20.0.200', '10.20.0.50', '10.20.0.99']);
   assert.ok([column(scene, 'web.shop', 'addresses')].flat().includes('unknown'));
 });
 

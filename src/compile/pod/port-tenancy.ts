@@ -89,14 +89,16 @@ export function isSecured(world: World, nic: PodInterface, subnet: string): bool
   const said = annotationOf(nic, 'port_security');
   if (world.settings.tenancy === 'open') return said === 'true';
   if (said !== 'false') return true;
-  return !world.ask(allowancesOf, subnet).securityOff && !(isThere(world, nic) && isEmpty(world.rows.column(nic.row, 'port_security')));
+  return (
+    !world.ask(allowancesOf, subnet).securityOff && !(isThere(world, nic.row, nic) && isEmpty(world.rows.column(nic.row, 'port_security')))
+  );
 }
 
 /** Whether the port takes frames for addresses that no port has. */
 export function forwardsLayer2(world: World, nic: PodInterface, subnet: string): boolean {
   if (annotationOf(nic, 'layer2_forward') !== 'true') return false;
   if (world.settings.tenancy === 'open' || world.ask(allowancesOf, subnet).layer2Forward) return true;
-  const stations = isThere(world, nic) ? world.rows.column(nic.row, 'addresses') : undefined;
+  const stations = isThere(world, nic.row, nic) ? world.rows.column(nic.row, 'addresses') : undefined;
   return stations instanceof Set && stations.has('unknown');
 }
 

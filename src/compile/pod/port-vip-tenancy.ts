@@ -7,12 +7,10 @@ import type { Address } from '../../net/address.ts';
 import { canonicalAddress, formatAddress, parseAddress } from '../../net/address.ts';
 import { cidrContains, parseCidr } from '../../net/cidr.ts';
 import { ofFamily, splitList } from '../../net/dual.ts';
-import { parseRange } from '../../net/range.ts';
 import type { World } from '../../world/world.ts';
 import { admitsPod, allowedPairsOf, vipView } from '../address-object/vip-view.ts';
-import { subnetSpec } from '../subnet/subnet-basics.ts';
 import { subnetView } from '../subnet/subnet-view.ts';
-import { addressHolder } from './address-holder.ts';
+import { addressHolder, isOfOtherPrograms } from './address-holder.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { annotationOf } from './pod-interface.ts';
 import { bearerOf } from './pod-view.ts';
@@ -56,11 +54,8 @@ export function vipProblem(world: World, nic: PodInterface, subnet: string, item
       `list an address that nobody has; a Vip of spec.namespace ${nic.pod.namespace} that the pod names in annotation ovn.kubernetes.io/aaps is shared`,
       true,
     );
-  if (isExcluded(world, subnet, address))
-    return problem(
-      `is kept back by spec.excludeIps of Subnet ${subnet}`,
-      'list another address, or share a Vip by annotation ovn.kubernetes.io/aaps',
-    );
+  if (isOfOtherPrograms(world, subnet, address))
+    return problem('is that of a port of another program in the switch', 'list an address that nobody has', true);
   return undefined;
 }
 
@@ -84,15 +79,8 @@ function singleAddress(item: string): Address | undefined {
   return Number(prefix) === (address.family === 4 ? 32 : 128) ? address : undefined;
 }
 
-function isExcluded(world: World, subnet: string, address: Address): boolean {
-  return (world.ask(subnetSpec, subnet)?.excludeIps ?? []).some((text) => {
-    const range = parseRange(text);
-    return range?.family === address.family && range.first <= address.value && address.value <= range.last;
-  });
-}
-
 /** Further addresses that the port has now. */
 function vipsBefore(world: World, nic: PodInterface): ReadonlySet<string> {
-  const ids = isThere(world, nic) ? world.rows.column(nic.row, 'external_ids') : undefined;
+  const ids = isThere(world, nic.row, nic) ? world.rows.column(nic.row, 'external_ids') : undefined;
   return new Set(ids instanceof Map ? splitList(String(ids.get('vips') ?? '')) : []);
 }

@@ -34,6 +34,6 @@ export function outsideTenancy(
   return undefined;
 }
 
-function barredFrom(world: World, { pod, provider }: PodInterface, subnet: string): Barred | undefined {
-  return barredFromSubnet(world, pod.namespace, subnet) ?? barredFromNetwork(world, pod.namespace, provider);
+function barredFrom(world: World, nic: PodInterface, subnet: string): Barred | undefined {
+  return barredFromSubnet(world, nic.pod.namespace, subnet) ?? barredFromNetwork(world, nic);
 }

@@ -24,6 +24,7 @@ function twoTenants(tenancy: Tenancy = 'namespaced'): PodScene {
   scene.attachment('shop/mine', 'kube-ovn');
   scene.subnet('red-storage', { cidrBlock: '10.10.3.0/24', provider: 'storage.red-web.ovn' });
   scene.subnet('red-vlan', { cidrBlock: '10.10.4.0/24', provider: 'vlan.red-web' });
+  scene.subnet('external', { cidrBlock: '10.10.6.0/24' });
   scene.subnet('mine', { cidrBlock: '10.10.5.0/24', provider: 'mine.shop.ovn' });
   scene.bench.settle();
   return scene;
@@ -61,6 +62,16 @@ const WAYS: Readonly<Record<string, PodInput>> = {
   "its own Subnet on another tenant's network": {
     annotations: { 'k8s.v1.cni.cncf.io/networks': 'red-web/storage', 'storage.red-web.ovn.kubernetes.io/logical_switch': 'mine' },
   },
+  "another tenant's network by a name with dots": {
+    annotations: {
+      'k8s.v1.cni.cncf.io/networks': JSON.stringify(
+        ['a', 'b'].map((one) => ({ name: 'storage', namespace: 'red-web', interface: `${one}.shop` })),
+      ),
+      'storage.red-web.ovn.a.shop.kubernetes.io/logical_switch': 'mine',
+      'storage.red-web.ovn.b.shop.kubernetes.io/logical_switch': 'mine',
+    },
+  },
+  'the Subnet of gateways to the outside': { annotations: { [`${ANNOTATION}/logical_switch`]: 'external' } },
   'a StatefulSet': { annotations: NAMED, statefulSet: 'db' },
   'a virtual machine': { annotations: NAMED, machine: 'vm' },
 };
@@ -296,4 +307,24 @@ test('a virtual machine that runs in such a Subnet may move; when it is stopped 
   scene.pod('launcher-c', { annotations: NAMED, machine: 'vm' });
   scene.bench.settle();
   assert.deepEqual(conditionOf(scene, 'shop/launcher-c').slice(0, 2), ['False', 'NamespaceNotAdmitted']);
+});
+
+test('what the annotations of a Subnet about tenants say in vain is told on it', () => {
+  const scene = new PodScene({ tenancy: 'namespaced' });
+  const annotations = {
+    'kiln.io/admit-namespaces': 'shop, nobody, a b',
+    'kiln.io/allow-layer2-forward': 'yes',
+    'kiln.io/allow-port-security-off': 'true',
+  };
+  scene.bench.put('subnets', { metadata: { name: 'net', annotations }, spec: { cidrBlock: '10.20.0.0/24' } });
+  scene.bench.settle();
+  const { status, message = '' } = scene.bench.condition('subnets', 'net', 'WithoutEffect') ?? {};
+  assert.equal(status, 'True');
+  for (const part of [
+    /"nobody" does not exist/,
+    /"a b" is a name that no namespace can have/,
+    /allow-layer2-forward\] "yes" is neither true nor false/,
+  ])
+    assert.match(message, part);
+  assert.doesNotMatch(message, /"shop"|port-security-off/);
 });

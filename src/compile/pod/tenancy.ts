@@ -17,6 +17,7 @@ import { ipPoolAddresses } from '../ip/ip-pool-subnet.ts';
 import { namespaceFacts } from '../namespace/namespace-binding.ts';
 import { subnetBasics } from '../subnet/subnet-basics.ts';
 import { providerSubnets } from '../subnet/subnet-view.ts';
+import type { PodInterface } from './pod-interface.ts';
 
 /** Networks that are defined in this namespace are everybody's, as with the namespace isolation of Multus (`globalNamespaces`). */
 const SHARED_NETWORKS = 'default';
@@ -37,6 +38,8 @@ interface Admission {
   readonly vpcNamespaces: readonly string[];
   /** It is the default Subnet of its Vpc: that of the Vpc's namespaces. */
   readonly isVpcDefault: boolean;
+  /** It is of the cluster's ways to the outside: nobody's who is not listed. */
+  readonly isExternal: boolean;
   /** The namespace that the network is defined in which it serves; empty for none, and for one that is everybody's. */
   readonly networkOf: string;
 }
@@ -55,6 +58,7 @@ const admissionOf: Query<Admission | undefined> = defineQuery('subnet-admission'
     vpc: basics.vpc,
     vpcNamespaces: vpc?.namespaces ?? [],
     isVpcDefault: vpc?.defaultSubnet === name,
+    isExternal: name === world.settings.externalSubnet,
     networkOf: network === SHARED_NETWORKS ? '' : network,
   };
 });
@@ -81,7 +85,7 @@ interface Obstacle {
 
 /** Other tenants' names are not told. */
 function obstacleOf(admission: Admission, namespace: string, labels: Labels): Obstacle | undefined {
-  const { named, namespaces, selectors, vpc, vpcNamespaces, isVpcDefault, networkOf } = admission;
+  const { named, namespaces, selectors, vpc, vpcNamespaces, isVpcDefault, isExternal, networkOf } = admission;
   if (named.includes(namespace)) return undefined;
   const ofVpc = vpcNamespaces.includes(namespace);
   if (vpcNamespaces.length > 0 && !ofVpc)
@@ -99,24 +103,28 @@ function obstacleOf(admission: Admission, namespace: string, labels: Labels): Ob
       field: `spec.namespaces or annotation ${kilnAnnotation.admitNamespaces}`,
     };
   }
+  if (isExternal)
+    return { problem: 'it has the external addresses of gateways', object: '', field: `annotation ${kilnAnnotation.admitNamespaces}` };
   if (networkOf === '' || networkOf === namespace) return undefined;
   return { problem: 'it serves a network of another namespace', object: '', field: `annotation ${kilnAnnotation.admitNamespaces}` };
 }
 
 /**
- * Why a pod may not be attached to a network: it is another namespace's, it is not defined in `default`, and no Subnet that gives its
- * addresses admits the pod's namespace.
+ * Why a pod may not be attached to the network of an interface: it is another namespace's, it is not defined in `default`, and no Subnet that
+ * gives its addresses admits the pod's namespace. Names with dots can make a provider look like that of another definition: both count.
  */
-export function barredFromNetwork(world: World, namespace: string, provider: string): Barred | undefined {
+export function barredFromNetwork(world: World, { pod, provider, selection }: PodInterface): Barred | undefined {
   if (world.settings.tenancy === 'open') return undefined;
   const network = attachmentOfProvider(subnetProvider(provider));
-  if (network === undefined || network.namespace === namespace || network.namespace === SHARED_NETWORKS) return undefined;
+  const homes = [network?.namespace ?? '', selection?.namespace ?? ''];
+  if (homes.every((home) => home === '' || home === pod.namespace || home === SHARED_NETWORKS)) return undefined;
   const subnets = providerSubnets(world, subnetProvider(provider));
-  if (subnets.some((subnet) => barredFromSubnet(world, namespace, subnet) === undefined)) return undefined;
+  if (subnets.some((subnet) => barredFromSubnet(world, pod.namespace, subnet) === undefined)) return undefined;
   const [first] = subnets;
   const next = first === undefined ? 'kubectl get subnets' : `kubectl edit subnet ${first}`;
+  const name = selection === undefined ? provider : `${selection.namespace}/${selection.name}`;
   return barred(
-    `network ${network.namespace}/${network.name} is of another namespace, and no Subnet of it admits Namespace ${namespace}; define a network in the namespace or in Namespace ${SHARED_NETWORKS}, or have an administrator add the namespace to annotation ${kilnAnnotation.admitNamespaces} of its Subnet: ${next}`,
+    `network ${name} is of another namespace, and no Subnet of it admits Namespace ${pod.namespace}; define a network in the namespace or in Namespace ${SHARED_NETWORKS}, or have an administrator add the namespace to annotation ${kilnAnnotation.admitNamespaces} of its Subnet: ${next}`,
   );
 }
 

@@ -5,12 +5,13 @@ import { allowedHostBits } from '../../api/host-bits.ts';
 import { providerFinding, selectorFindings } from '../../api/impossible-labels.ts';
 import { servicesOverlap } from '../../api/service-network.ts';
 import { subnetIdleFields } from '../../api/subnet-idle-fields.ts';
-import { DEFAULT_PROVIDER } from '../../api/well-known.ts';
-import { familiesOf, ofFamily } from '../../net/dual.ts';
+import { DEFAULT_PROVIDER, kilnAnnotation } from '../../api/well-known.ts';
+import { familiesOf, ofFamily, splitList } from '../../net/dual.ts';
+import { subnetIntent } from '../../world/intent.ts';
 import type { KeptAddresses } from '../../world/reservations.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
-import { namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-namespaces.ts';
+import { namespaceFindingsOf, namespacesFindings, namespacesOfAnotherVpc } from '../namespace/listed-namespaces.ts';
 import { matchInVain } from '../without-effect.ts';
 import { subnetSpec } from './subnet-basics.ts';
 import { excludesOutside } from './subnet-excludes.ts';
@@ -38,6 +39,7 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
   return [
     ...namespacesFindings(world, subject, namespaces),
     ...ofAnotherVpc(world, subject, namespaces),
+    ...world.ask(tenancyWords, name),
     ...selectorFindings(subject, 'spec.namespaceSelectors', namespaceSelectors),
     ...selectorFindings(subject, 'spec.gatewayNodeSelectors', gatewayNodeSelectors),
     ...providerOf(world, subject, provider),
@@ -52,6 +54,23 @@ export const subnetIneffective: Query<readonly Finding[]> = defineQuery('subnet-
     ...allowedHostBits({ name, spec }),
     ...matches,
   ];
+});
+
+const ADMITTED = `metadata.annotations[${kilnAnnotation.admitNamespaces}]`;
+
+/** What its annotations about tenants say in vain. */
+const tenancyWords: Query<readonly Finding[]> = defineQuery('subnet-tenancy-words', (world, name) => {
+  const annotations = world.ask(subnetIntent, name)?.metadata.annotations ?? {};
+  const subject = { kind: 'Subnet', name };
+  const names = splitList(annotations[kilnAnnotation.admitNamespaces] ?? '');
+  const unread = [kilnAnnotation.allowPortSecurityOff, kilnAnnotation.allowLayer2Forward].flatMap((key): Finding[] => {
+    const value = annotations[key]?.trim() ?? '';
+    if (['', 'true', 'false'].includes(value)) return [];
+    const field = `metadata.annotations[${key}]`;
+    const rule = 'write true or false; it allows nothing as it is';
+    return [findingOf(subject, { code: 'InvalidAnnotation', field, value, problem: 'is neither true nor false', rule })];
+  });
+  return [...names.flatMap((value) => namespaceFindingsOf(world, subject, ADMITTED, value)), ...unread];
 });
 
 function providerOf(world: World, subject: Subject, provider = ''): readonly Finding[] {

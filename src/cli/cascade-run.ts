@@ -2,6 +2,7 @@
  * Carries a cascade out: whatever of it nothing holds any more is deleted, until all of it is gone. Each look is a fresh one, so
  * it does not matter who deletes what in between; nothing is deleted that was not shown. An API server that is away for a while is waited for.
  */
+import { DELETION_BLOCKED } from '../compile/deletion.ts';
 import type { Observation } from '../controller/observation.ts';
 import type { Cascade } from '../explain/cascade.ts';
 import type { TreeObject } from '../explain/dependents.ts';
@@ -93,7 +94,7 @@ class CascadeUnderWay {
     for (;;) {
       this.#look();
       if (this.#left.steps.length === 0) break;
-      const [refused] = await this.#ask(this.#left.free);
+      const [refused] = (await this.#ask(this.#left.free)).filter((error) => !isHeld(error));
       if (refused !== undefined) throw this.#refusal(refused);
       this.#warnOfStrangers();
       if (this.#left.stuck) throw this.#stuck();
@@ -154,6 +155,7 @@ class CascadeUnderWay {
           } catch (error) {
             if (isGone(error)) return;
             // Its objects were listed: an API server that has just begun does not serve custom resources for a moment.
+            if (isHeld(error)) this.#asked.delete(uid);
             if (!isPassing(error) && !isKubeError(error, 'KUBE_NOT_SERVED')) return void refused.push(error);
             this.#asked.delete(uid);
             trouble = error;
@@ -224,6 +226,11 @@ class CascadeUnderWay {
     const total = this.#run.cascade.steps.length;
     return new CommandFailure(exit, `${this.#left.steps.length} of the ${total} objects are still there`, why, next);
   }
+}
+
+/** The admission webhook has not seen yet that what held the object is gone: it hears of that by watches of its own. */
+function isHeld(error: unknown): boolean {
+  return isKubeError(error) && error.causes.some(({ reason }) => reason === DELETION_BLOCKED);
 }
 
 const STAYS_OPEN: readonly KubeErrorCode[] = ['KUBE_FORBIDDEN', 'KUBE_DENIED', 'KUBE_INVALID', 'KUBE_BAD_REQUEST'];

@@ -7,6 +7,7 @@ import { UNSERVED_KINDS } from '../controller/unserved-kinds.ts';
 import type { Untrimmed } from '../controller/trim.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Clock } from '../kube/clock.ts';
+import type { Connection } from '../kube/connection.ts';
 import { splitList } from '../net/dual.ts';
 import { parseAddress } from '../net/address.ts';
 import type { Log } from '../runtime/log.ts';
@@ -29,6 +30,7 @@ export interface WebhookFlags {
   readonly webhookSecret: string;
   /** Milliseconds. */
   readonly webhookCertificateLifetime: number;
+  readonly webhookOwnUser?: string;
   readonly webhookCert?: string;
   readonly webhookKey?: string;
   readonly webhookClientCa?: string;
@@ -88,6 +90,10 @@ export function addWebhookFlags(command: Command): Command {
         .argParser(lifetime)
         .default(lifetime('90d'), '90d'),
     )
+    .option(
+      '--webhook-own-user <name>',
+      "user that this controller is to the API server, whose writes are Kiln's own; the API server is asked when absent",
+    )
     .option('--webhook-cert <file>', 'its certificate, made elsewhere; read again when it changes')
     .option('--webhook-key <file>', 'its private key, likewise')
     .option('--webhook-client-ca <file>', "authorities of the API server's client certificate; read again when it changes")
@@ -107,6 +113,7 @@ export type WebhookSettings =
       readonly port: number;
       readonly certificate: CertificateSource;
       readonly clients?: ClientSettings;
+      readonly ownUser?: string;
     }
   /** It is not wanted. */
   | { readonly ok: true; readonly port: undefined }
@@ -136,11 +143,19 @@ export function webhookSettings(flags: WebhookFlags, namespace: string): Webhook
           lifetimeMs: flags.webhookCertificateLifetime,
         };
   const { webhookClientCa: authorityFile, webhookClientNames: names, webhookUnknownClients: unknown } = flags;
-  return { ok: true, ...address, certificate, ...(authorityFile !== undefined && { clients: { authorityFile, names, unknown } }) };
+  return {
+    ok: true,
+    ...address,
+    certificate,
+    ...(authorityFile !== undefined && { clients: { authorityFile, names, unknown } }),
+    ...(flags.webhookOwnUser !== undefined && { ownUser: flags.webhookOwnUser }),
+  };
 }
 
 export interface WebhookParts {
   readonly client: KubeClient;
+  /** Of the client. */
+  readonly connection: Connection;
   readonly controller: Controller;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -153,10 +168,14 @@ export interface WebhookParts {
  * @returns undefined where that is nothing
  * @throws Error with a sentence where files are given and cannot be used
  */
-export function startWebhook(settings: WebhookSettings, { client, controller, metrics, log, clock }: WebhookParts): Webhook | undefined {
+export function startWebhook(
+  settings: WebhookSettings,
+  { client, connection, controller, metrics, log, clock }: WebhookParts,
+): Webhook | undefined {
   if (!settings.ok || settings.port === undefined) return undefined;
   const webhook = new Webhook({
     client,
+    ownUser: { connection, ...(settings.ownUser !== undefined && { given: settings.ownUser }) },
     observed: controller,
     unserved: (resource, object) => UNSERVED_KINDS.find((kind) => kind.resource === resource)?.feature(object as unknown as Untrimmed),
     host: settings.host,

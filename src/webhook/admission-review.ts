@@ -40,11 +40,11 @@ export interface AdmissionRequest {
   readonly object: ReviewedObject | undefined;
   readonly oldObject: ReviewedObject | undefined;
   readonly dryRun: boolean;
-  /** Of CreateOptions, UpdateOptions and PatchOptions; empty where none is given. */
+  /** Of CreateOptions, UpdateOptions and PatchOptions; empty where none is given. Any client may name any. */
   readonly fieldManager: string;
   /** Of DeleteOptions: only the object with this uid is meant; empty where none is given. */
   readonly preconditionUid: string;
-  /** Name of who asks. */
+  /** Name of the user, as the API server authenticated it. */
   readonly user: string;
 }
 

@@ -17,7 +17,10 @@ function observed({ bench }: PodScene, complete = true): Observed {
   return { world: bench.world, complete, refusal: (wish) => bench.allocation.refusal(wish) };
 }
 
-interface Asked extends Partial<Pick<AdmissionRequest, 'fieldManager' | 'preconditionUid' | 'subresource'>> {
+/** The user that the controller is to the API server. */
+const OWN = 'system:serviceaccount:kube-system:kiln-controller';
+
+interface Asked extends Partial<Pick<AdmissionRequest, 'fieldManager' | 'preconditionUid' | 'subresource' | 'user'>> {
   readonly before?: object;
   readonly complete?: boolean;
   readonly askedFor?: AskedFor;
@@ -46,7 +49,7 @@ function asked(scene: PodScene, operation: Operation, resource: ResourceName, ob
     user: 'somebody',
     ...rest,
   };
-  return judge(request, observed(scene, complete), () => undefined, askedFor);
+  return judge(request, observed(scene, complete), () => undefined, askedFor, OWN);
 }
 
 const codes = ({ objections }: Opinion): readonly string[] => objections.map(({ code }) => code);
@@ -317,11 +320,11 @@ test('refused deletions are remembered for five minutes, by who asked and what f
   assert.equal(refused.has(endless), false);
 });
 
-test('deletion of what cannot be judged, of what goes already, and by who names the uid is let through', () => {
+test('deletion of what cannot be judged, of what goes already, and by the controller itself is let through', () => {
   const scene = tenant();
   const vpc = scene.bench.object('vpcs', 'blue') ?? { metadata: {} };
   assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', vpc, { complete: false })), []);
-  assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', vpc, { preconditionUid: 'uid-of-it' })), []);
+  assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', vpc, { user: OWN, preconditionUid: 'uid-of-it' })), [], "Kiln's own");
   assert.deepEqual(codes(asked(scene, 'DELETE', 'services', { metadata: { name: 'blue', namespace: 'shop' } })), []);
   const going = { ...vpc, metadata: { ...vpc.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
   assert.deepEqual(codes(asked(scene, 'DELETE', 'vpcs', going)), []);
@@ -340,7 +343,7 @@ test('a change is refused for what it makes wrong, and never for what concerns f
   assert.deepEqual(codes(judged({ cidrBlock: 'nonsense' })), ['SubnetCidrInvalid']);
   assert.deepEqual(codes(judged({ provider: 'macvlan.shop' })), ['SubnetProviderChanged']);
   assert.deepEqual(codes(judged({ provider: 'macvlan.shop.ovn' })), [], 'OVN still carries it');
-  assert.deepEqual(codes(judged({ cidrBlock: 'nonsense' }, { fieldManager: 'kiln-controller' })), [], "Kiln's own");
+  assert.deepEqual(codes(judged({ cidrBlock: 'nonsense' }, { user: OWN, fieldManager: 'kiln-controller' })), [], "Kiln's own");
   assert.deepEqual(codes(judged({ cidrBlock: 'nonsense' }, { subresource: 'status' })), []);
   assert.deepEqual(codes(judged({ gateway: '10.1.0.254' })), [], 'a gateway may change');
   const bad = change({ mtu: 1 });
@@ -536,7 +539,7 @@ test('IP objects: a wrong name, an address outside or taken, a lease that is non
   const before = scene.bench.object('ips', 'web.shop') ?? { spec: {} };
   const after = { ...before, spec: { ...before.spec, v4IpAddress: '10.1.0.77' } } as object;
   assert.deepEqual(codes(asked(scene, 'UPDATE', 'ips', after, { before })), ['IPFieldImmutable', 'IPAddressInvalid']);
-  assert.deepEqual(codes(asked(scene, 'UPDATE', 'ips', after, { before, fieldManager: 'kiln-controller' })), []);
+  assert.deepEqual(codes(asked(scene, 'UPDATE', 'ips', after, { before, user: OWN, fieldManager: 'kiln-controller' })), []);
 });
 
 test('IPPools: ranges that make no sense, addresses outside or of another pool; a Subnet to come is waited for', () => {
@@ -618,4 +621,46 @@ test('what the CEL rules of a definition refuse, for API servers that do not kno
   assert.deepEqual(codes(asked(scene, 'UPDATE', 'vpc-egress-gateways', renamed, { before: good })), ['Immutable']);
   const resolver = (name: string): object => ({ metadata: { name: 'r' }, spec: { name } });
   assert.deepEqual(codes(asked(scene, 'UPDATE', 'dnsnameresolvers', resolver('b.c.'), { before: resolver('a.c.') })), ['Immutable']);
+});
+
+test('no client is Kiln by what it says: field manager and precondition are believed of the controller alone, which the user tells', () => {
+  const scene = tenant();
+  const vpc = scene.bench.object('vpcs', 'blue') ?? { metadata: {} };
+  const wrong = subnet('odd', { vpc: 'blue', cidrBlock: 'nonsense' });
+  const before = scene.bench.object('subnets', 'net') ?? { metadata: {}, spec: {} };
+  const moved = { ...before, spec: { ...before.spec, vpc: 'green' } };
+  const says = { fieldManager: 'kiln-controller', preconditionUid: 'uid-of-it' };
+  const verdicts = (more: Asked): readonly boolean[] => [
+    asked(scene, 'CREATE', 'subnets', wrong, more).objections.length > 0,
+    asked(scene, 'UPDATE', 'subnets', moved, { ...more, before }).objections.length > 0,
+    asked(scene, 'DELETE', 'vpcs', vpc, more).objections.length > 0,
+  ];
+  const refused = [true, true, true];
+  for (const user of [
+    'alice',
+    '',
+    'kiln-controller',
+    'system:serviceaccount:shop:kiln-controller',
+    'system:serviceaccount:kube-system:kiln',
+  ])
+    assert.deepEqual(verdicts({ ...says, user }), refused, `user "${user}"`);
+  assert.deepEqual(verdicts({ ...says, user: OWN }), [false, false, false], 'the controller');
+  // A person may have the controller's credentials, and is told of mistakes all the same.
+  assert.deepEqual(verdicts({ user: OWN, fieldManager: 'kubectl-edit' }), refused);
+  for (const user of ['system:serviceaccount:kube-system:generic-garbage-collector', 'system:kube-controller-manager'])
+    assert.deepEqual(verdicts({ user }), [true, true, false], `${user} deletes alone`);
+});
+
+test('while the own user is not known no request is the own one', () => {
+  const request = { operation: 'CREATE', user: '', fieldManager: 'kiln-controller' } as const;
+  const scene = tenant();
+  const review = {
+    ...request,
+    ...{ uid: 'u', group: 'kubeovn.io', version: 'v1', resource: 'subnets', kind: 'Subnet', subresource: '', namespace: '', name: 'odd' },
+    object: subnet('odd', { vpc: 'blue', cidrBlock: 'nonsense' }) as ReviewedObject,
+    oldObject: undefined,
+    dryRun: false,
+    preconditionUid: '',
+  };
+  assert.equal(judge(review, observed(scene), () => undefined).objections.length > 0, true);
 });

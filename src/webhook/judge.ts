@@ -88,15 +88,17 @@ export const JUDGED = [...Object.keys(JUDGES), ...Object.keys(RULED), ...NAT_RUL
  * What is thought of a request. Queries that only it needs are forgotten afterwards.
  * @param unserved what is not carried out for an object of a kind that Kiln only observes
  * @param askedFor what else the same user wanted deleted a short while ago
+ * @param ownUser the user that this controller is to the API server; undefined while that is not known: then no request is Kiln's own
  */
 export function judge(
   request: AdmissionRequest,
   observed: Observed,
   unserved: (resource: ResourceName, object: ReviewedObject) => string | undefined,
   askedFor: AskedFor = () => false,
+  ownUser?: string,
 ): Opinion {
   const resource = resourceOf(request);
-  if (resource === undefined || request.subresource !== '' || isOwn(request)) return NO_OPINION;
+  if (resource === undefined || request.subresource !== '' || isOwn(request, ownUser)) return NO_OPINION;
   return observed.world.glance(() => opinionOf(resource, request, observed, unserved, askedFor));
 }
 
@@ -157,12 +159,21 @@ function rulesBroken(resource: ResourceName, object: ReviewedObject, before?: Re
 }
 
 /**
- * Kiln names itself in what it creates and changes. A deletion that names the uid it means comes from a program that has looked at the
- * object and what it belongs to: Kiln, the garbage collector.
+ * The user is what the API server proved of the client. Field manager and preconditions are the client's words: they tell Kiln's writes from
+ * those of a person with the same credentials, and count for nobody else.
  */
-function isOwn({ operation, fieldManager, preconditionUid }: AdmissionRequest): boolean {
+function isOwn({ operation, fieldManager, preconditionUid, user }: AdmissionRequest, ownUser: string | undefined): boolean {
+  if (operation === 'DELETE' && COLLECTORS.includes(user)) return true;
+  if (user === '' || user !== ownUser) return false;
   return operation === 'DELETE' ? preconditionUid !== '' : fieldManager === CONTROLLER_LEASE;
 }
+
+/** They delete what its owner, or its namespace, leaves behind. The last is both of them where the controller manager has one account for all. */
+const COLLECTORS: readonly string[] = [
+  'system:serviceaccount:kube-system:generic-garbage-collector',
+  'system:serviceaccount:kube-system:namespace-controller',
+  'system:kube-controller-manager',
+];
 
 function isGoing({ metadata }: ReviewedObject): boolean {
   return metadata.deletionTimestamp !== undefined;

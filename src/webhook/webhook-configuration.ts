@@ -1,6 +1,5 @@
 /** What the API server is told: which requests to ask about, and that everything goes on when nobody answers. */
 import { stringify } from 'yaml';
-import { labelKey } from '../api/well-known.ts';
 import { BLOCKED_RESOURCES } from '../blockers/graph.ts';
 import type { KubeObject, Resource } from '../kube/resource.ts';
 import type { ResourceName } from '../world/resources.ts';
@@ -63,7 +62,7 @@ interface Rule {
 
 /** @param noticed kinds that are only observed, so that their objects are told what is not carried out */
 export function webhookConfiguration(clientConfig: ClientConfig, noticed: readonly ResourceName[]): WebhookConfiguration {
-  const webhook = (name: string, rules: readonly Rule[], more: object = {}): object => ({
+  const webhook = (name: string, rules: readonly Rule[]): object => ({
     name: `${name}.kiln.io`,
     clientConfig,
     rules: rules.filter(({ resources }) => resources.length > 0),
@@ -72,13 +71,8 @@ export function webhookConfiguration(clientConfig: ClientConfig, noticed: readon
     timeoutSeconds: 3,
     sideEffects: 'None',
     admissionReviewVersions: ['v1'],
-    ...more,
   });
   const isOurs = (resource: ResourceName): boolean => traitsOf(resource).group === 'kubeovn.io';
-  // IP objects come with every pod: those that Kiln makes are not asked about.
-  const madeByPeople = {
-    objectSelector: { matchExpressions: [{ key: labelKey.ipReserved, operator: 'NotIn', values: ['false'] }] },
-  };
   const written = JUDGED.filter((resource) => isOurs(resource) && resource !== 'ips');
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
@@ -86,7 +80,8 @@ export function webhookConfiguration(clientConfig: ClientConfig, noticed: readon
     metadata: { name: CONFIGURATION_NAME },
     webhooks: [
       webhook('objects', [rule(['CREATE', 'UPDATE'], written), rule(['CREATE'], noticed.filter(isOurs)), rule(['UPDATE'], ['ips'])]),
-      webhook('addresses', [rule(['CREATE'], ['ips'])], madeByPeople),
+      // All of them: no label of an object tells which client made it.
+      webhook('addresses', [rule(['CREATE'], ['ips'])]),
       webhook('deletions', [rule(['DELETE'], BLOCKED_RESOURCES.filter(isOurs))]),
       webhook('pods', [rule(['CREATE', 'UPDATE'], ['pods'])]),
     ],

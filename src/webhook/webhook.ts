@@ -11,9 +11,12 @@ import { CertificateFiles, certificateFilesIfThere } from './certificate-files.t
 import { CertificateKeeper } from './certificate-keeper.ts';
 import { ClientAuthorityFile } from './client-authority-file.ts';
 import type { UnknownClients } from './client-identity.ts';
+import type { AskedFor } from './deletion-admission.ts';
 import { deletionIn, judge } from './judge.ts';
 import type { Observed, Opinion } from './opinion.ts';
 import { NO_OPINION } from './opinion.ts';
+import { OwnUser } from './own-user.ts';
+import type { OwnUserOptions } from './own-user.ts';
 import { RefusedDeletions } from './refused-deletions.ts';
 import type { Refusal } from './webhook-server.ts';
 import { WebhookServer } from './webhook-server.ts';
@@ -51,6 +54,8 @@ export interface WebhookOptions {
   readonly certificate: CertificateSource;
   /** Undefined: every client is unknown, and is answered. */
   readonly clients?: ClientSettings | undefined;
+  /** How to learn which user the client is. */
+  readonly ownUser: Pick<OwnUserOptions, 'connection' | 'given'>;
   readonly log: Log;
   readonly answered?: (request: AdmissionRequest, opinion: Opinion) => void;
   readonly refused?: (why: Refusal) => void;
@@ -66,6 +71,7 @@ export class Webhook {
   readonly #refused: RefusedDeletions;
   /** No object is in it: what is said in it is of the request alone. */
   readonly #alone: Observed;
+  readonly #ownUser: OwnUser;
   readonly #waiting: ((port: number) => void)[] = [];
   #keeper: CertificateKeeper | undefined;
   #files: CertificateFiles | undefined;
@@ -81,6 +87,8 @@ export class Webhook {
     this.#clock = options.clock ?? systemClock;
     this.#refused = new RefusedDeletions(() => this.#clock.now());
     this.#alone = { world: new World(options.observed.world.settings), complete: false, refusal: () => undefined };
+    const { client, log, ownUser } = options;
+    this.#ownUser = new OwnUser({ client, log, ...ownUser });
   }
 
   /** @throws Error with a sentence where files are given and cannot be used */
@@ -88,6 +96,7 @@ export class Webhook {
     const { certificate, client, clients, log } = this.#options;
     if (clients !== undefined)
       this.#authorities = new ClientAuthorityFile({ file: clients.authorityFile, use: (pem) => this.#trust(pem), log, clock: this.#clock });
+    this.#ownUser.start();
     const use = (credential: Credential): void => this.#use(credential);
     if (certificate.kind === 'own') {
       this.#keeper = new CertificateKeeper({ ...certificate, client, log, use, clock: this.#clock });
@@ -112,6 +121,7 @@ export class Webhook {
     this.#clock.clearTimeout(this.#timer);
     this.#files?.close();
     this.#authorities?.close();
+    this.#ownUser.close();
     await this.#keeper?.close();
     await this.#server?.then(
       (server) => server.close(),
@@ -122,7 +132,8 @@ export class Webhook {
   #judge(request: AdmissionRequest, proven: boolean): Opinion {
     const { observed, unserved } = this.#options;
     const { user } = request;
-    const opinion = judge(request, observed, unserved, (resource, key) => this.#refused.has({ resource, key, user }));
+    const askedFor: AskedFor = (resource, key) => this.#refused.has({ resource, key, user });
+    const opinion = judge(request, observed, unserved, askedFor, this.#ownUser.name);
     const deletion = deletionIn(request);
     if (deletion !== undefined && opinion.objections.length > 0) this.#refused.note({ ...deletion, user });
     if (proven || opinion.objections.length + opinion.warnings.length === 0) return opinion;

@@ -137,7 +137,7 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
       },
     });
     endServing = await serveController(flags.metricsBindAddress, controller, metrics, log);
-    webhook = startWebhook(webhookWanted, { client, controller, metrics, log, clock });
+    webhook = startWebhook(webhookWanted, { client, connection, controller, metrics, log, clock });
   } catch (error) {
     process.stderr.write(redactedText(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`));
     return isKubeError(error) ? 3 : 2;
@@ -208,10 +208,8 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
     await lab.start().catch((error: unknown) => {
       throw laboratoryProblem(flags.port, error);
     });
-    controllerClient = new KubeClient(
-      new KubeTransport(await connectionFromKubeconfig({ path: lab.kubeconfig }), { connections: 64, userAgent: 'kiln-controller' }),
-      CONTROLLER_LEASE,
-    );
+    const connection = await connectionFromKubeconfig({ path: lab.kubeconfig });
+    controllerClient = new KubeClient(new KubeTransport(connection, { connections: 64, userAgent: 'kiln-controller' }), CONTROLLER_LEASE);
     const identity = await succeed(directory, lab.client, { namespace: 'kube-system', name: CONTROLLER_LEASE });
     controller = makeController(controllerClient, northboundSession({ ovnNb: lab.ovn.nbEndpoint }, log), log, {
       identity,
@@ -226,6 +224,7 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
     if (flags.webhook) {
       webhook = startWebhook(webhookSettings({ ...LABORATORY_WEBHOOK, webhookClientCa: lab.frontProxyAuthority }, flags.namespace), {
         client: controllerClient,
+        connection,
         controller,
         metrics,
         log,

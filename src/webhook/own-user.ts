@@ -1,0 +1,153 @@
+/**
+ * The user that this process is to the API server, by which the webhook knows the controller's own writes. The API server is asked; one before
+ * 1.28 does not say, and then the credentials do.
+ */
+import { X509Certificate } from 'node:crypto';
+import type { KubeClient } from '../kube/client.ts';
+import { type Clock, sleep, systemClock } from '../kube/clock.ts';
+import type { Connection, Credentials } from '../kube/connection.ts';
+import type { KubeErrorCode } from '../kube/errors.ts';
+import { isKubeError } from '../kube/errors.ts';
+import type { KubeObject, Resource } from '../kube/resource.ts';
+import type { Log } from '../runtime/log.ts';
+
+const RETRY_MS = 5_000;
+
+interface UserInfo {
+  readonly username?: string;
+}
+
+interface SelfSubjectReview extends KubeObject {
+  readonly status?: { readonly userInfo?: UserInfo };
+}
+
+interface TokenReview extends KubeObject {
+  readonly spec: { readonly token: string };
+  readonly status?: { readonly authenticated?: boolean; readonly user?: UserInfo };
+}
+
+function reviews(version: string): Resource {
+  return { group: 'authentication.k8s.io', version, plural: 'selfsubjectreviews', kind: 'SelfSubjectReview', namespaced: false };
+}
+
+const TOKEN_REVIEWS: Resource = {
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  plural: 'tokenreviews',
+  kind: 'TokenReview',
+  namespaced: false,
+};
+
+export interface OwnUserOptions {
+  readonly client: KubeClient;
+  readonly connection: Connection;
+  /** What the operator says it is; nothing is asked then. */
+  readonly given?: string | undefined;
+  readonly log: Log;
+  readonly clock?: Clock;
+}
+
+export class OwnUser {
+  readonly #options: OwnUserOptions;
+  readonly #stop = new AbortController();
+  #name: string | undefined;
+
+  constructor(options: OwnUserOptions) {
+    this.#options = options;
+    this.#name = options.given;
+  }
+
+  /** Undefined until it is known. */
+  get name(): string | undefined {
+    return this.#name;
+  }
+
+  start(): void {
+    if (this.#name === undefined) void this.#learn();
+  }
+
+  close(): void {
+    this.#stop.abort();
+  }
+
+  async #learn(): Promise<void> {
+    const { client, connection, log, clock = systemClock } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        const asked = await userAsked(client, signal);
+        if (asked === undefined) {
+          const credentials = await connection.credentials(false);
+          this.#name = userOfCredentials(credentials) ?? (await userOfToken(client, credentials, signal));
+        } else this.#name = asked;
+        if (this.#name === undefined)
+          log.warn('the webhook does not know which user this controller is, and judges its writes as those of any client', {
+            next: 'name it: --webhook-own-user',
+          });
+        else log.info('the webhook knows its own user', { user: this.#name, from: asked === undefined ? 'credentials' : 'API server' });
+        return;
+      } catch {
+        // The API server is away, which the controller says.
+        await sleep(clock, RETRY_MS, signal);
+      }
+    }
+  }
+}
+
+/** @returns undefined where the API server does not say. @throws KubeError */
+async function userAsked(client: KubeClient, signal: AbortSignal): Promise<string | undefined> {
+  for (const version of ['v1', 'v1beta1']) {
+    const name = await answered(async () => {
+      const { status } = await client.create<SelfSubjectReview>(reviews(version), { metadata: { name: '' } }, { signal });
+      return status?.userInfo?.username;
+    });
+    if (name !== undefined && name !== '') return name;
+  }
+  return undefined;
+}
+
+/** Of a token that only the API server can read. It says so to clients with the right to ask, an administrator among them. */
+async function userOfToken(client: KubeClient, { headers }: Credentials, signal: AbortSignal): Promise<string | undefined> {
+  const [, token] = /^Bearer (.+)$/.exec(headers['authorization'] ?? '') ?? [];
+  if (token === undefined) return undefined;
+  return answered(async () => {
+    const { status } = await client.create<TokenReview>(TOKEN_REVIEWS, { metadata: { name: '' }, spec: { token } }, { signal });
+    return status?.authenticated === true ? status.user?.username : undefined;
+  });
+}
+
+/** @returns undefined where the API server does not know the question, or may not answer it. @throws KubeError */
+async function answered(ask: () => Promise<string | undefined>): Promise<string | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (UNANSWERED.some((code) => isKubeError(error, code))) return undefined;
+    throw error;
+  }
+}
+
+const UNANSWERED: readonly KubeErrorCode[] = ['KUBE_NOT_SERVED', 'KUBE_NOT_FOUND', 'KUBE_FORBIDDEN', 'KUBE_BAD_REQUEST', 'KUBE_INVALID'];
+
+/** What the API server makes of our own credentials: the subject of a service account's token, the common name of a client certificate. */
+export function userOfCredentials({ headers, tls }: Credentials): string | undefined {
+  const impersonated = headers['impersonate-user'] ?? headers['Impersonate-User'];
+  if (impersonated !== undefined) return impersonated;
+  const [, token] = /^Bearer [^.]+\.([^.]+)\.[^.]*$/.exec(headers['authorization'] ?? '') ?? [];
+  if (token !== undefined) return subjectOf(token);
+  if (headers['authorization'] !== undefined || tls.cert === undefined) return undefined;
+  try {
+    return /^CN=(.+)$/m.exec(new X509Certificate(tls.cert).subject)?.[1];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of a service account alone: which claim of another issuer's token is the user is for the API server to say. */
+function subjectOf(payload: string): string | undefined {
+  try {
+    const { sub } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { readonly sub?: unknown };
+    return typeof sub === 'string' && sub.startsWith('system:serviceaccount:') ? sub : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,7 +1,7 @@
 /**
- * Keeps the webhook's certificate in one Secret that all replicas share, and its authorities in the configuration of the API server. Both
- * are watched, so a change by another replica or by hand is taken up at once; each write names the version it saw, so of two replicas
- * one wins and the other takes what that one made.
+ * Keeps the webhook's certificate in one Secret that all replicas share, and its authorities in the configuration of the API server. Both are
+ * watched, so a change by another replica or by hand is taken up at once; each write names the version it saw, so of two replicas one wins and
+ * the other takes what that one made. The Secret comes with the manifests, empty: only an administrator's credentials may create one.
  */
 import type { Credential } from '../certificates/authority.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -129,7 +129,8 @@ export class CertificateKeeper {
       (wait) => this.#rest(wait),
       (error: unknown) => {
         this.#complain(error);
-        this.#rest(RETRY_MS);
+        // A right comes by no watch, and what is granted seldom is not asked for often.
+        this.#rest(isKubeError(error, 'KUBE_FORBIDDEN') ? LONGEST_WAIT_MS : RETRY_MS);
       },
     );
   }
@@ -146,7 +147,8 @@ export class CertificateKeeper {
     const { namespace, secret: name, hosts, lifetimeMs } = this.#options;
     const secret = this.#secrets.get(`${namespace}/${name}`);
     const now = this.#clock.wallTime();
-    const data = secret === undefined ? undefined : decoded(secret);
+    // The manifest has it empty.
+    const data = Object.keys(secret?.data ?? {}).length === 0 ? undefined : decoded(secret ?? {});
     const plan = planCertificate(now, data, hosts, { lifetimeMs }, this.#publishedSince(data?.['ca.crt'], now));
     if (plan.kind === 'write') {
       if (plan.why === 'unfit') {
@@ -259,10 +261,11 @@ export class CertificateKeeper {
     if (text === this.#complained) return;
     this.#complained = text;
     const { namespace, secret, log } = this.#options;
+    const apply = 'kubectl apply -f deploy/webhook.yaml';
     // One that is marked as immutable is never taken.
     const next = isKubeError(error, 'KUBE_INVALID')
-      ? `kubectl -n ${namespace} delete secret ${secret}: it is made again`
-      : 'deploy/webhook.yaml has the rights that it needs';
+      ? `kubectl -n ${namespace} delete secret ${secret}, then ${apply}`
+      : `${apply} makes the empty Secret ${namespace}/${secret} and grants the rights to it`;
     log.warn('the certificate of the webhook cannot be kept', {
       error: text,
       next: `the webhook answers with what it has, or not at all; ${next}`,
@@ -280,7 +283,7 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-function decoded({ data = {} }: Secret): Partial<CertificateData> {
+function decoded({ data = {} }: Pick<Secret, 'data'>): Partial<CertificateData> {
   return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
 }
 

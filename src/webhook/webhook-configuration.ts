@@ -14,6 +14,9 @@ export const WEBHOOK_CONFIGURATIONS: Resource = {
   namespaced: false,
 };
 
+/** Where `deploy` puts the controller. */
+export const CONTROLLER_NAMESPACE = 'kube-system';
+
 /** Name of the configuration, of the Service and of the Secret, where nothing else is said. */
 export const CONFIGURATION_NAME = 'kiln';
 export const SERVICE_NAME = 'kiln-webhook';
@@ -102,7 +105,7 @@ function rule(operations: readonly string[], resources: readonly ResourceName[])
 
 /** `deploy/webhook.yaml`: the Service, its configuration, and what the controller may do about its own certificate. */
 export function webhookYaml(noticed: readonly ResourceName[]): string {
-  const namespace = 'kube-system';
+  const namespace = CONTROLLER_NAMESPACE;
   const labels = { 'app.kubernetes.io/name': 'kiln', 'app.kubernetes.io/component': 'controller' };
   const account = { kind: 'ServiceAccount', name: 'kiln-controller', namespace };
   const rbac = 'rbac.authorization.k8s.io';
@@ -115,6 +118,9 @@ export function webhookYaml(noticed: readonly ResourceName[]): string {
       spec: { selector: labels, ports: [{ name: 'webhook', port: 443, targetPort: WEBHOOK_PORT }] },
     },
     webhookConfiguration({ service: { namespace, name: SERVICE_NAME, path: WEBHOOK_PATH, port: 443 } }, noticed),
+    // Empty: the controller fills it in. A right to create Secrets is one to create the token of any account. Without a type, so that it is
+    // applied over one of an earlier release, and without data, so that applying it again takes none away.
+    { apiVersion: 'v1', kind: 'Secret', metadata: { name: SECRET_NAME, namespace } },
     {
       apiVersion: `${rbac}/v1`,
       kind: 'ClusterRole',
@@ -139,10 +145,7 @@ export function webhookYaml(noticed: readonly ResourceName[]): string {
       apiVersion: `${rbac}/v1`,
       kind: 'Role',
       metadata: { name: 'kiln-webhook', namespace },
-      rules: [
-        { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
-        { apiGroups: [''], resources: ['secrets'], resourceNames: [SECRET_NAME], verbs: ['get', 'list', 'watch', 'update'] },
-      ],
+      rules: [{ apiGroups: [''], resources: ['secrets'], resourceNames: [SECRET_NAME], verbs: ['get', 'list', 'watch', 'update'] }],
     },
     {
       apiVersion: `${rbac}/v1`,

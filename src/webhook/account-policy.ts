@@ -1,0 +1,77 @@
+/**
+ * `deploy/admission-policy.yaml`: the fences around the controller's account as ValidatingAdmissionPolicies, for Kubernetes 1.30 and newer.
+ * Whoever steals the account's token changes with it what Kiln writes, and nothing else.
+ */
+import { stringify } from 'yaml';
+import type { Fence } from './account-fences.ts';
+import { FENCES } from './account-fences.ts';
+import { CONTROLLER_NAMESPACE } from './webhook-configuration.ts';
+
+/** The user that the ServiceAccount of `deploy/rbac.yaml` is to the API server. */
+export const CONTROLLER_USER = `system:serviceaccount:${CONTROLLER_NAMESPACE}:kiln-controller`;
+
+const API_VERSION = 'admissionregistration.k8s.io/v1';
+
+interface ResourceRule {
+  readonly apiGroups: readonly string[];
+  readonly apiVersions: readonly string[];
+  readonly operations: readonly string[];
+  readonly resources: readonly string[];
+}
+
+function rulesOf(resources: Fence['resources']): readonly ResourceRule[] {
+  return Object.entries(resources).map(([group, plurals]) => ({
+    apiGroups: [group],
+    apiVersions: ['*'],
+    operations: ['*'],
+    resources: plurals,
+  }));
+}
+
+/** Questions about oneself, which change nothing. */
+const QUESTIONS: Fence['resources'] = { 'authentication.k8s.io': ['*'], 'authorization.k8s.io': ['*'] };
+
+/** What no fence is about: a Role that grants more one day opens nothing. */
+function rest(): object {
+  return {
+    resourceRules: rulesOf({ '*': ['*/*'] }),
+    excludeResourceRules: [...FENCES.map(({ resources }) => resources), QUESTIONS].flatMap(rulesOf),
+  };
+}
+
+function policy(name: string, matchConstraints: object, expression: string, message: string): readonly object[] {
+  return [
+    {
+      apiVersion: API_VERSION,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name },
+      spec: {
+        failurePolicy: 'Fail',
+        matchConstraints,
+        matchConditions: [{ name: 'controller', expression: `request.userInfo.username == '${CONTROLLER_USER}'` }],
+        validations: [
+          { expression, message: `the controller of Kiln may only ${message} (deploy/admission-policy.yaml)`, reason: 'Forbidden' },
+        ],
+      },
+    },
+    {
+      apiVersion: API_VERSION,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name },
+      spec: { policyName: name, validationActions: ['Deny'] },
+    },
+  ];
+}
+
+export function admissionPolicyYaml(): string {
+  const documents = [
+    ...FENCES.flatMap(({ name, resources, expression, message }) =>
+      policy(`kiln-controller-${name}`, { resourceRules: rulesOf(resources) }, expression, message),
+    ),
+    ...policy('kiln-controller-rest', rest(), 'false', 'change what Kiln writes'),
+  ];
+  const head =
+    "# What the controller's account may change, for Kubernetes 1.30 and newer: generated, see deploy/README.md.\n" +
+    `# Where the account has another name or namespace, or a built-in Vpc or Subnet another name, say so here as well.\n`;
+  return head + documents.map((document) => stringify(document, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
+}

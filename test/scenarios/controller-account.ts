@@ -1,0 +1,64 @@
+/** The controller's ServiceAccount as `deploy` makes it, with the token that its pod has. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findKubernetesProgram } from '../../src/lab/programs/kubernetes.ts';
+import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
+
+function manifest(name: string): string {
+  return readFileSync(join(import.meta.dirname, '../../deploy', name), 'utf8');
+}
+
+/** The first release that serves ValidatingAdmissionPolicies as `v1`. */
+const POLICIES_SINCE = 30;
+
+/** Why the policies of deploy/admission-policy.yaml cannot be tried here; undefined when they can. */
+export function withoutPolicies(): string | undefined {
+  const program = findKubernetesProgram('kube-apiserver');
+  if (program === undefined) return 'kube-apiserver not found';
+  const version = /v1\.(\d+)/.exec(spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout);
+  if (Number(version?.[1] ?? 0) >= POLICIES_SINCE) return undefined;
+  return `kube-apiserver ${version?.[0] ?? ''} has no ValidatingAdmissionPolicy: deploy/admission-policy.yaml needs v1.${POLICIES_SINCE} or newer`;
+}
+
+const USER = 'system:serviceaccount:kube-system:kiln-controller';
+
+/**
+ * Applies rights, policies and the empty Secret of `deploy`, without the Service and the configuration, which would lead nowhere here.
+ * @returns kubeconfig of the account
+ */
+export async function controllerAccount(cluster: ScenarioCluster): Promise<string> {
+  await cluster.apply(manifest('rbac.yaml'));
+  const [, ...documents] = manifest('webhook.yaml').split(/^---\n/m);
+  await cluster.apply(documents.filter((document) => !document.includes('kind: ValidatingWebhookConfiguration')).join('---\n'));
+  if (withoutPolicies() === undefined) await cluster.apply(manifest('admission-policy.yaml'));
+  const answer = await cluster.kubectl(
+    ['create', '--raw', '/api/v1/namespaces/kube-system/serviceaccounts/kiln-controller/token', '-f', '-'],
+    '{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}',
+  );
+  const { status } = JSON.parse(answer) as { readonly status: { readonly token: string } };
+  const kubeconfig = `${cluster.api.kubeconfig}.controller-account`;
+  const admin = readFileSync(cluster.api.kubeconfig, 'utf8');
+  const own = admin.replace(
+    /("?token"?: ).*$/m,
+    (_, key: string) => `${key}${JSON.stringify(status.token)}${/token.*,$/m.test(admin) ? ',' : ''}`,
+  );
+  await writeFile(kubeconfig, own, { mode: 0o600 });
+  // The API server follows rights and policies by watches of its own.
+  for (const right of [
+    ['patch', 'vpcs.kubeovn.io'],
+    ['create', 'leases.coordination.k8s.io'],
+    ['patch', 'validatingwebhookconfigurations.admissionregistration.k8s.io/kiln'],
+    ['update', 'secrets/kiln-webhook-tls'],
+  ])
+    await cluster.eventually(`it may ${right.join(' ')}`, async () => {
+      return (await cluster.kubectl(['auth', 'can-i', ...right, `--as=${USER}`, '-n', 'kube-system'])).trim() === 'yes';
+    });
+  if (withoutPolicies() === undefined)
+    await cluster.eventually('the policies are in effect', async () => {
+      const lease = 'apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: probe, namespace: kube-system}\n';
+      return (await cluster.kubectlRefuses(['create', '--dry-run=server', `--as=${USER}`, '-f', '-'], lease)).includes('may only');
+    });
+  return kubeconfig;
+}

@@ -5,6 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { crdYaml } from '../../src/api/crds.ts';
 import { DEFINITIONS } from '../../src/kube/definition-watch.ts';
 import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
+import { admissionPolicyYaml } from '../../src/webhook/account-policy.ts';
 import { WEBHOOK_PORT, webhookYaml } from '../../src/webhook/webhook-configuration.ts';
 import { RESOURCES } from '../../src/world/resources.ts';
 
@@ -18,6 +19,55 @@ test('deploy/crds.yaml is what src/api says; mend with: npm run --silent crds > 
 
 test('deploy/webhook.yaml is what src/webhook says; mend with: npm run --silent webhook > deploy/webhook.yaml', () => {
   assert.equal(read('deploy/webhook.yaml'), webhookYaml(UNSERVED_KINDS.map(({ resource }) => resource)));
+});
+
+test('deploy/admission-policy.yaml is what src/webhook says; mend with: npm run --silent admission-policy > deploy/admission-policy.yaml', () => {
+  assert.equal(read('deploy/admission-policy.yaml'), admissionPolicyYaml());
+});
+
+interface Documented {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly rules?: readonly { apiGroups: string[]; resources: string[]; resourceNames?: string[]; verbs: string[] }[];
+  readonly spec?: { readonly matchConstraints?: { readonly resourceRules: readonly { apiGroups: string[]; resources: string[] }[] } };
+}
+
+function documents(path: string): readonly Documented[] {
+  return parseAllDocuments(read(path)).map((document) => document.toJS() as Documented);
+}
+
+test('every right to write that a Role grants the controller is fenced by a policy of its own', () => {
+  const fenced = documents('deploy/admission-policy.yaml').flatMap(({ metadata, spec }) =>
+    metadata.name === 'kiln-controller-rest'
+      ? []
+      : (spec?.matchConstraints?.resourceRules ?? []).flatMap(({ apiGroups, resources }) =>
+          resources.map((one) => `${one}.${apiGroups[0]}`),
+        ),
+  );
+  const granted = ['deploy/rbac.yaml', 'deploy/webhook.yaml']
+    .flatMap(documents)
+    .flatMap(({ rules = [] }) =>
+      rules.flatMap(({ apiGroups, resources, verbs }) =>
+        verbs.every((verb) => ['get', 'list', 'watch'].includes(verb)) ? [] : resources.map((one) => `${one}.${apiGroups[0]}`),
+      ),
+    );
+  assert.ok(granted.length > 20);
+  assert.deepEqual(
+    granted.filter((one) => !fenced.includes(one)),
+    [],
+  );
+});
+
+test('no Role lets the controller create a Secret, and the manifest that has it has no contents that applying it again would put back', () => {
+  const all = ['deploy/rbac.yaml', 'deploy/webhook.yaml'].flatMap(documents);
+  const rules = all.flatMap((one) => one.rules ?? []).filter(({ resources }) => resources.includes('secrets'));
+  assert.deepEqual(rules, [
+    { apiGroups: [''], resources: ['secrets'], resourceNames: ['kiln-webhook-tls'], verbs: ['get', 'list', 'watch', 'update'] },
+  ]);
+  assert.deepEqual(
+    all.filter(({ kind }) => kind === 'Secret'),
+    [{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'kiln-webhook-tls', namespace: 'kube-system' } }],
+  );
 });
 
 test('the ClusterRole lets the controller watch every resource it observes, and no more', () => {

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { findKubernetesProgram } from '../../src/lab/programs/kubernetes.ts';
 import type { ScenarioCluster } from '../../src/testing/scenario-cluster.ts';
 
-function manifest(name: string): string {
+/** A manifest of `deploy`. */
+export function deployed(name: string): string {
   return readFileSync(join(import.meta.dirname, '../../deploy', name), 'utf8');
 }
 
@@ -29,10 +30,10 @@ const USER = 'system:serviceaccount:kube-system:kiln-controller';
  * @returns kubeconfig of the account
  */
 export async function controllerAccount(cluster: ScenarioCluster): Promise<string> {
-  await cluster.apply(manifest('rbac.yaml'));
-  const [, ...documents] = manifest('webhook.yaml').split(/^---\n/m);
+  await cluster.apply(deployed('rbac.yaml'));
+  const [, ...documents] = deployed('webhook.yaml').split(/^---\n/m);
   await cluster.apply(documents.filter((document) => !document.includes('kind: ValidatingWebhookConfiguration')).join('---\n'));
-  if (withoutPolicies() === undefined) await cluster.apply(manifest('admission-policy.yaml'));
+  if (withoutPolicies() === undefined) await cluster.apply(deployed('admission-policy.yaml'));
   const answer = await cluster.kubectl(
     ['create', '--raw', '/api/v1/namespaces/kube-system/serviceaccounts/kiln-controller/token', '-f', '-'],
     '{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}',

@@ -1,10 +1,109 @@
 /** With what deploy/rbac.yaml and deploy/webhook.yaml grant and deploy/admission-policy.yaml lets through, and no more. */
 import assert from 'node:assert/strict';
 import { freePorts } from '../../src/lab/programs/free-port.ts';
+import { UNSERVED_KINDS } from '../../src/controller/unserved-kinds.ts';
+import { KubeClient } from '../../src/kube/client.ts';
+import { connectionFromKubeconfig } from '../../src/kube/connection.ts';
+import { isKubeError } from '../../src/kube/errors.ts';
+import { KubeTransport } from '../../src/kube/transport.ts';
+import { webhookConfiguration } from '../../src/webhook/webhook-configuration.ts';
+import type { Theft } from './account-thefts.ts';
+import { SECRET_THEFTS, THEFTS } from './account-thefts.ts';
+import { controllerAccount, deployed, withoutPolicies } from './controller-account.ts';
 import { configure, isRefused, knownBy, webhookFlags } from './admission.ts';
-import { controllerAccount } from './controller-account.ts';
 import { addressOf, condition, namespaceYaml, podYaml, subnetYaml, vpcYaml } from './pods.ts';
 import type { Scenario } from './scenario.ts';
+
+/** What the thief finds, as an administrator and tenants leave it. */
+const FOUND = `${namespaceYaml('vault')}
+${vpcYaml('vault')}${subnetYaml('vault-net', { vpc: 'vault', cidrBlock: '10.143.0.0/24', namespaces: ['vault'], private: true })}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: other, namespace: kube-system}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: front, namespace: vault}
+spec: {selector: {app: bank}, ports: [{port: 80}]}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: shut, namespace: vault}
+spec: {podSelector: {}}
+---
+apiVersion: v1
+kind: Event
+metadata: {name: theirs, namespace: vault}
+involvedObject: {namespace: vault}
+reportingComponent: default-scheduler
+---
+apiVersion: kubeovn.io/v1
+kind: Vip
+metadata: {name: kept}
+spec: {subnet: vault-net}
+---
+apiVersion: kubeovn.io/v1
+kind: SecurityGroup
+metadata: {name: shut}
+spec: {}
+---
+apiVersion: kubeovn.io/v1
+kind: IPPool
+metadata: {name: few}
+spec: {subnet: vault-net, ips: [10.143.0.40..10.143.0.50]}
+---
+apiVersion: kubeovn.io/v1
+kind: Vlan
+metadata: {name: one}
+spec: {provider: net}
+---
+apiVersion: kubeovn.io/v1
+kind: OvnFip
+metadata: {name: one}
+spec: {}
+---
+apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: {name: net, namespace: vault}
+spec: {config: '{"cniVersion": "0.3.1", "name": "net", "type": "bridge"}'}
+`;
+
+/** Whether the API server refuses it as forbidden. Anything else is a theft, or a row that tries nothing. */
+async function outcomeOf(thief: KubeClient, { method, path, body }: Theft): Promise<string> {
+  const contentType =
+    method === 'PATCH' ? (Array.isArray(body) ? 'application/json-patch+json' : 'application/merge-patch+json') : undefined;
+  try {
+    await thief.transport.request({
+      subject: { verb: method, resource: path },
+      method,
+      path: method === 'GET' ? path : `${path}?dryRun=All`,
+      ...(body !== undefined && { body }),
+      ...(contentType !== undefined && { contentType }),
+    });
+    return 'done';
+  } catch (error) {
+    if (isKubeError(error, 'KUBE_FORBIDDEN')) return 'refused';
+    return isKubeError(error, 'KUBE_DENIED') && error.message.includes('the controller of Kiln may only')
+      ? 'refused by a policy'
+      : String(error);
+  }
+}
+
+/** Of the rows those that are not refused, each with what came of it. @param by what refuses */
+async function carriedOut(
+  thief: KubeClient,
+  thefts: readonly Theft[],
+  node: string,
+  by: 'refused' | 'refused by a policy' = 'refused',
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const theft of thefts) {
+    const outcome = await outcomeOf(thief, { ...theft, path: theft.path.replace('<node>', node) });
+    if (!outcome.startsWith(by)) found.push(`${theft.what}: ${outcome}`);
+  }
+  return found;
+}
 
 export const serviceAccount: readonly Scenario[] = [
   {
@@ -42,6 +141,66 @@ export const serviceAccount: readonly Scenario[] = [
       assert.deepEqual(forbidden, []);
       await controller.stop();
       await cluster.kubectl(['delete', 'secret', 'kiln-webhook-tls', '-n', 'kube-system']);
+    },
+  },
+  {
+    name: 'a thief of the token of the controller changes nothing but what Kiln writes, whatever the Roles grant',
+    alone: true,
+    only: 'real',
+    unless: withoutPolicies,
+    run: async (cluster) => {
+      await cluster.apply(FOUND + podYaml('vault', 'safe', { annotations: { 'example.com/keep': 'yes' } }));
+      await addressOf(cluster, 'vault', 'safe');
+      await cluster.patch('vpc', 'vault', { metadata: { finalizers: ['kubeovn.io/kube-ovn-controller', 'example.com/mine'] } });
+      const spec = {
+        staticRoutes: [{ cidr: '10.8.0.0/24', nextHopIP: '10.143.0.9', policy: 'policyDst' }],
+        policyRoutes: [{ priority: 7, match: 'ip4', action: 'drop', nextHopIP: '' }],
+      };
+      await cluster.patch('vpc', 'vault', { spec });
+      const leading = webhookConfiguration(
+        { service: { namespace: 'kube-system', name: 'kiln-webhook', path: '/validate', port: 443 } },
+        UNSERVED_KINDS.map(({ resource }) => resource),
+      );
+      await cluster.apply(JSON.stringify(leading));
+      await cluster.settled();
+      const kubeconfig = await controllerAccount(cluster);
+      const thief = new KubeClient(new KubeTransport(await connectionFromKubeconfig({ path: kubeconfig })));
+      try {
+        const [node = ''] = cluster.nodes;
+        assert.deepEqual(await carriedOut(thief, THEFTS, node), []);
+        await cluster.kubectl(['delete', 'secret', 'kiln-webhook-tls', '-n', 'kube-system']);
+        assert.deepEqual(
+          await carriedOut(
+            thief,
+            SECRET_THEFTS.filter(({ method }) => method === 'POST'),
+            node,
+          ),
+          [],
+          'while the Secret of the webhook is absent',
+        );
+        // The policies alone: a right that somebody grants one day opens nothing.
+        const granted = ['clusterrolebinding', 'too-much'];
+        await cluster.kubectl(['create', ...granted, '--clusterrole=cluster-admin', '--serviceaccount=kube-system:kiln-controller']);
+        await cluster.apply(
+          deployed('webhook.yaml')
+            .split(/^---\n/m)
+            .filter((document) => document.includes('kind: Secret'))
+            .join('---\n'),
+        );
+        await cluster.eventually('the right is in effect', async () => {
+          const asked = ['auth', 'can-i', 'create', 'configmaps', '--as=system:serviceaccount:kube-system:kiln-controller'];
+          return (await cluster.kubectl(asked)).trim() === 'yes';
+        });
+        const judged = THEFTS.filter(({ byRole }) => byRole !== true);
+        assert.deepEqual(await carriedOut(thief, judged, node, 'refused by a policy'), [], 'with every right that there is');
+        await cluster.kubectl(['delete', ...granted]);
+      } finally {
+        await thief.close();
+      }
+      await cluster.kubectl(['delete', 'validatingwebhookconfiguration', 'kiln']);
+      await cluster.kubectl(['delete', 'secret', 'kiln-webhook-tls', 'other', '-n', 'kube-system']);
+      await cluster.patch('vpc', 'vault', { metadata: { finalizers: ['kubeovn.io/kube-ovn-controller'] } });
+      await cluster.removeAll(FOUND);
     },
   },
 ];

@@ -137,7 +137,7 @@ export const serviceAccount: readonly Scenario[] = [
       await cluster.eventually('an Event on the Service', async () => (await cluster.events('Service', 'svc', 'least')).length === 1);
       await cluster.removeAll(all);
       await cluster.settled();
-      const forbidden = (await controller.log()).filter((line) => /forbidden/i.test(JSON.stringify(line)));
+      const forbidden = (await controller.log()).filter((line) => /forbidden|KUBE_DENIED/i.test(JSON.stringify(line)));
       assert.deepEqual(forbidden, []);
       await controller.stop();
       await cluster.kubectl(['delete', 'secret', 'kiln-webhook-tls', '-n', 'kube-system']);

@@ -4,6 +4,7 @@ import type { IP } from '../api/ip.ts';
 import type { Pod } from '../api/core.ts';
 import { Desired } from '../compile/desired.ts';
 import type { Output, PoolOutput } from '../compile/output.ts';
+import { MemoryNorthbound } from '../testing/memory-northbound.ts';
 import { DEFAULT_SETTINGS } from '../world/settings.ts';
 import { World } from '../world/world.ts';
 import { AllocationStep } from './allocation-step.ts';
@@ -87,7 +88,7 @@ test('a wish that ends gives its address back', () => {
   assert.equal(bench.step.ledger.usage('s1')?.v4?.using, 0n);
 });
 
-test("a live pod's annotation keeps its address though its IP object was forced away", () => {
+test("a live pod's annotation keeps its address beside others that have it while its IP object says the same, and by itself keeps none", () => {
   const bench = new Bench();
   const pod: Pod = {
     apiVersion: 'v1',
@@ -106,12 +107,30 @@ test("a live pod's annotation keeps its address though its IP object was forced 
     },
     spec: {},
   };
+  const holds = (): number => bench.step.ledger.bindings('pod', 'uid-a/ovn').size;
   bench.world.pods.set('ns/a', pod);
+  bench.world.ips.set('a.ns', { ...ip('a.ns', '10.0.0.2', 'uid-a'), spec: { ...ip('a.ns', '10.0.0.2', 'uid-a').spec, podName: 'a' } });
   bench.say(small, wish('b.ns#uid-b'));
-  assert.equal(bench.answer('b.ns#uid-b'), 's1 10.0.0.3');
+  assert.deepEqual([bench.answer('b.ns#uid-b'), holds()], ['s1 10.0.0.3', 1]);
   bench.world.pods.set('ns/a', { ...pod, status: { phase: 'Succeeded' }, spec: { restartPolicy: 'Never' } });
+  bench.say(small, wish('c.ns#uid-c'));
+  assert.equal(holds(), 0);
+  bench.world.pods.set('ns/a', pod);
+  bench.world.ips.delete('a.ns');
   bench.say(small, wish('c.ns#uid-c', { v4: '10.0.0.2' }));
-  assert.equal(bench.answer('c.ns#uid-c'), 's1 10.0.0.2');
+  assert.deepEqual([bench.answer('c.ns#uid-c'), holds()], ['s1 10.0.0.2', 0]);
+});
+
+test('of the join Subnet nodes alone are given an address, whatever else a wish says', () => {
+  const bench = new Bench().say(
+    pool('join', '100.64.0.0/16'),
+    wish('a.ns#uid-a', { subnets: ['join'] }),
+    wish('b.ns#uid-b', { subnets: ['join'], v4: '100.64.0.2' }),
+    wish('node-n1', { subnets: ['join'], ofNode: true }),
+  );
+  assert.equal(bench.answer('a.ns#uid-a'), 'NodesOnly');
+  assert.equal(bench.answer('b.ns#uid-b'), 'NodesOnly');
+  assert.equal(bench.answer('node-n1'), 'join 100.64.0.2');
 });
 
 test('a static address that is taken is refused with who has it, and given when it is free', () => {
@@ -175,11 +194,20 @@ test('a claimant that others rival in two Subnets is told of both, and of the ot
   };
   owned('a.ns', 's1', '10.0.0.4');
   owned('b.ns', 's1', '10.0.0.4');
-  // Its pod says another Subnet than its IP object does.
+  // Its pod and its row say another Subnet than its IP object does.
   const says = (suffix: string, value: string): [string, string] => [`ovn.kubernetes.io/${suffix}`, value];
   const annotations = Object.fromEntries([says('allocated', 'true'), says('logical_switch', 's2'), says('ip_address', '10.1.0.4')]);
   const metadata = { name: 'a', namespace: 'ns', uid: 'uid-a.ns', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
   bench.world.pods.set('ns/a', { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, annotations }, spec: {} });
+  const northbound = new MemoryNorthbound();
+  const marks = { vendor: 'kube-ovn', 'kiln.io/owner': 'pod/ns/a', 'kiln.io/uid': 'uid-a.ns', ls: 's2' };
+  const row = { name: 'a.ns', type: '', addresses: ['0a:00:00:00:00:01 10.1.0.4'], external_ids: marks };
+  const [at, home] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
+  bench.world.rows.apply(northbound, northbound.insert('Logical_Switch', home, { name: 's2' }));
+  bench.world.rows.apply(
+    northbound,
+    northbound.insert('Logical_Switch_Port', at, row, { table: 'Logical_Switch', uuid: home, column: 'ports' }),
+  );
   owned('c.ns', 's2', '10.1.0.4');
   const said = (now: number): readonly string[] | undefined => {
     bench.say(small, pool('s2', '10.1.0.0/29'));

@@ -291,11 +291,13 @@ export class AllocationStep {
   }
 
   /** What is in the way of a wish, in the order in which it is tried; undefined where it could be met. Nothing is taken. */
-  #refusals(wish: AddressWish): readonly AllocationFailure[] | undefined {
-    const refusals: AllocationFailure[] = [];
+  #refusals(wish: AddressWish): readonly Failure[] | undefined {
+    const refusals: Failure[] = [];
     for (const place of this.#places(wish)) {
       for (const asked of choices(wish)) {
-        const failure = typeof asked === 'string' ? unreadable(asked) : this.ledger.refusal(place.subnet, request(place, wish, asked));
+        const failure =
+          this.#forNodes(place, wish) ??
+          (typeof asked === 'string' ? unreadable(asked) : this.ledger.refusal(place.subnet, request(place, wish, asked)));
         if (failure === undefined) return undefined;
         refusals.push(failure);
       }
@@ -304,11 +306,13 @@ export class AllocationStep {
   }
 
   #reserve(wish: AddressWish): Reservation {
-    const refusals: AllocationFailure[] = [];
+    const refusals: Failure[] = [];
     for (const place of this.#places(wish)) {
       const { subnet } = place;
       for (const asked of choices(wish)) {
-        const given = typeof asked === 'string' ? unreadable(asked) : this.#allocate(subnet, wish, request(place, wish, asked));
+        const given =
+          this.#forNodes(place, wish) ??
+          (typeof asked === 'string' ? unreadable(asked) : this.#allocate(subnet, wish, request(place, wish, asked)));
         if (given.ok) {
           return {
             kind: 'granted',
@@ -323,6 +327,18 @@ export class AllocationStep {
       }
     }
     return refusedWith(wish, refusals);
+  }
+
+  /** Nodes reach the network by the addresses of the join Subnet, and are reached by them: nobody else is given one, whatever it was told before. */
+  #forNodes({ subnet }: Place, { ofNode }: AddressWish): Failure | undefined {
+    if (ofNode === true || subnet !== this.#world.settings.joinSubnet) return undefined;
+    return {
+      ok: false,
+      code: 'NodesOnly',
+      subject: 'subnet',
+      message: `Subnet "${subnet}" joins nodes to the network and gives addresses to nodes alone`,
+      holders: [],
+    };
   }
 
   /** Exactly what is asked for; for a wish that yields, another one of each that somebody has who goes first. */
@@ -361,11 +377,14 @@ type Group = readonly AddressWish[];
 /** One for each wish of a group; undefined for one that could be met, while another could not. */
 type Answers = readonly (Reservation | undefined)[];
 
+/** Why a place gives nothing: the ledger's word, or that of who may have addresses there. */
+type Failure = Omit<AllocationFailure, 'code'> & { readonly code: Reason };
+
 function unreadable(message: string): AllocationFailure {
   return { ok: false, code: 'AddressOutOfRange', subject: 'subnet', message, holders: [] };
 }
 
-function refusedWith({ claimant }: AddressWish, refusals: readonly AllocationFailure[]): Reservation {
+function refusedWith({ claimant }: AddressWish, refusals: readonly Failure[]): Reservation {
   const [first] = refusals;
   if (first === undefined) return { kind: 'refused', claimant, code: 'NoSubnet', message: 'no Subnet to take an address from' };
   const late = refusals.some((refusal) => refusal.late === true);

@@ -71,12 +71,37 @@ test('the row of a StatefulSet pod and the pod are one claimant, whichever is se
   }
 });
 
+test('what a pod says it was given is held as its own only where its port row or its IP object says the same', () => {
+  for (const [marks, rowFirst, holds] of [
+    [marksOf('a'), true, 1],
+    [marksOf('a'), false, 1],
+    [{ ...marksOf('a'), [UID_KEY]: 'uid-of-the-one-before' }, true, 0],
+    [{ [VENDOR_KEY]: VENDOR, pod: 'ns/a' }, true, 0],
+    [undefined, true, 0],
+  ] as const) {
+    const world = new World(DEFAULT_SETTINGS);
+    const ledger = new Ledger();
+    const holders = new Holders(world, ledger);
+    const steps = [
+      () => void (marks !== undefined && portOf(new MemoryNorthbound(), world, 'a', marks)),
+      () => void world.pods.set('ns/a', pod('a')),
+    ];
+    for (const step of rowFirst ? steps : steps.toReversed()) {
+      step();
+      holders.settle();
+    }
+    assert.equal(ledger.bindings('pod', 'uid-a/ovn').size, holds, `${JSON.stringify(marks)} ${rowFirst}`);
+  }
+});
+
 test('a terminating pod holds its address until its time is over, and is not looked at before', () => {
   const world = new World(DEFAULT_SETTINGS);
   const ledger = new Ledger();
   const holders = new Holders(world, ledger);
   world.deadlines.advance(START);
   world.pods.set('ns/a', pod('a', { deletionTimestamp: '2026-01-01T00:00:30Z' }));
+  portOf(new MemoryNorthbound(), world, 'a');
+  const held = (): number => ledger.bindings('pod', 'uid-a/ovn').size;
   holders.settle();
   let looked = 0;
   const peek = world.pods.peek.bind(world.pods);
@@ -86,30 +111,26 @@ test('a terminating pod holds its address until its time is over, and is not loo
   };
   for (let turn = 0; turn < 100; turn++) holders.settle();
   assert.equal(looked, 0);
-  assert.equal(ledger.holdersIn('s1', 10).count, 1);
+  assert.equal(held(), 1);
   world.deadlines.advance(START + 59_000);
   holders.settle();
-  assert.equal(ledger.holdersIn('s1', 10).count, 1);
+  assert.equal(held(), 1);
   world.deadlines.advance(START + 60_000);
   holders.settle();
-  assert.equal(ledger.holdersIn('s1', 10).count, 0);
+  assert.equal(held(), 0);
   const before = looked;
   for (let turn = 0; turn < 100; turn++) holders.settle();
   assert.equal(looked, before);
 });
 
-test('a pod and its row are looked at again with their IP object only where that says of whom they are', () => {
+test('a pod and its row are looked at again with their IP object only where that says whose they are, or proves what the pod says', () => {
   const madeFor = (annotations: Record<string, string>, podName = 'web-0'): IP => ({
     apiVersion: 'kubeovn.io/v1',
     kind: 'IP',
     metadata: { name: 'web-0.ns', uid: 'uid-ip', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', annotations },
     spec: { podName, namespace: 'ns', subnet: 's1', v4IpAddress: '10.0.0.2', ipAddress: '10.0.0.2' },
   });
-  for (const [ip, due] of [
-    [madeFor({ [kilnAnnotation.podUid]: 'uid-web-0' }), false],
-    [madeFor({}), true],
-    [madeFor({}, 'somebody-else'), true],
-  ] as const) {
+  for (const ip of [madeFor({ [kilnAnnotation.podUid]: 'uid-web-0' }), madeFor({}), madeFor({}, 'somebody-else')]) {
     const world = new World(DEFAULT_SETTINGS);
     const ledger = new Ledger();
     const holders = new Holders(world, ledger);
@@ -117,11 +138,13 @@ test('a pod and its row are looked at again with their IP object only where that
     portOf(new MemoryNorthbound(), world, 'web-0');
     holders.settle();
     world.ips.set('web-0.ns', ip);
-    assert.equal(holders.due, due);
+    assert.equal(holders.due, true);
     holders.settle();
+    world.ips.set('web-0.ns', { ...ip, metadata: { ...ip.metadata, resourceVersion: '2', labels: { said: 'more' } } });
+    assert.equal(holders.due, false);
     assert.deepEqual(ledger.conflicts('s1'), []);
     world.ips.delete('web-0.ns');
-    assert.equal(holders.due, due);
+    assert.equal(holders.due, true);
     holders.settle();
     assert.equal(ledger.holdersIn('s1', 10).count, 1);
   }

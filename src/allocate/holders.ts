@@ -1,6 +1,6 @@
 /**
  * What holds an address, kept up from the World's tables: IP objects, Vips, EIPs and the rules that use one, live pods' allocated
- * annotations, owned port rows, and ports of other programs in the switch of a Subnet.
+ * annotations where they are proven, owned port rows, and ports of other programs in the switch of a Subnet.
  * Reservations are the allocation step's own.
  */
 import type { Pod } from '../api/core.ts';
@@ -8,7 +8,7 @@ import type { IP } from '../api/ip.ts';
 import { isAlive, lostAt, machineNameOf, ordinalOf } from '../compile/pod/pod-life.ts';
 import type { Holder } from '../ipam/holder.ts';
 import type { Ledger } from '../ipam/ledger.ts';
-import { parseAddress } from '../net/address.ts';
+import { formatAddress, parseAddress } from '../net/address.ts';
 import type { Address } from '../net/address.ts';
 import { splitList } from '../net/dual.ts';
 import { parseMac } from '../net/mac.ts';
@@ -16,11 +16,13 @@ import type { Mac } from '../net/mac.ts';
 import type { RowId } from '../nb/row-id.ts';
 import { identityOf, rowId, tableOf } from '../nb/row-id.ts';
 import type { AddressObject } from '../world/address-objects.ts';
+import { allocatedPlaces } from '../world/allocated-places.ts';
+import { covers, proofsOf, provenOf } from '../world/binding-proof.ts';
 import { claimantOfObject, hasRouterMac, iptablesEipAddresses, ovnEipAddresses, vipAddresses, vipShare } from '../world/address-objects.ts';
 import { claimantOfIp, claimantOfPort, heldTexts, shareOfIp } from '../world/claimants.ts';
 import type { NatRule, NatRuleResource } from '../world/nat-rules.ts';
 import { eipKindOf, heldByRule, NAT_RULES } from '../world/nat-rules.ts';
-import { annotationKey } from '../api/well-known.ts';
+import { annotationKey, kilnAnnotation } from '../api/well-known.ts';
 import { portName } from '../api/names.ts';
 import { keyOf } from '../world/resources.ts';
 import type { World } from '../world/world.ts';
@@ -76,7 +78,11 @@ export class Holders {
     }
     world.rows.onChange({
       row: (id) => {
-        if (tableOf(id) === PORTS) this.#dueRows.add(id);
+        if (tableOf(id) !== PORTS) return;
+        this.#dueRows.add(id);
+        // The row proves what its pod says.
+        const port = identityOf(id);
+        this.#claimingPods(port, world.ips.peek(port), (key) => this.#duePods.add(key));
       },
       member: () => undefined,
     });
@@ -90,7 +96,7 @@ export class Holders {
   /**
    * Brings the ledger up to what the World shows. A pod, its IP object and its row change together and say who holds for each other, so each
    * is looked at once here and not with every change.
-   * @param told called with each interface that annotations of a live pod say has addresses
+   * @param told called with each interface that annotations of a live pod say has addresses, and its IP object or its row too
    * @returns false where `enough()` said to yield before all was taken in
    */
   settle(enough: () => boolean = () => false, told?: Told): boolean {
@@ -169,7 +175,7 @@ export class Holders {
     );
   }
 
-  /** A pod holds what its annotations say while it lives, whatever became of its IP object. */
+  /** A pod holds what its annotations say while it lives and what it says is proven; what it says without a proof it only asks for. */
   #holdPod(pod: Pod, told: Told | undefined): void {
     const { uid, name, namespace = '', annotations = {}, creationTimestamp } = pod.metadata;
     const held: string[] = [];
@@ -180,11 +186,15 @@ export class Holders {
         const subnet = annotations[`${provider}.kubernetes.io/logical_switch`];
         const addresses = parsed(splitList(annotations[`${provider}.kubernetes.io/ip_address`] ?? ''));
         if (subnet === undefined || addresses.length === 0) continue;
-        const port = portName(machineNameOf(pod, this.#world.settings) ?? name, namespace, provider);
+        const mac = annotations[`${provider}.kubernetes.io/mac_address`];
+        const machine = machineNameOf(pod, this.#world.settings);
+        const says = provenOf(subnet, addresses.map(formatAddress), mac ?? '');
+        const proofs = says === undefined ? [] : proofsOf(this.#world, { namespace, name, uid, machine }, provider, says);
+        if (says === undefined || !proofs.some((proof) => covers(proof, says))) continue;
+        const port = portName(machine ?? name, namespace, provider);
         const claimant = claimantOfPort(port, this.#world.ips.peek(port), uid, this.#isKept(pod));
         const [vip] = splitList(annotations[annotationKey.vip] ?? '');
         const holder = `${uid}/${provider}`;
-        const mac = annotations[`${provider}.kubernetes.io/mac_address`];
         this.#hold(
           subnet,
           {
@@ -278,7 +288,21 @@ export class Holders {
     this.#rowHolders.set(id, key);
   }
 
-  /** What an IP object says may change the claimant of its pod and its row: only then are they looked at again. */
+  /** Pods whose interface may have a port of this name, and which say that they were given addresses. */
+  #claimingPods(port: string, ip: IP | undefined, then: (key: string) => void): void {
+    const { pods } = this.#world;
+    for (const bearer of ip === undefined ? bearersByName(port) : bearersOf(port, ip)) {
+      for (const key of [bearer, ...pods.peekBucket('instance', bearer)]) {
+        const annotations = pods.peek(key)?.metadata.annotations;
+        if (annotations !== undefined && allocatedPlaces(annotations).length > 0) then(key);
+      }
+    }
+  }
+
+  /**
+   * What an IP object says may prove what its pod says, and may change the claimant of that and of its row: only then are they looked at
+   * again.
+   */
   #rename(port: string, after: IP | undefined, before: IP | undefined): void {
     const { pods, rows } = this.#world;
     const differs = (uid: string | undefined, isKept: boolean): boolean =>
@@ -287,6 +311,7 @@ export class Holders {
       const pod = pods.peek(key);
       if (pod !== undefined && differs(pod.metadata.uid, this.#isKept(pod))) this.#duePods.add(key);
     };
+    if (proofText(before) !== proofText(after)) this.#claimingPods(port, after ?? before, (key) => this.#duePods.add(key));
     for (const key of bearersOf(port, after ?? before)) {
       look(key);
       for (const one of pods.peekBucket('instance', key)) look(one);
@@ -313,14 +338,25 @@ export class Holders {
   }
 }
 
+/** All of an IP object that proves anything. */
+function proofText(ip: IP | undefined): string {
+  if (ip === undefined) return '';
+  const { podName, namespace, podType, subnet, macAddress } = ip.spec;
+  return [ip.metadata.annotations?.[kilnAnnotation.podUid], podName, namespace, podType, subnet, macAddress, ...heldTexts(ip)].join(' ');
+}
+
 /** Keys that the pod, or the virtual machine, of a port of this name may have: what its IP object says, or where that says another one any. */
 function bearersOf(port: string, ip: IP | undefined): readonly string[] {
   if (ip === undefined) return [];
   const { namespace = '', podName = '' } = ip.spec;
   const said = `${namespace}/${podName}`;
   if (port.startsWith(`${podName}.${namespace}`)) return [said];
+  return [said, ...bearersByName(port)];
+}
+
+function bearersByName(port: string): readonly string[] {
   const parts = port.split('.');
-  return [said, ...parts.slice(1).map((space, at) => `${space}/${parts.slice(0, at + 1).join('.')}`)];
+  return parts.slice(1).map((space, at) => `${space}/${parts.slice(0, at + 1).join('.')}`);
 }
 
 /** Key of the pod that an owner text names; undefined for an owner of another kind. */

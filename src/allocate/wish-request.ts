@@ -62,8 +62,8 @@ export function isStatic(wish: AddressWish): boolean {
 }
 
 /** Wishes of one kind can be carried out, or not, whoever asks. */
-export function kindOf({ subnets, pools = [], families }: AddressWish): string {
-  return [families, pools.join(','), ...subnets].join(' ');
+export function kindOf({ subnets, pools = [], families, ofNode }: AddressWish): string {
+  return [families, pools.join(','), ofNode === true ? 'node' : '', ...subnets].join(' ');
 }
 
 /** A MAC that the claimant alone decides: the same after a restart, without anything remembered. */

@@ -16,7 +16,10 @@ export interface AnnotationEntry {
 
 /** On a pod for each of its interfaces, as `<provider>.kubernetes.io/<suffix>`; provider `ovn` is its own interface. */
 export const POD_ANNOTATIONS = {
-  allocated: { use: 'acts, writes', what: "`true` when the addresses below are the interface's; a pod that has it keeps them" },
+  allocated: {
+    use: 'acts, writes',
+    what: "`true` when the addresses below are the interface's; believed where its port row or its IP object proves it, else they are asked for",
+  },
   routed: { use: 'writes', what: '`true` when the port is in the groups that its routes need' },
   routes: { use: 'told', what: 'routes that the node agent adds in the pod' },
   mac_address: { use: 'acts, writes', what: 'its MAC; asks for this one before the interface has one' },

@@ -56,6 +56,10 @@ export const REASONS = {
     means: 'the IPPool that the pod, or its namespace, names is not there, not bound to that, or going away',
     next: 'kubectl describe ippool',
   },
+  NodesOnly: {
+    means: 'the join Subnet has addresses for nodes alone, whoever else asks for one by whichever annotation or object',
+    next: 'name another Subnet',
+  },
   IPRefused: {
     means:
       'the API server refuses to make or to complete the IP object: a policy, a webhook that does not answer, rights; no address is kept meanwhile',

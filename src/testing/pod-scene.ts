@@ -19,6 +19,7 @@ export interface PodInput {
 
 export class PodScene {
   readonly bench: RuleBench;
+  #made = 0;
 
   constructor(settings: Partial<Settings> = {}) {
     this.bench = new RuleBench({ settings });
@@ -83,6 +84,30 @@ export class PodScene {
   machine(name: string, template: object = {}): void {
     this.bench.put('virtualmachines', { metadata: { name, namespace: 'shop' }, spec: { template } });
     this.bench.put('virtualmachineinstances', { metadata: { name, namespace: 'shop' }, spec: {} });
+  }
+
+  /** A pod's port that was made before, in the switch of a Subnet that need not be there. */
+  ownPort(pod: TestObject, subnet: string, station: string): void {
+    const { northbound, world } = this.bench;
+    const { name, namespace = '', uid } = pod.metadata;
+    const uuid = (start: string): string => `${start}0000000-0000-4000-8000-${(++this.#made).toString().padStart(12, '0')}`;
+    const [found] = [...northbound.table('Logical_Switch')].filter(([, row]) => row['name'] === subnet);
+    const parent = found?.[0] ?? uuid('1');
+    const ours = (owner: string, of: string): object => ({ vendor: 'kube-ovn', 'kiln.io/owner': owner, 'kiln.io/uid': of });
+    if (found === undefined)
+      world.rows.apply(
+        northbound,
+        northbound.insert('Logical_Switch', parent, { name: subnet, external_ids: ours(`subnet//${subnet}`, 'gone') }),
+      );
+    const row = {
+      name: `${name}.${namespace}`,
+      addresses: [station],
+      external_ids: { ...ours(`pod/${namespace}/${name}`, uid), ls: subnet, pod: `${namespace}/${name}` },
+    };
+    world.rows.apply(
+      northbound,
+      northbound.insert('Logical_Switch_Port', uuid('2'), row, { table: 'Logical_Switch', uuid: parent, column: 'ports' }),
+    );
   }
 
   annotations(pod: string): Readonly<Record<string, string>> {

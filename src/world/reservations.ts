@@ -23,6 +23,8 @@ export interface AddressWish {
   readonly yields?: true;
   /** Claimants, this one among them, that are each given what they ask for, or all nothing: no address is held by who cannot have all. */
   readonly together?: readonly string[];
+  /** It is a node's: of the join Subnet nobody else is given an address. */
+  readonly ofNode?: true;
   /** It has addresses only. */
   readonly withoutMac?: true;
   /** RFC 3339 creation time of the claimant's object: waiters are served oldest first. */

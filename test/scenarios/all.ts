@@ -20,6 +20,7 @@ import { gateways } from './gateways.ts';
 import { leaders } from './leaders.ts';
 import { leftovers } from './leftovers.ts';
 import { liveMigration } from './live-migration.ts';
+import { lyingTenants } from './lying-tenants.ts';
 import { misbound } from './misbound.ts';
 import { namespaces } from './namespaces.ts';
 import { notCarriedOut } from './not-carried-out.ts';
@@ -77,6 +78,7 @@ const THEMES: readonly (readonly Scenario[])[] = [
   webhookService,
   operatorCommands,
   refusedIps,
+  lyingTenants,
   restarts,
   races,
   sameNames,

@@ -282,16 +282,14 @@ test('the IP object of a pod that somebody made the Subnet own goes with the pod
   assert.deepEqual([bench.object('subnets', 'net'), bench.object('ips', 'web.shop')], [undefined, undefined]);
 });
 
-test('an IP object whose pod brings another address that somebody has does not say that its own is held twice', () => {
+test('an IP object whose pod has another address, which somebody else has too, is put right and says that this one is held twice', () => {
   const next = '; delete the one that should not have it; kubectl describe ips.kubeovn.io back.shop';
   for (const [brought, sentence] of [
-    [
-      '10.9.0.2',
-      'IP back.shop: its pod has another address than 10.9.0.51 of Subnet s5, which is also held by OvnEip e1 (10.9.0.2 of Subnet s5)',
-    ],
+    ['10.9.0.2', 'IP back.shop: address 10.9.0.2 of Subnet s5 is also held by OvnEip e1 (10.9.0.2 of Subnet s5)'],
     ['10.9.0.51', 'IP back.shop: address 10.9.0.51 of Subnet s5 is also held by OvnEip e1 (10.9.0.51 of Subnet s5)'],
   ] as const) {
-    const { bench } = new PodScene();
+    const scene = new PodScene();
+    const { bench } = scene;
     bench.put('ips', {
       metadata: { name: 'back.shop', labels: { 'ovn.kubernetes.io/ip_reserved': 'true' } },
       spec: { podName: 'back', namespace: 'shop', subnet: 's5', podType: '', ipAddress: '10.9.0.51', v4IpAddress: '10.9.0.51' },
@@ -303,7 +301,7 @@ test('an IP object whose pod brings another address that somebody has does not s
       'ovn.kubernetes.io/ip_address': brought,
       'ovn.kubernetes.io/mac_address': '0a:00:00:00:00:01',
     };
-    bench.put('pods', { metadata: { name: 'back', namespace: 'shop', annotations }, spec: { nodeName: 'n1' } });
+    scene.ownPort(scene.pod('back', { annotations }), 's5', `0a:00:00:00:00:01 ${brought}`);
     bench.settle();
     bench.put('ovn-eips', {
       metadata: { name: 'e1', finalizers: ['kubeovn.io/kube-ovn-controller'] },

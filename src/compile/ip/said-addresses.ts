@@ -11,10 +11,13 @@ import { subnetView } from '../subnet/subnet-view.ts';
 import type { Addresses } from './ip-object.ts';
 import { sameAddresses } from './ip-object.ts';
 
-/** @param said the most durable place first */
-export function mostSaid(world: World, said: readonly Addresses[]): Addresses | undefined {
+/**
+ * @param said the most durable place first
+ * @param told what a place says that proves nothing by itself: it decides between the others where they differ
+ */
+export function mostSaid(world: World, said: readonly Addresses[], told?: Addresses): Addresses | undefined {
   return (
-    said.find((one, i) => said.some((other, j) => i !== j && sameAddresses(one, other))) ??
+    said.find((one, i) => sameAddresses(one, told) || said.some((other, j) => i !== j && sameAddresses(one, other))) ??
     said.find((one) => said.length < 2 || isOfItsSubnet(world, one)) ??
     said[0]
   );

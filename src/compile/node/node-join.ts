@@ -191,7 +191,7 @@ function joinedAddress({ joined }: NodeView, family: 4 | 6): string | undefined 
 
 /** What it has it keeps: of the families that the join Subnet has, and where it has none of them any more all the same, which is refused. */
 function wishOf(world: World, node: NodeView, join: SubnetView, ip: IP | undefined): AddressWish {
-  const base = { claimant: nodeClaimant(node.name), subnets: [join.name], families: 'subnet', since: node.created } as const;
+  const base = { claimant: nodeClaimant(node.name), subnets: [join.name], families: 'subnet', ofNode: true, since: node.created } as const;
   const has = addressesHad(world, node, ip);
   if (has === undefined || has.subnet !== join.name) return base;
   const { v4, v6 } = has;

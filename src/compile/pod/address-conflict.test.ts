@@ -219,7 +219,7 @@ test('a pod whose Subnet is refused is told of its rival too', () => {
   scene.subnet('side', { cidrBlock: '10.300.0.0/24' });
   const keys = { allocated: 'true', logical_switch: 'side', ip_address: '10.1.0.4', mac_address: '0a:00:00:00:00:04' };
   const annotations = Object.fromEntries(Object.entries(keys).map(([key, value]) => [`ovn.kubernetes.io/${key}`, value]));
-  for (const name of ['first', 'second']) scene.pod(name, { annotations });
+  for (const name of ['first', 'second']) scene.ownPort(scene.pod(name, { annotations }), 'side', '0a:00:00:00:00:04 10.1.0.4');
   scene.bench.settle();
   for (const [name, other] of [
     ['first', 'second'],

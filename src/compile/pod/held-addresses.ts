@@ -1,4 +1,7 @@
-/** What an interface that is bound has. Three places say so: its IP object, its pod's annotations, its port row. */
+/**
+ * What an interface that is bound has. Its IP object and its port row prove it. Its pod's annotations, which a user of the namespace writes,
+ * prove nothing: where the two differ, because somebody edited one of them, they say which of them Kiln told the pod.
+ */
 import type { IP } from '../../api/ip.ts';
 import { podSubnets, subnetOfIp } from '../../blockers/graph.ts';
 import { parseAddress } from '../../net/address.ts';
@@ -26,29 +29,28 @@ export interface Held {
   readonly ownRow: boolean;
   /** It may be in use: agents act on the annotation, OVN on the row. */
   readonly bound: boolean;
-  /** Undefined where none of the three says anything. */
+  /** Undefined where neither says anything. */
   readonly addresses: Addresses | undefined;
-  /** What each of the three says that says anything. */
+  /** What each of the two says that says anything. */
   readonly said: readonly Addresses[];
 }
 
 export function heldBy(world: World, nic: PodInterface): Held {
   const { said, ...found } = saidOf(world, nic);
-  return { ...found, addresses: mostSaid(world, said), said };
+  return { ...found, addresses: mostSaid(world, said, isAllocated(nic) ? annotated(world, nic) : undefined), said };
 }
 
 /** Which of the addresses is right may hang on whether their Subnet is carried out: who is asked because of that does not ask for it. */
 function saidOf(world: World, nic: PodInterface): Omit<Held, 'addresses'> {
+  const { joinSubnet } = world.settings;
   const ip = ipOf(world, nic);
   const lead = leadOf(world, nic);
-  const ownRow = nic.isOvn && isOurs(world, nic.row, podOwner(lead));
-  const allocated = isAllocated(nic);
-  const said = [
-    ip === undefined ? undefined : addressesOfIp(ip),
-    allocated ? annotated(world, nic) : undefined,
-    ownRow ? addressesInRow(world, nic.row) : undefined,
-  ].filter((one) => one !== undefined);
-  return { lead, ip, ownRow, bound: ownRow || allocated, said };
+  const inRow = nic.isOvn && isOurs(world, nic.row, podOwner(lead)) ? addressesInRow(world, nic.row) : undefined;
+  const ownRow = nic.isOvn && isOurs(world, nic.row, podOwner(lead)) && inRow?.subnet !== joinSubnet;
+  const said = [ip === undefined ? undefined : addressesOfIp(ip), inRow]
+    .filter((one) => one !== undefined)
+    .filter(({ subnet }) => subnet !== joinSubnet);
+  return { lead, ip, ownRow, bound: ownRow || isAllocated(nic), said };
 }
 
 // Where they do not agree, each counts: which of them is right is not known before they do.

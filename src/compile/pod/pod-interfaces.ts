@@ -14,7 +14,7 @@ import { attachment, unreadable } from './network-attachment.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { isIpOfPod, ownInterface, portId, portOf } from './pod-interface.ts';
 import type { PodView } from './pod-view.ts';
-import { bearerOf, podView } from './pod-view.ts';
+import { allocatedProviders, bearerOf, podView } from './pod-view.ts';
 
 export interface PodInterfaces {
   readonly interfaces: readonly PodInterface[];
@@ -151,13 +151,4 @@ function recordedProviders(world: World, pod: PodView): ReadonlySet<string> {
     if (ip.metadata.name.startsWith(prefix) && isIpOfPod(ip, pod)) recorded.add(ip.metadata.name.slice(prefix.length));
   }
   return recorded;
-}
-
-const ALLOCATED = '.kubernetes.io/allocated';
-
-/** Providers whose interface is marked as allocated. */
-export function allocatedProviders({ annotations }: PodView): readonly string[] {
-  return Object.keys(annotations).flatMap((key) =>
-    key.endsWith(ALLOCATED) && annotations[key] === 'true' ? [key.slice(0, -ALLOCATED.length)] : [],
-  );
 }

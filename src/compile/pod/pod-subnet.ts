@@ -48,6 +48,9 @@ export function chooseSubnet(world: World, nic: PodInterface, { bound, addresses
 /** Whether the interface stays with the IP object that is there for it, or needs another: its pod may have been declared elsewhere since. */
 export function keepsIp(world: World, nic: PodInterface, { bound, ip }: Held): boolean {
   if (ip === undefined || bound) return ip !== undefined;
+  // Somebody edited it to say what no Subnet has: it is put right to what the pod is given.
+  const isOwn = ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid;
+  if (isOwn && nic.pod.unproven.includes(nic.provider)) return true;
   const asked = askedSubnets(world, nic);
   // What a user made to ask for an address is answered meanwhile, and is not the pod's before.
   return asked.kind === 'waiting' ? !onlyAsks(ip) : suits(world, nic, ip, asked.subnets);
@@ -62,6 +65,7 @@ function giveable(nic: PodInterface, ip: IP, addresses: Addresses): Addresses {
 function suits(world: World, nic: PodInterface, ip: IP, subnets: readonly string[]): boolean {
   const subnet = ip.spec.subnet ?? '';
   // One that a user made to ask for an address has none before that is answered.
+  if (world.ask(subnetView, subnet)?.isJoin === true) return false;
   if ((ip.spec.ipAddress ?? '') === '' || onlyAsks(ip) || !(subnets.includes(subnet) || staysMisbound(world, nic, ip))) return false;
   if (ip.metadata.annotations?.[kilnAnnotation.podUid] === nic.pod.uid) return true;
   if (!isReserved(ip) && nic.pod.migration === undefined && lacksFamily(nic, ip)) return false;

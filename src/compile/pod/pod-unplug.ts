@@ -7,14 +7,13 @@ import type { World } from '../../world/world.ts';
 import type { Output } from '../output.ts';
 import type { PodInterface } from './pod-interface.ts';
 import { portId, portOf } from './pod-interface.ts';
-import { allocatedProviders } from './pod-interfaces.ts';
 import type { PodView } from './pod-view.ts';
-import { podOwner } from './pod-view.ts';
+import { allocatedProviders, podOwner } from './pod-view.ts';
 import { isOurs } from '../vpc/vpc-view.ts';
 
 export function unplugOutputs(world: World, pod: PodView, interfaces: readonly PodInterface[]): readonly Output[] {
   const annotations: Record<string, null> = {};
-  for (const provider of allocatedProviders(pod)) {
+  for (const provider of [...allocatedProviders(pod), ...pod.unproven]) {
     if (interfaces.some((nic) => nic.provider === provider) || isOurs(world, portId(portOf(pod, provider)), podOwner(pod))) continue;
     for (const suffix of WRITTEN_POD_ANNOTATIONS) annotations[podAnnotation(provider, suffix)] = null;
     if (provider === DEFAULT_PROVIDER) continue;

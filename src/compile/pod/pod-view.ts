@@ -4,8 +4,11 @@
  */
 import type { Pod } from '../../api/core.ts';
 import type { Labels } from '../../api/meta.ts';
-import { annotationKey, MIGRATION_JOB_LABEL, POD_CONDITION } from '../../api/well-known.ts';
+import { annotationKey, MIGRATION_JOB_LABEL, podAnnotation, POD_CONDITION } from '../../api/well-known.ts';
+import type { ReadPodAnnotation } from '../../api/annotations.ts';
 import { READ_POD_ANNOTATIONS } from '../../api/annotations.ts';
+import { splitList } from '../../net/dual.ts';
+import { proofsOf, provenOf } from '../../world/binding-proof.ts';
 import { keyOf } from '../../world/resources.ts';
 import type { Query, World } from '../../world/world.ts';
 import { defineQuery } from '../../world/world.ts';
@@ -32,8 +35,10 @@ export interface PodView {
   readonly machine: { readonly name: string; readonly uid: string | undefined } | undefined;
   /** The move of its virtual machine whose target it is, by what KubeVirt wrote on it. */
   readonly migration: { readonly name: string; readonly uid: string } | undefined;
-  /** Those about interfaces that something is derived from, as they are. */
+  /** Those about interfaces that something is derived from, as they are; `allocated` only of an interface that is proven to be bound. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** Providers of interfaces that the annotations say are allocated, which nothing proves: their addresses are requests. */
+  readonly unproven: readonly string[];
   /** Of a pod that declares Vips, which choose pods by label; else empty. */
   readonly labels: Labels;
   /** The condition `kiln.io/NetworkBound` as it is. */
@@ -52,6 +57,8 @@ export function podViewOf(world: World, pod: Pod): PodView | undefined {
   const { metadata } = pod;
   const statefulSet = ordinalOf(pod);
   const machine = machineNameOf(pod, world.settings);
+  const said = networkAnnotations(pod);
+  const unproven = unprovenProviders(world, pod, machine, said);
   return {
     key: keyOf(pod),
     namespace: metadata.namespace ?? '',
@@ -65,10 +72,39 @@ export function podViewOf(world: World, pod: Pod): PodView | undefined {
     managed: metadata.ownerReferences?.some(({ controller }) => controller === true) === true,
     machine: machine === undefined ? undefined : { name: machine, uid: world.ask(machineUid, `${metadata.namespace ?? ''}/${machine}`) },
     migration: migrationOf(pod),
-    annotations: networkAnnotations(pod),
+    annotations: unproven.length === 0 ? said : withoutAllocated(said, unproven),
+    unproven,
     labels: metadata.annotations?.[annotationKey.allowedAddressPairs] === undefined ? {} : (metadata.labels ?? {}),
     bound: pod.status?.conditions?.find(({ type }) => type === POD_CONDITION)?.status,
   };
+}
+
+/** What a user of the namespace writes is no proof: who says it has addresses has them where its port row or its IP object says so too. */
+function unprovenProviders(
+  world: World,
+  { metadata: { name, namespace = '', uid } }: Pod,
+  machine: string | undefined,
+  annotations: Labels,
+): readonly string[] {
+  return allocatedProviders({ annotations }).filter((provider) => {
+    const said = (suffix: ReadPodAnnotation): string => annotations[podAnnotation(provider, suffix)] ?? '';
+    const told = provenOf(said('logical_switch'), splitList(said('ip_address')), said('mac_address'));
+    return proofsOf(world, { namespace, name, uid, machine }, provider, told).length === 0;
+  });
+}
+
+function withoutAllocated(annotations: Labels, providers: readonly string[]): Labels {
+  const claims = new Set(providers.map((provider) => provider + ALLOCATED));
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => !claims.has(key)));
+}
+
+const ALLOCATED = '.kubernetes.io/allocated';
+
+/** Providers whose interface is marked as allocated. */
+export function allocatedProviders({ annotations }: Pick<PodView, 'annotations'>): readonly string[] {
+  return Object.keys(annotations).flatMap((key) =>
+    key.endsWith(ALLOCATED) && annotations[key] === 'true' ? [key.slice(0, -ALLOCATED.length)] : [],
+  );
 }
 
 function migrationOf({ metadata: { annotations, labels } }: Pod): PodView['migration'] {

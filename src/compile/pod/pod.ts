@@ -16,6 +16,7 @@ import { hasPodNetwork } from './pod-life.ts';
 import { portGroupOutputs, portOutputs } from './pod-port.ts';
 import { unplugOutputs } from './pod-unplug.ts';
 import { podView } from './pod-view.ts';
+import { unprovenOutputs } from './unproven-claims.ts';
 
 export const pod: Rule = {
   name: 'pod',
@@ -37,6 +38,7 @@ export const pod: Rule = {
       ...annotationOutputs(world, view, bindings, problem),
       ...conditionOutputs(world, view, bindings, problem),
       ...unplugOutputs(world, view, interfaces),
+      ...unprovenOutputs(view, bindings),
     ];
   },
 };

@@ -29,7 +29,7 @@ test('a pod whose address is not of the network that its Subnet was made again w
   assert.equal(fresh.writes, 0);
 });
 
-test('a pod that was over, and is said to run again when its Subnet has another network, is told that it has no port', () => {
+test('a pod that was over, and is said to run again when its Subnet has another network, asks for the address that it had, and is refused', () => {
   const scene = new PodScene();
   scene.subnet('side', { cidrBlock: '10.1.0.0/24' });
   const annotations = { 'ovn.kubernetes.io/logical_switch': 'side' };
@@ -48,7 +48,7 @@ test('a pod that was over, and is said to run again when its Subnet has another 
   assert.equal(condition?.reason, 'AddressOutOfRange');
   assert.match(
     condition?.message ?? '',
-    /10\.1\.0\.2.*; it has no port any more, and the pod after it is given another; kubectl delete pod -n shop web$/,
+    /"10\.1\.0\.2".*: the address 10\.1\.0\.2 is not one that Subnet "side" can give: it has 10\.7\.0\.0\/24; kubectl edit pod -n shop web$/,
   );
   assert.equal(scene.bench.row('Logical_Switch_Port', 'web.shop'), undefined);
 });
@@ -224,13 +224,18 @@ test('a port does not wait for DHCP options that its Subnet was asked for when i
   scene.bench.settle();
   const options = (): unknown => scene.bench.row('Logical_Switch_Port', 'web.shop')?.['dhcpv4_options'];
   assert.equal(options(), null);
-  // As from a backup.
-  scene.pod('late', {
+  // As from a backup, with its IP object.
+  const late = scene.pod('late', {
     annotations: {
       ...scene.annotations('shop/web'),
       'ovn.kubernetes.io/ip_address': '10.1.0.9',
       'ovn.kubernetes.io/mac_address': '0a:00:00:00:00:09',
     },
+  });
+  const addresses = { subnet: 'side', ipAddress: '10.1.0.9', v4IpAddress: '10.1.0.9', v6IpAddress: '', macAddress: '0a:00:00:00:00:09' };
+  scene.bench.put('ips', {
+    metadata: { name: 'late.shop', annotations: { 'kiln.io/pod-uid': late.metadata.uid } },
+    spec: { ...addresses, podName: 'late', namespace: 'shop', podType: '' },
   });
   scene.bench.settle();
   assert.deepEqual(scene.bench.row('Logical_Switch_Port', 'late.shop')?.['addresses'], ['0a:00:00:00:00:09 10.1.0.9']);
@@ -285,15 +290,19 @@ test('an address that somebody takes off a pod while its Subnet is gone is there
   assert.deepEqual(scene.annotations('shop/web'), before);
 });
 
-test('a pod marked as allocated keeps its IP object when somebody takes its Subnet off it, also where that never was', () => {
+test('a pod whose IP object has its uid keeps that when somebody takes its Subnet off it, also where that never was', () => {
   const scene = new PodScene();
   const said = {
     'ovn.kubernetes.io/allocated': 'true',
     'ovn.kubernetes.io/ip_address': '10.2.0.2',
     'ovn.kubernetes.io/mac_address': '0a:00:00:00:00:03',
   };
-  scene.pod('web', { annotations: { ...said, 'ovn.kubernetes.io/logical_switch': 'nowhere' } });
-  scene.bench.put('ips', { metadata: { name: 'web.shop' }, spec: { subnet: 'other', podName: 'web', namespace: 'shop', podType: '' } });
+  const { uid } = scene.pod('web', { annotations: { ...said, 'ovn.kubernetes.io/logical_switch': 'nowhere' } }).metadata;
+  const addresses = { ipAddress: '10.2.0.2', v4IpAddress: '10.2.0.2', v6IpAddress: '', macAddress: '0a:00:00:00:00:03' };
+  scene.bench.put('ips', {
+    metadata: { name: 'web.shop', annotations: { 'kiln.io/pod-uid': uid } },
+    spec: { ...addresses, subnet: 'nowhere', podName: 'web', namespace: 'shop', podType: '' },
+  });
   scene.bench.settle();
   const before = scene.bench.object('ips', 'web.shop');
   assert.equal(before?.spec['subnet'], 'nowhere');

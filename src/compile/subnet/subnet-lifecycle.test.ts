@@ -176,8 +176,8 @@ test('a Subnet that is being deleted waits for who runs in it, also where the IP
   assert.equal(scene.bench.row('Logical_Switch', 'red'), undefined);
 });
 
-test('the port alone, the annotations alone, hold the Subnet as well', () => {
-  for (const left of ['port', 'annotations'] as const) {
+test('the port alone, the IP object alone, hold the Subnet as well; annotations, which a user of the namespace writes, hold none', () => {
+  for (const left of ['port', 'IP', 'annotations'] as const) {
     const scene = new PodScene();
     scene.subnet('red', { cidrBlock: '10.0.0.0/24', namespaces: ['shop'] });
     scene.pod('web');
@@ -192,14 +192,16 @@ test('the port alone, the annotations alone, hold the Subnet as well', () => {
       world.rows.apply(northbound, northbound.remove('Logical_Switch_Port', uuid));
     }
     scene.bench.delete('subnets', 'red');
-    scene.bench.vanish('ips', 'web.shop');
-    assert.deepEqual(blockersOf(scene.bench.world, 'subnets', 'red').names, ['Pod shop/web'], left);
+    if (left !== 'IP') scene.bench.vanish('ips', 'web.shop');
+    const holders = { port: ['Pod shop/web'], IP: ['IP web.shop'], annotations: [] };
+    assert.deepEqual(blockersOf(scene.bench.world, 'subnets', 'red').names, holders[left], left);
     scene.bench.settle();
-    assert.ok(scene.bench.row('Logical_Switch_Port', 'web.shop'), left);
+    assert.equal(scene.bench.row('Logical_Switch_Port', 'web.shop') !== undefined, left !== 'annotations', left);
+    assert.equal(scene.bench.object('subnets', 'red') !== undefined, left !== 'annotations', left);
   }
 });
 
-test('where a pod that was restored says one Subnet and its IP object another, both are held', () => {
+test('where the port of a pod is in one Subnet and its IP object says another, both are held', () => {
   const scene = new PodScene();
   const { bench } = scene;
   scene.subnet('red', { cidrBlock: '10.0.0.0/24' });
@@ -210,7 +212,8 @@ test('where a pod that was restored says one Subnet and its IP object another, b
     spec: { subnet: 'blue', podName: 'web', namespace: 'shop', podType: '', ipAddress: '10.1.0.9', v4IpAddress: '10.1.0.9' },
   });
   const told = { allocated: 'true', logical_switch: 'red', ip_address: '10.0.0.9', mac_address: '0a:00:00:00:00:09' };
-  scene.pod('web', { annotations: Object.fromEntries(Object.entries(told).map(([key, value]) => [`ovn.kubernetes.io/${key}`, value])) });
+  const annotations = Object.fromEntries(Object.entries(told).map(([key, value]) => [`ovn.kubernetes.io/${key}`, value]));
+  scene.ownPort(scene.pod('web', { annotations }), 'red', '0a:00:00:00:00:09 10.0.0.9');
   assert.deepEqual(blockersOf(bench.world, 'subnets', 'red').names, ['Pod shop/web']);
   assert.deepEqual(blockersOf(bench.world, 'subnets', 'blue').names, ['IP web.shop']);
   for (const subnet of ['red', 'blue']) bench.delete('subnets', subnet);

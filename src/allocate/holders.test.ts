@@ -84,7 +84,7 @@ test('what a pod says it was given is held as its own only where its port row or
     const holders = new Holders(world, ledger);
     const steps = [
       () => void (marks !== undefined && portOf(new MemoryNorthbound(), world, 'a', marks)),
-      () => void world.pods.set('ns/a', pod('a')),
+      () => world.pods.set('ns/a', pod('a')),
     ];
     for (const step of rowFirst ? steps : steps.toReversed()) {
       step();

@@ -5,7 +5,7 @@ import type { Reason } from '../api/reasons.ts';
 import type { Desired } from '../compile/desired.ts';
 import { poolFields } from '../compile/subnet/subnet-pool.ts';
 import { Ledger } from '../ipam/ledger.ts';
-import type { Allocation, AllocationFailure, AllocationRequest } from '../ipam/allocation.ts';
+import type { Allocation, AllocationRequest } from '../ipam/allocation.ts';
 import type { Holder } from '../ipam/holder.ts';
 import { parseSubnetFields, refusesTheSame } from '../ipam/subnet-spec.ts';
 import { formatAddress } from '../net/address.ts';
@@ -15,6 +15,8 @@ import { ClaimantsBySubnet } from './claimants-by-subnet.ts';
 import { Holders } from './holders.ts';
 import { inOrderOfAge } from './order-of-age.ts';
 import { PresumedReservations } from './presumed-reservations.ts';
+import { forNodes, refusedWith, said, unreadable } from './refusal.ts';
+import type { Failure } from './refusal.ts';
 import { UsagePublisher } from './usage-publisher.ts';
 import type { Place } from './wish-request.ts';
 import { choices, derivedMac, isStatic, kindOf, request, without } from './wish-request.ts';
@@ -296,7 +298,7 @@ export class AllocationStep {
     for (const place of this.#places(wish)) {
       for (const asked of choices(wish)) {
         const failure =
-          this.#forNodes(place, wish) ??
+          forNodes(this.#world.settings.joinSubnet, place, wish) ??
           (typeof asked === 'string' ? unreadable(asked) : this.ledger.refusal(place.subnet, request(place, wish, asked)));
         if (failure === undefined) return undefined;
         refusals.push(failure);
@@ -311,7 +313,7 @@ export class AllocationStep {
       const { subnet } = place;
       for (const asked of choices(wish)) {
         const given =
-          this.#forNodes(place, wish) ??
+          forNodes(this.#world.settings.joinSubnet, place, wish) ??
           (typeof asked === 'string' ? unreadable(asked) : this.#allocate(subnet, wish, request(place, wish, asked)));
         if (given.ok) {
           return {
@@ -327,18 +329,6 @@ export class AllocationStep {
       }
     }
     return refusedWith(wish, refusals);
-  }
-
-  /** Nodes reach the network by the addresses of the join Subnet, and are reached by them: nobody else is given one, whatever it was told before. */
-  #forNodes({ subnet }: Place, { ofNode }: AddressWish): Failure | undefined {
-    if (ofNode === true || subnet !== this.#world.settings.joinSubnet) return undefined;
-    return {
-      ok: false,
-      code: 'NodesOnly',
-      subject: 'subnet',
-      message: `Subnet "${subnet}" joins nodes to the network and gives addresses to nodes alone`,
-      holders: [],
-    };
   }
 
   /** Exactly what is asked for; for a wish that yields, another one of each that somebody has who goes first. */
@@ -377,35 +367,8 @@ type Group = readonly AddressWish[];
 /** One for each wish of a group; undefined for one that could be met, while another could not. */
 type Answers = readonly (Reservation | undefined)[];
 
-/** Why a place gives nothing: the ledger's word, or that of who may have addresses there. */
-type Failure = Omit<AllocationFailure, 'code'> & { readonly code: Reason };
-
-function unreadable(message: string): AllocationFailure {
-  return { ok: false, code: 'AddressOutOfRange', subject: 'subnet', message, holders: [] };
-}
-
-function refusedWith({ claimant }: AddressWish, refusals: readonly Failure[]): Reservation {
-  const [first] = refusals;
-  if (first === undefined) return { kind: 'refused', claimant, code: 'NoSubnet', message: 'no Subnet to take an address from' };
-  const late = refusals.some((refusal) => refusal.late === true);
-  return { kind: 'refused', claimant, code: first.code, message: said(refusals), ...(late && { late }) };
-}
-
-/** The first few of them, as one text. */
-function said(refusals: readonly { readonly message: string }[]): string {
-  return refusals
-    .map(({ message }) => withoutIncarnations(message))
-    .slice(0, 5)
-    .join('; ');
-}
-
 function sameReservation(a: Reservation | undefined, b: Reservation | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   if (a.kind === 'granted' && b.kind === 'granted') return a.subnet === b.subnet && a.v4 === b.v4 && a.v6 === b.v6 && a.mac === b.mac;
   return a.kind === 'refused' && b.kind === 'refused' && a.code === b.code && a.message === b.message && a.late === b.late;
-}
-
-/** A message to people names ports, not the pod uids behind them. */
-export function withoutIncarnations(text: string): string {
-  return text.replaceAll(/#[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '');
 }

@@ -31,6 +31,8 @@ function plain(text: string): string {
       .replaceAll(/\b10\.(?:9[6-9]|10\d|11[01])\.\d+\.\d+/g, 'CLUSTERIP')
       .replaceAll(/^[IWE]\d{4} .*\n/gm, '')
       .replaceAll(/127\.0\.0\.1:\d+/g, 'SERVER')
+      // Before 1.34 it names the field again.
+      .replaceAll(/\b(?:kind|name|uid) must not be empty/g, 'must not be empty')
       .replaceAll(/\/tmp\/\S*(?:LIVE|MERGED)\S*/g, 'FILE')
       // A real server names the fields that are wrong in the order of a Go map.
       .replaceAll(/(?:^\* .*\n)+/gm, (lines) => lines.split('\n').toSorted().join('\n'))

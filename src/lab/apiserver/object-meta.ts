@@ -77,7 +77,9 @@ export function validateMeta(definition: ResourceDefinition, object: KubeObject)
   for (const owner of meta.ownerReferences ?? []) {
     for (const key of ['apiVersion', 'kind', 'name', 'uid'] as const) {
       if (typeof owner[key] !== 'string' || owner[key] === '')
-        errors.push(invalidValue(`${field}.${key}`, owner[key] ?? '', `${key === 'apiVersion' ? 'version' : key} must not be empty`));
+        errors.push(
+          invalidValue(`${field}.${key}`, owner[key] ?? '', key === 'apiVersion' ? 'version must not be empty' : 'must not be empty'),
+        );
     }
   }
   const [controller, another] = (meta.ownerReferences ?? []).filter((owner) => owner.controller === true);
@@ -86,7 +88,7 @@ export function validateMeta(definition: ResourceDefinition, object: KubeObject)
       invalidValue(
         field,
         meta.ownerReferences,
-        `Only one reference can have Controller set to true. Found "true" in references for ${controller.name} and ${another.name}`,
+        `Only one reference can have Controller set to true. Found "true" in references for ${controller.kind}/${controller.name} and ${another.kind}/${another.name}`,
       ),
     );
   for (const [index, finalizer] of (meta.finalizers ?? []).entries()) {

@@ -314,7 +314,7 @@ export class Operations {
       if (meta.resourceVersion !== current.metadata.resourceVersion) throw modifiedMeanwhile(definition, name);
     } else if (options.replace === true && !definition.unconditionalUpdate) {
       throw invalid({ group: definition.group, kind: definition.plural }, name, [
-        { type: 'Invalid', field: 'metadata.resourceVersion', message: 'Invalid value: 0x0: must be specified for an update' },
+        { type: 'Invalid', field: 'metadata.resourceVersion', message: 'Invalid value: 0: must be specified for an update' },
       ]);
     }
   }

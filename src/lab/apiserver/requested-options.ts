@@ -39,7 +39,7 @@ export function isDryRun(query: URLSearchParams, options: string): boolean {
 
 function isAll(values: readonly string[], options: string): boolean {
   if (values.some((value) => value !== 'All')) {
-    const shown = `[]string{${values.map((value) => JSON.stringify(value)).join(', ')}}`;
+    const shown = JSON.stringify(values);
     throw invalid({ group: 'meta.k8s.io', kind: options }, '', [
       { type: 'NotSupported', field: 'dryRun', message: `Unsupported value: ${shown}: supported values: "All"` },
     ]);

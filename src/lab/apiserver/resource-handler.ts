@@ -370,10 +370,10 @@ export class ResourceHandler {
   }
 }
 
-/** @throws ApiError as the component that makes them says it */
+/** @throws ApiError 404 */
 function madeObject(definition: ResourceDefinition, name: string): KubeObject {
   const found = definition.made?.().find((item) => item.metadata.name === name);
-  if (found === undefined) throw new ApiError(500, '', `Component not found: ${name}`);
+  if (found === undefined) throw notFound({ group: definition.group, plural: definition.kind.toLowerCase() }, name);
   return found;
 }
 

@@ -23,15 +23,11 @@ function keys(path: string): string[] {
   return path.split('.').filter((key) => key !== '');
 }
 
-/** Kinds whose server names the subresource, and in which group, when there is nothing to read; the others name the resource. */
-const MISSED: Readonly<Record<string, string>> = { deployments: 'apps', replicasets: 'apps', replicationcontrollers: 'autoscaling' };
-
 /** @throws ApiError 404 */
 export function getScaled(operations: Operations, definition: ResourceDefinition, namespace: string, name: string): KubeObject {
   const stored = operations.store.get(definition.table, storeKey(namespace, name));
   if (stored !== undefined) return operations.toView(definition, stored);
-  const group = definition.custom ? undefined : MISSED[definition.plural];
-  throw notFound(group === undefined ? definition : { group, plural: `${definition.plural}/scale` }, name);
+  throw notFound(definition, name);
 }
 
 /** @throws ApiError 500 for a custom object that says no replicas, as a real server does. */

@@ -342,6 +342,9 @@ export function kubectlCases(holder: Holder): void {
     };
     await until('a Subnet can be applied', async () => (await kubectl.run(['apply', '-f', '-'], JSON.stringify(subnet))).code === 0);
     assert.match(await kubectl.ok(['get', 'subnet', 's']), /^NAME\s+PROVIDER\s+VPC\s+VLAN\s+PROTOCOL\s+CIDR/);
+    // Until a kind has been read once, an API server of 1.34 may forget for minutes that it is to be removed.
+    for (const line of (await kubectl.ok(['api-resources', '--api-group=kubeovn.io', '-o', 'name'])).trim().split('\n'))
+      await until(`${line} is read`, async () => (await kubectl.run(['get', line])).code === 0);
     await until('a Subnet is described', async () => (await kubectl.run(['explain', 'subnet'])).code === 0);
     assert.match(await kubectl.ok(['explain', 'subnet.spec.cidrBlock']), /cidrBlock <string>/);
     await kubectl.ok(['delete', 'subnet', 's']);

@@ -13,13 +13,15 @@ export function nonsenseCases(holder: Holder): void {
     const { http } = conformance(holder);
     const number = (text: string, why: string): RegExp => new RegExp(`^strconv\\.ParseInt: parsing "${text}": ${why}$`);
     const version = (text: string, why: string): RegExp =>
-      new RegExp(`^resourceVersion: Invalid value: "${text}": strconv\\.ParseUint: parsing "${text}": ${why}$`);
+      new RegExp(
+        `^(?:invalid resource version: )?resourceVersion: Invalid value: "${text}": strconv\\.ParseUint: parsing "${text}": ${why}$`,
+      );
     const key = (why: string): RegExp => new RegExp(`^invalid continue token: continue key is not valid: ${why}$`);
     const refused: readonly (readonly [query: string, status: readonly number[], said: RegExp])[] = [
       ['continue=a%20b', [400], key('illegal base64 data at input byte 1')],
       ['continue=bad', [400], key("invalid character 'm' looking for beginning of value")],
-      ['continue=e30', [400], key('server does not recognize this encoded version ""')],
-      [`continue=${tokenOf({ v: 'x', rv: 1, start: 'p' })}`, [400], key('server does not recognize this encoded version "x"')],
+      ['continue=e30', [400], key('server does not recognize this encoded version (?:"")?')],
+      [`continue=${tokenOf({ v: 'x', rv: 1, start: 'p' })}`, [400], key('server does not recognize this encoded version "?x"?')],
       [`continue=${tokenOf({ v: 'meta.k8s.io/v1', rv: 0, start: 'p' })}`, [400], key('incorrect encoded start resourceVersion .*')],
       ['continue=e30&resourceVersion=1', [400], key('server does not .*')],
       ['limit=', [400], number('', 'invalid syntax')],
@@ -85,7 +87,10 @@ export function nonsenseCases(holder: Holder): void {
     );
     for (const [type, body] of [['strategic-merge-patch', 'null'] as const, ['json-patch', 'null'] as const])
       assert.equal((await http.patch(path, type, body)).status, 200, type);
-    assert.match(message(await http.patch(path, 'json-patch', '"s"')), /cannot unmarshal string into Go value of type jsonpatch\.Patch$/);
+    assert.match(
+      message(await http.patch(path, 'json-patch', '"s"')),
+      /cannot unmarshal string into Go value of type (?:jsonpatch\.Patch|\[\]handlers\.jsonPatchOp)$/,
+    );
     assert.deepEqual((await http.get(path)).body, created.body);
     assert.equal((await http.patch(`${MAPS}/${fresh('nobody')}`, 'merge-patch', '{')).status, 404, 'what is not there is said first');
     await http.send('DELETE', path);
@@ -102,7 +107,7 @@ export function nonsenseCases(holder: Holder): void {
       await http.patch(`${MAPS}/${name}`, 'merge-patch', elsewhere),
     ]) {
       assert.equal(reply.status, 400, reply.text);
-      assert.match(message(reply), /does not match the (?:namespace on the request \(default\)|name on the URL)/);
+      assert.match(message(reply), /does not match the (?:namespace (?:sent )?on the request|name on the URL)/);
     }
     await http.send('DELETE', `${MAPS}/${name}`);
   });
@@ -122,7 +127,10 @@ export function nonsenseCases(holder: Holder): void {
       }
       const dryRun = await http.send('DELETE', `${path}/${name}`, { dryRun: ['Some'] });
       assert.equal(dryRun.status, 422, dryRun.text);
-      assert.match(message(dryRun), /^DeleteOptions\.meta\.k8s\.io "" is invalid: dryRun: Unsupported value: \[\]string\{"Some"\}/);
+      assert.match(
+        message(dryRun),
+        /^DeleteOptions\.meta\.k8s\.io "" is invalid: dryRun: Unsupported value: (?:\[\]string\{"Some"\}|\["Some"\])/,
+      );
       for (const query of ['resourceVersion=abc', 'limit=x', 'timeoutSeconds=x']) {
         const reply = await http.send('DELETE', `${path}?fieldSelector=metadata.name%3D${name}&${query}`);
         assert.ok([400, 500].includes(reply.status), `${query}: ${reply.text}`);

@@ -97,10 +97,8 @@ export function objectCases(holder: Holder): void {
     await http.send('POST', WIDGETS, widget(name));
     const refused = await http.send('PUT', `${WIDGETS}/${name}`, widget(name));
     assert.equal(refused.status, 422);
-    assert.equal(
-      message(refused),
-      `widgets.lab.example.com "${name}" is invalid: metadata.resourceVersion: Invalid value: 0x0: must be specified for an update`,
-    );
+    const invalid = `widgets.lab.example.com "${name}" is invalid: metadata.resourceVersion: Invalid value: `;
+    assert.equal(message(refused).replace(/ 0x0:/, ' 0:'), `${invalid}0: must be specified for an update`);
     const namespace = await newNamespace(holder);
     const path = `/api/v1/namespaces/${namespace}/configmaps`;
     await http.send('POST', path, configMap('one'));
@@ -268,7 +266,7 @@ export function objectCases(holder: Holder): void {
     };
     assert.match(
       await refused({ ownerReferences: [owner('one'), owner('two')] }),
-      /Only one reference can have Controller set to true\. Found "true" in references for one and two/,
+      /Only one reference can have Controller set to true\. Found "true" in references for (?:ConfigMap\/)?one and (?:ConfigMap\/)?two/,
     );
     assert.match(await refused({ labels: { 'a/b/c': 'x' } }), /a qualified name must consist of .* with an optional DNS subdomain prefix/);
     assert.match(await refused({ labels: { '/b': 'x' } }), /prefix part must be non-empty/);
@@ -314,10 +312,16 @@ export function objectCases(holder: Holder): void {
     assert.equal(first.status, 201, first.text);
     const taken = await http.send('POST', path, service('10.100.77.77'));
     assert.equal(taken.status, 422, taken.text);
-    assert.match(message(taken), /spec\.clusterIPs: Invalid value: \[\]string\{"10\.100\.77\.77"\}: .*provided IP is already allocated/);
+    assert.match(
+      message(taken),
+      /spec\.clusterIPs: Invalid value: (?:\[\]string\{"10\.100\.77\.77"\}|\["10\.100\.77\.77"\]): .*provided IP is already allocated/,
+    );
     const outside = await http.send('POST', path, service('192.0.2.1'));
     assert.equal(outside.status, 422, outside.text);
-    assert.match(message(outside), /not in the valid range\. The range of valid IPs is 10\.96\.0\.0\/12/);
+    assert.match(
+      message(outside),
+      /not in the valid range\. The range of valid IPs is 10\.96\.0\.0\/12|the provided network does not match the current range/,
+    );
   });
 
   test('a watch ends when it is told to, and one that is told nonsense does not begin', async () => {

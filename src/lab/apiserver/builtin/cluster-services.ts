@@ -16,14 +16,14 @@ const HTTPS = 443;
 const COMPONENTS: readonly (readonly [name: string, message: string])[] = [
   ['controller-manager', 'ok'],
   ['scheduler', 'ok'],
-  ['etcd-0', '{"health":"true"}'],
+  ['etcd-0', 'ok'],
 ];
 
 function componentStatuses(): KubeObject[] {
   return COMPONENTS.map(([name, message]) => ({
     ...{ kind: 'ComponentStatus', apiVersion: 'v1' },
     // They are not kept: no uid, no version, no time.
-    metadata: { name, creationTimestamp: null } as unknown as KubeObject['metadata'],
+    metadata: { name } as unknown as KubeObject['metadata'],
     conditions: [{ type: 'Healthy', status: 'True', message }],
   }));
 }

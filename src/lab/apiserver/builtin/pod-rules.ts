@@ -125,7 +125,7 @@ function portsErrors(ports: readonly Json[], field: string, hostNetwork: boolean
       ...(containerPort === 0 ? [required(`${here}.containerPort`)] : portNumberErrors(containerPort, `${here}.containerPort`)),
       ...(hostPort === 0 ? [] : portNumberErrors(hostPort, `${here}.hostPort`)),
       ...(hostNetwork && hostPort !== containerPort
-        ? [invalidValue(`${here}.containerPort`, containerPort, 'must match `hostPort` when `hostNetwork` is true')]
+        ? [invalidValue(`${here}.hostPort`, hostPort, 'must match `containerPort` when `hostNetwork` is true')]
         : []),
       ...protocolErrors(at(port, 'protocol'), `${here}.protocol`),
     ];

@@ -10,7 +10,6 @@ import { serviceErrors } from './service-rules.ts';
 
 const FIRST_ADDRESS = (10 << 24) + (96 << 16) + 1;
 const ADDRESSES = 2 ** 20 - 2;
-const RANGE = '10.96.0.0/12';
 const FIRST_NODE_PORT = 30_000;
 const NODE_PORTS = 2768;
 
@@ -60,7 +59,7 @@ function notToBeHad(store: ObjectStore, address: string): FieldError[] {
   const offset = address.split('.').reduce((number, part) => number * 256 + Number(part), 0) - FIRST_ADDRESS;
   const problem =
     offset < 0 || offset >= ADDRESSES
-      ? `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${RANGE}`
+      ? 'the provided network does not match the current range'
       : store.list('services').some((service) => at(service, 'spec', 'clusterIP') === address)
         ? 'provided IP is already allocated'
         : undefined;
@@ -100,7 +99,7 @@ function dropOfFormerType(spec: JsonObject, before: JsonObject): void {
 }
 
 function clusterIpError(field: string, address: Json | undefined, detail: string): FieldError {
-  return { type: 'Invalid', field, message: `Invalid value: []string{${JSON.stringify(address ?? '')}}: ${detail}` };
+  return { type: 'Invalid', field, message: `Invalid value: [${JSON.stringify(address ?? '')}]: ${detail}` };
 }
 
 export function serviceStrategy(store: ObjectStore): Strategy {

@@ -6,9 +6,8 @@ import type { FieldError } from '../status.ts';
 import { invalidValue, notSupported, required } from '../status.ts';
 import { CONFIG_KEY, CONFIG_KEY_RULE } from './data.ts';
 
-const VARIABLE = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/;
-const VARIABLE_RULE =
-  "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*')";
+const VARIABLE = /^[ -<>-~]+$/;
+const VARIABLE_RULE = "a valid environment variable name must consist only of printable ASCII characters other than '='";
 const FIELDS = [
   'metadata.name',
   'metadata.namespace',

@@ -133,7 +133,7 @@ function daemonSetErrors(spec: JsonObject): FieldError[] {
   return [
     ...amountErrors(maxUnavailable, `${field}.rollingUpdate.maxUnavailable`, 100),
     ...(isNone(maxUnavailable) && (maxSurge === undefined || isNone(maxSurge))
-      ? [invalidValue(`${field}.rollingUpdate.maxUnavailable`, maxUnavailable, 'cannot be 0')]
+      ? [required(`${field}.rollingUpdate.maxUnavailable`, 'cannot be 0 when maxSurge is 0')]
       : []),
   ];
 }

@@ -13,7 +13,7 @@ const MAX_COPIED_BYTES = 3 * 1024 * 1024;
  */
 export function applyJsonPatch(target: Json, patch: Json): Json {
   if (!Array.isArray(patch))
-    throw badRequest(`error decoding patch: json: cannot unmarshal ${goKindOf(patch)} into Go value of type jsonpatch.Patch`);
+    throw badRequest(`error decoding patch: json: cannot unmarshal ${goKindOf(patch)} into Go value of type []handlers.jsonPatchOp`);
   if (patch.length > MAX_OPERATIONS)
     throw new ApiError(
       413,

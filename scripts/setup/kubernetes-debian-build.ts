@@ -1,11 +1,11 @@
 /**
- * Builds kube-apiserver and kube-controller-manager from Debian 12's source package, for machines that have neither
- * envtest's binaries nor a way to fetch them. The source is of 2021 and the compiler of 2023, hence the overlay below.
+ * Builds kube-apiserver and kube-controller-manager from Debian 12's source package: the oldest release that Kiln supports, and what there is
+ * without Go. The source is of 2021 and the compiler of 2023, hence the overlay below.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { KUBERNETES_BUILD } from '../../src/lab/programs/kubernetes.ts';
+import { KUBERNETES_BUILDS } from '../../src/lab/programs/kubernetes.ts';
 import { archives, debianArchive, installPackages, PrivateApt } from './debian.ts';
 import { progress, SetupError } from './report.ts';
 import { run } from './run.ts';
@@ -13,14 +13,14 @@ import { run } from './run.ts';
 const SUITE = 'bookworm';
 const GO = '/usr/lib/go-1.19/bin/go';
 const REFLECT2 = '/usr/share/gocode/src/github.com/modern-go/reflect2';
-const PROGRAMS = ['kube-apiserver', 'kube-controller-manager'] as const;
+const { version: VERSION, programs: PROGRAMS } = KUBERNETES_BUILDS.oldest;
 
 const TAG = '+k8s:openapi-gen=';
 /** Packages that carry the tag and are no part of the server's API: generators, examples, samples. */
 const NOT_SERVED = /(^|\/)(_examples|cmd|example2?|kube-openapi|sample-apiserver|testapigroup)(\/|$)/;
 
 /** Leaves the two binaries, alone, in `folder`. About four minutes on two cores, 2 GB of disk while it runs. */
-export async function buildKubernetes(folder: string): Promise<void> {
+export async function buildOldestKubernetes(folder: string): Promise<void> {
   const work = join(folder, 'work');
   await mkdir(work);
   await installTools();
@@ -153,7 +153,7 @@ async function taggedPackages({ tree, work }: Build): Promise<string[]> {
 async function compile(build: Build, source: string, output: string): Promise<void> {
   const variable = 'k8s.io/component-base/version.gitVersion';
   const names = [variable, `k8s.io/kubernetes/vendor/${variable}`];
-  const flags = ['-s', '-w', ...names.flatMap((name) => ['-X', `${name}=v${KUBERNETES_BUILD.version}`])].join(' ');
+  const flags = ['-s', '-w', ...names.flatMap((name) => ['-X', `${name}=v${VERSION}`])].join(' ');
   await run('nice', [GO, 'build', '-overlay', build.overlay, '-ldflags', flags, '-o', output, source], {
     what: `compiling ${source.split('/').at(-1)}`,
     log: join(build.work, 'compile.log'),

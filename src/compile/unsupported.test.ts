@@ -40,13 +40,11 @@ const KINDS: Readonly<Partial<Record<ResourceName, Fields>>> = {
   subnets: {
     kind: subnetKind,
     carriedOut:
-      'acls allowEWTraffic allowSubnets cidrBlock default dhcpV4Options dhcpV6Options disableGatewayCheck disableInterConnection enableDHCP enableEcmp enableIPv6RA enableLb excludeIps gateway gatewayNode gatewayNodeSelectors gatewayType ipv6RAConfigs logicalGateway mtu namespaceSelectors namespaces private protocol provider routeTable vpc',
+      'acls allowEWTraffic allowSubnets cidrBlock default dhcpV4Options dhcpV6Options disableGatewayCheck disableInterConnection enableDHCP enableEcmp enableIPv6RA enableLb excludeIps gateway gatewayNode gatewayNodeSelectors gatewayType ipv6RAConfigs logicalGateway mtu namespaceSelectors namespaces natOutgoing natOutgoingPolicyRules private protocol provider routeTable vpc',
     told: {
       enableExternalLBAddress: true,
       enableMulticastSnoop: true,
       externalEgressGateway: '10.0.0.9',
-      natOutgoing: true,
-      natOutgoingPolicyRules: [{ action: 'nat', match: { srcIPs: '10.110.0.5', dstIPs: '' } }],
       nodeNetwork: 'default',
       policyRoutingPriority: 1_000,
       policyRoutingTableID: 1_001,

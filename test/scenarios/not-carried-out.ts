@@ -208,10 +208,10 @@ export const notCarriedOut: readonly Scenario[] = [
     run: async (cluster) => {
       const all =
         vpcYaml('fields', { enableExternal: true }) +
-        subnetYaml('fields-net', { cidrBlock: '10.110.0.0/24', natOutgoing: true }) +
+        subnetYaml('fields-net', { cidrBlock: '10.110.0.0/24', enableMulticastSnoop: true }) +
         subnetYaml('fields-vlan', { vpc: 'fields', cidrBlock: '10.111.0.0/24', vlan: 'vlan10' });
       await cluster.apply(all);
-      await warned(cluster, 'Subnet', 'fields-net', 'UnsupportedField', /natOutgoing/);
+      await warned(cluster, 'Subnet', 'fields-net', 'UnsupportedField', /enableMulticastSnoop/);
       await warned(cluster, 'Subnet', 'fields-vlan', 'UnsupportedField', /vlan/);
       await warned(cluster, 'Vpc', 'fields', 'UnsupportedField', /enableExternal/);
       await condition(cluster, 'subnet', 'fields-net', 'Ready', 'True');

@@ -347,6 +347,6 @@ function introduce(progress: Progress, lab: Laboratory, logFile: string, tookMs:
 function sayWhatIsNotDone(log: Log): void {
   log.info('not carried out yet; each such object gets a condition or an Event', {
     kinds: UNSERVED_KINDS.map(({ resource }) => resource).join(', '),
-    fields: 'natOutgoing (needs a node agent), vlan, enableExternal, bfd',
+    fields: 'vlan, enableExternal, bfd',
   });
 }

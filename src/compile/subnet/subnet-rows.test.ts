@@ -358,18 +358,34 @@ test('a Subnet of another provider is for addresses only', () => {
 });
 
 test('what a Subnet asks and is not carried out is said', () => {
-  const bench = setUp({ natOutgoing: true, enableMulticastSnoop: true, vips: ['10.0.0.9'] });
+  const bench = setUp({ natOutgoing: true, nodeNetwork: 'default', enableMulticastSnoop: true, vips: ['10.0.0.9'] });
   const said = bench.events.filter(({ object, reason }) => object === 'subnets/red' && reason === 'UnsupportedField');
   assert.deepEqual(
     said.map(({ message }) => message.split(' ')[2]),
-    ['spec.natOutgoing', 'spec.vips', 'spec.enableMulticastSnoop'],
+    ['spec.vips', 'spec.enableMulticastSnoop', 'spec.nodeNetwork'],
   );
   const condition = bench.condition('subnets', 'red', 'NotCarriedOut');
   assert.deepEqual([condition?.status, condition?.reason], ['True', 'UnsupportedField']);
   for (const { message } of said) assert.ok(condition?.message?.includes(message) === true, condition?.message);
-  bench.edit('subnets', 'red', { natOutgoing: false, enableMulticastSnoop: false, vips: [] });
+  bench.edit('subnets', 'red', { nodeNetwork: '', enableMulticastSnoop: false, vips: [] });
   bench.settle();
   assert.equal(bench.condition('subnets', 'red', 'NotCarriedOut'), undefined);
+});
+
+test('the rules of outgoing NAT are where the node agent of Kube-OVN reads them', () => {
+  const natOutgoingPolicyRules = [
+    { action: 'forward', match: { srcIPs: '10.0.0.5', dstIPs: '8.8.8.8' } },
+    { action: 'nat', match: { dstIPs: '10.0.0.0/8' } },
+  ];
+  const bench = setUp({ natOutgoing: true, natOutgoingPolicyRules });
+  // printf '%s' 'red0{"match":{"srcIPs":"10.0.0.5","dstIPs":"8.8.8.8"},"action":"forward"}' | sha256sum | cut -c1-12
+  assert.deepEqual(bench.object('subnets', 'red')?.status?.['natOutgoingPolicyRules'], [
+    { ...natOutgoingPolicyRules[0], ruleID: '7a4be7ca160f' },
+    { ...natOutgoingPolicyRules[1], ruleID: '01dde5aee056' },
+  ]);
+  bench.edit('subnets', 'red', { natOutgoing: false });
+  bench.settle();
+  assert.deepEqual(bench.object('subnets', 'red')?.status?.['natOutgoingPolicyRules'], []);
 });
 
 test('a fresh controller has nothing to do', () => {

@@ -79,15 +79,16 @@ export const subnetUnsupported: Rule = {
   },
 };
 
-/** Fields that ask for something Kiln does not do: underlay, addresses that move, what the node's agent would do on the way out. */
+/**
+ * Fields that ask for something Kiln does not do: underlay, addresses that move, egress gateways. Outgoing NAT is the work of a node agent, which reads
+ * it in the Subnet itself.
+ */
 export function unsupportedSubnetFields(spec: SubnetSpec): string[] {
   const asked: Readonly<Record<string, boolean>> = {
     vlan: (spec.vlan ?? '') !== '',
     u2oInterconnection: spec.u2oInterconnection === true,
     u2oInterconnectionIP: (spec.u2oInterconnectionIP ?? '') !== '',
     'u2oFeatures.overlayOnlyRouting': spec.u2oFeatures?.overlayOnlyRouting === true,
-    natOutgoing: spec.natOutgoing === true,
-    natOutgoingPolicyRules: (spec.natOutgoingPolicyRules ?? []).length > 0,
     externalEgressGateway: (spec.externalEgressGateway ?? '') !== '',
     policyRoutingPriority: (spec.policyRoutingPriority ?? 0) !== 0,
     policyRoutingTableID: (spec.policyRoutingTableID ?? 0) !== 0,

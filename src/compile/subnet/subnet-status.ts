@@ -19,11 +19,12 @@ import type { Refusal } from './subnet-acceptance.ts';
 import { subnetAcceptance } from './subnet-acceptance.ts';
 import { subnetFindings } from './subnet-findings.ts';
 import { subnetIneffective } from './subnet-ineffective.ts';
+import { natRulesInEffect } from './nat-rule-status.ts';
 import { networkInUse } from './subnet-networks.ts';
 import { statedSubnet } from './subnet-state.ts';
 import { routerPortId } from './subnet-switch.ts';
 import type { SubnetView } from './subnet-view.ts';
-import { claimantOfSubnet, isRunning, subnetNetworks, subnetView } from './subnet-view.ts';
+import { claimantOfSubnet, isRunning, subnetNetworks, subnetSpec, subnetView } from './subnet-view.ts';
 import { isOurs, routerId } from '../vpc/vpc-view.ts';
 
 /** Counts and ranges follow every pod: a rule of their own, so that nothing else is said again. */
@@ -78,6 +79,7 @@ export const subnetStatus: Rule = {
         activateGateway: gateway?.nodes.length === 1 ? (gateway.nodes[0] ?? '') : '',
         dhcpV4OptionsUUID: dhcpRow(world, view, 'IPv4'),
         dhcpV6OptionsUUID: dhcpRow(world, view, 'IPv6'),
+        natOutgoingPolicyRules: natRulesInEffect(name, world.ask(subnetSpec, name) ?? {}),
       },
       conditions: [
         accepted(world, view),

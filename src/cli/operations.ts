@@ -1,4 +1,5 @@
 /** Metrics and probes of a controller, where its flags say. */
+import { readFileSync } from 'node:fs';
 import type { Controller } from '../controller/controller.ts';
 import { watchEventLoop } from '../runtime/event-loop-lag.ts';
 import type { Log } from '../runtime/log.ts';
@@ -18,16 +19,63 @@ export function processMetrics(): Metrics {
   return metrics;
 }
 
+const LOOPBACK = /^(127\.[\d.]+|::1|localhost)$/;
+/** Shorter ones can be guessed. */
+const SHORTEST_TOKEN = 16;
+
+/** @throws Error with a sentence for a person */
+export function readMetricsToken(file: string): string {
+  let token: string;
+  try {
+    token = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new Error(`--metrics-token-file ${file} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+  if (token.length < SHORTEST_TOKEN || /\s/.test(token))
+    throw new Error(`--metrics-token-file ${file} holds no token: one word of at least ${SHORTEST_TOKEN} characters`);
+  return token;
+}
+
 /**
+ * @param tokenFile of the clients that read metrics from elsewhere; it is read again at each of their requests
  * @param bind `HOST:PORT`, `:PORT` or `off`
  * @returns ends it
  * @throws AddressError one sentence, where the address cannot be had
  */
-export async function serveController(bind: string, controller: Controller, metrics: Metrics, log: Log): Promise<() => Promise<void>> {
+export async function serveController(
+  bind: string,
+  controller: Controller,
+  metrics: Metrics,
+  log: Log,
+  tokenFile?: string,
+): Promise<() => Promise<void>> {
   const address = bind === 'off' ? undefined : parseBindAddress(bind);
   if (address === undefined) return () => Promise.resolve();
   try {
-    const server = await serveOperations({ address, metrics, waitingFor: () => controller.waitingFor });
+    let said = '';
+    const token = (file: string): string | undefined => {
+      try {
+        const read = readMetricsToken(file);
+        said = '';
+        return read;
+      } catch (error) {
+        const text = error instanceof Error ? error.message : String(error);
+        if (text !== said) log.warn('metrics are refused to clients from elsewhere', { error: text });
+        said = text;
+        return undefined;
+      }
+    };
+    const server = await serveOperations({
+      address,
+      metrics,
+      waitingFor: () => controller.waitingFor,
+      ...(tokenFile !== undefined && { token: () => token(tokenFile) }),
+    });
+    if (tokenFile === undefined && !LOOPBACK.test(address.host ?? ''))
+      log.warn('metrics are served to this machine alone, though others reach their port', {
+        bind,
+        next: 'name --metrics-token-file so that a scraper from elsewhere is answered, or bind 127.0.0.1',
+      });
     log.info('serving metrics and probes', { url: server.url, paths: '/metrics, /healthz, /readyz' });
     return () => server.close();
   } catch (error) {

@@ -60,6 +60,7 @@ export function addStartOptions(command: Command): Command {
       bindAddress,
       DEFAULT_BIND,
     )
+    .option('--metrics-token-file <file>', 'token of clients that read /metrics from other machines; without it none may')
     .option('--metrics-subnet-label <true|false>', 'name Subnets in the metrics of addresses', yesOrNo, true)
     .addOption(
       new Option('--log-level <level>', 'least level that is logged')

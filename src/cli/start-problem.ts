@@ -2,6 +2,7 @@
 import type { StartFlags } from './commands/start.ts';
 import type { Configured } from './configuration.ts';
 import { endpointsOf } from './connect.ts';
+import { readMetricsToken } from './operations.ts';
 import { networkSettings } from './network-flags.ts';
 import { OvsdbError, parseEndpoint } from '../ovsdb/index.ts';
 import { certificateProblem } from './ovn-certificates.ts';
@@ -29,6 +30,13 @@ export function startProblem(flags: StartFlags, settings: readonly Configured[] 
     return '--check proves the demo in a laboratory; it does not go with --kubeconfig, --in-cluster and --ovn-nb';
   if (!real && flags.readOnly === true)
     return '--read-only needs --kubeconfig (or --in-cluster) and --ovn-nb: a laboratory in which nothing may be written never gets a network';
+  if (flags.metricsTokenFile !== undefined) {
+    try {
+      readMetricsToken(flags.metricsTokenFile);
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
   const network = networkSettings(flags);
   if (!network.ok) return network.problem;
   const webhook = webhookSettings(flags, flags.namespace);

@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { Metrics } from './metrics.ts';
 import { parseBindAddress, serveOperations } from './operations-server.ts';
@@ -37,6 +41,78 @@ test('probes say what is waited for, metrics are what a scraper reads, and nothi
       serveOperations({ address: { host: '127.0.0.1', port: Number(new URL(server.url).port) }, metrics, waitingFor: () => [] }),
       { code: 'EADDRINUSE' },
     );
+  } finally {
+    await server.close();
+  }
+});
+
+/** An address of this machine that is not loopback: from it a request comes as from another machine. */
+const ELSEWHERE = Object.values(networkInterfaces())
+  .flat()
+  .find((one) => one?.internal === false && one.family === 'IPv4')?.address;
+
+async function scrape(url: string, authorization?: string, method = 'GET'): Promise<readonly [number, string]> {
+  const response = await fetch(url, { method, headers: authorization === undefined ? {} : { authorization } });
+  return [response.status, await response.text()];
+}
+
+test('metrics are for this machine and for those that bear the token; probes are for everybody', async () => {
+  assert.ok(ELSEWHERE !== undefined, 'this machine has an address beside loopback');
+  const metrics = new Metrics();
+  metrics.read('kiln_leader', (report) => report({}, 1));
+  let token: string | undefined = 'a-token-of-enough-length';
+  const server = await serveOperations({
+    address: { host: undefined, port: 0 },
+    metrics,
+    waitingFor: () => [],
+    token: () => token,
+  });
+  const { port } = new URL(server.url);
+  const [here, elsewhere] = [`http://127.0.0.1:${port}`, `http://${ELSEWHERE}:${port}`];
+  try {
+    for (const path of ['/healthz', '/readyz']) assert.deepEqual(await scrape(`${elsewhere}${path}`), [200, 'ok\n']);
+    assert.equal((await scrape(`${here}/metrics`))[0], 200);
+    for (const bad of [undefined, '', 'Bearer', 'Bearer ', 'Bearer another-token-of-length', `Basic ${token}`, token, `Bearer ${token}x`]) {
+      const [status, text] = await scrape(`${elsewhere}/metrics`, bad);
+      assert.deepEqual([status, text.includes('kiln_leader')], [401, false], String(bad));
+    }
+    assert.match((await scrape(`${elsewhere}/metrics`, `Bearer ${token}`))[1], /^kiln_leader 1$/m);
+    assert.equal((await scrape(`${elsewhere}/metrics`, undefined, 'HEAD'))[0], 401);
+    for (token of [undefined, '']) assert.equal((await scrape(`${elsewhere}/metrics`, 'Bearer '))[0], 401, 'a token that cannot be read');
+  } finally {
+    await server.close();
+  }
+});
+
+test('connections that hold the port of metrics are bounded and end, and a probe is answered meanwhile', async () => {
+  const server = await serveOperations({ address: { host: '127.0.0.1', port: 0 }, metrics: new Metrics(), waitingFor: () => [] });
+  const port = Number(new URL(server.url).port);
+  let closed = 0;
+  const open = (text: string, drip = ''): void => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' }, () => socket.write(text));
+    const timer = drip === '' ? undefined : setInterval(() => socket.write(drip), 50);
+    socket
+      .on('error', () => undefined)
+      .once('close', () => {
+        clearInterval(timer);
+        closed++;
+      });
+    socket.resume();
+  };
+  try {
+    for (let one = 0; one < 200; one++) open('');
+    // Each of these would be held for ever.
+    open('GET /metrics HTTP/1.1\r\nX: ', 'x');
+    open('GET /metrics HTTP/1.1\r\nHost: k\r\nContent-Length: 1000000\r\n\r\n', ' ');
+    for (let times = 0; times < 5; times++) {
+      const probe = request({ host: '127.0.0.1', port, path: '/healthz', agent: false }).end();
+      const [response] = (await once(probe, 'response')) as [{ statusCode: number; resume: () => void }];
+      response.resume();
+      assert.equal(response.statusCode, 200);
+    }
+    for (const end = performance.now() + 30_000; closed < 202 && performance.now() < end;)
+      await new Promise((done) => setTimeout(done, 50));
+    assert.equal(closed, 202);
   } finally {
     await server.close();
   }

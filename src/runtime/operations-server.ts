@@ -1,10 +1,14 @@
 /**
- * What a cluster asks of a process over HTTP: `/metrics`, `/healthz` (it answers, so its event loop turns) and `/readyz` (it could
- * take over now: a standby is ready as well).
+ * What a cluster asks of a process over HTTP: `/healthz` (it answers, so its event loop turns), `/readyz` (it could take over now: a standby
+ * is ready as well) and `/metrics`. Probes are answered to every client. Metrics name Subnets and tell how the network is used: they are for
+ * clients of this machine, and for those that bear the token.
  */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { isIPv6 } from 'node:net';
+import { BlockList, isIPv6 } from 'node:net';
+import { HeldConnections } from './connection-limits.ts';
 
 export interface BindAddress {
   /** Undefined: every address of the machine. */
@@ -27,6 +31,8 @@ export interface OperationsServerOptions {
   readonly metrics: { readonly contentType: string; readonly text: () => Promise<string> };
   /** What is waited for; empty when ready. */
   readonly waitingFor: () => readonly string[];
+  /** Called at each request for metrics: what a client bears to read them from elsewhere. Undefined: nobody does so now. */
+  readonly token?: () => string | undefined;
 }
 
 export interface OperationsServer {
@@ -35,11 +41,38 @@ export interface OperationsServer {
   close(): Promise<void>;
 }
 
+/** A scraper or two, the probes of a kubelet, and a person. */
+const CONNECTIONS = 64;
+const CONNECTIONS_PER_SECOND = 50;
+const REQUEST_MS = 5_000;
+
+const HERE = new BlockList();
+HERE.addSubnet('127.0.0.0', 8, 'ipv4');
+HERE.addAddress('::1', 'ipv6');
+
 /** Rejects as `listen` does (`EADDRINUSE`, `EACCES`, …). */
-export async function serveOperations({ address, metrics, waitingFor }: OperationsServerOptions): Promise<OperationsServer> {
-  const server = createServer((request, response) => {
-    const answer = (status: number, text: string, type = 'text/plain; charset=utf-8'): void => {
-      response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
+export async function serveOperations({ address, metrics, waitingFor, token }: OperationsServerOptions): Promise<OperationsServer> {
+  /** Scrapes at one time are one. */
+  let scrape: Promise<string> | undefined;
+  const metricsText = (): Promise<string> =>
+    (scrape ??= metrics.text().finally(() => {
+      scrape = undefined;
+    }));
+  const limits = {
+    maxHeaderSize: 8 * 1024,
+    headersTimeout: REQUEST_MS,
+    requestTimeout: REQUEST_MS,
+    // How often these times are looked at.
+    connectionsCheckingInterval: 1_000,
+  };
+  const server = createServer(limits, (request, response) => {
+    const answer = (
+      status: number,
+      text: string,
+      type = 'text/plain; charset=utf-8',
+      headers: Readonly<Record<string, string>> = {},
+    ): void => {
+      response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store', ...headers });
       response.end(request.method === 'HEAD' ? undefined : text);
     };
     if (request.method !== 'GET' && request.method !== 'HEAD') return answer(405, 'only GET\n');
@@ -50,11 +83,17 @@ export async function serveOperations({ address, metrics, waitingFor }: Operatio
       return missing.length === 0 ? answer(200, 'ok\n') : answer(503, missing.map((one) => `waiting for ${one}\n`).join(''));
     }
     if (path !== '/metrics') return answer(404, '/metrics, /healthz, /readyz\n');
-    metrics.text().then(
+    if (!isHere(request) && !bears(request, token?.()))
+      return answer(401, 'metrics need the token of --metrics-token-file\n', undefined, { 'www-authenticate': 'Bearer' });
+    metricsText().then(
       (text) => answer(200, text, metrics.contentType),
       (error: unknown) => answer(500, `${error instanceof Error ? error.message : String(error)}\n`),
     );
   });
+  // A client that does not read its answer.
+  server.timeout = 4 * REQUEST_MS;
+  const held = new HeldConnections(server, { connections: CONNECTIONS, perSecond: CONNECTIONS_PER_SECOND });
+  server.on('request', (request, response) => response.once('finish', () => held.answered(request.socket)));
   await new Promise<void>((done, failed) => {
     // Of a server that listens, one connection's trouble.
     server.on('error', failed);
@@ -71,4 +110,19 @@ export async function serveOperations({ address, metrics, waitingFor }: Operatio
         server.closeAllConnections();
       }),
   };
+}
+
+/** No packet from elsewhere has such an address as its source. */
+function isHere({ socket }: IncomingMessage): boolean {
+  const address = socket.remoteAddress ?? '';
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
+  return HERE.check(mapped ?? address, mapped === undefined && isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+function bears({ headers }: IncomingMessage, token: string | undefined): boolean {
+  const shown = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+  if (shown === undefined || token === undefined || token === '') return false;
+  // Of equal length, and in a time that tells nothing.
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(shown), digest(token));
 }

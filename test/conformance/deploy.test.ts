@@ -140,10 +140,40 @@ test('the Deployment serves its probes and its webhook at the ports that they as
   };
   const [container] = deployment.spec.template.spec.containers;
   const port = container?.ports.find(({ name }) => name === 'metrics')?.containerPort;
-  assert.ok(container?.args.includes(`--metrics-bind-address=:${port}`));
+  assert.ok(container?.args.includes(`--metrics-bind-address=127.0.0.1:${port}`));
   const webhook = container?.ports.find(({ name }) => name === 'webhook')?.containerPort;
   assert.equal(webhook, WEBHOOK_PORT, 'the Service of deploy/webhook.yaml leads there');
   assert.ok(container?.args.includes(`--webhook-bind-address=:${webhook}`));
   const parsed = JSON.stringify(container);
-  for (const path of ['/healthz', '/readyz']) assert.match(parsed, new RegExp(`"path":"${path}","port":"metrics"`));
+  for (const path of ['/healthz', '/readyz'])
+    assert.match(parsed, new RegExp(`"host":"127\\.0\\.0\\.1","path":"${path}","port":"metrics"`));
+});
+
+test('the Deployment gives away no more than it must: keys for its group alone, no capability, bounded processor and memory', () => {
+  const deployment = parseAllDocuments(read('deploy/controller.yaml'))
+    .map((document) => document.toJS() as Record<string, unknown> & { kind: string })
+    .find(({ kind }) => kind === 'Deployment') as unknown as {
+    spec: {
+      template: {
+        spec: {
+          securityContext: object;
+          containers: { securityContext: object; resources: { limits: object } }[];
+          volumes: { secret?: { defaultMode?: number } }[];
+        };
+      };
+    };
+  };
+  const { securityContext, containers, volumes } = deployment.spec.template.spec;
+  assert.deepEqual(securityContext, {
+    runAsNonRoot: true,
+    runAsUser: 65_532,
+    runAsGroup: 65_532,
+    fsGroup: 65_532,
+    seccompProfile: { type: 'RuntimeDefault' },
+  });
+  for (const { securityContext: own, resources } of containers) {
+    assert.deepEqual(own, { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } });
+    assert.deepEqual(Object.keys(resources.limits), ['cpu', 'memory']);
+  }
+  for (const { secret } of volumes) if (secret !== undefined) assert.equal(secret.defaultMode, 0o440);
 });

@@ -15,6 +15,7 @@ import { KubeTransport } from '../../kube/transport.ts';
 import { claimDirectory, makeDirectory } from '../../lab/directory-claim.ts';
 import { demoObjects, demoPods } from '../../lab/demo/demo.ts';
 import { succeed } from '../../lab/former-leader.ts';
+import { openPrivate } from '../../lab/programs/private-file.ts';
 import { Laboratory } from '../../lab/laboratory.ts';
 import { makeTemporaryFolder } from '../../lab/temporary-folder.ts';
 import { keepHeapSmall } from '../../runtime/heap.ts';
@@ -44,6 +45,7 @@ import { startWebhook, webhookSettings } from '../webhook-flags.ts';
 import { AddressError, laboratoryProblem, processMetrics, serveController, serveLaboratory } from '../operations.ts';
 import type { Settings } from '../../world/settings.ts';
 import { DEFAULT_DIRECTORY } from '../defaults.ts';
+import { sayWhatOthersRead } from '../secret-files.ts';
 import { watchOutput } from '../output-watch.ts';
 import { watchStarters } from '../starter-watch.ts';
 import { check } from './check.ts';
@@ -67,6 +69,7 @@ export interface StartFlags extends Partial<OvnFlags>, NetworkFlags, WebhookFlag
   readonly demo: boolean;
   readonly logLevel: LogLevel;
   readonly metricsBindAddress: string;
+  readonly metricsTokenFile?: string;
   readonly metricsSubnetLabel: boolean;
   readonly readOnly?: boolean;
 }
@@ -136,13 +139,14 @@ async function runOnCluster(flags: StartFlags, settings: Settings, webhookWanted
         retryMs: flags.leaderElectRetryPeriod * 1_000,
       },
     });
-    endServing = await serveController(flags.metricsBindAddress, controller, metrics, log);
+    endServing = await serveController(flags.metricsBindAddress, controller, metrics, log, flags.metricsTokenFile);
     webhook = startWebhook(webhookWanted, { client, connection, controller, metrics, log, clock });
   } catch (error) {
     process.stderr.write(redactedText(`kiln start: ${error instanceof Error ? error.message : String(error)}\n`));
     return isKubeError(error) ? 3 : 2;
   }
   sayWhatIsNotDone(log);
+  sayWhatOthersRead(flags, log);
   controller.start();
   let said = '';
   const waiting = setInterval(() => {
@@ -189,7 +193,7 @@ async function runLaboratory(flags: StartFlags, settings: Settings): Promise<num
   }
   const logFile = join(directory, 'kiln.log');
   // Names of all tenants are in it.
-  const logStream = createWriteStream(logFile, { flags: 'w', mode: 0o600 });
+  const logStream = createWriteStream(logFile, { fd: openPrivate(logFile, 'w') });
   const log = jsonLog(flags.logLevel, (line) => void logStream.write(`${line}\n`));
   const lab = new Laboratory({
     directory,

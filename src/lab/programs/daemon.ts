@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onPath } from './executable.ts';
+import { openPrivate } from './private-file.ts';
 
 /** What to run. The log takes standard output and standard error, and is appended to across restarts. */
 export interface DaemonOptions {
@@ -48,7 +49,7 @@ export class Daemon {
     if (this.#child !== undefined) return;
     const { command, cwd, env, log } = this.#options;
     const [program, ...args] = diesWithParent(command);
-    const output = openSync(log, 'a');
+    const output = openPrivate(log, 'a');
     const child = spawn(program, args, { cwd, env: env ?? process.env, stdio: ['ignore', output, output], detached: true });
     closeSync(output);
     this.#child = child;

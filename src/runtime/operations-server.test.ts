@@ -110,7 +110,8 @@ test('connections that hold the port of metrics are bounded and end, and a probe
       response.resume();
       assert.equal(response.statusCode, 200);
     }
-    for (const end = performance.now() + 30_000; closed < 202 && performance.now() < end;)
+    const allClosed = (): boolean => closed === 202;
+    for (const end = performance.now() + 30_000; !allClosed() && performance.now() < end;)
       await new Promise((done) => setTimeout(done, 50));
     assert.equal(closed, 202);
   } finally {

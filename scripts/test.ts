@@ -14,6 +14,9 @@ import { runJobs } from './testing/schedule.ts';
 import { selectJobs } from './testing/steps.ts';
 import { forbidSkips } from './testing/tally.ts';
 
+/** What `npm test` may take on two cores. Longer, it says so, and does not fail: the machine may have been busy with something else. */
+const MOST_SECONDS = 20 * 60;
+
 process.chdir(join(import.meta.dirname, '..'));
 
 const stop = new AbortController();
@@ -22,12 +25,14 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 try {
   const jobs = selectJobs(process.argv.slice(2));
   const progress = new Progress(jobs);
+  const begun = performance.now();
   await runJobs(jobs, {
     cores: availableParallelism(),
     stop: stop.signal,
     onEnd: (job, tally, seconds) => progress.ended(job, tally, seconds),
   });
   const found = progress.total();
+  console.log(['', ...progress.times((performance.now() - begun) / 1000, MOST_SECONDS)].join('\n'));
   const tally = process.env['CI'] === 'true' ? forbidSkips(found) : found;
   console.log(reportText(tally));
   process.exitCode = stop.signal.aborted ? 130 : tally.failures.length === 0 && tally.passed > 0 ? 0 : 1;

@@ -2,10 +2,22 @@
 import type { Job } from './job.ts';
 import { add, NOTHING, type Tally } from './tally.ts';
 
+/** So many of those that took longest are named in the end. */
+const SLOWEST = 10;
+
+interface Ended {
+  readonly name: string;
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+}
+
 /** A line for each job that ends, and one for each step of which all have ended. */
 export class Progress {
   readonly #left = new Map<string, number>();
   readonly #sums = new Map<string, Tally>();
+  /** Of a step: the sum of what its jobs took, beside each other or not. */
+  readonly #seconds = new Map<string, number>();
+  readonly #ended: Ended[] = [];
   readonly #print: (line: string) => void;
 
   constructor(jobs: readonly Job[], print: (line: string) => void = console.log) {
@@ -14,18 +26,21 @@ export class Progress {
   }
 
   ended({ step, name }: Job, tally: Tally, seconds: number): void {
-    const { passed, failures, skips } = tally;
+    const { passed, failures, skips, cpuSeconds = 0 } = tally;
+    this.#ended.push({ name, seconds, cpuSeconds });
     const mark = failures.length > 0 ? '✖' : skips.length > 0 ? '﹣' : '✔';
     const counts = [`${passed} passed`];
     if (failures.length > 0) counts.push(`${failures.length} FAILED`);
     if (skips.length > 0) counts.push(`${skips.length} skipped`);
-    this.#print(`${mark} ${name}: ${counts.join(', ')} (${seconds.toFixed(1)} s)`);
+    this.#print(`${mark} ${name}: ${counts.join(', ')} (${timesText(seconds, cpuSeconds)})`);
     for (const failure of failures) this.#print(`    ✖ ${failure.name}`);
     const left = (this.#left.get(step) ?? 1) - 1;
     const sum = add(this.#sums.get(step) ?? NOTHING, tally);
+    const all = (this.#seconds.get(step) ?? 0) + seconds;
     this.#left.set(step, left);
     this.#sums.set(step, sum);
-    if (left === 0) this.#print(stepLine(step, sum));
+    this.#seconds.set(step, all);
+    if (left === 0) this.#print(stepLine(step, sum, all));
   }
 
   /** Of all steps; first a line for each that was interrupted. */
@@ -33,11 +48,42 @@ export class Progress {
     for (const [step, left] of this.#left) if (left > 0) this.#print(`── ${step}: ${left} of its files did not run`);
     return [...this.#sums.values()].reduce(add, NOTHING);
   }
+
+  /**
+   * What took longest, and how long all of it took.
+   *
+   * @param seconds from the first job's begin to the last one's end
+   * @param most what it may take; without it, as long as it likes
+   */
+  times(seconds: number, most?: number): readonly string[] {
+    const slowest = this.#ended.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+    const cpuSeconds = this.#ended.reduce((sum, ended) => sum + ended.cpuSeconds, 0);
+    const lines = [`it took ${minutesText(seconds)}, and ${minutesText(cpuSeconds)} of a processor`];
+    if (most !== undefined && seconds > most) lines.push(`TOO LONG: it is to end within ${minutesText(most)} on two cores that are free`);
+    if (this.#ended.length < 2) return lines;
+    const width = Math.max(...slowest.map(({ name }) => name.length));
+    return [
+      `the slowest ${slowest.length} of ${this.#ended.length}:`,
+      ...slowest.map(({ name, seconds: own, cpuSeconds: cpu }) => `  ${name.padEnd(width)}  ${timesText(own, cpu)}`),
+      ...lines,
+    ];
+  }
 }
 
-function stepLine(step: string, { passed, failures, skips }: Tally): string {
+function stepLine(step: string, { passed, failures, skips, cpuSeconds = 0 }: Tally, seconds: number): string {
   const head = `── ${step} `;
-  return `${head}${'─'.repeat(Math.max(2, 20 - head.length))} ${passed} passed, ${failures.length} failed, ${skips.length} skipped`;
+  const counts = `${passed} passed, ${failures.length} failed, ${skips.length} skipped`;
+  return `${head}${'─'.repeat(Math.max(2, 20 - head.length))} ${counts} (${timesText(seconds, cpuSeconds)})`;
+}
+
+/** "12.5 s, 0.60 cores": how many it kept busy, on the average, where that is known. */
+function timesText(seconds: number, cpuSeconds: number): string {
+  return `${seconds.toFixed(1)} s${cpuSeconds === 0 ? '' : `, ${(cpuSeconds / Math.max(seconds, 0.001)).toFixed(2)} cores`}`;
+}
+
+function minutesText(seconds: number): string {
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
 /** Skips and failures with all there is to say about them; the last line counts. */

@@ -4,6 +4,7 @@
  */
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
+import { cpuSeconds } from './cpu-time.ts';
 
 /** One line of the report. `running` comes before a result, so that a file that hangs can be asked what it was at. */
 export type ReportLine =
@@ -11,7 +12,8 @@ export type ReportLine =
   | { readonly kind: 'passed'; readonly name: string }
   | { readonly kind: 'skipped'; readonly name: string; readonly reason: string }
   | { readonly kind: 'failed'; readonly name: string; readonly detail: string }
-  | { readonly kind: 'ended' };
+  /** With what the file took of processors, all that it started included. */
+  | { readonly kind: 'ended'; readonly cpuSeconds: number };
 
 /** What the runner tells of a test. */
 interface Told {
@@ -38,7 +40,7 @@ function toLine(type: string, data: unknown): ReportLine | undefined {
     case 'test:fail':
       return failed(told);
     case 'test:summary':
-      return { kind: 'ended' };
+      return { kind: 'ended', cpuSeconds: cpuSeconds() };
     default:
       return undefined;
   }

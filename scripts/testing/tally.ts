@@ -16,6 +16,8 @@ export interface Tally {
   readonly passed: number;
   readonly failures: readonly Failure[];
   readonly skips: readonly Skip[];
+  /** Of processors, where it is known: all that it started included. */
+  readonly cpuSeconds?: number;
 }
 
 export const NOTHING: Tally = { passed: 0, failures: [], skips: [] };
@@ -25,6 +27,7 @@ export function add(a: Tally, b: Tally): Tally {
     passed: a.passed + b.passed,
     failures: [...a.failures, ...b.failures],
     skips: [...a.skips, ...b.skips],
+    cpuSeconds: (a.cpuSeconds ?? 0) + (b.cpuSeconds ?? 0),
   };
 }
 

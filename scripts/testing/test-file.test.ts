@@ -137,3 +137,10 @@ test('a file gets the variables that are given to it', async () => {
   const { passed } = await runSource(`test('part', () => { assert.equal(process.env.TEST_PART, '2/3'); });`, { env: { TEST_PART: '2/3' } });
   assert.equal(passed, 1);
 });
+
+test('what a file and the programs that it started took of processors is told', async () => {
+  const { cpuSeconds = 0 } = await runSource(`
+    import { spawnSync } from 'node:child_process';
+    test('computes', () => { spawnSync(process.execPath, ['-e', 'const end = process.cpuUsage().user + 3e5; while (process.cpuUsage().user < end);']); });`);
+  assert.ok(cpuSeconds > 0.3, `${cpuSeconds}`);
+});

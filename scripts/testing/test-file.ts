@@ -102,6 +102,7 @@ export function judge(file: string, lines: readonly ReportLine[], { ending, fail
   const skips: Skip[] = [];
   const running = new Set<string>();
   let passed = 0;
+  const cpuSeconds = lines.reduce((last, line) => (line.kind === 'ended' ? line.cpuSeconds : last), 0);
   for (const line of lines) {
     if (line.kind === 'running') running.add(line.name);
     else if (line.kind !== 'ended') running.delete(line.name);
@@ -113,7 +114,7 @@ export function judge(file: string, lines: readonly ReportLine[], { ending, fail
   if (!whole || (failed && failures.length === 0)) {
     failures.push({ name: file, detail: whole ? ending : `${ending}, ${where(running, lines)}` });
   }
-  return { passed, failures: withOutput(failures, output.trimEnd()), skips };
+  return { passed, failures: withOutput(failures, output.trimEnd()), skips, cpuSeconds };
 }
 
 function where(running: ReadonlySet<string>, lines: readonly ReportLine[]): string {

@@ -6,14 +6,25 @@ import { allJobs, selectJobs } from './steps.ts';
 
 const names = (wanted: readonly string[]): readonly string[] => selectJobs(wanted).map(({ name }) => name);
 
-test('every file is a job once, or each of its parts; a long file that is named is there', () => {
-  const all = allJobs().map(({ name }) => name);
-  assert.equal(new Set(all).size, all.length);
-  for (const [file, { parts = 1 }] of Object.entries(LONG_FILES)) {
-    assert.ok(existsSync(file), file);
-    const jobs = all.filter((name) => name === file || name.startsWith(`${file} (`));
-    assert.equal(jobs.length, parts, file);
-  }
+for (const long of [false, true]) {
+  test(`every file is a job once, or each of its parts; a long file that is named is there (long: ${long})`, () => {
+    const all = allJobs(long).map(({ name }) => name);
+    assert.equal(new Set(all).size, all.length);
+    for (const [file, known] of Object.entries(LONG_FILES)) {
+      assert.ok(existsSync(file), file);
+      const { parts = 1, onlyLong, onBoth } = { ...known, ...(long ? known.long : {}) };
+      const jobs = all.filter((name) => name === file || name.startsWith(`${file} (`));
+      assert.equal(jobs.length, !long && onlyLong === true ? 0 : parts * (long && onBoth === true ? 2 : 1), file);
+    }
+  });
+}
+
+test('a long run has all that a short one has; what only it has can be named all the same', () => {
+  const long = new Set(allJobs(true).map(({ step, name }) => `${step} ${name.replace(/ \(.*/, '')}`));
+  for (const { step, name } of allJobs()) assert.ok(long.has(`${step} ${name.replace(/ \(.*/, '')}`), name);
+  assert.ok(!allJobs().some(({ step }) => step === 'chaos'));
+  assert.deepEqual(names(['chaos']), ['test/chaos/chaos.test.ts']);
+  assert.deepEqual(names(['test/sim/known-faults.test.ts']), ['test/sim/known-faults.test.ts']);
 });
 
 test('what is cheap begins first, then what takes longest', () => {

@@ -1,24 +1,36 @@
 import { globSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { KUBERNETES_BUILDS } from '../../src/lab/programs/kubernetes.ts';
 import type { Job } from './job.ts';
-import { LONG_FILES } from './long-files.ts';
+import { LONG_FILES, type LongFile } from './long-files.ts';
 import { runCheck } from './program-check.ts';
 import { runTestFile } from './test-file.ts';
 
 const MINUTE_MS = 60_000;
 const BIN = join(import.meta.dirname, '../../node_modules/.bin');
+/** Which API server a file runs on: the one that is found, or by name. */
+interface Run {
+  readonly suffix: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+const NEWEST: Run = { suffix: '', env: {} };
+const OLDEST: Run = { suffix: ` (Kubernetes ${KUBERNETES_BUILDS.oldest.version})`, env: { TEST_KUBERNETES: 'oldest' } };
+
 /** Steps of seconds a file. */
 const QUICK: ReadonlySet<string> = new Set(['layering', 'unit']);
 
 /**
  * Every job there is, in the order in which they are to begin: where a mistake is cheapest to find first, then what takes longest, so that
  * what is short fills the gaps in the end. New folders below `test/` become steps by themselves.
+ *
+ * @param long with what takes too long for every day, and all API servers
  */
-export function allJobs(): readonly Job[] {
+export function allJobs(long = false): readonly Job[] {
+  const wanted = (pattern: string): string[] => testFiles(pattern).filter((file) => long || LONG_FILES[file]?.onlyLong !== true);
   const tests = [
-    ...testJobs('layering', testFiles('test/*.test.ts')),
-    ...testJobs('unit', [...testFiles('src/**/*.test.ts'), ...testFiles('scripts/**/*.test.ts')]),
-    ...folders().flatMap((folder) => testJobs(folder, testFiles(`test/${folder}/**/*.test.ts`))),
+    ...testJobs('layering', wanted('test/*.test.ts'), long),
+    ...testJobs('unit', [...wanted('src/**/*.test.ts'), ...wanted('scripts/**/*.test.ts')], long),
+    ...folders().flatMap((folder) => testJobs(folder, wanted(`test/${folder}/**/*.test.ts`), long)),
   ];
   return [
     check('types', 'tsc', ['--noEmit', '-p', 'tsconfig.json']),
@@ -30,18 +42,19 @@ export function allJobs(): readonly Job[] {
 }
 
 /**
- * The jobs that `wanted` names: names of steps, test files, or folders that hold test files. Nothing wanted means all.
- * Throws `RangeError` for a name that is none of these.
+ * The jobs that `wanted` names: names of steps, test files, or folders that hold test files. Nothing wanted means all. A file that is named
+ * runs, also one that is part of a long run alone. Throws `RangeError` for a name that is none of these.
  */
-export function selectJobs(wanted: readonly string[]): readonly Job[] {
-  const all = allJobs();
+export function selectJobs(wanted: readonly string[], long = false): readonly Job[] {
+  const all = allJobs(long);
   if (wanted.length === 0) return all;
   return wanted.flatMap((name): readonly Job[] => {
     const jobs = all.filter(({ step }) => step === name);
     if (jobs.length > 0) return jobs;
+    if (folders().includes(name)) return testJobs(name, testFiles(`test/${name}/**/*.test.ts`), long);
     const files = name.endsWith('.test.ts') ? testFiles(name) : testFiles(`${name}/**/*.test.ts`);
-    if (files.length > 0) return testJobs(name, files);
-    const steps = [...new Set(all.map(({ step }) => step))];
+    if (files.length > 0) return testJobs(name, files, long);
+    const steps = [...new Set(allJobs(true).map(({ step }) => step))];
     throw new RangeError(`"${name}" is no step (${steps.join(', ')}), no test file and no folder of test files`);
   });
 }
@@ -50,20 +63,25 @@ function check(name: string, program: string, args: readonly string[]): Job {
   return { step: name, name, cores: 1, run: (stop) => runCheck(name, join(BIN, program), args, stop) };
 }
 
-/** One for each file, or as many for a long one as it has parts. */
-function testJobs(step: string, files: readonly string[]): readonly (Job & { readonly seconds: number })[] {
+/** One for each file, or as many for a long one as it has parts; in a long run the same again on the oldest API server. */
+function testJobs(step: string, files: readonly string[], long: boolean): readonly (Job & { readonly seconds: number })[] {
   return files.flatMap((file) => {
-    const { minutes, seconds, cores, parts } = { minutes: QUICK.has(step) ? 40 : 60, seconds: 0, cores: 1, parts: 1, ...LONG_FILES[file] };
-    return Array.from({ length: parts }, (_, at) => {
-      const env: Record<string, string> = parts === 1 ? {} : { TEST_PART: `${at + 1}/${parts}` };
-      return {
+    const known: LongFile = LONG_FILES[file] ?? { seconds: 0 };
+    const { minutes = QUICK.has(step) ? 40 : 60, cores = 1, seconds, parts = 1 } = { ...known, ...(long ? known.long : {}) };
+    const runs: readonly Run[] = long && known.onBoth === true ? [NEWEST, OLDEST] : [NEWEST];
+    return runs.flatMap(({ suffix, env }) =>
+      Array.from({ length: parts }, (_, at) => ({
         step,
-        name: parts === 1 ? file : `${file} (${at + 1} of ${parts})`,
+        name: `${file}${parts === 1 ? '' : ` (${at + 1} of ${parts})`}${suffix}`,
         cores,
         seconds: seconds / parts,
-        run: (stop: AbortSignal) => runTestFile(file, minutes * MINUTE_MS, { env, stop }),
-      };
-    });
+        run: (stop: AbortSignal) =>
+          runTestFile(file, minutes * MINUTE_MS, {
+            env: { ...(parts === 1 ? {} : { TEST_PART: `${at + 1}/${parts}` }), ...(long ? { TEST_LONG: '1' } : {}), ...env },
+            stop,
+          }),
+      })),
+    );
   });
 }
 

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { LONG_RUN } from '../../src/testing/long-run.ts';
 import { missingClusterPrograms } from '../../src/lab/real-cluster/real-cluster.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -52,7 +53,11 @@ const WANTED: Readonly<Record<string, readonly (readonly [name: RegExp, unit: st
   ],
 };
 
+/** Those that run each day: of the others each takes a cluster of its own. */
+const SHORT: ReadonlySet<string> = new Set(['ipam', 'ovsdb', 'bind']);
+
 for (const [name, wanted] of Object.entries(WANTED)) {
+  if (!LONG_RUN && !SHORT.has(name)) continue;
   const skip = name !== 'ipam' && name !== 'ovsdb' && (missingClusterPrograms() ?? false);
   test(`${name}: rows with name, value and unit, those of its aims among them`, { skip }, async () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['bench/main.ts', name, '--quick', '-o', 'json'], { cwd: ROOT });

@@ -1,5 +1,10 @@
+import { LONG_RUN } from '../../src/testing/long-run.ts';
+import { SCENARIOS } from '../scenarios/all.ts';
 import { defaultNetwork } from '../scenarios/default-network.ts';
 import { scenarioSuite } from '../scenarios/suite.ts';
 import { userGuide } from '../scenarios/user-guide.ts';
 
-scenarioSuite('scenarios on OVN 25.03', { api: 'lab', ovn: '25.03' }, [...defaultNetwork, ...userGuide]);
+/** Here OVN differs; the others run on it where there is time. */
+const few = [...defaultNetwork, ...userGuide];
+
+scenarioSuite('scenarios on OVN 25.03', { api: 'lab', ovn: '25.03' }, LONG_RUN ? SCENARIOS : few);

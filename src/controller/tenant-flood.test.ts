@@ -1,0 +1,89 @@
+/** One tenant edits its pods without end, and none of them can be bound: what another tenant has of the controller meanwhile. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KubeClient } from '../kube/client.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import { EVENTS, PODS } from '../kube/resource.ts';
+import { KubeTransport } from '../kube/transport.ts';
+import { until } from '../ovsdb/testing/ovsdb-server-process.ts';
+import { InProcessCluster } from '../testing/in-process-cluster.ts';
+import { traitsOf } from '../world/resources.ts';
+
+const SWITCH = 'ovn.kubernetes.io/logical_switch';
+const FLOOD_PODS = 300;
+/** Edits a second; the attack of which this is the memory had 258. */
+const PACE = 300;
+
+interface Annotated extends KubeObject {
+  readonly metadata: KubeObject['metadata'] & { readonly annotations?: Readonly<Record<string, string>> };
+}
+interface Told extends KubeObject {
+  readonly involvedObject: { readonly name: string };
+}
+
+function pod(namespace: string, name: string, annotations: Readonly<Record<string, string>> = {}): KubeObject {
+  const spec = { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, annotations }, spec } as unknown as KubeObject;
+}
+
+test("258 edits a second on pods that cannot be bound: another tenant's broken pods have their Events, and its good pod its address, within seconds", async () => {
+  await using cluster = await InProcessCluster.start();
+  const { client } = cluster;
+  // Its own connections, as a tenant has.
+  const tenant = new KubeClient(new KubeTransport(cluster.connection));
+  await client.create(traitsOf('nodes'), {
+    metadata: { name: 'n1' },
+    status: { addresses: [{ type: 'InternalIP', address: '192.0.2.1' }] },
+  } as unknown as KubeObject);
+  for (const name of ['flood', 'quiet']) await client.create(traitsOf('namespaces'), { metadata: { name } });
+  for (let n = 0; n < FLOOD_PODS; n++) await client.create(PODS, pod('flood', `f-${n}`, { [SWITCH]: 'nosuch' }));
+  await cluster.withController({}, async (controller) => {
+    await until('it leads', () => controller.status.phase === 'leading' && controller.status.transactions > 0);
+    let edits = 0;
+    let floods = true;
+    const began = performance.now();
+    const flood = async (): Promise<void> => {
+      while (floods) {
+        if (edits > ((performance.now() - began) / 1_000) * PACE) await sleep(2);
+        else {
+          const name = `f-${edits % FLOOD_PODS}`;
+          edits++;
+          await tenant.mergePatch(PODS, { namespace: 'flood', name }, { metadata: { annotations: { [SWITCH]: `nosuch-${edits}` } } });
+        }
+      }
+    };
+    const flooding = Array.from({ length: 8 }, flood);
+    try {
+      await until('more is said of the flood than can be told', () => controller.status.eventsWaiting >= 300, 120_000);
+      const at = performance.now();
+      for (let n = 0; n < 10; n++) await client.create(PODS, pod('quiet', `broken-${n}`, { [SWITCH]: 'nosuch' }));
+      await client.create(PODS, pod('quiet', 'good'));
+      await until(
+        'the good pod is bound',
+        async () =>
+          (await client.get<Annotated>(PODS, { namespace: 'quiet', name: 'good' })).metadata.annotations?.[
+            'ovn.kubernetes.io/allocated'
+          ] === 'true',
+        10_000,
+      );
+      const bound = performance.now() - at;
+      const told = async (): Promise<number> =>
+        new Set(
+          (await client.listAll<Told>(EVENTS, { namespace: 'quiet' }))
+            .map(({ involvedObject: { name } }) => name)
+            .filter((name) => name.startsWith('broken-')),
+        ).size;
+      await until('each broken pod has an Event', async () => (await told()) === 10, 15_000);
+      const heard = performance.now() - at;
+      assert.ok(controller.status.eventsWaiting >= 300, 'the flood went on meanwhile');
+      assert.ok(bound < 10_000 && heard < 10_000, `bound after ${Math.round(bound)} ms, told after ${Math.round(heard)} ms`);
+      const own = (await client.listAll<Told>(EVENTS, { namespace: 'flood' })).length;
+      assert.ok(own > 0, 'the flood is slowed, not silenced');
+    } finally {
+      floods = false;
+      await Promise.all(flooding);
+      await tenant.close();
+    }
+  });
+});

@@ -20,6 +20,8 @@ import { shareOf } from './write-share.ts';
 /** Where observed objects are, and where replies go. */
 export interface ObjectSource {
   get(resource: ResourceName, key: string): AnyObject | undefined;
+  /** Whether the rules do not know its newest state yet: it is not written before they do, and `mark` is called then. */
+  isLate?(resource: ResourceName, key: string): boolean;
   applyOwn(resource: ResourceName, object: KubeObject): void;
   applyOwnDelete(resource: ResourceName, key: string, uid: string): void;
   /** The server does not have an object that is held: its deletion has to come. */
@@ -156,6 +158,7 @@ export class ObjectWriter {
   /** @returns whether a hold is asked about again in the next turn */
   #look(id: ObjectId): 'again' | 'done' {
     try {
+      if (this.#options.source.isLate?.(...apart(id)) === true) return 'done';
       const hold = this.#holds.onObject(id);
       if (hold === undefined) return this.#write(id);
       if (hold === 'unanswered') this.#takeBack(id);

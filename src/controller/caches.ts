@@ -33,6 +33,7 @@ import { keyOf, traitsOf } from '../world/resources.ts';
 import type { Table } from '../world/table.ts';
 import type { World } from '../world/world.ts';
 import { ipParts } from './ip-parts.ts';
+import { LateChanges } from './late-changes.ts';
 import type { Untrimmed } from './trim.ts';
 import {
   trimCustom,
@@ -96,6 +97,7 @@ export class Caches implements ObjectSource {
   readonly #caches = new Map<ResourceName, Entry>();
   /** Owners `<kind>/<namespace>/<name>` whose deletion was seen since the start. */
   readonly #deleted = new Set<string>();
+  readonly #late = new LateChanges();
   readonly #cachedTurn = new Turnstile();
   /** Why a resource could not be read when that was last tried. */
   readonly #troubles = new Map<ResourceName, KubeError>();
@@ -213,6 +215,21 @@ export class Caches implements ObjectSource {
     return this.#caches.get(resource)?.cache.get(key) as AnyObject | undefined;
   }
 
+  /** Rules are behind: changes wait. Not while what an earlier leader wrote may still come. */
+  hold(): void {
+    for (const { cache } of this.#caches.values()) if (cache.mayBeBehind) return;
+    this.#late.hold();
+  }
+
+  /** Rules have come to rest. */
+  release(): void {
+    for (const [resource, keys] of this.#late.release()) this.#options.changed(resource, keys);
+  }
+
+  isLate(resource: ResourceName, key: string): boolean {
+    return this.#late.has(resource, key);
+  }
+
   applyOwn(resource: ResourceName, object: KubeObject): void {
     this.#caches.get(resource)?.cache.applyOwn(object);
   }
@@ -315,11 +332,12 @@ export class Caches implements ObjectSource {
       let vanished = 0;
       for (const delta of deltas) {
         const key = keyOf(delta.object as { readonly metadata: { readonly namespace?: string; readonly name: string } });
-        if (delta.type === 'delete') {
-          file(key, undefined);
-          if (delta.inferred === true) vanished++;
-          else this.#remember(kind, delta.object);
-        } else file(key, delta.object);
+        const gone = delta.type === 'delete';
+        const apply = (): void => file(key, gone ? undefined : delta.object);
+        if (gone && delta.inferred === true) vanished++;
+        else if (gone) this.#remember(kind, delta.object);
+        if (this.#late.take(resource, key, apply)) continue;
+        apply();
         keys.push(key);
       }
       if (vanished > 0) this.#options.vanished(resource, vanished);

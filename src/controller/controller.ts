@@ -47,6 +47,8 @@ import { logTransaction, logWrite } from './write-log.ts';
 export type { ControllerOptions, ControllerStatus, Phase, Plan } from './controller-options.ts';
 
 const TURN_MS = 10;
+/** Rules that do not come to rest for so long are behind: what changes meanwhile waits until they do. */
+const BEHIND_MS = 250;
 const USAGE_INTERVAL_MS = 1_000;
 /** Rounds of compile and allocation in one turn, before the rest waits for the next. */
 const ROUNDS = 8;
@@ -78,6 +80,8 @@ export class Controller {
   #phase: Phase = 'starting';
   #doing = 'lists and rows taken in';
   #scheduled = false;
+  /** Since when turns end before all is derived and handed over, in monotonic milliseconds. */
+  #behindSince: number | undefined;
   /** When a Subnet whose counts were said a moment ago is due again, in monotonic milliseconds. */
   #usageDue: number | undefined;
   #transactions = 0;
@@ -422,6 +426,8 @@ export class Controller {
     this.#meter.phase('diff', derivedAt);
     if (this.#mayWrite()) this.#notices.flush(this.#compiler.desired.freshNotices);
     this.#deadlines.set();
+    this.#behindSince = undefined;
+    this.#caches.release();
     if (!this.world.reactor.quiet) this.wake();
     if (this.#settled.length > 0 && this.quiet && (this.#mayWrite() || this.#options.readOnly === true))
       for (const settled of this.#settled.splice(0)) settled();
@@ -464,6 +470,9 @@ export class Controller {
   }
 
   #again(): false {
+    const now = this.#clock.now();
+    this.#behindSince ??= now;
+    if (now - this.#behindSince >= BEHIND_MS) this.#caches.hold();
     this.wake();
     return false;
   }

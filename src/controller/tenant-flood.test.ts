@@ -41,10 +41,10 @@ test("258 edits a second on pods that cannot be bound: another tenant's broken p
   await cluster.withController({}, async (controller) => {
     await until('it leads', () => controller.status.phase === 'leading' && controller.status.transactions > 0);
     let edits = 0;
-    let floods = true;
+    const flooding = { goes: true };
     const began = performance.now();
     const flood = async (): Promise<void> => {
-      while (floods) {
+      while (flooding.goes) {
         if (edits > ((performance.now() - began) / 1_000) * PACE) await sleep(2);
         else {
           const name = `f-${edits % FLOOD_PODS}`;
@@ -53,7 +53,7 @@ test("258 edits a second on pods that cannot be bound: another tenant's broken p
         }
       }
     };
-    const flooding = Array.from({ length: 8 }, flood);
+    const floods = Array.from({ length: 8 }, flood);
     try {
       await until('more is said of the flood than can be told', () => controller.status.eventsWaiting >= 300, 120_000);
       const at = performance.now();
@@ -81,8 +81,8 @@ test("258 edits a second on pods that cannot be bound: another tenant's broken p
       const own = (await client.listAll<Told>(EVENTS, { namespace: 'flood' })).length;
       assert.ok(own > 0, 'the flood is slowed, not silenced');
     } finally {
-      floods = false;
-      await Promise.all(flooding);
+      flooding.goes = false;
+      await Promise.all(floods);
       await tenant.close();
     }
   });

@@ -136,3 +136,28 @@ test('what of an object is refused rests alone, and asks for another look when i
   bench.refused.answered(objectId('vips', 'v'), object, undefined);
   assert.equal(bench.table.size, 0);
 });
+
+test('failures of unknown outcome of very many objects of one namespace make it forget none of another', () => {
+  const bench = new Bench();
+  const failed = (namespace: string, name: string): boolean => {
+    const write: ObjectWrite = {
+      resource: 'pods',
+      namespace,
+      name,
+      events: [],
+      verb: 'patch',
+      style: 'merge',
+      subresource: undefined,
+      patch: {},
+      uid: 'u',
+    };
+    return bench.refused.answered(
+      objectId('pods', `${namespace}/${name}`),
+      write,
+      new KubeError('KUBE_INTERNAL', { verb: 'patch', resource: 'pods' }, 'no'),
+    );
+  };
+  assert.equal(failed('quiet', 'web'), false);
+  for (let n = 0; n < 10_001; n++) failed('flood', `pod-${n}`);
+  assert.equal(failed('quiet', 'web'), true, 'the second time it counts');
+});

@@ -6,11 +6,13 @@
 import type { ObjectId } from '../compile/output.ts';
 import type { ObjectWrite } from '../diff/object-diff.ts';
 import type { KubeError, KubeErrorCode } from '../kube/errors.ts';
+import { FairMemory } from '../kube/fair-memory.ts';
 import { hash32 } from '../nb/row-id.ts';
 import type { RefusedWrite } from '../world/refused-writes.ts';
 import { refusedKey } from '../world/refused-writes.ts';
 import type { Table } from '../world/table.ts';
 import { partOf, uidOf } from './write-part.ts';
+import { shareOf } from './write-share.ts';
 
 const FIRST_MS = 5_000;
 /** When a policy is lifted, that is noticed within this time. */
@@ -18,8 +20,8 @@ const LONGEST_MS = 30_000;
 /** A write that was not tried again for so long is no longer wanted. */
 const FORGOTTEN_MS = 300_000;
 const MOST_TEXT = 500;
-/** Their pods may be gone since. */
-const MOST_DOUBTED = 10_000;
+/** Their pods may be gone since. Of one namespace, and of all. */
+const MOST_DOUBTED = [1_000, 10_000] as const;
 
 const REFUSALS: ReadonlySet<KubeErrorCode> = new Set<KubeErrorCode>([
   'KUBE_BAD_REQUEST',
@@ -45,7 +47,7 @@ export interface RefusedWritesOptions {
 export class RefusedWrites {
   readonly #options: RefusedWritesOptions;
   /** Whether these were carried out is not known: what the next round of attempts meets tells. By key and uid. */
-  readonly #doubted = new Set<string>();
+  readonly #doubted = new FairMemory<true>(...MOST_DOUBTED);
   #sweeping = false;
 
   constructor(options: RefusedWritesOptions) {
@@ -80,15 +82,15 @@ export class RefusedWrites {
     const key = refusedKey(write.resource, keyOf(write), part);
     const uid = uidOf(write);
     const doubt = `${key} ${uid}`;
-    const doubted = this.#doubted.delete(doubt);
+    const share = shareOf(write.resource, write.namespace, write.verb === 'create' ? write.object : undefined);
+    const doubted = this.#doubted.delete(share, doubt);
     if (error === undefined) {
       table.delete(key);
       return false;
     }
     if (!REFUSALS.has(error.code)) return false;
     if (error.outcomeUnknown && !doubted) {
-      if (this.#doubted.size >= MOST_DOUBTED) this.#doubted.clear();
-      this.#doubted.add(doubt);
+      this.#doubted.set(share, doubt, true);
       return false;
     }
     const before = table.peek(key);

@@ -425,10 +425,11 @@ export class NorthboundWriter {
   #blame(id: RowId, error: OvsdbError, raced: boolean): void {
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
+    // At once: who edits faster than a transaction takes has another row by then.
+    if (!raced || failures >= MOST_RACES) this.#lanes.refused(this.#shareOf(id), this.#options.now());
     if (failures < 2) return;
     if (raced && failures < MOST_RACES) return this.#calm(id);
     this.#aside.add(id);
-    this.#lanes.refused(this.#shareOf(id), this.#options.now());
     const ownership = this.#options.world.rows.best(id)?.ownership;
     const wanted = this.#ownersOf(id);
     const owners = wanted.length > 0 ? wanted : ownership?.kind === 'ours' ? [ownership.owner] : [];

@@ -53,7 +53,7 @@ test('rows of one namespace that OVN refuses, however often they are edited, kee
       await until('the row of the other namespace is there', () => kiln.world.rows.best(id) !== undefined, 5_000);
       took.push(performance.now() - began);
     }
-    assert.ok(Math.max(...took) < 1_000, `${Math.max(...took)} ms`);
+    assert.ok(Math.max(...took) < 3_000, `${Math.max(...took)} ms`);
     clearInterval(timer);
     const { id } = policyOf('flood', 'good', 100, 'flood good');
     const sent = kiln.reports.length;

@@ -11,7 +11,7 @@ export type Lane = string;
 /** A share is trusted again when nothing of it was refused for so long. */
 const SUSPECTED_MS = 300_000;
 /** Refused transactions of one share: at once, and a second later on. */
-const REFUSALS = [40, 2] as const;
+const REFUSALS = [80, 4] as const;
 
 interface Suspect {
   lastRefused: number;
@@ -85,7 +85,7 @@ export class TransactionLanes {
     this.#setRows(lane, Math.max(1, Math.floor(Math.min(this.rows(lane), rows) / 2)));
   }
 
-  /** OVN refused a row of this share for good. @param share empty for nobody's */
+  /** OVN refused a row of this share. @param share empty for nobody's */
   refused(share: string, now: number): void {
     if (share === '') return;
     let suspect = this.#suspects.get(share);

@@ -1,7 +1,8 @@
 /**
  * What clients without a proven identity may hold of a server's connections. A cap, and a rate for each address. At the cap a new connection
- * takes the place of an old one: first of the address that holds most, of these first one that was never answered, and of these the oldest. So
- * a client that holds connections loses them, and one that asks and goes, or comes back, is served.
+ * takes the place of an old one: of those that were never answered the oldest of the address that has most of them; where there are none, of those
+ * that were answered likewise; never of a client that has proven what it is. So a client that holds connections loses them, and one that asks
+ * and goes, or comes back, is served.
  */
 import type { Server, Socket } from 'node:net';
 import { RateByAddress } from './rate-by-address.ts';
@@ -13,10 +14,13 @@ export interface ConnectionLimits {
   readonly perSecond: number;
 }
 
+/** `silent`: it was answered nothing yet. */
+type State = 'silent' | 'answered' | 'proven';
+
 interface Held {
   readonly socket: Socket;
   readonly address: string;
-  answered: boolean;
+  state: State;
 }
 
 export class HeldConnections {
@@ -24,7 +28,6 @@ export class HeldConnections {
   readonly #rate: RateByAddress;
   /** By address and port; the one that was made or answered last is last. */
   readonly #held = new Map<string, Held>();
-  readonly #counts = new Map<string, number>();
   readonly #now: () => number;
   readonly #closed: (why: 'rate' | 'room') => void;
 
@@ -56,7 +59,7 @@ export class HeldConnections {
     const key = keyOf(socket);
     const held = this.#held.get(key);
     if (held === undefined) return;
-    held.answered = true;
+    if (held.state === 'silent') held.state = 'answered';
     this.#held.delete(key);
     this.#held.set(key, held);
   }
@@ -71,22 +74,18 @@ export class HeldConnections {
     }
     if (this.#held.size >= this.#limits.connections) this.#makeRoom();
     const key = keyOf(socket);
-    this.#held.set(key, { socket, address, answered: false });
-    this.#counts.set(address, (this.#counts.get(address) ?? 0) + 1);
+    this.#held.set(key, { socket, address, state: 'silent' });
     socket.once('close', () => this.#forget(key, socket));
   }
 
+  /** The client of this connection has proven what it is: no other one takes its place. */
+  proven(socket: Socket): void {
+    const held = this.#held.get(keyOf(socket));
+    if (held !== undefined) held.state = 'proven';
+  }
+
   #makeRoom(): void {
-    let [most, count] = ['', 0];
-    for (const [address, held] of this.#counts) if (held > count) [most, count] = [address, held];
-    let victim: [string, Held] | undefined;
-    for (const one of this.#held) {
-      if (one[1].address !== most) continue;
-      victim ??= one;
-      if (one[1].answered) continue;
-      victim = one;
-      break;
-    }
+    const victim = this.#firstOfMost('silent') ?? this.#firstOfMost('answered');
     if (victim === undefined) return;
     const [key, { socket }] = victim;
     this.#closed('room');
@@ -94,14 +93,24 @@ export class HeldConnections {
     socket.destroy();
   }
 
+  /** The oldest of the address that has most in this state. */
+  #firstOfMost(state: State): readonly [string, Held] | undefined {
+    const first = new Map<string, { readonly one: readonly [string, Held]; count: number }>();
+    for (const one of this.#held) {
+      const [, { address, state: its }] = one;
+      if (its !== state) continue;
+      const known = first.get(address);
+      if (known === undefined) first.set(address, { one, count: 1 });
+      else known.count++;
+    }
+    let most: { readonly one: readonly [string, Held]; readonly count: number } | undefined;
+    for (const of of first.values()) if (of.count > (most?.count ?? 0)) most = of;
+    return most?.one;
+  }
+
   #forget(key: string, socket: Socket): void {
-    const held = this.#held.get(key);
     // A later connection may have the same address and port.
-    if (held?.socket !== socket) return;
-    this.#held.delete(key);
-    const left = (this.#counts.get(held.address) ?? 1) - 1;
-    if (left === 0) this.#counts.delete(held.address);
-    else this.#counts.set(held.address, left);
+    if (this.#held.get(key)?.socket === socket) this.#held.delete(key);
   }
 }
 

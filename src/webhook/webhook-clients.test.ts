@@ -221,3 +221,22 @@ test('what a client writes comes back cut, and without a character that moves a 
   const long = await ask(served.place, review({ object: { metadata: { name: `${odd}${'x'.repeat(4_000_000)}` } } }));
   assert.ok(long.body.length < 8_000, `${long.body.length} characters`);
 });
+
+test('connections that many addresses hold make room before those of an API server that holds more of them', async () => {
+  await using served = await Served.start({ connections: 20 });
+  const { place, refusals } = served;
+  const agents = Array.from({ length: 5 }, () => lasting('127.0.0.1'));
+  try {
+    await Promise.all(agents.map((agent) => ask(place, review(), { agent })));
+    const held = Array.from({ length: 60 }, (_, at) => hold(place, (socket) => socket.write(headers(1_000)), `127.0.1.${at + 1}`));
+    await within('some were closed', () => refusals.filter((why) => why === 'room').length >= 40);
+    for (const agent of agents) {
+      const [[socket] = []] = Object.values(agent.freeSockets);
+      assert.equal(socket?.destroyed, false);
+      assert.equal((await ask(place, review(), { agent })).status, 200);
+    }
+    for (const { socket } of held) socket.destroy();
+  } finally {
+    for (const agent of agents) agent.destroy();
+  }
+});

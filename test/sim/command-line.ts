@@ -24,6 +24,7 @@ Draws lives of a simulated cluster from seeds, on all cores, and judges each whe
   --crowds         all but lives in a rush (likewise)
   --rush           all but scenes in these (likewise)
   --staged         all, as it was before lives in a rush were dense (likewise)
+  --namespaced     controllers with --tenancy=namespaced, judged by what holds with it too
   --keep-going     do not end with the first life that fails
   --out DIR        where histories of failures go (default .kiln/sim)
   --no-shrink      keep a failing history as it is
@@ -43,6 +44,7 @@ export interface Flags {
   readonly life: number;
   readonly workers: number;
   readonly only: Draws | undefined;
+  readonly namespaced: boolean;
   readonly keepGoing: boolean;
   readonly out: string;
   readonly shrink: boolean;
@@ -102,6 +104,7 @@ export function flagsOf(args: readonly string[]): Flags | 'help' {
       crowds: { type: 'boolean' },
       rush: { type: 'boolean' },
       staged: { type: 'boolean' },
+      namespaced: { type: 'boolean' },
       'keep-going': { type: 'boolean' },
       out: { type: 'string' },
       'no-shrink': { type: 'boolean' },
@@ -125,6 +128,7 @@ export function flagsOf(args: readonly string[]): Flags | 'help' {
     only: (['plain', 'broad', 'scenes', 'fields', 'pointed', 'seldom', 'settled', 'crowds', 'rush', 'staged'] as const).find(
       (draws) => values[draws] === true,
     ),
+    namespaced: values.namespaced === true,
     keepGoing: values['keep-going'] === true,
     out: values.out ?? '.kiln/sim',
     shrink: values['no-shrink'] !== true,

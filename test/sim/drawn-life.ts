@@ -7,9 +7,9 @@ import type { LifeOrder, LifeReport } from './lives.ts';
 import { shrink } from './shrink.ts';
 
 export async function drawnLife(order: LifeOrder, trace?: (line: string) => void): Promise<LifeReport> {
-  const { seed, operations, only, fault, shrink: most = 0, shrinkUntil: until } = order;
+  const { seed, operations, only, tenancy, fault, shrink: most = 0, shrinkUntil: until } = order;
   const known = knownFault(fault);
-  const draws: LifeOptions = only === undefined ? {} : { only };
+  const draws: LifeOptions = { ...(only !== undefined && { only }), ...(tenancy !== undefined && { tenancy }) };
   const options: LifeOptions = { ...(known === undefined ? {} : { rules: known.rules }), ...draws };
   const takeOut = known?.beneath?.();
   const life = await draw(seed, operations, trace === undefined ? options : { ...options, trace }).finally(() => takeOut?.());

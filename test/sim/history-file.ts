@@ -1,9 +1,10 @@
 /** Histories in files: one step a line, so that a person can read, cut and compare them. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { isTenancy, TENANCIES } from '../../src/world/settings.ts';
 import type { History, Step } from './step.ts';
 
-export function historyText({ version, seed, controllers, steps }: History): string {
-  return [JSON.stringify({ version, seed, controllers }), ...steps.map((step) => JSON.stringify(step)), ''].join('\n');
+export function historyText({ steps, ...head }: History): string {
+  return [JSON.stringify(head), ...steps.map((step) => JSON.stringify(step)), ''].join('\n');
 }
 
 export function writeHistory(file: string, history: History): void {
@@ -33,7 +34,16 @@ export function readHistory(file: string): History {
   const head = first?.value as Partial<History> | null | undefined;
   if (head?.version !== 1 || typeof head.seed !== 'number' || typeof head.controllers !== 'number')
     throw new HistoryFileError(`${file}:1: a history begins with {"version":1,"seed":…,"controllers":…}`);
-  return { version: 1, seed: head.seed, controllers: head.controllers, steps: rest.map((line) => stepOf(file, line)) };
+  const steps = rest.map((line) => stepOf(file, line));
+  if (head.tenancy !== undefined && !isTenancy(head.tenancy))
+    throw new HistoryFileError(`${file}:1: "tenancy" is none of ${TENANCIES.join(', ')}`);
+  return {
+    version: 1,
+    seed: head.seed,
+    controllers: head.controllers,
+    ...(head.tenancy !== undefined && { tenancy: head.tenancy }),
+    steps,
+  };
 }
 
 interface Line {

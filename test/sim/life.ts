@@ -19,6 +19,7 @@ import { drawUpkeep } from './draw-upkeep.ts';
 import { drawOperation, node } from './draw.ts';
 import { drawHeld } from './held-lives.ts';
 import { drawOverlooked } from './overlooked-lives.ts';
+import type { Tenancy } from '../../src/world/settings.ts';
 import type { Finding } from './judge.ts';
 import { judge } from './judge.ts';
 import { Random } from './random.ts';
@@ -36,6 +37,8 @@ export interface LifeOptions {
   readonly trace?: (line: string) => void;
   /** Whoever changes what the API server holds fails: processes are given its objects as they are. */
   readonly frozen?: boolean;
+  /** Of its controllers; of a history that is done again its own counts. */
+  readonly tenancy?: Tenancy;
 }
 
 export interface Life {
@@ -232,16 +235,16 @@ export async function draw(seed: number, operations: number, options: LifeOption
 }
 
 /** Does a history again. */
-export async function replay({ seed, controllers, steps }: History, options: LifeOptions = {}): Promise<Life> {
+export async function replay({ seed, controllers, steps, tenancy }: History, options: LifeOptions = {}): Promise<Life> {
   let at = 0;
-  return lived(seed, controllers, () => steps[at++], options);
+  return lived(seed, controllers, () => steps[at++], { ...options, ...(tenancy !== undefined && { tenancy }) });
 }
 
 async function lived(
   seed: number,
   controllers: number,
   next: (cluster: SimulatedCluster) => Step | undefined,
-  { rules = () => RULES, trace, only, frozen = false }: LifeOptions,
+  { rules = () => RULES, trace, only, frozen = false, tenancy }: LifeOptions,
 ): Promise<Life> {
   const hash = createHash('sha256');
   let unhashed = '';
@@ -253,6 +256,7 @@ async function lived(
     rules,
     statefulSets: only !== 'plain' && only !== 'broad',
     frozen,
+    ...(tenancy !== undefined && { tenancy }),
     listsFromCache: (only === undefined || FROM_CACHE.has(only)) && seed % 4 === 3,
     trace: (line) => {
       if (over) return;
@@ -269,7 +273,7 @@ async function lived(
     cluster.lab.stop();
     over = true;
     return {
-      history: { version: 1, seed, controllers, steps },
+      history: { version: 1, seed, controllers, ...(tenancy !== undefined && { tenancy }), steps },
       operations,
       findings,
       hash: hash.update(unhashed).digest('hex').slice(0, 16),

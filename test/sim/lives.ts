@@ -1,6 +1,7 @@
 /** Lives on all cores: each worker draws one after the other, and the caller hears of each as it ends. */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import type { Tenancy } from '../../src/world/settings.ts';
 import type { Draws } from './life.ts';
 import type { History } from './step.ts';
 
@@ -8,6 +9,7 @@ export interface LifeOrder {
   readonly seed: number;
   readonly operations: number;
   readonly only?: Draws;
+  readonly tenancy?: Tenancy;
   /** Name of a known fault that is put into the rules. */
   readonly fault?: string;
   /** Replays at most to make a history that fails shorter; 0 keeps it as it is. */

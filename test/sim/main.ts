@@ -21,7 +21,8 @@ function tell({ order: { seed }, operations, messages, steps, history, tried, cu
   for (const message of messages.slice(0, 5)) console.log(`  ${message}`);
   if (history === undefined) {
     const only = flags.only === undefined ? '' : ` --${flags.only}`;
-    console.log(`\nnpm run sim -- --seed ${seed} --operations ${flags.life} --life ${flags.life}${only} --trace`);
+    const tenancy = flags.namespaced ? ' --namespaced' : '';
+    console.log(`\nnpm run sim -- --seed ${seed} --operations ${flags.life} --life ${flags.life}${only}${tenancy} --trace`);
     return;
   }
   mkdirSync(flags.out, { recursive: true });
@@ -69,6 +70,7 @@ async function run(flags: Flags): Promise<number> {
         seed,
         operations: flags.life,
         ...(flags.only && { only: flags.only }),
+        ...(flags.namespaced && { tenancy: 'namespaced' as const }),
         shrink: flags.shrink ? SHRINK : 0,
         shrinkUntil: Math.min(shrinkUntil, Date.now() + SHRINK_MS),
       };

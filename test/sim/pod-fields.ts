@@ -47,7 +47,7 @@ export function podFaults(world: World, subnet: string, object: Subnet, pod: Pod
       ? []
       : [`DHCP options of IPv${family} are ${held || 'none'}, and its Subnet has ${String(wants) || 'none'}`];
   });
-  const secure = said(pod, 'port_security') === 'true';
+  const secure = world.settings.tenancy === 'namespaced' || said(pod, 'port_security') === 'true';
   const guarded = textOf(row['port_security']);
   const security =
     secure && !addresses.every((text) => guarded.includes(text))

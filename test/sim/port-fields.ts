@@ -39,7 +39,9 @@ export function portFaults(world: World, name: string, { spec }: Subnet, pod: Po
   const [byNode, bySubnet] = [isIn(nodePortGroup(node)), isIn(subnetNodePortGroup(name, node))];
   const leaves = inDefault && spec.gatewayType === 'distributed' && asked('north_gateway') === '';
   return [
-    ...(unknown === (asked('layer2_forward') === 'true') ? [] : [`port ${unknown ? 'takes' : 'does not take'} frames for any address`]),
+    ...(unknown === (world.settings.tenancy === 'open' && asked('layer2_forward') === 'true')
+      ? []
+      : [`port ${unknown ? 'takes' : 'does not take'} frames for any address`]),
     ...(ids.get('security_groups') === (groups.length === 0 ? undefined : groups.join('/')) &&
     groups.every((group) => ids.get(`associated_sg_${group}`) === 'true')
       ? []

@@ -55,6 +55,8 @@ import { OthersKept } from './others-kept.ts';
 import { OwnWords } from './own-words.ts';
 import { Returners } from './returners.ts';
 import { Served } from './served.ts';
+import { TenantsApart } from './tenants-apart.ts';
+import type { Tenancy } from '../../src/world/settings.ts';
 import { SimulatedController } from './simulated-controller.ts';
 import { Standing } from './standing.ts';
 import type { Overtaking, Race } from './step.ts';
@@ -92,6 +94,8 @@ export interface ClusterOptions {
   readonly frozen?: boolean;
   /** Controllers read their first lists of more than a few from the API server's cache, and those of IP objects in parts. */
   readonly listsFromCache?: boolean;
+  /** Of its controllers; `open` unless it is said. */
+  readonly tenancy?: Tenancy;
   /** Told what happens, one line each; for a trace and for a person. */
   readonly trace?: (line: string) => void;
 }
@@ -125,6 +129,7 @@ export class SimulatedCluster {
   readonly givenFree: GivenFree;
   readonly askedKept: AskedKept;
   readonly served: Served;
+  readonly tenantsApart: TenantsApart;
   readonly kubeOvn: KubeOvn;
   readonly termsKnown: Terms;
   readonly driftTold: DriftTold;
@@ -161,6 +166,7 @@ export class SimulatedCluster {
   overtaking: Overtaking | undefined;
   readonly rules: () => readonly Rule[];
   readonly statefulSets: boolean;
+  readonly tenancy: Tenancy;
   readonly #listsFromCache: boolean;
   readonly #chance: Random;
   readonly #trace: (line: string) => void;
@@ -171,9 +177,18 @@ export class SimulatedCluster {
   #quietly = false;
   #started = 0;
 
-  constructor({ seed, rules, statefulSets = true, frozen = false, listsFromCache = false, trace = () => undefined }: ClusterOptions) {
+  constructor({
+    seed,
+    rules,
+    statefulSets = true,
+    frozen = false,
+    listsFromCache = false,
+    tenancy = 'open',
+    trace = () => undefined,
+  }: ClusterOptions) {
     this.rules = rules;
     this.statefulSets = statefulSets;
+    this.tenancy = tenancy;
     this.#listsFromCache = listsFromCache;
     this.#trace = trace;
     this.#chance = new Random(seed ^ 0x5eed);
@@ -244,6 +259,7 @@ export class SimulatedCluster {
       (table: string) =>
       (uid: string, name: string): boolean =>
         ownedRow(this.ovn.database, uid, name, table) !== undefined;
+    this.tenantsApart = new TenantsApart(store);
     this.served = new Served(this.lab.store, byHand, () => this.time.now, has('Logical_Switch'));
     this.latecomers = new Latecomers(this.lab.store, has('Logical_Switch'));
     this.setsKept = new SetsKept(this.lab.store, has('Address_Set'));
@@ -319,6 +335,7 @@ export class SimulatedCluster {
       random: new Random(this.#chance.below(2 ** 31)),
       latency: () => this.#latency(0.2, 3),
       faults: this.faults,
+      settings: { tenancy: this.tenancy },
       log: this.#logOf(name),
       onWrite: () => this.#wrote(name),
       onSend: (request) => this.#watchOver(name, request),
@@ -399,6 +416,7 @@ export class SimulatedCluster {
       random: new Random(1),
       latency: () => 0,
       faults: new ArmedFaults(),
+      settings: { tenancy: this.tenancy },
       log: this.#logOf('judge'),
       readOnly: true,
     });

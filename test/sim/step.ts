@@ -1,5 +1,6 @@
 /** A history is a list of steps: plain data, so that it can be kept in a file, shortened, and done again. */
 import type { JsonObject } from '../../src/lab/apiserver/json.ts';
+import type { Tenancy } from '../../src/world/settings.ts';
 import type { ApiFault, TransactionFault } from './armed-faults.ts';
 
 /** `<group>/<version>/<plural>`; `v1/pods` for the core. */
@@ -117,5 +118,7 @@ export interface History {
   readonly version: 1;
   readonly seed: number;
   readonly controllers: number;
+  /** `open` unless it is said. */
+  readonly tenancy?: Tenancy;
   readonly steps: readonly Step[];
 }

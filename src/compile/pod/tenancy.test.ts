@@ -72,6 +72,23 @@ const WAYS: Readonly<Record<string, PodInput>> = {
     },
   },
   'the Subnet of gateways to the outside': { annotations: { [`${ANNOTATION}/logical_switch`]: 'external' } },
+  'the word that it has it already': {
+    annotations: {
+      ...NAMED,
+      [`${ANNOTATION}/allocated`]: 'true',
+      [`${ANNOTATION}/ip_address`]: '10.10.1.77',
+      [`${ANNOTATION}/mac_address`]: '0a:00:00:00:00:77',
+    },
+  },
+  'the word that it is attached already': {
+    annotations: {
+      'k8s.v1.cni.cncf.io/networks': 'red-web/storage',
+      'storage.red-web.ovn.kubernetes.io/allocated': 'true',
+      'storage.red-web.ovn.kubernetes.io/logical_switch': 'red-storage',
+      'storage.red-web.ovn.kubernetes.io/ip_address': '10.10.3.77',
+      'storage.red-web.ovn.kubernetes.io/mac_address': '0a:00:00:00:00:77',
+    },
+  },
   'a StatefulSet': { annotations: NAMED, statefulSet: 'db' },
   'a virtual machine': { annotations: NAMED, machine: 'vm' },
 };
